@@ -1,0 +1,82 @@
+//! The seam between a sender and its window algorithm.
+
+use anabranch_units::{Rate, Span, Time};
+
+/// A read-only view of the path that a controller governs.
+#[derive(Clone, Copy, Debug)]
+pub struct PathView {
+    /// Octets estimated to be in the network, before the event.
+    pub in_flight: u64,
+    /// Largest segment payload, in octets.
+    pub mss: u64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt: Option<Span>,
+    /// Smallest round-trip time seen.
+    pub min_rtt: Option<Span>,
+    /// The sender had nothing to send while the window was open: the window
+    /// was not the limit, so it must not grow (RFC 7661 §4.1, RFC 9438 §5.8).
+    pub app_limited: bool,
+}
+
+/// New data was acknowledged while the window may grow.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// When.
+    pub now: Time,
+    /// Octets newly acknowledged, as the counting rule of the sender has it
+    /// (byte counting: the octets; ACK counting: one MSS per ACK).
+    pub bytes: u64,
+    /// A round-trip sample taken with this ACK.
+    pub rtt: Option<Span>,
+}
+
+/// Why the window must shrink.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Loss was detected by acknowledgments; fires once per window of data.
+    Loss,
+    /// The retransmission timer expired.
+    Timeout,
+    /// The network marked a packet (RFC 3168); fires once per window of data.
+    EcnMark,
+}
+
+/// A congestion signal.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// When.
+    pub now: Time,
+    /// Which signal.
+    pub cause: Cause,
+}
+
+/// What a window algorithm answers. Hooks have empty defaults.
+pub trait Controller {
+    /// Data left; fires for each data segment.
+    fn on_sent(&mut self, _now: Time, _bytes: u64, _path: &PathView) {}
+
+    /// Data was acknowledged; fires for each ACK that lets the window grow
+    /// (a recovery scheme that freezes the window does not call it).
+    fn on_ack(&mut self, acked: &Acked, path: &PathView);
+
+    /// A congestion signal: sets `ssthresh` and the window.
+    fn on_congestion(&mut self, congestion: &Congestion, path: &PathView);
+
+    /// The last reduction turned out to be needless: restores what was.
+    fn on_undo(&mut self) {}
+
+    /// The path was idle for longer than a retransmission timeout: restart
+    /// from `initial` octets (RFC 5681 §4.1).
+    fn on_idle(&mut self, initial: u64);
+
+    /// The congestion window in octets; at least one segment.
+    fn window(&self) -> u64;
+
+    /// The slow-start threshold in octets; `u64::MAX` when infinite.
+    fn ssthresh(&self) -> u64;
+
+    /// The rate to pace at; `None` when sending is driven by ACKs alone.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+}

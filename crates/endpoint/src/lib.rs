@@ -1,0 +1,81 @@
+//! The contract between a transport endpoint and whoever hosts it, in
+//! simulated or in real time, and the small machines that endpoints share.
+//!
+//! An endpoint never reads a clock, a socket or a global: `now` is an
+//! argument and never decreases, random draws come from a seeded generator
+//! given to the constructor, and output is pulled.
+
+mod event;
+mod rtt;
+mod seed;
+mod timer;
+
+pub use event::{CloseReason, Event, Observation};
+pub use rtt::{RtoBounds, RttEstimator};
+pub use seed::{GENERATOR, Generator, Seed};
+pub use timer::Timer;
+
+use anabranch_units::Time;
+use anabranch_wire::{FlowKey, Packet};
+
+/// A transport endpoint: one side of a TCP connection, an SCTP association or
+/// an MPTCP connection.
+///
+/// After each command and each `handle_*` call the host polls: first
+/// [`poll_transmit`](Self::poll_transmit) until `None`, then
+/// [`poll_event`](Self::poll_event) until `None` (an application may answer
+/// with commands; then from the start), then
+/// [`poll_timeout`](Self::poll_timeout) once.
+pub trait Endpoint {
+    /// A packet for this endpoint arrived.
+    fn handle_input(&mut self, now: Time, packet: &Packet);
+
+    /// A deadline may have passed; early calls are harmless.
+    fn handle_timeout(&mut self, now: Time);
+
+    /// The next packet to send; call until `None`.
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
+
+    /// What the application should hear; call until `None`.
+    fn poll_event(&mut self) -> Option<Event>;
+
+    /// When to call [`handle_timeout`](Self::handle_timeout) if nothing else
+    /// happens; [`Time::NEVER`] when nothing is pending.
+    fn poll_timeout(&self) -> Time;
+
+    /// The endpoint's state for observers (windows in octets).
+    fn observe(&self) -> Observation;
+
+    /// Key of the packets that this endpoint sends.
+    fn flow_key(&self) -> FlowKey;
+}
+
+/// Commands of a reliable byte stream. Lengths stand for octets determined by
+/// their position in the stream, unless real octets are written.
+pub trait ByteStream: Endpoint {
+    /// Actively opens the connection.
+    fn connect(&mut self, now: Time);
+
+    /// Appends `len` octets that are only counted; returns how many were
+    /// taken. A stream of counted octets has no buffer limit.
+    fn write(&mut self, len: u64) -> u64;
+
+    /// Appends real octets; returns how many fitted into the send buffer.
+    /// A stream is of one kind: mixing with [`write`](Self::write) panics.
+    fn write_octets(&mut self, octets: &[u8]) -> usize;
+
+    /// Takes up to `max` octets that arrived in order; returns how many.
+    /// Frees receive-buffer space.
+    fn read(&mut self, max: u64) -> u64;
+
+    /// Takes octets that arrived in order into `buf`; returns how many.
+    /// Requires a peer that sent real octets; counted octets come as zeros.
+    fn read_octets(&mut self, buf: &mut [u8]) -> usize;
+
+    /// No more data from this side: the end of the stream follows the data
+    /// already written.
+    fn close(&mut self);
+
+    /// Drops the connection at once and tells the peer.
+    fn abort(&mut self);
+}

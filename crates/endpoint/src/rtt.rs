@@ -1,0 +1,177 @@
+//! Round-trip estimation and the retransmission timeout (RFC 6298).
+
+use anabranch_units::Span;
+
+/// Bounds of the retransmission timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtoBounds {
+    /// Before the first sample (RFC 6298 §2.1: 1 s; RFC 2988: 3 s).
+    pub initial: Span,
+    /// Lower bound (RFC 6298 §2.4: 1 s; Linux 200 ms).
+    pub min: Span,
+    /// Upper bound (RFC 6298 §2.5: at least 60 s).
+    pub max: Span,
+    /// Clock granularity G (RFC 6298 §2).
+    pub granularity: Span,
+}
+
+impl Default for RtoBounds {
+    fn default() -> Self {
+        RtoBounds {
+            initial: Span::from_secs(1),
+            min: Span::from_secs(1),
+            max: Span::from_secs(60),
+            granularity: Span::from_millis(1),
+        }
+    }
+}
+
+/// SRTT, RTTVAR and RTO with exponential back-off.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    bounds: RtoBounds,
+    /// SRTT; meaningful once `sampled`.
+    srtt: Span,
+    /// RTTVAR.
+    rttvar: Span,
+    latest: Span,
+    min_rtt: Span,
+    sampled: bool,
+    /// Number of doublings in force (RFC 6298 §5.5).
+    backoff: u8,
+}
+
+impl RttEstimator {
+    /// An estimator without samples.
+    pub fn new(bounds: RtoBounds) -> RttEstimator {
+        RttEstimator {
+            bounds,
+            srtt: Span::ZERO,
+            rttvar: Span::ZERO,
+            latest: Span::ZERO,
+            min_rtt: Span::MAX,
+            sampled: false,
+            backoff: 0,
+        }
+    }
+
+    /// A new measurement R', taken from a segment that was not retransmitted
+    /// or by timestamps (Karn's algorithm is the caller's; RFC 6298 §3). Ends
+    /// the back-off (§5.7).
+    pub fn on_sample(&mut self, rtt: Span) {
+        self.latest = rtt;
+        self.min_rtt = self.min_rtt.min(rtt);
+        self.backoff = 0;
+        if !self.sampled {
+            // RFC 6298 §2.2
+            self.srtt = rtt;
+            self.rttvar = rtt / 2;
+            self.sampled = true;
+        } else {
+            // RFC 6298 §2.3: beta = 1/4, alpha = 1/8; RTTVAR first.
+            self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4;
+            self.srtt = (self.srtt * 7 + rtt) / 8;
+        }
+    }
+
+    /// The timer expired: doubles the timeout (RFC 6298 §5.5).
+    pub fn on_timeout(&mut self) {
+        self.backoff = self.backoff.saturating_add(1);
+    }
+
+    /// New data was acknowledged without a usable sample: some stacks end the
+    /// back-off here; RFC 6298 §5.7 keeps it until a sample is taken.
+    pub fn reset_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// The timeout with back-off, within the bounds.
+    pub fn rto(&self) -> Span {
+        let base = if self.sampled {
+            let variation = (self.rttvar * 4).max(self.bounds.granularity);
+            (self.srtt + variation).max(self.bounds.min)
+        } else {
+            self.bounds.initial
+        };
+        let doubled = base.saturating_mul(1_u64.checked_shl(self.backoff as u32).unwrap_or(u64::MAX));
+        doubled.min(self.bounds.max)
+    }
+
+    /// Smoothed round-trip time, once sampled.
+    pub fn srtt(&self) -> Option<Span> {
+        self.sampled.then_some(self.srtt)
+    }
+    /// Round-trip variation, once sampled.
+    pub fn rttvar(&self) -> Option<Span> {
+        self.sampled.then_some(self.rttvar)
+    }
+    /// The last sample.
+    pub fn latest(&self) -> Option<Span> {
+        self.sampled.then_some(self.latest)
+    }
+    /// The smallest sample so far.
+    pub fn min_rtt(&self) -> Option<Span> {
+        self.sampled.then_some(self.min_rtt)
+    }
+    /// Doublings in force.
+    pub fn backoff(&self) -> u32 {
+        self.backoff as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Span = Span::from_millis;
+
+    fn estimator() -> RttEstimator {
+        RttEstimator::new(RtoBounds { min: MS(200), ..RtoBounds::default() })
+    }
+
+    #[test]
+    fn follows_rfc_6298_section_2_by_hand() {
+        let mut e = estimator();
+        assert_eq!(e.rto(), MS(1000)); // 2.1
+        e.on_sample(MS(100)); // 2.2: SRTT 100, RTTVAR 50
+        assert_eq!((e.srtt(), e.rttvar(), e.rto()), (Some(MS(100)), Some(MS(50)), MS(300)));
+        e.on_sample(MS(180)); // 2.3: RTTVAR 3/4·50 + 1/4·80 = 57.5, SRTT 110
+        assert_eq!(e.rttvar(), Some(Span::from_micros(57_500)));
+        assert_eq!((e.srtt(), e.rto()), (Some(MS(110)), MS(340)));
+    }
+
+    #[test]
+    fn respects_the_bounds() {
+        let mut e = estimator();
+        for _ in 0..100 {
+            e.on_sample(MS(10));
+        }
+        assert_eq!(e.rto(), MS(200)); // 2.4
+        for _ in 0..200 {
+            e.on_timeout(); // also: the count of doublings saturates
+        }
+        assert_eq!(e.rto(), Span::from_secs(60)); // 2.5
+    }
+
+    #[test]
+    fn granularity_is_the_least_variation() {
+        let bounds = RtoBounds { min: MS(1), granularity: MS(10), ..RtoBounds::default() };
+        let mut e = RttEstimator::new(bounds);
+        for _ in 0..100 {
+            e.on_sample(MS(50));
+        }
+        assert_eq!(e.rto(), MS(60));
+    }
+
+    #[test]
+    fn doubles_until_a_sample() {
+        let mut e = estimator();
+        e.on_sample(MS(100));
+        for expected in [600, 1200, 2400] {
+            e.on_timeout();
+            assert_eq!(e.rto(), MS(expected)); // 5.5
+        }
+        e.on_sample(MS(100)); // 5.7: RTTVAR 37.5
+        assert_eq!(e.rto(), MS(250));
+    }
+}

@@ -1,0 +1,175 @@
+//! The packet as a value: an IP header's fields and a transport body.
+
+use crate::tcp::TcpSegment;
+use anabranch_units::Bytes;
+use std::sync::Arc;
+
+/// The address of an interface: a number that the edge's address book turns
+/// into an IPv4 or IPv6 address. Numbers are dense, so that tables are arrays.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Addr(pub u32);
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct = 0b00,
+    /// ECN-capable, ECT(1).
+    Ect1 = 0b01,
+    /// ECN-capable, ECT(0).
+    Ect0 = 0b10,
+    /// Congestion experienced.
+    Ce = 0b11,
+}
+
+/// Octets that a transport carries for its user: a length, and the octets
+/// themselves where the run asked for real ones. A payload without octets is
+/// written to the wire as a pattern determined by its position in the stream.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Payload {
+    len: u32,
+    octets: Option<Arc<[u8]>>,
+}
+
+impl Payload {
+    /// No octets.
+    pub const EMPTY: Payload = Payload { len: 0, octets: None };
+
+    /// A payload that is only a length.
+    pub const fn virtual_of(len: u32) -> Payload {
+        Payload { len, octets: None }
+    }
+    /// A payload of real octets.
+    pub fn of_octets(octets: impl Into<Arc<[u8]>>) -> Payload {
+        let octets = octets.into();
+        Payload { len: octets.len() as u32, octets: Some(octets) }
+    }
+    /// Number of octets.
+    pub const fn len(&self) -> u32 {
+        self.len
+    }
+    /// True when there is nothing.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// The octets, where they are real.
+    pub fn octets(&self) -> Option<&[u8]> {
+        self.octets.as_deref()
+    }
+}
+
+/// What the IP packet carries.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Body {
+    /// A TCP segment.
+    Tcp(TcpSegment),
+    /// Any other protocol: its IP protocol number and its octets.
+    Other {
+        /// IP protocol number.
+        protocol: u8,
+        /// What follows the IP header.
+        payload: Payload,
+    },
+}
+
+/// A packet as a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// Source address.
+    pub src: Addr,
+    /// Destination address.
+    pub dst: Addr,
+    /// Time to live, in hops.
+    pub ttl: u8,
+    /// Differentiated services code point (6 bits).
+    pub dscp: u8,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// IPv4 identification; 0 for atomic datagrams (RFC 6864).
+    pub ident: u16,
+    /// The transport.
+    pub body: Body,
+}
+
+/// What identifies a flow in one direction: addresses, protocol and ports.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowKey {
+    /// Source address.
+    pub src: Addr,
+    /// Destination address.
+    pub dst: Addr,
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Source port, 0 where the protocol has none.
+    pub src_port: u16,
+    /// Destination port, 0 where the protocol has none.
+    pub dst_port: u16,
+}
+
+impl FlowKey {
+    /// The same flow in the other direction.
+    #[must_use]
+    pub const fn reversed(self) -> FlowKey {
+        FlowKey {
+            src: self.dst,
+            dst: self.src,
+            protocol: self.protocol,
+            src_port: self.dst_port,
+            dst_port: self.src_port,
+        }
+    }
+}
+
+impl Packet {
+    /// Length of the IPv4 header without options.
+    pub const IP_HEADER: u32 = 20;
+
+    /// A packet with the usual IP fields (TTL 64, not ECN-capable).
+    pub const fn new(src: Addr, dst: Addr, body: Body) -> Packet {
+        Packet { src, dst, ttl: 64, dscp: 0, ecn: Ecn::NotEct, ident: 0, body }
+    }
+
+    /// Length on the wire as IPv4: IP header, transport header with options,
+    /// payload. Links charge this length; they add no framing.
+    pub fn wire_len(&self) -> Bytes {
+        let body = match &self.body {
+            Body::Tcp(segment) => segment.wire_len(),
+            Body::Other { payload, .. } => payload.len(),
+        };
+        Bytes((Self::IP_HEADER + body) as u64)
+    }
+
+    /// Octets carried for the transport's user.
+    pub fn payload_len(&self) -> u32 {
+        match &self.body {
+            Body::Tcp(segment) => segment.payload.len(),
+            Body::Other { payload, .. } => payload.len(),
+        }
+    }
+
+    /// The packet acknowledges and carries nothing else (no payload, no
+    /// connection set-up or end): what an ACK-delaying router may hold back.
+    pub fn is_pure_ack(&self) -> bool {
+        match &self.body {
+            Body::Tcp(segment) => {
+                segment.payload.is_empty()
+                    && segment.flags.contains(crate::TcpFlags::ACK)
+                    && !segment.flags.intersects(
+                        crate::TcpFlags::SYN.union(crate::TcpFlags::FIN).union(crate::TcpFlags::RST),
+                    )
+            }
+            Body::Other { .. } => false,
+        }
+    }
+
+    /// The flow that the packet belongs to.
+    pub fn flow_key(&self) -> FlowKey {
+        let (protocol, src_port, dst_port) = match &self.body {
+            Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
+            Body::Other { protocol, .. } => (*protocol, 0, 0),
+        };
+        FlowKey { src: self.src, dst: self.dst, protocol, src_port, dst_port }
+    }
+}

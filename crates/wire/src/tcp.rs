@@ -1,0 +1,175 @@
+//! The TCP segment as a value (RFC 9293 §3.1).
+
+use crate::packet::Payload;
+use anabranch_units::Serial32;
+
+/// Control bits (RFC 9293 §3.1), with AE of Accurate ECN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TcpFlags(pub u16);
+
+impl TcpFlags {
+    /// No more data from sender.
+    pub const FIN: TcpFlags = TcpFlags(0x001);
+    /// Synchronize sequence numbers.
+    pub const SYN: TcpFlags = TcpFlags(0x002);
+    /// Reset the connection.
+    pub const RST: TcpFlags = TcpFlags(0x004);
+    /// Push function.
+    pub const PSH: TcpFlags = TcpFlags(0x008);
+    /// Acknowledgment field is significant.
+    pub const ACK: TcpFlags = TcpFlags(0x010);
+    /// Urgent pointer field is significant.
+    pub const URG: TcpFlags = TcpFlags(0x020);
+    /// ECN-Echo (RFC 3168).
+    pub const ECE: TcpFlags = TcpFlags(0x040);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: TcpFlags = TcpFlags(0x080);
+    /// Accurate ECN.
+    pub const AE: TcpFlags = TcpFlags(0x100);
+
+    /// The bits of both.
+    #[must_use]
+    pub const fn union(self, other: TcpFlags) -> TcpFlags {
+        TcpFlags(self.0 | other.0)
+    }
+    /// All bits of `other` are set.
+    pub const fn contains(self, other: TcpFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+    /// Some bit of `other` is set.
+    pub const fn intersects(self, other: TcpFlags) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// The timestamps option (RFC 7323 §3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timestamps {
+    /// TSval, the sender's clock.
+    pub value: u32,
+    /// TSecr, the echoed clock; valid when ACK is set.
+    pub echo: u32,
+}
+
+/// One SACK block (RFC 2018 §3): octets `left` up to, not including, `right`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlock {
+    /// First octet of the block.
+    pub left: Serial32,
+    /// The octet after the last of the block.
+    pub right: Serial32,
+}
+
+/// Up to four SACK blocks, in the order of the option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlocks {
+    len: u8,
+    blocks: [SackBlock; 4],
+}
+
+impl SackBlocks {
+    /// No blocks.
+    pub const NONE: SackBlocks =
+        SackBlocks { len: 0, blocks: [SackBlock { left: Serial32(0), right: Serial32(0) }; 4] };
+
+    /// Appends a block; false, and nothing is changed, when four are there.
+    pub fn push(&mut self, block: SackBlock) -> bool {
+        let Some(slot) = self.blocks.get_mut(self.len as usize) else { return false };
+        *slot = block;
+        self.len += 1;
+        true
+    }
+    /// The blocks in order.
+    pub fn as_slice(&self) -> &[SackBlock] {
+        &self.blocks[..self.len as usize]
+    }
+    /// No block is present.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// Options of a segment that this crate understands; others are kept whole.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TcpOptions {
+    /// Maximum segment size (SYN only).
+    pub mss: Option<u16>,
+    /// Window scale shift (RFC 7323 §2; SYN only).
+    pub window_scale: Option<u8>,
+    /// SACK permitted (RFC 2018 §2; SYN only).
+    pub sack_permitted: bool,
+    /// Timestamps.
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+    /// Options of other kinds, as octets (kind, length, value) in order.
+    pub unknown: Option<Box<[u8]>>,
+}
+
+impl TcpOptions {
+    /// Length on the wire, padded to a multiple of four. Layout: MSS 4; SACK
+    /// permitted 2, window scale 3, timestamps 10 and SACK 2 + 8n, each padded
+    /// with leading NOPs to a multiple of four (SACK permitted and timestamps
+    /// share one word's padding), then the unknown options.
+    pub fn wire_len(&self) -> u32 {
+        let mut len = 0;
+        if self.mss.is_some() {
+            len += 4;
+        }
+        if self.timestamps.is_some() {
+            len += 12;
+        } else if self.sack_permitted {
+            len += 4;
+        }
+        if self.window_scale.is_some() {
+            len += 4;
+        }
+        if !self.sack.is_empty() {
+            len += 4 + 8 * self.sack.as_slice().len() as u32;
+        }
+        if let Some(unknown) = &self.unknown {
+            len += unknown.len() as u32;
+        }
+        len.next_multiple_of(4)
+    }
+}
+
+/// A TCP segment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcpSegment {
+    /// Source port.
+    pub src_port: u16,
+    /// Destination port.
+    pub dst_port: u16,
+    /// Sequence number of the first octet (of the SYN when set).
+    pub seq: Serial32,
+    /// Acknowledgment number; meaningful with [`TcpFlags::ACK`].
+    pub ack: Serial32,
+    /// Control bits.
+    pub flags: TcpFlags,
+    /// Window field as on the wire, before scaling.
+    pub window: u16,
+    /// Urgent pointer.
+    pub urgent: u16,
+    /// Options.
+    pub options: TcpOptions,
+    /// Data.
+    pub payload: Payload,
+}
+
+impl TcpSegment {
+    /// Length of the header without options.
+    pub const HEADER: u32 = 20;
+
+    /// Header, options and payload, in octets.
+    pub fn wire_len(&self) -> u32 {
+        Self::HEADER + self.options.wire_len() + self.payload.len()
+    }
+    /// Sequence space that the segment takes: payload, SYN and FIN
+    /// (RFC 9293 §3.4, SEG.LEN).
+    pub fn seq_len(&self) -> u32 {
+        self.payload.len()
+            + self.flags.contains(TcpFlags::SYN) as u32
+            + self.flags.contains(TcpFlags::FIN) as u32
+    }
+}
