@@ -43,7 +43,7 @@ pub enum Cause {
 
 /// A congestion signal.
 #[derive(Clone, Copy, Debug)]
-pub struct Congestion {
+pub struct CongestionEvent {
     /// When.
     pub now: Time,
     /// Which signal.
@@ -60,7 +60,7 @@ pub trait Controller {
     fn on_ack(&mut self, acked: &Acked, path: &PathView);
 
     /// A congestion signal: sets `ssthresh` and the window.
-    fn on_congestion(&mut self, congestion: &Congestion, path: &PathView);
+    fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView);
 
     /// The last reduction turned out to be needless: restores what was.
     fn on_undo(&mut self) {}

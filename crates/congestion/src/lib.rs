@@ -6,8 +6,11 @@
 
 mod algorithm;
 mod controller;
-pub mod cubic;
+mod reduction;
 pub mod reno;
+mod slow_start;
 
-
-pub use controller::{Acked, Cause, Congestion, Controller, PathView};
+pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};
+pub use controller::{Acked, Cause, CongestionEvent, Controller, PathView};
+pub use reduction::SsthreshFrom;
+pub use slow_start::SlowStartExit;

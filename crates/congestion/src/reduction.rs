@@ -1,0 +1,39 @@
+//! From which quantity a congestion signal computes the new threshold.
+
+use crate::PathView;
+
+/// What `ssthresh` is a fraction of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SsthreshFrom {
+    /// The octets in flight before the event: FlightSize of RFC 5681 §3.1
+    /// equation (4) and of RFC 9438 §4.6.
+    #[default]
+    InFlight,
+    /// The congestion window, not truncated to whole segments, as ns-2 does
+    /// (there the smaller of the congestion and the receiver's window; a
+    /// sender that reports the receiver's limit as `app_limited` keeps the
+    /// congestion window from growing past it). RFC 9438 §4.6 allows this to
+    /// senders that do not grow the window while it is not the limit.
+    Cwnd,
+}
+
+impl SsthreshFrom {
+    /// The quantity to multiply by the decrease factor, in octets.
+    pub(crate) fn base(self, cwnd: f64, path: &PathView) -> f64 {
+        match self {
+            SsthreshFrom::InFlight => path.in_flight as f64,
+            SsthreshFrom::Cwnd => cwnd,
+        }
+    }
+}
+
+/// A threshold in octets as the [`Controller`](crate::Controller) reports it.
+pub(crate) fn reported(ssthresh: f64) -> u64 {
+    // A float-to-integer cast saturates: infinity becomes u64::MAX.
+    ssthresh as u64
+}
+
+/// The threshold in octets as algorithms hold it.
+pub(crate) fn held(ssthresh: u64) -> f64 {
+    if ssthresh == u64::MAX { f64::INFINITY } else { ssthresh as f64 }
+}
