@@ -1,0 +1,1 @@
+//! Python bindings: the private module `anabranch._core`.

@@ -1,0 +1,195 @@
+//! Reading a TOML table field by field, keeping the path for messages and
+//! refusing what nobody asked for.
+
+use crate::{InputError, quantity::Quantity};
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
+use toml::{Table, Value};
+
+/// A table being read. Each getter marks its field as known;
+/// [`finish`](Fields::finish) refuses the rest.
+pub struct Fields<'a> {
+    path: String,
+    table: &'a Table,
+    known: RefCell<Vec<&'static str>>,
+}
+
+impl<'a> Fields<'a> {
+    /// The table at `path` (empty for the whole file).
+    pub fn new(path: impl Into<String>, table: &'a Table) -> Fields<'a> {
+        Fields { path: path.into(), table, known: RefCell::new(Vec::new()) }
+    }
+
+    /// The path of the field called `name`.
+    pub fn path(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    /// The value of the field, if there is one.
+    pub fn get(&self, name: &'static str) -> Option<&'a Value> {
+        let mut known = self.known.borrow_mut();
+        if !known.contains(&name) {
+            known.push(name);
+        }
+        self.table.get(name)
+    }
+
+    /// The error that the field does not hold what is `allowed`.
+    pub fn error(&self, name: &str, allowed: impl Into<String>) -> InputError {
+        match self.table.get(name) {
+            Some(value) => InputError::field(self.path(name), shown(value), allowed),
+            None => InputError::field(self.path(name), "(absent)", allowed),
+        }
+    }
+
+    /// A quantity with its unit.
+    pub fn quantity<Q: Quantity>(&self, name: &'static str) -> Result<Option<Q>, InputError> {
+        self.read(name, Q::ALLOWED, |value| value.as_str().and_then(Q::parse))
+    }
+
+    /// A text.
+    pub fn text(&self, name: &'static str) -> Result<Option<&'a str>, InputError> {
+        self.read(name, "a text in quotes", |value| value.as_str())
+    }
+
+    /// A name that has to be there.
+    pub fn required_text(&self, name: &'static str, what: &str) -> Result<&'a str, InputError> {
+        self.text(name)?.ok_or_else(|| self.error(name, what))
+    }
+
+    /// `true` or `false`.
+    pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, InputError> {
+        self.read(name, "true or false", Value::as_bool)
+    }
+
+    /// A whole number within `range`.
+    pub fn integer<N>(
+        &self,
+        name: &'static str,
+        range: RangeInclusive<N>,
+    ) -> Result<Option<N>, InputError>
+    where
+        N: TryFrom<i64> + PartialOrd + std::fmt::Display + Copy,
+    {
+        let allowed = format!("a whole number from {} to {}", range.start(), range.end());
+        self.read(name, &allowed, |value| {
+            N::try_from(value.as_integer()?).ok().filter(|n| range.contains(n))
+        })
+    }
+
+    /// A probability: a number from 0 to 1.
+    pub fn probability(&self, name: &'static str) -> Result<Option<f64>, InputError> {
+        self.read(name, "a probability, from 0 to 1", |value| {
+            let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64))?;
+            (0.0..=1.0).contains(&number).then_some(number)
+        })
+    }
+
+    /// One of a closed set of words.
+    pub fn choice<T: Clone>(
+        &self,
+        name: &'static str,
+        choices: &[(&str, T)],
+    ) -> Result<Option<T>, InputError> {
+        let names: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
+        self.read(name, &names.join(", "), |value| {
+            let word = value.as_str()?;
+            choices.iter().find(|(choice, _)| *choice == word).map(|(_, meaning)| meaning.clone())
+        })
+    }
+
+    /// A list of texts.
+    pub fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, InputError> {
+        self.read(name, "a list of texts such as [\"a\", \"b\"]", |value| {
+            value.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+        })
+    }
+
+    /// A table within.
+    pub fn table(&self, name: &'static str) -> Result<Option<Fields<'a>>, InputError> {
+        self.read(name, "a table", |value| Some(Fields::new(self.path(name), value.as_table()?)))
+    }
+
+    /// A list of tables; empty when absent.
+    pub fn tables(&self, name: &'static str) -> Result<Vec<Fields<'a>>, InputError> {
+        let list = self.read(name, "a list of tables", |value| {
+            let path = |i| format!("{}[{i}]", self.path(name));
+            let tables = value.as_array()?.iter().enumerate();
+            tables.map(|(i, item)| Some(Fields::new(path(i), item.as_table()?))).collect()
+        })?;
+        Ok(list.unwrap_or_default())
+    }
+
+    /// Refuses fields that nobody asked for.
+    pub fn finish(self) -> Result<(), InputError> {
+        let known = self.known.borrow();
+        match self.table.keys().find(|key| !known.contains(&key.as_str())) {
+            Some(key) => {
+                let mut known = known.clone();
+                known.sort_unstable();
+                Err(self.error(
+                    key,
+                    format!("no field of this name; the fields are {}", known.join(", ")),
+                ))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn read<T>(
+        &self,
+        name: &'static str,
+        allowed: &str,
+        reader: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, InputError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(value) => reader(value).map(Some).ok_or_else(|| self.error(name, allowed)),
+        }
+    }
+}
+
+/// A value as a message shows it: texts without their quotes.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_units::Rate;
+
+    fn with_fields<R>(text: &str, reader: impl FnOnce(Fields<'_>) -> R) -> R {
+        reader(Fields::new("links[0]", &text.parse().expect("the test's TOML")))
+    }
+
+    #[test]
+    fn unknown_fields_are_refused_with_the_known_ones() {
+        let error = with_fields("rate = \"1 Mbit/s\"\nrtae = 1", |f| {
+            assert_eq!(f.quantity("rate"), Ok(Some(Rate::mbit(1))));
+            f.finish().unwrap_err()
+        });
+        assert_eq!(error.field, "links[0].rtae");
+        assert_eq!(error.allowed, "no field of this name; the fields are rate");
+    }
+
+    #[test]
+    fn quantities_need_units() {
+        let error = with_fields("rate = 10", |f| f.quantity::<Rate>("rate").unwrap_err());
+        assert_eq!((error.field.as_str(), error.value.as_str()), ("links[0].rate", "10"));
+        assert!(error.allowed.contains("10 Mbit/s"));
+    }
+
+    #[test]
+    fn numbers_keep_to_their_ranges() {
+        with_fields("n = -1\np = 1.5\nq = nan\nr = 1", |f| {
+            assert!(f.integer::<u32>("n", 0..=9).is_err());
+            assert!(f.probability("p").is_err());
+            assert!(f.probability("q").is_err());
+            assert_eq!(f.probability("r"), Ok(Some(1.0)));
+        });
+    }
+}
