@@ -1,12 +1,11 @@
 //! Which algorithms there are: descriptions that build controllers, and the
 //! closed set of controllers that senders hold.
 //!
-//! A new algorithm is one file, one variant in each of the two enums below
-//! and one line in [`ALGORITHMS`].
+//! A new algorithm is one file and one entry in [`register!`] below.
 
-use crate::reno::{Reno, RenoOptions};
-use crate::{Acked, CongestionEvent, Controller, PathView};
-use anabranch_units::Rate;
+use crate::{Acked, CongestionEvent, Controller, PathView, cubic, reno};
+use anabranch_units::{Rate, Time};
+use std::fmt;
 
 /// An entry of the registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,72 +18,107 @@ pub struct AlgorithmInfo {
     pub reference: &'static str,
 }
 
-/// All algorithms that [`Algorithm::from_name`] knows.
-pub const ALGORITHMS: &[AlgorithmInfo] = &[AlgorithmInfo {
-    name: "reno",
-    summary: "one segment more per round trip, half the window at a loss",
-    reference: "RFC 5681",
-}];
+/// Writes the two enums, their dispatch and the table from one list of
+/// `Variant(Options => Controller), name, summary, reference`. An options type
+/// has `Default`, `Clone`, `PartialEq` and `Debug`; a controller has `Debug`
+/// and `new(&Options, initial_window, initial_ssthresh)`.
+macro_rules! register {
+    ($($(#[$doc:meta])* $variant:ident($options:ty => $controller:ty),
+        $name:literal, $summary:literal, $reference:literal;)*) => {
+        /// All algorithms that [`Algorithm::from_name`] knows.
+        pub const ALGORITHMS: &[AlgorithmInfo] =
+            &[$(AlgorithmInfo { name: $name, summary: $summary, reference: $reference }),*];
 
-/// A window algorithm with its options: a plain description.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Algorithm {
-    /// RFC 5681.
-    Reno(RenoOptions),
-}
-
-impl Algorithm {
-    /// The algorithm called `name`, with its default options.
-    pub fn from_name(name: &str) -> Option<Algorithm> {
-        match name {
-            "reno" => Some(Algorithm::Reno(RenoOptions::default())),
-            _ => None,
+        /// A window algorithm with its options: a plain description.
+        ///
+        /// ```
+        /// use anabranch_congestion::{Algorithm, Controller};
+        /// let algorithm = Algorithm::from_name("cubic").unwrap();
+        /// let controller = algorithm.build(14_600, u64::MAX);
+        /// assert_eq!(controller.window(), 14_600);
+        /// ```
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Algorithm {
+            $($(#[$doc])* $variant($options),)*
         }
-    }
 
-    /// Its name in [`ALGORITHMS`].
-    pub fn name(&self) -> &'static str {
-        match self {
-            Algorithm::Reno(_) => "reno",
+        impl Algorithm {
+            /// The algorithm called `name`, with its default options.
+            pub fn from_name(name: &str) -> Option<Algorithm> {
+                match name {
+                    $($name => Some(Algorithm::$variant(<$options>::default())),)*
+                    _ => None,
+                }
+            }
+
+            /// Its name in [`ALGORITHMS`].
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Algorithm::$variant(_) => $name,)*
+                }
+            }
+
+            /// A controller for a new path. Both arguments are octets;
+            /// `initial_ssthresh` is `u64::MAX` for no threshold.
+            pub fn build(&self, initial_window: u64, initial_ssthresh: u64) -> Congestion {
+                match self {
+                    $(Algorithm::$variant(options) => Congestion::$variant(
+                        <$controller>::new(options, initial_window, initial_ssthresh),
+                    ),)*
+                }
+            }
         }
-    }
 
-    /// A controller for a new path; both in octets, `initial_ssthresh` is
-    /// `u64::MAX` when there is no threshold yet.
-    pub fn build(&self, initial_window: u64, initial_ssthresh: u64) -> Congestion {
-        match self {
-            Algorithm::Reno(o) => Congestion::Reno(Reno::new(*o, initial_window, initial_ssthresh)),
+        /// A controller. Senders hold this enum, so that a hook costs a
+        /// branch instead of an indirect call and no allocation; algorithms
+        /// from outside the workspace go into `Custom`.
+        pub enum Congestion {
+            $($(#[$doc])* $variant($controller),)*
+            /// An algorithm of the user's own.
+            Custom(Box<dyn Controller + Send>),
         }
-    }
-}
 
-impl Default for Algorithm {
-    fn default() -> Algorithm {
-        Algorithm::Reno(RenoOptions::default())
-    }
-}
+        /// The same expression for whichever controller is held.
+        macro_rules! each {
+            ($self:ident, $c:ident => $call:expr) => {
+                match $self {
+                    $(Congestion::$variant($c) => $call,)*
+                    Congestion::Custom($c) => $call,
+                }
+            };
+        }
 
-/// A controller. Senders hold this enum, so that a hook costs a branch
-/// instead of an indirect call; algorithms from outside go into `Custom`.
-pub enum Congestion {
-    /// RFC 5681.
-    Reno(Reno),
-    /// An algorithm of the user's own.
-    Custom(Box<dyn Controller + Send>),
-}
-
-/// The same expression for whichever controller is held.
-macro_rules! each {
-    ($self:ident, $c:ident => $call:expr) => {
-        match $self {
-            Congestion::Reno($c) => $call,
-            Congestion::Custom($c) => $call,
+        impl fmt::Debug for Congestion {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Congestion::$variant(c) => c.fmt(f),)*
+                    Congestion::Custom(c) => write!(f, "Custom {{ window: {} }}", c.window()),
+                }
+            }
         }
     };
 }
 
+register! {
+    /// Additive increase, multiplicative decrease (RFC 5681).
+    Reno(reno::RenoOptions => reno::Reno),
+        "reno", "one segment more per round trip, half the window at a loss", "RFC 5681";
+    /// A cubic function of the time since the last reduction (RFC 9438).
+    Cubic(cubic::CubicOptions => cubic::Cubic),
+        "cubic", "a cubic function of the time since the last loss, 0.7 of the window at a loss",
+        "RFC 9438";
+}
+
+impl Default for Algorithm {
+    /// CUBIC with its default options.
+    fn default() -> Algorithm {
+        Algorithm::Cubic(cubic::CubicOptions::default())
+    }
+}
+
 impl Controller for Congestion {
-    fn on_sent(&mut self, now: anabranch_units::Time, bytes: u64, path: &PathView) {
+    #[inline]
+    fn on_sent(&mut self, now: Time, bytes: u64, path: &PathView) {
         each!(self, c => c.on_sent(now, bytes, path));
     }
     #[inline]
@@ -108,16 +142,36 @@ impl Controller for Congestion {
     fn ssthresh(&self) -> u64 {
         each!(self, c => c.ssthresh())
     }
+    #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
         each!(self, c => c.pacing_rate())
     }
 }
 
-impl std::fmt::Debug for Congestion {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Congestion::Reno(c) => c.fmt(f),
-            Congestion::Custom(c) => write!(f, "Custom {{ window: {} }}", c.window()),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_the_table_agree() {
+        for info in ALGORITHMS {
+            let algorithm = Algorithm::from_name(info.name).expect(info.name);
+            assert_eq!(algorithm.name(), info.name);
         }
+        assert_eq!(Algorithm::from_name("Reno"), None);
+    }
+
+    #[test]
+    fn a_controller_is_small() {
+        let size = size_of::<Congestion>();
+        assert!(size <= 160, "{size} octets");
+    }
+
+    #[test]
+    fn a_custom_controller_is_driven_like_the_others() {
+        let mut c = Congestion::Custom(Box::new(Algorithm::default().build(3000, u64::MAX)));
+        c.on_idle(1000);
+        assert_eq!((c.window(), c.ssthresh(), c.pacing_rate()), (1000, u64::MAX, None));
+        assert_eq!(format!("{c:?}"), "Custom { window: 1000 }");
     }
 }

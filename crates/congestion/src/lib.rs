@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod controller;
+pub mod cubic;
 mod reduction;
 pub mod reno;
 mod slow_start;

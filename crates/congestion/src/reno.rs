@@ -55,7 +55,7 @@ pub struct Reno {
 impl Reno {
     /// A window of `initial_window` octets that doubles each round until
     /// `initial_ssthresh` octets (`u64::MAX` for no threshold).
-    pub fn new(options: RenoOptions, initial_window: u64, initial_ssthresh: u64) -> Reno {
+    pub fn new(options: &RenoOptions, initial_window: u64, initial_ssthresh: u64) -> Reno {
         Reno {
             cwnd: initial_window.max(1) as f64,
             ssthresh: held(initial_ssthresh),
@@ -75,8 +75,9 @@ impl Controller for Reno {
         }
         self.cwnd += match self.slow_start.on_ack(self.cwnd, self.ssthresh, acked, path) {
             Some(octets) => octets,
-            // RFC 5681 (3): MSS * MSS / cwnd for each MSS acknowledged.
-            None => path.mss as f64 * acked.bytes as f64 / self.cwnd,
+            // RFC 5681 (3): MSS * MSS / cwnd for each MSS acknowledged, and
+            // at most one MSS per ACK.
+            None => path.mss as f64 * (acked.bytes as f64 / self.cwnd).min(1.0),
         };
     }
 
@@ -113,6 +114,7 @@ impl Controller for Reno {
     fn on_idle(&mut self, initial: u64) {
         // RFC 5681 §4.1: RW = min(IW, cwnd).
         self.cwnd = self.cwnd.min(initial.max(1) as f64);
+        self.before = None;
     }
 
     fn window(&self) -> u64 {
