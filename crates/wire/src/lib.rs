@@ -1,10 +1,36 @@
 //! Packets: plain values that engines and the simulator handle, and the octets
 //! that they become at the edges (TUN ports, pcapng files, the checking link).
 //!
-//! Every field that a protocol has on the wire is in the value.
+//! Every field that a transport protocol has on the wire is in the value. What
+//! the values leave out of IP: options and fragments of IPv4 (RFC 791), the
+//! flow label and the walk over extension headers of IPv6 (RFC 8200). Links
+//! here never fragment, and the engines set no IP option.
+//!
+//! ```
+//! use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload};
+//!
+//! let book = AddressBook::new();
+//! let body = Body::Other { protocol: 253, payload: Payload::of_octets(*b"hello") };
+//! let packet = Packet::new(Addr(0), Addr(1), body);
+//! let mut octets = Vec::new();
+//! packet.emit(&book, &mut octets)?;
+//! assert_eq!(octets.len() as u64, packet.wire_len().0);
+//! assert_eq!(Packet::parse(&octets, &book)?, packet);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+pub mod address;
+pub mod checksum;
+mod codec;
+pub mod error;
+pub mod ipv4;
+pub mod ipv6;
 pub mod packet;
+pub mod pattern;
+pub mod pcapng;
 pub mod tcp;
 
+pub use address::AddressBook;
+pub use error::{EmitError, ParseError};
 pub use packet::{Addr, Body, Ecn, FlowKey, Packet, Payload};
 pub use tcp::{SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};

@@ -24,6 +24,18 @@ pub enum Ecn {
     Ce = 0b11,
 }
 
+impl Ecn {
+    /// The value of the low two bits; the others are ignored.
+    pub const fn from_bits(bits: u8) -> Ecn {
+        match bits & 0b11 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+}
+
 /// Octets that a transport carries for its user: a length, and the octets
 /// themselves where the run asked for real ones. A payload without octets is
 /// written to the wire as a pattern determined by its position in the stream.
@@ -45,6 +57,10 @@ impl Payload {
     pub fn of_octets(octets: impl Into<Arc<[u8]>>) -> Payload {
         let octets = octets.into();
         Payload { len: octets.len() as u32, octets: Some(octets) }
+    }
+    /// The payload that stands in `octets` of a packet.
+    pub(crate) fn from_wire(octets: &[u8]) -> Payload {
+        if octets.is_empty() { Payload::EMPTY } else { Payload::of_octets(octets) }
     }
     /// Number of octets.
     pub const fn len(&self) -> u32 {
@@ -157,7 +173,9 @@ impl Packet {
                 segment.payload.is_empty()
                     && segment.flags.contains(crate::TcpFlags::ACK)
                     && !segment.flags.intersects(
-                        crate::TcpFlags::SYN.union(crate::TcpFlags::FIN).union(crate::TcpFlags::RST),
+                        crate::TcpFlags::SYN
+                            .union(crate::TcpFlags::FIN)
+                            .union(crate::TcpFlags::RST),
                     )
             }
             Body::Other { .. } => false,

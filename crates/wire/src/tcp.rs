@@ -1,4 +1,12 @@
-//! The TCP segment as a value (RFC 9293 §3.1).
+//! The TCP segment as a value (RFC 9293 §3.1), and its octets: the options in
+//! [`options`], header and checksum in [`TcpSegment::emit`] and
+//! [`TcpSegment::parse`].
+
+pub mod options;
+mod segment;
+
+pub use options::OptionError;
+pub use segment::{TcpError, TcpView};
 
 use crate::packet::Payload;
 use anabranch_units::Serial32;

@@ -1,0 +1,198 @@
+//! The address book: which IPv4 or IPv6 address stands on the wire for an
+//! [`Addr`], and back.
+//!
+//! Addresses that nobody entered follow a dense default mapping, so that a run
+//! can be captured without any configuration:
+//!
+//! | mapping | `Addr(n)` becomes | for |
+//! |---|---|---|
+//! | [`AddressBook::new`] | 10.0.0.0 + n + 1 (RFC 1918 §3) | n < 2^24 − 2 |
+//! | [`AddressBook::dense_ipv6`] | fd00:616e:6162:: + n + 1 (RFC 4193 §3) | all |
+//! | [`AddressBook::explicit`] | nothing | none |
+//!
+//! The book is one-to-one at every moment: [`AddressBook::insert`] refuses
+//! what would give two numbers one IP address.
+
+use crate::packet::Addr;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Addresses as numbers and as they stand on the wire.
+///
+/// ```
+/// use anabranch_wire::{Addr, AddressBook};
+/// let mut book = AddressBook::new();
+/// book.insert(Addr(7), "192.0.2.1".parse().unwrap())?;
+/// assert_eq!(book.ip(Addr(0)), Some("10.0.0.1".parse().unwrap()));
+/// assert_eq!(book.ip(Addr(7)), Some("192.0.2.1".parse().unwrap()));
+/// assert_eq!(book.addr("192.0.2.1".parse().unwrap()), Some(Addr(7)));
+/// # Ok::<(), anabranch_wire::address::AddressTaken>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct AddressBook {
+    mapping: Mapping,
+    ip_of: BTreeMap<Addr, IpAddr>,
+    addr_of: BTreeMap<IpAddr, Addr>,
+}
+
+/// Where the addresses come from that nobody entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Mapping {
+    #[default]
+    DenseIpv4,
+    DenseIpv6,
+    None,
+}
+
+/// The IP address already stands for another number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AddressTaken {
+    /// The IP address that should have been entered.
+    pub ip: IpAddr,
+    /// The number that it stands for.
+    pub by: Addr,
+}
+
+impl fmt::Display for AddressTaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} already stands for address {}", self.ip, self.by.0)
+    }
+}
+impl Error for AddressTaken {}
+
+impl AddressBook {
+    /// A book in which `Addr(n)` is 10.0.0.0 + n + 1.
+    pub fn new() -> AddressBook {
+        AddressBook::default()
+    }
+    /// A book in which `Addr(n)` is fd00:616e:6162:: + n + 1.
+    pub fn dense_ipv6() -> AddressBook {
+        AddressBook { mapping: Mapping::DenseIpv6, ..AddressBook::default() }
+    }
+    /// A book that knows only what is entered.
+    pub fn explicit() -> AddressBook {
+        AddressBook { mapping: Mapping::None, ..AddressBook::default() }
+    }
+
+    /// Enters `ip` for `addr`, in place of what stood there.
+    ///
+    /// # Errors
+    /// `ip` stands for another number, by an entry or by the default mapping;
+    /// the book is unchanged.
+    pub fn insert(&mut self, addr: Addr, ip: IpAddr) -> Result<(), AddressTaken> {
+        let by_default = self.mapping.addr(ip);
+        if let Some(by) = self.addr_of.get(&ip).copied().or(by_default).filter(|by| *by != addr) {
+            return Err(AddressTaken { ip, by });
+        }
+        if let Some(old) = self.ip_of.insert(addr, ip) {
+            self.addr_of.remove(&old);
+        }
+        self.addr_of.insert(ip, addr);
+        Ok(())
+    }
+
+    /// What stands on the wire for `addr`.
+    pub fn ip(&self, addr: Addr) -> Option<IpAddr> {
+        self.ip_of.get(&addr).copied().or_else(|| self.mapping.ip(addr))
+    }
+
+    /// The number that `ip` stands for.
+    pub fn addr(&self, ip: IpAddr) -> Option<Addr> {
+        self.addr_of.get(&ip).copied().or_else(|| {
+            // A number with an entry has left its default address.
+            self.mapping.addr(ip).filter(|addr| !self.ip_of.contains_key(addr))
+        })
+    }
+}
+
+const IPV4_BASE: u32 = u32::from_be_bytes([10, 0, 0, 0]);
+/// 10.255.255.255 is left out: it is the network's broadcast address.
+const IPV4_LAST: u32 = IPV4_BASE + (1 << 24) - 2;
+const IPV6_BASE: u128 = 0xfd00_616e_6162 << 80;
+
+impl Mapping {
+    fn ip(self, addr: Addr) -> Option<IpAddr> {
+        match self {
+            Mapping::DenseIpv4 => {
+                let ip = IPV4_BASE.checked_add(addr.0)?.checked_add(1)?;
+                (ip <= IPV4_LAST).then(|| Ipv4Addr::from(ip).into())
+            }
+            Mapping::DenseIpv6 => Some(Ipv6Addr::from(IPV6_BASE + addr.0 as u128 + 1).into()),
+            Mapping::None => None,
+        }
+    }
+
+    fn addr(self, ip: IpAddr) -> Option<Addr> {
+        match (self, ip) {
+            (Mapping::DenseIpv4, IpAddr::V4(ip)) => {
+                let ip = u32::from(ip);
+                (IPV4_BASE + 1..=IPV4_LAST).contains(&ip).then(|| Addr(ip - IPV4_BASE - 1))
+            }
+            (Mapping::DenseIpv6, IpAddr::V6(ip)) => {
+                let offset = u128::from(ip).checked_sub(IPV6_BASE + 1)?;
+                u32::try_from(offset).ok().map(Addr)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn default_mapping_is_dense_and_ends_before_the_broadcast_address() {
+        let book = AddressBook::new();
+        for (n, text) in [(0, "10.0.0.1"), (255, "10.0.1.0"), ((1 << 24) - 3, "10.255.255.254")] {
+            assert_eq!(book.ip(Addr(n)), Some(ip(text)));
+            assert_eq!(book.addr(ip(text)), Some(Addr(n)));
+        }
+        assert_eq!(book.ip(Addr((1 << 24) - 2)), None);
+        assert_eq!(book.ip(Addr(u32::MAX)), None);
+        for text in ["10.0.0.0", "10.255.255.255", "11.0.0.1", "9.255.255.255", "::1"] {
+            assert_eq!(book.addr(ip(text)), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ipv6_mapping_holds_every_number() {
+        let book = AddressBook::dense_ipv6();
+        for (n, text) in [(0, "fd00:616e:6162::1"), (u32::MAX, "fd00:616e:6162::1:0:0")] {
+            assert_eq!(book.ip(Addr(n)), Some(ip(text)));
+            assert_eq!(book.addr(ip(text)), Some(Addr(n)));
+        }
+        for text in ["fd00:616e:6162::", "fd00:616e:6162::1:0:1", "::", "10.0.0.1"] {
+            assert_eq!(book.addr(ip(text)), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn entries_keep_the_book_one_to_one() {
+        let mut book = AddressBook::new();
+        let taken = |ip, by| Err(AddressTaken { ip, by });
+        assert_eq!(book.insert(Addr(5), ip("2001:db8::5")), Ok(()));
+        assert_eq!(book.addr(ip("10.0.0.6")), None, "Addr(5) has left its default");
+        assert_eq!(book.insert(Addr(6), ip("2001:db8::5")), taken(ip("2001:db8::5"), Addr(5)));
+        assert_eq!(book.insert(Addr(6), ip("10.0.0.6")), taken(ip("10.0.0.6"), Addr(5)));
+        assert_eq!(book.insert(Addr(5), ip("192.0.2.5")), Ok(()));
+        assert_eq!(book.addr(ip("2001:db8::5")), None, "replaced");
+        assert_eq!(book.insert(Addr(6), ip("2001:db8::5")), Ok(()));
+        assert_eq!(book.insert(Addr(5), ip("10.0.0.6")), Ok(()), "back to its default");
+        assert_eq!(book.addr(ip("10.0.0.6")), Some(Addr(5)));
+    }
+
+    #[test]
+    fn an_explicit_book_knows_only_its_entries() {
+        let mut book = AddressBook::explicit();
+        assert_eq!(book.ip(Addr(0)), None);
+        assert_eq!(book.insert(Addr(3), ip("10.0.0.1")), Ok(()));
+        assert_eq!(book.addr(ip("10.0.0.1")), Some(Addr(3)));
+    }
+}

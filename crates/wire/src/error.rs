@@ -1,0 +1,108 @@
+//! What can be wrong with octets that came in, and with a value that should
+//! go out. Each is small, `Copy` and says which value was at fault.
+
+use crate::ipv4::Ipv4Error;
+use crate::ipv6::Ipv6Error;
+use crate::packet::Addr;
+use crate::tcp::TcpError;
+use std::error::Error;
+use std::fmt;
+use std::net::IpAddr;
+
+/// Why octets are not a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParseError {
+    /// There is nothing.
+    Empty,
+    /// The version field is neither 4 nor 6.
+    Version(u8),
+    /// The IPv4 header.
+    Ipv4(Ipv4Error),
+    /// The IPv6 header.
+    Ipv6(Ipv6Error),
+    /// A fragment of an IPv4 datagram; nothing here reassembles.
+    Fragment,
+    /// The address book knows no such address.
+    UnknownAddress(IpAddr),
+    /// The TCP segment.
+    Tcp(TcpError),
+}
+
+impl From<Ipv4Error> for ParseError {
+    fn from(error: Ipv4Error) -> ParseError {
+        ParseError::Ipv4(error)
+    }
+}
+impl From<Ipv6Error> for ParseError {
+    fn from(error: Ipv6Error) -> ParseError {
+        ParseError::Ipv6(error)
+    }
+}
+impl From<TcpError> for ParseError {
+    fn from(error: TcpError) -> ParseError {
+        ParseError::Tcp(error)
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseError::Empty => f.write_str("an empty packet"),
+            ParseError::Version(version) => write!(f, "IP version {version}, not 4 or 6"),
+            ParseError::Ipv4(error) => write!(f, "IPv4: {error}"),
+            ParseError::Ipv6(error) => write!(f, "IPv6: {error}"),
+            ParseError::Fragment => f.write_str("a fragment of an IPv4 datagram"),
+            ParseError::UnknownAddress(ip) => write!(f, "{ip} is not in the address book"),
+            ParseError::Tcp(error) => write!(f, "TCP: {error}"),
+        }
+    }
+}
+impl Error for ParseError {}
+
+/// Why a value has no octets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EmitError {
+    /// The address book knows no such address.
+    UnknownAddress(Addr),
+    /// One address is IPv4 and the other IPv6.
+    MixedFamilies(Addr, Addr),
+    /// The length field of IP has 16 bits; this is what should have fitted.
+    TooLong(u64),
+    /// TCP options of this many octets; there is room for 40
+    /// (RFC 9293 §3.1, Data Offset).
+    OptionsTooLong(u64),
+    /// [`TcpOptions::unknown`](crate::TcpOptions::unknown) is not a sequence
+    /// of options (RFC 9293 §3.2).
+    MalformedOptions,
+    /// A value needs more bits than its field has.
+    FieldRange {
+        /// The field.
+        field: &'static str,
+        /// The value.
+        value: u32,
+    },
+}
+
+impl fmt::Display for EmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EmitError::UnknownAddress(addr) => {
+                write!(f, "address {} is not in the address book", addr.0)
+            }
+            EmitError::MixedFamilies(src, dst) => {
+                write!(f, "addresses {} and {} are of different IP versions", src.0, dst.0)
+            }
+            EmitError::TooLong(len) => write!(f, "{len} octets do not fit the IP length field"),
+            EmitError::OptionsTooLong(len) => {
+                write!(f, "{len} octets of TCP options; at most 40 fit")
+            }
+            EmitError::MalformedOptions => {
+                f.write_str("unknown TCP options are not kind, length and value")
+            }
+            EmitError::FieldRange { field, value } => {
+                write!(f, "{value} does not fit the field {field}")
+            }
+        }
+    }
+}
+impl Error for EmitError {}

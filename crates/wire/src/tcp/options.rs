@@ -1,0 +1,250 @@
+//! TCP options as octets (RFC 9293 §3.2).
+//!
+//! | kind | length | option | reference |
+//! |---|---|---|---|
+//! | 0 | | end of option list | RFC 9293 §3.2 |
+//! | 1 | | no-operation | RFC 9293 §3.2 |
+//! | 2 | 4 | maximum segment size | RFC 9293 §3.2 |
+//! | 3 | 3 | window scale | RFC 7323 §2.2 |
+//! | 4 | 2 | SACK permitted | RFC 2018 §2 |
+//! | 5 | 2 + 8n | SACK | RFC 2018 §3 |
+//! | 8 | 10 | timestamps | RFC 7323 §3.2 |
+//!
+//! Written in this order, which is that of the common stacks: MSS; SACK
+//! permitted with timestamps (a NOP pair stands in for the one that is
+//! absent); NOP, window scale; NOP, NOP, SACK; unknown options; end-of-list
+//! octets up to a multiple of four.
+//!
+//! Read in any order and with any padding. The first option of a kind counts;
+//! a second one, and one whose length is not that of its kind, is kept among
+//! the unknown. Octets after the end of the list are ignored.
+
+use crate::error::EmitError;
+use crate::tcp::{SackBlock, SackBlocks, TcpOptions, Timestamps};
+use anabranch_units::Serial32;
+use std::error::Error;
+use std::fmt;
+
+/// Most octets of options that a header can hold.
+pub const MAX_LEN: usize = 40;
+
+/// End of option list.
+pub const END: u8 = 0;
+/// No-operation.
+pub const NOP: u8 = 1;
+/// Maximum segment size.
+pub const MSS: u8 = 2;
+/// Window scale.
+pub const WINDOW_SCALE: u8 = 3;
+/// SACK permitted.
+pub const SACK_PERMITTED: u8 = 4;
+/// SACK.
+pub const SACK: u8 = 5;
+/// Timestamps.
+pub const TIMESTAMPS: u8 = 8;
+
+/// Why octets are not a list of options. RFC 9293 §3.1 (MUST-7) wants illegal
+/// lengths survived and logged: the error says which option it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OptionError {
+    /// The option, or its length octet, reaches past the header.
+    Truncated {
+        /// Kind of the option.
+        kind: u8,
+    },
+    /// The length does not even cover kind and length.
+    Length {
+        /// Kind of the option.
+        kind: u8,
+        /// The length, 0 or 1.
+        len: u8,
+    },
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionError::Truncated { kind } => write!(f, "option {kind} is truncated"),
+            OptionError::Length { kind, len } => write!(f, "option {kind} of length {len}"),
+        }
+    }
+}
+impl Error for OptionError {}
+
+/// One option as it stands in the header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawOption<'a> {
+    /// Kind, length and value.
+    pub octets: &'a [u8],
+    /// Kind.
+    pub kind: u8,
+    /// Value alone.
+    pub value: &'a [u8],
+}
+
+/// The options in `octets` without NOPs, up to the end of the list; after an
+/// error there is nothing more.
+pub fn iter(octets: &[u8]) -> Options<'_> {
+    Options { rest: octets }
+}
+
+/// See [`iter`].
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Options<'a> {
+    type Item = Result<RawOption<'a>, OptionError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest;
+        let start = rest.iter().position(|kind| *kind != NOP)?;
+        let option = next_option(&rest[start..]);
+        self.rest = match option {
+            Some(Ok(option)) => &rest[start + option.octets.len()..],
+            _ => &[],
+        };
+        option
+    }
+}
+
+fn next_option(rest: &[u8]) -> Option<Result<RawOption<'_>, OptionError>> {
+    let (kind, len) = match *rest {
+        [] | [END, ..] => return None,
+        [kind] => return Some(Err(OptionError::Truncated { kind })),
+        [kind, len, ..] => (kind, len),
+    };
+    if len < 2 {
+        return Some(Err(OptionError::Length { kind, len }));
+    }
+    Some(match rest.get(..len as usize) {
+        Some(octets) => Ok(RawOption { octets, kind, value: &octets[2..] }),
+        None => Err(OptionError::Truncated { kind }),
+    })
+}
+
+impl TcpOptions {
+    /// Reads what stands between the fixed header and the data.
+    ///
+    /// # Errors
+    /// See [`OptionError`].
+    pub fn parse(octets: &[u8]) -> Result<TcpOptions, OptionError> {
+        let mut options = TcpOptions::default();
+        let mut unknown = Vec::new();
+        for option in iter(octets) {
+            let option = option?;
+            if !options.take(&option) {
+                unknown.extend_from_slice(option.octets);
+            }
+        }
+        if !unknown.is_empty() {
+            options.unknown = Some(unknown.into());
+        }
+        Ok(options)
+    }
+
+    /// Understands `option`, or leaves it.
+    fn take(&mut self, option: &RawOption<'_>) -> bool {
+        match (option.kind, option.value) {
+            (MSS, &[a, b]) if self.mss.is_none() => self.mss = Some(u16::from_be_bytes([a, b])),
+            (WINDOW_SCALE, &[shift]) if self.window_scale.is_none() => {
+                self.window_scale = Some(shift);
+            }
+            (SACK_PERMITTED, []) if !self.sack_permitted => self.sack_permitted = true,
+            (TIMESTAMPS, &[a, b, c, d, e, f, g, h]) if self.timestamps.is_none() => {
+                let value = u32::from_be_bytes([a, b, c, d]);
+                let echo = u32::from_be_bytes([e, f, g, h]);
+                self.timestamps = Some(Timestamps { value, echo });
+            }
+            (SACK, value) if self.sack.is_empty() => match parse_sack(value) {
+                Some(blocks) => self.sack = blocks,
+                None => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+
+    /// Appends the options, [`TcpOptions::wire_len`] octets.
+    ///
+    /// # Errors
+    /// More than 40 octets, or [`TcpOptions::unknown`] is not a list of
+    /// options; `out` is unchanged.
+    pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        let unknown = self.unknown.as_deref().unwrap_or_default();
+        if unknown.len() > MAX_LEN || self.wire_len() as usize > MAX_LEN {
+            let len = unknown.len().max(self.wire_len() as usize);
+            return Err(EmitError::OptionsTooLong(len as u64));
+        }
+        if !is_option_list(unknown) {
+            return Err(EmitError::MalformedOptions);
+        }
+        let end = out.len() + self.wire_len() as usize;
+        if let Some(mss) = self.mss {
+            out.extend_from_slice(&[MSS, 4]);
+            out.extend_from_slice(&mss.to_be_bytes());
+        }
+        if self.timestamps.is_some() || self.sack_permitted {
+            let permitted = [SACK_PERMITTED, 2];
+            out.extend_from_slice(if self.sack_permitted { &permitted } else { &[NOP, NOP] });
+            match self.timestamps {
+                Some(Timestamps { value, echo }) => {
+                    out.extend_from_slice(&[TIMESTAMPS, 10]);
+                    out.extend_from_slice(&value.to_be_bytes());
+                    out.extend_from_slice(&echo.to_be_bytes());
+                }
+                None => out.extend_from_slice(&[NOP, NOP]),
+            }
+        }
+        if let Some(shift) = self.window_scale {
+            out.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
+        }
+        if !self.sack.is_empty() {
+            let blocks = self.sack.as_slice();
+            out.extend_from_slice(&[NOP, NOP, SACK, 2 + 8 * blocks.len() as u8]);
+            for SackBlock { left, right } in blocks {
+                out.extend_from_slice(&left.0.to_be_bytes());
+                out.extend_from_slice(&right.0.to_be_bytes());
+            }
+        }
+        out.extend_from_slice(unknown);
+        out.resize(end, END);
+        Ok(())
+    }
+}
+
+/// One to four blocks and nothing else.
+fn parse_sack(value: &[u8]) -> Option<SackBlocks> {
+    let mut blocks = SackBlocks::NONE;
+    for block in value.chunks(8) {
+        let &[a, b, c, d, e, f, g, h] = block else { return None };
+        let left = Serial32(u32::from_be_bytes([a, b, c, d]));
+        let right = Serial32(u32::from_be_bytes([e, f, g, h]));
+        if !blocks.push(SackBlock { left, right }) {
+            return None;
+        }
+    }
+    (!blocks.is_empty()).then_some(blocks)
+}
+
+/// Options and NOPs to the last octet: an end-of-list octet would hide what
+/// follows it.
+fn is_option_list(octets: &[u8]) -> bool {
+    let mut options = iter(octets);
+    options.by_ref().all(|option| option.is_ok()) && {
+        let mut rest = octets;
+        while let Some(&kind) = rest.first() {
+            match (kind, rest.get(1)) {
+                (END, _) => return false,
+                (NOP, _) => rest = &rest[1..],
+                (_, Some(&len)) => rest = &rest[len as usize..],
+                (_, None) => return false,
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
