@@ -22,9 +22,9 @@ use anabranch_wire::{FlowKey, Packet};
 /// an MPTCP connection.
 ///
 /// After each command and each `handle_*` call the host polls: first
-/// [`poll_transmit`](Self::poll_transmit) until `None`, then
-/// [`poll_event`](Self::poll_event) until `None` (an application may answer
-/// with commands; then from the start), then
+/// [`poll_event`](Self::poll_event) until `None` (the application answers with
+/// commands, so that what it reads and writes is in the packets that follow),
+/// then [`poll_transmit`](Self::poll_transmit) until `None`, then
 /// [`poll_timeout`](Self::poll_timeout) once.
 pub trait Endpoint {
     /// A packet for this endpoint arrived.

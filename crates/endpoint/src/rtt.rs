@@ -93,7 +93,8 @@ impl RttEstimator {
         } else {
             self.bounds.initial
         };
-        let doubled = base.saturating_mul(1_u64.checked_shl(self.backoff as u32).unwrap_or(u64::MAX));
+        let doubled =
+            base.saturating_mul(1_u64.checked_shl(self.backoff as u32).unwrap_or(u64::MAX));
         doubled.min(self.bounds.max)
     }
 

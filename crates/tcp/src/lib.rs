@@ -1,1 +1,24 @@
-//! placeholder
+//! A sans-I/O TCP connection (RFC 9293): state machine, flow control, loss
+//! recovery behind one seam, congestion control by `anabranch-congestion`.
+//!
+//! Inside, octets are counted by 64-bit *offsets* that never wrap: offset 0 is
+//! the SYN, 1 the first octet of data. They become 32-bit sequence numbers
+//! only in packets.
+//!
+//! Where to start reading: [`Connection`], then [`recovery`].
+
+mod config;
+mod connection;
+mod range_set;
+mod receiver;
+pub mod recovery;
+mod scoreboard;
+mod sender;
+mod state;
+mod stream;
+
+pub use config::{Config, ConfigError, Counting, DelayedAck, InitialWindow};
+pub use connection::Connection;
+pub use range_set::{Range, RangeSet};
+pub use scoreboard::Scoreboard;
+pub use state::State;

@@ -1,0 +1,236 @@
+//! Settings of a connection.
+
+use crate::recovery::Recovery;
+use anabranch_congestion::{Algorithm, Congestion};
+use anabranch_endpoint::RtoBounds;
+use anabranch_units::Span;
+use std::fmt;
+
+/// The rule for the initial congestion window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InitialWindow {
+    /// RFC 2581 §3.1: two segments.
+    Rfc2581,
+    /// RFC 3390: min(4 MSS, max(2 MSS, 4380 octets)).
+    Rfc3390,
+    /// RFC 6928: min(10 MSS, max(2 MSS, 14600 octets)).
+    Rfc6928,
+    /// That many segments.
+    Segments(u32),
+}
+
+impl InitialWindow {
+    /// The window in octets.
+    pub fn octets(self, mss: u64) -> u64 {
+        match self {
+            InitialWindow::Rfc2581 => 2 * mss,
+            InitialWindow::Rfc3390 => (4 * mss).min((2 * mss).max(4380)),
+            InitialWindow::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
+            InitialWindow::Segments(n) => n as u64 * mss,
+        }
+    }
+}
+
+/// What an ACK adds to the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counting {
+    /// The octets that it acknowledges (RFC 5681 §3.1, RFC 3465).
+    Bytes,
+    /// One segment, however much it acknowledges.
+    Acks,
+}
+
+/// Delayed acknowledgments (RFC 5681 §4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DelayedAck {
+    /// An ACK leaves with every `count`-th data segment; 1 switches delaying
+    /// off.
+    pub count: u32,
+    /// It leaves at the latest after this (at most 0.5 s).
+    pub delay: Span,
+}
+
+/// Settings of one side of a connection. Sizes are in octets.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// The MSS option that is sent: the largest segment payload accepted,
+    /// before options are subtracted (RFC 6691).
+    pub mss: u32,
+    /// Initial window rule.
+    pub initial_window: InitialWindow,
+    /// Initial slow-start threshold; `None` is infinite.
+    pub initial_ssthresh: Option<u64>,
+    /// Receive buffer, which bounds the advertised window.
+    pub receive_buffer: u64,
+    /// Send buffer for real octets; counted octets need none.
+    pub send_buffer: u64,
+    /// Offer window scaling (RFC 7323).
+    pub window_scale: bool,
+    /// Offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Offer selective acknowledgments (RFC 2018).
+    pub sack: bool,
+    /// Delayed ACKs.
+    pub delayed_ack: DelayedAck,
+    /// Bounds of the retransmission timeout.
+    pub rto: RtoBounds,
+    /// Duplicate ACKs that signal a loss.
+    pub dupack_threshold: u32,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// How ACKs open the window.
+    pub counting: Counting,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Window algorithm.
+    pub window: Algorithm,
+    /// Retransmissions of a SYN before giving up.
+    pub syn_retries: u32,
+    /// Retransmissions of one segment before giving up (RFC 9293 §3.8.3, R2).
+    pub max_retries: u32,
+    /// How long TIME-WAIT lasts: 2 MSL.
+    pub time_wait: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            mss: 1460,
+            initial_window: InitialWindow::Rfc6928,
+            initial_ssthresh: None,
+            receive_buffer: 4 << 20,
+            send_buffer: 4 << 20,
+            window_scale: true,
+            timestamps: true,
+            sack: true,
+            delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(40) },
+            rto: RtoBounds::default(),
+            dupack_threshold: 3,
+            limited_transmit: true,
+            counting: Counting::Bytes,
+            recovery: Recovery::Sack { pipe: Default::default() },
+            window: Algorithm::from_name("cubic").expect("cubic is registered"),
+            syn_retries: 6,
+            max_retries: 15,
+            time_wait: Span::from_secs(60),
+        }
+    }
+}
+
+/// A setting out of its range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// The field of [`Config`].
+    pub field: &'static str,
+    /// The value it has.
+    pub value: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}: allowed: {}", self.field, self.value, self.allowed)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// Refuses settings that no connection can have.
+    ///
+    /// ```
+    /// use anabranch_tcp::Config;
+    /// let config = Config { sack: false, ..Config::default() };
+    /// assert_eq!(config.validate().unwrap_err().field, "recovery");
+    /// ```
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let check = |ok: bool, field, value: &dyn fmt::Display, allowed: &str| {
+            if ok {
+                Ok(())
+            } else {
+                Err(ConfigError { field, value: value.to_string(), allowed: allowed.to_string() })
+            }
+        };
+        check((64..=65_495).contains(&self.mss), "mss", &self.mss, "64 B to 65495 B")?;
+        if let InitialWindow::Segments(n) = self.initial_window {
+            check((1..=1_000_000).contains(&n), "initial_window", &n, "1 to 1000000 packets")?;
+        }
+        if let Some(ssthresh) = self.initial_ssthresh {
+            let least = 2 * self.mss as u64;
+            check(ssthresh >= least, "initial_ssthresh", &ssthresh, "at least 2 segments")?;
+        }
+        let buffer = (self.mss as u64)..=(1 << 30);
+        let allowed = "one segment to 1 GiB";
+        let receive = &self.receive_buffer;
+        check(buffer.contains(receive), "receive_buffer", receive, allowed)?;
+        check(buffer.contains(&self.send_buffer), "send_buffer", &self.send_buffer, allowed)?;
+        let count = self.delayed_ack.count;
+        check((1..=255).contains(&count), "delayed_ack.count", &count, "1 to 255")?;
+        let delay = self.delayed_ack.delay;
+        let half = Span::from_millis(500);
+        check(delay <= half, "delayed_ack.delay", &delay, "at most 500 ms (RFC 9293 §3.8.6.3)")?;
+        let rto = &self.rto;
+        check(rto.min > Span::ZERO, "rto.min", &rto.min, "more than 0 s")?;
+        check(rto.initial > Span::ZERO, "rto.initial", &rto.initial, "more than 0 s")?;
+        check(rto.max >= rto.min, "rto.max", &rto.max, "at least rto.min")?;
+        let thresh = self.dupack_threshold;
+        check((1..=100).contains(&thresh), "dupack_threshold", &thresh, "1 to 100")?;
+        check(
+            self.sack || !self.recovery.needs_sack(),
+            "recovery",
+            &self.recovery.name(),
+            "with sack = false: reno, newreno",
+        )?;
+        check(self.max_retries >= 1, "max_retries", &self.max_retries, "at least 1")?;
+        Ok(())
+    }
+
+    pub(crate) fn build_congestion(&self, mss: u64) -> Congestion {
+        let ssthresh = self.initial_ssthresh.unwrap_or(u64::MAX);
+        self.window.build(self.initial_window.octets(mss), ssthresh)
+    }
+
+    /// The window scale that the receive buffer needs (RFC 7323 §2.2, at most
+    /// 14).
+    pub(crate) fn window_shift(&self) -> u8 {
+        (0..14).find(|shift| self.receive_buffer >> shift <= 0xFFFF).unwrap_or(14)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn initial_windows_follow_their_rfcs() {
+        // RFC 3390 §1 and RFC 6928 §2 by MSS.
+        for (mss, two, four, ten) in
+            [(536, 1072, 2144, 5360), (1460, 2920, 4380, 14_600), (9000, 18_000, 18_000, 18_000)]
+        {
+            assert_eq!(InitialWindow::Rfc2581.octets(mss), two);
+            assert_eq!(InitialWindow::Rfc3390.octets(mss), four);
+            assert_eq!(InitialWindow::Rfc6928.octets(mss), ten);
+        }
+    }
+
+    #[test]
+    fn the_default_is_valid() {
+        Config::default().validate().unwrap();
+    }
+
+    #[test]
+    fn errors_name_field_value_and_range() {
+        let config = Config { mss: 10, ..Config::default() };
+        assert_eq!(
+            config.validate().unwrap_err().to_string(),
+            "mss = 10: allowed: 64 B to 65495 B"
+        );
+    }
+
+    #[test]
+    fn the_scale_covers_the_buffer() {
+        let shift = |receive_buffer| Config { receive_buffer, ..Config::default() }.window_shift();
+        assert_eq!((shift(65_535), shift(65_536), shift(1 << 30)), (0, 1, 14));
+    }
+}

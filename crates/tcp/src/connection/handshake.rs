@@ -1,0 +1,132 @@
+//! Opening: RFC 9293 §3.5 and §3.10.7.2–3.10.7.4, with the options that only
+//! SYNs carry (MSS, window scale, SACK permitted) and the agreement on
+//! timestamps.
+
+use super::{Agreed, Connection, Due, Reset};
+use crate::state::State;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::Time;
+use anabranch_wire::{TcpFlags, TcpOptions, TcpSegment};
+
+/// Octets that the timestamps option takes from each segment's payload.
+const TIMESTAMPS_LEN: u64 = 12;
+
+impl Connection {
+    /// LISTEN (§3.10.7.2).
+    pub(super) fn on_segment_in_listen(&mut self, segment: &TcpSegment) {
+        if segment.flags.contains(TcpFlags::RST) {
+            return;
+        }
+        if segment.flags.contains(TcpFlags::ACK) {
+            self.reset_due = Some(Reset { seq: segment.ack, ack: None });
+            return;
+        }
+        if segment.flags.contains(TcpFlags::SYN) {
+            self.on_peer_syn(segment);
+            self.state = State::SynReceived;
+            self.syn_due = true;
+        }
+    }
+
+    /// SYN-SENT (§3.10.7.3).
+    pub(super) fn on_segment_in_syn_sent(&mut self, now: Time, segment: &TcpSegment) {
+        let acks = segment.flags.contains(TcpFlags::ACK);
+        if acks && segment.ack != self.iss.add(1) {
+            if !segment.flags.contains(TcpFlags::RST) {
+                self.reset_due = Some(Reset { seq: segment.ack, ack: None });
+            }
+            return;
+        }
+        if segment.flags.contains(TcpFlags::RST) {
+            if acks {
+                self.finish(CloseReason::Refused);
+            }
+            return;
+        }
+        if !segment.flags.contains(TcpFlags::SYN) {
+            return;
+        }
+        self.on_peer_syn(segment);
+        if acks {
+            self.on_own_syn_acked(now, segment);
+            self.receiver.ack_now = true;
+        } else {
+            // Simultaneous open: both SYNs crossed (§3.5, figure 8).
+            self.state = State::SynReceived;
+            self.syn_due = true;
+        }
+    }
+
+    /// The peer's SYN: its sequence number, and what both sides offer.
+    fn on_peer_syn(&mut self, segment: &TcpSegment) {
+        let offered = &segment.options;
+        self.receiver.irs = segment.seq;
+        self.receiver.nxt = 1;
+        self.ts_recent = offered.timestamps.map_or(0, |ts| ts.value);
+        let scale = offered.window_scale.filter(|_| self.config.window_scale);
+        self.agreed = Agreed {
+            // RFC 7323 §2.3: a shift beyond 14 is used as 14.
+            peer_shift: scale.map_or(0, |shift| shift.min(14)),
+            own_shift: scale.map_or(0, |_| self.config.window_shift()),
+            timestamps: offered.timestamps.is_some() && self.config.timestamps,
+            sack: offered.sack_permitted && self.config.sack,
+        };
+        // RFC 9293 §3.7.1: 536 without the option. RFC 6691: what is sent is
+        // the smaller of both sides', less the options in every segment.
+        let peer = offered.mss.unwrap_or(536).max(64) as u64;
+        let mut mss = peer.min(self.config.mss as u64);
+        if self.agreed.timestamps {
+            mss -= TIMESTAMPS_LEN;
+        }
+        if mss != self.sender.mss {
+            self.sender.mss = mss;
+            self.sender.congestion = self.config.build_congestion(mss);
+        }
+        if self.config.recovery.needs_sack() && !self.agreed.sack {
+            // The peer does not speak SACK: NewReno is what remains.
+            self.scheme = crate::recovery::Recovery::NewReno { impatient: false }.build();
+        }
+        // The window in a SYN is never scaled (RFC 7323 §2.2).
+        self.sender.window_edge = 1 + segment.window as u64;
+        self.window_update = (0, 0);
+    }
+
+    /// Our SYN was acknowledged: the connection is established.
+    pub(super) fn on_own_syn_acked(&mut self, now: Time, segment: &TcpSegment) {
+        if let Some((_, sent)) = self.timed.take() {
+            self.sender.rtt.on_sample(now - sent);
+        }
+        self.sender.una = 1;
+        self.sender.nxt = 1;
+        self.sender.max = self.sender.max.max(1);
+        self.sender.recover = 1;
+        self.retries = 0;
+        self.timer(Due::Retransmit).stop();
+        self.syn_due = false;
+        let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { self.agreed.peer_shift };
+        self.sender.window_edge = 1 + ((segment.window as u64) << shift);
+        self.window_update = (0, 1);
+        self.state = if self.closed_by_user { State::FinWait1 } else { State::Established };
+        self.pending.connected = true;
+    }
+
+    /// Options of our SYN or SYN-ACK: what we offer, or what the peer's offer
+    /// leaves of it.
+    pub(super) fn syn_options(&self, now: Time) -> TcpOptions {
+        let answering = self.state == State::SynReceived && self.receiver.nxt == 1;
+        let agreed = &self.agreed;
+        let scale = if answering {
+            (agreed.own_shift > 0 || agreed.peer_shift > 0).then_some(agreed.own_shift)
+        } else {
+            self.config.window_scale.then(|| self.config.window_shift())
+        };
+        let timestamps = if answering { agreed.timestamps } else { self.config.timestamps };
+        TcpOptions {
+            mss: Some(self.config.mss as u16),
+            window_scale: scale,
+            sack_permitted: if answering { agreed.sack } else { self.config.sack },
+            timestamps: timestamps.then(|| self.timestamps_at(now)),
+            ..TcpOptions::default()
+        }
+    }
+}

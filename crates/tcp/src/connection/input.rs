@@ -1,0 +1,246 @@
+//! Segments in the synchronized states: RFC 9293 §3.10.7.4.
+
+use super::{Connection, Due};
+use crate::range_set::Range;
+use crate::recovery::{Rto, Scheme};
+use crate::sender::Ack;
+use crate::state::State;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::{Span, Time};
+use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
+
+impl Connection {
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
+        let Body::Tcp(segment) = &packet.body else { return };
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.on_segment_in_listen(segment),
+            State::SynSent => self.on_segment_in_syn_sent(now, segment),
+            _ => self.on_segment(now, segment),
+        }
+    }
+
+    fn on_segment(&mut self, now: Time, segment: &TcpSegment) {
+        let Some(start) = segment.seq.expand(self.receiver.irs, self.receiver.nxt) else {
+            self.receiver.ack_now = true; // before the peer's SYN
+            return;
+        };
+        // First, check the sequence number.
+        if !self.is_acceptable(start, segment.seq_len() as u64) {
+            if !segment.flags.contains(TcpFlags::RST) {
+                self.receiver.ack_now = true;
+            }
+            return;
+        }
+        // Second, check the RST bit (RFC 5961 §3.2: only an exact match
+        // resets; another one within the window is answered).
+        if segment.flags.contains(TcpFlags::RST) {
+            if start == self.receiver.nxt {
+                let refused = self.state == State::SynReceived;
+                let done = self.state == State::TimeWait;
+                self.finish(match (refused, done) {
+                    (true, _) => CloseReason::Refused,
+                    (_, true) => CloseReason::Normal,
+                    _ => CloseReason::Reset,
+                });
+            } else {
+                self.receiver.ack_now = true;
+            }
+            return;
+        }
+        // Fourth, check the SYN bit (RFC 5961 §4.2: answer, do not reset).
+        if segment.flags.contains(TcpFlags::SYN) {
+            self.receiver.ack_now = true;
+            return;
+        }
+        // Fifth, check the ACK field.
+        if !segment.flags.contains(TcpFlags::ACK) {
+            return;
+        }
+        if let Some(ts) = segment.options.timestamps
+            && start <= self.receiver.nxt
+        {
+            self.ts_recent = ts.value; // RFC 7323 §4.3 (2)
+        }
+        if self.state == State::SynReceived {
+            if segment.ack != self.iss.add(1) && !self.acks_sent_data(segment) {
+                self.reset_due = Some(super::Reset { seq: segment.ack, ack: None });
+                return;
+            }
+            self.on_own_syn_acked(now, segment);
+        }
+        if !self.on_ack(now, segment, start) {
+            return;
+        }
+        // Seventh, process the segment text; eighth, check the FIN bit.
+        let fin = segment.flags.contains(TcpFlags::FIN);
+        if !segment.payload.is_empty() || fin {
+            self.on_data(now, segment, start, fin);
+        }
+    }
+
+    /// RFC 9293 §3.4, the four cases of an acceptable segment.
+    fn is_acceptable(&self, start: u64, len: u64) -> bool {
+        let (nxt, window) = (self.receiver.nxt, self.receiver.window());
+        let inside = |at: u64| nxt <= at && at < nxt + window;
+        match (len, window) {
+            (0, 0) => start == nxt,
+            (0, _) => inside(start),
+            (_, 0) => false,
+            _ => inside(start) || inside(start + len - 1) || start < nxt && start + len > nxt,
+        }
+    }
+
+    fn acks_sent_data(&self, segment: &TcpSegment) -> bool {
+        segment.ack.expand(self.iss, 1).is_some_and(|ack| ack >= 1 && ack <= self.sender.max)
+    }
+
+    /// The ACK field and the SACK blocks; false when the segment must be
+    /// dropped because it acknowledges what was never sent.
+    fn on_ack(&mut self, now: Time, segment: &TcpSegment, start: u64) -> bool {
+        let s = &mut self.sender;
+        let Some(ack) = segment.ack.expand(self.iss, s.una) else { return true };
+        if ack > s.max {
+            self.receiver.ack_now = true;
+            return false;
+        }
+        if ack < s.una {
+            return true; // an old duplicate; its data may still count
+        }
+        let prior_una = s.una;
+        let prior_in_flight = s.flight();
+        let edge_before = s.window_edge;
+
+        // The send window (SND.WL1, SND.WL2).
+        let (wl1, wl2) = self.window_update;
+        if wl1 < start || wl1 == start && wl2 <= ack {
+            s.window_edge = ack + ((segment.window as u64) << self.agreed.peer_shift);
+            self.window_update = (start, ack);
+        }
+
+        let mut sacked = 0;
+        let uses_sack = self.agreed.sack && self.config.recovery.needs_sack();
+        if uses_sack {
+            for block in segment.options.sack.as_slice() {
+                let left = block.left.expand(self.iss, s.una);
+                let right = block.right.expand(self.iss, s.una);
+                // A block below SND.UNA reports a duplicate (RFC 2883).
+                if let (Some(left), Some(right)) = (left, right)
+                    && ack <= left
+                    && left < right
+                    && right <= s.max
+                {
+                    sacked += s.board.on_sack(Range { start: left, end: right }).0;
+                }
+            }
+        }
+        let acked = ack - prior_una;
+        let mut delivered = acked + sacked;
+        if acked > 0 {
+            delivered -= s.advance(ack).min(delivered);
+            s.dupacks = 0;
+            self.retries = 0;
+        }
+        // RFC 5681 §2; where SACK is in use, new SACK information instead
+        // (RFC 6675 §2).
+        let duplicate = acked == 0
+            && prior_in_flight > 0
+            && if uses_sack {
+                sacked > 0
+            } else {
+                segment.payload.is_empty()
+                    && !segment.flags.contains(TcpFlags::FIN)
+                    && s.window_edge == edge_before
+            };
+        if duplicate {
+            s.count_dupack();
+        }
+        if acked == 0 && sacked == 0 && !duplicate {
+            return true;
+        }
+        let rtt = if acked > 0 { self.rtt_sample(now, ack, segment) } else { None };
+        let s = &mut self.sender;
+        if let Some(rtt) = rtt {
+            s.rtt.on_sample(rtt);
+        }
+        let ack_event = Ack { now, acked, delivered, duplicate, prior_in_flight, rtt };
+        let rto = self.scheme.on_ack(s, &ack_event);
+        if acked > 0 {
+            self.on_progress(now, rto);
+        }
+        true
+    }
+
+    /// Something new was acknowledged: timers, buffers, and our FIN.
+    fn on_progress(&mut self, now: Time, rto: Rto) {
+        let deadline = now + self.sender.rtt.rto();
+        if self.sender.flight() == 0 {
+            self.timer(Due::Retransmit).stop(); // RFC 6298 §5.2
+        } else if rto == Rto::Restart {
+            self.timer(Due::Retransmit).set(deadline); // §5.3
+        }
+        self.probes = 0;
+        if let Some(octets) = &mut self.octets {
+            octets.drop_below(self.sender.una.min(self.sender.end));
+            if self.write_blocked {
+                self.write_blocked = false;
+                self.pending.writable = true;
+            }
+        }
+        if self.closed_by_user && self.sender.una == self.sender.end {
+            match self.state {
+                State::FinWait1 => self.state = State::FinWait2,
+                State::Closing => self.enter_time_wait(now),
+                State::LastAck => self.finish(CloseReason::Normal),
+                _ => {}
+            }
+        }
+    }
+
+    /// A round-trip time: from the segment being timed, and where its
+    /// retransmission made that ambiguous (Karn), from the echoed timestamp.
+    fn rtt_sample(&mut self, now: Time, ack: u64, segment: &TcpSegment) -> Option<Span> {
+        if let Some((end, sent)) = self.timed {
+            if ack < end {
+                return None;
+            }
+            self.timed = None;
+            return Some(now - sent);
+        }
+        let ts = segment.options.timestamps.filter(|ts| self.agreed.timestamps && ts.echo != 0)?;
+        let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo);
+        Some(Span::from_millis(elapsed.max(1) as u64))
+    }
+
+    fn on_data(&mut self, now: Time, segment: &TcpSegment, start: u64, fin: bool) {
+        if !self.state.can_receive() {
+            // The FIN was acknowledged and is sent again (§3.10.7.4, eighth).
+            self.receiver.ack_now = true;
+            if self.state == State::TimeWait {
+                self.enter_time_wait(now);
+            }
+            return;
+        }
+        let count = self.config.delayed_ack.count;
+        let arrival = self.receiver.on_segment(start, &segment.payload, fin, count);
+        if arrival.advanced > 0 {
+            self.pending.readable = true;
+        }
+        if arrival.ended {
+            self.pending.peer_closed = true;
+            match self.state {
+                State::Established => self.state = State::CloseWait,
+                State::FinWait1 => self.state = State::Closing,
+                State::FinWait2 => self.enter_time_wait(now),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn enter_time_wait(&mut self, now: Time) {
+        self.state = State::TimeWait;
+        self.timers = [anabranch_endpoint::Timer::IDLE; 4];
+        let deadline = now + self.config.time_wait;
+        self.timer(Due::TimeWait).set(deadline);
+    }
+}

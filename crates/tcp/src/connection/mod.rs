@@ -1,0 +1,352 @@
+//! One side of a TCP connection.
+//!
+//! The procedures are in files of their own: [`handshake`] (opening),
+//! [`input`] (segments in the synchronized states), [`output`] (what leaves),
+//! [`timeout`] (what the connection does by itself). This file holds the
+//! state they share, the user's commands and the contract with the host.
+//!
+//! Left out until they are asked for: urgent data (the pointer is received
+//! and ignored), PAWS, challenge-ACK rate limits, Nagle, keep-alive.
+
+mod handshake;
+mod input;
+mod output;
+mod timeout;
+
+#[cfg(test)]
+mod tests;
+
+use crate::config::Config;
+use crate::receiver::Receiver;
+use crate::recovery::{Active, Scheme};
+use crate::sender::Sender;
+use crate::state::State;
+use crate::stream::Octets;
+use anabranch_congestion::Controller;
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Observation, Timer};
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::{Addr, FlowKey, Packet};
+use std::sync::Arc;
+
+/// The most octets that a stream can carry: far more than any run sends, and
+/// far from overflow.
+const STREAM_LIMIT: u64 = 1 << 60;
+
+/// What the connection can do by itself.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    /// Retransmission timeout, of the SYN too (RFC 6298).
+    Retransmit,
+    /// Zero-window probe (RFC 9293 §3.8.6.1).
+    Probe,
+    /// Delayed acknowledgment.
+    DelayedAck,
+    /// End of TIME-WAIT.
+    TimeWait,
+}
+
+impl Due {
+    const ALL: [Due; 4] = [Due::Retransmit, Due::Probe, Due::DelayedAck, Due::TimeWait];
+}
+
+/// What both SYNs agreed on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Agreed {
+    /// Shift of the windows that the peer advertises.
+    peer_shift: u8,
+    /// Shift of the windows that this side advertises.
+    own_shift: u8,
+    timestamps: bool,
+    sack: bool,
+}
+
+/// A reset that is to be sent.
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    seq: Serial32,
+    ack: Option<Serial32>,
+}
+
+/// Events not yet polled, in the order in which they are reported.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    connected: bool,
+    readable: bool,
+    writable: bool,
+    peer_closed: bool,
+    closed: Option<CloseReason>,
+}
+
+/// One side of a TCP connection (RFC 9293), without I/O.
+///
+/// Drive it through [`Endpoint`] and [`ByteStream`]; see the former for the
+/// order of polling. `now` never decreases.
+#[derive(Debug)]
+pub struct Connection {
+    config: Arc<Config>,
+    state: State,
+    local: (Addr, u16),
+    remote: (Addr, u16),
+    /// Initial send sequence number.
+    iss: Serial32,
+    agreed: Agreed,
+    sender: Sender,
+    scheme: Active,
+    receiver: Receiver,
+    /// SND.WL1 and SND.WL2: the segment that last updated the send window.
+    window_update: (u64, u64),
+    /// TS.Recent (RFC 7323 §4.3).
+    ts_recent: u32,
+    timers: [Timer; 4],
+    /// A segment being timed: its end and when it left (RFC 6298 §3).
+    timed: Option<(u64, Time)>,
+    /// Timeouts since something new was acknowledged.
+    retries: u32,
+    /// Doublings of the probe interval.
+    probes: u32,
+    syn_due: bool,
+    probe_due: bool,
+    /// The user has closed: a FIN follows the data.
+    closed_by_user: bool,
+    /// A write was cut short.
+    write_blocked: bool,
+    reset_due: Option<Reset>,
+    pending: Pending,
+    /// Octets to send, where they are real.
+    octets: Option<Box<Octets>>,
+    packets_sent: u64,
+    retransmitted_packets: u64,
+}
+
+impl Connection {
+    /// The active side: opens with [`ByteStream::connect`].
+    pub fn client(
+        config: impl Into<Arc<Config>>,
+        local: (Addr, u16),
+        remote: (Addr, u16),
+        generator: Generator,
+    ) -> Connection {
+        Connection::new(config.into(), State::Closed, local, remote, generator)
+    }
+
+    /// The passive side: listens for a SYN from `remote`.
+    pub fn server(
+        config: impl Into<Arc<Config>>,
+        local: (Addr, u16),
+        remote: (Addr, u16),
+        generator: Generator,
+    ) -> Connection {
+        Connection::new(config.into(), State::Listen, local, remote, generator)
+    }
+
+    fn new(
+        config: Arc<Config>,
+        state: State,
+        local: (Addr, u16),
+        remote: (Addr, u16),
+        mut generator: Generator,
+    ) -> Connection {
+        Connection {
+            state,
+            local,
+            remote,
+            iss: Serial32(generator.next_u64() as u32),
+            agreed: Agreed::default(),
+            sender: Sender::new(&config),
+            scheme: config.recovery.build(),
+            receiver: Receiver::new(config.receive_buffer),
+            window_update: (0, 0),
+            ts_recent: 0,
+            timers: [Timer::IDLE; 4],
+            timed: None,
+            retries: 0,
+            probes: 0,
+            syn_due: false,
+            probe_due: false,
+            closed_by_user: false,
+            write_blocked: false,
+            reset_due: None,
+            pending: Pending::default(),
+            octets: None,
+            packets_sent: 0,
+            retransmitted_packets: 0,
+            config,
+        }
+    }
+
+    /// Where the connection is in RFC 9293's diagram.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The offset after the last octet of data that the user gave.
+    fn data_end(&self) -> u64 {
+        self.sender.end - self.closed_by_user as u64
+    }
+
+    fn timer(&mut self, due: Due) -> &mut Timer {
+        &mut self.timers[due as usize]
+    }
+
+    /// Ends the connection: nothing is sent or expected any more, except a
+    /// reset that is already due.
+    fn finish(&mut self, reason: CloseReason) {
+        self.state = State::Closed;
+        self.timers = [Timer::IDLE; 4];
+        self.syn_due = false;
+        self.probe_due = false;
+        self.receiver.ack_now = false;
+        self.pending.closed = Some(reason);
+    }
+
+    /// Sends a reset at the point that the peer expects, and ends.
+    fn reset(&mut self, reason: CloseReason) {
+        if self.state.is_synchronized() || self.state == State::SynReceived {
+            let seq = self.iss.at(self.sender.nxt);
+            let ack = Some(self.receiver.irs.at(self.receiver.nxt));
+            self.reset_due = Some(Reset { seq, ack });
+        }
+        self.finish(reason);
+    }
+}
+
+impl ByteStream for Connection {
+    fn connect(&mut self, _now: Time) {
+        if self.state == State::Closed && self.pending.closed.is_none() {
+            self.state = State::SynSent;
+            self.syn_due = true;
+        }
+    }
+
+    fn write(&mut self, len: u64) -> u64 {
+        assert!(self.octets.is_none(), "a stream carries counted or real octets, not both");
+        if self.closed_by_user {
+            return 0;
+        }
+        let taken = len.min(STREAM_LIMIT - self.sender.end.min(STREAM_LIMIT));
+        self.sender.end += taken;
+        taken
+    }
+
+    fn write_octets(&mut self, octets: &[u8]) -> usize {
+        if self.closed_by_user {
+            return 0;
+        }
+        let end = self.sender.end;
+        assert!(
+            self.octets.is_some() || end == 1,
+            "a stream carries counted or real octets, not both"
+        );
+        let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(1)));
+        let space = self.config.send_buffer.saturating_sub(store.len());
+        let taken = (octets.len() as u64).min(space) as usize;
+        store.append(&octets[..taken]);
+        self.write_blocked = taken < octets.len();
+        self.sender.end += taken as u64;
+        taken
+    }
+
+    fn read(&mut self, max: u64) -> u64 {
+        self.receiver.read(max, self.sender.mss)
+    }
+
+    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
+        self.receiver.read_octets(buf, self.sender.mss)
+    }
+
+    fn close(&mut self) {
+        if self.closed_by_user {
+            return;
+        }
+        match self.state {
+            State::Closed => {}
+            State::Listen | State::SynSent => self.finish(CloseReason::Aborted),
+            State::SynReceived | State::Established => {
+                self.closed_by_user = true;
+                self.sender.end += 1;
+                if self.state == State::Established {
+                    self.state = State::FinWait1;
+                }
+            }
+            State::CloseWait => {
+                self.closed_by_user = true;
+                self.sender.end += 1;
+                self.state = State::LastAck;
+            }
+            _ => {}
+        }
+    }
+
+    fn abort(&mut self) {
+        if self.state != State::Closed {
+            self.reset(CloseReason::Aborted);
+        }
+    }
+}
+
+impl Endpoint for Connection {
+    fn handle_input(&mut self, now: Time, packet: &Packet) {
+        self.on_packet(now, packet);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.on_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        self.next_packet(now)
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        let p = &mut self.pending;
+        let take = |flag: &mut bool| std::mem::take(flag);
+        if take(&mut p.connected) {
+            Some(Event::Connected)
+        } else if take(&mut p.readable) {
+            Some(Event::Readable)
+        } else if take(&mut p.writable) {
+            Some(Event::Writable)
+        } else if take(&mut p.peer_closed) {
+            Some(Event::PeerClosed)
+        } else {
+            // Reported once; `reset` and `finish` cannot happen again.
+            p.closed.take().map(Event::Closed)
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER)
+    }
+
+    fn observe(&self) -> Observation {
+        let s = &self.sender;
+        let fin_acked = s.una > self.data_end();
+        Observation {
+            cwnd: s.cwnd(),
+            ssthresh: s.congestion.ssthresh(),
+            in_flight: self.scheme.in_flight(s),
+            srtt: s.rtt.srtt(),
+            latest_rtt: s.rtt.latest(),
+            rto: s.rtt.rto(),
+            pacing_rate: s.congestion.pacing_rate(),
+            in_recovery: self.scheme.in_recovery(),
+            dupacks: s.dupacks,
+            bytes_acked: s.una.saturating_sub(1 + fin_acked as u64),
+            bytes_received: self.receiver.received(),
+            packets_sent: self.packets_sent,
+            retransmitted_packets: self.retransmitted_packets,
+            fast_retransmits: s.fast_retransmits as u64,
+            timeouts: s.timeouts as u64,
+        }
+    }
+
+    fn flow_key(&self) -> FlowKey {
+        FlowKey {
+            src: self.local.0,
+            dst: self.remote.0,
+            protocol: 6,
+            src_port: self.local.1,
+            dst_port: self.remote.1,
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What leaves, in this order: a reset, a SYN, what the recovery scheme asks
+//! for, a zero-window probe, an ACK.
+
+use super::{Connection, Due};
+use crate::range_set::Range;
+use crate::recovery::{Next, Scheme};
+use crate::state::State;
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment, Timestamps};
+
+/// The longest interval between zero-window probes (RFC 9293 §3.8.6.1 leaves
+/// it open; RFC 1122 practice).
+const MAX_PROBE_INTERVAL: Span = Span::from_secs(60);
+
+impl Connection {
+    pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
+        if let Some(reset) = self.reset_due.take() {
+            let flags = match reset.ack {
+                Some(_) => TcpFlags::RST.union(TcpFlags::ACK),
+                None => TcpFlags::RST,
+            };
+            let mut segment = self.segment(reset.seq, flags);
+            segment.ack = reset.ack.unwrap_or_default();
+            return Some(self.packet(segment));
+        }
+        if self.syn_due {
+            return Some(self.syn(now));
+        }
+        match self.state {
+            State::Closed | State::Listen | State::SynSent => return None,
+            State::SynReceived | State::FinWait2 | State::TimeWait => {}
+            _ => {
+                if let Some(packet) = self.next_data(now) {
+                    return Some(packet);
+                }
+            }
+        }
+        if self.receiver.ack_now {
+            return Some(self.pure_ack(now));
+        }
+        if self.receiver.owes_ack() && !self.timer(Due::DelayedAck).is_armed() {
+            let deadline = now + self.config.delayed_ack.delay;
+            self.timer(Due::DelayedAck).set(deadline);
+        }
+        None
+    }
+
+    fn next_data(&mut self, now: Time) -> Option<Packet> {
+        match self.scheme.next(&self.sender) {
+            Next::Retransmit(range) => {
+                let packet = self.data(now, range);
+                self.scheme.on_retransmit(&mut self.sender, range);
+                Some(packet)
+            }
+            Next::InOrder(mut range) => {
+                // The FIN rides on the last segment; it needs no window.
+                if self.closed_by_user && range.end == self.data_end() {
+                    range.end += 1;
+                }
+                let packet = self.data(now, range);
+                self.sender.on_sent_in_order(range);
+                self.scheme.on_in_order(&self.sender, range);
+                Some(packet)
+            }
+            Next::WindowFull => {
+                self.sender.window_limited = true;
+                None
+            }
+            Next::Nothing => {
+                self.sender.window_limited = false;
+                self.probe(now)
+            }
+        }
+    }
+
+    /// The receiver's window is closed, data waits, and nothing is in flight
+    /// whose ACK could open it: probes, or waits for the time to.
+    fn probe(&mut self, now: Time) -> Option<Packet> {
+        let s = &self.sender;
+        let blocked = s.flight() == 0 && s.nxt < s.end && s.nxt >= s.window_edge;
+        if !blocked {
+            self.timer(Due::Probe).stop();
+            self.probe_due = false;
+            return None;
+        }
+        if self.probe_due {
+            // One octet beyond the window. It counts as sent, but stays the
+            // next to send: its ACK is welcome, its loss is not a loss.
+            self.probe_due = false;
+            self.probes += 1;
+            let range = Range { start: s.nxt, end: s.nxt + 1 };
+            let packet = self.data(now, range);
+            self.sender.max = self.sender.max.max(range.end);
+            self.timer(Due::Retransmit).stop();
+            self.arm_probe(now);
+            return Some(packet);
+        }
+        if !self.timer(Due::Probe).is_armed() {
+            self.arm_probe(now);
+        }
+        None
+    }
+
+    fn arm_probe(&mut self, now: Time) {
+        let factor = 1 << self.probes.min(16);
+        let interval = self.sender.rtt.rto().saturating_mul(factor).min(MAX_PROBE_INTERVAL);
+        self.timer(Due::Probe).set(now + interval);
+    }
+
+    /// A segment of data, of the FIN where `range` passes the end of the data.
+    fn data(&mut self, now: Time, range: Range) -> Packet {
+        let data_end = self.data_end();
+        let len = range.end.min(data_end).saturating_sub(range.start) as u32;
+        let mut flags = TcpFlags::ACK;
+        if range.end > data_end {
+            flags = flags.union(TcpFlags::FIN);
+        }
+        if range.end >= data_end {
+            flags = flags.union(TcpFlags::PSH);
+        }
+        let again = range.start < self.sender.max;
+        self.packets_sent += 1;
+        if again {
+            self.retransmitted_packets += 1;
+            // Karn: what is timed may now be acknowledged by either copy.
+            self.timed = None;
+        } else if self.timed.is_none() {
+            self.timed = Some((range.end, now));
+        }
+        if !self.timer(Due::Retransmit).is_armed() {
+            let deadline = now + self.sender.rtt.rto();
+            self.timer(Due::Retransmit).set(deadline); // RFC 6298 §5.1
+        }
+        let mut segment = self.segment(self.iss.at(range.start), flags);
+        segment.payload = match &self.octets {
+            Some(octets) => Payload::of_octets(octets.copy(range.start, len as usize)),
+            None => Payload::virtual_of(len),
+        };
+        self.acknowledge(now, &mut segment);
+        self.packet(segment)
+    }
+
+    fn pure_ack(&mut self, now: Time) -> Packet {
+        let mut segment = self.segment(self.iss.at(self.sender.nxt), TcpFlags::ACK);
+        // After a timeout SND.NXT went back; an ACK carries the highest sent.
+        segment.seq = self.iss.at(self.sender.max.max(self.sender.nxt));
+        self.acknowledge(now, &mut segment);
+        self.packet(segment)
+    }
+
+    fn syn(&mut self, now: Time) -> Packet {
+        self.syn_due = false;
+        let mut segment = self.segment(self.iss, TcpFlags::SYN);
+        segment.options = self.syn_options(now);
+        let window = self.receiver.window();
+        if self.state == State::SynReceived {
+            segment.flags = segment.flags.union(TcpFlags::ACK);
+            segment.ack = self.receiver.irs.add(1);
+        }
+        segment.window = window.min(0xFFFF) as u16;
+        let first = self.sender.max == 0;
+        self.sender.nxt = 1;
+        self.sender.max = 1;
+        self.timed = first.then_some((1, now));
+        let deadline = now + self.sender.rtt.rto();
+        self.timer(Due::Retransmit).set(deadline);
+        self.packet(segment)
+    }
+
+    /// Fills in acknowledgment, window, timestamps and SACK blocks; what was
+    /// owed to the peer is paid.
+    fn acknowledge(&mut self, now: Time, segment: &mut TcpSegment) {
+        self.timer(Due::DelayedAck).stop();
+        segment.ack = self.receiver.irs.at(self.receiver.nxt);
+        let window = self.receiver.on_ack_sent(self.sender.mss) >> self.agreed.own_shift;
+        segment.window = window.min(0xFFFF) as u16;
+        if self.agreed.timestamps {
+            segment.options.timestamps = Some(self.timestamps_at(now));
+        }
+        if self.agreed.sack {
+            // Forty octets of options hold four blocks, or three beside
+            // timestamps (RFC 2018 §3).
+            let most = if self.agreed.timestamps { 3 } else { 4 };
+            segment.options.sack = self.receiver.sack_blocks(most);
+        }
+    }
+
+    pub(super) fn timestamps_at(&self, now: Time) -> Timestamps {
+        Timestamps { value: Connection::timestamp_clock(now), echo: self.ts_recent }
+    }
+
+    /// The timestamp clock ticks in milliseconds (RFC 7323 §5.4) and is never
+    /// zero, which would look like an absent echo.
+    pub(super) fn timestamp_clock(now: Time) -> u32 {
+        (now.as_millis() as u32).wrapping_add(1)
+    }
+
+    fn segment(&self, seq: Serial32, flags: TcpFlags) -> TcpSegment {
+        TcpSegment {
+            src_port: self.local.1,
+            dst_port: self.remote.1,
+            seq,
+            ack: Serial32(0),
+            flags,
+            window: 0,
+            urgent: 0,
+            options: TcpOptions::default(),
+            payload: Payload::EMPTY,
+        }
+    }
+
+    fn packet(&self, segment: TcpSegment) -> Packet {
+        Packet::new(self.local.0, self.remote.0, Body::Tcp(segment))
+    }
+}

@@ -1,0 +1,46 @@
+//! What the connection does by itself.
+
+use super::{Connection, Due};
+use crate::recovery::Scheme;
+use crate::state::State;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::Time;
+
+impl Connection {
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        for due in Due::ALL {
+            if !self.timer(due).expired(now) {
+                continue;
+            }
+            self.timer(due).stop();
+            match due {
+                Due::Retransmit => self.on_retransmission_timeout(now),
+                Due::Probe => self.probe_due = true,
+                Due::DelayedAck => self.receiver.ack_now = self.receiver.owes_ack(),
+                Due::TimeWait => self.finish(CloseReason::Normal),
+            }
+        }
+    }
+
+    /// RFC 6298 §5.4–5.6, RFC 9293 §3.8.3.
+    fn on_retransmission_timeout(&mut self, now: Time) {
+        self.retries += 1;
+        self.timed = None;
+        if matches!(self.state, State::SynSent | State::SynReceived) {
+            if self.retries > self.config.syn_retries {
+                self.reset(CloseReason::TimedOut);
+            } else {
+                self.sender.rtt.on_timeout();
+                self.syn_due = true;
+            }
+            return;
+        }
+        if self.retries > self.config.max_retries {
+            self.reset(CloseReason::TimedOut);
+            return;
+        }
+        let flight = self.sender.flight();
+        self.sender.go_back(now, flight);
+        self.scheme.on_timeout(&mut self.sender);
+    }
+}

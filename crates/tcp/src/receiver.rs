@@ -1,0 +1,295 @@
+//! The receiving half: reassembly, SACK generation (RFC 2018 §4), the
+//! advertised window without the silly-window syndrome (RFC 9293 §3.8.6.2.2),
+//! and the delayed-ACK decision (RFC 5681 §4.2).
+
+use crate::range_set::{Range, RangeSet};
+use crate::stream::Octets;
+use anabranch_units::Serial32;
+use anabranch_wire::{Payload, SackBlock, SackBlocks};
+
+/// The receiving half of a connection. Offsets count from the peer's SYN.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// The peer's initial sequence number (IRS).
+    pub irs: Serial32,
+    /// Next offset expected (RCV.NXT).
+    pub nxt: u64,
+    /// The offset up to which the application has read.
+    read: u64,
+    /// Right edge of the window last advertised; it never moves back.
+    edge: u64,
+    capacity: u64,
+    /// What arrived above `nxt`.
+    out_of_order: RangeSet,
+    /// One offset inside each of the most recently updated ranges, latest
+    /// first.
+    recent: [u64; 4],
+    /// Offset of the peer's FIN, once seen.
+    fin: Option<u64>,
+    octets: Option<Box<Octets>>,
+    /// Data segments since the last ACK left.
+    unacknowledged: u32,
+    /// An ACK must leave now.
+    pub ack_now: bool,
+}
+
+/// What a data segment did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrival {
+    /// In-order octets that it made available, the FIN not counted.
+    pub advanced: u64,
+    /// RCV.NXT passed the FIN.
+    pub ended: bool,
+}
+
+impl Receiver {
+    /// Before the peer's SYN. Data starts at offset 1.
+    pub fn new(capacity: u64) -> Receiver {
+        Receiver {
+            irs: Serial32(0),
+            nxt: 0,
+            read: 1,
+            edge: 1 + capacity,
+            capacity,
+            out_of_order: RangeSet::default(),
+            recent: [0; 4],
+            fin: None,
+            octets: None,
+            unacknowledged: 0,
+            ack_now: false,
+        }
+    }
+
+    /// In-order octets that the application can read.
+    pub fn readable(&self) -> u64 {
+        let end = if self.has_ended() { self.nxt - 1 } else { self.nxt };
+        end.saturating_sub(self.read)
+    }
+
+    /// The peer's FIN has been passed.
+    pub fn has_ended(&self) -> bool {
+        self.fin.is_some_and(|fin| self.nxt > fin)
+    }
+
+    /// Payload octets received in order so far.
+    pub fn received(&self) -> u64 {
+        (self.nxt - self.has_ended() as u64).saturating_sub(1)
+    }
+
+    /// The part of the window that the peer may still use (RCV.WND).
+    pub fn window(&self) -> u64 {
+        self.edge.saturating_sub(self.nxt)
+    }
+
+    /// A segment's octets from `start`, with a FIN after them. Decides about
+    /// an immediate ACK: for what is out of order, fills a gap or is a
+    /// duplicate (RFC 5681 §4.2), for a FIN, and for every `count`-th segment.
+    pub fn on_segment(&mut self, start: u64, payload: &Payload, fin: bool, count: u32) -> Arrival {
+        let before = self.nxt;
+        let mut range = Range { start, end: start + payload.len() as u64 };
+        if fin && range.end < self.edge.max(self.nxt + 1) {
+            self.fin.get_or_insert(range.end);
+        }
+        range.end = range.end.min(self.edge); // beyond the window: not kept
+        if let Some(octets) = payload.octets()
+            && range.end > self.nxt.max(range.start)
+        {
+            let kept = (range.end - range.start) as usize;
+            let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(self.read)));
+            store.write_at(range.start, &octets[..kept]);
+        }
+        let had_gaps = !self.out_of_order.is_empty();
+        if range.start <= self.nxt {
+            if range.end > self.nxt {
+                self.nxt = range.end;
+                if had_gaps {
+                    self.join();
+                }
+            }
+        } else if !range.is_empty() {
+            self.out_of_order.insert(range);
+            self.note_recent(range.start);
+        }
+        let fin_passed = self.fin == Some(self.nxt);
+        if fin_passed {
+            self.nxt += 1;
+        }
+        self.unacknowledged += 1;
+        let advanced = self.nxt - before - fin_passed as u64;
+        let in_order = advanced > 0 && !had_gaps;
+        self.ack_now |= !in_order || fin_passed || self.unacknowledged >= count;
+        Arrival { advanced, ended: fin_passed }
+    }
+
+    /// Moves `nxt` over ranges that now touch it.
+    fn join(&mut self) {
+        if let Some(first) = self.out_of_order.containing(self.nxt) {
+            self.nxt = first.end;
+        }
+        self.out_of_order.remove_below(self.nxt);
+        if self.out_of_order.is_empty() {
+            self.out_of_order.clear();
+        }
+    }
+
+    /// `at` lies in the range updated last; each range is represented once.
+    fn note_recent(&mut self, at: u64) {
+        let range = self.out_of_order.containing(at);
+        let inside = |x: u64| range.is_some_and(|r| r.start <= x && x < r.end);
+        let mut next = [0; 4];
+        next[0] = at;
+        let others = self.recent.into_iter().filter(|x| *x > self.nxt && !inside(*x));
+        for (slot, other) in next[1..].iter_mut().zip(others) {
+            *slot = other;
+        }
+        self.recent = next;
+    }
+
+    /// SACK blocks for an ACK: the range that contains the segment received
+    /// last comes first, then the most recently updated others (RFC 2018 §4).
+    pub fn sack_blocks(&self, most: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::NONE;
+        if self.out_of_order.is_empty() {
+            return blocks;
+        }
+        let ranges = self.recent.iter().filter(|x| **x > self.nxt);
+        for range in ranges.filter_map(|at| self.out_of_order.containing(*at)).take(most) {
+            blocks
+                .push(SackBlock { left: self.irs.at(range.start), right: self.irs.at(range.end) });
+        }
+        blocks
+    }
+
+    /// Data arrived that is not yet acknowledged.
+    pub fn owes_ack(&self) -> bool {
+        self.unacknowledged > 0
+    }
+
+    /// An ACK leaves: moves the advertised edge and returns the window to
+    /// advertise. The edge moves only by a useful amount: one MSS or half the
+    /// buffer (RFC 9293 §3.8.6.2.2).
+    pub fn on_ack_sent(&mut self, mss: u64) -> u64 {
+        self.unacknowledged = 0;
+        self.ack_now = false;
+        if self.opens_by(mss) {
+            self.edge = self.read + self.capacity;
+        }
+        self.window()
+    }
+
+    fn opens_by(&self, mss: u64) -> bool {
+        let edge = self.read + self.capacity;
+        edge >= self.edge + mss.min(self.capacity / 2)
+    }
+
+    /// The application takes up to `max` octets; asks for a window update when
+    /// the peer had less than half the buffer to send into, and now has more.
+    pub fn read(&mut self, max: u64, mss: u64) -> u64 {
+        let n = max.min(self.readable());
+        self.read += n;
+        if let Some(octets) = &mut self.octets {
+            octets.drop_below(self.read);
+        }
+        self.ask_for_update(mss);
+        n
+    }
+
+    /// As [`read`](Self::read), into a buffer.
+    pub fn read_octets(&mut self, buf: &mut [u8], mss: u64) -> usize {
+        let n = self.readable().min(buf.len() as u64) as usize;
+        match &mut self.octets {
+            Some(octets) => octets.take(&mut buf[..n]),
+            None => buf[..n].fill(0),
+        }
+        self.read += n as u64;
+        self.ask_for_update(mss);
+        n
+    }
+
+    fn ask_for_update(&mut self, mss: u64) {
+        if self.window() < self.capacity / 2 && self.opens_by(self.capacity / 2) {
+            self.ack_now = true;
+        } else if self.window() < mss && self.opens_by(mss) {
+            self.ack_now = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receiver() -> Receiver {
+        Receiver { nxt: 1, ..Receiver::new(100_000) }
+    }
+
+    /// A data segment of 1000 octets, the n-th from 0.
+    fn segment(r: &mut Receiver, n: u64) -> Arrival {
+        r.on_segment(1 + n * 1000, &Payload::virtual_of(1000), false, 2)
+    }
+
+    fn blocks(r: &Receiver) -> Vec<(u32, u32)> {
+        r.sack_blocks(4).as_slice().iter().map(|b| (b.left.0 / 1000, b.right.0 / 1000)).collect()
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged() {
+        let mut r = receiver();
+        segment(&mut r, 0);
+        assert!(!r.ack_now && r.owes_ack());
+        segment(&mut r, 1);
+        assert!(r.ack_now);
+        assert_eq!(r.on_ack_sent(1000), 98_000);
+        assert!(!r.ack_now && !r.owes_ack());
+    }
+
+    #[test]
+    fn gaps_duplicates_and_fills_are_acknowledged_at_once() {
+        let mut r = receiver();
+        for (n, advanced) in [(1, 0), (0, 2000), (0, 0)] {
+            assert_eq!(segment(&mut r, n).advanced, advanced);
+            assert!(r.ack_now, "segment {n}");
+            r.on_ack_sent(1000);
+        }
+    }
+
+    /// RFC 2018 §5, example: the latest block first, older ones repeated.
+    #[test]
+    fn sack_blocks_come_latest_first() {
+        let mut r = receiver();
+        for n in [1, 3, 5, 7, 9] {
+            segment(&mut r, n);
+        }
+        assert_eq!(blocks(&r), [(9, 10), (7, 8), (5, 6), (3, 4)]);
+        segment(&mut r, 4); // joins 3 and 5
+        assert_eq!(blocks(&r), [(3, 6), (9, 10), (7, 8)]);
+        segment(&mut r, 0); // fills up to 2
+        assert_eq!(blocks(&r), [(3, 6), (9, 10), (7, 8)]);
+        segment(&mut r, 2);
+        assert_eq!(r.nxt, 6001);
+        assert_eq!(blocks(&r), [(9, 10), (7, 8)]);
+    }
+
+    #[test]
+    fn the_fin_waits_for_the_data_before_it() {
+        let mut r = receiver();
+        let last = r.on_segment(1001, &Payload::virtual_of(500), true, 2);
+        assert!(!last.ended);
+        let first = segment(&mut r, 0);
+        assert_eq!(first, Arrival { advanced: 1500, ended: true });
+        assert_eq!((r.nxt, r.received(), r.readable()), (1502, 1500, 1500));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_kept() {
+        let mut r = Receiver { nxt: 1, ..Receiver::new(1500) };
+        segment(&mut r, 0);
+        segment(&mut r, 1);
+        assert_eq!((r.nxt, r.on_ack_sent(1000)), (1501, 0));
+        // Half the buffer read: the window opens, and the peer hears of it.
+        r.ack_now = false;
+        assert_eq!(r.read(1000, 1000), 1000);
+        assert!(r.ack_now);
+        assert_eq!(r.on_ack_sent(1000), 1000);
+    }
+}

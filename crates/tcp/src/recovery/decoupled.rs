@@ -1,0 +1,128 @@
+//! Loss recovery decoupled from congestion control: Hwang, Yoo and Yoo, *An
+//! Efficient Loss Recovery Algorithm for TCP with SACK*.
+//!
+//! Figure 1 of the paper, on an ACK:
+//!
+//! ```text
+//! IF recovery == false then                     // normal mode
+//!   IF ack_no > moment_ack then
+//!     moment_ack = ack_no
+//!     open congestion window
+//!   ELSE IF packet loss is detected then        // third duplicate ACK
+//!     recovery = true
+//!     halve congestion window
+//! ELSE                                          // recovery mode
+//!   open congestion window
+//!   IF holes of SACK blocks is covered? then
+//!     retransmit = retransmit − # of holes covered
+//!   IF ack_no covers all loss packets? then
+//!     recovery = false
+//!     moment_ack = ack_no
+//!   ELSE
+//!     moment_ack = forward ACK number
+//! ```
+//!
+//! Figure 3, sending:
+//!
+//! ```text
+//! WHILE next_seq <= moment_ack + cwnd − retransmit
+//!   IF no retransmission is needed then
+//!     seqno = next_seq;  next_seq = next_seq + 1
+//!   ELSE
+//!     seqno = next retransmitting packet;  retransmit = retransmit + 1
+//!   send a seqno packet
+//! ```
+//!
+//! In octets, with `next_seq` and `moment_ack` as the offsets *after* the last
+//! packet sent and the last acknowledged, the condition reads
+//! `next_seq − moment_ack + retransmit + length <= cwnd`.
+//!
+//! Where the paper is silent:
+//! - *All loss packets* are those sent before the detection: recovery ends
+//!   when everything outstanding at the detection is acknowledged. A loss
+//!   among later packets is a new detection and halves the window again;
+//!   otherwise a sender under steady loss would halve once and never more.
+//! - *Limited transmit* (RFC 3042) before the detection, as the paper's
+//!   figure 5(d) shows it.
+//! - *A timeout* ends recovery mode: `retransmit = 0`, `moment_ack = ack_no`,
+//!   then slow start as with every other scheme.
+//! - *A retransmission lost again* keeps counting in `retransmit` and is left
+//!   to the timeout; the holes it leaves are not sent a third time before.
+//! - *Reordering*: a hole that fills by itself before it was sent again was
+//!   never in `retransmit`, so nothing is subtracted for it.
+
+use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
+use crate::range_set::Range;
+use crate::sender::{Ack, Sender};
+
+#[derive(Debug, Default)]
+pub(crate) struct Decoupled {
+    recovery: bool,
+    /// Left edge of the sliding window; follows SND.UNA in normal mode.
+    moment_ack: u64,
+    /// The offset after the highest sent again in this recovery.
+    high_rxt: u64,
+}
+
+impl Decoupled {
+    fn moment_ack(&self, s: &Sender) -> u64 {
+        if self.recovery { self.moment_ack.max(s.una) } else { s.una }
+    }
+}
+
+impl Scheme for Decoupled {
+    fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
+        if !self.recovery {
+            if ack.acked > 0 {
+                s.grow(ack, ack.acked); // moment_ack is SND.UNA
+            } else if ack.duplicate && s.dupacks >= s.dup_thresh && s.may_enter_recovery() {
+                s.enter_recovery(ack);
+                *self = Decoupled { recovery: true, moment_ack: s.una, high_rxt: s.una };
+            }
+            return Rto::Restart;
+        }
+        if ack.delivered > 0 {
+            s.grow(ack, ack.delivered);
+        }
+        // `retransmit`, the scoreboard's retransmitted octets, has already
+        // shrunk by what this ACK covers.
+        if s.una >= s.recover {
+            s.board.forget_retransmissions();
+            *self = Decoupled::default();
+        } else {
+            self.moment_ack = s.board.fack(s.una);
+        }
+        Rto::Restart
+    }
+
+    fn on_timeout(&mut self, _s: &mut Sender) {
+        *self = Decoupled::default();
+    }
+
+    fn next(&self, s: &Sender) -> Next {
+        let in_flight = self.in_flight(s);
+        if !self.recovery {
+            return in_order(s, in_flight, s.cwnd() + limited_transmit(s));
+        }
+        match s.board.hole(self.high_rxt.max(s.una), s.board.fack(s.una)) {
+            Some(hole) => {
+                let range = Range { start: hole.start, end: hole.end.min(hole.start + s.mss) };
+                again(range, in_flight, s.cwnd())
+            }
+            None => in_order(s, in_flight, s.cwnd()),
+        }
+    }
+
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
+        self.high_rxt = range.end;
+        s.board.on_retransmit(range);
+    }
+
+    fn in_flight(&self, s: &Sender) -> u64 {
+        s.nxt - self.moment_ack(s).min(s.nxt) + s.board.retransmitted().total()
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.recovery
+    }
+}

@@ -1,0 +1,248 @@
+//! Loss recovery: which segments are lost and what to send next. One scheme a
+//! file, behind [`Scheme`]; how much may be in flight is the window
+//! algorithm's business (`anabranch-congestion`).
+//!
+//! Common to all schemes, and kept in [`Sender`]: after a timeout the sender
+//! goes back to SND.UNA and sends in order, around what was SACKed, until all
+//! that was outstanding is acknowledged; no fast retransmit happens meanwhile.
+//! A retransmission that is lost again is repaired by the timeout.
+//!
+//! A new scheme is one file here, one variant of [`Recovery`] and of
+//! `Active`, and one line of [`SCHEMES`].
+
+mod decoupled;
+mod fack;
+mod newreno;
+mod reno;
+mod sack;
+
+pub use sack::Pipe;
+
+use crate::range_set::Range;
+use crate::sender::{Ack, Sender};
+
+/// What the sender may do now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// Send this range again.
+    Retransmit(Range),
+    /// Send this range, the next in order: new data, or what was outstanding
+    /// at a timeout.
+    InOrder(Range),
+    /// There is something to send, but the window is full.
+    WindowFull,
+    /// There is nothing to send, or the receiver's window forbids it.
+    Nothing,
+}
+
+/// Whether an ACK of new data restarts the retransmission timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rto {
+    /// RFC 6298 §5.3.
+    Restart,
+    /// Leave the timer running.
+    Keep,
+}
+
+/// The seam. The connection updates sequence variables, scoreboard and the
+/// count of duplicate ACKs first, then asks the scheme.
+pub(crate) trait Scheme {
+    /// An ACK arrived that acknowledges or SACKs something new, or is a
+    /// duplicate. Decides about entering and leaving recovery, and grows the
+    /// window where the scheme lets it.
+    fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto;
+
+    /// The retransmission timer expired; the sender has gone back.
+    fn on_timeout(&mut self, s: &mut Sender);
+
+    /// What may be sent now.
+    fn next(&self, s: &Sender) -> Next;
+
+    /// `range` was sent again, as [`Next::Retransmit`] asked.
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range);
+
+    /// `range` was sent in order.
+    fn on_in_order(&mut self, _s: &Sender, _range: Range) {}
+
+    /// Octets in the network, as the scheme estimates them.
+    fn in_flight(&self, s: &Sender) -> u64;
+
+    /// Between the detection of a loss and the end of its repair.
+    fn in_recovery(&self) -> bool;
+}
+
+/// The next segment in order, if `in_flight` and it fit into `window`.
+fn in_order(s: &Sender, in_flight: u64, window: u64) -> Next {
+    match s.next_in_order() {
+        None => Next::Nothing,
+        Some(range) if in_flight + range.len() <= window => Next::InOrder(range),
+        Some(_) => Next::WindowFull,
+    }
+}
+
+/// `range` again, if `in_flight` and it fit into `window`.
+fn again(range: Range, in_flight: u64, window: u64) -> Next {
+    if in_flight + range.len() <= window { Next::Retransmit(range) } else { Next::WindowFull }
+}
+
+/// Outside recovery, for schemes that count duplicate ACKs: RFC 3042 lets each
+/// of the first two release one new segment beyond the window.
+fn limited_transmit(s: &Sender) -> u64 {
+    if s.limited_transmit { s.dupacks.min(s.dup_thresh - 1) as u64 * s.mss } else { 0 }
+}
+
+/// Sending while the sender goes back after a timeout.
+fn going_back(s: &Sender) -> Next {
+    in_order(s, s.flight_going_back(), s.cwnd())
+}
+
+/// Which scheme, with its options: a description.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovery {
+    /// RFC 5681 fast retransmit and fast recovery.
+    Reno,
+    /// RFC 6582.
+    NewReno {
+        /// Restart the retransmission timer only at the first partial ACK
+        /// (RFC 6582 §4, "Impatient"); otherwise at each ("Slow-but-Steady").
+        impatient: bool,
+    },
+    /// RFC 6675, or the pipe rules of ns-2.
+    Sack {
+        /// How the pipe is counted.
+        pipe: Pipe,
+    },
+    /// Forward acknowledgment (Mathis and Mahdavi 1996).
+    Fack,
+    /// Recovery decoupled from congestion control (Hwang, Yoo and Yoo).
+    Decoupled,
+}
+
+/// A line of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct SchemeInfo {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub reference: &'static str,
+}
+
+/// All schemes.
+pub const SCHEMES: &[SchemeInfo] = &[
+    SchemeInfo {
+        name: "reno",
+        summary: "fast retransmit and fast recovery; one loss per window",
+        reference: "RFC 5681 §3.2",
+    },
+    SchemeInfo {
+        name: "newreno",
+        summary: "partial ACKs repair one loss per round trip; slow-but-steady or impatient",
+        reference: "RFC 6582",
+    },
+    SchemeInfo {
+        name: "sack",
+        summary: "scoreboard and pipe; also with the pipe rules of ns-2",
+        reference: "RFC 6675; ns-2 Sack1",
+    },
+    SchemeInfo {
+        name: "fack",
+        summary: "every hole below the forward ACK is lost",
+        reference: "Mathis, Mahdavi: Forward Acknowledgement (SIGCOMM 1996)",
+    },
+    SchemeInfo {
+        name: "decoupled",
+        summary: "no recovery phase: congestion avoidance goes on from the detection",
+        reference: "Hwang, Yoo, Yoo: An Efficient Loss Recovery Algorithm for TCP with SACK",
+    },
+];
+
+impl Recovery {
+    /// The scheme of that name with its default options.
+    pub fn from_name(name: &str) -> Option<Recovery> {
+        Some(match name {
+            "reno" => Recovery::Reno,
+            "newreno" => Recovery::NewReno { impatient: false },
+            "sack" => Recovery::Sack { pipe: Pipe::Rfc6675 },
+            "fack" => Recovery::Fack,
+            "decoupled" => Recovery::Decoupled,
+            _ => return None,
+        })
+    }
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Recovery::Reno => "reno",
+            Recovery::NewReno { .. } => "newreno",
+            Recovery::Sack { .. } => "sack",
+            Recovery::Fack => "fack",
+            Recovery::Decoupled => "decoupled",
+        }
+    }
+    /// It reads SACK blocks, and cannot work without them.
+    pub fn needs_sack(&self) -> bool {
+        matches!(self, Recovery::Sack { .. } | Recovery::Fack | Recovery::Decoupled)
+    }
+    pub(crate) fn build(&self) -> Active {
+        match *self {
+            Recovery::Reno => Active::Reno(Default::default()),
+            Recovery::NewReno { impatient } => Active::NewReno(newreno::NewReno::new(impatient)),
+            Recovery::Sack { pipe } => Active::Sack(sack::Sack::new(pipe)),
+            Recovery::Fack => Active::Fack(Default::default()),
+            Recovery::Decoupled => Active::Decoupled(Default::default()),
+        }
+    }
+}
+
+/// A scheme at work.
+#[derive(Debug)]
+pub(crate) enum Active {
+    Reno(reno::Reno),
+    NewReno(newreno::NewReno),
+    Sack(sack::Sack),
+    Fack(fack::Fack),
+    Decoupled(decoupled::Decoupled),
+}
+
+macro_rules! dispatch {
+    ($self:expr, $scheme:ident => $call:expr) => {
+        match $self {
+            Active::Reno($scheme) => $call,
+            Active::NewReno($scheme) => $call,
+            Active::Sack($scheme) => $call,
+            Active::Fack($scheme) => $call,
+            Active::Decoupled($scheme) => $call,
+        }
+    };
+}
+
+impl Scheme for Active {
+    fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
+        dispatch!(self, scheme => scheme.on_ack(s, ack))
+    }
+    fn on_timeout(&mut self, s: &mut Sender) {
+        dispatch!(self, scheme => scheme.on_timeout(s))
+    }
+    fn next(&self, s: &Sender) -> Next {
+        if s.is_going_back() {
+            return going_back(s);
+        }
+        dispatch!(self, scheme => scheme.next(s))
+    }
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
+        dispatch!(self, scheme => scheme.on_retransmit(s, range))
+    }
+    fn on_in_order(&mut self, s: &Sender, range: Range) {
+        dispatch!(self, scheme => scheme.on_in_order(s, range))
+    }
+    fn in_flight(&self, s: &Sender) -> u64 {
+        if s.is_going_back() {
+            return s.flight_going_back();
+        }
+        dispatch!(self, scheme => scheme.in_flight(s))
+    }
+    fn in_recovery(&self) -> bool {
+        dispatch!(self, scheme => scheme.in_recovery())
+    }
+}

@@ -1,0 +1,91 @@
+//! NewReno, RFC 6582: partial ACKs keep recovery going, and each repairs one
+//! more loss.
+//!
+//! The window on leaving recovery is ssthresh (§3.2 step 3, option 2), as in
+//! ns-2. The retransmission timer is restarted at each partial ACK
+//! ("Slow-but-Steady") or at the first only ("Impatient", §4).
+
+use super::{Next, Rto, Scheme, in_order, limited_transmit};
+use crate::range_set::Range;
+use crate::sender::{Ack, Sender};
+
+#[derive(Debug)]
+pub(crate) struct NewReno {
+    impatient: bool,
+    in_recovery: bool,
+    pending: bool,
+    /// Partial ACKs in this recovery.
+    partial_acks: u32,
+    /// What is added to cwnd: grows with duplicate ACKs, shrinks with partial
+    /// ACKs, and may be negative after them (§3.2 step 3, "deflate").
+    inflation: i64,
+}
+
+impl NewReno {
+    pub(crate) fn new(impatient: bool) -> NewReno {
+        NewReno { impatient, in_recovery: false, pending: false, partial_acks: 0, inflation: 0 }
+    }
+
+    fn leave(&mut self) {
+        *self = NewReno::new(self.impatient);
+    }
+}
+
+impl Scheme for NewReno {
+    fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
+        if ack.acked > 0 && !self.in_recovery {
+            s.grow(ack, ack.acked);
+        } else if ack.acked > 0 && s.una >= s.recover {
+            self.leave(); // full acknowledgment
+        } else if ack.acked > 0 {
+            // Partial acknowledgment: resend the first unacknowledged segment,
+            // deflate by what was acknowledged, add one segment back.
+            self.pending = true;
+            self.partial_acks += 1;
+            self.inflation -= ack.acked as i64;
+            if ack.acked >= s.mss {
+                self.inflation += s.mss as i64;
+            }
+            if self.impatient && self.partial_acks > 1 {
+                return Rto::Keep;
+            }
+        } else if ack.duplicate {
+            if self.in_recovery {
+                self.inflation += s.mss as i64;
+            } else if s.dupacks == s.dup_thresh && s.may_enter_recovery() {
+                s.enter_recovery(ack);
+                self.in_recovery = true;
+                self.pending = true;
+                self.inflation = s.dup_thresh as i64 * s.mss as i64;
+            }
+        }
+        Rto::Restart
+    }
+
+    fn on_timeout(&mut self, _s: &mut Sender) {
+        self.leave();
+    }
+
+    fn next(&self, s: &Sender) -> Next {
+        if self.pending {
+            return Next::Retransmit(s.segment_at(s.una));
+        }
+        if self.in_recovery {
+            let window = s.cwnd().saturating_add_signed(self.inflation).max(s.mss);
+            return in_order(s, s.flight(), window);
+        }
+        in_order(s, s.flight(), s.cwnd() + limited_transmit(s))
+    }
+
+    fn on_retransmit(&mut self, _s: &mut Sender, _range: Range) {
+        self.pending = false;
+    }
+
+    fn in_flight(&self, s: &Sender) -> u64 {
+        s.flight().saturating_add_signed(-self.inflation)
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.in_recovery
+    }
+}

@@ -1,0 +1,67 @@
+//! Fast retransmit and fast recovery, RFC 5681 §3.2.
+//!
+//! The window is inflated by one segment per duplicate ACK; the first ACK of
+//! new data ends recovery, whether or not it acknowledges everything, so that
+//! a second loss in the window waits for three more duplicate ACKs or the
+//! timeout. As RFC 6582 §3.2 (and ns-2's `bugfix_`) ask, no second fast
+//! retransmit happens for data that was outstanding at the first.
+
+use super::{Next, Rto, Scheme, in_order, limited_transmit};
+use crate::range_set::Range;
+use crate::sender::{Ack, Sender};
+
+#[derive(Debug, Default)]
+pub(crate) struct Reno {
+    in_recovery: bool,
+    /// The first unacknowledged segment is to be sent again at once.
+    pending: bool,
+    /// Octets by which duplicate ACKs inflate the window (§3.2 steps 3, 4).
+    inflation: u64,
+}
+
+impl Scheme for Reno {
+    fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
+        if ack.acked > 0 {
+            if self.in_recovery {
+                // §3.2 step 6: deflate; cwnd is ssthresh since step 2.
+                *self = Reno::default();
+            } else {
+                s.grow(ack, ack.acked);
+            }
+        } else if ack.duplicate {
+            if self.in_recovery {
+                self.inflation += s.mss; // step 4
+            } else if s.dupacks == s.dup_thresh && s.may_enter_recovery() {
+                s.enter_recovery(ack); // step 2
+                self.in_recovery = true;
+                self.pending = true; // step 3
+                self.inflation = s.dup_thresh as u64 * s.mss;
+            }
+        }
+        Rto::Restart
+    }
+
+    fn on_timeout(&mut self, _s: &mut Sender) {
+        *self = Reno::default();
+    }
+
+    fn next(&self, s: &Sender) -> Next {
+        if self.pending {
+            return Next::Retransmit(s.segment_at(s.una));
+        }
+        let extra = if self.in_recovery { self.inflation } else { limited_transmit(s) };
+        in_order(s, s.flight(), s.cwnd() + extra)
+    }
+
+    fn on_retransmit(&mut self, _s: &mut Sender, _range: Range) {
+        self.pending = false;
+    }
+
+    fn in_flight(&self, s: &Sender) -> u64 {
+        s.flight().saturating_sub(self.inflation)
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.in_recovery
+    }
+}

@@ -1,0 +1,191 @@
+//! SACK-based recovery, RFC 6675, and the two pipe rules of ns-2's `Sack1`,
+//! which the literature of its time used.
+//!
+//! - [`Pipe::Rfc6675`]: the pipe is computed from the scoreboard; lost octets
+//!   are not in it.
+//! - [`Pipe::Ns2`]: the pipe is a count that starts as what is outstanding
+//!   less the duplicate ACKs, so that lost packets stay in it; minus one per
+//!   ACK, minus two per partial ACK, plus one per packet sent.
+//! - [`Pipe::Ns2Old`] (`oldCode_`): the same, but starts as cwnd (before the
+//!   reduction) less the duplicate ACKs.
+
+use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
+use crate::range_set::Range;
+use crate::sender::{Ack, Sender};
+
+/// How the SACK scheme counts what is in the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Pipe {
+    /// RFC 6675 §4, `SetPipe`.
+    #[default]
+    Rfc6675,
+    /// ns-2.35's default: lost packets count until partial ACKs remove them.
+    Ns2,
+    /// ns-2 with `oldCode_`: starts from cwnd.
+    Ns2Old,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sack {
+    rule: Pipe,
+    in_recovery: bool,
+    /// The first retransmission leaves regardless of the pipe (§5 step 4.3).
+    pending: bool,
+    /// HighRxt: the offset after the highest sent again in this recovery.
+    high_rxt: u64,
+    /// RescueRxt (§2); `None` before the first of this recovery.
+    rescue_rxt: Option<u64>,
+    /// The pipe of the ns-2 rules, in octets.
+    count: i64,
+}
+
+impl Sack {
+    pub(crate) fn new(rule: Pipe) -> Sack {
+        Sack { rule, in_recovery: false, pending: false, high_rxt: 0, rescue_rxt: None, count: 0 }
+    }
+
+    fn pipe(&self, s: &Sender) -> u64 {
+        match self.rule {
+            Pipe::Rfc6675 => s.board.pipe(s.una, s.max, s.dup_thresh, s.mss),
+            Pipe::Ns2 | Pipe::Ns2Old => self.count.max(0) as u64,
+        }
+    }
+
+    fn enter(&mut self, s: &mut Sender, ack: &Ack) {
+        let dupacks = s.dupacks as i64 * s.mss as i64;
+        self.count = match self.rule {
+            Pipe::Ns2Old => (s.cwnd() / s.mss * s.mss) as i64 - dupacks,
+            _ => s.flight() as i64 - dupacks,
+        };
+        s.enter_recovery(ack);
+        self.in_recovery = true;
+        self.pending = true;
+        self.high_rxt = s.una;
+        self.rescue_rxt = None;
+    }
+
+    fn leave(&mut self, s: &mut Sender) {
+        s.board.forget_retransmissions();
+        *self = Sack::new(self.rule);
+    }
+
+    /// Loss is detected: DupThresh duplicate ACKs, or `IsLost(HighACK + 1)`
+    /// (§5 step 1); the ns-2 rules count duplicate ACKs alone.
+    fn detects_loss(&self, s: &Sender) -> bool {
+        s.dupacks >= s.dup_thresh
+            || self.rule == Pipe::Rfc6675 && s.board.loss_edge(s.dup_thresh, s.mss).is_some()
+    }
+
+    /// `NextSeg` (§4), rules 1 to 4; 2 is the next in order.
+    fn next_seg(&self, s: &Sender, pipe: u64) -> Next {
+        let from = self.high_rxt.max(s.una);
+        let fack = s.board.fack(s.una);
+        let lost_below = match self.rule {
+            Pipe::Rfc6675 => s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at),
+            Pipe::Ns2 | Pipe::Ns2Old => fack, // every hole
+        };
+        let one = |hole: Range| Range { start: hole.start, end: hole.end.min(hole.start + s.mss) };
+        if let Some(hole) = s.board.hole(from, lost_below) {
+            return again(one(hole), pipe, s.cwnd()); // rule 1
+        }
+        match in_order(s, pipe, s.cwnd()) {
+            Next::Nothing => {}
+            new => return new, // rule 2
+        }
+        if let Some(hole) = s.board.hole(from, fack) {
+            return again(one(hole), pipe, s.cwnd()); // rule 3
+        }
+        if self.rule == Pipe::Rfc6675 && self.rescue_rxt.is_none_or(|rescued| s.una > rescued) {
+            // Rule 4: one segment that includes the highest unSACKed octet.
+            let end = match s.board.sacked().last() {
+                Some(top) if top.end == s.max => top.start,
+                _ => s.max,
+            };
+            if end > s.una {
+                let floor = s.board.sacked().iter().rev().map(|r| r.end).find(|e| *e < end);
+                let start = end.saturating_sub(s.mss).max(floor.unwrap_or(s.una)).max(s.una);
+                return again(Range { start, end }, pipe, s.cwnd());
+            }
+        }
+        Next::Nothing
+    }
+}
+
+impl Scheme for Sack {
+    fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
+        if self.in_recovery {
+            if s.una >= s.recover {
+                self.leave(s); // §5, step A
+            } else if ack.acked > 0 {
+                self.count -= 2 * s.mss as i64;
+            } else if ack.duplicate {
+                self.count -= s.mss as i64;
+            }
+        } else {
+            if ack.acked > 0 {
+                s.grow(ack, ack.acked);
+            }
+            if self.detects_loss(s) && s.may_enter_recovery() {
+                self.enter(s, ack);
+            }
+        }
+        Rto::Restart
+    }
+
+    fn on_timeout(&mut self, s: &mut Sender) {
+        self.leave(s);
+    }
+
+    fn next(&self, s: &Sender) -> Next {
+        if self.pending {
+            return Next::Retransmit(s.segment_at(s.una));
+        }
+        if self.in_recovery {
+            return self.next_seg(s, self.pipe(s));
+        }
+        in_order(s, self.in_flight(s), s.cwnd() + self.limited_transmit(s))
+    }
+
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
+        // ns-2 does not count the retransmission at the entry.
+        if !std::mem::take(&mut self.pending) {
+            self.count += range.len() as i64;
+        }
+        s.board.on_retransmit(range);
+        if range.start >= self.high_rxt.max(s.una)
+            && range.start < s.board.fack(s.una).max(s.una + 1)
+        {
+            self.high_rxt = range.end;
+        } else {
+            self.rescue_rxt = Some(s.recover); // rule 4 leaves HighRxt alone
+        }
+    }
+
+    fn on_in_order(&mut self, _s: &Sender, range: Range) {
+        if self.in_recovery {
+            self.count += range.len() as i64;
+        }
+    }
+
+    fn in_flight(&self, s: &Sender) -> u64 {
+        if self.in_recovery {
+            self.pipe(s)
+        } else if self.rule == Pipe::Rfc6675 && s.limited_transmit {
+            s.flight() - s.board.sacked().total()
+        } else {
+            s.flight()
+        }
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.in_recovery
+    }
+}
+
+impl Sack {
+    /// Under RFC 6675 SACKed octets leave the pipe by themselves (§5 step 3),
+    /// which is limited transmit; the ns-2 rules count duplicate ACKs.
+    fn limited_transmit(&self, s: &Sender) -> u64 {
+        if self.rule == Pipe::Rfc6675 { 0 } else { limited_transmit(s) }
+    }
+}

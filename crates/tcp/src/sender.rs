@@ -1,0 +1,242 @@
+//! What every recovery scheme needs to know of the sending side: sequence
+//! variables, scoreboard, window, and the rules that all schemes share (how
+//! the window grows with an ACK, how it shrinks, going back after a timeout).
+
+use crate::config::{Config, Counting};
+use crate::range_set::Range;
+use crate::scoreboard::Scoreboard;
+use anabranch_congestion::{Acked, Cause, Congestion, CongestionEvent, Controller, PathView};
+use anabranch_endpoint::RttEstimator;
+use anabranch_units::{Span, Time};
+
+/// The sending half of a connection, without its recovery scheme. Offsets
+/// count from the SYN (offset 0).
+#[derive(Debug)]
+pub struct Sender {
+    /// Oldest unacknowledged offset (SND.UNA).
+    pub una: u64,
+    /// Next offset to send (SND.NXT). Behind `max` after a timeout, while
+    /// what was outstanding is sent again.
+    pub nxt: u64,
+    /// The offset after the highest ever sent.
+    pub max: u64,
+    /// Right edge of the peer's receive window (SND.UNA + SND.WND).
+    pub window_edge: u64,
+    /// The offset after the last that the application has given, the FIN
+    /// included once the stream is closed.
+    pub end: u64,
+    /// Payload of a full segment, in octets.
+    pub mss: u64,
+    /// SACKed and retransmitted ranges; stays empty unless the scheme uses SACK.
+    pub board: Scoreboard,
+    /// The window algorithm.
+    pub congestion: Congestion,
+    /// Round-trip time and retransmission timeout.
+    pub rtt: RttEstimator,
+    /// Duplicate ACKs in a row.
+    pub dupacks: u32,
+    /// SND.NXT at the first of them: what was sent since is limited transmit.
+    nxt_before_dupacks: u64,
+    /// The highest offset sent when the last loss was detected, or the last
+    /// timeout came: no new fast retransmit until it is acknowledged
+    /// (`recover` of RFC 6582 §3.2, RecoveryPoint of RFC 6675 §2).
+    pub recover: u64,
+    /// Duplicate ACKs that signal a loss (DupThresh).
+    pub dup_thresh: u32,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    counting: Counting,
+    going_back: bool,
+    /// The window, not the application or the receiver, stopped the last
+    /// sending opportunity.
+    pub window_limited: bool,
+    /// Entries into fast retransmit.
+    pub fast_retransmits: u32,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
+}
+
+/// What one ACK did.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Time,
+    /// Octets newly acknowledged cumulatively.
+    pub acked: u64,
+    /// Octets newly known to have arrived: newly SACKed, or cumulatively
+    /// acknowledged without having been SACKed before.
+    pub delivered: u64,
+    /// A duplicate ACK (RFC 5681 §2; with SACK, RFC 6675 §2).
+    pub duplicate: bool,
+    /// Octets in flight before this ACK, as the scheme counts them.
+    pub prior_in_flight: u64,
+    /// A round-trip sample taken with it.
+    pub rtt: Option<Span>,
+}
+
+impl Sender {
+    /// The sending half before the handshake: nothing sent, window unknown.
+    pub fn new(config: &Config) -> Sender {
+        let mss = config.mss as u64;
+        Sender {
+            una: 0,
+            nxt: 0,
+            max: 0,
+            window_edge: 1,
+            end: 1,
+            mss,
+            board: Scoreboard::default(),
+            congestion: config.build_congestion(mss),
+            rtt: RttEstimator::new(config.rto),
+            dupacks: 0,
+            nxt_before_dupacks: 0,
+            recover: 0,
+            dup_thresh: config.dupack_threshold,
+            limited_transmit: config.limited_transmit,
+            counting: config.counting,
+            going_back: false,
+            window_limited: false,
+            fast_retransmits: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// The congestion window in octets.
+    pub fn cwnd(&self) -> u64 {
+        self.congestion.window()
+    }
+
+    /// Octets sent and not cumulatively acknowledged, counted from `nxt`
+    /// (RFC 5681's FlightSize; after a timeout, what was sent since).
+    pub fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// What was outstanding at a timeout is being sent again: from the timeout
+    /// until all of it is acknowledged. No fast retransmit meanwhile.
+    pub fn is_going_back(&self) -> bool {
+        self.going_back
+    }
+
+    /// While going back, everything between `una` and `nxt` that is not SACKed
+    /// is in flight: it was sent since the timeout.
+    pub fn flight_going_back(&self) -> u64 {
+        self.flight() - self.board.sacked().total_below(self.nxt)
+    }
+
+    /// The retransmission of `range`, or its first transmission at `nxt`, left.
+    pub fn on_sent_in_order(&mut self, range: Range) {
+        self.nxt = range.end;
+        self.max = self.max.max(range.end);
+    }
+
+    /// The cumulative ACK moved to `una`, beyond the old one; returns the octets
+    /// below it that had been SACKed.
+    pub fn advance(&mut self, una: u64) -> u64 {
+        self.una = una;
+        self.nxt = self.nxt.max(una);
+        self.max = self.max.max(una);
+        if una >= self.recover {
+            self.going_back = false;
+        }
+        self.board.on_cumulative_ack(una).0
+    }
+
+    /// The range that the next segment in order would take: at `nxt`, around
+    /// SACKed octets, at most one MSS, within what the application gave and
+    /// the receiver's window allows. `None` when there is nothing to send or
+    /// the segment would be silly (RFC 9293 §3.8.6.2.1).
+    pub fn next_in_order(&self) -> Option<Range> {
+        let limit = self.end.min(self.window_edge);
+        if self.nxt >= limit {
+            return None;
+        }
+        let mut range = Range { start: self.nxt, end: limit };
+        if self.nxt < self.max {
+            range = self.board.hole(self.nxt, limit)?;
+        }
+        range.end = range.end.min(range.start + self.mss);
+        // Cut short by the receiver's window alone: wait for more of it, or
+        // for the persist timer, unless nothing is in flight to wait for.
+        let silly = range.end == self.window_edge
+            && range.end < self.end
+            && range.len() < self.mss
+            && self.flight() > 0;
+        (!silly).then_some(range)
+    }
+
+    /// One full segment from `start` for sending again, not beyond what was
+    /// sent before nor into what is SACKed.
+    pub fn segment_at(&self, start: u64) -> Range {
+        let hole = self.board.hole(start, self.max);
+        let end = hole.filter(|h| h.start == start).map_or(self.max, |h| h.end);
+        Range { start, end: end.min(start + self.mss) }
+    }
+
+    fn path(&self, in_flight: u64) -> PathView {
+        PathView {
+            in_flight,
+            mss: self.mss,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min_rtt(),
+            app_limited: !self.window_limited,
+        }
+    }
+
+    /// Lets the window grow for an ACK that acknowledged `octets`: by them, or
+    /// by one segment when ACKs are counted.
+    pub fn grow(&mut self, ack: &Ack, octets: u64) {
+        let bytes = match self.counting {
+            Counting::Bytes => octets,
+            Counting::Acks => self.mss,
+        };
+        let path = self.path(ack.prior_in_flight);
+        self.congestion.on_ack(&Acked { now: ack.now, bytes, rtt: ack.rtt }, &path);
+    }
+
+    /// A duplicate ACK arrived.
+    pub fn count_dupack(&mut self) {
+        if self.dupacks == 0 {
+            self.nxt_before_dupacks = self.nxt;
+        }
+        self.dupacks += 1;
+    }
+
+    /// Loss was detected by acknowledgments: shrinks the window, and remembers
+    /// how far had been sent. What limited transmit sent is not in the flight
+    /// that is halved (RFC 5681 §3.2 step 2).
+    pub fn enter_recovery(&mut self, ack: &Ack) {
+        let flight = match self.dupacks {
+            0 => ack.prior_in_flight,
+            _ => self.nxt_before_dupacks - self.una,
+        };
+        let path = self.path(flight);
+        let signal = CongestionEvent { now: ack.now, cause: Cause::Loss };
+        self.congestion.on_congestion(&signal, &path);
+        self.recover = self.max;
+        self.fast_retransmits += 1;
+    }
+
+    /// The retransmission timer expired (RFC 5681 §3.1, RFC 6675 §5.1):
+    /// shrinks the window to one segment and goes back to `una`. SACKed octets
+    /// are remembered and not sent again.
+    pub fn go_back(&mut self, now: Time, in_flight: u64) {
+        let path = self.path(in_flight);
+        let signal = CongestionEvent { now, cause: Cause::Timeout };
+        self.congestion.on_congestion(&signal, &path);
+        self.rtt.on_timeout();
+        self.board.forget_retransmissions();
+        self.nxt = self.una;
+        self.recover = self.max;
+        self.going_back = true;
+        self.dupacks = 0;
+        self.timeouts += 1;
+    }
+
+    /// The duplicate ACKs, or what was SACKed, may signal a new loss: the data
+    /// that was outstanding at the last loss or timeout has been acknowledged
+    /// (RFC 6582 §3.2 step 2, RFC 6675 §5.1).
+    pub fn may_enter_recovery(&self) -> bool {
+        self.una >= self.recover && !self.going_back
+    }
+}
