@@ -264,3 +264,6 @@ impl State {
         self.t_epoch = Time::NEVER;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,3 +15,8 @@ pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};
 pub use controller::{Acked, Cause, CongestionEvent, Controller, PathView};
 pub use reduction::SsthreshFrom;
 pub use slow_start::SlowStartExit;
+
+#[cfg(test)]
+mod testkit;
+#[cfg(test)]
+mod tests;

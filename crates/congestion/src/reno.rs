@@ -125,3 +125,127 @@ impl Controller for Reno {
         reported(self.ssthresh)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{MSS, ack, event, path};
+
+    fn reno(window: u64, ssthresh: u64) -> Reno {
+        Reno::new(&RenoOptions::default(), window * MSS, ssthresh.saturating_mul(MSS))
+    }
+
+    #[test]
+    fn slow_start_adds_what_was_acknowledged_up_to_the_limit() {
+        for (limit, bytes, grows) in [
+            (1, MSS, MSS),
+            (1, 2 * MSS, MSS),
+            (2, 2 * MSS, 2 * MSS),
+            (2, 9 * MSS, 2 * MSS),
+            (2, 300, 300),
+        ] {
+            let options = RenoOptions { slow_start_limit: limit, ..RenoOptions::default() };
+            let mut c = Reno::new(&options, 10 * MSS, u64::MAX);
+            c.on_ack(&ack(bytes), &path(10));
+            assert_eq!(c.window(), 10 * MSS + grows, "L = {limit}, {bytes} octets");
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_slow_start_adds_one_segment_per_ack() {
+        // RFC 3465 §2.3.
+        let mut c = reno(20, u64::MAX);
+        c.on_congestion(&event(Cause::Timeout), &path(20));
+        c.on_ack(&ack(8 * MSS), &path(1));
+        assert_eq!(c.window(), 2 * MSS);
+    }
+
+    #[test]
+    fn acks_counted_as_segments_grow_the_window_as_ns2_does() {
+        // ns-2: windowInit_ 2, ssthresh 10, 23 ACKs: slow start by 8, then
+        // cwnd += 1 / cwnd by 15. The oracle reports 11.41.
+        let mut c = reno(2, 10);
+        let mut segments = 2.0_f64;
+        for _ in 0..23 {
+            c.on_ack(&ack(MSS), &path(2));
+            segments += if segments < 10.0 { 1.0 } else { 1.0 / segments };
+        }
+        assert_eq!(c.window(), (segments * MSS as f64) as u64);
+        assert!((segments - 11.41).abs() < 0.01, "{segments}");
+    }
+
+    #[test]
+    fn no_fraction_is_lost() {
+        // 1000 ACKs of one octet in a window of 1000 MSS: less than an octet
+        // each, one in sum (RFC 5681 equation (3)).
+        let mut c = reno(1000, 1);
+        for _ in 0..1000 {
+            c.on_ack(&ack(1), &path(1000));
+        }
+        assert_eq!(c.window(), 1000 * MSS + 1 - 1); // 0.9999995 so far
+        c.on_ack(&ack(1), &path(1000));
+        assert_eq!(c.window(), 1000 * MSS + 1);
+    }
+
+    #[test]
+    fn loss_halves_the_flight_or_the_window() {
+        // RFC 5681 equation (4).
+        for (from, left) in [(SsthreshFrom::InFlight, 4_000), (SsthreshFrom::Cwnd, 5_500)] {
+            let options = RenoOptions { ssthresh_from: from, ..RenoOptions::default() };
+            let mut c = Reno::new(&options, 11 * MSS, u64::MAX);
+            c.on_congestion(&event(Cause::Loss), &path(8));
+            assert_eq!((c.window(), c.ssthresh()), (left, left));
+        }
+    }
+
+    #[test]
+    fn a_reduction_leaves_two_segments_and_a_timeout_one() {
+        for (cause, window) in [(Cause::Loss, 2), (Cause::EcnMark, 2), (Cause::Timeout, 1)] {
+            let mut c = reno(3, u64::MAX);
+            c.on_congestion(&event(cause), &path(3));
+            assert_eq!((c.window(), c.ssthresh()), (window * MSS, 2 * MSS), "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn a_second_timeout_of_a_segment_holds_ssthresh() {
+        // RFC 5681 §3.1.
+        let mut c = reno(20, u64::MAX);
+        c.on_congestion(&event(Cause::Timeout), &path(20));
+        c.on_congestion(&event(Cause::Timeout), &path(1));
+        assert_eq!((c.window(), c.ssthresh()), (MSS, 10 * MSS));
+        c.on_ack(&ack(MSS), &path(1));
+        c.on_congestion(&event(Cause::Timeout), &path(2));
+        assert_eq!(c.ssthresh(), 2 * MSS);
+    }
+
+    #[test]
+    fn undo_restores_the_state_before_the_first_timeout() {
+        let mut c = reno(20, 15);
+        c.on_congestion(&event(Cause::Timeout), &path(20));
+        c.on_congestion(&event(Cause::Timeout), &path(1));
+        c.on_undo();
+        assert_eq!((c.window(), c.ssthresh()), (20 * MSS, 15 * MSS));
+        c.on_congestion(&event(Cause::Loss), &path(20));
+        c.on_undo();
+        c.on_undo(); // nothing left to undo
+        assert_eq!((c.window(), c.ssthresh()), (20 * MSS, 15 * MSS));
+    }
+
+    #[test]
+    fn idleness_restarts_from_the_smaller_window_and_keeps_ssthresh() {
+        // RFC 5681 §4.1.
+        let mut c = reno(20, 15);
+        c.on_idle(10 * MSS);
+        assert_eq!((c.window(), c.ssthresh()), (10 * MSS, 15 * MSS));
+        c.on_idle(12 * MSS);
+        assert_eq!(c.window(), 10 * MSS);
+    }
+
+    #[test]
+    fn a_window_that_is_not_the_limit_does_not_grow() {
+        let mut c = reno(20, 15);
+        c.on_ack(&ack(MSS), &PathView { app_limited: true, ..path(3) });
+        assert_eq!(c.window(), 20 * MSS);
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of whole controllers: all of them, or over many round trips.
+
+mod operations;
+mod response;
+mod rounds;
