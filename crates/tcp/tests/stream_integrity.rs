@@ -1,0 +1,166 @@
+//! No octet is lost, duplicated or altered under any mix of loss, duplication,
+//! reordering and delay: for every recovery scheme and window algorithm, with
+//! real octets in both directions.
+
+use anabranch_congestion::{ALGORITHMS, Algorithm};
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
+use anabranch_tcp::recovery::{Pipe, Recovery};
+use anabranch_tcp::{Config, Connection, Counting, DelayedAck};
+use anabranch_testkit::{Fate, Pair, Side};
+use anabranch_units::{Span, Time};
+use anabranch_wire::Addr;
+use proptest::prelude::*;
+
+fn schemes() -> Vec<Recovery> {
+    vec![
+        Recovery::Reno,
+        Recovery::NewReno { impatient: false },
+        Recovery::NewReno { impatient: true },
+        Recovery::Sack { pipe: Pipe::Rfc6675 },
+        Recovery::Sack { pipe: Pipe::Ns2 },
+        Recovery::Sack { pipe: Pipe::Ns2Old },
+        Recovery::Fack,
+        Recovery::Decoupled,
+    ]
+}
+
+/// How unkind the path is; probabilities per packet.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    loss: f64,
+    duplication: f64,
+    delay: f64,
+    longest_delay: Span,
+}
+
+/// One side's application: writes its text, reads what comes, closes when
+/// everything is written.
+struct User {
+    text: Vec<u8>,
+    written: usize,
+    read: Vec<u8>,
+    connected: bool,
+    closed: Option<CloseReason>,
+}
+
+impl User {
+    fn new(text: Vec<u8>) -> User {
+        User { text, written: 0, read: Vec::new(), connected: false, closed: None }
+    }
+
+    fn attend(&mut self, connection: &mut Connection) {
+        while let Some(event) = connection.poll_event() {
+            match event {
+                Event::Connected => self.connected = true,
+                Event::Closed(reason) => self.closed = Some(reason),
+                _ => {}
+            }
+        }
+        let mut buf = [0; 4096];
+        loop {
+            let n = connection.read_octets(&mut buf);
+            if n == 0 {
+                break;
+            }
+            self.read.extend(&buf[..n]);
+        }
+        if self.connected && self.closed.is_none() {
+            self.written += connection.write_octets(&self.text[self.written..]);
+            if self.written == self.text.len() {
+                connection.close();
+            }
+        }
+    }
+}
+
+fn transfer(config: Config, path: Path, sizes: (usize, usize), seed: u64) {
+    let seed = Seed { seed, replication: 0 };
+    let (a, b) = ((Addr(0), 1), (Addr(1), 2));
+    let client = Connection::client(config.clone(), a, b, seed.generator("client"));
+    let server = Connection::server(config, b, a, seed.generator("server"));
+    let mut dice = seed.generator("path");
+    let mut pair = Pair::new(client, server, Span::from_millis(10), |_, _| {
+        if dice.chance(path.loss) {
+            return Fate::Drop;
+        }
+        let later = Span::from_picos(dice.below(path.longest_delay.as_picos() + 1));
+        if dice.chance(path.duplication) {
+            Fate::Duplicate(later)
+        } else if dice.chance(path.delay) {
+            Fate::Delay(later)
+        } else {
+            Fate::Deliver
+        }
+    });
+    let text = |n: usize, g: &mut Generator| (0..n).map(|_| g.next_u64() as u8).collect();
+    let mut texts = seed.generator("texts");
+    let mut users = [User::new(text(sizes.0, &mut texts)), User::new(text(sizes.1, &mut texts))];
+    pair.client.connect(Time::ZERO);
+    let until = Time::ZERO + Span::from_secs(100_000);
+    loop {
+        users[0].attend(pair.end(Side::Client));
+        users[1].attend(pair.end(Side::Server));
+        if users.iter().all(|u| u.closed.is_some()) || !pair.step(until) {
+            break;
+        }
+    }
+    let [one, other] = &users;
+    assert!(one.read == other.text, "client read {} of {}", one.read.len(), other.text.len());
+    assert!(other.read == one.text, "server read {} of {}", other.read.len(), one.text.len());
+    assert!(one.closed.is_some() && other.closed.is_some(), "{:?} {:?}", one.closed, other.closed);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_streams_arrive_whole(
+        scheme in prop::sample::select(schemes()),
+        algorithm in 0..ALGORITHMS.len(),
+        loss in 0.0..0.25_f64,
+        duplication in 0.0..0.2_f64,
+        delay in 0.0..0.3_f64,
+        longest_delay_ms in 0..100_u64,
+        sizes in (0..60_000_usize, 0..60_000_usize),
+        receive_buffer in prop::sample::select(vec![2_000_u64, 20_000, 1 << 20]),
+        counting in prop::sample::select(vec![Counting::Bytes, Counting::Acks]),
+        switches in any::<[bool; 4]>(),
+        seed in any::<u64>(),
+    ) {
+        let config = Config {
+            mss: 1000,
+            recovery: scheme,
+            window: Algorithm::from_name(ALGORITHMS[algorithm].name).unwrap(),
+            receive_buffer,
+            send_buffer: 10_000,
+            counting,
+            window_scale: switches[0],
+            timestamps: switches[1],
+            limited_transmit: switches[2],
+            delayed_ack: DelayedAck { count: 1 + switches[3] as u32, ..Config::default().delayed_ack },
+            syn_retries: 100,
+            max_retries: 100,
+            ..Config::default()
+        };
+        let longest_delay = Span::from_millis(longest_delay_ms);
+        transfer(config, Path { loss, duplication, delay, longest_delay }, sizes, seed);
+    }
+}
+
+/// Each scheme with each window algorithm once, whatever the property draws.
+#[test]
+fn every_pair_of_scheme_and_window_is_sound() {
+    for (i, recovery) in schemes().into_iter().enumerate() {
+        for (j, info) in ALGORITHMS.iter().enumerate() {
+            let window = Algorithm::from_name(info.name).unwrap();
+            let config = Config { recovery, window, ..Config::default() };
+            let path = Path {
+                loss: 0.05,
+                duplication: 0.02,
+                delay: 0.1,
+                longest_delay: Span::from_millis(30),
+            };
+            transfer(config, path, (300_000, 100_000), (i * 10 + j) as u64);
+        }
+    }
+}
