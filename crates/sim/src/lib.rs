@@ -1,1 +1,26 @@
-//! placeholder
+//! The deterministic simulator: a virtual clock, hosts with endpoints and
+//! applications, observers, and batches of runs on several threads.
+//!
+//! A [`Simulation`] is made by a [`SimulationBuilder`]: nodes, links in each
+//! direction, flows between two endpoints of any kind that is an
+//! `Endpoint + ByteStream`. Events are totally ordered by (time, class,
+//! source); a run is a function of what the builder was given.
+
+mod app;
+mod batch;
+mod builder;
+mod events;
+mod fabric;
+mod flow;
+pub mod observe;
+mod pattern;
+mod simulation;
+
+pub use anabranch_network::{LinkConfig, LinkCounters, LinkId, NodeId};
+pub use app::App;
+pub use batch::run_batch;
+pub use builder::{BuildError, SimulationBuilder};
+pub use events::EventQueue;
+pub use flow::{FlowId, FlowResult, FlowSpec, Side};
+pub use observe::{Handle, Interests, Observer, PacketEvent, PacketEventKind, Place};
+pub use simulation::{NodeDrops, Simulation};

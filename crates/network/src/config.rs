@@ -1,0 +1,128 @@
+//! Description of a link, and what is said when it makes no sense.
+
+use crate::impairment::ImpairmentConfig;
+use crate::queue::QueueConfig;
+use anabranch_units::{Bytes, Rate, Span};
+use std::fmt;
+
+/// One direction of a link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkConfig {
+    /// Transmission rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Largest packet that enters, IP header included; larger ones are dropped.
+    pub mtu: Bytes,
+    /// The queue in front of the transmitter.
+    pub queue: QueueConfig,
+    /// What goes wrong, in the order in which packets meet it.
+    pub impairments: Vec<ImpairmentConfig>,
+}
+
+impl LinkConfig {
+    /// A link of this rate and delay: MTU 1500 octets, drop-tail queue of 100
+    /// packets, no impairments.
+    pub fn new(rate: Rate, delay: Span) -> LinkConfig {
+        LinkConfig {
+            rate,
+            delay,
+            mtu: Bytes(1500),
+            queue: QueueConfig::default(),
+            impairments: Vec::new(),
+        }
+    }
+
+    /// Checks every field; the error names the first one that is wrong.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.mtu < Bytes(68) || self.mtu > Bytes(Self::MAX_MTU) {
+            // RFC 791 §3.2: every link carries 68 octets.
+            let allowed = format!("68 B to {} B", Self::MAX_MTU);
+            return Err(ConfigError::new("mtu", self.mtu, allowed));
+        }
+        if self.rate.as_bps() < self.mtu.0 * 8 / 1_000_000 {
+            return Err(ConfigError::new("rate", self.rate, "an MTU in at most 10^6 s"));
+        }
+        if self.delay > Span::from_secs(1_000_000) {
+            return Err(ConfigError::new("delay", self.delay, "at most 10^6 s"));
+        }
+        self.queue.validate()?;
+        self.impairments.iter().try_for_each(ImpairmentConfig::validate)
+    }
+
+    /// Largest MTU: a link's ring keeps sizes in 24 bits.
+    pub const MAX_MTU: u64 = (1 << 24) - 1;
+}
+
+/// A field with a value that is not allowed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// The field.
+    pub field: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(
+        field: &'static str,
+        value: impl ToString,
+        allowed: impl Into<String>,
+    ) -> ConfigError {
+        ConfigError { field, value: value.to_string(), allowed: allowed.into() }
+    }
+
+    /// `value` if it is a probability.
+    pub(crate) fn probability(field: &'static str, value: f64) -> Result<(), ConfigError> {
+        if (0.0..=1.0).contains(&value) {
+            Ok(())
+        } else {
+            Err(ConfigError::new(field, value, "a probability, 0 to 1"))
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}; allowed: {}", self.field, self.value, self.allowed)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A line of a catalogue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Info {
+    /// The name in scenarios.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::impairment::{ImpairmentKind, Position};
+
+    #[test]
+    fn errors_name_field_value_and_what_is_allowed() {
+        let good = LinkConfig::new(Rate::mbit(10), Span::from_millis(1));
+        assert_eq!(good.validate(), Ok(()));
+
+        let small = LinkConfig { mtu: Bytes(40), ..good.clone() };
+        let error = small.validate().unwrap_err();
+        assert_eq!(error.to_string(), "mtu is 40 B; allowed: 68 B to 16777215 B");
+
+        let kind = ImpairmentKind::Bernoulli { rate: 1.5 };
+        let wrong = LinkConfig {
+            impairments: vec![ImpairmentConfig { kind, at: Position::Ingress }],
+            ..good
+        };
+        let error = wrong.validate().unwrap_err();
+        assert_eq!(error.to_string(), "rate is 1.5; allowed: a probability, 0 to 1");
+    }
+}

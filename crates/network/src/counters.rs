@@ -1,0 +1,48 @@
+//! What a link counts, and the law that the counts obey.
+
+/// Totals of one direction of a link since the start, in packets unless named
+/// otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets offered to the link.
+    pub received: u64,
+    /// Packets that reached the far end.
+    pub delivered: u64,
+    /// Dropped because the queue was full.
+    pub dropped_queue: u64,
+    /// Dropped by a loss impairment.
+    pub dropped_loss: u64,
+    /// Dropped because bits were in error.
+    pub dropped_corrupt: u64,
+    /// Dropped because they were larger than the MTU.
+    pub dropped_mtu: u64,
+    /// Copies that the link made.
+    pub duplicated: u64,
+    /// Packets now in the link: waiting, being transmitted or under way.
+    pub queued: u64,
+    /// Octets offered (IP header included).
+    pub bytes_received: u64,
+    /// Octets that reached the far end.
+    pub bytes_delivered: u64,
+    /// Octets dropped, for any reason.
+    pub bytes_dropped: u64,
+    /// Octets of the copies that the link made.
+    pub bytes_duplicated: u64,
+    /// Octets now in the link.
+    pub bytes_queued: u64,
+}
+
+impl LinkCounters {
+    /// Packets dropped, for any reason.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_queue + self.dropped_loss + self.dropped_corrupt + self.dropped_mtu
+    }
+
+    /// Conservation, exact at every event, in packets and in octets:
+    /// received + duplicated = delivered + dropped + queued.
+    pub fn is_conserved(&self) -> bool {
+        self.received + self.duplicated == self.delivered + self.dropped() + self.queued
+            && self.bytes_received + self.bytes_duplicated
+                == self.bytes_delivered + self.bytes_dropped + self.bytes_queued
+    }
+}

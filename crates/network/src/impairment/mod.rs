@@ -1,0 +1,180 @@
+//! What goes wrong on a link, one file each: loss, bit errors, drops of chosen
+//! packets, reordering, duplication. Each has a generator of its own, so that
+//! adding one at the end of a list does not shift the draws of the others.
+
+mod bernoulli;
+mod bit_errors;
+mod duplicate;
+mod gilbert_elliott;
+mod packets;
+mod reorder;
+
+pub use bernoulli::Bernoulli;
+pub use bit_errors::BitErrors;
+pub use duplicate::Duplicate;
+pub use gilbert_elliott::GilbertElliott;
+pub use packets::Packets;
+pub use reorder::Reorder;
+
+use crate::config::{ConfigError, Info};
+use anabranch_endpoint::Generator;
+use anabranch_units::Span;
+use anabranch_wire::{FlowKey, Packet};
+
+/// The impairments by name.
+pub const IMPAIRMENTS: &[Info] = &[
+    bernoulli::INFO,
+    gilbert_elliott::INFO,
+    bit_errors::INFO,
+    packets::INFO,
+    reorder::INFO,
+    duplicate::INFO,
+];
+
+/// Where on the link an impairment acts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Position {
+    /// Before the queue: a lost packet takes no buffer and no bandwidth (as
+    /// ns-2's `link-lossmodel`).
+    #[default]
+    Ingress,
+    /// After the transmission: a lost packet has used the link.
+    Egress,
+}
+
+/// An impairment and its place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ImpairmentConfig {
+    /// What happens.
+    pub kind: ImpairmentKind,
+    /// Where.
+    pub at: Position,
+}
+
+/// Description of an impairment.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ImpairmentKind {
+    /// Independent losses.
+    Bernoulli {
+        /// Probability that a packet is lost.
+        rate: f64,
+    },
+    /// Losses in bursts, from a chain of two states.
+    GilbertElliott {
+        /// Probability per packet of going from good to bad.
+        p: f64,
+        /// Probability per packet of going from bad to good.
+        r: f64,
+        /// Probability that a packet survives in the good state.
+        k: f64,
+        /// Probability that a packet survives in the bad state.
+        h: f64,
+    },
+    /// Independent bit errors; a packet with one is dropped.
+    BitErrors {
+        /// Probability that a bit is wrong.
+        ber: f64,
+    },
+    /// Chosen data packets of a flow are dropped, once each.
+    Packets {
+        /// The flow, in its direction over this link.
+        flow: FlowKey,
+        /// Which packets with payload, counted from 1 as they come here.
+        numbers: Vec<u64>,
+    },
+    /// Some packets travel longer, so that later ones overtake them. Acts on
+    /// the propagation in either position.
+    Reorder {
+        /// Probability that a packet is held back.
+        probability: f64,
+        /// How much longer it travels.
+        extra: Span,
+    },
+    /// Some packets come twice.
+    Duplicate {
+        /// Probability that a packet is copied.
+        probability: f64,
+    },
+}
+
+impl ImpairmentConfig {
+    /// Checks the fields.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let probability = ConfigError::probability;
+        match &self.kind {
+            ImpairmentKind::Bernoulli { rate } => probability("rate", *rate),
+            ImpairmentKind::GilbertElliott { p, r, k, h } => {
+                probability("p", *p)?;
+                probability("r", *r)?;
+                probability("k", *k)?;
+                probability("h", *h)
+            }
+            ImpairmentKind::BitErrors { ber } => probability("ber", *ber),
+            ImpairmentKind::Packets { numbers, .. } => match numbers.contains(&0) {
+                true => Err(ConfigError::new("numbers", 0, "packets counted from 1")),
+                false => Ok(()),
+            },
+            ImpairmentKind::Reorder { probability: p, .. } => probability("probability", *p),
+            ImpairmentKind::Duplicate { probability: p } => probability("probability", *p),
+        }
+    }
+
+    pub(crate) fn build(&self, generator: Generator) -> Impairment {
+        match &self.kind {
+            ImpairmentKind::Bernoulli { rate } => {
+                Impairment::Bernoulli(Bernoulli::new(*rate, generator))
+            }
+            ImpairmentKind::GilbertElliott { p, r, k, h } => {
+                Impairment::GilbertElliott(GilbertElliott::new(*p, *r, *k, *h, generator))
+            }
+            ImpairmentKind::BitErrors { ber } => {
+                Impairment::BitErrors(BitErrors::new(*ber, generator))
+            }
+            ImpairmentKind::Packets { flow, numbers } => {
+                Impairment::Packets(Packets::new(*flow, numbers))
+            }
+            ImpairmentKind::Reorder { probability, extra } => {
+                Impairment::Reorder(Reorder::new(*probability, *extra, generator))
+            }
+            ImpairmentKind::Duplicate { probability } => {
+                Impairment::Duplicate(Duplicate::new(*probability, generator))
+            }
+        }
+    }
+}
+
+/// What an impairment does to a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    Pass,
+    Lose,
+    Corrupt,
+    Delay(Span),
+    Duplicate,
+}
+
+/// An impairment at work.
+#[derive(Debug)]
+pub(crate) enum Impairment {
+    Bernoulli(Bernoulli),
+    GilbertElliott(GilbertElliott),
+    BitErrors(BitErrors),
+    Packets(Packets),
+    Reorder(Reorder),
+    Duplicate(Duplicate),
+}
+
+impl Impairment {
+    /// Judges a packet of `size` octets.
+    pub(crate) fn judge(&mut self, packet: &Packet, size: u32) -> Verdict {
+        let when = |hit, verdict| if hit { verdict } else { Verdict::Pass };
+        match self {
+            Impairment::Bernoulli(it) => when(it.loses(), Verdict::Lose),
+            Impairment::GilbertElliott(it) => when(it.loses(), Verdict::Lose),
+            Impairment::BitErrors(it) => when(it.corrupts(size), Verdict::Corrupt),
+            Impairment::Packets(it) => when(it.loses(packet), Verdict::Lose),
+            Impairment::Reorder(it) => it.delays().map_or(Verdict::Pass, Verdict::Delay),
+            Impairment::Duplicate(it) => when(it.duplicates(), Verdict::Duplicate),
+        }
+    }
+}

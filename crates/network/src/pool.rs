@@ -1,0 +1,134 @@
+//! The arena that holds every packet in the network.
+
+use anabranch_wire::{Addr, Packet};
+
+/// A packet in the pool.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PacketId(pub u32);
+
+/// What forwarding needs to know of a packet, kept apart from the packet so
+/// that a hop touches twelve octets and not the whole value.
+#[derive(Clone, Copy, Debug)]
+struct Hot {
+    dst: Addr,
+    size: u32,
+    ttl: u8,
+}
+
+/// Packets by [`PacketId`], with a free list; slots are reused last in, first
+/// out, while they are still in the cache.
+///
+/// While a packet is in the pool, its TTL is kept in the forwarding record;
+/// [`PacketPool::packet`] brings the value up to date.
+#[derive(Default, Debug)]
+pub struct PacketPool {
+    packets: Vec<Packet>,
+    hot: Vec<Hot>,
+    free: Vec<PacketId>,
+}
+
+impl PacketPool {
+    /// An empty pool.
+    pub fn new() -> PacketPool {
+        PacketPool::default()
+    }
+
+    /// Stores a packet.
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        let size = u32::try_from(packet.wire_len().0).unwrap_or(u32::MAX);
+        let hot = Hot { dst: packet.dst, size, ttl: packet.ttl };
+        if let Some(id) = self.free.pop() {
+            self.packets[id.0 as usize] = packet;
+            self.hot[id.0 as usize] = hot;
+            return id;
+        }
+        let id = PacketId(self.packets.len() as u32);
+        assert!(id.0 != u32::MAX, "the network holds fewer than 2^32 - 1 packets");
+        self.packets.push(packet);
+        self.hot.push(hot);
+        id
+    }
+
+    /// Stores a copy of `id`.
+    pub fn duplicate(&mut self, id: PacketId) -> PacketId {
+        let copy = self.packet(id).clone();
+        self.insert(copy)
+    }
+
+    /// The packet leaves the network; its slot is free. The value stays until
+    /// the slot is used again.
+    #[inline]
+    pub fn release(&mut self, id: PacketId) {
+        self.free.push(id);
+    }
+
+    /// The packet, with the TTL that it now has.
+    #[inline]
+    pub fn packet(&mut self, id: PacketId) -> &Packet {
+        let packet = &mut self.packets[id.0 as usize];
+        packet.ttl = self.hot[id.0 as usize].ttl;
+        packet
+    }
+
+    /// Where the packet goes.
+    #[inline]
+    pub fn dst(&self, id: PacketId) -> Addr {
+        self.hot[id.0 as usize].dst
+    }
+
+    /// Length on the wire, in octets; `u32::MAX` for what no link carries.
+    #[inline]
+    pub fn size(&self, id: PacketId) -> u32 {
+        self.hot[id.0 as usize].size
+    }
+
+    /// Takes one from the TTL as a router does before it forwards (RFC 1812
+    /// §5.3.1); false when none would be left and the packet must go.
+    #[inline]
+    pub fn decrement_ttl(&mut self, id: PacketId) -> bool {
+        let ttl = &mut self.hot[id.0 as usize].ttl;
+        *ttl = ttl.saturating_sub(1);
+        *ttl != 0
+    }
+
+    /// Packets in the network.
+    pub fn live(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_wire::{Body, Payload};
+
+    fn packet(len: u32) -> Packet {
+        let body = Body::Other { protocol: 17, payload: Payload::virtual_of(len) };
+        Packet::new(Addr(1), Addr(2), body)
+    }
+
+    #[test]
+    fn slots_are_reused() {
+        let mut pool = PacketPool::new();
+        let a = pool.insert(packet(1));
+        let b = pool.insert(packet(2));
+        pool.release(a);
+        assert_eq!(pool.live(), 1);
+        let c = pool.insert(packet(3));
+        assert_eq!((c, pool.live()), (a, 2));
+        assert_eq!(pool.packet(b).payload_len(), 2);
+        assert_eq!(pool.packet(c).payload_len(), 3);
+    }
+
+    #[test]
+    fn ttl_is_kept_with_the_packet_and_its_copies() {
+        let mut pool = PacketPool::new();
+        let id = pool.insert(Packet { ttl: 3, ..packet(1) });
+        assert!(pool.decrement_ttl(id));
+        let copy = pool.duplicate(id);
+        assert_eq!(pool.packet(copy).ttl, 2);
+        assert!(pool.decrement_ttl(id));
+        assert!(!pool.decrement_ttl(id));
+        assert_eq!(pool.packet(id).ttl, 0);
+    }
+}

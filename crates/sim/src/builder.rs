@@ -1,0 +1,298 @@
+//! Building a simulation: nodes, links, flows.
+
+use crate::app::AppState;
+use crate::events::EventQueue;
+use crate::fabric::{Fabric, NodeDrops};
+use crate::flow::{FlowId, FlowSpec};
+use crate::observe::Observers;
+use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
+use anabranch_endpoint::{ByteStream, Generator};
+use anabranch_network::{ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Topology};
+use anabranch_units::Time;
+use anabranch_wire::Addr;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Collects nodes, links and flows; [`build`](Self::build) checks them.
+pub struct SimulationBuilder<E> {
+    topology: Topology,
+    node_names: Vec<String>,
+    links: Vec<Link>,
+    link_names: Vec<String>,
+    endpoints: Vec<Hosted<E>>,
+    flows: Vec<Flow>,
+    /// Node and port of both sides of each flow.
+    bound: Vec<[(NodeId, u16); 2]>,
+    flow_names: Vec<String>,
+    name_index: BTreeMap<String, u32>,
+    schedule: Vec<Scheduled>,
+    error: Option<BuildError>,
+}
+
+/// Why a simulation cannot be built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BuildError {
+    /// A link's configuration is wrong.
+    Link {
+        /// The link.
+        name: String,
+        /// The field.
+        error: ConfigError,
+    },
+    /// A link ends where it starts.
+    Loop {
+        /// The link.
+        name: String,
+    },
+    /// There is no path between the hosts of a flow.
+    Unreachable {
+        /// The flow.
+        flow: String,
+        /// From this host.
+        from: String,
+        /// To this one.
+        to: String,
+    },
+    /// A flow starts or ends at a router.
+    NotAHost {
+        /// The flow.
+        flow: String,
+        /// The router.
+        node: String,
+    },
+    /// A flow starts and ends at one host.
+    SameHost {
+        /// The flow.
+        flow: String,
+        /// The host.
+        node: String,
+    },
+    /// Two endpoints of a host have one port.
+    PortInUse {
+        /// The second flow.
+        flow: String,
+        /// The host.
+        node: String,
+        /// The port.
+        port: u16,
+    },
+    /// A flow starts at [`Time::NEVER`].
+    NeverStarts {
+        /// The flow.
+        flow: String,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Link { name, error } => write!(f, "link {name}: {error}"),
+            BuildError::Loop { name } => write!(f, "link {name} ends where it starts"),
+            BuildError::Unreachable { flow, from, to } => {
+                write!(f, "flow {flow}: no path from {from} to {to}")
+            }
+            BuildError::NotAHost { flow, node } => {
+                write!(f, "flow {flow}: {node} is a router; flows start and end at hosts")
+            }
+            BuildError::SameHost { flow, node } => {
+                write!(f, "flow {flow} starts and ends at {node}")
+            }
+            BuildError::PortInUse { flow, node, port } => {
+                write!(f, "flow {flow}: port {port} of {node} is in use")
+            }
+            BuildError::NeverStarts { flow } => write!(f, "flow {flow} never starts"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl<E> Default for SimulationBuilder<E> {
+    fn default() -> Self {
+        SimulationBuilder {
+            topology: Topology::default(),
+            node_names: Vec::new(),
+            links: Vec::new(),
+            link_names: Vec::new(),
+            endpoints: Vec::new(),
+            flows: Vec::new(),
+            bound: Vec::new(),
+            flow_names: Vec::new(),
+            name_index: BTreeMap::new(),
+            schedule: Vec::new(),
+            error: None,
+        }
+    }
+}
+
+impl<E: ByteStream> SimulationBuilder<E> {
+    /// Nothing yet.
+    pub fn new() -> SimulationBuilder<E> {
+        SimulationBuilder::default()
+    }
+
+    /// Adds a host, where flows start and end; it does not forward.
+    pub fn host(&mut self, name: &str) -> NodeId {
+        self.node_names.push(name.to_owned());
+        self.topology.add_node(false)
+    }
+
+    /// Adds a router.
+    pub fn router(&mut self, name: &str) -> NodeId {
+        self.node_names.push(name.to_owned());
+        self.topology.add_node(true)
+    }
+
+    /// Adds one direction of a link. `generator` feeds its impairments.
+    pub fn link(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        name: &str,
+        config: LinkConfig,
+        generator: Generator,
+    ) -> LinkId {
+        let name = name.to_owned();
+        if let Err(error) = config.validate() {
+            self.fail(BuildError::Link { name: name.clone(), error });
+        } else if from == to {
+            self.fail(BuildError::Loop { name: name.clone() });
+        }
+        self.links.push(Link::new(&config, generator));
+        self.link_names.push(name);
+        self.topology.add_link(from, to)
+    }
+
+    /// The address of a node, for its endpoints.
+    pub fn addr(&self, node: NodeId) -> Addr {
+        self.topology.addr(node)
+    }
+
+    /// Adds a flow.
+    pub fn flow(&mut self, spec: FlowSpec<E>) -> FlowId {
+        let id = FlowId(self.flows.len() as u32);
+        assert!(id.0 < 1 << 30, "a simulation has fewer than 2^30 flows");
+        let (client, server) = (spec.client_app, spec.server_app);
+        let name = self.intern(spec.name);
+        self.flows.push(Flow { start: spec.start, name });
+        self.bound.push([spec.client, spec.server]);
+        self.endpoints.push(Hosted {
+            endpoint: spec.client_endpoint,
+            app: AppState::new(client, server, spec.octets, spec.client.0),
+        });
+        self.endpoints.push(Hosted {
+            endpoint: spec.server_endpoint,
+            app: AppState::new(server, client, spec.octets, spec.server.0),
+        });
+        if spec.start == Time::NEVER {
+            let flow = self.flow_names[name as usize].clone();
+            self.fail(BuildError::NeverStarts { flow });
+        }
+        self.schedule.push(Scheduled::start(spec.start, id));
+        if let Some(stop) = spec.stop.filter(|stop| *stop != Time::NEVER) {
+            self.schedule.push(Scheduled::stop(stop, id));
+        }
+        id
+    }
+
+    /// The simulation, at time zero.
+    pub fn build(mut self) -> Result<Simulation<E>, BuildError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let routes = self.topology.routes();
+        let mut ports = vec![Vec::new(); self.node_names.len()];
+        let mut known = Vec::new();
+        for (index, sides) in self.bound.iter().enumerate() {
+            let name = || self.flow_names[self.flows[index].name as usize].clone();
+            let node_name = |node: NodeId| self.node_names[node.0 as usize].clone();
+            for (side, &(node, port)) in sides.iter().enumerate() {
+                if self.topology.is_router(node) {
+                    return Err(BuildError::NotAHost { flow: name(), node: node_name(node) });
+                }
+                let endpoint = (index * 2 + side) as u32;
+                if !bind(&mut ports[node.0 as usize], port, endpoint) {
+                    let (flow, node) = (name(), node_name(node));
+                    return Err(BuildError::PortInUse { flow, node, port });
+                }
+            }
+            let [(client, _), (server, _)] = *sides;
+            if client == server {
+                return Err(BuildError::SameHost { flow: name(), node: node_name(client) });
+            }
+            // Many flows of one pair of hosts follow each other.
+            if known.last() == Some(&(client, server)) {
+                continue;
+            }
+            known.push((client, server));
+            for (from, to) in [(client, server), (server, client)] {
+                if !self.topology.reaches(&routes, from, to) {
+                    let (from, to) = (node_name(from), node_name(to));
+                    return Err(BuildError::Unreachable { flow: name(), from, to });
+                }
+            }
+        }
+        self.schedule.sort();
+        let nodes = (0..self.node_names.len() as u32).map(NodeId);
+        let fabric = Fabric {
+            now: Time::ZERO,
+            events: EventQueue::new(self.links.len()),
+            ends: (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).1).collect(),
+            links: self.links,
+            pool: PacketPool::new(),
+            routes,
+            is_router: nodes.map(|node| self.topology.is_router(node)).collect(),
+            observers: Observers::default(),
+            handled: 0,
+            drops: NodeDrops::default(),
+        };
+        let mut sim = Simulation {
+            fabric,
+            timers: EventQueue::new(self.endpoints.len()),
+            endpoints: self.endpoints,
+            flows: self.flows,
+            ports,
+            schedule: self.schedule,
+            next_scheduled: 0,
+            unfinished: 0,
+            host_events: 0,
+            buf: vec![0; 16 * 1024],
+            trace_hash: None,
+            node_names: self.node_names,
+            link_names: self.link_names,
+            flow_names: self.flow_names,
+        };
+        sim.unfinished = sim.endpoints.iter().filter(|it| !it.app.is_over()).count();
+        Ok(sim)
+    }
+
+    fn fail(&mut self, error: BuildError) {
+        self.error.get_or_insert(error);
+    }
+
+    fn intern(&mut self, name: String) -> u32 {
+        if let Some(index) = self.name_index.get(&name) {
+            return *index;
+        }
+        let index = self.flow_names.len() as u32;
+        self.flow_names.push(name.clone());
+        self.name_index.insert(name, index);
+        index
+    }
+}
+
+/// Marks a port that is free.
+pub(crate) const UNBOUND: u32 = u32::MAX;
+
+/// Binds a port; false when it is in use.
+fn bind(ports: &mut Vec<u32>, port: u16, endpoint: u32) -> bool {
+    let port = port as usize;
+    if ports.len() <= port {
+        ports.resize(port + 1, UNBOUND);
+    }
+    let free = ports[port] == UNBOUND;
+    if free {
+        ports[port] = endpoint;
+    }
+    free
+}

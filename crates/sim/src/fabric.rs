@@ -1,0 +1,157 @@
+//! The packets' side of a simulation: links, routing between them, and the
+//! links' pending events.
+
+use crate::events::EventQueue;
+use crate::flow::{FlowId, Side};
+use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
+use anabranch_network::{
+    DropReason, Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes,
+};
+use anabranch_units::Time;
+use anabranch_wire::Packet;
+
+/// Links and the packets in them.
+pub(crate) struct Fabric {
+    pub now: Time,
+    pub links: Vec<Link>,
+    /// Where each link ends; a copy of what the topology says, for one load.
+    pub ends: Vec<NodeId>,
+    pub events: EventQueue,
+    pub pool: PacketPool,
+    pub routes: Routes,
+    pub is_router: Vec<bool>,
+    pub observers: Observers,
+    /// Link events handled.
+    pub handled: u64,
+    pub drops: NodeDrops,
+}
+
+/// Packets that nodes, not links, have dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct NodeDrops {
+    /// TTL exhausted at a router.
+    pub ttl: u64,
+    /// No route, or a host that would have to forward.
+    pub no_route: u64,
+    /// No endpoint has the port.
+    pub no_endpoint: u64,
+}
+
+/// Tells the observers what a link tells.
+struct Tap<'a> {
+    observers: &'a mut Observers,
+    link: u32,
+}
+
+impl LinkWatch for Tap<'_> {
+    fn link_event(&mut self, now: Time, event: LinkEvent, packet: &Packet) {
+        let kind = match event {
+            LinkEvent::Enqueued { starts, departs } => {
+                PacketEventKind::Enqueued { starts, departs }
+            }
+            LinkEvent::Duplicated => PacketEventKind::Duplicated,
+            LinkEvent::Dropped(reason) => PacketEventKind::Dropped(reason),
+            LinkEvent::Delivered => PacketEventKind::Delivered,
+        };
+        let place = Place::Link(LinkId(self.link));
+        self.observers.packet(now, PacketEvent { kind, place, flow: None }, packet);
+    }
+}
+
+macro_rules! watch {
+    ($fabric:ident, $link:expr, $tap:ident) => {
+        if $fabric.observers.packets() {
+            $tap = Tap { observers: &mut $fabric.observers, link: $link };
+            Some(&mut $tap as &mut dyn LinkWatch)
+        } else {
+            None
+        }
+    };
+}
+
+impl Fabric {
+    /// A packet of an endpoint at `node`.
+    pub(crate) fn send(&mut self, node: NodeId, packet: Packet, flow: (FlowId, Side)) {
+        if self.observers.packets() {
+            let kind = PacketEventKind::Sent;
+            let event = PacketEvent { kind, place: Place::Node(node), flow: Some(flow) };
+            self.observers.packet(self.now, event, &packet);
+        }
+        let id = self.pool.insert(packet);
+        self.route(node, id);
+    }
+
+    /// Handles link events up to and including `until`, until a packet reaches
+    /// the host that it is addressed to; the caller releases it.
+    pub(crate) fn run(&mut self, until: Time) -> Option<(NodeId, PacketId)> {
+        loop {
+            let (at, link) = self.events.peek()?;
+            if at > until {
+                return None;
+            }
+            debug_assert!(self.now <= at, "time never goes back");
+            self.now = at;
+            self.handled += 1;
+            let mut tap;
+            let watch = watch!(self, link, tap);
+            let it = &mut self.links[link as usize];
+            let delivered = it.handle_event(at, &mut self.pool, watch);
+            let next = it.next_event();
+            self.events.set(link, next);
+            if let Some(id) = delivered {
+                let node = self.ends[link as usize];
+                if self.pool.dst(id).0 == node.0 {
+                    return Some((node, id));
+                }
+                self.forward(node, id);
+            }
+            if self.observers.events() {
+                self.after_event();
+            }
+        }
+    }
+
+    pub(crate) fn after_event(&mut self) {
+        self.observers.after_event(self.now, &self.links, self.pool.live());
+    }
+
+    /// A packet for another node reached `node`.
+    #[inline]
+    fn forward(&mut self, node: NodeId, id: PacketId) {
+        if !self.is_router[node.0 as usize] {
+            self.drop(node, id, DropReason::NoRoute);
+        } else if !self.pool.decrement_ttl(id) {
+            self.drop(node, id, DropReason::Ttl);
+        } else {
+            self.route(node, id);
+        }
+    }
+
+    #[inline]
+    fn route(&mut self, node: NodeId, id: PacketId) {
+        let Some(link) = self.routes.next(node, self.pool.dst(id)) else {
+            return self.drop(node, id, DropReason::NoRoute);
+        };
+        let mut tap;
+        let watch = watch!(self, link.0, tap);
+        let it = &mut self.links[link.0 as usize];
+        if let Some(next) = it.offer(self.now, id, &mut self.pool, watch) {
+            self.events.set(link.0, next);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn drop(&mut self, node: NodeId, id: PacketId, reason: DropReason) {
+        match reason {
+            DropReason::Ttl => self.drops.ttl += 1,
+            DropReason::NoEndpoint => self.drops.no_endpoint += 1,
+            _ => self.drops.no_route += 1,
+        }
+        if self.observers.packets() {
+            let kind = PacketEventKind::Dropped(reason);
+            let event = PacketEvent { kind, place: Place::Node(node), flow: None };
+            self.observers.packet(self.now, event, self.pool.packet(id));
+        }
+        self.pool.release(id);
+    }
+}

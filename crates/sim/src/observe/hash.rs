@@ -1,0 +1,79 @@
+//! A hash of everything that happens to packets: two runs with the same hash
+//! are the same run.
+//!
+//! FNV-1a over 64-bit words, with a shift after each product so that the high
+//! bits reach the low ones.
+
+use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
+use anabranch_units::Time;
+use anabranch_wire::{Body, Packet};
+
+/// Hashes every packet event: date, place, kind and the packet's fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TraceHash(u64);
+
+impl Default for TraceHash {
+    fn default() -> Self {
+        TraceHash(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl TraceHash {
+    /// Nothing happened yet.
+    pub fn new() -> TraceHash {
+        TraceHash::default()
+    }
+
+    /// The hash so far.
+    pub fn value(&self) -> u64 {
+        self.0
+    }
+
+    fn word(&mut self, word: u64) {
+        let product = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        self.0 = product ^ (product >> 32);
+    }
+
+    fn words(&mut self, high: u32, low: u32) {
+        self.word((high as u64) << 32 | low as u64);
+    }
+}
+
+impl Observer for TraceHash {
+    fn interests(&self) -> Interests {
+        Interests { packets: true, ..Interests::default() }
+    }
+
+    fn packet(&mut self, now: Time, event: &PacketEvent, packet: &Packet) {
+        self.word(now.as_picos());
+        let place = match event.place {
+            Place::Link(link) => link.0,
+            Place::Node(node) => node.0 | 1 << 31,
+        };
+        let kind = match event.kind {
+            PacketEventKind::Sent => 1,
+            PacketEventKind::Enqueued { .. } => 2,
+            PacketEventKind::Duplicated => 3,
+            PacketEventKind::Delivered => 4,
+            PacketEventKind::Received => 5,
+            PacketEventKind::Dropped(reason) => 16 + reason as u32,
+        };
+        self.words(place, kind);
+        if let PacketEventKind::Enqueued { departs, .. } = event.kind {
+            self.word(departs.as_picos());
+        }
+        self.words(packet.src.0, packet.dst.0);
+        let ip = u32::from_be_bytes([packet.ttl, packet.dscp, packet.ecn as u8, 0]);
+        self.words(ip, packet.payload_len());
+        let Body::Tcp(segment) = &packet.body else { return };
+        self.words(segment.seq.0, segment.ack.0);
+        let ports = (segment.src_port as u32) << 16 | segment.dst_port as u32;
+        self.words(ports, (segment.flags.0 as u32) << 16 | segment.window as u32);
+        if let Some(timestamps) = segment.options.timestamps {
+            self.words(timestamps.value, timestamps.echo);
+        }
+        for block in segment.options.sack.as_slice() {
+            self.words(block.left.0, block.right.0);
+        }
+    }
+}

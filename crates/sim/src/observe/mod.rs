@@ -1,0 +1,187 @@
+//! Observers: attached from outside, and nothing is computed when none is.
+
+mod check;
+mod hash;
+mod packets;
+mod queue;
+mod series;
+
+pub use check::ConservationChecker;
+pub use hash::TraceHash;
+pub use packets::{Arrivals, PacketRecorder, Sends};
+pub use queue::QueueRecorder;
+pub use series::{Quantity, Series, SeriesRecorder};
+
+use crate::flow::{FlowId, Side};
+use anabranch_endpoint::Observation;
+use anabranch_network::{DropReason, Link, LinkId, NodeId};
+use anabranch_units::Time;
+use anabranch_wire::Packet;
+use std::any::Any;
+use std::marker::PhantomData;
+
+/// What an observer wants to hear.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Interests {
+    /// [`Observer::packet`].
+    pub packets: bool,
+    /// [`Observer::endpoint`].
+    pub endpoints: bool,
+    /// [`Observer::after_event`].
+    pub events: bool,
+}
+
+/// Where a packet event happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Place {
+    /// On a link.
+    Link(LinkId),
+    /// At a node.
+    Node(NodeId),
+}
+
+/// What happens to a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PacketEventKind {
+    /// An endpoint hands it to its host.
+    Sent,
+    /// A link accepts it.
+    Enqueued {
+        /// When its transmission starts; until then it waits.
+        starts: Time,
+        /// When its transmission ends.
+        departs: Time,
+    },
+    /// A link made this copy.
+    Duplicated,
+    /// It reached the far end of a link.
+    Delivered,
+    /// It is handed to an endpoint.
+    Received,
+    /// It is gone.
+    Dropped(DropReason),
+}
+
+/// An event of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketEvent {
+    /// What happens.
+    pub kind: PacketEventKind,
+    /// Where.
+    pub place: Place,
+    /// The endpoint, for what is sent and received.
+    pub flow: Option<(FlowId, Side)>,
+}
+
+/// Hears what happens in a simulation; cannot change it.
+pub trait Observer {
+    /// What to call; asked once, when attached.
+    fn interests(&self) -> Interests;
+
+    /// Something happened to a packet.
+    fn packet(&mut self, _now: Time, _event: &PacketEvent, _packet: &Packet) {}
+
+    /// An endpoint was handled.
+    fn endpoint(&mut self, _now: Time, _flow: FlowId, _side: Side, _state: &Observation) {}
+
+    /// An event was handled. `in_network` is the number of packets in the
+    /// arena.
+    fn after_event(&mut self, _now: Time, _links: &[Link], _in_network: usize) {}
+}
+
+/// Finds an attached observer again, with its type.
+pub struct Handle<O> {
+    index: usize,
+    kind: PhantomData<fn() -> O>,
+}
+
+impl<O> Clone for Handle<O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O> Copy for Handle<O> {}
+
+/// An observer that can be found again by its type.
+trait Attached: Send {
+    fn observer(&mut self) -> &mut dyn Observer;
+    fn any(&self) -> &dyn Any;
+    fn any_mut(&mut self) -> &mut dyn Any;
+}
+
+impl<O: Observer + Send + 'static> Attached for O {
+    fn observer(&mut self) -> &mut dyn Observer {
+        self
+    }
+    fn any(&self) -> &dyn Any {
+        self
+    }
+    fn any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// All observers of a simulation.
+#[derive(Default)]
+pub(crate) struct Observers {
+    list: Vec<(Interests, Box<dyn Attached>)>,
+    any: Interests,
+}
+
+impl Observers {
+    pub(crate) fn attach<O: Observer + Send + 'static>(&mut self, observer: O) -> Handle<O> {
+        let interests = observer.interests();
+        self.any.packets |= interests.packets;
+        self.any.endpoints |= interests.endpoints;
+        self.any.events |= interests.events;
+        self.list.push((interests, Box::new(observer)));
+        Handle { index: self.list.len() - 1, kind: PhantomData }
+    }
+
+    pub(crate) fn get<O: 'static>(&self, handle: Handle<O>) -> &O {
+        let found = self.list[handle.index].1.any().downcast_ref();
+        found.expect("a handle belongs to the simulation that gave it")
+    }
+
+    pub(crate) fn get_mut<O: 'static>(&mut self, handle: Handle<O>) -> &mut O {
+        let found = self.list[handle.index].1.any_mut().downcast_mut();
+        found.expect("a handle belongs to the simulation that gave it")
+    }
+
+    /// Somebody listens to packets.
+    #[inline]
+    pub(crate) fn packets(&self) -> bool {
+        self.any.packets
+    }
+
+    /// Somebody listens to endpoints.
+    #[inline]
+    pub(crate) fn endpoints(&self) -> bool {
+        self.any.endpoints
+    }
+
+    /// Somebody wants to be called after every event.
+    #[inline]
+    pub(crate) fn events(&self) -> bool {
+        self.any.events
+    }
+
+    pub(crate) fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
+        for (_, it) in self.list.iter_mut().filter(|it| it.0.packets) {
+            it.observer().packet(now, &event, packet);
+        }
+    }
+
+    pub(crate) fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, state: &Observation) {
+        for (_, it) in self.list.iter_mut().filter(|it| it.0.endpoints) {
+            it.observer().endpoint(now, flow, side, state);
+        }
+    }
+
+    pub(crate) fn after_event(&mut self, now: Time, links: &[Link], in_network: usize) {
+        for (_, it) in self.list.iter_mut().filter(|it| it.0.events) {
+            it.observer().after_event(now, links, in_network);
+        }
+    }
+}

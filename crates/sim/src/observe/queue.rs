@@ -1,0 +1,74 @@
+//! How many packets wait in front of a link, exact at every change.
+//!
+//! A link computes departures at arrival and has no event for them, so the
+//! recorder keeps the dates at which waiting packets start, and writes those
+//! that have passed before the next arrival.
+
+use super::{Interests, Observer, PacketEvent, PacketEventKind, Place, Series};
+use anabranch_network::LinkId;
+use anabranch_units::Time;
+use anabranch_wire::Packet;
+use std::collections::VecDeque;
+
+/// Records queue lengths, in packets, without the one being transmitted.
+#[derive(Clone, Debug, Default)]
+pub struct QueueRecorder {
+    tracks: Vec<Option<Track>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Track {
+    series: Series,
+    starts: VecDeque<Time>,
+}
+
+impl Track {
+    fn advance(&mut self, now: Time) {
+        while let Some(start) = self.starts.front().copied().filter(|start| *start <= now) {
+            self.starts.pop_front();
+            self.series.set(start, self.starts.len() as f64);
+        }
+    }
+}
+
+impl QueueRecorder {
+    /// Records nothing yet.
+    pub fn new() -> QueueRecorder {
+        QueueRecorder::default()
+    }
+
+    /// Also records this link.
+    pub fn record(&mut self, link: LinkId) {
+        let index = link.0 as usize;
+        if self.tracks.len() <= index {
+            self.tracks.resize(index + 1, None);
+        }
+        let mut track = Track::default();
+        track.series.set(Time::ZERO, 0.0);
+        self.tracks[index] = Some(track);
+    }
+
+    /// What was recorded, up to `end`.
+    pub fn series(&self, link: LinkId, end: Time) -> Option<Series> {
+        let mut track = self.tracks.get(link.0 as usize)?.clone()?;
+        track.advance(end);
+        Some(track.series)
+    }
+}
+
+impl Observer for QueueRecorder {
+    fn interests(&self) -> Interests {
+        Interests { packets: true, ..Interests::default() }
+    }
+
+    fn packet(&mut self, now: Time, event: &PacketEvent, _packet: &Packet) {
+        let PacketEventKind::Enqueued { starts, .. } = event.kind else { return };
+        let Place::Link(link) = event.place else { return };
+        let Some(Some(track)) = self.tracks.get_mut(link.0 as usize) else { return };
+        track.advance(now);
+        if starts > now {
+            track.starts.push_back(starts);
+            track.series.set(now, track.starts.len() as f64);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Time series of an endpoint's state, recorded on change.
+
+use super::{Interests, Observer};
+use crate::flow::{FlowId, Side};
+use anabranch_endpoint::Observation;
+use anabranch_units::Time;
+
+/// A quantity of an endpoint.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Quantity {
+    /// Congestion window, in octets.
+    Cwnd,
+    /// Slow-start threshold, in octets; infinite when there is none.
+    Ssthresh,
+    /// Smoothed round-trip time, in seconds; absent until measured.
+    Srtt,
+    /// Estimate of what is in the network, in octets.
+    InFlight,
+}
+
+impl Quantity {
+    fn of(self, state: &Observation) -> Option<f64> {
+        match self {
+            Quantity::Cwnd => Some(state.cwnd as f64),
+            Quantity::Ssthresh if state.ssthresh == u64::MAX => Some(f64::INFINITY),
+            Quantity::Ssthresh => Some(state.ssthresh as f64),
+            Quantity::Srtt => state.srtt.map(|span| span.as_secs_f64()),
+            Quantity::InFlight => Some(state.in_flight as f64),
+        }
+    }
+}
+
+/// A step function of time: the value at each date holds until the next.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Series {
+    /// Dates, ascending.
+    pub time: Vec<Time>,
+    /// Values from these dates on.
+    pub value: Vec<f64>,
+}
+
+impl Series {
+    /// Records `value` from `now` on; of several at one date, the last stays.
+    pub fn set(&mut self, now: Time, value: f64) {
+        if self.value.last() == Some(&value) {
+            return;
+        }
+        if self.time.last() == Some(&now) {
+            self.value.pop();
+            self.time.pop();
+            if self.value.last() == Some(&value) {
+                return;
+            }
+        }
+        self.time.push(now);
+        self.value.push(value);
+    }
+}
+
+/// Records chosen quantities of chosen endpoints.
+#[derive(Clone, Debug, Default)]
+pub struct SeriesRecorder {
+    tracks: Vec<Vec<(Side, Quantity, Series)>>,
+}
+
+impl SeriesRecorder {
+    /// Records nothing yet.
+    pub fn new() -> SeriesRecorder {
+        SeriesRecorder::default()
+    }
+
+    /// Also records this quantity.
+    pub fn record(&mut self, flow: FlowId, side: Side, quantity: Quantity) {
+        let index = flow.0 as usize;
+        if self.tracks.len() <= index {
+            self.tracks.resize(index + 1, Vec::new());
+        }
+        self.tracks[index].push((side, quantity, Series::default()));
+    }
+
+    /// What was recorded.
+    pub fn series(&self, flow: FlowId, side: Side, quantity: Quantity) -> Option<&Series> {
+        let tracks = self.tracks.get(flow.0 as usize)?;
+        let track = tracks.iter().find(|track| (track.0, track.1) == (side, quantity))?;
+        Some(&track.2)
+    }
+}
+
+impl Observer for SeriesRecorder {
+    fn interests(&self) -> Interests {
+        Interests { endpoints: true, ..Interests::default() }
+    }
+
+    fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, state: &Observation) {
+        let Some(tracks) = self.tracks.get_mut(flow.0 as usize) else { return };
+        for (_, quantity, series) in tracks.iter_mut().filter(|track| track.0 == side) {
+            if let Some(value) = quantity.of(state) {
+                series.set(now, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_changes_of_what_was_asked_for() {
+        let mut recorder = SeriesRecorder::new();
+        recorder.record(FlowId(1), Side::Client, Quantity::Cwnd);
+        let mut hear = |ps, flow, side, cwnd| {
+            let state = Observation { cwnd, ..Observation::default() };
+            recorder.endpoint(Time::from_picos(ps), FlowId(flow), side, &state);
+        };
+        hear(1, 1, Side::Client, 10);
+        hear(2, 1, Side::Client, 10);
+        hear(3, 1, Side::Server, 99);
+        hear(3, 0, Side::Client, 99);
+        hear(4, 1, Side::Client, 20);
+        hear(5, 1, Side::Client, 30);
+        hear(5, 1, Side::Client, 20); // back, at the same date
+        let series = recorder.series(FlowId(1), Side::Client, Quantity::Cwnd).unwrap();
+        assert_eq!(series.time, [1, 4].map(Time::from_picos));
+        assert_eq!(series.value, [10.0, 20.0]);
+        assert_eq!(recorder.series(FlowId(1), Side::Client, Quantity::Srtt), None);
+    }
+}

@@ -1,0 +1,325 @@
+//! A simulation: the loop over links, endpoints' timers and flows' dates.
+//!
+//! Events are ordered by (time, class, source): at one date, first the starts
+//! and stops of flows, then links, then timers, each class by number. A timer
+//! is re-armed lazily: its event is only moved to an earlier date, and one
+//! that comes too early is set again.
+
+use crate::app::AppState;
+use crate::builder::UNBOUND;
+use crate::events::EventQueue;
+use crate::fabric::Fabric;
+pub use crate::fabric::NodeDrops;
+use crate::flow::{FlowId, FlowResult, Side};
+use crate::observe::{Handle, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
+use anabranch_endpoint::{ByteStream, Observation};
+use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId};
+use anabranch_units::{Span, Time};
+use anabranch_wire::Body;
+
+/// A simulation of flows between endpoints of type `E`.
+pub struct Simulation<E> {
+    pub(crate) fabric: Fabric,
+    /// Two for each flow: client, server.
+    pub(crate) endpoints: Vec<Hosted<E>>,
+    pub(crate) timers: EventQueue,
+    pub(crate) flows: Vec<Flow>,
+    /// For each node, the endpoint of each port.
+    pub(crate) ports: Vec<Vec<u32>>,
+    pub(crate) schedule: Vec<Scheduled>,
+    pub(crate) next_scheduled: usize,
+    /// Readers that expect more of a stream of known length.
+    pub(crate) unfinished: usize,
+    /// Timer events, starts and stops handled.
+    pub(crate) host_events: u64,
+    /// For streams of real octets.
+    pub(crate) buf: Vec<u8>,
+    pub(crate) trace_hash: Option<Handle<TraceHash>>,
+    pub(crate) node_names: Vec<String>,
+    pub(crate) link_names: Vec<String>,
+    pub(crate) flow_names: Vec<String>,
+}
+
+/// An endpoint and its application.
+pub(crate) struct Hosted<E> {
+    pub endpoint: E,
+    pub app: AppState,
+}
+
+/// What a flow needs beyond its endpoints.
+pub(crate) struct Flow {
+    pub start: Time,
+    pub name: u32,
+}
+
+/// A start or a stop, ordered by date, then flow, start before stop.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Scheduled {
+    at: Time,
+    flow_and_stop: u32,
+}
+
+impl Scheduled {
+    pub(crate) fn start(at: Time, flow: FlowId) -> Scheduled {
+        Scheduled { at, flow_and_stop: flow.0 << 1 }
+    }
+    pub(crate) fn stop(at: Time, flow: FlowId) -> Scheduled {
+        Scheduled { at, flow_and_stop: flow.0 << 1 | 1 }
+    }
+}
+
+impl<E: ByteStream> Simulation<E> {
+    /// Runs until `end`, its events included; the clock then shows `end`.
+    pub fn run_until(&mut self, end: Time) {
+        self.advance(end, false);
+        if end != Time::NEVER {
+            self.fabric.now = self.fabric.now.max(end);
+        }
+    }
+
+    /// Runs until every stream of known length has reached its reader or its
+    /// connection has ended, or until `limit`, or until nothing is pending.
+    /// True when all have reached their readers; the clock then shows the date
+    /// of the last event.
+    pub fn run_to_completion(&mut self, limit: Time) -> bool {
+        self.advance(limit, true);
+        self.unfinished == 0 && self.endpoints.iter().all(|it| it.app.is_satisfied())
+    }
+
+    /// Attaches an observer; best before the first event.
+    pub fn attach<O: Observer + Send + 'static>(&mut self, observer: O) -> Handle<O> {
+        self.fabric.observers.attach(observer)
+    }
+
+    /// An attached observer.
+    pub fn observer<O: 'static>(&self, handle: Handle<O>) -> &O {
+        self.fabric.observers.get(handle)
+    }
+
+    /// An attached observer, for change.
+    pub fn observer_mut<O: 'static>(&mut self, handle: Handle<O>) -> &mut O {
+        self.fabric.observers.get_mut(handle)
+    }
+
+    /// From now on, hashes everything that happens to packets.
+    pub fn enable_trace_hash(&mut self) {
+        if self.trace_hash.is_none() {
+            self.trace_hash = Some(self.attach(TraceHash::new()));
+        }
+    }
+
+    /// The hash so far, when enabled.
+    pub fn trace_hash(&self) -> Option<u64> {
+        self.trace_hash.map(|handle| self.observer(handle).value())
+    }
+
+    /// The date.
+    pub fn now(&self) -> Time {
+        self.fabric.now
+    }
+
+    /// Events handled: of links, of timers, starts and stops.
+    pub fn events(&self) -> u64 {
+        self.fabric.handled + self.host_events
+    }
+
+    /// Packets that reached the far end of a link, summed over links.
+    pub fn packet_hops(&self) -> u64 {
+        self.fabric.links.iter().map(|link| link.delivered()).sum()
+    }
+
+    /// Packets dropped by nodes.
+    pub fn node_drops(&self) -> NodeDrops {
+        self.fabric.drops
+    }
+
+    /// Number of flows; their ids count from 0.
+    pub fn flow_count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// What became of a flow so far.
+    pub fn flow_result(&self, flow: FlowId) -> FlowResult {
+        let (client, server) = (self.hosted(flow, Side::Client), self.hosted(flow, Side::Server));
+        let observed = [client.endpoint.observe(), server.endpoint.observe()];
+        let sum = |count: fn(&Observation) -> u64| observed.iter().map(count).sum();
+        FlowResult {
+            start: self.flows[flow.0 as usize].start,
+            finish: AppState::finish(&client.app, &server.app),
+            bytes: server.app.received,
+            reverse_bytes: client.app.received,
+            retransmitted_packets: sum(|it| it.retransmitted_packets),
+            fast_retransmits: sum(|it| it.fast_retransmits),
+            timeouts: sum(|it| it.timeouts),
+            established: client.app.is_established(),
+            closed: client.app.closed,
+            wrong_octets: client.app.wrong_octets() + server.app.wrong_octets(),
+        }
+    }
+
+    /// The name of a flow.
+    pub fn flow_name(&self, flow: FlowId) -> &str {
+        &self.flow_names[self.flows[flow.0 as usize].name as usize]
+    }
+
+    /// An endpoint.
+    pub fn endpoint(&self, flow: FlowId, side: Side) -> &E {
+        &self.hosted(flow, side).endpoint
+    }
+
+    /// Links by id, name and counters.
+    pub fn links(&self) -> impl Iterator<Item = (LinkId, &str, LinkCounters)> {
+        let named = self.link_names.iter().zip(&self.fabric.links).enumerate();
+        named.map(|(i, (name, link))| (LinkId(i as u32), name.as_str(), link.counters()))
+    }
+
+    /// The counters of a link.
+    pub fn link_counters(&self, link: LinkId) -> LinkCounters {
+        self.fabric.links[link.0 as usize].counters()
+    }
+
+    /// The name of a link.
+    pub fn link_name(&self, link: LinkId) -> &str {
+        &self.link_names[link.0 as usize]
+    }
+
+    /// The name of a node.
+    pub fn node_name(&self, node: NodeId) -> &str {
+        &self.node_names[node.0 as usize]
+    }
+
+    fn hosted(&self, flow: FlowId, side: Side) -> &Hosted<E> {
+        &self.endpoints[flow.0 as usize * 2 + side as usize]
+    }
+
+    fn advance(&mut self, end: Time, to_completion: bool) {
+        const TICK: Span = Span::from_picos(1);
+        while !(to_completion && self.unfinished == 0) {
+            let scheduled = self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |it| it.at);
+            let timer = self.timers.first();
+            if scheduled != Time::ZERO {
+                // Links go before timers at one date, and after starts and stops.
+                let before = if scheduled == Time::NEVER { scheduled } else { scheduled - TICK };
+                if let Some((node, id)) = self.fabric.run(end.min(timer).min(before)) {
+                    self.handle_arrival(node, id);
+                    continue;
+                }
+            }
+            let next = scheduled.min(timer);
+            if next > end || next == Time::NEVER {
+                return;
+            }
+            self.fabric.now = next;
+            self.host_events += 1;
+            if scheduled <= timer {
+                self.handle_scheduled();
+            } else {
+                self.handle_timer();
+            }
+            self.end_event();
+        }
+    }
+
+    /// A packet reached the host that it is addressed to.
+    fn handle_arrival(&mut self, node: NodeId, id: PacketId) {
+        let packet = self.fabric.pool.packet(id);
+        let port = match &packet.body {
+            Body::Tcp(segment) => segment.dst_port,
+            // Protocols without ports: the endpoint at port 0.
+            Body::Other { .. } => 0,
+        };
+        let index = self.ports[node.0 as usize].get(port as usize).copied().unwrap_or(UNBOUND);
+        if index == UNBOUND {
+            self.fabric.drop(node, id, DropReason::NoEndpoint);
+        } else {
+            let now = self.fabric.now;
+            if self.fabric.observers.packets() {
+                let kind = PacketEventKind::Received;
+                let flow = Some(owner(index));
+                let event = PacketEvent { kind, place: Place::Node(node), flow };
+                self.fabric.observers.packet(now, event, packet);
+            }
+            self.endpoints[index as usize].endpoint.handle_input(now, packet);
+            self.fabric.pool.release(id);
+            let due = self.service(index);
+            if due < self.timers.date(index) {
+                self.timers.set(index, due);
+            }
+        }
+        self.end_event();
+    }
+
+    fn handle_timer(&mut self) {
+        let (now, index) = self.timers.peek().expect("a date belongs to a pending timer");
+        let endpoint = &mut self.endpoints[index as usize].endpoint;
+        let mut due = endpoint.poll_timeout();
+        if due <= now {
+            endpoint.handle_timeout(now);
+            due = self.service(index);
+            assert!(due > now, "handle_timeout leaves no deadline in the past: {due} at {now}");
+        }
+        self.timers.set(index, due);
+    }
+
+    fn handle_scheduled(&mut self) {
+        let now = self.fabric.now;
+        let flow_and_stop = self.schedule[self.next_scheduled].flow_and_stop;
+        self.next_scheduled += 1;
+        let client = flow_and_stop & !1;
+        let stops = flow_and_stop & 1 == 1;
+        for index in client..=client + stops as u32 {
+            let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
+            if stops {
+                app.stop(endpoint);
+            } else {
+                app.start(now, endpoint, &mut self.buf);
+            }
+            let due = self.service(index);
+            if due < self.timers.date(index) {
+                self.timers.set(index, due);
+            }
+        }
+    }
+
+    /// Sends what an endpoint has to send, lets its application hear its
+    /// events, and says when it wants to be called.
+    fn service(&mut self, index: u32) -> Time {
+        let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
+        let now = self.fabric.now;
+        let (flow, side) = owner(index);
+        loop {
+            while let Some(packet) = endpoint.poll_transmit(now) {
+                self.fabric.send(app.node, packet, (flow, side));
+            }
+            let mut heard = false;
+            while let Some(event) = endpoint.poll_event() {
+                heard = true;
+                if app.handle_event(now, event, endpoint, &mut self.buf) {
+                    self.unfinished -= 1;
+                }
+            }
+            if !heard {
+                break;
+            }
+        }
+        if self.fabric.observers.endpoints() {
+            self.fabric.observers.endpoint(now, flow, side, &endpoint.observe());
+        }
+        endpoint.poll_timeout()
+    }
+
+    #[inline]
+    fn end_event(&mut self) {
+        if self.fabric.observers.events() {
+            self.fabric.after_event();
+        }
+    }
+}
+
+/// Whose endpoint it is.
+fn owner(index: u32) -> (FlowId, Side) {
+    (FlowId(index >> 1), if index & 1 == 0 { Side::Client } else { Side::Server })
+}
+
+#[cfg(test)]
+mod tests;
