@@ -260,8 +260,10 @@ impl ByteStream for Connection {
         }
         match self.state {
             State::Closed => {}
-            State::Listen | State::SynSent => self.finish(CloseReason::Aborted),
-            State::SynReceived | State::Established => {
+            State::Listen => self.finish(CloseReason::Aborted),
+            // The end of a stream is queued like its data. (RFC 9293 §3.10.4
+            // deletes a TCB in SYN-SENT at CLOSE; that is `abort` here.)
+            State::SynSent | State::SynReceived | State::Established => {
                 self.closed_by_user = true;
                 self.sender.end += 1;
                 if self.state == State::Established {

@@ -98,9 +98,8 @@ fn three_way_handshake_and_orderly_close() {
     let config = classic(Recovery::Reno);
     let mut pair = pair(&config, |_, _| Fate::Deliver);
     pair.client.write(1500);
-    let mut events = pair.drive(at_ms(199));
-    pair.step(at_ms(200)); // the SYN-ACK arrives
     pair.client.close();
+    let mut events = pair.drive(at_ms(250));
     assert_eq!(pair.client.state(), State::FinWait1);
     events.extend(pair.drive(at_ms(350)));
     assert_eq!(pair.server.state(), State::CloseWait);
