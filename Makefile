@@ -1,0 +1,62 @@
+# Every target sets up what it needs: a fresh clone needs only Rust, Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUT ?= results
+ARGS ?=
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: setup reproduce test test-rust test-python lint format bench fuzz docs clean
+
+# What is built is the package with its native module, in a virtual environment of its own.
+setup: $(VENV)/.built
+
+$(VENV)/.created: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip "maturin>=1.9.4,<2"
+	touch $@
+
+$(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
+	@command -v cargo >/dev/null || { echo "cargo is needed: https://rustup.rs" >&2; exit 1; }
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras test
+	touch $@
+
+reproduce: setup
+	$(BIN)/anabranch reproduce --out $(OUT) $(ARGS)
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --workspace --quiet
+
+test-python: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest anabranch._core
+
+format:
+	cargo fmt --all
+	$(BIN)/ruff format python tests
+
+bench: setup
+	$(BIN)/anabranch bench --json $(OUT)/bench.json $(ARGS)
+
+# Each target of fuzz/ for a minute; needs a nightly toolchain and cargo-fuzz.
+fuzz:
+	@test -d fuzz || { echo "there are no fuzz targets in fuzz/" >&2; exit 1; }
+	for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+clean:
+	rm -rf $(VENV) target $(OUT)

@@ -1,0 +1,12 @@
+"""Anabranch: a laboratory for transport protocols.
+
+>>> from anabranch import Scenario
+>>> scenario = Scenario.load("two-hosts.toml")          # doctest: +SKIP
+>>> result = scenario.run(seed=1)                       # doctest: +SKIP
+>>> result.flows[0]["goodput_bps"]                      # doctest: +SKIP
+"""
+
+from anabranch.errors import InputError, RunError
+from anabranch.experiment import RunResult, Scenario, Series
+
+__all__ = ["InputError", "RunError", "RunResult", "Scenario", "Series"]

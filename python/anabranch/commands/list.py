@@ -1,0 +1,35 @@
+"""`anabranch list`: what there is, with a line and a reference each."""
+
+from __future__ import annotations
+
+import click
+from rich.table import Table
+
+from anabranch import studies
+from anabranch.commands.options import console
+from anabranch.experiment import catalogue
+
+KINDS = ("algorithms", "queues", "impairments", "observers", "studies")
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(KINDS), required=False)
+def list_things(kind: str | None) -> None:
+    """Lists algorithms, queues, impairments, observers, studies; all without KIND."""
+    terminal = console()
+    for each in KINDS if kind is None else (kind,):
+        table = Table(box=None, show_header=False, pad_edge=False)
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column()
+        table.add_column(style="dim")
+        for name, summary, reference in _entries(each):
+            table.add_row(name, summary, reference)
+        if kind is None:
+            terminal.print(f"[underline]{each}[/]")
+        terminal.print(table)
+
+
+def _entries(kind: str) -> list[tuple[str, str, str]]:
+    if kind == "studies":
+        return [(study.name, study.title, study.reference) for study in studies.ALL.values()]
+    return catalogue(kind)

@@ -1,0 +1,58 @@
+"""Options and habits that several commands share."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from rich.console import Console
+
+Result = TypeVar("Result")
+
+PATH = click.Path(path_type=Path)
+"""A path; the command checks it, so that the message names what is allowed."""
+
+
+def console() -> Console:
+    """Standard output; plain text when it is not a terminal."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def jobs_option(function: Callable[..., object]) -> Callable[..., object]:
+    """`--jobs N`."""
+    return click.option(
+        "--jobs",
+        type=click.IntRange(1, 1024),
+        default=processors,
+        show_default="processors",
+        help="Runs at a time.",
+    )(function)
+
+
+def interruptible(work: Callable[[], Result]) -> Result:
+    """Runs `work` in a thread, so that Ctrl-C is heard while the core computes."""
+    outcome: list[Result] = []
+    failure: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # handed to the caller's thread
+            failure.append(error)
+
+    thread = threading.Thread(target=body, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.1)
+    if failure:
+        raise failure[0]
+    return outcome[0]

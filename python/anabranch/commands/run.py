@@ -1,0 +1,91 @@
+"""`anabranch run`: one scenario, its tables and its flow table on the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from anabranch import report, tables
+from anabranch.commands.options import PATH, console, interruptible
+from anabranch.errors import InputError
+from anabranch.experiment import RunResult, Scenario
+from anabranch.files import output_directory, replacing, write_text
+
+SEED_MAX = 2**64 - 1
+
+
+@click.command()
+@click.argument("scenario", type=PATH, metavar="SCENARIO.toml")
+@click.option("--seed", type=click.IntRange(0, SEED_MAX), help="Replaces the scenario's seed.")
+@click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Overrides one field, e.g. flows.0.tcp.recovery=fack; may be repeated.",
+)
+@click.option("--pcap", is_flag=True, help="Also write capture.pcapng.")
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("results/run"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the results go.",
+)
+def run(
+    scenario: Path, seed: int | None, assignments: tuple[str, ...], pcap: bool, out: Path
+) -> None:
+    """Runs one scenario in virtual time and prints a row per flow."""
+    for assignment in assignments:
+        key, equals, _value = assignment.partition("=")
+        if not equals or not key.strip():
+            raise InputError.about("command line", "--set", assignment, "KEY=VALUE")
+    experiment = Scenario.load(scenario).set(*assignments)
+    experiment.resolved()  # wrong input is told before anything is written
+    directory = output_directory(out)
+    with contextlib.ExitStack() as stack:
+        capture = stack.enter_context(replacing(directory / "capture.pcapng")) if pcap else None
+        result = interruptible(lambda: experiment.run(seed=seed, pcap=capture, trace_hash=True))
+    tables.write_run(directory, result)
+    write_text(directory / "run.json", json.dumps(result.run, indent=2, default=_plain) + "\n")
+    report.write_run_report(directory, experiment.file, result)
+    _print(result, directory)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy numbers as Python's."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def _print(result: RunResult, directory: Path) -> None:
+    table = Table(box=None, header_style="bold")
+    table.add_column("flow")
+    table.add_column("protocol")
+    for heading in ("finish s", "bytes", "Mbit/s", "retransmitted", "fast", "timeouts"):
+        table.add_column(heading, justify="right")
+    for flow in result.flows[:50]:
+        finish = flow["finish_s"]
+        table.add_row(
+            str(flow["flow"]),
+            str(flow["protocol"]),
+            "" if finish is None else f"{finish:.6f}",
+            str(flow["bytes"]),
+            f"{(flow['goodput_bps'] or 0) / 1e6:.3f}",
+            str(flow["retransmitted_packets"]),
+            str(flow["fast_retransmits"]),
+            str(flow["timeouts"]),
+        )
+    terminal = console()
+    terminal.print(table)
+    if len(result.flows) > 50:
+        terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
+    terminal.print(
+        f"{result.run['events']} events, {result.run['packet_hops']} packet-hops,"
+        f" trace {result.run['trace_hash']}; results in {directory}"
+    )

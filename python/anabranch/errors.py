@@ -1,0 +1,36 @@
+"""The exceptions that a user can meet.
+
+Each maps to one exit status of the command line: `InputError` to 2 (what was
+given is wrong), `RunError` to 1 (what was given is right, but the run failed).
+"""
+
+from __future__ import annotations
+
+
+def one_line(text: str) -> str:
+    """`text` with every run of white space, line ends included, as one blank."""
+    return " ".join(text.split())
+
+
+class AnabranchError(Exception):
+    """Base of the family; the message is one line."""
+
+    exit_status = 1
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
+
+
+class RunError(AnabranchError):
+    """The run failed although its input was right."""
+
+
+class InputError(AnabranchError, ValueError):
+    """The input is wrong: names the file, the field, the value and what is allowed."""
+
+    exit_status = 2
+
+    @classmethod
+    def about(cls, where: str, field: str, value: str, allowed: str) -> InputError:
+        """The message in its one form."""
+        return cls(f"{where}: {field} = {value}; allowed: {allowed}")

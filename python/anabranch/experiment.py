@@ -1,0 +1,143 @@
+"""A scenario and its result: thin typed classes over the native module.
+
+The core is imported when first used, so that `anabranch --help` answers even
+from a source tree that was not built.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.errors import InputError, RunError
+from anabranch.files import read_text
+
+Series = dict[str, NDArray[Any]]
+"""The columns of one recorded series: `time_s`, `value` and, for packets, `len`
+and `retransmission`."""
+
+
+@functools.cache
+def core() -> ModuleType:
+    """The native module, or a `RunError` that says how to build it."""
+    try:
+        from anabranch import _core  # noqa: PLC0415
+    except ImportError as error:
+        raise RunError(f"the native module is not built ({error}); run `make setup`") from None
+    return _core
+
+
+@functools.cache
+def code_fingerprint() -> str:
+    """Names the code that computes results: a hash of the native module.
+
+    A stored result is reused only under the same fingerprint: a run is a
+    function of (scenario, seed, code).
+    """
+    file = core().__file__
+    if file is None:
+        raise RunError("the native module has no file")
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What one run left: a row per flow and link, the observed series, the run's facts."""
+
+    flows: list[dict[str, Any]]
+    series: dict[str, Series]
+    links: list[dict[str, Any]]
+    run: dict[str, Any]
+
+    @classmethod
+    def from_native(cls, value: dict[str, Any]) -> RunResult:
+        """From the dictionary that the core returns."""
+        series = {
+            name: {column: np.asarray(data) for column, data in columns.items()}
+            for name, columns in value["series"].items()
+        }
+        return cls(list(value["flows"]), series, list(value["links"]), dict(value["run"]))
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The text of a scenario, where it came from, and the overrides on top."""
+
+    text: str
+    file: str = "<text>"
+    overrides: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scenario:
+        """Reads a TOML file; it is checked when it is resolved or run."""
+        return cls(read_text(Path(path)), str(path))
+
+    def set(self, *assignments: str) -> Scenario:
+        """The same scenario with `key=value` overrides added, as `--set` has them."""
+        return replace(self, overrides=(*self.overrides, *assignments))
+
+    def resolved(self) -> str:
+        """The scenario with every default written out, as TOML that can be run again."""
+        return str(_guard(core().resolve, self.text, self.file, list(self.overrides)))
+
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        replication: int = 0,
+        pcap: Path | None = None,
+        trace_hash: bool = False,
+        check: bool = False,
+    ) -> RunResult:
+        """Runs once in virtual time; `seed` replaces the scenario's own."""
+        arguments = (self.text, self.file, list(self.overrides), seed, replication)
+        capture = None if pcap is None else str(pcap)
+        return RunResult.from_native(_guard(core().run, *arguments, capture, trace_hash, check))
+
+    def run_batch(
+        self, replications: int, *, seed: int | None = None, jobs: int = 1
+    ) -> list[RunResult]:
+        """Replications 0 to n-1, in order whatever the number of threads."""
+        arguments = (self.text, self.file, list(self.overrides), seed, replications, jobs)
+        return [RunResult.from_native(value) for value in _guard(core().run_batch, *arguments)]
+
+
+def catalogue(kind: str) -> list[tuple[str, str, str]]:
+    """Name, summary and reference of every `algorithms`, `queues`, ... there is."""
+    return [(str(n), str(s), str(r)) for n, s, r in _guard(core().catalogue, kind)]
+
+
+def bench(workload: str) -> list[dict[str, Any]]:
+    """Runs a speed workload; one row a variant."""
+    value = _guard(core().bench, workload)
+    rows: Iterable[dict[str, Any]] = [value] if isinstance(value, dict) else value
+    return [dict(row) for row in rows]
+
+
+def _guard(function: Any, *arguments: Any) -> Any:
+    """Calls into the core and maps its errors to our family."""
+    try:
+        return function(*arguments)
+    except core().InputError as error:
+        raise InputError(str(error)) from None
+    except (OSError, RuntimeError, ValueError, MemoryError) as error:
+        raise RunError(f"the run failed: {error or type(error).__name__}") from None
+    except BaseException as error:
+        # A broken invariant of the core: PyO3 makes its panics a BaseException.
+        if type(error).__name__ == "PanicException":
+            raise RunError(f"the run failed: broken invariant: {error}") from None
+        raise
+
+
+def value_at(times: Sequence[float] | NDArray[Any], values: NDArray[Any], at: float) -> float:
+    """A step series' value at a date: that of the last record not after it, 0 before."""
+    index = int(np.searchsorted(np.asarray(times), at, side="right")) - 1
+    return float(values[index]) if index >= 0 else 0.0

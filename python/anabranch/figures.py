@@ -1,0 +1,126 @@
+"""Figures, drawn from CSV files only, as SVG and PNG.
+
+The SVG is the same octet for octet on every run: ids are salted by the
+figure's name and no date is written. Colours are those of Okabe and Ito,
+which stay apart for colour-blind readers; markers and dashes differ too.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from anabranch.files import write_bytes
+from anabranch.tables import read_csv
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+MARKERS = "os^Dvx+"
+DASHES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one series is drawn; the label is the series' name unless given."""
+
+    line: str = "-"
+    marker: str = ""
+    colour: str = ""
+    size: float = 3.0
+    label: str = ""
+    steps: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Titles, limits and the look of each series; series without one get the next colour."""
+
+    title: str
+    x: str
+    y: str
+    looks: Mapping[str, Look] = field(default_factory=dict)
+    xlim: tuple[float, float] | None = None
+    ylim: tuple[float, float] | None = None
+
+
+def time_series(csv_file: Path, plot: Plot) -> None:
+    """Draws a `series,time_s,value` file beside itself."""
+    figure, axes = _figure(plot)
+    data = _by_series(csv_file, ("time_s", "value"))
+    for index, (name, (times, values)) in enumerate(data.items()):
+        look = plot.looks.get(name, Look(steps=True))
+        axes.plot(
+            times,
+            values,
+            linestyle=look.line or "none",
+            marker=look.marker,
+            markersize=look.size,
+            color=look.colour or COLOURS[index % len(COLOURS)],
+            drawstyle="steps-post" if look.steps else "default",
+            linewidth=1.2,
+            markeredgewidth=0.8,
+            label=look.label or name,
+        )
+    _finish(figure, axes, csv_file)
+
+
+def points(csv_file: Path, plot: Plot) -> None:
+    """Draws a `series,x,mean,ci_low,ci_high,n` file beside itself, with its intervals."""
+    figure, axes = _figure(plot)
+    data = _by_series(csv_file, ("x", "mean", "ci_low", "ci_high"))
+    for index, (name, (x, mean, low, high)) in enumerate(data.items()):
+        look = plot.looks.get(name, Look(DASHES[index % len(DASHES)], MARKERS[index]))
+        below = [m - each for m, each in zip(mean, low, strict=True)]
+        above = [each - m for m, each in zip(mean, high, strict=True)]
+        axes.errorbar(
+            x,
+            mean,
+            yerr=[below, above],
+            linestyle=look.line,
+            marker=look.marker,
+            markersize=4,
+            color=look.colour or COLOURS[index % len(COLOURS)],
+            linewidth=1.2,
+            capsize=3,
+            label=look.label or name,
+        )
+    _finish(figure, axes, csv_file)
+
+
+def _by_series(csv_file: Path, columns: Sequence[str]) -> dict[str, tuple[list[float], ...]]:
+    data: dict[str, tuple[list[float], ...]] = {}
+    for row in read_csv(csv_file):
+        lists = data.setdefault(row["series"], tuple([] for _ in columns))
+        for values, column in zip(lists, columns, strict=True):
+            values.append(float(row[column]))
+    return data
+
+
+def _figure(plot: Plot) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set(title=plot.title, xlabel=plot.x, ylabel=plot.y)
+    axes.grid(color="#d8d8d8", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if plot.xlim is not None:
+        axes.set_xlim(plot.xlim)
+    if plot.ylim is not None:
+        axes.set_ylim(plot.ylim)
+    return figure, axes
+
+
+def _finish(figure: Figure, axes: Axes, csv_file: Path) -> None:
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(frameon=False, fontsize="small")
+    vector, raster = io.BytesIO(), io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": csv_file.stem, "svg.fonttype": "none"}):
+        figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": "Anabranch"})
+        figure.savefig(raster, format="png", dpi=160, metadata={"Software": "Anabranch"})
+    write_bytes(csv_file.with_suffix(".svg"), vector.getvalue())
+    write_bytes(csv_file.with_suffix(".png"), raster.getvalue())

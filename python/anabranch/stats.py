@@ -1,0 +1,83 @@
+"""Means with their confidence intervals, and paired differences.
+
+Intervals are Student's t at 95 % unless said otherwise. One sample gives an
+interval of no width: for a deterministic scripted run the value is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats as scipy_stats
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean, its confidence interval and the number of samples behind it."""
+
+    mean: float
+    ci_low: float
+    ci_high: float
+    n: int
+
+    def excludes(self, value: float) -> bool:
+        """Whether `value` lies outside the interval."""
+        return not self.ci_low <= value <= self.ci_high
+
+    def text(self, digits: int = 2) -> str:
+        """`6.00 (5.98 to 6.02, n = 20)`."""
+        if math.isnan(self.mean):
+            return "no samples"
+        form = f"{{:.{digits}f}}"
+        if self.n == 1:
+            return f"{form.format(self.mean)} (n = 1)"
+        low, high = form.format(self.ci_low), form.format(self.ci_high)
+        return f"{form.format(self.mean)} ({low} to {high}, n = {self.n})"
+
+
+def mean(samples: Iterable[float], confidence: float = 0.95) -> Estimate:
+    """Mean and t interval; samples that are not numbers are refused.
+
+    >>> mean([1.0, 2.0, 3.0]).text()
+    '2.00 (-0.48 to 4.48, n = 3)'
+    >>> mean([7.0])
+    Estimate(mean=7.0, ci_low=7.0, ci_high=7.0, n=1)
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence}; allowed: between 0 and 1")
+    values = np.asarray(list(samples), dtype=float)
+    if not np.isfinite(values).all():
+        raise ValueError("a sample is not a finite number")
+    count = int(values.size)
+    if count == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    centre = float(values.mean())
+    spread = float(values.std(ddof=1)) if count > 1 else 0.0
+    if spread == 0.0:
+        return Estimate(centre, centre, centre, count)
+    quantile = float(scipy_stats.t.ppf((1 + confidence) / 2, count - 1))
+    half = quantile * spread / math.sqrt(count)
+    return Estimate(centre, centre - half, centre + half, count)
+
+
+def paired(first: Iterable[float], second: Iterable[float], confidence: float = 0.95) -> Estimate:
+    """Mean of `first - second`, sample by sample: both saw the same network."""
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    return mean(differences, confidence)
+
+
+def slope(x: Iterable[float], y: Iterable[float], confidence: float = 0.95) -> Estimate:
+    """Slope of the least-squares line with its t interval (n - 2 degrees of freedom)."""
+    xs, ys = np.asarray(list(x), dtype=float), np.asarray(list(y), dtype=float)
+    if xs.size != ys.size or xs.size < 3 or float(np.ptp(xs)) == 0.0:
+        raise ValueError("a slope needs three points or more and two different x")
+    centred = xs - xs.mean()
+    square = float(centred @ centred)
+    gradient = float(centred @ ys) / square
+    residual = ys - ys.mean() - gradient * centred
+    error = math.sqrt(float(residual @ residual) / (xs.size - 2) / square)
+    half = float(scipy_stats.t.ppf((1 + confidence) / 2, xs.size - 2)) * error
+    return Estimate(gradient, gradient - half, gradient + half, int(xs.size))

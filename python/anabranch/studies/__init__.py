@@ -1,0 +1,13 @@
+"""The studies: one folder each, found here by name.
+
+A folder holds README.md (question, scenario, claims, choices), plan.toml (the
+grid of conditions), scenario.toml, `claims.py`, `figures.py` and `study.py`
+with a `STUDY`. To add one, add the folder and its line below.
+"""
+
+from __future__ import annotations
+
+from anabranch.studies.sack_recovery.study import STUDY as SACK_RECOVERY
+from anabranch.studies.study import Study
+
+ALL: dict[str, Study] = {study.name: study for study in (SACK_RECOVERY,)}

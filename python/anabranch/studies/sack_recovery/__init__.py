@@ -1,0 +1,1 @@
+"""`sack-recovery`: loss recovery separated from congestion control (Hwang, Yoo, Yoo)."""
