@@ -191,3 +191,6 @@ fn emit_other(payload: &Payload, out: &mut Vec<u8>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

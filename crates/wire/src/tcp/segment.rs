@@ -220,3 +220,6 @@ impl TcpSegment {
         segment
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Strategies for packets of every kind that the wire can carry.
+
+use anabranch_units::Serial32;
+use anabranch_wire::{
+    Addr, Body, Ecn, Packet, Payload, SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment,
+    Timestamps,
+};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+pub fn payload() -> impl Strategy<Value = Payload> {
+    prop_oneof![
+        Just(Payload::EMPTY),
+        (0_u32..2000).prop_map(Payload::virtual_of),
+        vec(any::<u8>(), 0..2000).prop_map(Payload::of_octets),
+    ]
+}
+
+fn sack() -> impl Strategy<Value = SackBlocks> {
+    vec(any::<(u32, u32)>(), 0..=4).prop_map(|blocks| {
+        let mut sack = SackBlocks::NONE;
+        for (left, right) in blocks {
+            sack.push(SackBlock { left: Serial32(left), right: Serial32(right) });
+        }
+        sack
+    })
+}
+
+/// Options of kinds that the crate does not understand, in a row.
+fn unknown() -> impl Strategy<Value = Box<[u8]>> {
+    let value = (9_u8..=255, vec(any::<u8>(), 0..12));
+    vec(value, 0..4).prop_map(|options| {
+        let mut octets = Vec::new();
+        for (kind, value) in options {
+            octets.extend_from_slice(&[kind, value.len() as u8 + 2]);
+            octets.extend_from_slice(&value);
+        }
+        octets.into()
+    })
+}
+
+/// Options, also such as do not fit a header.
+pub fn options() -> impl Strategy<Value = TcpOptions> {
+    let timestamps = any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo });
+    (
+        any::<Option<u16>>(),
+        any::<Option<u8>>(),
+        any::<bool>(),
+        option::of(timestamps),
+        sack(),
+        option::weighted(0.3, unknown()),
+    )
+        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, unknown)| {
+            TcpOptions { mss, window_scale, sack_permitted, timestamps, sack, unknown }
+        })
+}
+
+pub fn segment() -> impl Strategy<Value = TcpSegment> {
+    let fits = options().prop_filter("at most 40 octets", |options| options.wire_len() <= 40);
+    let numbers = any::<(u16, u16, u32, u32, u16, u16)>();
+    (numbers, 0_u16..0x1000, fits, payload()).prop_map(|(numbers, flags, options, payload)| {
+        let (src_port, dst_port, seq, ack, window, urgent) = numbers;
+        TcpSegment {
+            src_port,
+            dst_port,
+            seq: Serial32(seq),
+            ack: Serial32(ack),
+            flags: TcpFlags(flags),
+            window,
+            urgent,
+            options,
+            payload,
+        }
+    })
+}
+
+pub fn packet() -> impl Strategy<Value = Packet> {
+    let other = (any::<u8>().prop_filter("not TCP", |p| *p != 6), payload())
+        .prop_map(|(protocol, payload)| Body::Other { protocol, payload });
+    let body = prop_oneof![4 => segment().prop_map(Body::Tcp), 1 => other];
+    let addr = || (0_u32..1000).prop_map(Addr);
+    (addr(), addr(), any::<u8>(), 0_u8..64, any::<u8>(), any::<u16>(), body).prop_map(
+        |(src, dst, ttl, dscp, ecn, ident, body)| {
+            let ecn = Ecn::from_bits(ecn);
+            Packet { src, dst, ttl, dscp, ecn, ident, body }
+        },
+    )
+}
