@@ -23,7 +23,7 @@ const C: f64 = 0.4;
 /// What a reduction leaves of the window (§4.6).
 const BETA_CUBIC: f64 = 0.7;
 /// Additive increase that makes AIMD with `BETA_CUBIC` as fast as Reno
-/// (§4.3, figure 4).
+/// (§4.3).
 const ALPHA_CUBIC: f64 = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
 
 /// What can be chosen about [`Cubic`].
@@ -218,7 +218,7 @@ impl State {
         let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
 
         if reno_friendly {
-            // §4.3: figure 3, and alpha_cubic = 1 once Reno has regained what
+            // §4.3, with alpha_cubic = 1 once Reno has regained what
             // the reduction took.
             let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA_CUBIC };
             self.w_est += alpha * mss * part;
@@ -238,13 +238,13 @@ impl State {
     fn begin_stage(&mut self, now: Time, mss: f64) {
         self.t_epoch = now;
         self.w_est = self.cwnd;
-        // §4.2, figure 2. When there is no plateau above: K = 0 and W_max =
+        // §4.2. When there is no plateau above: K = 0 and W_max =
         // cwnd, as §4.8 and §4.10 have it.
         self.w_max = self.w_max.max(self.cwnd);
         self.k = libm::cbrt((self.w_max - self.cwnd) / mss / C);
     }
 
-    /// W_cubic(t) of §4.2, figure 1, in octets.
+    /// W_cubic(t) of §4.2, in octets.
     fn w_cubic(&self, t: f64, mss: f64) -> f64 {
         let d = t - self.k;
         C * d * d * d * mss + self.w_max

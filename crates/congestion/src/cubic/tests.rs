@@ -30,7 +30,7 @@ const PLAIN: CubicOptions = CubicOptions {
 
 #[test]
 fn a_loss_leaves_seven_tenths_and_the_curve_returns_to_the_plateau_after_k() {
-    // §4.2, figure 2: K = cbrt((100 - 70) / 0.4) = 4.217 s.
+    // §4.2: K = cbrt((100 - 70) / 0.4) = 4.217 s.
     let mut c = reduced(&PLAIN, 100);
     assert_eq!((c.window(), c.ssthresh()), (70 * MSS, 70 * MSS));
     let mut flow = Path::new(RTT);

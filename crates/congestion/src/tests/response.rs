@@ -19,7 +19,7 @@ fn cubic_from(average: f64, rtt_ms: u64, p: f64, epochs: u32) -> f64 {
     path.periodic_loss(&mut c, p, epochs)
 }
 
-/// RFC 9438 §5.1, figure 6: (C (3 + beta) / (4 (1 - beta)))^(1/4) (R / p)^(3/4).
+/// RFC 9438 §5.1: (C (3 + beta) / (4 (1 - beta)))^(1/4) (R / p)^(3/4).
 fn cubic_average(rtt_ms: u64, p: f64) -> f64 {
     (0.4 * 3.7 / (4.0 * 0.3_f64)).powf(0.25) * (rtt_ms as f64 / 1e3 / p).powf(0.75)
 }
@@ -50,7 +50,7 @@ fn cubic_has_the_average_window_of_rfc_9438() {
 fn cubic_has_reno_s_average_window_where_that_is_larger() {
     // RFC 9438 §5.1, table 2, R = 0.01 s. The table takes Reno's response as
     // 1.2 / sqrt(p); the constant is sqrt(3/2) = 1.225 for every AIMD pair on
-    // the line alpha = 3 (1 - beta) / (1 + beta) (§4.3, figure 4).
+    // the line alpha = 3 (1 - beta) / (1 + beta) (§4.3).
     for (p, table) in [(1e-4, 120.0), (1e-5, 379.0)] {
         let expected = (1.5_f64 / p).sqrt();
         assert_within(expected, table, 0.025);
