@@ -1,0 +1,10 @@
+//! Bodies of the fuzz targets: each takes octets and panics when a property
+//! fails. They are plain functions so that `fuzz_targets/` and the tests of a
+//! stable toolchain run the same code.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod wire;
+
+pub use wire::{parse_packet, parse_tcp_options};
