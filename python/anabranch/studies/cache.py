@@ -84,7 +84,7 @@ def store(path: Path, result: RunResult) -> None:
 def load(path: Path) -> RunResult | None:
     """Reads a stored result; `None` when there is none that can be read."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
             facts = json.loads(str(archive["facts"]))
             series: dict[str, dict[str, Any]] = {}
             for index, (name, column) in enumerate(facts["names"]):

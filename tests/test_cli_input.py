@@ -1,0 +1,103 @@
+"""Wrong input: status 2 and one line that names the file, field, value and what is allowed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import TWO_HOSTS, Command
+
+
+def complaint(result: subprocess.CompletedProcess[str], *parts: str) -> None:
+    """Asserts status 2 and a single line on standard error that holds every part."""
+    assert result.returncode == 2, result.stderr
+    assert "Traceback" not in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1, result.stderr
+    for part in parts:
+        assert part in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ('rate = "10 Mbit/s"', "rate = 10", ("links.0.rate", "10")),
+        ('rate = "10 Mbit/s"', 'rate = "10 Mbit"', ("links.0.rate", "10 Mbit")),
+        ('rate = "10 Mbit/s"', 'rate = "-1 Mbit/s"', ("links.0.rate", "-1 Mbit/s")),
+        ('delay = "10 ms"', 'delay = "10"', ("links.0.delay", "10")),
+        ('ends = ["a", "b"]', 'ends = ["a", "x"]', ("links.0.ends", "x")),
+        ('kind = "droptail"', 'kind = "nosuch"', ("links.0.queue.kind", "nosuch", "droptail")),
+        ("rate = 0.01 }", "rate = 1.5 }", ("links.0.impairments.0.rate", "1.5")),
+        ('to = "b"', 'to = "z"', ("flows.0.to", "z")),
+        ('size = "300 kB"', 'size = "a lot"', ("flows.0.size", "a lot")),
+        ('size = "300 kB"', 'sise = "300 kB"', ("sise",)),
+        ('what = "cwnd"', 'what = "mood"', ("observe.0.what", "mood", "cwnd")),
+        ('name = "two hosts"', "name = ", ()),
+    ],
+)
+def test_a_wrong_field_is_named(
+    anabranch: Command, tmp_path: Path, old: str, new: str, parts: tuple[str, ...]
+) -> None:
+    assert old in TWO_HOSTS
+    path = tmp_path / "wrong.toml"
+    path.write_text(TWO_HOSTS.replace(old, new), encoding="utf-8")
+    out = tmp_path / "out"
+    complaint(anabranch("run", path, "--out", out), "wrong.toml", *parts)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("assignment", "parts"),
+    [
+        ("nothing", ("--set", "nothing", "KEY=VALUE")),
+        ("=3", ("--set",)),
+        ("flows.0.tcp.recovery=magic", ("flows.0.tcp.recovery", "magic", "newreno")),
+        ("flows.0.tcp.window=magic", ("flows.0.tcp.window", "magic", "cubic")),
+        ("flows.7.size=1 MB", ("flows.7",)),
+        ("flows.0.tcp.mss=0 B", ("flows.0.tcp.mss", "0 B")),
+    ],
+)
+def test_a_wrong_override_is_named(
+    anabranch: Command, two_hosts: Path, tmp_path: Path, assignment: str, parts: tuple[str, ...]
+) -> None:
+    result = anabranch("run", two_hosts, "--set", assignment, "--out", tmp_path / "out")
+    complaint(result, *parts)
+
+
+def test_files_that_cannot_be_read(anabranch: Command, tmp_path: Path) -> None:
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(bytes(range(256)))
+    complaint(anabranch("run", binary), "binary.toml", "UTF-8")
+    complaint(anabranch("run", tmp_path), str(tmp_path), "directory", "allowed")
+    complaint(anabranch("run", tmp_path / "absent.toml"), "absent.toml", "allowed")
+
+
+@pytest.mark.parametrize("command", ["run", "reproduce"])
+def test_an_output_that_cannot_be_written(
+    anabranch: Command, two_hosts: Path, command: str
+) -> None:
+    arguments = [two_hosts] if command == "run" else []
+    # A file stands where a folder is needed: true for root, too.
+    complaint(anabranch(command, *arguments, "--out", two_hosts / "below"), "--out", "below")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("reproduce", "nosuch"), ("STUDY", "nosuch", "sack-recovery")),
+        (("reproduce", "--jobs", "0"), ("--jobs", "0")),
+        (("run",), ("SCENARIO",)),
+        (("run", "x.toml", "--seed", "-1"), ("--seed", "-1")),
+        (("run", "x.toml", "--seed", "one"), ("--seed", "one")),
+        (("list", "everything"), ("everything", "studies")),
+        (("bench", "fast"), ("fast", "long-flow")),
+        (("view", "/nonexistent"), ("/nonexistent", "report.html")),
+        (("nosuch",), ("nosuch",)),
+        (("run", "--nosuch"), ("--nosuch",)),
+    ],
+)
+def test_wrong_options(
+    anabranch: Command, arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    complaint(anabranch(*arguments), *parts)

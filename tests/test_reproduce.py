@@ -1,0 +1,92 @@
+"""`anabranch reproduce`: from nothing to verdicts, and on after an interruption."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from anabranch import tables
+from conftest import Command
+
+STUDY = "sack-recovery"
+VERDICTS = {"holds", "holds in part", "does not hold"}
+FIGURES = [f"fig5{x}" for x in "abcd"] + ["fig6"] + [f"fig7{x}" for x in "abcdef"]
+
+
+@pytest.fixture(scope="module")
+def results(anabranch: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("results")
+    result = anabranch("reproduce", STUDY, "--quick", "--out", out)
+    assert result.returncode == 0, result.stderr
+    for number in range(1, 8):
+        assert f"C{number}" in result.stdout
+    return out
+
+
+def test_seven_claims_with_their_columns(results: Path) -> None:
+    claims = tables.read_csv(results / "claims.csv")
+    assert tuple(claims[0])[: len(tables.CLAIM_COLUMNS)] == tables.CLAIM_COLUMNS
+    assert [row["claim"] for row in claims] == [f"C{number}" for number in range(1, 8)]
+    for row in claims:
+        assert row["study"] == STUDY
+        assert row["verdict"] in VERDICTS
+        assert float(row["ci_low"]) <= float(row["measured"]) <= float(row["ci_high"])
+        assert int(row["n"]) > 1
+
+
+def test_figures_stand_beside_their_data(results: Path) -> None:
+    for stem in FIGURES:
+        rows = tables.read_csv(results / STUDY / f"{stem}.csv")
+        assert tuple(rows[0]) == tables.TIME_COLUMNS
+        assert (results / STUDY / f"{stem}.svg").read_bytes().startswith(b"<?xml")
+        assert (results / STUDY / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
+    points = tables.read_csv(results / STUDY / "lead_by_drops.csv")
+    assert tuple(points[0]) == tables.POINT_COLUMNS
+
+
+def test_the_report_holds_everything(results: Path) -> None:
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert page.count('<img alt="') >= len(FIGURES)
+    assert 'src=""' not in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert json.loads((results / STUDY / "result.json").read_text())["quick"] is True
+
+
+def test_an_interrupted_run_continues(results: Path, anabranch: Command, tmp_path: Path) -> None:
+    """Killed half way, what is finished is whole; the rerun ends with the same verdicts."""
+    runs = tmp_path / STUDY / "runs"
+    command = [sys.executable, "-m", "anabranch", "reproduce", STUDY, "--quick", "--jobs", "1"]
+    with subprocess.Popen([*command, "--out", str(tmp_path)]) as process:
+        deadline = time.monotonic() + 60
+        while len(list(runs.glob("*.npz"))) < 5 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    kept = {path: path.stat().st_mtime_ns for path in runs.glob("*.npz")}
+    assert 5 <= len(kept) < len(list((results / STUDY / "runs").glob("*.npz")))
+    assert not (tmp_path / "claims.csv").exists()
+    result = anabranch("reproduce", STUDY, "--quick", "--out", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    for name in ("claims.csv", f"{STUDY}/fig6.csv", f"{STUDY}/fig6.svg"):
+        assert (tmp_path / name).read_bytes() == (results / name).read_bytes()
+
+
+def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "anabranch", "reproduce", STUDY, "--jobs", "1"]
+    with subprocess.Popen(
+        [*command, "--out", str(tmp_path)], stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.rglob("*.npz")) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        message = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert message == "anabranch: interrupted; finished results are kept\n"

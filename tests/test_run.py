@@ -1,0 +1,94 @@
+"""`anabranch run`, `list`, `bench` and what a run leaves behind."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from anabranch import Scenario, tables
+from conftest import Command
+
+
+def test_run_writes_every_file(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = anabranch("run", two_hosts, "--seed", "3", "--pcap", "--out", out)
+    assert result.returncode == 0, result.stderr
+    flows = tables.read_csv(out / "flows.csv")
+    assert tuple(flows[0])[: len(tables.FLOW_COLUMNS)] == tables.FLOW_COLUMNS
+    assert flows[0]["flow"] == "f"
+    assert flows[0]["bytes"] == "300000"
+    assert 0.3 < float(flows[0]["finish_s"]) < 30
+    assert "f" in result.stdout
+    facts = json.loads((out / "run.json").read_text())
+    assert facts["seed"] == 3
+    assert {"version", "generator", "wall_s", "events", "resolved"} <= set(facts)
+    assert (out / "links.csv").stat().st_size
+    assert tables.read_csv(out / "series" / "f.cwnd.csv")[0].keys() >= {"time_s", "value"}
+    assert "data:image/svg+xml" in (out / "report.html").read_text()
+    assert not list(out.rglob("*.part"))
+
+
+def test_the_resolved_scenario_runs_again_to_the_same_trace(two_hosts: Path) -> None:
+    first = Scenario.load(two_hosts).run(seed=5, trace_hash=True)
+    again = Scenario(first.run["resolved"]).run(trace_hash=True)
+    assert again.run["trace_hash"] == first.run["trace_hash"]
+
+
+def test_one_seed_one_trace(two_hosts: Path) -> None:
+    scenario = Scenario.load(two_hosts)
+    hashes = [scenario.run(seed=seed, trace_hash=True).run["trace_hash"] for seed in (1, 1, 2)]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_threads_change_nothing(two_hosts: Path) -> None:
+    scenario = Scenario.load(two_hosts)
+    rows = [
+        [(run.run["replication"], run.flows) for run in scenario.run_batch(8, seed=1, jobs=jobs)]
+        for jobs in (1, 2)
+    ]
+    assert rows[0] == rows[1]
+    assert [replication for replication, _ in rows[0]] == list(range(8))
+    assert len({flows[0]["finish_s"] for _, flows in rows[0]}) > 1
+
+
+def test_a_batch_holds_the_single_run(two_hosts: Path) -> None:
+    scenario = Scenario.load(two_hosts)
+    assert scenario.run_batch(3, seed=1)[2].flows == scenario.run(seed=1, replication=2).flows
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_wireshark_reads_the_capture(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:
+    assert anabranch("run", two_hosts, "--pcap", "--out", tmp_path).returncode == 0
+    command = ["tshark", "-r", str(tmp_path / "capture.pcapng"), "-o", "tcp.check_checksum:TRUE"]
+    bad = "tcp.checksum.status == 0 || _ws.malformed"
+    found = subprocess.run([*command, "-Y", bad], capture_output=True, text=True, check=True)
+    assert found.stdout == ""
+    every = subprocess.run([*command, "-Y", "tcp"], capture_output=True, text=True, check=True)
+    assert len(every.stdout.splitlines()) > 300
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("algorithms", ("newreno", "sack", "fack", "decoupled", "cubic")),
+        ("queues", ("droptail",)),
+        ("impairments", ("bernoulli", "packets")),
+        ("observers", ("cwnd", "packets")),
+        ("studies", ("sack-recovery",)),
+    ],
+)
+def test_list(anabranch: Command, kind: str, names: tuple[str, ...]) -> None:
+    result = anabranch("list", kind)
+    assert result.returncode == 0, result.stderr
+    for name in names:
+        assert name in result.stdout
+
+
+def test_list_of_all_and_help(anabranch: Command) -> None:
+    assert "sack-recovery" in anabranch("list").stdout
+    assert "reproduce" in anabranch("--help").stdout
+    assert anabranch("--version").stdout.startswith("anabranch")

@@ -1,0 +1,90 @@
+"""Means, intervals and slopes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch import stats
+from anabranch.studies.results import Verdict
+
+NUMBERS = st.floats(min_value=-1e6, max_value=1e6, allow_nan=False)
+
+
+def test_interval_of_a_known_sample() -> None:
+    """t(0.975, 4) = 2.7764; the standard error of 1..5 is sqrt(2.5 / 5)."""
+    estimate = stats.mean([1, 2, 3, 4, 5])
+    assert estimate.mean == 3
+    assert estimate.ci_high - 3 == pytest.approx(2.7764 * math.sqrt(0.5), rel=1e-4)
+    assert estimate.n == 5
+
+
+def test_one_sample_is_exact_and_none_is_not_a_number() -> None:
+    assert stats.mean([7.0]) == stats.Estimate(7.0, 7.0, 7.0, 1)
+    empty = stats.mean([])
+    assert math.isnan(empty.mean)
+    assert empty.n == 0
+
+
+def test_what_is_not_a_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a finite number"):
+        stats.mean([1.0, math.nan])
+    with pytest.raises(ValueError, match="confidence = 1"):
+        stats.mean([1.0], confidence=1)
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=30))
+def test_the_interval_holds_the_mean_and_grows_with_confidence(samples: list[float]) -> None:
+    narrow, wide = stats.mean(samples, 0.9), stats.mean(samples, 0.99)
+    assert narrow.ci_low <= narrow.mean <= narrow.ci_high
+    assert wide.ci_low <= narrow.ci_low
+    assert narrow.ci_high <= wide.ci_high
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=30), st.integers(-1000, 1000))
+def test_a_constant_paired_difference_has_no_width(samples: list[float], shift: int) -> None:
+    estimate = stats.paired([s + shift for s in samples], samples)
+    assert estimate.mean == pytest.approx(shift, abs=1e-6)
+    assert estimate.ci_high - estimate.ci_low == pytest.approx(0, abs=1e-6)
+
+
+def test_pairs_must_match() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        stats.paired([1.0, 2.0], [1.0])
+
+
+def test_slope_of_a_line_and_of_noise() -> None:
+    line = stats.slope([1, 2, 3, 4], [3, 5, 7, 9])
+    assert (line.mean, line.n) == (2, 4)
+    noise = stats.slope([1, 2, 3, 4, 5], [1, -1, 1, -1, 1])
+    assert noise.ci_low < 0 < noise.ci_high
+    with pytest.raises(ValueError, match="slope"):
+        stats.slope([1, 1, 1], [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("low", "centre", "high", "verdict"),
+    [
+        (6.8, 7.0, 7.2, Verdict.HOLDS),
+        (6.0, 7.0, 8.0, Verdict.PARTLY),
+        (7.7, 7.8, 7.9, Verdict.PARTLY),
+        (8.9, 9.0, 9.1, Verdict.FAILS),
+    ],
+)
+def test_verdict_within(low: float, centre: float, high: float, verdict: Verdict) -> None:
+    assert Verdict.within(stats.Estimate(centre, low, high, 9), 7, 0.5) is verdict
+
+
+def test_no_samples_never_hold() -> None:
+    assert Verdict.within(stats.mean([]), 0, 1) is Verdict.FAILS
+
+
+def test_a_claim_of_several_parts() -> None:
+    yes, part, no = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
+    assert Verdict.worst(yes, yes) is yes
+    assert Verdict.worst(yes, no) is part
+    assert Verdict.worst(part, no) is part
+    assert Verdict.worst(no, no) is no
