@@ -207,11 +207,10 @@ impl Receiver {
     }
 
     fn ask_for_update(&mut self, mss: u64) {
-        if self.window() < self.capacity / 2 && self.opens_by(self.capacity / 2) {
-            self.ack_now = true;
-        } else if self.window() < mss && self.opens_by(mss) {
-            self.ack_now = true;
-        }
+        let half = self.capacity / 2;
+        let opened = self.window() < half && self.opens_by(half);
+        let reopened = self.window() < mss && self.opens_by(mss);
+        self.ack_now |= opened || reopened;
     }
 }
 
