@@ -6,6 +6,7 @@ use crate::fabric::{Fabric, NodeDrops};
 use crate::flow::{FlowId, FlowSpec};
 use crate::observe::Observers;
 use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
+use crate::tournament::Tournament;
 use anabranch_endpoint::{ByteStream, Generator};
 use anabranch_network::{ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Topology};
 use anabranch_units::Time;
@@ -236,7 +237,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let nodes = (0..self.node_names.len() as u32).map(NodeId);
         let fabric = Fabric {
             now: Time::ZERO,
-            events: EventQueue::new(self.links.len()),
+            events: Tournament::new(self.links.len()),
             ends: (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).1).collect(),
             links: self.links,
             pool: PacketPool::new(),

@@ -1,9 +1,9 @@
 //! The packets' side of a simulation: links, routing between them, and the
 //! links' pending events.
 
-use crate::events::EventQueue;
 use crate::flow::{FlowId, Side};
 use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
+use crate::tournament::Tournament;
 use anabranch_network::{
     DropReason, Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes,
 };
@@ -16,7 +16,7 @@ pub(crate) struct Fabric {
     pub links: Vec<Link>,
     /// Where each link ends; a copy of what the topology says, for one load.
     pub ends: Vec<NodeId>,
-    pub events: EventQueue,
+    pub events: Tournament,
     pub pool: PacketPool,
     pub routes: Routes,
     pub is_router: Vec<bool>,
@@ -85,8 +85,8 @@ impl Fabric {
     /// the host that it is addressed to; the caller releases it.
     pub(crate) fn run(&mut self, until: Time) -> Option<(NodeId, PacketId)> {
         loop {
-            let (at, link) = self.events.peek()?;
-            if at > until {
+            let (at, link) = self.events.peek();
+            if at > until || at == Time::NEVER {
                 return None;
             }
             debug_assert!(self.now <= at, "time never goes back");

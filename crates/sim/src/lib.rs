@@ -15,6 +15,7 @@ mod flow;
 pub mod observe;
 mod pattern;
 mod simulation;
+mod tournament;
 
 pub use anabranch_network::{LinkConfig, LinkCounters, LinkId, NodeId};
 pub use app::App;
@@ -24,3 +25,4 @@ pub use events::EventQueue;
 pub use flow::{FlowId, FlowResult, FlowSpec, Side};
 pub use observe::{Handle, Interests, Observer, PacketEvent, PacketEventKind, Place};
 pub use simulation::{NodeDrops, Simulation};
+pub use tournament::Tournament;
