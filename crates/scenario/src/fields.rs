@@ -121,7 +121,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Refuses fields that nobody asked for.
-    pub fn finish(self) -> Result<(), InputError> {
+    pub fn finish(&self) -> Result<(), InputError> {
         let known = self.known.borrow();
         match self.table.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => {

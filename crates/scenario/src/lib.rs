@@ -1,8 +1,27 @@
-//! One description of an experiment, its building and its result.
+//! One description of an experiment, from TOML, its building and its result.
+//!
+//! [`Scenario`] is read from text ([`Scenario::from_toml`]) and written back
+//! with every default spelt out ([`Scenario::resolved_toml`]); [`run`] builds
+//! the network, runs it and gives a [`RunResult`]. There is no protocol rule
+//! here.
+//!
+//! Where to start reading: [`schema`], then [`build`](mod@build).
 
+pub mod build;
+mod capture;
+mod catalogue;
 pub mod error;
-pub mod fields;
+mod fields;
 pub mod overrides;
 pub mod quantity;
+mod record;
+mod result;
+mod run;
+pub mod schema;
+mod validate;
 
+pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
+pub use result::{FlowRow, LinkRow, NamedSeries, RunInfo, RunResult};
+pub use run::{RunError, RunOptions, run, run_batch};
+pub use schema::{Scenario, load};

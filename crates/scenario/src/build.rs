@@ -1,0 +1,178 @@
+//! From a description to a simulation.
+//!
+//! Each random component has a generator of its own, named after it: `link
+//! NAME` for a direction of a link, `flow NAME client` and `flow NAME server`
+//! for the two endpoints, `flow NAME start` for the start within its spread.
+//! Adding a link or a flow does not shift the draws of the others.
+
+use crate::schema::{Direction, FlowSpec, Mishap, Protocol, Scenario};
+use anabranch_endpoint::{Generator, Seed};
+use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
+use anabranch_sim::{App, BuildError, FlowId, LinkId, NodeId, Side, Simulation, SimulationBuilder};
+use anabranch_tcp::{Config, Connection};
+use anabranch_units::{Span, Time};
+use anabranch_wire::{Addr, FlowKey};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A simulation, and what its parts are called.
+pub struct Built {
+    /// Ready to run.
+    pub simulation: Simulation<Connection>,
+    /// The flows in the order of the scenario.
+    pub flows: Vec<BuiltFlow>,
+    /// The directions of links: name and identity.
+    pub links: Vec<(String, LinkId)>,
+}
+
+/// A flow of a [`Built`] simulation.
+pub struct BuiltFlow {
+    /// Its name; of `count` flows each has its own.
+    pub name: String,
+    /// Index of its entry in the scenario.
+    pub entry: usize,
+    /// Its identity in the simulation.
+    pub id: FlowId,
+    /// The side whose data `size` (or else `reverse_size`) means.
+    pub sender: Side,
+    /// When it stops sending.
+    pub stop: Option<Time>,
+}
+
+/// First port that flows use; each flow has its own port at both hosts.
+pub(crate) const FIRST_PORT: u16 = 10_000;
+/// IP protocol number of TCP.
+const TCP: u8 = 6;
+
+/// A flow before it is built.
+struct Plan<'a> {
+    name: String,
+    entry: usize,
+    spec: &'a FlowSpec,
+    client: (NodeId, u16),
+    server: (NodeId, u16),
+}
+
+/// Builds the network and the flows of `scenario` with this seed.
+pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
+    let mut builder = SimulationBuilder::new();
+    let mut nodes: BTreeMap<&str, NodeId> = BTreeMap::new();
+    for name in &scenario.hosts {
+        nodes.insert(name, builder.host(name));
+    }
+    for name in &scenario.routers {
+        nodes.insert(name, builder.router(name));
+    }
+    let plans = plan(scenario, &nodes);
+
+    let mut links = Vec::new();
+    for link in &scenario.links {
+        let [a, b] = [nodes[link.ends[0].as_str()], nodes[link.ends[1].as_str()]];
+        for (name, from, to, direction) in
+            [(&link.name, a, b, &link.forward), (&link.reverse_name, b, a, &link.reverse)]
+        {
+            let config = link_config(direction, |flow, reverse_data| {
+                let plan = plans.iter().find(|plan| plan.name == flow)?;
+                let key = flow_key(builder.addr(plan.client.0), plan, builder.addr(plan.server.0));
+                Some(if reverse_data { key.reversed() } else { key })
+            });
+            let generator = seed.generator(&format!("link {name}"));
+            links.push((name.clone(), builder.link(from, to, name, config, generator)));
+        }
+    }
+
+    let configs: Vec<_> = scenario
+        .flows
+        .iter()
+        .map(|flow| match &flow.protocol {
+            Protocol::Tcp(config) => Arc::new(Config::clone(config)),
+        })
+        .collect();
+    let mut flows = Vec::with_capacity(plans.len());
+    for Plan { name, entry, spec, client, server } in plans {
+        let (here, there) =
+            ((builder.addr(client.0), client.1), (builder.addr(server.0), server.1));
+        let config = || configs[entry].clone();
+        let generator = |role| seed.generator(&format!("flow {name} {role}"));
+        let start = Time::ZERO + spec.start + spread(spec.start_spread, || generator("start"));
+        let stop = spec.duration.map(|duration| start.saturating_add(duration));
+        let (client_app, server_app, sender) = apps(spec);
+        let id = builder.flow(anabranch_sim::FlowSpec {
+            name: name.clone(),
+            client,
+            server,
+            client_endpoint: Connection::client(config(), here, there, generator("client")),
+            server_endpoint: Connection::server(config(), there, here, generator("server")),
+            client_app,
+            server_app,
+            start,
+            stop,
+            octets: spec.octets,
+        });
+        flows.push(BuiltFlow { name, entry, id, sender, stop });
+    }
+    Ok(Built { simulation: builder.build()?, flows, links })
+}
+
+/// Names the flows and gives each a port at both hosts.
+fn plan<'a>(scenario: &'a Scenario, nodes: &BTreeMap<&str, NodeId>) -> Vec<Plan<'a>> {
+    let mut ports: BTreeMap<NodeId, u16> = BTreeMap::new();
+    let mut bind = |host: &str| {
+        let node = nodes[host];
+        let next = ports.entry(node).or_insert(FIRST_PORT);
+        *next += 1;
+        (node, *next - 1)
+    };
+    let mut plans = Vec::new();
+    for (entry, spec) in scenario.flows.iter().enumerate() {
+        for name in spec.names() {
+            let (client, server) = (bind(&spec.from), bind(&spec.to));
+            plans.push(Plan { name, entry, spec, client, server });
+        }
+    }
+    plans
+}
+
+/// Key of the packets that the client of `plan` sends.
+fn flow_key(src: Addr, plan: &Plan<'_>, dst: Addr) -> FlowKey {
+    FlowKey { src, dst, protocol: TCP, src_port: plan.client.1, dst_port: plan.server.1 }
+}
+
+/// What the two sides do, and whose data the flow is about.
+fn apps(spec: &FlowSpec) -> (App, App, Side) {
+    match (spec.size, spec.reverse_size) {
+        (size, None) => (App::Bulk { bytes: size }, App::Sink, Side::Client),
+        (Some(0), bytes @ Some(_)) => (App::Sink, App::Bulk { bytes }, Side::Server),
+        (size, reverse) => {
+            (App::BulkAndSink { bytes: size }, App::BulkAndSink { bytes: reverse }, Side::Client)
+        }
+    }
+}
+
+fn link_config(direction: &Direction, key: impl Fn(&str, bool) -> Option<FlowKey>) -> LinkConfig {
+    let impairments = direction.impairments.iter().filter_map(|impairment| {
+        let kind = match &impairment.what {
+            Mishap::Any(kind) => kind.clone(),
+            Mishap::Packets { flow, reverse_data, numbers } => ImpairmentKind::Packets {
+                flow: key(flow, *reverse_data)?,
+                numbers: numbers.clone(),
+            },
+        };
+        Some(ImpairmentConfig { kind, at: impairment.at })
+    });
+    LinkConfig {
+        rate: direction.rate,
+        delay: direction.delay,
+        mtu: direction.mtu,
+        queue: direction.queue.clone(),
+        impairments: impairments.collect(),
+    }
+}
+
+/// A uniform part of `span`; draws only when there is a span.
+fn spread(span: Span, generator: impl FnOnce() -> Generator) -> Span {
+    match span.as_picos() {
+        0 => Span::ZERO,
+        picos => Span::from_picos(generator().below(picos)),
+    }
+}

@@ -1,0 +1,50 @@
+//! What there is to choose from, with a line and a reference each.
+
+use crate::schema::What;
+use anabranch_congestion::ALGORITHMS;
+use anabranch_network::{IMPAIRMENTS, QUEUES};
+use anabranch_tcp::recovery::SCHEMES;
+
+/// A line of a catalogue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The name in scenarios.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: String,
+    /// Where it is defined.
+    pub reference: &'static str,
+}
+
+/// The catalogues that [`catalogue`] knows.
+pub const KINDS: [&str; 5] = ["algorithms", "recoveries", "queues", "impairments", "observers"];
+
+/// The entries of the catalogue of this kind; `None` for a kind that is none.
+///
+/// `algorithms` are the window algorithms and, after them, the recovery
+/// schemes, each told by the first word of its line; `recoveries` are the
+/// latter alone.
+pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
+    let entry = |name, summary: &str, reference| Entry { name, summary: summary.into(), reference };
+    let network = |table: &'static [anabranch_network::Info]| {
+        table.iter().map(|i| entry(i.name, i.summary, i.reference)).collect()
+    };
+    let recoveries = |prefix: &'static str| {
+        SCHEMES.iter().map(move |i| entry(i.name, &format!("{prefix}{}", i.summary), i.reference))
+    };
+    Some(match kind {
+        "algorithms" => ALGORITHMS
+            .iter()
+            .map(|i| entry(i.name, &format!("window: {}", i.summary), i.reference))
+            .chain(recoveries("recovery: "))
+            .collect(),
+        "recoveries" => recoveries("").collect(),
+        "queues" => network(QUEUES),
+        "impairments" => network(IMPAIRMENTS),
+        "observers" => What::ALL
+            .iter()
+            .map(|(name, _, summary)| entry(name, summary, "docs/scenario.md"))
+            .collect(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,101 @@
+//! What a run gives: a row for each flow and link, and the series that were
+//! asked for.
+
+use anabranch_sim::LinkCounters;
+
+/// The result of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunResult {
+    /// The flows in the order of the scenario.
+    pub flows: Vec<FlowRow>,
+    /// The series that the scenario asks for, by name.
+    pub series: Vec<NamedSeries>,
+    /// The directions of the links in the order of the scenario.
+    pub links: Vec<LinkRow>,
+    /// About the run itself.
+    pub run: RunInfo,
+}
+
+/// What became of a flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowRow {
+    /// Its name.
+    pub flow: String,
+    /// Its transport.
+    pub protocol: &'static str,
+    /// When it started.
+    pub start_s: f64,
+    /// When the last octet reached the receiving application, if it did.
+    pub finish_s: Option<f64>,
+    /// Octets that the application of the host `to` received.
+    pub bytes: u64,
+    /// Octets that the application of the host `from` received.
+    pub reverse_bytes: u64,
+    /// `bytes` over the time from the start until the finish, or else until
+    /// the flow stopped or the run ended.
+    pub goodput_bps: f64,
+    /// Data packets sent again, by both sides.
+    pub retransmitted_packets: u64,
+    /// Entries into fast retransmit.
+    pub fast_retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// The connection was established.
+    pub established: bool,
+    /// Why the connection ended, once it has: `normal`, `reset`, `refused`,
+    /// `timed-out` or `aborted`.
+    pub closed: Option<&'static str>,
+    /// Octets that arrived other than they were sent (flows of real octets).
+    pub wrong_octets: u64,
+}
+
+/// A direction of a link and its counters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkRow {
+    /// Name of the direction.
+    pub name: String,
+    /// What it counted.
+    pub counters: LinkCounters,
+}
+
+/// Values over time.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct NamedSeries {
+    /// `FLOW.WHAT`, `FLOW.reverse.WHAT` or `LINK.queue`.
+    pub name: String,
+    /// Dates, ascending.
+    pub time_s: Vec<f64>,
+    /// Octets, seconds, packets or stream offsets, as the quantity has it.
+    pub value: Vec<f64>,
+    /// For packets sent: octets of payload.
+    pub len: Vec<u32>,
+    /// For packets sent: whether the first octet had been sent before.
+    pub retransmission: Vec<bool>,
+}
+
+/// About a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunInfo {
+    /// Version of this package.
+    pub version: &'static str,
+    /// The seed.
+    pub seed: u64,
+    /// Which replication.
+    pub replication: u64,
+    /// Name of the random generator.
+    pub generator: &'static str,
+    /// Events handled.
+    pub events: u64,
+    /// Packets times the links that each crossed.
+    pub packet_hops: u64,
+    /// Wall-clock seconds.
+    pub wall_s: f64,
+    /// CPU seconds of the thread.
+    pub cpu_s: f64,
+    /// When the run ended, in simulated time.
+    pub end_s: f64,
+    /// Hash over all packet events, when asked for.
+    pub trace_hash: Option<u64>,
+    /// The scenario with every default spelt out.
+    pub resolved: String,
+}

@@ -1,0 +1,220 @@
+//! Running a scenario once, or many times with different seeds.
+
+use crate::build::{Built, BuiltFlow, build};
+use crate::capture::Capture;
+use crate::record::Recorders;
+use crate::result::{FlowRow, LinkRow, RunInfo, RunResult};
+use crate::{InputError, Scenario};
+use anabranch_endpoint::{CloseReason, GENERATOR, Seed};
+use anabranch_sim::observe::ConservationChecker;
+use anabranch_sim::{BuildError, Side};
+use anabranch_units::Time;
+use std::fmt;
+use std::path::PathBuf;
+
+/// How to run a scenario.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RunOptions {
+    /// Seed; `None` takes the scenario's.
+    pub seed: Option<u64>,
+    /// Which replication: another one has other random draws.
+    pub replication: u64,
+    /// Write all packets that the hosts send and receive to this file, as
+    /// pcapng.
+    pub pcap: Option<PathBuf>,
+    /// Compute a hash over all packet events.
+    pub trace_hash: bool,
+    /// Check conservation on every link at every event; slow.
+    pub check: bool,
+}
+
+/// Why a run failed.
+#[derive(Debug)]
+pub enum RunError {
+    /// The scenario cannot be built.
+    Input(InputError),
+    /// A file could not be written.
+    Output {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Input(error) => error.fmt(f),
+            RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<BuildError> for RunError {
+    fn from(error: BuildError) -> RunError {
+        // Reading has checked what a build can refuse; this is for scenarios
+        // made by hand.
+        RunError::Input(InputError::whole_file("scenario", error.to_string()))
+    }
+}
+
+/// Runs `scenario` once.
+///
+/// ```
+/// use anabranch_scenario::{RunOptions, Scenario, run};
+/// let scenario = Scenario::from_toml(
+///     r#"
+///     hosts = ["a", "b"]
+///     links = [{ ends = ["a", "b"], rate = "10 Mbit/s", delay = "5 ms" }]
+///     flows = [{ name = "f", from = "a", to = "b", size = "1 MB" }]
+///     "#,
+///     "two-hosts.toml",
+/// )?;
+/// let result = run(&scenario, &RunOptions::default())?;
+/// assert_eq!(result.flows[0].bytes, 1_000_000);
+/// assert!(result.flows[0].finish_s.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
+    let clocks = Clocks::start();
+    let seed =
+        Seed { seed: options.seed.unwrap_or(scenario.seed), replication: options.replication };
+    let Built { mut simulation, flows, links } = build(scenario, seed)?;
+    let recorders = Recorders::attach(scenario, &flows, &links, &mut simulation);
+    if options.trace_hash {
+        simulation.enable_trace_hash();
+    }
+    if options.check {
+        simulation.attach(ConservationChecker::new());
+    }
+    let failed = |path: &PathBuf| {
+        let path = path.clone();
+        move |error| RunError::Output { path, error }
+    };
+    let capture = match &options.pcap {
+        Some(path) => {
+            let names = scenario.hosts.iter().chain(&scenario.routers);
+            let capture = Capture::create(path, names).map_err(failed(path))?;
+            Some((simulation.attach(capture), path))
+        }
+        None => None,
+    };
+
+    match scenario.duration {
+        Some(duration) => simulation.run_until(Time::ZERO + duration),
+        None => {
+            // Flows without a size are over when they stop.
+            let endless = flows.iter().filter(|flow| scenario.flows[flow.entry].size.is_none());
+            if let Some(stop) = endless.filter_map(|flow| flow.stop).max() {
+                simulation.run_until(stop);
+            }
+            simulation.run_to_completion(Time::NEVER);
+        }
+    }
+
+    let end = simulation.now();
+    if let Some((handle, path)) = capture {
+        simulation.observer_mut(handle).finish().map_err(failed(path))?;
+    }
+    let flow_row = |flow: &BuiltFlow| {
+        let protocol = scenario.flows[flow.entry].protocol.name();
+        let result = simulation.flow_result(flow.id);
+        flow_row(flow, protocol, &result, end)
+    };
+    let link_row = |(name, id): &(String, _)| LinkRow {
+        name: name.clone(),
+        counters: simulation.link_counters(*id),
+    };
+    let (wall_s, cpu_s) = clocks.read();
+    Ok(RunResult {
+        flows: flows.iter().map(flow_row).collect(),
+        series: recorders.series(&flows, &links, &simulation),
+        links: links.iter().map(link_row).collect(),
+        run: RunInfo {
+            version: env!("CARGO_PKG_VERSION"),
+            seed: seed.seed,
+            replication: seed.replication,
+            generator: GENERATOR,
+            events: simulation.events(),
+            packet_hops: simulation.packet_hops(),
+            wall_s,
+            cpu_s,
+            end_s: end.as_secs_f64(),
+            trace_hash: simulation.trace_hash(),
+            resolved: scenario.resolved_toml(),
+        },
+    })
+}
+
+/// Runs the replications `0..replications` on up to `jobs` threads; the order
+/// of the results, and the results, do not depend on `jobs`.
+pub fn run_batch(
+    scenario: &Scenario,
+    seed: Option<u64>,
+    replications: std::ops::Range<u64>,
+    jobs: usize,
+) -> Vec<Result<RunResult, RunError>> {
+    let count = usize::try_from(replications.end.saturating_sub(replications.start));
+    anabranch_sim::run_batch(count.unwrap_or(usize::MAX), jobs, |i| {
+        let replication = replications.start + i as u64;
+        run(scenario, &RunOptions { seed, replication, ..RunOptions::default() })
+    })
+}
+
+fn flow_row(
+    flow: &BuiltFlow,
+    protocol: &'static str,
+    result: &anabranch_sim::FlowResult,
+    end: Time,
+) -> FlowRow {
+    let until = result.finish.unwrap_or(flow.stop.map_or(end, |stop| stop.min(end)));
+    let seconds = until.saturating_since(result.start).as_secs_f64();
+    let bytes = match flow.sender {
+        Side::Client => result.bytes,
+        Side::Server => result.reverse_bytes,
+    };
+    FlowRow {
+        flow: flow.name.clone(),
+        protocol,
+        start_s: result.start.as_secs_f64(),
+        finish_s: result.finish.map(|finish| finish.as_secs_f64()),
+        bytes: result.bytes,
+        reverse_bytes: result.reverse_bytes,
+        goodput_bps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 },
+        retransmitted_packets: result.retransmitted_packets,
+        fast_retransmits: result.fast_retransmits,
+        timeouts: result.timeouts,
+        established: result.established,
+        closed: result.closed.map(|reason| match reason {
+            CloseReason::Normal => "normal",
+            CloseReason::Reset => "reset",
+            CloseReason::Refused => "refused",
+            CloseReason::TimedOut => "timed-out",
+            CloseReason::Aborted => "aborted",
+        }),
+        wrong_octets: result.wrong_octets,
+    }
+}
+
+/// Wall clock and CPU time of this thread, for reports only.
+struct Clocks {
+    wall: std::time::Instant,
+    cpu: cpu_time::ThreadTime,
+}
+
+impl Clocks {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a run took is reported, and used nowhere"
+    )]
+    fn start() -> Clocks {
+        Clocks { wall: std::time::Instant::now(), cpu: cpu_time::ThreadTime::now() }
+    }
+
+    fn read(&self) -> (f64, f64) {
+        (self.wall.elapsed().as_secs_f64(), self.cpu.elapsed().as_secs_f64())
+    }
+}

@@ -1,0 +1,114 @@
+//! Traffic: who sends what to whom, with which transport.
+
+use super::tcp;
+use crate::InputError;
+use crate::fields::Fields;
+use crate::quantity::Quantity;
+use anabranch_tcp::Config;
+use anabranch_units::{Bytes, Span};
+use toml::{Table, Value};
+
+/// One flow, or `count` flows that differ in their start alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowSpec {
+    /// The name; with `count > 1` the flows are called `NAME-0`, `NAME-1`, ….
+    pub name: String,
+    /// The host that opens the connection and sends `size` octets.
+    pub from: String,
+    /// The other host.
+    pub to: String,
+    /// When the connection is opened.
+    pub start: Span,
+    /// How many octets to send; `None` for no end.
+    pub size: Option<u64>,
+    /// How long after its start a flow stops sending.
+    pub duration: Option<Span>,
+    /// How many octets the other host sends at the same time.
+    pub reverse_size: Option<u64>,
+    /// How many such flows.
+    pub count: u32,
+    /// Starts are uniform over this span after `start`.
+    pub start_spread: Span,
+    /// Carry real octets and check them at the receiver.
+    pub octets: bool,
+    /// The transport and its options.
+    pub protocol: Protocol,
+}
+
+/// The transport of a flow.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Protocol {
+    /// RFC 9293, both ends alike.
+    Tcp(Box<Config>),
+}
+
+impl Protocol {
+    /// The name in scenarios and tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Protocol::Tcp(_) => "tcp",
+        }
+    }
+}
+
+/// Most flows that one entry makes.
+const MOST_FLOWS: u32 = 50_000;
+
+impl FlowSpec {
+    /// The names of the flows that this entry makes.
+    pub fn names(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.count).map(|i| match self.count {
+            1 => self.name.clone(),
+            _ => format!("{}-{i}", self.name),
+        })
+    }
+
+    pub(super) fn read(f: &Fields<'_>) -> Result<FlowSpec, InputError> {
+        f.choice("protocol", &[("tcp", ())])?;
+        let tcp = f.table("tcp")?;
+        let octets = |n: Option<Bytes>| n.map(|n| n.0);
+        let flow = FlowSpec {
+            name: f.required_text("name", "a name for the flow")?.to_owned(),
+            from: f.required_text("from", "the host that opens the connection")?.to_owned(),
+            to: f.required_text("to", "the host that the connection goes to")?.to_owned(),
+            start: f.quantity("start")?.unwrap_or(Span::ZERO),
+            size: octets(f.quantity("size")?),
+            duration: f.quantity("duration")?,
+            reverse_size: octets(f.quantity("reverse_size")?),
+            count: f.integer("count", 1..=MOST_FLOWS)?.unwrap_or(1),
+            start_spread: f.quantity("start_spread")?.unwrap_or(Span::ZERO),
+            octets: f.boolean("octets")?.unwrap_or(false),
+            protocol: Protocol::Tcp(Box::new(tcp.map_or(Ok(Config::default()), tcp::read)?)),
+        };
+        f.finish()?;
+        Ok(flow)
+    }
+
+    pub(super) fn write(&self) -> Table {
+        let mut table = Table::new();
+        let mut put = |name: &str, value: Value| {
+            table.insert(name.to_owned(), value);
+        };
+        put("name", self.name.as_str().into());
+        put("from", self.from.as_str().into());
+        put("to", self.to.as_str().into());
+        put("start", self.start.write().into());
+        if let Some(size) = self.size {
+            put("size", Bytes(size).write().into());
+        }
+        if let Some(duration) = self.duration {
+            put("duration", duration.write().into());
+        }
+        if let Some(size) = self.reverse_size {
+            put("reverse_size", Bytes(size).write().into());
+        }
+        put("count", i64::from(self.count).into());
+        put("start_spread", self.start_spread.write().into());
+        put("octets", self.octets.into());
+        put("protocol", self.protocol.name().into());
+        match &self.protocol {
+            Protocol::Tcp(config) => put("tcp", Value::Table(tcp::write(config))),
+        }
+        table
+    }
+}

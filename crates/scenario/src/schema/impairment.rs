@@ -1,0 +1,133 @@
+//! Impairments of a link's direction.
+
+use crate::InputError;
+use crate::fields::Fields;
+use crate::quantity::Quantity;
+use anabranch_network::{IMPAIRMENTS, ImpairmentKind, Position};
+use anabranch_units::Span;
+use toml::{Table, Value};
+
+/// An impairment and where it acts.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Impairment {
+    /// What happens.
+    pub what: Mishap,
+    /// Before the queue, or after the transmission.
+    pub at: Position,
+}
+
+/// What an impairment does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Mishap {
+    /// Something that concerns all packets alike.
+    Any(ImpairmentKind),
+    /// Chosen data packets of one flow are dropped, once each.
+    Packets {
+        /// Name of the flow.
+        flow: String,
+        /// Drops data of the host `to`, instead of data of the host `from`.
+        reverse_data: bool,
+        /// Which data packets, counted from 1 as they come to this link.
+        numbers: Vec<u64>,
+    },
+}
+
+const POSITIONS: [(&str, Position); 2] =
+    [("ingress", Position::Ingress), ("egress", Position::Egress)];
+
+/// The field `impairments`; none when absent.
+pub(super) fn read_all(f: &Fields<'_>) -> Result<Vec<Impairment>, InputError> {
+    f.tables("impairments")?.iter().map(read).collect()
+}
+
+fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
+    let names = || IMPAIRMENTS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ");
+    let kind = f.text("kind")?.ok_or_else(|| f.error("kind", names()))?;
+    let probability = |name| -> Result<f64, InputError> {
+        f.probability(name)?.ok_or_else(|| f.error(name, "a probability, from 0 to 1"))
+    };
+    let what = match kind {
+        "bernoulli" => Mishap::Any(ImpairmentKind::Bernoulli { rate: probability("rate")? }),
+        "gilbert-elliott" => Mishap::Any(ImpairmentKind::GilbertElliott {
+            p: probability("p")?,
+            r: probability("r")?,
+            k: f.probability("k")?.unwrap_or(1.0),
+            h: f.probability("h")?.unwrap_or(0.0),
+        }),
+        "bit-errors" => Mishap::Any(ImpairmentKind::BitErrors { ber: probability("ber")? }),
+        "reorder" => Mishap::Any(ImpairmentKind::Reorder {
+            probability: probability("probability")?,
+            extra: f.quantity("extra")?.ok_or_else(|| f.error("extra", Span::ALLOWED))?,
+        }),
+        "duplicate" => {
+            Mishap::Any(ImpairmentKind::Duplicate { probability: probability("probability")? })
+        }
+        "packets" => Mishap::Packets {
+            flow: f.required_text("flow", "the name of a flow")?.to_owned(),
+            reverse_data: f.boolean("reverse_data")?.unwrap_or(false),
+            numbers: read_numbers(f)?,
+        },
+        _ => return Err(f.error("kind", names())),
+    };
+    let at = f.choice("at", &POSITIONS)?.unwrap_or_default();
+    f.finish()?;
+    Ok(Impairment { what, at })
+}
+
+fn read_numbers(f: &Fields<'_>) -> Result<Vec<u64>, InputError> {
+    let number = |value: &Value| {
+        let number = value.as_integer()?;
+        u64::try_from(number).ok().filter(|n| *n > 0)
+    };
+    f.get("numbers")
+        .and_then(Value::as_array)
+        .and_then(|list| list.iter().map(number).collect())
+        .ok_or_else(|| f.error("numbers", "a list of packet numbers counted from 1, as [24, 25]"))
+}
+
+impl Impairment {
+    pub(super) fn write(&self) -> Value {
+        let mut table = Table::new();
+        let mut put = |name: &str, value: Value| {
+            table.insert(name.to_owned(), value);
+        };
+        match &self.what {
+            Mishap::Any(ImpairmentKind::Bernoulli { rate }) => {
+                put("kind", "bernoulli".into());
+                put("rate", (*rate).into());
+            }
+            Mishap::Any(ImpairmentKind::GilbertElliott { p, r, k, h }) => {
+                put("kind", "gilbert-elliott".into());
+                for (name, value) in [("p", p), ("r", r), ("k", k), ("h", h)] {
+                    put(name, (*value).into());
+                }
+            }
+            Mishap::Any(ImpairmentKind::BitErrors { ber }) => {
+                put("kind", "bit-errors".into());
+                put("ber", (*ber).into());
+            }
+            Mishap::Any(ImpairmentKind::Reorder { probability, extra }) => {
+                put("kind", "reorder".into());
+                put("probability", (*probability).into());
+                put("extra", extra.write().into());
+            }
+            Mishap::Any(ImpairmentKind::Duplicate { probability }) => {
+                put("kind", "duplicate".into());
+                put("probability", (*probability).into());
+            }
+            Mishap::Any(ImpairmentKind::Packets { .. }) => {
+                unreachable!("chosen packets are described by the name of their flow")
+            }
+            Mishap::Packets { flow, reverse_data, numbers } => {
+                put("kind", "packets".into());
+                put("flow", flow.as_str().into());
+                put("reverse_data", (*reverse_data).into());
+                let numbers = numbers.iter().map(|n| Value::Integer(*n as i64)).collect();
+                put("numbers", Value::Array(numbers));
+            }
+        }
+        let at = POSITIONS.iter().find(|(_, at)| *at == self.at);
+        put("at", at.map_or("", |(name, _)| name).into());
+        Value::Table(table)
+    }
+}

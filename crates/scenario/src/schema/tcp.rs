@@ -1,0 +1,181 @@
+//! The options of TCP: [`anabranch_tcp::Config`] from and to TOML.
+
+use super::window;
+use crate::InputError;
+use crate::fields::Fields;
+use crate::quantity::{Amount, Packets, Quantity};
+use anabranch_endpoint::RtoBounds;
+use anabranch_tcp::recovery::{Pipe, Recovery, SCHEMES};
+use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow};
+use anabranch_units::{Bytes, Span};
+use toml::{Table, Value};
+
+const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
+    ("rfc2581", InitialWindow::Rfc2581),
+    ("rfc3390", InitialWindow::Rfc3390),
+    ("rfc6928", InitialWindow::Rfc6928),
+];
+const COUNTINGS: [(&str, Counting); 2] = [("bytes", Counting::Bytes), ("acks", Counting::Acks)];
+const PIPES: [(&str, Pipe); 3] =
+    [("rfc6675", Pipe::Rfc6675), ("ns2", Pipe::Ns2), ("ns2-old", Pipe::Ns2Old)];
+
+/// Reads the table `tcp` of a flow; what is absent has TCP's defaults.
+pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
+    let default = Config::default();
+    let octets = |name, default: u64| -> Result<u64, InputError> {
+        Ok(f.quantity::<Bytes>(name)?.map_or(default, |n| n.0))
+    };
+    let truth = |name, default| Ok(f.boolean(name)?.unwrap_or(default));
+    let mss = u32::try_from(octets("mss", default.mss.into())?)
+        .map_err(|_| f.error("mss", "at most 65535 B"))?;
+    let config = Config {
+        mss,
+        initial_window: read_initial_window(&f)?.unwrap_or(default.initial_window),
+        initial_ssthresh: match f.quantity("initial_ssthresh")? {
+            None => default.initial_ssthresh,
+            Some(Amount::Octets(n)) => Some(n),
+            Some(Amount::Packets(n)) => Some(u64::from(n) * u64::from(mss)),
+        },
+        receive_buffer: octets("receive_buffer", default.receive_buffer)?,
+        send_buffer: octets("send_buffer", default.send_buffer)?,
+        window_scale: truth("window_scale", default.window_scale)?,
+        timestamps: truth("timestamps", default.timestamps)?,
+        sack: truth("sack", default.sack)?,
+        delayed_ack: read_delayed_ack(&f)?.unwrap_or(default.delayed_ack),
+        rto: read_rto(&f, default.rto)?,
+        dupack_threshold: f
+            .integer("dupack_threshold", 1..=1000)?
+            .unwrap_or(default.dupack_threshold),
+        limited_transmit: truth("limited_transmit", default.limited_transmit)?,
+        counting: f.choice("counting", &COUNTINGS)?.unwrap_or(default.counting),
+        recovery: read_recovery(&f)?.unwrap_or(default.recovery),
+        window: window::read(&f)?.unwrap_or(default.window),
+        syn_retries: f.integer("syn_retries", 0..=100)?.unwrap_or(default.syn_retries),
+        max_retries: f.integer("max_retries", 0..=100)?.unwrap_or(default.max_retries),
+        time_wait: f.quantity("time_wait")?.unwrap_or(default.time_wait),
+    };
+    let path = f.path("");
+    let wrong = |e: anabranch_tcp::ConfigError| {
+        InputError::field(format!("{path}{}", e.field), e.value, e.allowed)
+    };
+    config.validate().map_err(wrong)?;
+    f.finish()?;
+    Ok(config)
+}
+
+/// Writes all options.
+pub(super) fn write(config: &Config) -> Table {
+    let mut table = Table::new();
+    let mut put = |name: &str, value: Value| {
+        table.insert(name.to_owned(), value);
+    };
+    put("mss", Bytes(config.mss.into()).write().into());
+    let initial_window = match config.initial_window {
+        InitialWindow::Segments(n) => Packets(n).write(),
+        ref named => word(&INITIAL_WINDOWS, named),
+    };
+    put("initial_window", initial_window.into());
+    if let Some(ssthresh) = config.initial_ssthresh {
+        put("initial_ssthresh", Bytes(ssthresh).write().into());
+    }
+    put("receive_buffer", Bytes(config.receive_buffer).write().into());
+    put("send_buffer", Bytes(config.send_buffer).write().into());
+    put("window_scale", config.window_scale.into());
+    put("timestamps", config.timestamps.into());
+    put("sack", config.sack.into());
+    let delayed_ack = [
+        ("count", Value::Integer(config.delayed_ack.count.into())),
+        ("delay", config.delayed_ack.delay.write().into()),
+    ];
+    put("delayed_ack", table_of(delayed_ack));
+    let rto = [
+        ("initial", config.rto.initial.write().into()),
+        ("min", config.rto.min.write().into()),
+        ("max", config.rto.max.write().into()),
+        ("granularity", config.rto.granularity.write().into()),
+    ];
+    put("rto", table_of(rto));
+    put("dupack_threshold", Value::Integer(config.dupack_threshold.into()));
+    put("limited_transmit", config.limited_transmit.into());
+    put("counting", word(&COUNTINGS, &config.counting).into());
+    let mut recovery = vec![("scheme", Value::from(config.recovery.name()))];
+    match config.recovery {
+        Recovery::NewReno { impatient } => recovery.push(("impatient", impatient.into())),
+        Recovery::Sack { pipe } => recovery.push(("pipe", word(&PIPES, &pipe).into())),
+        Recovery::Reno | Recovery::Fack | Recovery::Decoupled => {}
+    }
+    put("recovery", table_of(recovery));
+    put("window", window::write(&config.window));
+    put("syn_retries", Value::Integer(config.syn_retries.into()));
+    put("max_retries", Value::Integer(config.max_retries.into()));
+    put("time_wait", config.time_wait.write().into());
+    table
+}
+
+fn read_initial_window(f: &Fields<'_>) -> Result<Option<InitialWindow>, InputError> {
+    let Some(text) = f.text("initial_window")? else { return Ok(None) };
+    let named = INITIAL_WINDOWS.iter().find(|(name, _)| *name == text);
+    let window = match named {
+        Some((_, window)) => Some(*window),
+        None => Packets::parse(text)
+            .filter(|n| (1..=1_000_000).contains(&n.0))
+            .map(|n| InitialWindow::Segments(n.0)),
+    };
+    let allowed = "rfc2581, rfc3390, rfc6928, or a number of segments such as \"2 packets\"";
+    window.map(Some).ok_or_else(|| f.error("initial_window", allowed))
+}
+
+fn read_delayed_ack(f: &Fields<'_>) -> Result<Option<DelayedAck>, InputError> {
+    let default = Config::default().delayed_ack;
+    let Some(d) = f.table("delayed_ack")? else { return Ok(None) };
+    let delayed_ack = DelayedAck {
+        count: d.integer("count", 1..=1000)?.unwrap_or(default.count),
+        delay: d.quantity("delay")?.unwrap_or(default.delay),
+    };
+    d.finish()?;
+    Ok(Some(delayed_ack))
+}
+
+fn read_rto(f: &Fields<'_>, default: RtoBounds) -> Result<RtoBounds, InputError> {
+    let Some(r) = f.table("rto")? else { return Ok(default) };
+    let span = |name, default: Span| Ok(r.quantity(name)?.unwrap_or(default));
+    let rto = RtoBounds {
+        initial: span("initial", default.initial)?,
+        min: span("min", default.min)?,
+        max: span("max", default.max)?,
+        granularity: span("granularity", default.granularity)?,
+    };
+    r.finish()?;
+    Ok(rto)
+}
+
+fn read_recovery(f: &Fields<'_>) -> Result<Option<Recovery>, InputError> {
+    let names = || SCHEMES.iter().map(|scheme| scheme.name).collect::<Vec<_>>().join(", ");
+    let Some(value) = f.get("recovery") else { return Ok(None) };
+    let Some(table) = value.as_table() else {
+        let scheme = value.as_str().and_then(Recovery::from_name);
+        return scheme.map(Some).ok_or_else(|| f.error("recovery", names()));
+    };
+    let r = Fields::new(f.path("recovery"), table);
+    let scheme = r.text("scheme")?.and_then(Recovery::from_name);
+    let mut scheme = scheme.ok_or_else(|| r.error("scheme", names()))?;
+    match &mut scheme {
+        Recovery::NewReno { impatient } => {
+            *impatient = r.boolean("impatient")?.unwrap_or(*impatient);
+        }
+        Recovery::Sack { pipe } => *pipe = r.choice("pipe", &PIPES)?.unwrap_or(*pipe),
+        Recovery::Reno | Recovery::Fack | Recovery::Decoupled => {}
+    }
+    r.finish()?;
+    Ok(Some(scheme))
+}
+
+/// The word for `meaning`.
+pub(super) fn word<T: PartialEq>(words: &[(&str, T)], meaning: &T) -> String {
+    words.iter().find(|(_, m)| m == meaning).map_or("", |(word, _)| word).to_owned()
+}
+
+/// A table of these fields.
+pub(super) fn table_of(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    Value::Table(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}

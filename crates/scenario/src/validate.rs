@@ -1,0 +1,199 @@
+//! What a scenario as a whole must fulfil: names that exist, once each, and
+//! an end; and paths between the hosts of each flow.
+
+use crate::InputError;
+use crate::build::FIRST_PORT;
+use crate::schema::{Mishap, Scenario, What};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Largest number of hosts, routers or links.
+const MOST_NODES: usize = 100_000;
+
+/// Each flow has a port of its own at both hosts.
+const MOST_FLOWS_OF_A_HOST: u64 = (u16::MAX - FIRST_PORT) as u64;
+
+/// Checks what concerns more than one field.
+pub(crate) fn check(s: &Scenario) -> Result<(), InputError> {
+    let mut nodes = Names::default();
+    for (kind, list) in [("hosts", &s.hosts), ("routers", &s.routers)] {
+        if list.len() > MOST_NODES {
+            let allowed = format!("at most {MOST_NODES} names");
+            return Err(InputError::field(kind, list.len(), allowed));
+        }
+        for (i, name) in list.iter().enumerate() {
+            nodes.add(name, format!("{kind}[{i}]"))?;
+        }
+    }
+    check_links(s, &nodes)?;
+    check_flows(s)?;
+    check_reachability(s)?;
+    check_references(s)
+}
+
+fn check_links(s: &Scenario, nodes: &Names) -> Result<(), InputError> {
+    let mut links = Names::default();
+    for (i, link) in s.links.iter().enumerate() {
+        for (j, end) in link.ends.iter().enumerate() {
+            if !nodes.contains(end) {
+                let allowed = format!("a host or router: {}", nodes.list());
+                return Err(InputError::field(format!("links[{i}].ends[{j}]"), end, allowed));
+            }
+        }
+        links.add(&link.name, format!("links[{i}].name"))?;
+        links.add(&link.reverse_name, format!("links[{i}].reverse.name"))?;
+    }
+    Ok(())
+}
+
+fn check_flows(s: &Scenario) -> Result<(), InputError> {
+    if s.flows.is_empty() {
+        return Err(InputError::field("flows", "(absent)", "at least one flow"));
+    }
+    let mut names = Names::default();
+    let mut ports: BTreeMap<&str, u64> = BTreeMap::new();
+    for (i, flow) in s.flows.iter().enumerate() {
+        let field = |name: &str| format!("flows[{i}].{name}");
+        for (name, host) in [("from", &flow.from), ("to", &flow.to)] {
+            if !s.hosts.contains(host) {
+                let allowed = format!("a host: {}", shorten(s.hosts.iter().map(String::as_str)));
+                return Err(InputError::field(field(name), host, allowed));
+            }
+        }
+        if flow.from == flow.to {
+            let allowed = format!("another host than `from` ({})", flow.from);
+            return Err(InputError::field(field("to"), &flow.to, allowed));
+        }
+        for host in [&flow.from, &flow.to] {
+            let used = ports.entry(host).or_default();
+            *used += u64::from(flow.count);
+            if *used > MOST_FLOWS_OF_A_HOST {
+                let allowed = format!("at most {MOST_FLOWS_OF_A_HOST} flows at the host {host}");
+                return Err(InputError::field(field("count"), flow.count, allowed));
+            }
+        }
+        for name in flow.names() {
+            names.add(&name, field("name"))?;
+        }
+        if flow.size.is_none() && s.duration.is_none() && flow.duration.is_none() {
+            let allowed = "a size such as \"4 MB\", unless the flow or the scenario has a duration";
+            return Err(InputError::field(field("size"), "(absent)", allowed));
+        }
+    }
+    Ok(())
+}
+
+/// A path of links between the two hosts of each flow; hosts do not forward.
+/// Links go both ways, so one direction tells for both.
+fn check_reachability(s: &Scenario) -> Result<(), InputError> {
+    let mut neighbours: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for link in &s.links {
+        let [a, b] = &link.ends;
+        neighbours.entry(a).or_default().push(b);
+        neighbours.entry(b).or_default().push(a);
+    }
+    let hosts: BTreeSet<&str> = s.hosts.iter().map(String::as_str).collect();
+    let mut reached: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (i, flow) in s.flows.iter().enumerate() {
+        let from = flow.from.as_str();
+        let reached = reached.entry(from).or_insert_with(|| {
+            let mut seen = BTreeSet::from([from]);
+            let mut todo = vec![from];
+            while let Some(node) = todo.pop() {
+                for next in neighbours.get(node).into_iter().flatten() {
+                    if seen.insert(next) && !hosts.contains(next) {
+                        todo.push(next);
+                    }
+                }
+            }
+            seen
+        });
+        if !reached.contains(flow.to.as_str()) {
+            let others = s.hosts.iter().map(String::as_str);
+            let others: Vec<_> = others.filter(|h| *h != from && reached.contains(h)).collect();
+            let allowed = match others.is_empty() {
+                true => format!("a host that links lead to; none leads from {from} to any host"),
+                false => format!(
+                    "a host that links lead to from {from}: {}",
+                    shorten(others.into_iter())
+                ),
+            };
+            return Err(InputError::field(format!("flows[{i}].to"), &flow.to, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// Flows and links that other fields name.
+fn check_references(s: &Scenario) -> Result<(), InputError> {
+    let flows = || s.flows.iter().flat_map(|flow| flow.names());
+    let unknown_flow = |field: String, name: &str| {
+        let names: Vec<_> = flows().take(20).collect();
+        let allowed = format!("a flow: {}", shorten(names.iter().map(String::as_str)));
+        InputError::field(field, name, allowed)
+    };
+    for (i, link) in s.links.iter().enumerate() {
+        for (direction, of) in [("", &link.forward), ("reverse.", &link.reverse)] {
+            for (j, impairment) in of.impairments.iter().enumerate() {
+                let Mishap::Packets { flow, .. } = &impairment.what else { continue };
+                if !flows().any(|name| name == *flow) {
+                    let field = format!("links[{i}].{direction}impairments[{j}].flow");
+                    return Err(unknown_flow(field, flow));
+                }
+            }
+        }
+    }
+    for (i, observe) in s.observe.iter().enumerate() {
+        if let Some(flow) = &observe.flow {
+            let entry = s.flows.iter().any(|f| f.name == *flow);
+            if !entry && !flows().any(|name| name == *flow) {
+                return Err(unknown_flow(format!("observe[{i}].flow"), flow));
+            }
+        }
+        let directions = || s.links.iter().flat_map(|l| [l.name.as_str(), l.reverse_name.as_str()]);
+        if let (What::Queue, Some(link)) = (observe.what, &observe.link) {
+            if !directions().any(|name| name == link) {
+                let allowed = format!("a direction of a link: {}", shorten(directions()));
+                return Err(InputError::field(format!("observe[{i}].link"), link, allowed));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Names that are there once each.
+#[derive(Default)]
+struct Names(BTreeMap<String, String>);
+
+impl Names {
+    fn add(&mut self, name: &str, field: String) -> Result<(), InputError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        if name.is_empty() || name.len() > 100 || !name.chars().all(plain) {
+            let allowed = "1 to 100 letters a-z A-Z, digits, `-` and `_`";
+            return Err(InputError::field(field, format!("{name:?}"), allowed));
+        }
+        match self.0.insert(name.to_owned(), field.clone()) {
+            None => Ok(()),
+            Some(first) => {
+                let allowed = format!("a name of its own; `{first}` has this name already");
+                Err(InputError::field(field, name, allowed))
+            }
+        }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    fn list(&self) -> String {
+        shorten(self.0.keys().map(String::as_str))
+    }
+}
+
+/// The first names, and that there are more.
+fn shorten<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
+    let mut list = names.by_ref().take(12).collect::<Vec<_>>().join(", ");
+    if names.next().is_some() {
+        list.push_str(", …");
+    }
+    list
+}
