@@ -194,6 +194,12 @@ impl Sender {
         self.congestion.on_ack(&Acked { now: ack.now, bytes, rtt: ack.rtt }, &path);
     }
 
+    /// Data is about to leave: the window algorithm hears of it.
+    pub fn on_sending(&mut self, now: Time, octets: u64) {
+        let path = self.path(self.flight());
+        self.congestion.on_sent(now, octets, &path);
+    }
+
     /// A duplicate ACK arrived.
     pub fn count_dupack(&mut self) {
         if self.dupacks == 0 {

@@ -118,6 +118,7 @@ impl Connection {
         if range.end >= data_end {
             flags = flags.union(TcpFlags::PSH);
         }
+        self.sender.on_sending(now, len as u64);
         let again = range.start < self.sender.max;
         self.packets_sent += 1;
         if again {
