@@ -231,18 +231,16 @@ fn parse_sack(value: &[u8]) -> Option<SackBlocks> {
 /// Options and NOPs to the last octet: an end-of-list octet would hide what
 /// follows it.
 fn is_option_list(octets: &[u8]) -> bool {
-    let mut options = iter(octets);
-    options.by_ref().all(|option| option.is_ok()) && {
-        let mut rest = octets;
-        while let Some(&kind) = rest.first() {
-            match (kind, rest.get(1)) {
-                (END, _) => return false,
-                (NOP, _) => rest = &rest[1..],
-                (_, Some(&len)) => rest = &rest[len as usize..],
-                (_, None) => return false,
-            }
+    let mut rest = octets;
+    loop {
+        match rest {
+            [] => return true,
+            [NOP, after @ ..] => rest = after,
+            _ => match next_option(rest) {
+                Some(Ok(option)) => rest = &rest[option.octets.len()..],
+                Some(Err(_)) | None => return false,
+            },
         }
-        true
     }
 }
 
