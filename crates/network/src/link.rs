@@ -372,7 +372,7 @@ impl Link {
                 }
                 (Verdict::Lose, Position::Egress) => fate = Fate::Lost,
                 (Verdict::Corrupt, Position::Egress) => fate = Fate::Corrupt,
-                (Verdict::Delay(more), _) => extra = extra + more,
+                (Verdict::Delay(more), _) => extra += more,
                 (Verdict::Duplicate, _) => copy_from = copy_from.or(Some(number + 1)),
             }
         }

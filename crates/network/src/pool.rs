@@ -34,6 +34,7 @@ impl PacketPool {
     }
 
     /// Stores a packet.
+    #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         let size = u32::try_from(packet.wire_len().0).unwrap_or(u32::MAX);
         let hot = Hot { dst: packet.dst, size, ttl: packet.ttl };

@@ -27,7 +27,7 @@ impl Endpoint for Source {
         if now < self.next {
             return None;
         }
-        self.next = self.next + self.interval;
+        self.next += self.interval;
         self.sent += 1;
         let segment = TcpSegment {
             src_port: self.key.src_port,

@@ -1,10 +1,10 @@
 //! Applications: what writes and reads the streams. Sans-I/O and a closed
 //! set; an application answers its endpoint's events with commands.
 
-use crate::pattern;
 use anabranch_endpoint::{ByteStream, CloseReason, Event};
 use anabranch_network::NodeId;
 use anabranch_units::Time;
+use anabranch_wire::pattern;
 
 /// Description of an application. Every application reads what arrives at
 /// once.
@@ -196,7 +196,7 @@ impl AppState {
                 if taken == 0 {
                     break;
                 }
-                let wrong = pattern::mismatches(self.received, &buf[..taken]);
+                let wrong = mismatches(self.received, &buf[..taken]);
                 self.wrong = self.wrong.saturating_add(wrong.min(u16::MAX as usize) as u16);
                 self.received += taken as u64;
             }
@@ -214,5 +214,31 @@ impl AppState {
 
     fn set(&mut self, bit: u8, on: bool) {
         self.bits = if on { self.bits | bit } else { self.bits & !bit };
+    }
+}
+
+/// How many octets, read from `position` on, are not the pattern's.
+fn mismatches(position: u64, octets: &[u8]) -> usize {
+    if pattern::verify(position, octets).is_ok() {
+        return 0;
+    }
+    let mut expected = vec![0; octets.len()];
+    pattern::fill(position, &mut expected);
+    octets.iter().zip(&expected).filter(|(found, expected)| found != expected).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_octets_are_counted() {
+        let mut octets = [0; 1000];
+        pattern::fill(5, &mut octets);
+        assert_eq!(mismatches(5, &octets), 0);
+        octets[7] ^= 1;
+        octets[999] ^= 0x80;
+        assert_eq!(mismatches(5, &octets), 2);
+        assert!(mismatches(6, &octets) > 900);
     }
 }

@@ -71,6 +71,7 @@ macro_rules! watch {
 
 impl Fabric {
     /// A packet of an endpoint at `node`.
+    #[inline]
     pub(crate) fn send(&mut self, node: NodeId, packet: Packet, flow: (FlowId, Side)) {
         if self.observers.packets() {
             let kind = PacketEventKind::Sent;

@@ -13,7 +13,6 @@ mod events;
 mod fabric;
 mod flow;
 pub mod observe;
-mod pattern;
 mod simulation;
 mod tournament;
 

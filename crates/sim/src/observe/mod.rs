@@ -1,11 +1,13 @@
 //! Observers: attached from outside, and nothing is computed when none is.
 
+mod capture;
 mod check;
 mod hash;
 mod packets;
 mod queue;
 mod series;
 
+pub use capture::Capture;
 pub use check::ConservationChecker;
 pub use hash::TraceHash;
 pub use packets::{Arrivals, PacketRecorder, Sends};

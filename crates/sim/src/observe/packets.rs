@@ -123,15 +123,14 @@ impl Observer for PacketRecorder {
                 track.sends.retransmission.push(offset < track.sent);
                 track.sent = track.sent.max(offset + len as u64);
             }
-            PacketEventKind::Received if at_sender => {
-                if segment.flags.contains(TcpFlags::ACK) {
-                    // The acknowledgment of a FIN is one beyond the payload.
-                    let offset = track.offset(segment.ack).map(|offset| offset.min(track.sent));
-                    if let Some(offset) = offset {
-                        track.acks.push(now, offset);
-                    }
+            PacketEventKind::Received if at_sender && segment.flags.contains(TcpFlags::ACK) => {
+                // The acknowledgment of a FIN is one beyond the payload.
+                let offset = track.offset(segment.ack).map(|offset| offset.min(track.sent));
+                if let Some(offset) = offset {
+                    track.acks.push(now, offset);
                 }
             }
+            PacketEventKind::Received if at_sender => {}
             PacketEventKind::Received if len > 0 => {
                 if let Some(offset) = track.offset(segment.seq) {
                     track.receives.push(now, offset);

@@ -1,11 +1,13 @@
 use crate::observe::{
-    ConservationChecker, PacketRecorder, Quantity, QueueRecorder, SeriesRecorder,
+    Capture, ConservationChecker, PacketRecorder, Quantity, QueueRecorder, SeriesRecorder,
 };
 use crate::*;
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation, Seed};
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, Position, QueueConfig, QueueLimit};
 use anabranch_units::{Bytes, Rate, Serial32, Span, Time};
-use anabranch_wire::{Addr, Body, FlowKey, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
+use anabranch_wire::{
+    Addr, AddressBook, Body, FlowKey, Packet, Payload, TcpFlags, TcpOptions, TcpSegment,
+};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -384,6 +386,35 @@ fn queue_lengths_are_recorded_at_every_change() {
     let series = sim.observer(recorder).series(LinkId(0), end).unwrap();
     assert_eq!(series.time, [0, 40, 80].map(|us| Time::ZERO + Span::from_micros(us)));
     assert_eq!(series.value, [2.0, 1.0, 0.0]);
+}
+
+#[test]
+fn captures_hold_what_hosts_and_links_saw() {
+    let mut builder = Builder::new();
+    let ends = line(&mut builder, &config(), Seed::default());
+    builder.flow(spec(&builder, ends, 80, 1000));
+    let mut sim = builder.build().unwrap();
+    let mut capture = Capture::new(Vec::new(), AddressBook::new()).unwrap();
+    capture.host(ends[0], "a").unwrap();
+    capture.link(LinkId(0), "a-r").unwrap();
+    let capture = sim.attach(capture);
+    sim.run_until(Time::ZERO + Span::from_secs(5));
+    let file = sim.observer_mut(capture).finish().unwrap().expect("ended once");
+    // Enhanced packet blocks, with the octets in each: what the host sent and
+    // received, and what crossed the first link.
+    let (mut at, mut octets, mut packets) = (0, 0, [0_u64; 2]);
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    while at < file.len() {
+        if word(at) == 6 {
+            packets[word(at + 8) as usize] += 1;
+            octets += word(at + 24);
+        }
+        at += word(at + 4) as usize;
+    }
+    let crossed = sim.link_counters(LinkId(0)).delivered;
+    let back = sim.link_counters(LinkId(3)).delivered;
+    assert_eq!(packets, [crossed + back, crossed]);
+    assert!(octets > 2 * 1040);
 }
 
 #[test]

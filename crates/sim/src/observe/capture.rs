@@ -1,0 +1,86 @@
+//! Packets to a pcapng file, one interface for each host or link.
+//!
+//! A host's interface shows what `tcpdump` would show there: what its
+//! endpoints send and what reaches them. A link's interface shows what comes
+//! out at its far end, with the TTL that it has there.
+
+use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
+use anabranch_network::{LinkId, NodeId};
+use anabranch_units::Time;
+use anabranch_wire::pcapng::Writer;
+use anabranch_wire::{AddressBook, Packet};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Writes a capture. An error of the output ends it and is reported by
+/// [`finish`](Self::finish).
+pub struct Capture<W: Write> {
+    writer: Option<Writer<W>>,
+    interfaces: BTreeMap<Place, u32>,
+    book: AddressBook,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Capture<W> {
+    /// A capture of nothing yet; `book` gives the addresses.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn new(out: W, book: AddressBook) -> io::Result<Capture<W>> {
+        let writer = Some(Writer::new(out)?);
+        Ok(Capture { writer, interfaces: BTreeMap::new(), book, error: None })
+    }
+
+    /// Also captures at this host.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn host(&mut self, node: NodeId, name: &str) -> io::Result<()> {
+        self.add(Place::Node(node), name)
+    }
+
+    /// Also captures at the far end of this link.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn link(&mut self, link: LinkId, name: &str) -> io::Result<()> {
+        self.add(Place::Link(link), name)
+    }
+
+    /// Ends the capture and gives back the output, flushed; `None` when it was
+    /// ended before.
+    ///
+    /// # Errors
+    /// The first error of the output since the start.
+    pub fn finish(&mut self) -> io::Result<Option<W>> {
+        let writer = self.writer.take();
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => writer.map(Writer::finish).transpose(),
+        }
+    }
+
+    fn add(&mut self, place: Place, name: &str) -> io::Result<()> {
+        if let Some(writer) = &mut self.writer {
+            let number = writer.add_interface(name, None)?;
+            self.interfaces.insert(place, number);
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Observer for Capture<W> {
+    fn interests(&self) -> Interests {
+        Interests { packets: true, ..Interests::default() }
+    }
+
+    fn packet(&mut self, now: Time, event: &PacketEvent, packet: &Packet) {
+        use PacketEventKind::{Delivered, Received, Sent};
+        if !matches!(event.kind, Sent | Received | Delivered) || self.error.is_some() {
+            return;
+        }
+        let Some(interface) = self.interfaces.get(&event.place) else { return };
+        let Some(writer) = &mut self.writer else { return };
+        self.error = writer.packet_value(*interface, now, packet, &self.book).err();
+    }
+}
