@@ -8,6 +8,7 @@
 use anabranch_endpoint::{ByteStream, Event};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
+use std::collections::BTreeMap;
 
 /// Which endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,12 +53,14 @@ pub struct Pair<E, F> {
     pub server: E,
     /// Time now.
     pub now: Time,
-    /// Every packet that was sent, in order.
+    /// Every packet that was sent, in order, while `logging`.
     pub log: Vec<Line>,
+    /// Keep the log; on at first.
+    pub logging: bool,
     latency: Span,
     rule: F,
-    /// (arrival, order of sending, receiver, packet)
-    in_flight: Vec<(Time, u64, Side, Packet)>,
+    /// By arrival and order of sending: receiver and packet.
+    in_flight: BTreeMap<(Time, u64), (Side, Packet)>,
     sent: u64,
 }
 
@@ -69,9 +72,10 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
             server,
             now: Time::ZERO,
             log: Vec::new(),
+            logging: true,
             latency,
             rule,
-            in_flight: Vec::new(),
+            in_flight: BTreeMap::new(),
             sent: 0,
         }
     }
@@ -90,7 +94,9 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
             let now = self.now;
             while let Some(packet) = self.end(side).poll_transmit(now) {
                 let fate = (self.rule)(side, &packet);
-                self.log.push(Line { sent: now, from: side, fate, packet: packet.clone() });
+                if self.logging {
+                    self.log.push(Line { sent: now, from: side, fate, packet: packet.clone() });
+                }
                 let to = if side == Side::Client { Side::Server } else { Side::Client };
                 let arrival = now + self.latency;
                 let copies: &[Time] = match fate {
@@ -100,7 +106,7 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
                     Fate::Duplicate(by) => &[arrival, arrival + by],
                 };
                 for at in copies {
-                    self.in_flight.push((*at, self.sent, to, packet.clone()));
+                    self.in_flight.insert((*at, self.sent), (to, packet.clone()));
                     self.sent += 1;
                 }
             }
@@ -111,8 +117,7 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
     /// when nothing happens before.
     pub fn step(&mut self, until: Time) -> bool {
         self.flush();
-        let next = self.in_flight.iter().enumerate().min_by_key(|(_, p)| (p.0, p.1));
-        let arrival = next.map_or(Time::NEVER, |(_, p)| p.0);
+        let arrival = self.in_flight.first_key_value().map_or(Time::NEVER, |(key, _)| key.0);
         let timeout = self.client.poll_timeout().min(self.server.poll_timeout());
         let at = arrival.min(timeout);
         if at > until {
@@ -121,9 +126,9 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
         }
         self.now = self.now.max(at);
         let now = self.now;
-        if arrival <= timeout {
-            let index = next.map(|(i, _)| i).expect("an arrival was found");
-            let (_, _, to, packet) = self.in_flight.remove(index);
+        if arrival <= timeout
+            && let Some((_, (to, packet))) = self.in_flight.pop_first()
+        {
             self.end(to).handle_input(now, &packet);
         } else {
             self.client.handle_timeout(now);
