@@ -1,1 +1,140 @@
 //! Python bindings: the private module `anabranch._core`.
+//!
+//! Bindings and nothing else: text goes in, dictionaries and NumPy arrays come
+//! out. Work runs with the interpreter released; an input that cannot be run
+//! raises `InputError`, a panic of ours a `RuntimeError` that asks for a
+//! report. python/anabranch/_core.pyi has the signatures.
+
+mod bench;
+mod guard;
+mod results;
+
+use anabranch_scenario as scenario;
+use anabranch_scenario::{RunError, RunOptions, Scenario};
+use guard::guarded;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+
+pyo3::create_exception!(
+    _core,
+    InputError,
+    PyValueError,
+    "A scenario that cannot be run as written; the message names file, field, value and what is allowed."
+);
+
+/// The module `anabranch._core`.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("InputError", module.py().get_type::<InputError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(run_batch, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
+    module.add("WORKLOADS", scenario::bench::WORKLOADS.map(|w| w.name).to_vec())
+}
+
+/// The text of the scenario file at `path`; refuses what is too large or not UTF-8.
+#[pyfunction]
+fn load(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    guarded(py, || scenario::load(&path))?.map_err(input_error)
+}
+
+/// The scenario with every default spelt out, as TOML that can be run again.
+#[pyfunction]
+#[pyo3(signature = (text, file="scenario", overrides=vec![]))]
+fn resolve(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
+    let read = || Scenario::with_overrides(text, file, &overrides).map(|s| s.resolved_toml());
+    guarded(py, read)?.map_err(input_error)
+}
+
+/// Runs a scenario once.
+#[pyfunction]
+#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replication=0, pcap=None,
+    trace_hash=false, check=false))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
+fn run<'py>(
+    py: Python<'py>,
+    text: &str,
+    file: &str,
+    overrides: Vec<String>,
+    seed: Option<u64>,
+    replication: u64,
+    pcap: Option<PathBuf>,
+    trace_hash: bool,
+    check: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = RunOptions { seed, replication, pcap, trace_hash, check };
+    let work = || {
+        let scenario = Scenario::with_overrides(text, file, &overrides)?;
+        scenario::run(&scenario, &options)
+    };
+    let result = guarded(py, work)?.map_err(run_error)?;
+    results::to_dict(py, &result)
+}
+
+/// Runs the replications `0..replications` on up to `jobs` threads (0: one
+/// per core).
+/// Between slices of the work it looks for an interrupt from the keyboard.
+#[pyfunction]
+#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replications=1, jobs=0))]
+fn run_batch<'py>(
+    py: Python<'py>,
+    text: &str,
+    file: &str,
+    overrides: Vec<String>,
+    seed: Option<u64>,
+    replications: u64,
+    jobs: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let scenario = guarded(py, || Scenario::with_overrides(text, file, &overrides))?;
+    let scenario = scenario.map_err(input_error)?;
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = if jobs == 0 { cores() } else { jobs };
+    let out = PyList::empty(py);
+    // Slices grow while they are short, so that threads do not wait for each
+    // other at the end of each, and an interrupt is heard within a second.
+    let mut slice = jobs as u64;
+    let mut next = 0;
+    while next < replications {
+        let end = replications.min(next + slice);
+        let results = guarded(py, || scenario::run_batch(&scenario, seed, next..end, jobs))?;
+        let mut wall = 0.0;
+        for result in results {
+            let result = result.map_err(run_error)?;
+            wall += result.run.wall_s / jobs as f64;
+            out.append(results::to_dict(py, &result)?)?;
+        }
+        py.check_signals()?;
+        if wall < 0.5 {
+            slice = slice.saturating_mul(2);
+        }
+        next = end;
+    }
+    Ok(out)
+}
+
+/// The lines (name, summary, reference) of a catalogue.
+#[pyfunction]
+fn catalogue(kind: &str) -> PyResult<Vec<(&'static str, String, &'static str)>> {
+    let entries = scenario::catalogue(kind).ok_or_else(|| {
+        let kinds = scenario::KINDS.join(", ");
+        InputError::new_err(format!("catalogue `{kind}`: allowed: {kinds}"))
+    })?;
+    Ok(entries.into_iter().map(|e| (e.name, e.summary, e.reference)).collect())
+}
+
+fn input_error(error: scenario::InputError) -> PyErr {
+    InputError::new_err(error.to_string())
+}
+
+fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Input(error) => input_error(error),
+        RunError::Output { .. } => PyOSError::new_err(error.to_string()),
+    }
+}

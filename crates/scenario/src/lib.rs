@@ -7,6 +7,7 @@
 //!
 //! Where to start reading: [`schema`], then [`build`](mod@build).
 
+pub mod bench;
 pub mod build;
 mod capture;
 mod catalogue;

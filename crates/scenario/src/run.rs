@@ -53,6 +53,12 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
+impl From<InputError> for RunError {
+    fn from(error: InputError) -> RunError {
+        RunError::Input(error)
+    }
+}
+
 impl From<BuildError> for RunError {
     fn from(error: BuildError) -> RunError {
         // Reading has checked what a build can refuse; this is for scenarios

@@ -1,0 +1,91 @@
+//! Results as dictionaries and NumPy arrays.
+
+use anabranch_scenario::{FlowRow, LinkRow, NamedSeries, RunInfo, RunResult};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// The dictionary of a run.
+pub(crate) fn to_dict<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Bound<'py, PyDict>> {
+    let flows: PyResult<Vec<_>> = result.flows.iter().map(|row| flow(py, row)).collect();
+    let links: PyResult<Vec<_>> = result.links.iter().map(|row| link(py, row)).collect();
+    let all = PyDict::new(py);
+    for it in &result.series {
+        all.set_item(&it.name, series(py, it)?)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("flows", PyList::new(py, flows?)?)?;
+    dict.set_item("series", all)?;
+    dict.set_item("links", PyList::new(py, links?)?)?;
+    dict.set_item("run", info(py, &result.run)?)?;
+    Ok(dict)
+}
+
+fn flow<'py>(py: Python<'py>, row: &FlowRow) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("flow", &row.flow)?;
+    dict.set_item("protocol", row.protocol)?;
+    dict.set_item("start_s", row.start_s)?;
+    dict.set_item("finish_s", row.finish_s)?;
+    dict.set_item("bytes", row.bytes)?;
+    dict.set_item("goodput_bps", row.goodput_bps)?;
+    dict.set_item("retransmitted_packets", row.retransmitted_packets)?;
+    dict.set_item("fast_retransmits", row.fast_retransmits)?;
+    dict.set_item("timeouts", row.timeouts)?;
+    dict.set_item("reverse_bytes", row.reverse_bytes)?;
+    dict.set_item("established", row.established)?;
+    dict.set_item("closed", row.closed)?;
+    dict.set_item("wrong_octets", row.wrong_octets)?;
+    Ok(dict)
+}
+
+fn series<'py>(py: Python<'py>, it: &NamedSeries) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("time_s", PyArray1::from_slice(py, &it.time_s))?;
+    dict.set_item("value", PyArray1::from_slice(py, &it.value))?;
+    if it.name.ends_with(".sends") {
+        dict.set_item("len", PyArray1::from_slice(py, &it.len))?;
+        dict.set_item("retransmission", PyArray1::from_slice(py, &it.retransmission))?;
+    }
+    Ok(dict)
+}
+
+fn link<'py>(py: Python<'py>, row: &LinkRow) -> PyResult<Bound<'py, PyDict>> {
+    let c = &row.counters;
+    let dict = PyDict::new(py);
+    dict.set_item("name", &row.name)?;
+    for (name, count) in [
+        ("received", c.received),
+        ("delivered", c.delivered),
+        ("dropped_queue", c.dropped_queue),
+        ("dropped_loss", c.dropped_loss),
+        ("dropped_corrupt", c.dropped_corrupt),
+        ("dropped_mtu", c.dropped_mtu),
+        ("duplicated", c.duplicated),
+        ("queued", c.queued),
+        ("bytes_received", c.bytes_received),
+        ("bytes_delivered", c.bytes_delivered),
+        ("bytes_dropped", c.bytes_dropped),
+        ("bytes_duplicated", c.bytes_duplicated),
+        ("bytes_queued", c.bytes_queued),
+    ] {
+        dict.set_item(name, count)?;
+    }
+    Ok(dict)
+}
+
+fn info<'py>(py: Python<'py>, run: &RunInfo) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("version", run.version)?;
+    dict.set_item("seed", run.seed)?;
+    dict.set_item("replication", run.replication)?;
+    dict.set_item("generator", run.generator)?;
+    dict.set_item("events", run.events)?;
+    dict.set_item("packet_hops", run.packet_hops)?;
+    dict.set_item("wall_s", run.wall_s)?;
+    dict.set_item("cpu_s", run.cpu_s)?;
+    dict.set_item("end_s", run.end_s)?;
+    dict.set_item("trace_hash", run.trace_hash.map(|hash| format!("{hash:016x}")))?;
+    dict.set_item("resolved", &run.resolved)?;
+    Ok(dict)
+}

@@ -1,0 +1,151 @@
+//! The speed workloads: what they are, and how they are measured.
+//!
+//! Speed is packet-hops per CPU second of one core: each link that a data or
+//! ACK packet crosses counts one. CPU time is that of the process, building
+//! included; peak memory is the process's high-water mark of resident memory
+//! since the workload began (`VmHWM`, reset before; 0 where there is no
+//! `/proc`).
+
+mod idle;
+mod process;
+mod workloads;
+
+use crate::{InputError, RunOptions, Scenario, run};
+use process::Stopwatch;
+
+/// A workload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Workload {
+    /// The name that [`measure`] takes.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+}
+
+/// All workloads.
+pub const WORKLOADS: [Workload; 4] = [
+    Workload { name: "long-flow", summary: "one bulk flow over 1 Gbit/s, 12 ms one way, 30 s" },
+    Workload {
+        name: "dumbbell-100",
+        summary: "100 flows with SACK over 1 Gbit/s, 20 ms, 1 BDP of queue, 20 s; Reno, then CUBIC",
+    },
+    Workload {
+        name: "replications",
+        summary: "200 transfers of 4 MB over 2 Mbit/s with 2 % loss, on one core",
+    },
+    Workload {
+        name: "idle-flows",
+        summary: "memory of 100,000 established connections without data",
+    },
+];
+
+/// What was measured.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measurement {
+    /// The workload.
+    pub workload: &'static str,
+    /// Which form of it, where there are several.
+    pub variant: &'static str,
+    /// Simulated seconds, summed over runs.
+    pub sim_s: f64,
+    /// CPU seconds of the process.
+    pub cpu_s: f64,
+    /// Wall-clock seconds.
+    pub wall_s: f64,
+    /// Links crossed by packets.
+    pub packet_hops: u64,
+    /// High-water mark of resident memory, octets.
+    pub peak_memory: u64,
+    /// What else the workload is about, by name.
+    pub extra: Vec<(&'static str, f64)>,
+}
+
+/// Runs and measures the workload of this name: one measurement a variant.
+/// `dumbbell-100-newreno` and `dumbbell-100-cubic` are its variants alone.
+pub fn measure(workload: &str) -> Result<Vec<Measurement>, InputError> {
+    let newreno = || one_run("dumbbell-100", "newreno", &workloads::dumbbell("reno"));
+    let cubic = || one_run("dumbbell-100", "cubic", &workloads::dumbbell("cubic"));
+    Ok(match workload {
+        "long-flow" => vec![one_run("long-flow", "", &workloads::long_flow())?],
+        "dumbbell-100" => vec![newreno()?, cubic()?],
+        "dumbbell-100-newreno" => vec![newreno()?],
+        "dumbbell-100-cubic" => vec![cubic()?],
+        "replications" => vec![replications(200)?],
+        "idle-flows" => vec![idle::measure(100_000)?],
+        _ => {
+            let names = WORKLOADS.map(|workload| workload.name).join(", ");
+            return Err(InputError::field("workload", workload, names).in_file("bench"));
+        }
+    })
+}
+
+fn one_run(
+    workload: &'static str,
+    variant: &'static str,
+    text: &str,
+) -> Result<Measurement, InputError> {
+    let scenario = Scenario::from_toml(text, workload)?;
+    let watch = Stopwatch::start();
+    let result = run(&scenario, &RunOptions::default()).map_err(input_error)?;
+    let bytes: u64 = result.flows.iter().map(|flow| flow.bytes).sum();
+    let goodput = bytes as f64 * 8.0 / result.run.end_s;
+    let extra = vec![("goodput_bps", goodput), ("events", result.run.events as f64)];
+    Ok(watch.measurement(workload, variant, result.run.end_s, result.run.packet_hops, extra))
+}
+
+/// Transfers one after the other on one core, each with its own draws.
+fn replications(count: u64) -> Result<Measurement, InputError> {
+    let scenario = Scenario::from_toml(&workloads::lossy_transfer(), "replications")?;
+    let watch = Stopwatch::start();
+    let (mut hops, mut sim_s) = (0, 0.0);
+    for replication in 0..count {
+        let options = RunOptions { replication, ..RunOptions::default() };
+        let result = run(&scenario, &options).map_err(input_error)?;
+        hops += result.run.packet_hops;
+        sim_s += result.run.end_s;
+    }
+    let mut m = watch.measurement("replications", "", sim_s, hops, Vec::new());
+    m.extra.push(("replications", count as f64));
+    m.extra.push(("replications_per_core_s", count as f64 / m.cpu_s));
+    Ok(m)
+}
+
+fn input_error(error: crate::RunError) -> InputError {
+    InputError::whole_file("bench", error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_is_a_scenario() {
+        let texts = [
+            workloads::long_flow(),
+            workloads::dumbbell("reno"),
+            workloads::dumbbell("cubic"),
+            workloads::lossy_transfer(),
+        ];
+        for text in texts {
+            Scenario::from_toml(&text, "bench").unwrap();
+        }
+    }
+
+    #[test]
+    fn replications_and_idle_flows_are_measured() {
+        let m = replications(2).unwrap();
+        // 4 MB in 1448-octet segments over three links, and its ACKs.
+        assert!(m.packet_hops > 2 * 3 * 2700, "{m:?}");
+        let m = idle::measure(200).unwrap();
+        assert!(
+            m.extra.iter().any(|(name, n)| *name == "bytes_per_connection" && *n >= 0.0),
+            "{m:?}"
+        );
+    }
+
+    #[test]
+    fn unknown_workloads_are_refused_with_the_known_ones() {
+        let said = measure("fast").unwrap_err().to_string();
+        assert!(said.contains("value `fast`: allowed: long-flow, "), "{said}");
+    }
+}

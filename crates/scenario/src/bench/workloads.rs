@@ -1,0 +1,59 @@
+//! The workloads as scenarios.
+
+/// One bulk flow: three links of 1 Gbit/s, 1 ms, 10 ms and 1 ms.
+pub(super) fn long_flow() -> String {
+    let link = |a, b, delay| {
+        format!(
+            "[[links]]\nends = [\"{a}\", \"{b}\"]\nrate = \"1 Gbit/s\"\ndelay = \"{delay} ms\"\n\
+             queue = {{ limit = \"1000 packets\" }}\n"
+        )
+    };
+    let links = link("a", "r", 1) + &link("r", "s", 10) + &link("s", "b", 1);
+    format!(
+        "name = \"long-flow\"\nduration = \"30 s\"\nhosts = [\"a\", \"b\"]\nrouters = [\"r\", \"s\"]\n\
+         {links}[[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntcp = {{ receive_buffer = \"64 MiB\" }}\n"
+    )
+}
+
+/// 100 bulk flows, each with hosts and access links of its own, over one
+/// bottleneck whose queue holds about the bandwidth-delay product: 1 Gbit/s
+/// times 2 (1 + 20 + 1) ms are 3667 packets of 1500 B; 20 ms and the access
+/// links of one side each way leave 3333 for the bottleneck itself.
+pub(super) fn dumbbell(window: &str) -> String {
+    let mut hosts = Vec::new();
+    let (mut links, mut flows) = (String::new(), String::new());
+    for i in 0..100 {
+        for (end, router) in [("c", "left"), ("s", "right")] {
+            hosts.push(format!("\"{end}{i}\""));
+            links += &format!(
+                "[[links]]\nends = [\"{end}{i}\", \"{router}\"]\nrate = \"1 Gbit/s\"\n\
+                 delay = \"1 ms\"\nqueue = {{ limit = \"1000 packets\" }}\n"
+            );
+        }
+        flows += &format!(
+            "[[flows]]\nname = \"f{i}\"\nfrom = \"c{i}\"\nto = \"s{i}\"\nstart_spread = \"1 s\"\n\
+             tcp = {{ recovery = \"sack\", window = \"{window}\" }}\n"
+        );
+    }
+    format!(
+        "name = \"dumbbell-100\"\nduration = \"20 s\"\nhosts = [{}]\nrouters = [\"left\", \"right\"]\n\
+         [[links]]\nends = [\"left\", \"right\"]\nrate = \"1 Gbit/s\"\ndelay = \"20 ms\"\n\
+         queue = {{ limit = \"3333 packets\" }}\n{links}{flows}",
+        hosts.join(", ")
+    )
+}
+
+/// 4 MB over 10 Mbit/s 10 ms, 2 Mbit/s 15 ms, 10 Mbit/s 10 ms, with 2 % of
+/// the packets lost on the way of the data.
+pub(super) fn lossy_transfer() -> String {
+    let queue = "queue = { limit = \"100 packets\" }";
+    format!(
+        "name = \"replications\"\nhosts = [\"a\", \"b\"]\nrouters = [\"r\", \"s\"]\n\
+         [[links]]\nends = [\"a\", \"r\"]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n{queue}\n\
+         [[links]]\nends = [\"r\", \"s\"]\nrate = \"2 Mbit/s\"\ndelay = \"15 ms\"\n{queue}\n\
+         impairments = [{{ kind = \"bernoulli\", rate = 0.02 }}]\n\
+         [[links]]\nends = [\"s\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n{queue}\n\
+         [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\nsize = \"4 MB\"\n\
+         tcp = {{ recovery = \"sack\", window = \"reno\" }}\n"
+    )
+}

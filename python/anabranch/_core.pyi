@@ -1,0 +1,47 @@
+"""The native module: private; use the classes of `anabranch`."""
+
+from os import PathLike
+from typing import Any
+
+__version__: str
+
+WORKLOADS: list[str]
+"""The names that `bench` takes."""
+
+class InputError(ValueError):
+    """A scenario that cannot be run as written: file, field, value and what is allowed."""
+
+def load(path: str | PathLike[str]) -> str:
+    """The text of a scenario file; refuses what is over 16 MiB or not UTF-8."""
+
+def resolve(text: str, file: str = "scenario", overrides: list[str] = []) -> str:
+    """The scenario with every default spelt out, as TOML that can be run again."""
+
+def run(
+    text: str,
+    file: str = "scenario",
+    overrides: list[str] = [],
+    seed: int | None = None,
+    replication: int = 0,
+    pcap: str | PathLike[str] | None = None,
+    trace_hash: bool = False,
+    check: bool = False,
+) -> dict[str, Any]:
+    """Runs a scenario once: `flows`, `series`, `links` and `run`."""
+
+def run_batch(
+    text: str,
+    file: str = "scenario",
+    overrides: list[str] = [],
+    seed: int | None = None,
+    replications: int = 1,
+    jobs: int = 0,
+) -> list[dict[str, Any]]:
+    """Replications 0 to n-1 on `jobs` threads (0: one per core), in order."""
+
+def catalogue(kind: str) -> list[tuple[str, str, str]]:
+    """Name, summary and reference of each entry of `algorithms`, `recoveries`, `queues`,
+    `impairments` or `observers`."""
+
+def bench(workload: str) -> list[dict[str, Any]]:
+    """Runs a speed workload: one dictionary a variant."""
