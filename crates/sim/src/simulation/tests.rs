@@ -310,6 +310,39 @@ fn trace(seed: u64) -> (u64, u64) {
 }
 
 #[test]
+fn at_one_date_starts_go_before_links_and_links_before_timers() {
+    // One flow's SYN arrives, another starts and the first one's timer expires, all
+    // at 300 ms: that is what a SYN takes over the link, and the timeout.
+    let mut builder = Builder::new();
+    let (a, b) = (builder.host("a"), builder.host("b"));
+    let delay = RTO - Span::from_micros(40);
+    let slow = LinkConfig { delay, ..config() };
+    builder.link(a, b, "a-b", slow.clone(), Seed::default().generator("a-b"));
+    builder.link(b, a, "b-a", slow, Seed::default().generator("b-a"));
+    builder.flow(spec(&builder, [a, b], 1, 1000));
+    builder.flow(FlowSpec { start: Time::ZERO + RTO, ..spec(&builder, [a, b], 2, 1000) });
+    let mut sim = builder.build().unwrap();
+    let order = sim.attach(Order::default());
+    sim.run_until(Time::ZERO + RTO);
+    let expected = [(1, Side::Client), (0, Side::Server), (0, Side::Client)];
+    let heard = &sim.observer(order).0;
+    assert_eq!(heard[1..], expected.map(|(flow, side)| (Time::ZERO + RTO, FlowId(flow), side)));
+}
+
+/// Which endpoints were handled, and when.
+#[derive(Default)]
+struct Order(Vec<(Time, FlowId, Side)>);
+
+impl Observer for Order {
+    fn interests(&self) -> Interests {
+        Interests { endpoints: true, ..Interests::default() }
+    }
+    fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, _state: &Observation) {
+        self.0.push((now, flow, side));
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run() {
     assert_eq!(trace(1), trace(1));
     assert_ne!(trace(1).0, trace(2).0);
@@ -435,7 +468,6 @@ fn an_endless_stream_stops_when_told() {
 
 #[test]
 fn routers_take_from_the_ttl_and_hosts_do_not_forward() {
-    // Two routers in a loop for an address whose host's link leads nowhere.
     let mut builder = Builder::new();
     let hosts = line(&mut builder, &config(), Seed::default());
     let flow = builder.flow(spec(&builder, hosts, 80, 1000));
