@@ -22,17 +22,17 @@ def complaint(result: subprocess.CompletedProcess[str], *parts: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        ('rate = "10 Mbit/s"', "rate = 10", ("links.0.rate", "10")),
-        ('rate = "10 Mbit/s"', 'rate = "10 Mbit"', ("links.0.rate", "10 Mbit")),
-        ('rate = "10 Mbit/s"', 'rate = "-1 Mbit/s"', ("links.0.rate", "-1 Mbit/s")),
-        ('delay = "10 ms"', 'delay = "10"', ("links.0.delay", "10")),
-        ('ends = ["a", "b"]', 'ends = ["a", "x"]', ("links.0.ends", "x")),
-        ('kind = "droptail"', 'kind = "nosuch"', ("links.0.queue.kind", "nosuch", "droptail")),
-        ("rate = 0.01 }", "rate = 1.5 }", ("links.0.impairments.0.rate", "1.5")),
-        ('to = "b"', 'to = "z"', ("flows.0.to", "z")),
-        ('size = "300 kB"', 'size = "a lot"', ("flows.0.size", "a lot")),
+        ('rate = "10 Mbit/s"', "rate = 10", ("links[0].rate", "10")),
+        ('rate = "10 Mbit/s"', 'rate = "10 Mbit"', ("links[0].rate", "10 Mbit")),
+        ('rate = "10 Mbit/s"', 'rate = "-1 Mbit/s"', ("links[0].rate", "-1 Mbit/s")),
+        ('delay = "10 ms"', 'delay = "10"', ("links[0].delay", "10")),
+        ('ends = ["a", "b"]', 'ends = ["a", "x"]', ("links[0].ends", "x")),
+        ('kind = "droptail"', 'kind = "nosuch"', ("links[0].queue.kind", "nosuch", "droptail")),
+        ("rate = 0.01 }", "rate = 1.5 }", ("links[0].impairments[0].rate", "1.5")),
+        ('to = "b"', 'to = "z"', ("flows[0].to", "z")),
+        ('size = "300 kB"', 'size = "a lot"', ("flows[0].size", "a lot")),
         ('size = "300 kB"', 'sise = "300 kB"', ("sise",)),
-        ('what = "cwnd"', 'what = "mood"', ("observe.0.what", "mood", "cwnd")),
+        ('what = "cwnd"', 'what = "mood"', ("observe[0].what", "mood", "cwnd")),
         ('name = "two hosts"', "name = ", ()),
     ],
 )
@@ -52,10 +52,10 @@ def test_a_wrong_field_is_named(
     [
         ("nothing", ("--set", "nothing", "KEY=VALUE")),
         ("=3", ("--set",)),
-        ("flows.0.tcp.recovery=magic", ("flows.0.tcp.recovery", "magic", "newreno")),
-        ("flows.0.tcp.window=magic", ("flows.0.tcp.window", "magic", "cubic")),
+        ("flows.0.tcp.recovery=magic", ("flows[0].tcp.recovery", "magic", "newreno")),
+        ("flows.0.tcp.window=magic", ("flows[0].tcp.window", "magic", "cubic")),
         ("flows.7.size=1 MB", ("flows.7",)),
-        ("flows.0.tcp.mss=0 B", ("flows.0.tcp.mss", "0 B")),
+        ("flows.0.tcp.mss=0 B", ("flows[0].tcp.mss", "0 B")),
     ],
 )
 def test_a_wrong_override_is_named(

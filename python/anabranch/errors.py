@@ -32,5 +32,5 @@ class InputError(AnabranchError, ValueError):
 
     @classmethod
     def about(cls, where: str, field: str, value: str, allowed: str) -> InputError:
-        """The message in its one form."""
-        return cls(f"{where}: {field} = {value}; allowed: {allowed}")
+        """The message in the form that the core uses, too."""
+        return cls(f"{where}: field `{field}`: value `{value}`: allowed: {allowed}")

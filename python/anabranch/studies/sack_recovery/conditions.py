@@ -75,7 +75,7 @@ def scenario(scheme: str, condition: Condition) -> Scenario:
     lost = list(range(condition.first_drop, condition.first_drop + condition.drops))
     assignments = [
         f"flows.0.tcp.recovery={entry['recovery']}",
-        f"links.1.impairments.0.list={lost}",
+        f"links.1.impairments.0.numbers={lost}",
         # The access links have 1 ms each way at both ends.
         f'links.1.delay="{condition.rtt_ms / 2 - 2:g} ms"',
         f'duration="{duration:g} s"',
