@@ -19,7 +19,7 @@ pub trait Quantity: Sized {
 }
 
 impl Quantity for Span {
-    const ALLOWED: &'static str = "a time such as \"35 ms\", at least 0 and at most 200 days, \
+    const ALLOWED: &'static str = "a time such as \"35 ms\", at least 0 and at most 10 days, \
         in ps, ns, us, ms, s, min or h";
 
     fn parse(text: &str) -> Option<Span> {
@@ -35,7 +35,7 @@ impl Quantity for Span {
             _ => return None,
         };
         let picos = number.times(scale, Rounding::Nearest)?;
-        (picos <= 200 * 24 * 3600 * PS_PER_S).then(|| Span::from_picos(picos))
+        (picos <= LONGEST_S * PS_PER_S).then(|| Span::from_picos(picos))
     }
 
     fn write(&self) -> String {
@@ -155,6 +155,9 @@ impl Quantity for Amount {
 }
 
 const PS_PER_S: u64 = 1_000_000_000_000;
+/// The longest time that is read, 10 days: the clock counts to 213, and dates
+/// are sums of such times.
+pub(crate) const LONGEST_S: u64 = 10 * 24 * 3600;
 
 /// In the first unit (from large to small) that divides `n`.
 fn write_in(n: u64, units: &[(u64, &str)]) -> String {

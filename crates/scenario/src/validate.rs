@@ -3,6 +3,7 @@
 
 use crate::InputError;
 use crate::build::FIRST_PORT;
+use crate::quantity::LONGEST_S;
 use crate::schema::{Mishap, Scenario, What};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +38,12 @@ fn check_links(s: &Scenario, nodes: &Names) -> Result<(), InputError> {
             if !nodes.contains(end) {
                 let allowed = format!("a host or router: {}", nodes.list());
                 return Err(InputError::field(format!("links[{i}].ends[{j}]"), end, allowed));
+            }
+        }
+        for (field, way) in [("rate", &link.forward), ("reverse.rate", &link.reverse)] {
+            if way.mtu.0 * 8 / way.rate.as_bps() > LONGEST_S {
+                let allowed = format!("rates that send a packet of {} within 10 days", way.mtu);
+                return Err(InputError::field(format!("links[{i}].{field}"), way.rate, allowed));
             }
         }
         links.add(&link.name, format!("links[{i}].name"))?;
