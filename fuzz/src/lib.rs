@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod connection;
 mod wire;
 
+pub use connection::tcp_connection;
 pub use wire::{parse_packet, parse_tcp_options};

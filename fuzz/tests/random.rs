@@ -16,6 +16,11 @@ fn parse_tcp_options() {
     drive("parse_tcp_options", 40, anabranch_fuzz::parse_tcp_options);
 }
 
+#[test]
+fn tcp_connection() {
+    drive("tcp_connection", 600, anabranch_fuzz::tcp_connection);
+}
+
 fn drive(target: &str, max_len: u64, body: impl Fn(&[u8])) {
     let seeds = seeds(target);
     assert!(!seeds.is_empty(), "no seeds for {target}");

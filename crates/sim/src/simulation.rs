@@ -281,22 +281,22 @@ impl<E: ByteStream> Simulation<E> {
         }
     }
 
-    /// Sends what an endpoint has to send, lets its application hear its
-    /// events, and says when it wants to be called.
+    /// Lets an endpoint's application hear its events, sends what the endpoint
+    /// has to send, and says when it wants to be called.
     fn service(&mut self, index: u32) -> Time {
         let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
         let now = self.fabric.now;
         let (flow, side) = owner(index);
         loop {
-            while let Some(packet) = endpoint.poll_transmit(now) {
-                self.fabric.send(app.node, packet, (flow, side));
-            }
             let mut heard = false;
             while let Some(event) = endpoint.poll_event() {
                 heard = true;
                 if app.handle_event(now, event, endpoint, &mut self.buf) {
                     self.unfinished -= 1;
                 }
+            }
+            while let Some(packet) = endpoint.poll_transmit(now) {
+                self.fabric.send(app.node, packet, (flow, side));
             }
             if !heard {
                 break;

@@ -108,6 +108,8 @@ pub struct Connection {
     probe_due: bool,
     /// The user has closed: a FIN follows the data.
     closed_by_user: bool,
+    /// The connection is over: a `Connection` lives once.
+    ended: bool,
     /// A write was cut short.
     write_blocked: bool,
     reset_due: Option<Reset>,
@@ -164,6 +166,7 @@ impl Connection {
             syn_due: false,
             probe_due: false,
             closed_by_user: false,
+            ended: false,
             write_blocked: false,
             reset_due: None,
             pending: Pending::default(),
@@ -192,6 +195,7 @@ impl Connection {
     /// reset that is already due.
     fn finish(&mut self, reason: CloseReason) {
         self.state = State::Closed;
+        self.ended = true;
         self.timers = [Timer::IDLE; 4];
         self.syn_due = false;
         self.probe_due = false;
@@ -212,7 +216,7 @@ impl Connection {
 
 impl ByteStream for Connection {
     fn connect(&mut self, _now: Time) {
-        if self.state == State::Closed && self.pending.closed.is_none() {
+        if self.state == State::Closed && !self.ended {
             self.state = State::SynSent;
             self.syn_due = true;
         }

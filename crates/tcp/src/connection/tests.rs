@@ -200,6 +200,17 @@ fn an_abort_resets_the_peer() {
     );
 }
 
+#[test]
+fn a_connection_lives_once() {
+    let mut pair = pair(&classic(Recovery::Reno), |_, _| Fate::Deliver);
+    pair.drive(at_ms(400));
+    pair.client.abort();
+    pair.drive(at_ms(1000));
+    pair.client.connect(at_ms(1000));
+    assert_eq!(pair.client.state(), State::Closed);
+    assert_eq!(pair.client.poll_transmit(at_ms(1000)), None);
+}
+
 /// RFC 9293 §3.8.6.1: a reader that stops closes the window; probes reopen it.
 #[test]
 fn a_closed_window_is_probed_until_it_opens() {
