@@ -161,7 +161,7 @@ pub(crate) const LONGEST_S: u64 = 10 * 24 * 3600;
 
 /// In the first unit (from large to small) that divides `n`.
 fn write_in(n: u64, units: &[(u64, &str)]) -> String {
-    let fits = units.iter().find(|(scale, _)| n > 0 && n % scale == 0);
+    let fits = units.iter().find(|(scale, _)| n > 0 && n.is_multiple_of(*scale));
     match fits {
         Some((scale, unit)) => format!("{} {unit}", n / scale),
         None => format!("0 {}", units.last().map_or("", |(_, unit)| unit)),
@@ -193,7 +193,7 @@ impl Decimal {
         } else {
             // Below 10^-38 nothing is left of any 64-bit number times any unit.
             let divisor = 10_u128.checked_pow(self.exponent.unsigned_abs()).unwrap_or(u128::MAX);
-            if rounding == Rounding::Refuse && product % divisor != 0 {
+            if rounding == Rounding::Refuse && !product.is_multiple_of(divisor) {
                 return None;
             }
             product / divisor + u128::from(product % divisor >= divisor.div_ceil(2))

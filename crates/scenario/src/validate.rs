@@ -157,11 +157,11 @@ fn check_references(s: &Scenario) -> Result<(), InputError> {
             }
         }
         let directions = || s.links.iter().flat_map(|l| [l.name.as_str(), l.reverse_name.as_str()]);
-        if let (What::Queue, Some(link)) = (observe.what, &observe.link) {
-            if !directions().any(|name| name == link) {
-                let allowed = format!("a direction of a link: {}", shorten(directions()));
-                return Err(InputError::field(format!("observe[{i}].link"), link, allowed));
-            }
+        if let (What::Queue, Some(link)) = (observe.what, &observe.link)
+            && !directions().any(|name| name == link)
+        {
+            let allowed = format!("a direction of a link: {}", shorten(directions()));
+            return Err(InputError::field(format!("observe[{i}].link"), link, allowed));
         }
     }
     Ok(())

@@ -57,7 +57,7 @@ impl fmt::Debug for Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, name) in [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s")] {
-            if self.0 % unit == 0 {
+            if self.0.is_multiple_of(unit) {
                 return write!(f, "{} {name}", self.0 / unit);
             }
         }

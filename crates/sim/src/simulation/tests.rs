@@ -94,16 +94,16 @@ impl Endpoint for StopAndWait {
     fn handle_input(&mut self, _now: Time, packet: &Packet) {
         let Body::Tcp(segment) = &packet.body else { panic!("a segment") };
         self.active = true;
-        if let Some((_, len)) = self.next().filter(|_| self.in_flight) {
-            if segment.ack.0 as u64 == self.una + len.max(1) {
-                self.una += len.max(1);
-                self.in_flight = false;
-                self.deadline = Time::NEVER;
-                if self.una == 1 {
-                    self.events.push_back(Event::Connected);
-                } else if self.una == self.end + 2 {
-                    self.events.push_back(Event::Closed(CloseReason::Normal));
-                }
+        if let Some((_, len)) = self.next().filter(|_| self.in_flight)
+            && segment.ack.0 as u64 == self.una + len.max(1)
+        {
+            self.una += len.max(1);
+            self.in_flight = false;
+            self.deadline = Time::NEVER;
+            if self.una == 1 {
+                self.events.push_back(Event::Connected);
+            } else if self.una == self.end + 2 {
+                self.events.push_back(Event::Closed(CloseReason::Normal));
             }
         }
         if segment.seq_len() == 0 {
