@@ -3,6 +3,18 @@
 from os import PathLike
 from typing import Any
 
+__all__ = [
+    "WORKLOADS",
+    "InputError",
+    "__version__",
+    "bench",
+    "catalogue",
+    "load",
+    "resolve",
+    "run",
+    "run_batch",
+]
+
 __version__: str
 
 WORKLOADS: list[str]
@@ -14,13 +26,13 @@ class InputError(ValueError):
 def load(path: str | PathLike[str]) -> str:
     """The text of a scenario file; refuses what is over 16 MiB or not UTF-8."""
 
-def resolve(text: str, file: str = "scenario", overrides: list[str] = []) -> str:
+def resolve(text: str, file: str = "scenario", overrides: list[str] = ...) -> str:
     """The scenario with every default spelt out, as TOML that can be run again."""
 
 def run(
     text: str,
     file: str = "scenario",
-    overrides: list[str] = [],
+    overrides: list[str] = ...,
     seed: int | None = None,
     replication: int = 0,
     pcap: str | PathLike[str] | None = None,
@@ -32,7 +44,7 @@ def run(
 def run_batch(
     text: str,
     file: str = "scenario",
-    overrides: list[str] = [],
+    overrides: list[str] = ...,
     seed: int | None = None,
     replications: int = 1,
     jobs: int = 0,

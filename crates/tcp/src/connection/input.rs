@@ -164,9 +164,16 @@ impl Connection {
             s.rtt.on_sample(rtt);
         }
         let ack_event = Ack { now, acked, delivered, duplicate, prior_in_flight, rtt };
+        let repairing = self.scheme.in_recovery();
         let rto = self.scheme.on_ack(s, &ack_event);
         if acked > 0 {
             self.on_progress(now, rto);
+        }
+        if self.scheme.in_recovery() && !repairing {
+            // Fast retransmit restarts the timer. RFC 6298 §5 is silent; BSD,
+            // Linux and ns-2 agree.
+            let deadline = now + self.sender.rtt.rto();
+            self.timer(Due::Retransmit).set(deadline);
         }
         true
     }
