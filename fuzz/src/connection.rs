@@ -1,7 +1,7 @@
 //! Commands, segments and dates in any order against two TCP connections.
 
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Seed};
-use anabranch_tcp::recovery::{Pipe, Recovery};
+use anabranch_tcp::recovery::{Awnd, Pipe, Recovery};
 use anabranch_tcp::{Config, Connection, State};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload, SackBlock, TcpFlags, TcpSegment};
@@ -42,12 +42,13 @@ pub fn tcp_connection(octets: &[u8]) {
     let mut input = Input(octets);
     let schemes = [
         Recovery::Reno,
-        Recovery::NewReno { impatient: false },
-        Recovery::NewReno { impatient: true },
+        Recovery::NewReno { impatient: false, exit_growth: false },
+        Recovery::NewReno { impatient: true, exit_growth: true },
         Recovery::Sack { pipe: Pipe::Rfc6675 },
         Recovery::Sack { pipe: Pipe::Ns2 },
         Recovery::Sack { pipe: Pipe::Ns2Old },
-        Recovery::Fack,
+        Recovery::Fack { awnd: Awnd::Paper },
+        Recovery::Fack { awnd: Awnd::Ns2 },
         Recovery::Decoupled,
     ];
     let switches = input.byte();

@@ -4,7 +4,7 @@
 
 use anabranch_congestion::{ALGORITHMS, Algorithm};
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
-use anabranch_tcp::recovery::{Pipe, Recovery};
+use anabranch_tcp::recovery::{Awnd, Pipe, Recovery};
 use anabranch_tcp::{Config, Connection, Counting, DelayedAck};
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
@@ -14,12 +14,13 @@ use proptest::prelude::*;
 fn schemes() -> Vec<Recovery> {
     vec![
         Recovery::Reno,
-        Recovery::NewReno { impatient: false },
-        Recovery::NewReno { impatient: true },
+        Recovery::NewReno { impatient: false, exit_growth: false },
+        Recovery::NewReno { impatient: true, exit_growth: true },
         Recovery::Sack { pipe: Pipe::Rfc6675 },
         Recovery::Sack { pipe: Pipe::Ns2 },
         Recovery::Sack { pipe: Pipe::Ns2Old },
-        Recovery::Fack,
+        Recovery::Fack { awnd: Awnd::Paper },
+        Recovery::Fack { awnd: Awnd::Ns2 },
         Recovery::Decoupled,
     ]
 }

@@ -5,7 +5,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_endpoint::RtoBounds;
-use anabranch_tcp::recovery::{Pipe, Recovery, SCHEMES};
+use anabranch_tcp::recovery::{Awnd, Pipe, Recovery, SCHEMES};
 use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow};
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
@@ -16,6 +16,7 @@ const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
     ("rfc6928", InitialWindow::Rfc6928),
 ];
 const COUNTINGS: [(&str, Counting); 2] = [("bytes", Counting::Bytes), ("acks", Counting::Acks)];
+const AWNDS: [(&str, Awnd); 2] = [("paper", Awnd::Paper), ("ns2", Awnd::Ns2)];
 const PIPES: [(&str, Pipe); 3] =
     [("rfc6675", Pipe::Rfc6675), ("ns2", Pipe::Ns2), ("ns2-old", Pipe::Ns2Old)];
 
@@ -100,9 +101,13 @@ pub(super) fn write(config: &Config) -> Table {
     put("counting", word(&COUNTINGS, &config.counting).into());
     let mut recovery = vec![("scheme", Value::from(config.recovery.name()))];
     match config.recovery {
-        Recovery::NewReno { impatient } => recovery.push(("impatient", impatient.into())),
+        Recovery::NewReno { impatient, exit_growth } => {
+            recovery.push(("impatient", impatient.into()));
+            recovery.push(("exit_growth", exit_growth.into()));
+        }
         Recovery::Sack { pipe } => recovery.push(("pipe", word(&PIPES, &pipe).into())),
-        Recovery::Reno | Recovery::Fack | Recovery::Decoupled => {}
+        Recovery::Fack { awnd } => recovery.push(("awnd", word(&AWNDS, &awnd).into())),
+        Recovery::Reno | Recovery::Decoupled => {}
     }
     put("recovery", table_of(recovery));
     put("window", window::write(&config.window));
@@ -160,11 +165,13 @@ fn read_recovery(f: &Fields<'_>) -> Result<Option<Recovery>, InputError> {
     let scheme = r.text("scheme")?.and_then(Recovery::from_name);
     let mut scheme = scheme.ok_or_else(|| r.error("scheme", names()))?;
     match &mut scheme {
-        Recovery::NewReno { impatient } => {
+        Recovery::NewReno { impatient, exit_growth } => {
+            *exit_growth = r.boolean("exit_growth")?.unwrap_or(*exit_growth);
             *impatient = r.boolean("impatient")?.unwrap_or(*impatient);
         }
         Recovery::Sack { pipe } => *pipe = r.choice("pipe", &PIPES)?.unwrap_or(*pipe),
-        Recovery::Reno | Recovery::Fack | Recovery::Decoupled => {}
+        Recovery::Fack { awnd } => *awnd = r.choice("awnd", &AWNDS)?.unwrap_or(*awnd),
+        Recovery::Reno | Recovery::Decoupled => {}
     }
     r.finish()?;
     Ok(Some(scheme))

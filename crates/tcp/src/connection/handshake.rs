@@ -84,7 +84,8 @@ impl Connection {
         }
         if self.config.recovery.needs_sack() && !self.agreed.sack {
             // The peer does not speak SACK: NewReno is what remains.
-            self.scheme = crate::recovery::Recovery::NewReno { impatient: false }.build();
+            self.scheme =
+                crate::recovery::Recovery::NewReno { impatient: false, exit_growth: false }.build();
         }
         // The window in a SYN is never scaled (RFC 7323 §2.2).
         self.sender.window_edge = 1 + segment.window as u64;

@@ -13,8 +13,19 @@ use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 
-#[derive(Debug, Default)]
+/// How FACK counts what is in the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Awnd {
+    /// Equation 2 of the paper: from the octet after the highest SACKed one.
+    #[default]
+    Paper,
+    /// As ns-2: from the highest SACKed packet itself, one segment more.
+    Ns2,
+}
+
+#[derive(Debug)]
 pub(crate) struct Fack {
+    awnd: Awnd,
     in_recovery: bool,
     /// The first retransmission leaves regardless of the window.
     pending: bool,
@@ -22,12 +33,18 @@ pub(crate) struct Fack {
     high_rxt: u64,
 }
 
+impl Fack {
+    pub(crate) fn new(awnd: Awnd) -> Fack {
+        Fack { awnd, in_recovery: false, pending: false, high_rxt: 0 }
+    }
+}
+
 impl Scheme for Fack {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if self.in_recovery {
             if s.una >= s.recover {
                 s.board.forget_retransmissions();
-                *self = Fack::default();
+                *self = Fack::new(self.awnd);
             }
             return Rto::Restart;
         }
@@ -38,13 +55,13 @@ impl Scheme for Fack {
         let triggered = fack - s.una > 3 * s.mss || s.dupacks >= s.dup_thresh;
         if triggered && s.may_enter_recovery() {
             s.enter_recovery(ack);
-            *self = Fack { in_recovery: true, pending: true, high_rxt: s.una };
+            *self = Fack { in_recovery: true, pending: true, high_rxt: s.una, ..*self };
         }
         Rto::Restart
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        *self = Fack::default();
+        *self = Fack::new(self.awnd);
     }
 
     fn next(&self, s: &Sender) -> Next {
@@ -72,7 +89,9 @@ impl Scheme for Fack {
 
     fn in_flight(&self, s: &Sender) -> u64 {
         if self.in_recovery {
-            s.nxt - s.board.fack(s.una).min(s.nxt) + s.board.retransmitted().total()
+            let extra = if self.awnd == Awnd::Ns2 { s.mss } else { 0 };
+            let beyond = s.nxt - s.board.fack(s.una).min(s.nxt);
+            beyond + extra + s.board.retransmitted().total()
         } else {
             s.flight()
         }

@@ -16,6 +16,7 @@ mod newreno;
 mod reno;
 mod sack;
 
+pub use fack::Awnd;
 pub use sack::Pipe;
 
 use crate::range_set::Range;
@@ -106,6 +107,9 @@ pub enum Recovery {
         /// Restart the retransmission timer only at the first partial ACK
         /// (RFC 6582 §4, "Impatient"); otherwise at each ("Slow-but-Steady").
         impatient: bool,
+        /// The ACK that ends recovery opens the window too, as in ns-2;
+        /// otherwise it deflates it only (RFC 6582 §3.2 step 3).
+        exit_growth: bool,
     },
     /// RFC 6675, or the pipe rules of ns-2.
     Sack {
@@ -113,7 +117,10 @@ pub enum Recovery {
         pipe: Pipe,
     },
     /// Forward acknowledgment (Mathis and Mahdavi 1996).
-    Fack,
+    Fack {
+        /// How `awnd` is counted.
+        awnd: Awnd,
+    },
     /// Recovery decoupled from congestion control (Hwang, Yoo and Yoo).
     Decoupled,
 }
@@ -163,9 +170,9 @@ impl Recovery {
     pub fn from_name(name: &str) -> Option<Recovery> {
         Some(match name {
             "reno" => Recovery::Reno,
-            "newreno" => Recovery::NewReno { impatient: false },
+            "newreno" => Recovery::NewReno { impatient: false, exit_growth: false },
             "sack" => Recovery::Sack { pipe: Pipe::Rfc6675 },
-            "fack" => Recovery::Fack,
+            "fack" => Recovery::Fack { awnd: Awnd::Paper },
             "decoupled" => Recovery::Decoupled,
             _ => return None,
         })
@@ -176,20 +183,22 @@ impl Recovery {
             Recovery::Reno => "reno",
             Recovery::NewReno { .. } => "newreno",
             Recovery::Sack { .. } => "sack",
-            Recovery::Fack => "fack",
+            Recovery::Fack { .. } => "fack",
             Recovery::Decoupled => "decoupled",
         }
     }
     /// It reads SACK blocks, and cannot work without them.
     pub fn needs_sack(&self) -> bool {
-        matches!(self, Recovery::Sack { .. } | Recovery::Fack | Recovery::Decoupled)
+        matches!(self, Recovery::Sack { .. } | Recovery::Fack { .. } | Recovery::Decoupled)
     }
     pub(crate) fn build(&self) -> Active {
         match *self {
             Recovery::Reno => Active::Reno(Default::default()),
-            Recovery::NewReno { impatient } => Active::NewReno(newreno::NewReno::new(impatient)),
+            Recovery::NewReno { impatient, exit_growth } => {
+                Active::NewReno(newreno::NewReno::new(impatient, exit_growth))
+            }
             Recovery::Sack { pipe } => Active::Sack(sack::Sack::new(pipe)),
-            Recovery::Fack => Active::Fack(Default::default()),
+            Recovery::Fack { awnd } => Active::Fack(fack::Fack::new(awnd)),
             Recovery::Decoupled => Active::Decoupled(Default::default()),
         }
     }

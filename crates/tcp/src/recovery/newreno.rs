@@ -12,6 +12,7 @@ use crate::sender::{Ack, Sender};
 #[derive(Debug)]
 pub(crate) struct NewReno {
     impatient: bool,
+    exit_growth: bool,
     in_recovery: bool,
     pending: bool,
     /// Partial ACKs in this recovery.
@@ -22,12 +23,19 @@ pub(crate) struct NewReno {
 }
 
 impl NewReno {
-    pub(crate) fn new(impatient: bool) -> NewReno {
-        NewReno { impatient, in_recovery: false, pending: false, partial_acks: 0, inflation: 0 }
+    pub(crate) fn new(impatient: bool, exit_growth: bool) -> NewReno {
+        NewReno {
+            impatient,
+            exit_growth,
+            in_recovery: false,
+            pending: false,
+            partial_acks: 0,
+            inflation: 0,
+        }
     }
 
     fn leave(&mut self) {
-        *self = NewReno::new(self.impatient);
+        *self = NewReno::new(self.impatient, self.exit_growth);
     }
 }
 
@@ -37,6 +45,9 @@ impl Scheme for NewReno {
             s.grow(ack, ack.acked);
         } else if ack.acked > 0 && s.una >= s.recover {
             self.leave(); // full acknowledgment
+            if self.exit_growth {
+                s.grow(ack, ack.acked.min(s.mss));
+            }
         } else if ack.acked > 0 {
             // Partial acknowledgment: resend the first unacknowledged segment,
             // deflate by what was acknowledged, add one segment back.
