@@ -1,7 +1,7 @@
 //! Commands, segments and dates in any order against two TCP connections.
 
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Seed};
-use anabranch_tcp::recovery::{Awnd, Pipe, Recovery};
+use anabranch_tcp::recovery::{Pipe, Recovery};
 use anabranch_tcp::{Config, Connection, State};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload, SackBlock, TcpFlags, TcpSegment};
@@ -47,8 +47,7 @@ pub fn tcp_connection(octets: &[u8]) {
         Recovery::Sack { pipe: Pipe::Rfc6675 },
         Recovery::Sack { pipe: Pipe::Ns2 },
         Recovery::Sack { pipe: Pipe::Ns2Old },
-        Recovery::Fack { awnd: Awnd::Paper },
-        Recovery::Fack { awnd: Awnd::Ns2 },
+        Recovery::Fack,
         Recovery::Decoupled,
     ];
     let switches = input.byte();

@@ -4,7 +4,7 @@
 
 use anabranch_congestion::{ALGORITHMS, Algorithm};
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
-use anabranch_tcp::recovery::{Awnd, Pipe, Recovery};
+use anabranch_tcp::recovery::{Pipe, Recovery};
 use anabranch_tcp::{Config, Connection, Counting, DelayedAck};
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
@@ -19,8 +19,7 @@ fn schemes() -> Vec<Recovery> {
         Recovery::Sack { pipe: Pipe::Rfc6675 },
         Recovery::Sack { pipe: Pipe::Ns2 },
         Recovery::Sack { pipe: Pipe::Ns2Old },
-        Recovery::Fack { awnd: Awnd::Paper },
-        Recovery::Fack { awnd: Awnd::Ns2 },
+        Recovery::Fack,
         Recovery::Decoupled,
     ]
 }

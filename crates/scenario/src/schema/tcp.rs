@@ -5,7 +5,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_endpoint::RtoBounds;
-use anabranch_tcp::recovery::{Awnd, Pipe, Recovery, SCHEMES};
+use anabranch_tcp::recovery::{Pipe, Recovery, SCHEMES};
 use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow};
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
@@ -16,7 +16,6 @@ const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
     ("rfc6928", InitialWindow::Rfc6928),
 ];
 const COUNTINGS: [(&str, Counting); 2] = [("bytes", Counting::Bytes), ("acks", Counting::Acks)];
-const AWNDS: [(&str, Awnd); 2] = [("paper", Awnd::Paper), ("ns2", Awnd::Ns2)];
 const PIPES: [(&str, Pipe); 3] =
     [("rfc6675", Pipe::Rfc6675), ("ns2", Pipe::Ns2), ("ns2-old", Pipe::Ns2Old)];
 
@@ -106,8 +105,7 @@ pub(super) fn write(config: &Config) -> Table {
             recovery.push(("exit_growth", exit_growth.into()));
         }
         Recovery::Sack { pipe } => recovery.push(("pipe", word(&PIPES, &pipe).into())),
-        Recovery::Fack { awnd } => recovery.push(("awnd", word(&AWNDS, &awnd).into())),
-        Recovery::Reno | Recovery::Decoupled => {}
+        Recovery::Reno | Recovery::Fack | Recovery::Decoupled => {}
     }
     put("recovery", table_of(recovery));
     put("window", window::write(&config.window));
@@ -170,8 +168,7 @@ fn read_recovery(f: &Fields<'_>) -> Result<Option<Recovery>, InputError> {
             *impatient = r.boolean("impatient")?.unwrap_or(*impatient);
         }
         Recovery::Sack { pipe } => *pipe = r.choice("pipe", &PIPES)?.unwrap_or(*pipe),
-        Recovery::Fack { awnd } => *awnd = r.choice("awnd", &AWNDS)?.unwrap_or(*awnd),
-        Recovery::Reno | Recovery::Decoupled => {}
+        Recovery::Reno | Recovery::Fack | Recovery::Decoupled => {}
     }
     r.finish()?;
     Ok(Some(scheme))

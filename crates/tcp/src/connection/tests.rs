@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::config::{Counting, DelayedAck, InitialWindow};
-use crate::recovery::{Awnd, Pipe, Recovery};
+use crate::recovery::{Pipe, Recovery};
 use anabranch_congestion::Algorithm;
 use anabranch_endpoint::Seed;
 use anabranch_testkit::{Fate, Pair, Side};
@@ -273,7 +273,7 @@ fn slow_start_takes_the_closed_forms_rounds() {
 /// scheme sends from the detection on.
 fn seven_drops(recovery: Recovery) -> (Vec<(u64, Vec<u64>)>, Observation) {
     let mut config = classic(recovery);
-    config.limited_transmit = !matches!(recovery, Recovery::Fack { .. });
+    config.limited_transmit = recovery != Recovery::Fack;
     let mut pair = pair(&config, drop_nth(&[24, 25, 26, 27, 28, 29, 30]));
     pair.client.write(1 << 30);
     pair.drive(at_ms(2_850));
@@ -326,7 +326,7 @@ fn sack_with_the_newer_ns2_pipe_waits_for_the_timer() {
 
 #[test]
 fn fack_resends_all_holes_and_nothing_new_before() {
-    let (rounds, end) = seven_drops(Recovery::Fack { awnd: Awnd::Paper });
+    let (rounds, end) = seven_drops(Recovery::Fack);
     let first: Vec<u64> = rounds[0].1.clone();
     assert_eq!(first[0], 24);
     assert!(first.iter().all(|n| *n < 31), "{first:?}");
@@ -362,10 +362,10 @@ fn a_window_of_three_needs_limited_transmit() {
     for (recovery, limited_transmit, timeouts) in [
         (Recovery::Decoupled, true, 0),
         (Recovery::Decoupled, false, 1),
-        (Recovery::Fack { awnd: Awnd::Paper }, false, 1),
+        (Recovery::Fack, false, 1),
         // With limited transmit FACK's rule is met too: the paper's claim
         // holds for FACK as published, without it.
-        (Recovery::Fack { awnd: Awnd::Paper }, true, 0),
+        (Recovery::Fack, true, 0),
     ] {
         let config = Config {
             initial_window: InitialWindow::Segments(3),
@@ -427,8 +427,7 @@ fn all_schemes() -> Vec<Recovery> {
         Recovery::Sack { pipe: Pipe::Rfc6675 },
         Recovery::Sack { pipe: Pipe::Ns2 },
         Recovery::Sack { pipe: Pipe::Ns2Old },
-        Recovery::Fack { awnd: Awnd::Paper },
-        Recovery::Fack { awnd: Awnd::Ns2 },
+        Recovery::Fack,
         Recovery::Decoupled,
     ]
 }

@@ -13,19 +13,8 @@ use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 
-/// How FACK counts what is in the network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Awnd {
-    /// Equation 2 of the paper: from the octet after the highest SACKed one.
-    #[default]
-    Paper,
-    /// As ns-2: from the highest SACKed packet itself, one segment more.
-    Ns2,
-}
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Fack {
-    awnd: Awnd,
     in_recovery: bool,
     /// The first retransmission leaves regardless of the window.
     pending: bool,
@@ -33,18 +22,12 @@ pub(crate) struct Fack {
     high_rxt: u64,
 }
 
-impl Fack {
-    pub(crate) fn new(awnd: Awnd) -> Fack {
-        Fack { awnd, in_recovery: false, pending: false, high_rxt: 0 }
-    }
-}
-
 impl Scheme for Fack {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if self.in_recovery {
             if s.una >= s.recover {
                 s.board.forget_retransmissions();
-                *self = Fack::new(self.awnd);
+                *self = Fack::default();
             }
             return Rto::Restart;
         }
@@ -55,13 +38,13 @@ impl Scheme for Fack {
         let triggered = fack - s.una > 3 * s.mss || s.dupacks >= s.dup_thresh;
         if triggered && s.may_enter_recovery() {
             s.enter_recovery(ack);
-            *self = Fack { in_recovery: true, pending: true, high_rxt: s.una, ..*self };
+            *self = Fack { in_recovery: true, pending: true, high_rxt: s.una };
         }
         Rto::Restart
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        *self = Fack::new(self.awnd);
+        *self = Fack::default();
     }
 
     fn next(&self, s: &Sender) -> Next {
@@ -89,9 +72,7 @@ impl Scheme for Fack {
 
     fn in_flight(&self, s: &Sender) -> u64 {
         if self.in_recovery {
-            let extra = if self.awnd == Awnd::Ns2 { s.mss } else { 0 };
-            let beyond = s.nxt - s.board.fack(s.una).min(s.nxt);
-            beyond + extra + s.board.retransmitted().total()
+            s.nxt - s.board.fack(s.una).min(s.nxt) + s.board.retransmitted().total()
         } else {
             s.flight()
         }

@@ -16,7 +16,6 @@ mod newreno;
 mod reno;
 mod sack;
 
-pub use fack::Awnd;
 pub use sack::Pipe;
 
 use crate::range_set::Range;
@@ -117,10 +116,7 @@ pub enum Recovery {
         pipe: Pipe,
     },
     /// Forward acknowledgment (Mathis and Mahdavi 1996).
-    Fack {
-        /// How `awnd` is counted.
-        awnd: Awnd,
-    },
+    Fack,
     /// Recovery decoupled from congestion control (Hwang, Yoo and Yoo).
     Decoupled,
 }
@@ -172,7 +168,7 @@ impl Recovery {
             "reno" => Recovery::Reno,
             "newreno" => Recovery::NewReno { impatient: false, exit_growth: false },
             "sack" => Recovery::Sack { pipe: Pipe::Rfc6675 },
-            "fack" => Recovery::Fack { awnd: Awnd::Paper },
+            "fack" => Recovery::Fack,
             "decoupled" => Recovery::Decoupled,
             _ => return None,
         })
@@ -183,13 +179,13 @@ impl Recovery {
             Recovery::Reno => "reno",
             Recovery::NewReno { .. } => "newreno",
             Recovery::Sack { .. } => "sack",
-            Recovery::Fack { .. } => "fack",
+            Recovery::Fack => "fack",
             Recovery::Decoupled => "decoupled",
         }
     }
     /// It reads SACK blocks, and cannot work without them.
     pub fn needs_sack(&self) -> bool {
-        matches!(self, Recovery::Sack { .. } | Recovery::Fack { .. } | Recovery::Decoupled)
+        matches!(self, Recovery::Sack { .. } | Recovery::Fack | Recovery::Decoupled)
     }
     pub(crate) fn build(&self) -> Active {
         match *self {
@@ -198,7 +194,7 @@ impl Recovery {
                 Active::NewReno(newreno::NewReno::new(impatient, exit_growth))
             }
             Recovery::Sack { pipe } => Active::Sack(sack::Sack::new(pipe)),
-            Recovery::Fack { awnd } => Active::Fack(fack::Fack::new(awnd)),
+            Recovery::Fack => Active::Fack(Default::default()),
             Recovery::Decoupled => Active::Decoupled(Default::default()),
         }
     }
