@@ -23,25 +23,43 @@ TOLERANCE = 0.002
 """s: a hundredth of the RTT."""
 HORIZON = 5.0
 
-MATCHING = {"newreno-sbs": "newreno", "sack-oldcode": "sack", "fack": "fack"}
+MATCHING = {
+    "newreno-sbs": "newreno",
+    "sack-oldcode": "sack",
+    "fack": "fack",
+    "newreno-impatient": "newreno-impatient",
+}
 """ns-2's variant and our scheme: the same segments leave in the same order."""
 
+NS2_RULES = {
+    # ns-2 opens the window on the very ACK that ends recovery.
+    "newreno-sbs": [
+        'flows.0.tcp.recovery={ scheme = "newreno", impatient = false, exit_growth = true }'
+    ],
+    # The trace that is kept here was taken with a minimum RTO of 0.2 s.
+    "newreno-impatient": [
+        'flows.0.tcp.recovery={ scheme = "newreno", impatient = true, exit_growth = true }',
+        'flows.0.tcp.rto.min="200 ms"',
+    ],
+}
+"""Options of ours under which a variant is compared, beyond the study's own."""
+
 DATES_UNTIL = {
-    # ns-2 grows the window on the very ACK that ends recovery, ours (RFC 6582 §3.2 step 3) from
-    # the next one on: a sixth of a segment, which becomes one departure at 3.83 s.
-    "newreno-sbs": 3.8,
+    "newreno-sbs": HORIZON,
     "sack-oldcode": HORIZON,
-    # In the turn of the detection ns-2 resends four holes, ours five: its awnd is one segment
-    # larger there. The fifth hole (segment 28) waits for the next ACK, an RTT later.
+    # In the turn of the detection ns-2 resends four holes, ours, by the paper's equation 2, five.
     "fack": 1.21,
+    # The timer ends the repair: at 1.752 s in ns-2, whose clock ticks in 10 ms, at 1.741 s here.
+    "newreno-impatient": 1.74,
 }
 """s: up to when the dates agree as well, and why no longer."""
 
 
 @cache
-def ours(scheme: str) -> Trace:
+def ours(scheme: str, variant: str = "") -> Trace:
     case = conditions.paper_case()
-    return Trace.of(conditions.scenario(scheme, case).run(), case.first_drop, case.drops)
+    scenario = conditions.scenario(scheme, case).set(*NS2_RULES.get(variant, []))
+    return Trace.of(scenario.run(), case.first_drop, case.drops)
 
 
 @cache
@@ -72,7 +90,7 @@ def milestones(variant: str) -> dict[str, float]:
 @pytest.mark.parametrize(("variant", "scheme"), MATCHING.items())
 def test_the_same_segments_leave_in_the_same_order(variant: str, scheme: str) -> None:
     dates, numbers = sends(variant)
-    trace = ours(scheme)
+    trace = ours(scheme, variant)
     both = min(len(numbers), int(np.count_nonzero(trace.sent_at <= HORIZON)))
     assert both >= len(numbers) - 2
     assert trace.sent[:both].tolist() == numbers[:both]
@@ -81,9 +99,7 @@ def test_the_same_segments_leave_in_the_same_order(variant: str, scheme: str) ->
     assert late.max() < trace.rtt
 
 
-@pytest.mark.parametrize(
-    ("variant", "scheme"), [*MATCHING.items(), ("newreno-impatient", "newreno-impatient")]
-)
+@pytest.mark.parametrize(("variant", "scheme"), MATCHING.items())
 def test_recovery_takes_as_long(variant: str, scheme: str) -> None:
     expected, trace = milestones(variant), ours(scheme)
     assert trace.detection == pytest.approx(expected["t_detect"], abs=TOLERANCE)
