@@ -7,7 +7,7 @@ ARGS ?=
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup reproduce test test-rust test-python lint format bench fuzz docs clean
+.PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -48,6 +48,10 @@ format:
 
 bench: setup
 	$(BIN)/anabranch bench --json $(OUT)/bench.json $(ARGS)
+
+# Times of single operations; a name as ARGS selects some.
+bench-parts:
+	cargo bench -p anabranch-wire -p anabranch-congestion -p anabranch-tcp -p anabranch-sim --benches -- $(ARGS)
 
 # Each target of fuzz/ for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:

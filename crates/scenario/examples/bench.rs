@@ -1,8 +1,10 @@
 //! Runs one speed workload, for profilers: no Python in between.
 //!
 //! `cargo run --release -p anabranch-scenario --example bench -- long-flow`
+//!
+//! `long-flow=2` shortens it to two simulated seconds, for instruction counts.
 
-use anabranch_scenario::bench::{WORKLOADS, measure};
+use anabranch_scenario::bench::{WORKLOADS, measure_size};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -13,7 +15,17 @@ fn main() -> ExitCode {
         }
     }
     for name in names {
-        match measure(&name) {
+        let (name, size) = match name.split_once('=') {
+            None => (name.as_str(), None),
+            Some((workload, size)) => match size.parse() {
+                Ok(size) => (workload, Some(size)),
+                Err(error) => {
+                    eprintln!("size {size:?} of {workload}: {error}");
+                    return ExitCode::from(2);
+                }
+            },
+        };
+        match measure_size(name, size) {
             Ok(measurements) => {
                 for m in measurements {
                     let speed = m.packet_hops as f64 / m.cpu_s / 1e6;

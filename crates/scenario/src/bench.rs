@@ -63,15 +63,21 @@ pub struct Measurement {
 /// Runs and measures the workload of this name: one measurement a variant.
 /// `dumbbell-100-newreno` and `dumbbell-100-cubic` are its variants alone.
 pub fn measure(workload: &str) -> Result<Vec<Measurement>, InputError> {
-    let newreno = || one_run("dumbbell-100", "newreno", &workloads::dumbbell("reno"));
-    let cubic = || one_run("dumbbell-100", "cubic", &workloads::dumbbell("cubic"));
+    measure_size(workload, None)
+}
+
+/// As [`measure`], of another size: simulated seconds of `long-flow` and
+/// `dumbbell-100`, transfers of `replications`, connections of `idle-flows`.
+pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement>, InputError> {
+    let newreno = || one_run("dumbbell-100", "newreno", &workloads::dumbbell("reno"), size);
+    let cubic = || one_run("dumbbell-100", "cubic", &workloads::dumbbell("cubic"), size);
     Ok(match workload {
-        "long-flow" => vec![one_run("long-flow", "", &workloads::long_flow())?],
+        "long-flow" => vec![one_run("long-flow", "", &workloads::long_flow(), size)?],
         "dumbbell-100" => vec![newreno()?, cubic()?],
         "dumbbell-100-newreno" => vec![newreno()?],
         "dumbbell-100-cubic" => vec![cubic()?],
-        "replications" => vec![replications(200)?],
-        "idle-flows" => vec![idle::measure(100_000)?],
+        "replications" => vec![replications(size.unwrap_or(200).into())?],
+        "idle-flows" => vec![idle::measure(size.unwrap_or(100_000) as usize)?],
         _ => {
             let names = WORKLOADS.map(|workload| workload.name).join(", ");
             return Err(InputError::field("workload", workload, names).in_file("bench"));
@@ -83,8 +89,12 @@ fn one_run(
     workload: &'static str,
     variant: &'static str,
     text: &str,
+    seconds: Option<u32>,
 ) -> Result<Measurement, InputError> {
-    let scenario = Scenario::from_toml(text, workload)?;
+    let mut scenario = Scenario::from_toml(text, workload)?;
+    if let Some(seconds) = seconds {
+        scenario = scenario.set("duration", &format!("{seconds} s"))?;
+    }
     let watch = Stopwatch::start();
     let result = run(&scenario, &RunOptions::default()).map_err(input_error)?;
     let bytes: u64 = result.flows.iter().map(|flow| flow.bytes).sum();
