@@ -117,7 +117,7 @@ def _figure(plot: Plot) -> tuple[Figure, Axes]:
 
 def _finish(figure: Figure, axes: Axes, csv_file: Path) -> None:
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(frameon=False, fontsize="small")
+        axes.legend(loc="upper left", frameon=False, fontsize="small", markerscale=1.5)
     vector, raster = io.BytesIO(), io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": csv_file.stem, "svg.fonttype": "none"}):
         figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": "Anabranch"})

@@ -31,9 +31,13 @@ def plan() -> dict[str, Any]:
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
 
-def schemes() -> list[str]:
-    """Labels of all schemes."""
-    return [str(scheme["label"]) for scheme in plan()["schemes"]]
+def schemes(small: bool = False) -> list[str]:
+    """Labels of the schemes run over the grid; with `small`, of those run at a window of three."""
+    return [
+        str(scheme["label"])
+        for scheme in plan()["schemes"]
+        if small or not scheme.get("small_window_only", False)
+    ]
 
 
 def paper_schemes() -> list[str]:

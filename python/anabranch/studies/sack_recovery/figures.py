@@ -10,7 +10,13 @@ from anabranch import figures, stats
 from anabranch.figures import Look, Plot
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sack_recovery.claims import RIVALS, Traces, lead_seconds
-from anabranch.studies.sack_recovery.conditions import Condition, paper_case, plan, schemes
+from anabranch.studies.sack_recovery.conditions import (
+    Condition,
+    paper_case,
+    paper_schemes,
+    plan,
+    schemes,
+)
 from anabranch.studies.sack_recovery.trace import Trace
 from anabranch.tables import POINT_COLUMNS, TIME_COLUMNS, write_csv
 
@@ -23,9 +29,9 @@ FIG5 = {
     "fig5f": ("newreno-impatient", "NewReno, impatient (not in the paper)"),
 }
 DOTS = {
-    "send": Look("", "s", "#1c2430", 1.8, "sent"),
+    "send": Look("", "o", "#000000", 2.2, "sent"),
     "retransmission": Look("", "D", "#d55e00", 3.0, "sent again"),
-    "ack": Look("", ".", "#c0392b", 2.0, "ACK arrives"),
+    "ack": Look("", ".", "#e01010", 3.0, "ACK arrives"),
 }
 LINES = {
     "newreno": Look("--", colour="#009e73", label="NewReno", steps=True),
@@ -45,10 +51,14 @@ def write_all(directory: Path, traces: Traces, grid: list[Condition]) -> list[Fi
     entries = []
     for stem, (scheme, caption) in FIG5.items():
         rows = _sequence(traces[scheme, seven], seconds)
-        plot = Plot(caption, "time (s)", "segment", DOTS, (0, seconds), (0, 300))
+        plot = Plot(
+            f"Seven drops: {caption}", "time (s)", "segment number", DOTS, (0, seconds), (0, 300)
+        )
         entries.append(_time(directory, stem, rows, plot, f"Seven drops: {caption}."))
-    rows = [row for scheme in schemes() for row in _window(scheme, traces[scheme, seven], seconds)]
-    plot = Plot("Seven drops", "time (s)", "cwnd (segments)", LINES, (0, 4), (0, 16))
+    rows = [
+        row for scheme in paper_schemes() for row in _window(scheme, traces[scheme, seven], seconds)
+    ]
+    plot = Plot("Seven drops", "time (s)", "cwnd (segments)", LINES, (0, 4), (0, 20))
     entries.append(_time(directory, "fig6", rows, plot, "Congestion window of the same runs."))
     for letter, drops in zip("abcdef", paper["drop_counts"], strict=True):
         condition = Condition(paper["rtt_ms"], drops, paper["first_drop"])

@@ -40,7 +40,8 @@ def run(context: Context) -> StudyResult:
     """Computes or continues all runs, then writes figures and judges the claims."""
     grid = sorted({*conditions.grid(context.quick), *conditions.paper_conditions()})
     small = conditions.small_window()
-    pairs = [(scheme, c) for c in (*grid, *small) for scheme in conditions.schemes()]
+    pairs = [(scheme, c) for c in grid for scheme in conditions.schemes()]
+    pairs += [(scheme, c) for c in small for scheme in conditions.schemes(small=True)]
     scenarios = [conditions.scenario(scheme, condition) for scheme, condition in pairs]
     cache = RunCache(context.directory / "runs")
     results = cache.get_all(scenarios, context.jobs, context.progress)
