@@ -39,8 +39,10 @@ pub struct BuiltFlow {
     pub stop: Option<Time>,
 }
 
-/// First port that flows use; each flow has its own port at both hosts.
-pub(crate) const FIRST_PORT: u16 = 10_000;
+/// First port that flows use; each flow has its own port at both hosts. The
+/// dynamic range (RFC 6335 §6), which no protocol is registered in: below it a
+/// dissector would take our octets for its own.
+pub(crate) const FIRST_PORT: u16 = 49_152;
 /// IP protocol number of TCP.
 const TCP: u8 = 6;
 
