@@ -1,7 +1,7 @@
 //! The fuzz targets on a stable toolchain: the seeds, mutations of them, and
 //! random octets. The series is fixed, so a failure can be run again.
 
-use anabranch_wire::pattern;
+use anabranch_endpoint::Generator;
 use std::path::Path;
 
 const ROUNDS: u32 = 200_000;
@@ -25,10 +25,10 @@ fn drive(target: &str, max_len: u64, body: impl Fn(&[u8])) {
     let seeds = seeds(target);
     assert!(!seeds.is_empty(), "no seeds for {target}");
     seeds.iter().for_each(|seed| body(seed));
-    let mut random = Random(0);
+    let mut random = Generator::from_u64(0);
     for _ in 0..ROUNDS {
         let mut input = match random.below(seeds.len() as u64 + 1) as usize {
-            0 => random.octets(max_len),
+            0 => octets(&mut random, max_len),
             i => seeds[i - 1].clone(),
         };
         for _ in 0..random.below(6) {
@@ -39,11 +39,11 @@ fn drive(target: &str, max_len: u64, body: impl Fn(&[u8])) {
 }
 
 /// One of the changes that fuzzing engines make.
-fn mutate(input: &mut Vec<u8>, random: &mut Random) {
+fn mutate(input: &mut Vec<u8>, random: &mut Generator) {
     let at = random.below(input.len() as u64 + 1) as usize;
     match random.below(6) {
         0 => input.truncate(at),
-        1 => input.insert(at, random.next() as u8),
+        1 => input.insert(at, random.next_u64() as u8),
         2 => input.extend_from_within(at..),
         // Small numbers are what kinds and lengths are made of.
         3 if at < input.len() => input[at] = random.below(12) as u8,
@@ -61,20 +61,6 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).expect("a seed")).collect()
 }
 
-/// Random numbers: the payload pattern is SplitMix64, word by word.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        let mut word = [0; 8];
-        pattern::fill(self.0, &mut word);
-        self.0 += 8;
-        u64::from_le_bytes(word)
-    }
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-    fn octets(&mut self, max_len: u64) -> Vec<u8> {
-        (0..self.below(max_len + 1)).map(|_| self.next() as u8).collect()
-    }
+fn octets(random: &mut Generator, max_len: u64) -> Vec<u8> {
+    (0..random.below(max_len + 1)).map(|_| random.next_u64() as u8).collect()
 }

@@ -48,6 +48,7 @@ def run_batch(
     seed: int | None = None,
     replications: int = 1,
     jobs: int = 0,
+    trace_hash: bool = False,
 ) -> list[dict[str, Any]]:
     """Replications 0 to n-1 on `jobs` threads (0: one per core), in order."""
 

@@ -103,10 +103,15 @@ class Scenario:
         return RunResult.from_native(_guard(core().run, *arguments, capture, trace_hash, check))
 
     def run_batch(
-        self, replications: int, *, seed: int | None = None, jobs: int = 1
+        self,
+        replications: int,
+        *,
+        seed: int | None = None,
+        jobs: int = 1,
+        trace_hash: bool = False,
     ) -> list[RunResult]:
         """Replications 0 to n-1, in order whatever the number of threads."""
-        arguments = (self.text, self.file, list(self.overrides), seed, replications, jobs)
+        arguments = (self.text, self.file, list(self.overrides), seed, replications, jobs, trace_hash)
         return [RunResult.from_native(value) for value in _guard(core().run_batch, *arguments)]
 
 

@@ -81,7 +81,8 @@ fn run<'py>(
 /// per core).
 /// Between slices of the work it looks for an interrupt from the keyboard.
 #[pyfunction]
-#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replications=1, jobs=0))]
+#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replications=1, jobs=0,
+    trace_hash=false))]
 fn run_batch<'py>(
     py: Python<'py>,
     text: &str,
@@ -90,6 +91,7 @@ fn run_batch<'py>(
     seed: Option<u64>,
     replications: u64,
     jobs: usize,
+    trace_hash: bool,
 ) -> PyResult<Bound<'py, PyList>> {
     let scenario = guarded(py, || Scenario::with_overrides(text, file, &overrides))?;
     let scenario = scenario.map_err(input_error)?;
@@ -102,7 +104,8 @@ fn run_batch<'py>(
     let mut next = 0;
     while next < replications {
         let end = replications.min(next + slice);
-        let results = guarded(py, || scenario::run_batch(&scenario, seed, next..end, jobs))?;
+        let results =
+            guarded(py, || scenario::run_batch(&scenario, seed, next..end, jobs, trace_hash))?;
         let mut wall = 0.0;
         for result in results {
             let result = result.map_err(run_error)?;

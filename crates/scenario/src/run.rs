@@ -156,17 +156,19 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
 }
 
 /// Runs the replications `0..replications` on up to `jobs` threads; the order
-/// of the results, and the results, do not depend on `jobs`.
+/// of the results, and the results, do not depend on `jobs`. `seed` and
+/// `trace_hash` are those of [`RunOptions`].
 pub fn run_batch(
     scenario: &Scenario,
     seed: Option<u64>,
     replications: std::ops::Range<u64>,
     jobs: usize,
+    trace_hash: bool,
 ) -> Vec<Result<RunResult, RunError>> {
     let count = usize::try_from(replications.end.saturating_sub(replications.start));
     anabranch_sim::run_batch(count.unwrap_or(usize::MAX), jobs, |i| {
         let replication = replications.start + i as u64;
-        run(scenario, &RunOptions { seed, replication, ..RunOptions::default() })
+        run(scenario, &RunOptions { seed, replication, trace_hash, ..RunOptions::default() })
     })
 }
 

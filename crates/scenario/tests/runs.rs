@@ -50,14 +50,16 @@ fn each_example_runs_alike_twice_and_from_its_resolved_form() {
 fn replications_differ_and_threads_change_nothing() {
     let scenario = two_hosts("size = \"200 kB\"");
     let rows = |jobs| -> Vec<_> {
-        let results = run_batch(&scenario, None, 0..8, jobs);
-        results.into_iter().map(|result| result.unwrap().flows).collect()
+        let results = run_batch(&scenario, None, 0..8, jobs, true);
+        let outcome = |result: RunResult| (result.run.trace_hash.unwrap(), result.flows);
+        results.into_iter().map(|result| outcome(result.unwrap())).collect()
     };
     let alone = rows(1);
     assert_eq!(alone, rows(3));
-    assert_eq!(alone[5], traced(&scenario, 5).flows);
+    let sixth = traced(&scenario, 5);
+    assert_eq!(alone[5], (sixth.run.trace_hash.unwrap(), sixth.flows));
     // Of 138 packets with 1 % loss about one transfer in four is lossless.
-    assert!(alone.iter().any(|rows| rows != &alone[0]));
+    assert!(alone.iter().any(|(_, flows)| flows != &alone[0].1));
 }
 
 #[test]

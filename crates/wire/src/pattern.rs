@@ -4,8 +4,11 @@
 //! least significant, of the 64-bit word `mix(p div 8)`, where `mix` is the
 //! output function of SplitMix64 (Steele, Lea and Flood, "Fast splittable
 //! pseudorandom number generators", OOPSLA 2014, figure 16) at step
-//! `p div 8 + 1` from the seed 0. It depends on nothing else, so that any
-//! reader of any part can check it; it does not repeat, so that octets which
+//! `p div 8 + 1` from the seed 0; of that octet the low four bits choose a
+//! letter from `a` to `p`. It is text because among many random octets some
+//! look like a protocol's header, and dissectors then take the stream for that
+//! protocol. An octet depends on nothing else, so that any reader of any part
+//! can check it; no stretch of some length comes twice, so that octets which
 //! arrive shifted, swapped or twice are found.
 //!
 //! On the wire a virtual payload has no stream position, only sequence
@@ -107,7 +110,8 @@ fn word(index: u64) -> [u8; 8] {
     let mut z = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z ^ (z >> 31)).to_le_bytes()
+    let letters = ((z ^ (z >> 31)) & 0x0f0f_0f0f_0f0f_0f0f) + 0x6161_6161_6161_6161;
+    letters.to_le_bytes()
 }
 
 #[cfg(test)]
@@ -122,8 +126,9 @@ mod tests {
 
     #[test]
     fn the_first_words_are_those_of_splitmix64_from_seed_0() {
-        assert_eq!(octets(0, 8), 0xe220_a839_7b1d_cdaf_u64.to_le_bytes());
-        assert_eq!(octets(8, 8), 0x6e78_9e6a_a1b9_65f4_u64.to_le_bytes());
+        let letters = |word: u64| word.to_le_bytes().map(|octet| b'a' + (octet & 15));
+        assert_eq!(octets(0, 8), letters(0xe220_a839_7b1d_cdaf));
+        assert_eq!(octets(8, 8), letters(0x6e78_9e6a_a1b9_65f4));
     }
 
     #[test]
