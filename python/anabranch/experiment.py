@@ -111,7 +111,15 @@ class Scenario:
         trace_hash: bool = False,
     ) -> list[RunResult]:
         """Replications 0 to n-1, in order whatever the number of threads."""
-        arguments = (self.text, self.file, list(self.overrides), seed, replications, jobs, trace_hash)
+        arguments = (
+            self.text,
+            self.file,
+            list(self.overrides),
+            seed,
+            replications,
+            jobs,
+            trace_hash,
+        )
         return [RunResult.from_native(value) for value in _guard(core().run_batch, *arguments)]
 
 

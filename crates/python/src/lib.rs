@@ -83,6 +83,7 @@ fn run<'py>(
 #[pyfunction]
 #[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replications=1, jobs=0,
     trace_hash=false))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
 fn run_batch<'py>(
     py: Python<'py>,
     text: &str,
