@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats as scipy_stats
+from scipy.special import stdtrit
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,16 @@ class Estimate:
         """`6.00 (5.98 to 6.02, n = 20)`."""
         if math.isnan(self.mean):
             return "no samples"
-        form = f"{{:.{digits}f}}"
+        interval = self.interval_text(digits)
         if self.n == 1:
-            return f"{form.format(self.mean)} (n = 1)"
-        low, high = form.format(self.ci_low), form.format(self.ci_high)
-        return f"{form.format(self.mean)} ({low} to {high}, n = {self.n})"
+            return f"{interval} (n = 1)"
+        return f"{interval.removesuffix(')')}, n = {self.n})"
+
+    def interval_text(self, digits: int = 2) -> str:
+        """`6.00 (5.98 to 6.02)`; of one sample the mean alone."""
+        if self.n <= 1:
+            return f"{self.mean:.{digits}f}"
+        return f"{self.mean:.{digits}f} ({self.ci_low:.{digits}f} to {self.ci_high:.{digits}f})"
 
 
 def mean(samples: Iterable[float], confidence: float = 0.95) -> Estimate:
@@ -58,7 +63,7 @@ def mean(samples: Iterable[float], confidence: float = 0.95) -> Estimate:
     spread = float(values.std(ddof=1)) if count > 1 else 0.0
     if spread == 0.0:
         return Estimate(centre, centre, centre, count)
-    quantile = float(scipy_stats.t.ppf((1 + confidence) / 2, count - 1))
+    quantile = float(stdtrit(count - 1, (1 + confidence) / 2))
     half = quantile * spread / math.sqrt(count)
     return Estimate(centre, centre - half, centre + half, count)
 
@@ -79,5 +84,5 @@ def slope(x: Iterable[float], y: Iterable[float], confidence: float = 0.95) -> E
     gradient = float(centred @ ys) / square
     residual = ys - ys.mean() - gradient * centred
     error = math.sqrt(float(residual @ residual) / (xs.size - 2) / square)
-    half = float(scipy_stats.t.ppf((1 + confidence) / 2, xs.size - 2)) * error
+    half = float(stdtrit(xs.size - 2, (1 + confidence) / 2)) * error
     return Estimate(gradient, gradient - half, gradient + half, int(xs.size))

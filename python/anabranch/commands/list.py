@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from anabranch import studies
 from anabranch.commands.options import console
@@ -21,9 +22,8 @@ def list_things(kind: str | None) -> None:
         table = Table(box=None, show_header=False, pad_edge=False)
         table.add_column(no_wrap=True, style="bold")
         table.add_column()
-        table.add_column(style="dim")
         for name, summary, reference in _entries(each):
-            table.add_row(name, summary, reference)
+            table.add_row(name, Text.assemble(summary, "\n", (reference, "dim")))
         if kind is None:
             terminal.print(f"[underline]{each}[/]")
         terminal.print(table)

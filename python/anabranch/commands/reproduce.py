@@ -62,14 +62,19 @@ def reproduce(names: tuple[str, ...], quick: bool, jobs: int, out: Path) -> None
 
 
 def _verdicts(result: StudyResult) -> Table:
+    """The claims with the numbers that were claimed; the report has the others too."""
     table = Table(title=result.title, title_justify="left", box=None, header_style="bold")
-    for heading in ("claim", "verdict", "expected", "measured", ""):
-        table.add_column(heading)
+    table.add_column("claim", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("quantity")
+    table.add_column("expected")
+    table.add_column("mean (95 %)", no_wrap=True)
+    table.add_column("n", no_wrap=True, justify="right")
     for claim in result.claims:
         verdict = f"[{STYLE[claim.verdict]}]{claim.verdict.value}[/]"
-        for measure in claim.measures:
-            name = claim.claim if measure is claim.measures[0] else ""
-            judged = verdict if name else ""
-            number = measure.measured.text()
-            table.add_row(name, judged, measure.expected_text, number, measure.quantity)
+        first = (claim.claim, verdict)
+        for measure in filter(lambda measure: measure.expected_text, claim.measures):
+            number, n = measure.measured.interval_text(), str(measure.measured.n)
+            table.add_row(*first, measure.quantity, measure.expected_text, number, n)
+            first = ("", "")
     return table
