@@ -23,8 +23,15 @@ fn bench(c: &mut Criterion) {
                 now += Span::from_micros(24);
                 acks += 1;
                 let in_flight = controller.window();
-                let path =
-                    PathView { in_flight, mss: MSS, srtt: rtt, min_rtt: rtt, app_limited: false };
+                let path = PathView {
+                    in_flight,
+                    mss: MSS,
+                    srtt: rtt,
+                    min_rtt: rtt,
+                    app_limited: false,
+                    sent: 0,
+                    acked: 0,
+                };
                 controller.on_ack(&Acked { now, bytes: 2 * MSS, rtt }, &path);
                 if acks % BETWEEN_LOSSES == 0 {
                     controller.on_congestion(&CongestionEvent { now, cause: Cause::Loss }, &path);

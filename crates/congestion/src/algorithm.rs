@@ -3,7 +3,7 @@
 //!
 //! A new algorithm is one file and one entry in [`register!`] below.
 
-use crate::{Acked, CongestionEvent, Controller, PathView, cubic, reno};
+use crate::{Acked, CongestionEvent, Controller, Feedback, PathView, cubic, reno};
 use anabranch_units::{Rate, Time};
 use std::fmt;
 
@@ -124,6 +124,13 @@ impl Controller for Congestion {
     #[inline]
     fn on_ack(&mut self, acked: &Acked, path: &PathView) {
         each!(self, c => c.on_ack(acked, path));
+    }
+    #[inline]
+    fn wants_feedback(&self) -> bool {
+        each!(self, c => c.wants_feedback())
+    }
+    fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {
+        each!(self, c => c.on_feedback(feedback, path));
     }
     fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView) {
         each!(self, c => c.on_congestion(event, path));

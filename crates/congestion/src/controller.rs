@@ -16,6 +16,11 @@ pub struct PathView {
     /// The sender had nothing to send while the window was open: the window
     /// was not the limit, so it must not grow (RFC 7661 §4.1, RFC 9438 §5.8).
     pub app_limited: bool,
+    /// Octets sent so far, each counted once however often it was sent.
+    pub sent: u64,
+    /// Octets acknowledged so far, in order. A round has passed when this
+    /// reaches what `sent` was at its start (RFC 9406 §4.2).
+    pub acked: u64,
 }
 
 /// New data was acknowledged while the window may grow.
@@ -28,6 +33,44 @@ pub struct Acked {
     pub bytes: u64,
     /// A round-trip sample taken with this ACK.
     pub rtt: Option<Span>,
+}
+
+/// What one acknowledgment told, whether the window may grow with it or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Feedback {
+    /// When.
+    pub now: Time,
+    /// Octets newly acknowledged, in order.
+    pub acked: u64,
+    /// Octets newly known to have arrived: in order or selectively.
+    pub delivered: u64,
+    /// Octets newly believed lost.
+    pub lost: u64,
+    /// Octets newly reported to have met congestion (CE, RFC 3168).
+    pub marked: u64,
+    /// A round-trip sample taken with this acknowledgment.
+    pub rtt: Option<Span>,
+    /// A delivery-rate sample, where the sender keeps what they need.
+    pub rate: Option<RateSample>,
+    /// The recovery scheme repairs a loss.
+    pub in_recovery: bool,
+}
+
+/// A delivery-rate sample (draft-ietf-ccwg-bbr, section "Delivery Rate
+/// Samples"), taken over the flight of the newest segment that the
+/// acknowledgment reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RateSample {
+    /// Octets that arrived in the interval.
+    pub delivered: u64,
+    /// The longer of the interval of sending and that of acknowledging.
+    pub interval: Span,
+    /// Octets delivered in total when that segment was sent.
+    pub prior_delivered: u64,
+    /// Octets delivered in total now.
+    pub total_delivered: u64,
+    /// The application, not the network, limited the rate when it was sent.
+    pub app_limited: bool,
 }
 
 /// Why the window must shrink.
@@ -58,6 +101,16 @@ pub trait Controller {
     /// Data was acknowledged; fires for each ACK that lets the window grow
     /// (a recovery scheme that freezes the window does not call it).
     fn on_ack(&mut self, acked: &Acked, path: &PathView);
+
+    /// Whether the algorithm hears [`Controller::on_feedback`], which costs
+    /// its sender something per acknowledgment.
+    fn wants_feedback(&self) -> bool {
+        false
+    }
+
+    /// An acknowledgment came, after everything else that it caused. Fires for
+    /// each that told something new, in recovery too. `path` is as it was left.
+    fn on_feedback(&mut self, _feedback: &Feedback, _path: &PathView) {}
 
     /// A congestion signal: sets `ssthresh` and the window.
     fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView);

@@ -12,7 +12,7 @@ pub mod reno;
 mod slow_start;
 
 pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};
-pub use controller::{Acked, Cause, CongestionEvent, Controller, PathView};
+pub use controller::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample};
 pub use reduction::SsthreshFrom;
 pub use slow_start::SlowStartExit;
 

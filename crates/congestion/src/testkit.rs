@@ -10,7 +10,15 @@ pub(crate) const MSS: u64 = 1000;
 /// A path with `segments` in flight and a round trip of 100 ms.
 pub(crate) fn path(segments: u64) -> PathView {
     let rtt = Some(Span::from_millis(100));
-    PathView { in_flight: segments * MSS, mss: MSS, srtt: rtt, min_rtt: rtt, app_limited: false }
+    PathView {
+        in_flight: segments * MSS,
+        mss: MSS,
+        srtt: rtt,
+        min_rtt: rtt,
+        app_limited: false,
+        sent: 0,
+        acked: 0,
+    }
 }
 
 /// An ACK at time 0.
@@ -44,6 +52,8 @@ impl Path {
             srtt: Some(self.rtt),
             min_rtt: Some(self.rtt),
             app_limited: false,
+            sent: self.segments * MSS + window,
+            acked: self.segments * MSS,
         }
     }
 

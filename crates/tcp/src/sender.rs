@@ -5,7 +5,9 @@
 use crate::config::{Config, Counting};
 use crate::range_set::Range;
 use crate::scoreboard::Scoreboard;
-use anabranch_congestion::{Acked, Cause, Congestion, CongestionEvent, Controller, PathView};
+use anabranch_congestion::{
+    Acked, Cause, Congestion, CongestionEvent, Controller, Feedback, PathView,
+};
 use anabranch_endpoint::RttEstimator;
 use anabranch_units::{Span, Time};
 
@@ -180,6 +182,8 @@ impl Sender {
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min_rtt(),
             app_limited: !self.window_limited,
+            sent: self.max,
+            acked: self.una,
         }
     }
 
@@ -192,6 +196,23 @@ impl Sender {
         };
         let path = self.path(ack.prior_in_flight);
         self.congestion.on_ack(&Acked { now: ack.now, bytes, rtt: ack.rtt }, &path);
+    }
+
+    /// What `ack` told, for window algorithms that want to hear of each. All
+    /// else that it caused has happened; `in_flight` is what it left.
+    pub fn on_feedback(&mut self, ack: &Ack, in_flight: u64, in_recovery: bool) {
+        let feedback = Feedback {
+            now: ack.now,
+            acked: ack.acked,
+            delivered: ack.delivered,
+            lost: 0,
+            marked: 0,
+            rtt: ack.rtt,
+            rate: None,
+            in_recovery,
+        };
+        let path = self.path(in_flight);
+        self.congestion.on_feedback(&feedback, &path);
     }
 
     /// Data is about to leave: the window algorithm hears of it.

@@ -78,6 +78,8 @@ proptest! {
                     srtt,
                     min_rtt: srtt,
                     app_limited: false,
+                    sent: 0,
+                    acked: 0,
                 };
                 match *operation {
                     Operation::Sent { bytes } => {

@@ -5,6 +5,7 @@ use crate::range_set::Range;
 use crate::recovery::{Rto, Scheme};
 use crate::sender::Ack;
 use crate::state::State;
+use anabranch_congestion::Controller;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
@@ -166,6 +167,10 @@ impl Connection {
         let ack_event = Ack { now, acked, delivered, duplicate, prior_in_flight, rtt };
         let repairing = self.scheme.in_recovery();
         let rto = self.scheme.on_ack(s, &ack_event);
+        if s.congestion.wants_feedback() {
+            let (in_flight, in_recovery) = (self.scheme.in_flight(s), self.scheme.in_recovery());
+            s.on_feedback(&ack_event, in_flight, in_recovery);
+        }
         if acked > 0 {
             self.on_progress(now, rto);
         }
