@@ -7,7 +7,8 @@ ARGS ?=
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs clean
+.PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
+	docs-images clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -58,6 +59,11 @@ fuzz:
 	@test -d fuzz || { echo "there are no fuzz targets in fuzz/" >&2; exit 1; }
 	for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+
+# The pictures of the README, from the study's figures.
+docs-images: reproduce
+	cp $(OUT)/sack-recovery/fig6.png docs/images/sack-recovery-cwnd.png
+	cp $(OUT)/sack-recovery/fig7e.png docs/images/sack-recovery-progress.png
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

@@ -1,0 +1,71 @@
+"""What the documents show is run as they show it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from anabranch import Scenario
+from conftest import Command
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "examples" / "README.md",
+    *sorted((ROOT / "python").rglob("README.md")),
+]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(document: Path, language: str) -> list[str]:
+    text = document.read_text(encoding="utf-8")
+    return [body for kind, body in BLOCK.findall(text) if kind == language]
+
+
+def commands() -> list[str]:
+    lines = [line for body in blocks(ROOT / "README.md", "sh") for line in body.splitlines()]
+    return [line.split("#")[0].strip() for line in lines if line.startswith("anabranch")]
+
+
+def test_the_scenario_of_the_readme_is_the_example() -> None:
+    (scenario,) = blocks(ROOT / "README.md", "toml")
+    example = ROOT / scenario.splitlines()[0].removeprefix("# ")
+    assert tomllib.loads(scenario) == tomllib.loads(example.read_text(encoding="utf-8"))
+
+
+def test_whole_scenarios_in_documents_run() -> None:
+    whole = [
+        body
+        for document in DOCUMENTS
+        for body in blocks(document, "toml")
+        if "hosts" in body and "[[flows]]" in body
+    ]
+    assert len(whole) >= 2
+    for body in whole:
+        assert Scenario(body).run().flows
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_of_the_readme(
+    anabranch: Command, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, command, *arguments = shlex.split(line)
+    if command == "view":
+        pytest.skip("opens a browser")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    result = anabranch(command, *arguments)
+    assert result.returncode == 0, result.stderr
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    link = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"")
+    for document in [*DOCUMENTS, ROOT / "ARCHITECTURE.md"]:
+        for match in link.finditer(document.read_text(encoding="utf-8")):
+            target = document.parent / (match[1] or match[2])
+            assert target.exists(), f"{document.name}: {target}"
