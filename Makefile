@@ -21,7 +21,7 @@ $(VENV)/.created: pyproject.toml
 
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "cargo is needed: https://rustup.rs" >&2; exit 1; }
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras test
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras test
 	touch $@
 
 reproduce: setup

@@ -7,6 +7,7 @@ mod bit_errors;
 mod duplicate;
 mod gilbert_elliott;
 mod packets;
+mod periodic;
 mod reorder;
 
 pub use bernoulli::Bernoulli;
@@ -14,6 +15,7 @@ pub use bit_errors::BitErrors;
 pub use duplicate::Duplicate;
 pub use gilbert_elliott::GilbertElliott;
 pub use packets::Packets;
+pub use periodic::Periodic;
 pub use reorder::Reorder;
 
 use crate::config::{ConfigError, Info};
@@ -27,6 +29,7 @@ pub const IMPAIRMENTS: &[Info] = &[
     gilbert_elliott::INFO,
     bit_errors::INFO,
     packets::INFO,
+    periodic::INFO,
     reorder::INFO,
     duplicate::INFO,
 ];
@@ -82,6 +85,11 @@ pub enum ImpairmentKind {
         /// Which packets with payload, counted from 1 as they come here.
         numbers: Vec<u64>,
     },
+    /// Every n-th packet with payload is lost.
+    Periodic {
+        /// n, at least 1.
+        every: u64,
+    },
     /// Some packets travel longer, so that later ones overtake them. Acts on
     /// the propagation in either position.
     Reorder {
@@ -114,6 +122,10 @@ impl ImpairmentConfig {
                 true => Err(ConfigError::new("numbers", 0, "packets counted from 1")),
                 false => Ok(()),
             },
+            ImpairmentKind::Periodic { every } => match every {
+                0 => Err(ConfigError::new("every", 0, "at least 1")),
+                _ => Ok(()),
+            },
             ImpairmentKind::Reorder { probability: p, .. } => probability("probability", *p),
             ImpairmentKind::Duplicate { probability: p } => probability("probability", *p),
         }
@@ -133,6 +145,7 @@ impl ImpairmentConfig {
             ImpairmentKind::Packets { flow, numbers } => {
                 Impairment::Packets(Packets::new(*flow, numbers))
             }
+            ImpairmentKind::Periodic { every } => Impairment::Periodic(Periodic::new(*every)),
             ImpairmentKind::Reorder { probability, extra } => {
                 Impairment::Reorder(Reorder::new(*probability, *extra, generator))
             }
@@ -160,6 +173,7 @@ pub(crate) enum Impairment {
     GilbertElliott(GilbertElliott),
     BitErrors(BitErrors),
     Packets(Packets),
+    Periodic(Periodic),
     Reorder(Reorder),
     Duplicate(Duplicate),
 }
@@ -173,6 +187,7 @@ impl Impairment {
             Impairment::GilbertElliott(it) => when(it.loses(), Verdict::Lose),
             Impairment::BitErrors(it) => when(it.corrupts(size), Verdict::Corrupt),
             Impairment::Packets(it) => when(it.loses(packet), Verdict::Lose),
+            Impairment::Periodic(it) => when(it.loses(packet), Verdict::Lose),
             Impairment::Reorder(it) => it.delays().map_or(Verdict::Pass, Verdict::Delay),
             Impairment::Duplicate(it) => when(it.duplicates(), Verdict::Duplicate),
         }

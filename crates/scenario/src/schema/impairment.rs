@@ -55,6 +55,7 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
             h: f.probability("h")?.unwrap_or(0.0),
         }),
         "bit-errors" => Mishap::Any(ImpairmentKind::BitErrors { ber: probability("ber")? }),
+        "periodic" => Mishap::Any(ImpairmentKind::Periodic { every: read_every(f)? }),
         "reorder" => Mishap::Any(ImpairmentKind::Reorder {
             probability: probability("probability")?,
             extra: f.quantity("extra")?.ok_or_else(|| f.error("extra", Span::ALLOWED))?,
@@ -72,6 +73,13 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
     let at = f.choice("at", &POSITIONS)?.unwrap_or_default();
     f.finish()?;
     Ok(Impairment { what, at })
+}
+
+fn read_every(f: &Fields<'_>) -> Result<u64, InputError> {
+    f.get("every")
+        .and_then(Value::as_integer)
+        .and_then(|n| u64::try_from(n).ok().filter(|n| *n > 0))
+        .ok_or_else(|| f.error("every", "a count of packets, at least 1"))
 }
 
 fn read_numbers(f: &Fields<'_>) -> Result<Vec<u64>, InputError> {
@@ -105,6 +113,10 @@ impl Impairment {
             Mishap::Any(ImpairmentKind::BitErrors { ber }) => {
                 put("kind", "bit-errors".into());
                 put("ber", (*ber).into());
+            }
+            Mishap::Any(ImpairmentKind::Periodic { every }) => {
+                put("kind", "periodic".into());
+                put("every", Value::Integer(*every as i64));
             }
             Mishap::Any(ImpairmentKind::Reorder { probability, extra }) => {
                 put("kind", "reorder".into());

@@ -166,6 +166,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "links.2.impairments.1.flow=g",
             "test.toml: field `links[2].impairments[1].flow`: value `g`: allowed: a flow: f, g-0",
         ),
+        (
+            "links.2.impairments=[{ kind = \"periodic\", every = 0 }]",
+            "test.toml: field `links[2].impairments[0].every`: value `0`: allowed: a count of packets",
+        ),
         ("flows.0.to=x", "test.toml: field `flows[0].to`: value `x`: allowed: a host: a, b, c, d"),
         (
             "flows.0.to=a",
@@ -299,6 +303,10 @@ proptest! {
         };
         direction.impairments.push(Impairment {
             what: Mishap::Any(anabranch_network::ImpairmentKind::Bernoulli { rate: loss }),
+            at: Default::default(),
+        });
+        direction.impairments.push(Impairment {
+            what: Mishap::Any(anabranch_network::ImpairmentKind::Periodic { every: mss as u64 }),
             at: Default::default(),
         });
         let flow = &mut s.flows[0];
