@@ -18,6 +18,7 @@ AXES = {
     "ssthresh": ("slow-start threshold (octets)", "Slow-start threshold"),
     "srtt": ("smoothed RTT (s)", "Smoothed round-trip time"),
     "in_flight": ("in flight (octets)", "Octets in flight"),
+    "received": ("octets received in order", "Data received"),
     "queue": ("waiting packets", "Queue length"),
     "sends": ("offset in the stream (octets)", "Segments sent"),
     "acks": ("offset in the stream (octets)", "Acknowledgments at the sender"),

@@ -4,10 +4,10 @@ use crate::build::BuiltFlow;
 use crate::result::NamedSeries;
 use crate::schema::{Scenario, What};
 use anabranch_sim::observe::{Arrivals, PacketRecorder, Quantity, QueueRecorder, SeriesRecorder};
-use anabranch_sim::{Handle, LinkId, Simulation};
+use anabranch_sim::{Handle, LinkId, Side, Simulation};
 use anabranch_tcp::Connection;
-use anabranch_units::Time;
-use std::collections::BTreeSet;
+use anabranch_units::{Span, Time};
+use std::collections::BTreeMap;
 
 /// Recorders attached to a simulation.
 pub(crate) struct Recorders {
@@ -15,9 +15,10 @@ pub(crate) struct Recorders {
     /// One for the data of the flows' senders, one for data the other way.
     packets: [Option<Handle<PacketRecorder>>; 2],
     queues: Option<Handle<QueueRecorder>>,
-    /// What is recorded: (flow index, quantity), in order.
-    of_flows: BTreeSet<(usize, What)>,
-    of_links: BTreeSet<usize>,
+    /// What is recorded: (flow index, quantity) in order, and the interval; of
+    /// several entries that mean the same the last counts.
+    of_flows: BTreeMap<(usize, What), Option<Span>>,
+    of_links: BTreeMap<usize, Option<Span>>,
     two_way: Vec<bool>,
 }
 
@@ -29,19 +30,20 @@ impl Recorders {
         links: &[(String, LinkId)],
         simulation: &mut Simulation<Connection>,
     ) -> Recorders {
-        let mut of_flows = BTreeSet::new();
-        let mut of_links = BTreeSet::new();
+        let mut of_flows = BTreeMap::new();
+        let mut of_links = BTreeMap::new();
         for observe in &scenario.observe {
             if observe.what == What::Queue {
                 let meant = |name: &str| observe.link.as_deref().is_none_or(|link| link == name);
-                of_links.extend((0..links.len()).filter(|i| meant(&links[*i].0)));
+                let meant = (0..links.len()).filter(|i| meant(&links[*i].0));
+                of_links.extend(meant.map(|i| (i, observe.interval)));
                 continue;
             }
             for (i, flow) in flows.iter().enumerate() {
                 let entry = &scenario.flows[flow.entry].name;
                 let meant = observe.flow.as_ref().is_none_or(|n| n == entry || *n == flow.name);
                 if meant {
-                    of_flows.insert((i, observe.what));
+                    of_flows.insert((i, observe.what), observe.interval);
                 }
             }
         }
@@ -55,13 +57,13 @@ impl Recorders {
         let mut packets = [PacketRecorder::new(), PacketRecorder::new()];
         let mut queues = QueueRecorder::new();
         let (mut any_endpoint, mut any_packets) = (false, [false; 2]);
-        for &(i, what) in &of_flows {
+        for (&(i, what), &every) in &of_flows {
             let flow = &flows[i];
             let sides = [flow.sender, flow.sender.peer()];
             for (j, side) in sides.into_iter().enumerate().take(if two_way[i] { 2 } else { 1 }) {
                 match quantity(what) {
                     Some(quantity) => {
-                        endpoints.record(flow.id, side, quantity);
+                        endpoints.record(flow.id, at(what, side), quantity, every);
                         any_endpoint = true;
                     }
                     None => {
@@ -71,8 +73,8 @@ impl Recorders {
                 }
             }
         }
-        for &i in &of_links {
-            queues.record(links[i].1);
+        for (&i, &every) in &of_links {
+            queues.record(links[i].1, every);
         }
         let [forward, back] = packets;
         Recorders {
@@ -96,7 +98,7 @@ impl Recorders {
         simulation: &Simulation<Connection>,
     ) -> Vec<NamedSeries> {
         let mut out = Vec::new();
-        for &(i, what) in &self.of_flows {
+        for &(i, what) in self.of_flows.keys() {
             let flow = &flows[i];
             let sides = [
                 (flow.name.clone(), flow.sender),
@@ -108,7 +110,9 @@ impl Recorders {
                 match (quantity(what), self.endpoints, self.packets[j]) {
                     (Some(quantity), Some(handle), _) => {
                         let recorder = simulation.observer(handle);
-                        if let Some(series) = recorder.series(flow.id, side, quantity) {
+                        let side = at(what, side);
+                        let end = simulation.now();
+                        if let Some(series) = recorder.series(flow.id, side, quantity, end) {
                             let name = format!("{name}.{}", what.name());
                             out.push(step_function(name, &series.time, &series.value));
                         }
@@ -120,7 +124,7 @@ impl Recorders {
                 }
             }
         }
-        for &i in &self.of_links {
+        for &i in self.of_links.keys() {
             let (name, id) = &links[i];
             let queue =
                 self.queues.and_then(|h| simulation.observer(h).series(*id, simulation.now()));
@@ -139,8 +143,14 @@ fn quantity(what: What) -> Option<Quantity> {
         What::Ssthresh => Some(Quantity::Ssthresh),
         What::Srtt => Some(Quantity::Srtt),
         What::InFlight => Some(Quantity::InFlight),
+        What::Received => Some(Quantity::Received),
         What::Packets | What::Queue => None,
     }
+}
+
+/// The side whose state it is, of data that `sender` sends.
+fn at(what: What, sender: Side) -> Side {
+    if what == What::Received { sender.peer() } else { sender }
 }
 
 fn step_function(name: String, time: &[Time], value: &[f64]) -> NamedSeries {

@@ -117,3 +117,21 @@ fn a_capture_changes_nothing_and_says_where_it_cannot_be_written() {
     let error = run(&scenario, &options(Path::new("/nonexistent/x.pcapng"))).unwrap_err();
     assert!(error.to_string().starts_with("/nonexistent/x.pcapng: "), "{error}");
 }
+
+#[test]
+fn samples_stand_at_the_multiples_of_their_interval() {
+    let scenario = two_hosts(
+        "size = \"300 kB\"
+        [[observe]]
+        what = \"received\"
+        interval = \"50 ms\"",
+    );
+    let result = run(&scenario, &RunOptions::default()).unwrap();
+    let series = result.series.iter().find(|series| series.name == "f.received").unwrap();
+    for (i, at) in series.time_s.iter().enumerate() {
+        assert_eq!(*at, series.time_s[0] + i as f64 * 0.05);
+    }
+    assert!(series.value.is_sorted());
+    assert_eq!(series.value.last(), Some(&300_000.0));
+    assert!((result.run.end_s - series.time_s.last().unwrap()) < 0.05);
+}

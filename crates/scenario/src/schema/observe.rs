@@ -2,6 +2,8 @@
 
 use crate::InputError;
 use crate::fields::Fields;
+use crate::quantity::Quantity;
+use anabranch_units::Span;
 use toml::Table;
 
 /// A time series to record.
@@ -13,6 +15,8 @@ pub struct Observe {
     pub flow: Option<String>,
     /// Of which direction of a link; `None` for all.
     pub link: Option<String>,
+    /// Time between samples; `None` for a point at each change.
+    pub interval: Option<Span>,
 }
 
 /// A quantity that changes over time.
@@ -26,6 +30,8 @@ pub enum What {
     Srtt,
     /// Octets estimated to be in the network.
     InFlight,
+    /// Octets received in order.
+    Received,
     /// Data segments sent and received, and acknowledgments, by stream offset.
     Packets,
     /// Packets in a link's queue.
@@ -39,6 +45,7 @@ impl What {
         ("ssthresh", What::Ssthresh, "slow-start threshold of the data sender, octets"),
         ("srtt", What::Srtt, "smoothed round-trip time of the data sender, seconds"),
         ("in_flight", What::InFlight, "octets that the data sender estimates in the network"),
+        ("received", What::Received, "octets that the data receiver has got in order"),
         ("packets", What::Packets, "data sent and received and acknowledgments, by stream offset"),
         ("queue", What::Queue, "packets waiting in a link's queue"),
     ];
@@ -58,7 +65,14 @@ impl Observe {
             what,
             flow: f.text("flow")?.map(str::to_owned),
             link: f.text("link")?.map(str::to_owned),
+            interval: f.quantity("interval")?,
         };
+        if observe.interval == Some(Span::ZERO) {
+            return Err(f.error("interval", "a time of at least 1 ps"));
+        }
+        if what == What::Packets && observe.interval.is_some() {
+            return Err(f.error("interval", "no interval; every packet is recorded"));
+        }
         if what == What::Queue && observe.flow.is_some() {
             return Err(f.error("flow", "no flow; a queue belongs to a link (link = \"…\")"));
         }
@@ -77,6 +91,9 @@ impl Observe {
         }
         if let Some(link) = &self.link {
             table.insert("link".into(), link.as_str().into());
+        }
+        if let Some(interval) = &self.interval {
+            table.insert("interval".into(), interval.write().into());
         }
         table
     }

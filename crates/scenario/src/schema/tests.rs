@@ -170,6 +170,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "links.2.impairments=[{ kind = \"periodic\", every = 0 }]",
             "test.toml: field `links[2].impairments[0].every`: value `0`: allowed: a count of packets",
         ),
+        (
+            "observe.0.interval=0 s",
+            "test.toml: field `observe[0].interval`: value `0 s`: allowed: a time of at least 1 ps",
+        ),
         ("flows.0.to=x", "test.toml: field `flows[0].to`: value `x`: allowed: a host: a, b, c, d"),
         (
             "flows.0.to=a",
@@ -195,7 +199,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "observe.0.what=goodput",
-            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, packets, queue",
+            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, queue",
         ),
         (
             "observe.1.link=x",

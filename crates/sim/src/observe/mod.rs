@@ -5,6 +5,7 @@ mod check;
 mod hash;
 mod packets;
 mod queue;
+mod recording;
 mod series;
 
 pub use capture::Capture;
@@ -12,7 +13,8 @@ pub use check::ConservationChecker;
 pub use hash::TraceHash;
 pub use packets::{Arrivals, PacketRecorder, Sends};
 pub use queue::QueueRecorder;
-pub use series::{Quantity, Series, SeriesRecorder};
+pub use recording::Series;
+pub use series::{Quantity, SeriesRecorder};
 
 use crate::flow::{FlowId, Side};
 use anabranch_endpoint::Observation;

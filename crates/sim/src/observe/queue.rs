@@ -4,9 +4,10 @@
 //! recorder keeps the dates at which waiting packets start, and writes those
 //! that have passed before the next arrival.
 
-use super::{Interests, Observer, PacketEvent, PacketEventKind, Place, Series};
+use super::recording::{Recording, Series};
+use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
 use anabranch_network::LinkId;
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use std::collections::VecDeque;
 
@@ -16,9 +17,9 @@ pub struct QueueRecorder {
     tracks: Vec<Option<Track>>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Track {
-    series: Series,
+    recording: Recording,
     starts: VecDeque<Time>,
 }
 
@@ -26,7 +27,7 @@ impl Track {
     fn advance(&mut self, now: Time) {
         while let Some(start) = self.starts.front().copied().filter(|start| *start <= now) {
             self.starts.pop_front();
-            self.series.set(start, self.starts.len() as f64);
+            self.recording.set(start, self.starts.len() as f64);
         }
     }
 }
@@ -37,14 +38,14 @@ impl QueueRecorder {
         QueueRecorder::default()
     }
 
-    /// Also records this link.
-    pub fn record(&mut self, link: LinkId) {
+    /// Also records this link: on change, or at every multiple of `every`.
+    pub fn record(&mut self, link: LinkId, every: Option<Span>) {
         let index = link.0 as usize;
         if self.tracks.len() <= index {
             self.tracks.resize(index + 1, None);
         }
-        let mut track = Track::default();
-        track.series.set(Time::ZERO, 0.0);
+        let mut track = Track { recording: Recording::new(every), starts: VecDeque::new() };
+        track.recording.set(Time::ZERO, 0.0);
         self.tracks[index] = Some(track);
     }
 
@@ -52,7 +53,7 @@ impl QueueRecorder {
     pub fn series(&self, link: LinkId, end: Time) -> Option<Series> {
         let mut track = self.tracks.get(link.0 as usize)?.clone()?;
         track.advance(end);
-        Some(track.series)
+        Some(track.recording.series(end))
     }
 }
 
@@ -68,7 +69,7 @@ impl Observer for QueueRecorder {
         track.advance(now);
         if starts > now {
             track.starts.push_back(starts);
-            track.series.set(now, track.starts.len() as f64);
+            track.recording.set(now, track.starts.len() as f64);
         }
     }
 }

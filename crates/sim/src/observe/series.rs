@@ -1,9 +1,10 @@
-//! Time series of an endpoint's state, recorded on change.
+//! Time series of an endpoint's state, recorded on change or at intervals.
 
+use super::recording::{Recording, Series};
 use super::{Interests, Observer};
 use crate::flow::{FlowId, Side};
 use anabranch_endpoint::Observation;
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
 
 /// A quantity of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -16,6 +17,8 @@ pub enum Quantity {
     Srtt,
     /// Estimate of what is in the network, in octets.
     InFlight,
+    /// Octets received in order.
+    Received,
 }
 
 impl Quantity {
@@ -26,41 +29,15 @@ impl Quantity {
             Quantity::Ssthresh => Some(state.ssthresh as f64),
             Quantity::Srtt => state.srtt.map(|span| span.as_secs_f64()),
             Quantity::InFlight => Some(state.in_flight as f64),
+            Quantity::Received => Some(state.bytes_received as f64),
         }
-    }
-}
-
-/// A step function of time: the value at each date holds until the next.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Series {
-    /// Dates, ascending.
-    pub time: Vec<Time>,
-    /// Values from these dates on.
-    pub value: Vec<f64>,
-}
-
-impl Series {
-    /// Records `value` from `now` on; of several at one date, the last stays.
-    pub fn set(&mut self, now: Time, value: f64) {
-        if self.value.last() == Some(&value) {
-            return;
-        }
-        if self.time.last() == Some(&now) {
-            self.value.pop();
-            self.time.pop();
-            if self.value.last() == Some(&value) {
-                return;
-            }
-        }
-        self.time.push(now);
-        self.value.push(value);
     }
 }
 
 /// Records chosen quantities of chosen endpoints.
 #[derive(Clone, Debug, Default)]
 pub struct SeriesRecorder {
-    tracks: Vec<Vec<(Side, Quantity, Series)>>,
+    tracks: Vec<Vec<(Side, Quantity, Recording)>>,
 }
 
 impl SeriesRecorder {
@@ -69,20 +46,26 @@ impl SeriesRecorder {
         SeriesRecorder::default()
     }
 
-    /// Also records this quantity.
-    pub fn record(&mut self, flow: FlowId, side: Side, quantity: Quantity) {
+    /// Also records this quantity: on change, or at every multiple of `every`.
+    pub fn record(&mut self, flow: FlowId, side: Side, quantity: Quantity, every: Option<Span>) {
         let index = flow.0 as usize;
         if self.tracks.len() <= index {
             self.tracks.resize(index + 1, Vec::new());
         }
-        self.tracks[index].push((side, quantity, Series::default()));
+        self.tracks[index].push((side, quantity, Recording::new(every)));
     }
 
-    /// What was recorded.
-    pub fn series(&self, flow: FlowId, side: Side, quantity: Quantity) -> Option<&Series> {
+    /// What was recorded, up to `end`.
+    pub fn series(
+        &self,
+        flow: FlowId,
+        side: Side,
+        quantity: Quantity,
+        end: Time,
+    ) -> Option<Series> {
         let tracks = self.tracks.get(flow.0 as usize)?;
         let track = tracks.iter().find(|track| (track.0, track.1) == (side, quantity))?;
-        Some(&track.2)
+        Some(track.2.series(end))
     }
 }
 
@@ -93,9 +76,9 @@ impl Observer for SeriesRecorder {
 
     fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, state: &Observation) {
         let Some(tracks) = self.tracks.get_mut(flow.0 as usize) else { return };
-        for (_, quantity, series) in tracks.iter_mut().filter(|track| track.0 == side) {
+        for (_, quantity, recording) in tracks.iter_mut().filter(|track| track.0 == side) {
             if let Some(value) = quantity.of(state) {
-                series.set(now, value);
+                recording.set(now, value);
             }
         }
     }
@@ -108,7 +91,7 @@ mod tests {
     #[test]
     fn records_changes_of_what_was_asked_for() {
         let mut recorder = SeriesRecorder::new();
-        recorder.record(FlowId(1), Side::Client, Quantity::Cwnd);
+        recorder.record(FlowId(1), Side::Client, Quantity::Cwnd, None);
         let mut hear = |ps, flow, side, cwnd| {
             let state = Observation { cwnd, ..Observation::default() };
             recorder.endpoint(Time::from_picos(ps), FlowId(flow), side, &state);
@@ -120,9 +103,10 @@ mod tests {
         hear(4, 1, Side::Client, 20);
         hear(5, 1, Side::Client, 30);
         hear(5, 1, Side::Client, 20); // back, at the same date
-        let series = recorder.series(FlowId(1), Side::Client, Quantity::Cwnd).unwrap();
+        let recorded = |what| recorder.series(FlowId(1), Side::Client, what, Time::NEVER);
+        let series = recorded(Quantity::Cwnd).unwrap();
         assert_eq!(series.time, [1, 4].map(Time::from_picos));
         assert_eq!(series.value, [10.0, 20.0]);
-        assert_eq!(recorder.series(FlowId(1), Side::Client, Quantity::Srtt), None);
+        assert_eq!(recorded(Quantity::Srtt), None);
     }
 }

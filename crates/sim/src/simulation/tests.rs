@@ -381,7 +381,8 @@ fn recorders_tell_what_happened() {
     let flow = builder.flow(spec(&builder, ends, 80, 3000));
     let mut sim = builder.build().unwrap();
     let mut series = SeriesRecorder::new();
-    series.record(flow, Side::Client, Quantity::InFlight);
+    series.record(flow, Side::Client, Quantity::InFlight, None);
+    series.record(flow, Side::Server, Quantity::Received, Some(MS(1)));
     let series = sim.attach(series);
     let mut packets = PacketRecorder::new();
     packets.record(flow, Side::Client);
@@ -396,8 +397,11 @@ fn recorders_tell_what_happened() {
     assert_eq!(recorder.receives(flow).unwrap().offset, [0, 1000, 2000]);
     // The SYN-ACK, then data; the last acknowledgment is still under way.
     assert_eq!(recorder.acks(flow).unwrap().offset, [0, 1000, 2000]);
-    let in_flight = sim.observer(series).series(flow, Side::Client, Quantity::InFlight).unwrap();
-    assert_eq!(in_flight.value, [1000.0]);
+    let recorded = |side, what| sim.observer(series).series(flow, side, what, sim.now()).unwrap();
+    assert_eq!(recorded(Side::Client, Quantity::InFlight).value, [1000.0]);
+    let received = recorded(Side::Server, Quantity::Received);
+    assert_eq!(received.value.last(), Some(&3000.0));
+    assert_eq!(received.time[1] - received.time[0], MS(1));
     assert_eq!(sim.link_counters(direct).dropped_loss, 1);
     assert_eq!(sim.flow_result(flow).timeouts, 1);
 }
@@ -411,7 +415,7 @@ fn queue_lengths_are_recorded_at_every_change() {
     }
     let mut sim = builder.build().unwrap();
     let mut recorder = QueueRecorder::new();
-    recorder.record(LinkId(0));
+    recorder.record(LinkId(0), None);
     let recorder = sim.attach(recorder);
     let end = Time::ZERO + MS(1);
     sim.run_until(end);
