@@ -129,7 +129,8 @@ fn samples_stand_at_the_multiples_of_their_interval() {
     let result = run(&scenario, &RunOptions::default()).unwrap();
     let series = result.series.iter().find(|series| series.name == "f.received").unwrap();
     for (i, at) in series.time_s.iter().enumerate() {
-        assert_eq!(*at, series.time_s[0] + i as f64 * 0.05);
+        let expected = series.time_s[0] + i as f64 * 0.05;
+        assert!((at - expected).abs() < 1e-9, "{at} instead of {expected}");
     }
     assert!(series.value.is_sorted());
     assert_eq!(series.value.last(), Some(&300_000.0));
