@@ -133,6 +133,7 @@ fn samples_stand_at_the_multiples_of_their_interval() {
         assert!((at - expected).abs() < 1e-9, "{at} instead of {expected}");
     }
     assert!(series.value.is_sorted());
-    assert_eq!(series.value.last(), Some(&300_000.0));
+    // 50 ms carry at most 62,500 octets.
+    assert!(series.value.last().unwrap() + 62_500.0 >= 300_000.0);
     assert!((result.run.end_s - series.time_s.last().unwrap()) < 0.05);
 }
