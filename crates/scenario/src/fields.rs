@@ -77,6 +77,13 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// A number; what it may be is the reader's to check.
+    pub fn number(&self, name: &'static str) -> Result<Option<f64>, InputError> {
+        self.read(name, "a number", |value| {
+            value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
+        })
+    }
+
     /// A probability: a number from 0 to 1.
     pub fn probability(&self, name: &'static str) -> Result<Option<f64>, InputError> {
         self.read(name, "a probability, from 0 to 1", |value| {

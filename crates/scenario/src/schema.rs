@@ -5,6 +5,7 @@
 //! depends on and reads back as the same [`Scenario`]. docs/scenario.md
 //! documents the fields.
 
+mod connection;
 mod flow;
 mod impairment;
 mod link;

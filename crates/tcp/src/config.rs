@@ -50,6 +50,51 @@ pub struct DelayedAck {
     pub delay: Span,
 }
 
+/// Explicit congestion notification (RFC 3168).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EcnMode {
+    /// Neither asked for nor agreed to.
+    Off,
+    /// Agreed to when the peer asks, as Linux does by default.
+    Passive,
+    /// Asked for, with the echo of RFC 3168.
+    On,
+    /// Asked for, with the echo of DCTCP (RFC 8257 §3.2) at both ends.
+    Dctcp,
+}
+
+/// Where the rate of sending comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PacingMode {
+    /// ACKs alone drive the sending.
+    Off,
+    /// The window algorithm's rate, where it has one.
+    Auto,
+    /// The window algorithm's rate, else a factor times window / SRTT.
+    On,
+}
+
+/// Pacing of data segments.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pacing {
+    /// Where the rate comes from.
+    pub mode: PacingMode,
+    /// Full segments that may leave together.
+    pub burst: u32,
+    /// Factor of window / SRTT in slow start.
+    pub slow_start_gain: f64,
+    /// Factor of window / SRTT after it.
+    pub avoidance_gain: f64,
+}
+
+impl Default for Pacing {
+    /// As Linux paces: two segments at least, factors 2 and 1.2.
+    fn default() -> Pacing {
+        let (slow_start_gain, avoidance_gain) = (2.0, 1.2);
+        Pacing { mode: PacingMode::Auto, burst: 2, slow_start_gain, avoidance_gain }
+    }
+}
+
 /// Settings of one side of a connection. Sizes are in octets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -70,6 +115,12 @@ pub struct Config {
     pub timestamps: bool,
     /// Offer selective acknowledgments (RFC 2018).
     pub sack: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
+    /// ECN-capable control packets too: SYNs, ACKs, retransmissions.
+    pub ecn_control: bool,
+    /// Pacing.
+    pub pacing: Pacing,
     /// Delayed ACKs.
     pub delayed_ack: DelayedAck,
     /// Bounds of the retransmission timeout.
@@ -103,6 +154,9 @@ impl Default for Config {
             window_scale: true,
             timestamps: true,
             sack: true,
+            ecn: EcnMode::Off,
+            ecn_control: false,
+            pacing: Pacing::default(),
             delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(40) },
             rto: RtoBounds::default(),
             dupack_threshold: 3,
@@ -170,6 +224,15 @@ impl Config {
         let delay = self.delayed_ack.delay;
         let half = Span::from_millis(500);
         check(delay <= half, "delayed_ack.delay", &delay, "at most 500 ms (RFC 9293 §3.8.6.3)")?;
+        let pacing = &self.pacing;
+        let burst = pacing.burst;
+        check((1..=1000).contains(&burst), "pacing.burst", &burst, "1 to 1000 packets")?;
+        for (field, gain) in [
+            ("pacing.slow_start_gain", pacing.slow_start_gain),
+            ("pacing.avoidance_gain", pacing.avoidance_gain),
+        ] {
+            check((0.1..=100.0).contains(&gain), field, &gain, "0.1 to 100")?;
+        }
         let rto = &self.rto;
         check(rto.min > Span::ZERO, "rto.min", &rto.min, "more than 0 s")?;
         check(rto.initial > Span::ZERO, "rto.initial", &rto.initial, "more than 0 s")?;

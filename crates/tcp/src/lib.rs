@@ -17,7 +17,9 @@ mod sender;
 mod state;
 mod stream;
 
-pub use config::{Config, ConfigError, Counting, DelayedAck, InitialWindow};
+pub use config::{
+    Config, ConfigError, Counting, DelayedAck, EcnMode, InitialWindow, Pacing, PacingMode,
+};
 pub use connection::Connection;
 pub use range_set::{Range, RangeSet};
 pub use scoreboard::Scoreboard;

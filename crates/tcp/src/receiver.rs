@@ -19,11 +19,8 @@ pub(crate) struct Receiver {
     /// Right edge of the window last advertised; it never moves back.
     edge: u64,
     capacity: u64,
-    /// What arrived above `nxt`.
-    out_of_order: RangeSet,
-    /// One offset inside each of the most recently updated ranges, latest
-    /// first.
-    recent: [u64; 4],
+    /// What arrived above `nxt`, while there are gaps.
+    gaps: Option<Box<OutOfOrder>>,
     /// Offset of the peer's FIN, once seen.
     fin: Option<u64>,
     octets: Option<Box<Octets>>,
@@ -31,6 +28,15 @@ pub(crate) struct Receiver {
     unacknowledged: u32,
     /// An ACK must leave now.
     pub ack_now: bool,
+}
+
+/// What arrived above a gap; there only while there is one.
+#[derive(Debug, Default)]
+struct OutOfOrder {
+    ranges: RangeSet,
+    /// One offset inside each of the most recently updated ranges, latest
+    /// first.
+    recent: [u64; 4],
 }
 
 /// What a data segment did.
@@ -51,8 +57,7 @@ impl Receiver {
             read: 1,
             edge: 1 + capacity,
             capacity,
-            out_of_order: RangeSet::default(),
-            recent: [0; 4],
+            gaps: None,
             fin: None,
             octets: None,
             unacknowledged: 0,
@@ -98,7 +103,7 @@ impl Receiver {
             let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(self.read)));
             store.write_at(range.start, &octets[..kept]);
         }
-        let had_gaps = !self.out_of_order.is_empty();
+        let had_gaps = self.gaps.is_some();
         if range.start <= self.nxt {
             if range.end > self.nxt {
                 self.nxt = range.end;
@@ -107,8 +112,7 @@ impl Receiver {
                 }
             }
         } else if !range.is_empty() {
-            self.out_of_order.insert(range);
-            self.note_recent(range.start);
+            self.gaps.get_or_insert_default().add(range, self.nxt);
         }
         let fin_passed = self.fin == Some(self.nxt);
         if fin_passed {
@@ -123,37 +127,28 @@ impl Receiver {
 
     /// Moves `nxt` over ranges that now touch it.
     fn join(&mut self) {
-        if let Some(first) = self.out_of_order.containing(self.nxt) {
+        let Some(gaps) = &mut self.gaps else { return };
+        if let Some(first) = gaps.ranges.containing(self.nxt) {
             self.nxt = first.end;
         }
-        self.out_of_order.remove_below(self.nxt);
-        if self.out_of_order.is_empty() {
-            self.out_of_order.clear();
+        gaps.ranges.remove_below(self.nxt);
+        if gaps.ranges.is_empty() {
+            self.gaps = None;
         }
     }
 
-    /// `at` lies in the range updated last; each range is represented once.
-    fn note_recent(&mut self, at: u64) {
-        let range = self.out_of_order.containing(at);
-        let inside = |x: u64| range.is_some_and(|r| r.start <= x && x < r.end);
-        let mut next = [0; 4];
-        next[0] = at;
-        let others = self.recent.into_iter().filter(|x| *x > self.nxt && !inside(*x));
-        for (slot, other) in next[1..].iter_mut().zip(others) {
-            *slot = other;
-        }
-        self.recent = next;
+    /// Something arrived that waits for what is missing before it.
+    pub fn has_gaps(&self) -> bool {
+        self.gaps.is_some()
     }
 
     /// SACK blocks for an ACK: the range that contains the segment received
     /// last comes first, then the most recently updated others (RFC 2018 §4).
     pub fn sack_blocks(&self, most: usize) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
-        if self.out_of_order.is_empty() {
-            return blocks;
-        }
-        let ranges = self.recent.iter().filter(|x| **x > self.nxt);
-        for range in ranges.filter_map(|at| self.out_of_order.containing(*at)).take(most) {
+        let Some(gaps) = &self.gaps else { return blocks };
+        let recent = gaps.recent.iter().filter(|x| **x > self.nxt);
+        for range in recent.filter_map(|at| gaps.ranges.containing(*at)).take(most) {
             blocks
                 .push(SackBlock { left: self.irs.at(range.start), right: self.irs.at(range.end) });
         }
@@ -163,6 +158,21 @@ impl Receiver {
     /// Data arrived that is not yet acknowledged.
     pub fn owes_ack(&self) -> bool {
         self.unacknowledged > 0
+    }
+
+    /// What arrived so far is acknowledged by a segment of its own.
+    pub fn restart_count(&mut self) {
+        self.unacknowledged = 0;
+    }
+
+    /// What is owed to the peer: data segments to acknowledge, and at once.
+    pub fn owed(&self) -> (u32, bool) {
+        (self.unacknowledged, self.ack_now)
+    }
+
+    /// Owes again what an ACK of less did not pay.
+    pub fn owe(&mut self, owed: (u32, bool)) {
+        (self.unacknowledged, self.ack_now) = owed;
     }
 
     /// An ACK leaves: moves the advertised edge and returns the window to
@@ -211,6 +221,23 @@ impl Receiver {
         let opened = self.window() < half && self.opens_by(half);
         let reopened = self.window() < mss && self.opens_by(mss);
         self.ack_now |= opened || reopened;
+    }
+}
+
+impl OutOfOrder {
+    /// Adds a range above `nxt`. It becomes the one updated last; each is
+    /// represented once.
+    fn add(&mut self, range: Range, nxt: u64) {
+        self.ranges.insert(range);
+        let joined = self.ranges.containing(range.start);
+        let inside = |x: u64| joined.is_some_and(|r| r.start <= x && x < r.end);
+        let mut next = [0; 4];
+        next[0] = range.start;
+        let others = self.recent.into_iter().filter(|x| *x > nxt && !inside(*x));
+        for (slot, other) in next[1..].iter_mut().zip(others) {
+            *slot = other;
+        }
+        self.recent = next;
     }
 }
 

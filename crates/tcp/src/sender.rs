@@ -49,6 +49,11 @@ pub struct Sender {
     pub limited_transmit: bool,
     counting: Counting,
     going_back: bool,
+    /// The ACK at hand carries an echo of congestion (RFC 3168 §6.1.2).
+    pub echoed: bool,
+    /// The highest offset sent when an echo last reduced the window: until it
+    /// is acknowledged, neither another echo nor a loss reduces it again.
+    pub cwr_point: u64,
     /// The window, not the application or the receiver, stopped the last
     /// sending opportunity.
     pub window_limited: bool,
@@ -97,6 +102,8 @@ impl Sender {
             limited_transmit: config.limited_transmit,
             counting: config.counting,
             going_back: false,
+            echoed: false,
+            cwr_point: 0,
             window_limited: false,
             fast_retransmits: 0,
             timeouts: 0,
@@ -175,7 +182,7 @@ impl Sender {
         Range { start, end: end.min(start + self.mss) }
     }
 
-    fn path(&self, in_flight: u64) -> PathView {
+    pub(crate) fn path(&self, in_flight: u64) -> PathView {
         PathView {
             in_flight,
             mss: self.mss,
@@ -188,8 +195,12 @@ impl Sender {
     }
 
     /// Lets the window grow for an ACK that acknowledged `octets`: by them, or
-    /// by one segment when ACKs are counted.
+    /// by one segment when ACKs are counted. An echo of congestion lets it not
+    /// grow (RFC 3168 §6.1.2).
     pub fn grow(&mut self, ack: &Ack, octets: u64) {
+        if self.echoed {
+            return;
+        }
         let bytes = match self.counting {
             Counting::Bytes => octets,
             Counting::Acks => self.mss,
@@ -206,7 +217,7 @@ impl Sender {
             acked: ack.acked,
             delivered: ack.delivered,
             lost: 0,
-            marked: 0,
+            marked: if self.echoed { ack.delivered } else { 0 },
             rtt: ack.rtt,
             rate: None,
             in_recovery,
@@ -237,9 +248,13 @@ impl Sender {
             0 => ack.prior_in_flight,
             _ => self.nxt_before_dupacks - self.una,
         };
-        let path = self.path(flight);
-        let signal = CongestionEvent { now: ack.now, cause: Cause::Loss };
-        self.congestion.on_congestion(&signal, &path);
+        // Once per window of data, for marks and losses together
+        // (RFC 3168 §6.1.2).
+        if self.una >= self.cwr_point {
+            let path = self.path(flight);
+            let signal = CongestionEvent { now: ack.now, cause: Cause::Loss };
+            self.congestion.on_congestion(&signal, &path);
+        }
         self.recover = self.max;
         self.fast_retransmits += 1;
     }

@@ -7,7 +7,7 @@
 
 use anabranch_endpoint::{ByteStream, Event};
 use anabranch_units::{Span, Time};
-use anabranch_wire::Packet;
+use anabranch_wire::{Ecn, Packet};
 use std::collections::BTreeMap;
 
 /// Which endpoint.
@@ -30,6 +30,9 @@ pub enum Fate {
     Delay(Span),
     /// Arrives twice, the copy later by this.
     Duplicate(Span),
+    /// Arrives after one latency, marked CE where it is ECN-capable
+    /// (RFC 3168 §5).
+    Mark,
 }
 
 /// A packet's line in the log.
@@ -101,10 +104,14 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
                 let arrival = now + self.latency;
                 let copies: &[Time] = match fate {
                     Fate::Drop => &[],
-                    Fate::Deliver => &[arrival],
+                    Fate::Deliver | Fate::Mark => &[arrival],
                     Fate::Delay(by) => &[arrival + by],
                     Fate::Duplicate(by) => &[arrival, arrival + by],
                 };
+                let mut packet = packet;
+                if fate == Fate::Mark && packet.ecn != Ecn::NotEct {
+                    packet.ecn = Ecn::Ce;
+                }
                 for at in copies {
                     self.in_flight.insert((*at, self.sent), (to, packet.clone()));
                     self.sent += 1;

@@ -1,6 +1,6 @@
 //! The options of TCP: [`anabranch_tcp::Config`] from and to TOML.
 
-use super::window;
+use super::{connection, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
@@ -28,7 +28,7 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
     let truth = |name, default| Ok(f.boolean(name)?.unwrap_or(default));
     let mss = u32::try_from(octets("mss", default.mss.into())?)
         .map_err(|_| f.error("mss", "at most 65535 B"))?;
-    let config = Config {
+    let mut config = Config {
         mss,
         initial_window: read_initial_window(&f)?.unwrap_or(default.initial_window),
         initial_ssthresh: match f.quantity("initial_ssthresh")? {
@@ -53,7 +53,9 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
         syn_retries: f.integer("syn_retries", 0..=100)?.unwrap_or(default.syn_retries),
         max_retries: f.integer("max_retries", 0..=100)?.unwrap_or(default.max_retries),
         time_wait: f.quantity("time_wait")?.unwrap_or(default.time_wait),
+        ..default
     };
+    connection::read(&f, &mut config)?;
     let path = f.path("");
     let wrong = |e: anabranch_tcp::ConfigError| {
         InputError::field(format!("{path}{}", e.field), e.value, e.allowed)
@@ -112,6 +114,9 @@ pub(super) fn write(config: &Config) -> Table {
     put("syn_retries", Value::Integer(config.syn_retries.into()));
     put("max_retries", Value::Integer(config.max_retries.into()));
     put("time_wait", config.time_wait.write().into());
+    for (name, value) in connection::write(config) {
+        put(name, value);
+    }
     table
 }
 

@@ -82,6 +82,7 @@ impl Connection {
             self.sender.mss = mss;
             self.sender.congestion = self.config.build_congestion(mss);
         }
+        self.agree_on_ecn(segment);
         if self.config.recovery.needs_sack() && !self.agreed.sack {
             // The peer does not speak SACK: NewReno is what remains.
             self.scheme =

@@ -8,7 +8,7 @@ use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Span, Time};
-use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
+use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpSegment};
 
 impl Connection {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
@@ -17,11 +17,11 @@ impl Connection {
             State::Closed => {}
             State::Listen => self.on_segment_in_listen(segment),
             State::SynSent => self.on_segment_in_syn_sent(now, segment),
-            _ => self.on_segment(now, segment),
+            _ => self.on_segment(now, segment, packet.ecn),
         }
     }
 
-    fn on_segment(&mut self, now: Time, segment: &TcpSegment) {
+    fn on_segment(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         let Some(start) = segment.seq.expand(self.receiver.irs, self.receiver.nxt) else {
             self.receiver.ack_now = true; // before the peer's SYN
             return;
@@ -30,6 +30,9 @@ impl Connection {
         if !self.is_acceptable(start, segment.seq_len() as u64) {
             if !segment.flags.contains(TcpFlags::RST) {
                 self.receiver.ack_now = true;
+            }
+            if segment.flags.contains(TcpFlags::SYN) && self.state == State::SynReceived {
+                self.on_repeated_syn(segment);
             }
             return;
         }
@@ -69,6 +72,10 @@ impl Connection {
                 return;
             }
             self.on_own_syn_acked(now, segment);
+        }
+        if self.extras.some().is_some() {
+            self.on_ecn_field(ecn, segment);
+            self.sender.echoed = self.is_echo(segment);
         }
         if !self.on_ack(now, segment, start) {
             return;
@@ -157,7 +164,7 @@ impl Connection {
             s.count_dupack();
         }
         if acked == 0 && sacked == 0 && !duplicate {
-            return true;
+            return true; // an echo on it: so do the ACKs of data
         }
         let rtt = if acked > 0 { self.rtt_sample(now, ack, segment) } else { None };
         let s = &mut self.sender;
@@ -167,6 +174,10 @@ impl Connection {
         let ack_event = Ack { now, acked, delivered, duplicate, prior_in_flight, rtt };
         let repairing = self.scheme.in_recovery();
         let rto = self.scheme.on_ack(s, &ack_event);
+        if s.echoed {
+            self.on_echo(now, prior_in_flight);
+        }
+        let s = &mut self.sender;
         if s.congestion.wants_feedback() {
             let (in_flight, in_recovery) = (self.scheme.in_flight(s), self.scheme.in_recovery());
             s.on_feedback(&ack_event, in_flight, in_recovery);

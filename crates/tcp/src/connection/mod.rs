@@ -8,9 +8,12 @@
 //! Left out until they are asked for: urgent data (the pointer is received
 //! and ignored), PAWS, challenge-ACK rate limits, Nagle, keep-alive.
 
+mod ecn;
+mod extras;
 mod handshake;
 mod input;
 mod output;
+mod pacing;
 mod timeout;
 
 #[cfg(test)]
@@ -26,6 +29,7 @@ use anabranch_congestion::Controller;
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Observation, Timer};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Addr, FlowKey, Packet};
+use extras::Extras;
 use std::sync::Arc;
 
 /// The most octets that a stream can carry: far more than any run sends, and
@@ -90,6 +94,9 @@ pub struct Connection {
     /// Initial send sequence number.
     iss: Serial32,
     agreed: Agreed,
+    /// Our SYN asked for ECN.
+    asked_for_ecn: bool,
+    extras: Extras,
     sender: Sender,
     scheme: Active,
     receiver: Receiver,
@@ -154,6 +161,8 @@ impl Connection {
             remote,
             iss: Serial32(generator.next_u64() as u32),
             agreed: Agreed::default(),
+            asked_for_ecn: false,
+            extras: Extras::default(),
             sender: Sender::new(&config),
             scheme: config.recovery.build(),
             receiver: Receiver::new(config.receive_buffer),
@@ -197,6 +206,7 @@ impl Connection {
         self.state = State::Closed;
         self.ended = true;
         self.timers = [Timer::IDLE; 4];
+        self.extras.stop_timers();
         self.syn_due = false;
         self.probe_due = false;
         self.receiver.ack_now = false;
@@ -321,7 +331,8 @@ impl Endpoint for Connection {
     }
 
     fn poll_timeout(&self) -> Time {
-        self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER)
+        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
+        own.min(self.extras.deadline())
     }
 
     fn observe(&self) -> Observation {

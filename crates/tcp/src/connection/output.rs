@@ -21,10 +21,15 @@ impl Connection {
             };
             let mut segment = self.segment(reset.seq, flags);
             segment.ack = reset.ack.unwrap_or_default();
-            return Some(self.packet(segment));
+            return Some(self.control(segment));
         }
         if self.syn_due {
             return Some(self.syn(now));
+        }
+        if self.extras.ecn().is_some()
+            && let Some(packet) = self.early_ack(now)
+        {
+            return Some(packet);
         }
         match self.state {
             State::Closed | State::Listen | State::SynSent => return None,
@@ -46,6 +51,9 @@ impl Connection {
     }
 
     fn next_data(&mut self, now: Time) -> Option<Packet> {
+        if self.waits_for_pacer(now) {
+            return None;
+        }
         match self.scheme.next(&self.sender) {
             Next::Retransmit(range) => {
                 let packet = self.data(now, range);
@@ -89,7 +97,8 @@ impl Connection {
             self.probe_due = false;
             self.probes += 1;
             let range = Range { start: s.nxt, end: s.nxt + 1 };
-            let packet = self.data(now, range);
+            let mut packet = self.data(now, range);
+            packet.ecn = self.control_ecn();
             self.sender.max = self.sender.max.max(range.end);
             self.timer(Due::Retransmit).stop();
             self.arm_probe(now);
@@ -138,7 +147,16 @@ impl Connection {
             None => Payload::virtual_of(len),
         };
         self.acknowledge(now, &mut segment);
-        self.packet(segment)
+        let mut packet = self.packet(segment);
+        if self.extras.ecn().is_some() {
+            if again || len == 0 {
+                packet.ecn = self.control_ecn();
+            } else {
+                self.mark_new_data(&mut packet);
+            }
+        }
+        self.on_paced(now, &packet);
+        packet
     }
 
     fn pure_ack(&mut self, now: Time) -> Packet {
@@ -146,7 +164,7 @@ impl Connection {
         // After a timeout SND.NXT went back; an ACK carries the highest sent.
         segment.seq = self.iss.at(self.sender.max.max(self.sender.nxt));
         self.acknowledge(now, &mut segment);
-        self.packet(segment)
+        self.control(segment)
     }
 
     fn syn(&mut self, now: Time) -> Packet {
@@ -154,10 +172,12 @@ impl Connection {
         let mut segment = self.segment(self.iss, TcpFlags::SYN);
         segment.options = self.syn_options(now);
         let window = self.receiver.window();
-        if self.state == State::SynReceived {
+        let answering = self.state == State::SynReceived;
+        if answering {
             segment.flags = segment.flags.union(TcpFlags::ACK);
             segment.ack = self.receiver.irs.add(1);
         }
+        segment.flags = segment.flags.union(self.syn_ecn_flags(answering));
         segment.window = window.min(0xFFFF) as u16;
         let first = self.sender.max == 0;
         self.sender.nxt = 1;
@@ -165,20 +185,21 @@ impl Connection {
         self.timed = first.then_some((1, now));
         let deadline = now + self.sender.rtt.rto();
         self.timer(Due::Retransmit).set(deadline);
-        self.packet(segment)
+        self.control(segment)
     }
 
     /// Fills in acknowledgment, window, timestamps and SACK blocks; what was
     /// owed to the peer is paid.
-    fn acknowledge(&mut self, now: Time, segment: &mut TcpSegment) {
+    pub(super) fn acknowledge(&mut self, now: Time, segment: &mut TcpSegment) {
         self.timer(Due::DelayedAck).stop();
         segment.ack = self.receiver.irs.at(self.receiver.nxt);
+        segment.flags = segment.flags.union(self.ecn_echo());
         let window = self.receiver.on_ack_sent(self.sender.mss) >> self.agreed.own_shift;
         segment.window = window.min(0xFFFF) as u16;
         if self.agreed.timestamps {
             segment.options.timestamps = Some(self.timestamps_at(now));
         }
-        if self.agreed.sack {
+        if self.agreed.sack && self.receiver.has_gaps() {
             // Forty octets of options hold four blocks, or three beside
             // timestamps (RFC 2018 §3).
             let most = if self.agreed.timestamps { 3 } else { 4 };
@@ -196,7 +217,7 @@ impl Connection {
         (now.as_millis() as u32).wrapping_add(1)
     }
 
-    fn segment(&self, seq: Serial32, flags: TcpFlags) -> TcpSegment {
+    pub(super) fn segment(&self, seq: Serial32, flags: TcpFlags) -> TcpSegment {
         TcpSegment {
             src_port: self.local.1,
             dst_port: self.remote.1,
@@ -208,6 +229,13 @@ impl Connection {
             options: TcpOptions::default(),
             payload: Payload::EMPTY,
         }
+    }
+
+    /// A packet without new data.
+    pub(super) fn control(&self, segment: TcpSegment) -> Packet {
+        let mut packet = self.packet(segment);
+        packet.ecn = self.control_ecn();
+        packet
     }
 
     fn packet(&self, segment: TcpSegment) -> Packet {

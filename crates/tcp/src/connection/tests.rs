@@ -1,6 +1,9 @@
 //! Pairs of connections over a path with scripted losses: traces of the
 //! handshake, of flow control, of closing, and of every recovery scheme.
 
+mod ecn;
+mod pacing;
+
 use super::*;
 use crate::config::{Counting, DelayedAck, InitialWindow};
 use crate::recovery::{Pipe, Recovery};
@@ -8,7 +11,7 @@ use anabranch_congestion::Algorithm;
 use anabranch_endpoint::Seed;
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::Span;
-use anabranch_wire::{Body, TcpFlags, TcpSegment};
+use anabranch_wire::{Body, Ecn, TcpFlags, TcpSegment};
 
 const LATENCY: Span = Span::from_millis(100);
 
@@ -91,6 +94,47 @@ fn rounds<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Connection, F>) -> Vec<(u
         }
     }
     rounds
+}
+
+/// The log from a date on, a line a packet: `date side flags seq:len ack`, with
+/// offsets from the SYNs; flags as in tcpdump (E: ECE, W: CWR), then the ECN
+/// codepoint where there is one.
+fn trace<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Connection, F>, from_ms: u64) -> Vec<String> {
+    let lines = pair.log.iter().filter(|l| l.sent >= at_ms(from_ms));
+    lines
+        .map(|l| {
+            let (who, own, other) = match l.from {
+                Side::Client => ('>', &pair.client, &pair.server),
+                Side::Server => ('<', &pair.server, &pair.client),
+            };
+            format!("{} {who} {}", l.sent.as_millis(), show(&l.packet, own.iss, other.iss))
+        })
+        .collect()
+}
+
+/// A packet as a line of a trace; see [`trace`].
+fn show(packet: &Packet, iss: Serial32, peer: Serial32) -> String {
+    let s = tcp(packet);
+    let names = [
+        (TcpFlags::SYN, 'S'),
+        (TcpFlags::FIN, 'F'),
+        (TcpFlags::RST, 'R'),
+        (TcpFlags::PSH, 'P'),
+        (TcpFlags::URG, 'U'),
+        (TcpFlags::ECE, 'E'),
+        (TcpFlags::CWR, 'W'),
+        (TcpFlags::ACK, '.'),
+    ];
+    let flags: String = names.iter().filter(|n| s.flags.contains(n.0)).map(|n| n.1).collect();
+    let mut line = format!("{flags} {}:{}", s.seq.distance_from(iss), s.payload.len());
+    if s.flags.contains(TcpFlags::ACK) {
+        line += &format!(" {}", s.ack.distance_from(peer));
+    }
+    match packet.ecn {
+        Ecn::NotEct => {}
+        codepoint => line += &format!(" {codepoint:?}"),
+    }
+    line
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the connection does by itself.
 
+use super::extras::ExtraDue;
 use super::{Connection, Due};
 use crate::recovery::Scheme;
 use crate::state::State;
@@ -18,6 +19,14 @@ impl Connection {
                 Due::Probe => self.probe_due = true,
                 Due::DelayedAck => self.receiver.ack_now = self.receiver.owes_ack(),
                 Due::TimeWait => self.finish(CloseReason::Normal),
+            }
+        }
+        for due in ExtraDue::ALL {
+            if self.extras.take_expired(due, now) {
+                match due {
+                    // Data leaves with the next polls.
+                    ExtraDue::Pacing => {}
+                }
             }
         }
     }

@@ -1,0 +1,82 @@
+//! What few connections need: in a box of its own, so that the others stay
+//! small and ask one question of it.
+
+use super::ecn::EcnState;
+use super::pacing::Pacer;
+use anabranch_endpoint::Timer;
+use anabranch_units::Time;
+
+/// The box, empty until something needs it.
+#[derive(Debug, Default)]
+pub(super) struct Extras(Option<Box<Inside>>);
+
+/// The machines; each is explained in its file.
+#[derive(Debug)]
+pub(super) struct Inside {
+    pub ecn: Option<EcnState>,
+    pub pacer: Pacer,
+    pub timers: [Timer; ExtraDue::ALL.len()],
+}
+
+/// What a connection with extras can do by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ExtraDue {
+    /// The pacer lets the next burst leave.
+    Pacing,
+}
+
+impl ExtraDue {
+    pub const ALL: [ExtraDue; 1] = [ExtraDue::Pacing];
+}
+
+impl Extras {
+    /// The machines, if there are any.
+    #[inline]
+    pub fn some(&mut self) -> Option<&mut Inside> {
+        self.0.as_deref_mut()
+    }
+
+    /// The machines, made if need be.
+    pub fn get(&mut self) -> &mut Inside {
+        self.0.get_or_insert_with(|| {
+            Box::new(Inside {
+                ecn: None,
+                pacer: Pacer::default(),
+                timers: [Timer::IDLE; ExtraDue::ALL.len()],
+            })
+        })
+    }
+
+    /// ECN, where it was agreed on.
+    #[inline]
+    pub fn ecn(&self) -> Option<&EcnState> {
+        self.0.as_ref()?.ecn.as_ref()
+    }
+
+    /// The next deadline.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match &self.0 {
+            None => Time::NEVER,
+            Some(it) => it.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER),
+        }
+    }
+
+    /// Stops a timer that has expired; false when it has not.
+    pub fn take_expired(&mut self, due: ExtraDue, now: Time) -> bool {
+        let Some(it) = self.some() else { return false };
+        let timer = &mut it.timers[due as usize];
+        let expired = timer.expired(now);
+        if expired {
+            timer.stop();
+        }
+        expired
+    }
+
+    /// Stops all timers.
+    pub fn stop_timers(&mut self) {
+        if let Some(it) = self.some() {
+            it.timers = [Timer::IDLE; ExtraDue::ALL.len()];
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Pacing: data leaves at a rate instead of when ACKs come.
+//!
+//! The rate is the window algorithm's, where it has one (BBR); or, with
+//! [`PacingMode::On`], a factor times window / SRTT, as Linux derives it (`sk_pacing_rate`:
+//! 2 in slow start, 1.2 after it). Up to a burst of segments leaves together;
+//! then the pacer waits for the time that they take at the rate. Time that
+//! passes without anything to send is not saved up, and the first segments
+//! after it leave at once.
+//!
+//! Retransmissions are paced too. SYNs, ACKs, resets and window probes are not.
+
+use super::Connection;
+use super::extras::ExtraDue;
+use crate::config::{Pacing, PacingMode};
+use crate::sender::Sender;
+use anabranch_congestion::Controller;
+use anabranch_units::{Bytes, Rate, Time};
+use anabranch_wire::Packet;
+
+/// When the next data may leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pacer {
+    /// What has left will be paid for at this date.
+    next: Time,
+    /// Octets that may still leave in this burst.
+    left: u64,
+}
+
+impl Pacer {
+    fn may_send(&self, now: Time) -> bool {
+        self.left > 0 || now >= self.next
+    }
+
+    /// `payload` octets left in a packet of `size`.
+    fn on_sent(&mut self, now: Time, payload: u64, size: Bytes, rate: Rate, burst: u64) {
+        if now >= self.next {
+            self.next = now;
+            self.left = burst;
+        }
+        self.left = self.left.saturating_sub(payload);
+        self.next = self.next.saturating_add(rate.time_for(size));
+    }
+}
+
+impl Pacing {
+    /// There may be a rate.
+    #[inline]
+    fn is_in_force(&self, sender: &Sender) -> bool {
+        match self.mode {
+            PacingMode::Off => false,
+            PacingMode::Auto => sender.congestion.pacing_rate().is_some(),
+            PacingMode::On => true,
+        }
+    }
+
+    /// The rate; `None` before a round trip is known.
+    fn rate(&self, sender: &Sender) -> Option<Rate> {
+        sender.congestion.pacing_rate().or_else(|| {
+            let srtt = sender.rtt.srtt()?.as_secs_f64();
+            let (cwnd, ssthresh) = (sender.cwnd(), sender.congestion.ssthresh());
+            // Linux: the first factor until half the threshold.
+            let slow_start = cwnd < ssthresh / 2;
+            let gain = if slow_start { self.slow_start_gain } else { self.avoidance_gain };
+            Rate::from_bps((gain * cwnd as f64 * 8.0 / srtt) as u64)
+        })
+    }
+}
+
+impl Connection {
+    /// The pacer makes data wait; its timer is set.
+    #[inline]
+    pub(super) fn waits_for_pacer(&mut self, now: Time) -> bool {
+        self.config.pacing.is_in_force(&self.sender) && self.arm_pacer(now)
+    }
+
+    #[inline(never)]
+    fn arm_pacer(&mut self, now: Time) -> bool {
+        let extras = self.extras.get();
+        let waits = !extras.pacer.may_send(now);
+        if waits {
+            extras.timers[ExtraDue::Pacing as usize].set(extras.pacer.next);
+        }
+        waits
+    }
+
+    /// Data left.
+    #[inline]
+    pub(super) fn on_paced(&mut self, now: Time, packet: &Packet) {
+        if self.config.pacing.is_in_force(&self.sender) {
+            self.pay(now, packet);
+        }
+    }
+
+    #[inline(never)]
+    fn pay(&mut self, now: Time, packet: &Packet) {
+        if let Some(rate) = self.config.pacing.rate(&self.sender) {
+            let burst = self.config.pacing.burst as u64 * self.sender.mss;
+            let (payload, size) = (packet.payload_len() as u64, packet.wire_len());
+            self.extras.get().pacer.on_sent(now, payload, size, rate, burst);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_units::Span;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// 1000 octets at 1 Mbit/s take 8 ms.
+    #[test]
+    fn bursts_are_spaced_by_their_length_at_the_rate() {
+        let mut pacer = Pacer::default();
+        let mut send = |ms| {
+            let may = pacer.may_send(at(ms));
+            if may {
+                pacer.on_sent(at(ms), 1000, Bytes(1000), Rate::mbit(1), 2000);
+            }
+            may
+        };
+        assert!(send(100) && send(100) && !send(100)); // after idle time: at once
+        assert!(!send(115) && send(116) && send(116) && !send(116));
+        assert!(send(132)); // one of two; the application pauses
+        assert!(send(200) && send(200) && !send(200)); // a new burst of two, not three
+    }
+}
