@@ -90,3 +90,19 @@ def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
         message = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     assert message.strip() == "anabranch: interrupted; finished results are kept"
+
+
+def test_closed_forms_hold(anabranch: Command, tmp_path: Path) -> None:
+    name = "response-functions"
+    result = anabranch("reproduce", name, "--quick", "--out", tmp_path)
+    assert result.returncode == 0, result.stderr
+    verdicts = {row["claim"]: row["verdict"] for row in tables.read_csv(tmp_path / "claims.csv")}
+    for exact in ("T4", "T6", "T11", "buffer"):
+        assert verdicts[exact] == "holds", verdicts
+    measures = tables.read_csv(tmp_path / name / "measures.csv")
+    corrected = [row for row in measures if row["quantity"].startswith("the same with recovery")]
+    assert corrected
+    for row in corrected:
+        if not row["quantity"].endswith("0.01"):
+            assert abs(float(row["measured"]) - 1) < 0.02
+    assert (tmp_path / name / "window_by_periodic_loss.png").stat().st_size

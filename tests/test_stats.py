@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import doctest
 import math
+from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch import stats
+from anabranch.studies.response_functions import models
 from anabranch.studies.results import Verdict
 
 NUMBERS = st.floats(min_value=-1e6, max_value=1e6, allow_nan=False)
@@ -88,3 +91,10 @@ def test_a_claim_of_several_parts() -> None:
     assert Verdict.worst(yes, no) is part
     assert Verdict.worst(part, no) is part
     assert Verdict.worst(no, no) is no
+
+
+@pytest.mark.parametrize("module", [stats, models], ids=lambda module: module.__name__)
+def test_examples_in_the_documentation(module: ModuleType) -> None:
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0

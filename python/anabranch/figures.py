@@ -11,6 +11,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -33,6 +34,7 @@ class Look:
     colour: str = ""
     size: float = 3.0
     label: str = ""
+    """Not in the legend if it begins with `_`."""
     steps: bool = False
 
 
@@ -46,6 +48,10 @@ class Plot:
     looks: Mapping[str, Look] = field(default_factory=dict)
     xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
+    legend: Literal["upper left", "upper right", "lower right"] = "upper left"
+    """The corner of the legend."""
+    log: str = ""
+    """Axes with a logarithmic scale: any of `x` and `y`."""
 
 
 def time_series(csv_file: Path, plot: Plot) -> None:
@@ -66,30 +72,36 @@ def time_series(csv_file: Path, plot: Plot) -> None:
             markeredgewidth=0.8,
             label=look.label or name,
         )
-    _finish(figure, axes, csv_file)
+    _finish(figure, axes, csv_file, plot)
 
 
 def points(csv_file: Path, plot: Plot) -> None:
-    """Draws a `series,x,mean,ci_low,ci_high,n` file beside itself, with its intervals."""
+    """Draws a `series,x,mean,ci_low,ci_high,n` file beside itself, with its intervals.
+
+    A series without a marker is a curve and has no bars.
+    """
     figure, axes = _figure(plot)
     data = _by_series(csv_file, ("x", "mean", "ci_low", "ci_high"))
     for index, (name, (x, mean, low, high)) in enumerate(data.items()):
-        look = plot.looks.get(name, Look(DASHES[index % len(DASHES)], MARKERS[index]))
+        look = plot.looks.get(
+            name, Look(DASHES[index % len(DASHES)], MARKERS[index % len(MARKERS)])
+        )
         below = [m - each for m, each in zip(mean, low, strict=True)]
         above = [each - m for m, each in zip(mean, high, strict=True)]
         axes.errorbar(
             x,
             mean,
-            yerr=[below, above],
+            yerr=[below, above] if look.marker else None,
             linestyle=look.line,
             marker=look.marker,
             markersize=4,
+            drawstyle="steps-post" if look.steps else "default",
             color=look.colour or COLOURS[index % len(COLOURS)],
             linewidth=1.2,
             capsize=3,
             label=look.label or name,
         )
-    _finish(figure, axes, csv_file)
+    _finish(figure, axes, csv_file, plot)
 
 
 def _by_series(csv_file: Path, columns: Sequence[str]) -> dict[str, tuple[list[float], ...]]:
@@ -108,6 +120,10 @@ def _figure(plot: Plot) -> tuple[Figure, Axes]:
     axes.grid(color="#d8d8d8", linewidth=0.5)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+    if "x" in plot.log:
+        axes.set_xscale("log")
+    if "y" in plot.log:
+        axes.set_yscale("log")
     if plot.xlim is not None:
         axes.set_xlim(plot.xlim)
     if plot.ylim is not None:
@@ -115,9 +131,9 @@ def _figure(plot: Plot) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _finish(figure: Figure, axes: Axes, csv_file: Path) -> None:
+def _finish(figure: Figure, axes: Axes, csv_file: Path, plot: Plot) -> None:
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(loc="upper left", frameon=False, fontsize="small", markerscale=1.5)
+        axes.legend(loc=plot.legend, frameon=False, fontsize="small", markerscale=1.5)
     vector, raster = io.BytesIO(), io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": csv_file.stem, "svg.fonttype": "none"}):
         figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": "Anabranch"})

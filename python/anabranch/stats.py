@@ -23,6 +23,10 @@ class Estimate:
     ci_high: float
     n: int
 
+    def scaled(self, factor: float) -> Estimate:
+        """The estimate of `factor`, which is positive, times the quantity."""
+        return Estimate(self.mean * factor, self.ci_low * factor, self.ci_high * factor, self.n)
+
     def excludes(self, value: float) -> bool:
         """Whether `value` lies outside the interval."""
         return not self.ci_low <= value <= self.ci_high

@@ -7,7 +7,8 @@ with a `STUDY`. To add one, add the folder and its line below.
 
 from __future__ import annotations
 
+from anabranch.studies.response_functions.study import STUDY as RESPONSE_FUNCTIONS
 from anabranch.studies.sack_recovery.study import STUDY as SACK_RECOVERY
 from anabranch.studies.study import Study
 
-ALL: dict[str, Study] = {study.name: study for study in (SACK_RECOVERY,)}
+ALL: dict[str, Study] = {study.name: study for study in (SACK_RECOVERY, RESPONSE_FUNCTIONS)}

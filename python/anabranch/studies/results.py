@@ -69,6 +69,11 @@ class Measure:
         """A number judged by `Verdict.within`."""
         return cls(quantity, expected, measured, Verdict.within(measured, expected, tolerance))
 
+    def text(self) -> str:
+        """`quantity: 6.03 (6.02 to 6.05, n = 20), expected 6`."""
+        text = f"{self.quantity}: {self.measured.text()}"
+        return text if self.expected is None else f"{text}, expected {self.expected:g}"
+
     @property
     def expected_text(self) -> str:
         """The expected value, short."""
@@ -88,6 +93,13 @@ class Claim:
     def verdict(self) -> Verdict:
         """All, some or none of the judged measures hold."""
         return Verdict.worst(*(m.verdict for m in self.measures if m.verdict is not None))
+
+    def finding(self) -> str:
+        """One sentence in numbers; what does not hold is named."""
+        head, *others = self.measures
+        missed = [m for m in others if m.verdict not in (None, Verdict.HOLDS)]
+        parts = "; ".join(m.text() for m in (head, *missed))
+        return f"{self.claim} {self.verdict.value}: {parts}."
 
     def row(self, study: str) -> dict[str, Any]:
         """The claim as a row of `claims.csv`."""

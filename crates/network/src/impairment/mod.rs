@@ -89,6 +89,8 @@ pub enum ImpairmentKind {
     Periodic {
         /// n, at least 1.
         every: u64,
+        /// Number of the first, counted from 1.
+        first: u64,
     },
     /// Some packets travel longer, so that later ones overtake them. Acts on
     /// the propagation in either position.
@@ -122,8 +124,9 @@ impl ImpairmentConfig {
                 true => Err(ConfigError::new("numbers", 0, "packets counted from 1")),
                 false => Ok(()),
             },
-            ImpairmentKind::Periodic { every } => match every {
-                0 => Err(ConfigError::new("every", 0, "at least 1")),
+            ImpairmentKind::Periodic { every, first } => match (every, first) {
+                (0, _) => Err(ConfigError::new("every", 0, "at least 1")),
+                (_, 0) => Err(ConfigError::new("first", 0, "at least 1")),
                 _ => Ok(()),
             },
             ImpairmentKind::Reorder { probability: p, .. } => probability("probability", *p),
@@ -145,7 +148,9 @@ impl ImpairmentConfig {
             ImpairmentKind::Packets { flow, numbers } => {
                 Impairment::Packets(Packets::new(*flow, numbers))
             }
-            ImpairmentKind::Periodic { every } => Impairment::Periodic(Periodic::new(*every)),
+            ImpairmentKind::Periodic { every, first } => {
+                Impairment::Periodic(Periodic::new(*every, *first))
+            }
             ImpairmentKind::Reorder { probability, extra } => {
                 Impairment::Reorder(Reorder::new(*probability, *extra, generator))
             }

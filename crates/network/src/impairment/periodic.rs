@@ -14,14 +14,15 @@ pub(super) const INFO: Info = Info {
 #[derive(Debug)]
 pub struct Periodic {
     every: u64,
-    /// Data packets since the last loss.
-    since: u64,
+    /// Data packets to the next loss, that one included.
+    left: u64,
 }
 
 impl Periodic {
-    /// Loses the `every`-th data packet, the one `every` after it, and so on.
-    pub fn new(every: u64) -> Periodic {
-        Periodic { every, since: 0 }
+    /// Loses the `first` data packet, counted from 1, then each `every`-th
+    /// after it. Both are at least 1.
+    pub fn new(every: u64, first: u64) -> Periodic {
+        Periodic { every, left: first }
     }
 
     /// Whether `packet` is one of them.
@@ -29,10 +30,10 @@ impl Periodic {
         if packet.payload_len() == 0 {
             return false;
         }
-        self.since += 1;
-        let hit = self.since == self.every;
+        self.left -= 1;
+        let hit = self.left == 0;
         if hit {
-            self.since = 0;
+            self.left = self.every;
         }
         hit
     }
@@ -49,8 +50,8 @@ mod tests {
             let body = Body::Other { protocol: 17, payload: Payload::virtual_of(len) };
             Packet::new(Addr(1), Addr(9), body)
         };
-        let mut it = Periodic::new(3);
+        let mut it = Periodic::new(3, 2);
         let fates: Vec<_> = [1, 0, 1, 1, 0, 1, 1, 1].map(|len| it.loses(&packet(len))).into();
-        assert_eq!(fates, [false, false, false, true, false, false, false, true]);
+        assert_eq!(fates, [false, false, true, false, false, false, true, false]);
     }
 }

@@ -55,7 +55,11 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
             h: f.probability("h")?.unwrap_or(0.0),
         }),
         "bit-errors" => Mishap::Any(ImpairmentKind::BitErrors { ber: probability("ber")? }),
-        "periodic" => Mishap::Any(ImpairmentKind::Periodic { every: read_every(f)? }),
+        "periodic" => {
+            let every = read_count(f, "every")?.ok_or_else(|| f.error("every", COUNT))?;
+            let first = read_count(f, "first")?.unwrap_or(every);
+            Mishap::Any(ImpairmentKind::Periodic { every, first })
+        }
         "reorder" => Mishap::Any(ImpairmentKind::Reorder {
             probability: probability("probability")?,
             extra: f.quantity("extra")?.ok_or_else(|| f.error("extra", Span::ALLOWED))?,
@@ -75,11 +79,12 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
     Ok(Impairment { what, at })
 }
 
-fn read_every(f: &Fields<'_>) -> Result<u64, InputError> {
-    f.get("every")
-        .and_then(Value::as_integer)
-        .and_then(|n| u64::try_from(n).ok().filter(|n| *n > 0))
-        .ok_or_else(|| f.error("every", "a count of packets, at least 1"))
+const COUNT: &str = "a count of packets, at least 1";
+
+fn read_count(f: &Fields<'_>, name: &'static str) -> Result<Option<u64>, InputError> {
+    let Some(value) = f.get(name) else { return Ok(None) };
+    let count = value.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
+    count.map(Some).ok_or_else(|| f.error(name, COUNT))
 }
 
 fn read_numbers(f: &Fields<'_>) -> Result<Vec<u64>, InputError> {
@@ -114,9 +119,10 @@ impl Impairment {
                 put("kind", "bit-errors".into());
                 put("ber", (*ber).into());
             }
-            Mishap::Any(ImpairmentKind::Periodic { every }) => {
+            Mishap::Any(ImpairmentKind::Periodic { every, first }) => {
                 put("kind", "periodic".into());
                 put("every", Value::Integer(*every as i64));
+                put("first", Value::Integer(*first as i64));
             }
             Mishap::Any(ImpairmentKind::Reorder { probability, extra }) => {
                 put("kind", "reorder".into());

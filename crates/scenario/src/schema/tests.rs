@@ -310,7 +310,10 @@ proptest! {
             at: Default::default(),
         });
         direction.impairments.push(Impairment {
-            what: Mishap::Any(anabranch_network::ImpairmentKind::Periodic { every: mss as u64 }),
+            what: Mishap::Any(anabranch_network::ImpairmentKind::Periodic {
+                every: mss as u64,
+                first: 1 + limit as u64,
+            }),
             at: Default::default(),
         });
         let flow = &mut s.flows[0];

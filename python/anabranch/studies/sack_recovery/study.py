@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anabranch.files import write_text
 from anabranch.studies.cache import RunCache
-from anabranch.studies.results import Claim, StudyResult, Verdict
+from anabranch.studies.results import StudyResult
 from anabranch.studies.sack_recovery import claims, conditions, figures
 from anabranch.studies.sack_recovery.trace import Trace
 from anabranch.studies.study import Context, Study
@@ -63,25 +63,10 @@ def run(context: Context) -> StudyResult:
         claims=judged,
         figures=entries,
         choices=CHOICES,
-        findings=[_finding(claim) for claim in judged],
+        findings=[claim.finding() for claim in judged],
         scenario=resolved,
         facts={"version": first["version"], "seed": first["seed"], "runs": len(results)},
     )
-
-
-def _finding(claim: Claim) -> str:
-    """One sentence in numbers; what does not hold is named."""
-    head = claim.measures[0]
-    text = f"{claim.claim} {claim.verdict.value}: {head.quantity}: {head.measured.text()}"
-    if head.expected is not None:
-        text += f", expected {head.expected:g}"
-    missed = [m for m in claim.measures if m.verdict not in (None, Verdict.HOLDS)]
-    for measure in missed:
-        if measure is not head:
-            text += f"; {measure.quantity}: {measure.measured.text()}"
-            if measure.expected is not None:
-                text += f", expected {measure.expected:g}"
-    return f"{text}."
 
 
 STUDY = Study("sack-recovery", TITLE, REFERENCE, run)

@@ -1,0 +1,1 @@
+"""Throughput against loss, buffer and RTT, beside its closed forms."""

@@ -1,0 +1,201 @@
+"""What the closed forms predict, each beside the runs, as ratios to the prediction.
+
+A ratio holds if its whole 95 % interval is within the tolerance that the claim
+names, and in part if its mean is within twice that (`Verdict.within`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from anabranch import stats
+from anabranch.experiment import RunResult
+from anabranch.stats import Estimate
+from anabranch.studies.response_functions import models
+from anabranch.studies.response_functions.conditions import WARM_UP, Run, plan, rtt
+from anabranch.studies.results import Claim, Measure
+
+Values = Mapping[Run, float]
+"""One number a run: the average window in segments, the share of the link, or rounds."""
+
+MIN_RTO = 1.0
+"""T0 of the PFTK model: with an RTT of 100 ms the timeout is its lower bound (RFC 6298), s."""
+
+
+def value(run: Run, result: RunResult) -> float:
+    """The number that the run is for."""
+    if run.part == "slow-start":
+        flow = result.flows[0]
+        # The handshake and the last segment's way take an RTT and a half.
+        return float(flow["finish_s"] - flow["start_s"]) / rtt() - 0.5
+    series = result.series["f.received"]
+    times, octets = series["time_s"], series["value"]
+    first = int(len(times) * WARM_UP)
+    rate = float(octets[-1] - octets[first]) / float(times[-1] - times[first])
+    mss = float(plan()["network"]["mss"])
+    if run.part == "buffer":
+        # A segment takes its 40 octets of headers along.
+        return rate * 8 * (mss + 40) / mss / (float(plan()["buffer"]["rate_mbps"]) * 1e6)
+    seconds = float(run.kind) / 1000 if run.part == "window" else rtt()
+    return rate * seconds / mss
+
+
+def judge(values: Values) -> list[Claim]:
+    """All claims, by the names that they have in the literature's order."""
+    return [
+        _mathis_periodic(values),
+        _mathis_random(values),
+        _pftk(values),
+        _limited(values),
+        _cubic(values),
+        _slow_start(values),
+        _buffer(values),
+    ]
+
+
+def estimates(values: Values, part: str, algorithm: str, kind: str = "") -> dict[float, Estimate]:
+    """Mean and interval by what the part varies."""
+    chosen = [r for r in values if (r.part, r.algorithm, r.kind) == (part, algorithm, kind)]
+    return {
+        x: stats.mean(values[run] for run in chosen if run.x == x)
+        for x in sorted({run.x for run in chosen})
+    }
+
+
+def _ratios(
+    measured: Mapping[float, Estimate],
+    model: Callable[[float], float],
+    tolerance: float | None,
+    name: Callable[[float], str],
+) -> list[Measure]:
+    measures = []
+    for x, estimate in measured.items():
+        ratio = estimate.scaled(1 / model(x))
+        if tolerance is None:
+            measures.append(Measure(name(x), None, ratio))
+        else:
+            measures.append(Measure.near(name(x), 1, ratio, tolerance))
+    return measures
+
+
+def _by_loss(text: str) -> Callable[[float], str]:
+    return lambda p: f"{text} at p = {p:g}"
+
+
+def _mathis_periodic(values: Values) -> Claim:
+    measured = estimates(values, "loss", "reno", "periodic")
+    plain = _ratios(measured, models.mathis, 0.03, _by_loss("window / Mathis"))
+    full = _ratios(measured, models.mathis_with_recovery, None, _by_loss("the same with recovery"))
+    return Claim(
+        "T1-periodic",
+        "Under periodic loss an AIMD sender has an average window of sqrt(3/(2p)), within 3 %.",
+        [*plain, *full],
+        "The formula has no recovery phase and no whole segments; both matter more the smaller the"
+        " window is. With both put in (models.py, `mathis_with_recovery`) the ratio is near 1.",
+    )
+
+
+def _mathis_random(values: Values) -> Claim:
+    measured = estimates(values, "loss", "reno", "random")
+    return Claim(
+        "T1-random",
+        "Under random loss it is 1.31/sqrt(p), within 8 %.",
+        _ratios(
+            measured, lambda p: models.mathis(p, random=True), 0.08, _by_loss("window / Mathis")
+        ),
+        "The constant is from the simulations of Mathis et al.; it, too, has no recovery phase.",
+    )
+
+
+def _pftk(values: Values) -> Claim:
+    measured = estimates(values, "timeouts", "reno", "random")
+    return Claim(
+        "T2",
+        "Reno with timeouts and delayed ACKs follows the PFTK model within 15 %.",
+        _ratios(
+            measured,
+            lambda p: models.pftk(p, rtt(), MIN_RTO, 2),
+            0.15,
+            _by_loss("window / PFTK"),
+        ),
+        "T0 = 1 s, the lower bound of the timeout. Limited transmit is off: the model knows three"
+        " duplicate ACKs or a timeout. Its p is the probability of the first loss in a round; here"
+        " losses are independent.",
+    )
+
+
+def _limited(values: Values) -> Claim:
+    runs = [run for run in values if run.part == "window"]
+    worst = max(abs(values[run] - run.x) for run in runs)
+    return Claim(
+        "T4",
+        "A flow limited by the receiver's window W sends W segments per RTT, to one segment.",
+        [Measure.near("segments per RTT off at worst", 0, stats.mean([worst]), 1.0)],
+        f"{len(runs)} pairs of W and RTT.",
+    )
+
+
+def _cubic(values: Values) -> Claim:
+    measured = estimates(values, "loss", "cubic", "periodic")
+    friendly = {p for p in measured if models.cubic(p, rtt()) == models.mathis(p)}
+    own = {p: estimate for p, estimate in measured.items() if p not in friendly}
+    others = {p: estimate for p, estimate in measured.items() if p in friendly}
+    name = _by_loss("window / RFC 9438")
+    return Claim(
+        "T6",
+        "Under periodic loss CUBIC's average window is 1.054 (R/p)^(3/4) where that is more than"
+        " AIMD's, within 1 %.",
+        [
+            *_ratios(own, lambda p: models.cubic(p, rtt()), 0.01, name),
+            *_ratios(others, lambda p: models.cubic(p, rtt()), None, name),
+        ],
+        "Fast convergence is off, and runs begin at the fixed point: it attracts only slowly, an"
+        " offset x decays as 1/sqrt(1/x^2 + 1.42 n) over n losses. Where AIMD's window is larger,"
+        " what is said of T1 holds.",
+    )
+
+
+def _highspeed(values: Values) -> Claim:
+    measured = estimates(values, "loss", "highspeed", "periodic")
+    return Claim(
+        "T7",
+        "HighSpeed TCP's average window is 0.12/p^0.835, and standard TCP's below 38 segments,"
+        " within 10 %.",
+        _ratios(measured, models.highspeed, 0.1, _by_loss("window / RFC 3649")),
+        "RFC 3649 derives its parameters from this response function.",
+    )
+
+
+def _slow_start(values: Values) -> Claim:
+    runs = [run for run in values if run.part == "slow-start"]
+    exact = [
+        float(round(values[run]) == models.slow_start_rounds(int(run.x), int(run.kind), 2.0))
+        for run in runs
+    ]
+    return Claim(
+        "T11",
+        "Without loss a transfer of N segments takes ceil(log2(N/w1 + 1)) rounds of slow start.",
+        [Measure.near("share of transfers with exactly so many rounds", 1, stats.mean(exact), 0.0)],
+        "Initial windows of 1 to 10 segments, an ACK for every segment.",
+    )
+
+
+def _buffer(values: Values) -> Claim:
+    measured = estimates(values, "buffer", "reno")
+    least = plan()["buffer"]["judged"]
+
+    def name(b: float) -> str:
+        return f"utilisation / model at {b:g} BDP"
+
+    judged = {b: estimate for b, estimate in measured.items() if b >= least}
+    others = {b: estimate for b, estimate in measured.items() if b < least}
+    return Claim(
+        "buffer",
+        "One AIMD flow uses (3/8 (1+b)^2) / ((1-b)/2 + ((1+b)^2 - 1)/2) of a link with a buffer of"
+        " b bandwidth-delay products, within 2 %.",
+        [
+            *_ratios(judged, models.utilisation, 0.02, name),
+            *_ratios(others, models.utilisation, None, name),
+        ],
+        "The window climbs a segment per round; rounds grow longer once the link is full.",
+    )

@@ -1,0 +1,167 @@
+"""The runs of the study: one long flow each, as scenarios."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from anabranch.experiment import Scenario
+from anabranch.studies.response_functions import models
+
+FOLDER = Path(__file__).parent
+WARM_UP = 0.2
+"""Share of a run that is left out of its averages."""
+SAMPLES = 400
+"""Samples in a run; averages are taken between two of them."""
+
+
+WINDOWS = {
+    "reno": '"reno"',
+    "cubic": '{ algorithm = "cubic", fast_convergence = false }',
+    "highspeed": '"highspeed"',
+}
+"""Values of flows.0.tcp.window. Fast convergence moves CUBIC's fixed point: off, as the closed
+form has it."""
+
+
+MEAN_BY_PEAK = {"reno": 0.75, "cubic": 0.925, "highspeed": 0.8}
+"""Average window over the window at a loss, in the steady state: AIMD; CUBIC's curve; about, for a
+decrease between 0.1 and 0.5. Runs begin there, because CUBIC comes to its fixed point slowly."""
+
+
+@dataclass(frozen=True, order=True)
+class Run:
+    """One run: which question it belongs to and what it changes in the scenario."""
+
+    part: str
+    algorithm: str
+    x: float
+    """What the part varies: p, the buffer in BDPs, the window in segments, the transfer's size."""
+    kind: str = ""
+    """Periodic or random loss; the RTT in ms; the initial window."""
+    seed: int = 1
+    seconds: float = 0.0
+
+
+@cache
+def plan() -> dict[str, Any]:
+    """The parameters of plan.toml."""
+    return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
+
+
+def rtt() -> float:
+    """The round-trip time of the loss and buffer runs, in s."""
+    return float(plan()["network"]["rtt_ms"]) / 1000
+
+
+def expected_window(algorithm: str, p: float) -> float:
+    """The closed form of the algorithm's average window, in segments."""
+    if algorithm == "cubic":
+        return models.cubic(p, rtt())
+    return models.highspeed(p) if algorithm == "highspeed" else models.mathis(p)
+
+
+def runs(quick: bool) -> list[Run]:
+    """All runs; with `quick` a part of each grid, one replication less than three."""
+    return [*_loss(quick), *_timeouts(quick), *_buffer(quick), *_window(), *_slow_start()]
+
+
+def _loss(quick: bool) -> Iterator[Run]:
+    part = plan()["loss"]
+    seeds = range(1, 1 + (2 if quick else part["replications"]))
+    for algorithm in part["algorithms"]:
+        for p in plan()["quick"]["p"] if quick else part["periodic_p"]:
+            yield Run("loss", algorithm, p, "periodic", 1, _lasting(algorithm, p, part["cycles"]))
+        for p in plan()["quick"]["p"] if quick else part["random_p"]:
+            seconds = _lasting(algorithm, p, part["random_cycles"])
+            yield from (Run("loss", algorithm, p, "random", seed, seconds) for seed in seeds)
+
+
+def _lasting(algorithm: str, p: float, losses: int) -> float:
+    """How long it takes to meet so many losses at the expected window, in s."""
+    rounds = losses / p / expected_window(algorithm, p)
+    return max(float(plan()["loss"]["seconds"]), rounds * rtt())
+
+
+def _timeouts(quick: bool) -> Iterator[Run]:
+    part = plan()["timeouts"]
+    for p in plan()["quick"]["timeouts_p"] if quick else part["p"]:
+        for seed in range(1, 1 + (2 if quick else part["replications"])):
+            yield Run("timeouts", "reno", p, "random", seed, part["seconds"])
+
+
+def _buffer(quick: bool) -> Iterator[Run]:
+    part = plan()["buffer"]
+    pipe = part["rate_mbps"] * 1e6 * rtt() / 8 / 1000
+    for algorithm in part["algorithms"]:
+        for bdp in plan()["quick"]["bdp"] if quick else part["bdp"]:
+            # Reno climbs from half the peak to the peak, a segment per round.
+            peak = (1 + bdp) * pipe
+            cycle = peak / 2 * max(1.0, 0.75 * (1 + bdp)) * rtt()
+            yield Run("buffer", algorithm, bdp, seconds=part["cycles"] * cycle)
+
+
+def _window() -> Iterator[Run]:
+    part = plan()["window"]
+    for rtt_ms in part["rtt_ms"]:
+        for segments in part["segments"]:
+            yield Run("window", "reno", segments, f"{rtt_ms}", seconds=part["seconds"])
+
+
+def _slow_start() -> Iterator[Run]:
+    part = plan()["slow_start"]
+    for initial in part["initial"]:
+        for segments in part["segments"]:
+            yield Run("slow-start", "reno", segments, f"{initial}")
+
+
+def scenario(run: Run) -> Scenario:
+    """The scenario of a run."""
+    mss = plan()["network"]["mss"]
+    changes = [f"seed={run.seed}", f"flows.0.tcp.window={WINDOWS[run.algorithm]}"]
+    if run.seconds:
+        changes += [f'duration="{run.seconds:.6f} s"']
+        changes += [f'observe.0.interval="{run.seconds / SAMPLES:.9f} s"']
+    if run.part in ("loss", "timeouts"):
+        # Slow start ends at the fixed point's peak, and the first loss comes two rounds later.
+        peak = expected_window(run.algorithm, run.x) / MEAN_BY_PEAK[run.algorithm]
+        first = round(4 * peak)
+        kind = (
+            f'kind="periodic", every={round(1 / run.x)}, first={first}'
+            if run.kind == "periodic"
+            else f'kind="bernoulli", rate={run.x!r}'
+        )
+        changes.append(f"links.0.impairments=[{{{kind}}}]")
+    match run.part:
+        case "loss":
+            changes.append(f'flows.0.tcp.initial_ssthresh="{max(2, round(peak))} packets"')
+        case "timeouts":
+            changes.append('flows.0.tcp.recovery="reno"')
+            changes.append('flows.0.tcp.delayed_ack={ count = 2, delay = "100 ms" }')
+            # The model has none: three duplicate ACKs or a timeout.
+            changes.append("flows.0.tcp.limited_transmit=false")
+        case "buffer":
+            rate = plan()["buffer"]["rate_mbps"]
+            # A queue in octets of IP packets: BDPs of the link's own rate.
+            octets = round(run.x * rate * 1e6 * rtt() / 8)
+            changes.append(f'links.0.rate="{rate} Mbit/s"')
+            changes.append(f'links.0.queue={{ kind = "droptail", limit = "{octets} B" }}')
+            # Reno would take minutes to climb to the pipe after slow start's overshoot.
+            half = round((1 + run.x) * rate * 1e6 * rtt() / 8 / 1000 / 2)
+            changes.append(f'flows.0.tcp.initial_ssthresh="{half} packets"')
+        case "window":
+            changes.append(f'links.0.delay="{float(run.kind) / 2:g} ms"')
+            changes.append(f'flows.0.tcp.receive_buffer="{round(run.x) * mss} B"')
+            # Samples a round apart, so that whole windows are counted.
+            changes.append(f'observe.0.interval="{run.kind} ms"')
+        case "slow-start":
+            changes.append(f'flows.0.size="{round(run.x) * mss} B"')
+            changes.append(f'flows.0.tcp.initial_window="{run.kind} packets"')
+            changes.append('observe.0.interval="10 ms"')
+    text = (FOLDER / "scenario.toml").read_text(encoding="utf-8")
+    bare = text.replace('duration = "60 s"\n', "") if not run.seconds else text
+    return Scenario(bare, "studies/response_functions/scenario.toml").set(*changes)
