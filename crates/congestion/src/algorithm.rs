@@ -3,7 +3,9 @@
 //!
 //! A new algorithm is one file and one entry in [`register!`] below.
 
-use crate::{Acked, CongestionEvent, Controller, Feedback, PathView, cubic, reno};
+use crate::{
+    Acked, CongestionEvent, Controller, Feedback, PathView, cubic, highspeed, reno, westwood,
+};
 use anabranch_units::{Rate, Time};
 use std::fmt;
 
@@ -107,6 +109,13 @@ register! {
     Cubic(cubic::CubicOptions => cubic::Cubic),
         "cubic", "a cubic function of the time since the last loss, 0.7 of the window at a loss",
         "RFC 9438";
+    /// Larger steps in large windows (RFC 3649).
+    HighSpeed(highspeed::HighSpeedOptions => highspeed::HighSpeed),
+        "highspeed", "Reno with larger steps up and smaller steps down in large windows", "RFC 3649";
+    /// The measured bandwidth after a loss (Mascolo et al.).
+    Westwood(westwood::WestwoodOptions => westwood::Westwood),
+        "westwood", "Reno's growth; a loss leaves the measured bandwidth times the smallest RTT",
+        "Grieco and Mascolo, CCR 34(2), 2004";
 }
 
 impl Default for Algorithm {

@@ -4,17 +4,24 @@
 //! A controller governs one path: a TCP connection, an MPTCP subflow or an
 //! SCTP destination. Windows are in octets.
 
+pub mod ack_clocked;
 mod algorithm;
 mod controller;
 pub mod cubic;
+pub mod highspeed;
+mod pacing;
 mod reduction;
 pub mod reno;
+mod round;
 mod slow_start;
+mod validation;
+pub mod westwood;
 
 pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};
 pub use controller::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample};
+pub use pacing::Pacing;
 pub use reduction::SsthreshFrom;
-pub use slow_start::SlowStartExit;
+pub use slow_start::{HyStartOptions, SlowStartExit};
 
 #[cfg(test)]
 mod testkit;

@@ -1,64 +1,128 @@
-//! Slow start: how fast the window opens at first, and when that ends.
-//!
-//! RFC 5681 §3.1 equation (2) with the limit of RFC 3465 §2.2 (`L`). The
-//! decision to stop is a seam of its own, [`SlowStartExit`], so that any
-//! window algorithm works with any exit rule.
+//! When slow start ends, and how fast the window opens until then: a seam of
+//! its own, so that any window algorithm works with any exit rule.
+
+mod hystart;
+
+pub use hystart::HyStartOptions;
 
 use crate::{Acked, PathView};
+use hystart::HyStart;
 
 /// When slow start ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum SlowStartExit {
-    /// When the window has reached `ssthresh`, and at losses (RFC 5681 §3.1).
-    /// At equality RFC 5681 leaves the choice; here, as in ns-2, slow start
-    /// has ended: it lasts while `cwnd < ssthresh`.
+    /// When the window has reached `ssthresh`, and at signals (RFC 5681 §3.1).
     #[default]
     Standard,
+    /// The same, but from `max_ssthresh` segments on the window opens by at
+    /// most half of `max_ssthresh` per round (RFC 3742; 100 there).
+    Limited {
+        /// The window, in segments, up to which it doubles.
+        max_ssthresh: u32,
+    },
+    /// When the round-trip time rises (HyStart++, RFC 9406).
+    HyStartPlusPlus(HyStartOptions),
 }
 
-/// The slow-start part of a controller's state.
+/// What an ACK does in slow start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Step {
+    /// The window grows by so many octets.
+    Grow(f64),
+    /// Slow start is over at this window.
+    End,
+}
+
+/// An exit rule with its state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SlowStart {
-    exit: SlowStartExit,
-    /// RFC 3465 §2.2, `L`: the most segments that one ACK may add.
-    limit: u8,
-    /// Slow start repairs a timeout: `L` is 1 (RFC 3465 §2.3), since an ACK
-    /// may then cover octets that left the network long ago.
-    after_timeout: bool,
+pub(crate) enum Exit {
+    Standard,
+    Limited { max_ssthresh: u32 },
+    HyStart(HyStart),
 }
 
-impl SlowStart {
-    pub(crate) fn new(exit: SlowStartExit, limit: u8) -> SlowStart {
-        SlowStart { exit, limit: limit.max(1), after_timeout: false }
-    }
-
-    /// By how many octets this ACK opens the window; `None` when slow start
-    /// is over and congestion avoidance must answer.
-    pub(crate) fn on_ack(
-        &mut self,
-        cwnd: f64,
-        ssthresh: f64,
-        acked: &Acked,
-        path: &PathView,
-    ) -> Option<f64> {
-        match self.exit {
-            SlowStartExit::Standard if cwnd < ssthresh => {}
-            SlowStartExit::Standard => {
-                self.after_timeout = false;
-                return None;
-            }
+impl Exit {
+    pub(crate) fn new(rule: SlowStartExit, paced: bool) -> Exit {
+        match rule {
+            SlowStartExit::Standard => Exit::Standard,
+            SlowStartExit::Limited { max_ssthresh } => Exit::Limited { max_ssthresh },
+            SlowStartExit::HyStartPlusPlus(options) => Exit::HyStart(HyStart::new(options, paced)),
         }
-        let limit = if self.after_timeout { 1 } else { self.limit as u64 };
-        Some(acked.bytes.min(limit * path.mss) as f64)
     }
 
-    /// The retransmission timer expired: what follows repairs.
-    pub(crate) fn on_timeout(&mut self) {
-        self.after_timeout = true;
+    /// One ACK; `limit` segments at most (RFC 3465).
+    pub(crate) fn on_ack(&mut self, cwnd: f64, limit: u64, acked: &Acked, path: &PathView) -> Step {
+        let standard = acked.bytes.min(limit * path.mss) as f64;
+        match self {
+            Exit::Standard => Step::Grow(standard),
+            Exit::Limited { max_ssthresh } => {
+                Step::Grow(standard / limited_divisor(cwnd / path.mss as f64, *max_ssthresh))
+            }
+            Exit::HyStart(hystart) => hystart.on_ack(standard, acked, path),
+        }
     }
 
-    /// The timeout was spurious: nothing is being repaired.
+    /// Slow start was left by a signal.
+    pub(crate) fn on_congestion(&mut self) {
+        if let Exit::HyStart(hystart) = self {
+            hystart.on_congestion();
+        }
+    }
+
+    /// The signal was none.
     pub(crate) fn on_undo(&mut self) {
-        self.after_timeout = false;
+        if let Exit::HyStart(hystart) = self {
+            hystart.on_undo();
+        }
+    }
+}
+
+/// RFC 3742 §2: `K = int(cwnd / (0.5 max_ssthresh))` above `max_ssthresh`;
+/// `cwnd` in segments.
+fn limited_divisor(cwnd: f64, max_ssthresh: u32) -> f64 {
+    let max_ssthresh = f64::from(max_ssthresh.max(1));
+    if cwnd <= max_ssthresh { 1.0 } else { (cwnd / (0.5 * max_ssthresh)).floor() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Controller;
+    use crate::ack_clocked::Common;
+    use crate::reno::{Reno, RenoOptions};
+    use crate::testkit::{MSS, Path};
+    use anabranch_units::Span;
+
+    #[test]
+    fn limited_slow_start_divides_from_its_threshold_on() {
+        // RFC 3742 §2: one half of an MSS per ACK between max_ssthresh and
+        // 1.5 max_ssthresh, a third up to 2 max_ssthresh.
+        for (cwnd, divisor) in
+            [(100.0, 1.0), (100.5, 2.0), (149.9, 2.0), (150.0, 3.0), (1000.0, 20.0)]
+        {
+            assert_eq!(limited_divisor(cwnd, 100), divisor, "{cwnd}");
+        }
+    }
+
+    #[test]
+    fn limited_slow_start_takes_the_rounds_of_its_rfc() {
+        // RFC 3742 §2: log2(max_ssthresh) rounds to max_ssthresh = 100, then
+        // about (cwnd - max_ssthresh) / (max_ssthresh / 2) more; the RFC's
+        // example is a window of 83,000 in 1664 rounds where max_ssthresh is
+        // 100, in place of 836,000 segments at once.
+        let exit = SlowStartExit::Limited { max_ssthresh: 100 };
+        let common = Common { slow_start_exit: exit, ..Common::default() };
+        let mut c = Reno::new(&RenoOptions { common }, MSS, u64::MAX);
+        let mut path = Path::new(Span::from_millis(100));
+        let mut rounds = 0;
+        while c.window() < 8_300 * MSS {
+            let before = c.window();
+            path.round(&mut c);
+            rounds += 1;
+            assert!(before < 100 * MSS || c.window() - before <= 51 * MSS);
+        }
+        // 6.6 doublings and (8300 - 100) / 50 = 164 rounds of 50; a divisor
+        // that is rounded down makes some rounds a little faster.
+        assert!((165..=172).contains(&rounds), "{rounds}");
     }
 }

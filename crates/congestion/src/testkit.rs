@@ -1,7 +1,7 @@
 //! What the tests of controllers share: events with one field to vary, and a
 //! loss-free, queue-free path that turns a window into ACKs.
 
-use crate::{Acked, Cause, CongestionEvent, Controller, PathView};
+use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView};
 use anabranch_units::{Span, Time};
 
 /// Octets per segment in tests.
@@ -29,6 +29,20 @@ pub(crate) fn ack(bytes: u64) -> Acked {
 /// A signal at time 0.
 pub(crate) fn event(cause: Cause) -> CongestionEvent {
     CongestionEvent { now: Time::ZERO, cause }
+}
+
+/// What an ACK at `now` told that newly delivered `bytes`, in order.
+pub(crate) fn feedback(now: Time, bytes: u64) -> Feedback {
+    Feedback {
+        now,
+        acked: bytes,
+        delivered: bytes,
+        lost: 0,
+        marked: 0,
+        rtt: Some(Span::from_millis(100)),
+        rate: None,
+        in_recovery: false,
+    }
 }
 
 /// One flow that is always limited by its window: each segment is
@@ -66,8 +80,13 @@ impl Path {
     fn ack_of(&mut self, c: &mut impl Controller, window: u64) {
         let spacing = self.rtt.as_picos() as u128 * MSS as u128 / window as u128;
         self.now += Span::from_picos(spacing as u64);
+        let sent = self.view(window).sent;
         self.segments += 1;
-        c.on_ack(&Acked { now: self.now, bytes: MSS, rtt: Some(self.rtt) }, &self.view(window));
+        let view = PathView { sent, ..self.view(window) };
+        c.on_ack(&Acked { now: self.now, bytes: MSS, rtt: Some(self.rtt) }, &view);
+        if c.wants_feedback() {
+            c.on_feedback(&Feedback { rtt: Some(self.rtt), ..feedback(self.now, MSS) }, &view);
+        }
     }
 
     /// The ACKs of one round trip: for the whole segments of a window.

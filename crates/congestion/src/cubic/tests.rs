@@ -1,4 +1,5 @@
 use super::*;
+use crate::Controller;
 use crate::testkit::{MSS, Path, ack, event, path};
 use anabranch_units::Span;
 
@@ -20,22 +21,18 @@ fn reduced(options: &CubicOptions, segments: u64) -> Cubic {
     c
 }
 
-const PLAIN: CubicOptions = CubicOptions {
-    fast_convergence: false,
-    reno_friendly: false,
-    ssthresh_from: SsthreshFrom::InFlight,
-    slow_start_exit: SlowStartExit::Standard,
-    slow_start_limit: 2,
-};
+fn plain() -> CubicOptions {
+    CubicOptions { fast_convergence: false, reno_friendly: false, common: Common::default() }
+}
 
 #[test]
 fn a_loss_leaves_seven_tenths_and_the_curve_returns_to_the_plateau_after_k() {
     // §4.2: K = cbrt((100 - 70) / 0.4) = 4.217 s.
-    let mut c = reduced(&PLAIN, 100);
+    let mut c = reduced(&plain(), 100);
     assert_eq!((c.window(), c.ssthresh()), (70 * MSS, 70 * MSS));
     let mut flow = Path::new(RTT);
     flow.ack(&mut c);
-    assert!((c.now.k - 4.217).abs() < 0.001, "{}", c.now.k);
+    assert!((c.law.now.k - 4.217).abs() < 0.001, "{}", c.law.now.k);
     let epoch = flow.now;
     for (seconds, window) in [(1.0, 86.7), (2.0, 95.6), (4.217, 100.0), (6.217, 103.2)] {
         // C (t - K)^3 + W_max, followed within the lead of one round trip.
@@ -50,7 +47,7 @@ fn a_loss_leaves_seven_tenths_and_the_curve_returns_to_the_plateau_after_k() {
 #[test]
 fn an_ack_moves_the_window_by_its_share_of_the_way_to_the_target() {
     // §4.4: (target - cwnd) / cwnd, target = W_cubic(t + RTT).
-    let mut c = reduced(&PLAIN, 100);
+    let mut c = reduced(&plain(), 100);
     c.on_ack(&at(0, MSS), &path(70));
     let d = 0.1 - libm::cbrt(30.0 / 0.4);
     let target = 100.0 + 0.4 * d * d * d;
@@ -61,42 +58,42 @@ fn an_ack_moves_the_window_by_its_share_of_the_way_to_the_target() {
 #[test]
 fn the_target_is_at_most_half_a_window_away_and_never_below() {
     // §4.2: long after the plateau the target is 1.5 cwnd.
-    let mut c = reduced(&PLAIN, 100);
+    let mut c = reduced(&plain(), 100);
     c.on_ack(&at(0, MSS), &path(70));
-    let before = c.now.cwnd;
+    let before = c.window.cwnd;
     c.on_ack(&at(60_000, MSS), &path(70));
-    assert!((c.now.cwnd - before - 0.5 * MSS as f64).abs() < 1e-6, "{}", c.now.cwnd - before);
+    assert!((c.window.cwnd - before - 0.5 * MSS as f64).abs() < 1e-6, "{}", c.window.cwnd - before);
     // A window above the curve waits for it.
-    let mut c = reduced(&PLAIN, 100);
+    let mut c = reduced(&plain(), 100);
     c.on_ack(&at(0, MSS), &path(70));
-    c.now.cwnd = 99.0 * MSS as f64;
+    c.window.cwnd = 99.0 * MSS as f64;
     c.on_ack(&at(1, MSS), &path(99));
     assert_eq!(c.window(), 99 * MSS);
 }
 
 #[test]
 fn an_ack_for_more_than_a_window_stops_at_the_target() {
-    let mut c = reduced(&PLAIN, 100);
+    let mut c = reduced(&plain(), 100);
     c.on_ack(&at(0, MSS), &path(70));
     c.on_ack(&at(60_000, 500 * MSS), &path(70));
-    assert!(c.now.cwnd <= 1.5 * 71.0 * MSS as f64);
+    assert!(c.window.cwnd <= 1.5 * 71.0 * MSS as f64);
 }
 
 #[test]
 fn with_a_short_round_trip_the_window_is_reno_s() {
     // §4.3: W_est gains alpha_cubic = 0.529 a round until it is back at
     // cwnd_prior, then 1 a round.
-    let options = CubicOptions { reno_friendly: true, ..PLAIN };
+    let options = CubicOptions { reno_friendly: true, ..plain() };
     let mut c = reduced(&options, 40);
     let mut flow = Path::new(Span::from_millis(5));
     let mut gains = [0.0; 2];
     for gain in &mut gains {
-        let before = c.now.cwnd;
+        let before = c.window.cwnd;
         for _ in 0..10 {
             flow.round(&mut c);
         }
-        *gain = (c.now.cwnd - before) / MSS as f64 / 10.0;
-        while c.now.cwnd < c.now.cwnd_prior {
+        *gain = (c.window.cwnd - before) / MSS as f64 / 10.0;
+        while c.window.cwnd < c.law.now.cwnd_prior {
             flow.round(&mut c);
         }
     }
@@ -108,9 +105,9 @@ fn with_a_short_round_trip_the_window_is_reno_s() {
 fn fast_convergence_lowers_the_plateau_of_a_flow_that_lost_before_reaching_it() {
     // §4.7: W_max = cwnd (1 + beta_cubic) / 2.
     for (fast_convergence, plateau) in [(false, 70.0), (true, 59.5)] {
-        let mut c = reduced(&CubicOptions { fast_convergence, ..PLAIN }, 100);
+        let mut c = reduced(&CubicOptions { fast_convergence, ..plain() }, 100);
         c.on_congestion(&event(Cause::Loss), &path(70));
-        assert!((c.now.w_max / MSS as f64 - plateau).abs() < 1e-9, "{}", c.now.w_max);
+        assert!((c.law.now.w_max / MSS as f64 - plateau).abs() < 1e-9, "{}", c.law.now.w_max);
         assert_eq!(c.window(), 49 * MSS);
     }
 }
@@ -118,16 +115,16 @@ fn fast_convergence_lowers_the_plateau_of_a_flow_that_lost_before_reaching_it() 
 #[test]
 fn a_timeout_starts_a_stage_whose_plateau_is_where_it_begins() {
     // §4.8: ssthresh by beta_cubic, one segment, then K = 0.
-    let mut c = cubic(&PLAIN, 100);
+    let mut c = cubic(&plain(), 100);
     c.on_congestion(&event(Cause::Timeout), &path(100));
     assert_eq!((c.window(), c.ssthresh()), (MSS, 70 * MSS));
     while c.window() < c.ssthresh() {
         c.on_ack(&at(1000, MSS), &path(1));
     }
     c.on_ack(&at(2000, MSS), &path(70));
-    assert_eq!((c.now.k, c.now.w_max), (0.0, 70.0 * MSS as f64));
-    assert_eq!(c.now.w_est, 70.0 * MSS as f64);
-    assert_eq!(c.now.t_epoch, Time::ZERO + Span::from_secs(2));
+    assert_eq!((c.law.now.k, c.law.now.w_max), (0.0, 70.0 * MSS as f64));
+    assert_eq!(c.law.now.w_est, 70.0 * MSS as f64);
+    assert_eq!(c.law.now.t_epoch, Time::ZERO + Span::from_secs(2));
 }
 
 #[test]
@@ -135,15 +132,15 @@ fn a_threshold_reached_without_loss_starts_a_stage_with_k_zero() {
     // §4.10; cwnd_prior is cwnd, so that W_est grows by 1 a round (§4.3).
     let mut c = cubic(&CubicOptions::default(), 10);
     c.on_ack(&at(0, MSS), &path(10));
-    assert_eq!((c.now.k, c.now.w_max), (0.0, 10_000.0));
-    assert_eq!(c.now.w_est, 10_100.0);
+    assert_eq!((c.law.now.k, c.law.now.w_max), (0.0, 10_000.0));
+    assert_eq!(c.law.now.w_est, 10_100.0);
 }
 
 #[test]
 fn reductions_stop_at_two_segments_and_at_one_for_marks() {
     // §4.6.
     for (cause, window) in [(Cause::Loss, 2), (Cause::EcnMark, 1), (Cause::Timeout, 1)] {
-        let mut c = cubic(&PLAIN, 2);
+        let mut c = cubic(&plain(), 2);
         for _ in 0..3 {
             c.on_congestion(&event(cause), &path(1));
         }
@@ -153,7 +150,7 @@ fn reductions_stop_at_two_segments_and_at_one_for_marks() {
 
 #[test]
 fn a_second_timeout_of_a_segment_holds_ssthresh() {
-    let mut c = cubic(&PLAIN, 100);
+    let mut c = cubic(&plain(), 100);
     c.on_congestion(&event(Cause::Timeout), &path(100));
     c.on_congestion(&event(Cause::Timeout), &path(1));
     assert_eq!((c.window(), c.ssthresh()), (MSS, 70 * MSS));
@@ -166,11 +163,11 @@ fn an_undo_restores_the_curve() {
     // §4.9.2: cwnd, ssthresh, cwnd_prior, W_max, K, t_epoch, W_est.
     let mut c = reduced(&CubicOptions::default(), 100);
     c.on_ack(&at(100, MSS), &path(70));
-    let before = c.now;
+    let before = (c.window, c.law.now);
     c.on_congestion(&event(Cause::Loss), &path(70));
-    assert!(c.window() < 70 * MSS && c.now.t_epoch == Time::NEVER);
+    assert!(c.window() < 70 * MSS && c.law.now.t_epoch == Time::NEVER);
     c.on_undo();
-    assert_eq!(format!("{:?}", c.now), format!("{before:?}"));
+    assert_eq!(format!("{:?}", (c.window, c.law.now)), format!("{before:?}"));
 }
 
 #[test]
@@ -181,33 +178,33 @@ fn an_undo_that_comes_late_changes_nothing() {
     while c.window() <= 110 * MSS {
         flow.ack(&mut c);
     }
-    let before = c.now;
+    let before = (c.window, c.law.now);
     c.on_undo();
-    assert_eq!(format!("{:?}", c.now), format!("{before:?}"));
+    assert_eq!(format!("{:?}", (c.window, c.law.now)), format!("{before:?}"));
 }
 
 #[test]
 fn time_in_which_the_window_was_not_the_limit_does_not_count() {
     // §5.8: ACKs of an application-limited period, and a silent period.
     let limited = PathView { app_limited: true, ..path(3) };
-    let mut c = reduced(&PLAIN, 100);
+    let mut c = reduced(&plain(), 100);
     c.on_ack(&at(0, MSS), &path(70));
     for ms in [1000, 2000, 3000] {
         c.on_ack(&at(ms, MSS), &limited);
     }
     c.on_sent(Time::ZERO + Span::from_secs(10), MSS, &path(0));
     c.on_sent(Time::ZERO + Span::from_secs(10), MSS, &path(1));
-    let mut straight = reduced(&PLAIN, 100);
+    let mut straight = reduced(&plain(), 100);
     straight.on_ack(&at(0, MSS), &path(70));
     c.on_ack(&at(10_100, MSS), &path(70));
     straight.on_ack(&at(100, MSS), &path(70));
-    assert_eq!(c.now.cwnd, straight.now.cwnd);
+    assert_eq!(c.window.cwnd, straight.window.cwnd);
     assert!(c.window() < 72 * MSS);
 }
 
 #[test]
 fn idleness_begins_a_new_stage_towards_the_old_plateau() {
-    let mut c = reduced(&PLAIN, 100);
+    let mut c = reduced(&plain(), 100);
     c.on_ack(&at(0, MSS), &path(70));
     c.on_idle(10 * MSS);
     assert_eq!((c.window(), c.ssthresh()), (10 * MSS, 70 * MSS));
@@ -215,5 +212,5 @@ fn idleness_begins_a_new_stage_towards_the_old_plateau() {
         c.on_ack(&at(5000, MSS), &path(10));
     }
     c.on_ack(&at(5000, MSS), &path(70));
-    assert!((c.now.k - 4.217).abs() < 0.01, "{}", c.now.k);
+    assert!((c.law.now.k - 4.217).abs() < 0.01, "{}", c.law.now.k);
 }

@@ -1,5 +1,6 @@
 //! Random sequences of hooks on every controller.
 
+use crate::ack_clocked::Common;
 use crate::reno::RenoOptions;
 use crate::{
     ALGORITHMS, Acked, Algorithm, Cause, CongestionEvent, Controller, PathView, SsthreshFrom,
@@ -43,15 +44,12 @@ fn algorithms() -> Vec<Algorithm> {
         ALGORITHMS.iter().filter_map(|info| Algorithm::from_name(info.name)).collect();
     let ssthresh_from = SsthreshFrom::Cwnd;
     all.push(Algorithm::Reno(RenoOptions {
-        ssthresh_from,
-        slow_start_limit: 0,
-        ..RenoOptions::default()
+        common: Common { ssthresh_from, slow_start_limit: 0, ..Common::default() },
     }));
     all.push(Algorithm::Cubic(CubicOptions {
-        ssthresh_from,
+        common: Common { ssthresh_from, ..Common::default() },
         fast_convergence: false,
         reno_friendly: false,
-        ..CubicOptions::default()
     }));
     all
 }

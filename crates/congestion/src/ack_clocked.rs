@@ -1,0 +1,307 @@
+//! What algorithms share that are driven by ACKs: slow start, the moments at
+//! which the window grows, shrinks, is restored and restarts, and the options
+//! that fit all of them. What tells them apart is a [`Law`]: growth in
+//! congestion avoidance and the size of a reduction.
+//!
+//! RFC 5681 §3.1 (slow start, thresholds, timeouts) and §4.1 (idleness), RFC
+//! 3465 (byte counting), RFC 8511 (ABE), RFC 7661 (validation). Windows are
+//! octets with their fraction: an increment smaller than an octet is not lost.
+//!
+//! Left out: the inflation of fast recovery (RFC 5681 §3.2), which belongs to
+//! the recovery scheme.
+
+use crate::pacing::{Pacer, Pacing};
+use crate::reduction::{SsthreshFrom, held, reported};
+use crate::slow_start::{Exit, SlowStartExit, Step};
+use crate::validation::Validation;
+use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView};
+use anabranch_units::{Rate, Time};
+use std::fmt::Debug;
+
+/// Options of every algorithm that is driven by ACKs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Common {
+    /// What a reduction takes a part of.
+    pub ssthresh_from: SsthreshFrom,
+    /// When slow start ends.
+    pub slow_start_exit: SlowStartExit,
+    /// Most segments added per ACK in slow start (RFC 3465 §2.2, `L`; 1 is
+    /// RFC 5681 to the letter). Zero counts as 1.
+    pub slow_start_limit: u8,
+    /// What a mark leaves of the window, where that differs from a loss (ABE,
+    /// RFC 8511; 0.8 for Reno and 0.85 for CUBIC there).
+    pub ecn_beta: Option<f64>,
+    /// Congestion-window validation (RFC 7661).
+    pub validation: bool,
+    /// Pace, and how much faster than a window per round trip.
+    pub pacing: Option<Pacing>,
+}
+
+impl Default for Common {
+    fn default() -> Common {
+        Common {
+            ssthresh_from: SsthreshFrom::InFlight,
+            slow_start_exit: SlowStartExit::Standard,
+            slow_start_limit: 2,
+            ecn_beta: None,
+            validation: false,
+            pacing: None,
+        }
+    }
+}
+
+/// The two variables of RFC 5681, in octets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: f64,
+    /// Slow-start threshold; infinite at first.
+    pub ssthresh: f64,
+}
+
+/// What tells one algorithm from another. Hooks have empty defaults.
+pub trait Law: Debug {
+    /// What can be chosen about it.
+    type Options;
+
+    /// The law at the start of a connection.
+    fn new(options: &Self::Options) -> Self;
+
+    /// The options that all laws share.
+    fn common(options: &Self::Options) -> &Common;
+
+    /// An ACK came; `limited` when the window must not grow with it.
+    fn on_ack(&mut self, _now: Time, _limited: bool) {}
+
+    /// Data left.
+    fn on_sent(&mut self, _now: Time, _path: &PathView) {}
+
+    /// An ACK that lets the window grow, in slow start too; true when the law
+    /// has set the window itself.
+    fn steer(&mut self, _window: &mut Window, _acked: &Acked, _path: &PathView) -> bool {
+        false
+    }
+
+    /// By how many octets an ACK opens the window in congestion avoidance.
+    fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64;
+
+    /// What a signal leaves, in octets; `base` is the flight or the window, as
+    /// `ssthresh_from` has it. A timeout sets the threshold to it.
+    fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, path: &PathView) -> f64;
+
+    /// Fewest segments that a signal leaves, timeouts apart.
+    fn fewest(&self, _cause: Cause) -> f64 {
+        2.0
+    }
+
+    /// The last reduction is taken back.
+    fn on_undo(&mut self) {}
+
+    /// The window restarts after idleness.
+    fn on_idle(&mut self) {}
+
+    /// Whether it hears [`Law::on_feedback`].
+    fn wants_feedback(&self) -> bool {
+        false
+    }
+
+    /// What each acknowledgment told ([`Controller::on_feedback`]).
+    fn on_feedback(&mut self, _feedback: &Feedback, _path: &PathView) {}
+}
+
+/// A window that grows with ACKs, under the law `L`.
+#[derive(Debug)]
+pub struct AckClocked<L> {
+    pub(crate) window: Window,
+    /// `window` before the last reduction.
+    before: Window,
+    /// `before` holds something.
+    can_undo: bool,
+    /// The timer expired and no ACK has come since: the segment that times
+    /// out next has been retransmitted already.
+    backed_off: bool,
+    /// Slow start repairs a timeout: `L` is 1 (RFC 3465 §2.3), since an ACK
+    /// may then cover octets that left the network long ago.
+    repairing: bool,
+    slow_start_limit: u8,
+    ssthresh_from: SsthreshFrom,
+    pub(crate) law: L,
+    extras: Option<Box<Extras>>,
+}
+
+/// What is seldom asked for.
+#[derive(Debug)]
+struct Extras {
+    exit: Exit,
+    ecn_beta: Option<f64>,
+    validation: Option<Validation>,
+    pacer: Option<Pacer>,
+}
+
+impl<L: Law> AckClocked<L> {
+    /// A window of `initial_window` octets that doubles each round until
+    /// `initial_ssthresh` octets (`u64::MAX` for no threshold).
+    pub fn new(options: &L::Options, initial_window: u64, initial_ssthresh: u64) -> AckClocked<L> {
+        let common = L::common(options);
+        let plain = Common {
+            ssthresh_from: common.ssthresh_from,
+            slow_start_limit: common.slow_start_limit,
+            ..Common::default()
+        };
+        let cwnd = initial_window.max(1) as f64;
+        let extras = (*common != plain).then(|| {
+            Box::new(Extras {
+                exit: Exit::new(common.slow_start_exit, common.pacing.is_some()),
+                ecn_beta: common.ecn_beta,
+                validation: common.validation.then(|| Validation::new(cwnd)),
+                pacer: common.pacing.map(Pacer::new),
+            })
+        });
+        let window = Window { cwnd, ssthresh: held(initial_ssthresh) };
+        AckClocked {
+            window,
+            before: window,
+            can_undo: false,
+            backed_off: false,
+            repairing: false,
+            slow_start_limit: common.slow_start_limit.max(1),
+            ssthresh_from: common.ssthresh_from,
+            law: L::new(options),
+            extras,
+        }
+    }
+
+    /// By how many octets this ACK opens the window in slow start: RFC 5681
+    /// §3.1 equation (2) with the limit of RFC 3465 §2.2.
+    fn slow_start(&mut self, acked: &Acked, path: &PathView) -> Step {
+        let limit = if self.repairing { 1 } else { self.slow_start_limit as u64 };
+        match &mut self.extras {
+            None => Step::Grow(acked.bytes.min(limit * path.mss) as f64),
+            Some(extras) => extras.exit.on_ack(self.window.cwnd, limit, acked, path),
+        }
+    }
+
+    /// Whether the window must not grow with this ACK.
+    fn is_limited(&mut self, acked: &Acked, path: &PathView) -> bool {
+        match self.extras.as_mut().and_then(|extras| extras.validation.as_mut()) {
+            None => path.app_limited,
+            Some(validation) => {
+                let validated = validation.on_ack(&mut self.window, acked.now, path);
+                path.app_limited && !validated
+            }
+        }
+    }
+}
+
+impl<L: Law> Controller for AckClocked<L> {
+    fn on_sent(&mut self, now: Time, _bytes: u64, path: &PathView) {
+        self.law.on_sent(now, path);
+        if let Some(extras) = &mut self.extras {
+            if let Some(validation) = &mut extras.validation {
+                validation.on_sent(&mut self.window, now);
+            }
+            if let Some(pacer) = &mut extras.pacer {
+                pacer.on_sent(path);
+            }
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked, path: &PathView) {
+        self.backed_off = false;
+        let limited = self.is_limited(acked, path);
+        self.law.on_ack(acked.now, limited);
+        if limited || self.law.steer(&mut self.window, acked, path) {
+            return;
+        }
+        // At equality RFC 5681 leaves the choice; here, as in ns-2, slow start
+        // has ended.
+        if self.window.cwnd < self.window.ssthresh {
+            match self.slow_start(acked, path) {
+                Step::Grow(octets) => self.window.cwnd += octets,
+                Step::End => self.window.ssthresh = self.window.cwnd,
+            }
+        } else {
+            self.repairing = false;
+            self.window.cwnd += self.law.avoid(self.window.cwnd, acked, path);
+        }
+    }
+
+    fn wants_feedback(&self) -> bool {
+        let validates = self.extras.as_ref().is_some_and(|extras| extras.validation.is_some());
+        validates || self.law.wants_feedback()
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {
+        self.law.on_feedback(feedback, path);
+        if let Some(validation) = self.extras.as_mut().and_then(|e| e.validation.as_mut()) {
+            validation.on_feedback(&mut self.window, feedback, path.mss as f64);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView) {
+        let mss = path.mss as f64;
+        // RFC 5681 §3.1: when the segment that timed out has already been
+        // retransmitted by a timeout, ssthresh is held constant.
+        let repeated = event.cause == Cause::Timeout && self.backed_off;
+        if !repeated {
+            self.before = self.window;
+            self.can_undo = true;
+            let mut base = self.ssthresh_from.base(self.window.cwnd, path);
+            let mut ecn_beta = None;
+            if let Some(extras) = &mut self.extras {
+                extras.exit.on_congestion();
+                ecn_beta = extras.ecn_beta.filter(|_| event.cause == Cause::EcnMark);
+                if let Some(validation) = &mut extras.validation {
+                    base = validation.on_congestion(&self.window, base, path);
+                }
+            }
+            let own = self.law.reduce(self.window.cwnd, base, event.cause, path);
+            let left = ecn_beta.map_or(own, |beta| base * beta);
+            let fewest = self.law.fewest(event.cause) * mss;
+            self.window.cwnd = self.window.cwnd.min(left.max(fewest)).max(mss);
+            self.window.ssthresh = left.max(2.0 * mss);
+        }
+        if event.cause == Cause::Timeout {
+            self.window.cwnd = mss; // §3.1, the loss window
+            self.backed_off = true;
+            self.repairing = true;
+        }
+    }
+
+    fn on_undo(&mut self) {
+        // RFC 9438 §4.9.2: when the window has already outgrown what it was,
+        // the current values stay. It is as sensible for every other law.
+        if self.can_undo && self.window.cwnd <= self.before.cwnd {
+            self.window = self.before;
+            self.backed_off = false;
+            self.repairing = false;
+            self.law.on_undo();
+            if let Some(extras) = &mut self.extras {
+                extras.exit.on_undo();
+            }
+        }
+        self.can_undo = false;
+    }
+
+    fn on_idle(&mut self, initial: u64) {
+        if self.extras.as_ref().is_some_and(|extras| extras.validation.is_some()) {
+            return; // RFC 7661 §4.4 keeps the window, for five minutes
+        }
+        // RFC 5681 §4.1: RW = min(IW, cwnd).
+        self.window.cwnd = self.window.cwnd.min(initial.max(1) as f64);
+        self.can_undo = false;
+        self.law.on_idle();
+    }
+
+    fn window(&self) -> u64 {
+        self.window.cwnd as u64
+    }
+
+    fn ssthresh(&self) -> u64 {
+        reported(self.window.ssthresh)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.extras.as_ref()?.pacer.as_ref()?.rate(&self.window)
+    }
+}

@@ -1,0 +1,81 @@
+//! Pacing of windows that are driven by ACKs: some more than a window per
+//! round trip, so that the window and not the pacing limits the sender.
+//!
+//! The rule and its factors are Linux's (`tcp_pacing_ss_ratio`,
+//! `tcp_pacing_ca_ratio`): twice `cwnd / srtt` while the window is below half
+//! the threshold, so that pacing never delays its doubling, 1.2 times after.
+
+use crate::PathView;
+use crate::ack_clocked::Window;
+use anabranch_units::{Rate, Span};
+
+/// How much faster than a window per round trip to send, in percent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pacing {
+    /// While the window is below half the threshold.
+    pub slow_start: u16,
+    /// Otherwise.
+    pub avoidance: u16,
+}
+
+impl Default for Pacing {
+    fn default() -> Pacing {
+        Pacing { slow_start: 200, avoidance: 120 }
+    }
+}
+
+/// Knows the round-trip time that the rate is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pacer {
+    factors: Pacing,
+    srtt: Option<Span>,
+}
+
+impl Pacer {
+    pub(crate) fn new(factors: Pacing) -> Pacer {
+        Pacer { factors, srtt: None }
+    }
+
+    pub(crate) fn on_sent(&mut self, path: &PathView) {
+        self.srtt = path.srtt;
+    }
+
+    /// `None` until a round trip has been measured: the first window leaves
+    /// unpaced.
+    pub(crate) fn rate(&self, window: &Window) -> Option<Rate> {
+        let seconds = self.srtt.filter(|srtt| *srtt > Span::ZERO)?.as_secs_f64();
+        let slow = window.cwnd < window.ssthresh / 2.0;
+        let percent = if slow { self.factors.slow_start } else { self.factors.avoidance };
+        let bps = window.cwnd * 8.0 / seconds * f64::from(percent) / 100.0;
+        Rate::from_bps((bps as u64).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{MSS, path};
+
+    fn rate(cwnd: f64, ssthresh: f64) -> Option<u64> {
+        let mut pacer = Pacer::new(Pacing::default());
+        pacer.on_sent(&path(1));
+        let mss = MSS as f64;
+        let window = Window { cwnd: cwnd * mss, ssthresh: ssthresh * mss };
+        pacer.rate(&window).map(Rate::as_bps)
+    }
+
+    #[test]
+    fn a_window_per_round_trip_times_the_factor() {
+        // 10 segments of 1000 octets in 100 ms: 800 kbit/s.
+        assert_eq!(rate(10.0, f64::INFINITY), Some(1_600_000));
+        assert_eq!(rate(10.0, 21.0), Some(1_600_000));
+        assert_eq!(rate(10.0, 20.0), Some(960_000));
+        assert_eq!(rate(10.0, 5.0), Some(960_000));
+    }
+
+    #[test]
+    fn without_a_round_trip_time_nothing_is_paced() {
+        let window = Window { cwnd: 1e4, ssthresh: f64::INFINITY };
+        assert_eq!(Pacer::new(Pacing::default()).rate(&window), None);
+    }
+}
