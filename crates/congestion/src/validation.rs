@@ -73,10 +73,10 @@ impl Validation {
     /// An ACK outside recovery: measures; true in the validated phase.
     pub(crate) fn on_ack(&mut self, window: &mut Window, now: Time, path: &PathView) -> bool {
         self.turn_bins(now, path);
-        if self.round.begins(path) {
-            if let Some(before) = self.acked_before.replace(path.acked) {
-                self.bins[0] = self.bins[0].max(Some(path.acked - before));
-            }
+        if self.round.begins(path)
+            && let Some(before) = self.acked_before.replace(path.acked)
+        {
+            self.bins[0] = self.bins[0].max(Some(path.acked - before));
         }
         self.check(window, now)
     }

@@ -1,10 +1,13 @@
 //! Random sequences of hooks on every controller.
 
 use crate::ack_clocked::Common;
+use crate::cubic::CubicOptions;
+use crate::highspeed::HighSpeedOptions;
 use crate::reno::RenoOptions;
+use crate::westwood::WestwoodOptions;
 use crate::{
-    ALGORITHMS, Acked, Algorithm, Cause, CongestionEvent, Controller, PathView, SsthreshFrom,
-    cubic::CubicOptions,
+    ALGORITHMS, Acked, Algorithm, Cause, CongestionEvent, Controller, Feedback, HyStartOptions,
+    Pacing, PathView, RateSample, SlowStartExit, SsthreshFrom,
 };
 use anabranch_units::{Span, Time};
 use proptest::prelude::*;
@@ -18,6 +21,7 @@ enum Operation {
     Congestion(Cause),
     Undo,
     Idle { segments: u64 },
+    Feedback { delivered: u64, lost: u64, marked: u64, in_recovery: bool },
 }
 
 /// What happens, how long after the operation before, and with how much of
@@ -32,26 +36,67 @@ fn step() -> impl Strategy<Value = Step> {
         2 => prop_oneof![Just(Cause::Loss), Just(Cause::Timeout), Just(Cause::EcnMark)]
             .prop_map(Operation::Congestion),
         1 => Just(Operation::Undo),
+        4 => (0..20 * MSS, 0..4 * MSS, 0..4 * MSS, prop::bool::ANY).prop_map(
+            |(delivered, lost, marked, in_recovery)| {
+                Operation::Feedback { delivered, lost, marked, in_recovery }
+            }
+        ),
         1 => (1..20_u64).prop_map(|segments| Operation::Idle { segments }),
     ];
     let elapsed_us = prop_oneof![10 => 0..200_000_u64, 1 => 0..1_000_000_000_u64];
     (operation, elapsed_us, prop_oneof![Just(0_u64), 0..2000_u64])
 }
 
+/// What a controller may do that most do not, each for its own reason.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kind {
+    /// Nothing: driven by ACKs, as RFC 5681 describes.
+    Plain,
+    /// RFC 7661 keeps a window over idleness and lowers it after five minutes,
+    /// whatever happens then, and at the end of a recovery.
+    Validated,
+}
+
 /// Each registered algorithm, and those with options other than the defaults.
-fn algorithms() -> Vec<Algorithm> {
-    let mut all: Vec<_> =
-        ALGORITHMS.iter().filter_map(|info| Algorithm::from_name(info.name)).collect();
-    let ssthresh_from = SsthreshFrom::Cwnd;
-    all.push(Algorithm::Reno(RenoOptions {
-        common: Common { ssthresh_from, slow_start_limit: 0, ..Common::default() },
-    }));
-    all.push(Algorithm::Cubic(CubicOptions {
-        common: Common { ssthresh_from, ..Common::default() },
-        fast_convergence: false,
-        reno_friendly: false,
-    }));
+fn algorithms() -> Vec<(Algorithm, Kind)> {
+    let mut all: Vec<_> = ALGORITHMS
+        .iter()
+        .filter_map(|info| Algorithm::from_name(info.name))
+        .map(|algorithm| (algorithm, Kind::Plain))
+        .collect();
+    let from_window = Common {
+        ssthresh_from: SsthreshFrom::Cwnd,
+        slow_start_limit: 0,
+        slow_start_exit: SlowStartExit::Limited { max_ssthresh: 20 },
+        ..Common::default()
+    };
+    let everything = Common {
+        slow_start_exit: SlowStartExit::HyStartPlusPlus(HyStartOptions::default()),
+        ecn_beta: Some(0.85),
+        validation: true,
+        pacing: Some(Pacing::default()),
+        ..Common::default()
+    };
+    for (common, kind) in [(from_window, Kind::Plain), (everything, Kind::Validated)] {
+        all.extend(with_common(&common).map(|algorithm| (algorithm, kind)));
+    }
     all
+}
+
+/// Every algorithm that ACKs drive, with these options.
+fn with_common(common: &Common) -> impl Iterator<Item = Algorithm> + use<> {
+    let common = || common.clone();
+    [
+        Algorithm::Reno(RenoOptions { common: common() }),
+        Algorithm::Cubic(CubicOptions {
+            fast_convergence: false,
+            reno_friendly: false,
+            common: common(),
+        }),
+        Algorithm::HighSpeed(HighSpeedOptions { common: common(), ..Default::default() }),
+        Algorithm::Westwood(WestwoodOptions { common: common(), ..Default::default() }),
+    ]
+    .into_iter()
 }
 
 proptest! {
@@ -62,33 +107,41 @@ proptest! {
         ssthresh in prop_oneof![Just(u64::MAX), 1..100 * MSS],
         srtt_us in prop::option::of(0..10_000_000_u64),
     ) {
-        for algorithm in algorithms() {
+        for (algorithm, kind) in algorithms() {
             let mut c = algorithm.build(initial * MSS, ssthresh);
             let mut now = Time::ZERO;
             let mut highest = c.window();
+            let mut acked = 0;
+            let plain = kind == Kind::Plain;
             for (operation, elapsed_us, in_flight) in &steps {
                 now += Span::from_micros(*elapsed_us);
                 let before = c.window();
                 let srtt = srtt_us.map(Span::from_micros);
+                let in_flight = before * in_flight / 1000;
                 let mut path = PathView {
-                    in_flight: before * in_flight / 1000,
+                    in_flight,
                     mss: MSS,
                     srtt,
                     min_rtt: srtt,
                     app_limited: false,
-                    sent: 0,
-                    acked: 0,
+                    sent: acked + in_flight,
+                    acked,
                 };
                 match *operation {
                     Operation::Sent { bytes } => {
                         c.on_sent(now, bytes, &path);
-                        prop_assert_eq!(c.window(), before);
+                        prop_assert!(c.window() <= before);
+                        prop_assert!(c.window() == before || !plain);
                     }
                     Operation::Acked { bytes, app_limited } => {
+                        acked += bytes;
+                        path.acked = acked;
+                        path.sent = path.sent.max(acked);
                         path.app_limited = app_limited;
                         c.on_ack(&Acked { now, bytes, rtt: srtt }, &path);
-                        prop_assert!(c.window() >= before, "an ACK shrank the window");
-                        let most = if app_limited { 0 } else { bytes.max(MSS) };
+                        prop_assert!(c.window() >= before || !plain, "an ACK shrank the window");
+                        // A round of HighSpeed TCP adds a(w) segments, 70 and more.
+                        let most = if app_limited && plain { 0 } else { bytes.max(100 * MSS) };
                         prop_assert!(c.window() <= before + most + 1, "grew too fast");
                     }
                     Operation::Congestion(cause) => {
@@ -99,13 +152,35 @@ proptest! {
                             prop_assert_eq!(c.window(), MSS);
                         }
                     }
+                    Operation::Feedback { delivered, lost, marked, in_recovery } => {
+                        let rate = srtt.map(|interval| RateSample {
+                            delivered,
+                            interval,
+                            prior_delivered: acked.saturating_sub(delivered),
+                            total_delivered: acked,
+                            app_limited: in_recovery,
+                        });
+                        let feedback = Feedback {
+                            now,
+                            acked: delivered,
+                            delivered,
+                            lost,
+                            marked,
+                            rtt: srtt,
+                            rate,
+                            in_recovery,
+                        };
+                        c.on_feedback(&feedback, &path);
+                        prop_assert!(c.window() == before || !plain);
+                    }
                     Operation::Undo => {
                         c.on_undo();
                         prop_assert!(c.window() >= before && c.window() <= highest);
                     }
                     Operation::Idle { segments } => {
                         c.on_idle(segments * MSS);
-                        prop_assert_eq!(c.window(), before.min(segments * MSS));
+                        let restart = if plain { before.min(segments * MSS) } else { before };
+                        prop_assert_eq!(c.window(), restart);
                     }
                 }
                 highest = highest.max(c.window());

@@ -2,6 +2,7 @@
 //! against the closed forms.
 
 use crate::cubic::{Cubic, CubicOptions};
+use crate::highspeed::{HighSpeed, HighSpeedOptions};
 use crate::reno::{Reno, RenoOptions};
 use crate::testkit::{MSS, Path};
 use crate::{Cause, Controller};
@@ -65,6 +66,22 @@ fn cubic_is_never_below_the_larger_of_the_two_where_they_meet() {
     let larger = (1.5_f64 / 1e-3).sqrt();
     let window = cubic_from(larger, 100, 1e-3, 100);
     assert!(window > 0.99 * larger && window < 1.1 * larger, "{window}");
+}
+
+#[test]
+fn highspeed_has_the_response_function_of_rfc_3649() {
+    // W = 0.12 / p^0.835 (RFC 3649 §5). At 1e-3 the window swings around
+    // Low_Window, half Reno and half not; at 1e-7 it swings above High_Window,
+    // where b no longer falls: 5 % above the line. Between, within 1.3 %.
+    for (p, epochs) in [(1e-3, 200), (1e-4, 100), (1e-5, 40), (1e-6, 20), (1e-7, 4)] {
+        let expected = 0.12 / f64::powf(p, 0.835);
+        let start = (1.05 * expected * MSS as f64) as u64;
+        let mut c = HighSpeed::new(&HighSpeedOptions::default(), start, MSS);
+        let mut path = Path::new(Span::from_millis(100));
+        path.periodic_loss(&mut c, p, epochs);
+        let measured = path.periodic_loss(&mut c, p, epochs);
+        assert_within(measured, expected, 0.06);
+    }
 }
 
 #[test]

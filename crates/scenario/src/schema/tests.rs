@@ -76,6 +76,90 @@ fn refused(change: &str) -> String {
     }
 }
 
+/// The one flow of a scenario with this `window`.
+fn with_window(window: &str) -> Result<Scenario, InputError> {
+    read(&format!(
+        r#"
+        hosts = ["a", "b"]
+        links = [{{ ends = ["a", "b"], rate = "1 Mbit/s", delay = "5 ms" }}]
+        flows = [{{ name = "f", from = "a", to = "b", size = "1 MB", tcp.window = {window} }}]
+        "#
+    ))
+}
+
+#[test]
+fn every_option_of_a_window_is_read_and_written() {
+    let common = [
+        r#"ssthresh_from = "cwnd""#,
+        "slow_start_limit = 3",
+        r#"slow_start_exit = "limited""#,
+        r#"slow_start_exit = { rule = "limited", max_ssthresh = 50 }"#,
+        r#"slow_start_exit = { rule = "hystart++", min_rtt_thresh = "1 ms", max_rtt_thresh = "9 ms" }"#,
+        r#"slow_start_exit = { rule = "hystart++", min_rtt_divisor = 4, n_rtt_sample = 5 }"#,
+        r#"slow_start_exit = { rule = "hystart++", css_growth_divisor = 2, css_rounds = 3, limit = 9 }"#,
+        "ecn_beta = 0.8",
+        "validation = true",
+        "pacing = true",
+        "pacing = { slow_start = 300 }",
+        "pacing = { avoidance = 110 }",
+    ];
+    let own = [
+        ("cubic", "fast_convergence = false"),
+        ("cubic", "reno_friendly = false"),
+        ("highspeed", "low_window = 30"),
+        ("highspeed", "low_p = 0.002"),
+        ("highspeed", "high_window = 9000"),
+        ("highspeed", "high_p = 1e-6"),
+        ("highspeed", "high_decrease = 0.2"),
+        ("westwood", "filter = 0.5"),
+    ];
+    let of_all = ["reno", "cubic", "highspeed", "westwood"]
+        .iter()
+        .flat_map(|name| common.iter().map(move |option| (*name, *option)));
+    for (algorithm, option) in of_all.chain(own) {
+        let default = with_window(&format!("{{ algorithm = \"{algorithm}\" }}")).unwrap();
+        let changed = with_window(&format!("{{ algorithm = \"{algorithm}\", {option} }}"));
+        let changed = changed.unwrap_or_else(|e| panic!("{algorithm}, {option}: {e}"));
+        assert_ne!(changed, default, "{algorithm}, {option}");
+        let again = Scenario::from_toml(&changed.resolved_toml(), "resolved");
+        assert_eq!(again, Ok(changed), "{algorithm}, {option}");
+    }
+}
+
+#[test]
+fn wrong_options_of_a_window_are_named() {
+    for (window, field, allowed) in [
+        (r#""renno""#, "window", "reno, cubic"),
+        (r#"{ algorithm = "reno", filter = 0.1 }"#, "window.filter", "no field of this name"),
+        (r#"{ algorithm = "reno", ecn_beta = 2 }"#, "window.ecn_beta", "from 0 to 1"),
+        (r#"{ algorithm = "reno", pacing = 3 }"#, "window.pacing", "true, false or a table"),
+        (
+            r#"{ algorithm = "reno", pacing = { slow_start = 0 } }"#,
+            "pacing.slow_start",
+            "from 1 to",
+        ),
+        (r#"{ algorithm = "reno", slow_start_exit = "late" }"#, "slow_start_exit", "hystart++"),
+        (r#"{ algorithm = "reno", slow_start_exit = { limit = 3 } }"#, "exit.rule", "hystart++"),
+        (
+            r#"{ algorithm = "reno", slow_start_exit = { rule = "limited", limit = 3 } }"#,
+            "exit.limit",
+            "max_ssthresh",
+        ),
+        (
+            r#"{ algorithm = "highspeed", high_window = 38 }"#,
+            "high_window",
+            "more than `low_window`",
+        ),
+        (r#"{ algorithm = "highspeed", high_p = 0.5 }"#, "high_p", "less than `low_p`"),
+        (r#"{ algorithm = "highspeed", high_p = 0 }"#, "high_p", "more than 0"),
+        (r#"{ algorithm = "highspeed", high_decrease = 0.6 }"#, "high_decrease", "at most 0.5"),
+    ] {
+        let error = with_window(window).unwrap_err();
+        assert!(error.field.ends_with(field), "{window}: {error}");
+        assert!(error.allowed.contains(allowed), "{window}: {error}");
+    }
+}
+
 #[test]
 fn a_scenario_says_what_it_says() {
     let s = read(DUMBBELL).unwrap();
@@ -294,7 +378,7 @@ proptest! {
         count in 1_u32..30,
         switches in any::<[bool; 6]>(),
         scheme in 0_usize..5,
-        window in 0_usize..2,
+        window in 0_usize..anabranch_congestion::ALGORITHMS.len(),
         mss in 64_u32..9000,
     ) {
         let mut s = read(DUMBBELL).unwrap();

@@ -1,11 +1,15 @@
-//! The window algorithm of a flow and its options.
+//! The window algorithm of a flow and its options. Each option is listed once;
+//! the list serves for reading and for writing.
 
-use super::tcp::{table_of, word};
+mod form;
+
 use crate::InputError;
 use crate::fields::Fields;
-use anabranch_congestion::cubic::CubicOptions;
-use anabranch_congestion::reno::RenoOptions;
-use anabranch_congestion::{ALGORITHMS, Algorithm, SsthreshFrom};
+use anabranch_congestion::ack_clocked::Common;
+use anabranch_congestion::{
+    ALGORITHMS, Algorithm, HyStartOptions, Pacing, SlowStartExit, SsthreshFrom,
+};
+use form::Form;
 use toml::Value;
 
 const SSTHRESH_FROM: [(&str, SsthreshFrom); 2] =
@@ -22,54 +26,90 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<Algorithm>, InputError> {
     let w = Fields::new(f.path("window"), table);
     let algorithm = w.text("algorithm")?.and_then(Algorithm::from_name);
     let mut algorithm = algorithm.ok_or_else(|| w.error("algorithm", names()))?;
-    match &mut algorithm {
-        Algorithm::Reno(options) => read_reno(&w, options)?,
-        Algorithm::Cubic(options) => read_cubic(&w, options)?,
-    }
+    options(&mut Form::Read(&w), &mut algorithm)?;
     w.finish()?;
     Ok(Some(algorithm))
 }
 
 /// Writes the algorithm with all its options.
 pub(super) fn write(algorithm: &Algorithm) -> Value {
-    let mut fields = vec![("algorithm", Value::from(algorithm.name()))];
+    let mut form = Form::Write(toml::Table::new());
+    form.name("algorithm", algorithm.name());
+    // Writing has no wrong input.
+    let _ = options(&mut form, &mut algorithm.clone());
+    form.into_value()
+}
+
+fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputError> {
     match algorithm {
-        Algorithm::Reno(o) => {
-            fields.push(("ssthresh_from", word(&SSTHRESH_FROM, &o.ssthresh_from).into()));
-            fields.push(("slow_start_limit", Value::Integer(o.slow_start_limit.into())));
-        }
+        Algorithm::Reno(o) => common(form, &mut o.common),
         Algorithm::Cubic(o) => {
-            fields.push(("fast_convergence", o.fast_convergence.into()));
-            fields.push(("reno_friendly", o.reno_friendly.into()));
-            fields.push(("ssthresh_from", word(&SSTHRESH_FROM, &o.ssthresh_from).into()));
-            fields.push(("slow_start_limit", Value::Integer(o.slow_start_limit.into())));
+            form.boolean("fast_convergence", &mut o.fast_convergence)?;
+            form.boolean("reno_friendly", &mut o.reno_friendly)?;
+            common(form, &mut o.common)
+        }
+        Algorithm::HighSpeed(o) => {
+            form.integer("low_window", 1..=1_000_000, &mut o.low_window)?;
+            form.probability("low_p", &mut o.low_p)?;
+            form.integer("high_window", 2..=100_000_000, &mut o.high_window)?;
+            form.probability("high_p", &mut o.high_p)?;
+            form.probability("high_decrease", &mut o.high_decrease)?;
+            if o.high_window <= o.low_window {
+                return Err(form.error("high_window", "more than `low_window`"));
+            }
+            if o.high_p <= 0.0 || o.high_p >= o.low_p {
+                return Err(form.error("high_p", "more than 0 and less than `low_p`"));
+            }
+            if o.high_decrease > 0.5 {
+                return Err(form.error("high_decrease", "at most 0.5"));
+            }
+            common(form, &mut o.common)
+        }
+        Algorithm::Westwood(o) => {
+            form.probability("filter", &mut o.filter)?;
+            common(form, &mut o.common)
         }
     }
-    table_of(fields)
 }
 
-fn read_reno(w: &Fields<'_>, options: &mut RenoOptions) -> Result<(), InputError> {
-    if let Some(from) = w.choice("ssthresh_from", &SSTHRESH_FROM)? {
-        options.ssthresh_from = from;
-    }
-    if let Some(limit) = w.integer("slow_start_limit", 1..=255)? {
-        options.slow_start_limit = limit;
-    }
-    Ok(())
+/// The options of all algorithms that ACKs drive.
+fn common(form: &mut Form<'_>, o: &mut Common) -> Result<(), InputError> {
+    form.choice("ssthresh_from", &SSTHRESH_FROM, &mut o.ssthresh_from)?;
+    form.integer("slow_start_limit", 1..=255, &mut o.slow_start_limit)?;
+    slow_start_exit(form, &mut o.slow_start_exit)?;
+    form.probability_or_none("ecn_beta", &mut o.ecn_beta)?;
+    form.boolean("validation", &mut o.validation)?;
+    pacing(form, &mut o.pacing)
 }
 
-fn read_cubic(w: &Fields<'_>, options: &mut CubicOptions) -> Result<(), InputError> {
-    if let Some(fast_convergence) = w.boolean("fast_convergence")? {
-        options.fast_convergence = fast_convergence;
-    }
-    if let Some(reno_friendly) = w.boolean("reno_friendly")? {
-        options.reno_friendly = reno_friendly;
-    }
-    if let Some(from) = w.choice("ssthresh_from", &SSTHRESH_FROM)? {
-        options.ssthresh_from = from;
-    }
-    if let Some(limit) = w.integer("slow_start_limit", 1..=255)? {
-        options.slow_start_limit = limit;
-    }
-    Ok(())
+/// A name, or a table with the name as `rule` and its constants.
+fn slow_start_exit(form: &mut Form<'_>, exit: &mut SlowStartExit) -> Result<(), InputError> {
+    let rules = [
+        ("standard", SlowStartExit::Standard),
+        ("limited", SlowStartExit::Limited { max_ssthresh: 100 }),
+        ("hystart++", SlowStartExit::HyStartPlusPlus(HyStartOptions::default())),
+    ];
+    form.named_table("slow_start_exit", "rule", &rules, exit, |form, exit| match exit {
+        SlowStartExit::Standard => Ok(()),
+        SlowStartExit::Limited { max_ssthresh } => {
+            form.integer("max_ssthresh", 1..=100_000_000, max_ssthresh)
+        }
+        SlowStartExit::HyStartPlusPlus(o) => {
+            form.quantity("min_rtt_thresh", &mut o.min_rtt_thresh)?;
+            form.quantity("max_rtt_thresh", &mut o.max_rtt_thresh)?;
+            form.integer("min_rtt_divisor", 1..=1000, &mut o.min_rtt_divisor)?;
+            form.integer("n_rtt_sample", 1..=1000, &mut o.n_rtt_sample)?;
+            form.integer("css_growth_divisor", 1..=1000, &mut o.css_growth_divisor)?;
+            form.integer("css_rounds", 1..=1000, &mut o.css_rounds)?;
+            form.integer("limit", 1..=1_000_000, &mut o.limit)
+        }
+    })
+}
+
+/// `true`, `false`, or a table with the factors in percent.
+fn pacing(form: &mut Form<'_>, pacing: &mut Option<Pacing>) -> Result<(), InputError> {
+    form.switch_or_table("pacing", pacing, |form, factors| {
+        form.integer("slow_start", 1..=10_000, &mut factors.slow_start)?;
+        form.integer("avoidance", 1..=10_000, &mut factors.avoidance)
+    })
 }
