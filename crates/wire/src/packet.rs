@@ -39,40 +39,55 @@ impl Ecn {
 /// Octets that a transport carries for its user: a length, and the octets
 /// themselves where the run asked for real ones. A payload without octets is
 /// written to the wire as a pattern determined by its position in the stream.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Payload {
-    len: u32,
-    octets: Option<Arc<[u8]>>,
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Payload(Content);
+
+/// An `enum` in 16 octets; a length beside an `Option` would take 24.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Content {
+    Length(u32),
+    Octets(Arc<[u8]>),
 }
 
 impl Payload {
     /// No octets.
-    pub const EMPTY: Payload = Payload { len: 0, octets: None };
+    pub const EMPTY: Payload = Payload::virtual_of(0);
 
     /// A payload that is only a length.
     pub const fn virtual_of(len: u32) -> Payload {
-        Payload { len, octets: None }
+        Payload(Content::Length(len))
     }
     /// A payload of real octets.
     pub fn of_octets(octets: impl Into<Arc<[u8]>>) -> Payload {
-        let octets = octets.into();
-        Payload { len: octets.len() as u32, octets: Some(octets) }
+        Payload(Content::Octets(octets.into()))
     }
     /// The payload that stands in `octets` of a packet.
     pub(crate) fn from_wire(octets: &[u8]) -> Payload {
         if octets.is_empty() { Payload::EMPTY } else { Payload::of_octets(octets) }
     }
     /// Number of octets.
-    pub const fn len(&self) -> u32 {
-        self.len
+    pub fn len(&self) -> u32 {
+        match &self.0 {
+            Content::Length(len) => *len,
+            Content::Octets(octets) => octets.len() as u32,
+        }
     }
     /// True when there is nothing.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
     /// The octets, where they are real.
     pub fn octets(&self) -> Option<&[u8]> {
-        self.octets.as_deref()
+        match &self.0 {
+            Content::Length(_) => None,
+            Content::Octets(octets) => Some(octets),
+        }
+    }
+}
+
+impl Default for Payload {
+    fn default() -> Payload {
+        Payload::EMPTY
     }
 }
 
@@ -189,5 +204,18 @@ impl Packet {
             Body::Other { protocol, .. } => (*protocol, 0, 0),
         };
         FlowKey { src: self.src, dst: self.dst, protocol, src_port, dst_port }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compilers copy up to 128 octets in place; beyond, each of the copies
+    /// between an endpoint and the network would be a call.
+    #[test]
+    fn a_packet_is_small_enough_to_copy() {
+        assert!(size_of::<Packet>() <= 128, "{} octets", size_of::<Packet>());
+        assert_eq!(size_of::<Option<Packet>>(), size_of::<Packet>());
     }
 }
