@@ -62,7 +62,7 @@ def reproduce(names: tuple[str, ...], quick: bool, jobs: int, out: Path) -> None
 
 
 def _verdicts(result: StudyResult) -> Table:
-    """The claims with the numbers that were claimed; the report has the others too."""
+    """A line per claim: its first number, and each that does not hold."""
     table = Table(title=result.title, title_justify="left", box=None, header_style="bold")
     table.add_column("claim", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
@@ -73,7 +73,7 @@ def _verdicts(result: StudyResult) -> Table:
     for claim in result.claims:
         verdict = f"[{STYLE[claim.verdict]}]{claim.verdict.value}[/]"
         first = (claim.claim, verdict)
-        for measure in filter(lambda measure: measure.expected_text, claim.measures):
+        for measure in claim.headline():
             number, n = measure.measured.interval_text(), str(measure.measured.n)
             table.add_row(*first, measure.quantity, measure.expected_text, number, n)
             first = ("", "")

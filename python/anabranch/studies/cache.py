@@ -14,12 +14,15 @@ import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from anabranch.experiment import RunResult, Scenario, code_fingerprint
-from anabranch.files import replacing
+from anabranch.files import replacing, write_text
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 FORMAT = 1
 """Raised when the layout of the files changes."""
@@ -50,19 +53,62 @@ class RunCache:
         self, scenarios: Sequence[Scenario], jobs: int, progress: Callable[[int, int], None]
     ) -> list[RunResult]:
         """All results in order, `jobs` runs at a time; calls `progress` for each."""
-        results: list[RunResult | None] = [None] * len(scenarios)
-        progress(0, len(scenarios))
-        pool = ThreadPoolExecutor(max_workers=jobs)
-        try:
-            futures: dict[Future[tuple[RunResult, bool]], int] = {
-                pool.submit(self.get, scenario): index for index, scenario in enumerate(scenarios)
-            }
-            for done, future in enumerate(as_completed(futures), start=1):
-                results[futures[future]] = future.result()[0]
-                progress(done, len(scenarios))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-        return [result for result in results if result is not None]
+        return in_order(lambda scenario: self.get(scenario)[0], scenarios, jobs, progress)
+
+    def get_batch(self, scenario: Scenario, replications: int) -> list[RunResult]:
+        """So many replications of a scenario, without their series."""
+        path = self.path(scenario).with_suffix(f".{replications}.json")
+        stored = load_rows(path)
+        if stored is None:
+            stored = scenario.run_batch(replications)
+            store_rows(path, stored)
+        return stored
+
+    def get_batches(
+        self,
+        batches: Sequence[tuple[Scenario, int]],
+        jobs: int,
+        progress: Callable[[int, int], None],
+    ) -> list[list[RunResult]]:
+        """All batches in order, `jobs` at a time; calls `progress` for each."""
+        return in_order(lambda batch: self.get_batch(*batch), batches, jobs, progress)
+
+
+def in_order(
+    function: Callable[[T], R],
+    arguments: Sequence[T],
+    jobs: int,
+    progress: Callable[[int, int], None],
+) -> list[R]:
+    """The function of each argument, in order, on `jobs` threads."""
+    results: dict[int, R] = {}
+    progress(0, len(arguments))
+    pool = ThreadPoolExecutor(max_workers=jobs)
+    try:
+        futures: dict[Future[R], int] = {
+            pool.submit(function, argument): index for index, argument in enumerate(arguments)
+        }
+        for done, future in enumerate(as_completed(futures), start=1):
+            results[futures[future]] = future.result()
+            progress(done, len(arguments))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return [results[index] for index in range(len(arguments))]
+
+
+def store_rows(path: Path, results: Sequence[RunResult]) -> None:
+    """Writes the flows, links and facts of a batch as JSON, atomically."""
+    rows = [{"flows": r.flows, "links": r.links, "run": r.run} for r in results]
+    write_text(path, json.dumps(rows, default=lambda number: number.item()))
+
+
+def load_rows(path: Path) -> list[RunResult] | None:
+    """Reads a stored batch; `None` when there is none that can be read."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return [RunResult(row["flows"], {}, row["links"], row["run"]) for row in rows]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def store(path: Path, result: RunResult) -> None:

@@ -94,11 +94,14 @@ class Claim:
         """All, some or none of the judged measures hold."""
         return Verdict.worst(*(m.verdict for m in self.measures if m.verdict is not None))
 
+    def headline(self) -> list[Measure]:
+        """The first number, and each other that does not hold."""
+        head, *others = self.measures
+        return [head, *(m for m in others if m.verdict not in (None, Verdict.HOLDS))]
+
     def finding(self) -> str:
         """One sentence in numbers; what does not hold is named."""
-        head, *others = self.measures
-        missed = [m for m in others if m.verdict not in (None, Verdict.HOLDS)]
-        parts = "; ".join(m.text() for m in (head, *missed))
+        parts = "; ".join(measure.text() for measure in self.headline())
         return f"{self.claim} {self.verdict.value}: {parts}."
 
     def row(self, study: str) -> dict[str, Any]:

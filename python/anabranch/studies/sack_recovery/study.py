@@ -6,6 +6,9 @@ from anabranch.files import write_text
 from anabranch.studies.cache import RunCache
 from anabranch.studies.results import StudyResult
 from anabranch.studies.sack_recovery import claims, conditions, figures
+from anabranch.studies.sack_recovery.further import claims as further_claims
+from anabranch.studies.sack_recovery.further import conditions as further
+from anabranch.studies.sack_recovery.further import figures as further_figures
 from anabranch.studies.sack_recovery.trace import Trace
 from anabranch.studies.study import Context, Study
 
@@ -43,14 +46,22 @@ def run(context: Context) -> StudyResult:
     pairs = [(scheme, c) for c in grid for scheme in conditions.schemes()]
     pairs += [(scheme, c) for c in small for scheme in conditions.schemes(small=True)]
     scenarios = [conditions.scenario(scheme, condition) for scheme, condition in pairs]
+    batches = further.batches()
+    work = [(further.scenario(b), further.replications(b, context.quick)) for b in batches]
+    total = len(scenarios) + len(work)
     cache = RunCache(context.directory / "runs")
-    results = cache.get_all(scenarios, context.jobs, context.progress)
+    results = cache.get_all(scenarios, context.jobs, lambda done, _: context.progress(done, total))
+    replicated = cache.get_batches(
+        work, context.jobs, lambda done, _: context.progress(len(scenarios) + done, total)
+    )
     traces = {
         (scheme, condition): Trace.of(result, condition.first_drop, condition.drops)
         for (scheme, condition), result in zip(pairs, results, strict=True)
     }
+    beyond = dict(zip(batches, replicated, strict=True))
     entries = figures.write_all(context.directory, traces, grid)
-    judged = claims.judge(traces, grid, small)
+    entries += further_figures.write_all(context.directory, beyond)
+    judged = claims.judge(traces, grid, small) + further_claims.judge(beyond)
     resolved = conditions.scenario("decoupled", conditions.paper_case()).resolved()
     write_text(context.directory / "scenario.toml", resolved)
     first = results[0].run
@@ -65,7 +76,11 @@ def run(context: Context) -> StudyResult:
         choices=CHOICES,
         findings=[claim.finding() for claim in judged],
         scenario=resolved,
-        facts={"version": first["version"], "seed": first["seed"], "runs": len(results)},
+        facts={
+            "version": first["version"],
+            "seed": first["seed"],
+            "runs": len(results) + sum(map(len, replicated)),
+        },
     )
 
 

@@ -1,0 +1,1 @@
+"""What the paper asks for next: reordering, other losses, short flows, fairness."""
