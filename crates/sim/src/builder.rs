@@ -5,6 +5,7 @@ use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
 use crate::flow::{FlowId, FlowSpec};
 use crate::observe::Observers;
+use crate::ports::Ports;
 use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
 use crate::tournament::Tournament;
 use anabranch_endpoint::{ByteStream, Generator};
@@ -202,7 +203,8 @@ impl<E: ByteStream> SimulationBuilder<E> {
             return Err(error);
         }
         let routes = self.topology.routes();
-        let mut ports = vec![Vec::new(); self.node_names.len()];
+        let bound = self.bound.iter().flatten().copied();
+        let mut ports = Ports::new(self.node_names.len(), bound);
         let mut known = Vec::new();
         for (index, sides) in self.bound.iter().enumerate() {
             let name = || self.flow_names[self.flows[index].name as usize].clone();
@@ -212,7 +214,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
                     return Err(BuildError::NotAHost { flow: name(), node: node_name(node) });
                 }
                 let endpoint = (index * 2 + side) as u32;
-                if !bind(&mut ports[node.0 as usize], port, endpoint) {
+                if !ports.bind(node, port, endpoint) {
                     let (flow, node) = (name(), node_name(node));
                     return Err(BuildError::PortInUse { flow, node, port });
                 }
@@ -280,20 +282,4 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.name_index.insert(name, index);
         index
     }
-}
-
-/// Marks a port that is free.
-pub(crate) const UNBOUND: u32 = u32::MAX;
-
-/// Binds a port; false when it is in use.
-fn bind(ports: &mut Vec<u32>, port: u16, endpoint: u32) -> bool {
-    let port = port as usize;
-    if ports.len() <= port {
-        ports.resize(port + 1, UNBOUND);
-    }
-    let free = ports[port] == UNBOUND;
-    if free {
-        ports[port] = endpoint;
-    }
-    free
 }

@@ -13,6 +13,7 @@ mod events;
 mod fabric;
 mod flow;
 pub mod observe;
+mod ports;
 mod simulation;
 mod tournament;
 

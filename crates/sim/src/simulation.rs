@@ -6,12 +6,12 @@
 //! that comes too early is set again.
 
 use crate::app::AppState;
-use crate::builder::UNBOUND;
 use crate::events::EventQueue;
 use crate::fabric::Fabric;
 pub use crate::fabric::NodeDrops;
 use crate::flow::{FlowId, FlowResult, Side};
 use crate::observe::{Handle, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
+use crate::ports::Ports;
 use anabranch_endpoint::{ByteStream, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId};
 use anabranch_units::{Span, Time};
@@ -24,8 +24,7 @@ pub struct Simulation<E> {
     pub(crate) endpoints: Vec<Hosted<E>>,
     pub(crate) timers: EventQueue,
     pub(crate) flows: Vec<Flow>,
-    /// For each node, the endpoint of each port.
-    pub(crate) ports: Vec<Vec<u32>>,
+    pub(crate) ports: Ports,
     pub(crate) schedule: Vec<Scheduled>,
     pub(crate) next_scheduled: usize,
     /// Readers that expect more of a stream of known length.
@@ -228,10 +227,7 @@ impl<E: ByteStream> Simulation<E> {
             // Protocols without ports: the endpoint at port 0.
             Body::Other { .. } => 0,
         };
-        let index = self.ports[node.0 as usize].get(port as usize).copied().unwrap_or(UNBOUND);
-        if index == UNBOUND {
-            self.fabric.drop(node, id, DropReason::NoEndpoint);
-        } else {
+        if let Some(index) = self.ports.endpoint(node, port) {
             let now = self.fabric.now;
             if self.fabric.observers.packets() {
                 let kind = PacketEventKind::Received;
@@ -245,6 +241,8 @@ impl<E: ByteStream> Simulation<E> {
             if due < self.timers.date(index) {
                 self.timers.set(index, due);
             }
+        } else {
+            self.fabric.drop(node, id, DropReason::NoEndpoint);
         }
         self.end_event();
     }

@@ -1,0 +1,85 @@
+//! Which endpoint has which port of which node.
+
+use anabranch_network::NodeId;
+
+/// For each node an array over the range of its ports, all in one table, so
+/// that a host with one flow costs one entry wherever its port is.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    rows: Vec<Row>,
+    table: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    base: u32,
+    first: u16,
+    /// The last port; below `first` for a node without endpoints.
+    last: u16,
+}
+
+const UNBOUND: u32 = u32::MAX;
+
+impl Ports {
+    /// Tables for `nodes` nodes on which `bound` and nothing else will be
+    /// bound.
+    pub(crate) fn new(nodes: usize, bound: impl Iterator<Item = (NodeId, u16)>) -> Ports {
+        let mut rows = vec![Row { base: 0, first: u16::MAX, last: 0 }; nodes];
+        for (node, port) in bound {
+            let row = &mut rows[node.0 as usize];
+            (row.first, row.last) = (row.first.min(port), row.last.max(port));
+        }
+        let mut len = 0_u32;
+        for row in rows.iter_mut().filter(|row| row.first <= row.last) {
+            row.base = len;
+            let ports = (row.last - row.first) as u32 + 1;
+            len = len.checked_add(ports).expect("tables of ports have fewer than 2^32 entries");
+        }
+        Ports { rows, table: vec![UNBOUND; len as usize] }
+    }
+
+    /// Binds a port; false when it is in use.
+    pub(crate) fn bind(&mut self, node: NodeId, port: u16, endpoint: u32) -> bool {
+        let place = self.place(node, port).expect("every port to be bound has a place");
+        let free = self.table[place] == UNBOUND;
+        if free {
+            self.table[place] = endpoint;
+        }
+        free
+    }
+
+    /// The endpoint that has the port.
+    #[inline]
+    pub(crate) fn endpoint(&self, node: NodeId, port: u16) -> Option<u32> {
+        let endpoint = self.table[self.place(node, port)?];
+        (endpoint != UNBOUND).then_some(endpoint)
+    }
+
+    #[inline]
+    fn place(&self, node: NodeId, port: u16) -> Option<usize> {
+        let row = self.rows[node.0 as usize];
+        let inside = row.first <= port && port <= row.last;
+        inside.then(|| row.base as usize + (port - row.first) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_belong_to_their_node_alone() {
+        let bound = [(NodeId(0), 80), (NodeId(2), 0), (NodeId(2), u16::MAX), (NodeId(0), 83)];
+        let mut ports = Ports::new(4, bound.into_iter());
+        for (endpoint, (node, port)) in (0..).zip(bound) {
+            assert!(ports.bind(node, port, endpoint));
+        }
+        assert!(!ports.bind(NodeId(0), 83, 9), "in use");
+        for node in 0..4 {
+            for port in 0..=u16::MAX {
+                let expected = bound.iter().position(|it| *it == (NodeId(node), port));
+                assert_eq!(ports.endpoint(NodeId(node), port), expected.map(|it| it as u32));
+            }
+        }
+    }
+}
