@@ -11,6 +11,11 @@ pub enum Event {
     Readable,
     /// Send-buffer space was freed after a write was cut short.
     Writable,
+    /// The peer has marked data ahead as urgent (RFC 9293 §3.8.5).
+    Urgent,
+    /// Delivery is in trouble: a segment has been sent again several times
+    /// without acknowledgment (RFC 9293 §3.8.3, R1).
+    Stalled,
     /// The peer has ended its stream and all its data has been received.
     PeerClosed,
     /// The endpoint is gone; the last event.

@@ -79,6 +79,13 @@ impl RttEstimator {
         self.backoff = self.backoff.saturating_add(1);
     }
 
+    /// The SYN or its answer was lost, and the handshake gave no sample: the
+    /// timeout is 3 s at least until one is taken (RFC 6298 §5.7).
+    pub fn on_syn_lost(&mut self) {
+        self.bounds.initial = self.bounds.initial.max(Span::from_secs(3));
+        self.backoff = 0;
+    }
+
     /// New data was acknowledged without a usable sample: some stacks end the
     /// back-off here; RFC 6298 §5.7 keeps it until a sample is taken.
     pub fn reset_backoff(&mut self) {
@@ -162,6 +169,17 @@ mod tests {
             e.on_sample(MS(50));
         }
         assert_eq!(e.rto(), MS(60));
+    }
+
+    /// RFC 6298 §5.7.
+    #[test]
+    fn a_lost_syn_makes_the_first_timeout_three_seconds() {
+        let mut e = estimator();
+        e.on_timeout();
+        e.on_syn_lost();
+        assert_eq!(e.rto(), MS(3000));
+        e.on_sample(MS(100));
+        assert_eq!(e.rto(), MS(300));
     }
 
     #[test]

@@ -17,6 +17,12 @@ use anabranch_units::Time;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timer(Time);
 
+impl Default for Timer {
+    fn default() -> Timer {
+        Timer::IDLE
+    }
+}
+
 impl Timer {
     /// Not armed.
     pub const IDLE: Timer = Timer(Time::NEVER);

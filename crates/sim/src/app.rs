@@ -127,6 +127,7 @@ impl AppState {
                 }
             }
             Event::Closed(reason) => self.closed = Some(reason),
+            Event::Urgent | Event::Stalled => {}
         }
         let ends = !self.is(OVER) && (self.received >= self.expected || self.closed.is_some());
         if ends {

@@ -95,6 +95,37 @@ impl Default for Pacing {
     }
 }
 
+/// When less than a full segment waits (RFC 9293 §3.7.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nagle {
+    /// Never, as with `TCP_NODELAY`.
+    Off,
+    /// While anything is unacknowledged.
+    Rfc,
+    /// While a segment that was not full is unacknowledged.
+    Minshall,
+}
+
+/// Keep-alives (RFC 9293 §3.8.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeepAlive {
+    /// Silence before the first probe.
+    pub idle: Span,
+    /// Between probes.
+    pub interval: Span,
+    /// Probes without an answer before the connection is reset.
+    pub probes: u32,
+}
+
+impl Default for KeepAlive {
+    /// Two hours, as RFC 9293 asks (MUST-28); 75 s and 9 probes, as in BSD and
+    /// Linux.
+    fn default() -> KeepAlive {
+        let (idle, interval) = (Span::from_secs(7200), Span::from_secs(75));
+        KeepAlive { idle, interval, probes: 9 }
+    }
+}
+
 /// Settings of one side of a connection. Sizes are in octets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -135,6 +166,29 @@ pub struct Config {
     pub recovery: Recovery,
     /// Window algorithm.
     pub window: Algorithm,
+    /// Nagle's algorithm.
+    pub nagle: Nagle,
+    /// Full segments at the start of the stream that are acknowledged at once,
+    /// whatever `delayed_ack` says.
+    pub quick_acks: u32,
+    /// Restart from the initial window after idle time (RFC 5681 §4.1).
+    pub idle_restart: bool,
+    /// Keep-alives; `None` for none.
+    pub keep_alive: Option<KeepAlive>,
+    /// How long data may go unacknowledged (RFC 5482); `None` for no limit but
+    /// `max_retries`.
+    pub user_timeout: Option<Span>,
+    /// PAWS (RFC 7323 §5), where timestamps are agreed on.
+    pub paws: bool,
+    /// Challenge ACKs in 5 s (RFC 5961 §7); 0 for no limit.
+    pub challenge_acks: u32,
+    /// Resets do not end TIME-WAIT (RFC 1337).
+    pub protect_time_wait: bool,
+    /// Retransmissions of a SYN-ACK before giving up.
+    pub syn_ack_retries: u32,
+    /// Retransmissions of one segment before the user is told (RFC 9293
+    /// §3.8.3, R1).
+    pub stalled_after: u32,
     /// Retransmissions of a SYN before giving up.
     pub syn_retries: u32,
     /// Retransmissions of one segment before giving up (RFC 9293 §3.8.3, R2).
@@ -164,7 +218,18 @@ impl Default for Config {
             counting: Counting::Bytes,
             recovery: Recovery::Sack { pipe: Default::default() },
             window: Algorithm::from_name("cubic").expect("cubic is registered"),
-            syn_retries: 6,
+            nagle: Nagle::Off,
+            quick_acks: 0,
+            idle_restart: true,
+            keep_alive: None,
+            user_timeout: None,
+            paws: true,
+            challenge_acks: 10,
+            protect_time_wait: false,
+            syn_ack_retries: 7,
+            stalled_after: 3,
+            // RFC 9293 §3.8.3 (MUST-23): three minutes at least.
+            syn_retries: 7,
             max_retries: 15,
             time_wait: Span::from_secs(60),
         }
@@ -245,6 +310,17 @@ impl Config {
             &self.recovery.name(),
             "with sack = false: reno, newreno",
         )?;
+        check(self.quick_acks <= 1000, "quick_acks", &self.quick_acks, "0 to 1000")?;
+        if let Some(keep_alive) = self.keep_alive {
+            let least = Span::from_millis(1);
+            let (idle, interval) = (keep_alive.idle, keep_alive.interval);
+            check(idle >= least, "keep_alive.idle", &idle, "at least 1 ms")?;
+            check(interval >= least, "keep_alive.interval", &interval, "at least 1 ms")?;
+        }
+        if let Some(timeout) = self.user_timeout {
+            check(timeout > Span::ZERO, "user_timeout", &timeout, "more than 0 s")?;
+        }
+        check(self.stalled_after >= 1, "stalled_after", &self.stalled_after, "at least 1")?;
         check(self.max_retries >= 1, "max_retries", &self.max_retries, "at least 1")?;
         Ok(())
     }

@@ -18,7 +18,8 @@ mod state;
 mod stream;
 
 pub use config::{
-    Config, ConfigError, Counting, DelayedAck, EcnMode, InitialWindow, Pacing, PacingMode,
+    Config, ConfigError, Counting, DelayedAck, EcnMode, InitialWindow, KeepAlive, Nagle, Pacing,
+    PacingMode,
 };
 pub use connection::Connection;
 pub use range_set::{Range, RangeSet};

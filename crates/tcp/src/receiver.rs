@@ -24,6 +24,8 @@ pub(crate) struct Receiver {
     /// Offset of the peer's FIN, once seen.
     fin: Option<u64>,
     octets: Option<Box<Octets>>,
+    /// RCV.NXT of the last ACK that left (Last.ACK.sent, RFC 7323 §4.3).
+    acknowledged: u64,
     /// Data segments since the last ACK left.
     unacknowledged: u32,
     /// An ACK must leave now.
@@ -60,6 +62,7 @@ impl Receiver {
             gaps: None,
             fin: None,
             octets: None,
+            acknowledged: 1,
             unacknowledged: 0,
             ack_now: false,
         }
@@ -160,6 +163,16 @@ impl Receiver {
         self.unacknowledged > 0
     }
 
+    /// The offset that the application reads next.
+    pub fn read_offset(&self) -> u64 {
+        self.read
+    }
+
+    /// What the last ACK acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
     /// What arrived so far is acknowledged by a segment of its own.
     pub fn restart_count(&mut self) {
         self.unacknowledged = 0;
@@ -181,6 +194,7 @@ impl Receiver {
     pub fn on_ack_sent(&mut self, mss: u64) -> u64 {
         self.unacknowledged = 0;
         self.ack_now = false;
+        self.acknowledged = self.nxt;
         if self.opens_by(mss) {
             self.edge = self.read + self.capacity;
         }

@@ -24,6 +24,8 @@ pub struct Sender {
     pub max: u64,
     /// Right edge of the peer's receive window (SND.UNA + SND.WND).
     pub window_edge: u64,
+    /// The largest window that the peer has advertised (MAX.SND.WND).
+    pub max_window: u64,
     /// The offset after the last that the application has given, the FIN
     /// included once the stream is closed.
     pub end: u64,
@@ -90,6 +92,7 @@ impl Sender {
             nxt: 0,
             max: 0,
             window_edge: 1,
+            max_window: 0,
             end: 1,
             mss,
             board: Scoreboard::default(),
@@ -154,7 +157,7 @@ impl Sender {
     /// The range that the next segment in order would take: at `nxt`, around
     /// SACKed octets, at most one MSS, within what the application gave and
     /// the receiver's window allows. `None` when there is nothing to send or
-    /// the segment would be silly (RFC 9293 §3.8.6.2.1).
+    /// the segment would be silly.
     pub fn next_in_order(&self) -> Option<Range> {
         let limit = self.end.min(self.window_edge);
         if self.nxt >= limit {
@@ -165,13 +168,33 @@ impl Sender {
             range = self.board.hole(self.nxt, limit)?;
         }
         range.end = range.end.min(range.start + self.mss);
-        // Cut short by the receiver's window alone: wait for more of it, or
-        // for the persist timer, unless nothing is in flight to wait for.
-        let silly = range.end == self.window_edge
+        (!self.is_silly(range)).then_some(range)
+    }
+
+    /// RFC 9293 §3.8.6.2.1: new data, cut short by the receiver's window, less
+    /// than a full segment and than half the largest window. It waits for more
+    /// of the window or for the override timeout.
+    fn is_silly(&self, range: Range) -> bool {
+        range.len() < self.mss
+            && range.end == self.window_edge
             && range.end < self.end
-            && range.len() < self.mss
-            && self.flight() > 0;
-        (!silly).then_some(range)
+            && range.start >= self.max
+            && range.len() < self.max_window / 2
+    }
+
+    /// Nothing is in flight whose ACK could open the window: data waits for
+    /// the window to open, or to open by a useful amount.
+    pub fn is_blocked(&self) -> bool {
+        self.flight() == 0
+            && self.nxt < self.end
+            && (self.nxt >= self.window_edge
+                || self.is_silly(Range { start: self.nxt, end: self.window_edge }))
+    }
+
+    /// The peer advertised a window up to `edge` with an ACK of `ack`.
+    pub fn on_window(&mut self, ack: u64, window: u64) {
+        self.window_edge = ack + window;
+        self.max_window = self.max_window.max(window);
     }
 
     /// One full segment from `start` for sending again, not beyond what was

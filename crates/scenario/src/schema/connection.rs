@@ -4,7 +4,8 @@
 use super::tcp::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
-use anabranch_tcp::{Config, EcnMode, Pacing, PacingMode};
+use crate::quantity::Quantity;
+use anabranch_tcp::{Config, EcnMode, KeepAlive, Nagle, Pacing, PacingMode};
 use toml::Value;
 
 const ECN_MODES: [(&str, EcnMode); 4] = [
@@ -15,12 +16,35 @@ const ECN_MODES: [(&str, EcnMode); 4] = [
 ];
 const PACING_MODES: [(&str, PacingMode); 3] =
     [("off", PacingMode::Off), ("auto", PacingMode::Auto), ("on", PacingMode::On)];
+const NAGLES: [(&str, Nagle); 3] =
+    [("off", Nagle::Off), ("rfc", Nagle::Rfc), ("minshall", Nagle::Minshall)];
 
 /// Reads the fields into `config`, which holds what absent ones mean.
 pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError> {
     config.ecn = f.choice("ecn", &ECN_MODES)?.unwrap_or(config.ecn);
     config.ecn_control = f.boolean("ecn_control")?.unwrap_or(config.ecn_control);
     config.pacing = read_pacing(f, config.pacing)?;
+    config.nagle = f.choice("nagle", &NAGLES)?.unwrap_or(config.nagle);
+    config.quick_acks = f.integer("quick_acks", 0..=1000)?.unwrap_or(config.quick_acks);
+    config.keep_alive = read_keep_alive(f, config.keep_alive)?;
+    config.user_timeout = match f.get("user_timeout") {
+        Some(Value::Boolean(false)) => None,
+        _ => f.quantity("user_timeout")?.or(config.user_timeout),
+    };
+    for (name, field) in [
+        ("idle_restart", &mut config.idle_restart),
+        ("paws", &mut config.paws),
+        ("protect_time_wait", &mut config.protect_time_wait),
+    ] {
+        *field = f.boolean(name)?.unwrap_or(*field);
+    }
+    for (name, field) in [
+        ("challenge_acks", &mut config.challenge_acks),
+        ("syn_ack_retries", &mut config.syn_ack_retries),
+        ("stalled_after", &mut config.stalled_after),
+    ] {
+        *field = f.integer(name, 0..=1_000_000)?.unwrap_or(*field);
+    }
     Ok(())
 }
 
@@ -32,11 +56,49 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ("slow_start_gain", config.pacing.slow_start_gain.into()),
         ("avoidance_gain", config.pacing.avoidance_gain.into()),
     ];
+    let keep_alive = config.keep_alive.map(|k| {
+        table_of([
+            ("idle", k.idle.write().into()),
+            ("interval", k.interval.write().into()),
+            ("probes", Value::Integer(k.probes.into())),
+        ])
+    });
+    let user_timeout = config.user_timeout.map(|span| Value::from(span.write()));
     vec![
+        ("nagle", word(&NAGLES, &config.nagle).into()),
+        ("quick_acks", Value::Integer(config.quick_acks.into())),
+        ("keep_alive", keep_alive.unwrap_or(false.into())),
+        ("user_timeout", user_timeout.unwrap_or(false.into())),
+        ("idle_restart", config.idle_restart.into()),
+        ("paws", config.paws.into()),
+        ("protect_time_wait", config.protect_time_wait.into()),
+        ("challenge_acks", Value::Integer(config.challenge_acks.into())),
+        ("syn_ack_retries", Value::Integer(config.syn_ack_retries.into())),
+        ("stalled_after", Value::Integer(config.stalled_after.into())),
         ("ecn", word(&ECN_MODES, &config.ecn).into()),
         ("ecn_control", config.ecn_control.into()),
         ("pacing", table_of(pacing)),
     ]
+}
+
+/// `true`, `false`, or a table.
+fn read_keep_alive(
+    f: &Fields<'_>,
+    default: Option<KeepAlive>,
+) -> Result<Option<KeepAlive>, InputError> {
+    let Some(value) = f.get("keep_alive") else { return Ok(default) };
+    if let Some(on) = value.as_bool() {
+        return Ok(on.then(|| default.unwrap_or_default()));
+    }
+    let Some(k) = f.table("keep_alive")? else { return Ok(default) };
+    let default = default.unwrap_or_default();
+    let keep_alive = KeepAlive {
+        idle: k.quantity("idle")?.unwrap_or(default.idle),
+        interval: k.quantity("interval")?.unwrap_or(default.interval),
+        probes: k.integer("probes", 0..=1000)?.unwrap_or(default.probes),
+    };
+    k.finish()?;
+    Ok(Some(keep_alive))
 }
 
 /// `pacing = "on"`, or a table.
@@ -60,6 +122,7 @@ fn read_pacing(f: &Fields<'_>, default: Pacing) -> Result<Pacing, InputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
         let table = text.parse().expect("the test's TOML");
@@ -72,8 +135,27 @@ mod tests {
     fn options_are_read_and_written() {
         let default = Config::default();
         let pacing = Pacing { mode: PacingMode::On, burst: 10, ..default.pacing };
+        let keep = KeepAlive::default();
+        let short = KeepAlive { idle: Span::from_secs(1), probes: 3, ..keep };
         let cases: Vec<(&str, Config)> = vec![
             ("ecn = \"dctcp\"", Config { ecn: EcnMode::Dctcp, ..default.clone() }),
+            ("nagle = \"minshall\"", Config { nagle: Nagle::Minshall, ..default.clone() }),
+            ("quick_acks = 16", Config { quick_acks: 16, ..default.clone() }),
+            ("keep_alive = true", Config { keep_alive: Some(keep), ..default.clone() }),
+            (
+                "keep_alive = { idle = \"1 s\", probes = 3 }",
+                Config { keep_alive: Some(short), ..default.clone() },
+            ),
+            (
+                "user_timeout = \"30 s\"",
+                Config { user_timeout: Some(Span::from_secs(30)), ..default.clone() },
+            ),
+            ("idle_restart = false", Config { idle_restart: false, ..default.clone() }),
+            ("paws = false", Config { paws: false, ..default.clone() }),
+            ("protect_time_wait = true", Config { protect_time_wait: true, ..default.clone() }),
+            ("challenge_acks = 0", Config { challenge_acks: 0, ..default.clone() }),
+            ("syn_ack_retries = 2", Config { syn_ack_retries: 2, ..default.clone() }),
+            ("stalled_after = 5", Config { stalled_after: 5, ..default.clone() }),
             ("ecn_control = true", Config { ecn_control: true, ..default.clone() }),
             ("pacing = { mode = \"on\", burst = 10 }", Config { pacing, ..default.clone() }),
             (
@@ -89,10 +171,18 @@ mod tests {
         }
     }
 
+    const KEEP_ALIVE_FIELDS: &str = "no field of this name; the fields are idle, interval, probes";
+
     #[test]
     fn errors_name_the_field_and_what_is_allowed() {
         for (text, field, allowed) in [
             ("ecn = \"yes\"", "ecn", "off, passive, on, dctcp"),
+            ("nagle = true", "nagle", "off, rfc, minshall"),
+            ("quick_acks = -1", "quick_acks", "a whole number from 0 to 1000"),
+            ("keep_alive = { idle = \"0 s\" }", "keep_alive.idle", "at least 1 ms"),
+            ("keep_alive = { probe = 1 }", "keep_alive.probe", KEEP_ALIVE_FIELDS),
+            ("user_timeout = \"0 s\"", "user_timeout", "more than 0 s"),
+            ("stalled_after = 0", "stalled_after", "at least 1"),
             ("pacing = 2", "pacing", "a table"),
             ("pacing = { burst = 0 }", "pacing.burst", "a whole number from 1 to 1000"),
             ("pacing = { avoidance_gain = 0.0 }", "pacing.avoidance_gain", "0.1 to 100"),

@@ -1,8 +1,12 @@
 //! What few connections need: in a box of its own, so that the others stay
 //! small and ask one question of it.
 
+use super::challenge::Challenges;
 use super::ecn::EcnState;
+use super::keep_alive::KeepAliveState;
+use super::nagle::Hold;
 use super::pacing::Pacer;
+use super::urgent::Urgent;
 use anabranch_endpoint::Timer;
 use anabranch_units::Time;
 
@@ -11,10 +15,14 @@ use anabranch_units::Time;
 pub(super) struct Extras(Option<Box<Inside>>);
 
 /// The machines; each is explained in its file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Inside {
     pub ecn: Option<EcnState>,
     pub pacer: Pacer,
+    pub hold: Hold,
+    pub urgent: Urgent,
+    pub keep_alive: KeepAliveState,
+    pub challenges: Challenges,
     pub timers: [Timer; ExtraDue::ALL.len()],
 }
 
@@ -23,10 +31,17 @@ pub(super) struct Inside {
 pub(super) enum ExtraDue {
     /// The pacer lets the next burst leave.
     Pacing,
+    /// Corked data has waited for long enough.
+    Cork,
+    /// Nothing may have been heard for long (RFC 9293 §3.8.4).
+    KeepAlive,
+    /// Data has gone unacknowledged for too long (RFC 5482).
+    UserTimeout,
 }
 
 impl ExtraDue {
-    pub const ALL: [ExtraDue; 1] = [ExtraDue::Pacing];
+    pub const ALL: [ExtraDue; 4] =
+        [ExtraDue::Pacing, ExtraDue::Cork, ExtraDue::KeepAlive, ExtraDue::UserTimeout];
 }
 
 impl Extras {
@@ -38,19 +53,23 @@ impl Extras {
 
     /// The machines, made if need be.
     pub fn get(&mut self) -> &mut Inside {
-        self.0.get_or_insert_with(|| {
-            Box::new(Inside {
-                ecn: None,
-                pacer: Pacer::default(),
-                timers: [Timer::IDLE; ExtraDue::ALL.len()],
-            })
-        })
+        self.0.get_or_insert_default()
     }
 
     /// ECN, where it was agreed on.
     #[inline]
     pub fn ecn(&self) -> Option<&EcnState> {
         self.0.as_ref()?.ecn.as_ref()
+    }
+
+    /// SND.UP; 0 when nothing is urgent.
+    pub fn urgent_end(&self) -> u64 {
+        self.0.as_ref().map_or(0, |it| it.urgent.send)
+    }
+
+    /// RCV.UP; 0 when nothing is urgent.
+    pub fn urgent_received(&self) -> u64 {
+        self.0.as_ref().map_or(0, |it| it.urgent.receive)
     }
 
     /// The next deadline.

@@ -2,10 +2,15 @@
 //! SYNs carry (MSS, window scale, SACK permitted) and the agreement on
 //! timestamps.
 
+use super::extras::Extras;
 use super::{Agreed, Connection, Due, Reset};
+use crate::config::InitialWindow;
+use crate::receiver::Receiver;
+use crate::sender::Sender;
 use crate::state::State;
-use anabranch_endpoint::CloseReason;
-use anabranch_units::Time;
+use anabranch_congestion::Controller;
+use anabranch_endpoint::{CloseReason, Timer};
+use anabranch_units::{Serial32, Time};
 use anabranch_wire::{TcpFlags, TcpOptions, TcpSegment};
 
 /// Octets that the timestamps option takes from each segment's payload.
@@ -13,7 +18,7 @@ const TIMESTAMPS_LEN: u64 = 12;
 
 impl Connection {
     /// LISTEN (§3.10.7.2).
-    pub(super) fn on_segment_in_listen(&mut self, segment: &TcpSegment) {
+    pub(super) fn on_segment_in_listen(&mut self, now: Time, segment: &TcpSegment) {
         if segment.flags.contains(TcpFlags::RST) {
             return;
         }
@@ -22,10 +27,38 @@ impl Connection {
             return;
         }
         if segment.flags.contains(TcpFlags::SYN) {
-            self.on_peer_syn(segment);
+            self.choose_isn(now);
+            self.on_peer_syn(now, segment);
             self.state = State::SynReceived;
             self.syn_due = true;
         }
+    }
+
+    /// CLOSED (§3.10.7.1): all is answered by a reset, but for resets.
+    pub(super) fn on_segment_in_closed(&mut self, segment: &TcpSegment) {
+        if segment.flags.contains(TcpFlags::RST) {
+            return;
+        }
+        self.reset_due = Some(if segment.flags.contains(TcpFlags::ACK) {
+            Reset { seq: segment.ack, ack: None }
+        } else {
+            Reset { seq: Serial32(0), ack: Some(segment.seq.add(segment.seq_len())) }
+        });
+    }
+
+    /// SYN-RECEIVED after a passive OPEN: the peer took its SYN back, and
+    /// another may come (§3.10.7.4, second and fourth).
+    pub(super) fn return_to_listen(&mut self) {
+        let end = self.sender.end;
+        self.sender = Sender::new(&self.config);
+        self.sender.end = end;
+        self.receiver = Receiver::new(self.config.receive_buffer);
+        self.scheme = self.config.recovery.build();
+        self.state = State::Listen;
+        self.agreed = Agreed::default();
+        self.timers = [Timer::IDLE; 4];
+        self.extras = Extras::default();
+        (self.syn_due, self.timed, self.retries) = (false, None, 0);
     }
 
     /// SYN-SENT (§3.10.7.3).
@@ -46,10 +79,12 @@ impl Connection {
         if !segment.flags.contains(TcpFlags::SYN) {
             return;
         }
-        self.on_peer_syn(segment);
+        self.on_peer_syn(now, segment);
         if acks {
             self.on_own_syn_acked(now, segment);
             self.receiver.ack_now = true;
+            // Sixth and seventh: other controls and text come with it.
+            self.on_text(now, segment, 1);
         } else {
             // Simultaneous open: both SYNs crossed (§3.5, figure 8).
             self.state = State::SynReceived;
@@ -58,11 +93,12 @@ impl Connection {
     }
 
     /// The peer's SYN: its sequence number, and what both sides offer.
-    fn on_peer_syn(&mut self, segment: &TcpSegment) {
+    fn on_peer_syn(&mut self, now: Time, segment: &TcpSegment) {
         let offered = &segment.options;
         self.receiver.irs = segment.seq;
         self.receiver.nxt = 1;
         self.ts_recent = offered.timestamps.map_or(0, |ts| ts.value);
+        self.ts_recent_at = now;
         let scale = offered.window_scale.filter(|_| self.config.window_scale);
         self.agreed = Agreed {
             // RFC 7323 §2.3: a shift beyond 14 is used as 14.
@@ -89,7 +125,7 @@ impl Connection {
                 crate::recovery::Recovery::NewReno { impatient: false, exit_growth: false }.build();
         }
         // The window in a SYN is never scaled (RFC 7323 §2.2).
-        self.sender.window_edge = 1 + segment.window as u64;
+        self.sender.on_window(1, segment.window as u64);
         self.window_update = (0, 0);
     }
 
@@ -97,6 +133,8 @@ impl Connection {
     pub(super) fn on_own_syn_acked(&mut self, now: Time, segment: &TcpSegment) {
         if let Some((_, sent)) = self.timed.take() {
             self.sender.rtt.on_sample(now - sent);
+        } else if self.retries > 0 {
+            self.on_syn_was_lost();
         }
         self.sender.una = 1;
         self.sender.nxt = 1;
@@ -106,10 +144,28 @@ impl Connection {
         self.timer(Due::Retransmit).stop();
         self.syn_due = false;
         let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { self.agreed.peer_shift };
-        self.sender.window_edge = 1 + ((segment.window as u64) << shift);
+        self.sender.on_window(1, (segment.window as u64) << shift);
         self.window_update = (0, 1);
         self.state = if self.closed_by_user { State::FinWait1 } else { State::Established };
         self.pending.connected = true;
+        self.restart_user_timeout(now);
+        self.start_keep_alive(now);
+    }
+
+    /// The SYN or its answer was lost: a longer timeout (RFC 6298 §5.7), and a
+    /// window of one segment (RFC 5681 §3.1; with RFC 6928's window only when
+    /// it happened more than once, RFC 6928 §2). A window given in segments is
+    /// the user's.
+    fn on_syn_was_lost(&mut self) {
+        self.sender.rtt.on_syn_lost();
+        let least = match self.config.initial_window {
+            InitialWindow::Segments(_) => return,
+            InitialWindow::Rfc6928 => 2,
+            InitialWindow::Rfc2581 | InitialWindow::Rfc3390 => 1,
+        };
+        if self.retries >= least {
+            self.sender.congestion.on_idle(self.sender.mss);
+        }
     }
 
     /// Options of our SYN or SYN-ACK: what we offer, or what the peer's offer

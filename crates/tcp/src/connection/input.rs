@@ -14,8 +14,8 @@ impl Connection {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
         let Body::Tcp(segment) = &packet.body else { return };
         match self.state {
-            State::Closed => {}
-            State::Listen => self.on_segment_in_listen(segment),
+            State::Closed => self.on_segment_in_closed(segment),
+            State::Listen => self.on_segment_in_listen(now, segment),
             State::SynSent => self.on_segment_in_syn_sent(now, segment),
             _ => self.on_segment(now, segment, packet.ecn),
         }
@@ -26,46 +26,28 @@ impl Connection {
             self.receiver.ack_now = true; // before the peer's SYN
             return;
         };
-        // First, check the sequence number.
-        if !self.is_acceptable(start, segment.seq_len() as u64) {
-            if !segment.flags.contains(TcpFlags::RST) {
-                self.receiver.ack_now = true;
-            }
-            if segment.flags.contains(TcpFlags::SYN) && self.state == State::SynReceived {
-                self.on_repeated_syn(segment);
-            }
+        if self.agreed.timestamps && !self.passes_paws(now, segment) {
             return;
         }
-        // Second, check the RST bit (RFC 5961 §3.2: only an exact match
-        // resets; another one within the window is answered).
-        if segment.flags.contains(TcpFlags::RST) {
-            if start == self.receiver.nxt {
-                let refused = self.state == State::SynReceived;
-                let done = self.state == State::TimeWait;
-                self.finish(match (refused, done) {
-                    (true, _) => CloseReason::Refused,
-                    (_, true) => CloseReason::Normal,
-                    _ => CloseReason::Reset,
-                });
-            } else {
-                self.receiver.ack_now = true;
+        // First, check the sequence number. With the window closed, ACKs on
+        // what does not fit are good nevertheless.
+        let acceptable = self.is_acceptable(start, segment.seq_len() as u64);
+        if !acceptable {
+            self.on_unacceptable(now, segment);
+            if self.receiver.window() > 0 || start != self.receiver.nxt {
+                return;
             }
-            return;
         }
-        // Fourth, check the SYN bit (RFC 5961 §4.2: answer, do not reset).
-        if segment.flags.contains(TcpFlags::SYN) {
-            self.receiver.ack_now = true;
+        // Second, check the RST bit; fourth, the SYN bit.
+        if segment.flags.intersects(TcpFlags::RST.union(TcpFlags::SYN)) {
+            self.on_reset_or_syn(now, segment, start);
             return;
         }
         // Fifth, check the ACK field.
         if !segment.flags.contains(TcpFlags::ACK) {
             return;
         }
-        if let Some(ts) = segment.options.timestamps
-            && start <= self.receiver.nxt
-        {
-            self.ts_recent = ts.value; // RFC 7323 §4.3 (2)
-        }
+        self.remember_timestamp(now, segment, start);
         if self.state == State::SynReceived {
             if segment.ack != self.iss.add(1) && !self.acks_sent_data(segment) {
                 self.reset_due = Some(super::Reset { seq: segment.ack, ack: None });
@@ -73,15 +55,72 @@ impl Connection {
             }
             self.on_own_syn_acked(now, segment);
         }
-        if self.extras.some().is_some() {
+        if let Some(extras) = self.extras.some() {
+            extras.keep_alive.on_heard(now);
             self.on_ecn_field(ecn, segment);
             self.sender.echoed = self.is_echo(segment);
         }
         if !self.on_ack(now, segment, start) {
+            self.challenge(now);
             return;
         }
-        // Seventh, process the segment text; eighth, check the FIN bit.
+        if acceptable {
+            self.on_text(now, segment, start);
+        }
+    }
+
+    /// §3.10.7.4, first: an ACK, unless it is a reset.
+    #[cold]
+    fn on_unacceptable(&mut self, now: Time, segment: &TcpSegment) {
+        if let Some(extras) = self.extras.some() {
+            extras.keep_alive.on_heard(now);
+        }
+        if segment.flags.contains(TcpFlags::RST) {
+            return;
+        }
+        self.receiver.ack_now = true;
+        match self.state {
+            State::SynReceived if segment.flags.contains(TcpFlags::SYN) => {
+                self.on_repeated_syn(segment);
+            }
+            // Our ACK of the FIN was lost: 2 MSL begin again (eighth).
+            State::TimeWait if segment.flags.contains(TcpFlags::FIN) => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    /// §3.10.7.4, second and fourth, with RFC 5961 §3.2 and §4.2: only a reset
+    /// exactly at RCV.NXT is believed; others, and SYNs, are challenged.
+    #[cold]
+    fn on_reset_or_syn(&mut self, now: Time, segment: &TcpSegment, start: u64) {
+        if self.state == State::SynReceived && self.passive {
+            let exact = start == self.receiver.nxt;
+            if segment.flags.contains(TcpFlags::SYN) || exact {
+                return self.return_to_listen();
+            }
+        }
+        if !segment.flags.contains(TcpFlags::RST) || start != self.receiver.nxt {
+            return self.challenge(now);
+        }
+        let only_fin = self.sender.una >= self.data_end();
+        match self.state {
+            State::SynReceived => self.finish(CloseReason::Refused),
+            // RFC 1337: a stray reset must not end TIME-WAIT early.
+            State::TimeWait if self.config.protect_time_wait => {}
+            State::TimeWait => self.finish(CloseReason::Normal),
+            // Both users are done: no reset is signalled.
+            State::Closing | State::LastAck if only_fin => self.finish(CloseReason::Normal),
+            _ => self.finish(CloseReason::Reset),
+        }
+    }
+
+    /// Sixth, check the URG bit; seventh, process the segment text; eighth,
+    /// check the FIN bit.
+    pub(super) fn on_text(&mut self, now: Time, segment: &TcpSegment, start: u64) {
         let fin = segment.flags.contains(TcpFlags::FIN);
+        if segment.flags.contains(TcpFlags::URG) {
+            self.on_urgent(segment, start);
+        }
         if !segment.payload.is_empty() || fin {
             self.on_data(now, segment, start, fin);
         }
@@ -104,15 +143,22 @@ impl Connection {
     }
 
     /// The ACK field and the SACK blocks; false when the segment must be
-    /// dropped because it acknowledges what was never sent.
+    /// dropped and challenged because it acknowledges what was never sent, or
+    /// what no segment of this time can acknowledge (RFC 5961 §5).
     fn on_ack(&mut self, now: Time, segment: &TcpSegment, start: u64) -> bool {
         let s = &mut self.sender;
-        let Some(ack) = segment.ack.expand(self.iss, s.una) else { return true };
+        let Some(ack) = segment.ack.expand(self.iss, s.una) else {
+            // Older than our SYN.
+            let behind = self.iss.at(s.una).distance_from(segment.ack);
+            return behind >= 0 && behind as u64 <= s.max_window;
+        };
         if ack > s.max {
-            self.receiver.ack_now = true;
             return false;
         }
         if ack < s.una {
+            if ack + s.max_window < s.una {
+                return false;
+            }
             return true; // an old duplicate; its data may still count
         }
         let prior_una = s.una;
@@ -122,7 +168,7 @@ impl Connection {
         // The send window (SND.WL1, SND.WL2).
         let (wl1, wl2) = self.window_update;
         if wl1 < start || wl1 == start && wl2 <= ack {
-            s.window_edge = ack + ((segment.window as u64) << self.agreed.peer_shift);
+            s.on_window(ack, (segment.window as u64) << self.agreed.peer_shift);
             self.window_update = (start, ack);
         }
 
@@ -203,6 +249,9 @@ impl Connection {
             self.timer(Due::Retransmit).set(deadline); // §5.3
         }
         self.probes = 0;
+        if self.config.user_timeout.is_some() {
+            self.restart_user_timeout(now);
+        }
         if let Some(octets) = &mut self.octets {
             octets.drop_below(self.sender.una.min(self.sender.end));
             if self.write_blocked {
@@ -244,7 +293,9 @@ impl Connection {
             }
             return;
         }
-        let count = self.config.delayed_ack.count;
+        // Quick ACKs while the peer is in its first slow start.
+        let quick = self.config.quick_acks as u64 * self.config.mss as u64;
+        let count = if start < quick { 1 } else { self.config.delayed_ack.count };
         let arrival = self.receiver.on_segment(start, &segment.payload, fin, count);
         if arrival.advanced > 0 {
             self.pending.readable = true;
@@ -263,6 +314,7 @@ impl Connection {
     pub(super) fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
         self.timers = [anabranch_endpoint::Timer::IDLE; 4];
+        self.extras.stop_timers();
         let deadline = now + self.config.time_wait;
         self.timer(Due::TimeWait).set(deadline);
     }

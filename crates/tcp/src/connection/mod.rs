@@ -5,16 +5,23 @@
 //! [`timeout`] (what the connection does by itself). This file holds the
 //! state they share, the user's commands and the contract with the host.
 //!
-//! Left out until they are asked for: urgent data (the pointer is received
-//! and ignored), PAWS, challenge-ACK rate limits, Nagle, keep-alive.
+//! What few connections use has a file each and one box together
+//! ([`extras`]): ECN, pacing, Nagle and corking, urgent data, keep-alive and
+//! user timeout, the limit of challenge ACKs.
 
+mod challenge;
 mod ecn;
 mod extras;
 mod handshake;
 mod input;
+pub(crate) mod isn;
+mod keep_alive;
+mod nagle;
 mod output;
 mod pacing;
+mod paws;
 mod timeout;
+mod urgent;
 
 #[cfg(test)]
 mod tests;
@@ -77,6 +84,8 @@ struct Pending {
     connected: bool,
     readable: bool,
     writable: bool,
+    urgent: bool,
+    stalled: bool,
     peer_closed: bool,
     closed: Option<CloseReason>,
 }
@@ -93,6 +102,10 @@ pub struct Connection {
     remote: (Addr, u16),
     /// Initial send sequence number.
     iss: Serial32,
+    /// Its part that does not depend on the date (`F` of RFC 6528).
+    isn_offset: u32,
+    /// Opened passively.
+    passive: bool,
     agreed: Agreed,
     /// Our SYN asked for ECN.
     asked_for_ecn: bool,
@@ -104,6 +117,10 @@ pub struct Connection {
     window_update: (u64, u64),
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
+    /// When it was updated.
+    ts_recent_at: Time,
+    /// When data left last.
+    last_sent: Time,
     timers: [Timer; 4],
     /// A segment being timed: its end and when it left (RFC 6298 §3).
     timed: Option<(u64, Time)>,
@@ -159,7 +176,9 @@ impl Connection {
             state,
             local,
             remote,
-            iss: Serial32(generator.next_u64() as u32),
+            iss: Serial32(0),
+            isn_offset: isn::offset([generator.next_u64(), generator.next_u64()], local, remote),
+            passive: state == State::Listen,
             agreed: Agreed::default(),
             asked_for_ecn: false,
             extras: Extras::default(),
@@ -168,6 +187,8 @@ impl Connection {
             receiver: Receiver::new(config.receive_buffer),
             window_update: (0, 0),
             ts_recent: 0,
+            ts_recent_at: Time::ZERO,
+            last_sent: Time::ZERO,
             timers: [Timer::IDLE; 4],
             timed: None,
             retries: 0,
@@ -184,6 +205,11 @@ impl Connection {
             retransmitted_packets: 0,
             config,
         }
+    }
+
+    /// The number of the SYN (RFC 6528).
+    fn choose_isn(&mut self, now: Time) {
+        self.iss = Serial32(self.isn_offset).add(isn::clock(now));
     }
 
     /// Where the connection is in RFC 9293's diagram.
@@ -225,8 +251,12 @@ impl Connection {
 }
 
 impl ByteStream for Connection {
-    fn connect(&mut self, _now: Time) {
-        if self.state == State::Closed && !self.ended {
+    fn connect(&mut self, now: Time) {
+        // An active OPEN of a listening connection makes it active
+        // (RFC 9293 §3.10.1).
+        if matches!(self.state, State::Closed | State::Listen) && !self.ended {
+            self.choose_isn(now);
+            self.passive = false;
             self.state = State::SynSent;
             self.syn_due = true;
         }
@@ -322,6 +352,10 @@ impl Endpoint for Connection {
             Some(Event::Readable)
         } else if take(&mut p.writable) {
             Some(Event::Writable)
+        } else if take(&mut p.urgent) {
+            Some(Event::Urgent)
+        } else if take(&mut p.stalled) {
+            Some(Event::Stalled)
         } else if take(&mut p.peer_closed) {
             Some(Event::PeerClosed)
         } else {

@@ -5,12 +5,17 @@ use super::{Connection, Due};
 use crate::range_set::Range;
 use crate::recovery::{Next, Scheme};
 use crate::state::State;
+use anabranch_congestion::Controller;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 
 /// The longest interval between zero-window probes (RFC 9293 §3.8.6.1 leaves
 /// it open; RFC 1122 practice).
 const MAX_PROBE_INTERVAL: Span = Span::from_secs(60);
+
+/// How long data that would be a silly segment waits at most (RFC 9293
+/// §3.8.6.2.1: 0.1 s to 1 s).
+const OVERRIDE_TIMEOUT: Span = Span::from_secs(1);
 
 impl Connection {
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
@@ -40,6 +45,11 @@ impl Connection {
                 }
             }
         }
+        if self.extras.some().is_some()
+            && let Some(packet) = self.keep_alive(now)
+        {
+            return Some(packet);
+        }
         if self.receiver.ack_now {
             return Some(self.pure_ack(now));
         }
@@ -61,12 +71,20 @@ impl Connection {
                 Some(packet)
             }
             Next::InOrder(mut range) => {
+                let small = range.len() < self.sender.mss;
+                if small && self.holds_back(now, range) {
+                    self.sender.window_limited = false;
+                    return None;
+                }
                 // The FIN rides on the last segment; it needs no window.
                 if self.closed_by_user && range.end == self.data_end() {
                     range.end += 1;
                 }
                 let packet = self.data(now, range);
                 self.sender.on_sent_in_order(range);
+                if small {
+                    self.on_small_sent(range.end);
+                }
                 self.scheme.on_in_order(&self.sender, range);
                 Some(packet)
             }
@@ -84,9 +102,7 @@ impl Connection {
     /// The receiver's window is closed, data waits, and nothing is in flight
     /// whose ACK could open it: probes, or waits for the time to.
     fn probe(&mut self, now: Time) -> Option<Packet> {
-        let s = &self.sender;
-        let blocked = s.flight() == 0 && s.nxt < s.end && s.nxt >= s.window_edge;
-        if !blocked {
+        if !self.sender.is_blocked() {
             self.timer(Due::Probe).stop();
             self.probe_due = false;
             return None;
@@ -95,6 +111,15 @@ impl Connection {
             // One octet beyond the window. It counts as sent, but stays the
             // next to send: its ACK is welcome, its loss is not a loss.
             self.probe_due = false;
+            let s = &self.sender;
+            if s.nxt < s.window_edge {
+                // The override timeout of §3.8.6.2.1: what fits leaves.
+                let range = Range { start: s.nxt, end: s.window_edge };
+                let packet = self.data(now, range);
+                self.sender.on_sent_in_order(range);
+                self.scheme.on_in_order(&self.sender, range);
+                return Some(packet);
+            }
             self.probes += 1;
             let range = Range { start: s.nxt, end: s.nxt + 1 };
             let mut packet = self.data(now, range);
@@ -112,7 +137,11 @@ impl Connection {
 
     fn arm_probe(&mut self, now: Time) {
         let factor = 1 << self.probes.min(16);
-        let interval = self.sender.rtt.rto().saturating_mul(factor).min(MAX_PROBE_INTERVAL);
+        let most = match self.sender.nxt < self.sender.window_edge {
+            true => OVERRIDE_TIMEOUT,
+            false => MAX_PROBE_INTERVAL,
+        };
+        let interval = self.sender.rtt.rto().saturating_mul(factor).min(most);
         self.timer(Due::Probe).set(now + interval);
     }
 
@@ -127,6 +156,14 @@ impl Connection {
         if range.end >= data_end {
             flags = flags.union(TcpFlags::PSH);
         }
+        if self.sender.una == self.sender.max {
+            self.on_idle_end(now);
+        }
+        // A probe of a closed window is not data that waits for its ACK.
+        if self.config.user_timeout.is_some() && range.start < self.sender.window_edge {
+            self.start_user_timeout(now);
+        }
+        self.last_sent = now;
         self.sender.on_sending(now, len as u64);
         let again = range.start < self.sender.max;
         self.packets_sent += 1;
@@ -147,6 +184,9 @@ impl Connection {
             None => Payload::virtual_of(len),
         };
         self.acknowledge(now, &mut segment);
+        if self.extras.some().is_some() {
+            self.point_to_urgent(range.start, &mut segment);
+        }
         let mut packet = self.packet(segment);
         if self.extras.ecn().is_some() {
             if again || len == 0 {
@@ -159,11 +199,26 @@ impl Connection {
         packet
     }
 
+    /// Data leaves after a time in which nothing was outstanding: restart from
+    /// the restart window when that was longer than a timeout (RFC 5681 §4.1).
+    fn on_idle_end(&mut self, now: Time) {
+        let s = &mut self.sender;
+        if self.config.idle_restart
+            && self.last_sent != Time::ZERO
+            && now - self.last_sent > s.rtt.rto()
+        {
+            s.congestion.on_idle(self.config.initial_window.octets(s.mss));
+        }
+    }
+
     fn pure_ack(&mut self, now: Time) -> Packet {
         let mut segment = self.segment(self.iss.at(self.sender.nxt), TcpFlags::ACK);
         // After a timeout SND.NXT went back; an ACK carries the highest sent.
         segment.seq = self.iss.at(self.sender.max.max(self.sender.nxt));
         self.acknowledge(now, &mut segment);
+        if self.extras.some().is_some() {
+            self.point_to_urgent(self.sender.max, &mut segment);
+        }
         self.control(segment)
     }
 
@@ -180,6 +235,7 @@ impl Connection {
         segment.flags = segment.flags.union(self.syn_ecn_flags(answering));
         segment.window = window.min(0xFFFF) as u16;
         let first = self.sender.max == 0;
+        self.start_user_timeout(now);
         self.sender.nxt = 1;
         self.sender.max = 1;
         self.timed = first.then_some((1, now));

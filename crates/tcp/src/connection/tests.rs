@@ -3,6 +3,10 @@
 
 mod ecn;
 mod pacing;
+mod patience;
+mod segments;
+mod sending;
+mod solo;
 
 use super::*;
 use crate::config::{Counting, DelayedAck, InitialWindow};
@@ -226,7 +230,13 @@ fn lost_syns_back_off_and_give_up() {
     let events = pair.drive(at_ms(100_000));
     let times: Vec<u64> = pair.log.iter().map(|l| l.sent.as_millis()).collect();
     assert_eq!(times, [0, 1000, 3000, 7000]);
-    assert_eq!(events, [(at_ms(15_000), Side::Client, Event::Closed(CloseReason::TimedOut))]);
+    assert_eq!(
+        events,
+        [
+            (at_ms(7_000), Side::Client, Event::Stalled), // R1: three retransmissions
+            (at_ms(15_000), Side::Client, Event::Closed(CloseReason::TimedOut)),
+        ]
+    );
 }
 
 #[test]

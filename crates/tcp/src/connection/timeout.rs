@@ -26,6 +26,9 @@ impl Connection {
                 match due {
                     // Data leaves with the next polls.
                     ExtraDue::Pacing => {}
+                    ExtraDue::Cork => self.extras.get().hold.cork_expired = true,
+                    ExtraDue::KeepAlive => self.on_keep_alive_timer(now),
+                    ExtraDue::UserTimeout => self.reset(CloseReason::TimedOut),
                 }
             }
         }
@@ -35,8 +38,13 @@ impl Connection {
     fn on_retransmission_timeout(&mut self, now: Time) {
         self.retries += 1;
         self.timed = None;
+        self.pending.stalled |= self.retries == self.config.stalled_after;
         if matches!(self.state, State::SynSent | State::SynReceived) {
-            if self.retries > self.config.syn_retries {
+            let limit = match self.state {
+                State::SynSent => self.config.syn_retries,
+                _ => self.config.syn_ack_retries,
+            };
+            if self.retries > limit {
                 self.reset(CloseReason::TimedOut);
             } else {
                 self.sender.rtt.on_timeout();

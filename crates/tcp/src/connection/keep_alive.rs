@@ -1,0 +1,100 @@
+//! Keep-alives (RFC 9293 §3.8.4) and the user timeout (§3.8.3; the local part
+//! of RFC 5482). Both are off unless configured.
+//!
+//! A keep-alive repeats the last acknowledged octet's sequence number without
+//! data, so that the peer answers. It is sent only when nothing has been heard
+//! for `idle` and nothing of ours is outstanding; after `probes` of them
+//! without an answer the connection is reset.
+//!
+//! The user timeout ends a connection when data, or the SYN, has gone without
+//! acknowledgment for that long. A closed window that the peer keeps
+//! confirming does not end it (§3.8.6.1).
+
+use super::Connection;
+use super::extras::ExtraDue;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::Time;
+use anabranch_wire::{Packet, TcpFlags};
+
+/// How long nothing has been heard.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KeepAliveState {
+    /// When the last segment came.
+    pub heard: Time,
+    /// Probes since then.
+    sent: u32,
+    due: bool,
+}
+
+impl KeepAliveState {
+    pub fn on_heard(&mut self, now: Time) {
+        (self.heard, self.sent) = (now, 0);
+    }
+}
+
+impl Connection {
+    /// The connection is established: idle time begins.
+    pub(super) fn start_keep_alive(&mut self, now: Time) {
+        if let Some(settings) = self.config.keep_alive {
+            let extras = self.extras.get();
+            extras.keep_alive.on_heard(now);
+            extras.timers[ExtraDue::KeepAlive as usize].set(now + settings.idle);
+        }
+    }
+
+    /// The timer is armed lazily: it asks how long nothing was heard.
+    pub(super) fn on_keep_alive_timer(&mut self, now: Time) {
+        let (Some(settings), busy) = (self.config.keep_alive, self.is_busy()) else { return };
+        let extras = self.extras.get();
+        let state = &mut extras.keep_alive;
+        let silence = now.saturating_since(state.heard);
+        let next = if busy {
+            state.sent = 0;
+            now + settings.idle
+        } else if silence < settings.idle {
+            state.heard + settings.idle
+        } else if state.sent >= settings.probes {
+            return self.reset(CloseReason::TimedOut);
+        } else {
+            state.sent += 1;
+            state.due = true;
+            now + settings.interval
+        };
+        extras.timers[ExtraDue::KeepAlive as usize].set(next);
+    }
+
+    /// Something of ours is outstanding or waits to be sent: retransmissions
+    /// and window probes tell whether the peer lives.
+    fn is_busy(&self) -> bool {
+        self.sender.una < self.sender.max || self.sender.nxt < self.sender.end
+    }
+
+    /// `<SEQ=SND.NXT-1><ACK=RCV.NXT><CTL=ACK>` (§3.8.4).
+    pub(super) fn keep_alive(&mut self, now: Time) -> Option<Packet> {
+        if !std::mem::take(&mut self.extras.some()?.keep_alive.due) {
+            return None;
+        }
+        let mut segment = self.segment(self.iss.at(self.sender.max - 1), TcpFlags::ACK);
+        self.acknowledge(now, &mut segment);
+        Some(self.control(segment))
+    }
+
+    /// Something that must be acknowledged left.
+    pub(super) fn start_user_timeout(&mut self, now: Time) {
+        if let Some(limit) = self.config.user_timeout {
+            let timer = &mut self.extras.get().timers[ExtraDue::UserTimeout as usize];
+            if !timer.is_armed() {
+                timer.set(now + limit);
+            }
+        }
+    }
+
+    /// Something was acknowledged.
+    pub(super) fn restart_user_timeout(&mut self, now: Time) {
+        let waits = self.sender.una < self.sender.max;
+        if let (Some(limit), Some(extras)) = (self.config.user_timeout, self.extras.some()) {
+            let timer = &mut extras.timers[ExtraDue::UserTimeout as usize];
+            if waits { timer.set(now + limit) } else { timer.stop() }
+        }
+    }
+}

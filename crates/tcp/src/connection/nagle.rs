@@ -1,0 +1,80 @@
+//! When a segment that is not full waits for more data: Nagle's algorithm
+//! (RFC 9293 §3.7.4), its variant by Minshall, and corking.
+//!
+//! Nagle: while anything is unacknowledged, less than a full segment waits.
+//! Minshall (draft-minshall-nagle-01): only while an earlier segment that was
+//! not full is unacknowledged; a sequence of large writes does not wait for the
+//! ACK of the last full segment. Neither holds back a FIN, urgent data, or
+//! what is sent again.
+
+use super::Connection;
+use super::extras::ExtraDue;
+use crate::config::Nagle;
+use crate::range_set::Range;
+use anabranch_units::{Span, Time};
+
+/// The longest that corked data waits, as on Linux (`TCP_CORK`).
+const CORK: Span = Span::from_millis(200);
+
+/// What holds segments back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hold {
+    /// The user wants no delay (RFC 9293 §3.7.4, MUST-17).
+    no_delay: bool,
+    corked: bool,
+    /// The cork has held for long enough.
+    pub cork_expired: bool,
+    /// The offset after the last segment that was not full.
+    small_end: u64,
+}
+
+impl Connection {
+    /// Switches Nagle's algorithm off, or on again as configured
+    /// (`TCP_NODELAY`).
+    pub fn set_no_delay(&mut self, on: bool) {
+        self.extras.get().hold.no_delay = on;
+    }
+
+    /// While corked, only full segments leave; what else there is leaves when
+    /// uncorked, at the end of the stream, or after 200 ms (`TCP_CORK`).
+    pub fn set_corked(&mut self, on: bool) {
+        let extras = self.extras.get();
+        extras.hold.corked = on;
+        extras.hold.cork_expired = false;
+        extras.timers[ExtraDue::Cork as usize].stop();
+    }
+
+    /// A segment that is not full, at the end of what the user gave, waits.
+    #[inline(never)]
+    pub(super) fn holds_back(&mut self, now: Time, range: Range) -> bool {
+        let s = &self.sender;
+        let last = range.end == s.end && range.start >= s.max && !self.closed_by_user;
+        if !last || self.extras.urgent_end() > range.start {
+            return false;
+        }
+        let (flight, una) = (s.flight(), s.una);
+        let nagle = self.config.nagle;
+        let Some(extras) = self.extras.some() else { return nagle == Nagle::Rfc && flight > 0 };
+        let hold = &mut extras.hold;
+        if hold.corked && !std::mem::take(&mut hold.cork_expired) {
+            let timer = &mut extras.timers[ExtraDue::Cork as usize];
+            if !timer.is_armed() {
+                timer.set(now + CORK);
+            }
+            return true;
+        }
+        match nagle {
+            _ if hold.no_delay => false,
+            Nagle::Off => false,
+            Nagle::Rfc => flight > 0,
+            Nagle::Minshall => hold.small_end > una,
+        }
+    }
+
+    /// A segment that was not full left.
+    pub(super) fn on_small_sent(&mut self, end: u64) {
+        if self.config.nagle == Nagle::Minshall {
+            self.extras.get().hold.small_end = end;
+        }
+    }
+}

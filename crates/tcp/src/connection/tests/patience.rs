@@ -1,0 +1,143 @@
+//! How long a connection waits: SYNs, keep-alives, user timeout, R1.
+
+use super::solo::{PEER, Solo};
+use super::*;
+use crate::config::KeepAlive;
+
+fn config() -> Config {
+    classic(Recovery::Sack { pipe: Pipe::Rfc6675 })
+}
+
+/// RFC 9293 §3.8.3 (MUST-23): SYNs are repeated for three minutes at least.
+#[test]
+fn an_unanswered_syn_is_repeated_for_three_minutes() {
+    let mut s = Solo::client(&config());
+    s.end.connect(Time::ZERO);
+    assert_eq!(s.sent(), ["S 0:0"]);
+    let dates: Vec<String> =
+        s.until(600_000).iter().map(|l| l.split(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(dates, ["1000", "3000", "7000", "15000", "31000", "63000", "123000"]);
+    assert_eq!(s.events(), [Event::Stalled, Event::Closed(CloseReason::TimedOut)]);
+}
+
+#[test]
+fn syn_acks_have_a_limit_of_their_own() {
+    let mut s = Solo::server(&Config { syn_ack_retries: 1, ..config() });
+    assert_eq!(s.arrives("S", 0, 0, 0), ["S. 0:0 1"]);
+    assert_eq!(s.until(60_000), ["1000 S. 0:0 1", "3000 R. 1:0 1"]);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
+}
+
+/// RFC 6298 §5.7 and RFC 5681 §3.1: after a lost SYN the timeout is 3 s and
+/// the window one segment; RFC 6928 §2 keeps its window after one loss.
+#[test]
+fn a_lost_syn_makes_the_start_careful() {
+    for (initial_window, losses, sent) in [
+        (InitialWindow::Rfc3390, 0, 4),
+        (InitialWindow::Rfc3390, 1, 1),
+        (InitialWindow::Rfc6928, 1, 10),
+        (InitialWindow::Rfc6928, 2, 1),
+        (InitialWindow::Segments(3), 2, 3),
+    ] {
+        let mut s = Solo::client(&Config { initial_window, ..config() });
+        s.end.connect(Time::ZERO);
+        s.end.write(1 << 20);
+        s.sent();
+        s.until([100, 1_100, 3_100][losses]);
+        let mut syn = s.segment("S.", 0, 1, 0);
+        syn.options.mss = Some(1000);
+        syn.window = 0xffff;
+        assert_eq!(s.deliver(syn).len(), sent, "{initial_window:?} after {losses} losses");
+        if losses > 0 {
+            assert_eq!(s.end.sender.rtt.rto(), Span::from_secs(3));
+        }
+    }
+}
+
+fn kept_alive() -> Solo {
+    let (idle, interval) = (Span::from_secs(10), Span::from_secs(2));
+    let keep_alive = Some(KeepAlive { idle, interval, probes: 2 });
+    Solo::established(&Config { keep_alive, ..config() })
+}
+
+/// RFC 9293 §3.8.4: silence, then probes one octet back without data, then a
+/// reset.
+#[test]
+fn a_dead_peer_is_found_out() {
+    let mut s = kept_alive();
+    assert_eq!(s.until(60_000), ["10100 . 0:0 1", "12100 . 0:0 1", "14100 R. 1:0 1"]);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
+}
+
+#[test]
+fn a_peer_that_answers_is_left_alone() {
+    let mut s = kept_alive();
+    assert_eq!(s.until(12_500), ["10100 . 0:0 1", "12100 . 0:0 1"]);
+    s.arrives(".", 1, 1, 0);
+    assert_eq!(s.until(22_000), [""; 0]);
+    assert_eq!(s.until(23_000), ["22500 . 0:0 1"]);
+    // MUST-26 and the rest: not while data is outstanding.
+    s.end.write(100);
+    s.sent();
+    assert!(s.until(40_000).iter().all(|l| l.contains("1:100")));
+}
+
+/// §3.8.4: the answer to a keep-alive is an ACK, whatever it carries.
+#[test]
+fn a_keep_alive_is_answered() {
+    let mut s = Solo::established(&config());
+    assert_eq!(s.arrives(".", 0, 1, 0), [". 1:0 1"]);
+    assert_eq!(s.arrives(".", 0, 1, 1), [". 1:0 1"]);
+    assert_eq!(s.end.receiver.irs, PEER);
+}
+
+/// RFC 5482: data that goes unacknowledged ends the connection, an idle
+/// connection or a closed window that is confirmed does not.
+#[test]
+fn the_user_timeout_is_about_unacknowledged_data() {
+    let config = Config { user_timeout: Some(Span::from_secs(5)), ..config() };
+    let mut s = Solo::established(&config);
+    s.until(60_000);
+    s.end.write(2000);
+    assert_eq!(s.sent().len(), 2);
+    s.until(64_000);
+    s.arrives(".", 1, 1001, 0);
+    assert!(s.until(68_999).iter().all(|l| !l.contains('R')));
+    assert_eq!(s.until(69_000), ["69000 R. 2001:0 1"]);
+    assert_eq!(s.events().last(), Some(&Event::Closed(CloseReason::TimedOut)));
+
+    let mut s = Solo::established(&config);
+    s.end.write(1000);
+    s.sent();
+    let mut shut = s.segment(".", 1, 1001, 0);
+    shut.window = 0;
+    s.deliver(shut.clone());
+    s.end.write(1000);
+    for seconds in 1..60 {
+        s.until(seconds * 1000);
+        s.deliver(shut.clone());
+    }
+    assert_eq!(s.end.state(), State::Established);
+}
+
+/// The SYN counts as data that must be acknowledged.
+#[test]
+fn the_user_timeout_covers_the_handshake() {
+    let mut s = Solo::client(&Config { user_timeout: Some(Span::from_millis(2_500)), ..config() });
+    s.end.connect(Time::ZERO);
+    s.sent();
+    assert_eq!(s.until(60_000), ["1000 S 0:0"]);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
+}
+
+/// §3.8.3 (a) and (b): R1 tells the user, R2 gives up.
+#[test]
+fn the_user_hears_of_trouble_before_the_end() {
+    let mut s = Solo::established(&Config { max_retries: 4, stalled_after: 2, ..config() });
+    s.end.write(100);
+    s.sent();
+    s.until(4_000);
+    assert_eq!(s.events(), [Event::Stalled]);
+    s.until(600_000);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
+}

@@ -1,0 +1,266 @@
+//! RFC 9293 §3.10.7, RFC 5961, RFC 7323 §5 and RFC 1337, a rule a test.
+
+use super::solo::Solo;
+use super::*;
+use anabranch_wire::Timestamps;
+
+fn config() -> Config {
+    classic(Recovery::Sack { pipe: Pipe::Rfc6675 })
+}
+
+fn stamped(s: &Solo, seq: i64, len: u32, value: u32) -> TcpSegment {
+    let mut segment = s.segment(".", seq, 1, len);
+    segment.options.timestamps = Some(Timestamps { value, echo: 1 });
+    segment
+}
+
+/// RFC 5961 §3.2: a reset is believed at RCV.NXT alone.
+#[test]
+fn a_blind_reset_is_challenged() {
+    let mut s = Solo::established(&config());
+    assert_eq!(s.arrives("R", 2, 0, 0), [". 1:0 1"]); // in the window
+    assert_eq!(s.arrives("R", 1 << 30, 0, 0), [""; 0]); // outside
+    assert_eq!(s.end.state(), State::Established);
+    s.arrives("R", 1, 0, 0);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::Reset)]);
+}
+
+/// RFC 5961 §4.2.
+#[test]
+fn a_blind_syn_is_challenged() {
+    let mut s = Solo::established(&config());
+    assert_eq!(s.arrives("S", 100, 0, 0), [". 1:0 1"]);
+    assert_eq!(s.arrives("S", -5000, 0, 0), [". 1:0 1"]);
+    assert_eq!(s.end.state(), State::Established);
+}
+
+/// RFC 5961 §5.2: data is good only with an ACK between SND.UNA - MAX.SND.WND
+/// and SND.NXT.
+#[test]
+fn blind_data_is_challenged() {
+    let mut s = Solo::established(&config());
+    s.end.write(20_000);
+    s.sent();
+    s.arrives(".", 1, 3001, 0);
+    assert_eq!(s.end.sender.max_window, 10_000);
+    for (ack, received) in [(50_000, 0), (3001 - 10_001, 0), (3001 - 10_000, 10), (3001, 20)] {
+        let answer = s.arrives(".", 1 + received.max(10) - 10, ack, 10);
+        assert_eq!(s.end.receiver.received(), received as u64, "ACK {ack}: {answer:?}");
+        if received == 0 {
+            assert_eq!(answer.len(), 1, "ACK {ack}");
+        }
+    }
+}
+
+/// RFC 5961 §7: ten in five seconds.
+#[test]
+fn challenges_are_limited() {
+    let mut s = Solo::established(&config());
+    s.until(10_000);
+    let answers: usize = (0..50).map(|_| s.arrives("R", 2, 0, 0).len()).sum();
+    assert_eq!(answers, 10);
+    s.until(14_999);
+    assert_eq!(s.arrives("S", 2, 0, 0).len(), 0);
+    s.until(15_000);
+    assert_eq!(s.arrives("S", 2, 0, 0).len(), 1);
+    let mut s = Solo::established(&Config { challenge_acks: 0, ..config() });
+    assert_eq!((0..50).map(|_| s.arrives("R", 2, 0, 0).len()).sum::<usize>(), 50);
+}
+
+/// §3.10.7.1: nothing is there.
+#[test]
+fn a_closed_connection_answers_with_resets() {
+    let mut s = Solo::client(&config());
+    assert_eq!(s.arrives("S", 0, 0, 0), ["R. 0:0 1"]);
+    assert_eq!(s.arrives(".", 700, 77, 100), ["R 77:0"]);
+    assert_eq!(s.arrives("R", 0, 0, 0), [""; 0]);
+    assert_eq!(s.end.state(), State::Closed);
+}
+
+/// §3.10.7.4: a reset, or a SYN in the window, returns a passive opener to
+/// LISTEN, and the next SYN connects.
+#[test]
+fn a_passive_opener_listens_again() {
+    for (flags, seq) in [("R", 1), ("S", 5)] {
+        let mut s = Solo::server(&config());
+        s.arrives("S", 0, 0, 0);
+        assert_eq!(s.end.state(), State::SynReceived);
+        assert_eq!(s.arrives(flags, seq, 0, 0), [""; 0]);
+        assert_eq!((s.end.state(), s.end.poll_timeout()), (State::Listen, Time::NEVER));
+        s.until(50);
+        assert_eq!(s.arrives("S", 0, 0, 0), ["S. 0:0 1"]);
+        s.arrives(".", 1, 1, 0);
+        assert_eq!(s.end.state(), State::Established);
+    }
+}
+
+/// §3.5.1, figure 9 (old duplicate SYN): its SYN-ACK is reset, the true one
+/// connects.
+#[test]
+fn an_old_duplicate_syn_is_refused() {
+    let mut s = Solo::client(&config());
+    s.end.connect(Time::ZERO);
+    s.sent();
+    assert_eq!(s.arrives("S.", 0, 91, 0), ["R 91:0"]);
+    assert_eq!(s.end.state(), State::SynSent);
+    assert_eq!(s.arrives("R", 0, 0, 0), [""; 0], "a reset without ACK is not for us");
+    assert_eq!(s.arrives("S.", 0, 1, 0), [". 1:0 1"]);
+    assert_eq!(s.end.state(), State::Established);
+}
+
+/// §3.10.7.3: text and FIN on the SYN-ACK are processed with it.
+#[test]
+fn a_syn_ack_may_carry_data() {
+    let mut s = Solo::client(&config());
+    s.end.connect(Time::ZERO);
+    s.sent();
+    assert_eq!(s.arrives("FS.", 0, 1, 300), [". 1:0 302"]);
+    assert_eq!(s.end.state(), State::CloseWait);
+    assert_eq!(s.end.receiver.received(), 300);
+}
+
+/// §3.10.7.4, first: with the window closed, the ACK on data that does not fit
+/// is good.
+#[test]
+fn a_closed_window_still_takes_acks() {
+    let mut s = Solo::established(&Config { receive_buffer: 1000, ..config() });
+    s.arrives(".", 1, 1, 1000); // nobody reads
+    assert_eq!(s.end.receiver.window(), 0);
+    s.end.write(500);
+    s.sent();
+    assert_eq!(s.arrives(".", 1001, 501, 100), [". 501:0 1001"]);
+    assert_eq!(s.end.sender.una, 501);
+    assert_eq!(s.end.receiver.received(), 1000);
+}
+
+/// A connection in TIME-WAIT, since 100 ms; the peer's FIN was at offset 1.
+fn time_wait(config: &Config) -> Solo {
+    let mut s = Solo::established(config);
+    s.end.close();
+    s.sent();
+    assert_eq!(s.arrives("F.", 1, 2, 0), [". 2:0 2"]);
+    assert_eq!(s.end.state(), State::TimeWait);
+    s
+}
+
+/// §3.10.7.4, eighth: a FIN that comes again is acknowledged and restarts
+/// 2 MSL.
+#[test]
+fn a_repeated_fin_restarts_time_wait() {
+    let mut s = time_wait(&config());
+    s.until(50_000);
+    assert_eq!(s.arrives("F.", 1, 2, 0), [". 2:0 2"]);
+    s.until(109_999);
+    assert_eq!(s.end.state(), State::TimeWait);
+    s.until(110_000);
+    assert_eq!(s.end.state(), State::Closed);
+    assert_eq!(s.events().last(), Some(&Event::Closed(CloseReason::Normal)));
+}
+
+/// RFC 1337: a reset ends TIME-WAIT by RFC 9293, unless told otherwise.
+#[test]
+fn time_wait_can_be_protected_from_resets() {
+    for (protect_time_wait, state) in [(false, State::Closed), (true, State::TimeWait)] {
+        let mut s = time_wait(&Config { protect_time_wait, ..config() });
+        s.arrives("R", 2, 0, 0);
+        assert_eq!(s.end.state(), state);
+    }
+}
+
+/// §3.10.7.4, second: when both users are done a reset is no error; with data
+/// unacknowledged it is.
+#[test]
+fn a_reset_in_last_ack_is_an_error_only_if_data_is_out() {
+    for (data, reason) in [(0, CloseReason::Normal), (100, CloseReason::Reset)] {
+        let mut s = Solo::established(&config());
+        s.arrives("F.", 1, 1, 0);
+        s.end.write(data);
+        s.end.close();
+        s.sent();
+        assert_eq!(s.end.state(), State::LastAck);
+        s.arrives("R", 2, 0, 0);
+        assert_eq!(s.events().last(), Some(&Event::Closed(reason)));
+    }
+}
+
+/// Half-close: after CLOSE data still arrives and is read.
+#[test]
+fn data_is_read_after_close() {
+    let mut s = Solo::established(&config());
+    s.end.close();
+    assert_eq!(s.sent(), ["FP. 1:0 1"]);
+    s.arrives(".", 1, 2, 0);
+    assert_eq!(s.arrives(".", 1, 2, 1000), [". 2:0 1001"]);
+    assert_eq!((s.end.state(), s.end.read(u64::MAX)), (State::FinWait2, 1000));
+    assert_eq!(s.end.write(10), 0);
+    s.arrives("F.", 1001, 2, 0);
+    assert_eq!(s.end.state(), State::TimeWait);
+}
+
+/// RFC 7323 §5.3: an older timestamp is not acceptable.
+#[test]
+fn an_older_timestamp_is_refused() {
+    for (paws, received) in [(true, 1000), (false, 2000)] {
+        let mut s = Solo::established(&Config { timestamps: true, paws, ..config() });
+        s.deliver(stamped(&s, 1, 1000, 1050));
+        assert_eq!(s.deliver(stamped(&s, 1001, 1000, 1049)).len(), 1);
+        assert_eq!(s.end.receiver.received(), received);
+    }
+}
+
+/// §5.5: after 24 days without an update the remembered one is not valid.
+#[test]
+fn a_remembered_timestamp_gets_too_old() {
+    for (days, received) in [(23, 0), (25, 1000)] {
+        let mut s = Solo::established(&Config { timestamps: true, ..config() });
+        s.until(100 + days * 86_400_000);
+        s.deliver(stamped(&s, 1, 1000, 999));
+        assert_eq!(s.end.receiver.received(), received, "{days} days");
+    }
+}
+
+/// §4.3: with delayed ACKs the earliest unacknowledged segment's timestamp is
+/// echoed; one that leaves a hole is not remembered, one that fills it is.
+#[test]
+fn the_echo_is_that_of_the_segment_that_advances_the_window() {
+    let delayed_ack = DelayedAck { count: 2, delay: Span::from_millis(40) };
+    let mut s = Solo::established(&Config { timestamps: true, delayed_ack, ..config() });
+    let echo = |s: &mut Solo, seq, value| {
+        let segment = stamped(s, seq, 1000, value);
+        let packet = Packet::new(s.end.remote.0, s.end.local.0, Body::Tcp(segment));
+        s.end.handle_input(s.now, &packet);
+        let sent = s.end.poll_transmit(s.now)?;
+        Some(tcp(&sent).options.timestamps.unwrap().echo)
+    };
+    assert_eq!(echo(&mut s, 1, 1010), None);
+    assert_eq!(echo(&mut s, 1001, 1020), Some(1010)); // (A) the delayed one's
+    assert_eq!(echo(&mut s, 3001, 1040), Some(1010)); // (B) a hole
+    assert_eq!(echo(&mut s, 2001, 1030), Some(1030)); // (C) filled
+}
+
+/// §3.2: where both agreed on timestamps, a segment without is dropped; a
+/// reset needs none.
+#[test]
+fn a_segment_without_the_agreed_timestamps_is_dropped() {
+    let mut s = Solo::established(&Config { timestamps: true, ..config() });
+    assert_eq!(s.arrives(".", 1, 1, 1000), [""; 0]);
+    assert_eq!(s.end.receiver.received(), 0);
+    s.arrives("R", 1, 0, 0);
+    assert_eq!(s.end.state(), State::Closed);
+}
+
+/// RFC 9293 §3.4.1 and RFC 6528: the clock moves the number, the run's seed
+/// chooses it.
+#[test]
+fn initial_sequence_numbers_follow_the_clock() {
+    let iss = |seed, ms| {
+        let seed = Seed { seed, replication: 0 };
+        let (a, b) = ((Addr(0), 1000), (Addr(1), 2000));
+        let mut c = Connection::client(config(), a, b, seed.generator("client"));
+        c.connect(at_ms(ms));
+        c.iss
+    };
+    assert_eq!(iss(1, 0), iss(1, 0));
+    assert_ne!(iss(1, 0), iss(2, 0));
+    assert_eq!(iss(1, 8).distance_from(iss(1, 0)), 2000);
+}

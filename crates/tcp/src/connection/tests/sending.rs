@@ -1,0 +1,173 @@
+//! When data waits and what marks it: Nagle, Minshall, corking, the silly
+//! window, PSH, the urgent pointer, idle restart.
+
+use super::solo::Solo;
+use super::*;
+use crate::config::Nagle;
+
+fn config() -> Config {
+    Config { idle_restart: false, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675 }) }
+}
+
+/// RFC 9293 §3.7.4: one small segment may be outstanding, the rest collects.
+#[test]
+fn nagle_collects_small_writes() {
+    let mut s = Solo::established(&Config { nagle: Nagle::Rfc, ..config() });
+    s.end.write(100);
+    assert_eq!(s.sent(), ["P. 1:100 1"]);
+    s.end.write(100);
+    s.end.write(200);
+    assert!(s.sent().is_empty());
+    assert_eq!(s.arrives(".", 1, 101, 0), ["P. 101:300 1"]);
+    // A full segment leaves at once, what is over waits.
+    s.end.write(1500);
+    assert_eq!(s.sent(), [". 401:1000 1"]);
+    // MUST-17: the user can switch it off.
+    s.end.set_no_delay(true);
+    assert_eq!(s.sent(), ["P. 1401:500 1"]);
+}
+
+#[test]
+fn nagle_does_not_hold_back_the_end_of_the_stream() {
+    let mut s = Solo::established(&Config { nagle: Nagle::Rfc, ..config() });
+    s.end.write(1500);
+    assert_eq!(s.sent(), [". 1:1000 1"]);
+    s.end.close();
+    assert_eq!(s.sent(), ["FP. 1001:500 1"]);
+}
+
+/// Minshall: full segments outstanding hold nothing back, a short one does.
+#[test]
+fn minshall_waits_for_short_segments_only() {
+    let mut s = Solo::established(&Config { nagle: Nagle::Minshall, ..config() });
+    s.end.write(1500);
+    assert_eq!(s.sent(), [". 1:1000 1", "P. 1001:500 1"]);
+    s.end.write(100);
+    assert!(s.sent().is_empty());
+    assert!(s.arrives(".", 1, 1001, 0).is_empty()); // the short one is still out
+    assert_eq!(s.arrives(".", 1, 1501, 0), ["P. 1501:100 1"]);
+}
+
+#[test]
+fn a_cork_lets_full_segments_pass_and_gives_way_after_200_ms() {
+    let mut s = Solo::established(&config());
+    s.end.set_corked(true);
+    s.end.write(1500);
+    assert_eq!(s.sent(), [". 1:1000 1"]);
+    assert_eq!(s.until(300), ["300 P. 1001:500 1"]);
+    s.arrives(".", 1, 1501, 0);
+    s.end.write(10);
+    assert!(s.sent().is_empty());
+    s.end.set_corked(false);
+    assert_eq!(s.sent(), ["P. 1501:10 1"]);
+    assert!(s.arrives(".", 1, 1511, 0).is_empty());
+    assert_eq!(s.end.poll_timeout(), Time::NEVER, "nothing is left armed");
+}
+
+/// RFC 9293 §3.8.6.2.1: less than half the largest window waits for more of
+/// it, at most for the override timeout of a second.
+#[test]
+fn a_silly_window_is_not_used_at_once() {
+    let mut s = Solo::established(&config());
+    s.end.write(5000);
+    assert_eq!(s.sent().len(), 3); // the initial window
+    let mut ack = s.segment(".", 1, 3001, 0);
+    ack.window = 400;
+    assert!(s.deliver(ack).is_empty(), "nothing is in flight, and still it waits");
+    assert_eq!(s.until(1_200), ["1100 . 3001:400 1"]);
+    // Half the largest window is not silly though less than a segment.
+    let mut s = Solo::established(&config());
+    s.end.sender.max_window = 800;
+    s.end.write(5000);
+    s.sent();
+    let mut ack = s.segment(".", 1, 3001, 0);
+    ack.window = 400;
+    assert_eq!(s.deliver(ack), [". 3001:400 1"]);
+}
+
+/// §3.8.6: the peer takes back part of its window. Nothing new leaves; what
+/// is outstanding beyond it stays so, and is sent again when it opens.
+#[test]
+fn a_shrinking_window_is_survived() {
+    let mut s = Solo::established(&config());
+    s.end.write(3000);
+    assert_eq!(s.sent().len(), 3);
+    let mut ack = s.segment(".", 1, 1001, 0);
+    ack.window = 0;
+    assert!(s.deliver(ack).is_empty());
+    // The timer goes back; the window being shut, one octet probes it.
+    let probes = s.until(6_000);
+    assert!(!probes.is_empty() && probes.iter().all(|p| p.contains(" 1001:1 1")), "{probes:?}");
+    assert_eq!(s.arrives(".", 1, 1001, 0), [". 1001:1000 1"]);
+    assert_eq!(s.arrives(".", 1, 3001, 0), [""; 0]);
+}
+
+/// §3.9.1.2 MUST-61: PSH on the last segment of what is queued, and only there.
+#[test]
+fn push_marks_the_end_of_what_is_queued() {
+    let mut s = Solo::established(&config());
+    s.end.write(2500);
+    assert_eq!(s.sent(), [". 1:1000 1", ". 1001:1000 1", "P. 2001:500 1"]);
+}
+
+/// §3.8.5 and RFC 6093 §3.1: the pointer names the octet after the urgent
+/// data; the mark reaches a peer whose window is closed.
+#[test]
+fn the_urgent_pointer_names_the_octet_after() {
+    let mut s = Solo::established(&config());
+    let mut shut = s.segment(".", 1, 1, 0);
+    shut.window = 0;
+    s.deliver(shut);
+    s.end.write(1500);
+    s.end.mark_urgent();
+    let ack = s.end.poll_transmit(s.now).unwrap();
+    assert_eq!((tcp(&ack).flags.contains(TcpFlags::URG), tcp(&ack).urgent), (true, 1500));
+    s.deliver(s.segment(".", 1, 1, 0)); // opens; both segments left
+    s.end.write(100);
+    let last = s.end.poll_transmit(s.now).unwrap();
+    assert!(!tcp(&last).flags.contains(TcpFlags::URG), "beyond the mark");
+}
+
+#[test]
+fn the_reader_hears_of_an_urgent_mark() {
+    let mut s = Solo::established(&config());
+    let mut data = s.segment("U.", 1, 1, 500);
+    data.urgent = 700;
+    s.deliver(data.clone());
+    assert_eq!(s.events(), [Event::Readable, Event::Urgent]);
+    assert_eq!(s.end.urgent_ahead(), 700);
+    s.end.read(500);
+    assert_eq!(s.end.urgent_ahead(), 200);
+    data.seq = data.seq.add(500); // the same pointer again, from further on
+    data.urgent = 200;
+    s.deliver(data);
+    assert_eq!(s.events(), [Event::Readable], "heard of once");
+    s.end.read(500);
+    assert_eq!(s.end.urgent_ahead(), 0);
+}
+
+/// RFC 5681 §4.1.
+#[test]
+fn an_idle_connection_restarts_from_the_initial_window() {
+    for (idle_restart, first) in [(true, 3), (false, 6)] {
+        let config = Config { idle_restart, ..config() };
+        let mut pair = pair(&config, |_, _| Fate::Deliver);
+        pair.client.write(9000);
+        pair.drive(at_ms(10_000));
+        pair.client.write(9000);
+        pair.drive(at_ms(10_050));
+        let rounds = rounds(&pair);
+        assert_eq!(rounds.last().unwrap().1.len(), first, "{rounds:?}");
+    }
+}
+
+/// Linux's quick ACKs: the first segments are acknowledged one by one.
+#[test]
+fn the_first_segments_are_acknowledged_at_once() {
+    let delayed_ack = DelayedAck { count: 2, delay: Span::from_millis(40) };
+    let mut s = Solo::established(&Config { quick_acks: 2, delayed_ack, ..config() });
+    assert_eq!(s.arrives(".", 1, 1, 1000), [". 1:0 1001"]);
+    assert_eq!(s.arrives(".", 1001, 1, 1000), [". 1:0 2001"]);
+    assert_eq!(s.arrives(".", 2001, 1, 1000), [""; 0]);
+    assert_eq!(s.arrives(".", 3001, 1, 1000), [". 1:0 4001"]);
+}

@@ -1,0 +1,120 @@
+//! One connection and a peer that the test writes by hand. Offsets count from
+//! both SYNs.
+
+use super::*;
+use anabranch_wire::{Payload, Timestamps};
+
+/// The peer's initial sequence number.
+pub const PEER: Serial32 = Serial32(0xffff_fc18); // wraps after a thousand octets
+
+pub struct Solo {
+    pub end: Connection,
+    pub now: Time,
+    /// What the peer's packets carry in the IP header.
+    pub ecn: Ecn,
+}
+
+/// Flags as in the traces: `S`, `F`, `R`, `P`, `U`, `E`, `W`, `.`.
+fn flags(text: &str) -> TcpFlags {
+    text.chars().fold(TcpFlags::default(), |all, c| {
+        all.union(match c {
+            'S' => TcpFlags::SYN,
+            'F' => TcpFlags::FIN,
+            'R' => TcpFlags::RST,
+            'P' => TcpFlags::PSH,
+            'U' => TcpFlags::URG,
+            'E' => TcpFlags::ECE,
+            'W' => TcpFlags::CWR,
+            '.' => TcpFlags::ACK,
+            other => panic!("no flag {other}"),
+        })
+    })
+}
+
+impl Solo {
+    pub fn client(config: &Config) -> Solo {
+        Solo { end: ends(config).0, now: Time::ZERO, ecn: Ecn::NotEct }
+    }
+
+    pub fn server(config: &Config) -> Solo {
+        Solo { end: ends(config).1, now: Time::ZERO, ecn: Ecn::NotEct }
+    }
+
+    /// A client whose handshake is over, at 100 ms.
+    pub fn established(config: &Config) -> Solo {
+        let mut solo = Solo::client(config);
+        solo.end.connect(Time::ZERO);
+        solo.sent();
+        solo.now = at_ms(100);
+        let mut syn = solo.segment("S.", 0, 1, 0);
+        syn.options.mss = Some(1000);
+        syn.options.sack_permitted = true;
+        if config.timestamps {
+            syn.options.timestamps = Some(Timestamps { value: 1000, echo: 1 });
+        }
+        solo.deliver(syn);
+        assert_eq!(solo.end.state(), State::Established);
+        while solo.end.poll_event().is_some() {}
+        solo
+    }
+
+    /// A segment of the peer's.
+    pub fn segment(&self, text: &str, seq: i64, ack: i64, len: u32) -> TcpSegment {
+        let at = |origin: Serial32, offset: i64| Serial32(origin.0.wrapping_add(offset as u32));
+        TcpSegment {
+            src_port: self.end.remote.1,
+            dst_port: self.end.local.1,
+            seq: at(PEER, seq),
+            ack: at(self.end.iss, ack),
+            flags: flags(text),
+            window: 10_000,
+            urgent: 0,
+            options: Default::default(),
+            payload: Payload::virtual_of(len),
+        }
+    }
+
+    /// A segment arrives; what leaves in answer.
+    pub fn deliver(&mut self, segment: TcpSegment) -> Vec<String> {
+        let (from, to) = (self.end.remote.0, self.end.local.0);
+        let mut packet = Packet::new(from, to, Body::Tcp(segment));
+        packet.ecn = self.ecn;
+        self.end.handle_input(self.now, &packet);
+        self.sent()
+    }
+
+    /// As [`deliver`](Self::deliver), written in one line.
+    pub fn arrives(&mut self, text: &str, seq: i64, ack: i64, len: u32) -> Vec<String> {
+        self.deliver(self.segment(text, seq, ack, len))
+    }
+
+    /// Time passes; what the connection does by itself until then, with dates.
+    pub fn until(&mut self, ms: u64) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let due = self.end.poll_timeout();
+            if due > at_ms(ms) {
+                self.now = at_ms(ms);
+                return lines;
+            }
+            self.now = self.now.max(due);
+            self.end.handle_timeout(self.now);
+            let date = self.now.as_millis();
+            lines.extend(self.sent().into_iter().map(|line| format!("{date} {line}")));
+        }
+    }
+
+    /// Everything that leaves now.
+    pub fn sent(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(packet) = self.end.poll_transmit(self.now) {
+            lines.push(show(&packet, self.end.iss, PEER));
+        }
+        lines
+    }
+
+    /// All events not yet heard.
+    pub fn events(&mut self) -> Vec<Event> {
+        std::iter::from_fn(|| self.end.poll_event()).collect()
+    }
+}
