@@ -2,6 +2,7 @@
 
 use crate::impairment::ImpairmentConfig;
 use crate::queue::QueueConfig;
+use crate::transmitter::{DelaySchedule, TransmitterConfig};
 use anabranch_units::{Bytes, Rate, Span};
 use std::fmt;
 
@@ -12,6 +13,11 @@ pub struct LinkConfig {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Span,
+    /// Propagation delays that change with time, instead of `delay`.
+    pub delays: Option<DelaySchedule>,
+    /// What sends at other rates than `rate` alone. `rate` remains the
+    /// line's: of a shaped line, and for disciplines that ask for it.
+    pub transmitter: TransmitterConfig,
     /// Largest packet that enters, IP header included; larger ones are dropped.
     pub mtu: Bytes,
     /// The queue in front of the transmitter.
@@ -27,6 +33,8 @@ impl LinkConfig {
         LinkConfig {
             rate,
             delay,
+            delays: None,
+            transmitter: TransmitterConfig::Constant,
             mtu: Bytes(1500),
             queue: QueueConfig::default(),
             impairments: Vec::new(),
@@ -46,6 +54,10 @@ impl LinkConfig {
         if self.delay > Span::from_secs(1_000_000) {
             return Err(ConfigError::new("delay", self.delay, "at most 10^6 s"));
         }
+        if let Some(delays) = &self.delays {
+            delays.validate()?;
+        }
+        self.transmitter.validate(self.mtu)?;
         self.queue.validate()?;
         self.impairments.iter().try_for_each(ImpairmentConfig::validate)
     }

@@ -10,12 +10,16 @@ pub struct LinkCounters {
     pub delivered: u64,
     /// Dropped because the queue was full.
     pub dropped_queue: u64,
+    /// Dropped by a decision of active queue management.
+    pub dropped_aqm: u64,
     /// Dropped by a loss impairment.
     pub dropped_loss: u64,
     /// Dropped because bits were in error.
     pub dropped_corrupt: u64,
     /// Dropped because they were larger than the MTU.
     pub dropped_mtu: u64,
+    /// Marked by the queue: congestion experienced.
+    pub marked: u64,
     /// Copies that the link made.
     pub duplicated: u64,
     /// Packets now in the link: waiting, being transmitted or under way.
@@ -35,7 +39,11 @@ pub struct LinkCounters {
 impl LinkCounters {
     /// Packets dropped, for any reason.
     pub fn dropped(&self) -> u64 {
-        self.dropped_queue + self.dropped_loss + self.dropped_corrupt + self.dropped_mtu
+        self.dropped_queue
+            + self.dropped_aqm
+            + self.dropped_loss
+            + self.dropped_corrupt
+            + self.dropped_mtu
     }
 
     /// Conservation, exact at every event, in packets and in octets:

@@ -4,20 +4,33 @@
 //!
 //! A busy link has *one* pending event. Departure times of a FIFO queue are
 //! computed at arrival, and packets wait in the link's own ring until they
-//! reach its far end.
+//! reach its far end. Disciplines that reorder, or decide at the head, hold
+//! their packets and are asked when the transmitter is free.
 
 pub mod config;
 pub mod counters;
+mod hash;
 pub mod impairment;
 pub mod link;
 pub mod pool;
 pub mod queue;
 pub mod routing;
+pub mod transmitter;
 
 pub use config::{ConfigError, Info, LinkConfig};
 pub use counters::LinkCounters;
-pub use impairment::{IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, Position};
+pub use hash::flow_hash;
+pub use impairment::{
+    IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, OutageConfig, Position,
+};
 pub use link::{DropReason, Link, LinkEvent, LinkWatch};
 pub use pool::{PacketId, PacketPool};
-pub use queue::{QUEUES, QueueConfig, QueueLimit, Waiting};
+pub use queue::{
+    CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig,
+    PieConfig, PriorityConfig, QUEUES, QueueConfig, QueueLimit, RedConfig, ThresholdConfig,
+    Waiting,
+};
 pub use routing::{LinkId, NodeId, Routes, Topology};
+pub use transmitter::{
+    DelaySchedule, RateSchedule, TRANSMITTERS, TokenBucketConfig, TraceConfig, TransmitterConfig,
+};

@@ -1,6 +1,6 @@
 //! The arena that holds every packet in the network.
 
-use anabranch_wire::{Addr, Packet};
+use anabranch_wire::{Addr, Ecn, Packet};
 
 /// A packet in the pool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -13,6 +13,8 @@ struct Hot {
     dst: Addr,
     size: u32,
     ttl: u8,
+    /// Bits were flipped on the way, which the transport's checksum shows.
+    damaged: bool,
 }
 
 /// Packets by [`PacketId`], with a free list; slots are reused last in, first
@@ -37,7 +39,7 @@ impl PacketPool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         let size = u32::try_from(packet.wire_len().0).unwrap_or(u32::MAX);
-        let hot = Hot { dst: packet.dst, size, ttl: packet.ttl };
+        let hot = Hot { dst: packet.dst, size, ttl: packet.ttl, damaged: false };
         if let Some(id) = self.free.pop() {
             self.packets[id.0 as usize] = packet;
             self.hot[id.0 as usize] = hot;
@@ -53,7 +55,32 @@ impl PacketPool {
     /// Stores a copy of `id`.
     pub fn duplicate(&mut self, id: PacketId) -> PacketId {
         let copy = self.packet(id).clone();
-        self.insert(copy)
+        let copy = self.insert(copy);
+        self.hot[copy.0 as usize].damaged = self.is_damaged(id);
+        copy
+    }
+
+    /// Puts another value in the place of a packet, of the same length.
+    pub fn replace(&mut self, id: PacketId, packet: Packet) {
+        let hot = &mut self.hot[id.0 as usize];
+        (hot.dst, hot.ttl) = (packet.dst, packet.ttl);
+        self.packets[id.0 as usize] = packet;
+    }
+
+    /// The packet's octets no longer match the transport's checksum.
+    pub fn set_damaged(&mut self, id: PacketId) {
+        self.hot[id.0 as usize].damaged = true;
+    }
+
+    /// See [`PacketPool::set_damaged`]; the host that it is for drops it.
+    #[inline]
+    pub fn is_damaged(&self, id: PacketId) -> bool {
+        self.hot[id.0 as usize].damaged
+    }
+
+    /// A queue marks the packet: congestion experienced.
+    pub fn set_ce(&mut self, id: PacketId) {
+        self.packets[id.0 as usize].ecn = Ecn::Ce;
     }
 
     /// The packet leaves the network; its slot is free. The value stays until

@@ -35,6 +35,9 @@ pub struct NodeDrops {
     pub no_route: u64,
     /// No endpoint has the port.
     pub no_endpoint: u64,
+    /// The transport's checksum did not match, at the host that the packet was
+    /// for.
+    pub checksum: u64,
 }
 
 /// Tells the observers what a link tells.
@@ -49,6 +52,10 @@ impl LinkWatch for Tap<'_> {
             LinkEvent::Enqueued { starts, departs } => {
                 PacketEventKind::Enqueued { starts, departs }
             }
+            LinkEvent::Waits => PacketEventKind::Waits,
+            LinkEvent::Starts { departs } => PacketEventKind::Starts { departs },
+            LinkEvent::Removed(reason) => PacketEventKind::Removed(reason),
+            LinkEvent::Marked => PacketEventKind::Marked,
             LinkEvent::Duplicated => PacketEventKind::Duplicated,
             LinkEvent::Dropped(reason) => PacketEventKind::Dropped(reason),
             LinkEvent::Delivered => PacketEventKind::Delivered,
@@ -146,6 +153,7 @@ impl Fabric {
         match reason {
             DropReason::Ttl => self.drops.ttl += 1,
             DropReason::NoEndpoint => self.drops.no_endpoint += 1,
+            DropReason::Checksum => self.drops.checksum += 1,
             _ => self.drops.no_route += 1,
         }
         if self.observers.packets() {

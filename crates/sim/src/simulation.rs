@@ -221,6 +221,10 @@ impl<E: ByteStream> Simulation<E> {
 
     /// A packet reached the host that it is addressed to.
     fn handle_arrival(&mut self, node: NodeId, id: PacketId) {
+        if self.fabric.pool.is_damaged(id) {
+            self.fabric.drop(node, id, DropReason::Checksum);
+            return self.end_event();
+        }
         let packet = self.fabric.pool.packet(id);
         let port = match &packet.body {
             Body::Tcp(segment) => segment.dst_port,

@@ -4,24 +4,35 @@
 
 mod bernoulli;
 mod bit_errors;
+mod corrupt;
 mod duplicate;
 mod gilbert_elliott;
+mod jitter;
+mod outage;
 mod packets;
 mod periodic;
+mod police;
 mod reorder;
+mod reorder_distance;
 
 pub use bernoulli::Bernoulli;
 pub use bit_errors::BitErrors;
+pub use corrupt::Corrupt;
 pub use duplicate::Duplicate;
 pub use gilbert_elliott::GilbertElliott;
+pub use jitter::{Jitter, JitterConfig, JitterLaw};
+pub use outage::OutageConfig;
 pub use packets::Packets;
 pub use periodic::Periodic;
+pub use police::Police;
 pub use reorder::Reorder;
+pub use reorder_distance::ReorderDistance;
 
 use crate::config::{ConfigError, Info};
+use crate::pool::{PacketId, PacketPool};
 use anabranch_endpoint::Generator;
-use anabranch_units::Span;
-use anabranch_wire::{FlowKey, Packet};
+use anabranch_units::{Bytes, Rate, Span, Time};
+use anabranch_wire::FlowKey;
 
 /// The impairments by name.
 pub const IMPAIRMENTS: &[Info] = &[
@@ -31,7 +42,12 @@ pub const IMPAIRMENTS: &[Info] = &[
     packets::INFO,
     periodic::INFO,
     reorder::INFO,
+    reorder_distance::INFO,
+    jitter::INFO,
     duplicate::INFO,
+    corrupt::INFO,
+    outage::INFO,
+    police::INFO,
 ];
 
 /// Where on the link an impairment acts.
@@ -100,10 +116,39 @@ pub enum ImpairmentKind {
         /// How much longer it travels.
         extra: Span,
     },
+    /// Some packets are overtaken by later ones. Acts at the far end in either
+    /// position.
+    ReorderDistance {
+        /// Probability that a packet is overtaken.
+        probability: f64,
+        /// By how many.
+        distance: u32,
+        /// The longest that it waits for them.
+        longest: Span,
+    },
+    /// Every packet travels longer by a random time. Acts on the propagation in
+    /// either position.
+    Jitter(JitterConfig),
     /// Some packets come twice.
     Duplicate {
         /// Probability that a packet is copied.
         probability: f64,
+    },
+    /// Bits of some packets are flipped, which checksums have to catch.
+    Corrupt {
+        /// Probability that a packet is hit.
+        probability: f64,
+        /// How many different bits are flipped.
+        bits: u32,
+    },
+    /// What comes during these times is lost.
+    Outage(OutageConfig),
+    /// What exceeds a token bucket is lost.
+    Police {
+        /// Rate of the tokens.
+        rate: Rate,
+        /// Most tokens.
+        burst: Bytes,
     },
 }
 
@@ -130,7 +175,32 @@ impl ImpairmentConfig {
                 _ => Ok(()),
             },
             ImpairmentKind::Reorder { probability: p, .. } => probability("probability", *p),
+            ImpairmentKind::ReorderDistance { probability: p, distance, .. } => {
+                probability("probability", *p)?;
+                match distance {
+                    0 => Err(ConfigError::new("distance", 0, "at least 1 packet")),
+                    _ => Ok(()),
+                }
+            }
+            ImpairmentKind::Jitter(JitterConfig { correlation, .. }) => {
+                match (0.0..1.0).contains(correlation) {
+                    true => Ok(()),
+                    false => Err(ConfigError::new("correlation", correlation, "from 0, below 1")),
+                }
+            }
             ImpairmentKind::Duplicate { probability: p } => probability("probability", *p),
+            ImpairmentKind::Corrupt { probability: p, bits } => {
+                probability("probability", *p)?;
+                match bits {
+                    1..=1000 => Ok(()),
+                    _ => Err(ConfigError::new("bits", bits, "from 1 to 1000")),
+                }
+            }
+            ImpairmentKind::Outage(it) => it.validate(),
+            ImpairmentKind::Police { burst, .. } => match burst {
+                Bytes(1..=0x100_0000_0000) => Ok(()),
+                _ => Err(ConfigError::new("burst", burst, "from 1 B to 1 TiB")),
+            },
         }
     }
 
@@ -157,6 +227,18 @@ impl ImpairmentConfig {
             ImpairmentKind::Duplicate { probability } => {
                 Impairment::Duplicate(Duplicate::new(*probability, generator))
             }
+            ImpairmentKind::ReorderDistance { probability, distance, longest } => {
+                let it = ReorderDistance::new(*probability, *distance, *longest, generator);
+                Impairment::ReorderDistance(it)
+            }
+            ImpairmentKind::Jitter(config) => Impairment::Jitter(Jitter::new(config, generator)),
+            ImpairmentKind::Corrupt { probability, bits } => {
+                Impairment::Corrupt(Box::new(Corrupt::new(*probability, *bits, generator)))
+            }
+            ImpairmentKind::Outage(config) => Impairment::Outage(config.clone()),
+            ImpairmentKind::Police { rate, burst } => {
+                Impairment::Police(Police::new(*rate, *burst))
+            }
         }
     }
 }
@@ -167,7 +249,13 @@ pub(crate) enum Verdict {
     Pass,
     Lose,
     Corrupt,
+    /// Travels longer and may be overtaken.
     Delay(Span),
+    /// Travels longer; what comes later does not overtake it.
+    DelayInOrder(Span),
+    /// Waits at the far end until so many later packets have gone by, at most
+    /// so long.
+    Overtaken(u32, Span),
     Duplicate,
 }
 
@@ -180,21 +268,45 @@ pub(crate) enum Impairment {
     Packets(Packets),
     Periodic(Periodic),
     Reorder(Reorder),
+    ReorderDistance(ReorderDistance),
+    Jitter(Jitter),
     Duplicate(Duplicate),
+    Corrupt(Box<Corrupt>),
+    Outage(OutageConfig),
+    Police(Police),
 }
 
 impl Impairment {
-    /// Judges a packet of `size` octets.
-    pub(crate) fn judge(&mut self, packet: &Packet, size: u32) -> Verdict {
+    /// Judges a packet of `size` octets that comes at `now`.
+    pub(crate) fn judge(
+        &mut self,
+        now: Time,
+        id: PacketId,
+        size: u32,
+        pool: &mut PacketPool,
+    ) -> Verdict {
         let when = |hit, verdict| if hit { verdict } else { Verdict::Pass };
         match self {
             Impairment::Bernoulli(it) => when(it.loses(), Verdict::Lose),
             Impairment::GilbertElliott(it) => when(it.loses(), Verdict::Lose),
             Impairment::BitErrors(it) => when(it.corrupts(size), Verdict::Corrupt),
-            Impairment::Packets(it) => when(it.loses(packet), Verdict::Lose),
-            Impairment::Periodic(it) => when(it.loses(packet), Verdict::Lose),
+            Impairment::Packets(it) => when(it.loses(pool.packet(id)), Verdict::Lose),
+            Impairment::Periodic(it) => when(it.loses(pool.packet(id)), Verdict::Lose),
             Impairment::Reorder(it) => it.delays().map_or(Verdict::Pass, Verdict::Delay),
+            Impairment::ReorderDistance(it) => match it.overtaken() {
+                Some((distance, longest)) => Verdict::Overtaken(distance, longest),
+                None => Verdict::Pass,
+            },
+            Impairment::Jitter(it) => match (it.extra(), it.keeps_order()) {
+                (extra, true) => Verdict::DelayInOrder(extra),
+                (extra, false) => Verdict::Delay(extra),
+            },
             Impairment::Duplicate(it) => when(it.duplicates(), Verdict::Duplicate),
+            Impairment::Corrupt(it) => {
+                when(it.strike(id, pool) == corrupt::Damage::Header, Verdict::Corrupt)
+            }
+            Impairment::Outage(it) => when(it.is_down(now), Verdict::Lose),
+            Impairment::Police(it) => when(!it.admits(now, size), Verdict::Lose),
         }
     }
 }

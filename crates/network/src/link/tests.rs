@@ -1,5 +1,6 @@
 use super::*;
-use crate::{ImpairmentConfig, ImpairmentKind, LinkCounters, QueueConfig, QueueLimit};
+use crate::{ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, OutageConfig, Position};
+use anabranch_units::Rate;
 use anabranch_wire::{Addr, Body, Payload};
 use proptest::prelude::*;
 
@@ -14,30 +15,37 @@ fn impaired(kind: ImpairmentKind, at: Position) -> LinkConfig {
 }
 
 /// A link, the packets in it, and what came out.
-struct Bench {
-    link: Link,
-    pool: PacketPool,
-    out: Vec<(Time, u32)>,
+pub(super) struct Bench {
+    pub link: Link,
+    pub pool: PacketPool,
+    pub out: Vec<(Time, u32)>,
+    /// Sum of the dates of offers.
+    offered: f64,
 }
 
 impl Bench {
-    fn new(config: &LinkConfig) -> Bench {
+    pub fn new(config: &LinkConfig) -> Bench {
         let link = Link::new(config, Generator::from_u64(5));
-        Bench { link, pool: PacketPool::new(), out: Vec::new() }
+        Bench { link, pool: PacketPool::new(), out: Vec::new(), offered: 0.0 }
     }
 
     /// Offers a packet of `size` octets with its number in the `ident` field.
-    fn offer(&mut self, now: Time, size: u32, ident: u16) {
+    pub fn offer(&mut self, now: Time, size: u32, ident: u16) {
         let payload = Payload::virtual_of(size - Packet::IP_HEADER);
         let packet = Packet::new(Addr(0), Addr(1), Body::Other { protocol: 17, payload });
-        let id = self.pool.insert(Packet { ident, ..packet });
+        self.offer_packet(now, Packet { ident, ..packet });
+    }
+
+    pub fn offer_packet(&mut self, now: Time, packet: Packet) {
+        let id = self.pool.insert(packet);
+        self.offered += now.as_secs_f64();
         let before = self.link.next_event();
         let changed = self.link.offer(now, id, &mut self.pool, None);
         assert_eq!(changed.unwrap_or(before), self.link.next_event(), "a change is told");
         self.check();
     }
 
-    fn run_until(&mut self, end: Time) {
+    pub fn run_until(&mut self, end: Time) {
         while self.link.next_event() <= end && self.link.next_event() != Time::NEVER {
             let now = self.link.next_event();
             if let Some(id) = self.link.handle_event(now, &mut self.pool, None) {
@@ -49,13 +57,19 @@ impl Bench {
     }
 
     /// Q7.
-    fn check(&self) {
+    pub fn check(&self) {
         let counters = self.link.counters();
         assert!(counters.is_conserved(), "{counters:?}");
         assert_eq!(self.pool.live() as u64, counters.queued);
     }
 
-    fn counters(&self) -> LinkCounters {
+    /// Seconds from the offer to the far end, where nothing is lost.
+    pub fn mean_sojourn(&self) -> f64 {
+        let arrived: f64 = self.out.iter().map(|it| it.0.as_secs_f64()).sum();
+        (arrived - self.offered) / self.out.len() as f64
+    }
+
+    pub fn counters(&self) -> LinkCounters {
         self.link.counters()
     }
 }
@@ -200,7 +214,7 @@ fn bit_errors_are_counted_as_corrupt() {
     assert!((share - 0.011_93).abs() < 0.001, "{share}");
 }
 
-fn any_impairment() -> impl Strategy<Value = ImpairmentConfig> {
+pub(super) fn any_impairment() -> impl Strategy<Value = ImpairmentConfig> {
     let probability = 0.0..=1.0;
     let kind = prop_oneof![
         probability.clone().prop_map(|rate| ImpairmentKind::Bernoulli { rate }),
@@ -211,6 +225,28 @@ fn any_impairment() -> impl Strategy<Value = ImpairmentConfig> {
         (probability.clone(), 0_u64..30).prop_map(|(probability, ms)| {
             ImpairmentKind::Reorder { probability, extra: MS(ms) }
         }),
+        (probability.clone(), 1_u32..6, 0_u64..80).prop_map(|(probability, distance, ms)| {
+            ImpairmentKind::ReorderDistance { probability, distance, longest: MS(ms) }
+        }),
+        (0_u64..20, 0_u64..20, 0.0..0.9, any::<bool>()).prop_map(
+            |(mean, deviation, rho, order)| {
+                ImpairmentKind::Jitter(JitterConfig {
+                    mean: MS(mean),
+                    deviation: MS(deviation),
+                    law: JitterLaw::Pareto,
+                    correlation: rho,
+                    keep_order: order,
+                })
+            }
+        ),
+        probability
+            .clone()
+            .prop_map(|probability| ImpairmentKind::Corrupt { probability, bits: 2 }),
+        (0_u64..50).prop_map(|ms| {
+            let intervals = vec![(MS(ms), MS(30))];
+            ImpairmentKind::Outage(OutageConfig { intervals, period: Some(MS(100)) })
+        }),
+        Just(ImpairmentKind::Police { rate: Rate::mbit(1), burst: Bytes(5000) }),
         probability.prop_map(|probability| ImpairmentKind::Duplicate { probability }),
     ];
     let at = prop_oneof![Just(Position::Ingress), Just(Position::Egress)];
@@ -234,7 +270,7 @@ proptest! {
     ) {
         let queue = QueueConfig::DropTail { limit };
         let rate = Rate::from_bps(bps).unwrap();
-        let config = LinkConfig { rate, delay: MS(delay), queue, impairments, mtu: Bytes(1500) };
+        let config = LinkConfig { queue, impairments, ..LinkConfig::new(rate, MS(delay)) };
         let mut bench = Bench::new(&config);
         let mut now = Time::ZERO;
         for (gap, size) in &offers {
@@ -250,14 +286,6 @@ proptest! {
         prop_assert_eq!(counters.queued, 0);
         prop_assert_eq!(counters.received, offers.len() as u64);
         prop_assert!(bench.out.is_sorted_by_key(|it| it.0));
-    }
-
-    #[test]
-    fn transmission_times_are_those_of_the_rate(bps in 1_u64..500_000_000_000, size in 0_u32..1 << 20) {
-        let rate = Rate::from_bps(bps).unwrap();
-        let exact = Bytes(size as u64);
-        prop_assume!(size as u64 * 8 / bps < 1_000_000);
-        prop_assert_eq!(Line::new(rate).time_for(size), rate.time_for(exact));
     }
 
     /// What waits, counted lazily, is what a replay of all dates counts.

@@ -1,14 +1,48 @@
 //! Queue disciplines in front of a link's transmitter, one file each.
+//!
+//! Those that decide when a packet comes, and serve first in, first out, keep
+//! no packets: the link computes departures at once. The others hold the
+//! packets and are asked for the next one when the transmitter is free.
 
+mod codel;
 mod droptail;
+mod drr;
+mod dualpi2;
+mod fq_codel;
+mod item;
+mod pie;
+mod priority;
+mod red;
+mod threshold;
 
+pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelState};
 pub use droptail::DropTail;
+pub use drr::{Drr, DrrConfig, DrrKey};
+pub use dualpi2::{DualPi2, DualPi2Config};
+pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub use item::{Band, Item, Loss, Losses};
+pub use pie::{DelayEstimate, Pie, PieConfig};
+pub use priority::{Priority, PriorityConfig};
+pub use red::{Red, RedConfig};
+pub use threshold::ThresholdConfig;
 
 use crate::config::{ConfigError, Info};
-use anabranch_units::Bytes;
+use anabranch_endpoint::Generator;
+use anabranch_units::{Bytes, Rate, Span, Time};
+use anabranch_wire::Ecn;
 
 /// The queue disciplines by name.
-pub const QUEUES: &[Info] = &[droptail::INFO];
+pub const QUEUES: &[Info] = &[
+    droptail::INFO,
+    threshold::INFO,
+    red::INFO,
+    pie::INFO,
+    codel::INFO,
+    fq_codel::INFO,
+    dualpi2::INFO,
+    priority::INFO,
+    drr::INFO,
+];
 
 /// Description of a queue.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,6 +52,22 @@ pub enum QueueConfig {
         /// What may wait.
         limit: QueueLimit,
     },
+    /// Drop-tail with marking from a threshold on.
+    Threshold(ThresholdConfig),
+    /// Random early detection.
+    Red(RedConfig),
+    /// Proportional integral controller enhanced.
+    Pie(PieConfig),
+    /// Controlled delay.
+    CoDel(CoDelConfig),
+    /// Flow queues with CoDel.
+    FqCoDel(FqCoDelConfig),
+    /// Low-latency and classic queues, coupled.
+    DualPi2(DualPi2Config),
+    /// Strict priority.
+    Priority(PriorityConfig),
+    /// Deficit round robin.
+    Drr(DrrConfig),
 }
 
 /// How much may wait in a queue. The packet that is being transmitted does not
@@ -36,17 +86,50 @@ pub enum QueueLimit {
     Unlimited,
 }
 
+impl QueueLimit {
+    /// Whether a packet of `size` octets may join those waiting.
+    pub fn admits(&self, waiting: Waiting, size: u32) -> bool {
+        match self {
+            QueueLimit::Packets(n) => waiting.packets < *n,
+            QueueLimit::Octets(n) => waiting.octets + size as u64 <= n.0,
+            QueueLimit::Unlimited => true,
+        }
+    }
+}
+
 impl QueueConfig {
     /// Checks the fields.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        // Every limit makes sense: zero is a link without a buffer.
-        let QueueConfig::DropTail { limit: _ } = self;
-        Ok(())
+        match self {
+            // Every limit makes sense: zero is a link without a buffer.
+            QueueConfig::DropTail { limit: _ } => Ok(()),
+            QueueConfig::Threshold(it) => it.validate(),
+            QueueConfig::Red(it) => it.validate(),
+            QueueConfig::Pie(it) => it.validate(),
+            QueueConfig::CoDel(it) => it.law.validate(),
+            QueueConfig::FqCoDel(it) => it.validate(),
+            QueueConfig::DualPi2(it) => it.validate(),
+            QueueConfig::Priority(it) => it.validate(),
+            QueueConfig::Drr(it) => it.validate(),
+        }
     }
 
-    pub(crate) fn build(&self) -> Queue {
+    /// The discipline in front of a line of this rate.
+    pub(crate) fn build(&self, rate: Rate, generator: Generator) -> Discipline {
+        let aqm = |limit: QueueLimit, law| {
+            Discipline::Fifo(Box::new(Aqm { limit: DropTail::new(limit), law }))
+        };
+        let held = |it| Discipline::Held(Box::new(it));
         match self {
-            QueueConfig::DropTail { limit } => Queue::DropTail(DropTail::new(*limit)),
+            QueueConfig::DropTail { limit } => aqm(*limit, Law::DropTail),
+            QueueConfig::Threshold(it) => aqm(it.limit, Law::Threshold(*it)),
+            QueueConfig::Red(it) => aqm(it.limit, Law::Red(Red::new(it, rate, generator))),
+            QueueConfig::Pie(it) => aqm(it.limit, Law::Pie(Pie::new(it, generator))),
+            QueueConfig::CoDel(it) => held(Scheduler::CoDel(CoDel::new(it))),
+            QueueConfig::FqCoDel(it) => held(Scheduler::FqCoDel(FqCoDel::new(it))),
+            QueueConfig::DualPi2(it) => held(Scheduler::DualPi2(DualPi2::new(it))),
+            QueueConfig::Priority(it) => held(Scheduler::Priority(Priority::new(it))),
+            QueueConfig::Drr(it) => held(Scheduler::Drr(Drr::new(it))),
         }
     }
 }
@@ -58,18 +141,121 @@ impl Default for QueueConfig {
     }
 }
 
-/// A queue's decisions. The packets themselves wait in the link's ring.
+/// A discipline at work, by the kind of service that it needs.
 #[derive(Debug)]
-pub(crate) enum Queue {
-    DropTail(DropTail),
+pub(crate) enum Discipline {
+    /// Departures are known on arrival.
+    Fifo(Box<Aqm>),
+    /// Holds the packets until the transmitter asks.
+    Held(Box<Scheduler>),
 }
 
-impl Queue {
-    /// Whether a packet of `size` octets may join `waiting`.
-    #[inline]
-    pub(crate) fn admits(&mut self, waiting: Waiting, size: u32) -> bool {
+/// A packet that comes, and what it finds.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When.
+    pub now: Time,
+    /// Octets.
+    pub size: u32,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// What waits, without the packet on the line.
+    pub waiting: Waiting,
+    /// When the line is or was free of what came before.
+    pub busy_until: Time,
+}
+
+/// What a law says of a packet that comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// It may join the queue, where there is room.
+    Admit,
+    /// It may join with CE set.
+    Mark,
+    /// It is dropped early.
+    Drop,
+}
+
+/// A queue that decides on arrival. The packets wait in the link.
+#[derive(Debug)]
+pub(crate) struct Aqm {
+    limit: DropTail,
+    law: Law,
+}
+
+#[derive(Debug)]
+enum Law {
+    /// The limit alone.
+    DropTail,
+    Threshold(ThresholdConfig),
+    Red(Red),
+    Pie(Pie),
+}
+
+impl Aqm {
+    /// What becomes of a packet that comes: `Ok` and whether it is marked.
+    pub(crate) fn on_arrival(&mut self, it: &Arrival) -> Result<bool, Loss> {
+        let decision = match &mut self.law {
+            Law::DropTail => Decision::Admit,
+            Law::Threshold(law) => law.on_arrival(it),
+            Law::Red(law) => law.on_arrival(it),
+            Law::Pie(law) => law.on_arrival(it),
+        };
+        if decision == Decision::Drop {
+            return Err(Loss::Early);
+        }
+        // A packet that finds the line idle does not wait.
+        if it.now < it.busy_until && !self.limit.admits(it.waiting, it.size) {
+            if let Law::Red(law) = &mut self.law {
+                law.on_overflow();
+            }
+            return Err(Loss::Overflow);
+        }
+        if let Law::Pie(law) = &mut self.law {
+            law.on_enqueue(it.size);
+        }
+        Ok(decision == Decision::Mark && it.ecn != Ecn::Ce)
+    }
+
+    /// At `now` a packet that has `waited` went to the line.
+    pub(crate) fn on_departure(&mut self, now: Time, waited: Span, size: u32) {
+        if let Law::Pie(law) = &mut self.law {
+            law.on_departure(now, waited, size);
+        }
+    }
+}
+
+/// A discipline that holds the packets.
+#[derive(Debug)]
+pub(crate) enum Scheduler {
+    CoDel(CoDel),
+    FqCoDel(FqCoDel),
+    DualPi2(DualPi2),
+    Priority(Priority),
+    Drr(Drr),
+}
+
+impl Scheduler {
+    /// A packet joins; what is dropped for it, or it itself, is in `losses`.
+    pub(crate) fn enqueue(&mut self, item: Item, losses: &mut Losses) {
         match self {
-            Queue::DropTail(queue) => queue.admits(waiting, size),
+            Scheduler::CoDel(it) => it.enqueue(item, losses),
+            Scheduler::FqCoDel(it) => it.enqueue(item, losses),
+            Scheduler::DualPi2(it) => it.enqueue(item, losses),
+            Scheduler::Priority(it) => it.enqueue(item, losses),
+            Scheduler::Drr(it) => it.enqueue(item, losses),
+        }
+    }
+
+    /// The next packet for the transmitter; what is dropped before it is in
+    /// `losses`.
+    pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
+        match self {
+            Scheduler::CoDel(it) => it.dequeue(now, losses),
+            Scheduler::FqCoDel(it) => it.dequeue(now, losses),
+            Scheduler::DualPi2(it) => it.dequeue(now, losses),
+            Scheduler::Priority(it) => it.dequeue(),
+            Scheduler::Drr(it) => it.dequeue(),
         }
     }
 }
@@ -82,4 +268,16 @@ pub struct Waiting {
     pub packets: u64,
     /// Octets.
     pub octets: u64,
+}
+
+impl Waiting {
+    pub(crate) fn add(&mut self, size: u32) {
+        self.packets += 1;
+        self.octets += size as u64;
+    }
+
+    pub(crate) fn remove(&mut self, size: u32) {
+        self.packets -= 1;
+        self.octets -= size as u64;
+    }
 }

@@ -56,10 +56,16 @@ impl Observer for TraceHash {
             PacketEventKind::Duplicated => 3,
             PacketEventKind::Delivered => 4,
             PacketEventKind::Received => 5,
+            PacketEventKind::Waits => 6,
+            PacketEventKind::Starts { .. } => 7,
+            PacketEventKind::Marked => 8,
             PacketEventKind::Dropped(reason) => 16 + reason as u32,
+            PacketEventKind::Removed(reason) => 32 + reason as u32,
         };
         self.words(place, kind);
-        if let PacketEventKind::Enqueued { departs, .. } = event.kind {
+        if let PacketEventKind::Enqueued { departs, .. } | PacketEventKind::Starts { departs } =
+            event.kind
+        {
             self.word(departs.as_picos());
         }
         self.words(packet.src.0, packet.dst.0);

@@ -49,13 +49,24 @@ pub enum Place {
 pub enum PacketEventKind {
     /// An endpoint hands it to its host.
     Sent,
-    /// A link accepts it.
+    /// A link whose queue is first in, first out accepts it.
     Enqueued {
         /// When its transmission starts; until then it waits.
         starts: Time,
         /// When its transmission ends.
         departs: Time,
     },
+    /// A link accepts it whose queue decides later what goes when.
+    Waits,
+    /// It leaves such a queue, for the transmitter.
+    Starts {
+        /// When its transmission ends.
+        departs: Time,
+    },
+    /// It leaves such a queue and is gone.
+    Removed(DropReason),
+    /// A queue has set CE.
+    Marked,
     /// A link made this copy.
     Duplicated,
     /// It reached the far end of a link.

@@ -1,8 +1,9 @@
 //! How many packets wait in front of a link, exact at every change.
 //!
-//! A link computes departures at arrival and has no event for them, so the
-//! recorder keeps the dates at which waiting packets start, and writes those
-//! that have passed before the next arrival.
+//! A link with a queue first in, first out computes departures at arrival and
+//! has no event for them, so the recorder keeps the dates at which waiting
+//! packets start, and writes those that have passed before the next arrival.
+//! Other queues tell of what joins and leaves them.
 
 use super::recording::{Recording, Series};
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
@@ -21,6 +22,8 @@ pub struct QueueRecorder {
 struct Track {
     recording: Recording,
     starts: VecDeque<Time>,
+    /// Packets in a queue that tells of what leaves it.
+    held: u64,
 }
 
 impl Track {
@@ -29,6 +32,11 @@ impl Track {
             self.starts.pop_front();
             self.recording.set(start, self.starts.len() as f64);
         }
+    }
+
+    fn hold(&mut self, now: Time, held: u64) {
+        self.held = held;
+        self.recording.set(now, held as f64);
     }
 }
 
@@ -44,7 +52,8 @@ impl QueueRecorder {
         if self.tracks.len() <= index {
             self.tracks.resize(index + 1, None);
         }
-        let mut track = Track { recording: Recording::new(every), starts: VecDeque::new() };
+        let mut track =
+            Track { recording: Recording::new(every), starts: VecDeque::new(), held: 0 };
         track.recording.set(Time::ZERO, 0.0);
         self.tracks[index] = Some(track);
     }
@@ -63,13 +72,21 @@ impl Observer for QueueRecorder {
     }
 
     fn packet(&mut self, now: Time, event: &PacketEvent, _packet: &Packet) {
-        let PacketEventKind::Enqueued { starts, .. } = event.kind else { return };
         let Place::Link(link) = event.place else { return };
         let Some(Some(track)) = self.tracks.get_mut(link.0 as usize) else { return };
-        track.advance(now);
-        if starts > now {
-            track.starts.push_back(starts);
-            track.recording.set(now, track.starts.len() as f64);
+        match event.kind {
+            PacketEventKind::Enqueued { starts, .. } => {
+                track.advance(now);
+                if starts > now {
+                    track.starts.push_back(starts);
+                    track.recording.set(now, track.starts.len() as f64);
+                }
+            }
+            PacketEventKind::Waits => track.hold(now, track.held + 1),
+            PacketEventKind::Starts { .. } | PacketEventKind::Removed(_) => {
+                track.hold(now, track.held - 1);
+            }
+            _ => {}
         }
     }
 }

@@ -1,0 +1,67 @@
+//! Service by a discipline that holds the packets: it is asked for the next
+//! one when the transmitter is free.
+
+use crate::queue::{Item, Losses, Scheduler, Waiting};
+use crate::transmitter::Transmitter;
+use anabranch_units::Time;
+
+#[derive(Debug)]
+pub(super) struct Held {
+    scheduler: Box<Scheduler>,
+    transmitter: Transmitter,
+    free_at: Time,
+    /// When the discipline is asked next; never while it holds nothing.
+    pub serve_at: Time,
+    pub waiting: Waiting,
+    /// What the discipline has dropped and the link has not yet counted.
+    pub losses: Losses,
+}
+
+impl Held {
+    pub(super) fn new(scheduler: Box<Scheduler>, transmitter: Transmitter) -> Held {
+        Held {
+            scheduler,
+            transmitter,
+            free_at: Time::ZERO,
+            serve_at: Time::NEVER,
+            waiting: Waiting::default(),
+            losses: Losses::new(),
+        }
+    }
+
+    /// A packet joins. What is dropped for it is in `losses`, perhaps itself.
+    pub(super) fn join(&mut self, now: Time, item: Item) {
+        self.waiting.add(item.size);
+        self.scheduler.enqueue(item, &mut self.losses);
+        self.forget_losses(0);
+        if self.waiting.packets == 0 {
+            self.serve_at = Time::NEVER;
+        } else if self.serve_at == Time::NEVER {
+            self.serve_at = self.transmitter.ready(now.max(self.free_at));
+        }
+    }
+
+    /// The packet that goes to the line at `now`, and when it has left it.
+    /// What is dropped before it is in `losses`.
+    pub(super) fn serve(&mut self, now: Time) -> Option<(Item, Time)> {
+        let before = self.losses.len();
+        let item = self.scheduler.dequeue(now, &mut self.losses);
+        self.forget_losses(before);
+        let served = item.map(|item| {
+            self.waiting.remove(item.size);
+            self.free_at = self.transmitter.departure(now, item.size);
+            (item, self.free_at)
+        });
+        self.serve_at = match self.waiting.packets {
+            0 => Time::NEVER,
+            _ => self.transmitter.ready(now.max(self.free_at)),
+        };
+        served
+    }
+
+    fn forget_losses(&mut self, from: usize) {
+        for (item, _) in &self.losses[from..] {
+            self.waiting.remove(item.size);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Controlled delay, RFC 8289: the pseudo-code of §5, and marking instead of
+//! dropping for ECN-capable packets.
+
+use super::item::{Band, Item, Loss, Losses};
+use super::{QueueLimit, Waiting};
+use crate::config::{ConfigError, Info};
+use anabranch_units::{Bytes, Span, Time};
+
+pub(super) const INFO: Info = Info {
+    name: "codel",
+    summary: "drops or marks at the head while packets have waited longer than a target",
+    reference: "RFC 8289",
+};
+
+/// Parameters of the control law.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CoDelLaw {
+    /// TARGET: the wait that is acceptable.
+    pub target: Span,
+    /// INTERVAL: how long the wait may stay above.
+    pub interval: Span,
+    /// Largest packet: with no more than that left in the queue nothing is
+    /// dropped.
+    pub max_packet: Bytes,
+    /// Marks ECN-capable packets.
+    pub ecn: bool,
+}
+
+impl Default for CoDelLaw {
+    /// 5 ms, 100 ms, 1500 octets, no marking.
+    fn default() -> Self {
+        CoDelLaw {
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            max_packet: Bytes(1500),
+            ecn: false,
+        }
+    }
+}
+
+impl CoDelLaw {
+    /// Checks the fields.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        match self.interval {
+            Span::ZERO => Err(ConfigError::new("interval", self.interval, "more than 0")),
+            _ => Ok(()),
+        }
+    }
+
+    /// `t + interval / sqrt(count)` (§5.5).
+    pub fn next_drop(&self, t: Time, count: u32) -> Time {
+        let interval = self.interval.as_picos() as f64 / (count as f64).sqrt();
+        t.saturating_add(Span::from_picos(interval.round() as u64))
+    }
+}
+
+/// Parameters of CoDel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CoDelConfig {
+    /// What may wait at all.
+    pub limit: QueueLimit,
+    /// The control law.
+    pub law: CoDelLaw,
+}
+
+impl Default for CoDelConfig {
+    /// 1000 packets, and the values of RFC 8289.
+    fn default() -> Self {
+        CoDelConfig { limit: QueueLimit::Packets(1000), law: CoDelLaw::default() }
+    }
+}
+
+/// The state of the law, which belongs to one queue.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct CoDelState {
+    first_above: Option<Time>,
+    drop_next: Time,
+    count: u32,
+    last_count: u32,
+    dropping: bool,
+}
+
+impl CoDelState {
+    /// deque() of §5.6: the next packet, after what the law drops.
+    pub fn dequeue(
+        &mut self,
+        now: Time,
+        law: &CoDelLaw,
+        band: &mut Band,
+        losses: &mut Losses,
+    ) -> Option<Item> {
+        let (mut item, mut ok_to_drop) = self.take(now, law, band);
+        if self.dropping {
+            if !ok_to_drop {
+                self.dropping = false;
+            }
+            while self.dropping && now >= self.drop_next {
+                self.count += 1;
+                if item.as_mut().is_some_and(|it| law.ecn && it.mark()) {
+                    self.drop_next = law.next_drop(self.drop_next, self.count);
+                    return item;
+                }
+                losses.extend(item.map(|it| (it, Loss::Early)));
+                (item, ok_to_drop) = self.take(now, law, band);
+                if ok_to_drop {
+                    self.drop_next = law.next_drop(self.drop_next, self.count);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if ok_to_drop {
+            let is_marked = item.as_mut().is_some_and(|it| law.ecn && it.mark());
+            if !is_marked {
+                losses.extend(item.map(|it| (it, Loss::Early)));
+                (item, _) = self.take(now, law, band);
+            }
+            self.dropping = true;
+            // Back in a dropping state that ended not long ago: goes on at its
+            // rate.
+            let delta = self.count - self.last_count;
+            let recent = now.saturating_since(self.drop_next) < law.interval.saturating_mul(16);
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.drop_next = law.next_drop(now, self.count);
+            self.last_count = self.count;
+        }
+        item
+    }
+
+    /// dodequeue() of §5.6: the head, and whether the law may drop it.
+    fn take(&mut self, now: Time, law: &CoDelLaw, band: &mut Band) -> (Option<Item>, bool) {
+        let Some(item) = band.pop() else {
+            self.first_above = None;
+            return (None, false);
+        };
+        let below = item.sojourn(now) < law.target || band.octets() <= law.max_packet.0;
+        let ok_to_drop = match self.first_above {
+            _ if below => {
+                self.first_above = None;
+                false
+            }
+            None => {
+                self.first_above = Some(now.saturating_add(law.interval));
+                false
+            }
+            Some(first_above) => now >= first_above,
+        };
+        (Some(item), ok_to_drop)
+    }
+}
+
+/// CoDel at work.
+#[derive(Debug)]
+pub struct CoDel {
+    limit: QueueLimit,
+    law: CoDelLaw,
+    state: CoDelState,
+    band: Band,
+}
+
+impl CoDel {
+    /// An empty queue.
+    pub fn new(config: &CoDelConfig) -> CoDel {
+        let state = CoDelState::default();
+        CoDel { limit: config.limit, law: config.law, state, band: Band::default() }
+    }
+
+    pub(crate) fn enqueue(&mut self, item: Item, losses: &mut Losses) {
+        let waiting = Waiting { packets: self.band.len() as u64, octets: self.band.octets() };
+        match self.limit.admits(waiting, item.size) {
+            true => self.band.push(item),
+            false => losses.push((item, Loss::Overflow)),
+        }
+    }
+
+    pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
+        self.state.dequeue(now, &self.law, &mut self.band, losses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::item::testing::{at_us, item};
+    use super::*;
+    use anabranch_wire::Ecn;
+
+    const MS: fn(u64) -> Span = Span::from_millis;
+
+    /// A standing queue: one packet leaves each millisecond, and each has
+    /// waited 20 ms. Returns the dates of drops and marks until `end_ms`.
+    fn standing(law: CoDelLaw, ecn: Ecn, end_ms: u64) -> Vec<Time> {
+        let mut state = CoDelState::default();
+        let mut hits = Vec::new();
+        for ms in 0..end_ms {
+            let now = at_us(20_000 + ms * 1000);
+            let mut band = Band::default();
+            for id in 0..10 {
+                band.push(Item { ecn, ..item(id, 1500, now - MS(20)) });
+            }
+            let mut losses = Losses::new();
+            let out = state.dequeue(now, &law, &mut band, &mut losses).unwrap();
+            if out.marked {
+                hits.push(now);
+            }
+            hits.extend(losses.iter().map(|_| now));
+        }
+        hits
+    }
+
+    /// The dates that the control law gives, on the grid of departures.
+    fn expected(law: &CoDelLaw, end: Time) -> Vec<Time> {
+        let grid = |t: Time| at_us(t.as_picos().div_ceil(1_000_000_000) * 1000);
+        // Above target from 20 ms on: the first drop an interval later.
+        let mut next = at_us(20_000) + law.interval;
+        let mut dates = Vec::new();
+        for count in 1.. {
+            if grid(next) >= end {
+                return dates;
+            }
+            dates.push(grid(next));
+            next = next.saturating_add(Span::from_picos(
+                (law.interval.as_picos() as f64 / (count as f64).sqrt()).round() as u64,
+            ));
+        }
+        unreachable!("the loop ends at `end`");
+    }
+
+    #[test]
+    fn drops_follow_the_control_law() {
+        // Q4: next drop = t + interval / sqrt(count).
+        let law = CoDelLaw::default();
+        let hits = standing(law, Ecn::NotEct, 2000);
+        assert_eq!(hits, expected(&law, at_us(2_020_000)));
+        assert!(hits.len() > 60);
+        let spaces: Vec<_> = hits.windows(2).take(4).map(|w| (w[1] - w[0]).as_millis()).collect();
+        assert_eq!(spaces, [100, 71, 58, 50]); // 100, 70.7, 57.7, 50 ms on the grid
+    }
+
+    #[test]
+    fn marks_follow_the_same_law() {
+        let law = CoDelLaw { ecn: true, ..CoDelLaw::default() };
+        assert_eq!(standing(law, Ecn::Ect0, 2000), expected(&law, at_us(2_020_000)));
+    }
+
+    #[test]
+    fn a_short_queue_or_a_short_wait_is_left_alone() {
+        let mut state = CoDelState::default();
+        let law = CoDelLaw::default();
+        for ms in 0..1000 {
+            let now = at_us(20_000 + ms * 1000);
+            let (mut band, mut losses) = (Band::default(), Losses::new());
+            // One large packet remains behind the head, or the head is fresh.
+            let since = if ms % 50 == 0 { now } else { now - MS(20) };
+            for id in 0..if ms < 500 { 2 } else { 10 } {
+                band.push(item(id, 1500, since));
+            }
+            assert!(state.dequeue(now, &law, &mut band, &mut losses).is_some());
+            assert!(losses.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_new_dropping_state_soon_after_goes_on_at_the_old_rate() {
+        let mut state = CoDelState::default();
+        let law = CoDelLaw::default();
+        let mut dates = Vec::new();
+        for ms in 0..1400 {
+            let now = at_us(20_000 + ms * 1000);
+            let (mut band, mut losses) = (Band::default(), Losses::new());
+            let wait = if ms == 1000 { MS(1) } else { MS(20) };
+            for id in 0..10 {
+                band.push(item(id, 1500, now - wait));
+            }
+            state.dequeue(now, &law, &mut band, &mut losses);
+            dates.extend(losses.iter().map(|_| ms));
+        }
+        let before = dates.iter().filter(|ms| **ms < 1000).count() as u32;
+        // The state ends at 1000 ms and comes back 101 ms later with the count
+        // that it had reached, less the count that it had begun with.
+        let again: Vec<_> = dates.iter().copied().filter(|ms| *ms > 1000).collect();
+        assert_eq!(again[0], 1101);
+        let space = 100.0 / ((before - 1) as f64).sqrt();
+        assert_eq!(again[1], (1101.0 + space).ceil() as u64);
+    }
+
+    #[test]
+    fn the_limit_drops_arrivals() {
+        let mut queue =
+            CoDel::new(&CoDelConfig { limit: QueueLimit::Packets(2), law: CoDelLaw::default() });
+        let mut losses = Losses::new();
+        for id in 0..3 {
+            queue.enqueue(item(id, 1500, Time::ZERO), &mut losses);
+        }
+        assert_eq!(
+            losses.iter().map(|(it, why)| (it.id.0, *why)).collect::<Vec<_>>(),
+            [(2, Loss::Overflow)]
+        );
+    }
+}

@@ -1,0 +1,145 @@
+use super::super::item::testing::item;
+use super::*;
+
+const MS: fn(u64) -> Span = Span::from_millis;
+
+fn at(span: Span) -> Time {
+    Time::ZERO + span
+}
+
+fn dual() -> DualPi2 {
+    DualPi2::new(&DualPi2Config::default())
+}
+
+fn packet(id: u32, ecn: Ecn, since: Time) -> Item {
+    Item { ecn, ..item(id, 1500, since) }
+}
+
+/// Passes `n` packets of `ecn` through with p' held; returns marks and drops.
+fn pass(base: f64, ecn: Ecn, n: u32) -> (u32, u32) {
+    let mut it = dual();
+    it.next_update = Time::NEVER;
+    it.base = base;
+    let (mut marks, mut losses) = (0, Losses::new());
+    for id in 0..n {
+        it.enqueue(packet(id, ecn, at(MS(1))), &mut losses);
+        marks += it.dequeue(at(MS(1)), &mut losses).is_some_and(|it| it.marked) as u32;
+    }
+    (marks, losses.len() as u32)
+}
+
+#[test]
+fn classic_and_low_latency_are_coupled() {
+    // Q4: p_C = p'^2, p_CL = 2 p'.
+    for base in [0.02, 0.1, 0.3, 0.45] {
+        let n = 10_000;
+        let expected_low = 2.0 * base * n as f64;
+        let expected_classic = base * base * n as f64;
+        let (marks, drops) = pass(base, Ecn::Ect1, n);
+        assert!((marks as f64 - expected_low).abs() <= 1.0 && drops == 0, "{base}: {marks}");
+        let (marks, drops) = pass(base, Ecn::NotEct, n);
+        assert!((drops as f64 - expected_classic).abs() <= 1.0 && marks == 0, "{base}: {drops}");
+        let (marks, drops) = pass(base, Ecn::Ect0, n);
+        assert!((marks as f64 - expected_classic).abs() <= 1.0 && drops == 0, "{base}: {marks}");
+    }
+}
+
+#[test]
+fn overload_drops_in_both_queues() {
+    // p' = 0.6: p_CL is saturated, p_C = 0.36 is above p_Cmax = 0.25.
+    let (marks, drops) = pass(0.6, Ecn::Ect1, 1000);
+    assert!((drops as f64 - 360.0).abs() <= 1.0, "{drops}");
+    assert!((marks as f64 - 640.0).abs() <= 2.0, "{marks}");
+    let (marks, drops) = pass(0.6, Ecn::Ect0, 1000);
+    assert!((drops as f64 - 360.0).abs() <= 1.0 && marks == 0);
+}
+
+#[test]
+fn the_base_probability_follows_its_equation_step_by_step() {
+    // p' += alpha (q - target) + beta (q - q_old), q the head's wait.
+    let mut it = dual();
+    let mut losses = Losses::new();
+    let (mut p, mut old) = (0.0_f64, 0.0);
+    it.enqueue(packet(0, Ecn::NotEct, Time::ZERO), &mut losses);
+    for step in 1..200_u64 {
+        let now = at(MS(15 * step));
+        it.update_until(now);
+        // Every ten steps the head leaves, and the next has just come.
+        let q = 0.015 * ((step - 1) % 10 + 1) as f64;
+        p += 0.15 * (q - 0.015) + 3.0 * (q - old);
+        p = p.clamp(0.0, 1.0);
+        old = q;
+        assert!((it.base_probability() - p).abs() < 1e-12, "{step}");
+        if step % 10 == 0 {
+            it.classic.pop();
+            it.classic.push(packet(0, Ecn::NotEct, now));
+        }
+    }
+}
+
+#[test]
+fn late_updates_are_those_of_a_clock() {
+    let (mut awake, mut asleep) = (dual(), dual());
+    for it in [&mut awake, &mut asleep] {
+        it.enqueue(packet(0, Ecn::NotEct, at(MS(3))), &mut Losses::new());
+        it.base = 0.7;
+    }
+    for ms in 0..200 {
+        awake.update_until(at(MS(ms)));
+    }
+    asleep.update_until(at(MS(199)));
+    assert_eq!(awake.base_probability(), asleep.base_probability());
+    for it in [&mut awake, &mut asleep] {
+        it.dequeue(at(MS(200)), &mut Losses::new());
+    }
+    for ms in 200..20_000 {
+        awake.update_until(at(MS(ms)));
+    }
+    asleep.update_until(at(MS(19_999)));
+    assert_eq!(awake.base_probability(), 0.0);
+    assert_eq!(asleep.base_probability(), 0.0);
+    assert_eq!(awake.next_update, asleep.next_update);
+}
+
+#[test]
+fn the_ramp_marks_by_waiting_time() {
+    let it = dual();
+    for (us, p) in [(0, 0.0), (800, 0.0), (1000, 0.5), (1200, 1.0), (9000, 1.0)] {
+        assert_eq!(it.ramp(Span::from_micros(us)), p);
+    }
+    // A packet that is alone in its queue is not marked, however long it took.
+    let mut it = dual();
+    let mut losses = Losses::new();
+    for id in 0..4 {
+        it.enqueue(packet(id, Ecn::Ect1, Time::ZERO), &mut losses);
+    }
+    let marked: Vec<_> =
+        (0..4).map(|_| it.dequeue(at(MS(5)), &mut losses).unwrap().marked).collect();
+    // recur() hits once the likelihoods sum to more than one.
+    assert_eq!(marked, [false, true, true, false]);
+}
+
+#[test]
+fn low_latency_goes_first_and_leaves_its_share_to_classic() {
+    let mut it = dual();
+    let mut losses = Losses::new();
+    for id in 0..1600 {
+        it.enqueue(packet(id, Ecn::Ect1, Time::ZERO), &mut losses);
+        it.enqueue(packet(id, Ecn::NotEct, Time::ZERO), &mut losses);
+    }
+    let served: Vec<_> =
+        (0..1600).map(|_| it.dequeue(Time::ZERO, &mut losses).unwrap().ecn).collect();
+    let classic = served.iter().filter(|ecn| **ecn == Ecn::NotEct).count();
+    assert_eq!((served[0], classic), (Ecn::Ect1, 100)); // one in sixteen
+}
+
+#[test]
+fn the_limit_is_shared() {
+    let config = DualPi2Config { limit: QueueLimit::Packets(2), ..DualPi2Config::default() };
+    let mut it = DualPi2::new(&config);
+    let mut losses = Losses::new();
+    for (id, ecn) in [(0, Ecn::Ect1), (1, Ecn::NotEct), (2, Ecn::Ect1)] {
+        it.enqueue(packet(id, ecn, Time::ZERO), &mut losses);
+    }
+    assert_eq!(losses.iter().map(|(it, _)| it.id.0).collect::<Vec<_>>(), [2]);
+}

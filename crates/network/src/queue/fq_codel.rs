@@ -1,0 +1,266 @@
+//! Flow queues with CoDel, RFC 8290: packets are hashed to queues, queues take
+//! turns by deficit round robin, queues that have just become active go first,
+//! and each queue has a CoDel of its own.
+//!
+//! On overflow one packet is dropped from the head of the queue with the most
+//! octets (§4.1); a batch per overflow, as Linux has it, is not modelled.
+
+use super::codel::{CoDelLaw, CoDelState};
+use super::item::{Band, Item, Loss, Losses};
+use crate::config::{ConfigError, Info};
+use anabranch_units::{Bytes, Time};
+use std::collections::VecDeque;
+
+pub(super) const INFO: Info = Info {
+    name: "fq-codel",
+    summary: "a queue for each hashed flow in turns, new ones first, CoDel on each",
+    reference: "RFC 8290",
+};
+
+/// Parameters of FQ-CoDel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FqCoDelConfig {
+    /// Packets that may wait in all queues together.
+    pub limit: u64,
+    /// Number of queues.
+    pub queues: u32,
+    /// Octets that a queue sends in a turn.
+    pub quantum: Bytes,
+    /// The law of each queue.
+    pub law: CoDelLaw,
+}
+
+impl Default for FqCoDelConfig {
+    /// RFC 8290 §5.2: 10,240 packets, 1024 queues, 1514 octets; ECN is on.
+    fn default() -> Self {
+        FqCoDelConfig {
+            limit: 10_240,
+            queues: 1024,
+            quantum: Bytes(1514),
+            law: CoDelLaw { ecn: true, ..CoDelLaw::default() },
+        }
+    }
+}
+
+impl FqCoDelConfig {
+    /// Checks the fields.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.law.validate()?;
+        check_flow_queues(self.queues, self.quantum)
+    }
+}
+
+/// Most queues that packets may be hashed to.
+const MOST_QUEUES: u32 = 65_536;
+
+/// Number of queues and quantum, also for deficit round robin.
+pub(super) fn check_flow_queues(queues: u32, quantum: Bytes) -> Result<(), ConfigError> {
+    if queues == 0 || queues > MOST_QUEUES {
+        return Err(ConfigError::new("queues", queues, format!("from 1 to {MOST_QUEUES}")));
+    }
+    if quantum == Bytes(0) || quantum > Bytes(1 << 24) {
+        return Err(ConfigError::new("quantum", quantum, "from 1 B to 16 MiB"));
+    }
+    Ok(())
+}
+
+#[derive(Default, Debug)]
+struct FlowQueue {
+    band: Band,
+    codel: CoDelState,
+    credit: i64,
+    active: bool,
+}
+
+/// FQ-CoDel at work.
+#[derive(Debug)]
+pub struct FqCoDel {
+    config: FqCoDelConfig,
+    queues: Vec<FlowQueue>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: u64,
+}
+
+impl FqCoDel {
+    /// All queues empty.
+    pub fn new(config: &FqCoDelConfig) -> FqCoDel {
+        FqCoDel {
+            config: *config,
+            queues: (0..config.queues).map(|_| FlowQueue::default()).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+        }
+    }
+
+    pub(crate) fn enqueue(&mut self, item: Item, losses: &mut Losses) {
+        let index = spread(item.flow, self.config.queues);
+        let queue = &mut self.queues[index as usize];
+        queue.band.push(item);
+        self.packets += 1;
+        if !queue.active {
+            queue.active = true;
+            queue.credit = self.config.quantum.0 as i64;
+            self.new.push_back(index);
+        }
+        if self.packets > self.config.limit {
+            let lengths = self.queues.iter().map(|queue| queue.band.octets());
+            let fattest = longest(lengths);
+            let head = self.queues[fattest].band.pop();
+            self.packets -= head.is_some() as u64;
+            losses.extend(head.map(|it| (it, Loss::Overflow)));
+        }
+    }
+
+    /// §4.2.
+    pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
+            let queue = &mut self.queues[index as usize];
+            if queue.credit <= 0 {
+                queue.credit += self.config.quantum.0 as i64;
+                list.pop_front();
+                self.old.push_back(index);
+                continue;
+            }
+            let before = losses.len();
+            let item = queue.codel.dequeue(now, &self.config.law, &mut queue.band, losses);
+            self.packets -= (losses.len() - before) as u64;
+            if let Some(item) = item {
+                queue.credit -= item.size as i64;
+                self.packets -= 1;
+                return Some(item);
+            }
+            list.pop_front();
+            if is_new {
+                // Old queues get their turn before it may be new again.
+                self.old.push_back(index);
+            } else {
+                queue.active = false;
+            }
+        }
+    }
+}
+
+/// The queue of a flow, of `queues`.
+pub(super) fn spread(flow: u32, queues: u32) -> u32 {
+    ((flow as u64 * queues as u64) >> 32) as u32
+}
+
+/// Index of the longest, the first among equals.
+pub(super) fn longest(lengths: impl Iterator<Item = u64>) -> usize {
+    let mut best = (0, 0);
+    for (index, length) in lengths.enumerate() {
+        if length > best.1 {
+            best = (index, length);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::item::testing::{at_us, item};
+    use super::*;
+
+    /// A flow whose queue is number `queue` of 8.
+    fn of(queue: u32, id: u32, size: u32) -> Item {
+        Item { flow: queue << 29, ..item(id, size, Time::ZERO) }
+    }
+
+    fn fq(limit: u64) -> FqCoDel {
+        let quantum = Bytes(1500);
+        FqCoDel::new(&FqCoDelConfig { limit, queues: 8, quantum, ..FqCoDelConfig::default() })
+    }
+
+    fn drain(fq: &mut FqCoDel, n: usize) -> Vec<u32> {
+        let mut losses = Losses::new();
+        let out = (0..n).filter_map(|_| fq.dequeue(Time::ZERO, &mut losses));
+        let ids = out.map(|it| it.id.0).collect();
+        assert!(losses.is_empty());
+        ids
+    }
+
+    #[test]
+    fn flows_take_turns() {
+        let mut fq = fq(100);
+        let mut losses = Losses::new();
+        for i in 0..3 {
+            fq.enqueue(of(1, 10 + i, 1500), &mut losses);
+        }
+        for i in 0..3 {
+            fq.enqueue(of(2, 20 + i, 1500), &mut losses);
+        }
+        assert_eq!(drain(&mut fq, 10), [10, 20, 11, 21, 12, 22]);
+    }
+
+    #[test]
+    fn turns_are_octets_not_packets() {
+        let mut fq = fq(1000);
+        let mut losses = Losses::new();
+        for i in 0..40 {
+            fq.enqueue(of(1, 1000 + i, 1500), &mut losses);
+        }
+        for i in 0..400 {
+            fq.enqueue(of(2, 2000 + i, 150), &mut losses);
+        }
+        let out = drain(&mut fq, 220); // 20 turns each
+        let large = out.iter().filter(|id| **id < 2000).count();
+        assert_eq!((large, out.len() - large), (20, 200));
+    }
+
+    #[test]
+    fn a_sparse_flow_goes_before_the_bulk() {
+        let mut fq = fq(1000);
+        let mut losses = Losses::new();
+        for i in 0..50 {
+            fq.enqueue(of(1, i, 1500), &mut losses);
+            fq.enqueue(of(2, 100 + i, 1500), &mut losses);
+        }
+        assert_eq!(drain(&mut fq, 10).len(), 10);
+        // A packet of a flow that has nothing waiting is the very next.
+        fq.enqueue(of(3, 777, 100), &mut losses);
+        assert_eq!(drain(&mut fq, 1), [777]);
+        // Found empty, its queue becomes an old one before it can be new again
+        // (§4.2), so that a flow that comes back at once has no second lead.
+        drain(&mut fq, 1);
+        fq.enqueue(of(3, 778, 100), &mut losses);
+        assert!(fq.new.is_empty() && fq.old.contains(&3));
+    }
+
+    #[test]
+    fn overflow_takes_the_head_of_the_fattest_queue() {
+        let mut fq = fq(4);
+        let mut losses = Losses::new();
+        for i in 0..4 {
+            fq.enqueue(of(1, i, 1500), &mut losses);
+        }
+        fq.enqueue(of(2, 9, 1500), &mut losses);
+        assert_eq!(losses.iter().map(|(it, _)| it.id.0).collect::<Vec<_>>(), [0]);
+        assert_eq!(losses[0].1, Loss::Overflow);
+    }
+
+    #[test]
+    fn each_queue_has_its_own_codel() {
+        let mut fq = fq(1000);
+        let mut losses = Losses::new();
+        for i in 0..300 {
+            fq.enqueue(of(1, i, 1500), &mut losses);
+        }
+        // The bulk has waited for seconds; a fresh flow is not dropped.
+        let mut fresh = 0;
+        for step in 0..200 {
+            let now = at_us(1_000_000 + step * 1000);
+            if step % 10 == 0 {
+                let sparse = Item { since: now, ..of(2, 1000, 100) };
+                fq.enqueue(sparse, &mut losses);
+            }
+            fresh += fq.dequeue(now, &mut losses).is_some_and(|it| it.id.0 == 1000) as u32;
+        }
+        assert_eq!(fresh, 20);
+        assert!(!losses.is_empty() && losses.iter().all(|(it, _)| it.id.0 < 1000));
+    }
+}

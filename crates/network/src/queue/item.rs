@@ -1,0 +1,162 @@
+//! A packet as disciplines see it, and the queues that they are made of.
+
+use crate::pool::PacketId;
+use anabranch_units::{Span, Time};
+use anabranch_wire::Ecn;
+use std::collections::VecDeque;
+
+/// A packet that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Item {
+    /// The packet.
+    pub id: PacketId,
+    /// Octets, IP header included.
+    pub size: u32,
+    /// Hash of addresses, protocol and ports.
+    pub flow: u32,
+    /// Differentiated services code point.
+    pub dscp: u8,
+    /// ECN field as it came.
+    pub ecn: Ecn,
+    /// A discipline has set CE.
+    pub marked: bool,
+    /// When it joined the queue.
+    pub since: Time,
+    /// What the link has decided to do with it after the transmission.
+    pub fate: u8,
+    /// By how many it is to be overtaken.
+    pub distance: u32,
+    /// How much longer it travels.
+    pub extra: Span,
+}
+
+impl Item {
+    /// Sets CE where the sender is ECN-capable; false where it is not
+    /// (RFC 3168 §5).
+    pub fn mark(&mut self) -> bool {
+        self.marked |= matches!(self.ecn, Ecn::Ect0 | Ecn::Ect1);
+        self.ecn != Ecn::NotEct
+    }
+
+    /// How long it has waited.
+    pub fn sojourn(&self, now: Time) -> Span {
+        now.saturating_since(self.since)
+    }
+}
+
+/// Why a discipline gives up a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// The buffer is full.
+    Overflow,
+    /// A decision of active queue management.
+    Early,
+}
+
+/// What a discipline has dropped, in order, until the link takes it.
+pub type Losses = Vec<(Item, Loss)>;
+
+/// First in, first out, with its length in octets.
+#[derive(Clone, Default, Debug)]
+pub struct Band {
+    items: VecDeque<Item>,
+    octets: u64,
+}
+
+impl Band {
+    /// Joins at the tail.
+    pub fn push(&mut self, item: Item) {
+        self.octets += item.size as u64;
+        self.items.push_back(item);
+    }
+
+    /// Leaves from the head.
+    pub fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop_front()?;
+        self.octets -= item.size as u64;
+        Some(item)
+    }
+
+    /// Leaves from the tail.
+    pub fn pop_tail(&mut self) -> Option<Item> {
+        let item = self.items.pop_back()?;
+        self.octets -= item.size as u64;
+        Some(item)
+    }
+
+    /// The head.
+    pub fn head(&self) -> Option<&Item> {
+        self.items.front()
+    }
+
+    /// Octets that wait.
+    pub fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// Packets that wait.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+
+    /// A packet that is not ECN-capable, of flow 0.
+    pub fn item(id: u32, size: u32, since: Time) -> Item {
+        Item {
+            id: PacketId(id),
+            size,
+            flow: 0,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            marked: false,
+            since,
+            fate: 0,
+            distance: 0,
+            extra: Span::ZERO,
+        }
+    }
+
+    /// The date `us` microseconds after the start.
+    pub fn at_us(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::item;
+    use super::*;
+
+    #[test]
+    fn only_ecn_capable_packets_are_marked() {
+        let marked = |ecn| {
+            let mut it = Item { ecn, ..item(0, 40, Time::ZERO) };
+            (it.mark(), it.marked)
+        };
+        assert_eq!(marked(Ecn::NotEct), (false, false));
+        assert_eq!(marked(Ecn::Ect0), (true, true));
+        assert_eq!(marked(Ecn::Ect1), (true, true));
+        assert_eq!(marked(Ecn::Ce), (true, false)); // nothing left to set
+    }
+
+    #[test]
+    fn a_band_counts_octets() {
+        let mut band = Band::default();
+        for id in 0..3 {
+            band.push(item(id, 100 + id, Time::ZERO));
+        }
+        assert_eq!((band.len(), band.octets()), (3, 303));
+        assert_eq!(band.pop_tail().map(|it| it.id), Some(PacketId(2)));
+        assert_eq!(band.pop().map(|it| it.id), Some(PacketId(0)));
+        assert_eq!((band.len(), band.octets()), (1, 101));
+    }
+}

@@ -1,0 +1,188 @@
+use super::*;
+use crate::queue::Waiting;
+
+const MS: fn(u64) -> Span = Span::from_millis;
+
+fn at(span: Span) -> Time {
+    Time::ZERO + span
+}
+
+fn pie(config: PieConfig) -> Pie {
+    Pie::new(&config, Generator::from_u64(4))
+}
+
+fn arrival(now: Time) -> Arrival {
+    Arrival {
+        now,
+        size: 1500,
+        ecn: Ecn::Ect0,
+        waiting: Waiting::default(),
+        busy_until: Time::NEVER,
+    }
+}
+
+/// Departures every millisecond that waited what `delay` says, with a backlog
+/// of 30,000 octets, for `ms` milliseconds.
+fn run(it: &mut Pie, ms: std::ops::Range<u64>, delay: impl Fn(u64) -> Span) {
+    for i in ms {
+        if it.backlog < 30_000 {
+            it.on_enqueue(1500);
+        }
+        it.on_departure(at(MS(i)), delay(i), 1500);
+        it.on_enqueue(1500);
+    }
+}
+
+#[test]
+fn the_probability_follows_its_equation_step_by_step() {
+    // Q4: p += alpha (q - ref) + beta (q - q_old), scaled as §4.2 says.
+    let mut it = pie(PieConfig::default());
+    it.backlog = 30_000;
+    let (mut p, mut old) = (0.0_f64, 0.0);
+    for step in 1..400_u64 {
+        // The delay climbs to 60 ms, stays, and falls to 5 ms.
+        let q = match step {
+            0..60 => step as f64 * 0.001,
+            60..200 => 0.060,
+            _ => 0.005,
+        };
+        it.on_departure(at(MS(15 * step)), Span::from_secs_f64(q).unwrap(), 1500);
+        it.on_enqueue(1500);
+        it.update_before(at(MS(15 * step + 1)));
+        let divisor = if p < 1e-6 {
+            2048.0
+        } else if p < 1e-5 {
+            512.0
+        } else if p < 1e-4 {
+            128.0
+        } else if p < 1e-3 {
+            32.0
+        } else if p < 1e-2 {
+            8.0
+        } else if p < 1e-1 {
+            2.0
+        } else {
+            1.0
+        };
+        p += (0.125 * (q - 0.015) + 1.25 * (q - old)) / divisor;
+        p = p.clamp(0.0, 1.0);
+        old = q;
+        assert!((it.probability() - p).abs() < 1e-12, "step {step}: {} {p}", it.probability());
+    }
+    assert!(p > 0.0);
+}
+
+#[test]
+fn late_updates_are_those_of_a_clock() {
+    // One that is asked every millisecond and one that sleeps for seconds agree.
+    let (mut awake, mut asleep) = (pie(PieConfig::default()), pie(PieConfig::default()));
+    for it in [&mut awake, &mut asleep] {
+        run(it, 1..2000, |_| MS(40));
+        assert!(it.probability() > 0.01);
+    }
+    for ms in 2000..9000 {
+        awake.update_before(at(MS(ms)));
+    }
+    asleep.update_before(at(MS(8999)));
+    assert_eq!(awake.probability(), asleep.probability());
+    assert_eq!(awake.next_update, asleep.next_update);
+}
+
+#[test]
+fn an_idle_link_forgets_and_keeps_the_grid_of_updates() {
+    let mut it = pie(PieConfig::default());
+    run(&mut it, 1..3000, |_| MS(40));
+    while it.backlog > 0 {
+        it.on_departure(at(MS(3000)), MS(40), 1500);
+    }
+    assert!(it.probability() > 0.1);
+    it.on_arrival(&arrival(at(Span::from_secs(3600)) + MS(1)));
+    assert_eq!(it.probability(), 0.0);
+    assert_eq!(it.next_update, at(Span::from_secs(3600) + MS(15)));
+}
+
+#[test]
+fn a_burst_is_let_through_after_quiet() {
+    let mut it = pie(PieConfig::default());
+    it.probability = 1.0;
+    it.old_delay = 0.1;
+    it.backlog = 60_000;
+    assert_eq!(it.on_arrival(&arrival(at(MS(1)))), Decision::Admit);
+    assert_eq!(it.burst_left, MS(150));
+    it.burst_left = Span::ZERO;
+    assert_eq!(it.on_arrival(&arrival(at(MS(2)))), Decision::Drop);
+}
+
+#[test]
+fn a_short_queue_or_a_low_delay_is_never_hit() {
+    let ready = |backlog, old_delay, probability| {
+        let mut it = pie(PieConfig { burst: Span::ZERO, ..PieConfig::default() });
+        (it.backlog, it.old_delay, it.probability) = (backlog, old_delay, probability);
+        (0..500).filter(|_| it.on_arrival(&arrival(at(MS(1)))) != Decision::Admit).count()
+    };
+    assert_eq!(ready(3000, 0.1, 0.9), 0); // two packets
+    assert_eq!(ready(60_000, 0.007, 0.19), 0); // half the target
+    let hits = ready(60_000, 0.1, 0.3);
+    assert!((110..190).contains(&hits), "{hits}"); // 150 of 500
+}
+
+#[test]
+fn marks_below_the_threshold_and_drops_above() {
+    let seen = |probability| {
+        let config = PieConfig { ecn: true, burst: Span::ZERO, ..PieConfig::default() };
+        let mut it = pie(config);
+        (it.backlog, it.old_delay, it.probability) = (60_000, 0.1, probability);
+        let all: Vec<_> = (0..400).map(|_| it.on_arrival(&arrival(at(MS(1))))).collect();
+        (all.contains(&Decision::Mark), all.contains(&Decision::Drop))
+    };
+    assert_eq!(seen(0.1), (true, false));
+    assert_eq!(seen(0.11), (false, true));
+}
+
+#[test]
+fn derandomized_drops_keep_their_distance() {
+    let config = PieConfig { derandomize: true, burst: Span::ZERO, ..PieConfig::default() };
+    let mut it = pie(config);
+    (it.backlog, it.old_delay, it.probability) = (60_000, 0.1, 0.05);
+    let mut last = None;
+    let mut count = 0;
+    for i in 0..20_000_u32 {
+        if it.on_arrival(&arrival(at(MS(1)))) == Decision::Drop {
+            if let Some(last) = last {
+                let space = i - last;
+                assert!((17..=170).contains(&space), "{space}");
+            }
+            last = Some(i);
+            count += 1;
+        }
+    }
+    // 17 packets pass, then one in twenty: one in 36 or 37.
+    assert!((480..=620).contains(&count), "{count}");
+}
+
+#[test]
+fn the_departure_rate_gives_the_delay() {
+    let mut it = pie(PieConfig { delay: DelayEstimate::Rate, ..PieConfig::default() });
+    it.backlog = 45_000;
+    // 1500 octets a millisecond: 45,000 octets are 30 ms.
+    for i in 1..=200 {
+        it.on_departure(at(MS(i)), Span::ZERO, 1500);
+        it.on_enqueue(1500);
+    }
+    it.update_before(at(MS(211)));
+    // 16,384 octets are counted in whole packets: 11 leave in 10 ms.
+    let measured = it.delay;
+    assert!((0.025..=0.031).contains(&measured), "{measured}");
+}
+
+#[test]
+fn increases_are_capped_where_asked() {
+    let step = |cap| {
+        let mut it = pie(PieConfig { cap, ..PieConfig::default() });
+        (it.backlog, it.delay, it.probability) = (60_000, 1.0, 0.2);
+        it.update();
+        it.probability()
+    };
+    assert!((step(true) - 0.22).abs() < 1e-12);
+    assert_eq!(step(false), 1.0);
+}

@@ -1,0 +1,82 @@
+//! A step: ECN-capable packets that find at least K waiting are marked; others
+//! are not touched. The marking of DCTCP (RFC 8257 §3.1; Alizadeh et al.,
+//! SIGCOMM 2010), on the instantaneous queue.
+
+use super::{Arrival, Decision, QueueLimit};
+use crate::config::{ConfigError, Info};
+use anabranch_units::Bytes;
+use anabranch_wire::Ecn;
+
+pub(super) const INFO: Info = Info {
+    name: "threshold",
+    summary: "drop-tail that marks ECN-capable packets while at least K wait (DCTCP)",
+    reference: "RFC 8257 §3.1; Alizadeh et al., SIGCOMM 2010",
+};
+
+/// Parameters of the step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThresholdConfig {
+    /// What may wait at all.
+    pub limit: QueueLimit,
+    /// K: with this much waiting, arrivals are marked.
+    pub mark: QueueLimit,
+}
+
+impl Default for ThresholdConfig {
+    /// K = 65 packets, the authors' value for 10 Gbit/s; limit 100 packets.
+    fn default() -> Self {
+        ThresholdConfig { limit: QueueLimit::Packets(100), mark: QueueLimit::Packets(65) }
+    }
+}
+
+impl ThresholdConfig {
+    /// Checks the fields.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        match self.mark {
+            QueueLimit::Unlimited => Err(ConfigError::new("mark", "unlimited", "an amount")),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn on_arrival(&self, it: &Arrival) -> Decision {
+        let reached = match self.mark {
+            QueueLimit::Packets(n) => it.waiting.packets >= n,
+            QueueLimit::Octets(Bytes(n)) => it.waiting.octets >= n,
+            QueueLimit::Unlimited => false,
+        };
+        if reached && it.ecn != Ecn::NotEct { Decision::Mark } else { Decision::Admit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::Waiting;
+    use anabranch_units::Time;
+
+    #[test]
+    fn marks_from_k_packets_on_and_nothing_else() {
+        let it = ThresholdConfig { mark: QueueLimit::Packets(3), ..ThresholdConfig::default() };
+        let decide = |packets, ecn| {
+            it.on_arrival(&Arrival {
+                now: Time::ZERO,
+                size: 1500,
+                ecn,
+                waiting: Waiting { packets, octets: packets * 1500 },
+                busy_until: Time::NEVER,
+            })
+        };
+        assert_eq!(decide(2, Ecn::Ect0), Decision::Admit);
+        assert_eq!(decide(3, Ecn::Ect0), Decision::Mark);
+        assert_eq!(decide(3, Ecn::NotEct), Decision::Admit);
+        let octets = ThresholdConfig { mark: QueueLimit::Octets(Bytes(3000)), ..it };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            size: 40,
+            ecn: Ecn::Ect1,
+            waiting: Waiting { packets: 2, octets: 3000 },
+            busy_until: Time::NEVER,
+        };
+        assert_eq!(octets.on_arrival(&arrival), Decision::Mark);
+    }
+}

@@ -1,0 +1,95 @@
+//! Transmitters: when a packet that goes to the line at a date has left it.
+//! Deterministic functions of time, one law a file.
+
+mod constant;
+mod schedule;
+mod token_bucket;
+mod trace;
+
+pub use schedule::{DelaySchedule, RateSchedule};
+pub use token_bucket::TokenBucketConfig;
+pub use trace::TraceConfig;
+
+pub(crate) use constant::Line;
+pub(crate) use schedule::Rates;
+pub(crate) use token_bucket::{Bucket, TokenBucket};
+pub(crate) use trace::Trace;
+
+use crate::config::{ConfigError, Info};
+use anabranch_units::{Bytes, Rate, Time};
+
+/// The transmitters by name.
+pub const TRANSMITTERS: &[Info] = &[
+    Info { name: "constant", summary: "one rate", reference: "size over rate" },
+    schedule::INFO,
+    trace::INFO,
+    token_bucket::INFO,
+];
+
+/// Description of a transmitter.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum TransmitterConfig {
+    /// The link's rate, always.
+    #[default]
+    Constant,
+    /// Rates that change at given dates, zero included.
+    Schedule(RateSchedule),
+    /// Delivery opportunities from a trace.
+    Trace(TraceConfig),
+    /// The link's rate, shaped by a token bucket.
+    TokenBucket(TokenBucketConfig),
+}
+
+impl TransmitterConfig {
+    pub(crate) fn validate(&self, mtu: Bytes) -> Result<(), ConfigError> {
+        match self {
+            TransmitterConfig::Constant => Ok(()),
+            TransmitterConfig::Schedule(it) => it.validate(),
+            TransmitterConfig::Trace(it) => it.validate(),
+            TransmitterConfig::TokenBucket(it) => it.validate(mtu),
+        }
+    }
+
+    pub(crate) fn build(&self, rate: Rate) -> Transmitter {
+        match self {
+            TransmitterConfig::Constant => Transmitter::Constant(Line::new(rate)),
+            TransmitterConfig::Schedule(it) => Transmitter::Schedule(Rates::new(it)),
+            TransmitterConfig::Trace(it) => Transmitter::Trace(Trace::new(it)),
+            TransmitterConfig::TokenBucket(it) => {
+                Transmitter::TokenBucket(TokenBucket::new(it, rate))
+            }
+        }
+    }
+}
+
+/// A transmitter at work.
+#[derive(Debug)]
+pub(crate) enum Transmitter {
+    Constant(Line),
+    Schedule(Rates),
+    Trace(Trace),
+    TokenBucket(TokenBucket),
+}
+
+impl Transmitter {
+    /// When a packet that waits from `now` on is best chosen: the first date at
+    /// which the line would send.
+    pub(crate) fn ready(&self, now: Time) -> Time {
+        match self {
+            Transmitter::Constant(_) | Transmitter::TokenBucket(_) => now,
+            Transmitter::Schedule(it) => it.ready(now),
+            Transmitter::Trace(it) => it.ready(now),
+        }
+    }
+
+    /// When a packet of `size` octets that goes to the line at `start` has left
+    /// it; [`Time::NEVER`] if it never does. Dates never decrease.
+    pub(crate) fn departure(&mut self, start: Time, size: u32) -> Time {
+        match self {
+            Transmitter::Constant(it) => start.saturating_add(it.time_for(size)),
+            Transmitter::Schedule(it) => it.departure(start, size),
+            Transmitter::Trace(it) => it.departure(start, size),
+            Transmitter::TokenBucket(it) => it.departure(start, size),
+        }
+    }
+}
