@@ -165,6 +165,8 @@ fn link_config(direction: &Direction, key: impl Fn(&str, bool) -> Option<FlowKey
     LinkConfig {
         rate: direction.rate,
         delay: direction.delay,
+        delays: direction.delays.clone(),
+        transmitter: direction.transmitter.clone(),
         mtu: direction.mtu,
         queue: direction.queue.clone(),
         impairments: impairments.collect(),

@@ -2,7 +2,7 @@
 
 use crate::schema::What;
 use anabranch_congestion::ALGORITHMS;
-use anabranch_network::{IMPAIRMENTS, QUEUES};
+use anabranch_network::{IMPAIRMENTS, QUEUES, TRANSMITTERS};
 use anabranch_tcp::recovery::SCHEMES;
 
 /// A line of a catalogue.
@@ -17,7 +17,8 @@ pub struct Entry {
 }
 
 /// The catalogues that [`catalogue`] knows.
-pub const KINDS: [&str; 5] = ["algorithms", "recoveries", "queues", "impairments", "observers"];
+pub const KINDS: [&str; 6] =
+    ["algorithms", "recoveries", "queues", "transmitters", "impairments", "observers"];
 
 /// The entries of the catalogue of this kind; `None` for a kind that is none.
 ///
@@ -40,6 +41,7 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
             .collect(),
         "recoveries" => recoveries("").collect(),
         "queues" => network(QUEUES),
+        "transmitters" => network(TRANSMITTERS),
         "impairments" => network(IMPAIRMENTS),
         "observers" => What::ALL
             .iter()

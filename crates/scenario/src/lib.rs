@@ -19,6 +19,7 @@ mod record;
 mod result;
 mod run;
 pub mod schema;
+mod traces;
 mod validate;
 
 pub use catalogue::{Entry, KINDS, catalogue};

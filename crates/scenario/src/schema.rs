@@ -10,7 +10,9 @@ mod flow;
 mod impairment;
 mod link;
 mod observe;
+mod queue;
 mod tcp;
+mod transmitter;
 mod window;
 
 pub use flow::{FlowSpec, Protocol};
@@ -20,7 +22,7 @@ pub use observe::{Observe, What};
 
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use crate::{InputError, overrides, validate};
+use crate::{InputError, overrides, traces, validate};
 use anabranch_units::Span;
 use toml::{Table, Value};
 
@@ -76,6 +78,7 @@ impl Scenario {
         changes: &[S],
     ) -> Result<Scenario, InputError> {
         let mut table = parse(text, file)?;
+        traces::inline(&mut table, file).map_err(|e| e.in_file(file))?;
         for change in changes {
             overrides::apply(&mut table, change.as_ref()).map_err(|e| e.in_file(file))?;
         }

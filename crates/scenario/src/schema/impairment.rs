@@ -1,10 +1,13 @@
 //! Impairments of a link's direction.
 
+use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_network::{IMPAIRMENTS, ImpairmentKind, Position};
-use anabranch_units::Span;
+use anabranch_network::{
+    IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, OutageConfig, Position,
+};
+use anabranch_units::{Bytes, Rate, Span};
 use toml::{Table, Value};
 
 /// An impairment and where it acts.
@@ -32,6 +35,10 @@ pub enum Mishap {
     },
 }
 
+const LAWS: [(&str, JitterLaw); 3] =
+    [("uniform", JitterLaw::Uniform), ("normal", JitterLaw::Normal), ("pareto", JitterLaw::Pareto)];
+/// How long a packet waits for those that are to overtake it.
+const LONGEST: Span = Span::from_secs(1);
 const POSITIONS: [(&str, Position); 2] =
     [("ingress", Position::Ingress), ("egress", Position::Egress)];
 
@@ -60,6 +67,29 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
             let first = read_count(f, "first")?.unwrap_or(every);
             Mishap::Any(ImpairmentKind::Periodic { every, first })
         }
+        "reorder-distance" => Mishap::Any(ImpairmentKind::ReorderDistance {
+            probability: probability("probability")?,
+            distance: f
+                .integer("distance", 1..=u32::MAX)?
+                .ok_or_else(|| f.error("distance", COUNT))?,
+            longest: f.quantity("longest")?.unwrap_or(LONGEST),
+        }),
+        "jitter" => Mishap::Any(ImpairmentKind::Jitter(JitterConfig {
+            mean: f.quantity("mean")?.ok_or_else(|| f.error("mean", Span::ALLOWED))?,
+            deviation: f.quantity("deviation")?.unwrap_or(Span::ZERO),
+            law: f.choice("law", &LAWS)?.unwrap_or_default(),
+            correlation: f.number("correlation")?.unwrap_or(0.0),
+            keep_order: f.boolean("keep_order")?.unwrap_or(false),
+        })),
+        "corrupt" => Mishap::Any(ImpairmentKind::Corrupt {
+            probability: probability("probability")?,
+            bits: f.integer("bits", 1..=1000)?.unwrap_or(1),
+        }),
+        "outage" => Mishap::Any(ImpairmentKind::Outage(read_outage(f)?)),
+        "police" => Mishap::Any(ImpairmentKind::Police {
+            rate: f.quantity("rate")?.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
+            burst: f.quantity("burst")?.ok_or_else(|| f.error("burst", Bytes::ALLOWED))?,
+        }),
         "reorder" => Mishap::Any(ImpairmentKind::Reorder {
             probability: probability("probability")?,
             extra: f.quantity("extra")?.ok_or_else(|| f.error("extra", Span::ALLOWED))?,
@@ -76,7 +106,25 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
     };
     let at = f.choice("at", &POSITIONS)?.unwrap_or_default();
     f.finish()?;
+    if let Mishap::Any(kind) = &what {
+        let config = ImpairmentConfig { kind: kind.clone(), at };
+        config.validate().map_err(|error| in_field(f, error))?;
+    }
     Ok(Impairment { what, at })
+}
+
+fn read_outage(f: &Fields<'_>) -> Result<OutageConfig, InputError> {
+    let mut intervals = Vec::new();
+    for it in f.tables("intervals")? {
+        let at = it.quantity("at")?.ok_or_else(|| it.error("at", Span::ALLOWED))?;
+        let length = it.quantity("for")?.ok_or_else(|| it.error("for", Span::ALLOWED))?;
+        it.finish()?;
+        intervals.push((at, length));
+    }
+    if intervals.is_empty() {
+        return Err(f.error("intervals", "a list such as [{ at = \"5 s\", for = \"1 s\" }]"));
+    }
+    Ok(OutageConfig { intervals, period: f.quantity("period")? })
 }
 
 const COUNT: &str = "a count of packets, at least 1";
@@ -132,6 +180,43 @@ impl Impairment {
             Mishap::Any(ImpairmentKind::Duplicate { probability }) => {
                 put("kind", "duplicate".into());
                 put("probability", (*probability).into());
+            }
+            Mishap::Any(ImpairmentKind::ReorderDistance { probability, distance, longest }) => {
+                put("kind", "reorder-distance".into());
+                put("probability", (*probability).into());
+                put("distance", i64::from(*distance).into());
+                put("longest", longest.write().into());
+            }
+            Mishap::Any(ImpairmentKind::Jitter(it)) => {
+                put("kind", "jitter".into());
+                put("mean", it.mean.write().into());
+                put("deviation", it.deviation.write().into());
+                let law = LAWS.iter().find(|(_, law)| *law == it.law);
+                put("law", law.map_or("", |(name, _)| name).into());
+                put("correlation", it.correlation.into());
+                put("keep_order", it.keep_order.into());
+            }
+            Mishap::Any(ImpairmentKind::Corrupt { probability, bits }) => {
+                put("kind", "corrupt".into());
+                put("probability", (*probability).into());
+                put("bits", i64::from(*bits).into());
+            }
+            Mishap::Any(ImpairmentKind::Outage(it)) => {
+                put("kind", "outage".into());
+                let interval = |(at, length): &(Span, Span)| {
+                    let fields = [("at", at), ("for", length)];
+                    let fields = fields.map(|(name, span)| (name.into(), span.write().into()));
+                    Value::Table(Table::from_iter(fields))
+                };
+                put("intervals", Value::Array(it.intervals.iter().map(interval).collect()));
+                if let Some(period) = it.period {
+                    put("period", period.write().into());
+                }
+            }
+            Mishap::Any(ImpairmentKind::Police { rate, burst }) => {
+                put("kind", "police".into());
+                put("rate", rate.write().into());
+                put("burst", burst.write().into());
             }
             Mishap::Any(ImpairmentKind::Packets { .. }) => {
                 unreachable!("chosen packets are described by the name of their flow")

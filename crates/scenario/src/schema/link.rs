@@ -1,10 +1,11 @@
 //! Links: two directions, each with a rate, a delay, a queue and impairments.
 
 use super::impairment::{self, Impairment};
+use super::{queue, transmitter};
 use crate::InputError;
 use crate::fields::Fields;
-use crate::quantity::{Amount, Packets, Quantity};
-use anabranch_network::{LinkConfig, QUEUES, QueueConfig, QueueLimit};
+use crate::quantity::Quantity;
+use anabranch_network::{DelaySchedule, LinkConfig, QueueConfig, TransmitterConfig};
 use anabranch_units::{Bytes, Rate, Span};
 use toml::{Table, Value};
 
@@ -28,8 +29,12 @@ pub struct LinkSpec {
 pub struct Direction {
     /// Transmission rate.
     pub rate: Rate,
+    /// What sends at other rates than this one alone.
+    pub transmitter: TransmitterConfig,
     /// Propagation delay.
     pub delay: Span,
+    /// Propagation delays that change with time, instead of `delay`.
+    pub delays: Option<DelaySchedule>,
     /// Largest packet, IP header included.
     pub mtu: Bytes,
     /// The queue in front of the transmitter.
@@ -50,13 +55,17 @@ impl LinkSpec {
             .and_then(|ends| ends.try_into().ok())
             .filter(|[a, b]: &[String; 2]| a != b)
             .ok_or_else(|| f.error("ends", two))?;
-        let rate = f.quantity("rate")?.ok_or_else(|| f.error("rate", Rate::ALLOWED))?;
-        let delay = f.quantity("delay")?.ok_or_else(|| f.error("delay", Span::ALLOWED))?;
+        let transmitter = transmitter::read(f)?.unwrap_or_default();
+        let rate = f.quantity("rate")?.or_else(|| transmitter::usual_rate(&transmitter));
+        let delays = transmitter::read_delays(f)?;
+        let delay = f.quantity("delay")?.or_else(|| delays.as_ref().map(|it| it.steps[0].1));
         let forward = Direction {
-            rate,
-            delay,
+            rate: rate.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
+            transmitter,
+            delay: delay.ok_or_else(|| f.error("delay", Span::ALLOWED))?,
+            delays,
             mtu: read_mtu(f)?.unwrap_or(MTU),
-            queue: read_queue(f)?.unwrap_or_default(),
+            queue: queue::read(f)?.unwrap_or_default(),
             impairments: impairment::read_all(f)?,
         };
         let name = f.text("name")?.map(str::to_owned);
@@ -65,14 +74,30 @@ impl LinkSpec {
 
         let mut back = Direction { impairments: Vec::new(), ..forward.clone() };
         let mut reverse_name = None;
-        if let Some(r) = reverse {
-            back.rate = r.quantity("rate")?.unwrap_or(back.rate);
-            back.delay = r.quantity("delay")?.unwrap_or(back.delay);
-            back.mtu = read_mtu(&r)?.unwrap_or(back.mtu);
-            back.queue = read_queue(&r)?.unwrap_or(back.queue);
-            back.impairments = impairment::read_all(&r)?;
+        if let Some(r) = &reverse {
+            // What is given replaces what the other direction has of its kind.
+            let (rate, own) = (r.quantity("rate")?, transmitter::read(r)?);
+            if rate.is_some() || own.is_some() {
+                back.transmitter = own.unwrap_or_default();
+                let usual = transmitter::usual_rate(&back.transmitter);
+                back.rate = rate.or(usual).unwrap_or(back.rate);
+            }
+            let (delay, own) = (r.quantity("delay")?, transmitter::read_delays(r)?);
+            if delay.is_some() || own.is_some() {
+                let first = own.as_ref().map(|it| it.steps[0].1);
+                back.delay = delay.or(first).unwrap_or(back.delay);
+                back.delays = own;
+            }
+            back.mtu = read_mtu(r)?.unwrap_or(back.mtu);
+            back.queue = queue::read(r)?.unwrap_or(back.queue);
+            back.impairments = impairment::read_all(r)?;
             reverse_name = r.text("name")?.map(str::to_owned);
             r.finish()?;
+        }
+        forward.check(f)?;
+        match &reverse {
+            Some(r) => back.check(r)?,
+            None => back.check(f)?,
         }
         let [a, b] = &ends;
         let reverse_name = reverse_name.unwrap_or_else(|| match &name {
@@ -98,23 +123,34 @@ impl LinkSpec {
 }
 
 impl Direction {
-    fn write(&self, table: &mut Table) {
-        let QueueConfig::DropTail { limit } = &self.queue;
-        let limit = match limit {
-            QueueLimit::Packets(n) => Packets(u32::try_from(*n).unwrap_or(u32::MAX)).write(),
-            QueueLimit::Octets(n) => n.write(),
-            QueueLimit::Unlimited => UNLIMITED.to_owned(),
+    /// Checks what concerns more than one field.
+    fn check(&self, f: &Fields<'_>) -> Result<(), InputError> {
+        let config = LinkConfig {
+            mtu: self.mtu,
+            transmitter: self.transmitter.clone(),
+            delays: self.delays.clone(),
+            ..LinkConfig::new(Rate::gbit(1), Span::ZERO)
         };
-        let mut queue = Table::new();
-        queue.insert("kind".into(), DROP_TAIL.into());
-        queue.insert("limit".into(), limit.into());
+        config.validate().map_err(|error| match error.field {
+            "burst" | "peak" => {
+                let path = f.path(&format!("token_bucket.{}", error.field));
+                InputError::field(path, error.value, error.allowed)
+            }
+            _ => queue::in_field(f, error),
+        })
+    }
+
+    fn write(&self, table: &mut Table) {
         let mut put = |name: &str, value: Value| {
             table.insert(name.to_owned(), value);
         };
         put("rate", self.rate.write().into());
         put("delay", self.delay.write().into());
         put("mtu", self.mtu.write().into());
-        put("queue", Value::Table(queue));
+        put("queue", queue::write(&self.queue));
+        for (name, value) in transmitter::write(&self.transmitter, self.delays.as_ref()) {
+            put(name, value);
+        }
         put("impairments", Value::Array(self.impairments.iter().map(Impairment::write).collect()));
     }
 }
@@ -129,27 +165,5 @@ fn read_mtu(f: &Fields<'_>) -> Result<Option<Bytes>, InputError> {
     Ok(mtu)
 }
 
-const DROP_TAIL: &str = "droptail";
-const UNLIMITED: &str = "unlimited";
-
-fn read_queue(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
-    let Some(q) = f.table("queue")? else { return Ok(None) };
-    let kinds: Vec<_> = QUEUES.iter().map(|info| info.name).collect();
-    if q.text("kind")?.unwrap_or(DROP_TAIL) != DROP_TAIL {
-        return Err(q.error("kind", kinds.join(", ")));
-    }
-    let limit = match q.text("limit")? {
-        None => {
-            let QueueConfig::DropTail { limit } = QueueConfig::default();
-            limit
-        }
-        Some(UNLIMITED) => QueueLimit::Unlimited,
-        Some(text) => match Amount::parse(text) {
-            Some(Amount::Packets(n)) => QueueLimit::Packets(n.into()),
-            Some(Amount::Octets(n)) => QueueLimit::Octets(Bytes(n)),
-            None => return Err(q.error("limit", format!("{}, or \"unlimited\"", Amount::ALLOWED))),
-        },
-    };
-    q.finish()?;
-    Ok(Some(QueueConfig::DropTail { limit }))
-}
+#[cfg(test)]
+mod tests;

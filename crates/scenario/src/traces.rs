@@ -1,0 +1,89 @@
+//! Traces of delivery opportunities in files of their own: `trace = { file =
+//! "cell.trace" }` of a link is read when the scenario is, and stands in it as
+//! `trace = { millis = [...] }` from then on, so that what is resolved needs no
+//! other file. A relative path starts at the folder of the scenario.
+
+use crate::InputError;
+use crate::schema::{LARGEST_FILE, load};
+use anabranch_network::TraceConfig;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// Puts the contents of trace files in their places.
+pub(crate) fn inline(scenario: &mut Table, file: &str) -> Result<(), InputError> {
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let Some(links) = scenario.get_mut("links").and_then(Value::as_array_mut) else {
+        return Ok(());
+    };
+    for (i, link) in links.iter_mut().enumerate() {
+        let Some(link) = link.as_table_mut() else { continue };
+        inline_direction(link, folder, &format!("links[{i}]"))?;
+        if let Some(reverse) = link.get_mut("reverse").and_then(Value::as_table_mut) {
+            inline_direction(reverse, folder, &format!("links[{i}].reverse"))?;
+        }
+    }
+    Ok(())
+}
+
+fn inline_direction(direction: &mut Table, folder: &Path, path: &str) -> Result<(), InputError> {
+    let Some(trace) = direction.get_mut("trace").and_then(Value::as_table_mut) else {
+        return Ok(());
+    };
+    let Some(name) = trace.get("file") else { return Ok(()) };
+    let refused = |allowed: String| {
+        let shown = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+        InputError::field(format!("{path}.trace.file"), shown, allowed)
+    };
+    let given = name.as_str().ok_or_else(|| refused("the name of a file, in quotes".into()))?;
+    if trace.contains_key("millis") {
+        return Err(refused("either `file` or `millis`".into()));
+    }
+    let text = load(&folder.join(given)).map_err(|e| {
+        refused(format!("a trace file of at most {} MiB; {}", LARGEST_FILE >> 20, e.allowed))
+    })?;
+    let read = TraceConfig::parse(&text)
+        .map_err(|e| refused(format!("{}; it has {}", e.allowed, e.value)))?;
+    let millis = read.millis.iter().map(|ms| Value::Integer(i64::from(*ms))).collect();
+    trace.remove("file");
+    trace.insert("millis".into(), Value::Array(millis));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+
+    fn scenario(file: &str) -> String {
+        format!(
+            "hosts = [\"a\", \"b\"]\n[[links]]\nends = [\"a\", \"b\"]\ndelay = \"20 ms\"\n\
+             trace = {{ file = \"{file}\" }}\n[[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
+             size = \"1 MB\"\n"
+        )
+    }
+
+    #[test]
+    fn files_are_found_beside_the_scenario_and_resolved() {
+        let folder = std::env::temp_dir().join(format!("anabranch-traces-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("good.trace"), "0\n4\n4\n10\n").unwrap();
+        std::fs::write(folder.join("bad.trace"), "5\n4\n").unwrap();
+        let at = folder.join("s.toml").display().to_string();
+        let s = Scenario::from_toml(&scenario("good.trace"), &at).unwrap();
+        // 4 · 1500 B in 10 ms.
+        assert_eq!(s.links[0].forward.rate.to_string(), "4800 kbit/s");
+        let resolved = s.resolved_toml();
+        assert!(resolved.contains("millis = [0, 4, 4, 10]"), "{resolved}");
+        assert_eq!(Scenario::from_toml(&resolved, "elsewhere").unwrap(), s);
+
+        let said = Scenario::from_toml(&scenario("bad.trace"), &at).unwrap_err().to_string();
+        assert!(
+            said.contains(
+                "field `links[0].trace.file`: value `bad.trace`: allowed: dates that do not descend"
+            ),
+            "{said}"
+        );
+        let said = Scenario::from_toml(&scenario("none.trace"), &at).unwrap_err().to_string();
+        assert!(said.contains("links[0].trace.file"), "{said}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
