@@ -48,6 +48,7 @@ def judge(values: Values) -> list[Claim]:
         _pftk(values),
         _limited(values),
         _cubic(values),
+        _highspeed(values),
         _slow_start(values),
         _buffer(values),
     ]
@@ -136,19 +137,11 @@ def _limited(values: Values) -> Claim:
 
 
 def _cubic(values: Values) -> Claim:
-    measured = estimates(values, "loss", "cubic", "periodic")
-    friendly = {p for p in measured if models.cubic(p, rtt()) == models.mathis(p)}
-    own = {p: estimate for p, estimate in measured.items() if p not in friendly}
-    others = {p: estimate for p, estimate in measured.items() if p in friendly}
-    name = _by_loss("window / RFC 9438")
     return Claim(
         "T6",
         "Under periodic loss CUBIC's average window is 1.054 (R/p)^(3/4) where that is more than"
         " AIMD's, within 1 %.",
-        [
-            *_ratios(own, lambda p: models.cubic(p, rtt()), 0.01, name),
-            *_ratios(others, lambda p: models.cubic(p, rtt()), None, name),
-        ],
+        _above_aimd(values, "cubic", lambda p: models.cubic(p, rtt()), 0.01, "RFC 9438"),
         "Fast convergence is off, and runs begin at the fixed point: it attracts only slowly, an"
         " offset x decays as 1/sqrt(1/x^2 + 1.42 n) over n losses. Where AIMD's window is larger,"
         " what is said of T1 holds.",
@@ -156,14 +149,28 @@ def _cubic(values: Values) -> Claim:
 
 
 def _highspeed(values: Values) -> Claim:
-    measured = estimates(values, "loss", "highspeed", "periodic")
     return Claim(
         "T7",
-        "HighSpeed TCP's average window is 0.12/p^0.835, and standard TCP's below 38 segments,"
-        " within 10 %.",
-        _ratios(measured, models.highspeed, 0.1, _by_loss("window / RFC 3649")),
+        "HighSpeed TCP's average window is 0.12/p^0.835 where that is more than AIMD's, within"
+        " 3 %.",
+        _above_aimd(values, "highspeed", models.highspeed, 0.03, "RFC 3649"),
         "RFC 3649 derives its parameters from this response function.",
     )
+
+
+def _above_aimd(
+    values: Values,
+    algorithm: str,
+    model: Callable[[float], float],
+    tolerance: float,
+    source: str,
+) -> list[Measure]:
+    """Judged where the algorithm's own law gives more than AIMD; reported elsewhere."""
+    measured = estimates(values, "loss", algorithm, "periodic")
+    own = {p: estimate for p, estimate in measured.items() if model(p) > models.mathis(p)}
+    others = {p: estimate for p, estimate in measured.items() if p not in own}
+    name = _by_loss(f"window / {source}")
+    return [*_ratios(own, model, tolerance, name), *_ratios(others, model, None, name)]
 
 
 def _slow_start(values: Values) -> Claim:

@@ -76,6 +76,7 @@ def _loss(quick: bool) -> Iterator[Run]:
     for algorithm in part["algorithms"]:
         for p in plan()["quick"]["p"] if quick else part["periodic_p"]:
             yield Run("loss", algorithm, p, "periodic", 1, _lasting(algorithm, p, part["cycles"]))
+    for algorithm in part["random_algorithms"]:
         for p in plan()["quick"]["p"] if quick else part["random_p"]:
             seconds = _lasting(algorithm, p, part["random_cycles"])
             yield from (Run("loss", algorithm, p, "random", seed, seconds) for seed in seeds)

@@ -67,7 +67,7 @@ def _periodic(directory: Path, values: Values) -> FigureEntry:
 
 def _random(directory: Path, values: Values) -> FigureEntry:
     rows = []
-    for algorithm in plan()["loss"]["algorithms"]:
+    for algorithm in plan()["loss"]["random_algorithms"]:
         rows += _points(algorithm, estimates(values, "loss", algorithm, "random"))
     name = f"reno {MODEL}"
     reno = estimates(values, "loss", "reno", "random")
