@@ -4,7 +4,8 @@
 //! A new algorithm is one file and one entry in [`register!`] below.
 
 use crate::{
-    Acked, CongestionEvent, Controller, Feedback, PathView, cubic, highspeed, reno, westwood,
+    Acked, CongestionEvent, Controller, Feedback, PathView, bbr, cubic, dctcp, highspeed, reno,
+    vegas, westwood,
 };
 use anabranch_units::{Rate, Time};
 use std::fmt;
@@ -116,6 +117,17 @@ register! {
     Westwood(westwood::WestwoodOptions => westwood::Westwood),
         "westwood", "Reno's growth; a loss leaves the measured bandwidth times the smallest RTT",
         "Grieco and Mascolo, CCR 34(2), 2004";
+    /// The window follows the queue (Brakmo and Peterson).
+    Vegas(vegas::VegasOptions => vegas::Vegas),
+        "vegas", "keeps alpha to beta segments in queues, by the round-trip time",
+        "Brakmo and Peterson, JSAC 13(8), 1995";
+    /// A reduction in proportion to the marks (RFC 8257).
+    Dctcp(dctcp::DctcpOptions => dctcp::Dctcp),
+        "dctcp", "Reno's growth; marks reduce the window in proportion to their share", "RFC 8257";
+    /// Rate and window from a model of the path, version 1 (Cardwell et al.).
+    Bbr(bbr::BbrOptions => bbr::Bbr),
+        "bbr", "paces at the measured bandwidth, whatever is lost (BBR version 1)",
+        "draft-cardwell-iccrg-bbr-congestion-control-00";
 }
 
 impl Default for Algorithm {

@@ -6,8 +6,10 @@
 
 pub mod ack_clocked;
 mod algorithm;
+pub mod bbr;
 mod controller;
 pub mod cubic;
+pub mod dctcp;
 pub mod highspeed;
 mod pacing;
 mod reduction;
@@ -15,6 +17,7 @@ pub mod reno;
 mod round;
 mod slow_start;
 mod validation;
+pub mod vegas;
 pub mod westwood;
 
 pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};

@@ -1,6 +1,8 @@
 //! What the tests of controllers share: events with one field to vary, and a
 //! loss-free, queue-free path that turns a window into ACKs.
 
+pub(crate) mod bottleneck;
+
 use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView};
 use anabranch_units::{Span, Time};
 

@@ -2,8 +2,10 @@
 
 use crate::ack_clocked::Common;
 use crate::cubic::CubicOptions;
+use crate::dctcp::DctcpOptions;
 use crate::highspeed::HighSpeedOptions;
 use crate::reno::RenoOptions;
+use crate::vegas::VegasOptions;
 use crate::westwood::WestwoodOptions;
 use crate::{
     ALGORITHMS, Acked, Algorithm, Cause, CongestionEvent, Controller, Feedback, HyStartOptions,
@@ -55,6 +57,19 @@ enum Kind {
     /// RFC 7661 keeps a window over idleness and lowers it after five minutes,
     /// whatever happens then, and at the end of a recovery.
     Validated,
+    /// Vegas moves the window by round-trip times, down too.
+    Steered,
+    /// BBR follows a model of the path: its window moves with feedback, not
+    /// with ACKs, and is not bound to loss or idleness.
+    Model,
+}
+
+fn kind_of(algorithm: &Algorithm) -> Kind {
+    match algorithm {
+        Algorithm::Vegas(_) => Kind::Steered,
+        Algorithm::Bbr(_) => Kind::Model,
+        _ => Kind::Plain,
+    }
 }
 
 /// Each registered algorithm, and those with options other than the defaults.
@@ -62,7 +77,7 @@ fn algorithms() -> Vec<(Algorithm, Kind)> {
     let mut all: Vec<_> = ALGORITHMS
         .iter()
         .filter_map(|info| Algorithm::from_name(info.name))
-        .map(|algorithm| (algorithm, Kind::Plain))
+        .map(|algorithm| (algorithm.clone(), kind_of(&algorithm)))
         .collect();
     let from_window = Common {
         ssthresh_from: SsthreshFrom::Cwnd,
@@ -77,9 +92,8 @@ fn algorithms() -> Vec<(Algorithm, Kind)> {
         pacing: Some(Pacing::default()),
         ..Common::default()
     };
-    for (common, kind) in [(from_window, Kind::Plain), (everything, Kind::Validated)] {
-        all.extend(with_common(&common).map(|algorithm| (algorithm, kind)));
-    }
+    all.extend(with_common(&from_window).map(|a| (a.clone(), kind_of(&a))));
+    all.extend(with_common(&everything).map(|a| (a, Kind::Validated)));
     all
 }
 
@@ -95,6 +109,8 @@ fn with_common(common: &Common) -> impl Iterator<Item = Algorithm> + use<> {
         }),
         Algorithm::HighSpeed(HighSpeedOptions { common: common(), ..Default::default() }),
         Algorithm::Westwood(WestwoodOptions { common: common(), ..Default::default() }),
+        Algorithm::Vegas(VegasOptions { common: common(), ..Default::default() }),
+        Algorithm::Dctcp(DctcpOptions { common: common(), ..Default::default() }),
     ]
     .into_iter()
 }
@@ -113,6 +129,7 @@ proptest! {
             let mut highest = c.window();
             let mut acked = 0;
             let plain = kind == Kind::Plain;
+            let restarts = matches!(kind, Kind::Plain | Kind::Steered);
             for (operation, elapsed_us, in_flight) in &steps {
                 now += Span::from_micros(*elapsed_us);
                 let before = c.window();
@@ -131,7 +148,7 @@ proptest! {
                     Operation::Sent { bytes } => {
                         c.on_sent(now, bytes, &path);
                         prop_assert!(c.window() <= before);
-                        prop_assert!(c.window() == before || !plain);
+                        prop_assert!(c.window() == before || kind == Kind::Validated);
                     }
                     Operation::Acked { bytes, app_limited } => {
                         acked += bytes;
@@ -141,7 +158,7 @@ proptest! {
                         c.on_ack(&Acked { now, bytes, rtt: srtt }, &path);
                         prop_assert!(c.window() >= before || !plain, "an ACK shrank the window");
                         // A round of HighSpeed TCP adds a(w) segments, 70 and more.
-                        let most = if app_limited && plain { 0 } else { bytes.max(100 * MSS) };
+                        let most = if app_limited && kind != Kind::Validated { 0 } else { bytes.max(100 * MSS) };
                         prop_assert!(c.window() <= before + most + 1, "grew too fast");
                     }
                     Operation::Congestion(cause) => {
@@ -171,7 +188,8 @@ proptest! {
                             in_recovery,
                         };
                         c.on_feedback(&feedback, &path);
-                        prop_assert!(c.window() == before || !plain);
+                        let follows = matches!(kind, Kind::Validated | Kind::Model);
+                        prop_assert!(c.window() == before || follows);
                     }
                     Operation::Undo => {
                         c.on_undo();
@@ -179,7 +197,7 @@ proptest! {
                     }
                     Operation::Idle { segments } => {
                         c.on_idle(segments * MSS);
-                        let restart = if plain { before.min(segments * MSS) } else { before };
+                        let restart = if restarts { before.min(segments * MSS) } else { before };
                         prop_assert_eq!(c.window(), restart);
                     }
                 }

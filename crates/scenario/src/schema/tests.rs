@@ -112,8 +112,16 @@ fn every_option_of_a_window_is_read_and_written() {
         ("highspeed", "high_p = 1e-6"),
         ("highspeed", "high_decrease = 0.2"),
         ("westwood", "filter = 0.5"),
+        ("vegas", "alpha = 1"),
+        ("vegas", "beta = 6"),
+        ("vegas", "gamma = 2"),
+        ("vegas", "loss_beta = 0.5"),
+        ("dctcp", "g = 0.1"),
+        ("dctcp", "initial_alpha = 0"),
+        ("bbr", r#"rtprop_filter = "5 s""#),
+        ("bbr", r#"probe_rtt = "100 ms""#),
     ];
-    let of_all = ["reno", "cubic", "highspeed", "westwood"]
+    let of_all = ["reno", "cubic", "highspeed", "westwood", "vegas", "dctcp"]
         .iter()
         .flat_map(|name| common.iter().map(move |option| (*name, *option)));
     for (algorithm, option) in of_all.chain(own) {

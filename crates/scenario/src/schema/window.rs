@@ -65,6 +65,25 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
             }
             common(form, &mut o.common)
         }
+        Algorithm::Vegas(o) => {
+            form.integer("alpha", 0..=1_000_000, &mut o.alpha)?;
+            form.integer("beta", 0..=1_000_000, &mut o.beta)?;
+            form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
+            form.probability("loss_beta", &mut o.loss_beta)?;
+            if o.beta < o.alpha {
+                return Err(form.error("beta", "at least `alpha`"));
+            }
+            common(form, &mut o.common)
+        }
+        Algorithm::Bbr(o) => {
+            form.quantity("rtprop_filter", &mut o.rtprop_filter)?;
+            form.quantity("probe_rtt", &mut o.probe_rtt)
+        }
+        Algorithm::Dctcp(o) => {
+            form.probability("g", &mut o.g)?;
+            form.probability("initial_alpha", &mut o.initial_alpha)?;
+            common(form, &mut o.common)
+        }
         Algorithm::Westwood(o) => {
             form.probability("filter", &mut o.filter)?;
             common(form, &mut o.common)
