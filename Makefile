@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= results
+MARKS := $(abspath target/marks.tsv)
 ARGS ?=
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
-	docs-images clean
+	docs-images validation clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -30,7 +31,8 @@ reproduce: setup
 test: test-rust test-python
 
 test-rust:
-	cargo test --workspace --quiet
+	mkdir -p target && rm -f $(MARKS)
+	ANABRANCH_MARKS=$(MARKS) cargo test --workspace --quiet
 
 test-python: setup
 	$(BIN)/python -m pytest
@@ -59,6 +61,11 @@ fuzz:
 	@test -d fuzz || { echo "there are no fuzz targets in fuzz/" >&2; exit 1; }
 	for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+
+# The page of formulas and what was measured beside them.
+validation: test-rust setup
+	$(BIN)/anabranch reproduce response-functions --out $(OUT)
+	$(BIN)/python tests/validation_page.py $(MARKS) $(OUT) docs/validation.md
 
 # The pictures of the README, from the study's figures.
 docs-images: reproduce

@@ -130,6 +130,7 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_testkit::marks::record;
 
     const MS: fn(u64) -> Span = Span::from_millis;
 
@@ -146,6 +147,7 @@ mod tests {
         e.on_sample(MS(180)); // 2.3: RTTVAR 3/4·50 + 1/4·80 = 57.5, SRTT 110
         assert_eq!(e.rttvar(), Some(Span::from_micros(57_500)));
         assert_eq!((e.srtt(), e.rto()), (Some(MS(110)), MS(340)));
+        record("T14", "RTO after samples of 100 and 180 ms", MS(340), e.rto(), "exact");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use anabranch_congestion::Algorithm;
 use anabranch_endpoint::{ByteStream, Endpoint, Generator, Seed};
 use anabranch_tcp::recovery::Recovery;
 use anabranch_tcp::{Config, Connection, Counting, DelayedAck};
+use anabranch_testkit::marks::record;
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
@@ -76,7 +77,15 @@ fn constant(loss: Loss, p: f64, acks_per: u32, losses: u32) -> f64 {
 fn check(loss: Loss, p: f64, acks_per: u32, expected: f64, tolerance: f64, losses: u32) {
     let c = constant(loss, p, acks_per, losses);
     let off = c / expected - 1.0;
-    println!("{loss:?} p {p} b {acks_per}: C {c:.4}, expected {expected}, {:+.1} %", off * 100.0);
+    let quantity = format!("constant C, {loss:?} loss, p = {p}, b = {acks_per}");
+    let mark = format!("{} %", tolerance * 100.0);
+    record(
+        "T1",
+        &quantity,
+        format!("{expected:.3}"),
+        format!("{c:.3} ({:+.1} %)", off * 100.0),
+        &mark,
+    );
     assert!(off.abs() <= tolerance, "{loss:?} p {p} b {acks_per}: C {c:.4}, not {expected}");
 }
 

@@ -5,6 +5,8 @@
 //! says otherwise ([`Fate`]). There is no rate: packets sent together arrive
 //! together, in order.
 
+pub mod marks;
+
 use anabranch_endpoint::{ByteStream, Event};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Ecn, Packet};

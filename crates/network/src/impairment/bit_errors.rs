@@ -43,11 +43,14 @@ impl BitErrors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_testkit::marks::record;
 
     #[test]
     fn packet_loss_follows_the_closed_form() {
         // Q3: 1e-6 and 12,000 bits give 1.193 %.
         let it = BitErrors::new(1e-6, Generator::from_u64(1));
+        let loss = format!("{:.5}", it.packet_loss(1500));
+        record("Q3", "packet loss, bit errors 1e-6, 12,000 bits", "0.01193", loss, "1e-7");
         assert!((it.packet_loss(1500) - 0.011_928_3).abs() < 1e-7, "{}", it.packet_loss(1500));
         assert_eq!(BitErrors::new(0.0, Generator::from_u64(1)).packet_loss(1500), 0.0);
         assert_eq!(BitErrors::new(1.0, Generator::from_u64(1)).packet_loss(1500), 1.0);

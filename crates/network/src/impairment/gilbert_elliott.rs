@@ -47,6 +47,7 @@ impl GilbertElliott {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_testkit::marks::record;
 
     /// Loss rate and mean burst length over `n` packets.
     fn measure(mut chain: GilbertElliott, n: u32) -> (f64, f64) {
@@ -65,6 +66,8 @@ mod tests {
         // Q2: pi_B = 0.01 / (0.01 + 0.25); k = 1, h = 0, so the mean burst is 1 / r = 4.
         let chain = GilbertElliott::new(0.01, 0.25, 1.0, 0.0, Generator::from_u64(11));
         let (loss, burst) = measure(chain, 1_000_000);
+        record("Q2", "loss, p = 0.01, r = 0.25", "0.0385", format!("{loss:.4}"), "0.0015");
+        record("Q2", "mean burst, the same", 4, format!("{burst:.2}"), "0.12");
         assert!((loss - 0.01 / 0.26).abs() < 0.0015, "{loss}");
         assert!((burst - 4.0).abs() < 0.12, "{burst}");
     }
@@ -74,6 +77,13 @@ mod tests {
         // Q2: loss = (1 - k) pi_G + (1 - h) pi_B = 0.01 * 0.9 + 0.5 * 0.1.
         let chain = GilbertElliott::new(0.02, 0.18, 0.99, 0.5, Generator::from_u64(12));
         let (loss, _) = measure(chain, 1_000_000);
+        record(
+            "Q2",
+            "loss, p = 0.02, r = 0.18, k = 0.99, h = 0.5",
+            0.059,
+            format!("{loss:.4}"),
+            "0.0015",
+        );
         assert!((loss - 0.059).abs() < 0.0015, "{loss}");
     }
 

@@ -13,6 +13,7 @@ use crate::config::{Counting, DelayedAck, InitialWindow};
 use crate::recovery::{Pipe, Recovery};
 use anabranch_congestion::Algorithm;
 use anabranch_endpoint::Seed;
+use anabranch_testkit::marks::record;
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::Span;
 use anabranch_wire::{Body, Ecn, TcpFlags, TcpSegment};
@@ -298,13 +299,16 @@ fn a_small_receive_window_limits_the_rate_exactly() {
     pair.drive(at_ms(2_250));
     let before = pair.server.receiver.received();
     pair.drive(at_ms(12_250));
-    assert_eq!(pair.server.receiver.received() - before, 50 * 5000);
+    let received = pair.server.receiver.received() - before;
+    record("T4", "octets in 50 RTT at W = 5 segments", 50 * 5000, received, "exact");
+    assert_eq!(received, 50 * 5000);
 }
 
 /// Validation T11 (Cardwell): rounds to send N segments in slow start, without
 /// loss and with an ACK per segment.
 #[test]
 fn slow_start_takes_the_closed_forms_rounds() {
+    let mut exact = 0;
     for initial in 1..=10_u32 {
         for segments in [1_u64, 7, 50, 300, 1000] {
             let config = Config {
@@ -319,8 +323,10 @@ fn slow_start_takes_the_closed_forms_rounds() {
             let expected = (segments as f64 * (g - 1.0) / initial as f64 + 1.0).log(g).ceil();
             let rounds = rounds(&pair).len();
             assert_eq!(rounds, expected as usize, "IW {initial}, {segments} segments");
+            exact += 1;
         }
     }
+    record("T11", "transfers with exactly the rounds of slow start", 50, exact, "exact");
 }
 
 /// Seven losses in a row out of a window of eleven, as published: what each

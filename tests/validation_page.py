@@ -1,0 +1,90 @@
+"""Writes docs/validation.md: formulas and published figures beside what was measured.
+
+    python tests/validation_page.py MARKS RESULTS PAGE
+
+MARKS is what the Rust tests wrote (`ANABRANCH_MARKS`), RESULTS the folder of
+`anabranch reproduce`. `make validation` runs all of it.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROWS = {
+    "T1": "Macroscopic model: rate = (MSS/R) C/sqrt(p) (Mathis et al. 1997)",
+    "T2": "PFTK: Reno with timeouts (Padhye et al. 1998; RFC 5348)",
+    "T4": "Window-limited: W per RTT",
+    "T6": "CUBIC's response function (RFC 9438)",
+    "T7": "HighSpeed's response function (RFC 3649)",
+    "T8": "Vegas keeps alpha to beta packets queued (Brakmo and Peterson 1995)",
+    "T9": "BBR: gains, ProbeRTT, throughput under loss",
+    "T10": "DCTCP: queue and amplitude (Alizadeh et al. 2011)",
+    "T11": "Rounds of slow start (Cardwell et al. 2000)",
+    "T12": "HyStart++ (RFC 9406)",
+    "T13": "RACK-TLP (RFC 8985) and PRR (RFC 6937)",
+    "T14": "Retransmission timeout (RFC 6298)",
+    "Q1": "M/D/1, M/M/1/K, Little's law",
+    "Q2": "Gilbert-Elliott loss",
+    "Q3": "Bit errors",
+    "Q4": "CoDel, PIE, DualPI2, RED",
+    "Q5": "Mahimahi traces",
+    "Q6": "Jain's index, RTT fairness",
+    "Q7": "Conservation and determinism",
+}
+STUDY = "response-functions"
+CLAIMS = {"T1-periodic": "T1", "T1-random": "T1"}
+HEAD = """\
+# Validation
+
+Formulas and published figures beside what the code does. Every line was measured: by a test, which
+fails when the mark is missed, or by the study `response-functions`, whose verdict stands there.
+Known differences are explained in [limitations.md](limitations.md). Written by `make validation`.
+"""
+
+
+def tests(file: Path) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Row name and cells of each line that a test wrote."""
+    for line in sorted(set(file.read_text(encoding="utf-8").splitlines())):
+        row, quantity, expected, measured, mark = line.split("\t")
+        yield row, (quantity, expected, measured, mark, "test")
+
+
+def study(folder: Path) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """The same of the study's judged measures."""
+    with (folder / STUDY / "measures.csv").open(encoding="utf-8") as handle:
+        for line in csv.DictReader(handle):
+            if line["verdict"]:
+                low, high = float(line["ci_low"]), float(line["ci_high"])
+                interval = "" if low == high else f" ({low:.3f} to {high:.3f}, n = {line['n']})"
+                row = CLAIMS.get(line["claim"], line["claim"])
+                measured = f"{float(line['measured']):.3f}{interval}"
+                yield row, (line["quantity"], line["expected"], measured, line["verdict"], "study")
+
+
+def page(lines: Iterable[tuple[str, tuple[str, ...]]]) -> str:
+    """The page: a table a row."""
+    tables: dict[str, list[tuple[str, ...]]] = {}
+    for row, cells in lines:
+        tables.setdefault(row, []).append(cells)
+    parts = [HEAD]
+    for row in [*ROWS, *sorted(set(tables) - set(ROWS))]:
+        if row in tables:
+            title = f"{row}: {ROWS[row]}" if row in ROWS else row.capitalize()
+            body = "".join(f"| {' | '.join(cells)} |\n" for cells in tables[row])
+            header = (
+                "| quantity | expected | measured | mark or verdict | by |\n|---|---|---|---|---|\n"
+            )
+            parts.append(f"## {title}\n\n{header}{body}")
+    return "\n".join(parts)
+
+
+def main() -> None:
+    marks, results, target = (Path(argument) for argument in sys.argv[1:])
+    target.write_text(page([*tests(marks), *study(results)]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
