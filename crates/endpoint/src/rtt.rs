@@ -74,6 +74,14 @@ impl RttEstimator {
         }
     }
 
+    /// A timeout was needless, and `rtt` is the first sample since: the
+    /// estimate is at least what it would be from this sample alone (RFC 4015
+    /// §3.2 step 8).
+    pub fn lift(&mut self, rtt: Span) {
+        self.srtt = self.srtt.max(rtt);
+        self.rttvar = self.rttvar.max(rtt / 2);
+    }
+
     /// The timer expired: doubles the timeout (RFC 6298 §5.5).
     pub fn on_timeout(&mut self) {
         self.backoff = self.backoff.saturating_add(1);
@@ -182,6 +190,18 @@ mod tests {
         assert_eq!(e.rto(), MS(3000));
         e.on_sample(MS(100));
         assert_eq!(e.rto(), MS(300));
+    }
+
+    #[test]
+    fn a_needless_timeout_lifts_the_estimate() {
+        let mut e = estimator();
+        for _ in 0..100 {
+            e.on_sample(MS(100));
+        }
+        e.on_sample(MS(500));
+        e.lift(MS(500));
+        // RFC 4015 §3.2 step 8: SRTT = 500, RTTVAR = 250.
+        assert_eq!((e.srtt(), e.rto()), (Some(MS(500)), MS(1500)));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod impairment;
 mod link;
 mod observe;
 mod queue;
+mod recovery;
 mod tcp;
 mod transmitter;
 mod window;

@@ -126,6 +126,18 @@ impl Default for KeepAlive {
     }
 }
 
+/// How a needless reduction of the window is found out, and then undone
+/// (RFC 4015).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UndoOptions {
+    /// F-RTO after timeouts (RFC 5682).
+    pub frto: bool,
+    /// By the echo of timestamps (RFC 3522).
+    pub eifel: bool,
+    /// By reports of duplicates (RFC 3708).
+    pub dsack: bool,
+}
+
 /// Settings of one side of a connection. Sizes are in octets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -146,6 +158,8 @@ pub struct Config {
     pub timestamps: bool,
     /// Offer selective acknowledgments (RFC 2018).
     pub sack: bool,
+    /// Report duplicates that arrive (RFC 2883), where SACK is agreed on.
+    pub dsack: bool,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
     /// ECN-capable control packets too: SYNs, ACKs, retransmissions.
@@ -158,12 +172,16 @@ pub struct Config {
     pub rto: RtoBounds,
     /// Duplicate ACKs that signal a loss.
     pub dupack_threshold: u32,
+    /// Up to where reordering raises it; `None`: it stays.
+    pub max_dupack_threshold: Option<u32>,
     /// RFC 3042.
     pub limited_transmit: bool,
     /// How ACKs open the window.
     pub counting: Counting,
     /// Loss recovery.
     pub recovery: Recovery,
+    /// What finds out and undoes needless reductions.
+    pub undo: UndoOptions,
     /// Window algorithm.
     pub window: Algorithm,
     /// Nagle's algorithm.
@@ -208,15 +226,18 @@ impl Default for Config {
             window_scale: true,
             timestamps: true,
             sack: true,
+            dsack: false,
             ecn: EcnMode::Off,
             ecn_control: false,
             pacing: Pacing::default(),
             delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(40) },
             rto: RtoBounds::default(),
             dupack_threshold: 3,
+            max_dupack_threshold: None,
             limited_transmit: true,
             counting: Counting::Bytes,
-            recovery: Recovery::Sack { pipe: Default::default() },
+            recovery: Recovery::Sack { pipe: Default::default(), prr: false },
+            undo: UndoOptions::default(),
             window: Algorithm::from_name("cubic").expect("cubic is registered"),
             nagle: Nagle::Off,
             quick_acks: 0,
@@ -304,6 +325,13 @@ impl Config {
         check(rto.max >= rto.min, "rto.max", &rto.max, "at least rto.min")?;
         let thresh = self.dupack_threshold;
         check((1..=100).contains(&thresh), "dupack_threshold", &thresh, "1 to 100")?;
+        if let Some(max) = self.max_dupack_threshold {
+            let ok = (thresh..=1000).contains(&max);
+            check(ok, "max_dupack_threshold", &max, "dupack_threshold to 1000")?;
+        }
+        if let Err((field, allowed)) = self.recovery.validate() {
+            check(false, field, &true, allowed)?;
+        }
         check(
             self.sack || !self.recovery.needs_sack(),
             "recovery",

@@ -9,17 +9,20 @@
 
 mod config;
 mod connection;
+mod delivery_rate;
 mod range_set;
 mod receiver;
 pub mod recovery;
 mod scoreboard;
+mod send_log;
 mod sender;
 mod state;
 mod stream;
+mod undo;
 
 pub use config::{
     Config, ConfigError, Counting, DelayedAck, EcnMode, InitialWindow, KeepAlive, Nagle, Pacing,
-    PacingMode,
+    PacingMode, UndoOptions,
 };
 pub use connection::Connection;
 pub use range_set::{Range, RangeSet};

@@ -1,4 +1,5 @@
-//! The receiving half: reassembly, SACK generation (RFC 2018 §4), the
+//! The receiving half: reassembly, SACK generation (RFC 2018 §4) and the
+//! report of duplicates (RFC 2883), the
 //! advertised window without the silly-window syndrome (RFC 9293 §3.8.6.2.2),
 //! and the delayed-ACK decision (RFC 5681 §4.2).
 
@@ -30,6 +31,10 @@ pub(crate) struct Receiver {
     unacknowledged: u32,
     /// An ACK must leave now.
     pub ack_now: bool,
+    /// Report duplicates (RFC 2883).
+    reports_duplicates: bool,
+    /// The duplicate that the next ACK reports.
+    duplicate: Option<Box<Range>>,
 }
 
 /// What arrived above a gap; there only while there is one.
@@ -52,7 +57,7 @@ pub(crate) struct Arrival {
 
 impl Receiver {
     /// Before the peer's SYN. Data starts at offset 1.
-    pub fn new(capacity: u64) -> Receiver {
+    pub fn new(capacity: u64, reports_duplicates: bool) -> Receiver {
         Receiver {
             irs: Serial32(0),
             nxt: 0,
@@ -65,6 +70,8 @@ impl Receiver {
             acknowledged: 1,
             unacknowledged: 0,
             ack_now: false,
+            reports_duplicates,
+            duplicate: None,
         }
     }
 
@@ -106,6 +113,9 @@ impl Receiver {
             let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(self.read)));
             store.write_at(range.start, &octets[..kept]);
         }
+        if self.reports_duplicates {
+            self.note_duplicate(range);
+        }
         let had_gaps = self.gaps.is_some();
         if range.start <= self.nxt {
             if range.end > self.nxt {
@@ -145,15 +155,47 @@ impl Receiver {
         self.gaps.is_some()
     }
 
-    /// SACK blocks for an ACK: the range that contains the segment received
-    /// last comes first, then the most recently updated others (RFC 2018 §4).
-    pub fn sack_blocks(&self, most: usize) -> SackBlocks {
+    /// A segment came; what of it had arrived before is reported with the next
+    /// ACK (RFC 2883 §4): of several duplicates before that ACK, the first.
+    pub fn note_duplicate(&mut self, range: Range) {
+        if !self.reports_duplicates || self.duplicate.is_some() {
+            return;
+        }
+        let Range { start, end } = range;
+        let duplicate = if start < self.nxt {
+            Range { start, end: end.min(self.nxt) } // §4.1, §4.2
+        } else {
+            // §4.3: in what waits above a gap, the first that is there twice.
+            let Some(gaps) = &self.gaps else { return };
+            match gaps.ranges.gap(start, end) {
+                None => range,
+                Some(new) if new.start > start => Range { start, end: new.start },
+                Some(new) => {
+                    let held = gaps.ranges.containing(new.end).map_or(new.end, |r| r.end);
+                    Range { start: new.end, end: held.min(end) }
+                }
+            }
+        };
+        if !duplicate.is_empty() {
+            self.duplicate = Some(Box::new(duplicate));
+        }
+    }
+
+    /// SACK blocks for an ACK: a duplicate, once; then the range that contains
+    /// the segment received last, then the most recently updated others
+    /// (RFC 2018 §4, RFC 2883 §4).
+    pub fn sack_blocks(&mut self, most: usize) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
+        let mut left = most;
+        let block = |r: Range| SackBlock { left: self.irs.at(r.start), right: self.irs.at(r.end) };
+        if let Some(duplicate) = self.duplicate.take() {
+            blocks.push(block(*duplicate));
+            left -= 1;
+        }
         let Some(gaps) = &self.gaps else { return blocks };
         let recent = gaps.recent.iter().filter(|x| **x > self.nxt);
-        for range in recent.filter_map(|at| gaps.ranges.containing(*at)).take(most) {
-            blocks
-                .push(SackBlock { left: self.irs.at(range.start), right: self.irs.at(range.end) });
+        for range in recent.filter_map(|at| gaps.ranges.containing(*at)).take(left) {
+            blocks.push(block(range));
         }
         blocks
     }
@@ -260,7 +302,7 @@ mod tests {
     use super::*;
 
     fn receiver() -> Receiver {
-        Receiver { nxt: 1, ..Receiver::new(100_000) }
+        Receiver { nxt: 1, ..Receiver::new(100_000, true) }
     }
 
     /// A data segment of 1000 octets, the n-th from 0.
@@ -268,7 +310,7 @@ mod tests {
         r.on_segment(1 + n * 1000, &Payload::virtual_of(1000), false, 2)
     }
 
-    fn blocks(r: &Receiver) -> Vec<(u32, u32)> {
+    fn blocks(r: &mut Receiver) -> Vec<(u32, u32)> {
         r.sack_blocks(4).as_slice().iter().map(|b| (b.left.0 / 1000, b.right.0 / 1000)).collect()
     }
 
@@ -300,14 +342,60 @@ mod tests {
         for n in [1, 3, 5, 7, 9] {
             segment(&mut r, n);
         }
-        assert_eq!(blocks(&r), [(9, 10), (7, 8), (5, 6), (3, 4)]);
+        assert_eq!(blocks(&mut r), [(9, 10), (7, 8), (5, 6), (3, 4)]);
         segment(&mut r, 4); // joins 3 and 5
-        assert_eq!(blocks(&r), [(3, 6), (9, 10), (7, 8)]);
+        assert_eq!(blocks(&mut r), [(3, 6), (9, 10), (7, 8)]);
         segment(&mut r, 0); // fills up to 2
-        assert_eq!(blocks(&r), [(3, 6), (9, 10), (7, 8)]);
+        assert_eq!(blocks(&mut r), [(3, 6), (9, 10), (7, 8)]);
         segment(&mut r, 2);
         assert_eq!(r.nxt, 6001);
-        assert_eq!(blocks(&r), [(9, 10), (7, 8)]);
+        assert_eq!(blocks(&mut r), [(9, 10), (7, 8)]);
+    }
+
+    /// RFC 2883 §4.1: a duplicate below the cumulative ACK; reported once.
+    #[test]
+    fn a_duplicate_segment_is_reported_once() {
+        let mut r = receiver();
+        segment(&mut r, 0);
+        segment(&mut r, 1);
+        segment(&mut r, 0);
+        assert_eq!(blocks(&mut r), [(0, 1)]);
+        assert_eq!(blocks(&mut r), []);
+    }
+
+    /// §4.2, §4.3: duplicates beside blocks; the block that holds the
+    /// duplicate comes second.
+    #[test]
+    fn a_duplicate_above_a_gap_comes_before_the_block_that_holds_it() {
+        let mut r = receiver();
+        for n in [0, 2, 3, 5] {
+            segment(&mut r, n);
+        }
+        segment(&mut r, 3);
+        assert_eq!(blocks(&mut r), [(3, 4), (2, 4), (5, 6)]);
+        segment(&mut r, 0);
+        assert_eq!(blocks(&mut r), [(0, 1), (2, 4), (5, 6)]);
+    }
+
+    /// §4.2.3: a segment of which a part had arrived.
+    #[test]
+    fn of_a_segment_held_in_part_that_part_is_reported() {
+        let mut r = receiver();
+        for n in [0, 3] {
+            segment(&mut r, n);
+        }
+        r.on_segment(2001, &Payload::virtual_of(3000), false, 2); // 2, 3, 4
+        assert_eq!(blocks(&mut r), [(3, 4), (2, 5)]);
+        r.on_segment(1, &Payload::virtual_of(3000), false, 2); // 0, 1, 2
+        assert_eq!(blocks(&mut r), [(0, 1)]);
+    }
+
+    #[test]
+    fn duplicates_are_not_reported_unasked() {
+        let mut r = Receiver { nxt: 1, ..Receiver::new(100_000, false) };
+        segment(&mut r, 0);
+        segment(&mut r, 0);
+        assert_eq!(blocks(&mut r), []);
     }
 
     #[test]
@@ -322,7 +410,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_not_kept() {
-        let mut r = Receiver { nxt: 1, ..Receiver::new(1500) };
+        let mut r = Receiver { nxt: 1, ..Receiver::new(1500, false) };
         segment(&mut r, 0);
         segment(&mut r, 1);
         assert_eq!((r.nxt, r.on_ack_sent(1000)), (1501, 0));

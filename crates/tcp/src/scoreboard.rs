@@ -46,6 +46,16 @@ impl Scoreboard {
         self.retransmitted.clear();
     }
 
+    /// Nothing counts as SACKed any more.
+    pub fn forget_sacked(&mut self) {
+        self.sacked.clear();
+    }
+
+    /// The first octet of `hole` that was not sent again.
+    pub fn first_not_resent(&self, hole: Range) -> Option<u64> {
+        self.retransmitted.gap(hole.start, hole.end).map(|gap| gap.start)
+    }
+
     /// SACKed octets.
     pub fn sacked(&self) -> &RangeSet {
         &self.sacked
@@ -84,6 +94,13 @@ impl Scoreboard {
             None => 0,
         };
         outstanding - lost + self.retransmitted.total()
+    }
+
+    /// Octets in [from, to) that are not SACKed. Costs the ranges above `from`.
+    pub fn holes_between(&self, from: u64, to: u64) -> u64 {
+        let inside = |r: Range| r.end.min(to).saturating_sub(r.start.max(from));
+        let above = self.sacked.iter().rev().take_while(|r| r.end > from);
+        to - from - above.map(inside).sum::<u64>()
     }
 
     /// The first hole at or above `from` and below `limit`.

@@ -5,11 +5,14 @@
 use crate::config::{Config, Counting};
 use crate::range_set::Range;
 use crate::scoreboard::Scoreboard;
+use crate::send_log::SendLog;
+use crate::undo::Undo;
 use anabranch_congestion::{
     Acked, Cause, Congestion, CongestionEvent, Controller, Feedback, PathView,
 };
 use anabranch_endpoint::RttEstimator;
-use anabranch_units::{Span, Time};
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::SackBlock;
 
 /// The sending half of a connection, without its recovery scheme. Offsets
 /// count from the SYN (offset 0).
@@ -56,6 +59,15 @@ pub struct Sender {
     /// The highest offset sent when an echo last reduced the window: until it
     /// is acknowledged, neither another echo nor a loss reduces it again.
     pub cwr_point: u64,
+    /// Somebody needs the send log.
+    logging: bool,
+    /// When what is outstanding was sent; absent before the first data, and
+    /// where nobody needs it.
+    pub log: Option<Box<SendLog>>,
+    /// Whether the last reduction was needless, where anything asks.
+    pub undo: Option<Box<Undo>>,
+    /// DupThresh as configured, and how far reordering may raise it.
+    dup_thresh_range: (u32, u32),
     /// The window, not the application or the receiver, stopped the last
     /// sending opportunity.
     pub window_limited: bool,
@@ -81,12 +93,18 @@ pub struct Ack {
     pub prior_in_flight: u64,
     /// A round-trip sample taken with it.
     pub rtt: Option<Span>,
+    /// The duplicate that it reports (RFC 2883).
+    pub dsack: Option<Range>,
+    /// The millisecond in which the segment was sent whose timestamp it
+    /// echoes (RFC 7323).
+    pub echo: Option<u64>,
 }
 
 impl Sender {
     /// The sending half before the handshake: nothing sent, window unknown.
     pub fn new(config: &Config) -> Sender {
         let mss = config.mss as u64;
+        let congestion = config.build_congestion(mss);
         Sender {
             una: 0,
             nxt: 0,
@@ -96,7 +114,14 @@ impl Sender {
             end: 1,
             mss,
             board: Scoreboard::default(),
-            congestion: config.build_congestion(mss),
+            logging: config.recovery.needs_log() || congestion.wants_feedback(),
+            log: None,
+            undo: Undo::new(&config.undo),
+            dup_thresh_range: (
+                config.dupack_threshold,
+                config.max_dupack_threshold.unwrap_or(config.dupack_threshold),
+            ),
+            congestion,
             rtt: RttEstimator::new(config.rto),
             dupacks: 0,
             nxt_before_dupacks: 0,
@@ -142,14 +167,109 @@ impl Sender {
         self.max = self.max.max(range.end);
     }
 
+    /// The SACK blocks of an ACK up to `ack`: returns the octets newly SACKed,
+    /// where the scheme uses them, and the duplicate that they report: the
+    /// first block, below the ACK or inside the second (RFC 2883 §4).
+    pub fn read_sack(
+        &mut self,
+        iss: Serial32,
+        ack: u64,
+        blocks: &[SackBlock],
+        uses_sack: bool,
+    ) -> (u64, Option<Range>) {
+        let una = self.una;
+        let range = |block: &SackBlock| {
+            let (start, end) = (block.left.expand(iss, una)?, block.right.expand(iss, una)?);
+            (start < end && end <= self.max).then_some(Range { start, end })
+        };
+        let first = range(&blocks[0]);
+        let second = blocks.get(1).and_then(range);
+        let inside = |a: Range, b: Range| b.start <= a.start && a.end <= b.end;
+        let dsack = first.filter(|f| f.end <= ack || second.is_some_and(|s| inside(*f, s)));
+        let mut sacked = 0;
+        if uses_sack {
+            for block in blocks {
+                // A block below the ACK is old, or reports a duplicate.
+                let (start, end) = (block.left.expand(iss, una), block.right.expand(iss, una));
+                if let (Some(start), Some(end)) = (start, end)
+                    && ack <= start
+                    && start < end
+                    && end <= self.max
+                {
+                    sacked += self.on_sack(Range { start, end });
+                }
+            }
+        }
+        (sacked, dsack)
+    }
+
+    /// There is nothing more to send although the window is open.
+    pub fn on_app_limited(&mut self, in_flight: u64) {
+        if let Some(log) = &mut self.log {
+            log.on_app_limited(in_flight);
+        }
+    }
+
+    /// The ACK is read, the scheme not yet asked.
+    pub fn on_ack_read(&mut self, ack: &Ack) {
+        if let Some(log) = &mut self.log {
+            log.on_ack(ack.now, ack.delivered);
+        }
+    }
+
+    /// Everybody has heard of the ACK.
+    pub fn on_ack_done(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.end_ack();
+        }
+    }
+
+    /// A SACK block; returns the octets newly SACKed.
+    pub fn on_sack(&mut self, block: Range) -> u64 {
+        if self.dup_thresh < self.dup_thresh_range.1 {
+            self.look_for_reordering(block);
+        }
+        let Some(log) = &mut self.log else { return self.board.on_sack(block).0 };
+        let Range { mut start, end } = block;
+        let mut new = 0;
+        // Gap by gap: what was SACKed before is not looked at again.
+        while let Some(gap) = self.board.hole(start, end) {
+            new += self.board.on_sack(gap).0;
+            log.on_sacked(gap, self.board.sacked());
+            start = gap.end;
+        }
+        new
+    }
+
+    /// What fills a hole below the highest SACKed octet, and was not sent
+    /// again, was overtaken.
+    fn look_for_reordering(&mut self, block: Range) {
+        let fack = self.board.fack(self.una);
+        let end = block.end.min(fack);
+        if self.going_back || block.start >= end {
+            return;
+        }
+        if let Some(hole) = self.board.hole(block.start, end)
+            && let Some(low) = self.board.first_not_resent(hole)
+        {
+            self.note_reordering(low, fack);
+        }
+    }
+
     /// The cumulative ACK moved to `una`, beyond the old one; returns the octets
     /// below it that had been SACKed.
     pub fn advance(&mut self, una: u64) -> u64 {
+        if self.dup_thresh < self.dup_thresh_range.1 {
+            self.look_for_reordering(Range { start: self.una, end: una });
+        }
         self.una = una;
         self.nxt = self.nxt.max(una);
         self.max = self.max.max(una);
         if una >= self.recover {
             self.going_back = false;
+        }
+        if let Some(log) = &mut self.log {
+            log.on_cumulative_ack(una);
         }
         self.board.on_cumulative_ack(una).0
     }
@@ -197,6 +317,29 @@ impl Sender {
         self.max_window = self.max_window.max(window);
     }
 
+    /// The segment that would follow all that was ever sent.
+    pub fn next_new(&self) -> Option<Range> {
+        let end = self.end.min(self.window_edge).min(self.max + self.mss);
+        (self.max < end).then_some(Range { start: self.max, end })
+    }
+
+    /// `range`, never sent before, left out of turn: SND.NXT stays.
+    pub fn on_sent_new(&mut self, range: Range) {
+        self.max = self.max.max(range.end);
+        if let Some(undo) = &mut self.undo {
+            undo.on_new_segment();
+        }
+    }
+
+    /// Octets newly lost, now that everything below `edge` that is not SACKed
+    /// is: above where the last question left off.
+    pub fn lost_below(&mut self, edge: u64) -> u64 {
+        let Some(log) = &mut self.log else { return 0 };
+        let from = log.lost_edge.max(self.una);
+        log.lost_edge = from.max(edge);
+        if edge <= from { 0 } else { self.board.holes_between(from, edge) }
+    }
+
     /// One full segment from `start` for sending again, not beyond what was
     /// sent before nor into what is SACKed.
     pub fn segment_at(&self, start: u64) -> Range {
@@ -234,25 +377,35 @@ impl Sender {
 
     /// What `ack` told, for window algorithms that want to hear of each. All
     /// else that it caused has happened; `in_flight` is what it left.
-    pub fn on_feedback(&mut self, ack: &Ack, in_flight: u64, in_recovery: bool) {
+    pub fn on_feedback(&mut self, ack: &Ack, lost: u64, in_flight: u64, in_recovery: bool) {
+        let min_rtt = self.rtt.min_rtt();
         let feedback = Feedback {
             now: ack.now,
             acked: ack.acked,
             delivered: ack.delivered,
-            lost: 0,
+            lost,
             marked: if self.echoed { ack.delivered } else { 0 },
             rtt: ack.rtt,
-            rate: None,
+            rate: self.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
             in_recovery,
         };
         let path = self.path(in_flight);
         self.congestion.on_feedback(&feedback, &path);
     }
 
-    /// Data is about to leave: the window algorithm hears of it.
-    pub fn on_sending(&mut self, now: Time, octets: u64) {
+    /// `range` is about to leave, with `octets` of data: the window algorithm
+    /// and the send log hear of it.
+    pub fn on_sending(&mut self, now: Time, range: Range, octets: u64) {
         let path = self.path(self.flight());
         self.congestion.on_sent(now, octets, &path);
+        if self.logging {
+            self.log.get_or_insert_default().on_sent(now, range, path.in_flight);
+        }
+        if let Some(undo) = &mut self.undo
+            && range.start < self.max
+        {
+            undo.on_resent(now, range.len());
+        }
     }
 
     /// A duplicate ACK arrived.
@@ -266,36 +419,100 @@ impl Sender {
     /// Loss was detected by acknowledgments: shrinks the window, and remembers
     /// how far had been sent. What limited transmit sent is not in the flight
     /// that is halved (RFC 5681 §3.2 step 2).
-    pub fn enter_recovery(&mut self, ack: &Ack) {
+    pub fn enter_recovery(&mut self, now: Time, prior_in_flight: u64) {
         let flight = match self.dupacks {
-            0 => ack.prior_in_flight,
+            0 => prior_in_flight,
             _ => self.nxt_before_dupacks - self.una,
         };
+        self.on_loss(now, flight);
+        self.fast_retransmits += 1;
+    }
+
+    /// A loss among `flight` octets: shrinks the window, and remembers how far
+    /// had been sent.
+    pub fn on_loss(&mut self, now: Time, flight: u64) {
+        if let Some(undo) = &mut self.undo {
+            undo.on_fast_retransmit(self.una);
+        }
         // Once per window of data, for marks and losses together
         // (RFC 3168 §6.1.2).
         if self.una >= self.cwr_point {
             let path = self.path(flight);
-            let signal = CongestionEvent { now: ack.now, cause: Cause::Loss };
+            let signal = CongestionEvent { now, cause: Cause::Loss };
             self.congestion.on_congestion(&signal, &path);
         }
         self.recover = self.max;
-        self.fast_retransmits += 1;
     }
 
     /// The retransmission timer expired (RFC 5681 §3.1, RFC 6675 §5.1):
     /// shrinks the window to one segment and goes back to `una`. SACKed octets
     /// are remembered and not sent again.
-    pub fn go_back(&mut self, now: Time, in_flight: u64) {
+    pub fn go_back(&mut self, now: Time) {
+        self.on_timeout(now, self.flight());
+        self.nxt = self.una;
+        self.going_back = true;
+    }
+
+    /// The retransmission timer expired with `in_flight` octets outstanding:
+    /// shrinks the window to one segment. What was SACKed is forgotten only
+    /// where the receiver shows that it has discarded it: the first segment not
+    /// acknowledged among it (RFC 2018 §8).
+    pub fn on_timeout(&mut self, now: Time, in_flight: u64) {
+        if let Some(undo) = &mut self.undo {
+            undo.on_timeout(self.una, self.recover);
+        }
         let path = self.path(in_flight);
         let signal = CongestionEvent { now, cause: Cause::Timeout };
         self.congestion.on_congestion(&signal, &path);
         self.rtt.on_timeout();
         self.board.forget_retransmissions();
-        self.nxt = self.una;
+        if self.board.sacked().first().is_some_and(|r| r.start <= self.una) {
+            self.board.forget_sacked();
+            if let Some(log) = &mut self.log {
+                log.on_reneging();
+            }
+        }
         self.recover = self.max;
-        self.going_back = true;
         self.dupacks = 0;
+        self.dup_thresh = self.dup_thresh_range.0;
         self.timeouts += 1;
+    }
+
+    /// The last reduction was needless (RFC 4015 §3.2): the window is what it
+    /// was, nothing is sent again any more, and a new loss may be detected.
+    ///
+    /// Deviation: the window algorithm restores its own state, as Linux does,
+    /// where §3.2 step 7 computes one from FlightSize.
+    pub fn undo_reduction(&mut self) {
+        self.congestion.on_undo();
+        self.rtt.reset_backoff();
+        self.board.forget_retransmissions();
+        if let Some(log) = &mut self.log {
+            log.find_lost();
+        }
+        self.nxt = self.nxt.max(self.max); // §3.2 step 5
+        self.going_back = false;
+        self.recover = self.una;
+        self.dupacks = 0;
+    }
+
+    /// A round-trip sample. After a needless timeout the estimate is lifted to
+    /// it (RFC 4015 §3.2 step 8).
+    pub fn on_rtt_sample(&mut self, rtt: Span) {
+        self.rtt.on_sample(rtt);
+        if let Some(undo) = &mut self.undo
+            && undo.take_adaptation()
+        {
+            self.rtt.lift(rtt);
+        }
+    }
+
+    /// A segment that was sent once arrived behind later ones: the threshold
+    /// rises above the number of segments that overtook it, as Linux's
+    /// `reordering` does (RFC 4653 §3 raises it to a window's worth at once).
+    fn note_reordering(&mut self, low: u64, fack: u64) {
+        let overtaken = (fack - low).div_ceil(self.mss).min(u32::MAX as u64) as u32;
+        self.dup_thresh = self.dup_thresh.max(overtaken.min(self.dup_thresh_range.1));
     }
 
     /// The duplicate ACKs, or what was SACKed, may signal a new loss: the data

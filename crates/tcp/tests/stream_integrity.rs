@@ -4,8 +4,8 @@
 
 use anabranch_congestion::{ALGORITHMS, Algorithm};
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
-use anabranch_tcp::recovery::{Pipe, Recovery};
-use anabranch_tcp::{Config, Connection, Counting, DelayedAck};
+use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
+use anabranch_tcp::{Config, Connection, Counting, DelayedAck, UndoOptions};
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
@@ -16,10 +16,14 @@ fn schemes() -> Vec<Recovery> {
         Recovery::Reno,
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::NewReno { impatient: true, exit_growth: true },
-        Recovery::Sack { pipe: Pipe::Rfc6675 },
-        Recovery::Sack { pipe: Pipe::Ns2 },
-        Recovery::Sack { pipe: Pipe::Ns2Old },
-        Recovery::Fack,
+        Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
+        Recovery::Sack { pipe: Pipe::Ns2, prr: false },
+        Recovery::Sack { pipe: Pipe::Ns2Old, prr: false },
+        Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },
+        Recovery::Fack { prr: false },
+        Recovery::Fack { prr: true },
+        Recovery::Rack(RackOptions::default()),
+        Recovery::Rack(RackOptions { prr: false, tlp: false, ..RackOptions::default() }),
         Recovery::Decoupled,
     ]
 }
@@ -95,9 +99,13 @@ fn transfer(config: Config, path: Path, sizes: (usize, usize), seed: u64) {
     let text = |n: usize, g: &mut Generator| (0..n).map(|_| g.next_u64() as u8).collect();
     let mut texts = seed.generator("texts");
     let mut users = [User::new(text(sizes.0, &mut texts)), User::new(text(sizes.1, &mut texts))];
+    pair.logging = false;
     pair.client.connect(Time::ZERO);
     let until = Time::ZERO + Span::from_secs(100_000);
+    let mut steps = 0;
     loop {
+        steps += 1;
+        assert!(steps < 1_000_000, "no end in sight at {:?}", pair.now);
         users[0].attend(pair.end(Side::Client));
         users[1].attend(pair.end(Side::Server));
         if users.iter().all(|u| u.closed.is_some()) || !pair.step(until) {
@@ -125,6 +133,9 @@ proptest! {
         receive_buffer in prop::sample::select(vec![2_000_u64, 20_000, 1 << 20]),
         counting in prop::sample::select(vec![Counting::Bytes, Counting::Acks]),
         switches in any::<[bool; 4]>(),
+        dsack in any::<bool>(),
+        witnesses in any::<[bool; 3]>(),
+        max_dupack_threshold in prop::option::of(3..300_u32),
         seed in any::<u64>(),
     ) {
         let config = Config {
@@ -137,6 +148,9 @@ proptest! {
             window_scale: switches[0],
             timestamps: switches[1],
             limited_transmit: switches[2],
+            dsack,
+            undo: UndoOptions { frto: witnesses[0], eifel: witnesses[1], dsack: witnesses[2] },
+            max_dupack_threshold,
             delayed_ack: DelayedAck { count: 1 + switches[3] as u32, ..Config::default().delayed_ack },
             syn_retries: 100,
             max_retries: 100,
@@ -153,7 +167,11 @@ fn every_pair_of_scheme_and_window_is_sound() {
     for (i, recovery) in schemes().into_iter().enumerate() {
         for (j, info) in ALGORITHMS.iter().enumerate() {
             let window = Algorithm::from_name(info.name).unwrap();
-            let config = Config { recovery, window, ..Config::default() };
+            let undo = UndoOptions { frto: true, eifel: true, dsack: true };
+            let (dsack, most) = (true, Some(300));
+            let default = Config::default();
+            let config =
+                Config { recovery, window, undo, dsack, max_dupack_threshold: most, ..default };
             let path = Path {
                 loss: 0.05,
                 duplication: 0.02,

@@ -1,11 +1,10 @@
 //! The options of TCP: [`anabranch_tcp::Config`] from and to TOML.
 
-use super::{connection, window};
+use super::{connection, recovery, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_endpoint::RtoBounds;
-use anabranch_tcp::recovery::{Pipe, Recovery, SCHEMES};
 use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow};
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
@@ -16,8 +15,6 @@ const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
     ("rfc6928", InitialWindow::Rfc6928),
 ];
 const COUNTINGS: [(&str, Counting); 2] = [("bytes", Counting::Bytes), ("acks", Counting::Acks)];
-const PIPES: [(&str, Pipe); 3] =
-    [("rfc6675", Pipe::Rfc6675), ("ns2", Pipe::Ns2), ("ns2-old", Pipe::Ns2Old)];
 
 /// Reads the table `tcp` of a flow; what is absent has TCP's defaults.
 pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
@@ -48,7 +45,6 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
             .unwrap_or(default.dupack_threshold),
         limited_transmit: truth("limited_transmit", default.limited_transmit)?,
         counting: f.choice("counting", &COUNTINGS)?.unwrap_or(default.counting),
-        recovery: read_recovery(&f)?.unwrap_or(default.recovery),
         window: window::read(&f)?.unwrap_or(default.window),
         syn_retries: f.integer("syn_retries", 0..=100)?.unwrap_or(default.syn_retries),
         max_retries: f.integer("max_retries", 0..=100)?.unwrap_or(default.max_retries),
@@ -56,6 +52,7 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
         ..default
     };
     connection::read(&f, &mut config)?;
+    recovery::read(&f, &mut config)?;
     let path = f.path("");
     let wrong = |e: anabranch_tcp::ConfigError| {
         InputError::field(format!("{path}{}", e.field), e.value, e.allowed)
@@ -100,16 +97,9 @@ pub(super) fn write(config: &Config) -> Table {
     put("dupack_threshold", Value::Integer(config.dupack_threshold.into()));
     put("limited_transmit", config.limited_transmit.into());
     put("counting", word(&COUNTINGS, &config.counting).into());
-    let mut recovery = vec![("scheme", Value::from(config.recovery.name()))];
-    match config.recovery {
-        Recovery::NewReno { impatient, exit_growth } => {
-            recovery.push(("impatient", impatient.into()));
-            recovery.push(("exit_growth", exit_growth.into()));
-        }
-        Recovery::Sack { pipe } => recovery.push(("pipe", word(&PIPES, &pipe).into())),
-        Recovery::Reno | Recovery::Fack | Recovery::Decoupled => {}
+    for (name, value) in recovery::write(config) {
+        put(name, value);
     }
-    put("recovery", table_of(recovery));
     put("window", window::write(&config.window));
     put("syn_retries", Value::Integer(config.syn_retries.into()));
     put("max_retries", Value::Integer(config.max_retries.into()));
@@ -155,28 +145,6 @@ fn read_rto(f: &Fields<'_>, default: RtoBounds) -> Result<RtoBounds, InputError>
     };
     r.finish()?;
     Ok(rto)
-}
-
-fn read_recovery(f: &Fields<'_>) -> Result<Option<Recovery>, InputError> {
-    let names = || SCHEMES.iter().map(|scheme| scheme.name).collect::<Vec<_>>().join(", ");
-    let Some(value) = f.get("recovery") else { return Ok(None) };
-    let Some(table) = value.as_table() else {
-        let scheme = value.as_str().and_then(Recovery::from_name);
-        return scheme.map(Some).ok_or_else(|| f.error("recovery", names()));
-    };
-    let r = Fields::new(f.path("recovery"), table);
-    let scheme = r.text("scheme")?.and_then(Recovery::from_name);
-    let mut scheme = scheme.ok_or_else(|| r.error("scheme", names()))?;
-    match &mut scheme {
-        Recovery::NewReno { impatient, exit_growth } => {
-            *exit_growth = r.boolean("exit_growth")?.unwrap_or(*exit_growth);
-            *impatient = r.boolean("impatient")?.unwrap_or(*impatient);
-        }
-        Recovery::Sack { pipe } => *pipe = r.choice("pipe", &PIPES)?.unwrap_or(*pipe),
-        Recovery::Reno | Recovery::Fack | Recovery::Decoupled => {}
-    }
-    r.finish()?;
-    Ok(Some(scheme))
 }
 
 /// The word for `meaning`.

@@ -52,7 +52,7 @@ impl Connection {
         let end = self.sender.end;
         self.sender = Sender::new(&self.config);
         self.sender.end = end;
-        self.receiver = Receiver::new(self.config.receive_buffer);
+        self.receiver = Receiver::new(self.config.receive_buffer, self.config.dsack);
         self.scheme = self.config.recovery.build();
         self.state = State::Listen;
         self.agreed = Agreed::default();

@@ -33,7 +33,7 @@ impl Connection {
         // what does not fit are good nevertheless.
         let acceptable = self.is_acceptable(start, segment.seq_len() as u64);
         if !acceptable {
-            self.on_unacceptable(now, segment);
+            self.on_unacceptable(now, segment, start);
             if self.receiver.window() > 0 || start != self.receiver.nxt {
                 return;
             }
@@ -71,7 +71,7 @@ impl Connection {
 
     /// §3.10.7.4, first: an ACK, unless it is a reset.
     #[cold]
-    fn on_unacceptable(&mut self, now: Time, segment: &TcpSegment) {
+    fn on_unacceptable(&mut self, now: Time, segment: &TcpSegment, start: u64) {
         if let Some(extras) = self.extras.some() {
             extras.keep_alive.on_heard(now);
         }
@@ -79,6 +79,10 @@ impl Connection {
             return;
         }
         self.receiver.ack_now = true;
+        if start < self.receiver.nxt {
+            let end = start + segment.payload.len() as u64;
+            self.receiver.note_duplicate(Range { start, end });
+        }
         match self.state {
             State::SynReceived if segment.flags.contains(TcpFlags::SYN) => {
                 self.on_repeated_syn(segment);
@@ -132,7 +136,10 @@ impl Connection {
         let inside = |at: u64| nxt <= at && at < nxt + window;
         match (len, window) {
             (0, 0) => start == nxt,
-            (0, _) => inside(start),
+            // Deviation: an ACK at the right edge, too. When all of a window is
+            // lost in both directions, both sides' ACKs stand there, and each
+            // would answer the other's for ever. Linux and BSD agree.
+            (0, _) => inside(start) || start == nxt + window,
             (_, 0) => false,
             _ => inside(start) || inside(start + len - 1) || start < nxt && start + len > nxt,
         }
@@ -172,21 +179,11 @@ impl Connection {
             self.window_update = (start, ack);
         }
 
-        let mut sacked = 0;
         let uses_sack = self.agreed.sack && self.config.recovery.needs_sack();
-        if uses_sack {
-            for block in segment.options.sack.as_slice() {
-                let left = block.left.expand(self.iss, s.una);
-                let right = block.right.expand(self.iss, s.una);
-                // A block below SND.UNA reports a duplicate (RFC 2883).
-                if let (Some(left), Some(right)) = (left, right)
-                    && ack <= left
-                    && left < right
-                    && right <= s.max
-                {
-                    sacked += s.board.on_sack(Range { start: left, end: right }).0;
-                }
-            }
+        let (mut sacked, mut dsack) = (0, None);
+        if self.agreed.sack && !segment.options.sack.as_slice().is_empty() {
+            (sacked, dsack) =
+                s.read_sack(self.iss, ack, segment.options.sack.as_slice(), uses_sack);
         }
         let acked = ack - prior_una;
         let mut delivered = acked + sacked;
@@ -209,25 +206,32 @@ impl Connection {
         if duplicate {
             s.count_dupack();
         }
-        if acked == 0 && sacked == 0 && !duplicate {
+        if acked == 0 && sacked == 0 && !duplicate && dsack.is_none() && !self.scheme.hears_all() {
             return true; // an echo on it: so do the ACKs of data
         }
         let rtt = if acked > 0 { self.rtt_sample(now, ack, segment) } else { None };
         let s = &mut self.sender;
         if let Some(rtt) = rtt {
-            s.rtt.on_sample(rtt);
+            s.on_rtt_sample(rtt);
         }
-        let ack_event = Ack { now, acked, delivered, duplicate, prior_in_flight, rtt };
+        let echo = if self.agreed.timestamps { Connection::echo_of(now, segment) } else { None };
+        let ack_event = Ack { now, acked, delivered, duplicate, prior_in_flight, rtt, dsack, echo };
+        s.on_ack_read(&ack_event);
         let repairing = self.scheme.in_recovery();
+        if s.finds_reduction_needless(&ack_event, uses_sack) {
+            self.scheme.on_undo(s);
+        }
         let rto = self.scheme.on_ack(s, &ack_event);
         if s.echoed {
             self.on_echo(now, prior_in_flight);
         }
         let s = &mut self.sender;
         if s.congestion.wants_feedback() {
+            let lost = self.scheme.newly_lost(s, repairing, &ack_event);
             let (in_flight, in_recovery) = (self.scheme.in_flight(s), self.scheme.in_recovery());
-            s.on_feedback(&ack_event, in_flight, in_recovery);
+            s.on_feedback(&ack_event, lost, in_flight, in_recovery);
         }
+        s.on_ack_done();
         if acked > 0 {
             self.on_progress(now, rto);
         }
@@ -282,6 +286,13 @@ impl Connection {
         let ts = segment.options.timestamps.filter(|ts| self.agreed.timestamps && ts.echo != 0)?;
         let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo);
         Some(Span::from_millis(elapsed.max(1) as u64))
+    }
+
+    /// The millisecond in which the peer's echo left here.
+    fn echo_of(now: Time, segment: &TcpSegment) -> Option<u64> {
+        let ts = segment.options.timestamps.filter(|ts| ts.echo != 0)?;
+        let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo);
+        Some(now.as_millis().saturating_sub(elapsed as u64))
     }
 
     fn on_data(&mut self, now: Time, segment: &TcpSegment, start: u64, fin: bool) {

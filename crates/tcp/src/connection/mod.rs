@@ -184,7 +184,7 @@ impl Connection {
             extras: Extras::default(),
             sender: Sender::new(&config),
             scheme: config.recovery.build(),
-            receiver: Receiver::new(config.receive_buffer),
+            receiver: Receiver::new(config.receive_buffer, config.dsack),
             window_update: (0, 0),
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
@@ -233,6 +233,7 @@ impl Connection {
         self.ended = true;
         self.timers = [Timer::IDLE; 4];
         self.extras.stop_timers();
+        self.scheme.stop();
         self.syn_due = false;
         self.probe_due = false;
         self.receiver.ack_now = false;
@@ -366,7 +367,7 @@ impl Endpoint for Connection {
 
     fn poll_timeout(&self) -> Time {
         let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
-        own.min(self.extras.deadline())
+        own.min(self.extras.deadline()).min(self.scheme.deadline())
     }
 
     fn observe(&self) -> Observation {

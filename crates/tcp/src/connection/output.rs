@@ -70,22 +70,25 @@ impl Connection {
                 self.scheme.on_retransmit(&mut self.sender, range);
                 Some(packet)
             }
-            Next::InOrder(mut range) => {
+            Next::InOrder(range) => {
                 let small = range.len() < self.sender.mss;
                 if small && self.holds_back(now, range) {
                     self.sender.window_limited = false;
                     return None;
                 }
-                // The FIN rides on the last segment; it needs no window.
-                if self.closed_by_user && range.end == self.data_end() {
-                    range.end += 1;
-                }
+                let range = self.with_fin(range);
                 let packet = self.data(now, range);
                 self.sender.on_sent_in_order(range);
                 if small {
                     self.on_small_sent(range.end);
                 }
-                self.scheme.on_in_order(&self.sender, range);
+                self.scheme.on_in_order(&self.sender, range, now);
+                Some(packet)
+            }
+            Next::New(range) => {
+                let range = self.with_fin(range);
+                let packet = self.data(now, range);
+                self.sender.on_sent_new(range);
                 Some(packet)
             }
             Next::WindowFull => {
@@ -94,9 +97,19 @@ impl Connection {
             }
             Next::Nothing => {
                 self.sender.window_limited = false;
+                if self.sender.log.is_some() {
+                    let in_flight = self.scheme.in_flight(&self.sender);
+                    self.sender.on_app_limited(in_flight);
+                }
                 self.probe(now)
             }
         }
+    }
+
+    /// The FIN rides on the last segment; it needs no window.
+    fn with_fin(&self, range: Range) -> Range {
+        let last = self.closed_by_user && range.end == self.data_end();
+        Range { end: range.end + last as u64, ..range }
     }
 
     /// The receiver's window is closed, data waits, and nothing is in flight
@@ -117,7 +130,7 @@ impl Connection {
                 let range = Range { start: s.nxt, end: s.window_edge };
                 let packet = self.data(now, range);
                 self.sender.on_sent_in_order(range);
-                self.scheme.on_in_order(&self.sender, range);
+                self.scheme.on_in_order(&self.sender, range, now);
                 return Some(packet);
             }
             self.probes += 1;
@@ -164,7 +177,7 @@ impl Connection {
             self.start_user_timeout(now);
         }
         self.last_sent = now;
-        self.sender.on_sending(now, len as u64);
+        self.sender.on_sending(now, range, len as u64);
         let again = range.start < self.sender.max;
         self.packets_sent += 1;
         if again {
@@ -213,8 +226,11 @@ impl Connection {
 
     fn pure_ack(&mut self, now: Time) -> Packet {
         let mut segment = self.segment(self.iss.at(self.sender.nxt), TcpFlags::ACK);
-        // After a timeout SND.NXT went back; an ACK carries the highest sent.
-        segment.seq = self.iss.at(self.sender.max.max(self.sender.nxt));
+        // After a timeout SND.NXT went back; an ACK carries the highest sent. A
+        // window probe was sent beyond the window, where the peer would answer
+        // an ACK with an ACK, and both for ever.
+        let s = &self.sender;
+        segment.seq = self.iss.at(s.max.max(s.nxt).min(s.window_edge.max(s.una)));
         self.acknowledge(now, &mut segment);
         if self.extras.some().is_some() {
             self.point_to_urgent(self.sender.max, &mut segment);

@@ -333,7 +333,7 @@ fn slow_start_takes_the_closed_forms_rounds() {
 /// scheme sends from the detection on.
 fn seven_drops(recovery: Recovery) -> (Vec<(u64, Vec<u64>)>, Observation) {
     let mut config = classic(recovery);
-    config.limited_transmit = recovery != Recovery::Fack;
+    config.limited_transmit = recovery != Recovery::Fack { prr: false };
     let mut pair = pair(&config, drop_nth(&[24, 25, 26, 27, 28, 29, 30]));
     pair.client.write(1 << 30);
     pair.drive(at_ms(2_850));
@@ -372,21 +372,21 @@ fn newreno_repairs_one_hole_per_round_trip() {
 
 #[test]
 fn sack_with_the_old_pipe_repairs_in_three_groups() {
-    let (rounds, end) = seven_drops(Recovery::Sack { pipe: Pipe::Ns2Old });
+    let (rounds, end) = seven_drops(Recovery::Sack { pipe: Pipe::Ns2Old, prr: false });
     assert_eq!(numbers(&rounds)[..3], [vec![35, 36, 24], vec![25, 26], vec![27, 28, 29, 30]]);
     assert_eq!(end.timeouts, 0);
 }
 
 #[test]
 fn sack_with_the_newer_ns2_pipe_waits_for_the_timer() {
-    let (rounds, end) = seven_drops(Recovery::Sack { pipe: Pipe::Ns2 });
+    let (rounds, end) = seven_drops(Recovery::Sack { pipe: Pipe::Ns2, prr: false });
     // Sent at the detection, and again when the timer ends the deadlock.
     assert_eq!(end.timeouts, 1, "{rounds:?}");
 }
 
 #[test]
 fn fack_resends_all_holes_and_nothing_new_before() {
-    let (rounds, end) = seven_drops(Recovery::Fack);
+    let (rounds, end) = seven_drops(Recovery::Fack { prr: false });
     let first: Vec<u64> = rounds[0].1.clone();
     assert_eq!(first[0], 24);
     assert!(first.iter().all(|n| *n < 31), "{first:?}");
@@ -422,10 +422,10 @@ fn a_window_of_three_needs_limited_transmit() {
     for (recovery, limited_transmit, timeouts) in [
         (Recovery::Decoupled, true, 0),
         (Recovery::Decoupled, false, 1),
-        (Recovery::Fack, false, 1),
+        (Recovery::Fack { prr: false }, false, 1),
         // With limited transmit FACK's rule is met too: the paper's claim
         // holds for FACK as published, without it.
-        (Recovery::Fack, true, 0),
+        (Recovery::Fack { prr: false }, true, 0),
     ] {
         let config = Config {
             initial_window: InitialWindow::Segments(3),
@@ -445,7 +445,8 @@ fn a_window_of_three_needs_limited_transmit() {
 /// once something below it was lost and repaired.
 #[test]
 fn sack_rescues_a_lost_tail() {
-    let mut pair = pair(&classic(Recovery::Sack { pipe: Pipe::Rfc6675 }), drop_nth(&[24, 31]));
+    let mut pair =
+        pair(&classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }), drop_nth(&[24, 31]));
     pair.client.write(31_000);
     pair.drive(at_ms(10_000));
     assert_eq!(pair.server.receiver.received(), 31_000);
@@ -484,10 +485,10 @@ fn all_schemes() -> Vec<Recovery> {
         Recovery::Reno,
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::NewReno { impatient: true, exit_growth: true },
-        Recovery::Sack { pipe: Pipe::Rfc6675 },
-        Recovery::Sack { pipe: Pipe::Ns2 },
-        Recovery::Sack { pipe: Pipe::Ns2Old },
-        Recovery::Fack,
+        Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
+        Recovery::Sack { pipe: Pipe::Ns2, prr: false },
+        Recovery::Sack { pipe: Pipe::Ns2Old, prr: false },
+        Recovery::Fack { prr: false },
         Recovery::Decoupled,
     ]
 }

@@ -2,7 +2,6 @@
 
 use super::extras::ExtraDue;
 use super::{Connection, Due};
-use crate::recovery::Scheme;
 use crate::state::State;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
@@ -20,6 +19,9 @@ impl Connection {
                 Due::DelayedAck => self.receiver.ack_now = self.receiver.owes_ack(),
                 Due::TimeWait => self.finish(CloseReason::Normal),
             }
+        }
+        if self.scheme.deadline() <= now && self.scheme.on_deadline(&mut self.sender, now) {
+            self.restart_rto(now);
         }
         for due in ExtraDue::ALL {
             if self.extras.take_expired(due, now) {
@@ -56,8 +58,17 @@ impl Connection {
             self.reset(CloseReason::TimedOut);
             return;
         }
-        let flight = self.sender.flight();
-        self.sender.go_back(now, flight);
-        self.scheme.on_timeout(&mut self.sender);
+        if !self.scheme.on_rto(&mut self.sender, now) {
+            // A probe leaves instead: not a timeout.
+            self.retries -= 1;
+            self.restart_rto(now);
+        }
+    }
+
+    fn restart_rto(&mut self, now: Time) {
+        if self.sender.flight() > 0 {
+            let deadline = now + self.sender.rtt.rto();
+            self.timer(Due::Retransmit).set(deadline);
+        }
     }
 }

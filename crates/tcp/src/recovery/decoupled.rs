@@ -76,7 +76,7 @@ impl Scheme for Decoupled {
             if ack.acked > 0 {
                 s.grow(ack, ack.acked); // moment_ack is SND.UNA
             } else if ack.duplicate && s.dupacks >= s.dup_thresh && s.may_enter_recovery() {
-                s.enter_recovery(ack);
+                s.enter_recovery(ack.now, ack.prior_in_flight);
                 *self = Decoupled { recovery: true, moment_ack: s.una, high_rxt: s.una };
             }
             return Rto::Restart;

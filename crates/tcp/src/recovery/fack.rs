@@ -3,23 +3,51 @@
 //!
 //! `awnd = snd_nxt − snd_fack + retran_data` (equation 2) is what is in the
 //! network; recovery begins when `snd_fack − snd_una` exceeds three segments
-//! or at the third duplicate ACK, and every hole below `snd_fack` is lost.
+//! (more, where reordering has raised the threshold of duplicate ACKs) or at the third duplicate ACK, and every hole below `snd_fack` is lost.
 //!
 //! As in ns-2, `awnd` governs sending during recovery only; before it, FACK
 //! sends beyond the window on duplicate ACKs only where limited transmit is
 //! switched on (the published figures have it off).
 
+use super::prr::Prr;
 use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
+use anabranch_units::Time;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Fack {
     in_recovery: bool,
     /// The first retransmission leaves regardless of the window.
     pending: bool,
     /// The offset after the highest sent again in this recovery.
     high_rxt: u64,
+    /// Proportional rate reduction, where it is asked for.
+    prr: Option<Box<Prr>>,
+}
+
+impl Fack {
+    pub(crate) fn new(prr: bool) -> Fack {
+        Fack { in_recovery: false, pending: false, high_rxt: 0, prr: prr.then(Box::default) }
+    }
+
+    fn leave(&mut self) {
+        *self = Fack { prr: self.prr.take(), ..Fack::new(false) };
+    }
+
+    /// What may be in flight during recovery.
+    fn window(&self, s: &Sender) -> u64 {
+        self.prr.as_ref().map_or_else(|| s.cwnd(), |prr| prr.window())
+    }
+
+    /// An ACK of this recovery, the first included.
+    fn count_for_prr(&mut self, s: &Sender, ack: &Ack) {
+        let in_flight = self.in_flight(s);
+        if let Some(prr) = &mut self.prr {
+            let lost = prr.finds_losses(s, s.board.fack(s.una));
+            prr.on_ack(s.mss, ack, in_flight, lost);
+        }
+    }
 }
 
 impl Scheme for Fack {
@@ -27,7 +55,9 @@ impl Scheme for Fack {
         if self.in_recovery {
             if s.una >= s.recover {
                 s.board.forget_retransmissions();
-                *self = Fack::default();
+                self.leave();
+            } else {
+                self.count_for_prr(s, ack);
             }
             return Rto::Restart;
         }
@@ -35,16 +65,22 @@ impl Scheme for Fack {
             s.grow(ack, ack.acked);
         }
         let fack = s.board.fack(s.una);
-        let triggered = fack - s.una > 3 * s.mss || s.dupacks >= s.dup_thresh;
+        let span = s.dup_thresh.max(3) as u64 * s.mss;
+        let triggered = fack - s.una > span || s.dupacks >= s.dup_thresh;
         if triggered && s.may_enter_recovery() {
-            s.enter_recovery(ack);
-            *self = Fack { in_recovery: true, pending: true, high_rxt: s.una };
+            s.enter_recovery(ack.now, ack.prior_in_flight);
+            let mut prr = self.prr.take();
+            if let Some(prr) = &mut prr {
+                **prr = Prr::enter(s, ack.delivered);
+            }
+            *self = Fack { in_recovery: true, pending: true, high_rxt: s.una, prr };
+            self.count_for_prr(s, ack);
         }
         Rto::Restart
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        *self = Fack::default();
+        self.leave();
     }
 
     fn next(&self, s: &Sender) -> Next {
@@ -54,20 +90,29 @@ impl Scheme for Fack {
         if !self.in_recovery {
             return in_order(s, s.flight(), s.cwnd() + limited_transmit(s));
         }
-        let awnd = self.in_flight(s);
+        let (awnd, window) = (self.in_flight(s), self.window(s));
         match s.board.hole(self.high_rxt.max(s.una), s.board.fack(s.una)) {
             Some(hole) => {
                 let range = Range { start: hole.start, end: hole.end.min(hole.start + s.mss) };
-                again(range, awnd, s.cwnd())
+                again(range, awnd, window)
             }
-            None => in_order(s, awnd, s.cwnd()),
+            None => in_order(s, awnd, window),
         }
     }
 
     fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
         self.pending = false;
         self.high_rxt = range.end;
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(range.len());
+        }
         s.board.on_retransmit(range);
+    }
+
+    fn on_in_order(&mut self, _s: &Sender, range: Range, _now: Time) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(range.len());
+        }
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {

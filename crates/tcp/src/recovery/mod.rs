@@ -2,10 +2,10 @@
 //! file, behind [`Scheme`]; how much may be in flight is the window
 //! algorithm's business (`anabranch-congestion`).
 //!
-//! Common to all schemes, and kept in [`Sender`]: after a timeout the sender
-//! goes back to SND.UNA and sends in order, around what was SACKed, until all
-//! that was outstanding is acknowledged; no fast retransmit happens meanwhile.
-//! A retransmission that is lost again is repaired by the timeout.
+//! Common to all schemes but RACK, and kept in [`Sender`]: after a timeout the
+//! sender goes back to SND.UNA and sends in order, around what was SACKed, until
+//! all that was outstanding is acknowledged; no fast retransmit happens
+//! meanwhile. A retransmission that is lost again is repaired by the timeout.
 //!
 //! A new scheme is one file here, one variant of [`Recovery`] and of
 //! `Active`, and one line of [`SCHEMES`].
@@ -13,13 +13,18 @@
 mod decoupled;
 mod fack;
 mod newreno;
+mod prr;
+mod rack;
 mod reno;
 mod sack;
 
+pub use rack::RackOptions;
 pub use sack::Pipe;
 
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
+use crate::undo::Allowed;
+use anabranch_units::Time;
 
 /// What the sender may do now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +34,9 @@ pub enum Next {
     /// Send this range, the next in order: new data, or what was outstanding
     /// at a timeout.
     InOrder(Range),
+    /// Send this range, never sent before, although what was outstanding at a
+    /// timeout has not been sent again: SND.NXT stays (F-RTO).
+    New(Range),
     /// There is something to send, but the window is full.
     WindowFull,
     /// There is nothing to send, or the receiver's window forbids it.
@@ -52,8 +60,13 @@ pub(crate) trait Scheme {
     /// window where the scheme lets it.
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto;
 
-    /// The retransmission timer expired; the sender has gone back.
+    /// The retransmission timer expired, and the sender went back.
     fn on_timeout(&mut self, s: &mut Sender);
+
+    /// The last reduction was needless and is undone: nothing is in repair.
+    fn on_undo(&mut self, s: &mut Sender) {
+        self.on_timeout(s);
+    }
 
     /// What may be sent now.
     fn next(&self, s: &Sender) -> Next;
@@ -62,7 +75,7 @@ pub(crate) trait Scheme {
     fn on_retransmit(&mut self, s: &mut Sender, range: Range);
 
     /// `range` was sent in order.
-    fn on_in_order(&mut self, _s: &Sender, _range: Range) {}
+    fn on_in_order(&mut self, _s: &Sender, _range: Range, _now: Time) {}
 
     /// Octets in the network, as the scheme estimates them.
     fn in_flight(&self, s: &Sender) -> u64;
@@ -93,7 +106,12 @@ fn limited_transmit(s: &Sender) -> u64 {
 
 /// Sending while the sender goes back after a timeout.
 fn going_back(s: &Sender) -> Next {
-    in_order(s, s.flight_going_back(), s.cwnd())
+    let allowed = s.undo.as_ref().map_or(Allowed::Usual, |undo| undo.allowed());
+    match allowed {
+        Allowed::Usual => in_order(s, s.flight_going_back(), s.cwnd()),
+        Allowed::NewSegment => s.next_new().map_or(Next::Nothing, Next::New),
+        Allowed::Wait => Next::WindowFull,
+    }
 }
 
 /// Which scheme, with its options: a description.
@@ -114,9 +132,16 @@ pub enum Recovery {
     Sack {
         /// How the pipe is counted.
         pipe: Pipe,
+        /// Proportional rate reduction (RFC 9937); with the pipe of RFC 6675.
+        prr: bool,
     },
     /// Forward acknowledgment (Mathis and Mahdavi 1996).
-    Fack,
+    Fack {
+        /// Proportional rate reduction (RFC 9937).
+        prr: bool,
+    },
+    /// RACK-TLP (RFC 8985).
+    Rack(RackOptions),
     /// Recovery decoupled from congestion control (Hwang, Yoo and Yoo).
     Decoupled,
 }
@@ -155,6 +180,11 @@ pub const SCHEMES: &[SchemeInfo] = &[
         reference: "Mathis, Mahdavi: Forward Acknowledgement (SIGCOMM 1996)",
     },
     SchemeInfo {
+        name: "rack",
+        summary: "losses told by time of sending; reordering window, tail loss probes",
+        reference: "RFC 8985",
+    },
+    SchemeInfo {
         name: "decoupled",
         summary: "no recovery phase: congestion avoidance goes on from the detection",
         reference: "Hwang, Yoo, Yoo: An Efficient Loss Recovery Algorithm for TCP with SACK",
@@ -167,8 +197,9 @@ impl Recovery {
         Some(match name {
             "reno" => Recovery::Reno,
             "newreno" => Recovery::NewReno { impatient: false, exit_growth: false },
-            "sack" => Recovery::Sack { pipe: Pipe::Rfc6675 },
-            "fack" => Recovery::Fack,
+            "sack" => Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
+            "fack" => Recovery::Fack { prr: false },
+            "rack" => Recovery::Rack(RackOptions::default()),
             "decoupled" => Recovery::Decoupled,
             _ => return None,
         })
@@ -179,13 +210,27 @@ impl Recovery {
             Recovery::Reno => "reno",
             Recovery::NewReno { .. } => "newreno",
             Recovery::Sack { .. } => "sack",
-            Recovery::Fack => "fack",
+            Recovery::Fack { .. } => "fack",
+            Recovery::Rack(_) => "rack",
             Recovery::Decoupled => "decoupled",
         }
     }
     /// It reads SACK blocks, and cannot work without them.
     pub fn needs_sack(&self) -> bool {
-        matches!(self, Recovery::Sack { .. } | Recovery::Fack | Recovery::Decoupled)
+        !matches!(self, Recovery::Reno | Recovery::NewReno { .. })
+    }
+    /// It reads the send log.
+    pub(crate) fn needs_log(&self) -> bool {
+        matches!(self, Recovery::Rack(_))
+    }
+    /// The option that cannot be as it is, and what is allowed.
+    pub(crate) fn validate(&self) -> Result<(), (&'static str, &'static str)> {
+        match self {
+            Recovery::Sack { pipe, prr: true } if *pipe != Pipe::Rfc6675 => {
+                Err(("recovery.prr", "false, or pipe = \"rfc6675\""))
+            }
+            _ => Ok(()),
+        }
     }
     pub(crate) fn build(&self) -> Active {
         match *self {
@@ -193,8 +238,9 @@ impl Recovery {
             Recovery::NewReno { impatient, exit_growth } => {
                 Active::NewReno(newreno::NewReno::new(impatient, exit_growth))
             }
-            Recovery::Sack { pipe } => Active::Sack(sack::Sack::new(pipe)),
-            Recovery::Fack => Active::Fack(Default::default()),
+            Recovery::Sack { pipe, prr } => Active::Sack(sack::Sack::new(pipe, prr)),
+            Recovery::Fack { prr } => Active::Fack(fack::Fack::new(prr)),
+            Recovery::Rack(options) => Active::Rack(Box::new(rack::Rack::new(options))),
             Recovery::Decoupled => Active::Decoupled(Default::default()),
         }
     }
@@ -207,6 +253,7 @@ pub(crate) enum Active {
     NewReno(newreno::NewReno),
     Sack(sack::Sack),
     Fack(fack::Fack),
+    Rack(Box<rack::Rack>),
     Decoupled(decoupled::Decoupled),
 }
 
@@ -217,6 +264,7 @@ macro_rules! dispatch {
             Active::NewReno($scheme) => $call,
             Active::Sack($scheme) => $call,
             Active::Fack($scheme) => $call,
+            Active::Rack($scheme) => $call,
             Active::Decoupled($scheme) => $call,
         }
     };
@@ -229,6 +277,9 @@ impl Scheme for Active {
     fn on_timeout(&mut self, s: &mut Sender) {
         dispatch!(self, scheme => scheme.on_timeout(s))
     }
+    fn on_undo(&mut self, s: &mut Sender) {
+        dispatch!(self, scheme => scheme.on_undo(s))
+    }
     fn next(&self, s: &Sender) -> Next {
         if s.is_going_back() {
             return going_back(s);
@@ -238,8 +289,8 @@ impl Scheme for Active {
     fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
         dispatch!(self, scheme => scheme.on_retransmit(s, range))
     }
-    fn on_in_order(&mut self, s: &Sender, range: Range) {
-        dispatch!(self, scheme => scheme.on_in_order(s, range))
+    fn on_in_order(&mut self, s: &Sender, range: Range, now: Time) {
+        dispatch!(self, scheme => scheme.on_in_order(s, range, now))
     }
     fn in_flight(&self, s: &Sender) -> u64 {
         if s.is_going_back() {
@@ -249,5 +300,76 @@ impl Scheme for Active {
     }
     fn in_recovery(&self) -> bool {
         dispatch!(self, scheme => scheme.in_recovery())
+    }
+}
+
+/// RACK-TLP has timers and its own way after a timeout; the other schemes
+/// are asked nothing.
+impl Active {
+    /// When the scheme wants to hear [`Active::on_deadline`].
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match self {
+            Active::Rack(rack) => rack.deadline(),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// A deadline of the scheme may have passed; true when the retransmission
+    /// timer is to be restarted.
+    pub fn on_deadline(&mut self, s: &mut Sender, now: Time) -> bool {
+        match self {
+            Active::Rack(rack) => rack.on_deadline(s, now),
+            _ => false,
+        }
+    }
+
+    /// The retransmission timer expired: shrinks the window, and decides what
+    /// is to be sent again. False when a probe leaves instead.
+    pub fn on_rto(&mut self, s: &mut Sender, now: Time) -> bool {
+        match self {
+            Active::Rack(rack) => rack.on_rto(s, now),
+            scheme => {
+                s.go_back(now);
+                scheme.on_timeout(s);
+                true
+            }
+        }
+    }
+
+    /// The connection is over.
+    pub fn stop(&mut self) {
+        if let Active::Rack(rack) = self {
+            rack.stop();
+        }
+    }
+
+    /// It hears ACKs that tell nothing new, too.
+    #[inline]
+    pub fn hears_all(&self) -> bool {
+        matches!(self, Active::Rack(_))
+    }
+
+    /// Octets that the ACK in hand made the scheme believe lost, for window
+    /// algorithms that want to know.
+    pub fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64 {
+        match self {
+            Active::Rack(rack) => rack.newly_lost(),
+            Active::Reno(_) | Active::NewReno(_) => {
+                // The segment at SND.UNA: at the entry, and at partial ACKs.
+                let partial = was_in_recovery && ack.acked > 0;
+                let told = self.in_recovery() && (partial || !was_in_recovery);
+                if told { s.mss } else { 0 }
+            }
+            Active::Fack(_) | Active::Decoupled(_) if !self.in_recovery() => 0,
+            Active::Fack(_) | Active::Decoupled(_) => {
+                let edge = s.board.fack(s.una);
+                s.lost_below(edge)
+            }
+            Active::Sack(_) => {
+                let edge = s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at);
+                s.lost_below(edge)
+            }
+        }
     }
 }

@@ -64,7 +64,7 @@ impl Scheme for NewReno {
             if self.in_recovery {
                 self.inflation += s.mss as i64;
             } else if s.dupacks == s.dup_thresh && s.may_enter_recovery() {
-                s.enter_recovery(ack);
+                s.enter_recovery(ack.now, ack.prior_in_flight);
                 self.in_recovery = true;
                 self.pending = true;
                 self.inflation = s.dup_thresh as i64 * s.mss as i64;

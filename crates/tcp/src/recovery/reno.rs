@@ -32,7 +32,7 @@ impl Scheme for Reno {
             if self.in_recovery {
                 self.inflation += s.mss; // step 4
             } else if s.dupacks == s.dup_thresh && s.may_enter_recovery() {
-                s.enter_recovery(ack); // step 2
+                s.enter_recovery(ack.now, ack.prior_in_flight); // step 2
                 self.in_recovery = true;
                 self.pending = true; // step 3
                 self.inflation = s.dup_thresh as u64 * s.mss;

@@ -8,10 +8,16 @@
 //!   ACK, minus two per partial ACK, plus one per packet sent.
 //! - [`Pipe::Ns2Old`] (`oldCode_`): the same, but starts as cwnd (before the
 //!   reduction) less the duplicate ACKs.
+//!
+//! With proportional rate reduction (RFC 9937) what the pipe may hold follows
+//! what arrives, instead of waiting until half the pipe has drained; it needs a
+//! pipe that lost octets have left, RFC 6675's.
 
+use super::prr::Prr;
 use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
+use anabranch_units::Time;
 
 /// How the SACK scheme counts what is in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,11 +43,36 @@ pub(crate) struct Sack {
     rescue_rxt: Option<u64>,
     /// The pipe of the ns-2 rules, in octets.
     count: i64,
+    /// Proportional rate reduction, where it is asked for.
+    prr: Option<Box<Prr>>,
 }
 
 impl Sack {
-    pub(crate) fn new(rule: Pipe) -> Sack {
-        Sack { rule, in_recovery: false, pending: false, high_rxt: 0, rescue_rxt: None, count: 0 }
+    pub(crate) fn new(rule: Pipe, prr: bool) -> Sack {
+        Sack {
+            rule,
+            in_recovery: false,
+            pending: false,
+            high_rxt: 0,
+            rescue_rxt: None,
+            count: 0,
+            prr: prr.then(Box::default),
+        }
+    }
+
+    /// What may be in flight during recovery.
+    fn window(&self, s: &Sender) -> u64 {
+        self.prr.as_ref().map_or_else(|| s.cwnd(), |prr| prr.window())
+    }
+
+    /// An ACK of this recovery, the first included.
+    fn count_for_prr(&mut self, s: &Sender, ack: &Ack) {
+        let in_flight = if self.prr.is_some() { self.pipe(s) } else { return };
+        if let Some(prr) = &mut self.prr {
+            let edge = s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at);
+            let lost = prr.finds_losses(s, edge);
+            prr.on_ack(s.mss, ack, in_flight, lost);
+        }
     }
 
     fn pipe(&self, s: &Sender) -> u64 {
@@ -57,16 +88,20 @@ impl Sack {
             Pipe::Ns2Old => (s.cwnd() / s.mss * s.mss) as i64 - dupacks,
             _ => s.flight() as i64 - dupacks,
         };
-        s.enter_recovery(ack);
+        s.enter_recovery(ack.now, ack.prior_in_flight);
         self.in_recovery = true;
         self.pending = true;
         self.high_rxt = s.una;
         self.rescue_rxt = None;
+        if let Some(prr) = &mut self.prr {
+            **prr = Prr::enter(s, ack.delivered);
+        }
+        self.count_for_prr(s, ack);
     }
 
     fn leave(&mut self, s: &mut Sender) {
         s.board.forget_retransmissions();
-        *self = Sack::new(self.rule);
+        *self = Sack { prr: self.prr.take(), ..Sack::new(self.rule, false) };
     }
 
     /// Loss is detected: DupThresh duplicate ACKs, or `IsLost(HighACK + 1)`
@@ -78,6 +113,7 @@ impl Sack {
 
     /// `NextSeg` (§4), rules 1 to 4; 2 is the next in order.
     fn next_seg(&self, s: &Sender, pipe: u64) -> Next {
+        let window = self.window(s);
         let from = self.high_rxt.max(s.una);
         let fack = s.board.fack(s.una);
         let lost_below = match self.rule {
@@ -86,14 +122,14 @@ impl Sack {
         };
         let one = |hole: Range| Range { start: hole.start, end: hole.end.min(hole.start + s.mss) };
         if let Some(hole) = s.board.hole(from, lost_below) {
-            return again(one(hole), pipe, s.cwnd()); // rule 1
+            return again(one(hole), pipe, window); // rule 1
         }
-        match in_order(s, pipe, s.cwnd()) {
+        match in_order(s, pipe, window) {
             Next::Nothing => {}
             new => return new, // rule 2
         }
         if let Some(hole) = s.board.hole(from, fack) {
-            return again(one(hole), pipe, s.cwnd()); // rule 3
+            return again(one(hole), pipe, window); // rule 3
         }
         if self.rule == Pipe::Rfc6675 && self.rescue_rxt.is_none_or(|rescued| s.una > rescued) {
             // Rule 4: one segment that includes the highest unSACKed octet.
@@ -104,7 +140,7 @@ impl Sack {
             if end > s.una {
                 let floor = s.board.sacked().iter().rev().map(|r| r.end).find(|e| *e < end);
                 let start = end.saturating_sub(s.mss).max(floor.unwrap_or(s.una)).max(s.una);
-                return again(Range { start, end }, pipe, s.cwnd());
+                return again(Range { start, end }, pipe, window);
             }
         }
         Next::Nothing
@@ -116,11 +152,14 @@ impl Scheme for Sack {
         if self.in_recovery {
             if s.una >= s.recover {
                 self.leave(s); // §5, step A
-            } else if ack.acked > 0 {
+                return Rto::Restart;
+            }
+            if ack.acked > 0 {
                 self.count -= 2 * s.mss as i64;
             } else if ack.duplicate {
                 self.count -= s.mss as i64;
             }
+            self.count_for_prr(s, ack);
         } else {
             if ack.acked > 0 {
                 s.grow(ack, ack.acked);
@@ -151,6 +190,9 @@ impl Scheme for Sack {
         if !std::mem::take(&mut self.pending) {
             self.count += range.len() as i64;
         }
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(range.len());
+        }
         s.board.on_retransmit(range);
         if range.start >= self.high_rxt.max(s.una)
             && range.start < s.board.fack(s.una).max(s.una + 1)
@@ -161,9 +203,12 @@ impl Scheme for Sack {
         }
     }
 
-    fn on_in_order(&mut self, _s: &Sender, range: Range) {
+    fn on_in_order(&mut self, _s: &Sender, range: Range, _now: Time) {
         if self.in_recovery {
             self.count += range.len() as i64;
+            if let Some(prr) = &mut self.prr {
+                prr.on_sent(range.len());
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::EcnMode;
 
 fn config(ecn: EcnMode) -> Config {
-    Config { ecn, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675 }) }
+    Config { ecn, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }) }
 }
 
 /// Connections that differ in their ECN mode; `marks` are the numbers of the

@@ -5,7 +5,11 @@ use crate::config::{Pacing, PacingMode};
 
 fn config() -> Config {
     let pacing = Pacing { mode: PacingMode::On, burst: 1, ..Pacing::default() };
-    Config { pacing, receive_buffer: 8000, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675 }) }
+    Config {
+        pacing,
+        receive_buffer: 8000,
+        ..classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false })
+    }
 }
 
 /// Before a round trip is measured there is no rate; then a window of W

@@ -1,0 +1,149 @@
+//! When a segment is lost: RFC 8985 §6.2 and §6.3. Names are the RFC's.
+
+use crate::range_set::RangeSet;
+use crate::send_log::{Record, SendLog};
+use crate::sender::Ack;
+use anabranch_units::{Span, Time};
+
+/// Recoveries without DSACK after which the reordering window is small again
+/// (§6.2 step 4).
+const PERSIST: u32 = 16;
+
+/// RACK's state over the connection.
+#[derive(Debug)]
+pub(super) struct Detector {
+    /// `RACK.xmit_ts` of the latest transmission that arrived, and its number.
+    sent: Time,
+    serial: u64,
+    /// `RACK.rtt`.
+    rtt: Span,
+    /// `RACK.min_RTT`.
+    min_rtt: Option<Span>,
+    /// `RACK.fack`.
+    fack: u64,
+    /// `RACK.reordering_seen`.
+    reordering_seen: bool,
+    /// `RACK.reo_wnd`.
+    reo_wnd: Span,
+    /// `RACK.reo_wnd_mult`.
+    mult: u32,
+    /// `RACK.reo_wnd_persist`.
+    persist: u32,
+    /// `RACK.dsack_round`.
+    dsack_round: Option<u64>,
+}
+
+impl Default for Detector {
+    fn default() -> Detector {
+        Detector {
+            sent: Time::ZERO,
+            serial: 0,
+            rtt: Span::ZERO,
+            min_rtt: None,
+            fack: 0,
+            reordering_seen: false,
+            reo_wnd: Span::ZERO,
+            mult: 1,
+            persist: PERSIST,
+            dsack_round: None,
+        }
+    }
+}
+
+impl Detector {
+    /// Steps 1 to 3, for what an ACK newly reports, in the order of sequence.
+    pub fn on_news(&mut self, news: &[Record], ack: &Ack, min_rtt: Option<Span>) {
+        for segment in news {
+            let rtt = ack.now - segment.sent;
+            self.look_for_reordering(segment);
+            if segment.retransmitted {
+                // Does the ACK speak of the original? The echo says so, or a
+                // round trip shorter than any.
+                let older = ack.echo.is_some_and(|echo| echo < segment.sent.as_millis());
+                if older || self.min_rtt.or(min_rtt).is_some_and(|least| rtt < least) {
+                    continue;
+                }
+            }
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.rtt = rtt;
+            if segment.serial > self.serial {
+                self.serial = segment.serial;
+                self.sent = segment.sent;
+            }
+        }
+    }
+
+    /// Step 3.
+    fn look_for_reordering(&mut self, segment: &Record) {
+        let end = segment.range.end;
+        if end > self.fack {
+            self.fack = end;
+        } else if end < self.fack && !segment.retransmitted {
+            self.reordering_seen = true;
+        }
+    }
+
+    /// Step 4, first part: the reordering window grows with each round trip
+    /// that reports a duplicate, and is small again after 16 recoveries without.
+    pub fn on_dsack(&mut self, reported: bool, left_recovery: bool, una: u64, nxt: u64) {
+        if self.dsack_round.is_some_and(|round| una >= round) {
+            self.dsack_round = None;
+        }
+        if reported && self.dsack_round.is_none() {
+            self.dsack_round = Some(nxt);
+            self.mult = self.mult.saturating_add(1);
+            self.persist = PERSIST;
+        } else if left_recovery {
+            self.persist = self.persist.saturating_sub(1);
+            if self.persist == 0 {
+                self.mult = 1;
+            }
+        }
+    }
+
+    /// Step 4, second part: the window now. Without reordering seen there is
+    /// none while losses are repaired, or once DupThresh segments are SACKed.
+    pub fn update_window(&mut self, repairing: bool, many_sacked: bool, srtt: Option<Span>) {
+        self.reo_wnd = if !self.reordering_seen && (repairing || many_sacked) {
+            Span::ZERO
+        } else {
+            let least = self.min_rtt.unwrap_or(Span::ZERO);
+            let window = least.saturating_mul(self.mult as u64) / 4;
+            window.min(srtt.unwrap_or(window))
+        };
+    }
+
+    /// Step 5: marks as lost what was sent before the latest arrival and whose
+    /// time is over; returns the number of the last of these transmissions.
+    pub fn detect_losses(&self, log: &mut SendLog, sacked: &RangeSet, now: Time) -> Option<u64> {
+        let mut last = None;
+        while let Some(segment) = log.oldest()
+            && segment.serial < self.serial
+            && self.lost_at(segment) <= now
+        {
+            last = Some(segment.serial);
+            log.lose_oldest(sacked);
+        }
+        last
+    }
+
+    fn lost_at(&self, segment: &Record) -> Time {
+        segment.sent + self.rtt + self.reo_wnd
+    }
+
+    /// When all that was sent before the latest arrival will be lost.
+    pub fn next_detection(&self, log: &mut SendLog) -> Option<Time> {
+        log.latest_before(self.serial).map(|segment| self.lost_at(segment))
+    }
+
+    /// §6.3: after a timeout the first segment is lost, and each whose time is
+    /// over.
+    pub fn mark_on_timeout(&self, log: &mut SendLog, sacked: &RangeSet, now: Time) {
+        log.lose_first(sacked);
+        while let Some(segment) = log.oldest()
+            && self.lost_at(segment) <= now
+        {
+            log.lose_oldest(sacked);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! RACK-TLP: RFC 8985. A segment is lost when one that was sent later has
+//! arrived and a reordering window has passed ([`detect`]); a lost tail is found
+//! by a probe ([`probe`]). This file decides what to send: it is RFC 6675's
+//! recovery with RACK's marks in the place of its `IsLost`.
+//!
+//! Where it differs from the other schemes: retransmissions that are lost again
+//! are detected, and a timeout marks as lost only what has been out for long
+//! enough (§6.3), so that the sender does not go back.
+//!
+//! Choices:
+//! - The order of transmission breaks ties between segments sent at the same
+//!   time; the RFC's end of sequence approximates it.
+//! - The loss of a segment that was sent after the last reduction reduces the
+//!   window again, a retransmission's too (RFC 5681 §4.3); Linux does not
+//!   (`reduce_again = false`).
+//! - Timers need not exclude each other as in §8: the probe's is earlier than
+//!   the retransmission timer or takes its place, and the expiry of either of
+//!   RACK's timers restarts the latter.
+
+mod detect;
+mod probe;
+
+use super::prr::Prr;
+use super::{Next, Rto, Scheme, again, in_order};
+use crate::range_set::Range;
+use crate::sender::{Ack, Sender};
+use crate::undo::Allowed;
+use anabranch_endpoint::Timer;
+use anabranch_units::{Span, Time};
+use detect::Detector;
+use probe::{Outcome, Prober};
+
+/// Options of RACK-TLP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RackOptions {
+    /// Proportional rate reduction (RFC 9937).
+    pub prr: bool,
+    /// Tail loss probes (§7).
+    pub tlp: bool,
+    /// The peer's longest delay of ACKs (`TLP.max_ack_delay`, §7.2).
+    pub max_ack_delay: Span,
+    /// The loss of a retransmission reduces the window again (RFC 5681 §4.3).
+    pub reduce_again: bool,
+}
+
+impl Default for RackOptions {
+    fn default() -> RackOptions {
+        RackOptions {
+            prr: true,
+            tlp: true,
+            max_ack_delay: Span::from_millis(200),
+            reduce_again: true,
+        }
+    }
+}
+
+/// What is being repaired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Open,
+    /// Fast recovery.
+    Fast,
+    /// After a timeout.
+    Loss,
+}
+
+#[derive(Debug)]
+pub(crate) struct Rack {
+    options: RackOptions,
+    phase: Phase,
+    /// The first retransmission leaves regardless of the window.
+    pending: bool,
+    prr: Prr,
+    detector: Detector,
+    /// RACK's reordering timer (§6.2 step 5).
+    reorder: Timer,
+    prober: Prober,
+    /// Transmissions up to this one preceded the last reduction.
+    reduced_at: u64,
+    newly_lost: u64,
+}
+
+impl Rack {
+    pub(crate) fn new(options: RackOptions) -> Rack {
+        Rack {
+            options,
+            phase: Phase::Open,
+            pending: false,
+            prr: Prr::default(),
+            detector: Detector::default(),
+            reorder: Timer::IDLE,
+            prober: Prober::new(options.tlp, options.max_ack_delay),
+            reduced_at: 0,
+            newly_lost: 0,
+        }
+    }
+
+    pub(crate) fn newly_lost(&self) -> u64 {
+        self.newly_lost
+    }
+
+    pub(crate) fn deadline(&self) -> Time {
+        self.reorder.deadline().min(self.prober.timer.deadline())
+    }
+
+    /// Nothing more is to be repaired.
+    pub(crate) fn stop(&mut self) {
+        self.reorder.stop();
+        self.prober.forget();
+    }
+
+    /// The reordering timer or the probe's may have expired; true when one has.
+    pub(crate) fn on_deadline(&mut self, s: &mut Sender, now: Time) -> bool {
+        let mut expired = false;
+        if self.reorder.expired(now) {
+            expired = true;
+            if let Some(newest) = self.detect(s, now) {
+                self.react(s, now, s.flight(), 0, newest);
+                let in_flight = self.in_flight(s);
+                self.prr.on_delivered(s.mss, 0, in_flight, false);
+            }
+        }
+        if self.prober.timer.expired(now) {
+            expired = true;
+            self.prober.on_expiry();
+        }
+        expired
+    }
+
+    /// The retransmission timer expired: unless a probe was to come first and
+    /// takes its place (§7.2), the loss phase begins (§6.3).
+    pub(crate) fn on_rto(&mut self, s: &mut Sender, now: Time) -> bool {
+        if self.prober.timer.is_armed() {
+            self.prober.on_expiry();
+            return false;
+        }
+        self.stop();
+        s.on_timeout(now, s.flight());
+        if let Some(log) = &mut s.log {
+            self.detector.mark_on_timeout(log, s.board.sacked(), now);
+            self.reduced_at = log.transmissions();
+        }
+        self.phase = Phase::Loss;
+        self.pending = true;
+        true
+    }
+
+    /// Marks what is lost, and sets the reordering timer for what may be.
+    /// Returns the number of the latest transmission that was lost.
+    fn detect(&mut self, s: &mut Sender, now: Time) -> Option<u64> {
+        self.newly_lost = 0;
+        let log = s.log.as_mut()?;
+        let many_sacked = log.sacked_segments() >= s.dup_thresh;
+        let repairing = self.phase != Phase::Open;
+        self.detector.update_window(repairing, many_sacked, s.rtt.srtt());
+        let before = log.lost().total();
+        let newest = self.detector.detect_losses(log, s.board.sacked(), now);
+        self.newly_lost = log.lost().total() - before;
+        match self.detector.next_detection(log) {
+            Some(at) => self.reorder.set(at),
+            None => self.reorder.stop(),
+        }
+        newest
+    }
+
+    /// Losses up to the transmission `newest` were found, with `flight` octets
+    /// outstanding before: reduces the window if it has not been for them.
+    fn react(&mut self, s: &mut Sender, now: Time, flight: u64, delivered: u64, newest: u64) {
+        let again = self.options.reduce_again && newest > self.reduced_at;
+        if self.phase != Phase::Open && !again {
+            return;
+        }
+        self.pending = self.phase == Phase::Open;
+        self.phase = Phase::Fast;
+        s.enter_recovery(now, flight);
+        self.reduced_at = s.log.as_ref().map_or(0, |log| log.transmissions());
+        if self.options.prr {
+            self.prr = Prr::enter(s, delivered);
+        }
+        self.prober.forget();
+    }
+
+    fn window(&self, s: &Sender) -> u64 {
+        if self.phase == Phase::Fast && self.options.prr { self.prr.window() } else { s.cwnd() }
+    }
+
+    /// The first segment that is lost and not sent again.
+    fn lost_segment(&self, s: &Sender) -> Option<Range> {
+        let log = s.log.as_ref()?;
+        let lost = log.lost().first()?;
+        let record = log.record_at(lost.start)?.range;
+        let end = lost.end.min(record.end).min(lost.start + s.mss);
+        Some(Range { start: lost.start, end })
+    }
+
+    /// The probe that is due: something new, or the last segment again (§7.3).
+    fn probe(&self, s: &Sender) -> Next {
+        if let Some(range) = s.next_new() {
+            return Next::InOrder(range);
+        }
+        match s.log.as_ref().and_then(|log| log.highest()) {
+            Some(record) => {
+                let Range { start, end } = record.range;
+                Next::Retransmit(Range { start: start.max(end.saturating_sub(s.mss)), end })
+            }
+            None => Next::Nothing,
+        }
+    }
+
+    fn may_probe(&self, s: &Sender) -> bool {
+        let sacked = s.log.as_ref().is_some_and(|log| log.sacked_segments() > 0);
+        self.phase == Phase::Open && !sacked && s.flight() > 0
+    }
+}
+
+impl Scheme for Rack {
+    fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
+        if let Some(log) = &s.log {
+            // §6.2 steps 1 to 3.
+            self.detector.on_news(log.news(), ack, s.rtt.min_rtt());
+        }
+        let mut left = false;
+        if self.phase != Phase::Open && s.una >= s.recover {
+            self.phase = Phase::Open;
+            self.pending = false;
+            left = true;
+        }
+        self.detector.on_dsack(ack.dsack.is_some(), left, s.una, s.nxt); // step 4
+        if self.phase != Phase::Fast && !left && ack.acked > 0 {
+            s.grow(ack, ack.acked);
+        }
+        let newest = self.detect(s, ack.now); // step 5
+        let reduced_at = self.reduced_at;
+        if let Some(newest) = newest {
+            self.react(s, ack.now, ack.prior_in_flight, ack.delivered, newest);
+        }
+        if self.phase == Phase::Fast && self.options.prr {
+            let (in_flight, lost) = (self.in_flight(s), self.newly_lost > 0);
+            self.prr.on_ack(s.mss, ack, in_flight, lost);
+        }
+        // §7.4; a reduction just made is enough.
+        let repaired = self.prober.on_ack(s.una, ack) == Outcome::Repaired;
+        if repaired && self.phase == Phase::Open && reduced_at == self.reduced_at {
+            s.on_loss(ack.now, ack.prior_in_flight);
+            self.reduced_at = s.log.as_ref().map_or(0, |log| log.transmissions());
+        }
+        if !self.may_probe(s) {
+            self.prober.timer.stop();
+        } else if ack.acked > 0 {
+            self.prober.schedule(s, ack.now);
+        }
+        Rto::Restart
+    }
+
+    fn on_timeout(&mut self, _s: &mut Sender) {
+        self.phase = Phase::Open;
+        self.pending = false;
+    }
+
+    fn next(&self, s: &Sender) -> Next {
+        let lost = self.lost_segment(s);
+        if self.pending
+            && let Some(range) = lost
+        {
+            return Next::Retransmit(range);
+        }
+        if self.phase == Phase::Loss
+            && let Some(undo) = &s.undo
+        {
+            match undo.allowed() {
+                Allowed::Usual => {}
+                Allowed::NewSegment => return s.next_new().map_or(Next::Nothing, Next::InOrder),
+                Allowed::Wait => return Next::WindowFull,
+            }
+        }
+        if self.prober.is_due() && s.flight() > 0 {
+            return self.probe(s);
+        }
+        let (in_flight, window) = (self.in_flight(s), self.window(s));
+        match lost {
+            Some(range) => again(range, in_flight, window),
+            None => in_order(s, in_flight, window),
+        }
+    }
+
+    fn on_retransmit(&mut self, _s: &mut Sender, range: Range) {
+        self.pending = false;
+        self.prr.on_sent(range.len());
+        self.prober.on_sent(range.end, true);
+    }
+
+    fn on_in_order(&mut self, s: &Sender, range: Range, now: Time) {
+        self.prr.on_sent(range.len());
+        if !self.prober.on_sent(range.end, false) && self.may_probe(s) {
+            self.prober.schedule(s, now);
+        }
+    }
+
+    fn in_flight(&self, s: &Sender) -> u64 {
+        let lost = s.log.as_ref().map_or(0, |log| log.lost().total());
+        let sacked = match self.phase {
+            Phase::Open if !s.limited_transmit => 0,
+            _ => s.board.sacked().total(),
+        };
+        s.flight().saturating_sub(sacked + lost)
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.phase != Phase::Open
+    }
+}

@@ -1,0 +1,105 @@
+//! Tail loss probes: RFC 8985 §7. Names are the RFC's.
+
+use crate::sender::{Ack, Sender};
+use anabranch_endpoint::Timer;
+use anabranch_units::{Span, Time};
+
+/// PTO before a round-trip time is known (§7.2).
+const INITIAL: Span = Span::from_secs(1);
+
+/// The probe timer, and the probe that is on its way.
+#[derive(Debug)]
+pub(super) struct Prober {
+    enabled: bool,
+    max_ack_delay: Span,
+    pub timer: Timer,
+    /// A probe is to leave now.
+    due: bool,
+    /// `TLP.end_seq` and `TLP.is_retrans`.
+    on_its_way: Option<(u64, bool)>,
+    /// A round trip was measured since the last probe (§7.3).
+    measured: bool,
+}
+
+/// What an ACK told about the probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// Nothing, or that it was needless.
+    Fine,
+    /// It repaired a loss.
+    Repaired,
+}
+
+impl Prober {
+    pub fn new(enabled: bool, max_ack_delay: Span) -> Prober {
+        Prober {
+            enabled,
+            max_ack_delay,
+            timer: Timer::IDLE,
+            due: false,
+            on_its_way: None,
+            measured: true,
+        }
+    }
+
+    /// §7.2, `TLP_calc_PTO`. That PTO is at most what is left of the
+    /// retransmission timeout is seen to when that expires.
+    pub fn schedule(&mut self, s: &Sender, now: Time) {
+        if !self.enabled {
+            return;
+        }
+        let pto = match s.rtt.srtt() {
+            None => INITIAL,
+            Some(srtt) if s.flight() <= s.mss => srtt * 2 + self.max_ack_delay,
+            Some(srtt) => srtt * 2,
+        };
+        self.timer.set(now + pto);
+    }
+
+    /// §7.3: a probe leaves, unless one is on its way, or nothing has been
+    /// measured since the last.
+    pub fn on_expiry(&mut self) {
+        self.timer.stop();
+        self.due = self.on_its_way.is_none() && self.measured;
+    }
+
+    pub fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// A segment left; true when it was the probe.
+    pub fn on_sent(&mut self, end: u64, retransmission: bool) -> bool {
+        if !self.due {
+            return false;
+        }
+        self.due = false;
+        self.measured = false;
+        self.on_its_way = Some((end, retransmission));
+        true
+    }
+
+    /// A repair begins: no probe is needed.
+    pub fn forget(&mut self) {
+        self.timer.stop();
+        self.due = false;
+        self.on_its_way = None;
+    }
+
+    /// §7.4, `TLP_process_ack`.
+    pub fn on_ack(&mut self, una: u64, ack: &Ack) -> Outcome {
+        self.due &= ack.delivered == 0;
+        self.measured |= ack.rtt.is_some();
+        let Some((end, retransmission)) = self.on_its_way.filter(|(end, _)| una >= *end) else {
+            return Outcome::Fine;
+        };
+        let (seen_twice, beyond) = (ack.dsack.is_some_and(|d| d.end == end), una > end);
+        let bare = ack.acked == 0 && ack.delivered == 0 && ack.dsack.is_none();
+        if retransmission && !seen_twice && !beyond && !bare {
+            return Outcome::Fine; // it remains to be seen
+        }
+        self.on_its_way = None;
+        // Case 1: the original arrived too. Case 2: all was repaired. Case 3:
+        // the duplicate ACK of a receiver without DSACK.
+        if retransmission && beyond && !seen_twice { Outcome::Repaired } else { Outcome::Fine }
+    }
+}

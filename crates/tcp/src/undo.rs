@@ -1,0 +1,225 @@
+//! Was the last reduction of the window needless? Three witnesses, each an
+//! option:
+//!
+//! - *F-RTO* (RFC 5682): after a timeout, the ACK of the retransmission lets
+//!   two new segments leave instead of more retransmissions; when the next ACK
+//!   reports data that was not sent again, the original flight is still
+//!   arriving. The basic algorithm (§2.1) without SACK, the SACK-enhanced
+//!   one (§3.1) with it.
+//! - *Eifel detection* (RFC 3522): the first ACK of new data after a
+//!   retransmission echoes a timestamp older than that retransmission.
+//! - *DSACK* (RFC 2883, in the manner of RFC 3708): as many octets as were sent
+//!   again since the reduction are reported as duplicates.
+//!
+//! The response is Eifel's (RFC 4015): [`Sender::undo_reduction`]. RFC 5682
+//! leaves it open.
+
+use crate::config::UndoOptions;
+use crate::range_set::Range;
+use crate::sender::{Ack, Sender};
+use anabranch_units::Time;
+
+/// What is watched since the last reduction.
+#[derive(Debug)]
+pub struct Undo {
+    options: UndoOptions,
+    episode: Option<Episode>,
+    frto: Frto,
+    /// The next round-trip sample lifts the estimate.
+    adapt: bool,
+    /// Reductions that were undone.
+    pub undone: u32,
+}
+
+/// A reduction and the retransmissions since.
+#[derive(Debug)]
+struct Episode {
+    timeout: bool,
+    /// SND.UNA at the reduction.
+    una: u64,
+    /// The millisecond of the first retransmission (RetransmitTS), until the
+    /// first ACK of new data after it.
+    resent_at: Option<u64>,
+    /// That ACK has come.
+    judged: bool,
+    /// Octets sent again and not reported as duplicates.
+    resent: u64,
+    /// Something was reported as a duplicate.
+    duplicates: bool,
+}
+
+/// Where F-RTO stands; the numbers are the steps of RFC 5682.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Frto {
+    Idle,
+    /// Step 2: the ACK of the retransmission is awaited.
+    First,
+    /// Step 3: the ACK after it. `point` is RecoveryPoint, and so many new
+    /// segments may leave.
+    Second {
+        point: u64,
+        allowance: u8,
+    },
+}
+
+/// What F-RTO lets the sender do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Allowed {
+    /// F-RTO is not at work, or lets the retransmission leave.
+    Usual,
+    /// A new segment, whatever the window.
+    NewSegment,
+    /// Nothing: the second ACK is awaited.
+    Wait,
+}
+
+impl Undo {
+    /// `None` where no witness is asked.
+    pub fn new(options: &UndoOptions) -> Option<Box<Undo>> {
+        let any = options.frto || options.eifel || options.dsack;
+        any.then(|| {
+            let (frto, options) = (Frto::Idle, *options);
+            Box::new(Undo { options, episode: None, frto, adapt: false, undone: 0 })
+        })
+    }
+
+    /// Fast retransmit shrinks the window.
+    pub fn on_fast_retransmit(&mut self, una: u64) {
+        self.frto = Frto::Idle;
+        self.episode = Some(Episode::new(false, una));
+    }
+
+    /// A timeout shrinks the window; `recover` is the end of the last recovery.
+    pub fn on_timeout(&mut self, una: u64, recover: u64) {
+        // Step 1: in the recovery of an earlier loss, the conventional way.
+        let fresh = recover <= una;
+        self.frto = if self.options.frto && fresh { Frto::First } else { Frto::Idle };
+        // A second timeout of the same segment: the first retransmission is
+        // the one to hold the echo against (RFC 3522 §3.2 step 2).
+        let same = self.episode.as_ref().is_some_and(|e| e.timeout && e.una == una && !e.judged);
+        if !same {
+            self.episode = Some(Episode::new(true, una));
+        }
+    }
+
+    /// `octets` leave that were sent before.
+    pub fn on_resent(&mut self, now: Time, octets: u64) {
+        if let Some(episode) = &mut self.episode {
+            episode.resent_at.get_or_insert(now.as_millis());
+            episode.resent += octets;
+        }
+    }
+
+    /// What may be sent.
+    pub(crate) fn allowed(&self) -> Allowed {
+        match self.frto {
+            Frto::Idle | Frto::First => Allowed::Usual,
+            Frto::Second { allowance: 0, .. } => Allowed::Wait,
+            Frto::Second { .. } => Allowed::NewSegment,
+        }
+    }
+
+    /// A new segment left.
+    pub fn on_new_segment(&mut self) {
+        if let Frto::Second { allowance, .. } = &mut self.frto {
+            *allowance = allowance.saturating_sub(1);
+        }
+    }
+
+    /// The estimate is to be lifted with this sample.
+    pub fn take_adaptation(&mut self) -> bool {
+        std::mem::take(&mut self.adapt)
+    }
+
+    /// The highest of what F-RTO sent beyond the recovery is lost: all that
+    /// was outstanding is to be sent again.
+    fn give_up(&mut self) {
+        self.frto = Frto::Idle;
+    }
+}
+
+impl Episode {
+    fn new(timeout: bool, una: u64) -> Episode {
+        Episode { timeout, una, resent_at: None, judged: false, resent: 0, duplicates: false }
+    }
+
+    /// RFC 3522 §3.2 steps 4 to 6.
+    fn eifel(&mut self, ack: &Ack) -> bool {
+        if ack.acked == 0 || self.judged {
+            return false;
+        }
+        let Some(resent_at) = self.resent_at else { return false };
+        self.judged = true;
+        ack.echo.is_some_and(|echo| echo < resent_at)
+    }
+
+    /// Everything sent again was a duplicate.
+    fn dsack(&mut self, duplicate: Option<Range>) -> bool {
+        let Some(duplicate) = duplicate.filter(|d| d.start >= self.una) else { return false };
+        self.duplicates = true;
+        self.resent = self.resent.saturating_sub(duplicate.len());
+        self.resent == 0 && self.resent_at.is_some()
+    }
+}
+
+impl Sender {
+    /// Asks the witnesses about the last reduction, before the scheme hears of
+    /// the ACK; true when it was needless, and is undone.
+    pub(crate) fn finds_reduction_needless(&mut self, ack: &Ack, sack: bool) -> bool {
+        let Some(mut undo) = self.undo.take() else { return false };
+        let needless = undo.judge(self, ack, sack);
+        if needless {
+            let timeout = undo.episode.take().is_some_and(|e| e.timeout);
+            undo.adapt = timeout;
+            undo.frto = Frto::Idle;
+            undo.undone += 1;
+            self.undo_reduction();
+        }
+        self.undo = Some(undo);
+        needless
+    }
+}
+
+impl Undo {
+    fn judge(&mut self, s: &mut Sender, ack: &Ack, sack: bool) -> bool {
+        let frto = self.frto(s, ack, sack);
+        let Some(episode) = &mut self.episode else { return false };
+        let eifel = episode.eifel(ack) && self.options.eifel;
+        let dsack = episode.dsack(ack.dsack) && self.options.dsack;
+        frto || eifel || dsack
+    }
+
+    /// RFC 5682 §2.1 and §3.1, steps 2 and 3: the timeout was spurious.
+    fn frto(&mut self, s: &mut Sender, ack: &Ack, sack: bool) -> bool {
+        match self.frto {
+            Frto::Idle => false,
+            Frto::First => {
+                if ack.acked == 0 {
+                    if ack.duplicate && !sack {
+                        self.give_up(); // §2.1 (2a)
+                    }
+                    return false;
+                }
+                // Window and data for something new: else the conventional
+                // way. So too when all that was sent is acknowledged, or not
+                // all that was sent again.
+                let more = s.end.min(s.window_edge) > s.max;
+                if s.una >= s.max || s.is_going_back() && s.una < s.nxt || !more {
+                    self.give_up();
+                } else {
+                    self.frto = Frto::Second { point: s.max, allowance: 2 };
+                }
+                false
+            }
+            Frto::Second { point, .. } => {
+                if ack.acked == 0 && !ack.duplicate {
+                    return false;
+                }
+                let beyond = s.una > point || s.board.fack(s.una) > point;
+                let genuine = if sack { beyond || ack.delivered == 0 } else { ack.acked == 0 };
+                self.give_up();
+                !genuine
+            }
+        }
+    }
+}
