@@ -207,7 +207,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (change, expected) in [
         (
             "flows.0.tcp.recovery=foo",
-            "test.toml: field `flows[0].tcp.recovery`: value `foo`: allowed: reno, newreno, sack, fack, decoupled",
+            "test.toml: field `flows[0].tcp.recovery`: value `foo`: allowed: reno, newreno, sack, fack, rack, decoupled",
         ),
         (
             "flows.0.tcp.recovery.scheme=foo",
