@@ -5,7 +5,7 @@ use super::*;
 use crate::config::KeepAlive;
 
 fn config() -> Config {
-    classic(Recovery::Sack { pipe: Pipe::Rfc6675 })
+    classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false })
 }
 
 /// RFC 9293 §3.8.3 (MUST-23): SYNs are repeated for three minutes at least.

@@ -5,7 +5,7 @@ use super::*;
 use anabranch_wire::Timestamps;
 
 fn config() -> Config {
-    classic(Recovery::Sack { pipe: Pipe::Rfc6675 })
+    classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false })
 }
 
 fn stamped(s: &Solo, seq: i64, len: u32, value: u32) -> TcpSegment {

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::Nagle;
 
 fn config() -> Config {
-    Config { idle_restart: false, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675 }) }
+    Config { idle_restart: false, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }) }
 }
 
 /// RFC 9293 §3.7.4: one small segment may be outstanding, the rest collects.
