@@ -1,7 +1,8 @@
 //! Pending events of few, busy sources: a tournament tree. Every source has a
 //! fixed leaf and every inner node the least key below it, so that a change is
-//! one walk to the root without an index to keep. For many sources that are
-//! mostly idle there is [`EventQueue`](crate::EventQueue).
+//! one walk to the root without an index to keep. Costs 19 octets for each
+//! source, pending or not; for many sources that are mostly idle there is
+//! [`EventQueue`](crate::EventQueue).
 //!
 //! A key is one word: the date, counted from a base that moves with time, and
 //! the source. A date too far from the base to fit has the key [`FAR`] until
