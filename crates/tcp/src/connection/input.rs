@@ -297,9 +297,10 @@ impl Connection {
 
     fn on_data(&mut self, now: Time, segment: &TcpSegment, start: u64, fin: bool) {
         if !self.state.can_receive() {
-            // The FIN was acknowledged and is sent again (§3.10.7.4, eighth).
-            self.receiver.ack_now = true;
-            if self.state == State::TimeWait {
+            // Text after the peer's FIN is ignored; a FIN that is sent again is
+            // acknowledged (§3.10.7.4, seventh and eighth).
+            self.receiver.ack_now |= fin;
+            if fin && self.state == State::TimeWait {
                 self.enter_time_wait(now);
             }
             return;

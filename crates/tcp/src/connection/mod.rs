@@ -325,8 +325,14 @@ impl ByteStream for Connection {
     }
 
     fn abort(&mut self) {
-        if self.state != State::Closed {
-            self.reset(CloseReason::Aborted);
+        let fin_sent = self.closed_by_user && self.sender.max == self.sender.end;
+        match self.state {
+            State::Closed => {}
+            // RFC 9293 §3.10.5: with both ends of the stream sent there is
+            // nothing to take back.
+            State::TimeWait => self.finish(CloseReason::Aborted),
+            State::Closing | State::LastAck if fin_sent => self.finish(CloseReason::Aborted),
+            _ => self.reset(CloseReason::Aborted),
         }
     }
 }

@@ -7,6 +7,7 @@ mod patience;
 mod segments;
 mod sending;
 mod solo;
+mod states;
 
 use super::*;
 use crate::config::{Counting, DelayedAck, InitialWindow};
