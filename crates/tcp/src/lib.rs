@@ -10,6 +10,7 @@
 mod config;
 mod connection;
 mod delivery_rate;
+mod profile;
 mod range_set;
 mod receiver;
 pub mod recovery;

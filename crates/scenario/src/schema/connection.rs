@@ -171,6 +171,22 @@ mod tests {
         }
     }
 
+    /// A profile gives defaults; what is written beside it counts, and the
+    /// resolved form needs no profile.
+    #[test]
+    fn a_profile_is_a_set_of_defaults() {
+        let config = read_text("profile = \"linux\"\nquick_acks = 3\nrto = { min = \"1 s\" }");
+        let linux = Config::linux();
+        let mut expected = Config { quick_acks: 3, ..linux.clone() };
+        expected.rto.min = Span::from_secs(1);
+        assert_eq!(config, Ok(expected));
+        let written = super::super::tcp::write(&linux).to_string();
+        assert!(!written.contains("profile") && written.contains("syn_retries = 6"));
+        assert_eq!(read_text(&written), Ok(linux));
+        assert_eq!(read_text("profile = \"rfc\""), Ok(Config::default()));
+        assert_eq!(read_text("profile = \"bsd\"").unwrap_err().allowed, "rfc, linux");
+    }
+
     const KEEP_ALIVE_FIELDS: &str = "no field of this name; the fields are idle, interval, probes";
 
     #[test]

@@ -18,7 +18,8 @@ const COUNTINGS: [(&str, Counting); 2] = [("bytes", Counting::Bytes), ("acks", C
 
 /// Reads the table `tcp` of a flow; what is absent has TCP's defaults.
 pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
-    let default = Config::default();
+    let profiles = ["rfc", "linux"].map(|name| (name, Config::profile(name)));
+    let default = f.choice("profile", &profiles)?.flatten().unwrap_or_default();
     let octets = |name, default: u64| -> Result<u64, InputError> {
         Ok(f.quantity::<Bytes>(name)?.map_or(default, |n| n.0))
     };
@@ -38,7 +39,7 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
         window_scale: truth("window_scale", default.window_scale)?,
         timestamps: truth("timestamps", default.timestamps)?,
         sack: truth("sack", default.sack)?,
-        delayed_ack: read_delayed_ack(&f)?.unwrap_or(default.delayed_ack),
+        delayed_ack: read_delayed_ack(&f, default.delayed_ack)?,
         rto: read_rto(&f, default.rto)?,
         dupack_threshold: f
             .integer("dupack_threshold", 1..=1000)?
@@ -123,15 +124,14 @@ fn read_initial_window(f: &Fields<'_>) -> Result<Option<InitialWindow>, InputErr
     window.map(Some).ok_or_else(|| f.error("initial_window", allowed))
 }
 
-fn read_delayed_ack(f: &Fields<'_>) -> Result<Option<DelayedAck>, InputError> {
-    let default = Config::default().delayed_ack;
-    let Some(d) = f.table("delayed_ack")? else { return Ok(None) };
+fn read_delayed_ack(f: &Fields<'_>, default: DelayedAck) -> Result<DelayedAck, InputError> {
+    let Some(d) = f.table("delayed_ack")? else { return Ok(default) };
     let delayed_ack = DelayedAck {
         count: d.integer("count", 1..=1000)?.unwrap_or(default.count),
         delay: d.quantity("delay")?.unwrap_or(default.delay),
     };
     d.finish()?;
-    Ok(Some(delayed_ack))
+    Ok(delayed_ack)
 }
 
 fn read_rto(f: &Fields<'_>, default: RtoBounds) -> Result<RtoBounds, InputError> {

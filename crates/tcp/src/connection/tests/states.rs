@@ -35,10 +35,12 @@ fn name(state: State) -> &'static str {
     }
 }
 
-/// A connection in each state, and what its row is called.
-fn states() -> Vec<(&'static str, fn() -> Solo)> {
+/// What a row is called, and a connection in its state.
+type Row = (&'static str, fn() -> Solo);
+
+fn states() -> Vec<Row> {
     fn config() -> Config {
-        classic(Recovery::Sack { pipe: Pipe::Rfc6675 })
+        classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false })
     }
     fn syn_sent() -> Solo {
         let mut s = Solo::client(&config());

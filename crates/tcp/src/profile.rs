@@ -1,0 +1,70 @@
+//! Sets of defaults under a name: what a stack ships with.
+
+use crate::config::{Config, EcnMode, Nagle, UndoOptions};
+use crate::recovery::{RackOptions, Recovery};
+use anabranch_congestion::cubic::CubicOptions;
+use anabranch_congestion::{Algorithm, HyStartOptions, SlowStartExit};
+use anabranch_endpoint::RtoBounds;
+use anabranch_units::Span;
+
+impl Config {
+    /// The profile of that name: `rfc` is [`Config::default`], `linux` is
+    /// [`Config::linux`].
+    pub fn profile(name: &str) -> Option<Config> {
+        match name {
+            "rfc" => Some(Config::default()),
+            "linux" => Some(Config::linux()),
+            _ => None,
+        }
+    }
+
+    /// The defaults of Linux 6.x, as its documentation of `net.ipv4.tcp_*` and
+    /// its sources state them, as far as they are settings here.
+    ///
+    /// What differs all the same: HyStart++ stands in for Linux's HyStart; the
+    /// bound of 200 ms is on the RTO, while Linux has it on its variance term;
+    /// the initial receive window does not grow with use.
+    pub fn linux() -> Config {
+        let mut cubic = CubicOptions::default();
+        cubic.common.slow_start_exit = SlowStartExit::HyStartPlusPlus(HyStartOptions::default());
+        Config {
+            // tcp_rmem and tcp_wmem, the largest.
+            receive_buffer: 6 << 20,
+            send_buffer: 4 << 20,
+            // TCP_RTO_MIN, TCP_RTO_MAX.
+            rto: RtoBounds {
+                min: Span::from_millis(200),
+                max: Span::from_secs(120),
+                ..RtoBounds::default()
+            },
+            ecn: EcnMode::Passive, // tcp_ecn = 2
+            nagle: Nagle::Minshall,
+            quick_acks: 16, // TCP_MAX_QUICKACKS
+            // tcp_dsack, tcp_recovery, tcp_early_retrans, tcp_frto
+            dsack: true,
+            recovery: Recovery::Rack(RackOptions::default()),
+            undo: UndoOptions { frto: true, eifel: true, dsack: true },
+            window: Algorithm::Cubic(cubic),
+            challenge_acks: 0,  // tcp_challenge_ack_limit, without limit since 6.x
+            syn_retries: 6,     // tcp_syn_retries
+            syn_ack_retries: 5, // tcp_synack_retries
+            max_retries: 15,    // tcp_retries2
+            stalled_after: 3,   // tcp_retries1
+            ..Config::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_valid_and_known_by_name() {
+        for name in ["rfc", "linux"] {
+            Config::profile(name).unwrap().validate().unwrap();
+        }
+        assert_eq!(Config::profile("rfc"), Some(Config::default()));
+        assert_eq!(Config::profile("bsd"), None);
+    }
+}
