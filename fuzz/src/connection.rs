@@ -1,10 +1,12 @@
 //! Commands, segments and dates in any order against two TCP connections.
 
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Seed};
-use anabranch_tcp::recovery::{Pipe, Recovery};
-use anabranch_tcp::{Config, Connection, State};
+use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
+use anabranch_tcp::{Config, Connection, EcnMode, KeepAlive, Nagle, State};
 use anabranch_units::{Serial32, Span, Time};
-use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload, SackBlock, TcpFlags, TcpSegment};
+use anabranch_wire::{
+    Addr, AddressBook, Body, Ecn, Packet, Payload, SackBlock, TcpFlags, TcpSegment, Timestamps,
+};
 
 /// Reads small numbers from the input; zeros after its end.
 struct Input<'a>(&'a [u8]);
@@ -44,15 +46,19 @@ pub fn tcp_connection(octets: &[u8]) {
         Recovery::Reno,
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::NewReno { impatient: true, exit_growth: true },
-        Recovery::Sack { pipe: Pipe::Rfc6675 },
-        Recovery::Sack { pipe: Pipe::Ns2 },
-        Recovery::Sack { pipe: Pipe::Ns2Old },
-        Recovery::Fack,
+        Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
+        Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },
+        Recovery::Sack { pipe: Pipe::Ns2, prr: false },
+        Recovery::Sack { pipe: Pipe::Ns2Old, prr: false },
+        Recovery::Fack { prr: false },
+        Recovery::Rack(RackOptions::default()),
         Recovery::Decoupled,
     ];
     let switches = input.byte();
     let algorithms = anabranch_congestion::ALGORITHMS;
     let window = algorithms[input.index(algorithms.len())].name;
+    // The linux profile where two switches are on.
+    let profile = if switches & 9 == 9 { Config::linux() } else { Config::default() };
     let config = Config {
         recovery: schemes[input.index(schemes.len())],
         window: anabranch_congestion::Algorithm::from_name(window).expect("registered"),
@@ -62,7 +68,12 @@ pub fn tcp_connection(octets: &[u8]) {
         timestamps: switches & 1 != 0,
         window_scale: switches & 2 != 0,
         limited_transmit: switches & 4 != 0,
-        ..Config::default()
+        ecn: if switches & 32 != 0 { EcnMode::On } else { EcnMode::Dctcp },
+        nagle: if switches & 64 != 0 { Nagle::Minshall } else { Nagle::Rfc },
+        keep_alive: (switches & 128 != 0).then(KeepAlive::default),
+        user_timeout: (switches & 128 != 0).then(|| Span::from_secs(40)),
+        quick_acks: (switches >> 5).into(),
+        ..profile
     };
     let (a, b) = ((Addr(0), 1), (Addr(1), 2));
     let seed = Seed::default();
@@ -92,7 +103,7 @@ impl World {
         let (what, who) = (input.byte(), input.index(2));
         let now = self.now;
         let end = &mut self.ends[who];
-        match what % 12 {
+        match what % 14 {
             0 => end.connect(now),
             1 if real => drop(end.write_octets(&[7; 5000][..input.u16() as usize % 5001])),
             1 => drop(end.write(input.u16() as u64 * 4)),
@@ -127,6 +138,19 @@ impl World {
                 // A packet arrives and stays: it will be a duplicate.
                 let at = input.index(self.sent.len());
                 let (to, packet) = self.sent[at].clone();
+                self.ends[to].handle_input(now, &packet);
+            }
+            12 => match input.byte() % 4 {
+                0 => end.set_corked(what < 128),
+                1 => end.set_no_delay(what < 128),
+                2 => end.mark_urgent(),
+                _ => assert!(end.urgent_ahead() <= 1 << 40),
+            },
+            13 if !self.sent.is_empty() => {
+                // The network marks a packet, which then arrives.
+                let at = input.index(self.sent.len());
+                let (to, mut packet) = self.sent.remove(at);
+                packet.ecn = Ecn::Ce;
                 self.ends[to].handle_input(now, &packet);
             }
             _ if !self.sent.is_empty() => {
@@ -174,7 +198,7 @@ impl World {
 /// Changes a field of a segment.
 fn forge(segment: &mut TcpSegment, input: &mut Input) {
     let by = input.u16() as i16 as i32;
-    match input.byte() % 7 {
+    match input.byte() % 9 {
         0 => segment.seq = Serial32(segment.seq.0.wrapping_add_signed(by)),
         1 => segment.ack = Serial32(segment.ack.0.wrapping_add_signed(by)),
         2 => segment.flags = TcpFlags(by as u16 & 0x1ff),
@@ -183,6 +207,11 @@ fn forge(segment: &mut TcpSegment, input: &mut Input) {
         5 => {
             let left = Serial32(segment.ack.0.wrapping_add_signed(by));
             segment.options.sack.push(SackBlock { left, right: left.add(input.u16() as u32) });
+        }
+        6 => segment.urgent = by as u16,
+        7 => {
+            let value = (input.u16() as u32).wrapping_mul(by as u32);
+            segment.options.timestamps = Some(Timestamps { value, echo: by as u32 });
         }
         _ => {
             segment.options.mss = Some(by as u16);

@@ -36,6 +36,10 @@ impl RangeSet {
     pub fn total(&self) -> u64 {
         self.total
     }
+    /// Number of ranges.
+    pub fn count(&self) -> usize {
+        self.ranges.len()
+    }
     /// Nothing is in the set.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()

@@ -8,6 +8,12 @@ use crate::stream::Octets;
 use anabranch_units::Serial32;
 use anabranch_wire::{Payload, SackBlock, SackBlocks};
 
+/// Separate ranges above a gap that are kept in any case, and the octets of
+/// receive buffer for each more. Segments of less than 128 octets, every other
+/// one lost over a whole window, would exceed it.
+const LEAST_RANGES: u64 = 64;
+const OCTETS_PER_RANGE: u64 = 128;
+
 /// The receiving half of a connection. Offsets count from the peer's SYN.
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -102,16 +108,23 @@ impl Receiver {
     pub fn on_segment(&mut self, start: u64, payload: &Payload, fin: bool, count: u32) -> Arrival {
         let before = self.nxt;
         let mut range = Range { start, end: start + payload.len() as u64 };
-        if fin && range.end < self.edge.max(self.nxt + 1) {
+        if fin && range.end < self.edge.max(self.nxt + 1) && self.ends_after_all(range.end) {
             self.fin.get_or_insert(range.end);
         }
-        range.end = range.end.min(self.edge); // beyond the window: not kept
+        // Beyond the window, beyond the end of the stream: not kept.
+        range.end = range.end.min(self.edge).min(self.fin.unwrap_or(u64::MAX));
+        let above_gap = range.start > self.nxt && !range.is_empty();
+        if above_gap && self.is_fragmented(range) {
+            range.end = range.start; // not kept either
+        }
+        let new = range.start.max(self.nxt);
         if let Some(octets) = payload.octets()
-            && range.end > self.nxt.max(range.start)
+            && range.end > new
         {
-            let kept = (range.end - range.start) as usize;
+            // What was acknowledged stays as it came first.
+            let kept = (new - range.start) as usize..(range.end - range.start) as usize;
             let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(self.read)));
-            store.write_at(range.start, &octets[..kept]);
+            store.write_at(new, &octets[kept]);
         }
         if self.reports_duplicates {
             self.note_duplicate(range);
@@ -136,6 +149,22 @@ impl Receiver {
         let in_order = advanced > 0 && !had_gaps;
         self.ack_now |= !in_order || fin_passed || self.unacknowledged >= count;
         Arrival { advanced, ended: fin_passed }
+    }
+
+    /// Nothing has arrived that lies beyond `end`.
+    fn ends_after_all(&self, end: u64) -> bool {
+        let highest = self.gaps.as_ref().and_then(|gaps| gaps.ranges.last());
+        end >= self.nxt && highest.is_none_or(|range| range.end <= end)
+    }
+
+    /// There are as many separate ranges as are kept, and this would be one
+    /// more. A peer that sends every other octet takes no more memory than an
+    /// eighth of the receive buffer.
+    fn is_fragmented(&self, range: Range) -> bool {
+        let Some(gaps) = &self.gaps else { return false };
+        gaps.ranges.count() as u64 >= LEAST_RANGES + self.capacity / OCTETS_PER_RANGE
+            && gaps.ranges.containing(range.start - 1).is_none()
+            && gaps.ranges.containing(range.end).is_none()
     }
 
     /// Moves `nxt` over ranges that now touch it.
@@ -406,6 +435,48 @@ mod tests {
         let first = segment(&mut r, 0);
         assert_eq!(first, Arrival { advanced: 1500, ended: true });
         assert_eq!((r.nxt, r.received(), r.readable()), (1502, 1500, 1500));
+    }
+
+    /// Every other octet: no more ranges than stated, and what was refused is
+    /// neither reported nor missed when it comes again.
+    #[test]
+    fn fragments_are_bounded() {
+        let mut r = Receiver { nxt: 1, ..Receiver::new(12_800, false) };
+        let most = (LEAST_RANGES + 12_800 / OCTETS_PER_RANGE) as usize;
+        for at in (3..12_000).step_by(2) {
+            r.on_segment(at, &Payload::virtual_of(1), false, 2);
+            assert!(r.gaps.as_ref().unwrap().ranges.count() <= most);
+        }
+        assert_eq!(r.gaps.as_ref().unwrap().ranges.count(), most);
+        r.on_segment(1, &Payload::virtual_of(12_000), false, 2);
+        assert_eq!((r.nxt, r.has_gaps()), (12_001, false));
+    }
+
+    /// A FIN below what has arrived is a lie, and so is data after the FIN.
+    #[test]
+    fn the_stream_ends_once() {
+        let mut r = receiver();
+        segment(&mut r, 2);
+        assert!(!r.on_segment(1, &Payload::virtual_of(1000), true, 2).ended);
+        assert!(r.on_segment(1001, &Payload::virtual_of(2000), true, 2).ended);
+        assert_eq!((r.nxt, r.received()), (3002, 3000));
+        assert_eq!(segment(&mut r, 3), Arrival { advanced: 0, ended: false });
+        let mut r = receiver();
+        r.on_segment(501, &Payload::virtual_of(500), true, 2);
+        assert_eq!(segment(&mut r, 1).advanced, 0); // beyond the FIN
+        assert_eq!(segment(&mut r, 0), Arrival { advanced: 1000, ended: true });
+        assert_eq!((r.nxt, r.received()), (1002, 1000));
+    }
+
+    /// Overlapping segments that do not agree: what was acknowledged stays.
+    #[test]
+    fn acknowledged_octets_do_not_change() {
+        let mut r = receiver();
+        r.on_segment(1, &Payload::of_octets([1; 10]), false, 2);
+        r.on_segment(6, &Payload::of_octets([2; 10]), false, 2);
+        let mut buf = [0; 15];
+        assert_eq!(r.read_octets(&mut buf, 1000), 15);
+        assert_eq!(buf, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2]);
     }
 
     #[test]

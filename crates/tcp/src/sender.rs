@@ -167,6 +167,13 @@ impl Sender {
         self.max = self.max.max(range.end);
     }
 
+    /// Separate SACKed ranges that are kept at most: what is in flight as
+    /// quarter segments, every other one lost, and 64. A peer that SACKs every
+    /// other octet gets no more memory.
+    pub fn most_sacked_ranges(&self) -> u64 {
+        64 + (self.max - self.una) / (self.mss / 2)
+    }
+
     /// The SACK blocks of an ACK up to `ack`: returns the octets newly SACKed,
     /// where the scheme uses them, and the duplicate that they report: the
     /// first block, below the ACK or inside the second (RFC 2883 §4).
@@ -195,6 +202,7 @@ impl Sender {
                     && ack <= start
                     && start < end
                     && end <= self.max
+                    && (self.board.sacked().count() as u64) < self.most_sacked_ranges()
                 {
                     sacked += self.on_sack(Range { start, end });
                 }

@@ -284,8 +284,9 @@ impl Connection {
             return Some(now - sent);
         }
         let ts = segment.options.timestamps.filter(|ts| self.agreed.timestamps && ts.echo != 0)?;
-        let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo);
-        Some(Span::from_millis(elapsed.max(1) as u64))
+        let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo) as u64;
+        // An echo of what was never sent is no sample.
+        (elapsed <= now.as_millis()).then(|| Span::from_millis(elapsed.max(1)))
     }
 
     /// The millisecond in which the peer's echo left here.

@@ -2,6 +2,7 @@
 //! handshake, of flow control, of closing, and of every recovery scheme.
 
 mod ecn;
+mod hostile;
 mod pacing;
 mod patience;
 mod segments;
