@@ -16,7 +16,7 @@ from conftest import Command
 
 STUDY = "sack-recovery"
 VERDICTS = {"holds", "holds in part", "does not hold"}
-CLAIMS = [f"C{number}" for number in range(1, 8)] + [f"N{number}" for number in range(1, 9)]
+CLAIMS = [f"C{number}" for number in range(1, 8)] + [f"N{number}" for number in range(1, 10)]
 FIGURES = [f"fig5{x}" for x in "abcd"] + ["fig6"] + [f"fig7{x}" for x in "abcdef"]
 
 

@@ -40,7 +40,7 @@ def plan() -> dict[str, Any]:
 
 def schemes() -> list[str]:
     """Labels of the schemes."""
-    return [str(scheme["label"]) for scheme in plan()["schemes"]]
+    return list(plan()["schemes"])
 
 
 def replications(batch: Batch, quick: bool) -> int:
@@ -89,7 +89,7 @@ def _friendliness() -> list[Batch]:
 
 def scenario(batch: Batch) -> Scenario:
     """The scenario of a batch."""
-    changes = [f"flows.0.tcp.recovery={_recovery(batch.scheme)}"]
+    changes = [f"flows.0.tcp.{k}={_inline(v)}" for k, v in plan()["schemes"][batch.scheme].items()]
     impairments: list[str] = []
     part = plan()[batch.part]
     if "seconds" in part:
@@ -133,11 +133,7 @@ def _beside(batch: Batch) -> list[str]:
         ("ours", batch.scheme, "reno"),
         ("theirs", batch.other, "cubic" if batch.level else "reno"),
     ):
-        settings = {
-            **tcp,
-            "recovery": tomllib.loads(f"v = {_recovery(scheme)}")["v"],
-            "window": window,
-        }
+        settings = {**tcp, **plan()["schemes"][scheme], "window": window}
         flow = {
             "name": name,
             "from": "a",
@@ -148,10 +144,6 @@ def _beside(batch: Batch) -> list[str]:
         }
         groups.append(_inline(flow))
     return [f"flows=[{', '.join(groups)}]"]
-
-
-def _recovery(label: str) -> str:
-    return next(str(s["recovery"]) for s in plan()["schemes"] if s["label"] == label)
 
 
 def _inline(value: Any) -> str:
