@@ -100,7 +100,8 @@ pub trait Law: Debug {
     /// The window restarts after idleness.
     fn on_idle(&mut self) {}
 
-    /// Whether it hears [`Law::on_feedback`].
+    /// Whether it hears [`Law::on_feedback`] and a round-trip sample with
+    /// every acknowledgment.
     fn wants_feedback(&self) -> bool {
         false
     }
@@ -227,8 +228,8 @@ impl<L: Law> Controller for AckClocked<L> {
     }
 
     fn wants_feedback(&self) -> bool {
-        let validates = self.extras.as_ref().is_some_and(|extras| extras.validation.is_some());
-        validates || self.law.wants_feedback()
+        let extra = |extras: &Extras| extras.validation.is_some() || extras.exit.wants_rtts();
+        self.law.wants_feedback() || self.extras.as_deref().is_some_and(extra)
     }
 
     fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {

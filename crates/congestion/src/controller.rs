@@ -102,8 +102,11 @@ pub trait Controller {
     /// (a recovery scheme that freezes the window does not call it).
     fn on_ack(&mut self, acked: &Acked, path: &PathView);
 
-    /// Whether the algorithm hears [`Controller::on_feedback`], which costs
-    /// its sender something per acknowledgment.
+    /// Whether the algorithm hears [`Controller::on_feedback`], and a
+    /// round-trip sample with every acknowledgment in place of one or so per
+    /// round; which costs its sender something per acknowledgment. Asked when
+    /// the sender is built, too: the answer may turn to false later, not to
+    /// true.
     fn wants_feedback(&self) -> bool {
         false
     }

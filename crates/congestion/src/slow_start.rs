@@ -62,6 +62,11 @@ impl Exit {
         }
     }
 
+    /// It needs a round-trip sample with every acknowledgment.
+    pub(crate) fn wants_rtts(&self) -> bool {
+        matches!(self, Exit::HyStart(_))
+    }
+
     /// Slow start was left by a signal.
     pub(crate) fn on_congestion(&mut self) {
         if let Exit::HyStart(hystart) = self {

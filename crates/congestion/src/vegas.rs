@@ -110,12 +110,18 @@ impl Law for VegasLaw {
             self.decide(window, path.mss as f64);
             self.round_rtt = Span::MAX;
         }
+        // The handshake's, too: it often finds the path empty.
+        self.base_rtt = self.base_rtt.min(path.min_rtt.unwrap_or(Span::MAX));
         if let Some(rtt) = acked.rtt.filter(|rtt| *rtt > Span::ZERO) {
             self.base_rtt = self.base_rtt.min(rtt);
             self.round_rtt = self.round_rtt.min(rtt);
         }
         // Only the rounds of slow start that double grow with each ACK.
         window.cwnd >= window.ssthresh || !self.doubling
+    }
+
+    fn wants_feedback(&self) -> bool {
+        true // for the samples
     }
 
     fn avoid(&mut self, _cwnd: f64, _acked: &Acked, _path: &PathView) -> f64 {

@@ -10,7 +10,7 @@
 use crate::delivery_rate::{DeliveryRate, Stamp};
 use crate::range_set::{Range, RangeSet};
 use anabranch_congestion::RateSample;
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
 use std::collections::VecDeque;
 
 /// No record.
@@ -253,8 +253,15 @@ impl SendLog {
         &self.news
     }
 
+    /// The round-trip time of the segment sent last of those that the ACK in
+    /// hand newly reports; of one sent once alone (Karn).
+    pub fn rtt_sample(&self, now: Time) -> Option<Span> {
+        let once = self.news.iter().filter(|record| !record.retransmitted);
+        once.max_by_key(|record| record.serial).map(|record| now - record.sent)
+    }
+
     /// The delivery-rate sample of the ACK in hand.
-    pub fn rate_sample(&self, min_rtt: Option<anabranch_units::Span>) -> Option<RateSample> {
+    pub fn rate_sample(&self, min_rtt: Option<Span>) -> Option<RateSample> {
         self.rate.sample(min_rtt)
     }
 

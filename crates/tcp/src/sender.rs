@@ -380,7 +380,15 @@ impl Sender {
             Counting::Acks => self.mss,
         };
         let path = self.path(ack.prior_in_flight);
-        self.congestion.on_ack(&Acked { now: ack.now, bytes, rtt: ack.rtt }, &path);
+        let rtt = self.rtt_of(ack);
+        self.congestion.on_ack(&Acked { now: ack.now, bytes, rtt }, &path);
+    }
+
+    /// What the window algorithm hears of the round-trip time: with a log, a
+    /// sample with every ACK; without, that of the segment being timed.
+    fn rtt_of(&self, ack: &Ack) -> Option<Span> {
+        let logged = self.log.as_ref().and_then(|log| log.rtt_sample(ack.now));
+        logged.or(ack.rtt)
     }
 
     /// What `ack` told, for window algorithms that want to hear of each. All
@@ -393,7 +401,7 @@ impl Sender {
             delivered: ack.delivered,
             lost,
             marked: if self.echoed { ack.delivered } else { 0 },
-            rtt: ack.rtt,
+            rtt: self.rtt_of(ack),
             rate: self.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
             in_recovery,
         };

@@ -1,7 +1,6 @@
 //! The log against a model that walks over all records.
 
 use super::*;
-use anabranch_units::Span;
 use proptest::prelude::*;
 
 fn range(start: u64, end: u64) -> Range {
@@ -40,6 +39,21 @@ fn an_ack_reports_what_is_new_in_the_order_of_sequence() {
     log.on_ack(at(101), 30);
     assert_eq!(starts(log.news()), [20, 30, 50]); // 40 is no news
     assert_eq!(log.sacked_segments(), 0);
+}
+
+#[test]
+fn an_ack_samples_the_round_trip_of_what_was_sent_last_and_once() {
+    let mut log = six();
+    log.on_cumulative_ack(30);
+    log.on_ack(at(100), 30);
+    assert_eq!(log.rtt_sample(at(100)), Some(Span::from_millis(98)));
+    log.end_ack();
+    assert_eq!(log.rtt_sample(at(100)), None);
+    // The fifth and sixth were sent again: the fourth tells.
+    log.on_sent(at(101), range(40, 60), 30);
+    log.on_cumulative_ack(60);
+    log.on_ack(at(150), 30);
+    assert_eq!(log.rtt_sample(at(150)), Some(Span::from_millis(147)));
 }
 
 /// A block that covers half a segment does not deliver it; both halves do.

@@ -1,0 +1,149 @@
+//! Window algorithms end to end: connections over links, against what each is
+//! for.
+
+use anabranch_scenario::{RunOptions, RunResult, Scenario, run};
+
+/// `count` flows without end over one link of `rate` and 20 ms each way, with
+/// these fields of the link and of TCP.
+fn long_flows(rate: &str, count: u32, link: &str, tcp: &str, duration: &str) -> RunResult {
+    let text = format!(
+        r#"
+        duration = "{duration}"
+        hosts = ["a", "b"]
+        [[links]]
+        ends = ["a", "b"]
+        name = "l"
+        rate = "{rate}"
+        delay = "20 ms"
+        {link}
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        count = {count}
+        [flows.tcp]
+        {tcp}
+        [[observe]]
+        what = "queue"
+        link = "l"
+        "#
+    );
+    let scenario = Scenario::from_toml(&text, "windows").unwrap();
+    run(&scenario, &RunOptions::default()).unwrap()
+}
+
+/// Goodput of all flows over the rate.
+fn goodput(result: &RunResult, mbit: f64) -> f64 {
+    result.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>() / mbit / 1e6
+}
+
+/// The values of a series from `from` seconds on.
+fn after(result: &RunResult, name: &str, from: f64) -> Vec<f64> {
+    let series = result.series.iter().find(|s| s.name == name).expect(name);
+    let both = series.time_s.iter().zip(&series.value);
+    both.filter(|(at, _)| **at >= from).map(|(_, value)| *value).collect()
+}
+
+fn retransmitted(result: &RunResult) -> u64 {
+    result.flows.iter().map(|flow| flow.retransmitted_packets).sum()
+}
+
+fn timeouts(result: &RunResult) -> u64 {
+    result.flows.iter().map(|flow| flow.timeouts).sum()
+}
+
+/// Payload's share of a full packet: 1448 of 1500 octets.
+const SHARE: f64 = 1448.0 / 1500.0;
+
+fn lossy(loss: f64, tcp: &str) -> RunResult {
+    let link = format!("impairments = [{{ kind = \"bernoulli\", rate = {loss} }}]");
+    long_flows("10 Mbit/s", 1, &link, tcp, "60 s")
+}
+
+#[test]
+fn bbr_keeps_nine_tenths_of_a_link_that_loses_one_percent() {
+    // Reno's window is 1.31 / sqrt(p) = 13 segments of a BDP of 33.
+    for recovery in ["sack", "rack"] {
+        for (loss, at_least) in [(0.0, 0.97), (0.001, 0.97), (0.01, 0.90)] {
+            let bbr = lossy(loss, &format!("window = \"bbr\"\nrecovery = \"{recovery}\""));
+            let part = goodput(&bbr, 10.0) / SHARE;
+            assert!(part > at_least, "{recovery}, {loss}: {part}");
+        }
+        let reno = lossy(0.01, &format!("window = \"reno\"\nrecovery = \"{recovery}\""));
+        let part = goodput(&reno, 10.0) / SHARE;
+        assert!((0.30..0.45).contains(&part), "{recovery}: {part}");
+    }
+}
+
+#[test]
+fn westwood_is_half_as_fast_again_as_reno_where_loss_is_not_congestion() {
+    let of = |window: &str| goodput(&lossy(0.01, &format!("window = \"{window}\"")), 10.0);
+    let (westwood, reno) = (of("westwood"), of("reno"));
+    assert!(westwood > 1.5 * reno, "{westwood} against {reno}");
+}
+
+#[test]
+fn vegas_flows_keep_alpha_to_beta_segments_each_in_the_queue() {
+    for n in [1, 2, 4, 10] {
+        let link = "queue = { kind = \"droptail\", limit = \"500 packets\" }";
+        let result = long_flows("20 Mbit/s", n, link, "window = \"vegas\"", "30 s");
+        let queue = after(&result, "l.queue", 20.0);
+        let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+        // n alpha to n beta; the packet that is being transmitted may count.
+        let n = f64::from(n);
+        assert!((2.0 * n - 1.0..=4.0 * n).contains(&mean), "{n} flows: {mean}");
+        assert!(goodput(&result, 20.0) > 0.99 * SHARE, "{n} flows");
+        assert_eq!(retransmitted(&result), 0);
+    }
+}
+
+#[test]
+fn dctcp_flows_fill_the_queue_to_the_threshold_and_a_packet_each() {
+    // Alizadeh et al., SIGCOMM 2010, §3.3: most K + N; K > C R / 7 = 10.
+    for (n, k) in [(2, 20), (4, 20), (10, 20), (4, 40)] {
+        let link = format!(
+            "queue = {{ kind = \"threshold\", limit = \"500 packets\", mark = \"{k} packets\" }}"
+        );
+        let tcp = "window = \"dctcp\"\necn = \"dctcp\"\ndelayed_ack = { count = 1 }";
+        let result = long_flows("20 Mbit/s", n, &link, tcp, "30 s");
+        let queue = after(&result, "l.queue", 10.0);
+        let most = queue.iter().copied().fold(0.0, f64::max);
+        let least = queue.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!((most - f64::from(k + n)).abs() <= 1.0, "N = {n}, K = {k}: {most}");
+        assert!(least >= 1.0, "N = {n}, K = {k}: {least}");
+        assert!(goodput(&result, 20.0) > 0.99 * SHARE, "N = {n}, K = {k}");
+        assert_eq!(retransmitted(&result), 0);
+    }
+}
+
+#[test]
+fn slow_start_exits_spare_the_losses_of_its_overshoot() {
+    // BDP 167 packets, buffer 400: doubling overshoots to 1135 segments.
+    let of = |exit: &str| {
+        let link = "queue = { kind = \"droptail\", limit = \"400 packets\" }";
+        let window = format!("window = {{ algorithm = \"cubic\", slow_start_exit = \"{exit}\" }}");
+        long_flows("50 Mbit/s", 1, link, &window, "10 s")
+    };
+    let standard = of("standard");
+    assert!(retransmitted(&standard) > 1000, "{}", retransmitted(&standard));
+    for (exit, most) in [("hystart++", 300), ("limited", 100)] {
+        let result = of(exit);
+        assert!(retransmitted(&result) < most, "{exit}: {}", retransmitted(&result));
+        assert_eq!(timeouts(&result), 0, "{exit}");
+        assert!(goodput(&result, 50.0) > goodput(&standard, 50.0), "{exit}");
+    }
+}
+
+#[test]
+fn abe_keeps_a_link_busy_whose_queue_marks_early() {
+    // RFC 8511 §3: a queue shorter than a BDP cannot bridge a halving.
+    let link = "queue = { kind = \"threshold\", limit = \"500 packets\", mark = \"5 packets\" }";
+    let of = |option: &str| {
+        let tcp = format!("window = {{ algorithm = \"reno\" {option} }}\necn = \"on\"");
+        let result = long_flows("20 Mbit/s", 1, link, &tcp, "30 s");
+        assert_eq!(retransmitted(&result), 0);
+        goodput(&result, 20.0) / SHARE
+    };
+    let (reno, abe) = (of(""), of(", ecn_beta = 0.8"));
+    assert!(abe > reno + 0.05, "{abe} against {reno}");
+}
