@@ -92,7 +92,8 @@ fn vegas_flows_keep_alpha_to_beta_segments_each_in_the_queue() {
         // n alpha to n beta; the packet that is being transmitted may count.
         let n = f64::from(n);
         assert!((2.0 * n - 1.0..=4.0 * n).contains(&mean), "{n} flows: {mean}");
-        assert!(goodput(&result, 20.0) > 0.99 * SHARE, "{n} flows");
+        // Slow start, which doubles in every other round, is in it.
+        assert!(goodput(&result, 20.0) > 0.98 * SHARE, "{n} flows");
         assert_eq!(retransmitted(&result), 0);
     }
 }
