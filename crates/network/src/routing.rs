@@ -1,12 +1,15 @@
 //! Nodes, who is linked to whom, and static shortest-path routes in hops.
-//! Among equally short paths the link with the lowest index is taken. Hosts
-//! do not forward: no path leads through one.
+//! Among equally short paths the link with the lowest index is taken, or, with
+//! equal-cost multipath (RFC 2992), the one that a hash of the flow chooses:
+//! all packets of a flow take one path. Hosts do not forward: no path leads
+//! through one.
 //!
 //! Tables are arrays indexed by address. A node with a single outgoing link
 //! needs no table, so that a hundred thousand hosts cost nothing.
 
+use crate::hash::mix;
 use anabranch_wire::Addr;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A host or a router.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -21,6 +24,7 @@ pub struct LinkId(pub u32);
 pub struct Topology {
     forwards: Vec<bool>,
     links: Vec<(NodeId, NodeId)>,
+    multipath: bool,
 }
 
 impl Topology {
@@ -34,6 +38,11 @@ impl Topology {
     pub fn add_link(&mut self, from: NodeId, to: NodeId) -> LinkId {
         self.links.push((from, to));
         LinkId(self.links.len() as u32 - 1)
+    }
+
+    /// Spreads flows over all shortest paths.
+    pub fn set_multipath(&mut self, multipath: bool) {
+        self.multipath = multipath;
     }
 
     /// Where a link starts and ends.
@@ -79,6 +88,7 @@ impl Topology {
         }
         assert!(table.len() < u32::MAX as usize, "routing tables have fewer than 2^32 entries");
 
+        let mut groups = Groups::default();
         if rows.iter().any(|row| row.mask != 0) {
             let mut hops = vec![UNREACHABLE; n];
             for dst in 0..n {
@@ -91,13 +101,18 @@ impl Topology {
                         let to = self.links[**link as usize].1.0 as usize;
                         hops[to] == hops[node] - 1 && (to == dst || self.forwards[to])
                     };
-                    let link = outgoing[node].iter().find(leads);
-                    table[row.base as usize + dst] =
-                        *link.expect("a reachable node has a next hop");
+                    let equal = outgoing[node].iter().copied().filter(|link| leads(&link));
+                    let most = if self.multipath { usize::MAX } else { 1 };
+                    let equal: Vec<u32> = equal.take(most).collect();
+                    table[row.base as usize + dst] = match equal[..] {
+                        [] => unreachable!("a reachable node has a next hop"),
+                        [only] => only,
+                        _ => groups.add(equal),
+                    };
                 }
             }
         }
-        Routes { rows, table, addresses: n as u32 }
+        Routes { rows, table, groups, addresses: n as u32 }
     }
 
     /// Hops from every node to `dst`, over routers only.
@@ -129,7 +144,8 @@ impl Topology {
             if node != from && !self.is_router(node) {
                 return false;
             }
-            match routes.next(node, self.addr(to)) {
+            // Whichever of equal links: all lead there.
+            match routes.next(node, self.addr(to), || 0) {
                 Some(link) => node = self.ends(link).1,
                 None => return false,
             }
@@ -139,6 +155,8 @@ impl Topology {
 }
 
 const NO_LINK: u32 = u32::MAX;
+/// Entries from here on are groups of equal links.
+const GROUP: u32 = 1 << 31;
 const UNREACHABLE: u32 = u32::MAX;
 
 /// Where a node's entries start; the mask is zero for a node whose single
@@ -149,25 +167,58 @@ struct Row {
     mask: u32,
 }
 
+/// Sets of links that are equally good, each kept once.
+#[derive(Clone, Default, Debug)]
+struct Groups {
+    links: Vec<Vec<u32>>,
+    index: BTreeMap<Vec<u32>, u32>,
+}
+
+impl Groups {
+    /// The entry for these links.
+    fn add(&mut self, equal: Vec<u32>) -> u32 {
+        let next = self.links.len() as u32;
+        let group = *self.index.entry(equal.clone()).or_insert(next);
+        if group == next {
+            self.links.push(equal);
+        }
+        GROUP | group
+    }
+
+    /// The link of a flow. Each node mixes its own number into the hash, or
+    /// else all would divide alike and leave paths unused.
+    #[cold]
+    fn choose(&self, entry: u32, node: NodeId, flow: u32) -> LinkId {
+        let links = &self.links[(entry & !GROUP) as usize];
+        let hash = mix((node.0 as u64) << 32 | flow as u64) >> 32;
+        LinkId(links[((hash * links.len() as u64) >> 32) as usize])
+    }
+}
+
 /// Next hops of every node.
 #[derive(Clone, Debug)]
 pub struct Routes {
     rows: Vec<Row>,
     table: Vec<u32>,
+    groups: Groups,
     addresses: u32,
 }
 
 impl Routes {
     /// The link that `node` sends packets for `dst` over; `None` when there is
     /// none. A node with a single outgoing link sends everything over it.
+    /// `flow` is asked for the flow's hash where links are equally good.
     #[inline]
-    pub fn next(&self, node: NodeId, dst: Addr) -> Option<LinkId> {
+    pub fn next(&self, node: NodeId, dst: Addr, flow: impl FnOnce() -> u32) -> Option<LinkId> {
         if dst.0 >= self.addresses {
             return None;
         }
         let Row { base, mask } = self.rows[node.0 as usize];
         let link = self.table[(base + (dst.0 & mask)) as usize];
-        (link != NO_LINK).then_some(LinkId(link))
+        if link < GROUP {
+            return Some(LinkId(link));
+        }
+        (link != NO_LINK).then(|| self.groups.choose(link, node, flow()))
     }
 }
 
@@ -190,14 +241,67 @@ mod tests {
         let u_r = net.add_link(u, r);
         let routes = net.routes();
         let to_b = net.addr(b);
-        let next = |node| routes.next(node, to_b);
+        let next = |node| routes.next(node, to_b, || 0);
         assert_eq!([a, r, s, t, u].map(next), [a_r, r_t, s_u, t_u, u_b].map(Some));
         assert_ne!(Some(r_s), next(r));
         assert!(net.reaches(&routes, a, b));
         assert!(!net.reaches(&routes, b, a));
-        assert_eq!(routes.next(u, net.addr(r)), Some(u_r));
-        assert_eq!(routes.next(b, to_b), None);
-        assert_eq!(routes.next(a, Addr(99)), None);
+        assert_eq!(routes.next(u, net.addr(r), || 0), Some(u_r));
+        assert_eq!(routes.next(b, to_b, || 0), None);
+        assert_eq!(routes.next(a, Addr(99), || 0), None);
+    }
+
+    #[test]
+    fn multipath_spreads_flows_and_keeps_each_on_one_path() {
+        // a - r - {s, t, u} - v - b, and a fourth router that leads nowhere.
+        let mut net = Topology::default();
+        let (a, b) = (net.add_node(false), net.add_node(false));
+        let [r, s, t, u, v, w] = [(); 6].map(|()| net.add_node(true));
+        net.add_link(a, r);
+        let ways = [s, t, u].map(|middle| net.add_link(r, middle));
+        net.add_link(r, w);
+        for middle in [s, t, u] {
+            net.add_link(middle, v);
+        }
+        net.add_link(v, b);
+        net.set_multipath(true);
+        let routes = net.routes();
+        assert!(net.reaches(&routes, a, b));
+        let mut counts = [0; 3];
+        for flow in 0..3000_u32 {
+            let way = routes.next(r, net.addr(b), || flow).unwrap();
+            assert_eq!(routes.next(r, net.addr(b), || flow), Some(way));
+            counts[ways.iter().position(|it| *it == way).unwrap()] += 1;
+        }
+        // Standard deviation 26.
+        assert!(counts.iter().all(|n| (890..1110).contains(n)), "{counts:?}");
+    }
+
+    #[test]
+    fn routers_divide_independently() {
+        // Two stages of two: all four ends are used.
+        let mut net = Topology::default();
+        let b = net.add_node(false);
+        let [r, s, t] = [(); 3].map(|()| net.add_node(true));
+        let up = [s, t].map(|middle| net.add_link(r, middle));
+        let ends = [(); 4].map(|()| net.add_node(true));
+        let mut down = Vec::new();
+        for (middle, pair) in [(s, &ends[..2]), (t, &ends[2..])] {
+            for end in pair {
+                down.push(net.add_link(middle, *end));
+                net.add_link(*end, b);
+            }
+        }
+        net.set_multipath(true);
+        let routes = net.routes();
+        let mut used = [0; 4];
+        for flow in 0..1000 {
+            let first = routes.next(r, net.addr(b), || flow).unwrap();
+            let middle = if first == up[0] { s } else { t };
+            let second = routes.next(middle, net.addr(b), || flow).unwrap();
+            used[down.iter().position(|it| *it == second).unwrap()] += 1;
+        }
+        assert!(used.iter().all(|n| (190..310).contains(n)), "{used:?}");
     }
 
     #[test]

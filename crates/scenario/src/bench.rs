@@ -23,11 +23,15 @@ pub struct Workload {
 }
 
 /// All workloads.
-pub const WORKLOADS: [Workload; 4] = [
+pub const WORKLOADS: [Workload; 5] = [
     Workload { name: "long-flow", summary: "one bulk flow over 1 Gbit/s, 12 ms one way, 30 s" },
     Workload {
         name: "dumbbell-100",
         summary: "100 flows with SACK over 1 Gbit/s, 20 ms, 1 BDP of queue, 20 s; Reno, then CUBIC",
+    },
+    Workload {
+        name: "fat-tree",
+        summary: "128 hosts in a fat-tree, k = 8, 10 Gbit/s, 1 us a hop; a permutation of bulk flows, 20 ms",
     },
     Workload {
         name: "replications",
@@ -67,15 +71,21 @@ pub fn measure(workload: &str) -> Result<Vec<Measurement>, InputError> {
 }
 
 /// As [`measure`], of another size: simulated seconds of `long-flow` and
-/// `dumbbell-100`, transfers of `replications`, connections of `idle-flows`.
+/// `dumbbell-100`, simulated milliseconds of `fat-tree`, transfers of
+/// `replications`, connections of `idle-flows`.
 pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement>, InputError> {
-    let newreno = || one_run("dumbbell-100", "newreno", &workloads::dumbbell("reno"), size);
-    let cubic = || one_run("dumbbell-100", "cubic", &workloads::dumbbell("cubic"), size);
+    let in_unit = |unit| size.map(|n| format!("{n} {unit}"));
+    let dumbbell = |variant, window| {
+        one_run("dumbbell-100", variant, &workloads::dumbbell(window), in_unit("s"))
+    };
+    let newreno = || dumbbell("newreno", "reno");
+    let cubic = || dumbbell("cubic", "cubic");
     Ok(match workload {
-        "long-flow" => vec![one_run("long-flow", "", &workloads::long_flow(), size)?],
+        "long-flow" => vec![one_run("long-flow", "", &workloads::long_flow(), in_unit("s"))?],
         "dumbbell-100" => vec![newreno()?, cubic()?],
         "dumbbell-100-newreno" => vec![newreno()?],
         "dumbbell-100-cubic" => vec![cubic()?],
+        "fat-tree" => vec![one_run("fat-tree", "", &workloads::fat_tree(), in_unit("ms"))?],
         "replications" => vec![replications(size.unwrap_or(200).into())?],
         "idle-flows" => vec![idle::measure(size.unwrap_or(100_000) as usize)?],
         _ => {
@@ -89,11 +99,11 @@ fn one_run(
     workload: &'static str,
     variant: &'static str,
     text: &str,
-    seconds: Option<u32>,
+    duration: Option<String>,
 ) -> Result<Measurement, InputError> {
     let mut scenario = Scenario::from_toml(text, workload)?;
-    if let Some(seconds) = seconds {
-        scenario = scenario.set("duration", &format!("{seconds} s"))?;
+    if let Some(duration) = duration {
+        scenario = scenario.set("duration", &duration)?;
     }
     let watch = Stopwatch::start();
     let result = run(&scenario, &RunOptions::default()).map_err(input_error)?;
@@ -135,6 +145,7 @@ mod tests {
             workloads::dumbbell("reno"),
             workloads::dumbbell("cubic"),
             workloads::lossy_transfer(),
+            workloads::fat_tree(),
         ];
         for text in texts {
             Scenario::from_toml(&text, "bench").unwrap();

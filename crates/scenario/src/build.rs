@@ -5,7 +5,7 @@
 //! for the two endpoints, `flow NAME start` for the start within its spread.
 //! Adding a link or a flow does not shift the draws of the others.
 
-use crate::schema::{Direction, FlowSpec, Mishap, Protocol, Scenario};
+use crate::schema::{Direction, FlowSpec, Mishap, Protocol, Routing, Scenario};
 use anabranch_endpoint::{Generator, Seed};
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
 use anabranch_sim::{App, BuildError, FlowId, LinkId, NodeId, Side, Simulation, SimulationBuilder};
@@ -65,6 +65,7 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     for name in &scenario.routers {
         nodes.insert(name, builder.router(name));
     }
+    builder.multipath(scenario.routing == Routing::Ecmp);
     let plans = plan(scenario, &nodes);
 
     let mut links = Vec::new();

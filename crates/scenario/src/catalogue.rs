@@ -1,6 +1,7 @@
 //! What there is to choose from, with a line and a reference each.
 
 use crate::schema::What;
+use crate::topology;
 use anabranch_congestion::ALGORITHMS;
 use anabranch_network::{IMPAIRMENTS, QUEUES, TRANSMITTERS};
 use anabranch_tcp::recovery::SCHEMES;
@@ -17,8 +18,15 @@ pub struct Entry {
 }
 
 /// The catalogues that [`catalogue`] knows.
-pub const KINDS: [&str; 6] =
-    ["algorithms", "recoveries", "queues", "transmitters", "impairments", "observers"];
+pub const KINDS: [&str; 7] = [
+    "algorithms",
+    "recoveries",
+    "queues",
+    "transmitters",
+    "impairments",
+    "topologies",
+    "observers",
+];
 
 /// The entries of the catalogue of this kind; `None` for a kind that is none.
 ///
@@ -43,6 +51,7 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
         "queues" => network(QUEUES),
         "transmitters" => network(TRANSMITTERS),
         "impairments" => network(IMPAIRMENTS),
+        "topologies" => topology::entries(),
         "observers" => What::ALL
             .iter()
             .map(|(name, _, summary)| entry(name, summary, "docs/scenario.md"))

@@ -14,11 +14,13 @@ mod catalogue;
 pub mod error;
 mod fields;
 pub mod overrides;
+mod pattern;
 pub mod quantity;
 mod record;
 mod result;
 mod run;
 pub mod schema;
+mod topology;
 mod traces;
 mod validate;
 

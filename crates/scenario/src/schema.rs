@@ -23,7 +23,7 @@ pub use observe::{Observe, What};
 
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use crate::{InputError, overrides, traces, validate};
+use crate::{InputError, overrides, pattern, topology, traces, validate};
 use anabranch_units::Span;
 use toml::{Table, Value};
 
@@ -40,6 +40,8 @@ pub struct Scenario {
     pub hosts: Vec<String>,
     /// Names of the routers.
     pub routers: Vec<String>,
+    /// Which of several shortest paths.
+    pub routing: Routing,
     /// Links; each has two directions.
     pub links: Vec<LinkSpec>,
     /// Traffic.
@@ -47,6 +49,18 @@ pub struct Scenario {
     /// Time series to record.
     pub observe: Vec<Observe>,
 }
+
+/// Which of several shortest paths a packet takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Routing {
+    /// Over the link that stands first.
+    #[default]
+    First,
+    /// By a hash of the flow.
+    Ecmp,
+}
+
+const ROUTINGS: [(&str, Routing); 2] = [("first", Routing::First), ("ecmp", Routing::Ecmp)];
 
 /// Largest file that is read: the biggest sensible scenario is far below.
 pub const LARGEST_FILE: u64 = 16 << 20;
@@ -79,11 +93,21 @@ impl Scenario {
         changes: &[S],
     ) -> Result<Scenario, InputError> {
         let mut table = parse(text, file)?;
-        traces::inline(&mut table, file).map_err(|e| e.in_file(file))?;
-        for change in changes {
-            overrides::apply(&mut table, change.as_ref()).map_err(|e| e.in_file(file))?;
-        }
-        Scenario::read(&table).map_err(|e| e.in_file(file))
+        let of_topology = |change: &&S| change.as_ref().trim_start().starts_with("topology.");
+        let (first, then): (Vec<_>, Vec<_>) = changes.iter().partition(of_topology);
+        let resolve = |table: &mut Table| {
+            for change in first {
+                overrides::apply(table, change.as_ref())?;
+            }
+            topology::expand(table)?;
+            for change in then {
+                overrides::apply(table, change.as_ref())?;
+            }
+            pattern::expand(table)?;
+            traces::inline(table, file)?;
+            Scenario::read(table)
+        };
+        resolve(&mut table).map_err(|e| e.in_file(file))
     }
 
     /// The same scenario with the field at the dotted path `key` changed.
@@ -107,6 +131,7 @@ impl Scenario {
             seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
             hosts: hosts.ok_or_else(|| f.error("hosts", "the names of the hosts"))?,
             routers: f.texts("routers")?.unwrap_or_default(),
+            routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
             links: f.tables("links")?.iter().map(LinkSpec::read).collect::<Result<_, _>>()?,
             flows: f.tables("flows")?.iter().map(FlowSpec::read).collect::<Result<_, _>>()?,
             observe: f.tables("observe")?.iter().map(Observe::read).collect::<Result<_, _>>()?,
@@ -128,6 +153,8 @@ impl Scenario {
         table.insert("seed".into(), Value::Integer(self.seed as i64));
         table.insert("hosts".into(), Value::Array(names(&self.hosts)));
         table.insert("routers".into(), Value::Array(names(&self.routers)));
+        let routing = ROUTINGS.iter().find(|(_, it)| *it == self.routing);
+        table.insert("routing".into(), routing.map_or("", |(name, _)| name).into());
         table.insert("links".into(), list(self.links.iter().map(LinkSpec::write).collect()));
         table.insert("flows".into(), list(self.flows.iter().map(FlowSpec::write).collect()));
         if !self.observe.is_empty() {

@@ -165,6 +165,12 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.topology.add_link(from, to)
     }
 
+    /// Spreads flows over all shortest paths by their hash; else the link that
+    /// was added first is taken.
+    pub fn multipath(&mut self, multipath: bool) {
+        self.topology.set_multipath(multipath);
+    }
+
     /// The address of a node, for its endpoints.
     pub fn addr(&self, node: NodeId) -> Addr {
         self.topology.addr(node)

@@ -5,7 +5,7 @@ use crate::flow::{FlowId, Side};
 use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
 use crate::tournament::Tournament;
 use anabranch_network::{
-    DropReason, Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes,
+    DropReason, Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes, flow_hash,
 };
 use anabranch_units::Time;
 use anabranch_wire::Packet;
@@ -137,7 +137,9 @@ impl Fabric {
 
     #[inline]
     fn route(&mut self, node: NodeId, id: PacketId) {
-        let Some(link) = self.routes.next(node, self.pool.dst(id)) else {
+        let dst = self.pool.dst(id);
+        let flow = || flow_hash(&self.pool.packet(id).flow_key());
+        let Some(link) = self.routes.next(node, dst, flow) else {
             return self.drop(node, id, DropReason::NoRoute);
         };
         let mut tap;

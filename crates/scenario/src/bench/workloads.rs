@@ -57,3 +57,14 @@ pub(super) fn lossy_transfer() -> String {
          tcp = {{ recovery = \"sack\", window = \"reno\" }}\n"
     )
 }
+
+/// A fat-tree of switches with 8 ports and 128 hosts, 10 Gbit/s and 1 us a
+/// hop, queues of 100 packets; each host sends without end to one other.
+pub(super) fn fat_tree() -> String {
+    "name = \"fat-tree\"\nduration = \"20 ms\"\n\
+     [topology]\nkind = \"fat-tree\"\nk = 8\n\
+     link = { rate = \"10 Gbit/s\", delay = \"1 us\", queue = { limit = \"100 packets\" } }\n\
+     [[flows]]\nname = \"f\"\npattern = \"permutation\"\namong = [\"h*\"]\n\
+     tcp = { recovery = \"sack\", window = \"reno\" }\n"
+        .to_owned()
+}
