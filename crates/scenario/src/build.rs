@@ -5,10 +5,12 @@
 //! for the two endpoints, `flow NAME start` for the start within its spread.
 //! Adding a link or a flow does not shift the draws of the others.
 
-use crate::schema::{Direction, FlowSpec, Mishap, Protocol, Routing, Scenario};
+use crate::schema::{Direction, FlowSpec, Mishap, Protocol, Routing, Scenario, Workload};
 use anabranch_endpoint::{Generator, Seed};
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
-use anabranch_sim::{App, BuildError, FlowId, LinkId, NodeId, Side, Simulation, SimulationBuilder};
+use anabranch_sim::{
+    App, BuildError, FlowId, LinkId, NodeId, Side, Simulation, SimulationBuilder, Traffic,
+};
 use anabranch_tcp::{Config, Connection};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, FlowKey};
@@ -92,14 +94,16 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
         })
         .collect();
     let mut flows = Vec::with_capacity(plans.len());
+    let mut arrivals = Arrivals::new(scenario, seed);
     for Plan { name, entry, spec, client, server } in plans {
         let (here, there) =
             ((builder.addr(client.0), client.1), (builder.addr(server.0), server.1));
         let config = || configs[entry].clone();
-        let generator = |role| seed.generator(&format!("flow {name} {role}"));
+        let generator = |role: &str| seed.generator(&format!("flow {name} {role}"));
         let start = Time::ZERO + spec.start + spread(spec.start_spread, || generator("start"));
+        let start = start.saturating_add(arrivals.next(entry));
         let stop = spec.duration.map(|duration| start.saturating_add(duration));
-        let (client_app, server_app, sender) = apps(spec);
+        let (client_app, server_app, sender) = apps(spec, generator);
         let id = builder.flow(anabranch_sim::FlowSpec {
             name: name.clone(),
             client,
@@ -141,9 +145,38 @@ fn flow_key(src: Addr, plan: &Plan<'_>, dst: Addr) -> FlowKey {
     FlowKey { src, dst, protocol: TCP, src_port: plan.client.1, dst_port: plan.server.1 }
 }
 
-/// What the two sides do, and whose data the flow is about.
-fn apps(spec: &FlowSpec) -> (App, App, Side) {
-    match (spec.size, spec.reverse_size) {
+/// What the two sides do, and whose data the flow is about. `generator` makes
+/// the flow's generators by their roles.
+fn apps(spec: &FlowSpec, generator: impl Fn(&str) -> Generator) -> (App, App, Side) {
+    let size = match &spec.sizes {
+        Some(sizes) => Some(sizes.draw(&mut generator("size"))),
+        None => spec.size,
+    };
+    let (total, seed) = (size, || generator("traffic").next_u64());
+    let traffic = match spec.workload {
+        Workload::Bulk => None,
+        Workload::Constant { rate, chunk } => {
+            Some((Traffic::Constant { rate, chunk, total }, Side::Client))
+        }
+        Workload::OnOff { rate, chunk, on, off } => {
+            let seed = seed();
+            Some((Traffic::OnOff { rate, chunk, total, on, off, seed }, Side::Client))
+        }
+        Workload::Requests { request, response, count, think } => {
+            let seed = seed();
+            Some((Traffic::Requests { request, response, count, think, seed }, Side::Server))
+        }
+    };
+    if let Some((traffic, sender)) = traffic {
+        let server = match spec.workload {
+            Workload::Requests { request, response, count, .. } => {
+                App::Traffic(Traffic::Responses { request, response, count })
+            }
+            _ => App::Sink,
+        };
+        return (App::Traffic(traffic), server, sender);
+    }
+    match (size, spec.reverse_size) {
         (size, None) => (App::Bulk { bytes: size }, App::Sink, Side::Client),
         (Some(0), bytes @ Some(_)) => (App::Sink, App::Bulk { bytes }, Side::Server),
         (size, reverse) => {
@@ -171,6 +204,34 @@ fn link_config(direction: &Direction, key: impl Fn(&str, bool) -> Option<FlowKey
         mtu: direction.mtu,
         queue: direction.queue.clone(),
         impairments: impairments.collect(),
+    }
+}
+
+/// The starts of flows that come in Poisson processes.
+struct Arrivals {
+    /// Of each entry that has them: flows per second, the last start after
+    /// `start`, and what draws the times between.
+    processes: BTreeMap<usize, (f64, Span, Generator)>,
+}
+
+impl Arrivals {
+    fn new(scenario: &Scenario, seed: Seed) -> Arrivals {
+        let entries = scenario.flows.iter().enumerate();
+        let process = |(entry, flow): (usize, &FlowSpec)| {
+            let generator = seed.generator(&format!("flow {} arrivals", flow.name));
+            Some((entry, (flow.arrivals?, Span::ZERO, generator)))
+        };
+        Arrivals { processes: entries.filter_map(process).collect() }
+    }
+
+    /// How long after `start` the next flow of `entry` starts.
+    fn next(&mut self, entry: usize) -> Span {
+        let Some((per_second, last, generator)) = self.processes.get_mut(&entry) else {
+            return Span::ZERO;
+        };
+        let gap = -libm::log(1.0 - generator.uniform()) / *per_second;
+        *last = Span::from_secs_f64(last.as_secs_f64() + gap).unwrap_or(Span::MAX);
+        *last
     }
 }
 

@@ -58,6 +58,10 @@ impl Recorders {
         let mut queues = QueueRecorder::new();
         let (mut any_endpoint, mut any_packets) = (false, [false; 2]);
         for (&(i, what), &every) in &of_flows {
+            if what == What::Responses {
+                // The application keeps them.
+                continue;
+            }
             let flow = &flows[i];
             let sides = [flow.sender, flow.sender.peer()];
             for (j, side) in sides.into_iter().enumerate().take(if two_way[i] { 2 } else { 1 }) {
@@ -100,6 +104,10 @@ impl Recorders {
         let mut out = Vec::new();
         for &(i, what) in self.of_flows.keys() {
             let flow = &flows[i];
+            if what == What::Responses {
+                out.extend(responses(flow, simulation));
+                continue;
+            }
             let sides = [
                 (flow.name.clone(), flow.sender),
                 (format!("{}.reverse", flow.name), flow.sender.peer()),
@@ -144,7 +152,7 @@ fn quantity(what: What) -> Option<Quantity> {
         What::Srtt => Some(Quantity::Srtt),
         What::InFlight => Some(Quantity::InFlight),
         What::Received => Some(Quantity::Received),
-        What::Packets | What::Queue => None,
+        What::Packets | What::Responses | What::Queue => None,
     }
 }
 
@@ -155,6 +163,20 @@ fn at(what: What, sender: Side) -> Side {
 
 fn step_function(name: String, time: &[Time], value: &[f64]) -> NamedSeries {
     NamedSeries { name, time_s: seconds(time), value: value.to_vec(), ..NamedSeries::default() }
+}
+
+/// When the responses to a flow's requests were whole, and how long after the
+/// request.
+fn responses(flow: &BuiltFlow, simulation: &Simulation<Connection>) -> Option<NamedSeries> {
+    let exchanges = simulation.exchanges(flow.id);
+    let whole: Vec<_> = exchanges.iter().filter_map(|(from, to)| Some((*from, (*to)?))).collect();
+    let taken = whole.iter().map(|(from, to)| (*to - *from).as_secs_f64());
+    (!exchanges.is_empty()).then(|| NamedSeries {
+        name: format!("{}.responses", flow.name),
+        time_s: whole.iter().map(|(_, to)| to.as_secs_f64()).collect(),
+        value: taken.collect(),
+        ..NamedSeries::default()
+    })
 }
 
 fn packet_series(

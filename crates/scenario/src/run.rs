@@ -113,7 +113,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
         Some(duration) => simulation.run_until(Time::ZERO + duration),
         None => {
             // Flows without a size are over when they stop.
-            let endless = flows.iter().filter(|flow| scenario.flows[flow.entry].size.is_none());
+            let endless = flows.iter().filter(|flow| !scenario.flows[flow.entry].has_end());
             if let Some(stop) = endless.filter_map(|flow| flow.stop).max() {
                 simulation.run_until(stop);
             }

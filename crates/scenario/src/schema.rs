@@ -13,6 +13,7 @@ mod observe;
 mod queue;
 mod recovery;
 mod tcp;
+mod traffic;
 mod transmitter;
 mod window;
 
@@ -20,6 +21,7 @@ pub use flow::{FlowSpec, Protocol};
 pub use impairment::{Impairment, Mishap};
 pub use link::{Direction, LinkSpec};
 pub use observe::{Observe, What};
+pub use traffic::Workload;
 
 use crate::fields::Fields;
 use crate::quantity::Quantity;

@@ -81,7 +81,7 @@ fn check_flows(s: &Scenario) -> Result<(), InputError> {
         for name in flow.names() {
             names.add(&name, field("name"))?;
         }
-        if flow.size.is_none() && s.duration.is_none() && flow.duration.is_none() {
+        if !flow.has_end() && s.duration.is_none() && flow.duration.is_none() {
             let allowed = "a size such as \"4 MB\", unless the flow or the scenario has a duration";
             return Err(InputError::field(field("size"), "(absent)", allowed));
         }

@@ -1,6 +1,8 @@
 //! Applications: what writes and reads the streams. Sans-I/O and a closed
-//! set; an application answers its endpoint's events with commands.
+//! set; an application answers its endpoint's events with commands. One whose
+//! traffic takes time also has dates of its own.
 
+use crate::traffic::{Source, Traffic};
 use anabranch_endpoint::{ByteStream, CloseReason, Event};
 use anabranch_network::NodeId;
 use anabranch_units::Time;
@@ -8,7 +10,7 @@ use anabranch_wire::pattern;
 
 /// Description of an application. Every application reads what arrives at
 /// once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum App {
     /// Writes this many octets at once (`None`: without end), then closes.
     Bulk {
@@ -22,6 +24,8 @@ pub enum App {
         /// How many.
         bytes: Option<u64>,
     },
+    /// Writes what its traffic allows when it allows it, then closes.
+    Traffic(Traffic),
 }
 
 impl App {
@@ -30,6 +34,7 @@ impl App {
         match self {
             App::Bulk { bytes } | App::BulkAndSink { bytes } => bytes.unwrap_or(u64::MAX),
             App::Sink => 0,
+            App::Traffic(traffic) => traffic.total(),
         }
     }
 }
@@ -42,7 +47,8 @@ const ENDLESS: u64 = 1 << 60;
 /// endpoints.
 #[derive(Debug)]
 pub(crate) struct AppState {
-    /// Octets to write; `u64::MAX` without end.
+    /// Octets to write, `u64::MAX` without end; or, with traffic, the number of
+    /// the source that says how many.
     target: u64,
     /// Octets written.
     written: u64,
@@ -59,6 +65,20 @@ pub(crate) struct AppState {
     pub closed: Option<CloseReason>,
 }
 
+/// What all applications share: a buffer for streams of real octets, and the
+/// traffic of those that have some.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub buf: Vec<u8>,
+    pub sources: Vec<Source>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Stage {
+        Stage { buf: vec![0; 16 * 1024], sources: Vec::new() }
+    }
+}
+
 /// Writes nothing and closes after the peer.
 const SINK: u8 = 1;
 /// The streams are of real octets.
@@ -69,9 +89,17 @@ const CLOSED: u8 = 4;
 const ESTABLISHED: u8 = 8;
 /// Nothing more is expected from the peer, be it all there or not.
 const OVER: u8 = 16;
+/// A source says how many octets may be written.
+const SOURCED: u8 = 32;
 
 impl AppState {
-    pub(crate) fn new(app: App, peer: App, octets: bool, node: NodeId) -> AppState {
+    pub(crate) fn new(
+        app: App,
+        peer: App,
+        octets: bool,
+        node: NodeId,
+        stage: &mut Stage,
+    ) -> AppState {
         let mut state = AppState {
             target: app.target(),
             written: 0,
@@ -83,6 +111,11 @@ impl AppState {
             bits: 0,
             closed: None,
         };
+        if let App::Traffic(traffic) = app {
+            state.target = stage.sources.len() as u64;
+            state.set(SOURCED, true);
+            stage.sources.push(Source::new(traffic));
+        }
         state.set(SINK, app == App::Sink);
         state.set(OCTETS, octets);
         state.set(OVER, state.expected == 0 || state.expected == u64::MAX);
@@ -90,13 +123,57 @@ impl AppState {
     }
 
     /// Connects, and writes what is written at once.
-    pub(crate) fn start<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, buf: &mut [u8]) {
+    pub(crate) fn start<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         endpoint.connect(now);
-        self.write(endpoint, buf);
+        if let Some(source) = self.source(stage) {
+            source.start(now);
+        }
+        self.write(endpoint, stage);
     }
 
-    /// The flow's date of stopping has come: aborts an endless stream.
-    pub(crate) fn stop<E: ByteStream>(&mut self, endpoint: &mut E) {
+    fn source<'a>(&self, stage: &'a mut Stage) -> Option<&'a mut Source> {
+        self.is(SOURCED).then(|| &mut stage.sources[self.target as usize])
+    }
+
+    /// When to call [`AppState::handle_timeout`].
+    #[inline]
+    pub(crate) fn due(&self, stage: &Stage) -> Time {
+        if self.is(SOURCED) { stage.sources[self.target as usize].due() } else { Time::NEVER }
+    }
+
+    /// The application's own date has come.
+    pub(crate) fn handle_timeout<E: ByteStream>(
+        &mut self,
+        now: Time,
+        endpoint: &mut E,
+        stage: &mut Stage,
+    ) {
+        if let Some(source) = self.source(stage) {
+            source.handle_timeout(now);
+            self.write(endpoint, stage);
+        }
+    }
+
+    /// Of an application that makes requests: when it made each, and when the
+    /// response was whole.
+    pub(crate) fn exchanges<'a>(&self, stage: &'a Stage) -> &'a [(Time, Option<Time>)] {
+        if self.is(SOURCED) { stage.sources[self.target as usize].exchanges() } else { &[] }
+    }
+
+    /// The flow's date of stopping has come: aborts an endless stream, and ends
+    /// traffic without an end of its own after what is written.
+    pub(crate) fn stop<E: ByteStream>(&mut self, endpoint: &mut E, stage: &mut Stage) {
+        if let Some(source) = self.source(stage) {
+            if source.has_end() {
+                return;
+            }
+            source.stop();
+            if !self.is(CLOSED) && self.closed.is_none() {
+                self.set(CLOSED, true);
+                endpoint.close();
+            }
+            return;
+        }
         if self.target == u64::MAX && self.closed.is_none() {
             self.set(CLOSED, true);
             endpoint.abort();
@@ -110,17 +187,21 @@ impl AppState {
         now: Time,
         event: Event,
         endpoint: &mut E,
-        buf: &mut [u8],
+        stage: &mut Stage,
     ) -> bool {
         match event {
             Event::Connected => {
                 self.set(ESTABLISHED, true);
-                self.write(endpoint, buf);
+                self.write(endpoint, stage);
             }
-            Event::Writable => self.write(endpoint, buf),
-            Event::Readable => self.read(now, endpoint, buf),
+            Event::Writable => self.write(endpoint, stage),
+            Event::Readable => {
+                self.read(now, endpoint, stage);
+                self.answer(now, endpoint, stage);
+            }
             Event::PeerClosed => {
-                self.read(now, endpoint, buf);
+                self.read(now, endpoint, stage);
+                self.answer(now, endpoint, stage);
                 if self.is(SINK) && !self.is(CLOSED) {
                     self.set(CLOSED, true);
                     endpoint.close();
@@ -166,13 +247,18 @@ impl AppState {
         (is_finite && is_complete && has_data).then(|| client.last.max(server.last))
     }
 
-    fn write<E: ByteStream>(&mut self, endpoint: &mut E, buf: &mut [u8]) {
+    fn write<E: ByteStream>(&mut self, endpoint: &mut E, stage: &mut Stage) {
         if self.is(CLOSED) || self.is(SINK) {
             return;
         }
+        let (target, is_all) = match self.source(stage) {
+            None => (self.target, true),
+            Some(source) => (source.released(), source.is_over()),
+        };
         if self.is(OCTETS) {
-            while self.written < self.target {
-                let len = (self.target - self.written).min(buf.len() as u64) as usize;
+            let buf = &mut stage.buf;
+            while self.written < target {
+                let len = (target - self.written).min(buf.len() as u64) as usize;
                 pattern::fill(self.written, &mut buf[..len]);
                 let taken = endpoint.write_octets(&buf[..len]);
                 self.written += taken as u64;
@@ -180,18 +266,27 @@ impl AppState {
                     break;
                 }
             }
-        } else if self.written < self.target.min(ENDLESS) {
-            self.written += endpoint.write(self.target.min(ENDLESS) - self.written);
+        } else if self.written < target.min(ENDLESS) {
+            self.written += endpoint.write(target.min(ENDLESS) - self.written);
         }
-        if self.written == self.target {
+        if self.written == target && is_all {
             self.set(CLOSED, true);
             endpoint.close();
         }
     }
 
-    fn read<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, buf: &mut [u8]) {
+    /// What came may allow more to be written.
+    fn answer<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
+        let received = self.received;
+        if self.source(stage).is_some_and(|source| source.on_received(now, received) > 0) {
+            self.write(endpoint, stage);
+        }
+    }
+
+    fn read<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         let before = self.received;
         if self.is(OCTETS) {
+            let buf = &mut stage.buf;
             loop {
                 let taken = endpoint.read_octets(buf);
                 if taken == 0 {

@@ -1,6 +1,6 @@
 //! Building a simulation: nodes, links, flows.
 
-use crate::app::AppState;
+use crate::app::{AppState, Stage};
 use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
 use crate::flow::{FlowId, FlowSpec};
@@ -28,6 +28,7 @@ pub struct SimulationBuilder<E> {
     flow_names: Vec<String>,
     name_index: BTreeMap<String, u32>,
     schedule: Vec<Scheduled>,
+    stage: Stage,
     error: Option<BuildError>,
 }
 
@@ -122,6 +123,7 @@ impl<E> Default for SimulationBuilder<E> {
             flow_names: Vec::new(),
             name_index: BTreeMap::new(),
             schedule: Vec::new(),
+            stage: Stage::new(),
             error: None,
         }
     }
@@ -186,11 +188,11 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.bound.push([spec.client, spec.server]);
         self.endpoints.push(Hosted {
             endpoint: spec.client_endpoint,
-            app: AppState::new(client, server, spec.octets, spec.client.0),
+            app: AppState::new(client, server, spec.octets, spec.client.0, &mut self.stage),
         });
         self.endpoints.push(Hosted {
             endpoint: spec.server_endpoint,
-            app: AppState::new(server, client, spec.octets, spec.server.0),
+            app: AppState::new(server, client, spec.octets, spec.server.0, &mut self.stage),
         });
         if spec.start == Time::NEVER {
             let flow = self.flow_names[name as usize].clone();
@@ -265,7 +267,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             next_scheduled: 0,
             unfinished: 0,
             host_events: 0,
-            buf: vec![0; 16 * 1024],
+            stage: self.stage,
             trace_hash: None,
             node_names: self.node_names,
             link_names: self.link_names,

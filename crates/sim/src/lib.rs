@@ -16,6 +16,7 @@ pub mod observe;
 mod ports;
 mod simulation;
 mod tournament;
+mod traffic;
 
 pub use anabranch_network::{LinkConfig, LinkCounters, LinkId, NodeId};
 pub use app::App;
@@ -26,3 +27,4 @@ pub use flow::{FlowId, FlowResult, FlowSpec, Side};
 pub use observe::{Handle, Interests, Observer, PacketEvent, PacketEventKind, Place};
 pub use simulation::{NodeDrops, Simulation};
 pub use tournament::Tournament;
+pub use traffic::{Duration, DurationLaw, Traffic};

@@ -5,7 +5,7 @@
 //! is re-armed lazily: its event is only moved to an earlier date, and one
 //! that comes too early is set again.
 
-use crate::app::AppState;
+use crate::app::{AppState, Stage};
 use crate::events::EventQueue;
 use crate::fabric::Fabric;
 pub use crate::fabric::NodeDrops;
@@ -31,8 +31,7 @@ pub struct Simulation<E> {
     pub(crate) unfinished: usize,
     /// Timer events, starts and stops handled.
     pub(crate) host_events: u64,
-    /// For streams of real octets.
-    pub(crate) buf: Vec<u8>,
+    pub(crate) stage: Stage,
     pub(crate) trace_hash: Option<Handle<TraceHash>>,
     pub(crate) node_names: Vec<String>,
     pub(crate) link_names: Vec<String>,
@@ -156,6 +155,12 @@ impl<E: ByteStream> Simulation<E> {
         }
     }
 
+    /// Of a flow that makes requests: when it made each, and when the response
+    /// was whole.
+    pub fn exchanges(&self, flow: FlowId) -> &[(Time, Option<Time>)] {
+        self.hosted(flow, Side::Client).app.exchanges(&self.stage)
+    }
+
     /// The name of a flow.
     pub fn flow_name(&self, flow: FlowId) -> &str {
         &self.flow_names[self.flows[flow.0 as usize].name as usize]
@@ -253,10 +258,15 @@ impl<E: ByteStream> Simulation<E> {
 
     fn handle_timer(&mut self) {
         let (now, index) = self.timers.peek().expect("a date belongs to a pending timer");
-        let endpoint = &mut self.endpoints[index as usize].endpoint;
-        let mut due = endpoint.poll_timeout();
+        let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
+        let mut due = endpoint.poll_timeout().min(app.due(&self.stage));
         if due <= now {
-            endpoint.handle_timeout(now);
+            if endpoint.poll_timeout() <= now {
+                endpoint.handle_timeout(now);
+            }
+            if app.due(&self.stage) <= now {
+                app.handle_timeout(now, endpoint, &mut self.stage);
+            }
             due = self.service(index);
             assert!(due > now, "handle_timeout leaves no deadline in the past: {due} at {now}");
         }
@@ -272,9 +282,9 @@ impl<E: ByteStream> Simulation<E> {
         for index in client..=client + stops as u32 {
             let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
             if stops {
-                app.stop(endpoint);
+                app.stop(endpoint, &mut self.stage);
             } else {
-                app.start(now, endpoint, &mut self.buf);
+                app.start(now, endpoint, &mut self.stage);
             }
             let due = self.service(index);
             if due < self.timers.date(index) {
@@ -293,7 +303,7 @@ impl<E: ByteStream> Simulation<E> {
             let mut heard = false;
             while let Some(event) = endpoint.poll_event() {
                 heard = true;
-                if app.handle_event(now, event, endpoint, &mut self.buf) {
+                if app.handle_event(now, event, endpoint, &mut self.stage) {
                     self.unfinished -= 1;
                 }
             }
@@ -307,7 +317,7 @@ impl<E: ByteStream> Simulation<E> {
         if self.fabric.observers.endpoints() {
             self.fabric.observers.endpoint(now, flow, side, &endpoint.observe());
         }
-        endpoint.poll_timeout()
+        endpoint.poll_timeout().min(app.due(&self.stage))
     }
 
     #[inline]

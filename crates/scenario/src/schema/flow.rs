@@ -1,9 +1,11 @@
 //! Traffic: who sends what to whom, with which transport.
 
 use super::tcp;
+use super::traffic::{self, Workload};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use crate::sizes::Sizes;
 use anabranch_tcp::Config;
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
@@ -21,6 +23,10 @@ pub struct FlowSpec {
     pub start: Span,
     /// How many octets to send; `None` for no end.
     pub size: Option<u64>,
+    /// Draws the size of each flow, instead of `size`.
+    pub sizes: Option<Sizes>,
+    /// How the client writes.
+    pub workload: Workload,
     /// How long after its start a flow stops sending.
     pub duration: Option<Span>,
     /// How many octets the other host sends at the same time.
@@ -29,6 +35,9 @@ pub struct FlowSpec {
     pub count: u32,
     /// Starts are uniform over this span after `start`.
     pub start_spread: Span,
+    /// Flows start one after the other, in a Poisson process of so many a
+    /// second.
+    pub arrivals: Option<f64>,
     /// Carry real octets and check them at the receiver.
     pub octets: bool,
     /// The transport and its options.
@@ -73,15 +82,46 @@ impl FlowSpec {
             to: f.required_text("to", "the host that the connection goes to")?.to_owned(),
             start: f.quantity("start")?.unwrap_or(Span::ZERO),
             size: octets(f.quantity("size")?),
+            sizes: traffic::read_sizes(f)?,
+            workload: Workload::read(f)?,
             duration: f.quantity("duration")?,
             reverse_size: octets(f.quantity("reverse_size")?),
             count: f.integer("count", 1..=MOST_FLOWS)?.unwrap_or(1),
             start_spread: f.quantity("start_spread")?.unwrap_or(Span::ZERO),
+            arrivals: traffic::read_arrivals(f)?,
             octets: f.boolean("octets")?.unwrap_or(false),
             protocol: Protocol::Tcp(Box::new(tcp.map_or(Ok(Config::default()), tcp::read)?)),
         };
         f.finish()?;
+        flow.check(f)?;
         Ok(flow)
+    }
+
+    /// Checks what concerns more than one field.
+    fn check(&self, f: &Fields<'_>) -> Result<(), InputError> {
+        if self.size.is_some() && self.sizes.is_some() {
+            return Err(f.error("sizes", "either `size` or `sizes`"));
+        }
+        if self.arrivals.is_some() && self.start_spread > Span::ZERO {
+            return Err(f.error("arrivals", "either `start_spread` or `arrivals`"));
+        }
+        let has_size = self.size.is_some() || self.sizes.is_some();
+        if self.workload != Workload::Bulk && self.reverse_size.is_some() {
+            return Err(f.error("reverse_size", "none with this `traffic`"));
+        }
+        if matches!(self.workload, Workload::Requests { .. }) && has_size {
+            let field = if self.size.is_some() { "size" } else { "sizes" };
+            return Err(f.error(field, "none with requests, whose sizes are in `traffic`"));
+        }
+        Ok(())
+    }
+
+    /// It is known how much the flow carries.
+    pub fn has_end(&self) -> bool {
+        match self.workload {
+            Workload::Requests { count, .. } => count.is_some(),
+            _ => self.size.is_some() || self.sizes.is_some(),
+        }
     }
 
     pub(super) fn write(&self) -> Table {
@@ -95,6 +135,16 @@ impl FlowSpec {
         put("start", self.start.write().into());
         if let Some(size) = self.size {
             put("size", Bytes(size).write().into());
+        }
+        if let Some(sizes) = &self.sizes {
+            put("sizes", traffic::write_sizes(sizes));
+        }
+        if let Some(traffic) = self.workload.write() {
+            put("traffic", traffic);
+        }
+        if let Some(per_second) = self.arrivals {
+            let arrivals = [("per_second".to_owned(), per_second.into())];
+            put("arrivals", Value::Table(arrivals.into_iter().collect()));
         }
         if let Some(duration) = self.duration {
             put("duration", duration.write().into());

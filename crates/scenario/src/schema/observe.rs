@@ -34,6 +34,8 @@ pub enum What {
     Received,
     /// Data segments sent and received, and acknowledgments, by stream offset.
     Packets,
+    /// Time from a request to its whole response, seconds.
+    Responses,
     /// Packets in a link's queue.
     Queue,
 }
@@ -47,6 +49,7 @@ impl What {
         ("in_flight", What::InFlight, "octets that the data sender estimates in the network"),
         ("received", What::Received, "octets that the data receiver has got in order"),
         ("packets", What::Packets, "data sent and received and acknowledgments, by stream offset"),
+        ("responses", What::Responses, "time from each request to its whole response, seconds"),
         ("queue", What::Queue, "packets waiting in a link's queue"),
     ];
 
@@ -70,7 +73,7 @@ impl Observe {
         if observe.interval == Some(Span::ZERO) {
             return Err(f.error("interval", "a time of at least 1 ps"));
         }
-        if what == What::Packets && observe.interval.is_some() {
+        if matches!(what, What::Packets | What::Responses) && observe.interval.is_some() {
             return Err(f.error("interval", "no interval; every packet is recorded"));
         }
         if what == What::Queue && observe.flow.is_some() {

@@ -1,0 +1,154 @@
+//! Workloads in scenarios: what is read, refused, written, and what runs.
+
+use crate::{RunOptions, RunResult, Scenario, run};
+
+fn text(flow: &str) -> String {
+    format!(
+        "hosts = [\"a\", \"b\"]\n[[links]]\nends = [\"a\", \"b\"]\nrate = \"100 Mbit/s\"\n\
+         delay = \"5 ms\"\nqueue = {{ limit = \"1000 packets\" }}\n\
+         [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n{flow}\n"
+    )
+}
+
+fn read(flow: &str) -> Result<Scenario, String> {
+    Scenario::from_toml(&text(flow), "t.toml").map_err(|e| e.to_string())
+}
+
+/// Runs a flow, from its resolved form too, which must do the same.
+fn result(flow: &str) -> RunResult {
+    let s = read(flow).unwrap_or_else(|e| panic!("{flow}: {e}"));
+    let again = Scenario::from_toml(&s.resolved_toml(), "resolved").unwrap();
+    assert_eq!(again, s, "{flow}");
+    let options = RunOptions { check: true, trace_hash: true, ..RunOptions::default() };
+    let (first, second) = (run(&s, &options).unwrap(), run(&again, &options).unwrap());
+    assert_eq!(first.run.trace_hash, second.run.trace_hash, "{flow}");
+    first
+}
+
+#[test]
+fn a_constant_rate_takes_the_time_that_it_says() {
+    // 1 MB at 4 Mbit/s: two seconds less the last chunk, and half a round trip.
+    let flow = "size = \"1 MB\"\noctets = true\ntraffic = { kind = \"constant\", rate = \"4 Mbit/s\", chunk = \"500 B\" }";
+    let row = &result(flow).flows[0];
+    assert_eq!((row.bytes, row.wrong_octets), (1_000_000, 0));
+    let finish = row.finish_s.unwrap();
+    assert!((1.999..2.02).contains(&finish), "{finish}");
+    // Without a size, until the flow stops.
+    let flow = "duration = \"3 s\"\ntraffic = { kind = \"constant\", rate = \"4 Mbit/s\" }";
+    let row = &result(flow).flows[0];
+    assert!((row.bytes as f64 / 1.5e6 - 1.0).abs() < 0.01, "{}", row.bytes);
+}
+
+#[test]
+fn an_on_off_source_sends_its_share_of_the_time() {
+    let flow = "duration = \"400 s\"\ntraffic = { kind = \"on-off\", rate = \"1 Mbit/s\", \
+        on = { mean = \"200 ms\", law = \"exponential\" }, off = { mean = \"600 ms\", law = \"exponential\" } }";
+    // A quarter of 1 Mbit/s; 500 cycles, so a standard error of some 5 %.
+    let row = &result(flow).flows[0];
+    let share = row.bytes as f64 * 8.0 / 400e6;
+    assert!((share - 0.25).abs() < 0.04, "{share}");
+}
+
+#[test]
+fn requests_are_answered_and_timed() {
+    let flow = "traffic = { kind = \"requests\", request = \"200 B\", response = \"2000 B\", count = 50, think = \"20 ms\" }\n\
+        octets = true\n[[observe]]\nwhat = \"responses\"";
+    let result = result(flow);
+    let row = &result.flows[0];
+    assert_eq!((row.bytes, row.reverse_bytes, row.wrong_octets), (10_000, 100_000, 0));
+    let series = &result.series[0];
+    assert_eq!((series.name.as_str(), series.value.len()), ("f.responses", 50));
+    // The first waits for the handshake as well: two round trips. Nagle has
+    // nothing to hold back, since each request is acknowledged by a response.
+    assert!((0.020..0.0215).contains(&series.value[0]), "{}", series.value[0]);
+    for taken in &series.value[1..] {
+        assert!((0.010..0.0115).contains(taken), "{taken}");
+    }
+}
+
+#[test]
+fn poisson_arrivals_and_drawn_sizes_follow_their_laws() {
+    let flow = "count = 4000\nsizes = { law = \"exponential\", mean = \"5 kB\" }\narrivals = { per_second = 200 }";
+    let result = result(flow);
+    let starts: Vec<f64> = result.flows.iter().map(|row| row.start_s).collect();
+    assert!(starts.is_sorted());
+    // 4000 exponential gaps of 5 ms: 20 s, standard error 0.32 s.
+    assert!((starts[3999] - 20.0).abs() < 1.2, "{}", starts[3999]);
+    let short = starts.windows(2).filter(|w| w[1] - w[0] < 0.005).count() as f64 / 3999.0;
+    assert!((short - 0.632).abs() < 0.025, "{short}"); // 1 - 1/e
+    let mean = result.flows.iter().map(|row| row.bytes).sum::<u64>() as f64 / 4000.0;
+    assert!((mean / 5000.0 - 1.0).abs() < 0.06, "{mean}");
+    assert!(result.flows.iter().all(|row| row.finish_s.is_some()));
+}
+
+#[test]
+fn every_law_of_sizes_is_read_and_written() {
+    for sizes in [
+        "law = \"constant\", mean = \"10 kB\"",
+        "law = \"pareto\", mean = \"10 kB\", shape = 1.5",
+        "law = \"pareto\", min = \"1 kB\", max = \"1 MB\", shape = 1.1",
+        "law = \"lognormal\", mean = \"10 kB\", sigma = 1.5",
+        "law = \"empirical\", cdf = [[\"1 kB\", 0.5], [\"20 kB\", 1.0]]",
+    ] {
+        let result = result(&format!("sizes = {{ {sizes} }}\ncount = 5\nstart_spread = \"1 s\""));
+        assert!(result.flows.iter().all(|row| row.finish_s.is_some()), "{sizes}");
+    }
+}
+
+#[test]
+fn errors_name_file_field_value_and_what_is_allowed() {
+    for (flow, expected) in [
+        (
+            "traffic = { kind = \"voice\" }",
+            "t.toml: field `flows[0].traffic.kind`: value `voice`: allowed: bulk, constant, on-off, requests",
+        ),
+        (
+            "traffic = { kind = \"constant\" }",
+            "field `flows[0].traffic.rate`: value `(absent)`: allowed: a rate",
+        ),
+        (
+            "traffic = { kind = \"constant\", rate = \"1 Mbit/s\", chunk = \"0 B\" }",
+            "field `flows[0].traffic.chunk`: value `0 B`",
+        ),
+        (
+            "traffic = { kind = \"on-off\", rate = \"1 Mbit/s\", on = \"0 s\", off = \"1 s\" }",
+            "field `flows[0].traffic.on`: value `0 s`: allowed: more than 0 s",
+        ),
+        (
+            "traffic = { kind = \"on-off\", rate = \"1 Mbit/s\", on = { mean = \"1 s\", law = \"pareto\", shape = 1 }, off = \"1 s\" }",
+            "field `flows[0].traffic.on.shape`: value `1`: allowed: a number above 1",
+        ),
+        (
+            "size = \"1 MB\"\ntraffic = { kind = \"requests\", request = \"1 B\", response = \"1 B\" }",
+            "field `flows[0].size`: value `1 MB`: allowed: none with requests",
+        ),
+        (
+            "traffic = { kind = \"requests\", request = \"1 B\", response = \"1 B\" }",
+            "field `flows[0].size`: value `(absent)`: allowed: a size such as",
+        ),
+        (
+            "size = \"1 B\"\nsizes = { law = \"constant\", mean = \"1 B\" }",
+            "field `flows[0].sizes`",
+        ),
+        (
+            "sizes = { law = \"zipf\" }",
+            "field `flows[0].sizes.law`: value `zipf`: allowed: constant, exponential, pareto, lognormal, empirical",
+        ),
+        (
+            "sizes = { law = \"pareto\", mean = \"1 kB\", shape = 0.9 }",
+            "field `flows[0].sizes.shape`: value `0.9`: allowed: a number above 1",
+        ),
+        ("sizes = { law = \"empirical\", cdf = [[\"1 kB\", 0.5]] }", "field `flows[0].sizes.cdf`"),
+        (
+            "size = \"1 B\"\narrivals = { per_second = 0 }",
+            "field `flows[0].arrivals.per_second`: value `0`: allowed: flows in a second",
+        ),
+        (
+            "size = \"1 B\"\nstart_spread = \"1 s\"\narrivals = { per_second = 5 }",
+            "field `flows[0].arrivals`",
+        ),
+    ] {
+        let said = read(flow).unwrap_err();
+        assert!(said.contains(expected), "{flow}\n  said     {said}\n  expected {expected}");
+    }
+}

@@ -1,0 +1,343 @@
+//! Traffic that is not written at once: at a constant rate, in bursts, or as
+//! requests and responses. Each machine says how many octets the application
+//! may write, and when it wants to be asked again.
+
+use anabranch_endpoint::Generator;
+use anabranch_units::{Bytes, Rate, Span, Time};
+
+/// Description of the traffic of one side of a flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Traffic {
+    /// `chunk` octets at a constant rate, `total` in all if given.
+    Constant {
+        /// Octets in a second, times eight.
+        rate: Rate,
+        /// Octets written at a time.
+        chunk: u32,
+        /// Octets in all; `None` until the flow stops.
+        total: Option<u64>,
+    },
+    /// As `Constant` during on times, nothing during off times; begins on.
+    OnOff {
+        /// The rate while on.
+        rate: Rate,
+        /// Octets written at a time.
+        chunk: u32,
+        /// Octets in all; `None` until the flow stops.
+        total: Option<u64>,
+        /// How long it is on.
+        on: Duration,
+        /// How long it is off.
+        off: Duration,
+        /// Seed of the times.
+        seed: u64,
+    },
+    /// Sends requests of this size, each when the response to the one before
+    /// has come and the time to think is over.
+    Requests {
+        /// Octets of a request.
+        request: u64,
+        /// Octets of a response.
+        response: u64,
+        /// How many; `None` until the flow stops.
+        count: Option<u64>,
+        /// Time between a response and the next request.
+        think: Duration,
+        /// Seed of the times.
+        seed: u64,
+    },
+    /// Answers such requests.
+    Responses {
+        /// Octets of a request.
+        request: u64,
+        /// Octets of a response.
+        response: u64,
+        /// How many; `None` until the flow stops.
+        count: Option<u64>,
+    },
+}
+
+/// A time that repeats.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Duration {
+    /// Its mean.
+    pub mean: Span,
+    /// Its law.
+    pub law: DurationLaw,
+}
+
+/// Laws of times.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum DurationLaw {
+    /// Always the mean.
+    #[default]
+    Constant,
+    /// Exponential.
+    Exponential,
+    /// Pareto of this shape, above 1: many of them make self-similar traffic
+    /// (Willinger et al., ToN 1997).
+    Pareto(f64),
+}
+
+impl Duration {
+    /// Draws a time; a constant one draws nothing.
+    pub fn draw(&self, generator: &mut Generator) -> Span {
+        let mean = self.mean.as_secs_f64();
+        let seconds = match self.law {
+            DurationLaw::Constant => return self.mean,
+            DurationLaw::Exponential => -mean * libm::log(1.0 - generator.uniform()),
+            DurationLaw::Pareto(shape) => {
+                let least = mean * (shape - 1.0) / shape;
+                least * libm::pow(1.0 - generator.uniform(), -1.0 / shape)
+            }
+        };
+        Span::from_secs_f64(seconds).unwrap_or(Span::MAX)
+    }
+}
+
+impl Traffic {
+    /// Octets in all; `u64::MAX` where that is not known.
+    pub(crate) fn total(&self) -> u64 {
+        match *self {
+            Traffic::Constant { total, .. } | Traffic::OnOff { total, .. } => {
+                total.unwrap_or(u64::MAX)
+            }
+            Traffic::Requests { request, count, .. } => whole(count, request),
+            Traffic::Responses { response, count, .. } => whole(count, response),
+        }
+    }
+}
+
+fn whole(count: Option<u64>, each: u64) -> u64 {
+    count.map_or(u64::MAX, |count| count.saturating_mul(each))
+}
+
+/// Traffic at work.
+#[derive(Debug)]
+pub(crate) struct Source {
+    traffic: Traffic,
+    /// When it wants to be asked.
+    due: Time,
+    /// Octets released.
+    released: u64,
+    /// The present on time ends here.
+    on_until: Time,
+    generator: Generator,
+    /// Of requests: when each was released, and when its response was whole.
+    exchanges: Vec<(Time, Option<Time>)>,
+}
+
+impl Source {
+    pub(crate) fn new(traffic: Traffic) -> Source {
+        let seed = match traffic {
+            Traffic::OnOff { seed, .. } | Traffic::Requests { seed, .. } => seed,
+            Traffic::Constant { .. } | Traffic::Responses { .. } => 0,
+        };
+        Source {
+            traffic,
+            due: Time::NEVER,
+            released: 0,
+            on_until: Time::NEVER,
+            generator: Generator::from_u64(seed),
+            exchanges: Vec::new(),
+        }
+    }
+
+    /// When to call [`Source::handle_timeout`].
+    pub(crate) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Octets that may be written in all so far.
+    pub(crate) fn released(&self) -> u64 {
+        self.released
+    }
+
+    /// Nothing more will be released.
+    pub(crate) fn is_over(&self) -> bool {
+        self.released >= self.traffic.total()
+    }
+
+    /// It is known how much is released in all.
+    pub(crate) fn has_end(&self) -> bool {
+        self.traffic.total() != u64::MAX
+    }
+
+    /// No more from now on.
+    pub(crate) fn stop(&mut self) {
+        self.due = Time::NEVER;
+    }
+
+    /// When requests were made and answered.
+    pub(crate) fn exchanges(&self) -> &[(Time, Option<Time>)] {
+        &self.exchanges
+    }
+
+    /// The flow starts: how many octets may be written.
+    pub(crate) fn start(&mut self, now: Time) -> u64 {
+        match self.traffic {
+            Traffic::Responses { .. } => return 0,
+            Traffic::OnOff { on, .. } => {
+                self.on_until = now.saturating_add(on.draw(&mut self.generator));
+            }
+            Traffic::Constant { .. } | Traffic::Requests { .. } => {}
+        }
+        self.due = now;
+        self.handle_timeout(now)
+    }
+
+    /// How many more octets may be written.
+    pub(crate) fn handle_timeout(&mut self, now: Time) -> u64 {
+        let mut more = 0;
+        while self.due <= now && !self.is_over() {
+            more += self.step();
+        }
+        if self.is_over() {
+            self.due = Time::NEVER;
+        }
+        more
+    }
+
+    /// What is released at `due`, and when the next is.
+    fn step(&mut self) -> u64 {
+        let at = self.due;
+        let left = self.traffic.total().saturating_sub(self.released);
+        let octets = match self.traffic {
+            Traffic::Constant { rate, chunk, .. } => {
+                self.due = at.saturating_add(rate.time_for(Bytes(chunk.into())));
+                left.min(chunk.into())
+            }
+            Traffic::OnOff { rate, chunk, on, off, .. } => {
+                let next = at.saturating_add(rate.time_for(Bytes(chunk.into())));
+                self.due = next;
+                // Off times push the next chunk on by their length.
+                while self.due >= self.on_until && self.due != Time::NEVER {
+                    let pause = off.draw(&mut self.generator);
+                    self.due = self.due.saturating_add(pause);
+                    let resumed = self.on_until.saturating_add(pause);
+                    self.on_until = resumed.saturating_add(on.draw(&mut self.generator));
+                }
+                left.min(chunk.into())
+            }
+            Traffic::Requests { request, .. } => {
+                self.exchanges.push((at, None));
+                // The response decides when the next is.
+                self.due = Time::NEVER;
+                request
+            }
+            Traffic::Responses { .. } => {
+                self.due = Time::NEVER;
+                0
+            }
+        };
+        self.released += octets;
+        octets
+    }
+
+    /// The peer's octets up to `received` have come: how many more may be
+    /// written.
+    pub(crate) fn on_received(&mut self, now: Time, received: u64) -> u64 {
+        match self.traffic {
+            Traffic::Constant { .. } | Traffic::OnOff { .. } => 0,
+            Traffic::Responses { request, response, .. } => {
+                let answered = self.released / response;
+                let more = (received / request - answered) * response;
+                self.released += more;
+                more
+            }
+            Traffic::Requests { response, think, .. } => {
+                let whole = (received / response) as usize;
+                let made = self.exchanges.len();
+                let Some(last) = self.exchanges.last_mut() else { return 0 };
+                if last.1.is_some() || whole < made {
+                    return 0;
+                }
+                last.1 = Some(now);
+                if self.is_over() {
+                    return 0;
+                }
+                self.due = now.saturating_add(think.draw(&mut self.generator));
+                self.handle_timeout(now)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Span = Span::from_millis;
+    const FIXED: fn(u64) -> Duration = |ms| Duration { mean: MS(ms), law: DurationLaw::Constant };
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + MS(ms)
+    }
+
+    /// Dates in milliseconds and octets released, up to `end`.
+    fn play(traffic: Traffic, end: u64) -> Vec<(u64, u64)> {
+        let mut source = Source::new(traffic);
+        let mut out = vec![(5, source.start(at(5)))];
+        while source.due() <= at(end) {
+            let now = source.due();
+            out.push((now.as_millis(), source.handle_timeout(now)));
+        }
+        out
+    }
+
+    #[test]
+    fn a_constant_rate_is_kept_to_the_total() {
+        // 1000 octets each millisecond.
+        let rate = Rate::mbit(8);
+        let traffic = Traffic::Constant { rate, chunk: 1000, total: Some(3500) };
+        assert_eq!(play(traffic, 100), [(5, 1000), (6, 1000), (7, 1000), (8, 500)]);
+        let endless = Traffic::Constant { rate, chunk: 1000, total: None };
+        assert_eq!(play(endless, 1004).len(), 1000);
+    }
+
+    #[test]
+    fn off_times_are_silent() {
+        let traffic = Traffic::OnOff {
+            rate: Rate::mbit(8),
+            chunk: 1000,
+            total: None,
+            on: FIXED(3),
+            off: FIXED(10),
+            seed: 1,
+        };
+        let dates: Vec<_> = play(traffic, 40).iter().map(|it| it.0).collect();
+        assert_eq!(dates, [5, 6, 7, 18, 19, 20, 31, 32, 33]);
+    }
+
+    #[test]
+    fn laws_of_times_have_their_means() {
+        for law in [DurationLaw::Exponential, DurationLaw::Pareto(3.0)] {
+            let it = Duration { mean: MS(20), law };
+            let mut generator = Generator::from_u64(5);
+            let n = 200_000;
+            let sum: f64 = (0..n).map(|_| it.draw(&mut generator).as_secs_f64()).sum();
+            assert!((sum / n as f64 / 0.020 - 1.0).abs() < 0.01, "{law:?} {}", sum / n as f64);
+        }
+    }
+
+    #[test]
+    fn requests_wait_for_their_responses_and_think() {
+        let (request, response, count) = (200, 1000, Some(2));
+        let think = FIXED(30);
+        let mut client =
+            Source::new(Traffic::Requests { request, response, count, think, seed: 1 });
+        let mut server = Source::new(Traffic::Responses { request, response, count });
+        assert_eq!((client.start(at(0)), server.start(at(0))), (200, 0));
+        assert_eq!(server.on_received(at(10), 199), 0);
+        assert_eq!(server.on_received(at(11), 200), 1000);
+        assert_eq!(client.on_received(at(20), 999), 0);
+        assert_eq!((client.on_received(at(21), 1000), client.due()), (0, at(51)));
+        assert_eq!(client.handle_timeout(at(51)), 200);
+        assert!(client.is_over() && !server.is_over());
+        assert_eq!(server.on_received(at(60), 400), 1000);
+        assert!(server.is_over());
+        assert_eq!(client.on_received(at(70), 2000), 0);
+        assert_eq!(client.exchanges(), [(at(0), Some(at(21))), (at(51), Some(at(70)))]);
+        assert_eq!(client.due(), Time::NEVER);
+    }
+}
