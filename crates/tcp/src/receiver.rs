@@ -217,6 +217,9 @@ impl Receiver {
         let mut blocks = SackBlocks::NONE;
         let mut left = most;
         let block = |r: Range| SackBlock { left: self.irs.at(r.start), right: self.irs.at(r.end) };
+        // A FIN that waits is part of what is held: sequence numbers, not octets
+        // (RFC 2018 §3).
+        let with_fin = |r: Range| Range { end: r.end + (self.fin == Some(r.end)) as u64, ..r };
         if let Some(duplicate) = self.duplicate.take() {
             blocks.push(block(*duplicate));
             left -= 1;
@@ -224,7 +227,7 @@ impl Receiver {
         let Some(gaps) = &self.gaps else { return blocks };
         let recent = gaps.recent.iter().filter(|x| **x > self.nxt);
         for range in recent.filter_map(|at| gaps.ranges.containing(*at)).take(left) {
-            blocks.push(block(range));
+            blocks.push(block(with_fin(range)));
         }
         blocks
     }
@@ -432,6 +435,8 @@ mod tests {
         let mut r = receiver();
         let last = r.on_segment(1001, &Payload::virtual_of(500), true, 2);
         assert!(!last.ended);
+        let held = r.sack_blocks(4).as_slice()[0];
+        assert_eq!((held.left.0, held.right.0), (1001, 1502)); // the FIN too
         let first = segment(&mut r, 0);
         assert_eq!(first, Arrival { advanced: 1500, ended: true });
         assert_eq!((r.nxt, r.received(), r.readable()), (1502, 1500, 1500));

@@ -66,6 +66,9 @@ impl Connection {
         }
         match self.scheme.next(&self.sender) {
             Next::Retransmit(range) => {
+                // The FIN rides along where it has been sent before.
+                let sent = self.with_fin(range);
+                let range = if sent.end <= self.sender.max { sent } else { range };
                 let packet = self.data(now, range);
                 self.scheme.on_retransmit(&mut self.sender, range);
                 Some(packet)

@@ -331,6 +331,23 @@ fn slow_start_takes_the_closed_forms_rounds() {
     record("T11", "transfers with exactly the rounds of slow start", 50, exact, "exact");
 }
 
+/// RFC 8985 §7: the lost last segment, with the FIN on it, is probed as it was
+/// sent; its arrival tells of those before it.
+#[test]
+fn a_lost_tail_with_its_fin_is_repaired_without_a_timeout() {
+    for lost in 1..=4 {
+        let numbers: Vec<u32> = (41 - lost..=40).collect();
+        let config = Config { sack: true, ..classic(Recovery::from_name("rack").unwrap()) };
+        let mut pair = pair(&config, drop_nth(&numbers));
+        pair.client.write(40_000);
+        pair.client.close();
+        pair.drive(at_ms(60_000));
+        let end = pair.client.observe();
+        assert_eq!((pair.server.receiver.received(), end.timeouts), (40_000, 0), "{lost} lost");
+        assert_eq!(end.retransmitted_packets, lost as u64, "{lost} lost");
+    }
+}
+
 /// Seven losses in a row out of a window of eleven, as published: what each
 /// scheme sends from the detection on.
 fn seven_drops(recovery: Recovery) -> (Vec<(u64, Vec<u64>)>, Observation) {

@@ -200,8 +200,9 @@ impl Rack {
         }
         match s.log.as_ref().and_then(|log| log.highest()) {
             Some(record) => {
+                // Of a FIN on top of a full segment the connection takes care.
                 let Range { start, end } = record.range;
-                Next::Retransmit(Range { start: start.max(end.saturating_sub(s.mss)), end })
+                Next::Retransmit(Range { start, end: end.min(start + s.mss) })
             }
             None => Next::Nothing,
         }
