@@ -24,7 +24,7 @@ pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};
 pub use controller::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample};
 pub use pacing::Pacing;
 pub use reduction::SsthreshFrom;
-pub use slow_start::{HyStartOptions, SlowStartExit};
+pub use slow_start::{HyStartOptions, HyStartPlusPlusOptions, SlowStartExit};
 
 #[cfg(test)]
 mod testkit;

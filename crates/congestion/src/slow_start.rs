@@ -2,11 +2,14 @@
 //! its own, so that any window algorithm works with any exit rule.
 
 mod hystart;
+mod hystart_plus_plus;
 
 pub use hystart::HyStartOptions;
+pub use hystart_plus_plus::HyStartPlusPlusOptions;
 
 use crate::{Acked, PathView};
 use hystart::HyStart;
+use hystart_plus_plus::HyStartPlusPlus;
 
 /// When slow start ends.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -20,8 +23,11 @@ pub enum SlowStartExit {
         /// The window, in segments, up to which it doubles.
         max_ssthresh: u32,
     },
+    /// When ACKs fill half a round trip, or the round-trip time rises (Ha and
+    /// Rhee 2011, as Linux's CUBIC does).
+    HyStart(HyStartOptions),
     /// When the round-trip time rises (HyStart++, RFC 9406).
-    HyStartPlusPlus(HyStartOptions),
+    HyStartPlusPlus(HyStartPlusPlusOptions),
 }
 
 /// What an ACK does in slow start.
@@ -39,6 +45,7 @@ pub(crate) enum Exit {
     Standard,
     Limited { max_ssthresh: u32 },
     HyStart(HyStart),
+    HyStartPlusPlus(HyStartPlusPlus),
 }
 
 impl Exit {
@@ -46,7 +53,10 @@ impl Exit {
         match rule {
             SlowStartExit::Standard => Exit::Standard,
             SlowStartExit::Limited { max_ssthresh } => Exit::Limited { max_ssthresh },
-            SlowStartExit::HyStartPlusPlus(options) => Exit::HyStart(HyStart::new(options, paced)),
+            SlowStartExit::HyStart(options) => Exit::HyStart(HyStart::new(options, paced)),
+            SlowStartExit::HyStartPlusPlus(options) => {
+                Exit::HyStartPlusPlus(HyStartPlusPlus::new(options, paced))
+            }
         }
     }
 
@@ -58,25 +68,26 @@ impl Exit {
             Exit::Limited { max_ssthresh } => {
                 Step::Grow(standard / limited_divisor(cwnd / path.mss as f64, *max_ssthresh))
             }
-            Exit::HyStart(hystart) => hystart.on_ack(standard, acked, path),
+            Exit::HyStart(hystart) => hystart.on_ack(cwnd, standard, acked, path),
+            Exit::HyStartPlusPlus(hystart) => hystart.on_ack(standard, acked, path),
         }
     }
 
     /// It needs a round-trip sample with every acknowledgment.
     pub(crate) fn wants_rtts(&self) -> bool {
-        matches!(self, Exit::HyStart(_))
+        matches!(self, Exit::HyStart(_) | Exit::HyStartPlusPlus(_))
     }
 
     /// Slow start was left by a signal.
     pub(crate) fn on_congestion(&mut self) {
-        if let Exit::HyStart(hystart) = self {
+        if let Exit::HyStartPlusPlus(hystart) = self {
             hystart.on_congestion();
         }
     }
 
     /// The signal was none.
     pub(crate) fn on_undo(&mut self) {
-        if let Exit::HyStart(hystart) = self {
+        if let Exit::HyStartPlusPlus(hystart) = self {
             hystart.on_undo();
         }
     }

@@ -21,12 +21,12 @@ impl Config {
     /// The defaults of Linux 6.x, as its documentation of `net.ipv4.tcp_*` and
     /// its sources state them, as far as they are settings here.
     ///
-    /// What differs all the same: HyStart++ stands in for Linux's HyStart; the
-    /// bound of 200 ms is on the RTO, while Linux has it on its variance term;
-    /// the initial receive window does not grow with use.
+    /// What differs all the same: the bound of 200 ms is on the RTO, while Linux
+    /// has it on its variance term; the initial receive window does not grow
+    /// with use.
     pub fn linux() -> Config {
         let mut cubic = CubicOptions::default();
-        cubic.common.slow_start_exit = SlowStartExit::HyStartPlusPlus(HyStartOptions::default());
+        cubic.common.slow_start_exit = SlowStartExit::HyStart(HyStartOptions::default());
         Config {
             // tcp_rmem and tcp_wmem, the largest.
             receive_buffer: 6 << 20,

@@ -1,76 +1,64 @@
-//! HyStart++: leave slow start when the round-trip time rises (RFC 9406).
+//! HyStart: leave slow start when the ACKs of a round fill half a round trip,
+//! or when the round-trip time rises (Ha and Rhee, "Taming the elephants: New
+//! TCP slow start", Computer Networks 55(9), 2011), as Linux's CUBIC does.
 //!
-//! A rise of the smallest round-trip time from one round to the next ends the
-//! doubling; conservative slow start (CSS) then opens the window more slowly
-//! for some rounds and either resumes slow start, when the rise was jitter, or
-//! ends it. Section 4.2; the names are the RFC's. Used for the first slow start
-//! of a connection alone, as §4.3 recommends.
+//! ACK train (§4.1): ACKs that follow each other closely since the start of the
+//! round were let leave at the bottleneck's rate; when such a train is as long
+//! as the forward delay, taken as half the smallest round-trip time, the window
+//! has reached the path's capacity. Delay (§4.2): the smallest of a round's
+//! first samples exceeds the smallest of all by an eighth, within bounds.
 //!
-//! Deviation: acknowledgments that come while the window is not the limit
-//! are not seen here, so that they neither give samples nor end rounds.
+//! Linux's constants. Where ACKs are paced their spacing says less; a train
+//! must then be twice as long, as in Linux. Unlike HyStart++ it works in every
+//! slow start and ends it at once.
 
 use super::Step;
 use crate::round::Round;
 use crate::{Acked, PathView};
-use anabranch_units::Span;
+use anabranch_units::{Span, Time};
 
-/// The constants of RFC 9406 §4.3.
+/// What can be chosen about HyStart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HyStartOptions {
-    /// `MIN_RTT_THRESH`: the least rise that counts; 4 ms.
-    pub min_rtt_thresh: Span,
-    /// `MAX_RTT_THRESH`: a rise that always counts; 16 ms.
-    pub max_rtt_thresh: Span,
-    /// `MIN_RTT_DIVISOR`: between the two, this part of the round-trip time; 8.
-    pub min_rtt_divisor: u32,
-    /// `N_RTT_SAMPLE`: samples that a round needs; 8.
-    pub n_rtt_sample: u32,
-    /// `CSS_GROWTH_DIVISOR`: how much slower CSS grows; 4.
-    pub css_growth_divisor: u32,
-    /// `CSS_ROUNDS`: rounds of CSS; 5.
-    pub css_rounds: u32,
-    /// `L`: segments that an ACK may add at most; 8. A paced sender has none.
-    pub limit: u32,
+    /// Segments below which slow start is not left; 16.
+    pub low_window: u32,
+    /// Watch the length of ACK trains.
+    pub ack_train: bool,
+    /// Watch the round-trip time.
+    pub delay: bool,
+    /// ACKs at most this far apart belong to a train; 2 ms.
+    pub ack_delta: Span,
 }
 
 impl Default for HyStartOptions {
     fn default() -> HyStartOptions {
         HyStartOptions {
-            min_rtt_thresh: Span::from_millis(4),
-            max_rtt_thresh: Span::from_millis(16),
-            min_rtt_divisor: 8,
-            n_rtt_sample: 8,
-            css_growth_divisor: 4,
-            css_rounds: 5,
-            limit: 8,
+            low_window: 16,
+            ack_train: true,
+            delay: true,
+            ack_delta: Span::from_millis(2),
         }
     }
 }
+
+/// Samples of a round that its delay is judged by.
+const MIN_SAMPLES: u32 = 8;
+/// Bounds of the rise that counts.
+const DELAY_MIN: Span = Span::from_millis(4);
+const DELAY_MAX: Span = Span::from_millis(16);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
     options: HyStartOptions,
     paced: bool,
-    /// The first slow start is not over.
-    active: bool,
-    /// `active` before the last signal.
-    was_active: bool,
-    /// `windowEnd`.
     round: Round,
-    /// Of the round before and of this one; [`Span::MAX`] is the RFC's infinity.
-    last_round_min_rtt: Span,
-    current_round_min_rtt: Span,
-    rtt_sample_count: u32,
-    /// In CSS.
-    css: Option<Css>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Css {
-    /// `CSS_baselineMinRTT`.
-    baseline_min_rtt: Span,
-    /// Rounds of CSS that have ended, the partial first one included.
-    rounds: u32,
+    round_start: Time,
+    /// The last ACK of the train; the train is broken when it is not recent.
+    last_ack: Time,
+    /// The smallest round-trip time of this round, and of the connection.
+    current: Span,
+    smallest: Span,
+    samples: u32,
 }
 
 impl HyStart {
@@ -78,81 +66,119 @@ impl HyStart {
         HyStart {
             options,
             paced,
-            active: true,
-            was_active: true,
             round: Round::default(),
-            last_round_min_rtt: Span::MAX,
-            current_round_min_rtt: Span::MAX,
-            rtt_sample_count: 0,
-            css: None,
+            round_start: Time::ZERO,
+            last_ack: Time::ZERO,
+            current: Span::MAX,
+            smallest: Span::MAX,
+            samples: 0,
         }
     }
 
-    /// One ACK; `standard` is what it adds once HyStart++ is over.
-    pub(crate) fn on_ack(&mut self, standard: f64, acked: &Acked, path: &PathView) -> Step {
-        if !self.active {
-            return Step::Grow(standard);
-        }
+    /// One ACK in slow start; `standard` is what it adds.
+    pub(crate) fn on_ack(
+        &mut self,
+        cwnd: f64,
+        standard: f64,
+        acked: &Acked,
+        path: &PathView,
+    ) -> Step {
         if self.round.begins(path) {
-            self.next_round();
-            if self.css.is_some_and(|css| css.rounds >= self.options.css_rounds) {
-                self.active = false;
-                return Step::End;
-            }
+            self.round_start = acked.now;
+            self.last_ack = acked.now;
+            self.current = Span::MAX;
+            self.samples = 0;
         }
         if let Some(rtt) = acked.rtt {
-            self.current_round_min_rtt = self.current_round_min_rtt.min(rtt);
-            self.rtt_sample_count += 1;
+            self.smallest = self.smallest.min(rtt);
+            self.current = self.current.min(rtt);
+            self.samples += 1;
         }
-        let most = if self.paced { u64::MAX } else { u64::from(self.options.limit) * path.mss };
-        let octets = acked.bytes.min(most) as f64;
-        let growth = match self.css {
-            None => octets,
-            Some(_) => octets / f64::from(self.options.css_growth_divisor.max(1)),
-        };
-        self.judge();
-        Step::Grow(growth)
+        // Both are followed in small windows too, where neither decides.
+        let found = self.train_is_long(acked.now) | self.delay_rose();
+        let large = cwnd >= f64::from(self.options.low_window) * path.mss as f64;
+        if found && large { Step::End } else { Step::Grow(standard) }
     }
 
-    /// A round ended: what it saw becomes what the next one is compared with.
-    fn next_round(&mut self) {
-        self.last_round_min_rtt = self.current_round_min_rtt;
-        self.current_round_min_rtt = Span::MAX;
-        self.rtt_sample_count = 0;
-        if let Some(css) = &mut self.css {
-            css.rounds += 1;
+    fn train_is_long(&mut self, now: Time) -> bool {
+        if now.saturating_since(self.last_ack) > self.options.ack_delta {
+            return false;
         }
+        self.last_ack = now;
+        let enough = if self.paced { self.smallest } else { self.smallest / 2 };
+        self.options.ack_train
+            && self.smallest != Span::MAX
+            && now.saturating_since(self.round_start) > enough
     }
 
-    /// Into CSS when the delay rose, back when it was jitter.
-    fn judge(&mut self) {
-        if self.rtt_sample_count < self.options.n_rtt_sample {
-            return;
+    fn delay_rose(&self) -> bool {
+        if !self.options.delay || self.samples < MIN_SAMPLES {
+            return false;
         }
-        let current = self.current_round_min_rtt;
-        match self.css {
-            None if current != Span::MAX && self.last_round_min_rtt != Span::MAX => {
-                let part = self.last_round_min_rtt / u64::from(self.options.min_rtt_divisor.max(1));
-                let thresh = part.min(self.options.max_rtt_thresh).max(self.options.min_rtt_thresh);
-                if current >= self.last_round_min_rtt + thresh {
-                    self.css = Some(Css { baseline_min_rtt: current, rounds: 0 });
-                }
-            }
-            Some(css) if current < css.baseline_min_rtt => self.css = None,
-            _ => {}
-        }
-    }
-
-    /// Loss or a mark ends slow start; the signal sets `ssthresh`.
-    pub(crate) fn on_congestion(&mut self) {
-        self.was_active = self.active;
-        self.active = false;
-    }
-
-    pub(crate) fn on_undo(&mut self) {
-        self.active = self.was_active;
+        let rise = (self.smallest / 8).max(DELAY_MIN).min(DELAY_MAX);
+        self.current > self.smallest + rise
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::testkit::{MSS, path};
+
+    const MS: fn(u64) -> Span = Span::from_millis;
+
+    /// ACKs of one round, `apart` from each other, each with this round-trip
+    /// time: after which of them slow start ends.
+    fn ends_at(hystart: &mut HyStart, cwnd: u64, apart: Span, rtt: Span, acks: u64) -> Option<u64> {
+        let begin = hystart.round_start + MS(1000);
+        let sent = 1_000_000_000 * (begin.as_millis() / 1000 + 1);
+        (1..=acks).find(|i| {
+            let acked = sent - 1_000_000_000 + i;
+            let view = PathView { sent, acked, ..path(cwnd) };
+            let now = begin + apart * (i - 1);
+            let ack = Acked { now, bytes: MSS, rtt: Some(rtt) };
+            let cwnd = (cwnd * MSS) as f64;
+            hystart.on_ack(cwnd, MSS as f64, &ack, &view) == Step::End
+        })
+    }
+
+    #[test]
+    fn a_train_of_half_a_round_trip_ends_slow_start() {
+        // §4.1, 100 ms: 1 ms apart, the 52nd ACK is 51 ms after the first.
+        let mut h = HyStart::new(HyStartOptions::default(), false);
+        assert_eq!(ends_at(&mut h, 20, MS(1), MS(100), 50), None);
+        assert_eq!(ends_at(&mut h, 20, MS(1), MS(100), 99), Some(52));
+        let mut h = HyStart::new(HyStartOptions::default(), true);
+        assert_eq!(ends_at(&mut h, 20, MS(1), MS(100), 150), Some(102), "paced");
+    }
+
+    #[test]
+    fn acks_far_apart_are_no_train_and_small_windows_are_not_judged() {
+        let mut h = HyStart::new(HyStartOptions::default(), false);
+        assert_eq!(ends_at(&mut h, 20, MS(3), MS(100), 33), None);
+        assert_eq!(ends_at(&mut h, 15, MS(1), MS(100), 99), None);
+        assert_eq!(ends_at(&mut h, 16, MS(1), MS(100), 99), Some(52));
+    }
+
+    #[test]
+    fn the_eighth_sample_of_a_round_that_rose_ends_slow_start() {
+        // §4.2: by an eighth, 4 ms at least and 16 ms at most.
+        for (rtt, below, above) in [(10, 14, 15), (80, 90, 91), (400, 416, 417)] {
+            let mut h = HyStart::new(HyStartOptions::default(), false);
+            assert_eq!(ends_at(&mut h, 20, MS(3), MS(rtt), 8), None);
+            assert_eq!(ends_at(&mut h, 20, MS(3), MS(below), 8), None, "{below}");
+            assert_eq!(ends_at(&mut h, 20, MS(3), MS(above), 8), Some(8), "{above}");
+        }
+    }
+
+    #[test]
+    fn either_can_be_left_out() {
+        let options = HyStartOptions { ack_train: false, ..HyStartOptions::default() };
+        let mut h = HyStart::new(options, false);
+        assert_eq!(ends_at(&mut h, 20, MS(1), MS(100), 99), None);
+        let options = HyStartOptions { delay: false, ..HyStartOptions::default() };
+        let mut h = HyStart::new(options, false);
+        assert_eq!(ends_at(&mut h, 20, MS(3), MS(100), 9), None);
+        assert_eq!(ends_at(&mut h, 20, MS(3), MS(200), 9), None);
+    }
+}

@@ -9,7 +9,7 @@ use crate::vegas::VegasOptions;
 use crate::westwood::WestwoodOptions;
 use crate::{
     ALGORITHMS, Acked, Algorithm, Cause, CongestionEvent, Controller, Feedback, HyStartOptions,
-    Pacing, PathView, RateSample, SlowStartExit, SsthreshFrom,
+    HyStartPlusPlusOptions, Pacing, PathView, RateSample, SlowStartExit, SsthreshFrom,
 };
 use anabranch_units::{Span, Time};
 use proptest::prelude::*;
@@ -86,13 +86,18 @@ fn algorithms() -> Vec<(Algorithm, Kind)> {
         ..Common::default()
     };
     let everything = Common {
-        slow_start_exit: SlowStartExit::HyStartPlusPlus(HyStartOptions::default()),
+        slow_start_exit: SlowStartExit::HyStartPlusPlus(HyStartPlusPlusOptions::default()),
         ecn_beta: Some(0.85),
         validation: true,
         pacing: Some(Pacing::default()),
         ..Common::default()
     };
     all.extend(with_common(&from_window).map(|a| (a.clone(), kind_of(&a))));
+    let hystart = Common {
+        slow_start_exit: SlowStartExit::HyStart(HyStartOptions::default()),
+        ..Common::default()
+    };
+    all.extend(with_common(&hystart).map(|a| (a.clone(), kind_of(&a))));
     all.extend(with_common(&everything).map(|a| (a, Kind::Validated)));
     all
 }

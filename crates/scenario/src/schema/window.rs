@@ -7,7 +7,8 @@ use crate::InputError;
 use crate::fields::Fields;
 use anabranch_congestion::ack_clocked::Common;
 use anabranch_congestion::{
-    ALGORITHMS, Algorithm, HyStartOptions, Pacing, SlowStartExit, SsthreshFrom,
+    ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
+    SsthreshFrom,
 };
 use form::Form;
 use toml::Value;
@@ -106,12 +107,19 @@ fn slow_start_exit(form: &mut Form<'_>, exit: &mut SlowStartExit) -> Result<(), 
     let rules = [
         ("standard", SlowStartExit::Standard),
         ("limited", SlowStartExit::Limited { max_ssthresh: 100 }),
-        ("hystart++", SlowStartExit::HyStartPlusPlus(HyStartOptions::default())),
+        ("hystart", SlowStartExit::HyStart(HyStartOptions::default())),
+        ("hystart++", SlowStartExit::HyStartPlusPlus(HyStartPlusPlusOptions::default())),
     ];
     form.named_table("slow_start_exit", "rule", &rules, exit, |form, exit| match exit {
         SlowStartExit::Standard => Ok(()),
         SlowStartExit::Limited { max_ssthresh } => {
             form.integer("max_ssthresh", 1..=100_000_000, max_ssthresh)
+        }
+        SlowStartExit::HyStart(o) => {
+            form.integer("low_window", 0..=1_000_000, &mut o.low_window)?;
+            form.boolean("ack_train", &mut o.ack_train)?;
+            form.boolean("delay", &mut o.delay)?;
+            form.quantity("ack_delta", &mut o.ack_delta)
         }
         SlowStartExit::HyStartPlusPlus(o) => {
             form.quantity("min_rtt_thresh", &mut o.min_rtt_thresh)?;

@@ -13,7 +13,7 @@ struct Flow {
 }
 
 impl Flow {
-    fn new(segments: u64, options: HyStartOptions) -> Flow {
+    fn new(segments: u64, options: HyStartPlusPlusOptions) -> Flow {
         let slow_start_exit = SlowStartExit::HyStartPlusPlus(options);
         let common = Common { slow_start_exit, ..Common::default() };
         Flow { c: Reno::new(&RenoOptions { common }, segments * MSS, u64::MAX), acked: 0 }
@@ -44,7 +44,7 @@ impl Flow {
 
 #[test]
 fn a_steady_round_trip_keeps_doubling() {
-    let mut flow = Flow::new(10, HyStartOptions::default());
+    let mut flow = Flow::new(10, HyStartPlusPlusOptions::default());
     for window in [20, 40, 80, 160, 320] {
         assert_eq!(flow.round(100), window);
     }
@@ -57,7 +57,7 @@ fn a_ramp_ends_slow_start_in_the_round_that_the_rfc_says() {
     // 100 / 8 = 12.5 ms; 110 - 100 and 112 - 110 stay below it. The fourth
     // round is compared with the third, so that 124 >= 112 + 14 is false too:
     // a slow ramp is never seen. A step from 112 to 126 = 112 + 14 is.
-    let mut flow = Flow::new(10, HyStartOptions::default());
+    let mut flow = Flow::new(10, HyStartPlusPlusOptions::default());
     for (rtt_ms, window) in [(100, 20), (100, 40), (110, 80), (112, 160)] {
         assert_eq!(flow.round(rtt_ms), window, "{rtt_ms}");
     }
@@ -84,7 +84,7 @@ fn the_threshold_is_between_4_and_16_ms() {
     // (round trip, rise that is not enough, rise that is), in ms.
     for (rtt, below, at) in [(10, 3, 4), (80, 9, 10), (400, 15, 16)] {
         for (rise, in_css) in [(below, false), (at, true)] {
-            let mut flow = Flow::new(10, HyStartOptions::default());
+            let mut flow = Flow::new(10, HyStartPlusPlusOptions::default());
             flow.round(rtt);
             let window = flow.round(rtt + rise);
             assert_eq!(window < 40, in_css, "{rtt} ms + {rise} ms: {window}");
@@ -94,13 +94,13 @@ fn the_threshold_is_between_4_and_16_ms() {
 
 #[test]
 fn a_round_needs_eight_samples() {
-    let mut flow = Flow::new(4, HyStartOptions::default());
+    let mut flow = Flow::new(4, HyStartPlusPlusOptions::default());
     flow.round(100);
     flow.round(200); // eight ACKs: the eighth sees the rise, after it grew
     assert_eq!(flow.c.window(), 16 * MSS);
     flow.ack(4 * MSS, 200);
     assert_eq!(flow.c.window(), 17 * MSS, "CSS");
-    let mut flow = Flow::new(3, HyStartOptions::default());
+    let mut flow = Flow::new(3, HyStartPlusPlusOptions::default());
     flow.round(100);
     flow.round(200); // six
     flow.ack(MSS, 200);
@@ -110,7 +110,7 @@ fn a_round_needs_eight_samples() {
 #[test]
 fn jitter_resumes_slow_start() {
     // §4.2: the round-trip time falls below the baseline of CSS again.
-    let mut flow = Flow::new(10, HyStartOptions::default());
+    let mut flow = Flow::new(10, HyStartPlusPlusOptions::default());
     flow.round(100);
     flow.round(150);
     let window = flow.c.window() / MSS;
@@ -123,10 +123,10 @@ fn jitter_resumes_slow_start() {
 #[test]
 fn an_ack_adds_at_most_eight_segments_unless_paced() {
     // §4.2, L.
-    let mut flow = Flow::new(100, HyStartOptions::default());
+    let mut flow = Flow::new(100, HyStartPlusPlusOptions::default());
     flow.ack(20 * MSS, 100);
     assert_eq!(flow.c.window(), 108 * MSS);
-    let slow_start_exit = SlowStartExit::HyStartPlusPlus(HyStartOptions::default());
+    let slow_start_exit = SlowStartExit::HyStartPlusPlus(HyStartPlusPlusOptions::default());
     let pacing = Some(crate::Pacing::default());
     let common = Common { slow_start_exit, pacing, ..Common::default() };
     let mut flow = Flow { c: Reno::new(&RenoOptions { common }, 100 * MSS, u64::MAX), acked: 0 };
@@ -137,7 +137,7 @@ fn an_ack_adds_at_most_eight_segments_unless_paced() {
 #[test]
 fn only_the_first_slow_start_is_watched() {
     // §4.3; and an undo goes back to it.
-    let mut flow = Flow::new(10, HyStartOptions::default());
+    let mut flow = Flow::new(10, HyStartPlusPlusOptions::default());
     flow.round(100);
     let view = flow.view(0);
     let timeout = CongestionEvent { now: Time::ZERO, cause: Cause::Timeout };
@@ -153,7 +153,7 @@ fn only_the_first_slow_start_is_watched() {
 
 #[test]
 fn every_constant_is_an_option() {
-    let options = HyStartOptions {
+    let options = HyStartPlusPlusOptions {
         min_rtt_thresh: Span::from_millis(50),
         max_rtt_thresh: Span::from_millis(60),
         min_rtt_divisor: 1,
