@@ -85,7 +85,9 @@ def test_wireshark_reads_every_packet(anabranch: Command, example: Path, tmp_pat
     ("kind", "names"),
     [
         ("algorithms", ("newreno", "sack", "fack", "decoupled", "cubic")),
-        ("queues", ("droptail",)),
+        ("queues", ("droptail", "red", "fq-codel", "dualpi2")),
+        ("transmitters", ("trace", "token-bucket")),
+        ("topologies", ("dumbbell", "fat-tree")),
         ("impairments", ("bernoulli", "packets")),
         ("observers", ("cwnd", "packets")),
         ("studies", ("sack-recovery",)),

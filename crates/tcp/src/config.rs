@@ -160,6 +160,8 @@ pub struct Config {
     pub sack: bool,
     /// Report duplicates that arrive (RFC 2883), where SACK is agreed on.
     pub dsack: bool,
+    /// Differentiated services code point of what is sent (RFC 2474).
+    pub dscp: u8,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
     /// ECN-capable control packets too: SYNs, ACKs, retransmissions.
@@ -227,6 +229,7 @@ impl Default for Config {
             timestamps: true,
             sack: true,
             dsack: false,
+            dscp: 0,
             ecn: EcnMode::Off,
             ecn_control: false,
             pacing: Pacing::default(),
@@ -310,6 +313,7 @@ impl Config {
         let delay = self.delayed_ack.delay;
         let half = Span::from_millis(500);
         check(delay <= half, "delayed_ack.delay", &delay, "at most 500 ms (RFC 9293 §3.8.6.3)")?;
+        check(self.dscp < 64, "dscp", &self.dscp, "0 to 63")?;
         let pacing = &self.pacing;
         let burst = pacing.burst;
         check((1..=1000).contains(&burst), "pacing.burst", &burst, "1 to 1000 packets")?;

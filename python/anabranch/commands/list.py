@@ -10,13 +10,21 @@ from anabranch import studies
 from anabranch.commands.options import console
 from anabranch.experiment import catalogue
 
-KINDS = ("algorithms", "queues", "impairments", "observers", "studies")
+KINDS = (
+    "algorithms",
+    "queues",
+    "transmitters",
+    "impairments",
+    "topologies",
+    "observers",
+    "studies",
+)
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 def list_things(kind: str | None) -> None:
-    """Lists algorithms, queues, impairments, observers, studies; all without KIND."""
+    """Lists algorithms, queues, topologies and so on; all without KIND."""
     terminal = console()
     for each in KINDS if kind is None else (kind,):
         table = Table(box=None, show_header=False, pad_edge=False)

@@ -100,6 +100,19 @@ impl QueueLimit {
 impl QueueConfig {
     /// Checks the fields.
     pub fn validate(&self) -> Result<(), ConfigError> {
+        // A discipline that holds packets must be able to hold one, be it only
+        // until the idle line takes it.
+        let held = match self {
+            QueueConfig::CoDel(CoDelConfig { limit, .. })
+            | QueueConfig::DualPi2(DualPi2Config { limit, .. })
+            | QueueConfig::Priority(PriorityConfig { limit, .. })
+            | QueueConfig::Drr(DrrConfig { limit, .. }) => Some(*limit),
+            QueueConfig::FqCoDel(it) => Some(QueueLimit::Packets(it.limit)),
+            _ => None,
+        };
+        if held == Some(QueueLimit::Packets(0)) {
+            return Err(ConfigError::new("limit", "0 packets", "at least 1 packet"));
+        }
         match self {
             // Every limit makes sense: zero is a link without a buffer.
             QueueConfig::DropTail { limit: _ } => Ok(()),

@@ -21,6 +21,7 @@ const NAGLES: [(&str, Nagle); 3] =
 
 /// Reads the fields into `config`, which holds what absent ones mean.
 pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError> {
+    config.dscp = f.integer("dscp", 0..=63)?.unwrap_or(config.dscp);
     config.ecn = f.choice("ecn", &ECN_MODES)?.unwrap_or(config.ecn);
     config.ecn_control = f.boolean("ecn_control")?.unwrap_or(config.ecn_control);
     config.pacing = read_pacing(f, config.pacing)?;
@@ -75,6 +76,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ("challenge_acks", Value::Integer(config.challenge_acks.into())),
         ("syn_ack_retries", Value::Integer(config.syn_ack_retries.into())),
         ("stalled_after", Value::Integer(config.stalled_after.into())),
+        ("dscp", Value::Integer(config.dscp.into())),
         ("ecn", word(&ECN_MODES, &config.ecn).into()),
         ("ecn_control", config.ecn_control.into()),
         ("pacing", table_of(pacing)),

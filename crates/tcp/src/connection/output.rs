@@ -314,6 +314,7 @@ impl Connection {
     }
 
     fn packet(&self, segment: TcpSegment) -> Packet {
-        Packet::new(self.local.0, self.remote.0, Body::Tcp(segment))
+        let packet = Packet::new(self.local.0, self.remote.0, Body::Tcp(segment));
+        Packet { dscp: self.config.dscp, ..packet }
     }
 }

@@ -132,6 +132,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "field `links[0].queue.max`: value `5 kB`: allowed: an amount in the unit of `min`",
         ),
         (
+            "queue = { kind = \"codel\", limit = \"0 packets\" }",
+            "field `links[0].queue.limit`: value `0 packets`: allowed: at least 1 packet",
+        ),
+        (
             "queue = { kind = \"pie\", alpha = -1 }",
             "field `links[0].queue.alpha`: value `-1`: allowed: from 0 to 1000",
         ),
