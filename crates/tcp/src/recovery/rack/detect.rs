@@ -52,7 +52,9 @@ impl Default for Detector {
 
 impl Detector {
     /// Steps 1 to 3, for what an ACK newly reports, in the order of sequence.
+    /// `min_rtt` is the connection's, which knows the handshake too.
     pub fn on_news(&mut self, news: &[Record], ack: &Ack, min_rtt: Option<Span>) {
+        self.min_rtt = [self.min_rtt, min_rtt].into_iter().flatten().min();
         for segment in news {
             let rtt = ack.now - segment.sent;
             self.look_for_reordering(segment);
@@ -60,7 +62,7 @@ impl Detector {
                 // Does the ACK speak of the original? The echo says so, or a
                 // round trip shorter than any.
                 let older = ack.echo.is_some_and(|echo| echo < segment.sent.as_millis());
-                if older || self.min_rtt.or(min_rtt).is_some_and(|least| rtt < least) {
+                if older || self.min_rtt.is_some_and(|least| rtt < least) {
                     continue;
                 }
             }
