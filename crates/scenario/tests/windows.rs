@@ -148,3 +148,38 @@ fn abe_keeps_a_link_busy_whose_queue_marks_early() {
     let (reno, abe) = (of(""), of(", ecn_beta = 0.8"));
     assert!(abe > reno + 0.05, "{abe} against {reno}");
 }
+
+#[test]
+fn validation_keeps_the_window_between_responses() {
+    // RFC 7661: responses of 300 kB (207 segments) every second or so, over 50
+    // Mbit/s and 40 ms. RFC 5681 §4.1 starts each from ten segments: five round
+    // trips; a kept window sends it in two or three.
+    let of = |validation: bool| {
+        let text = format!(
+            r#"
+            duration = "60 s"
+            hosts = ["a", "b"]
+            [[links]]
+            ends = ["a", "b"]
+            rate = "50 Mbit/s"
+            delay = "20 ms"
+            queue = {{ kind = "droptail", limit = "400 packets" }}
+            [[flows]]
+            name = "f"
+            from = "a"
+            to = "b"
+            traffic = {{ kind = "requests", request = "100 B", response = "300 kB", think = "1500 ms" }}
+            [flows.tcp]
+            window = {{ algorithm = "reno", validation = {validation} }}
+            "#
+        );
+        let scenario = Scenario::from_toml(&text, "windows").unwrap();
+        let result = run(&scenario, &RunOptions::default()).unwrap();
+        assert_eq!(retransmitted(&result), 0);
+        // Seconds that a response takes, the time to think apart.
+        let responses = result.flows[0].reverse_bytes as f64 / 300e3;
+        60.0 / responses - 1.5
+    };
+    let (restarted, kept) = (of(false), of(true));
+    assert!(kept < 0.7 * restarted, "{kept} s against {restarted} s");
+}
