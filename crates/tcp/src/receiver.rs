@@ -26,7 +26,8 @@ pub(crate) struct Receiver {
     /// Right edge of the window last advertised; it never moves back.
     edge: u64,
     capacity: u64,
-    /// What arrived above `nxt`, while there are gaps.
+    /// What arrived above `nxt`, while there are gaps, and a duplicate until it
+    /// is reported.
     gaps: Option<Box<OutOfOrder>>,
     /// Offset of the peer's FIN, once seen.
     fin: Option<u64>,
@@ -39,8 +40,6 @@ pub(crate) struct Receiver {
     pub ack_now: bool,
     /// Report duplicates (RFC 2883).
     reports_duplicates: bool,
-    /// The duplicate that the next ACK reports.
-    duplicate: Option<Box<Range>>,
 }
 
 /// What arrived above a gap; there only while there is one.
@@ -50,6 +49,8 @@ struct OutOfOrder {
     /// One offset inside each of the most recently updated ranges, latest
     /// first.
     recent: [u64; 4],
+    /// The duplicate that the next ACK reports.
+    duplicate: Option<Range>,
 }
 
 /// What a data segment did.
@@ -77,7 +78,6 @@ impl Receiver {
             unacknowledged: 0,
             ack_now: false,
             reports_duplicates,
-            duplicate: None,
         }
     }
 
@@ -174,20 +174,23 @@ impl Receiver {
             self.nxt = first.end;
         }
         gaps.ranges.remove_below(self.nxt);
-        if gaps.ranges.is_empty() {
+        if gaps.ranges.is_empty() && gaps.duplicate.is_none() {
             self.gaps = None;
         }
     }
 
-    /// Something arrived that waits for what is missing before it.
-    pub fn has_gaps(&self) -> bool {
+    /// There is something to report in SACK blocks: what waits for what is
+    /// missing before it, or a duplicate.
+    pub fn has_blocks(&self) -> bool {
         self.gaps.is_some()
     }
 
     /// A segment came; what of it had arrived before is reported with the next
     /// ACK (RFC 2883 §4): of several duplicates before that ACK, the first.
+    #[inline(never)]
     pub fn note_duplicate(&mut self, range: Range) {
-        if !self.reports_duplicates || self.duplicate.is_some() {
+        let reported = |gaps: &OutOfOrder| gaps.duplicate.is_some();
+        if !self.reports_duplicates || self.gaps.as_deref().is_some_and(reported) {
             return;
         }
         let Range { start, end } = range;
@@ -206,28 +209,33 @@ impl Receiver {
             }
         };
         if !duplicate.is_empty() {
-            self.duplicate = Some(Box::new(duplicate));
+            self.gaps.get_or_insert_default().duplicate = Some(duplicate);
         }
     }
 
     /// SACK blocks for an ACK: a duplicate, once; then the range that contains
     /// the segment received last, then the most recently updated others
     /// (RFC 2018 §4, RFC 2883 §4).
+    #[inline(never)]
     pub fn sack_blocks(&mut self, most: usize) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
-        let mut left = most;
+        let Some(gaps) = &mut self.gaps else { return blocks };
         let block = |r: Range| SackBlock { left: self.irs.at(r.start), right: self.irs.at(r.end) };
         // A FIN that waits is part of what is held: sequence numbers, not octets
         // (RFC 2018 §3).
-        let with_fin = |r: Range| Range { end: r.end + (self.fin == Some(r.end)) as u64, ..r };
-        if let Some(duplicate) = self.duplicate.take() {
-            blocks.push(block(*duplicate));
-            left -= 1;
+        let fin = self.fin;
+        let with_fin = |r: Range| Range { end: r.end + (fin == Some(r.end)) as u64, ..r };
+        let duplicate = gaps.duplicate.take();
+        if let Some(range) = duplicate {
+            blocks.push(block(range));
         }
-        let Some(gaps) = &self.gaps else { return blocks };
         let recent = gaps.recent.iter().filter(|x| **x > self.nxt);
+        let left = most - duplicate.is_some() as usize;
         for range in recent.filter_map(|at| gaps.ranges.containing(*at)).take(left) {
             blocks.push(block(with_fin(range)));
+        }
+        if gaps.ranges.is_empty() {
+            self.gaps = None;
         }
         blocks
     }

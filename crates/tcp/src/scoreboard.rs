@@ -9,7 +9,8 @@ use crate::range_set::{Range, RangeSet};
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: RangeSet,
-    retransmitted: RangeSet,
+    /// What was sent again and not covered since, while a loss is repaired.
+    retransmitted: Option<Box<RangeSet>>,
 }
 
 /// Where loss begins, by RFC 6675's `IsLost`.
@@ -26,24 +27,28 @@ impl Scoreboard {
     /// them).
     pub fn on_sack(&mut self, block: Range) -> (u64, u64) {
         let new = self.sacked.insert(block);
-        let covered = if new > 0 { self.retransmitted.remove(block) } else { 0 };
+        let covered = match &mut self.retransmitted {
+            Some(again) if new > 0 => again.remove(block),
+            _ => 0,
+        };
         (new, covered)
     }
 
     /// The cumulative ACK moved to `una`; returns (octets below it that had
     /// been SACKed, retransmitted octets that it covers).
     pub fn on_cumulative_ack(&mut self, una: u64) -> (u64, u64) {
-        (self.sacked.remove_below(una), self.retransmitted.remove_below(una))
+        let covered = self.retransmitted.as_mut().map_or(0, |again| again.remove_below(una));
+        (self.sacked.remove_below(una), covered)
     }
 
     /// A hole was filled by sending it again.
     pub fn on_retransmit(&mut self, range: Range) {
-        self.retransmitted.insert(range);
+        self.retransmitted.get_or_insert_default().insert(range);
     }
 
     /// What was sent again counts no longer (after a timeout).
     pub fn forget_retransmissions(&mut self) {
-        self.retransmitted.clear();
+        self.retransmitted = None;
     }
 
     /// Nothing counts as SACKed any more.
@@ -53,16 +58,19 @@ impl Scoreboard {
 
     /// The first octet of `hole` that was not sent again.
     pub fn first_not_resent(&self, hole: Range) -> Option<u64> {
-        self.retransmitted.gap(hole.start, hole.end).map(|gap| gap.start)
+        match &self.retransmitted {
+            Some(again) => again.gap(hole.start, hole.end).map(|gap| gap.start),
+            None => Some(hole.start),
+        }
     }
 
     /// SACKed octets.
     pub fn sacked(&self) -> &RangeSet {
         &self.sacked
     }
-    /// Octets sent again and not yet covered.
-    pub fn retransmitted(&self) -> &RangeSet {
-        &self.retransmitted
+    /// How many octets were sent again and are not yet covered.
+    pub fn retransmitted(&self) -> u64 {
+        self.retransmitted.as_ref().map_or(0, |again| again.total())
     }
     /// The forward ACK: the octet after the highest SACKed one, at least `una`
     /// (Mathis and Mahdavi 1996, `snd.fack`).
@@ -93,7 +101,7 @@ impl Scoreboard {
             Some(edge) => edge.at - una - edge.sacked_below,
             None => 0,
         };
-        outstanding - lost + self.retransmitted.total()
+        outstanding - lost + self.retransmitted()
     }
 
     /// Octets in [from, to) that are not SACKed. Costs the ranges above `from`.
@@ -159,7 +167,7 @@ mod tests {
             }
             // A block that was already SACKed cannot hide a retransmission.
             prop_assert_eq!(
-                board.retransmitted().total(),
+                board.retransmitted(),
                 rexmitted.iter().filter(|s| **s).count() as u64
             );
             prop_assert_eq!(board.pipe(0, max as u64, 3, mss), naive_pipe(&sacked, &rexmitted, 3, mss));

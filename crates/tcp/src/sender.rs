@@ -61,13 +61,15 @@ pub struct Sender {
     pub cwr_point: u64,
     /// Somebody needs the send log.
     logging: bool,
+    /// SACK is agreed on, and the scheme uses it.
+    pub uses_sack: bool,
+    /// There is a send log to write, or a witness to ask.
+    pub watched: bool,
     /// When what is outstanding was sent; absent before the first data, and
     /// where nobody needs it.
     pub log: Option<Box<SendLog>>,
     /// Whether the last reduction was needless, where anything asks.
     pub undo: Option<Box<Undo>>,
-    /// DupThresh as configured, and how far reordering may raise it.
-    dup_thresh_range: (u32, u32),
     /// The window, not the application or the receiver, stopped the last
     /// sending opportunity.
     pub window_limited: bool,
@@ -105,6 +107,8 @@ impl Sender {
     pub fn new(config: &Config) -> Sender {
         let mss = config.mss as u64;
         let congestion = config.build_congestion(mss);
+        let logging = config.recovery.needs_log() || congestion.wants_feedback();
+        let undo = Undo::new(config);
         Sender {
             una: 0,
             nxt: 0,
@@ -114,13 +118,11 @@ impl Sender {
             end: 1,
             mss,
             board: Scoreboard::default(),
-            logging: config.recovery.needs_log() || congestion.wants_feedback(),
+            logging,
+            uses_sack: false,
+            watched: logging || undo.is_some(),
             log: None,
-            undo: Undo::new(&config.undo),
-            dup_thresh_range: (
-                config.dupack_threshold,
-                config.max_dupack_threshold.unwrap_or(config.dupack_threshold),
-            ),
+            undo,
             congestion,
             rtt: RttEstimator::new(config.rto),
             dupacks: 0,
@@ -163,7 +165,11 @@ impl Sender {
 
     /// The retransmission of `range`, or its first transmission at `nxt`, left.
     pub fn on_sent_in_order(&mut self, range: Range) {
+        let nxt = self.nxt;
         self.nxt = range.end;
+        if self.watched {
+            self.watch_order(range, nxt);
+        }
         self.max = self.max.max(range.end);
     }
 
@@ -174,51 +180,70 @@ impl Sender {
         64 + (self.max - self.una) / (self.mss / 2)
     }
 
+    /// What F-RTO lets leave while what was outstanding at a timeout waits is
+    /// out of turn: SND.NXT stays.
+    #[inline(never)]
+    fn watch_order(&mut self, range: Range, nxt: u64) {
+        if let Some(undo) = &mut self.undo
+            && range.start >= self.max
+            && undo.takes_new_segment()
+            && self.going_back
+        {
+            self.nxt = nxt;
+        }
+    }
+
+    /// The scoreboard may hold one more range.
+    fn holds_one_more(&self) -> bool {
+        let ranges = self.board.sacked().count() as u64;
+        ranges < 64 || ranges < self.most_sacked_ranges()
+    }
+
     /// The SACK blocks of an ACK up to `ack`: returns the octets newly SACKed,
-    /// where the scheme uses them, and the duplicate that they report: the
-    /// first block, below the ACK or inside the second (RFC 2883 §4).
+    /// and the duplicate that they report (RFC 2883 §4).
     pub fn read_sack(
         &mut self,
         iss: Serial32,
         ack: u64,
         blocks: &[SackBlock],
-        uses_sack: bool,
     ) -> (u64, Option<Range>) {
-        let una = self.una;
-        let range = |block: &SackBlock| {
-            let (start, end) = (block.left.expand(iss, una)?, block.right.expand(iss, una)?);
-            (start < end && end <= self.max).then_some(Range { start, end })
-        };
-        let first = range(&blocks[0]);
-        let second = blocks.get(1).and_then(range);
-        let inside = |a: Range, b: Range| b.start <= a.start && a.end <= b.end;
-        let dsack = first.filter(|f| f.end <= ack || second.is_some_and(|s| inside(*f, s)));
-        let mut sacked = 0;
-        if uses_sack {
-            for block in blocks {
-                // A block below the ACK is old, or reports a duplicate.
-                let (start, end) = (block.left.expand(iss, una), block.right.expand(iss, una));
-                if let (Some(start), Some(end)) = (start, end)
-                    && ack <= start
-                    && start < end
-                    && end <= self.max
-                    && (self.board.sacked().count() as u64) < self.most_sacked_ranges()
+        let (mut sacked, mut dsack) = (0, None);
+        for (n, block) in blocks.iter().enumerate() {
+            let left = block.left.expand(iss, self.una);
+            let right = block.right.expand(iss, self.una);
+            let new = match (left, right) {
+                (Some(start), Some(end))
+                    if ack <= start && start < end && end <= self.max && self.holds_one_more() =>
                 {
-                    sacked += self.on_sack(Range { start, end });
+                    self.on_sack(Range { start, end })
                 }
+                _ => 0,
+            };
+            sacked += new;
+            if n == 0 && new == 0 && self.watched {
+                dsack = self.duplicate(iss, ack, blocks);
             }
         }
         (sacked, dsack)
     }
 
-    /// There is nothing more to send although the window is open.
-    pub fn on_app_limited(&mut self, in_flight: u64) {
-        if let Some(log) = &mut self.log {
-            log.on_app_limited(in_flight);
-        }
+    /// The duplicate that SACK blocks report: the first, where it lies below
+    /// the ACK or inside the second (RFC 2883 §4).
+    #[inline(never)]
+    pub fn duplicate(&self, iss: Serial32, ack: u64, blocks: &[SackBlock]) -> Option<Range> {
+        let range = |block: &SackBlock| {
+            let start = block.left.expand(iss, self.una)?;
+            let end = block.right.expand(iss, self.una)?;
+            (start < end && end <= self.max).then_some(Range { start, end })
+        };
+        let first = range(blocks.first()?)?;
+        let held = || blocks.get(1).and_then(range);
+        let inside = |by: Range| by.start <= first.start && first.end <= by.end;
+        (first.end <= ack || held().is_some_and(inside)).then_some(first)
     }
 
     /// The ACK is read, the scheme not yet asked.
+    #[inline(never)]
     pub fn on_ack_read(&mut self, ack: &Ack) {
         if let Some(log) = &mut self.log {
             log.on_ack(ack.now, ack.delivered);
@@ -234,9 +259,12 @@ impl Sender {
 
     /// A SACK block; returns the octets newly SACKed.
     pub fn on_sack(&mut self, block: Range) -> u64 {
-        if self.dup_thresh < self.dup_thresh_range.1 {
-            self.look_for_reordering(block);
-        }
+        if self.watched { self.on_watched_sack(block) } else { self.board.on_sack(block).0 }
+    }
+
+    #[inline(never)]
+    fn on_watched_sack(&mut self, block: Range) -> u64 {
+        self.look_for_reordering(block);
         let Some(log) = &mut self.log else { return self.board.on_sack(block).0 };
         let Range { mut start, end } = block;
         let mut new = 0;
@@ -249,26 +277,11 @@ impl Sender {
         new
     }
 
-    /// What fills a hole below the highest SACKed octet, and was not sent
-    /// again, was overtaken.
-    fn look_for_reordering(&mut self, block: Range) {
-        let fack = self.board.fack(self.una);
-        let end = block.end.min(fack);
-        if self.going_back || block.start >= end {
-            return;
-        }
-        if let Some(hole) = self.board.hole(block.start, end)
-            && let Some(low) = self.board.first_not_resent(hole)
-        {
-            self.note_reordering(low, fack);
-        }
-    }
-
     /// The cumulative ACK moved to `una`, beyond the old one; returns the octets
     /// below it that had been SACKed.
     pub fn advance(&mut self, una: u64) -> u64 {
-        if self.dup_thresh < self.dup_thresh_range.1 {
-            self.look_for_reordering(Range { start: self.una, end: una });
+        if self.watched {
+            self.watch_advance(una);
         }
         self.una = una;
         self.nxt = self.nxt.max(una);
@@ -276,10 +289,15 @@ impl Sender {
         if una >= self.recover {
             self.going_back = false;
         }
+        self.board.on_cumulative_ack(una).0
+    }
+
+    #[inline(never)]
+    fn watch_advance(&mut self, una: u64) {
+        self.look_for_reordering(Range { start: self.una, end: una });
         if let Some(log) = &mut self.log {
             log.on_cumulative_ack(una);
         }
-        self.board.on_cumulative_ack(una).0
     }
 
     /// The range that the next segment in order would take: at `nxt`, around
@@ -329,14 +347,6 @@ impl Sender {
     pub fn next_new(&self) -> Option<Range> {
         let end = self.end.min(self.window_edge).min(self.max + self.mss);
         (self.max < end).then_some(Range { start: self.max, end })
-    }
-
-    /// `range`, never sent before, left out of turn: SND.NXT stays.
-    pub fn on_sent_new(&mut self, range: Range) {
-        self.max = self.max.max(range.end);
-        if let Some(undo) = &mut self.undo {
-            undo.on_new_segment();
-        }
     }
 
     /// Octets newly lost, now that everything below `edge` that is not SACKed
@@ -414,8 +424,16 @@ impl Sender {
     pub fn on_sending(&mut self, now: Time, range: Range, octets: u64) {
         let path = self.path(self.flight());
         self.congestion.on_sent(now, octets, &path);
+        if self.watched {
+            self.watch_sending(now, range);
+        }
+    }
+
+    #[inline(never)]
+    fn watch_sending(&mut self, now: Time, range: Range) {
         if self.logging {
-            self.log.get_or_insert_default().on_sent(now, range, path.in_flight);
+            let flight = self.flight();
+            self.log.get_or_insert_default().on_sent(now, range, flight);
         }
         if let Some(undo) = &mut self.undo
             && range.start < self.max
@@ -490,7 +508,7 @@ impl Sender {
         }
         self.recover = self.max;
         self.dupacks = 0;
-        self.dup_thresh = self.dup_thresh_range.0;
+        self.forget_reordering();
         self.timeouts += 1;
     }
 
@@ -521,14 +539,6 @@ impl Sender {
         {
             self.rtt.lift(rtt);
         }
-    }
-
-    /// A segment that was sent once arrived behind later ones: the threshold
-    /// rises above the number of segments that overtook it, as Linux's
-    /// `reordering` does (RFC 4653 §3 raises it to a window's worth at once).
-    fn note_reordering(&mut self, low: u64, fack: u64) {
-        let overtaken = (fack - low).div_ceil(self.mss).min(u32::MAX as u64) as u32;
-        self.dup_thresh = self.dup_thresh.max(overtaken.min(self.dup_thresh_range.1));
     }
 
     /// The duplicate ACKs, or what was SACKed, may signal a new loss: the data

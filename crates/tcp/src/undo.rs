@@ -14,7 +14,7 @@
 //! The response is Eifel's (RFC 4015): [`Sender::undo_reduction`]. RFC 5682
 //! leaves it open.
 
-use crate::config::UndoOptions;
+use crate::config::{Config, UndoOptions};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 use anabranch_units::Time;
@@ -29,6 +29,8 @@ pub struct Undo {
     adapt: bool,
     /// Reductions that were undone.
     pub undone: u32,
+    /// DupThresh as configured, and how far reordering may raise it.
+    dup_thresh: (u32, u32),
 }
 
 /// A reduction and the retransmissions since.
@@ -44,8 +46,9 @@ struct Episode {
     judged: bool,
     /// Octets sent again and not reported as duplicates.
     resent: u64,
-    /// Something was reported as a duplicate.
-    duplicates: bool,
+    /// SND.UNA after the first ACK of new data: how far what overtook the
+    /// segment had come.
+    overtaken_by: Option<u64>,
 }
 
 /// Where F-RTO stands; the numbers are the steps of RFC 5682.
@@ -74,12 +77,15 @@ pub(crate) enum Allowed {
 }
 
 impl Undo {
-    /// `None` where no witness is asked.
-    pub fn new(options: &UndoOptions) -> Option<Box<Undo>> {
-        let any = options.frto || options.eifel || options.dsack;
+    /// `None` where no witness is asked and the threshold stays.
+    pub fn new(config: &Config) -> Option<Box<Undo>> {
+        let options = config.undo;
+        let least = config.dupack_threshold;
+        let dup_thresh = (least, config.max_dupack_threshold.unwrap_or(least));
+        let any = options.frto || options.eifel || options.dsack || dup_thresh.1 > least;
         any.then(|| {
-            let (frto, options) = (Frto::Idle, *options);
-            Box::new(Undo { options, episode: None, frto, adapt: false, undone: 0 })
+            let frto = Frto::Idle;
+            Box::new(Undo { options, episode: None, frto, adapt: false, undone: 0, dup_thresh })
         })
     }
 
@@ -119,10 +125,14 @@ impl Undo {
         }
     }
 
-    /// A new segment left.
-    pub fn on_new_segment(&mut self) {
-        if let Frto::Second { allowance, .. } = &mut self.frto {
-            *allowance = allowance.saturating_sub(1);
+    /// A new segment left; true when F-RTO let it.
+    pub fn takes_new_segment(&mut self) -> bool {
+        match &mut self.frto {
+            Frto::Second { allowance, .. } if *allowance > 0 => {
+                *allowance -= 1;
+                true
+            }
+            _ => false,
         }
     }
 
@@ -131,8 +141,7 @@ impl Undo {
         std::mem::take(&mut self.adapt)
     }
 
-    /// The highest of what F-RTO sent beyond the recovery is lost: all that
-    /// was outstanding is to be sent again.
+    /// The conventional way: all that was outstanding is sent again.
     fn give_up(&mut self) {
         self.frto = Frto::Idle;
     }
@@ -140,7 +149,7 @@ impl Undo {
 
 impl Episode {
     fn new(timeout: bool, una: u64) -> Episode {
-        Episode { timeout, una, resent_at: None, judged: false, resent: 0, duplicates: false }
+        Episode { timeout, una, resent_at: None, judged: false, resent: 0, overtaken_by: None }
     }
 
     /// RFC 3522 §3.2 steps 4 to 6.
@@ -156,26 +165,69 @@ impl Episode {
     /// Everything sent again was a duplicate.
     fn dsack(&mut self, duplicate: Option<Range>) -> bool {
         let Some(duplicate) = duplicate.filter(|d| d.start >= self.una) else { return false };
-        self.duplicates = true;
         self.resent = self.resent.saturating_sub(duplicate.len());
         self.resent == 0 && self.resent_at.is_some()
     }
 }
 
 impl Sender {
+    /// A segment that was sent once arrived behind later ones, the last of
+    /// which ends at `fack`: the threshold rises above the number of segments
+    /// that overtook it, as Linux's `reordering` does (RFC 4653 §3 raises it to
+    /// a window's worth at once).
+    pub(crate) fn note_reordering(&mut self, low: u64, fack: u64) {
+        let Some(undo) = &self.undo else { return };
+        let overtaken = (fack - low).div_ceil(self.mss).min(u32::MAX as u64) as u32;
+        self.dup_thresh = self.dup_thresh.max(overtaken.min(undo.dup_thresh.1));
+    }
+
+    /// What of `block` fills a hole below the highest SACKed octet, and was not
+    /// sent again, was overtaken.
+    #[inline(never)]
+    pub(crate) fn look_for_reordering(&mut self, block: Range) {
+        if self.undo.is_none() {
+            return;
+        }
+        let fack = self.board.fack(self.una);
+        let end = block.end.min(fack);
+        if self.is_going_back() || block.start >= end {
+            return;
+        }
+        if let Some(hole) = self.board.hole(block.start, end)
+            && let Some(low) = self.board.first_not_resent(hole)
+        {
+            self.note_reordering(low, fack);
+        }
+    }
+
+    /// After a timeout the threshold is what it was configured to be.
+    pub(crate) fn forget_reordering(&mut self) {
+        if let Some(undo) = &self.undo {
+            self.dup_thresh = undo.dup_thresh.0;
+        }
+    }
+
     /// Asks the witnesses about the last reduction, before the scheme hears of
     /// the ACK; true when it was needless, and is undone.
+    #[inline(never)]
     pub(crate) fn finds_reduction_needless(&mut self, ack: &Ack, sack: bool) -> bool {
         let Some(mut undo) = self.undo.take() else { return false };
         let needless = undo.judge(self, ack, sack);
+        let (mut overtaken, mut una) = (None, 0);
         if needless {
-            let timeout = undo.episode.take().is_some_and(|e| e.timeout);
-            undo.adapt = timeout;
+            if let Some(episode) = undo.episode.take() {
+                undo.adapt = episode.timeout;
+                overtaken = episode.overtaken_by.filter(|_| !episode.timeout);
+                una = episode.una;
+            }
             undo.frto = Frto::Idle;
             undo.undone += 1;
             self.undo_reduction();
         }
         self.undo = Some(undo);
+        if let Some(by) = overtaken {
+            self.note_reordering(una, by);
+        }
         needless
     }
 }
@@ -184,6 +236,9 @@ impl Undo {
     fn judge(&mut self, s: &mut Sender, ack: &Ack, sack: bool) -> bool {
         let frto = self.frto(s, ack, sack);
         let Some(episode) = &mut self.episode else { return false };
+        if ack.acked > 0 {
+            episode.overtaken_by.get_or_insert(s.una);
+        }
         let eifel = episode.eifel(ack) && self.options.eifel;
         let dsack = episode.dsack(ack.dsack) && self.options.dsack;
         frto || eifel || dsack

@@ -107,6 +107,7 @@ impl Connection {
             timestamps: offered.timestamps.is_some() && self.config.timestamps,
             sack: offered.sack_permitted && self.config.sack,
         };
+        self.sender.uses_sack = self.agreed.sack && self.config.recovery.needs_sack();
         // RFC 9293 §3.7.1: 536 without the option. RFC 6691: what is sent is
         // the smaller of both sides', less the options in every segment.
         let peer = offered.mss.unwrap_or(536).max(64) as u64;

@@ -8,7 +8,7 @@ use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Span, Time};
-use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpSegment};
+use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpSegment, Timestamps};
 
 impl Connection {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
@@ -179,11 +179,13 @@ impl Connection {
             self.window_update = (start, ack);
         }
 
-        let uses_sack = self.agreed.sack && self.config.recovery.needs_sack();
+        let uses_sack = s.uses_sack;
         let (mut sacked, mut dsack) = (0, None);
-        if self.agreed.sack && !segment.options.sack.as_slice().is_empty() {
-            (sacked, dsack) =
-                s.read_sack(self.iss, ack, segment.options.sack.as_slice(), uses_sack);
+        let blocks = segment.options.sack.as_slice();
+        if uses_sack && !blocks.is_empty() {
+            (sacked, dsack) = s.read_sack(self.iss, ack, blocks);
+        } else if s.watched && self.agreed.sack {
+            dsack = s.duplicate(self.iss, ack, blocks);
         }
         let acked = ack - prior_una;
         let mut delivered = acked + sacked;
@@ -195,7 +197,7 @@ impl Connection {
         // RFC 5681 §2; where SACK is in use, new SACK information instead
         // (RFC 6675 §2).
         let duplicate = acked == 0
-            && prior_in_flight > 0
+            && (prior_in_flight > 0 || s.watched && s.max > ack)
             && if uses_sack {
                 sacked > 0
             } else {
@@ -214,13 +216,14 @@ impl Connection {
         if let Some(rtt) = rtt {
             s.on_rtt_sample(rtt);
         }
-        let echo = if self.agreed.timestamps { Connection::echo_of(now, segment) } else { None };
-        let ack_event = Ack { now, acked, delivered, duplicate, prior_in_flight, rtt, dsack, echo };
-        s.on_ack_read(&ack_event);
+        let mut ack_event =
+            Ack { now, acked, delivered, duplicate, prior_in_flight, rtt, dsack, echo: None };
         let repairing = self.scheme.in_recovery();
-        if s.finds_reduction_needless(&ack_event, uses_sack) {
-            self.scheme.on_undo(s);
+        if s.watched {
+            ack_event.echo = self.echo_of(now, segment);
+            self.watch_ack(&ack_event, uses_sack);
         }
+        let s = &mut self.sender;
         let rto = self.scheme.on_ack(s, &ack_event);
         if s.echoed {
             self.on_echo(now, prior_in_flight);
@@ -231,7 +234,9 @@ impl Connection {
             let (in_flight, in_recovery) = (self.scheme.in_flight(s), self.scheme.in_recovery());
             s.on_feedback(&ack_event, lost, in_flight, in_recovery);
         }
-        s.on_ack_done();
+        if s.watched {
+            s.on_ack_done();
+        }
         if acked > 0 {
             self.on_progress(now, rto);
         }
@@ -289,9 +294,20 @@ impl Connection {
         (elapsed <= now.as_millis()).then(|| Span::from_millis(elapsed.max(1)))
     }
 
+    /// The send log and the witnesses hear of an ACK before the scheme.
+    #[inline(never)]
+    fn watch_ack(&mut self, ack: &Ack, uses_sack: bool) {
+        self.sender.on_ack_read(ack);
+        if self.sender.finds_reduction_needless(ack, uses_sack) {
+            self.scheme.on_undo(&mut self.sender);
+        }
+    }
+
     /// The millisecond in which the peer's echo left here.
-    fn echo_of(now: Time, segment: &TcpSegment) -> Option<u64> {
-        let ts = segment.options.timestamps.filter(|ts| ts.echo != 0)?;
+    #[inline(never)]
+    fn echo_of(&self, now: Time, segment: &TcpSegment) -> Option<u64> {
+        let usable = |ts: &Timestamps| self.agreed.timestamps && ts.echo != 0;
+        let ts = segment.options.timestamps.filter(usable)?;
         let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo);
         Some(now.as_millis().saturating_sub(elapsed as u64))
     }

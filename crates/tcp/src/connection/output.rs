@@ -73,25 +73,22 @@ impl Connection {
                 self.scheme.on_retransmit(&mut self.sender, range);
                 Some(packet)
             }
-            Next::InOrder(range) => {
+            Next::InOrder(mut range) => {
                 let small = range.len() < self.sender.mss;
                 if small && self.holds_back(now, range) {
                     self.sender.window_limited = false;
                     return None;
                 }
-                let range = self.with_fin(range);
+                // The FIN rides on the last segment; it needs no window.
+                if self.closed_by_user && range.end == self.data_end() {
+                    range.end += 1;
+                }
                 let packet = self.data(now, range);
                 self.sender.on_sent_in_order(range);
                 if small {
                     self.on_small_sent(range.end);
                 }
                 self.scheme.on_in_order(&self.sender, range, now);
-                Some(packet)
-            }
-            Next::New(range) => {
-                let range = self.with_fin(range);
-                let packet = self.data(now, range);
-                self.sender.on_sent_new(range);
                 Some(packet)
             }
             Next::WindowFull => {
@@ -101,18 +98,20 @@ impl Connection {
             Next::Nothing => {
                 self.sender.window_limited = false;
                 if self.sender.log.is_some() {
-                    let in_flight = self.scheme.in_flight(&self.sender);
-                    self.sender.on_app_limited(in_flight);
+                    self.on_app_limited();
                 }
                 self.probe(now)
             }
         }
     }
 
-    /// The FIN rides on the last segment; it needs no window.
-    fn with_fin(&self, range: Range) -> Range {
-        let last = self.closed_by_user && range.end == self.data_end();
-        Range { end: range.end + last as u64, ..range }
+    /// There is nothing more to send although the window is open.
+    #[inline(never)]
+    fn on_app_limited(&mut self) {
+        let in_flight = self.scheme.in_flight(&self.sender);
+        if let Some(log) = &mut self.sender.log {
+            log.on_app_limited(in_flight);
+        }
     }
 
     /// The receiver's window is closed, data waits, and nothing is in flight
@@ -274,7 +273,7 @@ impl Connection {
         if self.agreed.timestamps {
             segment.options.timestamps = Some(self.timestamps_at(now));
         }
-        if self.agreed.sack && self.receiver.has_gaps() {
+        if self.agreed.sack && self.receiver.has_blocks() {
             // Forty octets of options hold four blocks, or three beside
             // timestamps (RFC 2018 §3).
             let most = if self.agreed.timestamps { 3 } else { 4 };

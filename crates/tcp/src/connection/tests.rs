@@ -5,10 +5,13 @@ mod ecn;
 mod hostile;
 mod pacing;
 mod patience;
+mod prr;
+mod rack;
 mod segments;
 mod sending;
 mod solo;
 mod states;
+mod undo;
 
 use super::*;
 use crate::config::{Counting, DelayedAck, InitialWindow};

@@ -119,7 +119,7 @@ impl Scheme for Decoupled {
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {
-        s.nxt - self.moment_ack(s).min(s.nxt) + s.board.retransmitted().total()
+        s.nxt - self.moment_ack(s).min(s.nxt) + s.board.retransmitted()
     }
 
     fn in_recovery(&self) -> bool {

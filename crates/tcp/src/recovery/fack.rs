@@ -117,7 +117,7 @@ impl Scheme for Fack {
 
     fn in_flight(&self, s: &Sender) -> u64 {
         if self.in_recovery {
-            s.nxt - s.board.fack(s.una).min(s.nxt) + s.board.retransmitted().total()
+            s.nxt - s.board.fack(s.una).min(s.nxt) + s.board.retransmitted()
         } else {
             s.flight()
         }

@@ -32,11 +32,8 @@ pub enum Next {
     /// Send this range again.
     Retransmit(Range),
     /// Send this range, the next in order: new data, or what was outstanding
-    /// at a timeout.
+    /// at a timeout. Or new data out of turn, where F-RTO lets it leave.
     InOrder(Range),
-    /// Send this range, never sent before, although what was outstanding at a
-    /// timeout has not been sent again: SND.NXT stays (F-RTO).
-    New(Range),
     /// There is something to send, but the window is full.
     WindowFull,
     /// There is nothing to send, or the receiver's window forbids it.
@@ -105,11 +102,12 @@ fn limited_transmit(s: &Sender) -> u64 {
 }
 
 /// Sending while the sender goes back after a timeout.
+#[inline(never)]
 fn going_back(s: &Sender) -> Next {
     let allowed = s.undo.as_ref().map_or(Allowed::Usual, |undo| undo.allowed());
     match allowed {
         Allowed::Usual => in_order(s, s.flight_going_back(), s.cwnd()),
-        Allowed::NewSegment => s.next_new().map_or(Next::Nothing, Next::New),
+        Allowed::NewSegment => s.next_new().map_or(Next::Nothing, Next::InOrder),
         Allowed::Wait => Next::WindowFull,
     }
 }
@@ -289,6 +287,7 @@ impl Scheme for Active {
     fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
         dispatch!(self, scheme => scheme.on_retransmit(s, range))
     }
+    #[inline]
     fn on_in_order(&mut self, s: &Sender, range: Range, now: Time) {
         dispatch!(self, scheme => scheme.on_in_order(s, range, now))
     }

@@ -66,8 +66,9 @@ impl Sack {
     }
 
     /// An ACK of this recovery, the first included.
+    #[inline(never)]
     fn count_for_prr(&mut self, s: &Sender, ack: &Ack) {
-        let in_flight = if self.prr.is_some() { self.pipe(s) } else { return };
+        let in_flight = self.pipe(s);
         if let Some(prr) = &mut self.prr {
             let edge = s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at);
             let lost = prr.finds_losses(s, edge);
@@ -95,8 +96,8 @@ impl Sack {
         self.rescue_rxt = None;
         if let Some(prr) = &mut self.prr {
             **prr = Prr::enter(s, ack.delivered);
+            self.count_for_prr(s, ack);
         }
-        self.count_for_prr(s, ack);
     }
 
     fn leave(&mut self, s: &mut Sender) {
@@ -159,7 +160,9 @@ impl Scheme for Sack {
             } else if ack.duplicate {
                 self.count -= s.mss as i64;
             }
-            self.count_for_prr(s, ack);
+            if self.prr.is_some() {
+                self.count_for_prr(s, ack);
+            }
         } else {
             if ack.acked > 0 {
                 s.grow(ack, ack.acked);

@@ -215,6 +215,7 @@ impl Rack {
 }
 
 impl Scheme for Rack {
+    #[inline(never)]
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if let Some(log) = &s.log {
             // §6.2 steps 1 to 3.
@@ -258,6 +259,7 @@ impl Scheme for Rack {
         self.pending = false;
     }
 
+    #[inline(never)]
     fn next(&self, s: &Sender) -> Next {
         let lost = self.lost_segment(s);
         if self.pending
@@ -284,12 +286,14 @@ impl Scheme for Rack {
         }
     }
 
+    #[inline(never)]
     fn on_retransmit(&mut self, _s: &mut Sender, range: Range) {
         self.pending = false;
         self.prr.on_sent(range.len());
         self.prober.on_sent(range.end, true);
     }
 
+    #[inline(never)]
     fn on_in_order(&mut self, s: &Sender, range: Range, now: Time) {
         self.prr.on_sent(range.len());
         if !self.prober.on_sent(range.end, false) && self.may_probe(s) {
@@ -297,6 +301,7 @@ impl Scheme for Rack {
         }
     }
 
+    #[inline(never)]
     fn in_flight(&self, s: &Sender) -> u64 {
         let lost = s.log.as_ref().map_or(0, |log| log.lost().total());
         let sacked = match self.phase {

@@ -1,0 +1,269 @@
+//! RACK-TLP, RFC 8985, a rule a test. Round trips of 100 ms with [`Solo`], of
+//! 200 ms with pairs.
+
+use super::solo::Solo;
+use super::*;
+use crate::recovery::RackOptions;
+use anabranch_wire::SackBlock;
+
+fn rack() -> Recovery {
+    Recovery::Rack(RackOptions::default())
+}
+
+/// `segments` of 1000 octets left at 100 ms, in a window of as many.
+fn sent(segments: u32) -> Solo {
+    let config = Config { initial_window: InitialWindow::Segments(segments), ..classic(rack()) };
+    let mut s = Solo::established(&config);
+    s.end.write(segments as u64 * 1000);
+    assert_eq!(s.sent().len(), segments as usize);
+    s
+}
+
+/// At `ms`: an ACK up to segment `una`, with blocks of segments, both ends
+/// included; what leaves then.
+fn sack(s: &mut Solo, ms: u64, una: i64, blocks: &[(u32, u32)]) -> Vec<String> {
+    let early = s.until(ms);
+    assert_eq!(early, [""; 0], "before {ms} ms");
+    let mut segment = s.segment(".", 1, una * 1000 + 1, 0);
+    for (first, last) in blocks {
+        let at = |n: u32| s.end.iss.add(n * 1000 + 1);
+        segment.options.sack.push(SackBlock { left: at(first - 1), right: at(*last) });
+    }
+    s.deliver(segment)
+}
+
+/// §6.2 step 5: a segment sent before one that arrived is lost a quarter of the
+/// least round trip later.
+#[test]
+fn the_reordering_window_passes_before_a_segment_is_lost() {
+    let mut s = sent(10);
+    assert_eq!(sack(&mut s, 200, 0, &[(2, 2)]), [""; 0]);
+    assert_eq!(s.until(225), ["225 . 1:1000 1"]);
+    assert_eq!(s.end.observe().fast_retransmits, 1);
+}
+
+/// Step 4: with DupThresh segments SACKed and no reordering seen there is no
+/// window.
+#[test]
+fn three_segments_sacked_lose_the_first_at_once() {
+    let mut s = sent(10);
+    sack(&mut s, 200, 0, &[(2, 2)]);
+    sack(&mut s, 201, 0, &[(2, 3)]);
+    assert_eq!(sack(&mut s, 202, 0, &[(2, 4)]), [". 1:1000 1"]);
+}
+
+/// Step 3: once a segment was seen to arrive late, the window stays whatever
+/// is SACKed. RACK.rtt is 115 ms, of the segments that arrive at 215 ms.
+#[test]
+fn reordering_once_seen_keeps_the_window_open() {
+    let mut s = sent(10);
+    sack(&mut s, 200, 0, &[(2, 2)]);
+    sack(&mut s, 210, 2, &[]); // the first arrives behind the second
+    assert_eq!(sack(&mut s, 215, 2, &[(4, 9)]), [""; 0]);
+    assert_eq!(s.until(239), [""; 0]);
+    assert_eq!(s.until(240), ["240 . 2001:1000 1"]); // 100 + 115 + 25
+}
+
+/// §6.2 step 5: the timer waits for the last of the segments that may be lost.
+#[test]
+fn one_timer_serves_all_segments_in_doubt() {
+    let config = Config { initial_window: InitialWindow::Segments(10), ..classic(rack()) };
+    let mut s = Solo::established(&config);
+    for n in 0..4 {
+        s.until(100 + 5 * n);
+        s.end.write(1000);
+        s.sent();
+    }
+    // The third (sent at 110 ms) arrives at 210: the first (100) and the second
+    // (105) may be lost, at 225 and 230.
+    sack(&mut s, 210, 0, &[(3, 3)]);
+    assert_eq!(s.until(229), [""; 0]);
+    assert_eq!(s.until(230)[0], "230 . 1:1000 1");
+}
+
+/// §6.2, §3.3: a retransmission lost again is detected by what was sent after
+/// it, and reduces the window again (RFC 5681 §4.3).
+#[test]
+fn a_retransmission_lost_again_is_detected() {
+    for (reduce_again, fast_retransmits) in [(true, 2), (false, 1)] {
+        let options = RackOptions { reduce_again, ..RackOptions::default() };
+        let mut lost = 0;
+        let mut first = None;
+        let mut pair = pair(&classic(Recovery::Rack(options)), move |side, packet| {
+            if side == Side::Server || packet.payload_len() == 0 {
+                return Fate::Deliver;
+            }
+            let origin = *first.get_or_insert(tcp(packet).seq);
+            let doomed = tcp(packet).seq == origin.add(23_000) && lost < 2;
+            lost += doomed as u32;
+            if doomed { Fate::Drop } else { Fate::Deliver }
+        });
+        pair.client.write(200_000);
+        pair.drive(at_ms(60_000));
+        let end = pair.client.observe();
+        assert_eq!(pair.server.receiver.received(), 200_000);
+        assert_eq!((end.timeouts, end.retransmitted_packets), (0, 2));
+        assert_eq!(end.fast_retransmits, fast_retransmits);
+    }
+}
+
+/// The published scenario: seven segments of eleven, repaired within the round
+/// trip that follows the detection as the window allows.
+#[test]
+fn seven_losses_need_no_timeout() {
+    let (rounds, end) = seven_drops(rack());
+    let again: Vec<u64> = rounds.iter().flat_map(|r| r.1.clone()).filter(|n| *n < 31).collect();
+    assert_eq!(again, [24, 25, 26, 27, 28, 29, 30]);
+    assert_eq!((end.timeouts, end.fast_retransmits), (0, 1));
+}
+
+/// §6.3: after a timeout only what has been out for long enough is lost; what
+/// left a moment ago is not sent again.
+#[test]
+fn a_timeout_loses_what_has_been_out_for_long() {
+    let options = RackOptions { tlp: false, ..RackOptions::default() };
+    let config =
+        Config { initial_window: InitialWindow::Segments(4), ..classic(Recovery::Rack(options)) };
+    let mut s = Solo::established(&config);
+    s.end.write(1000);
+    s.sent();
+    sack(&mut s, 200, 1, &[]);
+    s.end.write(2000);
+    s.sent();
+    s.until(1150);
+    s.end.write(2000);
+    assert_eq!(s.sent().len(), 2);
+    // RTO: at least a second, since the segments of 200 ms.
+    assert_eq!(s.until(1200), ["1200 . 1001:1000 1"]);
+    // Its ACK makes room for two: for the second, lost as well; the third and
+    // the fourth, sent at 1150 ms, are under way.
+    assert_eq!(sack(&mut s, 1240, 2, &[]), [""; 0]);
+    assert_eq!(sack(&mut s, 1250, 2, &[(4, 4)]), [". 2001:1000 1"]);
+}
+
+/// RFC 2018 §8: a receiver that discards what it SACKed gets it again.
+#[test]
+fn what_the_receiver_discards_is_sent_again() {
+    let mut s = sent(4);
+    sack(&mut s, 200, 0, &[(2, 4)]);
+    // The retransmission of the first arrives alone, and is acknowledged alone:
+    // the rest that was SACKed is gone.
+    assert_eq!(sack(&mut s, 300, 1, &[]), [""; 0]);
+    assert_eq!(s.until(1300), ["1300 . 1001:1000 1"]);
+    assert_eq!(sack(&mut s, 1400, 2, &[]).len(), 2);
+}
+
+// Tail loss probes, §7.
+
+/// §7.2, §7.3: after two round trips without an ACK the last segment is sent
+/// again; then the retransmission timer runs anew.
+#[test]
+fn the_last_segment_is_the_probe() {
+    let mut s = sent(3);
+    assert_eq!(s.until(299), [""; 0]);
+    assert_eq!(s.until(300), ["300 P. 2001:1000 1"]);
+    assert_eq!(s.end.observe().timeouts, 0);
+    assert_eq!(s.until(1299), [""; 0]); // one probe at a time
+    assert_eq!(s.until(1300)[0], "1300 . 1:1000 1");
+    assert_eq!(s.end.observe().timeouts, 1);
+}
+
+/// §7.2: with one segment out the peer may be delaying its ACK.
+#[test]
+fn one_segment_is_probed_later() {
+    let mut s = sent(1);
+    assert_eq!(s.until(499), [""; 0]);
+    assert_eq!(s.until(500), ["500 P. 1:1000 1"]); // 2 SRTT + 200 ms
+}
+
+/// §7.3: new data is the better probe, even beyond the window.
+#[test]
+fn new_data_is_the_probe_where_there_is_any() {
+    let config = Config { initial_window: InitialWindow::Segments(3), ..classic(rack()) };
+    let mut s = Solo::established(&config);
+    s.end.write(5000);
+    assert_eq!(s.sent().len(), 3);
+    assert_eq!(s.until(300), ["300 . 3001:1000 1"]);
+}
+
+/// §7.2: a probe timeout later than the retransmission timeout takes its place.
+#[test]
+fn the_probe_comes_before_the_timeout() {
+    let config = Config {
+        initial_window: InitialWindow::Segments(1),
+        rto: anabranch_endpoint::RtoBounds { min: Span::from_millis(200), ..Default::default() },
+        ..classic(rack())
+    };
+    let mut s = Solo::established(&config);
+    s.end.write(1000);
+    s.sent();
+    // RTO 100 + 4 * 50 = 300 ms, PTO 400 ms.
+    assert_eq!(s.until(400), ["400 P. 1:1000 1"]);
+    assert_eq!(s.end.observe().timeouts, 0);
+    assert_eq!(s.until(700), ["700 P. 1:1000 1"]);
+    assert_eq!(s.end.observe().timeouts, 1);
+}
+
+/// §7.4, case 2: the probe repaired a loss, which the window has to hear of.
+/// Case 1: the receiver reports the probe as a duplicate, and it has not.
+#[test]
+fn a_loss_repaired_by_the_probe_reduces_the_window() {
+    for (dsack, reductions) in [(false, 1), (true, 0)] {
+        let config = Config { initial_window: InitialWindow::Segments(3), ..classic(rack()) };
+        let mut s = Solo::established(&config);
+        s.end.write(3000);
+        s.sent();
+        assert_eq!(s.until(300), ["300 P. 2001:1000 1"]);
+        let before = s.end.observe().cwnd;
+        let blocks: &[(u32, u32)] = if dsack { &[(3, 3)] } else { &[] };
+        sack(&mut s, 400, 3, blocks);
+        s.end.write(1000);
+        s.sent();
+        sack(&mut s, 500, 4, &[]);
+        let after = s.end.observe().cwnd;
+        assert_eq!((after < before) as u32, reductions, "{before} {after}");
+    }
+}
+
+/// A lost tail is found by the probe's SACK and repaired without a timeout;
+/// without probes it costs one.
+#[test]
+fn a_lost_tail_is_repaired_without_a_timeout() {
+    for lost in [&[50_u32][..], &[49, 50], &[46, 47, 48, 49, 50]] {
+        for (tlp, timeouts) in [(true, 0), (false, 1)] {
+            let options = RackOptions { tlp, ..RackOptions::default() };
+            let mut pair = pair(&classic(Recovery::Rack(options)), drop_nth(lost));
+            pair.client.write(50_000);
+            pair.drive(at_ms(60_000));
+            assert_eq!(pair.server.receiver.received(), 50_000);
+            assert_eq!(pair.client.observe().timeouts, timeouts, "{lost:?} {tlp}");
+        }
+    }
+}
+
+/// Segments overtaken by less than a quarter of a round trip cost RACK
+/// nothing once reordering was seen; counting duplicates takes them for losses.
+#[test]
+fn reordering_within_the_window_is_no_loss() {
+    let overtaken = |recovery| {
+        let mut n = 0;
+        let mut pair = pair(&classic(recovery), move |side, packet| {
+            if side == Side::Server || packet.payload_len() == 0 {
+                return Fate::Deliver;
+            }
+            n += 1;
+            match n {
+                // A mild case first: overtaken by one. Then behind seven others.
+                2 => Fate::Delay(Span::from_millis(1)),
+                n if n % 20 == 0 => Fate::Delay(Span::from_millis(30)),
+                _ => Fate::Deliver,
+            }
+        });
+        pair.client.write(300_000);
+        pair.drive(at_ms(60_000));
+        assert_eq!(pair.server.receiver.received(), 300_000);
+        pair.client.observe().retransmitted_packets
+    };
+    assert_eq!(overtaken(rack()), 0);
+    assert!(overtaken(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }) > 5);
+}

@@ -1,0 +1,241 @@
+//! Needless reductions found out and undone: RFC 5682, 3522, 3708, 4015.
+
+use super::*;
+use crate::config::UndoOptions;
+use crate::recovery::RackOptions;
+use anabranch_endpoint::RtoBounds;
+
+const OFF: UndoOptions = UndoOptions { frto: false, eifel: false, dsack: false };
+const FRTO: UndoOptions = UndoOptions { frto: true, ..OFF };
+const EIFEL: UndoOptions = UndoOptions { eifel: true, ..OFF };
+const DSACK: UndoOptions = UndoOptions { dsack: true, ..OFF };
+
+fn schemes() -> [Recovery; 6] {
+    [
+        Recovery::Reno,
+        Recovery::NewReno { impatient: false, exit_growth: false },
+        Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
+        Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },
+        Recovery::Fack { prr: false },
+        Recovery::Rack(RackOptions { tlp: false, ..RackOptions::default() }),
+    ]
+}
+
+fn config(recovery: Recovery, undo: UndoOptions) -> Config {
+    Config {
+        rto: RtoBounds { min: Span::from_millis(200), ..RtoBounds::default() },
+        undo,
+        timestamps: undo.eifel,
+        dsack: undo.dsack,
+        limited_transmit: true,
+        ..classic(recovery)
+    }
+}
+
+/// Delays the client's data segments `numbers` (from 1) by `ms`.
+fn delay(numbers: std::ops::RangeInclusive<u32>, ms: u64) -> impl FnMut(Side, &Packet) -> Fate {
+    let mut n = 0;
+    move |side, packet| {
+        if side == Side::Server || packet.payload_len() == 0 {
+            return Fate::Deliver;
+        }
+        n += 1;
+        if numbers.contains(&n) { Fate::Delay(Span::from_millis(ms)) } else { Fate::Deliver }
+    }
+}
+
+/// The path holds a round for 250 ms: a timeout that no loss explains, and whose
+/// retransmission comes after the originals.
+/// (reductions undone, segments sent again, threshold when all is over)
+fn held_up(recovery: Recovery, undo: UndoOptions) -> (u32, u64, u64) {
+    // All segments of the sixth round.
+    let mut calm = pair(&config(recovery, undo), |_, _| Fate::Deliver);
+    calm.client.write(1 << 30);
+    calm.drive(at_ms(1_250));
+    let round = rounds(&calm)[5].1.clone();
+    let held = round[0] as u32..=round[round.len() - 1] as u32;
+    let mut pair = pair(&config(recovery, undo), delay(held, 250));
+    pair.client.write(1 << 30);
+    pair.drive(at_ms(4_000));
+    let end = pair.client.observe();
+    assert!(end.timeouts >= 1, "{recovery:?}");
+    let undone = pair.client.sender.undo.as_ref().map_or(0, |u| u.undone);
+    (undone, end.retransmitted_packets, end.ssthresh)
+}
+
+#[test]
+fn a_spurious_timeout_is_undone() {
+    for recovery in schemes() {
+        let (_, again, halved) = held_up(recovery, OFF);
+        for undo in [FRTO, EIFEL] {
+            let (undone, fewer, ssthresh) = held_up(recovery, undo);
+            assert_eq!(undone, 1, "{recovery:?} {undo:?}");
+            assert!(fewer < again, "{recovery:?} {undo:?}: {fewer} of {again} sent again");
+            assert!(halved < 10_000 && ssthresh == 10_000, "{recovery:?} {undo:?}: {ssthresh}");
+        }
+    }
+}
+
+/// RFC 5682 §3.1 (3a): a genuine timeout stays one.
+#[test]
+fn a_genuine_timeout_is_not_undone() {
+    for recovery in schemes() {
+        for undo in [FRTO, EIFEL, DSACK, UndoOptions { frto: true, eifel: true, dsack: true }] {
+            let all: Vec<u32> = (24..=36).collect();
+            let mut pair = pair(&config(recovery, undo), drop_nth(&all));
+            pair.client.write(200_000);
+            pair.drive(at_ms(60_000));
+            let end = pair.client.observe();
+            assert_eq!(pair.server.receiver.received(), 200_000, "{recovery:?} {undo:?}");
+            assert!(end.timeouts >= 1);
+            assert_eq!(
+                pair.client.sender.undo.as_ref().unwrap().undone,
+                0,
+                "{recovery:?} {undo:?}"
+            );
+        }
+    }
+}
+
+/// A segment overtaken by a round of others: halved, then undone.
+fn overtaken(recovery: Recovery, undo: UndoOptions) -> (u32, u64) {
+    // Behind the ACKs of the ten that follow, well before the timeout.
+    let mut pair = pair(&config(recovery, undo), delay(24..=24, 50));
+    pair.client.write(1 << 30);
+    pair.drive(at_ms(2_500));
+    let end = pair.client.observe();
+    assert!(end.timeouts == 0 && end.fast_retransmits >= 1, "{recovery:?} {undo:?}");
+    (pair.client.sender.undo.as_ref().map_or(0, |u| u.undone), end.cwnd)
+}
+
+#[test]
+fn a_spurious_fast_retransmit_is_undone() {
+    for recovery in schemes() {
+        let (_, window) = overtaken(recovery, OFF);
+        for undo in [EIFEL, DSACK] {
+            let (undone, wider) = overtaken(recovery, undo);
+            assert_eq!(undone, 1, "{recovery:?} {undo:?}");
+            assert!(wider > window, "{recovery:?} {undo:?}: {wider} and {window}");
+        }
+    }
+}
+
+/// A loss repaired by fast retransmit is a loss.
+#[test]
+fn a_genuine_fast_retransmit_is_not_undone() {
+    for recovery in schemes() {
+        for undo in [EIFEL, DSACK] {
+            let mut pair = pair(&config(recovery, undo), drop_nth(&[24]));
+            pair.client.write(200_000);
+            pair.drive(at_ms(60_000));
+            assert_eq!(
+                pair.client.sender.undo.as_ref().unwrap().undone,
+                0,
+                "{recovery:?} {undo:?}"
+            );
+        }
+    }
+}
+
+/// RFC 3708: duplicates that the network made are not retransmissions.
+#[test]
+fn duplicates_of_the_network_undo_nothing() {
+    let mut lost = drop_nth(&[24]);
+    let rule = move |side, packet: &Packet| match lost(side, packet) {
+        Fate::Deliver if side == Side::Client && packet.payload_len() > 0 => {
+            Fate::Duplicate(Span::from_millis(1))
+        }
+        fate => fate,
+    };
+    let recovery = Recovery::Sack { pipe: Pipe::Rfc6675, prr: false };
+    let mut pair = pair(&config(recovery, EIFEL), rule);
+    pair.client.write(100_000);
+    pair.drive(at_ms(60_000));
+    assert_eq!(pair.client.observe().fast_retransmits, 1);
+    assert_eq!(pair.client.sender.undo.as_ref().unwrap().undone, 0);
+}
+
+/// Every twentieth segment is overtaken by seven: with a threshold that grows
+/// the first few are taken for losses, then none; without, all of them.
+#[test]
+fn reordering_raises_the_threshold() {
+    let run = |most| {
+        let mut n = 0;
+        let config = Config {
+            max_dupack_threshold: most,
+            initial_ssthresh: Some(12_000),
+            ..config(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }, EIFEL)
+        };
+        let mut pair = pair(&config, move |side, packet| {
+            if side == Side::Server || packet.payload_len() == 0 {
+                return Fate::Deliver;
+            }
+            n += 1;
+            if n % 20 == 0 { Fate::Delay(Span::from_millis(30)) } else { Fate::Deliver }
+        });
+        pair.client.write(1_000_000);
+        pair.drive(at_ms(60_000));
+        assert_eq!(pair.server.receiver.received(), 1_000_000);
+        (pair.client.observe().fast_retransmits, pair.client.sender.dup_thresh)
+    };
+    let (fixed, three) = run(None);
+    let (grown, threshold) = run(Some(300));
+    assert_eq!(three, 3);
+    assert!(fixed > 20 && grown < fixed / 4, "{fixed} and {grown}");
+    assert!((8..=60).contains(&threshold), "{threshold}");
+}
+
+/// A timeout puts the threshold back.
+#[test]
+fn a_timeout_forgets_the_reordering() {
+    let mut s = Sender::new(&Config { max_dupack_threshold: Some(100), ..Config::default() });
+    s.note_reordering(0, 20 * s.mss);
+    assert_eq!(s.dup_thresh, 20);
+    s.note_reordering(0, 200 * s.mss);
+    assert_eq!(s.dup_thresh, 100);
+    s.go_back(Time::ZERO);
+    assert_eq!(s.dup_thresh, 3);
+}
+
+/// RFC 5682 §3.1 (2b): two new segments leave on the first ACK, and the rest
+/// waits for the second.
+#[test]
+fn frto_lets_two_new_segments_leave() {
+    for recovery in schemes() {
+        let config =
+            Config { initial_window: InitialWindow::Segments(4), undo: FRTO, ..classic(recovery) };
+        let mut s = super::solo::Solo::established(&config);
+        s.end.write(100_000);
+        assert_eq!(s.sent().len(), 4);
+        assert_eq!(s.until(1100), ["1100 . 1:1000 1"], "{recovery:?}");
+        let new = [". 4001:1000 1", ". 5001:1000 1"];
+        assert_eq!(s.arrives(".", 1, 1001, 0), new, "{recovery:?}");
+        // (3b) the original of the second arrives: the window is open again.
+        s.arrives(".", 1, 2001, 0);
+        let undo = s.end.sender.undo.as_ref().unwrap();
+        assert_eq!((undo.undone, s.end.sender.max >= 6001), (1, true), "{recovery:?}");
+    }
+}
+
+/// (3a) A duplicate ACK, or what was sent since the timeout: genuine.
+#[test]
+fn frto_gives_up_on_a_duplicate() {
+    for recovery in schemes() {
+        let config =
+            Config { initial_window: InitialWindow::Segments(4), undo: FRTO, ..classic(recovery) };
+        let mut s = super::solo::Solo::established(&config);
+        s.end.write(100_000);
+        s.sent();
+        s.until(1100);
+        s.arrives(".", 1, 1001, 0);
+        let mut duplicate = s.segment(".", 1, 1001, 0);
+        if recovery.needs_sack() {
+            let at = |n: u32| s.end.iss.add(n * 1000 + 1);
+            let block = anabranch_wire::SackBlock { left: at(4), right: at(5) };
+            duplicate.options.sack.push(block);
+        }
+        let again = s.deliver(duplicate);
+        assert_eq!(again.first().map(String::as_str), Some(". 1001:1000 1"), "{recovery:?}");
+        assert_eq!(s.end.sender.undo.as_ref().unwrap().undone, 0);
+    }
+}
