@@ -462,7 +462,7 @@ mod tests {
         }
         assert_eq!(r.gaps.as_ref().unwrap().ranges.count(), most);
         r.on_segment(1, &Payload::virtual_of(12_000), false, 2);
-        assert_eq!((r.nxt, r.has_gaps()), (12_001, false));
+        assert_eq!((r.nxt, r.has_blocks()), (12_001, false));
     }
 
     /// A FIN below what has arrived is a lie, and so is data after the FIN.

@@ -65,10 +65,14 @@ impl Connection {
             return None;
         }
         match self.scheme.next(&self.sender) {
-            Next::Retransmit(range) => {
+            Next::Retransmit(mut range) => {
                 // The FIN rides along where it has been sent before.
-                let sent = self.with_fin(range);
-                let range = if sent.end <= self.sender.max { sent } else { range };
+                if self.closed_by_user
+                    && range.end == self.data_end()
+                    && range.end < self.sender.max
+                {
+                    range.end += 1;
+                }
                 let packet = self.data(now, range);
                 self.scheme.on_retransmit(&mut self.sender, range);
                 Some(packet)

@@ -25,6 +25,8 @@ fn config(recovery: Recovery, undo: UndoOptions) -> Config {
     Config {
         rto: RtoBounds { min: Span::from_millis(200), ..RtoBounds::default() },
         undo,
+        // Timestamps take twelve octets of a segment.
+        mss: if undo.eifel { 1012 } else { 1000 },
         timestamps: undo.eifel,
         dsack: undo.dsack,
         limited_transmit: true,
