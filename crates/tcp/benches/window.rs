@@ -81,7 +81,7 @@ fn acks(answer: &Packet, window: u32, losses: Losses) -> Vec<Packet> {
     };
     let lost = |n: u32| match losses {
         Losses::First => n == 0,
-        Losses::Tenth => n % 10 == 0,
+        Losses::Tenth => n.is_multiple_of(10),
     };
     let mut list = Vec::new();
     let mut start = 0;

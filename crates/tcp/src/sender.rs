@@ -286,8 +286,9 @@ impl Sender {
         self.una = una;
         self.nxt = self.nxt.max(una);
         self.max = self.max.max(una);
-        if una >= self.recover {
+        if self.going_back && una >= self.recover {
             self.going_back = false;
+            self.nxt = self.max; // beyond what F-RTO sent out of turn
         }
         self.board.on_cumulative_ack(una).0
     }
