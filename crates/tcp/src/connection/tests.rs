@@ -338,9 +338,11 @@ fn slow_start_takes_the_closed_forms_rounds() {
 /// sent; its arrival tells of those before it.
 #[test]
 fn a_lost_tail_with_its_fin_is_repaired_without_a_timeout() {
-    for lost in 1..=4 {
+    for (lost, timestamps) in (1..=4).flat_map(|lost| [(lost, false), (lost, true)]) {
         let numbers: Vec<u32> = (41 - lost..=40).collect();
-        let config = Config { sack: true, ..classic(Recovery::from_name("rack").unwrap()) };
+        let mut config = Config { sack: true, ..classic(Recovery::from_name("rack").unwrap()) };
+        config.timestamps = timestamps;
+        config.mss += if timestamps { 12 } else { 0 };
         // Data that is sent for the first time queues: a probe alone has a
         // shorter round trip, as only the handshake had. Its ACK still counts.
         let mut fates = drop_nth(&numbers);

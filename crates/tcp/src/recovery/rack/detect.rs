@@ -53,7 +53,11 @@ impl Default for Detector {
 impl Detector {
     /// Steps 1 to 3, for what an ACK newly reports, in the order of sequence.
     /// `min_rtt` is the connection's, which knows the handshake too.
-    pub fn on_news(&mut self, news: &[Record], ack: &Ack, min_rtt: Option<Span>) {
+    ///
+    /// The echo of a timestamp speaks of what the ACK acknowledges up to `una`
+    /// alone: for a segment beyond a gap the peer echoes an older one (RFC 7323
+    /// §4.3).
+    pub fn on_news(&mut self, news: &[Record], ack: &Ack, una: u64, min_rtt: Option<Span>) {
         self.min_rtt = [self.min_rtt, min_rtt].into_iter().flatten().min();
         for segment in news {
             let rtt = ack.now - segment.sent;
@@ -61,7 +65,8 @@ impl Detector {
             if segment.retransmitted {
                 // Does the ACK speak of the original? The echo says so, or a
                 // round trip shorter than any.
-                let older = ack.echo.is_some_and(|echo| echo < segment.sent.as_millis());
+                let echoed = ack.echo.filter(|_| segment.range.end <= una);
+                let older = echoed.is_some_and(|echo| echo < segment.sent.as_millis());
                 if older || self.min_rtt.is_some_and(|least| rtt < least) {
                     continue;
                 }

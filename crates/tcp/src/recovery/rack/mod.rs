@@ -219,7 +219,7 @@ impl Scheme for Rack {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if let Some(log) = &s.log {
             // §6.2 steps 1 to 3.
-            self.detector.on_news(log.news(), ack, s.rtt.min_rtt());
+            self.detector.on_news(log.news(), ack, s.una, s.rtt.min_rtt());
         }
         let mut left = false;
         if self.phase != Phase::Open && s.una >= s.recover {
