@@ -11,6 +11,7 @@
 use crate::address::AddressBook;
 use crate::checksum::PseudoHeader;
 use crate::error::{EmitError, ParseError};
+use crate::icmp::{self, Icmp};
 use crate::ipv4::{Ipv4Packet, Ipv4Repr};
 use crate::ipv6::{Ipv6Packet, Ipv6Repr};
 use crate::packet::{Addr, Body, Packet, Payload};
@@ -33,7 +34,8 @@ impl Packet {
             _ => return Err(EmitError::MixedFamilies(self.src, self.dst)),
         };
         let start = out.len();
-        let result = self.emit_header(&pseudo, out).and_then(|()| self.body.emit(&pseudo, out));
+        let result =
+            self.emit_header(&pseudo, out).and_then(|()| self.body.emit(book, &pseudo, out));
         if result.is_err() {
             out.truncate(start);
         }
@@ -41,13 +43,15 @@ impl Packet {
     }
 
     fn emit_header(&self, pseudo: &PseudoHeader, out: &mut Vec<u8>) -> Result<(), EmitError> {
-        let payload_len =
-            u16::try_from(self.body.len()).map_err(|_| EmitError::TooLong(self.body.len()))?;
+        let v6 = matches!(pseudo, PseudoHeader::V6 { .. });
+        let len = self.body.len(v6);
+        let payload_len = u16::try_from(len).map_err(|_| EmitError::TooLong(len))?;
+        let protocol = self.body.protocol(v6);
         match *pseudo {
             PseudoHeader::V4 { src, dst } => Ipv4Repr {
                 src,
                 dst,
-                protocol: self.body.protocol(),
+                protocol,
                 ttl: self.ttl,
                 dscp: self.dscp,
                 ecn: self.ecn,
@@ -59,7 +63,7 @@ impl Packet {
             PseudoHeader::V6 { src, dst } => Ipv6Repr {
                 src,
                 dst,
-                next_header: self.body.protocol(),
+                next_header: protocol,
                 hop_limit: self.ttl,
                 dscp: self.dscp,
                 ecn: self.ecn,
@@ -95,6 +99,7 @@ impl Packet {
     pub fn canonical(&self) -> Packet {
         let body = match &self.body {
             Body::Tcp(segment) => Body::Tcp(segment.canonical()),
+            Body::Icmp(icmp) => Body::Icmp(icmp.clone()),
             Body::Other { protocol, payload } => {
                 let mut octets = Vec::new();
                 emit_other(payload, &mut octets);
@@ -119,7 +124,7 @@ fn parse_ipv4(octets: &[u8], book: &AddressBook) -> Result<Packet, ParseError> {
         dscp: ip.dscp,
         ecn: ip.ecn,
         ident: ip.ident,
-        body: Body::parse(ip.protocol, view.payload(), &pseudo)?,
+        body: Body::parse(ip.protocol, view.payload(), book, &pseudo)?,
     })
 }
 
@@ -134,7 +139,7 @@ fn parse_ipv6(octets: &[u8], book: &AddressBook) -> Result<Packet, ParseError> {
         dscp: ip.dscp,
         ecn: ip.ecn,
         ident: 0,
-        body: Body::parse(ip.next_header, view.payload(), &pseudo)?,
+        body: Body::parse(ip.next_header, view.payload(), book, &pseudo)?,
     })
 }
 
@@ -143,17 +148,21 @@ fn look_up(book: &AddressBook, ip: IpAddr) -> Result<Addr, ParseError> {
 }
 
 impl Body {
-    /// IP protocol number.
-    pub fn protocol(&self) -> u8 {
+    /// IP protocol number over IPv4, or over IPv6.
+    fn protocol(&self, v6: bool) -> u8 {
         match self {
             Body::Tcp(_) => TcpSegment::PROTOCOL,
+            Body::Icmp(_) if v6 => icmp::PROTOCOL_V6,
+            Body::Icmp(_) => icmp::PROTOCOL_V4,
             Body::Other { protocol, .. } => *protocol,
         }
     }
 
     /// Octets after the IP header.
-    fn len(&self) -> u64 {
+    fn len(&self, v6: bool) -> u64 {
         match self {
+            // The quoted header is as long as the packet's own.
+            Body::Icmp(_) => Icmp::LEN as u64 + if v6 { 20 } else { 0 },
             // Not `wire_len`, whose 32 bits a huge virtual payload overflows.
             Body::Tcp(segment) => {
                 let header = TcpSegment::HEADER + segment.options.wire_len();
@@ -163,8 +172,14 @@ impl Body {
         }
     }
 
-    fn emit(&self, pseudo: &PseudoHeader, out: &mut Vec<u8>) -> Result<(), EmitError> {
+    fn emit(
+        &self,
+        book: &AddressBook,
+        pseudo: &PseudoHeader,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EmitError> {
         match self {
+            Body::Icmp(icmp) => icmp.emit(book, pseudo, out),
             Body::Tcp(segment) => segment.emit(pseudo, out),
             Body::Other { payload, .. } => {
                 emit_other(payload, out);
@@ -173,7 +188,18 @@ impl Body {
         }
     }
 
-    fn parse(protocol: u8, octets: &[u8], pseudo: &PseudoHeader) -> Result<Body, ParseError> {
+    fn parse(
+        protocol: u8,
+        octets: &[u8],
+        book: &AddressBook,
+        pseudo: &PseudoHeader,
+    ) -> Result<Body, ParseError> {
+        let v6 = matches!(pseudo, PseudoHeader::V6 { .. });
+        if protocol == if v6 { icmp::PROTOCOL_V6 } else { icmp::PROTOCOL_V4 }
+            && let Some(icmp) = Icmp::parse(octets, book, pseudo)?
+        {
+            return Ok(Body::Icmp(Box::new(icmp)));
+        }
         Ok(match protocol {
             TcpSegment::PROTOCOL => Body::Tcp(TcpSegment::parse(octets, pseudo)?),
             _ => Body::Other { protocol, payload: Payload::from_wire(octets) },

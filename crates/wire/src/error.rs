@@ -24,6 +24,8 @@ pub enum ParseError {
     Fragment,
     /// The address book knows no such address.
     UnknownAddress(IpAddr),
+    /// The checksum of an ICMP message is wrong.
+    IcmpChecksum,
     /// The TCP segment.
     Tcp(TcpError),
 }
@@ -53,6 +55,7 @@ impl fmt::Display for ParseError {
             ParseError::Ipv6(error) => write!(f, "IPv6: {error}"),
             ParseError::Fragment => f.write_str("a fragment of an IPv4 datagram"),
             ParseError::UnknownAddress(ip) => write!(f, "{ip} is not in the address book"),
+            ParseError::IcmpChecksum => f.write_str("ICMP: wrong checksum"),
             ParseError::Tcp(error) => write!(f, "TCP: {error}"),
         }
     }

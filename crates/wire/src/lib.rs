@@ -23,6 +23,7 @@ pub mod address;
 pub mod checksum;
 mod codec;
 pub mod error;
+pub mod icmp;
 pub mod ipv4;
 pub mod ipv6;
 pub mod packet;
@@ -32,5 +33,6 @@ pub mod tcp;
 
 pub use address::AddressBook;
 pub use error::{EmitError, ParseError};
+pub use icmp::{Icmp, IcmpKind, Quote};
 pub use packet::{Addr, Body, Ecn, FlowKey, Packet, Payload};
 pub use tcp::{SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};

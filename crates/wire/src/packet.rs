@@ -1,5 +1,6 @@
 //! The packet as a value: an IP header's fields and a transport body.
 
+use crate::icmp::{self, Icmp};
 use crate::tcp::TcpSegment;
 use anabranch_units::Bytes;
 use std::sync::Arc;
@@ -96,6 +97,8 @@ impl Default for Payload {
 pub enum Body {
     /// A TCP segment.
     Tcp(TcpSegment),
+    /// An ICMP error of IPv4 or IPv6.
+    Icmp(Box<Icmp>),
     /// Any other protocol: its IP protocol number and its octets.
     Other {
         /// IP protocol number.
@@ -167,6 +170,7 @@ impl Packet {
     pub fn wire_len(&self) -> Bytes {
         let body = match &self.body {
             Body::Tcp(segment) => segment.wire_len(),
+            Body::Icmp(_) => Icmp::LEN,
             Body::Other { payload, .. } => payload.len(),
         };
         Bytes((Self::IP_HEADER + body) as u64)
@@ -176,6 +180,7 @@ impl Packet {
     pub fn payload_len(&self) -> u32 {
         match &self.body {
             Body::Tcp(segment) => segment.payload.len(),
+            Body::Icmp(_) => 0,
             Body::Other { payload, .. } => payload.len(),
         }
     }
@@ -193,7 +198,7 @@ impl Packet {
                             .union(crate::TcpFlags::RST),
                     )
             }
-            Body::Other { .. } => false,
+            Body::Icmp(_) | Body::Other { .. } => false,
         }
     }
 
@@ -201,6 +206,7 @@ impl Packet {
     pub fn flow_key(&self) -> FlowKey {
         let (protocol, src_port, dst_port) = match &self.body {
             Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
+            Body::Icmp(_) => (icmp::PROTOCOL_V4, 0, 0),
             Body::Other { protocol, .. } => (*protocol, 0, 0),
         };
         FlowKey { src: self.src, dst: self.dst, protocol, src_port, dst_port }

@@ -2,8 +2,8 @@
 
 use anabranch_units::Serial32;
 use anabranch_wire::{
-    Addr, Body, Ecn, Packet, Payload, SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment,
-    Timestamps,
+    Addr, Body, Ecn, Icmp, IcmpKind, Packet, Payload, Quote, SackBlock, SackBlocks, TcpFlags,
+    TcpOptions, TcpSegment, Timestamps,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -75,10 +75,41 @@ pub fn segment() -> impl Strategy<Value = TcpSegment> {
     })
 }
 
+fn icmp() -> impl Strategy<Value = Icmp> {
+    let kind = prop_oneof![
+        Just(IcmpKind::NoRoute),
+        Just(IcmpKind::HostUnreachable),
+        Just(IcmpKind::ProtocolUnreachable),
+        Just(IcmpKind::PortUnreachable),
+        any::<u16>().prop_map(|mtu| IcmpKind::PacketTooBig { mtu: mtu.into() }),
+        Just(IcmpKind::Prohibited),
+        Just(IcmpKind::TimeExceeded),
+    ];
+    let header = any::<(u8, u8, u8, u8, [u8; 8])>();
+    (kind, 0_u32..1000, 0_u32..1000, header, 0_u16..65_516).prop_map(
+        |(kind, src, dst, (protocol, ttl, dscp, ecn, first), len)| Icmp {
+            kind,
+            quote: Quote {
+                src: Addr(src),
+                dst: Addr(dst),
+                protocol,
+                ttl,
+                dscp: dscp & 0x3f,
+                ecn: Ecn::from_bits(ecn),
+                ident: 0, // not in IPv6
+                len,
+                first,
+            },
+        },
+    )
+}
+
 pub fn packet() -> impl Strategy<Value = Packet> {
-    let other = (any::<u8>().prop_filter("not TCP", |p| *p != 6), payload())
-        .prop_map(|(protocol, payload)| Body::Other { protocol, payload });
-    let body = prop_oneof![4 => segment().prop_map(Body::Tcp), 1 => other];
+    let other =
+        (any::<u8>().prop_filter("neither TCP nor ICMP", |p| ![1, 6, 58].contains(p)), payload())
+            .prop_map(|(protocol, payload)| Body::Other { protocol, payload });
+    let icmp = icmp().prop_map(|icmp| Body::Icmp(Box::new(icmp)));
+    let body = prop_oneof![4 => segment().prop_map(Body::Tcp), 1 => icmp, 1 => other];
     let addr = || (0_u32..1000).prop_map(Addr);
     (addr(), addr(), any::<u8>(), 0_u8..64, any::<u8>(), any::<u16>(), body).prop_map(
         |(src, dst, ttl, dscp, ecn, ident, body)| {

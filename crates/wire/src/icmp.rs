@@ -1,0 +1,388 @@
+//! ICMP errors, of IPv4 (RFC 792, RFC 1191) and IPv6 (RFC 4443): one value for
+//! both, since what transports need of them is the same.
+//!
+//! | kind | ICMPv4 type, code | ICMPv6 type, code |
+//! |---|---|---|
+//! | no route | 3, 0 | 1, 0 |
+//! | host unreachable | 3, 1 | 1, 3 |
+//! | protocol unreachable | 3, 2 | 4, 1 |
+//! | port unreachable | 3, 3 | 1, 4 |
+//! | packet too big | 3, 4 | 2, 0 |
+//! | administratively prohibited | 3, 13 | 1, 1 |
+//! | time exceeded | 11, 0 | 3, 0 |
+//!
+//! Every other message, and one whose quote is not of our addresses, is a
+//! [`Body::Other`](crate::Body::Other).
+//!
+//! Deviation: eight octets of the transport header are quoted, as RFC 792 has
+//! it; RFC 1812 §4.3.2.3 and RFC 4443 §2.4 wish for more. More is read and
+//! left behind.
+
+use crate::address::AddressBook;
+use crate::checksum::{PseudoHeader, Sum};
+use crate::error::{EmitError, ParseError};
+use crate::ipv4::Ipv4Repr;
+use crate::ipv6::Ipv6Repr;
+use crate::packet::{Addr, Ecn, FlowKey, Packet};
+use anabranch_units::Serial32;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// IP protocol number of ICMP over IPv4.
+pub const PROTOCOL_V4: u8 = 1;
+/// IP protocol number of ICMP over IPv6.
+pub const PROTOCOL_V6: u8 = 58;
+
+/// Type, code, checksum and the four octets that follow.
+const HEADER: usize = 8;
+/// Octets of the transport header that are quoted.
+const QUOTED: usize = 8;
+
+/// What went wrong with a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IcmpKind {
+    /// A router has no route to the destination.
+    NoRoute,
+    /// The destination does not answer on its link.
+    HostUnreachable,
+    /// The destination does not speak the transport.
+    ProtocolUnreachable,
+    /// Nothing listens on the port.
+    PortUnreachable,
+    /// The packet must not be fragmented and is larger than the next link's
+    /// MTU, in octets; 0 where an old router does not say (RFC 1191 §5).
+    PacketTooBig {
+        /// MTU of the next hop.
+        mtu: u32,
+    },
+    /// A filter forbids it.
+    Prohibited,
+    /// The hop limit was used up on the way.
+    TimeExceeded,
+}
+
+/// The head of the packet that an error is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quote {
+    /// Source address.
+    pub src: Addr,
+    /// Destination address.
+    pub dst: Addr,
+    /// Protocol of the payload.
+    pub protocol: u8,
+    /// Time to live, as it arrived.
+    pub ttl: u8,
+    /// Differentiated services code point (6 bits).
+    pub dscp: u8,
+    /// ECN field, as it arrived.
+    pub ecn: Ecn,
+    /// IPv4 identification.
+    pub ident: u16,
+    /// Octets that followed the IP header.
+    pub len: u16,
+    /// The first of them.
+    pub first: [u8; QUOTED],
+}
+
+impl Quote {
+    /// The head of `packet`.
+    pub fn of(packet: &Packet) -> Quote {
+        let key = packet.flow_key();
+        let mut first = [0; QUOTED];
+        if let crate::Body::Tcp(segment) = &packet.body {
+            first[..2].copy_from_slice(&segment.src_port.to_be_bytes());
+            first[2..4].copy_from_slice(&segment.dst_port.to_be_bytes());
+            first[4..].copy_from_slice(&segment.seq.0.to_be_bytes());
+        }
+        let len = packet.wire_len().0.saturating_sub(Packet::IP_HEADER as u64);
+        Quote {
+            src: packet.src,
+            dst: packet.dst,
+            protocol: key.protocol,
+            ttl: packet.ttl,
+            dscp: packet.dscp,
+            ecn: packet.ecn,
+            ident: packet.ident,
+            len: len.min(0xFFFF - Packet::IP_HEADER as u64) as u16,
+            first,
+        }
+    }
+
+    /// The flow that the packet belonged to. Ports are those that TCP, UDP and
+    /// SCTP have in their first four octets.
+    pub fn flow_key(&self) -> FlowKey {
+        let [a, b, c, d, ..] = self.first;
+        FlowKey {
+            src: self.src,
+            dst: self.dst,
+            protocol: self.protocol,
+            src_port: u16::from_be_bytes([a, b]),
+            dst_port: u16::from_be_bytes([c, d]),
+        }
+    }
+
+    /// The sequence number of a TCP segment.
+    pub fn seq(&self) -> Serial32 {
+        let [_, _, _, _, a, b, c, d] = self.first;
+        Serial32(u32::from_be_bytes([a, b, c, d]))
+    }
+}
+
+/// An ICMP error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Icmp {
+    /// What went wrong.
+    pub kind: IcmpKind,
+    /// With which packet.
+    pub quote: Quote,
+}
+
+impl Icmp {
+    /// Length over IPv4: header, quoted IP header, quoted octets. Over IPv6 it
+    /// is 20 octets more.
+    pub const LEN: u32 = (HEADER + QUOTED) as u32 + Packet::IP_HEADER;
+
+    /// Type and code over IPv4, or over IPv6.
+    fn codes(&self, v6: bool) -> (u8, u8) {
+        match (self.kind, v6) {
+            (IcmpKind::NoRoute, false) => (3, 0),
+            (IcmpKind::NoRoute, true) => (1, 0),
+            (IcmpKind::HostUnreachable, false) => (3, 1),
+            (IcmpKind::HostUnreachable, true) => (1, 3),
+            (IcmpKind::ProtocolUnreachable, false) => (3, 2),
+            (IcmpKind::ProtocolUnreachable, true) => (4, 1),
+            (IcmpKind::PortUnreachable, false) => (3, 3),
+            (IcmpKind::PortUnreachable, true) => (1, 4),
+            (IcmpKind::PacketTooBig { .. }, false) => (3, 4),
+            (IcmpKind::PacketTooBig { .. }, true) => (2, 0),
+            (IcmpKind::Prohibited, false) => (3, 13),
+            (IcmpKind::Prohibited, true) => (1, 1),
+            (IcmpKind::TimeExceeded, false) => (11, 0),
+            (IcmpKind::TimeExceeded, true) => (3, 0),
+        }
+    }
+
+    fn kind(codes: (u8, u8), word: [u8; 4], v6: bool) -> Option<IcmpKind> {
+        let mtu = u32::from_be_bytes(word);
+        let kinds = [
+            IcmpKind::NoRoute,
+            IcmpKind::HostUnreachable,
+            IcmpKind::ProtocolUnreachable,
+            IcmpKind::PortUnreachable,
+            IcmpKind::PacketTooBig { mtu: if v6 { mtu } else { mtu & 0xFFFF } },
+            IcmpKind::Prohibited,
+            IcmpKind::TimeExceeded,
+        ];
+        let quote = Quote::default();
+        kinds.into_iter().find(|kind| Icmp { kind: *kind, quote }.codes(v6) == codes)
+    }
+
+    /// Appends the message with its checksum.
+    ///
+    /// # Errors
+    /// The quoted addresses have no IP addresses of the packet's version, or a
+    /// field is out of its range; `out` is left with a part of it.
+    pub(crate) fn emit(
+        &self,
+        book: &AddressBook,
+        pseudo: &PseudoHeader,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EmitError> {
+        let start = out.len();
+        let v6 = matches!(pseudo, PseudoHeader::V6 { .. });
+        let (kind, code) = self.codes(v6);
+        let word = match self.kind {
+            IcmpKind::PacketTooBig { mtu } if !v6 && mtu > 0xFFFF => {
+                return Err(EmitError::FieldRange { field: "mtu", value: mtu });
+            }
+            IcmpKind::PacketTooBig { mtu } => mtu,
+            // The pointer of a parameter problem: the next header field.
+            IcmpKind::ProtocolUnreachable if v6 => 6,
+            _ => 0,
+        };
+        out.extend_from_slice(&[kind, code, 0, 0]);
+        out.extend_from_slice(&word.to_be_bytes());
+        self.quote.emit(book, v6, out)?;
+        let sum = match v6 {
+            false => Sum::default(),
+            true => pseudo.sum(PROTOCOL_V6, (out.len() - start) as u32),
+        };
+        let checksum = sum.with(&out[start..]).checksum();
+        out[start + 2..start + 4].copy_from_slice(&checksum.to_be_bytes());
+        Ok(())
+    }
+
+    /// Reads a message; `None` for one that is no error of the table above
+    /// about a packet of ours.
+    ///
+    /// # Errors
+    /// The checksum is wrong.
+    pub(crate) fn parse(
+        octets: &[u8],
+        book: &AddressBook,
+        pseudo: &PseudoHeader,
+    ) -> Result<Option<Icmp>, ParseError> {
+        let Some((&[kind, code, _, _, a, b, c, d], rest)) = octets.split_first_chunk::<HEADER>()
+        else {
+            return Ok(None);
+        };
+        let v6 = matches!(pseudo, PseudoHeader::V6 { .. });
+        let sum = match v6 {
+            false => Sum::default(),
+            true => pseudo.sum(PROTOCOL_V6, octets.len() as u32),
+        };
+        if sum.with(octets).checksum() != 0 {
+            return Err(ParseError::IcmpChecksum);
+        }
+        let kind = Icmp::kind((kind, code), [a, b, c, d], v6);
+        let quote = if v6 { Quote::parse_v6(rest, book) } else { Quote::parse_v4(rest, book) };
+        Ok(kind.zip(quote).map(|(kind, quote)| Icmp { kind, quote }))
+    }
+}
+
+impl Default for Quote {
+    fn default() -> Quote {
+        Quote {
+            src: Addr(0),
+            dst: Addr(0),
+            protocol: 0,
+            ttl: 0,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            ident: 0,
+            len: 0,
+            first: [0; QUOTED],
+        }
+    }
+}
+
+impl Quote {
+    fn emit(&self, book: &AddressBook, v6: bool, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        let ip = |addr| book.ip(addr).ok_or(EmitError::UnknownAddress(addr));
+        match (ip(self.src)?, ip(self.dst)?) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) if !v6 => Ipv4Repr {
+                src,
+                dst,
+                protocol: self.protocol,
+                ttl: self.ttl,
+                dscp: self.dscp,
+                ecn: self.ecn,
+                ident: self.ident,
+                dont_fragment: true,
+                payload_len: self.len,
+            }
+            .emit(out)?,
+            (IpAddr::V6(src), IpAddr::V6(dst)) if v6 => Ipv6Repr {
+                src,
+                dst,
+                next_header: self.protocol,
+                hop_limit: self.ttl,
+                dscp: self.dscp,
+                ecn: self.ecn,
+                flow_label: 0,
+                payload_len: self.len,
+            }
+            .emit(out)?,
+            _ => return Err(EmitError::MixedFamilies(self.src, self.dst)),
+        }
+        out.extend_from_slice(&self.first);
+        Ok(())
+    }
+
+    fn parse_v4(octets: &[u8], book: &AddressBook) -> Option<Quote> {
+        let (h, rest) = octets.split_first_chunk::<20>()?;
+        let word = |at: usize| u16::from_be_bytes([h[at], h[at + 1]]);
+        let whole = word(6) & 0x3fff == 0;
+        if h[0] != 0x45 || !whole || Sum::default().with(h).checksum() != 0 {
+            return None;
+        }
+        let addr =
+            |at: usize| book.addr(Ipv4Addr::new(h[at], h[at + 1], h[at + 2], h[at + 3]).into());
+        Some(Quote {
+            src: addr(12)?,
+            dst: addr(16)?,
+            protocol: h[9],
+            ttl: h[8],
+            dscp: h[1] >> 2,
+            ecn: Ecn::from_bits(h[1]),
+            ident: word(4),
+            len: word(2).checked_sub(20)?,
+            first: *rest.first_chunk()?,
+        })
+    }
+
+    fn parse_v6(octets: &[u8], book: &AddressBook) -> Option<Quote> {
+        let (h, rest) = octets.split_first_chunk::<40>()?;
+        if h[0] >> 4 != 6 {
+            return None;
+        }
+        let addr = |at: usize| {
+            let octets: [u8; 16] = h[at..at + 16].try_into().ok()?;
+            book.addr(Ipv6Addr::from(octets).into())
+        };
+        let class = h[0] << 4 | h[1] >> 4;
+        Some(Quote {
+            src: addr(8)?,
+            dst: addr(24)?,
+            protocol: h[6],
+            ttl: h[7],
+            dscp: class >> 2,
+            ecn: Ecn::from_bits(class),
+            ident: 0,
+            len: u16::from_be_bytes([h[4], h[5]]),
+            first: *rest.first_chunk()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Body, Payload};
+
+    /// A message as a router of RFC 1191 sends it, written by hand: destination
+    /// unreachable, fragmentation needed, MTU 1400.
+    #[test]
+    fn fragmentation_needed_by_hand() {
+        #[rustfmt::skip]
+        let octets = [
+            // IPv4: 10.0.0.3 to 10.0.0.1, protocol 1, 56 octets
+            0x45, 0, 0, 56, 0, 0, 0x40, 0, 64, 1, 0x26, 0xc1, 10, 0, 0, 3, 10, 0, 0, 1,
+            3, 4, 0x45, 0xfb, 0, 0, 0x05, 0x78,
+            // quoted: 10.0.0.1 to 10.0.0.2, TCP, 1500 octets
+            0x45, 0, 0x05, 0xdc, 0, 0, 0x40, 0, 63, 6, 0x22, 0x19, 10, 0, 0, 1, 10, 0, 0, 2,
+            0xc0, 0, 0xc0, 0x01, 0, 0, 0x30, 0x39,
+        ];
+        let mut octets = octets.to_vec();
+        for (at, end, field) in [(28, 48, 38), (20, 56, 22), (0, 20, 10)] {
+            octets[field..field + 2].fill(0);
+            let sum = Sum::default().with(&octets[at..end]).checksum();
+            octets[field..field + 2].copy_from_slice(&sum.to_be_bytes());
+        }
+        let packet = Packet::parse(&octets, &AddressBook::new()).unwrap();
+        let Body::Icmp(icmp) = &packet.body else { panic!("{packet:?}") };
+        assert_eq!(icmp.kind, IcmpKind::PacketTooBig { mtu: 1400 });
+        let key =
+            FlowKey { src: Addr(0), dst: Addr(1), protocol: 6, src_port: 0xc000, dst_port: 0xc001 };
+        assert_eq!((icmp.quote.flow_key(), icmp.quote.seq()), (key, Serial32(12_345)));
+        assert_eq!((icmp.quote.len, packet.wire_len().0), (1480, 56));
+        let mut again = Vec::new();
+        packet.emit(&AddressBook::new(), &mut again).unwrap();
+        assert_eq!(again, octets);
+    }
+
+    #[test]
+    fn other_messages_stay_octets() {
+        // Echo request, "abc".
+        let mut echo = vec![8, 0, 0, 0, 0, 1, 0, 1, b'a', b'b', b'c'];
+        let sum = Sum::default().with(&echo).checksum();
+        echo[2..4].copy_from_slice(&sum.to_be_bytes());
+        let body = Body::Other { protocol: 1, payload: Payload::of_octets(echo) };
+        let packet = Packet::new(Addr(0), Addr(1), body);
+        let mut octets = Vec::new();
+        packet.emit(&AddressBook::new(), &mut octets).unwrap();
+        assert_eq!(Packet::parse(&octets, &AddressBook::new()), Ok(packet));
+        octets[22] ^= 1;
+        let error = Packet::parse(&octets, &AddressBook::new());
+        assert_eq!(error, Err(ParseError::IcmpChecksum));
+    }
+}
