@@ -205,6 +205,12 @@ impl Link {
         (was_empty && !self.ring.is_empty()).then(|| self.next_event())
     }
 
+    /// The largest packet that it carries.
+    #[inline]
+    pub fn mtu(&self) -> Bytes {
+        Bytes(self.mtu as u64)
+    }
+
     /// The date of [`Link::next_event`] has come. Returns the packet that
     /// reached the far end, if one did.
     #[inline]

@@ -60,6 +60,7 @@ struct Plan<'a> {
 /// Builds the network and the flows of `scenario` with this seed.
 pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     let mut builder = SimulationBuilder::new();
+    builder.icmp(scenario.icmp);
     let mut nodes: BTreeMap<&str, NodeId> = BTreeMap::new();
     for name in &scenario.hosts {
         nodes.insert(name, builder.host(name));

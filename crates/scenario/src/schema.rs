@@ -44,6 +44,8 @@ pub struct Scenario {
     pub routers: Vec<String>,
     /// Which of several shortest paths.
     pub routing: Routing,
+    /// Nodes answer packets that they drop with ICMP errors.
+    pub icmp: bool,
     /// Links; each has two directions.
     pub links: Vec<LinkSpec>,
     /// Traffic.
@@ -134,6 +136,7 @@ impl Scenario {
             hosts: hosts.ok_or_else(|| f.error("hosts", "the names of the hosts"))?,
             routers: f.texts("routers")?.unwrap_or_default(),
             routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
+            icmp: f.boolean("icmp")?.unwrap_or(false),
             links: f.tables("links")?.iter().map(LinkSpec::read).collect::<Result<_, _>>()?,
             flows: f.tables("flows")?.iter().map(FlowSpec::read).collect::<Result<_, _>>()?,
             observe: f.tables("observe")?.iter().map(Observe::read).collect::<Result<_, _>>()?,
@@ -157,6 +160,7 @@ impl Scenario {
         table.insert("routers".into(), Value::Array(names(&self.routers)));
         let routing = ROUTINGS.iter().find(|(_, it)| *it == self.routing);
         table.insert("routing".into(), routing.map_or("", |(name, _)| name).into());
+        table.insert("icmp".into(), self.icmp.into());
         table.insert("links".into(), list(self.links.iter().map(LinkSpec::write).collect()));
         table.insert("flows".into(), list(self.flows.iter().map(FlowSpec::write).collect()));
         if !self.observe.is_empty() {

@@ -137,3 +137,25 @@ fn samples_stand_at_the_multiples_of_their_interval() {
     assert!(series.value.last().unwrap() + 62_500.0 >= 300_000.0);
     assert!((result.run.end_s - series.time_s.last().unwrap()) < 0.05);
 }
+
+/// RFC 1191: the third link carries packets of 1000 octets alone. Routers that
+/// say so let the transfer pass, others are a black hole; a sender that
+/// suspects one gets through.
+#[test]
+fn a_narrow_link_passes_those_who_hear_of_it() {
+    let pass = |head: &str, tcp: &str| {
+        let text = format!(
+            "{head}\nduration = \"60 s\"\nhosts = [\"a\", \"b\"]\nrouters = [\"r\", \"s\"]\n\
+             links = [{{ ends = [\"a\", \"r\"], rate = \"10 Mbit/s\", delay = \"5 ms\" }},\
+             {{ ends = [\"r\", \"s\"], rate = \"10 Mbit/s\", delay = \"5 ms\" }},\
+             {{ ends = [\"s\", \"b\"], rate = \"10 Mbit/s\", delay = \"5 ms\", mtu = \"1000 B\" }}]\n\
+             [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\nsize = \"100 kB\"\n{tcp}"
+        );
+        let result = traced(&Scenario::from_toml(&text, "narrow").unwrap(), 0);
+        (result.flows[0].bytes, result.flows[0].timeouts)
+    };
+    assert_eq!(pass("icmp = true", ""), (100_000, 0));
+    assert_eq!(pass("icmp = true", "tcp = { profile = \"linux\" }"), (100_000, 0));
+    assert_eq!(pass("", "").0, 0);
+    assert_eq!(pass("", "tcp = { black_hole_detection = true }"), (100_000, 2));
+}

@@ -29,6 +29,7 @@ pub struct SimulationBuilder<E> {
     name_index: BTreeMap<String, u32>,
     schedule: Vec<Scheduled>,
     stage: Stage,
+    icmp: bool,
     error: Option<BuildError>,
 }
 
@@ -124,6 +125,7 @@ impl<E> Default for SimulationBuilder<E> {
             name_index: BTreeMap::new(),
             schedule: Vec::new(),
             stage: Stage::new(),
+            icmp: false,
             error: None,
         }
     }
@@ -171,6 +173,12 @@ impl<E: ByteStream> SimulationBuilder<E> {
     /// was added first is taken.
     pub fn multipath(&mut self, multipath: bool) {
         self.topology.set_multipath(multipath);
+    }
+
+    /// Nodes answer packets that they drop with ICMP errors: packet too big,
+    /// time exceeded, no route, port unreachable. Off at first.
+    pub fn icmp(&mut self, on: bool) {
+        self.icmp = on;
     }
 
     /// The address of a node, for its endpoints.
@@ -256,6 +264,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             observers: Observers::default(),
             handled: 0,
             drops: NodeDrops::default(),
+            icmp: self.icmp,
         };
         let mut sim = Simulation {
             fabric,

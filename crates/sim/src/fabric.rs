@@ -8,7 +8,7 @@ use anabranch_network::{
     DropReason, Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes, flow_hash,
 };
 use anabranch_units::Time;
-use anabranch_wire::Packet;
+use anabranch_wire::{Addr, Body, Icmp, IcmpKind, Packet, Quote, icmp};
 
 /// Links and the packets in them.
 pub(crate) struct Fabric {
@@ -24,6 +24,8 @@ pub(crate) struct Fabric {
     /// Link events handled.
     pub handled: u64,
     pub drops: NodeDrops,
+    /// Nodes answer packets that they drop with ICMP errors.
+    pub icmp: bool,
 }
 
 /// Packets that nodes, not links, have dropped.
@@ -145,9 +147,28 @@ impl Fabric {
         let mut tap;
         let watch = watch!(self, link.0, tap);
         let it = &mut self.links[link.0 as usize];
+        let too_big = self.icmp && self.pool.packet(id).wire_len() > it.mtu();
+        let error = too_big.then(|| (it.mtu().0 as u32, Quote::of(self.pool.packet(id))));
         if let Some(next) = it.offer(self.now, id, &mut self.pool, watch) {
             self.events.set(link.0, next);
         }
+        if let Some((mtu, quote)) = error {
+            self.report(node, IcmpKind::PacketTooBig { mtu }, quote);
+        }
+    }
+
+    /// Sends an ICMP error about a packet of `quote` from `node`. There is
+    /// none about an error (RFC 1122 §3.2.2), and none from a node to itself.
+    #[cold]
+    fn report(&mut self, node: NodeId, kind: IcmpKind, quote: Quote) {
+        let about_icmp = quote.protocol == icmp::PROTOCOL_V4;
+        if about_icmp || quote.src.0 == node.0 {
+            return;
+        }
+        let body = Body::Icmp(Box::new(Icmp { kind, quote }));
+        let packet = Packet::new(Addr(node.0), quote.src, body);
+        let id = self.pool.insert(packet);
+        self.route(node, id);
     }
 
     #[cold]
@@ -163,6 +184,16 @@ impl Fabric {
             let event = PacketEvent { kind, place: Place::Node(node), flow: None };
             self.observers.packet(self.now, event, self.pool.packet(id));
         }
+        let kind = match reason {
+            DropReason::Ttl => Some(IcmpKind::TimeExceeded),
+            DropReason::NoRoute => Some(IcmpKind::NoRoute),
+            DropReason::NoEndpoint => Some(IcmpKind::PortUnreachable),
+            _ => None,
+        };
+        let error = kind.filter(|_| self.icmp).map(|kind| (kind, Quote::of(self.pool.packet(id))));
         self.pool.release(id);
+        if let Some((kind, quote)) = error {
+            self.report(node, kind, quote);
+        }
     }
 }

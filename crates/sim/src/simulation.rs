@@ -233,6 +233,8 @@ impl<E: ByteStream> Simulation<E> {
         let packet = self.fabric.pool.packet(id);
         let port = match &packet.body {
             Body::Tcp(segment) => segment.dst_port,
+            // To whoever sent what it quotes.
+            Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
             // Protocols without ports: the endpoint at port 0.
             Body::Other { .. } => 0,
         };

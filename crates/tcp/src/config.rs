@@ -198,6 +198,13 @@ pub struct Config {
     /// How long data may go unacknowledged (RFC 5482); `None` for no limit but
     /// `max_retries`.
     pub user_timeout: Option<Span>,
+    /// Smaller segments when a router says that they are too big (RFC 1191,
+    /// RFC 8201).
+    pub path_mtu_discovery: bool,
+    /// The smallest path MTU that is believed, in octets (RFC 5927 §7).
+    pub min_path_mtu: u32,
+    /// Smaller segments after two timeouts in a row (RFC 8899 §4.2).
+    pub black_hole_detection: bool,
     /// PAWS (RFC 7323 §5), where timestamps are agreed on.
     pub paws: bool,
     /// Challenge ACKs in 5 s (RFC 5961 §7); 0 for no limit.
@@ -247,6 +254,9 @@ impl Default for Config {
             idle_restart: true,
             keep_alive: None,
             user_timeout: None,
+            path_mtu_discovery: true,
+            min_path_mtu: 552,
+            black_hole_detection: false,
             paws: true,
             challenge_acks: 10,
             protect_time_wait: false,
@@ -352,6 +362,8 @@ impl Config {
         if let Some(timeout) = self.user_timeout {
             check(timeout > Span::ZERO, "user_timeout", &timeout, "more than 0 s")?;
         }
+        let least = &self.min_path_mtu;
+        check((104..=65_535).contains(least), "min_path_mtu", least, "104 B to 65535 B")?;
         check(self.stalled_after >= 1, "stalled_after", &self.stalled_after, "at least 1")?;
         check(self.max_retries >= 1, "max_retries", &self.max_retries, "at least 1")?;
         Ok(())

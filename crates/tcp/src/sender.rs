@@ -451,6 +451,16 @@ impl Sender {
         self.dupacks += 1;
     }
 
+    /// What is outstanding was too big for the path: it is sent again from
+    /// `una`, in smaller segments, without a reduction of the window.
+    pub fn resend_smaller(&mut self) {
+        self.board.forget_retransmissions();
+        self.nxt = self.una;
+        self.recover = self.max;
+        self.going_back = true;
+        self.dupacks = 0;
+    }
+
     /// Loss was detected by acknowledgments: shrinks the window, and remembers
     /// how far had been sent. What limited transmit sent is not in the flight
     /// that is halved (RFC 5681 §3.2 step 2).

@@ -6,6 +6,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_tcp::{Config, EcnMode, KeepAlive, Nagle, Pacing, PacingMode};
+use anabranch_units::Bytes;
 use toml::Value;
 
 const ECN_MODES: [(&str, EcnMode); 4] = [
@@ -34,10 +35,16 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
     };
     for (name, field) in [
         ("idle_restart", &mut config.idle_restart),
+        ("path_mtu_discovery", &mut config.path_mtu_discovery),
+        ("black_hole_detection", &mut config.black_hole_detection),
         ("paws", &mut config.paws),
         ("protect_time_wait", &mut config.protect_time_wait),
     ] {
         *field = f.boolean(name)?.unwrap_or(*field);
+    }
+    if let Some(least) = f.quantity::<Bytes>("min_path_mtu")? {
+        config.min_path_mtu =
+            u32::try_from(least.0).map_err(|_| f.error("min_path_mtu", "104 B to 65535 B"))?;
     }
     for (name, field) in [
         ("challenge_acks", &mut config.challenge_acks),
@@ -71,6 +78,9 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ("keep_alive", keep_alive.unwrap_or(false.into())),
         ("user_timeout", user_timeout.unwrap_or(false.into())),
         ("idle_restart", config.idle_restart.into()),
+        ("path_mtu_discovery", config.path_mtu_discovery.into()),
+        ("min_path_mtu", Bytes(config.min_path_mtu.into()).write().into()),
+        ("black_hole_detection", config.black_hole_detection.into()),
         ("paws", config.paws.into()),
         ("protect_time_wait", config.protect_time_wait.into()),
         ("challenge_acks", Value::Integer(config.challenge_acks.into())),
@@ -153,6 +163,12 @@ mod tests {
                 Config { user_timeout: Some(Span::from_secs(30)), ..default.clone() },
             ),
             ("idle_restart = false", Config { idle_restart: false, ..default.clone() }),
+            ("path_mtu_discovery = false", Config { path_mtu_discovery: false, ..default.clone() }),
+            ("min_path_mtu = \"1280 B\"", Config { min_path_mtu: 1280, ..default.clone() }),
+            (
+                "black_hole_detection = true",
+                Config { black_hole_detection: true, ..default.clone() },
+            ),
             ("paws = false", Config { paws: false, ..default.clone() }),
             ("protect_time_wait = true", Config { protect_time_wait: true, ..default.clone() }),
             ("challenge_acks = 0", Config { challenge_acks: 0, ..default.clone() }),
@@ -200,6 +216,7 @@ mod tests {
             ("keep_alive = { idle = \"0 s\" }", "keep_alive.idle", "at least 1 ms"),
             ("keep_alive = { probe = 1 }", "keep_alive.probe", KEEP_ALIVE_FIELDS),
             ("user_timeout = \"0 s\"", "user_timeout", "more than 0 s"),
+            ("min_path_mtu = \"68 B\"", "min_path_mtu", "104 B to 65535 B"),
             ("stalled_after = 0", "stalled_after", "at least 1"),
             ("pacing = 2", "pacing", "a table"),
             ("pacing = { burst = 0 }", "pacing.burst", "a whole number from 1 to 1000"),

@@ -112,9 +112,7 @@ impl Connection {
         // the smaller of both sides', less the options in every segment.
         let peer = offered.mss.unwrap_or(536).max(64) as u64;
         let mut mss = peer.min(self.config.mss as u64);
-        if self.agreed.timestamps {
-            mss -= TIMESTAMPS_LEN;
-        }
+        mss -= self.options_in_each_segment();
         if mss != self.sender.mss {
             self.sender.mss = mss;
             self.sender.congestion = self.config.build_congestion(mss);
@@ -128,6 +126,11 @@ impl Connection {
         // The window in a SYN is never scaled (RFC 7323 §2.2).
         self.sender.on_window(1, segment.window as u64);
         self.window_update = (0, 0);
+    }
+
+    /// Octets of options that every segment carries (RFC 6691).
+    pub(super) fn options_in_each_segment(&self) -> u64 {
+        if self.agreed.timestamps { TIMESTAMPS_LEN } else { 0 }
     }
 
     /// Our SYN was acknowledged: the connection is established.

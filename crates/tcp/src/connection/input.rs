@@ -12,7 +12,11 @@ use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpSegment, Timestamps};
 
 impl Connection {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
-        let Body::Tcp(segment) = &packet.body else { return };
+        let segment = match &packet.body {
+            Body::Tcp(segment) => segment,
+            Body::Icmp(icmp) => return self.on_icmp(now, icmp),
+            Body::Other { .. } => return,
+        };
         match self.state {
             State::Closed => self.on_segment_in_closed(segment),
             State::Listen => self.on_segment_in_listen(now, segment),

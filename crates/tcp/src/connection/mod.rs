@@ -13,6 +13,7 @@ mod challenge;
 mod ecn;
 mod extras;
 mod handshake;
+mod icmp;
 mod input;
 pub(crate) mod isn;
 mod keep_alive;

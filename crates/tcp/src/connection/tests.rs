@@ -3,6 +3,7 @@
 
 mod ecn;
 mod hostile;
+mod icmp;
 mod pacing;
 mod patience;
 mod prr;

@@ -58,6 +58,7 @@ impl Connection {
             self.reset(CloseReason::TimedOut);
             return;
         }
+        self.suspect_black_hole(now);
         if !self.scheme.on_rto(&mut self.sender, now) {
             // A probe leaves instead: not a timeout.
             self.retries -= 1;

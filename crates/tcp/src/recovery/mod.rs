@@ -336,6 +336,18 @@ impl Active {
         }
     }
 
+    /// The segments outstanding are too big for the path, and `mss` is smaller
+    /// now: all that is not SACKed is sent again.
+    pub fn on_too_big(&mut self, s: &mut Sender) {
+        match self {
+            Active::Rack(rack) => rack.on_too_big(s),
+            scheme => {
+                s.resend_smaller();
+                scheme.on_timeout(s);
+            }
+        }
+    }
+
     /// The connection is over.
     pub fn stop(&mut self) {
         if let Active::Rack(rack) = self {

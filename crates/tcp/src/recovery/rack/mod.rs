@@ -145,6 +145,18 @@ impl Rack {
         true
     }
 
+    /// The segments outstanding were too big for the path.
+    pub(crate) fn on_too_big(&mut self, s: &mut Sender) {
+        self.stop();
+        if let Some(log) = &mut s.log {
+            while log.oldest().is_some() {
+                log.lose_oldest(s.board.sacked());
+            }
+            self.reduced_at = log.transmissions();
+        }
+        self.pending = true;
+    }
+
     /// Marks what is lost, and sets the reordering timer for what may be.
     /// Returns the number of the latest transmission that was lost.
     fn detect(&mut self, s: &mut Sender, now: Time) -> Option<u64> {

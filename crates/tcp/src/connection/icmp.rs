@@ -1,0 +1,93 @@
+//! ICMP errors (RFC 9293 §3.9.2.2, RFC 5461, RFC 5927) and the path's MTU
+//! (RFC 1191, RFC 8201; RFC 9293 §3.7.5).
+//!
+//! A message is believed when it quotes a segment of this connection that is
+//! outstanding (RFC 5927 §4.1). *Soft* errors never end a connection
+//! (RFC 9293 MUST-56); the user hears of trouble. *Hard* ones, protocol and
+//! port unreachable, end the attempt to open one; once it is established they
+//! are soft too (RFC 5461 §4.1, RFC 5927 §5.2), as in the common stacks.
+//!
+//! *Packet too big* lowers the segment size, and everything outstanding is
+//! sent again in such segments. That is no sign of congestion: window and
+//! timeout stay. Where routers say nothing, `black_hole_detection` halves the
+//! segment size after the second timeout in a row (a black hole in the sense
+//! of RFC 8899 §4.2; Linux's `tcp_mtu_probing = 1`).
+//!
+//! Left out: probing for a larger MTU later (RFC 4821, RFC 8899 §5).
+
+use super::{Connection, Due};
+use crate::state::State;
+use anabranch_endpoint::{CloseReason, Endpoint};
+use anabranch_units::Time;
+use anabranch_wire::{Icmp, IcmpKind, Packet, TcpSegment};
+
+/// MTUs to try when the router does not say one (RFC 1191 §7.1).
+const PLATEAUS: [u32; 11] = [65_535, 32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296, 68];
+
+/// Timeouts in a row that are taken for a black hole.
+const BLACK_HOLE: u32 = 2;
+
+/// The segment size that a black hole is never taken to be below (536 octets
+/// pass everywhere, RFC 9293 §3.7.1).
+const SAFE_MSS: u64 = 536;
+
+impl Connection {
+    pub(super) fn on_icmp(&mut self, now: Time, icmp: &Icmp) {
+        let outstanding = matches!(icmp.quote.seq().expand(self.iss, self.sender.una),
+            Some(at) if self.sender.una <= at && at < self.sender.max);
+        if icmp.quote.flow_key() != self.flow_key() || !outstanding {
+            return;
+        }
+        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        match icmp.kind {
+            IcmpKind::PacketTooBig { mtu: 0 } => {
+                let size = icmp.quote.len as u32 + Packet::IP_HEADER;
+                let next = PLATEAUS.into_iter().find(|plateau| *plateau < size);
+                self.on_path_mtu(now, next.unwrap_or(0));
+            }
+            IcmpKind::PacketTooBig { mtu } => self.on_path_mtu(now, mtu),
+            IcmpKind::ProtocolUnreachable | IcmpKind::PortUnreachable if opening => {
+                self.finish(CloseReason::Refused);
+            }
+            IcmpKind::ProtocolUnreachable
+            | IcmpKind::PortUnreachable
+            | IcmpKind::NoRoute
+            | IcmpKind::HostUnreachable
+            | IcmpKind::Prohibited
+            | IcmpKind::TimeExceeded => self.pending.stalled = true,
+        }
+    }
+
+    /// The path carries packets of at most `mtu` octets. Less than
+    /// `min_path_mtu` is not believed: it would be an attack (RFC 5927 §7).
+    fn on_path_mtu(&mut self, now: Time, mtu: u32) {
+        if !self.config.path_mtu_discovery {
+            return;
+        }
+        let headers = Packet::IP_HEADER + TcpSegment::HEADER;
+        let mss = mtu.max(self.config.min_path_mtu).saturating_sub(headers) as u64;
+        self.shrink_segments(now, mss - self.options_in_each_segment());
+    }
+
+    /// After timeouts in a row: smaller segments may pass where larger ones
+    /// vanish.
+    pub(super) fn suspect_black_hole(&mut self, now: Time) {
+        let mss = self.sender.mss;
+        if self.config.black_hole_detection && self.retries >= BLACK_HOLE && mss > SAFE_MSS {
+            self.shrink_segments(now, (mss / 2).max(SAFE_MSS));
+        }
+    }
+
+    fn shrink_segments(&mut self, now: Time, mss: u64) {
+        if mss >= self.sender.mss {
+            return; // said already
+        }
+        self.sender.mss = mss;
+        self.timed = None;
+        if self.state.is_synchronized() && self.sender.flight() > 0 {
+            self.scheme.on_too_big(&mut self.sender);
+            let deadline = now + self.sender.rtt.rto();
+            self.timer(Due::Retransmit).set(deadline);
+        }
+    }
+}
