@@ -10,6 +10,7 @@
 mod config;
 mod connection;
 mod delivery_rate;
+mod listener;
 mod profile;
 mod range_set;
 mod receiver;
@@ -26,6 +27,7 @@ pub use config::{
     PacingMode, UndoOptions,
 };
 pub use connection::Connection;
+pub use listener::{Backlog, Listener, ListenerCounters, SynCookies};
 pub use range_set::{Range, RangeSet};
 pub use scoreboard::Scoreboard;
 pub use state::State;

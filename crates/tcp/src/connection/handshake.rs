@@ -11,7 +11,7 @@ use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::{CloseReason, Timer};
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::{TcpFlags, TcpOptions, TcpSegment};
+use anabranch_wire::{Body, Packet, TcpFlags, TcpOptions, TcpSegment};
 
 /// Octets that the timestamps option takes from each segment's payload.
 const TIMESTAMPS_LEN: u64 = 12;
@@ -59,6 +59,34 @@ impl Connection {
         self.timers = [Timer::IDLE; 4];
         self.extras = Extras::default();
         (self.syn_due, self.timed, self.retries) = (false, None, 0);
+    }
+
+    /// Takes a handshake up in SYN-RECEIVED whose SYN and SYN-ACK, numbered
+    /// `iss`, nobody has remembered (RFC 4987 §3.6).
+    pub(crate) fn resume(&mut self, now: Time, iss: Serial32, syn: &TcpSegment) {
+        self.iss = iss;
+        self.on_peer_syn(now, syn);
+        self.state = State::SynReceived;
+        (self.sender.nxt, self.sender.max) = (1, 1);
+    }
+
+    /// In TIME-WAIT: a SYN that is later than everything of this connection
+    /// (RFC 6191 §2): by its timestamp, or without one, or with an equal one,
+    /// by its number (RFC 9293 §3.10.7.4, MAY-2). The host may then drop this
+    /// connection and give the SYN to a [`Listener`](crate::Listener).
+    pub fn gives_way_to(&self, packet: &Packet) -> bool {
+        let Body::Tcp(segment) = &packet.body else { return false };
+        let others = TcpFlags::RST.union(TcpFlags::ACK);
+        let is_syn = segment.flags.contains(TcpFlags::SYN) && !segment.flags.intersects(others);
+        if self.state != State::TimeWait || !is_syn {
+            return false;
+        }
+        let recent = Serial32(self.ts_recent);
+        let age = segment.options.timestamps.filter(|_| self.agreed.timestamps);
+        match age.map(|ts| recent.distance_from(Serial32(ts.value))) {
+            Some(ahead) if ahead != 0 => ahead < 0,
+            _ => self.receiver.irs.at(self.receiver.nxt).is_before(segment.seq),
+        }
     }
 
     /// SYN-SENT (§3.10.7.3).

@@ -218,6 +218,11 @@ impl Connection {
         self.state
     }
 
+    /// The peer's address and port.
+    pub fn remote(&self) -> (Addr, u16) {
+        self.remote
+    }
+
     /// The offset after the last octet of data that the user gave.
     fn data_end(&self) -> u64 {
         self.sender.end - self.closed_by_user as u64

@@ -1,0 +1,286 @@
+//! A listening port: makes connections of the SYNs that come to it.
+//!
+//! Two queues, as in the common stacks: connections whose handshake is under
+//! way (at most `half_open`), and those that wait to be accepted (at most
+//! `backlog`; while it is full the last ACK of a handshake is left to be sent
+//! again). When the first queue is full a SYN is dropped, or answered without
+//! remembering it ([`SynCookies`], RFC 4987 §3.6).
+//!
+//! The host gives it every packet to the port that belongs to no accepted
+//! connection, and otherwise drives it like an endpoint.
+
+mod cookie;
+
+use crate::config::Config;
+use crate::connection::Connection;
+use crate::state::State;
+use anabranch_endpoint::{Endpoint, Generator};
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::{Addr, Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
+use cookie::Cookies;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// When SYNs are answered without being remembered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SynCookies {
+    /// Never: a SYN that finds the queue full is dropped.
+    Off,
+    /// When the queue of handshakes is full.
+    WhenFull,
+    /// Always.
+    Always,
+}
+
+/// Limits of a [`Listener`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Backlog {
+    /// Most handshakes under way.
+    pub half_open: usize,
+    /// Most connections that wait to be accepted.
+    pub backlog: usize,
+    /// SYN cookies.
+    pub cookies: SynCookies,
+}
+
+impl Default for Backlog {
+    /// 256 handshakes (RFC 4987 §2.1 names such sizes), 128 to be accepted.
+    fn default() -> Backlog {
+        Backlog { half_open: 256, backlog: 128, cookies: SynCookies::WhenFull }
+    }
+}
+
+/// What a listener has seen; totals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ListenerCounters {
+    /// SYNs dropped for want of room.
+    pub dropped_syns: u64,
+    /// SYNs answered by a cookie.
+    pub cookies_sent: u64,
+    /// Connections made of cookies that came back.
+    pub cookies_accepted: u64,
+    /// Last ACKs of handshakes that found the backlog full.
+    pub overflows: u64,
+}
+
+/// A listening port.
+#[derive(Debug)]
+pub struct Listener {
+    config: Arc<Config>,
+    limits: Backlog,
+    local: (Addr, u16),
+    /// Every connection draws the same key from a copy of it, so that numbers
+    /// of one pair of sockets follow the clock (RFC 6528 §3).
+    generator: Generator,
+    cookies: Cookies,
+    half_open: BTreeMap<(Addr, u16), Connection>,
+    ready: VecDeque<Connection>,
+    replies: VecDeque<Packet>,
+    counters: ListenerCounters,
+}
+
+impl Listener {
+    /// Listens at `local`; `config` is that of the connections. The generator
+    /// gives the secret keys.
+    pub fn new(
+        config: impl Into<Arc<Config>>,
+        limits: Backlog,
+        local: (Addr, u16),
+        mut generator: Generator,
+    ) -> Listener {
+        let key = [generator.next_u64(), generator.next_u64()];
+        Listener {
+            config: config.into(),
+            limits,
+            local,
+            generator,
+            cookies: Cookies { key, local },
+            half_open: BTreeMap::new(),
+            ready: VecDeque::new(),
+            replies: VecDeque::new(),
+            counters: ListenerCounters::default(),
+        }
+    }
+
+    /// The connection that has waited longest. From now on the host gives it
+    /// its packets.
+    pub fn accept(&mut self) -> Option<Connection> {
+        self.ready.pop_front()
+    }
+
+    /// A packet arrived for the port, of no accepted connection.
+    pub fn handle_input(&mut self, now: Time, packet: &Packet) {
+        let Body::Tcp(segment) = &packet.body else { return };
+        let remote = (packet.src, segment.src_port);
+        if let Some(waiting) = self.ready.iter_mut().find(|c| c.remote() == remote) {
+            waiting.handle_input(now, packet);
+        } else if self.half_open.contains_key(&remote) {
+            self.on_handshake(now, remote, packet, segment);
+        } else {
+            self.on_new(now, remote, packet, segment);
+        }
+    }
+
+    /// Deadlines of handshakes may have passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.half_open.values_mut().for_each(|c| c.handle_timeout(now));
+        self.half_open.retain(|_, c| c.state() == State::SynReceived);
+        self.ready.iter_mut().for_each(|c| c.handle_timeout(now));
+    }
+
+    /// The next packet to send; call until `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        let reply = self.replies.pop_front();
+        reply
+            .or_else(|| self.half_open.values_mut().find_map(|c| c.poll_transmit(now)))
+            .or_else(|| self.ready.iter_mut().find_map(|c| c.poll_transmit(now)))
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout).
+    pub fn poll_timeout(&self) -> Time {
+        let all = self.half_open.values().chain(&self.ready);
+        all.map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER)
+    }
+
+    /// What it has seen.
+    pub fn counters(&self) -> ListenerCounters {
+        self.counters
+    }
+
+    /// Handshakes under way, and connections that wait to be accepted.
+    pub fn lengths(&self) -> (usize, usize) {
+        (self.half_open.len(), self.ready.len())
+    }
+
+    /// A packet of a handshake that is under way.
+    fn on_handshake(
+        &mut self,
+        now: Time,
+        remote: (Addr, u16),
+        packet: &Packet,
+        segment: &TcpSegment,
+    ) {
+        let ends = TcpFlags::RST.union(TcpFlags::SYN);
+        let full = self.ready.len() >= self.limits.backlog;
+        if full && !segment.flags.intersects(ends) {
+            self.counters.overflows += 1;
+            return;
+        }
+        let Some(connection) = self.half_open.get_mut(&remote) else { return };
+        connection.handle_input(now, packet);
+        let state = connection.state();
+        if state == State::SynReceived {
+            return;
+        }
+        let Some(mut connection) = self.half_open.remove(&remote) else { return };
+        if state.is_synchronized() {
+            self.ready.push_back(connection);
+        } else {
+            // Reset, or back in LISTEN, which is this listener.
+            self.replies.extend(connection.poll_transmit(now));
+        }
+    }
+
+    /// A packet of nobody that is known.
+    fn on_new(&mut self, now: Time, remote: (Addr, u16), packet: &Packet, segment: &TcpSegment) {
+        let has = |flag| segment.flags.contains(flag);
+        if has(TcpFlags::RST) {
+            return;
+        }
+        if has(TcpFlags::ACK) {
+            if has(TcpFlags::SYN) || !self.on_cookie(now, remote, packet, segment) {
+                let reset = self.segment(remote, segment.ack, TcpFlags::RST);
+                self.replies.push_back(self.packet(remote, reset));
+            }
+        } else if has(TcpFlags::SYN) {
+            let full = self.half_open.len() >= self.limits.half_open;
+            match self.limits.cookies {
+                SynCookies::Always => self.send_cookie(now, remote, segment),
+                SynCookies::WhenFull if full => self.send_cookie(now, remote, segment),
+                _ if full => self.counters.dropped_syns += 1,
+                _ => {
+                    let mut connection = self.connection(remote);
+                    connection.handle_input(now, packet);
+                    self.half_open.insert(remote, connection);
+                }
+            }
+        }
+    }
+
+    fn connection(&self, remote: (Addr, u16)) -> Connection {
+        Connection::server(self.config.clone(), self.local, remote, self.generator.clone())
+    }
+
+    fn send_cookie(&mut self, now: Time, remote: (Addr, u16), syn: &TcpSegment) {
+        self.counters.cookies_sent += 1;
+        let cookie = self.cookies.make(now, remote, syn.seq, syn.options.mss.unwrap_or(536));
+        let mut answer = self.segment(remote, cookie, TcpFlags::SYN.union(TcpFlags::ACK));
+        answer.ack = syn.seq.add(1);
+        answer.window = self.config.receive_buffer.min(0xFFFF) as u16;
+        answer.options.mss = Some(self.config.mss as u16);
+        self.replies.push_back(self.packet(remote, answer));
+    }
+
+    /// An ACK that may bring back a cookie; true when it does, even if there is
+    /// no room for the connection.
+    fn on_cookie(
+        &mut self,
+        now: Time,
+        remote: (Addr, u16),
+        packet: &Packet,
+        segment: &TcpSegment,
+    ) -> bool {
+        let cookie = Serial32(segment.ack.0.wrapping_sub(1));
+        let peer = Serial32(segment.seq.0.wrapping_sub(1));
+        let none = self.limits.cookies == SynCookies::Off;
+        let Some(mss) = self.cookies.check(now, remote, peer, cookie).filter(|_| !none) else {
+            return false;
+        };
+        if self.ready.len() >= self.limits.backlog {
+            self.counters.overflows += 1;
+            return true;
+        }
+        // The SYN as far as the cookie remembers it.
+        let options = TcpOptions { mss: Some(mss), ..TcpOptions::default() };
+        let window = segment.window;
+        let syn = TcpSegment {
+            seq: peer,
+            ack: Serial32(0),
+            flags: TcpFlags::SYN,
+            urgent: 0,
+            options,
+            window,
+            payload: Payload::EMPTY,
+            ..*segment
+        };
+        let mut connection = self.connection(remote);
+        connection.resume(now, cookie, &syn);
+        connection.handle_input(now, packet);
+        if connection.state().is_synchronized() {
+            self.counters.cookies_accepted += 1;
+            self.ready.push_back(connection);
+        }
+        true
+    }
+
+    fn segment(&self, remote: (Addr, u16), seq: Serial32, flags: TcpFlags) -> TcpSegment {
+        TcpSegment {
+            src_port: self.local.1,
+            dst_port: remote.1,
+            seq,
+            ack: Serial32(0),
+            flags,
+            window: 0,
+            urgent: 0,
+            options: TcpOptions::default(),
+            payload: Payload::EMPTY,
+        }
+    }
+
+    fn packet(&self, remote: (Addr, u16), segment: TcpSegment) -> Packet {
+        Packet::new(self.local.0, remote.0, Body::Tcp(segment))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! SYN cookies (RFC 4987 §3.6 and appendix A): what a listener must remember
+//! of a SYN, in the sequence number of its answer.
+//!
+//! ```text
+//!  31      27 26  24 23                                0
+//! +----------+------+-----------------------------------+
+//! | t mod 32 | mss  | F(addresses, ports, peer's ISN, t) |
+//! +----------+------+-----------------------------------+
+//! ```
+//!
+//! `t` counts periods of 64 s, `mss` is an index into a table, `F` is
+//! SipHash-2-4 under the listener's key. Window scale, SACK and timestamps are
+//! not remembered, and so are not used on such a connection.
+
+use crate::connection::isn::sip_hash;
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::Addr;
+
+/// Segment sizes that a cookie can tell.
+const SIZES: [u16; 8] = [64, 512, 536, 1024, 1220, 1440, 1460, 8960];
+
+/// How long a count lasts; a cookie is good for the count in which it was made
+/// and the next.
+const PERIOD: Span = Span::from_secs(64);
+
+/// The makings of a cookie but for the date.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cookies {
+    pub key: [u64; 2],
+    /// The listener.
+    pub local: (Addr, u16),
+}
+
+impl Cookies {
+    /// The cookie for a SYN from `remote` with the number `peer`.
+    pub fn make(&self, now: Time, remote: (Addr, u16), peer: Serial32, mss: u16) -> Serial32 {
+        let count = count(now);
+        let index = SIZES.iter().rposition(|size| *size <= mss).unwrap_or(0) as u32;
+        let hash = self.hash(count, remote, peer, index);
+        Serial32((count as u32 & 31) << 27 | index << 24 | hash)
+    }
+
+    /// The segment size that a cookie tells, if it is one of ours of late.
+    pub fn check(
+        &self,
+        now: Time,
+        remote: (Addr, u16),
+        peer: Serial32,
+        cookie: Serial32,
+    ) -> Option<u16> {
+        let (index, hash) = (cookie.0 >> 24 & 7, cookie.0 & 0xff_ffff);
+        let recent = [Some(count(now)), count(now).checked_sub(1)];
+        let mut counts = recent.into_iter().flatten();
+        counts
+            .any(|n| n as u32 & 31 == cookie.0 >> 27 && self.hash(n, remote, peer, index) == hash)
+            .then(|| SIZES[index as usize])
+    }
+
+    fn hash(&self, count: u64, remote: (Addr, u16), peer: Serial32, index: u32) -> u32 {
+        let mut message = Vec::with_capacity(28);
+        for word in [self.local.0.0, remote.0.0, peer.0, index] {
+            message.extend_from_slice(&word.to_le_bytes());
+        }
+        message.extend_from_slice(&self.local.1.to_le_bytes());
+        message.extend_from_slice(&remote.1.to_le_bytes());
+        message.extend_from_slice(&count.to_le_bytes());
+        sip_hash(self.key, &message) as u32 & 0xff_ffff
+    }
+}
+
+fn count(now: Time) -> u64 {
+    now.as_picos() / PERIOD.as_picos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_good_for_two_periods_and_one_peer() {
+        let cookies = Cookies { key: [1, 2], local: (Addr(1), 80) };
+        let (peer, isn) = ((Addr(0), 1000), Serial32(7));
+        let at = |s| Time::ZERO + Span::from_secs(s);
+        let cookie = cookies.make(at(100), peer, isn, 1460);
+        assert_eq!(cookies.check(at(100), peer, isn, cookie), Some(1460));
+        assert_eq!(cookies.check(at(191), peer, isn, cookie), Some(1460));
+        assert_eq!(cookies.check(at(192), peer, isn, cookie), None);
+        assert_eq!(cookies.check(at(100), (Addr(0), 1001), isn, cookie), None);
+        assert_eq!(cookies.check(at(100), peer, Serial32(8), cookie), None);
+        assert_eq!(cookies.check(at(100), peer, isn, cookie.add(1 << 24)), None);
+        let other = Cookies { key: [1, 3], ..cookies };
+        assert_eq!(other.check(at(100), peer, isn, cookie), None);
+    }
+
+    #[test]
+    fn the_segment_size_is_rounded_down_to_one_that_can_be_told() {
+        let cookies = Cookies { key: [1, 2], local: (Addr(1), 80) };
+        let (peer, isn) = ((Addr(0), 1000), Serial32(7));
+        for (mss, told) in [(64, 64), (535, 512), (1400, 1220), (1460, 1460), (65_000, 8960)] {
+            let cookie = cookies.make(Time::ZERO, peer, isn, mss);
+            assert_eq!(cookies.check(Time::ZERO, peer, isn, cookie), Some(told));
+        }
+    }
+}
