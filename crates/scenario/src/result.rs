@@ -88,6 +88,9 @@ pub struct RunInfo {
     pub events: u64,
     /// Packets times the links that each crossed.
     pub packet_hops: u64,
+    /// Packets that hosts dropped because the transport's checksum did not
+    /// match.
+    pub dropped_checksum: u64,
     /// Wall-clock seconds.
     pub wall_s: f64,
     /// CPU seconds of the thread.

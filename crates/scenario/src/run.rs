@@ -146,6 +146,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
             generator: GENERATOR,
             events: simulation.events(),
             packet_hops: simulation.packet_hops(),
+            dropped_checksum: simulation.node_drops().checksum,
             wall_s,
             cpu_s,
             end_s: end.as_secs_f64(),

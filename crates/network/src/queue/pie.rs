@@ -60,6 +60,10 @@ pub struct PieConfig {
     pub derandomize: bool,
     /// Limits an increase to 0.02 from a probability of 0.1 on (§5.5).
     pub cap: bool,
+    /// PIE is off until the queue reaches this share of the limit, and again
+    /// once it is empty and forgotten (§5.6); 0 for always on. The RFC advises
+    /// a third.
+    pub activate: f64,
 }
 
 impl Default for PieConfig {
@@ -78,6 +82,7 @@ impl Default for PieConfig {
             ecn_threshold: 0.1,
             derandomize: false,
             cap: false,
+            activate: 0.0,
         }
     }
 }
@@ -93,6 +98,10 @@ impl PieConfig {
                 return Err(ConfigError::new(field, value, "from 0 to 1000 per second"));
             }
         }
+        if self.activate > 0.0 && self.limit == QueueLimit::Unlimited {
+            return Err(ConfigError::new("activate", self.activate, "0 without a limit"));
+        }
+        ConfigError::probability("activate", self.activate)?;
         ConfigError::probability("ecn_threshold", self.ecn_threshold)
     }
 }
@@ -114,6 +123,7 @@ pub struct Pie {
     /// qdelay_old_, seconds.
     old_delay: f64,
     backlog: u64,
+    active: bool,
     next_update: Time,
     measurement: Option<Measurement>,
     /// avg_dq_time_: seconds for [`DQ_THRESHOLD`] octets; zero when not known.
@@ -138,6 +148,7 @@ impl Pie {
             delay: 0.0,
             old_delay: 0.0,
             backlog: 0,
+            active: config.activate == 0.0,
             next_update: Time::ZERO + config.update,
             measurement: None,
             departure_time: 0.0,
@@ -159,6 +170,9 @@ impl Pie {
     /// A packet comes; all departures up to now have been told.
     pub fn on_arrival(&mut self, it: &Arrival) -> Decision {
         self.update_before(it.now.saturating_add(Span::from_picos(1)));
+        if self.config.activate > 0.0 && !self.switch(it) {
+            return Decision::Admit;
+        }
         let half = self.config.target.as_secs_f64() / 2.0;
         if self.probability == 0.0 && self.delay < half && self.old_delay < half {
             self.burst_left = self.config.burst;
@@ -230,8 +244,36 @@ impl Pie {
         }
     }
 
-    /// Makes the updates that lie before `end`.
+    /// §5.6: on or off, by the queue and by what is remembered.
+    fn switch(&mut self, it: &Arrival) -> bool {
+        let share = self.config.activate;
+        if self.active {
+            self.active = !(self.probability == 0.0 && self.old_delay == 0.0 && self.backlog == 0);
+            return self.active;
+        }
+        let reached = match self.config.limit {
+            QueueLimit::Packets(n) => it.waiting.packets as f64 >= n as f64 * share,
+            QueueLimit::Octets(n) => it.waiting.octets as f64 >= n.0 as f64 * share,
+            QueueLimit::Unlimited => false,
+        };
+        if reached {
+            self.active = true;
+            self.probability = 0.0;
+            self.accumulated = 0.0;
+            self.old_delay = 0.0;
+            self.burst_left = self.config.burst;
+            self.measurement = Some(Measurement { since: it.now, octets: 0 });
+            self.departure_time = 0.0;
+            self.next_update = it.now.saturating_add(self.config.update);
+        }
+        reached
+    }
+
+    /// Makes the updates that lie before `end`; none while PIE is off.
     fn update_before(&mut self, end: Time) {
+        if !self.active {
+            return;
+        }
         while self.next_update < end {
             let before = (self.probability, self.delay, self.old_delay, self.burst_left);
             self.update();

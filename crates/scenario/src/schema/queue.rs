@@ -169,6 +169,7 @@ fn read_pie(q: &Fields<'_>) -> Result<PieConfig, InputError> {
         ecn_threshold: q.probability("ecn_threshold")?.unwrap_or(d.ecn_threshold),
         derandomize: q.boolean("derandomize")?.unwrap_or(d.derandomize),
         cap: q.boolean("cap")?.unwrap_or(d.cap),
+        activate: q.probability("activate")?.unwrap_or(d.activate),
     })
 }
 
@@ -269,6 +270,7 @@ pub(super) fn write(queue: &QueueConfig) -> Value {
                 ("ecn_threshold", it.ecn_threshold.into()),
                 ("derandomize", it.derandomize.into()),
                 ("cap", it.cap.into()),
+                ("activate", it.activate.into()),
             ]);
             "pie"
         }

@@ -176,6 +176,32 @@ fn the_departure_rate_gives_the_delay() {
 }
 
 #[test]
+fn it_wakes_at_a_share_of_the_limit_and_sleeps_when_all_is_forgotten() {
+    let limit = QueueLimit::Packets(30);
+    let mut it = pie(PieConfig { activate: 1.0 / 3.0, limit, ..PieConfig::default() });
+    let with = |packets, ms| {
+        let waiting = Waiting { packets, octets: packets * 1500 };
+        Arrival { waiting, ..arrival(at(MS(ms))) }
+    };
+    run(&mut it, 1..100, |_| MS(500));
+    it.on_arrival(&with(9, 100));
+    assert!(!it.active && it.probability() == 0.0); // no update was made
+    it.on_arrival(&with(10, 101));
+    assert!(it.active);
+    // The first update is T_UPDATE later, not on the grid of the start.
+    assert_eq!((it.next_update, it.burst_left), (at(MS(116)), MS(150)));
+    run(&mut it, 101..2000, |_| MS(500));
+    assert!(it.probability() > 0.0);
+    while it.backlog > 0 {
+        it.on_departure(at(MS(2000)), MS(500), 1500);
+    }
+    it.on_arrival(&with(0, 2001));
+    assert!(it.active); // still remembers
+    it.on_arrival(&with(0, 60_000));
+    assert!(!it.active);
+}
+
+#[test]
 fn increases_are_capped_where_asked() {
     let step = |cap| {
         let mut it = pie(PieConfig { cap, ..PieConfig::default() });

@@ -31,7 +31,7 @@ const LINKS: &[&str] = &[
     "queue = { kind = \"red\", ecn = true }",
     "queue = { kind = \"red\", min = \"9 kB\", max = \"30 kB\", limit = \"200 kB\", wait = false, by_size = true }",
     "queue = { kind = \"red\", adaptive = true, target_delay = \"10 ms\" }",
-    "queue = { kind = \"pie\", ecn = true, delay = \"rate\", derandomize = true, cap = true }",
+    "queue = { kind = \"pie\", ecn = true, delay = \"rate\", derandomize = true, cap = true, activate = 0.1 }",
     "queue = { kind = \"codel\", target = \"10 ms\", ecn = true }",
     "queue = { kind = \"fq-codel\", queues = 64, limit = \"600 packets\" }",
     "queue = { kind = \"dualpi2\", coupling = 2.5 }",
@@ -188,6 +188,19 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         let said = refused(&format!("{PLAIN}{fields}"));
         assert!(said.contains(expected), "{fields}\n  said     {said}\n  expected {expected}");
     }
+}
+
+#[test]
+fn hosts_drop_what_their_checksum_shows_to_be_damaged() {
+    let corrupt = "impairments = [{ kind = \"corrupt\", probability = 0.02 }]";
+    let s = scenario(&format!("{PLAIN}{corrupt}")).set("flows.f.octets", "true").unwrap();
+    let result = run(&s, &RunOptions { check: true, ..RunOptions::default() }).unwrap();
+    let (flow, link) = (&result.flows[0], &result.links[0].counters);
+    assert_eq!((flow.bytes, flow.wrong_octets), (2_000_000, 0));
+    // Of some 1400 packets 28 are hit, one in 75 of these in the IP header.
+    let hit = result.run.dropped_checksum + link.dropped_corrupt;
+    assert!((12..=50).contains(&hit) && result.run.dropped_checksum > 10, "{hit}");
+    assert_eq!(link.dropped(), link.dropped_corrupt + link.dropped_queue);
 }
 
 #[test]
