@@ -279,6 +279,9 @@ impl<L: Law> Controller for AckClocked<L> {
             self.law.on_undo();
             if let Some(extras) = &mut self.extras {
                 extras.exit.on_undo();
+                if let Some(validation) = &mut extras.validation {
+                    validation.on_undo();
+                }
             }
         }
         self.can_undo = false;

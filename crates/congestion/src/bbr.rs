@@ -222,7 +222,7 @@ impl Model {
     fn inflight(&self, gain: f64, mss: u64) -> u64 {
         let Some(rtprop) = self.rtprop else { return self.initial_cwnd };
         let bdp = self.btl_bw.max() * rtprop.as_secs_f64();
-        (gain * bdp) as u64 + 3 * self.send_quantum(mss)
+        ((gain * bdp) as u64).saturating_add(3 * self.send_quantum(mss))
     }
 
     /// §4.2.2: what may leave at once.

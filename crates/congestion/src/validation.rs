@@ -140,6 +140,11 @@ impl Validation {
         }
     }
 
+    /// The signal was none: the window is what it was, and stays so.
+    pub(crate) fn on_undo(&mut self) {
+        self.recovering = None;
+    }
+
     /// §4.4.1: at the end of the recovery the window is lowered by R / 2.
     pub(crate) fn on_feedback(&mut self, window: &mut Window, feedback: &Feedback, mss: f64) {
         let Some(lost) = &mut self.recovering else { return };

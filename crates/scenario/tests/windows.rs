@@ -2,6 +2,7 @@
 //! for.
 
 use anabranch_scenario::{RunOptions, RunResult, Scenario, run};
+use anabranch_testkit::marks::record;
 
 /// `count` flows without end over one link of `rate` and 20 ms each way, with
 /// these fields of the link and of TCP.
@@ -67,6 +68,8 @@ fn bbr_keeps_nine_tenths_of_a_link_that_loses_one_percent() {
         for (loss, at_least) in [(0.0, 0.97), (0.001, 0.97), (0.01, 0.90)] {
             let bbr = lossy(loss, &format!("window = \"bbr\"\nrecovery = \"{recovery}\""));
             let part = goodput(&bbr, 10.0) / SHARE;
+            let quantity = format!("goodput at random loss {loss}, {recovery} recovery, TCP");
+            record("T9", &quantity, format!("> {at_least}"), format!("{part:.3}"), "at least");
             assert!(part > at_least, "{recovery}, {loss}: {part}");
         }
         let reno = lossy(0.01, &format!("window = \"reno\"\nrecovery = \"{recovery}\""));
@@ -89,6 +92,9 @@ fn vegas_flows_keep_alpha_to_beta_segments_each_in_the_queue() {
         let result = long_flows("20 Mbit/s", n, link, "window = \"vegas\"", "30 s");
         let queue = after(&result, "l.queue", 20.0);
         let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+        let quantity = format!("packets that wait, {n} flows, TCP");
+        let expected = format!("{} to {}", 2 * n, 4 * n);
+        record("T8", &quantity, expected, format!("{mean:.1}"), "a packet");
         // n alpha to n beta; the packet that is being transmitted may count.
         let n = f64::from(n);
         assert!((2.0 * n - 1.0..=4.0 * n).contains(&mean), "{n} flows: {mean}");
@@ -110,6 +116,8 @@ fn dctcp_flows_fill_the_queue_to_the_threshold_and_a_packet_each() {
         let queue = after(&result, "l.queue", 10.0);
         let most = queue.iter().copied().fold(0.0, f64::max);
         let least = queue.iter().copied().fold(f64::INFINITY, f64::min);
+        let quantity = format!("largest queue, N = {n}, K = {k}, 20 Mbit/s, 40 ms, TCP");
+        record("T10", &quantity, k + n, most, "a packet");
         assert!((most - f64::from(k + n)).abs() <= 1.0, "N = {n}, K = {k}: {most}");
         assert!(least >= 1.0, "N = {n}, K = {k}: {least}");
         assert!(goodput(&result, 20.0) > 0.99 * SHARE, "N = {n}, K = {k}");

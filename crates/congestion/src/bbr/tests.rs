@@ -2,6 +2,7 @@ use super::*;
 use crate::testkit::bottleneck::{Bottleneck, Network};
 use crate::testkit::{MSS, feedback, path as view};
 use crate::{Algorithm, Congestion};
+use anabranch_testkit::marks::record;
 
 fn path(buffer: usize, loss: f64) -> Bottleneck {
     let (rate, rtt) = (Rate::mbit(10), Span::from_millis(40));
@@ -41,6 +42,8 @@ fn startup_fills_the_pipe_drains_it_and_cycles() {
     assert_eq!((phases[0].0, phases[0].1), (State::Startup, gain));
     assert_eq!((phases[1].0, phases[1].1), (State::Drain, 1.0 / gain));
     assert_eq!((phases[2].0, phases[2].1), (State::ProbeBw, 1.0));
+    let shown = format!("{:.3}, {:.3}, 1", phases[0].1, phases[1].1);
+    record("T9", "gains of Startup, Drain, ProbeBW", "2.885, 0.347, 1", shown, "exact");
     let rtprop = model(&network).rtprop.unwrap().as_secs_f64();
     for cycle in phases[3..].chunks_exact(3).take(20) {
         let gains: Vec<_> = cycle.iter().map(|(_, gain, _)| *gain).collect();
@@ -52,6 +55,8 @@ fn startup_fills_the_pipe_drains_it_and_cycles() {
     }
     // Two phases and six more: 8 RTprop, within what an ACK's spacing adds.
     let up: Vec<_> = phases.iter().filter(|(_, gain, _)| *gain == 1.25).map(|p| p.2).collect();
+    let mean = (*up.last().unwrap() - up[0]).as_secs_f64() / rtprop / (up.len() - 1) as f64;
+    record("T9", "cycle of ProbeBW, RTprop", 8, format!("{mean:.2}"), "7 to 8.3");
     for pair in up.windows(2) {
         let cycle = (pair[1] - pair[0]).as_secs_f64() / rtprop;
         assert!((7.0..8.3).contains(&cycle), "{cycle} RTprop");
@@ -105,6 +110,8 @@ fn the_propagation_time_is_probed_every_ten_seconds_for_200_ms() {
         assert!((9.9..10.4).contains(&apart), "{apart}");
     }
     let utilisation = n.utilisation(Span::from_secs(60));
+    let shown = format!("{utilisation:.3}");
+    record("T9", "utilisation without loss, 200 ms of 10 s for ProbeRTT", 0.98, shown, "0.005");
     assert!((0.975..0.985).contains(&utilisation), "{utilisation}");
 }
 
@@ -116,6 +123,9 @@ fn random_loss_costs_what_is_lost_where_reno_collapses() {
         let mut n = network(path(100, loss), 1);
         n.run(Span::from_secs(2));
         let utilisation = n.utilisation(Span::from_secs(60));
+        let quantity = format!("utilisation at random loss {loss}, packet-level model");
+        let expected = format!("> {at_least}");
+        record("T9", &quantity, expected, format!("{utilisation:.3}"), "at least");
         assert!(utilisation > at_least, "{loss}: {utilisation}");
     }
     let reno = Algorithm::from_name("reno").unwrap();

@@ -2,6 +2,7 @@ use super::*;
 use crate::testkit::bottleneck::{Bottleneck, Network};
 use crate::testkit::{MSS, event, feedback, path};
 use crate::{Algorithm, Controller};
+use anabranch_testkit::marks::record;
 use anabranch_units::{Rate, Span, Time};
 
 /// Windows of ten segments, the first `marked` of each marked.
@@ -95,8 +96,12 @@ fn the_queue_of_long_flows_is_that_of_the_analysis() {
     ] {
         let (least, most, oscillations, utilisation) = queue_of(n, k);
         let (n, k) = (n as f64, k as f64);
+        let name = |what| format!("{what}, N = {n}, K = {k}, 10 Gbit/s, 100 us");
+        record("T10", &name("largest queue"), k + n, most, "exact");
         assert_eq!(most, k + n, "N = {n}, K = {k}");
         let amplitude = 0.5 * (2.0 * n * (125.0 + k)).sqrt();
+        let mark = format!("{:.0} %", of_amplitude * 100.0);
+        record("T10", &name("amplitude"), format!("{amplitude:.1}"), most - least, &mark);
         let error = (most - least) / amplitude - 1.0;
         assert!(error.abs() < of_amplitude, "N = {n}, K = {k}: amplitude {error:+.2}");
         let rtt = 100e-6 + (most + least) / 2.0 * 0.8e-6;

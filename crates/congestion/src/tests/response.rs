@@ -6,6 +6,7 @@ use crate::highspeed::{HighSpeed, HighSpeedOptions};
 use crate::reno::{Reno, RenoOptions};
 use crate::testkit::{MSS, Path};
 use crate::{Cause, Controller};
+use anabranch_testkit::marks::record;
 use anabranch_units::Span;
 
 /// Average window of CUBIC without fast convergence, started on the fixed
@@ -43,7 +44,10 @@ fn cubic_has_the_average_window_of_rfc_9438() {
     {
         let expected = cubic_average(rtt_ms, p);
         assert_within(expected, table, 0.003);
-        assert_within(cubic_from(expected, rtt_ms, p, epochs), table, 0.01);
+        let measured = cubic_from(expected, rtt_ms, p, epochs);
+        let quantity = format!("average window, R = {rtt_ms} ms, p = {p:e}");
+        record("T6", &quantity, table, format!("{measured:.1}"), "1 %");
+        assert_within(measured, table, 0.01);
     }
 }
 
@@ -55,7 +59,10 @@ fn cubic_has_reno_s_average_window_where_that_is_larger() {
     for (p, table) in [(1e-4, 120.0), (1e-5, 379.0)] {
         let expected = (1.5_f64 / p).sqrt();
         assert_within(expected, table, 0.025);
-        assert_within(cubic_from(expected, 10, p, 20), expected, 0.01);
+        let measured = cubic_from(expected, 10, p, 20);
+        let quantity = format!("Reno-friendly average window, R = 10 ms, p = {p:e}");
+        record("T6", &quantity, format!("{expected:.1}"), format!("{measured:.1}"), "1 %");
+        assert_within(measured, expected, 0.01);
     }
 }
 
@@ -80,6 +87,8 @@ fn highspeed_has_the_response_function_of_rfc_3649() {
         let mut path = Path::new(Span::from_millis(100));
         path.periodic_loss(&mut c, p, epochs);
         let measured = path.periodic_loss(&mut c, p, epochs);
+        let quantity = format!("average window, p = {p:e}");
+        record("T7", &quantity, format!("{expected:.1}"), format!("{measured:.1}"), "6 %");
         assert_within(measured, expected, 0.06);
     }
 }

@@ -94,6 +94,18 @@ fn a_loss_in_the_non_validated_phase_falls_to_half_of_what_was_used() {
 }
 
 #[test]
+fn an_undo_takes_back_what_the_end_of_the_recovery_would_take() {
+    let mut flow = Flow::new(40);
+    flow.rounds(20, 10);
+    let window = flow.c.window();
+    flow.loss(8);
+    flow.feedback(2, true);
+    flow.c.on_undo();
+    flow.feedback(0, false);
+    assert_eq!(flow.c.window(), window);
+}
+
+#[test]
 fn a_loss_in_the_validated_phase_is_reno_s() {
     let mut flow = Flow::new(40);
     flow.rounds(20, 40);

@@ -2,6 +2,7 @@ use super::*;
 use crate::testkit::bottleneck::{Bottleneck, Network};
 use crate::testkit::{MSS, event, path};
 use crate::{Algorithm, Controller};
+use anabranch_testkit::marks::record;
 use anabranch_units::{Rate, Time};
 
 /// Rounds of whole flights, each with one round-trip time.
@@ -92,6 +93,9 @@ fn flows_keep_alpha_to_beta_segments_each_in_the_queue() {
         let utilisation = network.utilisation(Span::from_secs(10));
         let found = network.queue.iter().map(|(_, packets)| *packets).sum::<usize>();
         let mean = found as f64 / network.queue.len() as f64;
+        let quantity = format!("packets in the queue, {n} flows, packet-level model");
+        let expected = format!("{} to {}", 2 * n, 4 * n);
+        record("T8", &quantity, expected, format!("{mean:.1}"), "within");
         let n = n as f64;
         assert!((2.0 * n..=4.0 * n).contains(&mean), "{n} flows: {mean}");
         assert!(utilisation > 0.99, "{utilisation}");

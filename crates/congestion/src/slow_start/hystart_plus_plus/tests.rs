@@ -3,6 +3,7 @@ use crate::ack_clocked::Common;
 use crate::reno::{Reno, RenoOptions};
 use crate::testkit::{MSS, path};
 use crate::{Cause, CongestionEvent, Controller, PathView, SlowStartExit};
+use anabranch_testkit::marks::record;
 use anabranch_units::Time;
 
 /// A Reno window under HyStart++, driven round by round: every ACK of a round
@@ -74,6 +75,9 @@ fn a_ramp_ends_slow_start_in_the_round_that_the_rfc_says() {
         window = flow.c.window();
     }
     flow.ack(MSS, 126);
+    let exit = flow.c.ssthresh() as f64 / MSS as f64;
+    let quantity = "window at the exit of CSS, after RTTs of 100, 100, 110, 112 and 126 ms";
+    record("T12", quantity, window as f64 / MSS as f64, exit, "exact");
     assert_eq!((flow.c.ssthresh(), flow.c.window()), (window, window));
     flow.round(126);
     assert!(flow.c.window() <= window + MSS, "congestion avoidance follows");
@@ -87,6 +91,8 @@ fn the_threshold_is_between_4_and_16_ms() {
             let mut flow = Flow::new(10, HyStartPlusPlusOptions::default());
             flow.round(rtt);
             let window = flow.round(rtt + rise);
+            let quantity = format!("a rise of {rise} ms over {rtt} ms begins CSS");
+            record("T12", &quantity, in_css, window < 40, "exact");
             assert_eq!(window < 40, in_css, "{rtt} ms + {rise} ms: {window}");
         }
     }
