@@ -99,7 +99,7 @@ def test_closed_forms_hold(anabranch: Command, tmp_path: Path) -> None:
     result = anabranch("reproduce", name, "--quick", "--out", tmp_path)
     assert result.returncode == 0, result.stderr
     verdicts = {row["claim"]: row["verdict"] for row in tables.read_csv(tmp_path / "claims.csv")}
-    for exact in ("T4", "T6", "T11", "buffer"):
+    for exact in ("T4", "T6", "T7", "T11", "buffer"):
         assert verdicts[exact] == "holds", verdicts
     measures = tables.read_csv(tmp_path / name / "measures.csv")
     corrected = [row for row in measures if row["quantity"].startswith("the same with recovery")]

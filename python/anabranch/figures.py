@@ -48,7 +48,7 @@ class Plot:
     looks: Mapping[str, Look] = field(default_factory=dict)
     xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
-    legend: Literal["upper left", "upper right", "lower right"] = "upper left"
+    legend: Literal["upper left", "upper right", "lower left", "lower right"] = "upper left"
     """The corner of the legend."""
     log: str = ""
     """Axes with a logarithmic scale: any of `x` and `y`."""

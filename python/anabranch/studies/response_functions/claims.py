@@ -13,10 +13,13 @@ from anabranch.experiment import RunResult
 from anabranch.stats import Estimate
 from anabranch.studies.response_functions import models
 from anabranch.studies.response_functions.conditions import WARM_UP, Run, plan, rtt
-from anabranch.studies.results import Claim, Measure
+from anabranch.studies.results import Claim, Measure, Verdict
 
 Values = Mapping[Run, float]
 """One number a run: the average window in segments, the share of the link, or rounds."""
+
+BBR_SHARE = 0.9
+"""What validation asks of BBR at one percent of loss."""
 
 MIN_RTO = 1.0
 """T0 of the PFTK model: with an RTT of 100 ms the timeout is its lower bound (RFC 6298), s."""
@@ -32,6 +35,10 @@ def value(run: Run, result: RunResult) -> float:
     times, octets = series["time_s"], series["value"]
     first = int(len(times) * WARM_UP)
     rate = float(octets[-1] - octets[first]) / float(times[-1] - times[first])
+    if run.part == "lossy-link":
+        part = plan()["lossy_link"]
+        mss = float(part["mss"])
+        return rate * 8 * (mss + 40) / mss / (float(part["rate_mbps"]) * 1e6)
     mss = float(plan()["network"]["mss"])
     if run.part == "buffer":
         # A segment takes its 40 octets of headers along.
@@ -49,6 +56,7 @@ def judge(values: Values) -> list[Claim]:
         _limited(values),
         _cubic(values),
         _highspeed(values),
+        _bbr(values),
         _slow_start(values),
         _buffer(values),
     ]
@@ -171,6 +179,40 @@ def _above_aimd(
     others = {p: estimate for p, estimate in measured.items() if p not in own}
     name = _by_loss(f"window / {source}")
     return [*_ratios(own, model, tolerance, name), *_ratios(others, model, None, name)]
+
+
+def _bbr(values: Values) -> Claim:
+    part = plan()["lossy_link"]
+    pipe = part["rate_mbps"] * 1e6 * part["rtt_ms"] / 1000 / 8 / (part["mss"] + 40)
+    p = 0.01
+
+    def share(algorithm: str) -> Estimate:
+        return estimates(values, "lossy-link", algorithm, "random")[p]
+
+    bbr = share("bbr")
+    expected = models.mathis(p, random=True) / pipe
+    return Claim(
+        "T9",
+        "BBR keeps nine tenths of a link that loses one packet in a hundred, where Reno's window is"
+        " 1.31/sqrt(p).",
+        [
+            Measure("BBR's share of the link", BBR_SHARE, bbr, at_least(bbr, BBR_SHARE)),
+            Measure.near("Reno's share", round(expected, 3), share("reno"), 0.15 * expected),
+            *(
+                Measure(f"share of {other}", None, share(other))
+                for other in part["algorithms"]
+                if other not in ("bbr", "reno")
+            ),
+        ],
+        f"{part['rate_mbps']} Mbit/s, RTT {part['rtt_ms']} ms, {part['queue']} packets of buffer.",
+    )
+
+
+def at_least(estimate: Estimate, least: float) -> Verdict:
+    """Holds if the whole interval is at least so much, in part if its mean is."""
+    if estimate.ci_low >= least:
+        return Verdict.HOLDS
+    return Verdict.PARTLY if estimate.mean >= least else Verdict.FAILS
 
 
 def _slow_start(values: Values) -> Claim:

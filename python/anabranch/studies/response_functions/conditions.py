@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ WINDOWS = {
     "reno": '"reno"',
     "cubic": '{ algorithm = "cubic", fast_convergence = false }',
     "highspeed": '"highspeed"',
+    "westwood": '"westwood"',
+    "vegas": '"vegas"',
+    "bbr": '"bbr"',
 }
 """Values of flows.0.tcp.window. Fast convergence moves CUBIC's fixed point: off, as the closed
 form has it."""
@@ -67,7 +71,8 @@ def expected_window(algorithm: str, p: float) -> float:
 
 def runs(quick: bool) -> list[Run]:
     """All runs; with `quick` a part of each grid, one replication less than three."""
-    return [*_loss(quick), *_timeouts(quick), *_buffer(quick), *_window(), *_slow_start()]
+    parts = (_loss(quick), _timeouts(quick), _buffer(quick), _lossy_link(quick))
+    return [*itertools.chain(*parts), *_window(), *_slow_start()]
 
 
 def _loss(quick: bool) -> Iterator[Run]:
@@ -106,6 +111,14 @@ def _buffer(quick: bool) -> Iterator[Run]:
             yield Run("buffer", algorithm, bdp, seconds=part["cycles"] * cycle)
 
 
+def _lossy_link(quick: bool) -> Iterator[Run]:
+    part = plan()["lossy_link"]
+    for algorithm in part["algorithms"]:
+        for p in plan()["quick"]["lossy_p"] if quick else part["p"]:
+            for seed in range(1, 1 + (2 if quick else part["replications"])):
+                yield Run("lossy-link", algorithm, p, "random", seed, part["seconds"])
+
+
 def _window() -> Iterator[Run]:
     part = plan()["window"]
     for rtt_ms in part["rtt_ms"]:
@@ -127,16 +140,14 @@ def scenario(run: Run) -> Scenario:
     if run.seconds:
         changes += [f'duration="{run.seconds:.6f} s"']
         changes += [f'observe.0.interval="{run.seconds / SAMPLES:.9f} s"']
+    if run.part == "lossy-link":
+        part = plan()["lossy_link"]
+        return _scenario(run, [*changes, *_link(part), _impairment(run, 0)])
     if run.part in ("loss", "timeouts"):
         # Slow start ends at the fixed point's peak, and the first loss comes two rounds later.
         peak = expected_window(run.algorithm, run.x) / MEAN_BY_PEAK[run.algorithm]
         first = round(4 * peak)
-        kind = (
-            f'kind="periodic", every={round(1 / run.x)}, first={first}'
-            if run.kind == "periodic"
-            else f'kind="bernoulli", rate={run.x!r}'
-        )
-        changes.append(f"links.0.impairments=[{{{kind}}}]")
+        changes.append(_impairment(run, first))
     match run.part:
         case "loss":
             changes.append(f'flows.0.tcp.initial_ssthresh="{max(2, round(peak))} packets"')
@@ -163,6 +174,29 @@ def scenario(run: Run) -> Scenario:
             changes.append(f'flows.0.size="{round(run.x) * mss} B"')
             changes.append(f'flows.0.tcp.initial_window="{run.kind} packets"')
             changes.append('observe.0.interval="10 ms"')
+    return _scenario(run, changes)
+
+
+def _impairment(run: Run, first: int) -> str:
+    """The loss of a run; periodic loss begins with the packet `first`."""
+    if run.kind == "periodic":
+        kind = f'kind="periodic", every={round(1 / run.x)}, first={first}'
+    else:
+        kind = f'kind="bernoulli", rate={run.x!r}'
+    return f"links.0.impairments=[{{{kind}}}]"
+
+
+def _link(part: dict[str, Any]) -> list[str]:
+    """A link and segments of this part's own."""
+    return [
+        f'links.0.rate="{part["rate_mbps"]} Mbit/s"',
+        f'links.0.delay="{part["rtt_ms"] / 2:g} ms"',
+        f'links.0.queue={{ kind = "droptail", limit = "{part["queue"]} packets" }}',
+        f'flows.0.tcp.mss="{part["mss"]} B"',
+    ]
+
+
+def _scenario(run: Run, changes: list[str]) -> Scenario:
     text = (FOLDER / "scenario.toml").read_text(encoding="utf-8")
     bare = text.replace('duration = "60 s"\n', "") if not run.seconds else text
     return Scenario(bare, "studies/response_functions/scenario.toml").set(*changes)

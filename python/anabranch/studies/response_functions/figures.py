@@ -33,6 +33,7 @@ def write_all(directory: Path, values: Values) -> list[FigureEntry]:
         _periodic(directory, values),
         _random(directory, values),
         _timeouts(directory, values),
+        _lossy_link(directory, values),
         _buffer(directory, values),
         _window(directory, values),
         _slow_start(directory, values),
@@ -105,6 +106,19 @@ def _timeouts(directory: Path, values: Values) -> FigureEntry:
     )
     caption = "Reno's rate under heavy loss: the PFTK model has the timeouts, Mathis' has none."
     return _write(directory, "rate_with_timeouts", rows, plot, caption)
+
+
+def _lossy_link(directory: Path, values: Values) -> FigureEntry:
+    part = plan()["lossy_link"]
+    rows = []
+    for algorithm in part["algorithms"]:
+        rows += _points(algorithm, estimates(values, "lossy-link", algorithm, "random"))
+    title = (
+        f"{part['rate_mbps']} Mbit/s, RTT {part['rtt_ms']} ms, {part['queue']} packets of buffer"
+    )
+    plot = Plot(title, "random loss rate", "share of the link", log="x", legend="lower left")
+    caption = "Share of a slow link that one flow gets under random loss, by window algorithm."
+    return _write(directory, "share_by_random_loss", rows, plot, caption)
 
 
 def _buffer(directory: Path, values: Values) -> FigureEntry:
