@@ -144,16 +144,25 @@ impl Fabric {
         let Some(link) = self.routes.next(node, dst, flow) else {
             return self.drop(node, id, DropReason::NoRoute);
         };
+        if self.icmp {
+            self.report_too_big(node, link, id);
+        }
         let mut tap;
         let watch = watch!(self, link.0, tap);
         let it = &mut self.links[link.0 as usize];
-        let too_big = self.icmp && self.pool.packet(id).wire_len() > it.mtu();
-        let error = too_big.then(|| (it.mtu().0 as u32, Quote::of(self.pool.packet(id))));
         if let Some(next) = it.offer(self.now, id, &mut self.pool, watch) {
             self.events.set(link.0, next);
         }
-        if let Some((mtu, quote)) = error {
-            self.report(node, IcmpKind::PacketTooBig { mtu }, quote);
+    }
+
+    /// The link will drop what is larger than its MTU.
+    #[cold]
+    fn report_too_big(&mut self, node: NodeId, link: LinkId, id: PacketId) {
+        let mtu = self.links[link.0 as usize].mtu();
+        let packet = self.pool.packet(id);
+        if packet.wire_len() > mtu {
+            let quote = Quote::of(packet);
+            self.report(node, IcmpKind::PacketTooBig { mtu: mtu.0 as u32 }, quote);
         }
     }
 

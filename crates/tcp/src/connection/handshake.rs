@@ -182,6 +182,7 @@ impl Connection {
         self.pending.connected = true;
         self.restart_user_timeout(now);
         self.start_keep_alive(now);
+        self.note_pacing();
     }
 
     /// The SYN or its answer was lost: a longer timeout (RFC 6298 §5.7), and a

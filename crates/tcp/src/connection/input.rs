@@ -219,7 +219,9 @@ impl Connection {
         let s = &mut self.sender;
         if let Some(rtt) = rtt {
             s.on_rtt_sample(rtt);
+            self.note_pacing();
         }
+        let s = &mut self.sender;
         let mut ack_event =
             Ack { now, acked, delivered, duplicate, prior_in_flight, rtt, dsack, echo: None };
         let repairing = self.scheme.in_recovery();

@@ -108,6 +108,8 @@ pub struct Connection {
     /// Opened passively.
     passive: bool,
     agreed: Agreed,
+    /// Data leaves at a rate.
+    paced: bool,
     /// Our SYN asked for ECN.
     asked_for_ecn: bool,
     extras: Extras,
@@ -181,6 +183,7 @@ impl Connection {
             isn_offset: isn::offset([generator.next_u64(), generator.next_u64()], local, remote),
             passive: state == State::Listen,
             agreed: Agreed::default(),
+            paced: false,
             asked_for_ecn: false,
             extras: Extras::default(),
             sender: Sender::new(&config),

@@ -44,7 +44,6 @@ impl Pacer {
 
 impl Pacing {
     /// There may be a rate.
-    #[inline]
     fn is_in_force(&self, sender: &Sender) -> bool {
         match self.mode {
             PacingMode::Off => false,
@@ -67,10 +66,16 @@ impl Pacing {
 }
 
 impl Connection {
+    /// Asked when the connection is established and with each round-trip
+    /// sample, not for each packet: once there is a rate, there is one.
+    pub(super) fn note_pacing(&mut self) {
+        self.paced = self.paced || self.config.pacing.is_in_force(&self.sender);
+    }
+
     /// The pacer makes data wait; its timer is set.
     #[inline]
     pub(super) fn waits_for_pacer(&mut self, now: Time) -> bool {
-        self.config.pacing.is_in_force(&self.sender) && self.arm_pacer(now)
+        self.paced && self.arm_pacer(now)
     }
 
     #[inline(never)]
@@ -86,7 +91,7 @@ impl Connection {
     /// Data left.
     #[inline]
     pub(super) fn on_paced(&mut self, now: Time, packet: &Packet) {
-        if self.config.pacing.is_in_force(&self.sender) {
+        if self.paced {
             self.pay(now, packet);
         }
     }
