@@ -64,6 +64,9 @@ pub trait Law: Debug {
     /// What can be chosen about it.
     type Options;
 
+    /// It answers marks in its own way, so that `ecn_beta` has no part in it.
+    const ANSWERS_MARKS: bool = false;
+
     /// The law at the start of a connection.
     fn new(options: &Self::Options) -> Self;
 
@@ -251,7 +254,8 @@ impl<L: Law> Controller for AckClocked<L> {
             let mut ecn_beta = None;
             if let Some(extras) = &mut self.extras {
                 extras.exit.on_congestion();
-                ecn_beta = extras.ecn_beta.filter(|_| event.cause == Cause::EcnMark);
+                ecn_beta =
+                    extras.ecn_beta.filter(|_| event.cause == Cause::EcnMark && !L::ANSWERS_MARKS);
                 if let Some(validation) = &mut extras.validation {
                     base = validation.on_congestion(&self.window, base, path);
                 }

@@ -47,6 +47,8 @@ pub struct DctcpLaw {
 impl Law for DctcpLaw {
     type Options = DctcpOptions;
 
+    const ANSWERS_MARKS: bool = true;
+
     fn new(options: &DctcpOptions) -> DctcpLaw {
         DctcpLaw {
             g: options.g,

@@ -45,8 +45,10 @@ fn a_mark_takes_half_of_alpha_and_a_loss_half() {
 
 #[test]
 fn the_first_mark_halves() {
-    // §4.2: alpha is 1 at first.
-    let mut c = Dctcp::new(&DctcpOptions::default(), 100 * MSS, u64::MAX);
+    // §4.2: alpha is 1 at first. ABE has no part in it.
+    let common = Common { ecn_beta: Some(0.8), ..Common::default() };
+    let options = DctcpOptions { common, ..DctcpOptions::default() };
+    let mut c = Dctcp::new(&options, 100 * MSS, u64::MAX);
     c.on_congestion(&event(Cause::EcnMark), &path(100));
     assert_eq!(c.window(), 50 * MSS);
 }

@@ -126,7 +126,8 @@ fn every_option_of_a_window_is_read_and_written() {
     ];
     let of_all = ["reno", "cubic", "highspeed", "westwood", "vegas", "dctcp"]
         .iter()
-        .flat_map(|name| common.iter().map(move |option| (*name, *option)));
+        .flat_map(|name| common.iter().map(move |option| (*name, *option)))
+        .filter(|(name, option)| *name != "dctcp" || !option.starts_with("ecn_beta"));
     for (algorithm, option) in of_all.chain(own) {
         let default = with_window(&format!("{{ algorithm = \"{algorithm}\" }}")).unwrap();
         let changed = with_window(&format!("{{ algorithm = \"{algorithm}\", {option} }}"));

@@ -83,7 +83,7 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
         Algorithm::Dctcp(o) => {
             form.probability("g", &mut o.g)?;
             form.probability("initial_alpha", &mut o.initial_alpha)?;
-            common(form, &mut o.common)
+            common_but_abe(form, &mut o.common)
         }
         Algorithm::Westwood(o) => {
             form.probability("filter", &mut o.filter)?;
@@ -94,10 +94,15 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
 
 /// The options of all algorithms that ACKs drive.
 fn common(form: &mut Form<'_>, o: &mut Common) -> Result<(), InputError> {
+    form.probability_or_none("ecn_beta", &mut o.ecn_beta)?;
+    common_but_abe(form, o)
+}
+
+/// Without the answer to marks, of which DCTCP has its own.
+fn common_but_abe(form: &mut Form<'_>, o: &mut Common) -> Result<(), InputError> {
     form.choice("ssthresh_from", &SSTHRESH_FROM, &mut o.ssthresh_from)?;
     form.integer("slow_start_limit", 1..=255, &mut o.slow_start_limit)?;
     slow_start_exit(form, &mut o.slow_start_exit)?;
-    form.probability_or_none("ecn_beta", &mut o.ecn_beta)?;
     form.boolean("validation", &mut o.validation)?;
     pacing(form, &mut o.pacing)
 }
