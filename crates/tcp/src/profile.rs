@@ -42,7 +42,8 @@ impl Config {
             quick_acks: 16, // TCP_MAX_QUICKACKS
             // tcp_dsack, tcp_recovery, tcp_early_retrans, tcp_frto
             dsack: true,
-            recovery: Recovery::Rack(RackOptions::default()),
+            recovery: Recovery::Rack(RackOptions { reduce_again: false, ..Default::default() }),
+            max_dupack_threshold: Some(300), // tcp_max_reordering
             undo: UndoOptions { frto: true, eifel: true, dsack: true },
             window: Algorithm::Cubic(cubic),
             challenge_acks: 0,  // tcp_challenge_ack_limit, without limit since 6.x

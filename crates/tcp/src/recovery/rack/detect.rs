@@ -154,3 +154,66 @@ impl Detector {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Span {
+        Span::from_millis(ms)
+    }
+
+    /// A detector whose least round trip is 100 ms and that has seen
+    /// reordering.
+    fn detector() -> Detector {
+        Detector { min_rtt: Some(ms(100)), reordering_seen: true, ..Detector::default() }
+    }
+
+    fn window(d: &mut Detector, srtt: u64) -> Span {
+        d.update_window(true, true, Some(ms(srtt)));
+        d.reo_wnd
+    }
+
+    /// §6.2 step 4: a quarter of min_RTT more for each round trip with a DSACK,
+    /// at most SRTT.
+    #[test]
+    fn duplicates_widen_the_window_once_a_round_trip() {
+        let mut d = detector();
+        assert_eq!(window(&mut d, 110), ms(25));
+        d.on_dsack(true, false, 1000, 9000);
+        d.on_dsack(true, false, 2000, 9500); // the same round trip
+        assert_eq!(window(&mut d, 110), ms(50));
+        d.on_dsack(true, false, 9000, 18_000);
+        assert_eq!(window(&mut d, 110), ms(75));
+        for una in 2..9 {
+            d.on_dsack(true, false, una * 9000, una * 9000 + 9000);
+        }
+        assert_eq!(window(&mut d, 110), ms(110));
+    }
+
+    /// §6.2 step 4: small again after 16 recoveries without a DSACK.
+    #[test]
+    fn sixteen_recoveries_without_duplicates_narrow_it() {
+        let mut d = detector();
+        d.on_dsack(true, false, 1000, 9000);
+        for n in 0..15 {
+            d.on_dsack(false, true, 10_000 + n, 20_000);
+            assert_eq!(window(&mut d, 110), ms(50), "after {} recoveries", n + 1);
+        }
+        d.on_dsack(false, true, 30_000, 40_000);
+        assert_eq!(window(&mut d, 110), ms(25));
+    }
+
+    /// §6.2 step 4: no window while repairing or with DupThresh segments SACKed,
+    /// before reordering is seen.
+    #[test]
+    fn without_reordering_losses_are_certain_at_once() {
+        let mut d = Detector { reordering_seen: false, ..detector() };
+        for (repairing, many, expected) in
+            [(false, false, 25), (true, false, 0), (false, true, 0), (true, true, 0)]
+        {
+            d.update_window(repairing, many, Some(ms(110)));
+            assert_eq!(d.reo_wnd, ms(expected));
+        }
+    }
+}
