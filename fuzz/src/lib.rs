@@ -9,4 +9,4 @@ mod connection;
 mod wire;
 
 pub use connection::tcp_connection;
-pub use wire::{parse_packet, parse_tcp_options};
+pub use wire::{parse_packet, parse_sctp, parse_tcp_options};

@@ -12,6 +12,11 @@ fn parse_packet() {
 }
 
 #[test]
+fn parse_sctp() {
+    drive("parse_sctp", 200, anabranch_fuzz::parse_sctp);
+}
+
+#[test]
 fn parse_tcp_options() {
     drive("parse_tcp_options", 40, anabranch_fuzz::parse_tcp_options);
 }

@@ -235,6 +235,7 @@ impl<E: ByteStream> Simulation<E> {
             Body::Tcp(segment) => segment.dst_port,
             // To whoever sent what it quotes.
             Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
+            Body::Sctp(sctp) => sctp.dst_port,
             // Protocols without ports: the endpoint at port 0.
             Body::Other { .. } => 0,
         };

@@ -16,13 +16,14 @@ use crate::ipv4::{Ipv4Packet, Ipv4Repr};
 use crate::ipv6::{Ipv6Packet, Ipv6Repr};
 use crate::packet::{Addr, Body, Packet, Payload};
 use crate::pattern;
+use crate::sctp::SctpPacket;
 use crate::tcp::TcpSegment;
 use std::net::IpAddr;
 
 impl Packet {
     /// Appends the packet: IP header, transport header, payload, checksums. A
     /// payload without octets becomes the [`pattern`]: at its sequence numbers
-    /// in TCP, from position 0 on in other protocols.
+    /// in TCP, at TSN · 2^16 in SCTP, from position 0 on in other protocols.
     ///
     /// # Errors
     /// See [`EmitError`]; `out` is unchanged.
@@ -35,16 +36,21 @@ impl Packet {
         };
         let start = out.len();
         let result =
-            self.emit_header(&pseudo, out).and_then(|()| self.body.emit(book, &pseudo, out));
+            self.emit_header(book, &pseudo, out).and_then(|()| self.body.emit(book, &pseudo, out));
         if result.is_err() {
             out.truncate(start);
         }
         result
     }
 
-    fn emit_header(&self, pseudo: &PseudoHeader, out: &mut Vec<u8>) -> Result<(), EmitError> {
+    fn emit_header(
+        &self,
+        book: &AddressBook,
+        pseudo: &PseudoHeader,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EmitError> {
         let v6 = matches!(pseudo, PseudoHeader::V6 { .. });
-        let len = self.body.len(v6);
+        let len = self.body.len(v6, book);
         let payload_len = u16::try_from(len).map_err(|_| EmitError::TooLong(len))?;
         let protocol = self.body.protocol(v6);
         match *pseudo {
@@ -75,7 +81,7 @@ impl Packet {
     }
 
     /// Reads a packet and verifies its checksums: that of the IPv4 header and
-    /// that of TCP. Payloads become real octets.
+    /// that of TCP or SCTP. Payloads become real octets.
     ///
     /// Not kept: IPv4 options and the DF flag, the IPv6 flow label, and octets
     /// beyond the length that IP states. IPv6 extension headers are not walked:
@@ -100,6 +106,7 @@ impl Packet {
         let body = match &self.body {
             Body::Tcp(segment) => Body::Tcp(segment.canonical()),
             Body::Icmp(icmp) => Body::Icmp(icmp.clone()),
+            Body::Sctp(sctp) => Body::Sctp(Box::new(sctp.canonical())),
             Body::Other { protocol, payload } => {
                 let mut octets = Vec::new();
                 emit_other(payload, &mut octets);
@@ -154,12 +161,13 @@ impl Body {
             Body::Tcp(_) => TcpSegment::PROTOCOL,
             Body::Icmp(_) if v6 => icmp::PROTOCOL_V6,
             Body::Icmp(_) => icmp::PROTOCOL_V4,
+            Body::Sctp(_) => SctpPacket::PROTOCOL,
             Body::Other { protocol, .. } => *protocol,
         }
     }
 
     /// Octets after the IP header.
-    fn len(&self, v6: bool) -> u64 {
+    fn len(&self, v6: bool, book: &AddressBook) -> u64 {
         match self {
             // The quoted header is as long as the packet's own.
             Body::Icmp(_) => Icmp::LEN as u64 + if v6 { 20 } else { 0 },
@@ -168,6 +176,7 @@ impl Body {
                 let header = TcpSegment::HEADER + segment.options.wire_len();
                 header as u64 + segment.payload.len() as u64
             }
+            Body::Sctp(sctp) => sctp.emitted_len(book),
             Body::Other { payload, .. } => payload.len() as u64,
         }
     }
@@ -181,6 +190,7 @@ impl Body {
         match self {
             Body::Icmp(icmp) => icmp.emit(book, pseudo, out),
             Body::Tcp(segment) => segment.emit(pseudo, out),
+            Body::Sctp(sctp) => sctp.emit(book, out),
             Body::Other { payload, .. } => {
                 emit_other(payload, out);
                 Ok(())
@@ -202,6 +212,7 @@ impl Body {
         }
         Ok(match protocol {
             TcpSegment::PROTOCOL => Body::Tcp(TcpSegment::parse(octets, pseudo)?),
+            SctpPacket::PROTOCOL => Body::Sctp(Box::new(SctpPacket::parse(octets, book)?)),
             _ => Body::Other { protocol, payload: Payload::from_wire(octets) },
         })
     }

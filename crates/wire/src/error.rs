@@ -4,6 +4,7 @@
 use crate::ipv4::Ipv4Error;
 use crate::ipv6::Ipv6Error;
 use crate::packet::Addr;
+use crate::sctp::SctpError;
 use crate::tcp::TcpError;
 use std::error::Error;
 use std::fmt;
@@ -28,6 +29,8 @@ pub enum ParseError {
     IcmpChecksum,
     /// The TCP segment.
     Tcp(TcpError),
+    /// The SCTP packet.
+    Sctp(SctpError),
 }
 
 impl From<Ipv4Error> for ParseError {
@@ -45,6 +48,11 @@ impl From<TcpError> for ParseError {
         ParseError::Tcp(error)
     }
 }
+impl From<SctpError> for ParseError {
+    fn from(error: SctpError) -> ParseError {
+        ParseError::Sctp(error)
+    }
+}
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,6 +65,7 @@ impl fmt::Display for ParseError {
             ParseError::UnknownAddress(ip) => write!(f, "{ip} is not in the address book"),
             ParseError::IcmpChecksum => f.write_str("ICMP: wrong checksum"),
             ParseError::Tcp(error) => write!(f, "TCP: {error}"),
+            ParseError::Sctp(error) => write!(f, "SCTP: {error}"),
         }
     }
 }

@@ -29,10 +29,12 @@ pub mod ipv6;
 pub mod packet;
 pub mod pattern;
 pub mod pcapng;
+pub mod sctp;
 pub mod tcp;
 
 pub use address::AddressBook;
 pub use error::{EmitError, ParseError};
 pub use icmp::{Icmp, IcmpKind, Quote};
 pub use packet::{Addr, Body, Ecn, FlowKey, Packet, Payload};
+pub use sctp::SctpPacket;
 pub use tcp::{SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};

@@ -1,6 +1,7 @@
 //! The packet as a value: an IP header's fields and a transport body.
 
 use crate::icmp::{self, Icmp};
+use crate::sctp::SctpPacket;
 use crate::tcp::TcpSegment;
 use anabranch_units::Bytes;
 use std::sync::Arc;
@@ -99,6 +100,8 @@ pub enum Body {
     Tcp(TcpSegment),
     /// An ICMP error of IPv4 or IPv6.
     Icmp(Box<Icmp>),
+    /// An SCTP packet.
+    Sctp(Box<SctpPacket>),
     /// Any other protocol: its IP protocol number and its octets.
     Other {
         /// IP protocol number.
@@ -171,6 +174,7 @@ impl Packet {
         let body = match &self.body {
             Body::Tcp(segment) => segment.wire_len(),
             Body::Icmp(_) => Icmp::LEN,
+            Body::Sctp(sctp) => sctp.wire_len(),
             Body::Other { payload, .. } => payload.len(),
         };
         Bytes((Self::IP_HEADER + body) as u64)
@@ -181,6 +185,7 @@ impl Packet {
         match &self.body {
             Body::Tcp(segment) => segment.payload.len(),
             Body::Icmp(_) => 0,
+            Body::Sctp(sctp) => sctp.payload_len(),
             Body::Other { payload, .. } => payload.len(),
         }
     }
@@ -198,6 +203,7 @@ impl Packet {
                             .union(crate::TcpFlags::RST),
                     )
             }
+            Body::Sctp(sctp) => sctp.is_pure_sack(),
             Body::Icmp(_) | Body::Other { .. } => false,
         }
     }
@@ -207,6 +213,7 @@ impl Packet {
         let (protocol, src_port, dst_port) = match &self.body {
             Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
             Body::Icmp(_) => (icmp::PROTOCOL_V4, 0, 0),
+            Body::Sctp(sctp) => (SctpPacket::PROTOCOL, sctp.src_port, sctp.dst_port),
             Body::Other { protocol, .. } => (*protocol, 0, 0),
         };
         FlowKey { src: self.src, dst: self.dst, protocol, src_port, dst_port }

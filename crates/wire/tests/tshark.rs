@@ -1,13 +1,18 @@
 //! A capture of every kind of packet against Wireshark's dissectors: no
-//! malformed packet, no wrong checksum, and the fields that we wrote.
+//! malformed packet, no wrong checksum, every chunk decoded, and the fields
+//! that we wrote.
 //!
 //! Needs `tshark`; says so and passes when it is not installed.
 
 #[expect(dead_code, reason = "the strategies are shared with round_trip.rs")]
 mod common;
+mod sctp_samples;
 
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::pcapng::Writer;
+use anabranch_wire::sctp::{
+    Cause, Chunk, Chunks, DataChunk, DataFlags, GapBlock, SackChunk, SctpPacket,
+};
 use anabranch_wire::{
     Addr, AddressBook, Body, Packet, Payload, SackBlock, SackBlocks, TcpFlags, TcpOptions,
     TcpSegment, Timestamps,
@@ -48,6 +53,7 @@ fn tshark(capture: &Capture, filter: &str, fields: &[&str]) -> Vec<String> {
     let mut command = Command::new("tshark");
     command.args(["-n", "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]);
     command.args(["-o", "tcp.relative_sequence_numbers:FALSE"]);
+    command.args(["-o", "sctp.checksum:CRC 32c"]);
     command.arg("-r").arg(&capture.0).args(["-Y", filter, "-T", "fields", "-E", "separator=|"]);
     for field in fields {
         command.args(["-e", field]);
@@ -164,4 +170,95 @@ fn wireshark_finds_nothing_wrong() {
     assert_eq!(good.len(), PACKETS / 2, "right IPv4 checksums");
     let fields = ["frame.number", "_ws.expert.message"];
     assert_eq!(tshark(&capture, "_ws.malformed", &fields), [""; 0], "malformed packets");
+}
+
+#[test]
+fn sctp_fields_are_those_that_were_written() {
+    if !is_tshark_here() {
+        return;
+    }
+    let sctp = |chunks: Chunks| {
+        let sctp = SctpPacket { src_port: 5000, dst_port: 5001, tag: 0xdead_beef, chunks };
+        Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp)))
+    };
+    let data = |tsn, len| {
+        let (flags, payload) = (DataFlags::WHOLE, Payload::virtual_of(len));
+        let tsn = Serial32(tsn);
+        Chunk::Data(DataChunk { flags, tsn, stream: 3, ssn: 9, ppid: 0, payload })
+    };
+    let sack = Chunk::Sack(SackChunk {
+        cum_tsn: Serial32(70),
+        a_rwnd: 65_000,
+        gaps: vec![GapBlock { start: 2, end: 4 }],
+        duplicates: vec![Serial32(69)],
+    });
+    let packets = [
+        sctp([sack, data(100, 1000)].into_iter().collect()),
+        sctp([data(101, 701), data(102, 702)].into_iter().collect()),
+    ];
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    let link = writer.add_interface("a-b", None).unwrap();
+    for packet in &packets {
+        writer.packet_value(link, Time::ZERO, packet, &AddressBook::new()).unwrap();
+    }
+    let capture = Capture::new("sctp-fields", &writer.finish().unwrap());
+    let fields = [
+        "frame.len",
+        "sctp.verification_tag",
+        "sctp.chunk_type",
+        "sctp.data_tsn_raw",
+        "sctp.data_sid",
+        "sctp.data_ssn",
+        "sctp.sack_cumulative_tsn_ack_raw",
+        "sctp.sack_a_rwnd",
+        "sctp.sack_gap_block_start",
+        "sctp.sack_gap_block_end",
+        "sctp.sack_duplicate_tsn",
+    ];
+    assert_eq!(
+        tshark(&capture, "sctp.checksum.status == 1", &fields),
+        [
+            "1072|0xdeadbeef|3,0|100|0x0003|9|70|65000|2|4|69",
+            "1472|0xdeadbeef|0,0|101,102|0x0003,0x0003|9,9|||||",
+        ]
+    );
+}
+
+#[test]
+fn wireshark_finds_nothing_wrong_in_sctp() {
+    if !is_tshark_here() {
+        return;
+    }
+    let packets = sctp_samples::all();
+    let books = [AddressBook::new(), AddressBook::dense_ipv6()];
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    let link = writer.add_interface("all", None).unwrap();
+    for (i, sctp) in packets.iter().enumerate() {
+        let packet = Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp.clone())));
+        writer.packet_value(link, Time::ZERO, &packet, &books[i % 2]).unwrap();
+    }
+    let capture = Capture::new("sctp-all", &writer.finish().unwrap());
+    let good = tshark(&capture, "sctp.checksum.status == 1", &["sctp.chunk_type"]);
+    let kinds: Vec<String> = packets.iter().map(kinds).collect();
+    assert_eq!(good, kinds, "right checksums and every chunk found");
+    let fields = ["frame.number", "_ws.expert.message"];
+    assert_eq!(tshark(&capture, "_ws.malformed", &fields), [""; 0], "malformed packets");
+    assert_eq!(tshark(&capture, "_ws.expert.severity == error", &fields), [""; 0], "errors");
+}
+
+/// The types of a packet's chunks, as the dissector lists them: a chunk inside
+/// a cause counts.
+fn kinds(packet: &SctpPacket) -> String {
+    let mut kinds = Vec::new();
+    for chunk in packet.chunks.iter() {
+        kinds.push(chunk.kind().to_string());
+        if let Chunk::Error(causes) = chunk {
+            for cause in causes {
+                if let Cause::UnrecognizedChunk(octets) = cause {
+                    kinds.push(octets[0].to_string());
+                }
+            }
+        }
+    }
+    kinds.join(",")
 }

@@ -13,6 +13,7 @@
 use crate::config::Info;
 use crate::pool::{PacketId, PacketPool};
 use anabranch_endpoint::Generator;
+use anabranch_wire::sctp::Chunk;
 use anabranch_wire::{AddressBook, Body, Packet, Payload};
 
 pub(super) const INFO: Info = Info {
@@ -96,6 +97,19 @@ fn without_octets_of(mut seen: Packet, sent: &Packet) -> Packet {
     match (&mut seen.body, &sent.body) {
         (Body::Tcp(seen), Body::Tcp(sent)) if sent.payload.octets().is_none() => {
             seen.payload = Payload::virtual_of(seen.payload.len());
+        }
+        (Body::Sctp(seen), Body::Sctp(sent)) => {
+            for (seen, sent) in seen.chunks.iter_mut().zip(sent.chunks.iter()) {
+                match (seen, sent) {
+                    (Chunk::Data(seen), Chunk::Data(sent)) if sent.payload.octets().is_none() => {
+                        seen.payload = Payload::virtual_of(seen.payload.len());
+                    }
+                    (Chunk::IData(seen), Chunk::IData(sent)) if sent.payload.octets().is_none() => {
+                        seen.payload = Payload::virtual_of(seen.payload.len());
+                    }
+                    _ => {}
+                }
+            }
         }
         (Body::Other { payload: seen, .. }, Body::Other { payload: sent, .. })
             if sent.octets().is_none() =>

@@ -9,6 +9,10 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
+mod sctp;
+
+pub use sctp::sctp;
+
 pub fn payload() -> impl Strategy<Value = Payload> {
     prop_oneof![
         Just(Payload::EMPTY),
@@ -106,10 +110,15 @@ fn icmp() -> impl Strategy<Value = Icmp> {
 
 pub fn packet() -> impl Strategy<Value = Packet> {
     let other =
-        (any::<u8>().prop_filter("neither TCP nor ICMP", |p| ![1, 6, 58].contains(p)), payload())
+        (any::<u8>().prop_filter("not a known one", |p| ![1, 6, 58, 132].contains(p)), payload())
             .prop_map(|(protocol, payload)| Body::Other { protocol, payload });
     let icmp = icmp().prop_map(|icmp| Body::Icmp(Box::new(icmp)));
-    let body = prop_oneof![4 => segment().prop_map(Body::Tcp), 1 => icmp, 1 => other];
+    let body = prop_oneof![
+        4 => segment().prop_map(Body::Tcp),
+        4 => sctp().prop_map(|sctp| Body::Sctp(Box::new(sctp))),
+        1 => icmp,
+        1 => other,
+    ];
     let addr = || (0_u32..1000).prop_map(Addr);
     (addr(), addr(), any::<u8>(), 0_u8..64, any::<u8>(), any::<u16>(), body).prop_map(
         |(src, dst, ttl, dscp, ecn, ident, body)| {

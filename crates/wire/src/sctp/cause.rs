@@ -1,0 +1,143 @@
+//! Causes of errors (RFC 9260 §3.3.10, RFC 5061 §4.3, RFC 4895 §4), as ERROR
+//! and ABORT carry them.
+
+use super::packet::SctpError;
+use super::tlv::{Reader, Sink};
+use anabranch_units::Serial32;
+
+/// Why something was refused. Octets are without code, length and padding;
+/// parameters and chunks inside stay octets, with their own headers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// DATA for a stream that does not exist (1).
+    InvalidStream(u16),
+    /// INIT or INIT ACK lacks parameters of these types (2).
+    MissingParameters(Vec<u16>),
+    /// The cookie is too old, by this many microseconds (3).
+    StaleCookie(u32),
+    /// Out of resource (4).
+    OutOfResource,
+    /// An address parameter that cannot be used (5).
+    UnresolvableAddress(Box<[u8]>),
+    /// A chunk of unknown type (6).
+    UnrecognizedChunk(Box<[u8]>),
+    /// A mandatory parameter has an impossible value (7).
+    InvalidParameter,
+    /// Parameters of unknown types (8).
+    UnrecognizedParameters(Box<[u8]>),
+    /// DATA without data, by its TSN (9).
+    NoUserData(Serial32),
+    /// COOKIE ECHO while shutting down (10).
+    CookieWhileShuttingDown,
+    /// A restart with addresses that were not there before (11).
+    RestartWithNewAddresses(Box<[u8]>),
+    /// The user aborted, with a reason of its own (12).
+    UserAbort(Box<[u8]>),
+    /// A violation of the protocol, with text (13).
+    ProtocolViolation(Box<[u8]>),
+    /// An ASCONF refused: code 0x00A0 to 0x00A4, and the parameter.
+    Asconf {
+        /// The low octet of the code.
+        code: u8,
+        /// The parameter that was refused.
+        parameter: Box<[u8]>,
+    },
+    /// An HMAC that is not supported (0x0105).
+    UnsupportedHmac(u16),
+    /// Another code.
+    Unknown {
+        /// Code.
+        code: u16,
+        /// Value.
+        value: Box<[u8]>,
+    },
+}
+
+impl Cause {
+    /// Its code on the wire.
+    pub const fn code(&self) -> u16 {
+        match self {
+            Cause::InvalidStream(_) => 1,
+            Cause::MissingParameters(_) => 2,
+            Cause::StaleCookie(_) => 3,
+            Cause::OutOfResource => 4,
+            Cause::UnresolvableAddress(_) => 5,
+            Cause::UnrecognizedChunk(_) => 6,
+            Cause::InvalidParameter => 7,
+            Cause::UnrecognizedParameters(_) => 8,
+            Cause::NoUserData(_) => 9,
+            Cause::CookieWhileShuttingDown => 10,
+            Cause::RestartWithNewAddresses(_) => 11,
+            Cause::UserAbort(_) => 12,
+            Cause::ProtocolViolation(_) => 13,
+            Cause::Asconf { code, .. } => *code as u16,
+            Cause::UnsupportedHmac(_) => 0x0105,
+            Cause::Unknown { code, .. } => *code,
+        }
+    }
+
+    pub(super) fn emit<S: Sink>(&self, sink: &mut S) {
+        sink.tlv(self.code(), |s| match self {
+            Cause::InvalidStream(id) => {
+                s.u16(*id);
+                s.u16(0);
+            }
+            Cause::MissingParameters(types) => {
+                s.u32(types.len() as u32);
+                types.iter().for_each(|t| s.u16(*t));
+            }
+            Cause::StaleCookie(micros) => s.u32(*micros),
+            Cause::NoUserData(tsn) => s.u32(tsn.0),
+            Cause::UnsupportedHmac(id) => {
+                s.u16(*id);
+                s.u16(0);
+            }
+            Cause::OutOfResource | Cause::InvalidParameter | Cause::CookieWhileShuttingDown => {}
+            Cause::UnresolvableAddress(octets)
+            | Cause::UnrecognizedChunk(octets)
+            | Cause::UnrecognizedParameters(octets)
+            | Cause::RestartWithNewAddresses(octets)
+            | Cause::UserAbort(octets)
+            | Cause::ProtocolViolation(octets)
+            | Cause::Asconf { parameter: octets, .. }
+            | Cause::Unknown { value: octets, .. } => s.put(octets),
+        });
+    }
+
+    fn parse(code: u16, r: &mut Reader<'_>) -> Result<Cause, SctpError> {
+        Ok(match code {
+            1 => Cause::InvalidStream(r.u16()?),
+            2 => {
+                let count = r.u32()? as usize;
+                // What the list says must be there; not what it says is trusted.
+                let octets = r.take(count.saturating_mul(2))?;
+                let types = octets.chunks_exact(2).map(|c| u16::from_be_bytes([c[0], c[1]]));
+                Cause::MissingParameters(types.collect())
+            }
+            3 => Cause::StaleCookie(r.u32()?),
+            4 => Cause::OutOfResource,
+            5 => Cause::UnresolvableAddress(r.boxed()),
+            6 => Cause::UnrecognizedChunk(r.boxed()),
+            7 => Cause::InvalidParameter,
+            8 => Cause::UnrecognizedParameters(r.boxed()),
+            9 => Cause::NoUserData(r.serial()?),
+            10 => Cause::CookieWhileShuttingDown,
+            11 => Cause::RestartWithNewAddresses(r.boxed()),
+            12 => Cause::UserAbort(r.boxed()),
+            13 => Cause::ProtocolViolation(r.boxed()),
+            0xa0..=0xa4 => Cause::Asconf { code: code as u8, parameter: r.boxed() },
+            0x0105 => Cause::UnsupportedHmac(r.u16()?),
+            _ => Cause::Unknown { code, value: r.boxed() },
+        })
+    }
+}
+
+/// All causes up to the end of `r`.
+pub(super) fn parse_all(r: &mut Reader<'_>) -> Result<Vec<Cause>, SctpError> {
+    let mut causes = Vec::new();
+    while !r.is_empty() {
+        let (code, mut value) = r.tlv(SctpError::cause)?;
+        causes.push(Cause::parse(code, &mut value)?);
+    }
+    Ok(causes)
+}

@@ -1,0 +1,260 @@
+//! Chunks (RFC 9260 §3.2): which there are, and their common header.
+//!
+//! ```text
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |   Chunk Type  |  Chunk Flags  |         Chunk Length          |
+//! |                          Chunk Value                          |
+//! ```
+//!
+//! Flags that no standard defines are not kept, nor is padding; octets after
+//! the fields of a chunk of fixed length are ignored.
+
+use super::cause::{self, Cause};
+use super::data::{DataChunk, IDataChunk};
+use super::init::InitChunk;
+use super::packet::SctpError;
+use super::parameter::{self, Parameter, UnknownAction};
+use super::sack::{ForwardTsn, IForwardTsn, SackChunk};
+use super::tlv::{Count, Reader, Sink};
+use crate::address::AddressBook;
+use anabranch_units::Serial32;
+
+/// A chunk.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Chunk {
+    /// DATA (type 0).
+    Data(DataChunk),
+    /// INIT (1).
+    Init(Box<InitChunk>),
+    /// INIT ACK (2).
+    InitAck(Box<InitChunk>),
+    /// SACK (3).
+    Sack(SackChunk),
+    /// HEARTBEAT (4): information that only its sender understands.
+    Heartbeat(Box<[u8]>),
+    /// HEARTBEAT ACK (5): the information of the HEARTBEAT.
+    HeartbeatAck(Box<[u8]>),
+    /// ABORT (6).
+    Abort {
+        /// T bit: the tag is the receiver's own, reflected.
+        reflected: bool,
+        /// Causes.
+        causes: Vec<Cause>,
+    },
+    /// SHUTDOWN (7): everything up to this TSN has been received.
+    Shutdown(Serial32),
+    /// SHUTDOWN ACK (8).
+    ShutdownAck,
+    /// ERROR (9).
+    Error(Vec<Cause>),
+    /// COOKIE ECHO (10).
+    CookieEcho(Box<[u8]>),
+    /// COOKIE ACK (11).
+    CookieAck,
+    /// ECNE (12): the lowest TSN of a packet that was marked.
+    Ecne(Serial32),
+    /// CWR (13): the TSN of the ECNE that reduced the window.
+    Cwr(Serial32),
+    /// SHUTDOWN COMPLETE (14).
+    ShutdownComplete {
+        /// T bit: the tag is the receiver's own, reflected.
+        reflected: bool,
+    },
+    /// AUTH (15, RFC 4895 §4.1).
+    Auth {
+        /// Shared key identifier.
+        key: u16,
+        /// HMAC identifier.
+        algorithm: u16,
+        /// HMAC.
+        hmac: Box<[u8]>,
+    },
+    /// I-DATA (64).
+    IData(IDataChunk),
+    /// ASCONF-ACK (128, RFC 5061 §4.1.2).
+    AsconfAck {
+        /// Sequence number.
+        serial: Serial32,
+        /// Answers.
+        parameters: Vec<Parameter>,
+    },
+    /// RE-CONFIG (130, RFC 6525 §3.1).
+    Reconfig(Vec<Parameter>),
+    /// PAD (132, RFC 4820 §3): that many octets.
+    Pad(u16),
+    /// FORWARD-TSN (192).
+    ForwardTsn(ForwardTsn),
+    /// ASCONF (193, RFC 5061 §4.1.1): the address of the association first.
+    Asconf {
+        /// Sequence number.
+        serial: Serial32,
+        /// Address parameter, then requests.
+        parameters: Vec<Parameter>,
+    },
+    /// I-FORWARD-TSN (194).
+    IForwardTsn(IForwardTsn),
+    /// Another type.
+    Unknown {
+        /// Type.
+        kind: u8,
+        /// Flags.
+        flags: u8,
+        /// Value.
+        value: Box<[u8]>,
+    },
+}
+
+/// Type of the parameter inside HEARTBEAT (RFC 9260 §3.3.5).
+const HEARTBEAT_INFO: u16 = 1;
+
+impl Chunk {
+    /// Its type on the wire.
+    pub const fn kind(&self) -> u8 {
+        match self {
+            Chunk::Data(_) => 0,
+            Chunk::Init(_) => 1,
+            Chunk::InitAck(_) => 2,
+            Chunk::Sack(_) => 3,
+            Chunk::Heartbeat(_) => 4,
+            Chunk::HeartbeatAck(_) => 5,
+            Chunk::Abort { .. } => 6,
+            Chunk::Shutdown(_) => 7,
+            Chunk::ShutdownAck => 8,
+            Chunk::Error(_) => 9,
+            Chunk::CookieEcho(_) => 10,
+            Chunk::CookieAck => 11,
+            Chunk::Ecne(_) => 12,
+            Chunk::Cwr(_) => 13,
+            Chunk::ShutdownComplete { .. } => 14,
+            Chunk::Auth { .. } => 15,
+            Chunk::IData(_) => 64,
+            Chunk::AsconfAck { .. } => 128,
+            Chunk::Reconfig(_) => 130,
+            Chunk::Pad(_) => 132,
+            Chunk::ForwardTsn(_) => 192,
+            Chunk::Asconf { .. } => 193,
+            Chunk::IForwardTsn(_) => 194,
+            Chunk::Unknown { kind, .. } => *kind,
+        }
+    }
+
+    /// Must be alone in its packet (RFC 9260 §4.3: INIT, INIT ACK, SHUTDOWN
+    /// COMPLETE).
+    pub const fn is_solitary(&self) -> bool {
+        matches!(self, Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete { .. })
+    }
+
+    /// What a receiver does that does not know a chunk of this type.
+    pub const fn action_on_unknown(kind: u8) -> UnknownAction {
+        UnknownAction::from_bits((kind >> 6) as u16)
+    }
+
+    /// Octets on the wire, padding included.
+    pub fn wire_len(&self) -> u32 {
+        if let Chunk::Data(data) = self {
+            return (DataChunk::HEADER + data.payload.len()).next_multiple_of(4);
+        }
+        let mut count = Count::default();
+        self.emit(&mut count);
+        count.len() as u32
+    }
+
+    const fn flags(&self) -> u8 {
+        match self {
+            Chunk::Data(data) => data.flags.defined().0,
+            Chunk::IData(data) => data.flags.defined().0,
+            Chunk::Abort { reflected, .. } | Chunk::ShutdownComplete { reflected } => {
+                *reflected as u8
+            }
+            Chunk::Unknown { flags, .. } => *flags,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn emit<S: Sink>(&self, s: &mut S) {
+        let start = s.len();
+        s.u8(self.kind());
+        s.u8(self.flags());
+        s.u16(0);
+        self.emit_value(s);
+        s.set_length(start + 2, s.len() - start);
+        s.pad();
+    }
+
+    fn emit_value<S: Sink>(&self, s: &mut S) {
+        match self {
+            Chunk::Data(data) => data.emit(s),
+            Chunk::Init(init) | Chunk::InitAck(init) => init.emit(s),
+            Chunk::Sack(sack) => sack.emit(s),
+            Chunk::Heartbeat(info) | Chunk::HeartbeatAck(info) => {
+                s.tlv(HEARTBEAT_INFO, |s| s.put(info));
+            }
+            Chunk::Abort { causes, .. } | Chunk::Error(causes) => {
+                causes.iter().for_each(|cause| cause.emit(s));
+            }
+            Chunk::Shutdown(tsn) | Chunk::Ecne(tsn) | Chunk::Cwr(tsn) => s.u32(tsn.0),
+            Chunk::ShutdownAck | Chunk::CookieAck | Chunk::ShutdownComplete { .. } => {}
+            Chunk::CookieEcho(octets) | Chunk::Unknown { value: octets, .. } => s.put(octets),
+            Chunk::Auth { key, algorithm, hmac } => {
+                s.u16(*key);
+                s.u16(*algorithm);
+                s.put(hmac);
+            }
+            Chunk::IData(data) => data.emit(s),
+            Chunk::Asconf { serial, parameters } | Chunk::AsconfAck { serial, parameters } => {
+                s.u32(serial.0);
+                parameters.iter().for_each(|parameter| parameter.emit(s));
+            }
+            Chunk::Reconfig(parameters) => parameters.iter().for_each(|p| p.emit(s)),
+            Chunk::Pad(len) => (0..*len).for_each(|_| s.u8(0)),
+            Chunk::ForwardTsn(forward) => forward.emit(s),
+            Chunk::IForwardTsn(forward) => forward.emit(s),
+        }
+    }
+
+    /// Reads the value of a chunk of type `kind`.
+    pub(super) fn parse(
+        kind: u8,
+        flags: u8,
+        r: &mut Reader<'_>,
+        book: &AddressBook,
+    ) -> Result<Chunk, SctpError> {
+        Ok(match kind {
+            0 => Chunk::Data(DataChunk::parse(flags, r)?),
+            1 => Chunk::Init(Box::new(InitChunk::parse(r, book)?)),
+            2 => Chunk::InitAck(Box::new(InitChunk::parse(r, book)?)),
+            3 => Chunk::Sack(SackChunk::parse(r)?),
+            4 => Chunk::Heartbeat(heartbeat(r)?),
+            5 => Chunk::HeartbeatAck(heartbeat(r)?),
+            6 => Chunk::Abort { reflected: flags & 1 == 1, causes: cause::parse_all(r)? },
+            7 => Chunk::Shutdown(r.serial()?),
+            8 => Chunk::ShutdownAck,
+            9 => Chunk::Error(cause::parse_all(r)?),
+            10 => Chunk::CookieEcho(r.boxed()),
+            11 => Chunk::CookieAck,
+            12 => Chunk::Ecne(r.serial()?),
+            13 => Chunk::Cwr(r.serial()?),
+            14 => Chunk::ShutdownComplete { reflected: flags & 1 == 1 },
+            15 => Chunk::Auth { key: r.u16()?, algorithm: r.u16()?, hmac: r.boxed() },
+            64 => Chunk::IData(IDataChunk::parse(flags, r)?),
+            128 => {
+                Chunk::AsconfAck { serial: r.serial()?, parameters: parameter::parse_all(r, book)? }
+            }
+            130 => Chunk::Reconfig(parameter::parse_all(r, book)?),
+            132 => Chunk::Pad(r.rest().len() as u16),
+            192 => Chunk::ForwardTsn(ForwardTsn::parse(r)?),
+            193 => {
+                Chunk::Asconf { serial: r.serial()?, parameters: parameter::parse_all(r, book)? }
+            }
+            194 => Chunk::IForwardTsn(IForwardTsn::parse(r)?),
+            _ => Chunk::Unknown { kind, flags, value: r.boxed() },
+        })
+    }
+}
+
+fn heartbeat(r: &mut Reader<'_>) -> Result<Box<[u8]>, SctpError> {
+    match r.tlv(SctpError::parameter)? {
+        (HEARTBEAT_INFO, mut info) => Ok(info.boxed()),
+        (_, info) => info.error(),
+    }
+}

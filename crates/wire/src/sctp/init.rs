@@ -1,0 +1,56 @@
+//! INIT and INIT ACK (RFC 9260 §3.3.2, §3.3.3).
+//!
+//! ```text
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |  Type = 1, 2  |  Chunk Flags  |         Chunk Length          |
+//! |                         Initiate Tag                          |
+//! |          Advertised Receiver Window Credit (a_rwnd)           |
+//! |  Number of Outbound Streams   |   Number of Inbound Streams   |
+//! |                          Initial TSN                          |
+//! |                          Parameters                           |
+//! ```
+
+use super::packet::SctpError;
+use super::parameter::{self, Parameter};
+use super::tlv::{Reader, Sink};
+use crate::address::AddressBook;
+use anabranch_units::Serial32;
+
+/// INIT or INIT ACK.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InitChunk {
+    /// The tag that the receiver puts into every packet; 0 is invalid.
+    pub tag: u32,
+    /// Room of the sender's receive buffer, in octets.
+    pub a_rwnd: u32,
+    /// Streams that the sender wishes to send on.
+    pub outbound: u16,
+    /// Streams that the sender accepts at most.
+    pub inbound: u16,
+    /// The first TSN that the sender will use.
+    pub tsn: Serial32,
+    /// Parameters in order.
+    pub parameters: Vec<Parameter>,
+}
+
+impl InitChunk {
+    pub(super) fn emit<S: Sink>(&self, s: &mut S) {
+        s.u32(self.tag);
+        s.u32(self.a_rwnd);
+        s.u16(self.outbound);
+        s.u16(self.inbound);
+        s.u32(self.tsn.0);
+        self.parameters.iter().for_each(|parameter| parameter.emit(s));
+    }
+
+    pub(super) fn parse(r: &mut Reader<'_>, book: &AddressBook) -> Result<InitChunk, SctpError> {
+        Ok(InitChunk {
+            tag: r.u32()?,
+            a_rwnd: r.u32()?,
+            outbound: r.u16()?,
+            inbound: r.u16()?,
+            tsn: r.serial()?,
+            parameters: parameter::parse_all(r, book)?,
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! The SCTP packet: the common header and its chunks (RFC 9260 §3).
+//!
+//! ```text
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |      Source Port Number       |    Destination Port Number    |
+//! |                       Verification Tag                        |
+//! |                       Checksum (CRC32c)                       |
+//! |                            Chunks                             |
+//! ```
+
+use super::chunk::Chunk;
+use super::crc32c::Crc32c;
+use super::data::position;
+use super::tlv::{Count, Octets, Reader, Sink};
+use crate::address::AddressBook;
+use crate::error::EmitError;
+use crate::packet::Payload;
+use crate::pattern;
+use std::error::Error;
+use std::fmt;
+
+/// Why octets are not an SCTP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SctpError {
+    /// Fewer octets than the common header has.
+    Truncated,
+    /// The checksum is wrong.
+    Checksum {
+        /// The field.
+        found: u32,
+        /// What it should be.
+        computed: u32,
+    },
+    /// Less than a chunk header is left.
+    ChunkHeader,
+    /// The length of a chunk of this type is below 4 or beyond the packet, or
+    /// its fields do not fit it.
+    Chunk {
+        /// Type.
+        kind: u8,
+        /// The length field.
+        len: u16,
+    },
+    /// The same of a parameter.
+    Parameter {
+        /// Type.
+        kind: u16,
+        /// The length field.
+        len: u16,
+    },
+    /// The same of a cause.
+    Cause {
+        /// Code.
+        code: u16,
+        /// The length field.
+        len: u16,
+    },
+}
+
+impl SctpError {
+    pub(super) fn parameter(kind: u16, len: u16) -> SctpError {
+        SctpError::Parameter { kind, len }
+    }
+    pub(super) fn cause(code: u16, len: u16) -> SctpError {
+        SctpError::Cause { code, len }
+    }
+}
+
+impl fmt::Display for SctpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SctpError::Truncated => f.write_str("truncated"),
+            SctpError::Checksum { found, computed } => {
+                write!(f, "checksum {found:#010x} instead of {computed:#010x}")
+            }
+            SctpError::ChunkHeader => f.write_str("less than a chunk header after the chunks"),
+            SctpError::Chunk { kind, len } => {
+                write!(f, "a chunk of type {kind} cannot have the length {len}")
+            }
+            SctpError::Parameter { kind, len } => {
+                write!(f, "a parameter of type {kind:#06x} cannot have the length {len}")
+            }
+            SctpError::Cause { code, len } => {
+                write!(f, "a cause with code {code} cannot have the length {len}")
+            }
+        }
+    }
+}
+impl Error for SctpError {}
+
+/// The chunks of a packet, in order. The first needs no memory of its own:
+/// most packets have one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Chunks {
+    first: Option<Chunk>,
+    rest: Vec<Chunk>,
+}
+
+impl Chunks {
+    /// No chunks.
+    pub const fn new() -> Chunks {
+        Chunks { first: None, rest: Vec::new() }
+    }
+    /// Appends.
+    pub fn push(&mut self, chunk: Chunk) {
+        match self.first {
+            None => self.first = Some(chunk),
+            Some(_) => self.rest.push(chunk),
+        }
+    }
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.first.is_some() as usize + self.rest.len()
+    }
+    /// None.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+    /// The first.
+    pub fn first(&self) -> Option<&Chunk> {
+        self.first.as_ref()
+    }
+    /// From first to last.
+    pub fn iter(&self) -> impl Iterator<Item = &Chunk> {
+        self.first.iter().chain(&self.rest)
+    }
+    /// From first to last, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Chunk> {
+        self.first.iter_mut().chain(&mut self.rest)
+    }
+}
+
+impl FromIterator<Chunk> for Chunks {
+    fn from_iter<I: IntoIterator<Item = Chunk>>(chunks: I) -> Chunks {
+        let mut list = Chunks::new();
+        chunks.into_iter().for_each(|chunk| list.push(chunk));
+        list
+    }
+}
+
+/// An SCTP packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SctpPacket {
+    /// Source port.
+    pub src_port: u16,
+    /// Destination port.
+    pub dst_port: u16,
+    /// Verification tag.
+    pub tag: u32,
+    /// Chunks.
+    pub chunks: Chunks,
+}
+
+impl SctpPacket {
+    /// IP protocol number of SCTP.
+    pub const PROTOCOL: u8 = 132;
+    /// Length of the common header.
+    pub const HEADER: u32 = 12;
+
+    /// Common header and chunks, in octets. Addresses inside chunks that are
+    /// numbers count as IPv4 parameters.
+    pub fn wire_len(&self) -> u32 {
+        Self::HEADER + self.chunks.iter().map(Chunk::wire_len).sum::<u32>()
+    }
+
+    /// Octets of user data.
+    pub fn payload_len(&self) -> u32 {
+        let len = |chunk: &Chunk| match chunk {
+            Chunk::Data(data) => data.payload.len(),
+            Chunk::IData(data) => data.payload.len(),
+            _ => 0,
+        };
+        self.chunks.iter().map(len).sum()
+    }
+
+    /// Nothing but SACKs.
+    pub fn is_pure_sack(&self) -> bool {
+        !self.chunks.is_empty() && self.chunks.iter().all(|c| matches!(c, Chunk::Sack(_)))
+    }
+
+    /// The rules of bundling hold: a chunk that must be alone is alone
+    /// (RFC 9260 §4.3). A receiver discards other packets.
+    pub fn is_well_bundled(&self) -> bool {
+        self.chunks.len() == 1 || !self.chunks.iter().any(Chunk::is_solitary)
+    }
+
+    /// Octets that [`SctpPacket::emit`] appends.
+    pub(crate) fn emitted_len(&self, book: &AddressBook) -> u64 {
+        let mut count = Count::with_book(book);
+        self.chunks.iter().for_each(|chunk| chunk.emit(&mut count));
+        Self::HEADER as u64 + count.len() as u64
+    }
+
+    /// Appends the octets, with checksum.
+    ///
+    /// # Errors
+    /// A chunk, parameter or cause is longer than its length field can say, or
+    /// an address is not in the book; `out` is unchanged.
+    pub fn emit(&self, book: &AddressBook, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        let mut sink = Octets::new(out, book);
+        sink.u16(self.src_port);
+        sink.u16(self.dst_port);
+        sink.u32(self.tag);
+        sink.u32(0);
+        self.chunks.iter().for_each(|chunk| chunk.emit(&mut sink));
+        let octets = sink.finish()?;
+        let crc = Crc32c::new().with(octets).value();
+        octets[8..12].copy_from_slice(&crc.to_le_bytes());
+        Ok(())
+    }
+
+    /// Reads a packet; user data becomes real octets.
+    ///
+    /// # Errors
+    /// See [`SctpError`].
+    pub fn parse(octets: &[u8], book: &AddressBook) -> Result<SctpPacket, SctpError> {
+        let header = octets.first_chunk::<12>().ok_or(SctpError::Truncated)?;
+        let found = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
+        let computed = checksum(octets);
+        if found != computed {
+            return Err(SctpError::Checksum { found, computed });
+        }
+        let mut r = Reader::new(octets, SctpError::Truncated);
+        let (src_port, dst_port, tag, _) = (r.u16()?, r.u16()?, r.u32()?, r.u32()?);
+        let mut chunks = Chunks::new();
+        let mut rest = r.rest();
+        while let [kind, flags, high, low, ..] = *rest {
+            let len = u16::from_be_bytes([high, low]);
+            let error = SctpError::Chunk { kind, len };
+            let value = rest.get(4..len as usize).ok_or(error)?;
+            let mut value = Reader::new(value, error);
+            chunks.push(Chunk::parse(kind, flags, &mut value, book)?);
+            rest = &rest[(len as usize).next_multiple_of(4).min(rest.len())..];
+        }
+        if !rest.is_empty() {
+            return Err(SctpError::ChunkHeader);
+        }
+        Ok(SctpPacket { src_port, dst_port, tag, chunks })
+    }
+
+    /// What [`SctpPacket::parse`] makes of the emitted octets: user data as
+    /// real octets, no undefined flags.
+    #[must_use]
+    pub fn canonical(&self) -> SctpPacket {
+        let mut packet = self.clone();
+        for chunk in packet.chunks.iter_mut() {
+            let (flags, payload, tsn) = match chunk {
+                Chunk::Data(data) => (&mut data.flags, &mut data.payload, data.tsn),
+                Chunk::IData(data) => (&mut data.flags, &mut data.payload, data.tsn),
+                _ => continue,
+            };
+            *flags = flags.defined();
+            if payload.octets().is_none() || payload.is_empty() {
+                let mut octets = vec![0; payload.len() as usize];
+                pattern::fill(position(tsn), &mut octets);
+                *payload = Payload::from_wire(&octets);
+            }
+        }
+        packet
+    }
+}
+
+/// The checksum of a packet of 12 octets or more, with its field taken as zero.
+pub(super) fn checksum(octets: &[u8]) -> u32 {
+    Crc32c::new().with(&octets[..8]).with(&[0; 4]).with(&octets[12..]).value()
+}

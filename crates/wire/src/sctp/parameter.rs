@@ -1,0 +1,309 @@
+//! Parameters (RFC 9260 §3.2.1): those of INIT and INIT ACK (§3.3.2.1,
+//! §3.3.3.1), of AUTH (RFC 4895 §3), of ASCONF (RFC 5061 §4.2) and of RE-CONFIG
+//! (RFC 6525 §4).
+//!
+//! ```text
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |        Parameter Type         |       Parameter Length        |
+//! |                        Parameter Value                        |
+//! ```
+
+use super::address::Address;
+use super::cause::{self, Cause};
+use super::packet::SctpError;
+use super::tlv::{Reader, Sink};
+use crate::address::AddressBook;
+use anabranch_units::Serial32;
+use std::net::IpAddr;
+
+/// What a receiver does with a type that it does not know, by the type's two
+/// highest bits (RFC 9260 §3.2 and §3.2.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnknownAction {
+    /// Nothing after it is processed.
+    pub stop: bool,
+    /// The sender is told.
+    pub report: bool,
+}
+
+impl UnknownAction {
+    /// By the two highest bits, in the low bits of `bits`.
+    pub(super) const fn from_bits(bits: u16) -> UnknownAction {
+        UnknownAction { stop: bits & 0b10 == 0, report: bits & 0b01 != 0 }
+    }
+}
+
+/// A parameter. Octets are without type, length and padding.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Parameter {
+    /// An IPv4 or IPv6 address of the sender (types 5 and 6).
+    Address(Address),
+    /// State cookie (7).
+    StateCookie(Box<[u8]>),
+    /// Unrecognized parameter (8): the parameter, with type and length.
+    Unrecognized(Box<[u8]>),
+    /// Cookie preservative (9): more life for the cookie, in ms.
+    CookiePreservative(u32),
+    /// Host name address (11); deprecated, a receiver aborts.
+    HostName(Box<[u8]>),
+    /// Supported address types (12).
+    SupportedAddressTypes(Vec<u16>),
+    /// Outgoing SSN reset request (13, RFC 6525 §4.1); no stream means all.
+    OutgoingReset {
+        /// Request sequence number.
+        request: Serial32,
+        /// Sequence number of the request that this answers.
+        response: Serial32,
+        /// The sender's last assigned TSN.
+        last_tsn: Serial32,
+        /// Streams.
+        streams: Vec<u16>,
+    },
+    /// Incoming SSN reset request (14, RFC 6525 §4.2).
+    IncomingReset {
+        /// Request sequence number.
+        request: Serial32,
+        /// Streams.
+        streams: Vec<u16>,
+    },
+    /// SSN/TSN reset request (15, RFC 6525 §4.3).
+    TsnReset {
+        /// Request sequence number.
+        request: Serial32,
+    },
+    /// Re-configuration response (16, RFC 6525 §4.4).
+    ReconfigResponse {
+        /// Sequence number of the request.
+        response: Serial32,
+        /// Result code.
+        result: u32,
+        /// The sender's and the receiver's next TSN.
+        next_tsns: Option<(Serial32, Serial32)>,
+    },
+    /// Add outgoing (17) or incoming (18) streams request (RFC 6525 §4.5, §4.6).
+    AddStreams {
+        /// Outgoing, seen from the sender.
+        outgoing: bool,
+        /// Request sequence number.
+        request: Serial32,
+        /// How many.
+        count: u16,
+    },
+    /// ECN capable (0x8000, RFC 4960 Appendix A).
+    EcnCapable,
+    /// Random (0x8002, RFC 4895 §3.1).
+    Random(Box<[u8]>),
+    /// Chunk list (0x8003, RFC 4895 §3.2): chunk types to be authenticated.
+    ChunkList(Box<[u8]>),
+    /// Requested HMAC algorithm (0x8004, RFC 4895 §3.3).
+    HmacAlgorithms(Vec<u16>),
+    /// Padding (0x8005, RFC 4820 §4): that many octets.
+    Padding(u16),
+    /// Supported extensions (0x8008, RFC 5061 §4.2.7): chunk types.
+    SupportedExtensions(Box<[u8]>),
+    /// Forward-TSN supported (0xC000, RFC 3758 §3.1).
+    ForwardTsnSupported,
+    /// Add (0xC001), delete (0xC002) an address, or make it the primary
+    /// (0xC004) (RFC 5061 §4.2).
+    ChangeAddress {
+        /// What to do.
+        change: AddressChange,
+        /// Request correlation ID.
+        correlation: u32,
+        /// The address.
+        address: Address,
+    },
+    /// Error cause indication (0xC003, RFC 5061 §4.2.3).
+    ErrorIndication {
+        /// Response correlation ID.
+        correlation: u32,
+        /// Causes.
+        causes: Vec<Cause>,
+    },
+    /// Success indication (0xC005, RFC 5061 §4.2.5).
+    SuccessIndication {
+        /// Response correlation ID.
+        correlation: u32,
+    },
+    /// Adaptation layer indication (0xC006, RFC 5061 §4.2.6).
+    Adaptation(u32),
+    /// Another type.
+    Unknown {
+        /// Type.
+        kind: u16,
+        /// Value.
+        value: Box<[u8]>,
+    },
+}
+
+/// What an ASCONF asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AddressChange {
+    /// Add the address.
+    Add,
+    /// Delete the address.
+    Delete,
+    /// Send to it first.
+    SetPrimary,
+}
+
+impl AddressChange {
+    const fn kind(self) -> u16 {
+        match self {
+            AddressChange::Add => 0xc001,
+            AddressChange::Delete => 0xc002,
+            AddressChange::SetPrimary => 0xc004,
+        }
+    }
+}
+
+impl Parameter {
+    /// What a receiver does that does not know a parameter of this type.
+    pub const fn action_on_unknown(kind: u16) -> UnknownAction {
+        UnknownAction::from_bits(kind >> 14)
+    }
+
+    pub(super) fn emit<S: Sink>(&self, sink: &mut S) {
+        use Parameter as P;
+        match self {
+            P::Address(address) => emit_address(sink, *address),
+            P::StateCookie(octets) => sink.tlv(7, |s| s.put(octets)),
+            P::Unrecognized(octets) => sink.tlv(8, |s| s.put(octets)),
+            P::CookiePreservative(ms) => sink.tlv(9, |s| s.u32(*ms)),
+            P::HostName(octets) => sink.tlv(11, |s| s.put(octets)),
+            P::SupportedAddressTypes(types) => {
+                sink.tlv(12, |s| types.iter().for_each(|t| s.u16(*t)))
+            }
+            P::OutgoingReset { request, response, last_tsn, streams } => sink.tlv(13, |s| {
+                [request, response, last_tsn].iter().for_each(|n| s.u32(n.0));
+                streams.iter().for_each(|n| s.u16(*n));
+            }),
+            P::IncomingReset { request, streams } => sink.tlv(14, |s| {
+                s.u32(request.0);
+                streams.iter().for_each(|n| s.u16(*n));
+            }),
+            P::TsnReset { request } => sink.tlv(15, |s| s.u32(request.0)),
+            P::ReconfigResponse { response, result, next_tsns } => sink.tlv(16, |s| {
+                s.u32(response.0);
+                s.u32(*result);
+                if let Some((sender, receiver)) = next_tsns {
+                    s.u32(sender.0);
+                    s.u32(receiver.0);
+                }
+            }),
+            P::AddStreams { outgoing, request, count } => {
+                sink.tlv(if *outgoing { 17 } else { 18 }, |s| {
+                    s.u32(request.0);
+                    s.u16(*count);
+                    s.u16(0);
+                });
+            }
+            P::EcnCapable => sink.tlv(0x8000, |_| ()),
+            P::Random(octets) => sink.tlv(0x8002, |s| s.put(octets)),
+            P::ChunkList(octets) => sink.tlv(0x8003, |s| s.put(octets)),
+            P::HmacAlgorithms(ids) => sink.tlv(0x8004, |s| ids.iter().for_each(|id| s.u16(*id))),
+            P::Padding(len) => sink.tlv(0x8005, |s| (0..*len).for_each(|_| s.u8(0))),
+            P::SupportedExtensions(octets) => sink.tlv(0x8008, |s| s.put(octets)),
+            P::ForwardTsnSupported => sink.tlv(0xc000, |_| ()),
+            P::ChangeAddress { change, correlation, address } => sink.tlv(change.kind(), |s| {
+                s.u32(*correlation);
+                emit_address(s, *address);
+            }),
+            P::ErrorIndication { correlation, causes } => sink.tlv(0xc003, |s| {
+                s.u32(*correlation);
+                causes.iter().for_each(|cause| cause.emit(s));
+            }),
+            P::SuccessIndication { correlation } => sink.tlv(0xc005, |s| s.u32(*correlation)),
+            P::Adaptation(value) => sink.tlv(0xc006, |s| s.u32(*value)),
+            P::Unknown { kind, value } => sink.tlv(*kind, |s| s.put(value)),
+        }
+    }
+
+    fn parse(kind: u16, r: &mut Reader<'_>, book: &AddressBook) -> Result<Parameter, SctpError> {
+        use Parameter as P;
+        let change = |change, r: &mut Reader<'_>| {
+            let correlation = r.u32()?;
+            let (kind, mut value) = r.tlv(SctpError::parameter)?;
+            let address = parse_address(kind, &mut value, book)?;
+            Ok(P::ChangeAddress { change, correlation, address })
+        };
+        Ok(match kind {
+            5 | 6 => P::Address(parse_address(kind, r, book)?),
+            7 => P::StateCookie(r.boxed()),
+            8 => P::Unrecognized(r.boxed()),
+            9 => P::CookiePreservative(r.u32()?),
+            11 => P::HostName(r.boxed()),
+            12 => P::SupportedAddressTypes(r.u16s()?),
+            13 => P::OutgoingReset {
+                request: r.serial()?,
+                response: r.serial()?,
+                last_tsn: r.serial()?,
+                streams: r.u16s()?,
+            },
+            14 => P::IncomingReset { request: r.serial()?, streams: r.u16s()? },
+            15 => P::TsnReset { request: r.serial()? },
+            16 => P::ReconfigResponse {
+                response: r.serial()?,
+                result: r.u32()?,
+                next_tsns: match r.is_empty() {
+                    true => None,
+                    false => Some((r.serial()?, r.serial()?)),
+                },
+            },
+            17 | 18 => {
+                P::AddStreams { outgoing: kind == 17, request: r.serial()?, count: r.u16()? }
+            }
+            0x8000 => P::EcnCapable,
+            0x8002 => P::Random(r.boxed()),
+            0x8003 => P::ChunkList(r.boxed()),
+            0x8004 => P::HmacAlgorithms(r.u16s()?),
+            0x8005 => P::Padding(r.rest().len() as u16),
+            0x8008 => P::SupportedExtensions(r.boxed()),
+            0xc000 => P::ForwardTsnSupported,
+            0xc001 => change(AddressChange::Add, r)?,
+            0xc002 => change(AddressChange::Delete, r)?,
+            0xc003 => P::ErrorIndication { correlation: r.u32()?, causes: cause::parse_all(r)? },
+            0xc004 => change(AddressChange::SetPrimary, r)?,
+            0xc005 => P::SuccessIndication { correlation: r.u32()? },
+            0xc006 => P::Adaptation(r.u32()?),
+            _ => P::Unknown { kind, value: r.boxed() },
+        })
+    }
+}
+
+/// All parameters up to the end of `r`.
+pub(super) fn parse_all(
+    r: &mut Reader<'_>,
+    book: &AddressBook,
+) -> Result<Vec<Parameter>, SctpError> {
+    let mut parameters = Vec::new();
+    while !r.is_empty() {
+        parameters.push(parse_one(r, book)?);
+    }
+    Ok(parameters)
+}
+
+/// The next parameter.
+pub(super) fn parse_one(r: &mut Reader<'_>, book: &AddressBook) -> Result<Parameter, SctpError> {
+    let (kind, mut value) = r.tlv(SctpError::parameter)?;
+    Parameter::parse(kind, &mut value, book)
+}
+
+fn emit_address<S: Sink>(sink: &mut S, address: Address) {
+    match sink.resolve(address) {
+        IpAddr::V4(ip) => sink.tlv(5, |s| s.put(&ip.octets())),
+        IpAddr::V6(ip) => sink.tlv(6, |s| s.put(&ip.octets())),
+    }
+}
+
+fn parse_address(kind: u16, r: &mut Reader<'_>, book: &AddressBook) -> Result<Address, SctpError> {
+    let ip: IpAddr = match (kind, r.rest()) {
+        (5, [a, b, c, d]) => [*a, *b, *c, *d].into(),
+        (6, octets) => match <[u8; 16]>::try_from(octets) {
+            Ok(octets) => octets.into(),
+            Err(_) => return r.error(),
+        },
+        _ => return r.error(),
+    };
+    Ok(book.addr(ip).map_or(Address::Ip(ip), Address::Number))
+}
