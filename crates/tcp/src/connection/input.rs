@@ -15,7 +15,7 @@ impl Connection {
         let segment = match &packet.body {
             Body::Tcp(segment) => segment,
             Body::Icmp(icmp) => return self.on_icmp(now, icmp),
-            Body::Other { .. } => return,
+            Body::Sctp(_) | Body::Other { .. } => return,
         };
         match self.state {
             State::Closed => self.on_segment_in_closed(segment),
