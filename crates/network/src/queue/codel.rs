@@ -181,6 +181,7 @@ impl CoDel {
 mod tests {
     use super::super::item::testing::{at_us, item};
     use super::*;
+    use anabranch_testkit::marks::record;
     use anabranch_wire::Ecn;
 
     const MS: fn(u64) -> Span = Span::from_millis;
@@ -232,6 +233,8 @@ mod tests {
         assert_eq!(hits, expected(&law, at_us(2_020_000)));
         assert!(hits.len() > 60);
         let spaces: Vec<_> = hits.windows(2).take(4).map(|w| (w[1] - w[0]).as_millis()).collect();
+        let first = format!("{spaces:?} ms");
+        record("Q4", "CoDel: spaces between drops", "[100, 71, 58, 50] ms", first, "exact");
         assert_eq!(spaces, [100, 71, 58, 50]); // 100, 70.7, 57.7, 50 ms on the grid
     }
 

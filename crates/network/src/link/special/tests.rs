@@ -8,6 +8,7 @@ use crate::{
     ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
 };
 use anabranch_endpoint::Generator;
+use anabranch_testkit::marks::record;
 use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::{Addr, Body, Ecn, Packet, Payload};
 use proptest::prelude::*;
@@ -140,6 +141,8 @@ fn codel_drops_at_the_head_and_the_counters_say_so() {
     let offers: Vec<_> = (0..1250).map(|i| (i * 800, 1500, 0)).collect();
     let counters = play(&link(queue), &offers).counters();
     assert!(counters.dropped_aqm > 5 && counters.dropped_queue == 0, "{counters:?}");
+    let left = counters.delivered + counters.dropped();
+    record("Q7", "CoDel: packets delivered and dropped of those received", 1250, left, "exact");
     assert_eq!(counters.delivered + counters.dropped_aqm, 1250);
 }
 
@@ -167,6 +170,8 @@ fn a_trace_delivers_its_rate() {
     let bench = play(&config, &vec![(0, 1500, 0); 3 * lines]);
     assert_eq!(bench.out.len(), 3 * lines);
     assert_eq!(bench.out.last().unwrap().0, at(Span::from_secs(3) + MS(10)));
+    let last = format!("{} s", bench.out.last().unwrap().0.as_secs_f64());
+    record("Q5", "three rounds of a trace of one second, last arrival", "3.01 s", last, "exact");
     assert_eq!(bench.out[lines - 1].0, at(Span::from_secs(1) + MS(10)));
 }
 
@@ -355,6 +360,20 @@ fn m_d_1_waits_as_pollaczek_and_khinchine_say() {
             );
             // Little's law, by what arrivals see (PASTA): L_q = lambda W_q.
             let waiting = 1000.0 * rho * wait;
+            if matches!(queue, QueueConfig::DropTail { .. }) {
+                let what = |of: &str| format!("{of} at load {rho}");
+                let within = |share: f64| format!("within {:.1} %", share * 100.0);
+                let ms = |s: f64| format!("{:.4} ms", s * 1e3);
+                record("Q1", &what("M/D/1 mean wait"), ms(expected), ms(wait), &within(tolerance));
+                let packets = |n: f64| format!("{n:.4} packets");
+                record(
+                    "Q1",
+                    &what("Little's law"),
+                    packets(waiting),
+                    packets(q.seen),
+                    &within(tolerance + 0.01),
+                );
+            }
             assert!((q.seen / waiting - 1.0).abs() < tolerance + 0.01, "{} {waiting}", q.seen);
         }
     }
@@ -373,6 +392,9 @@ fn m_m_1_k_loses_as_its_closed_form_says() {
             |g: &mut Generator| (-libm::log(1.0 - g.uniform()) * 15_000.0).max(21.0) as u32;
         let q = poisson(&config, 1000.0 * rho, 400_000, exponential);
         let expected = (1.0 - rho) * rho.powi(k) / (1.0 - rho.powi(k + 1));
+        let what = format!("M/M/1/K loss, load {rho}, K {k}");
+        let share = |p: f64| format!("{p:.5}");
+        record("Q1", &what, share(expected), share(q.lost), "within 3 %");
         assert!((q.lost / expected - 1.0).abs() < 0.03, "{rho}: {} {expected}", q.lost);
         assert!(q.elapsed > 100.0);
     }

@@ -1,5 +1,6 @@
 use super::super::item::testing::item;
 use super::*;
+use anabranch_testkit::marks::record;
 
 const MS: fn(u64) -> Span = Span::from_millis;
 
@@ -36,8 +37,12 @@ fn classic_and_low_latency_are_coupled() {
         let expected_low = 2.0 * base * n as f64;
         let expected_classic = base * base * n as f64;
         let (marks, drops) = pass(base, Ecn::Ect1, n);
+        let what = format!("DualPI2: low-latency marks of 10,000 at p' = {base}");
+        record("Q4", &what, expected_low.round(), marks, "within 1");
         assert!((marks as f64 - expected_low).abs() <= 1.0 && drops == 0, "{base}: {marks}");
         let (marks, drops) = pass(base, Ecn::NotEct, n);
+        let what = format!("DualPI2: classic drops of 10,000 at p' = {base}");
+        record("Q4", &what, expected_classic.round(), drops, "within 1");
         assert!((drops as f64 - expected_classic).abs() <= 1.0 && marks == 0, "{base}: {drops}");
         let (marks, drops) = pass(base, Ecn::Ect0, n);
         assert!((marks as f64 - expected_classic).abs() <= 1.0 && drops == 0, "{base}: {marks}");

@@ -1,5 +1,6 @@
 use super::*;
 use crate::queue::Waiting;
+use anabranch_testkit::marks::record;
 
 const MS: fn(u64) -> Span = Span::from_millis;
 
@@ -69,6 +70,8 @@ fn the_probability_follows_its_equation_step_by_step() {
         old = q;
         assert!((it.probability() - p).abs() < 1e-12, "step {step}: {} {p}", it.probability());
     }
+    let digits = |p: f64| format!("{p:.9}");
+    record("Q4", "PIE: p after 399 updates", digits(p), digits(it.probability()), "within 1e-12");
     assert!(p > 0.0);
 }
 

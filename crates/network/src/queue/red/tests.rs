@@ -1,5 +1,6 @@
 use super::*;
 use crate::queue::Waiting;
+use anabranch_testkit::marks::record;
 
 fn config() -> RedConfig {
     RedConfig { mean_packet: Bytes(1500), ..RedConfig::default() }
@@ -58,6 +59,8 @@ fn the_probability_is_linear_then_gentle() {
         (29.999, 1.0),
         (30.0, 1.0),
     ] {
+        let measured = format!("{:.4}", it.probability(avg));
+        record("Q4", &format!("RED: p_b at an average of {avg}"), p, measured, "within 1e-4");
         assert!((it.probability(avg) - p).abs() < 1e-4, "{avg}");
     }
     let strict = red(RedConfig { gentle: false, ..config() });
