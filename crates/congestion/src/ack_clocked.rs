@@ -10,12 +10,12 @@
 //! Left out: the inflation of fast recovery (RFC 5681 §3.2), which belongs to
 //! the recovery scheme.
 
-use crate::pacing::{Pacer, Pacing};
+use crate::pacing::Pacing;
 use crate::reduction::{SsthreshFrom, held, reported};
 use crate::slow_start::{Exit, SlowStartExit, Step};
 use crate::validation::Validation;
 use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView};
-use anabranch_units::{Rate, Time};
+use anabranch_units::{Rate, Span, Time};
 use std::fmt::Debug;
 
 /// Options of every algorithm that is driven by ACKs.
@@ -139,7 +139,7 @@ struct Extras {
     exit: Exit,
     ecn_beta: Option<f64>,
     validation: Option<Validation>,
-    pacer: Option<Pacer>,
+    pacing: Option<Pacing>,
 }
 
 impl<L: Law> AckClocked<L> {
@@ -158,7 +158,7 @@ impl<L: Law> AckClocked<L> {
                 exit: Exit::new(common.slow_start_exit, common.pacing.is_some()),
                 ecn_beta: common.ecn_beta,
                 validation: common.validation.then(|| Validation::new(cwnd)),
-                pacer: common.pacing.map(Pacer::new),
+                pacing: common.pacing,
             })
         });
         let window = Window { cwnd, ssthresh: held(initial_ssthresh) };
@@ -200,13 +200,8 @@ impl<L: Law> AckClocked<L> {
 impl<L: Law> Controller for AckClocked<L> {
     fn on_sent(&mut self, now: Time, _bytes: u64, path: &PathView) {
         self.law.on_sent(now, path);
-        if let Some(extras) = &mut self.extras {
-            if let Some(validation) = &mut extras.validation {
-                validation.on_sent(&mut self.window, now);
-            }
-            if let Some(pacer) = &mut extras.pacer {
-                pacer.on_sent(path);
-            }
+        if let Some(validation) = self.extras.as_mut().and_then(|e| e.validation.as_mut()) {
+            validation.on_sent(&mut self.window, now);
         }
     }
 
@@ -309,7 +304,7 @@ impl<L: Law> Controller for AckClocked<L> {
         reported(self.window.ssthresh)
     }
 
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.extras.as_ref()?.pacer.as_ref()?.rate(&self.window)
+    fn pacing_rate(&self, srtt: Option<Span>) -> Option<Rate> {
+        self.extras.as_ref()?.pacing.as_ref()?.rate(&self.window, srtt)
     }
 }

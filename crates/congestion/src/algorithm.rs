@@ -7,7 +7,7 @@ use crate::{
     Acked, CongestionEvent, Controller, Feedback, PathView, bbr, cubic, dctcp, highspeed, reno,
     vegas, westwood,
 };
-use anabranch_units::{Rate, Time};
+use anabranch_units::{Rate, Span, Time};
 use std::fmt;
 
 /// An entry of the registry.
@@ -171,8 +171,8 @@ impl Controller for Congestion {
         each!(self, c => c.ssthresh())
     }
     #[inline]
-    fn pacing_rate(&self) -> Option<Rate> {
-        each!(self, c => c.pacing_rate())
+    fn pacing_rate(&self, srtt: Option<Span>) -> Option<Rate> {
+        each!(self, c => c.pacing_rate(srtt))
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
     fn a_custom_controller_is_driven_like_the_others() {
         let mut c = Congestion::Custom(Box::new(Algorithm::default().build(3000, u64::MAX)));
         c.on_idle(1000);
-        assert_eq!((c.window(), c.ssthresh(), c.pacing_rate()), (1000, u64::MAX, None));
+        assert_eq!((c.window(), c.ssthresh(), c.pacing_rate(None)), (1000, u64::MAX, None));
         assert_eq!(format!("{c:?}"), "Custom { window: 1000 }");
     }
 }

@@ -489,7 +489,7 @@ impl Controller for Bbr {
         u64::MAX
     }
 
-    fn pacing_rate(&self) -> Option<Rate> {
+    fn pacing_rate(&self, _srtt: Option<Span>) -> Option<Rate> {
         Rate::from_bps(((self.0.pacing_rate * 8.0) as u64).max(1))
     }
 }

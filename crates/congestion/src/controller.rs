@@ -131,8 +131,9 @@ pub trait Controller {
     /// The slow-start threshold in octets; `u64::MAX` when infinite.
     fn ssthresh(&self) -> u64;
 
-    /// The rate to pace at; `None` when sending is driven by ACKs alone.
-    fn pacing_rate(&self) -> Option<Rate> {
+    /// The rate to pace at, given the smoothed round-trip time; `None` when
+    /// sending is driven by ACKs alone.
+    fn pacing_rate(&self, _srtt: Option<Span>) -> Option<Rate> {
         None
     }
 }

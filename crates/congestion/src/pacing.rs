@@ -5,7 +5,6 @@
 //! `tcp_pacing_ca_ratio`): twice `cwnd / srtt` while the window is below half
 //! the threshold, so that pacing never delays its doubling, 1.2 times after.
 
-use crate::PathView;
 use crate::ack_clocked::Window;
 use anabranch_units::{Rate, Span};
 
@@ -24,28 +23,12 @@ impl Default for Pacing {
     }
 }
 
-/// Knows the round-trip time that the rate is made of.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pacer {
-    factors: Pacing,
-    srtt: Option<Span>,
-}
-
-impl Pacer {
-    pub(crate) fn new(factors: Pacing) -> Pacer {
-        Pacer { factors, srtt: None }
-    }
-
-    pub(crate) fn on_sent(&mut self, path: &PathView) {
-        self.srtt = path.srtt;
-    }
-
-    /// `None` until a round trip has been measured: the first window leaves
-    /// unpaced.
-    pub(crate) fn rate(&self, window: &Window) -> Option<Rate> {
-        let seconds = self.srtt.filter(|srtt| *srtt > Span::ZERO)?.as_secs_f64();
+impl Pacing {
+    /// `None` until a round trip has been measured.
+    pub(crate) fn rate(&self, window: &Window, srtt: Option<Span>) -> Option<Rate> {
+        let seconds = srtt.filter(|srtt| *srtt > Span::ZERO)?.as_secs_f64();
         let slow = window.cwnd < window.ssthresh / 2.0;
-        let percent = if slow { self.factors.slow_start } else { self.factors.avoidance };
+        let percent = if slow { self.slow_start } else { self.avoidance };
         let bps = window.cwnd * 8.0 / seconds * f64::from(percent) / 100.0;
         Rate::from_bps((bps as u64).max(1))
     }
@@ -54,14 +37,13 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testkit::{MSS, path};
+    use crate::testkit::MSS;
 
     fn rate(cwnd: f64, ssthresh: f64) -> Option<u64> {
-        let mut pacer = Pacer::new(Pacing::default());
-        pacer.on_sent(&path(1));
         let mss = MSS as f64;
         let window = Window { cwnd: cwnd * mss, ssthresh: ssthresh * mss };
-        pacer.rate(&window).map(Rate::as_bps)
+        let srtt = Some(Span::from_millis(100));
+        Pacing::default().rate(&window, srtt).map(Rate::as_bps)
     }
 
     #[test]
@@ -76,6 +58,6 @@ mod tests {
     #[test]
     fn without_a_round_trip_time_nothing_is_paced() {
         let window = Window { cwnd: 1e4, ssthresh: f64::INFINITY };
-        assert_eq!(Pacer::new(Pacing::default()).rate(&window), None);
+        assert_eq!(Pacing::default().rate(&window, None), None);
     }
 }

@@ -63,38 +63,6 @@ pub enum EcnMode {
     Dctcp,
 }
 
-/// Where the rate of sending comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PacingMode {
-    /// ACKs alone drive the sending.
-    Off,
-    /// The window algorithm's rate, where it has one.
-    Auto,
-    /// The window algorithm's rate, else a factor times window / SRTT.
-    On,
-}
-
-/// Pacing of data segments.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Pacing {
-    /// Where the rate comes from.
-    pub mode: PacingMode,
-    /// Full segments that may leave together.
-    pub burst: u32,
-    /// Factor of window / SRTT in slow start.
-    pub slow_start_gain: f64,
-    /// Factor of window / SRTT after it.
-    pub avoidance_gain: f64,
-}
-
-impl Default for Pacing {
-    /// As Linux paces: two segments at least, factors 2 and 1.2.
-    fn default() -> Pacing {
-        let (slow_start_gain, avoidance_gain) = (2.0, 1.2);
-        Pacing { mode: PacingMode::Auto, burst: 2, slow_start_gain, avoidance_gain }
-    }
-}
-
 /// When less than a full segment waits (RFC 9293 §3.7.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Nagle {
@@ -166,8 +134,8 @@ pub struct Config {
     pub ecn: EcnMode,
     /// ECN-capable control packets too: SYNs, ACKs, retransmissions.
     pub ecn_control: bool,
-    /// Pacing.
-    pub pacing: Pacing,
+    /// Full segments that leave together where the window algorithm paces.
+    pub pacing_burst: u32,
     /// Delayed ACKs.
     pub delayed_ack: DelayedAck,
     /// Bounds of the retransmission timeout.
@@ -239,7 +207,7 @@ impl Default for Config {
             dscp: 0,
             ecn: EcnMode::Off,
             ecn_control: false,
-            pacing: Pacing::default(),
+            pacing_burst: 2,
             delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(40) },
             rto: RtoBounds::default(),
             dupack_threshold: 3,
@@ -324,15 +292,8 @@ impl Config {
         let half = Span::from_millis(500);
         check(delay <= half, "delayed_ack.delay", &delay, "at most 500 ms (RFC 9293 §3.8.6.3)")?;
         check(self.dscp < 64, "dscp", &self.dscp, "0 to 63")?;
-        let pacing = &self.pacing;
-        let burst = pacing.burst;
-        check((1..=1000).contains(&burst), "pacing.burst", &burst, "1 to 1000 packets")?;
-        for (field, gain) in [
-            ("pacing.slow_start_gain", pacing.slow_start_gain),
-            ("pacing.avoidance_gain", pacing.avoidance_gain),
-        ] {
-            check((0.1..=100.0).contains(&gain), field, &gain, "0.1 to 100")?;
-        }
+        let burst = self.pacing_burst;
+        check((1..=1000).contains(&burst), "pacing_burst", &burst, "1 to 1000 packets")?;
         let rto = &self.rto;
         check(rto.min > Span::ZERO, "rto.min", &rto.min, "more than 0 s")?;
         check(rto.initial > Span::ZERO, "rto.initial", &rto.initial, "more than 0 s")?;

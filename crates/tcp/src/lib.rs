@@ -23,8 +23,8 @@ mod stream;
 mod undo;
 
 pub use config::{
-    Config, ConfigError, Counting, DelayedAck, EcnMode, InitialWindow, KeepAlive, Nagle, Pacing,
-    PacingMode, UndoOptions,
+    Config, ConfigError, Counting, DelayedAck, EcnMode, InitialWindow, KeepAlive, Nagle,
+    UndoOptions,
 };
 pub use connection::Connection;
 pub use listener::{Backlog, Listener, ListenerCounters, SynCookies};

@@ -11,7 +11,7 @@ use anabranch_congestion::{
     Acked, Cause, Congestion, CongestionEvent, Controller, Feedback, PathView,
 };
 use anabranch_endpoint::RttEstimator;
-use anabranch_units::{Serial32, Span, Time};
+use anabranch_units::{Rate, Serial32, Span, Time};
 use anabranch_wire::SackBlock;
 
 /// The sending half of a connection, without its recovery scheme. Offsets
@@ -138,6 +138,11 @@ impl Sender {
             fast_retransmits: 0,
             timeouts: 0,
         }
+    }
+
+    /// The rate to pace at, where the window algorithm has one.
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        self.congestion.pacing_rate(self.rtt.srtt())
     }
 
     /// The congestion window in octets.

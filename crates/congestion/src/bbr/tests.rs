@@ -204,7 +204,7 @@ fn the_window_is_two_bandwidth_delay_products_and_three_quanta() {
     // §4.2.3.2: 2 * 10 segments and 3 quanta of one (below 1.2 Mbit/s).
     let flow = Flow::new();
     assert_eq!(flow.c.0.btl_bw.max(), 100_000.0);
-    assert_eq!(flow.c.pacing_rate(), Some(Rate::kbit(800)));
+    assert_eq!(flow.c.pacing_rate(None), Some(Rate::kbit(800)));
     assert_eq!(flow.c.window(), 23 * MSS);
 }
 

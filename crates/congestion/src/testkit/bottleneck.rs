@@ -194,7 +194,7 @@ impl Network {
             }
             let view = f.view();
             f.c.on_sent(self.now, MSS, &view);
-            if let Some(rate) = f.c.pacing_rate() {
+            if let Some(rate) = f.c.pacing_rate(view.srtt) {
                 f.next_send = self.now + rate.time_for(Bytes(MSS));
             }
             if f.in_flight == 0 {

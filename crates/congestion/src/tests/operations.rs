@@ -208,7 +208,7 @@ proptest! {
                 }
                 highest = highest.max(c.window());
                 prop_assert!(c.window() >= MSS, "less than a segment");
-                prop_assert!(c.pacing_rate().is_none_or(|rate| rate.as_bps() > 0));
+                prop_assert!(c.pacing_rate(srtt).is_none_or(|rate| rate.as_bps() > 0));
             }
         }
     }

@@ -5,7 +5,7 @@ use super::tcp::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_tcp::{Config, EcnMode, KeepAlive, Nagle, Pacing, PacingMode};
+use anabranch_tcp::{Config, EcnMode, KeepAlive, Nagle};
 use anabranch_units::Bytes;
 use toml::Value;
 
@@ -15,8 +15,6 @@ const ECN_MODES: [(&str, EcnMode); 4] = [
     ("on", EcnMode::On),
     ("dctcp", EcnMode::Dctcp),
 ];
-const PACING_MODES: [(&str, PacingMode); 3] =
-    [("off", PacingMode::Off), ("auto", PacingMode::Auto), ("on", PacingMode::On)];
 const NAGLES: [(&str, Nagle); 3] =
     [("off", Nagle::Off), ("rfc", Nagle::Rfc), ("minshall", Nagle::Minshall)];
 
@@ -25,7 +23,7 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
     config.dscp = f.integer("dscp", 0..=63)?.unwrap_or(config.dscp);
     config.ecn = f.choice("ecn", &ECN_MODES)?.unwrap_or(config.ecn);
     config.ecn_control = f.boolean("ecn_control")?.unwrap_or(config.ecn_control);
-    config.pacing = read_pacing(f, config.pacing)?;
+    config.pacing_burst = f.integer("pacing_burst", 1..=1000)?.unwrap_or(config.pacing_burst);
     config.nagle = f.choice("nagle", &NAGLES)?.unwrap_or(config.nagle);
     config.quick_acks = f.integer("quick_acks", 0..=1000)?.unwrap_or(config.quick_acks);
     config.keep_alive = read_keep_alive(f, config.keep_alive)?;
@@ -58,12 +56,6 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
 
 /// The fields with their values.
 pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
-    let pacing = [
-        ("mode", word(&PACING_MODES, &config.pacing.mode).into()),
-        ("burst", Value::Integer(config.pacing.burst.into())),
-        ("slow_start_gain", config.pacing.slow_start_gain.into()),
-        ("avoidance_gain", config.pacing.avoidance_gain.into()),
-    ];
     let keep_alive = config.keep_alive.map(|k| {
         table_of([
             ("idle", k.idle.write().into()),
@@ -89,7 +81,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ("dscp", Value::Integer(config.dscp.into())),
         ("ecn", word(&ECN_MODES, &config.ecn).into()),
         ("ecn_control", config.ecn_control.into()),
-        ("pacing", table_of(pacing)),
+        ("pacing_burst", Value::Integer(config.pacing_burst.into())),
     ]
 }
 
@@ -113,24 +105,6 @@ fn read_keep_alive(
     Ok(Some(keep_alive))
 }
 
-/// `pacing = "on"`, or a table.
-fn read_pacing(f: &Fields<'_>, default: Pacing) -> Result<Pacing, InputError> {
-    let Some(value) = f.get("pacing") else { return Ok(default) };
-    if value.is_str() {
-        let mode = f.choice("pacing", &PACING_MODES)?;
-        return Ok(Pacing { mode: mode.unwrap_or(default.mode), ..default });
-    }
-    let Some(p) = f.table("pacing")? else { return Ok(default) };
-    let pacing = Pacing {
-        mode: p.choice("mode", &PACING_MODES)?.unwrap_or(default.mode),
-        burst: p.integer("burst", 1..=1000)?.unwrap_or(default.burst),
-        slow_start_gain: p.number("slow_start_gain")?.unwrap_or(default.slow_start_gain),
-        avoidance_gain: p.number("avoidance_gain")?.unwrap_or(default.avoidance_gain),
-    };
-    p.finish()?;
-    Ok(pacing)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,7 +120,6 @@ mod tests {
     #[test]
     fn options_are_read_and_written() {
         let default = Config::default();
-        let pacing = Pacing { mode: PacingMode::On, burst: 10, ..default.pacing };
         let keep = KeepAlive::default();
         let short = KeepAlive { idle: Span::from_secs(1), probes: 3, ..keep };
         let cases: Vec<(&str, Config)> = vec![
@@ -175,11 +148,7 @@ mod tests {
             ("syn_ack_retries = 2", Config { syn_ack_retries: 2, ..default.clone() }),
             ("stalled_after = 5", Config { stalled_after: 5, ..default.clone() }),
             ("ecn_control = true", Config { ecn_control: true, ..default.clone() }),
-            ("pacing = { mode = \"on\", burst = 10 }", Config { pacing, ..default.clone() }),
-            (
-                "pacing = \"off\"",
-                Config { pacing: Pacing { mode: PacingMode::Off, ..Pacing::default() }, ..default },
-            ),
+            ("pacing_burst = 10", Config { pacing_burst: 10, ..default }),
         ];
         for (text, expected) in cases {
             let config = read_text(text).unwrap();
@@ -218,9 +187,7 @@ mod tests {
             ("user_timeout = \"0 s\"", "user_timeout", "more than 0 s"),
             ("min_path_mtu = \"68 B\"", "min_path_mtu", "104 B to 65535 B"),
             ("stalled_after = 0", "stalled_after", "at least 1"),
-            ("pacing = 2", "pacing", "a table"),
-            ("pacing = { burst = 0 }", "pacing.burst", "a whole number from 1 to 1000"),
-            ("pacing = { avoidance_gain = 0.0 }", "pacing.avoidance_gain", "0.1 to 100"),
+            ("pacing_burst = 0", "pacing_burst", "a whole number from 1 to 1000"),
         ] {
             let error = read_text(text).unwrap_err();
             assert_eq!(error.field, format!("flows[0].tcp.{field}"));

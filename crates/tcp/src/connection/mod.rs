@@ -395,7 +395,7 @@ impl Endpoint for Connection {
             srtt: s.rtt.srtt(),
             latest_rtt: s.rtt.latest(),
             rto: s.rtt.rto(),
-            pacing_rate: s.congestion.pacing_rate(),
+            pacing_rate: s.pacing_rate(),
             in_recovery: self.scheme.in_recovery(),
             dupacks: s.dupacks,
             bytes_acked: s.una.saturating_sub(1 + fin_acked as u64),

@@ -1,19 +1,15 @@
 //! Pacing: data leaves at a rate instead of when ACKs come.
 //!
-//! The rate is the window algorithm's, where it has one (BBR); or, with
-//! [`PacingMode::On`], a factor times window / SRTT, as Linux derives it (`sk_pacing_rate`:
-//! 2 in slow start, 1.2 after it). Up to a burst of segments leaves together;
-//! then the pacer waits for the time that they take at the rate. Time that
-//! passes without anything to send is not saved up, and the first segments
-//! after it leave at once.
+//! The rate is the window algorithm's, where it has one (BBR, or an option of
+//! those that ACKs drive). Up to a burst of segments leaves together; then the
+//! pacer waits for the time that they take at the rate. Time that passes
+//! without anything to send is not saved up, and the first segments after it
+//! leave at once.
 //!
 //! Retransmissions are paced too. SYNs, ACKs, resets and window probes are not.
 
 use super::Connection;
 use super::extras::ExtraDue;
-use crate::config::{Pacing, PacingMode};
-use crate::sender::Sender;
-use anabranch_congestion::Controller;
 use anabranch_units::{Bytes, Rate, Time};
 use anabranch_wire::Packet;
 
@@ -42,34 +38,11 @@ impl Pacer {
     }
 }
 
-impl Pacing {
-    /// There may be a rate.
-    fn is_in_force(&self, sender: &Sender) -> bool {
-        match self.mode {
-            PacingMode::Off => false,
-            PacingMode::Auto => sender.congestion.pacing_rate().is_some(),
-            PacingMode::On => true,
-        }
-    }
-
-    /// The rate; `None` before a round trip is known.
-    fn rate(&self, sender: &Sender) -> Option<Rate> {
-        sender.congestion.pacing_rate().or_else(|| {
-            let srtt = sender.rtt.srtt()?.as_secs_f64();
-            let (cwnd, ssthresh) = (sender.cwnd(), sender.congestion.ssthresh());
-            // Linux: the first factor until half the threshold.
-            let slow_start = cwnd < ssthresh / 2;
-            let gain = if slow_start { self.slow_start_gain } else { self.avoidance_gain };
-            Rate::from_bps((gain * cwnd as f64 * 8.0 / srtt) as u64)
-        })
-    }
-}
-
 impl Connection {
     /// Asked when the connection is established and with each round-trip
     /// sample, not for each packet: once there is a rate, there is one.
     pub(super) fn note_pacing(&mut self) {
-        self.paced = self.paced || self.config.pacing.is_in_force(&self.sender);
+        self.paced = self.paced || self.sender.pacing_rate().is_some();
     }
 
     /// The pacer makes data wait; its timer is set.
@@ -98,8 +71,8 @@ impl Connection {
 
     #[inline(never)]
     fn pay(&mut self, now: Time, packet: &Packet) {
-        if let Some(rate) = self.config.pacing.rate(&self.sender) {
-            let burst = self.config.pacing.burst as u64 * self.sender.mss;
+        if let Some(rate) = self.sender.pacing_rate() {
+            let burst = self.config.pacing_burst as u64 * self.sender.mss;
             let (payload, size) = (packet.payload_len() as u64, packet.wire_len());
             self.extras.get().pacer.on_sent(now, payload, size, rate, burst);
         }

@@ -1,12 +1,15 @@
 //! Pacing as traces; the spacing of bursts itself is tested beside the pacer.
 
 use super::*;
-use crate::config::{Pacing, PacingMode};
+use anabranch_congestion::Pacing;
+use anabranch_congestion::reno::RenoOptions;
 
-fn config() -> Config {
-    let pacing = Pacing { mode: PacingMode::On, burst: 1, ..Pacing::default() };
+fn config(pacing: Pacing, burst: u32) -> Config {
+    let mut options = RenoOptions::default();
+    options.common.pacing = Some(pacing);
     Config {
-        pacing,
+        window: Algorithm::Reno(options),
+        pacing_burst: burst,
         receive_buffer: 8000,
         ..classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false })
     }
@@ -16,7 +19,7 @@ fn config() -> Config {
 /// segments leaves over RTT / gain, and idle time is not saved up.
 #[test]
 fn a_window_is_spread_over_the_round_trip() {
-    let config = Config { initial_ssthresh: Some(3000), ..config() };
+    let config = Config { initial_ssthresh: Some(3000), ..config(Pacing::default(), 1) };
     let mut pair = pair(&config, |_, _| Fate::Deliver);
     pair.client.write(3000);
     pair.drive(at_ms(2_000));
@@ -33,7 +36,7 @@ fn a_window_is_spread_over_the_round_trip() {
 /// What is paced arrives like what is not, losses included.
 #[test]
 fn paced_connections_repair_losses() {
-    let mut pair = pair(&config(), drop_nth(&[5, 6, 20]));
+    let mut pair = pair(&config(Pacing::default(), 1), drop_nth(&[5, 6, 20]));
     pair.client.write(100_000);
     pair.client.close();
     pair.drive(at_ms(60_000));
@@ -44,9 +47,8 @@ fn paced_connections_repair_losses() {
 /// A rate far above the window's: ACKs drive the sending as before.
 #[test]
 fn the_window_still_limits() {
-    let mut pacing = config().pacing;
-    (pacing.slow_start_gain, pacing.avoidance_gain, pacing.burst) = (100.0, 100.0, 100);
-    let mut pair = pair(&Config { pacing, ..config() }, |_, _| Fate::Deliver);
+    let pacing = Pacing { slow_start: 10_000, avoidance: 10_000 };
+    let mut pair = pair(&config(pacing, 100), |_, _| Fate::Deliver);
     pair.client.write(1 << 30);
     pair.drive(at_ms(5_000));
     let before = pair.server.receiver.received();
