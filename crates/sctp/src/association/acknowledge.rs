@@ -1,0 +1,154 @@
+//! SACKs of the peer: what has arrived, what is missing, and what that does
+//! to the paths (RFC 9260 §6.2.1, §6.3, §7.2).
+
+use super::{Association, Notification};
+use crate::flight::{Outcome, Rules};
+use crate::path::PathState;
+use crate::state::State;
+use crate::timestamp;
+use crate::window::Progress;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::sctp::{Cause, GapBlock, SackChunk};
+
+impl Association {
+    pub(super) fn on_sack(&mut self, now: Time, sack: &SackChunk) {
+        if !self.state.is_synchronized() {
+            return;
+        }
+        if self.on_cumulative(now, sack.cum_tsn, &sack.gaps) {
+            self.peer_rwnd = sack.a_rwnd as u64;
+        }
+    }
+
+    /// A cumulative TSN with gap blocks, of a SACK or a SHUTDOWN; false when
+    /// it is older than what is known.
+    pub(super) fn on_cumulative(&mut self, now: Time, tsn: Serial32, gaps: &[GapBlock]) -> bool {
+        let Some(cum) = tsn.expand(self.local_origin, self.flight.una) else { return false };
+        let cum = cum + 1;
+        if cum < self.flight.una {
+            return false; // §6.2.1 D i
+        }
+        if cum > self.flight.next() {
+            let text = b"acknowledgment of a TSN that was not sent";
+            let cause = Cause::ProtocolViolation((*text).into());
+            self.abort_with(vec![cause], CloseReason::Aborted);
+            return false;
+        }
+        self.heard = true;
+        self.await_sack = false;
+        self.timed_out = false;
+        let rules = Rules {
+            missing_reports: self.config.missing_reports,
+            highest_newly_acked: self.config.highest_newly_acked,
+            multiple: self.config.multiple_fast_retransmit,
+        };
+        let outcome = self.flight.on_sack(now, cum, gaps, rules, &mut self.paths);
+        self.counters.acked += outcome.cumulative;
+        for index in 0..self.paths.len() {
+            self.after_sack(now, index, outcome, cum);
+        }
+        if outcome.news {
+            self.errors = 0; // §8.1
+            if self.write_blocked && self.held() < self.config.send_buffer {
+                self.write_blocked = false;
+                self.pending.writable = true;
+            }
+        }
+        self.fast_due |= outcome.lost;
+        self.after_progress(now);
+        true
+    }
+
+    /// What the SACK did to one path.
+    fn after_sack(&mut self, now: Time, index: usize, outcome: Outcome, cum: u64) {
+        let chunk = self.config.max_chunk() as u64;
+        let next = self.flight.next();
+        let path = &mut self.paths[index];
+        let sack = path.sack;
+        if let Some(rtt) = sack.rtt.filter(|_| !self.config.timestamps) {
+            path.rtt.on_sample(rtt);
+        }
+        // Fast recovery ends with the TSN that was the highest (§7.2.4).
+        let recovering = path.recovery.is_some_and(|exit| cum < exit);
+        if !recovering {
+            path.recovery = None;
+        }
+        let view = path.view(chunk);
+        if sack.acked > 0 {
+            let progress = Progress {
+                now,
+                acked: sack.acked,
+                flight: sack.flight,
+                idle: path.flight == 0,
+                advanced: outcome.advanced,
+                rtt: sack.rtt,
+            };
+            match recovering {
+                true => path.window.on_frozen(&progress),
+                false => path.window.on_progress(&progress, &view),
+            }
+        }
+        if sack.lost && !recovering {
+            path.window.on_loss(now, false, &view);
+            path.fast_retransmits += 1;
+            path.recovery = self.config.fast_recovery.then_some(next);
+        }
+        // §6.3.2 R2 to R4.
+        if path.flight == 0 {
+            path.t3.stop();
+        } else if sack.earliest || !path.t3.is_armed() {
+            path.t3.set(now + path.rtt.rto());
+        }
+        if sack.acked > 0 && path.on_success() {
+            let state = path.state;
+            self.notify(Notification::Path { path: index, state });
+        }
+    }
+
+    /// The echo of a timestamp: a sample, whatever was retransmitted.
+    pub(super) fn on_echo(&mut self, now: Time, octets: &[u8]) {
+        let sample = timestamp::value(octets).and_then(|value| timestamp::sample(now, value));
+        if let Some((path, rtt)) = sample
+            && let Some(path) = self.paths.get_mut(path as usize)
+        {
+            path.rtt.on_sample(rtt);
+        }
+    }
+
+    /// The next step of an orderly end, once nothing is outstanding.
+    pub(super) fn after_progress(&mut self, now: Time) {
+        if !self.flight.is_empty() || !self.outgoing.is_empty() {
+            return;
+        }
+        match self.state {
+            State::ShutdownPending => {
+                self.state = State::ShutdownSent;
+                self.send_shutdown(now);
+                self.start_guard(now);
+            }
+            State::ShutdownReceived => {
+                self.state = State::ShutdownAckSent;
+                self.send_shutdown_ack(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// The path for new data: the primary, else the next that works (§6.4,
+    /// §8.2, RFC 7829 §3).
+    pub(super) fn data_path(&self) -> usize {
+        let count = self.paths.len();
+        let around = || (0..count).map(|step| (self.primary + step) % count);
+        let is = |state| move |index: &usize| self.paths[*index].state == state;
+        around()
+            .find(is(PathState::Active))
+            .or_else(|| {
+                // RFC 7829 §3 rule 5: the one with the fewest errors.
+                around()
+                    .filter(is(PathState::PotentiallyFailed))
+                    .min_by_key(|index| self.paths[*index].errors)
+            })
+            .unwrap_or(self.primary)
+    }
+}

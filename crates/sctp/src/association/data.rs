@@ -1,0 +1,129 @@
+//! Receiving DATA and when to acknowledge it (RFC 9260 §6.2).
+
+use super::{Association, Due};
+use crate::reassembly::OVERHEAD;
+use crate::state::State;
+use crate::tsn_map::Arrival;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::Time;
+use anabranch_wire::sctp::{Cause, Chunk, DataChunk, DataFlags, SackChunk};
+
+/// Duplicates reported in one SACK, at most.
+const MAX_DUPLICATES: usize = 16;
+
+impl Association {
+    /// A DATA chunk; false when it is not even to be acknowledged.
+    pub(super) fn on_data(&mut self, data: &DataChunk) -> bool {
+        if !self.state.may_receive() {
+            return false;
+        }
+        if data.payload.is_empty() {
+            let cause = Cause::NoUserData(data.tsn); // §6.2
+            self.abort_with(vec![cause], CloseReason::Aborted);
+            return false;
+        }
+        let offset = data.tsn.expand(self.peer_origin, self.map.next);
+        match offset.map_or(Arrival::Refused, |offset| self.map.look(offset)) {
+            Arrival::New => {}
+            Arrival::Duplicate => {
+                if self.duplicates.len() < MAX_DUPLICATES {
+                    self.duplicates.push(data.tsn);
+                }
+                self.sack_now = true;
+                return true;
+            }
+            Arrival::Refused => {
+                self.sack_now = true;
+                return true;
+            }
+        }
+        let offset = offset.expect("an offset was looked up");
+        if !self.has_room(offset, data.payload.len() as u64) {
+            self.sack_now = true;
+            return true;
+        }
+        self.map.insert(offset);
+        if data.flags.contains(DataFlags::IMMEDIATE) {
+            self.sack_now = true; // RFC 7053
+        }
+        if data.stream >= self.inbound {
+            // §6.5: acknowledged, reported, and not delivered.
+            self.push_control(Chunk::Error(vec![Cause::InvalidStream(data.stream)]));
+            return true;
+        }
+        if let Err(violation) = self.reassembly.insert(offset, data) {
+            let cause = Cause::ProtocolViolation(violation.0.as_bytes().into());
+            self.abort_with(vec![cause], CloseReason::Aborted);
+            return false;
+        }
+        self.pending.readable |= self.reassembly.is_ready();
+        true
+    }
+
+    /// The receive buffer takes it. What fills the first gap is let in beyond
+    /// the buffer, so that it can drain; memory, with [`OVERHEAD`] for each
+    /// piece, never exceeds four times the buffer.
+    fn has_room(&self, offset: u64, len: u64) -> bool {
+        let buffer = self.config.receive_buffer as u64;
+        let memory = self.reassembly.memory() + len + OVERHEAD;
+        if offset == self.map.next && self.map.has_gaps() {
+            return memory <= 4 * buffer;
+        }
+        self.reassembly.octets() + len <= buffer && memory <= 2 * buffer
+    }
+
+    /// The packet had DATA: SACK now or later (§6.2).
+    pub(super) fn on_packet_with_data(&mut self, now: Time, from: usize) {
+        if self.state == State::Closed {
+            return;
+        }
+        self.sack_path = from;
+        self.unsacked += 1;
+        self.sack_now |= self.map.has_gaps() || self.unsacked >= self.config.sack_frequency;
+        if self.state == State::ShutdownSent {
+            // §9.2: with a SHUTDOWN, and at once.
+            self.send_shutdown(now);
+            self.sack_now = true;
+        }
+        if !self.sack_now && !self.timers[Due::Sack as usize].is_armed() {
+            let delay = self.config.sack_delay;
+            self.timer(Due::Sack).set(now + delay);
+        }
+    }
+
+    /// Room that is left in the receive buffer.
+    fn window(&self) -> u32 {
+        let held = self.reassembly.octets();
+        (self.config.receive_buffer as u64).saturating_sub(held) as u32
+    }
+
+    /// The user has read: a window that was closed is opened by a SACK of its
+    /// own, once it is worth it (§6.2, window updates).
+    pub(super) fn update_window(&mut self) {
+        let mtu = self.config.mtu;
+        let worth = (2 * mtu).min(self.config.receive_buffer / 2);
+        if self.advertised < mtu
+            && self.window() >= worth.max(self.advertised)
+            && self.state.may_receive()
+        {
+            self.sack_now = true;
+        }
+    }
+
+    /// A SACK of what has arrived, at most `room` octets of it.
+    pub(super) fn take_sack(&mut self, room: u32) -> SackChunk {
+        let fixed = 16 + 4 * self.duplicates.len() as u32;
+        let most = (room.saturating_sub(fixed) / 4) as usize;
+        let sack = SackChunk {
+            cum_tsn: self.peer_origin.at(self.map.next - 1),
+            a_rwnd: self.window(),
+            gaps: if self.map.has_gaps() { self.map.blocks(most) } else { Vec::new() },
+            duplicates: std::mem::take(&mut self.duplicates),
+        };
+        self.advertised = sack.a_rwnd;
+        self.unsacked = 0;
+        self.sack_now = false;
+        self.timer(Due::Sack).stop();
+        sack
+    }
+}

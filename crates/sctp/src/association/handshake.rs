@@ -1,0 +1,388 @@
+//! Opening (RFC 9260 §5.1): INIT, INIT ACK with a signed cookie, COOKIE ECHO,
+//! COOKIE ACK.
+
+use super::{Association, Due, Notification};
+use crate::cookie::{Cookie, MAX_ADDRESSES};
+use crate::flight::Flight;
+use crate::state::State;
+use crate::tsn_map::TsnMap;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::sctp::{Address, Cause, Chunk, InitChunk, Parameter, SctpPacket};
+use anabranch_wire::{Addr, Packet};
+
+/// What exists only while the association opens.
+#[derive(Debug, Default)]
+pub(super) struct Handshake {
+    /// INIT or COOKIE ECHO must leave.
+    pub due: bool,
+    /// Sent again so often.
+    pub retries: u32,
+    /// The cookie to echo.
+    pub cookie: Option<Box<[u8]>>,
+    /// More life that the next INIT asks for, in ms (§5.2.6).
+    pub preservative: Option<u32>,
+    /// Unknown parameters of the INIT ACK, for an ERROR with the cookie.
+    pub unrecognized: Vec<u8>,
+    /// The user has closed already.
+    pub close: bool,
+    /// The path of the last INIT.
+    pub path: usize,
+}
+
+/// What the parameters of an INIT or INIT ACK say.
+struct Offer {
+    addresses: Vec<Addr>,
+    cookie: Option<Box<[u8]>>,
+    more_life: Option<u32>,
+    unrecognized: Vec<Parameter>,
+}
+
+impl Association {
+    /// Starts the active opening.
+    pub(super) fn associate(&mut self, now: Time) {
+        self.local_tag = self.random_tag();
+        self.local_origin = self.random_tsn();
+        self.state = State::CookieWait;
+        self.handshake =
+            Some(Box::new(Handshake { due: true, path: self.primary, ..Handshake::default() }));
+        self.start_t1(now);
+    }
+
+    /// A tag is never 0 (§5.3.1).
+    pub(super) fn random_tag(&mut self) -> u32 {
+        self.generator.below(u32::MAX as u64) as u32 + 1
+    }
+
+    pub(super) fn random_tsn(&mut self) -> Serial32 {
+        Serial32(self.generator.next_u64() as u32)
+    }
+
+    pub(super) fn start_t1(&mut self, now: Time) {
+        let path = self.handshake.as_ref().map_or(self.primary, |h| h.path);
+        let rto = self.paths[path].rtt.rto();
+        self.timer(Due::T1).set(now + rto);
+    }
+
+    /// The INIT (§5.1 A).
+    pub(super) fn init_chunk(&self) -> InitChunk {
+        let mut parameters = self.address_parameters();
+        if let Some(ms) = self.handshake.as_ref().and_then(|h| h.preservative) {
+            parameters.push(Parameter::CookiePreservative(ms));
+        }
+        InitChunk {
+            tag: self.local_tag,
+            a_rwnd: self.config.receive_buffer,
+            outbound: self.config.outbound_streams,
+            inbound: self.config.inbound_streams,
+            tsn: self.local_origin.add(1),
+            parameters,
+        }
+    }
+
+    fn address_parameters(&self) -> Vec<Parameter> {
+        match self.local.as_slice() {
+            [_] => Vec::new(),
+            all => all.iter().map(|addr| Parameter::Address((*addr).into())).collect(),
+        }
+    }
+
+    /// An INIT arrived (§5.1 B, §5.2.1, §5.2.2).
+    pub(super) fn on_init(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        sctp: &SctpPacket,
+        init: &InitChunk,
+    ) {
+        if sctp.tag != 0 || init.tag == 0 {
+            return; // §8.5.1 A, §3.3.2
+        }
+        let refuse = |this: &mut Self, cause: Option<Cause>| {
+            let abort = Chunk::Abort { reflected: false, causes: cause.into_iter().collect() };
+            this.reply(packet, sctp, init.tag, abort);
+        };
+        if self.state == State::Closed && (!self.passive || self.ended) {
+            return refuse(self, None);
+        }
+        if init.outbound == 0 || init.inbound == 0 {
+            return refuse(self, Some(Cause::InvalidParameter));
+        }
+        let Ok(offer) = self.read_parameters(&init.parameters) else {
+            return refuse(self, Some(Cause::UnresolvableAddress([].into())));
+        };
+        if self.state == State::ShutdownAckSent {
+            return self.send_shutdown_ack(now); // §9.2
+        }
+        let mut addresses = offer.addresses;
+        if !addresses.contains(&packet.src) {
+            addresses.insert(0, packet.src);
+        }
+        if self.state.is_synchronized()
+            && let Some(new) = addresses.iter().find(|addr| self.path_of(**addr).is_none())
+        {
+            // §5.2.2; the address itself is not known here in octets.
+            let text = format!("address {} is new", new.0).into_bytes();
+            return refuse(self, Some(Cause::RestartWithNewAddresses(text.into())));
+        }
+        let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
+        let tie_tags = match self.state {
+            State::Closed | State::CookieWait => (0, 0),
+            _ => (self.local_tag, self.peer_tag),
+        };
+        let (local_tag, local_tsn) = match opening {
+            true => (self.local_tag, self.local_origin.add(1)), // §5.2.1
+            false => (self.random_tag(), self.random_tsn()),
+        };
+        let extra = offer.more_life.map_or(Span::ZERO, |ms| Span::from_millis(ms as u64));
+        let cookie = Cookie {
+            created: now,
+            life: self.config.cookie_life + extra.min(self.config.cookie_life),
+            local_tag,
+            peer_tag: init.tag,
+            tie_tags,
+            local_tsn,
+            peer_tsn: init.tsn,
+            peer_rwnd: init.a_rwnd,
+            outbound: self.config.outbound_streams.min(init.inbound),
+            inbound: self.config.inbound_streams.min(init.outbound),
+            peer_port: sctp.src_port,
+            primary: addresses.iter().position(|a| *a == packet.src).unwrap_or(0) as u16,
+            addresses,
+        };
+        let mut parameters = vec![Parameter::StateCookie(cookie.seal(&self.key))];
+        parameters.extend(self.address_parameters());
+        parameters.extend(offer.unrecognized);
+        let ack = InitChunk {
+            tag: local_tag,
+            a_rwnd: self.config.receive_buffer,
+            outbound: self.config.outbound_streams.min(init.inbound),
+            inbound: self.config.inbound_streams,
+            tsn: local_tsn,
+            parameters,
+        };
+        self.reply(packet, sctp, init.tag, Chunk::InitAck(Box::new(ack)));
+    }
+
+    /// Addresses, cookie and unknown types of an INIT or INIT ACK. A host name
+    /// is an error (RFC 9260 §5.1.2 3). Addresses that this world has no
+    /// number for cannot be reached and are left out.
+    fn read_parameters(&self, parameters: &[Parameter]) -> Result<Offer, ()> {
+        let mut offer = Offer {
+            addresses: Vec::new(),
+            cookie: None,
+            more_life: None,
+            unrecognized: Vec::new(),
+        };
+        for parameter in parameters {
+            match parameter {
+                // A repeated address falls through to the parameters without
+                // effect.
+                Parameter::Address(Address::Number(addr))
+                    if !offer.addresses.contains(addr)
+                        && offer.addresses.len() + 1 < MAX_ADDRESSES =>
+                {
+                    offer.addresses.push(*addr);
+                }
+                Parameter::StateCookie(cookie) => offer.cookie = Some(cookie.clone()),
+                Parameter::CookiePreservative(ms) => offer.more_life = Some(*ms),
+                Parameter::HostName(_) => return Err(()),
+                Parameter::Unknown { kind, value } => {
+                    let action = Parameter::action_on_unknown(*kind);
+                    if action.report {
+                        let len = value.len() as u16 + 4;
+                        let header = [kind.to_be_bytes(), len.to_be_bytes()].concat();
+                        let octets = [header.as_slice(), value].concat();
+                        offer.unrecognized.push(Parameter::Unrecognized(octets.into()));
+                    }
+                    if action.stop {
+                        break;
+                    }
+                }
+                // Extensions that this side does not offer.
+                _ => {}
+            }
+        }
+        Ok(offer)
+    }
+
+    /// The answer to our INIT (§5.1 C).
+    pub(super) fn on_init_ack(&mut self, now: Time, packet: &Packet, ack: &InitChunk) {
+        if self.state != State::CookieWait {
+            return; // §5.2.3
+        }
+        let fail = |this: &mut Self, cause: Cause| {
+            this.peer_tag = ack.tag;
+            this.abort_with(vec![cause], CloseReason::Refused);
+        };
+        if ack.tag == 0 || ack.outbound == 0 || ack.inbound == 0 {
+            return fail(self, Cause::InvalidParameter);
+        }
+        let Ok(offer) = self.read_parameters(&ack.parameters) else {
+            return fail(self, Cause::UnresolvableAddress([].into()));
+        };
+        let Some(cookie) = offer.cookie else {
+            return fail(self, Cause::MissingParameters(vec![7]));
+        };
+        self.peer_tag = ack.tag;
+        self.peer_origin = ack.tsn.add(u32::MAX);
+        self.outbound = self.config.outbound_streams.min(ack.inbound);
+        self.inbound = self.config.inbound_streams.min(ack.outbound);
+        self.peer_rwnd = ack.a_rwnd as u64;
+        self.set_paths(&offer.addresses, packet.src);
+        self.set_initial_thresholds();
+        self.state = State::CookieEchoed;
+        let primary = self.primary;
+        if let Some(handshake) = &mut self.handshake {
+            handshake.cookie = Some(cookie);
+            handshake.due = true;
+            handshake.retries = 0;
+            handshake.path = primary;
+            for parameter in offer.unrecognized {
+                if let Parameter::Unrecognized(octets) = parameter {
+                    handshake.unrecognized.extend_from_slice(&octets);
+                }
+            }
+        }
+        self.start_t1(now);
+    }
+
+    fn set_initial_thresholds(&mut self) {
+        if self.config.initial_ssthresh.is_none() {
+            for path in &mut self.paths {
+                path.window.set_initial_ssthresh(self.peer_rwnd);
+            }
+        }
+    }
+
+    /// A COOKIE ECHO arrived (§5.1 D, §5.1.5); false when the rest of the
+    /// packet is not to be read.
+    pub(super) fn on_cookie_echo(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        sctp: &SctpPacket,
+        octets: &[u8],
+    ) -> bool {
+        let Some(cookie) = Cookie::open(octets, &self.key) else { return false };
+        if sctp.tag != cookie.local_tag || sctp.src_port != cookie.peer_port || self.ended {
+            return false;
+        }
+        let current = cookie.local_tag == self.local_tag && cookie.peer_tag == self.peer_tag;
+        let known = current && self.state != State::Closed;
+        let age = now.saturating_since(cookie.created);
+        if age > cookie.life && !known {
+            let staleness = (age - cookie.life).as_nanos() / 1000;
+            let micros = staleness.min(u32::MAX as u64) as u32;
+            let error = Chunk::Error(vec![Cause::StaleCookie(micros)]);
+            self.reply(packet, sctp, cookie.peer_tag, error);
+            return false;
+        }
+        if self.state == State::Closed {
+            self.adopt(&cookie);
+            self.establish(now);
+            self.control.push(Chunk::CookieAck);
+            return true;
+        }
+        self.on_cookie_collision(now, packet, sctp, &cookie)
+    }
+
+    /// Takes over what the cookie remembers.
+    pub(super) fn adopt(&mut self, cookie: &Cookie) {
+        self.local_tag = cookie.local_tag;
+        self.peer_tag = cookie.peer_tag;
+        self.local_origin = cookie.local_tsn.add(u32::MAX);
+        self.peer_origin = cookie.peer_tsn.add(u32::MAX);
+        self.outbound = cookie.outbound;
+        self.inbound = cookie.inbound;
+        self.peer_port = cookie.peer_port;
+        self.peer_rwnd = cookie.peer_rwnd as u64;
+        self.flight = Flight::starting_at(1);
+        self.map = TsnMap::starting_at(1);
+        let primary = cookie.addresses.get(cookie.primary as usize).or(cookie.addresses.first());
+        if let Some(primary) = primary.copied() {
+            self.set_paths(&cookie.addresses, primary);
+        }
+        self.set_initial_thresholds();
+    }
+
+    /// Enters ESTABLISHED.
+    pub(super) fn establish(&mut self, now: Time) {
+        self.state = State::Established;
+        self.timer(Due::T1).stop();
+        self.errors = 0;
+        let close = self.handshake.take().is_some_and(|handshake| handshake.close);
+        self.pending.connected = true;
+        self.start_heartbeats(now);
+        // Data that left with the COOKIE ECHO has had T1 as its timer.
+        for path in self.paths.iter_mut().filter(|path| path.flight > 0) {
+            path.t3.set(now + path.rtt.rto());
+        }
+        if close {
+            self.shut_down();
+        }
+    }
+
+    /// The peer restarted (§5.2.4.1): what was sent and queued is lost.
+    pub(super) fn restart(&mut self, now: Time, cookie: &Cookie) {
+        let timers = self.timers;
+        self.adopt(cookie);
+        self.timers = timers.map(|_| anabranch_endpoint::Timer::IDLE);
+        self.outgoing.restart();
+        self.reassembly.restart();
+        self.duplicates.clear();
+        self.unsacked = 0;
+        self.sack_now = false;
+        self.state = State::Established;
+        self.errors = 0;
+        self.start_heartbeats(now);
+        self.notify(Notification::Restarted);
+    }
+
+    /// The COOKIE ACK arrived (§5.1 E).
+    pub(super) fn on_cookie_ack(&mut self, now: Time) {
+        if self.state == State::CookieEchoed {
+            self.establish(now);
+        }
+    }
+
+    /// The cookie was too old (§5.2.6): again from INIT, asking for more life.
+    pub(super) fn on_stale_cookie(&mut self, now: Time, micros: u32) {
+        if self.state != State::CookieEchoed {
+            return;
+        }
+        self.state = State::CookieWait;
+        let path = self.primary;
+        if let Some(handshake) = &mut self.handshake {
+            handshake.cookie = None;
+            handshake.due = true;
+            handshake.preservative = Some(micros / 1000 + 1000);
+            handshake.path = path;
+        }
+        // Another tag, so that a second copy of the ERROR is not heeded.
+        self.local_tag = self.random_tag();
+        // What left with the COOKIE ECHO leaves again with the next.
+        self.flight.expire_all(&mut self.paths);
+        self.start_t1(now);
+    }
+
+    /// T1-init or T1-cookie expired (§5.1.6 of RFC 9260: Max.Init.Retransmits).
+    pub(super) fn on_t1(&mut self, now: Time) {
+        let most = self.config.max_init_retransmits;
+        let paths = self.paths.len();
+        let Some(handshake) = &mut self.handshake else { return };
+        handshake.retries += 1;
+        if handshake.retries > most {
+            return self.finish(CloseReason::TimedOut);
+        }
+        self.paths[handshake.path].rtt.on_timeout();
+        if handshake.cookie.is_none() {
+            handshake.path = (handshake.path + 1) % paths;
+        }
+        handshake.due = true;
+        if self.state == State::CookieEchoed {
+            self.flight.expire_all(&mut self.paths);
+        }
+        self.start_t1(now);
+    }
+}

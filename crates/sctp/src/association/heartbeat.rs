@@ -1,0 +1,110 @@
+//! Heartbeats: idle paths, confirmation of addresses, failback (RFC 9260
+//! §5.4, §8.3; RFC 7829 §3).
+
+use super::{Association, Notification};
+use crate::config::Jitter;
+use crate::path::PathState;
+use crate::state::State;
+use anabranch_units::{Span, Time};
+use anabranch_wire::sctp::Chunk;
+
+impl Association {
+    /// The association is established: unconfirmed addresses are probed at
+    /// once, the others after their period.
+    pub(super) fn start_heartbeats(&mut self, now: Time) {
+        for index in 0..self.paths.len() {
+            if self.paths[index].state == PathState::Unconfirmed {
+                self.probe(now, index);
+            } else {
+                self.rest(now, index);
+            }
+        }
+    }
+
+    /// When an idle path is probed next: RTO + HB.interval, with jitter.
+    fn rest(&mut self, now: Time, index: usize) {
+        let Some(interval) = self.config.heartbeat_interval else {
+            return self.paths[index].heartbeat.stop();
+        };
+        let rto = self.paths[index].rtt.rto();
+        let mut jittered = |span: Span| {
+            let picos = span.as_picos();
+            Span::from_picos(picos / 2 + self.generator.below(picos.max(1)))
+        };
+        let period = match self.config.heartbeat_jitter {
+            Jitter::Rto => interval + jittered(rto),
+            Jitter::Interval => rto + jittered(interval),
+            Jitter::None => rto + interval,
+        };
+        self.paths[index].heartbeat.set(now + period);
+    }
+
+    /// Sends a heartbeat; its answer is expected within an RTO.
+    pub(super) fn probe(&mut self, now: Time, index: usize) {
+        let nonce = self.generator.next_u64();
+        let path = &mut self.paths[index];
+        path.probe = Some((nonce, now));
+        path.heartbeats += 1;
+        path.heartbeat.set(now + path.rtt.rto());
+        let info = [nonce.to_be_bytes(), (index as u64).to_be_bytes()].concat();
+        let packet = self.packet(index, [Chunk::Heartbeat(info.into())]);
+        self.outbox.push_back(packet);
+    }
+
+    pub(super) fn on_heartbeat_due(&mut self, now: Time, index: usize) {
+        let path = &mut self.paths[index];
+        path.heartbeat.stop();
+        if path.probe.take().is_some() {
+            // No answer within the RTO (§8.3).
+            path.rtt.on_timeout();
+            if path.state == PathState::Unconfirmed {
+                // §5.4: no failure of the association.
+                path.errors = path.errors.saturating_add(1);
+            } else {
+                self.on_path_error(now, index);
+            }
+            if self.state == State::Closed {
+                return;
+            }
+            let path = &self.paths[index];
+            // §5.4 and RFC 7829 §3 rule 3: once an RTO, until something
+            // changes.
+            let eager = match path.state {
+                PathState::Unconfirmed => path.errors <= self.config.path_max_retrans,
+                PathState::PotentiallyFailed => true,
+                _ => false,
+            };
+            return if eager { self.probe(now, index) } else { self.rest(now, index) };
+        }
+        // Data in the period stands for a heartbeat.
+        let period = match self.config.heartbeat_interval {
+            Some(interval) => interval + self.paths[index].rtt.rto(),
+            None => return,
+        };
+        match self.paths[index].last_sent.map(|last| last + period) {
+            Some(idle_at) if idle_at > now => self.paths[index].heartbeat.set(idle_at),
+            _ => self.probe(now, index),
+        }
+    }
+
+    pub(super) fn on_heartbeat_ack(&mut self, now: Time, info: &[u8]) {
+        let Some((nonce, index)) = info.split_first_chunk::<8>() else { return };
+        let Ok(index) = <[u8; 8]>::try_from(index) else { return };
+        let (nonce, index) = (u64::from_be_bytes(*nonce), u64::from_be_bytes(index));
+        let Some(path) = usize::try_from(index).ok().and_then(|i| self.paths.get_mut(i)) else {
+            return;
+        };
+        // The nonce proves that the path was reached (§5.4).
+        let Some((_, sent)) = path.probe.take_if(|probe| probe.0 == nonce) else { return };
+        path.rtt.on_sample(now - sent);
+        let was = path.state;
+        path.state = PathState::Active;
+        path.errors = 0;
+        let index = index as usize;
+        if was != PathState::Active {
+            self.notify(Notification::Path { path: index, state: PathState::Active });
+        }
+        self.errors = 0;
+        self.rest(now, index);
+    }
+}

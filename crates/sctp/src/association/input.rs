@@ -1,0 +1,185 @@
+//! Which packets count (RFC 9260 §8.4, §8.5), and what their chunks call.
+
+use super::Association;
+use crate::state::State;
+use crate::timestamp;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::Time;
+use anabranch_wire::Packet;
+use anabranch_wire::sctp::{Cause, Chunk, SctpPacket};
+
+/// Complete packets that wait for the host, at most: it drains them after
+/// each packet that comes in.
+const MAX_OUTBOX: usize = 64;
+
+impl Association {
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet, sctp: &SctpPacket) {
+        if sctp.dst_port != self.local_port || !self.local.contains(&packet.dst) {
+            return;
+        }
+        let Some(first) = sctp.chunks.first() else { return };
+        if !sctp.is_well_bundled() {
+            return; // §4.3
+        }
+        if let Chunk::Init(init) = first {
+            return self.on_init(now, packet, sctp, init);
+        }
+        let mut skip = 0;
+        if let Chunk::CookieEcho(cookie) = first {
+            if !self.on_cookie_echo(now, packet, sctp, cookie) {
+                return;
+            }
+            skip = 1;
+        } else if !self.belongs(packet, sctp) {
+            return self.on_out_of_the_blue(packet, sctp);
+        } else if !self.is_tag_valid(sctp) {
+            return; // §8.5
+        }
+        let from = self.path_of(packet.src).unwrap_or(self.primary);
+        self.on_chunks(now, packet, sctp, from, skip);
+    }
+
+    fn belongs(&self, packet: &Packet, sctp: &SctpPacket) -> bool {
+        let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
+        let ack = matches!(sctp.chunks.first(), Some(Chunk::ShutdownAck));
+        self.state != State::Closed
+            && sctp.src_port == self.peer_port
+            // An INIT ACK may come from an address that is not known yet.
+            && (self.state == State::CookieWait || self.path_of(packet.src).is_some())
+            && !(opening && ack) // §8.5.1 E
+    }
+
+    /// §8.5 and its exceptions (§8.5.1).
+    fn is_tag_valid(&self, sctp: &SctpPacket) -> bool {
+        let reflected = sctp.chunks.iter().any(|chunk| {
+            matches!(
+                chunk,
+                Chunk::Abort { reflected: true, .. } | Chunk::ShutdownComplete { reflected: true }
+            )
+        });
+        let expected = if reflected { self.peer_tag } else { self.local_tag };
+        sctp.tag == expected && expected != 0
+    }
+
+    /// A packet of no association (§8.4).
+    fn on_out_of_the_blue(&mut self, packet: &Packet, sctp: &SctpPacket) {
+        let stale = |cause: &Cause| matches!(cause, Cause::StaleCookie(_));
+        for chunk in sctp.chunks.iter() {
+            match chunk {
+                Chunk::Abort { .. } | Chunk::ShutdownComplete { .. } | Chunk::CookieAck => return,
+                Chunk::Error(causes) if causes.iter().any(stale) => return,
+                _ => {}
+            }
+        }
+        let answer = match sctp.chunks.first() {
+            Some(Chunk::ShutdownAck) => Chunk::ShutdownComplete { reflected: true },
+            _ => Chunk::Abort { reflected: true, causes: Vec::new() },
+        };
+        self.reply(packet, sctp, sctp.tag, answer);
+    }
+
+    /// An answer that needs no association.
+    pub(super) fn reply(&mut self, packet: &Packet, sctp: &SctpPacket, tag: u32, chunk: Chunk) {
+        if self.outbox.len() < MAX_OUTBOX {
+            let answer = self.packet_with(packet.dst, packet.src, sctp.src_port, tag, [chunk]);
+            self.outbox.push_back(answer);
+        }
+    }
+
+    fn on_chunks(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        sctp: &SctpPacket,
+        from: usize,
+        skip: usize,
+    ) {
+        let mut data = false;
+        for chunk in sctp.chunks.iter().skip(skip) {
+            if self.state == State::Closed {
+                return;
+            }
+            match chunk {
+                Chunk::Data(chunk) => data |= self.on_data(chunk),
+                Chunk::Sack(sack) => self.on_sack(now, sack),
+                Chunk::InitAck(ack) => self.on_init_ack(now, packet, ack),
+                Chunk::CookieAck => self.on_cookie_ack(now),
+                Chunk::Heartbeat(info) => {
+                    if self.state != State::CookieWait && self.outbox.len() < MAX_OUTBOX {
+                        let answer = Chunk::HeartbeatAck(info.clone());
+                        let answer = self.packet_with(
+                            packet.dst,
+                            packet.src,
+                            self.peer_port,
+                            self.peer_tag,
+                            [answer],
+                        );
+                        self.outbox.push_back(answer);
+                    }
+                }
+                Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(now, info),
+                Chunk::Abort { .. } => {
+                    let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
+                    return self.finish(match self.state {
+                        _ if opening => CloseReason::Refused,
+                        // The peer is gone already: its SHUTDOWN COMPLETE was
+                        // lost, and it met something else of ours since.
+                        State::ShutdownAckSent => CloseReason::Normal,
+                        _ => CloseReason::Reset,
+                    });
+                }
+                Chunk::Shutdown(cum) => self.on_shutdown(now, *cum),
+                Chunk::ShutdownAck => self.on_shutdown_ack(packet, sctp),
+                Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
+                Chunk::Error(causes) => {
+                    for cause in causes {
+                        if let Cause::StaleCookie(micros) = cause {
+                            self.on_stale_cookie(now, *micros);
+                        }
+                    }
+                }
+                Chunk::Unknown { kind: timestamp::KIND, value, .. } if self.echo.is_none() => {
+                    self.echo = timestamp::value(value);
+                }
+                Chunk::Unknown { kind: timestamp::ECHO, value, .. } if self.config.timestamps => {
+                    self.on_echo(now, value);
+                }
+                Chunk::Unknown { kind: timestamp::KIND | timestamp::ECHO, .. } | Chunk::Pad(_) => {}
+                // §6.10: a COOKIE ECHO and an INIT come first or not at all.
+                Chunk::CookieEcho(_) | Chunk::Init(_) => {}
+                other => {
+                    if !self.on_unknown(other) {
+                        break;
+                    }
+                }
+            }
+        }
+        if data {
+            self.on_packet_with_data(now, from);
+        }
+    }
+
+    /// A chunk that this side does not understand (§3.2): extensions that it
+    /// did not offer are such. False when the rest is not to be read.
+    fn on_unknown(&mut self, chunk: &Chunk) -> bool {
+        let kind = chunk.kind();
+        let action = Chunk::action_on_unknown(kind);
+        if action.report && self.state.is_synchronized() {
+            let (flags, value): (u8, &[u8]) = match chunk {
+                Chunk::Unknown { flags, value, .. } => (*flags, value),
+                _ => (0, &[]),
+            };
+            let len = (value.len() as u16 + 4).to_be_bytes();
+            let octets = [&[kind, flags, len[0], len[1]], value].concat();
+            self.push_control(Chunk::Error(vec![Cause::UnrecognizedChunk(octets.into())]));
+        }
+        !action.stop
+    }
+
+    /// Control chunks wait for the next packet; a peer cannot make them many.
+    pub(super) fn push_control(&mut self, chunk: Chunk) {
+        if self.control.len() < 8 {
+            self.control.push(chunk);
+        }
+    }
+}

@@ -1,0 +1,565 @@
+//! One side of an SCTP association.
+//!
+//! The procedures are in files of their own: [`handshake`] (opening, with
+//! collisions and restarts in [`collision`]), [`input`] (which packets count,
+//! and what their chunks call), [`data`] (receiving), [`acknowledge`] (SACKs
+//! of the peer), [`output`] (what leaves), [`timeout`], [`heartbeat`],
+//! [`shutdown`]. This file holds the state they share, the user's commands and
+//! the contract with the host.
+
+mod acknowledge;
+mod collision;
+mod data;
+mod handshake;
+mod heartbeat;
+mod input;
+mod output;
+mod shutdown;
+mod timeout;
+
+#[cfg(test)]
+mod tests;
+
+use crate::config::Config;
+use crate::flight::Flight;
+use crate::outgoing::{Message, Outgoing};
+use crate::path::{Path, PathObservation, PathState};
+use crate::reassembly::Reassembly;
+use crate::state::State;
+use crate::tsn_map::TsnMap;
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Observation, Timer};
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::sctp::{Chunk, SctpPacket};
+use anabranch_wire::{Addr, Body, FlowKey, Packet};
+use handshake::Handshake;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+/// What happened beside the events of the contract.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notification {
+    /// A path changed its state.
+    Path {
+        /// Its index.
+        path: usize,
+        /// The new state.
+        state: PathState,
+    },
+    /// The peer has restarted: what was not acknowledged is lost (RFC 9260
+    /// §5.2.4.1).
+    Restarted,
+}
+
+/// Why a message was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendError {
+    /// The association ends, or has ended.
+    Closing,
+    /// There is no such stream; this many there are.
+    NoSuchStream(u16),
+    /// A message without octets cannot be sent (RFC 9260 §3.3.1).
+    Empty,
+    /// The message is larger than the send buffer.
+    TooLong(u64),
+    /// The send buffer is full for now; [`Event::Writable`] follows.
+    Full,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendError::Closing => f.write_str("the association ends"),
+            SendError::NoSuchStream(count) => write!(f, "there are {count} streams"),
+            SendError::Empty => f.write_str("a message has at least one octet"),
+            SendError::TooLong(most) => write!(f, "the send buffer has {most} octets"),
+            SendError::Full => f.write_str("the send buffer is full"),
+        }
+    }
+}
+impl std::error::Error for SendError {}
+
+/// Notifications kept at most; older ones are dropped.
+const MAX_NOTIFICATIONS: usize = 64;
+
+/// Events not yet polled, in the order in which they are reported.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    connected: bool,
+    readable: bool,
+    writable: bool,
+    peer_closed: bool,
+    closed: Option<CloseReason>,
+}
+
+/// Timers of the association; T3-rtx and heartbeats are the paths'.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    /// T1-init or T1-cookie.
+    T1,
+    /// T2-shutdown.
+    T2,
+    /// T5-shutdown-guard.
+    T5,
+    /// Delayed SACK.
+    Sack,
+}
+
+impl Due {
+    const ALL: [Due; 4] = [Due::T1, Due::T2, Due::T5, Due::Sack];
+}
+
+/// Totals since the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    packets: u64,
+    retransmitted: u64,
+    acked: u64,
+}
+
+/// One side of an SCTP association (RFC 9260), without I/O.
+///
+/// Drive it through [`Endpoint`] and either [`ByteStream`] or
+/// [`Association::send`] and [`Association::receive`]; see the first for the
+/// order of polling. `now` never decreases. Path `i` goes from the `i`-th local
+/// address (around, where there are fewer) to the `i`-th address of the peer.
+#[derive(Debug)]
+pub struct Association {
+    config: Arc<Config>,
+    state: State,
+    /// The association is over: it lives once.
+    ended: bool,
+    /// Answers INIT.
+    passive: bool,
+    local: Vec<Addr>,
+    local_port: u16,
+    peer_port: u16,
+    generator: Generator,
+    /// Signs cookies.
+    key: [u8; 32],
+    local_tag: u32,
+    peer_tag: u32,
+    /// Offset 1 is the first TSN: these are one before.
+    local_origin: Serial32,
+    peer_origin: Serial32,
+    /// Streams that this side may send on, and the peer.
+    outbound: u16,
+    inbound: u16,
+    paths: Vec<Path>,
+    primary: usize,
+    handshake: Option<Box<Handshake>>,
+    timers: [Timer; 4],
+    /// Failures in a row, of all paths.
+    errors: u32,
+    outgoing: Outgoing,
+    flight: Flight,
+    /// a_rwnd of the last SACK.
+    peer_rwnd: u64,
+    /// A SACK came since T3-rtx expired last.
+    heard: bool,
+    /// The first packet of a fast retransmit ignores the window.
+    fast_due: bool,
+    /// T3-rtx expired, and nothing was sent again yet.
+    timed_out: bool,
+    /// One packet was sent again since: the others wait for a SACK (§6.3.3
+    /// E3), or for the next expiry.
+    await_sack: bool,
+    map: TsnMap,
+    reassembly: Reassembly,
+    duplicates: Vec<Serial32>,
+    /// Packets with data since the last SACK.
+    unsacked: u32,
+    sack_now: bool,
+    /// The path that data came on last.
+    sack_path: usize,
+    /// The timestamp to echo.
+    echo: Option<u64>,
+    /// a_rwnd that was advertised last.
+    advertised: u32,
+    /// Control chunks that leave with the next packet.
+    control: Vec<Chunk>,
+    /// Packets that are complete.
+    outbox: VecDeque<Packet>,
+    /// A write was cut short.
+    write_blocked: bool,
+    /// Max.Burst has been applied since the last event.
+    burst_limited: bool,
+    /// The user has closed since the last packet.
+    shutdown_due: bool,
+    pending: Pending,
+    notifications: VecDeque<Notification>,
+    counters: Counters,
+}
+
+impl Association {
+    /// The active side: opens with [`ByteStream::connect`], to the first of
+    /// the peer's addresses.
+    ///
+    /// # Panics
+    /// Without a local and a remote address.
+    pub fn client(
+        config: impl Into<Arc<Config>>,
+        local: (&[Addr], u16),
+        remote: (&[Addr], u16),
+        generator: Generator,
+    ) -> Association {
+        Association::new(config.into(), false, local, remote, generator)
+    }
+
+    /// The passive side: answers INIT from any peer. `remote` is where
+    /// [`Endpoint::flow_key`] points until one has come.
+    ///
+    /// # Panics
+    /// Without a local and a remote address.
+    pub fn server(
+        config: impl Into<Arc<Config>>,
+        local: (&[Addr], u16),
+        remote: (&[Addr], u16),
+        generator: Generator,
+    ) -> Association {
+        Association::new(config.into(), true, local, remote, generator)
+    }
+
+    fn new(
+        config: Arc<Config>,
+        passive: bool,
+        local: (&[Addr], u16),
+        remote: (&[Addr], u16),
+        mut generator: Generator,
+    ) -> Association {
+        assert!(!local.0.is_empty() && !remote.0.is_empty(), "both sides have an address");
+        let mut key = [0; 32];
+        for octets in key.chunks_exact_mut(8) {
+            octets.copy_from_slice(&generator.next_u64().to_be_bytes());
+        }
+        let mut association = Association {
+            state: State::Closed,
+            ended: false,
+            passive,
+            local: local.0.to_vec(),
+            local_port: local.1,
+            peer_port: remote.1,
+            generator,
+            key,
+            local_tag: 0,
+            peer_tag: 0,
+            local_origin: Serial32(0),
+            peer_origin: Serial32(0),
+            outbound: config.outbound_streams,
+            inbound: config.inbound_streams,
+            paths: Vec::new(),
+            primary: 0,
+            handshake: None,
+            timers: [Timer::IDLE; 4],
+            errors: 0,
+            outgoing: Outgoing::default(),
+            flight: Flight::starting_at(1),
+            peer_rwnd: 0,
+            heard: false,
+            fast_due: false,
+            timed_out: false,
+            await_sack: false,
+            map: TsnMap::starting_at(1),
+            reassembly: Reassembly::default(),
+            duplicates: Vec::new(),
+            unsacked: 0,
+            sack_now: false,
+            sack_path: 0,
+            echo: None,
+            advertised: config.receive_buffer,
+            control: Vec::new(),
+            outbox: VecDeque::new(),
+            write_blocked: false,
+            burst_limited: false,
+            shutdown_due: false,
+            pending: Pending::default(),
+            notifications: VecDeque::new(),
+            counters: Counters::default(),
+            config,
+        };
+        association.set_paths(remote.0, remote.0[0]);
+        association
+    }
+
+    /// Takes a message for sending.
+    ///
+    /// # Errors
+    /// See [`SendError`]; nothing is taken.
+    pub fn send(&mut self, message: Message) -> Result<(), SendError> {
+        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
+            return Err(SendError::Closing);
+        }
+        if message.stream >= self.outbound {
+            return Err(SendError::NoSuchStream(self.outbound));
+        }
+        if message.payload.is_empty() {
+            return Err(SendError::Empty);
+        }
+        let (len, buffer) = (message.payload.len() as u64, self.config.send_buffer);
+        if len > buffer {
+            return Err(SendError::TooLong(buffer));
+        }
+        if self.held() + len > buffer {
+            self.write_blocked = true;
+            return Err(SendError::Full);
+        }
+        self.outgoing.push(message);
+        Ok(())
+    }
+
+    /// The next message that has arrived. Frees receive-buffer space.
+    pub fn receive(&mut self) -> Option<Message> {
+        let message = self.reassembly.receive()?;
+        self.update_window();
+        Some(message)
+    }
+
+    /// The next notification.
+    pub fn poll_notification(&mut self) -> Option<Notification> {
+        self.notifications.pop_front()
+    }
+
+    /// Where the association is in RFC 9260's diagram.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Streams that this side may send on.
+    pub fn outbound_streams(&self) -> u16 {
+        self.outbound
+    }
+
+    /// Index of the primary path.
+    pub fn primary(&self) -> usize {
+        self.primary
+    }
+
+    /// Sends new data to path `path` from now on, if there is one (RFC 9260
+    /// §11.1, SETPRIMARY).
+    pub fn set_primary(&mut self, path: usize) {
+        if path < self.paths.len() {
+            self.primary = path;
+        }
+    }
+
+    /// The paths for observers, in order.
+    pub fn observe_paths(&self) -> impl Iterator<Item = PathObservation> + '_ {
+        self.paths.iter().map(Path::observe)
+    }
+
+    /// Octets that the send buffer holds: not sent, or not acknowledged.
+    fn held(&self) -> u64 {
+        self.outgoing.held() + self.flight.payload
+    }
+
+    fn timer(&mut self, due: Due) -> &mut Timer {
+        &mut self.timers[due as usize]
+    }
+
+    /// The user has closed before the association was established.
+    fn is_closing(&self) -> bool {
+        self.handshake.as_ref().is_some_and(|handshake| handshake.close)
+    }
+
+    /// Paths to the given addresses; the first packet went to `primary`.
+    fn set_paths(&mut self, addresses: &[Addr], primary: Addr) {
+        let state = match self.config.confirm_paths {
+            true => PathState::Unconfirmed,
+            false => PathState::Active,
+        };
+        let mut list = addresses.to_vec();
+        if !list.contains(&primary) {
+            list.insert(0, primary);
+        }
+        list.truncate(crate::cookie::MAX_ADDRESSES);
+        self.paths = list
+            .iter()
+            .enumerate()
+            .map(|(i, remote)| {
+                let local = self.local[i % self.local.len()];
+                let state = if *remote == primary { PathState::Active } else { state };
+                Path::new(&self.config, local, *remote, state)
+            })
+            .collect();
+        self.primary = list.iter().position(|addr| *addr == primary).unwrap_or(0);
+        self.sack_path = self.primary;
+    }
+
+    fn path_of(&self, remote: Addr) -> Option<usize> {
+        self.paths.iter().position(|path| path.remote == remote)
+    }
+
+    fn notify(&mut self, notification: Notification) {
+        if self.notifications.len() == MAX_NOTIFICATIONS {
+            self.notifications.pop_front();
+        }
+        self.notifications.push_back(notification);
+    }
+
+    /// A packet on `path` with the peer's tag.
+    fn packet(&self, path: usize, chunks: impl IntoIterator<Item = Chunk>) -> Packet {
+        let path = &self.paths[path];
+        self.packet_with(path.local, path.remote, self.peer_port, self.peer_tag, chunks)
+    }
+
+    fn packet_with(
+        &self,
+        src: Addr,
+        dst: Addr,
+        dst_port: u16,
+        tag: u32,
+        chunks: impl IntoIterator<Item = Chunk>,
+    ) -> Packet {
+        let chunks = chunks.into_iter().collect();
+        let sctp = SctpPacket { src_port: self.local_port, dst_port, tag, chunks };
+        Packet::new(src, dst, Body::Sctp(Box::new(sctp)))
+    }
+
+    /// Ends the association: nothing is sent or expected any more, except
+    /// packets that are complete.
+    fn finish(&mut self, reason: CloseReason) {
+        self.state = State::Closed;
+        self.ended = true;
+        self.handshake = None;
+        self.timers = [Timer::IDLE; 4];
+        for path in &mut self.paths {
+            path.t3.stop();
+            path.heartbeat.stop();
+        }
+        self.flight = Flight::starting_at(self.flight.next());
+        self.outgoing.restart();
+        self.control.clear();
+        self.sack_now = false;
+        self.pending.closed = Some(reason);
+    }
+}
+
+impl ByteStream for Association {
+    fn connect(&mut self, now: Time) {
+        if self.state == State::Closed && !self.ended {
+            self.associate(now);
+        }
+    }
+
+    fn write(&mut self, len: u64) -> u64 {
+        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
+            return 0;
+        }
+        self.outgoing.write(len);
+        len
+    }
+
+    fn write_octets(&mut self, octets: &[u8]) -> usize {
+        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
+            return 0;
+        }
+        let space = self.config.send_buffer.saturating_sub(self.held());
+        let taken = (octets.len() as u64).min(space) as usize;
+        self.outgoing.write_octets(&octets[..taken]);
+        self.write_blocked = taken < octets.len();
+        taken
+    }
+
+    fn read(&mut self, max: u64) -> u64 {
+        let read = self.reassembly.read(max, |_, _, _| ());
+        self.update_window();
+        read
+    }
+
+    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
+        let mut filled = 0;
+        let read = self.reassembly.read(buf.len() as u64, |payload, at, len| {
+            let target = &mut buf[filled..filled + len];
+            match payload.octets() {
+                Some(octets) => target.copy_from_slice(&octets[at..at + len]),
+                None => target.fill(0),
+            }
+            filled += len;
+        });
+        self.update_window();
+        read as usize
+    }
+
+    /// SCTP has no half-closed state: the peer's unsent data is lost too
+    /// (RFC 9260 §1.5.1), what it has sent is delivered.
+    fn close(&mut self) {
+        self.shut_down();
+    }
+
+    fn abort(&mut self) {
+        self.abort_with(Vec::new(), CloseReason::Aborted);
+    }
+}
+
+impl Endpoint for Association {
+    fn handle_input(&mut self, now: Time, packet: &Packet) {
+        if let Body::Sctp(sctp) = &packet.body {
+            self.burst_limited = false;
+            self.on_packet(now, packet, sctp);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.on_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        self.next_packet(now)
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        let p = &mut self.pending;
+        let take = |flag: &mut bool| std::mem::take(flag);
+        if take(&mut p.connected) {
+            Some(Event::Connected)
+        } else if take(&mut p.readable) {
+            Some(Event::Readable)
+        } else if take(&mut p.writable) {
+            Some(Event::Writable)
+        } else if take(&mut p.peer_closed) {
+            Some(Event::PeerClosed)
+        } else {
+            p.closed.take().map(Event::Closed)
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
+        let paths = self.paths.iter().map(|path| path.t3.deadline().min(path.heartbeat.deadline()));
+        paths.fold(own, Time::min)
+    }
+
+    /// Windows are those of the primary path; [`Association::observe_paths`]
+    /// has all.
+    fn observe(&self) -> Observation {
+        let path = &self.paths[self.primary];
+        Observation {
+            cwnd: path.window.cwnd(),
+            ssthresh: path.window.ssthresh(),
+            in_flight: path.flight,
+            srtt: path.rtt.srtt(),
+            latest_rtt: path.rtt.latest(),
+            rto: path.rtt.rto(),
+            pacing_rate: None,
+            in_recovery: path.recovery.is_some(),
+            dupacks: 0,
+            bytes_acked: self.counters.acked,
+            bytes_received: self.reassembly.delivered(),
+            packets_sent: self.counters.packets,
+            retransmitted_packets: self.counters.retransmitted,
+            fast_retransmits: self.paths.iter().map(|path| path.fast_retransmits).sum(),
+            timeouts: self.paths.iter().map(|path| path.timeouts).sum(),
+        }
+    }
+
+    fn flow_key(&self) -> FlowKey {
+        let path = &self.paths[self.primary];
+        FlowKey {
+            src: path.local,
+            dst: path.remote,
+            protocol: SctpPacket::PROTOCOL,
+            src_port: self.local_port,
+            dst_port: self.peer_port,
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! What leaves: complete packets, retransmissions, new data, acknowledgments
+//! (RFC 9260 §6.1, §6.10, §7.2.4).
+
+use super::handshake::Handshake;
+use super::{Association, Due};
+use crate::policy::{Candidate, Paths, Reason};
+use crate::state::State;
+use crate::timestamp;
+use anabranch_units::Time;
+use anabranch_wire::Packet;
+use anabranch_wire::sctp::{Cause, Chunk, DataChunk};
+
+/// Octets of a SACK without gaps.
+const SACK: u32 = 16;
+
+/// A packet in the making.
+struct Draft {
+    chunks: Vec<Chunk>,
+    /// Octets left.
+    room: u32,
+}
+
+impl Draft {
+    fn push(&mut self, chunk: Chunk) {
+        self.room = self.room.saturating_sub(chunk.wire_len());
+        self.chunks.push(chunk);
+    }
+    /// User data that a DATA chunk can still have.
+    fn data_room(&self) -> u32 {
+        self.room.saturating_sub(DataChunk::HEADER)
+    }
+}
+
+/// The paths as the policy sees them.
+struct Candidates<'a>(&'a [crate::path::Path]);
+
+impl Paths for Candidates<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+    fn path(&self, index: usize) -> Candidate {
+        self.0[index].candidate()
+    }
+}
+
+impl Association {
+    pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
+        if let Some(packet) = self.outbox.pop_front() {
+            return Some(packet);
+        }
+        match self.state {
+            State::Closed => return None,
+            State::CookieWait | State::CookieEchoed => return self.opening_packet(now),
+            _ => {}
+        }
+        if std::mem::take(&mut self.shutdown_due) {
+            self.after_progress(now);
+        }
+        if self.state.may_transmit() {
+            if let Some(packet) = self.retransmission(now) {
+                return Some(packet);
+            }
+            if let Some(packet) = self.new_data(now) {
+                return Some(packet);
+            }
+        }
+        if self.sack_now || !self.control.is_empty() {
+            let path = if self.sack_now { self.sack_path } else { self.data_path() };
+            let mut draft = self.draft();
+            self.lead(&mut draft, self.sack_now);
+            return Some(self.packet(path, draft.chunks));
+        }
+        None
+    }
+
+    fn draft(&self) -> Draft {
+        Draft { chunks: Vec::new(), room: self.config.max_chunk() }
+    }
+
+    /// Control chunks, and a SACK if there is something to acknowledge (§6.10
+    /// puts them before data).
+    fn lead(&mut self, draft: &mut Draft, sack: bool) {
+        for chunk in std::mem::take(&mut self.control) {
+            draft.push(chunk);
+        }
+        if sack {
+            // What a whole packet's gap blocks take is bounded; half of it
+            // stays for data.
+            let room = if self.sack_now { draft.room } else { draft.room / 2 };
+            let sack = self.take_sack(room.saturating_sub(timestamp::CHUNK));
+            draft.push(Chunk::Sack(sack));
+            if let Some(value) = self.echo.take() {
+                draft.push(timestamp::echo(value));
+            }
+        }
+    }
+
+    /// INIT, or COOKIE ECHO with data (§5.1 C).
+    fn opening_packet(&mut self, now: Time) -> Option<Packet> {
+        let Handshake { due: true, path, .. } = **self.handshake.as_ref()? else { return None };
+        let handshake = self.handshake.as_mut()?;
+        handshake.due = false;
+        let Some(cookie) = handshake.cookie.clone() else {
+            let init = Chunk::Init(Box::new(self.init_chunk()));
+            let to = &self.paths[path];
+            return Some(self.packet_with(to.local, to.remote, self.peer_port, 0, [init]));
+        };
+        let unrecognized = std::mem::take(&mut handshake.unrecognized);
+        let mut draft = self.draft();
+        draft.push(Chunk::CookieEcho(cookie));
+        if !unrecognized.is_empty() {
+            let cause = Cause::UnrecognizedParameters(unrecognized.into());
+            draft.push(Chunk::Error(vec![cause]));
+        }
+        self.add_lost(now, &mut draft, path, 0);
+        self.add_new(now, &mut draft, path);
+        self.paths[path].t3.stop(); // T1-cookie covers it
+        Some(self.packet(path, draft.chunks))
+    }
+
+    /// The next packet of chunks that are to be sent again (§6.1 C, §6.3.3 E3,
+    /// §7.2.4 rule 3).
+    fn retransmission(&mut self, now: Time) -> Option<Packet> {
+        if self.await_sack {
+            return None;
+        }
+        let mut from = 0;
+        // The first lost chunk whose path has room: one path's full window
+        // does not hold up another's.
+        loop {
+            let (index, reason) = self.flight.next_lost(from)?;
+            let path = self.retransmission_path(index, reason);
+            let fast = self.fast_due && reason == Reason::FastRetransmit;
+            if fast || self.paths[path].flight < self.paths[path].window.cwnd() {
+                let len = self.flight.chunks[index].fragment.payload.len();
+                let mut draft = self.data_draft(now, path, len);
+                if self.add_lost(now, &mut draft, path, index) {
+                    self.fast_due &= !fast;
+                    self.await_sack = std::mem::take(&mut self.timed_out);
+                }
+                return Some(self.packet(path, draft.chunks));
+            }
+            if self.paths.len() == 1 {
+                return None;
+            }
+            from = index + 1;
+        }
+    }
+
+    fn retransmission_path(&self, index: usize, reason: Reason) -> usize {
+        let last = self.flight.chunks[index].path as usize;
+        self.config.destination.choose(reason, last, Candidates(&self.paths))
+    }
+
+    /// A packet that will carry a chunk of `len` octets: with a SACK that is
+    /// due, or fits beside it (§6.2 wishes for one in every packet), and the
+    /// timestamp.
+    fn data_draft(&mut self, now: Time, path: usize, len: u32) -> Draft {
+        let mut draft = self.draft();
+        let taken = DataChunk::HEADER + len.next_multiple_of(4) + self.config.timestamp_room();
+        let fits = taken + SACK + timestamp::CHUNK <= draft.room;
+        self.lead(&mut draft, self.sack_now || (self.unsacked > 0 && fits));
+        if self.config.timestamps {
+            draft.push(timestamp::stamp(now, path as u8));
+        }
+        draft
+    }
+
+    /// Adds lost chunks, from the one at `index` on, whose place is `path`;
+    /// false when none fits.
+    fn add_lost(&mut self, now: Time, draft: &mut Draft, path: usize, index: usize) -> bool {
+        let mut from = index;
+        let mut sent = false;
+        while let Some((index, reason)) = self.flight.next_lost(from) {
+            from = index + 1;
+            if self.retransmission_path(index, reason) != path {
+                continue;
+            }
+            let chunk = &self.flight.chunks[index];
+            if chunk.fragment.payload.len() > draft.data_room() {
+                break;
+            }
+            let offset = self.flight.una + index as u64;
+            let (last, size) = (chunk.path as usize, chunk.size());
+            if self.paths[last].timed.is_some_and(|timed| timed.0 == offset) {
+                self.paths[last].timed = None;
+            }
+            draft.push(data_chunk(&chunk.fragment, self.local_origin.at(offset)));
+            self.flight.resend(index, path as u8);
+            self.counters.retransmitted += !sent as u64;
+            sent = true;
+            let to = &mut self.paths[path];
+            to.flight += size;
+            // §7.2.4 rule 4: the first outstanding chunk restarts the timer.
+            if index == 0 && reason == Reason::FastRetransmit {
+                to.t3.set(now + to.rtt.rto());
+            }
+        }
+        if sent {
+            self.on_data_sent(now, path);
+        }
+        sent
+    }
+
+    /// A packet of new data (§6.1).
+    fn new_data(&mut self, now: Time) -> Option<Packet> {
+        // §6.1 C: what is to be sent again comes first.
+        if self.outgoing.is_empty() || (self.await_sack && self.flight.lost > 0) {
+            return None;
+        }
+        let path = self.data_path();
+        self.prepare_window(now, path);
+        if self.paths[path].flight >= self.paths[path].window.cwnd() || !self.peer_has_room() {
+            return None;
+        }
+        let len = self.next_len(self.config.max_payload())?;
+        let mut draft = self.data_draft(now, path, len);
+        self.add_new(now, &mut draft, path);
+        Some(self.packet(path, draft.chunks))
+    }
+
+    /// The peer's window takes the next chunk, or nothing is outstanding and
+    /// one chunk may probe it (§6.1 A).
+    fn peer_has_room(&self) -> bool {
+        let len = self.next_len(self.config.max_payload()).unwrap_or(0) as u64;
+        self.flight.payload + len <= self.peer_rwnd || self.flight.is_empty()
+    }
+
+    fn next_len(&self, room: u32) -> Option<u32> {
+        let most = self.config.max_payload();
+        let size = self.config.message_size.unwrap_or(most).min(most);
+        // A message that a packet of its own would take whole is not cut.
+        let whole = self.outgoing.next_whole(size)?;
+        if room < whole.min(most) {
+            return None;
+        }
+        self.outgoing.next_len(room, size)
+    }
+
+    /// Adds new chunks while the windows last.
+    fn add_new(&mut self, now: Time, draft: &mut Draft, path: usize) {
+        let mut sent = false;
+        while let Some(len) = self.next_len(draft.data_room() & !3) {
+            let to = &self.paths[path];
+            let probing = self.flight.is_empty();
+            if !probing && self.flight.payload + len as u64 > self.peer_rwnd {
+                break;
+            }
+            if sent && to.flight >= to.window.cwnd() {
+                break;
+            }
+            let fragment = self.outgoing.take(len);
+            let tsn = self.local_origin.at(self.flight.next());
+            let size = (DataChunk::HEADER + len) as u64;
+            draft.push(data_chunk(&fragment, tsn));
+            let offset = self.flight.push(fragment, path as u8);
+            let chunk = self.config.max_chunk() as u64;
+            let to = &mut self.paths[path];
+            let view = to.view(chunk);
+            to.window.on_sent(now, size, &view);
+            to.flight += size;
+            if to.timed.is_none() {
+                to.timed = Some((offset, now));
+            }
+            sent = true;
+        }
+        if sent {
+            self.on_data_sent(now, path);
+        }
+    }
+
+    /// A packet with data leaves on `path`.
+    fn on_data_sent(&mut self, now: Time, path: usize) {
+        self.counters.packets += 1;
+        let path = &mut self.paths[path];
+        path.packets += 1;
+        path.last_sent = Some(now);
+        if !path.t3.is_armed() {
+            path.t3.set(now + path.rtt.rto()); // §6.3.2 R1
+        }
+    }
+
+    /// The window after idleness (§7.2.1) and before a burst (§6.1 D).
+    fn prepare_window(&mut self, now: Time, index: usize) {
+        let initial = self.config.initial_window();
+        let path = &mut self.paths[index];
+        if path.flight == 0
+            && let Some(last) = path.last_sent
+        {
+            let idle = now.saturating_since(last);
+            let rtos = idle.as_picos() / path.rtt.rto().as_picos().max(1);
+            if rtos > 0 {
+                path.window.on_idle(rtos, initial);
+                path.last_sent = Some(now);
+            }
+        }
+        // Max.Burst counts what one event may release; while such a burst
+        // leaves, the flight grows with it and the limit with the flight, so
+        // that it is set once an event.
+        if let Some(burst) = self.config.max_burst
+            && !self.burst_limited
+        {
+            self.burst_limited = true;
+            path.window.limit_burst(path.flight, burst as u64);
+        }
+    }
+
+    /// The timer of the delayed SACK expired.
+    pub(super) fn on_sack_timer(&mut self) {
+        self.timer(Due::Sack).stop();
+        self.sack_now = true;
+    }
+}
+
+fn data_chunk(fragment: &crate::outgoing::Fragment, tsn: anabranch_units::Serial32) -> Chunk {
+    Chunk::Data(DataChunk {
+        flags: fragment.flags,
+        tsn,
+        stream: fragment.stream,
+        ssn: fragment.ssn,
+        ppid: fragment.ppid,
+        payload: fragment.payload.clone(),
+    })
+}

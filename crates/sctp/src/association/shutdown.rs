@@ -1,0 +1,123 @@
+//! The end: SHUTDOWN, SHUTDOWN ACK, SHUTDOWN COMPLETE, and ABORT (RFC 9260
+//! §9).
+
+use super::{Association, Due};
+use crate::state::State;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::Packet;
+use anabranch_wire::sctp::{Cause, Chunk, SctpPacket};
+
+impl Association {
+    /// The user has no more data.
+    pub(super) fn shut_down(&mut self) {
+        match self.state {
+            State::Closed if self.passive && !self.ended => self.finish(CloseReason::Aborted),
+            State::CookieWait | State::CookieEchoed => {
+                if let Some(handshake) = &mut self.handshake {
+                    handshake.close = true;
+                }
+            }
+            // Nothing may be outstanding; then the next call of the host
+            // moves on.
+            State::Established => {
+                self.state = State::ShutdownPending;
+                self.shutdown_due = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Drops the association and tells the peer (§9.1).
+    pub(super) fn abort_with(&mut self, causes: Vec<Cause>, reason: CloseReason) {
+        if self.ended {
+            return;
+        }
+        if self.state != State::Closed && self.peer_tag != 0 {
+            let abort = Chunk::Abort { reflected: false, causes };
+            let packet = self.packet(self.data_path(), [abort]);
+            self.outbox.push_back(packet);
+        }
+        self.finish(reason);
+    }
+
+    /// SHUTDOWN, with T2-shutdown.
+    pub(super) fn send_shutdown(&mut self, now: Time) {
+        let cum = self.peer_origin.at(self.map.next - 1);
+        if !self.control.iter().any(|chunk| matches!(chunk, Chunk::Shutdown(_))) {
+            self.push_control(Chunk::Shutdown(cum));
+        }
+        self.start_t2(now);
+    }
+
+    pub(super) fn send_shutdown_ack(&mut self, now: Time) {
+        if !self.control.contains(&Chunk::ShutdownAck) {
+            self.push_control(Chunk::ShutdownAck);
+        }
+        self.start_t2(now);
+    }
+
+    fn start_t2(&mut self, now: Time) {
+        let rto = self.paths[self.data_path()].rtt.rto();
+        self.timer(Due::T2).set(now + rto);
+    }
+
+    /// T5-shutdown-guard: five times RTO.Max (§9.2).
+    pub(super) fn start_guard(&mut self, now: Time) {
+        let span = self.config.rto.max * 5;
+        self.timer(Due::T5).set(now + span);
+    }
+
+    /// T2-shutdown expired.
+    pub(super) fn on_t2(&mut self, now: Time) {
+        let path = self.data_path();
+        self.paths[path].rtt.on_timeout();
+        self.on_path_error(now, path);
+        match self.state {
+            State::ShutdownSent => self.send_shutdown(now),
+            State::ShutdownAckSent => self.send_shutdown_ack(now),
+            _ => {}
+        }
+    }
+
+    /// SHUTDOWN arrived.
+    pub(super) fn on_shutdown(&mut self, now: Time, cum: Serial32) {
+        match self.state {
+            State::Established | State::ShutdownPending => {
+                self.state = State::ShutdownReceived;
+                self.pending.peer_closed = true;
+                self.on_cumulative(now, cum, &[]);
+                self.after_progress(now);
+            }
+            State::ShutdownReceived => {
+                self.on_cumulative(now, cum, &[]);
+            }
+            // Both sides have sent one.
+            State::ShutdownSent => {
+                self.state = State::ShutdownAckSent;
+                self.pending.peer_closed = true;
+                self.control.retain(|chunk| !matches!(chunk, Chunk::Shutdown(_)));
+                self.send_shutdown_ack(now);
+            }
+            State::ShutdownAckSent => self.send_shutdown_ack(now),
+            State::Closed | State::CookieWait | State::CookieEchoed => {}
+        }
+    }
+
+    /// SHUTDOWN ACK arrived.
+    pub(super) fn on_shutdown_ack(&mut self, packet: &Packet, sctp: &SctpPacket) {
+        if matches!(self.state, State::ShutdownSent | State::ShutdownAckSent) {
+            let complete = Chunk::ShutdownComplete { reflected: false };
+            self.reply(packet, sctp, self.peer_tag, complete);
+            self.pending.peer_closed |= self.state == State::ShutdownSent;
+            self.finish(CloseReason::Normal);
+        }
+    }
+
+    /// SHUTDOWN COMPLETE arrived.
+    pub(super) fn on_shutdown_complete(&mut self) {
+        if self.state == State::ShutdownAckSent {
+            self.finish(CloseReason::Normal);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Associations as packet traces.
+
+mod ending;
+mod hostile;
+mod opening;
+mod paths;
+mod rounds;
+mod sending;
+mod states;
+
+use super::*;
+use anabranch_endpoint::Seed;
+use anabranch_testkit::{Fate, Pair, Side};
+use anabranch_units::Span;
+use anabranch_wire::Payload;
+
+const LATENCY: Span = Span::from_millis(50);
+/// Two addresses a side: even numbers are the first path's.
+const CLIENT: [Addr; 2] = [Addr(0), Addr(1)];
+const SERVER: [Addr; 2] = [Addr(10), Addr(11)];
+
+fn at_ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// Each packet acknowledged, no heartbeats: traces that are short.
+fn plain(config: Config) -> Config {
+    Config { sack_frequency: 1, heartbeat_interval: None, confirm_paths: false, ..config }
+}
+
+fn ends(config: &Config, addresses: usize) -> (Association, Association) {
+    let seed = Seed::default();
+    let (c, s) = ((&CLIENT[..addresses], 1000), (&SERVER[..addresses], 2000));
+    (
+        Association::client(config.clone(), c, (&SERVER[..1], 2000), seed.generator("client")),
+        Association::server(config.clone(), s, (&CLIENT[..1], 1000), seed.generator("server")),
+    )
+}
+
+fn pair<F: FnMut(Side, &Packet) -> Fate>(
+    config: &Config,
+    addresses: usize,
+    rule: F,
+) -> Pair<Association, F> {
+    config.validate().unwrap();
+    let (client, server) = ends(config, addresses);
+    let mut pair = Pair::new(client, server, LATENCY, rule);
+    pair.client.connect(Time::ZERO);
+    pair
+}
+
+fn deliver(_: Side, _: &Packet) -> Fate {
+    Fate::Deliver
+}
+
+fn sctp(packet: &Packet) -> &SctpPacket {
+    match &packet.body {
+        Body::Sctp(sctp) => sctp,
+        other => panic!("not SCTP: {other:?}"),
+    }
+}
+
+/// Drops the n-th packets of the client that carry data (from 1).
+fn drop_nth(list: &[u32]) -> impl FnMut(Side, &Packet) -> Fate {
+    let list = list.to_vec();
+    let mut n = 0;
+    move |side, packet| {
+        if side == Side::Server || packet.payload_len() == 0 {
+            return Fate::Deliver;
+        }
+        n += 1;
+        if list.contains(&n) { Fate::Drop } else { Fate::Deliver }
+    }
+}
+
+/// The log from a date on, a line a packet: date, side, path where it is not
+/// the first, chunks. TSNs count from 1.
+fn trace<F: FnMut(Side, &Packet) -> Fate>(
+    pair: &Pair<Association, F>,
+    from_ms: u64,
+) -> Vec<String> {
+    let lines = pair.log.iter().filter(|l| l.sent >= at_ms(from_ms));
+    lines
+        .map(|l| {
+            let (who, own, other) = match l.from {
+                Side::Client => ('>', &pair.client, &pair.server),
+                Side::Server => ('<', &pair.server, &pair.client),
+            };
+            let path = if l.packet.src.0 % 2 == 1 { "'" } else { "" };
+            let chunks: Vec<String> =
+                sctp(&l.packet).chunks.iter().map(|c| show(c, own, other)).collect();
+            let lost = if l.fate == Fate::Drop { " x" } else { "" };
+            format!("{} {who}{path} {}{lost}", l.sent.as_millis(), chunks.join(", "))
+        })
+        .collect()
+}
+
+fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
+    let of = |tsn: Serial32, side: &Association| tsn.distance_from(side.local_origin);
+    match chunk {
+        Chunk::Data(data) => format!("DATA {}", of(data.tsn, own)),
+        Chunk::Init(_) => "INIT".into(),
+        Chunk::InitAck(_) => "INIT ACK".into(),
+        Chunk::Sack(sack) => {
+            let cum = of(sack.cum_tsn, other);
+            let mut text = format!("SACK {cum}");
+            for gap in &sack.gaps {
+                text += &format!(" +{}-{}", cum + gap.start as i32, cum + gap.end as i32);
+            }
+            for tsn in &sack.duplicates {
+                text += &format!(" dup {}", of(*tsn, other));
+            }
+            text
+        }
+        Chunk::Heartbeat(_) => "HEARTBEAT".into(),
+        Chunk::HeartbeatAck(_) => "HEARTBEAT ACK".into(),
+        Chunk::Abort { causes, .. } => {
+            let codes: Vec<String> = causes.iter().map(|c| c.code().to_string()).collect();
+            format!("ABORT {}", codes.join(" ")).trim_end().into()
+        }
+        Chunk::Shutdown(cum) => format!("SHUTDOWN {}", of(*cum, other)),
+        Chunk::ShutdownAck => "SHUTDOWN ACK".into(),
+        Chunk::Error(causes) => format!("ERROR {}", causes[0].code()),
+        Chunk::CookieEcho(_) => "COOKIE ECHO".into(),
+        Chunk::CookieAck => "COOKIE ACK".into(),
+        Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".into(),
+        other => format!("chunk {}", other.kind()),
+    }
+}
+
+/// Runs until a date; nobody reads.
+fn run<F: FnMut(Side, &Packet) -> Fate>(pair: &mut Pair<Association, F>, until: Time) {
+    while pair.step(until) {}
+}
+
+/// All messages that have arrived, as stream and octets.
+fn received(association: &mut Association) -> Vec<(u16, Vec<u8>)> {
+    std::iter::from_fn(|| association.receive())
+        .map(|m| (m.stream, m.payload.octets().map_or(Vec::new(), <[u8]>::to_vec)))
+        .collect()
+}
+
+/// A packet of the client's, with these chunks, as a peer that knows the tag.
+fn from_client(pair_client: &Association, tag: u32, chunks: Vec<Chunk>) -> Packet {
+    let chunks = chunks.into_iter().collect();
+    let port = pair_client.local_port;
+    let sctp = SctpPacket { src_port: port, dst_port: 2000, tag, chunks };
+    Packet::new(CLIENT[0], SERVER[0], Body::Sctp(Box::new(sctp)))
+}

@@ -1,0 +1,263 @@
+//! RFC 9260 §5.
+
+use super::*;
+use anabranch_wire::sctp::{Cause, Parameter};
+
+#[test]
+fn four_packets_open_and_data_rides_on_the_cookie() {
+    let mut pair = pair(&plain(Config::rfc9260()), 1, deliver);
+    pair.client.write(1000);
+    let events = pair.drive(at_ms(1000));
+    assert_eq!(
+        trace(&pair, 0),
+        ["0 > INIT", "50 < INIT ACK", "100 > COOKIE ECHO, DATA 1", "150 < COOKIE ACK, SACK 1",]
+    );
+    let connected =
+        |side| events.iter().find(|e| e.1 == side && e.2 == Event::Connected).unwrap().0;
+    assert_eq!((connected(Side::Server), connected(Side::Client)), (at_ms(150), at_ms(200)));
+    let mut tags = pair.log.iter().map(|l| sctp(&l.packet).tag);
+    assert_eq!(tags.next(), Some(0), "an INIT has no tag (§8.5.1 A)");
+    assert_eq!(tags.next(), Some(pair.client.local_tag));
+    assert_eq!(tags.next(), Some(pair.server.local_tag));
+    assert_eq!(pair.server.peer_tag, pair.client.local_tag);
+}
+
+/// §5.1.6, §6.3.3: doubled, then given up after Max.Init.Retransmits.
+#[test]
+fn init_is_repeated_and_given_up() {
+    let config = Config { max_init_retransmits: 3, ..plain(Config::rfc2960()) };
+    let mut pair = pair(&config, 1, |_, _| Fate::Drop);
+    let events = pair.drive(at_ms(200_000));
+    assert_eq!(trace(&pair, 0), ["0 > INIT x", "3000 > INIT x", "9000 > INIT x", "21000 > INIT x"]);
+    let end = Event::Closed(CloseReason::TimedOut);
+    assert_eq!(events, [(at_ms(45_000), Side::Client, end)]);
+}
+
+#[test]
+fn a_lost_cookie_echo_or_cookie_ack_is_repeated_with_its_data() {
+    for lost in ["COOKIE ECHO", "COOKIE ACK"] {
+        let mut dropped = false;
+        let mut pair = pair(&plain(Config::rfc9260()), 1, move |_, packet| {
+            let is = sctp(packet).chunks.iter().any(|c| match lost {
+                "COOKIE ECHO" => matches!(c, Chunk::CookieEcho(_)),
+                _ => matches!(c, Chunk::CookieAck),
+            });
+            if is && !std::mem::replace(&mut dropped, true) { Fate::Drop } else { Fate::Deliver }
+        });
+        pair.client.send(Message::new(3, Payload::of_octets(*b"hello"))).unwrap();
+        run(&mut pair, at_ms(5000));
+        assert_eq!(received(&mut pair.server), [(3, b"hello".to_vec())], "{lost}");
+        assert_eq!(pair.client.state(), State::Established);
+        let expected = match lost {
+            "COOKIE ECHO" => ["1100 > COOKIE ECHO, DATA 1", "1150 < COOKIE ACK, SACK 1"],
+            _ => ["1100 > COOKIE ECHO, DATA 1", "1150 < COOKIE ACK, SACK 1 dup 1"],
+        };
+        assert_eq!(trace(&pair, 1000), expected);
+    }
+}
+
+#[test]
+fn an_init_costs_the_passive_side_no_state() {
+    let (mut client, mut server) = ends(&plain(Config::rfc9260()), 1);
+    client.connect(Time::ZERO);
+    let init = client.poll_transmit(Time::ZERO).unwrap();
+    let before =
+        format!("{:?}", (server.state, &server.paths, server.local_tag, &server.handshake));
+    for _ in 0..10_000 {
+        server.handle_input(Time::ZERO, &init);
+        assert!(server.poll_transmit(Time::ZERO).is_some());
+    }
+    let after = format!("{:?}", (server.state, &server.paths, server.local_tag, &server.handshake));
+    assert_eq!(before, after);
+    assert_eq!(server.poll_timeout(), Time::NEVER);
+}
+
+/// §5.1.5 and §5.2.6: the client asks for more life and succeeds.
+#[test]
+fn a_stale_cookie_is_reported_and_the_next_lives_longer() {
+    let mut first = true;
+    let config = Config { cookie_life: Span::from_millis(200), ..plain(Config::rfc9260()) };
+    let mut pair = pair(&config, 1, move |_, packet| {
+        let is = matches!(sctp(packet).chunks.first(), Some(Chunk::CookieEcho(_)));
+        match is && std::mem::take(&mut first) {
+            true => Fate::Delay(Span::from_millis(300)),
+            false => Fate::Deliver,
+        }
+    });
+    pair.drive(at_ms(1000));
+    assert_eq!(
+        trace(&pair, 0),
+        [
+            "0 > INIT",
+            "50 < INIT ACK",
+            "100 > COOKIE ECHO",
+            "450 < ERROR 3",
+            "500 > INIT",
+            "550 < INIT ACK",
+            "600 > COOKIE ECHO",
+            "650 < COOKIE ACK",
+        ]
+    );
+    let init = pair.log.iter().rev().find_map(|l| match sctp(&l.packet).chunks.first() {
+        Some(Chunk::Init(init)) => Some(init.clone()),
+        _ => None,
+    });
+    assert!(matches!(init.unwrap().parameters[..], [Parameter::CookiePreservative(_)]));
+    assert_eq!(pair.client.state(), State::Established);
+}
+
+#[test]
+fn a_forged_cookie_is_discarded() {
+    let (mut client, mut server) = ends(&plain(Config::rfc9260()), 1);
+    client.connect(Time::ZERO);
+    server.handle_input(Time::ZERO, &client.poll_transmit(Time::ZERO).unwrap());
+    client.handle_input(Time::ZERO, &server.poll_transmit(Time::ZERO).unwrap());
+    let echo = client.poll_transmit(Time::ZERO).unwrap();
+    for octet in [0, 20, 40, 60] {
+        let mut forged = echo.clone();
+        if let Body::Sctp(sctp) = &mut forged.body
+            && let Some(Chunk::CookieEcho(cookie)) = sctp.chunks.iter_mut().next()
+        {
+            cookie[octet] ^= 1;
+        }
+        server.handle_input(Time::ZERO, &forged);
+        assert_eq!((server.state(), server.poll_transmit(Time::ZERO)), (State::Closed, None));
+    }
+    server.handle_input(Time::ZERO, &echo);
+    assert_eq!(server.state(), State::Established);
+}
+
+/// §5.2.1 and action B or D of §5.2.4: both sides call at once.
+#[test]
+fn simultaneous_opening_gives_one_association() {
+    let config = plain(Config::rfc9260());
+    let seed = Seed::default();
+    let (c, s) = ((&CLIENT[..1], 1000), (&SERVER[..1], 2000));
+    let client = Association::client(config.clone(), c, s, seed.generator("client"));
+    let server = Association::client(config.clone(), s, c, seed.generator("server"));
+    let mut pair = Pair::new(client, server, LATENCY, deliver);
+    pair.client.connect(Time::ZERO);
+    pair.server.connect(Time::ZERO);
+    pair.client.send(Message::new(0, Payload::of_octets(*b"ping"))).unwrap();
+    pair.server.send(Message::new(0, Payload::of_octets(*b"pong"))).unwrap();
+    run(&mut pair, at_ms(5000));
+    assert_eq!(
+        (pair.client.state(), pair.server.state()),
+        (State::Established, State::Established)
+    );
+    assert_eq!(pair.client.local_tag, pair.server.peer_tag);
+    assert_eq!(pair.server.local_tag, pair.client.peer_tag);
+    assert_eq!(received(&mut pair.server), [(0, b"ping".to_vec())]);
+    assert_eq!(received(&mut pair.client), [(0, b"pong".to_vec())]);
+}
+
+/// Action A of §5.2.4: the client lost its state and calls again.
+#[test]
+fn a_restarted_peer_replaces_the_association() {
+    let config = plain(Config::rfc9260());
+    let mut pair = pair(&config, 1, deliver);
+    pair.client.write(5000);
+    pair.drive(at_ms(2000));
+    let s = (&SERVER[..1], 2000);
+    let again = Seed { seed: 7, replication: 0 }.generator("client");
+    pair.client = Association::client(config, (&CLIENT[..1], 1000), s, again);
+    pair.client.connect(pair.now);
+    pair.client.send(Message::new(1, Payload::of_octets(*b"new"))).unwrap();
+    run(&mut pair, at_ms(4000));
+    let notifications: Vec<_> = std::iter::from_fn(|| pair.server.poll_notification()).collect();
+    assert_eq!(notifications, [Notification::Restarted]);
+    assert_eq!(received(&mut pair.server).last(), Some(&(1, b"new".to_vec())));
+    assert_eq!(
+        (pair.client.state(), pair.server.state()),
+        (State::Established, State::Established)
+    );
+}
+
+/// §5.2.2: a restart with an address that was not there is refused.
+#[test]
+fn a_restart_with_a_new_address_is_aborted() {
+    let config = plain(Config::rfc9260());
+    let mut pair = pair(&config, 1, deliver);
+    pair.drive(at_ms(1000));
+    let mut thief = Association::client(
+        config,
+        (&CLIENT, 1000),
+        (&SERVER[..1], 2000),
+        Seed { seed: 7, replication: 0 }.generator("thief"),
+    );
+    thief.connect(pair.now);
+    let init = thief.poll_transmit(pair.now).unwrap();
+    pair.server.handle_input(pair.now, &init);
+    let answer = pair.server.poll_transmit(pair.now).unwrap();
+    let Some(Chunk::Abort { causes, .. }) = sctp(&answer).chunks.first() else {
+        panic!("{answer:?}")
+    };
+    assert!(matches!(causes[..], [Cause::RestartWithNewAddresses(_)]));
+    assert_eq!(sctp(&answer).tag, thief.local_tag);
+    assert_eq!(pair.server.state(), State::Established);
+}
+
+/// §3.2.1: reported in the INIT ACK, and then in an ERROR with the cookie.
+#[test]
+fn unknown_parameters_are_reported_by_their_bits() {
+    let (mut client, mut server) = ends(&plain(Config::rfc9260()), 1);
+    client.connect(Time::ZERO);
+    let mut init = client.poll_transmit(Time::ZERO).unwrap();
+    let unknown = |kind| Parameter::Unknown { kind, value: [1, 2].into() };
+    if let Body::Sctp(sctp) = &mut init.body
+        && let Some(Chunk::Init(init)) = sctp.chunks.iter_mut().next()
+    {
+        init.parameters = vec![unknown(0x8fff), unknown(0xcfff), unknown(0x4fff), unknown(0xcffe)];
+    }
+    server.handle_input(Time::ZERO, &init);
+    let ack = server.poll_transmit(Time::ZERO).unwrap();
+    let Some(Chunk::InitAck(ack)) = sctp(&ack).chunks.first() else { panic!("{ack:?}") };
+    let reported: Vec<&[u8]> = ack
+        .parameters
+        .iter()
+        .filter_map(
+            |p| if let Parameter::Unrecognized(octets) = p { Some(&octets[..2]) } else { None },
+        )
+        .collect();
+    // 10: skipped; 11: reported; 01: reported, and nothing after it is read.
+    assert_eq!(reported, [&[0xcf, 0xff], &[0x4f, 0xff]]);
+}
+
+#[test]
+fn streams_are_the_lesser_of_what_both_sides_want() {
+    let seed = Seed::default();
+    let config = |outbound_streams, inbound_streams| Config {
+        outbound_streams,
+        inbound_streams,
+        ..plain(Config::rfc9260())
+    };
+    let (c, s) = ((&CLIENT[..1], 1000), (&SERVER[..1], 2000));
+    let client = Association::client(config(10, 3), c, s, seed.generator("client"));
+    let server = Association::server(config(5, 7), s, c, seed.generator("server"));
+    let mut pair = Pair::new(client, server, LATENCY, deliver);
+    pair.client.connect(Time::ZERO);
+    pair.drive(at_ms(1000));
+    assert_eq!((pair.client.outbound, pair.client.inbound), (7, 3));
+    assert_eq!((pair.server.outbound, pair.server.inbound), (3, 7));
+    let message = |stream| Message::new(stream, Payload::virtual_of(1));
+    assert_eq!(pair.client.send(message(7)), Err(SendError::NoSuchStream(7)));
+    assert_eq!(pair.client.send(message(6)), Ok(()));
+}
+
+/// A second copy of the ERROR, late, must not undo the second attempt.
+#[test]
+fn a_stale_cookie_error_counts_once() {
+    let mut first = true;
+    let config = Config { cookie_life: Span::from_millis(200), ..plain(Config::rfc9260()) };
+    let mut pair = pair(&config, 1, move |_, packet| match sctp(packet).chunks.first() {
+        Some(Chunk::CookieEcho(_)) if std::mem::take(&mut first) => {
+            Fate::Delay(Span::from_millis(300))
+        }
+        Some(Chunk::Error(_)) => Fate::Duplicate(Span::from_millis(110)),
+        _ => Fate::Deliver,
+    });
+    pair.client.write(10);
+    pair.drive(at_ms(3000));
+    assert_eq!(pair.client.state(), State::Established);
+    assert_eq!(pair.server.observe().bytes_received, 10);
+}

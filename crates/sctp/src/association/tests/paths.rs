@@ -1,0 +1,231 @@
+//! Several paths: where data and retransmissions go, failures, failover and
+//! failback (RFC 9260 §5.4, §6.4, §8; RFC 7829).
+
+use super::*;
+
+/// What the client sent with data, from a date on.
+fn data<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Association, F>, from_ms: u64) -> Vec<String> {
+    trace(pair, from_ms).into_iter().filter(|l| l.contains('>') && l.contains("DATA")).collect()
+}
+
+fn notifications(association: &mut Association) -> Vec<(usize, PathState)> {
+    std::iter::from_fn(|| association.poll_notification())
+        .map(|n| match n {
+            Notification::Path { path, state } => (path, state),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn new_data_takes_the_primary() {
+    let mut pair = pair(&plain(Config::rfc9260()), 2, deliver);
+    pair.drive(at_ms(1000));
+    pair.client.write(2 * 1452);
+    pair.drive(at_ms(2000));
+    assert_eq!(data(&pair, 1000), ["1000 > DATA 1", "1000 > DATA 2"]);
+    pair.client.set_primary(1);
+    pair.client.write(1000);
+    pair.drive(at_ms(3000));
+    assert_eq!(data(&pair, 2000), ["2000 >' DATA 3"]);
+    assert_eq!(trace(&pair, 2001), ["2050 <' SACK 3"], "to where the data came from (§6.4)");
+}
+
+/// Each policy, for a loss that SACKs tell of and for one that the timer
+/// tells of.
+#[test]
+fn retransmissions_go_where_the_policy_says() {
+    for (name, fast, timeout) in [
+        ("all-same", "1100 > DATA 1", "4000 > DATA 1"),
+        ("all-alternate", "1100 >' DATA 1", "4000 >' DATA 1"),
+        ("fr-same-rto-alt", "1100 > DATA 1", "4000 >' DATA 1"),
+    ] {
+        let destination = crate::Destination::from_name(name).unwrap();
+        let config = Config {
+            destination,
+            initial_window: crate::InitialWindow::Mtus(8),
+            max_burst: None,
+            ..plain(Config::rfc4960())
+        };
+        let mut by_sacks = pair(&config, 2, drop_nth(&[1]));
+        by_sacks.drive(at_ms(1000));
+        by_sacks.client.write(6 * 1452);
+        by_sacks.drive(at_ms(3000));
+        assert_eq!(data(&by_sacks, 1001), [fast], "{name}");
+        let mut by_timer = pair(&config, 2, drop_nth(&[1]));
+        by_timer.drive(at_ms(1000));
+        by_timer.client.write(1000);
+        by_timer.drive(at_ms(5000));
+        assert_eq!(data(&by_timer, 1001), [timeout], "{name}");
+    }
+}
+
+/// §6.4.1, C8 of the multihoming paper: windows and timers are per path.
+#[test]
+fn a_loss_on_one_path_leaves_the_other_alone() {
+    let config = Config {
+        destination: crate::Destination::AllAlternate,
+        initial_window: crate::InitialWindow::Mtus(8),
+        ..plain(Config::rfc4960())
+    };
+    let mut pair = pair(&config, 2, drop_nth(&[1]));
+    pair.drive(at_ms(1000));
+    pair.client.write(1000);
+    pair.drive(at_ms(5000));
+    let paths: Vec<_> = pair.client.observe_paths().collect();
+    assert_eq!((paths[0].cwnd, paths[0].timeouts, paths[0].rto), (1500, 1, Span::from_secs(6)));
+    assert_eq!((paths[1].cwnd, paths[1].timeouts, paths[1].rto), (12_000, 0, Span::from_secs(3)));
+    assert_eq!(paths[1].srtt, None, "Karn: a retransmission gives no sample");
+}
+
+/// §8.2 and validation C4: with Path.Max.Retrans p and an RTO of 1 s, the
+/// primary is given up 1 + 2 + ... + 2^p seconds after its last data left.
+#[test]
+fn failure_detection_takes_the_sum_of_the_timeouts() {
+    for retrans in [0, 1, 2, 5] {
+        let config = Config {
+            path_max_retrans: retrans,
+            association_max_retrans: 20,
+            destination: crate::Destination::AllSame,
+            ..plain(Config::rfc9260())
+        };
+        let mut failed = false;
+        let mut pair = pair(&config, 2, move |side, packet| {
+            failed |= side == Side::Client && packet.payload_len() > 0;
+            if failed && packet.src.0.is_multiple_of(2) { Fate::Drop } else { Fate::Deliver }
+        });
+        pair.drive(at_ms(1000));
+        pair.client.write(2 * 1452);
+        let detected = (1000..200_000).find(|ms| {
+            pair.drive(at_ms(*ms));
+            !notifications(&mut pair.client).is_empty()
+        });
+        let expected = 1000 + 1000 * ((1 << (retrans + 1)) - 1);
+        assert_eq!(detected, Some(expected), "Path.Max.Retrans {retrans}");
+        pair.drive(at_ms(expected + 1000));
+        assert_eq!(pair.client.observe().bytes_acked, 2 * 1452, "the alternate carries it");
+    }
+}
+
+/// §8.3: heartbeats find that the primary works again, and data returns.
+#[test]
+fn failover_and_failback() {
+    let config = Config {
+        path_max_retrans: 1,
+        heartbeat_interval: Some(Span::from_secs(5)),
+        heartbeat_jitter: crate::Jitter::None,
+        ..Config::rfc9260()
+    };
+    // The first path is down from 2 s to 20 s. The rule knows no date, but
+    // the test does.
+    let down = std::rc::Rc::new(std::cell::Cell::new(false));
+    let rule = {
+        let down = down.clone();
+        move |_: Side, packet: &Packet| match down.get() && packet.src.0.is_multiple_of(2) {
+            true => Fate::Drop,
+            false => Fate::Deliver,
+        }
+    };
+    let mut pair = pair(&config, 2, rule);
+    pair.drive(at_ms(2000));
+    notifications(&mut pair.client);
+    down.set(true);
+    pair.client.write(1452);
+    pair.drive(at_ms(19_000));
+    let seen = notifications(&mut pair.client);
+    assert_eq!(seen, [(0, PathState::Inactive)]);
+    pair.client.write(1452);
+    pair.drive(at_ms(20_000));
+    assert_eq!(data(&pair, 19_000), ["19000 >' DATA 2"]);
+    down.set(false);
+    pair.drive(at_ms(60_000));
+    assert_eq!(notifications(&mut pair.client), [(0, PathState::Active)]);
+    pair.client.write(1452);
+    pair.drive(at_ms(61_000));
+    assert_eq!(data(&pair, 60_000), ["60000 > DATA 3"]);
+}
+
+/// RFC 7829 §3: with PFMR 0 the first timeout moves new data away, and
+/// heartbeats probe the path every RTO.
+#[test]
+fn a_potentially_failed_path_is_left_at_once() {
+    let config = Config { potentially_failed: Some(0), ..plain(Config::rfc9260()) };
+    let mut lost = false;
+    let mut pair = pair(&config, 2, move |_, packet| match packet.payload_len() {
+        0 => Fate::Deliver,
+        _ if !std::mem::replace(&mut lost, true) => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    pair.drive(at_ms(1000));
+    pair.client.write(1000);
+    pair.drive(at_ms(2010));
+    assert_eq!(notifications(&mut pair.client), [(0, PathState::PotentiallyFailed)]);
+    pair.client.write(1000);
+    pair.drive(at_ms(2020));
+    assert_eq!(data(&pair, 1001), ["2000 >' DATA 1", "2010 >' DATA 2"]);
+    pair.drive(at_ms(3000));
+    assert_eq!(notifications(&mut pair.client), [(0, PathState::Active)], "the probe was answered");
+}
+
+/// §5.4: addresses other than the primary are probed, and carry no data until
+/// the answer is there.
+#[test]
+fn an_alternate_is_confirmed_by_a_heartbeat() {
+    let config = Config { sack_frequency: 1, ..Config::rfc9260() };
+    let mut pair = pair(&config, 2, deliver);
+    pair.drive(at_ms(210));
+    assert_eq!(pair.client.paths[1].state, PathState::Unconfirmed);
+    assert!(trace(&pair, 200).contains(&"200 >' HEARTBEAT".to_string()), "{:?}", trace(&pair, 0));
+    pair.drive(at_ms(1000));
+    let paths: Vec<_> = pair.client.observe_paths().collect();
+    assert_eq!(paths[1].state, PathState::Active);
+    assert_eq!(paths[1].srtt, Some(Span::from_millis(100)), "and its RTO is known");
+}
+
+/// §8.3: RTO + HB.interval, with half the RTO of jitter to either side.
+#[test]
+fn idle_paths_are_probed_each_interval() {
+    let config = Config { confirm_paths: false, ..Config::rfc9260() };
+    let mut pair = pair(&config, 2, deliver);
+    pair.drive(at_ms(200_000));
+    let dates: Vec<u64> = pair
+        .log
+        .iter()
+        .filter(|l| l.from == Side::Client && l.packet.src == CLIENT[1])
+        .filter(|l| matches!(sctp(&l.packet).chunks.first(), Some(Chunk::Heartbeat(_))))
+        .map(|l| l.sent.as_millis())
+        .collect();
+    assert!(dates.len() >= 6, "{dates:?}");
+    for pair in dates.windows(2) {
+        // The answer comes after 100 ms; the RTO is 1 s from then on.
+        assert!((30_600..=31_600).contains(&(pair[1] - pair[0])), "{dates:?}");
+    }
+}
+
+/// Caro et al.: a timeout on a path is followed by a heartbeat to it.
+#[test]
+fn a_heartbeat_after_a_timeout_refreshes_the_rto() {
+    let config = Config { heartbeat_after_rto: true, ..plain(Config::rfc4960()) };
+    let mut pair = pair(&config, 2, drop_nth(&[1]));
+    pair.drive(at_ms(1000));
+    pair.client.write(1000);
+    pair.drive(at_ms(4020));
+    assert_eq!(trace(&pair, 4000), ["4000 > HEARTBEAT", "4000 >' DATA 1"]);
+    assert_eq!(pair.client.paths[0].rtt.rto(), Span::from_secs(6));
+    pair.drive(at_ms(5000));
+    // 100 ms + 4 · 50 ms, at least RTO.Min.
+    assert_eq!(pair.client.paths[0].rtt.rto(), Span::from_secs(1));
+}
+
+/// §8.1.
+#[test]
+fn too_many_errors_of_all_paths_end_the_association() {
+    let config = Config { association_max_retrans: 3, ..plain(Config::rfc9260()) };
+    let mut pair =
+        pair(&config, 2, |_, p| if p.payload_len() > 0 { Fate::Drop } else { Fate::Deliver });
+    pair.drive(at_ms(1000));
+    pair.client.write(1000);
+    let events = pair.drive(at_ms(100_000));
+    assert_eq!(events.last().unwrap().2, Event::Closed(CloseReason::TimedOut));
+    assert_eq!(data(&pair, 1000).len(), 4);
+}

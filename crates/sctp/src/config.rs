@@ -1,0 +1,350 @@
+//! Settings of an association, and the presets that name a standard.
+
+use crate::policy::Destination;
+use anabranch_congestion::Algorithm;
+use anabranch_endpoint::RtoBounds;
+use anabranch_units::Span;
+use std::fmt;
+
+/// The rule for the initial congestion window of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InitialWindow {
+    /// RFC 2960 §7.2.1: two MTUs.
+    Rfc2960,
+    /// RFC 4960 §7.2.1: min(4 MTU, max(2 MTU, 4380 octets)).
+    Rfc4960,
+    /// RFC 9260 §7.2.1: the same with the largest DATA chunk of a packet and
+    /// 4404 octets.
+    Rfc9260,
+    /// That many MTUs.
+    Mtus(u32),
+}
+
+/// What the heartbeat interval's random part is a part of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Jitter {
+    /// Half of the RTO to either side (RFC 9260 §8.3).
+    Rto,
+    /// Half of HB.interval to either side, as the ns-2 module of the
+    /// University of Delaware has it.
+    Interval,
+    /// None.
+    None,
+}
+
+/// The congestion window of a path.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Window {
+    /// The rules of RFC 9260 §7.2, with the switches of [`Config`].
+    Standard,
+    /// A window algorithm shared with TCP.
+    Algorithm(Algorithm),
+}
+
+/// Settings of one side of an association. Sizes are in octets.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// Largest IP packet, on all paths (PMTU).
+    pub mtu: u32,
+    /// Length of IP header that is reserved in the MTU: 20, or 40 with IPv6.
+    pub ip_header: u32,
+    /// Largest message that the byte-stream interface makes; at most what fits
+    /// a packet, which is also the default.
+    pub message_size: Option<u32>,
+    /// Streams asked for.
+    pub outbound_streams: u16,
+    /// Streams accepted.
+    pub inbound_streams: u16,
+    /// Receive buffer, which bounds a_rwnd.
+    pub receive_buffer: u32,
+    /// Send buffer for real octets and messages; counted octets need none.
+    pub send_buffer: u64,
+    /// Window algorithm.
+    pub window: Window,
+    /// Initial window rule.
+    pub initial_window: InitialWindow,
+    /// Initial slow-start threshold; `None` is the peer's receive window
+    /// (RFC 9260 §7.2.1 allows any).
+    pub initial_ssthresh: Option<u64>,
+    /// A window equal to the threshold is in slow start (RFC 9260 §7.2.1;
+    /// false as in TCP).
+    pub slow_start_at_threshold: bool,
+    /// Least threshold after a loss, in MTUs (RFC 2960: 2, RFC 4960: 4).
+    pub ssthresh_floor: u32,
+    /// Reports of a missing chunk that cause its fast retransmit (RFC 2960:
+    /// 4, RFC 4960: 3).
+    pub missing_reports: u8,
+    /// Only a SACK that newly acknowledges a later TSN reports a chunk as
+    /// missing (RFC 4960 §7.2.4, "HTNA"); else every SACK with a later gap
+    /// block does (RFC 2960).
+    pub highest_newly_acked: bool,
+    /// Explicit fast recovery (RFC 4960 §7.2.4): one reduction per window.
+    pub fast_recovery: bool,
+    /// Max.Burst, in packets; `None` for no limit.
+    pub max_burst: Option<u32>,
+    /// SACK with every that many packets with data; 1 for each.
+    pub sack_frequency: u32,
+    /// It leaves at the latest after this (at most 500 ms).
+    pub sack_delay: Span,
+    /// RTO.Initial, RTO.Min, RTO.Max and clock granularity.
+    pub rto: RtoBounds,
+    /// Path.Max.Retrans.
+    pub path_max_retrans: u32,
+    /// Association.Max.Retrans.
+    pub association_max_retrans: u32,
+    /// Max.Init.Retransmits.
+    pub max_init_retransmits: u32,
+    /// Errors above which a path is potentially failed (PFMR, RFC 7829 §3);
+    /// `None` for no such state.
+    pub potentially_failed: Option<u32>,
+    /// HB.interval; `None` for no heartbeats on idle paths.
+    pub heartbeat_interval: Option<Span>,
+    /// Random part of the heartbeat period.
+    pub heartbeat_jitter: Jitter,
+    /// Addresses other than the primary carry data only after a heartbeat has
+    /// been answered (RFC 4960 §5.4).
+    pub confirm_paths: bool,
+    /// Where retransmissions go.
+    pub destination: Destination,
+    /// Multiple fast retransmit: a chunk may be fast retransmitted again, for
+    /// missing reports by data sent after it (Caro et al. 2006 §5.1).
+    pub multiple_fast_retransmit: bool,
+    /// A timestamp in each packet with data, echoed with its SACK, so that
+    /// retransmissions give RTT samples (Caro et al. 2006 §5.2).
+    pub timestamps: bool,
+    /// A heartbeat to a path as soon as its timer has expired (Caro et al.
+    /// 2006 §5.3).
+    pub heartbeat_after_rto: bool,
+    /// Valid.Cookie.Life.
+    pub cookie_life: Span,
+}
+
+impl Default for Config {
+    /// [`Config::rfc9260`].
+    fn default() -> Config {
+        Config::rfc9260()
+    }
+}
+
+/// The names that [`Config::preset`] knows.
+pub const PRESETS: [&str; 3] = ["rfc2960", "rfc4960", "rfc9260"];
+
+/// A setting out of its range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// The field of [`Config`].
+    pub field: &'static str,
+    /// The value it has.
+    pub value: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}: allowed: {}", self.field, self.value, self.allowed)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// RFC 9260 (2022), with its parameters of §16.
+    pub fn rfc9260() -> Config {
+        Config {
+            mtu: 1500,
+            ip_header: 20,
+            message_size: None,
+            outbound_streams: 10,
+            inbound_streams: 2048,
+            receive_buffer: 1 << 20,
+            send_buffer: 4 << 20,
+            window: Window::Standard,
+            initial_window: InitialWindow::Rfc9260,
+            initial_ssthresh: None,
+            slow_start_at_threshold: true,
+            ssthresh_floor: 4,
+            missing_reports: 3,
+            highest_newly_acked: true,
+            fast_recovery: true,
+            max_burst: Some(4),
+            sack_frequency: 2,
+            sack_delay: Span::from_millis(200),
+            rto: RtoBounds::default(),
+            path_max_retrans: 5,
+            association_max_retrans: 10,
+            max_init_retransmits: 8,
+            potentially_failed: None,
+            heartbeat_interval: Some(Span::from_secs(30)),
+            heartbeat_jitter: Jitter::Rto,
+            confirm_paths: true,
+            destination: Destination::FrSameRtoAlt,
+            multiple_fast_retransmit: false,
+            timestamps: false,
+            heartbeat_after_rto: false,
+            cookie_life: Span::from_secs(60),
+        }
+    }
+
+    /// RFC 4960 (2007): another initial window, and an RTO of 3 s before the
+    /// first sample.
+    pub fn rfc4960() -> Config {
+        let config = Config::rfc9260();
+        Config {
+            initial_window: InitialWindow::Rfc4960,
+            rto: RtoBounds { initial: Span::from_secs(3), ..config.rto },
+            destination: Destination::AllAlternate,
+            ..config
+        }
+    }
+
+    /// RFC 2960 (2000): before explicit fast recovery, path confirmation and
+    /// the fourth MTU.
+    pub fn rfc2960() -> Config {
+        Config {
+            initial_window: InitialWindow::Rfc2960,
+            ssthresh_floor: 2,
+            missing_reports: 4,
+            highest_newly_acked: false,
+            fast_recovery: false,
+            confirm_paths: false,
+            ..Config::rfc4960()
+        }
+    }
+
+    /// The preset called `name`, one of [`PRESETS`].
+    pub fn preset(name: &str) -> Option<Config> {
+        match name {
+            "rfc2960" => Some(Config::rfc2960()),
+            "rfc4960" => Some(Config::rfc4960()),
+            "rfc9260" => Some(Config::rfc9260()),
+            _ => None,
+        }
+    }
+
+    /// Refuses settings that no association can have.
+    ///
+    /// ```
+    /// use anabranch_sctp::Config;
+    /// let config = Config { mtu: 100, ..Config::rfc9260() };
+    /// assert_eq!(config.validate().unwrap_err().field, "mtu");
+    /// ```
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let check = |ok: bool, field, value: &dyn fmt::Display, allowed: &str| {
+            let error = || ConfigError { field, value: value.to_string(), allowed: allowed.into() };
+            if ok { Ok(()) } else { Err(error()) }
+        };
+        check((512..=65_535).contains(&self.mtu), "mtu", &self.mtu, "512 B to 65535 B")?;
+        let header = self.ip_header;
+        check(matches!(header, 20 | 40), "ip_header", &header, "20 (IPv4) or 40 (IPv6)")?;
+        let most = self.max_payload();
+        if let Some(size) = self.message_size {
+            check((1..=most).contains(&size), "message_size", &size, "1 B to what fits a packet")?;
+        }
+        check(
+            self.outbound_streams >= 1,
+            "outbound_streams",
+            &self.outbound_streams,
+            "1 to 65535",
+        )?;
+        check(self.inbound_streams >= 1, "inbound_streams", &self.inbound_streams, "1 to 65535")?;
+        let buffer = &self.receive_buffer;
+        let allowed = "1500 B to 1 GiB (RFC 9260 §3.3.2)";
+        check((1500..=1 << 30).contains(buffer), "receive_buffer", buffer, allowed)?;
+        let buffer = &self.send_buffer;
+        check((1500..=1 << 30).contains(buffer), "send_buffer", buffer, "1500 B to 1 GiB")?;
+        if let InitialWindow::Mtus(n) = self.initial_window {
+            check((1..=1_000_000).contains(&n), "initial_window", &n, "1 to 1000000 MTUs")?;
+        }
+        let floor = self.ssthresh_floor;
+        check((1..=100).contains(&floor), "ssthresh_floor", &floor, "1 to 100 MTUs")?;
+        let reports = self.missing_reports;
+        check((1..=100).contains(&reports), "missing_reports", &reports, "1 to 100")?;
+        if let Some(burst) = self.max_burst {
+            check((1..=1000).contains(&burst), "max_burst", &burst, "1 to 1000 packets")?;
+        }
+        let frequency = self.sack_frequency;
+        check((1..=255).contains(&frequency), "sack_frequency", &frequency, "1 to 255")?;
+        let half = Span::from_millis(500);
+        let allowed = "at most 500 ms (RFC 9260 §6.2)";
+        check(self.sack_delay <= half, "sack_delay", &self.sack_delay, allowed)?;
+        let rto = &self.rto;
+        check(rto.min > Span::ZERO, "rto.min", &rto.min, "more than 0 s")?;
+        check(rto.initial > Span::ZERO, "rto.initial", &rto.initial, "more than 0 s")?;
+        check(rto.max >= rto.min, "rto.max", &rto.max, "at least rto.min")?;
+        if let Some(interval) = self.heartbeat_interval {
+            let allowed = "at least 1 ms";
+            let least = Span::from_millis(1);
+            check(interval >= least, "heartbeat_interval", &interval, allowed)?;
+        }
+        if let Some(errors) = self.potentially_failed {
+            let allowed = "at most path_max_retrans";
+            check(errors <= self.path_max_retrans, "potentially_failed", &errors, allowed)?;
+        }
+        let life = &self.cookie_life;
+        check(*life > Span::ZERO, "cookie_life", life, "more than 0 s")
+    }
+
+    /// Octets of user data that fit a packet with one DATA chunk and nothing
+    /// else, a multiple of four.
+    pub fn max_payload(&self) -> u32 {
+        self.max_chunk() - anabranch_wire::sctp::DataChunk::HEADER - self.timestamp_room()
+    }
+
+    /// The largest DATA chunk of a packet (PMDCS of RFC 9260 §2.3).
+    pub(crate) fn max_chunk(&self) -> u32 {
+        (self.mtu - self.ip_header - anabranch_wire::SctpPacket::HEADER) & !3
+    }
+
+    /// Room that the timestamp takes in each packet.
+    pub(crate) fn timestamp_room(&self) -> u32 {
+        if self.timestamps { crate::timestamp::CHUNK } else { 0 }
+    }
+
+    /// The window of a new path, in octets.
+    pub fn initial_window(&self) -> u64 {
+        let (mtu, chunk) = (self.mtu as u64, self.max_chunk() as u64);
+        match self.initial_window {
+            InitialWindow::Rfc2960 => 2 * mtu,
+            InitialWindow::Rfc4960 => (4 * mtu).min((2 * mtu).max(4380)),
+            InitialWindow::Rfc9260 => (4 * chunk).min((2 * chunk).max(4404)),
+            InitialWindow::Mtus(n) => n as u64 * mtu,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_valid_and_named() {
+        for name in PRESETS {
+            Config::preset(name).expect(name).validate().expect(name);
+        }
+        assert_eq!(Config::preset("rfc1"), None);
+    }
+
+    /// RFC 2960 §7.2.1, RFC 4960 §7.2.1, RFC 9260 §7.2.1.
+    #[test]
+    fn initial_windows_follow_their_rfcs() {
+        let window =
+            |preset, mtu| Config { mtu, ..Config::preset(preset).unwrap() }.initial_window();
+        for (mtu, rfc2960, rfc4960, rfc9260) in
+            [(576, 1152, 2304, 2176), (1500, 3000, 4380, 4404), (9000, 18_000, 18_000, 17_936)]
+        {
+            assert_eq!(window("rfc2960", mtu), rfc2960);
+            assert_eq!(window("rfc4960", mtu), rfc4960);
+            assert_eq!(window("rfc9260", mtu), rfc9260);
+        }
+    }
+
+    #[test]
+    fn errors_name_field_value_and_range() {
+        let config = Config { mtu: 10, ..Config::default() };
+        let error = config.validate().unwrap_err();
+        assert_eq!(error.to_string(), "mtu = 10: allowed: 512 B to 65535 B");
+        let config = Config { potentially_failed: Some(6), ..Config::default() };
+        assert_eq!(config.validate().unwrap_err().field, "potentially_failed");
+    }
+}

@@ -1,0 +1,153 @@
+//! The state cookie (RFC 9260 §5.1.3): all that a passive side must remember
+//! of an INIT, signed, so that it need not remember anything.
+
+use crate::mac;
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::Addr;
+
+/// Length of the signature.
+const MAC: usize = 32;
+/// Most addresses of a peer that are used; further ones are ignored.
+pub(crate) const MAX_ADDRESSES: usize = 16;
+
+/// What the cookie holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Cookie {
+    /// When it was made.
+    pub created: Time,
+    /// How long it is valid.
+    pub life: Span,
+    /// Our tag.
+    pub local_tag: u32,
+    /// The peer's tag.
+    pub peer_tag: u32,
+    /// Tags of the association that existed then, 0 where none did.
+    pub tie_tags: (u32, u32),
+    /// Our first TSN.
+    pub local_tsn: Serial32,
+    /// The peer's first TSN.
+    pub peer_tsn: Serial32,
+    /// The peer's receive window.
+    pub peer_rwnd: u32,
+    /// Streams that we may send on.
+    pub outbound: u16,
+    /// Streams that the peer may send on.
+    pub inbound: u16,
+    /// The peer's port.
+    pub peer_port: u16,
+    /// Which of `addresses` the INIT came from.
+    pub primary: u16,
+    /// The peer's addresses.
+    pub addresses: Vec<Addr>,
+}
+
+impl Cookie {
+    /// The octets, signed with `key`.
+    pub fn seal(&self, key: &[u8; 32]) -> Box<[u8]> {
+        let mut out = Vec::with_capacity(52 + 4 * self.addresses.len() + MAC);
+        out.extend_from_slice(&self.created.as_picos().to_be_bytes());
+        out.extend_from_slice(&self.life.as_picos().to_be_bytes());
+        for word in [
+            self.local_tag,
+            self.peer_tag,
+            self.tie_tags.0,
+            self.tie_tags.1,
+            self.local_tsn.0,
+            self.peer_tsn.0,
+            self.peer_rwnd,
+        ] {
+            out.extend_from_slice(&word.to_be_bytes());
+        }
+        for half in [self.outbound, self.inbound, self.peer_port, self.primary] {
+            out.extend_from_slice(&half.to_be_bytes());
+        }
+        for addr in &self.addresses {
+            out.extend_from_slice(&addr.0.to_be_bytes());
+        }
+        let mac = mac::hmac(key, &out);
+        out.extend_from_slice(&mac);
+        out.into()
+    }
+
+    /// What the octets hold; `None` unless they were signed with `key`.
+    pub fn open(octets: &[u8], key: &[u8; 32]) -> Option<Cookie> {
+        let (mut rest, mac) = octets.split_at_checked(octets.len().checked_sub(MAC)?)?;
+        if !mac::equal(&mac::hmac(key, rest), mac) {
+            return None;
+        }
+        let mut take = |n: usize| {
+            let (head, tail) = rest.split_at_checked(n)?;
+            rest = tail;
+            Some(head.iter().fold(0_u64, |value, octet| value << 8 | *octet as u64))
+        };
+        let (created, life) = (Time::from_picos(take(8)?), Span::from_picos(take(8)?));
+        let mut word = || take(4).map(|word| word as u32);
+        let (local_tag, peer_tag) = (word()?, word()?);
+        let tie_tags = (word()?, word()?);
+        let (local_tsn, peer_tsn) = (Serial32(word()?), Serial32(word()?));
+        let peer_rwnd = word()?;
+        let mut half = || take(2).map(|half| half as u16);
+        let (outbound, inbound, peer_port) = (half()?, half()?, half()?);
+        let primary = half()?;
+        let mut addresses = Vec::new();
+        while let Some(addr) = take(4) {
+            addresses.push(Addr(addr as u32));
+        }
+        Some(Cookie {
+            created,
+            life,
+            local_tag,
+            peer_tag,
+            tie_tags,
+            local_tsn,
+            peer_tsn,
+            peer_rwnd,
+            outbound,
+            inbound,
+            peer_port,
+            primary,
+            addresses,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cookie() -> Cookie {
+        Cookie {
+            created: Time::from_picos(u64::MAX / 3),
+            life: Span::from_secs(60),
+            local_tag: 1,
+            peer_tag: 2,
+            tie_tags: (3, 4),
+            local_tsn: Serial32(u32::MAX),
+            peer_tsn: Serial32(6),
+            peer_rwnd: 65_536,
+            outbound: 10,
+            inbound: 20,
+            peer_port: 5000,
+            primary: 1,
+            addresses: vec![Addr(7), Addr(9)],
+        }
+    }
+
+    #[test]
+    fn what_was_sealed_is_opened() {
+        let octets = cookie().seal(&[9; 32]);
+        assert_eq!(Cookie::open(&octets, &[9; 32]), Some(cookie()));
+        assert_eq!(Cookie::open(&octets, &[8; 32]), None);
+    }
+
+    #[test]
+    fn a_change_of_any_octet_or_length_is_noticed() {
+        let octets = cookie().seal(&[9; 32]);
+        for at in 0..octets.len() {
+            let mut forged = octets.clone();
+            forged[at] ^= 1;
+            assert_eq!(Cookie::open(&forged, &[9; 32]), None, "octet {at}");
+            assert_eq!(Cookie::open(&octets[..at], &[9; 32]), None, "length {at}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The chunks that were sent and not cumulatively acknowledged, and what a
+//! SACK says about them (RFC 9260 §6.2.1, §6.3, §7.2.4).
+
+use crate::outgoing::Fragment;
+use crate::path::{Path, Scratch};
+use crate::policy::Reason;
+use anabranch_units::Time;
+use anabranch_wire::sctp::{DataChunk, GapBlock};
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Status {
+    /// Sent, and counted as outstanding on its path.
+    InFlight,
+    /// To be sent again, and not outstanding.
+    Lost(Reason),
+    /// Reported by a gap block.
+    Acked,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub fragment: Fragment,
+    pub status: Status,
+    /// Where it was sent last.
+    pub path: u8,
+    /// It was sent more than once.
+    pub again: bool,
+    /// Missing reports since it was sent last.
+    pub misses: u8,
+    pub fast_retransmitted: bool,
+    /// The offset after the newest chunk when it was sent last.
+    pub newest: u64,
+}
+
+impl Sent {
+    /// Octets of the chunk, header included.
+    pub fn size(&self) -> u64 {
+        (DataChunk::HEADER + self.fragment.payload.len()) as u64
+    }
+}
+
+/// The rules of missing reports.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub missing_reports: u8,
+    pub highest_newly_acked: bool,
+    pub multiple: bool,
+}
+
+/// What a SACK did to all paths together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    /// The cumulative TSN advanced.
+    pub advanced: bool,
+    /// Octets of user data newly acknowledged cumulatively.
+    pub cumulative: u64,
+    /// Something was newly acknowledged.
+    pub news: bool,
+    /// A chunk was newly found missing.
+    pub lost: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Flight {
+    /// Offset of the first chunk.
+    pub una: u64,
+    pub chunks: VecDeque<Sent>,
+    /// Chunks to be sent again.
+    pub lost: usize,
+    /// Chunks reported by gap blocks.
+    acked: usize,
+    /// User data in flight, in octets.
+    pub payload: u64,
+}
+
+impl Flight {
+    /// Nothing was sent; `una` is the first TSN.
+    pub fn starting_at(una: u64) -> Flight {
+        Flight { una, ..Flight::default() }
+    }
+    /// The offset of the next new chunk.
+    pub fn next(&self) -> u64 {
+        self.una + self.chunks.len() as u64
+    }
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// A new chunk leaves on `path`; gives its offset.
+    pub fn push(&mut self, fragment: Fragment, path: u8) -> u64 {
+        let offset = self.next();
+        self.payload += fragment.payload.len() as u64;
+        self.chunks.push_back(Sent {
+            fragment,
+            status: Status::InFlight,
+            path,
+            again: false,
+            misses: 0,
+            fast_retransmitted: false,
+            newest: offset + 1,
+        });
+        offset
+    }
+
+    /// The chunk at `index` leaves again, on `path`.
+    pub fn resend(&mut self, index: usize, path: u8) {
+        let newest = self.next();
+        let chunk = &mut self.chunks[index];
+        let Status::Lost(reason) = chunk.status else {
+            panic!("only what is lost is sent again: {chunk:?}");
+        };
+        chunk.fast_retransmitted |= reason == Reason::FastRetransmit;
+        chunk.status = Status::InFlight;
+        chunk.path = path;
+        chunk.again = true;
+        chunk.misses = 0;
+        chunk.newest = newest;
+        self.payload += chunk.fragment.payload.len() as u64;
+        self.lost -= 1;
+    }
+
+    /// Everything outstanding on `path` is to be sent again (§6.3.3 rule E3).
+    pub fn expire(&mut self, path: u8, paths: &mut [Path]) {
+        for chunk in &mut self.chunks {
+            if chunk.path == path && chunk.status == Status::InFlight {
+                chunk.status = Status::Lost(Reason::Timeout);
+                self.payload -= chunk.fragment.payload.len() as u64;
+                self.lost += 1;
+            }
+        }
+        paths[path as usize].flight = 0;
+        paths[path as usize].timed = None;
+    }
+
+    /// Everything outstanding on any path is to be sent again.
+    pub fn expire_all(&mut self, paths: &mut [Path]) {
+        (0..paths.len()).for_each(|path| self.expire(path as u8, paths));
+    }
+
+    /// A SACK: everything below `cum` and in `gaps`. `cum` is within what was
+    /// sent; nonsense in the gaps is ignored.
+    pub fn on_sack(
+        &mut self,
+        now: Time,
+        cum: u64,
+        gaps: &[GapBlock],
+        rules: Rules,
+        paths: &mut [Path],
+    ) -> Outcome {
+        for path in paths.iter_mut() {
+            path.sack = Scratch { flight: path.flight, ..Scratch::default() };
+        }
+        let mut outcome = Outcome { advanced: cum > self.una, ..Outcome::default() };
+        while self.una < cum {
+            let chunk = self.chunks.pop_front().expect("cum is within what was sent");
+            outcome.cumulative += chunk.fragment.payload.len() as u64;
+            match chunk.status {
+                Status::Acked => self.acked -= 1,
+                Status::Lost(_) => self.lost -= 1,
+                Status::InFlight => {}
+            }
+            outcome.news |= self.acknowledge(now, self.una, &chunk, paths);
+            self.una += 1;
+        }
+        if gaps.is_empty() && self.acked == 0 {
+            return outcome;
+        }
+        self.on_gaps(now, gaps, rules, paths, &mut outcome);
+        outcome
+    }
+
+    /// A chunk has arrived: it leaves the path's flight, and may give an RTT
+    /// sample. False when it was known.
+    fn acknowledge(&mut self, now: Time, offset: u64, chunk: &Sent, paths: &mut [Path]) -> bool {
+        let path = &mut paths[chunk.path as usize];
+        match chunk.status {
+            Status::Acked => return false,
+            Status::InFlight => {
+                path.flight -= chunk.size();
+                self.payload -= chunk.fragment.payload.len() as u64;
+            }
+            Status::Lost(_) => {}
+        }
+        path.sack.acked += chunk.size();
+        path.sack.earliest |= !path.sack.passed;
+        if let Some((timed, sent)) = path.timed
+            && timed == offset
+        {
+            path.timed = None;
+            // Karn's rule (§6.3.1 C5).
+            if !chunk.again {
+                path.sack.rtt = Some(now - sent);
+            }
+        }
+        true
+    }
+
+    fn on_gaps(
+        &mut self,
+        now: Time,
+        gaps: &[GapBlock],
+        rules: Rules,
+        paths: &mut [Path],
+        outcome: &mut Outcome,
+    ) {
+        // Gap offsets count from the TSN before `una`: offset 1 is `una`.
+        let len = self.chunks.len();
+        let mut highest_new = None;
+        let mut highest = None;
+        let mut at = 0;
+        let mut gap = gaps.iter().peekable();
+        let reach = gaps.iter().map(|g| g.end as usize).max().unwrap_or(0).min(len);
+        let known = self.acked;
+        let mut seen = 0;
+        while at < len && (at < reach || seen < known) {
+            while gap.peek().is_some_and(|g| (g.end as usize) < at + 1) {
+                gap.next();
+            }
+            let reported = gap.peek().is_some_and(|g| g.start as usize <= at + 1);
+            let status = self.chunks[at].status;
+            seen += (status == Status::Acked) as usize;
+            match (reported, status) {
+                (true, Status::Acked) => highest = Some(at),
+                (true, Status::Lost(_) | Status::InFlight) => {
+                    let chunk = self.chunks[at].clone();
+                    self.acknowledge(now, self.una + at as u64, &chunk, paths);
+                    self.lost -= matches!(status, Status::Lost(_)) as usize;
+                    self.chunks[at].status = Status::Acked;
+                    self.acked += 1;
+                    outcome.news = true;
+                    (highest, highest_new) = (Some(at), Some(at));
+                }
+                // The receiver has dropped it again (§6.2.1 rule D iii).
+                (false, Status::Acked) => {
+                    let chunk = &mut self.chunks[at];
+                    chunk.status = Status::InFlight;
+                    paths[chunk.path as usize].flight += chunk.size();
+                    self.payload += chunk.fragment.payload.len() as u64;
+                    self.acked -= 1;
+                }
+                (false, Status::InFlight) => {
+                    paths[self.chunks[at].path as usize].sack.passed = true;
+                }
+                (false, Status::Lost(_)) => {}
+            }
+            at += 1;
+        }
+        let newly = highest_new.map_or(0, |at| self.una + at as u64 + 1);
+        for at in 0..highest.unwrap_or(0) {
+            let chunk = &self.chunks[at];
+            if chunk.status != Status::InFlight {
+                continue;
+            }
+            let path = &paths[chunk.path as usize];
+            // §7.2.4: only TSNs before the highest newly acknowledged one
+            // count, but all in fast recovery when the cumulative TSN advances.
+            let recovering = path.recovery.is_some() && outcome.advanced;
+            let below = highest_new.is_some_and(|new| at < new);
+            if rules.highest_newly_acked && !below && !recovering {
+                continue;
+            }
+            if chunk.fast_retransmitted && (!rules.multiple || newly <= chunk.newest) {
+                continue;
+            }
+            let chunk = &mut self.chunks[at];
+            chunk.misses = chunk.misses.saturating_add(1);
+            if chunk.misses < rules.missing_reports {
+                continue;
+            }
+            chunk.status = Status::Lost(Reason::FastRetransmit);
+            let (index, size) = (chunk.path as usize, chunk.size());
+            self.payload -= chunk.fragment.payload.len() as u64;
+            self.lost += 1;
+            paths[index].flight -= size;
+            paths[index].sack.lost = true;
+            outcome.lost = true;
+        }
+    }
+
+    /// The first chunk to be sent again, from `from` on.
+    pub fn next_lost(&self, from: usize) -> Option<(usize, Reason)> {
+        if self.lost == 0 {
+            return None;
+        }
+        self.chunks.iter().enumerate().skip(from).find_map(|(index, chunk)| match chunk.status {
+            Status::Lost(reason) => Some((index, reason)),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! A sans-I/O SCTP association (RFC 9260) with several paths: state machine,
+//! streams, congestion control for each destination address, retransmission
+//! destinations behind one seam.
+//!
+//! Inside, chunks are counted by 64-bit *offsets* that never wrap: offset 0 is
+//! the first TSN of a direction. They become 32-bit TSNs only in packets.
+//!
+//! Where to start reading: [`Association`], then [`policy`]. What is left out
+//! is listed in docs/sctp.md.
+
+mod association;
+mod config;
+mod cookie;
+mod flight;
+mod mac;
+mod outgoing;
+mod path;
+pub mod policy;
+mod reassembly;
+mod state;
+mod timestamp;
+mod tsn_map;
+mod window;
+
+pub use association::{Association, Notification, SendError};
+pub use config::{Config, ConfigError, InitialWindow, Jitter, PRESETS, Window};
+pub use outgoing::Message;
+pub use path::{PathObservation, PathState};
+pub use policy::Destination;
+pub use state::State;

@@ -1,0 +1,180 @@
+//! One destination address: everything that RFC 9260 keeps per path (§13.3).
+
+use crate::config::Config;
+use crate::policy::Candidate;
+use crate::window::{View, Window};
+use anabranch_endpoint::{RttEstimator, Timer};
+use anabranch_units::{Span, Time};
+use anabranch_wire::Addr;
+
+/// Whether a path may carry data (RFC 9260 §5.4, §8.2, RFC 7829 §3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathState {
+    /// No heartbeat has been answered yet.
+    Unconfirmed,
+    /// In use or ready for it.
+    Active,
+    /// Some errors in a row: used if no path is active.
+    PotentiallyFailed,
+    /// More errors in a row than Path.Max.Retrans.
+    Inactive,
+}
+
+/// A path as observers see it. Windows are in octets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathObservation {
+    /// Address of this side.
+    pub local: Addr,
+    /// Address of the peer.
+    pub remote: Addr,
+    /// State.
+    pub state: PathState,
+    /// Congestion window.
+    pub cwnd: u64,
+    /// Slow-start threshold.
+    pub ssthresh: u64,
+    /// Outstanding octets, chunk headers included.
+    pub in_flight: u64,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Span>,
+    /// Retransmission timeout in force.
+    pub rto: Span,
+    /// Errors in a row.
+    pub errors: u32,
+    /// Expiries of T3-rtx.
+    pub timeouts: u64,
+    /// Reductions of the window for missing reports.
+    pub fast_retransmits: u64,
+    /// Packets with data sent.
+    pub packets: u64,
+    /// Heartbeats sent.
+    pub heartbeats: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Path {
+    pub local: Addr,
+    pub remote: Addr,
+    pub state: PathState,
+    pub window: Window,
+    pub rtt: RttEstimator,
+    /// Errors in a row.
+    pub errors: u32,
+    /// T3-rtx.
+    pub t3: Timer,
+    /// Next thing to do about heartbeats.
+    pub heartbeat: Timer,
+    /// The heartbeat that waits for its answer: its nonce, and when it left.
+    pub probe: Option<(u64, Time)>,
+    /// Octets outstanding, chunk headers included.
+    pub flight: u64,
+    /// Fast recovery lasts until this TSN offset is acknowledged.
+    pub recovery: Option<u64>,
+    /// The chunk being timed.
+    pub timed: Option<(u64, Time)>,
+    /// Data left last.
+    pub last_sent: Option<Time>,
+    pub sack: Scratch,
+    pub timeouts: u64,
+    pub fast_retransmits: u64,
+    pub packets: u64,
+    pub heartbeats: u64,
+}
+
+/// What the SACK at hand did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scratch {
+    /// Octets newly acknowledged.
+    pub acked: u64,
+    /// Outstanding before.
+    pub flight: u64,
+    /// The earliest outstanding chunk was acknowledged.
+    pub earliest: bool,
+    /// A chunk that is still outstanding was passed.
+    pub passed: bool,
+    /// A chunk was newly found missing.
+    pub lost: bool,
+    /// The first outstanding chunk of all is among them.
+    pub rtt: Option<Span>,
+}
+
+impl Path {
+    pub fn new(config: &Config, local: Addr, remote: Addr, state: PathState) -> Path {
+        Path {
+            local,
+            remote,
+            state,
+            window: Window::new(config),
+            rtt: RttEstimator::new(config.rto),
+            errors: 0,
+            t3: Timer::IDLE,
+            heartbeat: Timer::IDLE,
+            probe: None,
+            flight: 0,
+            recovery: None,
+            timed: None,
+            last_sent: None,
+            sack: Scratch::default(),
+            timeouts: 0,
+            fast_retransmits: 0,
+            packets: 0,
+            heartbeats: 0,
+        }
+    }
+
+    pub fn candidate(&self) -> Candidate {
+        Candidate {
+            active: self.state == PathState::Active,
+            confirmed: self.state != PathState::Unconfirmed,
+        }
+    }
+
+    pub fn view(&self, chunk: u64) -> View {
+        View { flight: self.flight, chunk, srtt: self.rtt.srtt(), min_rtt: self.rtt.min_rtt() }
+    }
+
+    /// A transmission to the path failed (RFC 9260 §8.2, RFC 7829 §3.2); true
+    /// when its state changed.
+    pub fn on_error(&mut self, config: &Config) -> bool {
+        self.errors = self.errors.saturating_add(1);
+        let state = if self.state == PathState::Unconfirmed {
+            self.state
+        } else if self.errors > config.path_max_retrans {
+            PathState::Inactive
+        } else if config.potentially_failed.is_some_and(|most| self.errors > most) {
+            PathState::PotentiallyFailed
+        } else {
+            self.state
+        };
+        std::mem::replace(&mut self.state, state) != state
+    }
+
+    /// The peer acknowledged what was sent to the path; true when its state
+    /// changed.
+    pub fn on_success(&mut self) -> bool {
+        self.errors = 0;
+        let was = self.state;
+        if was != PathState::Unconfirmed {
+            self.state = PathState::Active;
+        }
+        was != self.state
+    }
+
+    pub fn observe(&self) -> PathObservation {
+        PathObservation {
+            local: self.local,
+            remote: self.remote,
+            state: self.state,
+            cwnd: self.window.cwnd(),
+            ssthresh: self.window.ssthresh(),
+            in_flight: self.flight,
+            srtt: self.rtt.srtt(),
+            rto: self.rtt.rto(),
+            errors: self.errors,
+            timeouts: self.timeouts,
+            fast_retransmits: self.fast_retransmits,
+            packets: self.packets,
+            heartbeats: self.heartbeats,
+        }
+    }
+}

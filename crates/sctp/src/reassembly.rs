@@ -1,0 +1,359 @@
+//! From DATA chunks to messages (RFC 9260 §6.5, §6.6, §6.9): fragments are
+//! joined, ordered messages wait for their predecessors in the stream.
+//!
+//! Left out: partial delivery of a message that is larger than the receive
+//! buffer; the sender's data then stops at the closed window.
+
+use crate::outgoing::Message;
+use anabranch_wire::Payload;
+use anabranch_wire::sctp::{DataChunk, DataFlags};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a chunk costs beside its octets, in the bound of memory.
+pub(crate) const OVERHEAD: u64 = 64;
+
+/// The fragments contradict each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Violation(pub &'static str);
+
+/// Fragments with TSNs in a row.
+#[derive(Debug)]
+struct Run {
+    /// The offset after the last.
+    end: u64,
+    begins: bool,
+    ends: bool,
+    stream: u16,
+    ssn: u16,
+    unordered: bool,
+    ppid: u32,
+    parts: VecDeque<Payload>,
+    len: u64,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    /// Number of the next message, counted without wrapping.
+    next: u64,
+    waiting: BTreeMap<u64, Message>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Reassembly {
+    /// By the offset of the first TSN.
+    runs: BTreeMap<u64, Run>,
+    streams: Vec<Stream>,
+    ready: VecDeque<Message>,
+    /// Octets of the first message in `ready` that were read as a stream.
+    taken: u32,
+    /// Octets that have arrived and were not read.
+    octets: u64,
+    /// Chunks and messages that hold memory.
+    pieces: u64,
+    /// Octets delivered in total.
+    delivered: u64,
+}
+
+impl Reassembly {
+    /// Octets that have arrived and were not read.
+    pub fn octets(&self) -> u64 {
+        self.octets
+    }
+    /// What it holds, with its overhead.
+    pub fn memory(&self) -> u64 {
+        self.octets + OVERHEAD * self.pieces
+    }
+    /// Octets delivered to the user's queue in total.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+    pub fn is_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// The peer has restarted: streams start anew, what is complete stays.
+    pub fn restart(&mut self) {
+        let (ready, taken) = (std::mem::take(&mut self.ready), self.taken);
+        let octets = ready.iter().map(|m| m.payload.len() as u64).sum::<u64>() - taken as u64;
+        let (pieces, delivered) = (ready.len() as u64, self.delivered);
+        *self = Reassembly { ready, taken, octets, pieces, delivered, ..Reassembly::default() };
+    }
+
+    /// A new chunk; its stream is valid and its payload not empty.
+    pub fn insert(&mut self, offset: u64, data: &DataChunk) -> Result<(), Violation> {
+        let unordered = data.flags.contains(DataFlags::UNORDERED);
+        let len = data.payload.len() as u64;
+        self.octets += len;
+        self.pieces += 1;
+        if data.flags.contains(DataFlags::WHOLE) {
+            self.fits(offset)?;
+            let (stream, ppid, payload) = (data.stream, data.ppid, data.payload.clone());
+            self.order(data.ssn, Message { stream, unordered, ppid, payload });
+            return Ok(());
+        }
+        let run = Run {
+            end: offset + 1,
+            begins: data.flags.contains(DataFlags::BEGIN),
+            ends: data.flags.contains(DataFlags::END),
+            stream: data.stream,
+            ssn: data.ssn,
+            unordered,
+            ppid: data.ppid,
+            parts: [data.payload.clone()].into(),
+            len,
+        };
+        self.join(offset, run)
+    }
+
+    /// No fragment beside `offset` waits for it to be of its message.
+    fn fits(&self, offset: u64) -> Result<(), Violation> {
+        let before = self.runs.range(..offset).next_back().map(|(_, run)| run);
+        if before.is_some_and(|run| run.end == offset && !run.ends) {
+            return Err(Violation("a message inside another"));
+        }
+        if self.runs.get(&(offset + 1)).is_some_and(|run| !run.begins) {
+            return Err(Violation("a fragment without a beginning"));
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, offset: u64, mut run: Run) -> Result<(), Violation> {
+        let mut start = offset;
+        let before = self.runs.range(..offset).next_back().map(|(start, run)| (*start, run));
+        if let Some((at, before)) = before.filter(|(_, before)| before.end == offset) {
+            match (before.ends, run.begins) {
+                (false, false) => {
+                    let mut whole = self.runs.remove(&at).expect("just seen");
+                    whole.append(run)?;
+                    (start, run) = (at, whole);
+                }
+                (true, true) => {}
+                _ => return Err(Violation("fragments that do not follow each other")),
+            }
+        }
+        if let Some(after) = self.runs.get(&run.end) {
+            match (run.ends, after.begins) {
+                (false, false) => {
+                    let after = self.runs.remove(&run.end).expect("just seen");
+                    run.append(after)?;
+                }
+                (true, true) => {}
+                _ => return Err(Violation("fragments that do not follow each other")),
+            }
+        }
+        if run.begins && run.ends {
+            self.pieces -= run.parts.len() as u64 - 1;
+            let (ssn, message) = run.finish();
+            self.order(ssn, message);
+        } else {
+            self.runs.insert(start, run);
+        }
+        Ok(())
+    }
+
+    /// A complete message: delivered, or kept until its turn.
+    fn order(&mut self, ssn: u16, message: Message) {
+        if message.unordered {
+            return self.deliver(message);
+        }
+        let index = message.stream as usize;
+        if self.streams.len() <= index {
+            self.streams.resize_with(index + 1, Stream::default);
+        }
+        let stream = &mut self.streams[index];
+        let ahead = ssn.wrapping_sub(stream.next as u16);
+        if ahead != 0 {
+            // Numbers behind the expected one never come to their turn; so
+            // does a number that is there twice.
+            if ahead < 1 << 15 && !stream.waiting.contains_key(&(stream.next + ahead as u64)) {
+                stream.waiting.insert(stream.next + ahead as u64, message);
+            } else {
+                self.octets -= message.payload.len() as u64;
+                self.pieces -= 1;
+            }
+            return;
+        }
+        stream.next += 1;
+        self.deliver(message);
+        let stream = &mut self.streams[index];
+        let mut turn = Vec::new();
+        while let Some(message) = stream.waiting.remove(&stream.next) {
+            stream.next += 1;
+            turn.push(message);
+        }
+        turn.into_iter().for_each(|message| self.deliver(message));
+    }
+
+    fn deliver(&mut self, message: Message) {
+        self.delivered += message.payload.len() as u64;
+        self.ready.push_back(message);
+    }
+
+    /// The next message.
+    pub fn receive(&mut self) -> Option<Message> {
+        let mut message = self.ready.pop_front()?;
+        if self.taken > 0 {
+            let len = message.payload.len() - self.taken;
+            message.payload = match message.payload.octets() {
+                Some(octets) => Payload::of_octets(&octets[self.taken as usize..]),
+                None => Payload::virtual_of(len),
+            };
+            self.taken = 0;
+        }
+        self.octets -= message.payload.len() as u64;
+        self.pieces -= 1;
+        Some(message)
+    }
+
+    /// Takes up to `max` octets of the messages in order; `put` gets them.
+    pub fn read(&mut self, max: u64, mut put: impl FnMut(&Payload, usize, usize)) -> u64 {
+        let mut read = 0;
+        while read < max
+            && let Some(message) = self.ready.front()
+        {
+            let left = message.payload.len() - self.taken;
+            let take = (max - read).min(left as u64) as u32;
+            put(&message.payload, self.taken as usize, take as usize);
+            read += take as u64;
+            self.octets -= take as u64;
+            if take == left {
+                self.ready.pop_front();
+                self.taken = 0;
+                self.pieces -= 1;
+            } else {
+                self.taken += take;
+            }
+        }
+        read
+    }
+}
+
+impl Run {
+    fn append(&mut self, after: Run) -> Result<(), Violation> {
+        let same =
+            (self.stream, self.ssn, self.unordered) == (after.stream, after.ssn, after.unordered);
+        // The sequence number of unordered fragments means nothing.
+        let same = same || (self.unordered && after.unordered && self.stream == after.stream);
+        if !same {
+            return Err(Violation("fragments of different messages in a row"));
+        }
+        if self.parts.len() >= after.parts.len() {
+            self.parts.extend(after.parts);
+        } else {
+            let mut parts = after.parts;
+            while let Some(part) = self.parts.pop_back() {
+                parts.push_front(part);
+            }
+            self.parts = parts;
+        }
+        self.end = after.end;
+        self.ends = after.ends;
+        self.len += after.len;
+        Ok(())
+    }
+
+    fn finish(self) -> (u16, Message) {
+        let payload = if self.parts.iter().all(|part| part.octets().is_none()) {
+            Payload::virtual_of(self.len as u32)
+        } else {
+            let mut octets = Vec::with_capacity(self.len as usize);
+            for part in &self.parts {
+                match part.octets() {
+                    Some(part) => octets.extend_from_slice(part),
+                    None => octets.resize(octets.len() + part.len() as usize, 0),
+                }
+            }
+            Payload::of_octets(octets)
+        };
+        let (stream, unordered, ppid) = (self.stream, self.unordered, self.ppid);
+        (self.ssn, Message { stream, unordered, ppid, payload })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_units::Serial32;
+
+    fn data(flags: u8, stream: u16, ssn: u16, octets: &[u8]) -> DataChunk {
+        let (flags, tsn, payload) = (DataFlags(flags), Serial32(0), Payload::of_octets(octets));
+        DataChunk { flags, tsn, stream, ssn, ppid: 0, payload }
+    }
+
+    fn all(r: &mut Reassembly) -> Vec<(u16, Vec<u8>)> {
+        std::iter::from_fn(|| r.receive())
+            .map(|m| (m.stream, m.payload.octets().unwrap().to_vec()))
+            .collect()
+    }
+
+    #[test]
+    fn a_stream_waits_and_another_does_not() {
+        let mut r = Reassembly::default();
+        r.insert(1, &data(3, 0, 1, b"second")).unwrap();
+        r.insert(2, &data(3, 1, 0, b"other")).unwrap();
+        r.insert(3, &data(7, 0, 0, b"unordered")).unwrap();
+        assert_eq!(all(&mut r), [(1, b"other".to_vec()), (0, b"unordered".to_vec())]);
+        r.insert(0, &data(3, 0, 0, b"first")).unwrap();
+        assert_eq!(all(&mut r), [(0, b"first".to_vec()), (0, b"second".to_vec())]);
+        assert_eq!((r.octets(), r.memory()), (0, 0));
+    }
+
+    #[test]
+    fn fragments_join_in_any_order() {
+        let parts = [(0_u64, 2_u8, b"ab"), (1, 0, b"cd"), (2, 0, b"ef"), (3, 1, b"gh")];
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+            let mut r = Reassembly::default();
+            for i in order {
+                let (offset, flags, octets) = parts[i];
+                assert!(!r.is_ready());
+                r.insert(offset, &data(flags, 4, 0, octets)).unwrap();
+            }
+            assert_eq!(all(&mut r), [(4, b"abcdefgh".to_vec())], "{order:?}");
+            assert_eq!(r.memory(), 0);
+        }
+    }
+
+    #[test]
+    fn fragments_that_contradict_each_other_are_a_violation() {
+        for (first, second) in [
+            (data(2, 0, 0, b"a"), data(3, 0, 1, b"b")), // a whole message inside
+            (data(2, 0, 0, b"a"), data(2, 0, 1, b"b")), // a beginning inside
+            (data(2, 0, 0, b"a"), data(1, 1, 0, b"b")), // the end of another stream
+            (data(2, 0, 0, b"a"), data(1, 0, 1, b"b")), // the end of another message
+        ] {
+            let mut r = Reassembly::default();
+            r.insert(0, &first).unwrap();
+            assert!(r.insert(1, &second).is_err(), "{first:?} {second:?}");
+            // What has been delivered whole cannot be held against it later.
+            if !second.flags.contains(DataFlags::WHOLE) {
+                let mut r = Reassembly::default();
+                r.insert(1, &second).unwrap();
+                assert!(r.insert(0, &first).is_err(), "{second:?} {first:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sequence_numbers_wrap() {
+        let mut r = Reassembly::default();
+        for n in 0..70_000_u64 {
+            r.insert(n, &data(3, 0, n as u16, b"x")).unwrap();
+            assert!(r.receive().is_some(), "{n}");
+        }
+        // A number behind its turn holds no memory.
+        r.insert(70_000, &data(3, 0, 0, b"x")).unwrap();
+        assert_eq!(r.memory(), 0);
+    }
+
+    #[test]
+    fn octets_are_read_across_messages() {
+        let mut r = Reassembly::default();
+        r.insert(0, &data(3, 0, 0, b"abc")).unwrap();
+        r.insert(1, &data(3, 0, 1, b"defg")).unwrap();
+        let mut read = Vec::new();
+        let n = r.read(5, |p, at, n| read.extend_from_slice(&p.octets().unwrap()[at..at + n]));
+        assert_eq!((n, read.as_slice(), r.octets()), (5, b"abcde".as_slice(), 2));
+        assert_eq!(all(&mut r), [(0, b"fg".to_vec())]);
+        assert_eq!(r.memory(), 0);
+    }
+}

@@ -1,0 +1,75 @@
+//! States of an association.
+
+/// The states of RFC 9260 §4.
+///
+/// ```text
+///                        +--------+
+///       INIT: INIT ACK   | CLOSED |   associate: snd INIT, T1-init
+///      (state in cookie) +--------+
+///            |              |    |
+///            |              |    V
+///            |              |  +-------------+
+///            |              |  | COOKIE-WAIT |
+///            |              |  +-------------+
+///            |              |    |  rcv INIT ACK: snd COOKIE ECHO, T1-cookie
+///  rcv COOKIE ECHO:         |    V
+///  snd COOKIE ACK           |  +---------------+
+///            |              |  | COOKIE-ECHOED |
+///            V              |  +---------------+
+///         +-------------+   |    |  rcv COOKIE ACK
+///         | ESTABLISHED | <------+
+///         +-------------+
+///            |        |
+///   shutdown |        | rcv SHUTDOWN
+///            V        V
+///  +------------------+  +-------------------+
+///  | SHUTDOWN-PENDING |  | SHUTDOWN-RECEIVED |
+///  +------------------+  +-------------------+
+///    all acknowledged:        | all acknowledged: snd SHUTDOWN ACK, T2
+///    snd SHUTDOWN, T2         V
+///            V           +-------------------+
+///  +---------------+     | SHUTDOWN-ACK-SENT | -- rcv SHUTDOWN COMPLETE --> CLOSED
+///  | SHUTDOWN-SENT | --> +-------------------+
+///  +---------------+  rcv SHUTDOWN: snd SHUTDOWN ACK
+///            |  rcv SHUTDOWN ACK: snd SHUTDOWN COMPLETE
+///            V
+///         CLOSED
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// No association; a passive one answers INIT and COOKIE ECHO.
+    Closed,
+    /// INIT sent.
+    CookieWait,
+    /// COOKIE ECHO sent.
+    CookieEchoed,
+    /// Data flows both ways.
+    Established,
+    /// The user has ended; data is still unacknowledged.
+    ShutdownPending,
+    /// SHUTDOWN sent.
+    ShutdownSent,
+    /// SHUTDOWN received; data is still unacknowledged.
+    ShutdownReceived,
+    /// SHUTDOWN ACK sent.
+    ShutdownAckSent,
+}
+
+impl State {
+    /// New user data may be transmitted.
+    pub fn may_transmit(self) -> bool {
+        matches!(self, State::Established | State::ShutdownPending | State::ShutdownReceived)
+    }
+    /// The user may give more data.
+    pub fn accepts_user_data(self) -> bool {
+        matches!(self, State::Closed | State::CookieWait | State::CookieEchoed | State::Established)
+    }
+    /// DATA of the peer is accepted (RFC 9260 §6).
+    pub fn may_receive(self) -> bool {
+        matches!(self, State::Established | State::ShutdownPending | State::ShutdownSent)
+    }
+    /// Both sides have an association.
+    pub fn is_synchronized(self) -> bool {
+        !matches!(self, State::Closed | State::CookieWait | State::CookieEchoed)
+    }
+}
