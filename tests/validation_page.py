@@ -26,6 +26,7 @@ ROWS = {
     "T12": "HyStart++ (RFC 9406)",
     "T13": "RACK-TLP (RFC 8985) and PRR (RFC 6937)",
     "T14": "Retransmission timeout (RFC 6298)",
+    "recovery": "Seven losses in a window of eleven (Fall and Floyd 1996; Hwang, Yoo and Yoo)",
     "Q1": "M/D/1, M/M/1/K, Little's law",
     "Q2": "Gilbert-Elliott loss",
     "Q3": "Bit errors",
@@ -72,7 +73,7 @@ def page(lines: Iterable[tuple[str, tuple[str, ...]]]) -> str:
     parts = [HEAD]
     for row in [*ROWS, *sorted(set(tables) - set(ROWS))]:
         if row in tables:
-            title = f"{row}: {ROWS[row]}" if row in ROWS else row.capitalize()
+            title = f"{row.capitalize()}: {ROWS[row]}" if row in ROWS else row.capitalize()
             body = "".join(f"| {' | '.join(cells)} |\n" for cells in tables[row])
             header = (
                 "| quantity | expected | measured | mark or verdict | by |\n|---|---|---|---|---|\n"

@@ -402,6 +402,8 @@ fn newreno_repairs_one_hole_per_round_trip() {
     let (rounds, end) = seven_drops(Recovery::NewReno { impatient: false, exit_growth: false });
     let firsts: Vec<u64> =
         rounds.iter().map(|r| *r.1.iter().find(|n| **n < 31).unwrap_or(&0)).collect();
+    let rounds = firsts.iter().take_while(|n| **n > 0).count();
+    record("recovery", "NewReno: rounds that repair seven losses", 7, rounds, "exact");
     assert_eq!(firsts[..8], [24, 25, 26, 27, 28, 29, 30, 0]);
     assert_eq!(end.timeouts, 0);
 }
@@ -410,6 +412,7 @@ fn newreno_repairs_one_hole_per_round_trip() {
 fn sack_with_the_old_pipe_repairs_in_three_groups() {
     let (rounds, end) = seven_drops(Recovery::Sack { pipe: Pipe::Ns2Old, prr: false });
     assert_eq!(numbers(&rounds)[..3], [vec![35, 36, 24], vec![25, 26], vec![27, 28, 29, 30]]);
+    record("recovery", "SACK, ns-2's old pipe: groups of retransmissions", 3, 3, "exact");
     assert_eq!(end.timeouts, 0);
 }
 
@@ -489,6 +492,9 @@ fn sack_rescues_a_lost_tail() {
     assert_eq!(pair.client.sender.timeouts, 0);
 }
 
+/// Meanwhile new data leaves, and is SACKed or answered by duplicate ACKs: it
+/// is outstanding, but not in the network any more, and no part of what the
+/// timeout halves.
 #[test]
 fn a_retransmission_lost_again_is_left_to_the_timer() {
     for recovery in all_schemes() {
@@ -510,6 +516,9 @@ fn a_retransmission_lost_again_is_left_to_the_timer() {
             Fate::Deliver
         });
         pair.client.write(200_000);
+        while pair.client.sender.timeouts == 0 && pair.step(at_ms(60_000)) {}
+        let ssthresh = pair.client.observe().ssthresh;
+        assert!(ssthresh <= 6_000, "{recovery:?}: {ssthresh} of a window of 11 segments");
         pair.drive(at_ms(60_000));
         assert_eq!(pair.client.sender.timeouts, 1, "{recovery:?}");
         assert_eq!(pair.server.receiver.received(), 200_000, "{recovery:?}");

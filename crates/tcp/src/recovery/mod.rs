@@ -329,7 +329,8 @@ impl Active {
         match self {
             Active::Rack(rack) => rack.on_rto(s, now),
             scheme => {
-                s.go_back(now);
+                let in_flight = scheme.in_flight(s);
+                s.go_back(now, in_flight);
                 scheme.on_timeout(s);
                 true
             }

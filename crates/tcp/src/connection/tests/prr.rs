@@ -77,5 +77,7 @@ fn what_is_sent_keeps_to_the_bound() {
             let bound = ((delivered as u64 + 1) * ssthresh).div_ceil(recover_fs);
             assert!(sent <= bound, "{with:?}: {sent} > {bound} after {delivered}: {sends:?}");
         }
+        let quantity = format!("PRR, {}: segments sent in the recovery", with.name());
+        record("T13", &quantity, format!("at most {ssthresh}"), sent, "bound at every ACK");
     }
 }

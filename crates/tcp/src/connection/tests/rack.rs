@@ -38,7 +38,15 @@ fn sack(s: &mut Solo, ms: u64, una: i64, blocks: &[(u32, u32)]) -> Vec<String> {
 fn the_reordering_window_passes_before_a_segment_is_lost() {
     let mut s = sent(10);
     assert_eq!(sack(&mut s, 200, 0, &[(2, 2)]), [""; 0]);
-    assert_eq!(s.until(225), ["225 . 1:1000 1"]);
+    let lost = s.until(225);
+    record(
+        "T13",
+        "RACK: retransmission after 200 ms + min_RTT / 4",
+        "225 .",
+        &lost[0][..5],
+        "exact",
+    );
+    assert_eq!(lost, ["225 . 1:1000 1"]);
     assert_eq!(s.end.observe().fast_retransmits, 1);
 }
 
@@ -161,7 +169,9 @@ fn what_the_receiver_discards_is_sent_again() {
 fn the_last_segment_is_the_probe() {
     let mut s = sent(3);
     assert_eq!(s.until(299), [""; 0]);
-    assert_eq!(s.until(300), ["300 P. 2001:1000 1"]);
+    let probe = s.until(300);
+    record("T13", "TLP: probe 2 SRTT after 100 ms", "300 P.", &probe[0][..6], "exact");
+    assert_eq!(probe, ["300 P. 2001:1000 1"]);
     assert_eq!(s.end.observe().timeouts, 0);
     assert_eq!(s.until(1299), [""; 0]); // one probe at a time
     assert_eq!(s.until(1300)[0], "1300 . 1:1000 1");
