@@ -1,5 +1,6 @@
 //! Commands, segments and dates in any order against two TCP connections.
 
+use crate::input::Input;
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Seed};
 use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
 use anabranch_tcp::{Config, Connection, EcnMode, KeepAlive, Nagle, State};
@@ -7,27 +8,6 @@ use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{
     Addr, AddressBook, Body, Ecn, Packet, Payload, SackBlock, TcpFlags, TcpSegment, Timestamps,
 };
-
-/// Reads small numbers from the input; zeros after its end.
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> u8 {
-        match self.0 {
-            [first, rest @ ..] => {
-                self.0 = rest;
-                *first
-            }
-            [] => 0,
-        }
-    }
-    fn u16(&mut self) -> u16 {
-        u16::from_le_bytes([self.byte(), self.byte()])
-    }
-    fn index(&mut self, len: usize) -> usize {
-        self.byte() as usize % len
-    }
-}
 
 /// A world of two connections: what was sent and may still arrive.
 struct World {

@@ -5,8 +5,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod association;
 mod connection;
+mod input;
 mod wire;
 
+pub use association::sctp_association;
 pub use connection::tcp_connection;
 pub use wire::{parse_packet, parse_sctp, parse_tcp_options};

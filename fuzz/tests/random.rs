@@ -22,6 +22,11 @@ fn parse_tcp_options() {
 }
 
 #[test]
+fn sctp_association() {
+    drive("sctp_association", 600, anabranch_fuzz::sctp_association);
+}
+
+#[test]
 fn tcp_connection() {
     drive("tcp_connection", 600, anabranch_fuzz::tcp_connection);
 }

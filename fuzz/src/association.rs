@@ -1,0 +1,211 @@
+//! Commands, packets and dates in any order against two SCTP associations.
+
+use crate::input::Input;
+use anabranch_congestion::Algorithm;
+use anabranch_endpoint::{ByteStream, Endpoint, Seed};
+use anabranch_sctp::{Association, Config, Destination, Message, PRESETS, Window};
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::sctp::{Cause, Chunk, DataFlags, GapBlock};
+use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload};
+
+const ADDRESSES: [[Addr; 2]; 2] = [[Addr(0), Addr(1)], [Addr(2), Addr(3)]];
+
+/// A world of two associations: what was sent and may still arrive.
+struct World {
+    ends: [Association; 2],
+    sent: Vec<(usize, Packet)>,
+    now: Time,
+    book: AddressBook,
+    most: u64,
+}
+
+/// The input is a configuration and a list of steps. Whatever the steps are, no
+/// call panics, every call ends in finitely many packets, every packet fits the
+/// MTU and comes back from the wire as it was, no deadline lies in the past,
+/// and the window never vanishes.
+pub fn sctp_association(octets: &[u8]) {
+    let mut input = Input(octets);
+    let switches = input.byte();
+    let preset = PRESETS[input.index(PRESETS.len())];
+    let destinations = [Destination::AllSame, Destination::AllAlternate, Destination::FrSameRtoAlt];
+    let config = Config {
+        destination: destinations[input.index(3)],
+        window: match switches & 3 {
+            0 => Window::Algorithm(Algorithm::default()),
+            _ => Window::Standard,
+        },
+        timestamps: switches & 4 != 0,
+        multiple_fast_retransmit: switches & 8 != 0,
+        heartbeat_after_rto: switches & 16 != 0,
+        potentially_failed: (switches & 32 != 0).then_some(0),
+        receive_buffer: 1500 + input.u16() as u32,
+        send_buffer: 1 << 16,
+        mtu: 512 + input.byte() as u32 * 8,
+        ..Config::preset(preset).expect("a preset")
+    };
+    config.validate().expect("a valid configuration");
+    let (a, b) = ((ADDRESSES[0].as_slice(), 1), (ADDRESSES[1].as_slice(), 2));
+    let seed = Seed::default();
+    let most = config.mtu as u64;
+    let client = Association::client(config.clone(), a, b, seed.generator("a"));
+    let server = if switches & 64 == 0 {
+        Association::server(config, b, a, seed.generator("b"))
+    } else {
+        Association::client(config, b, a, seed.generator("b"))
+    };
+    let mut world = World {
+        ends: [client, server],
+        sent: Vec::new(),
+        now: Time::ZERO,
+        book: AddressBook::new(),
+        most,
+    };
+    for _ in 0..400 {
+        if input.0.is_empty() {
+            break;
+        }
+        world.step(&mut input, switches & 128 != 0);
+        world.poll();
+    }
+}
+
+impl World {
+    fn step(&mut self, input: &mut Input, real: bool) {
+        let (what, who) = (input.byte(), input.index(2));
+        let now = self.now;
+        let end = &mut self.ends[who];
+        match what % 14 {
+            0 => end.connect(now),
+            1 if real => drop(end.write_octets(&[7; 5000][..input.u16() as usize % 5001])),
+            1 => drop(end.write(input.u16() as u64 * 4)),
+            2 => drop(end.read(input.u16() as u64)),
+            3 if what < 64 => end.close(),
+            3 if what < 72 => end.abort(),
+            4 => end.handle_timeout(now), // early, or not
+            5 => {
+                let due = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(now);
+                if due != Time::NEVER {
+                    self.now = self.now.max(due);
+                }
+                let now = self.now;
+                self.ends.iter_mut().for_each(|end| end.handle_timeout(now));
+            }
+            6 => self.now += Span::from_micros(input.u16() as u64 * 10),
+            7 if !self.sent.is_empty() => {
+                let at = input.index(self.sent.len());
+                self.sent.remove(at);
+            }
+            8 if !self.sent.is_empty() => {
+                // A packet arrives with other fields.
+                let at = input.index(self.sent.len());
+                let (to, mut packet) = self.sent[at].clone();
+                if let Body::Sctp(sctp) = &mut packet.body {
+                    sctp.chunks.iter_mut().for_each(|chunk| forge(chunk, input));
+                }
+                self.ends[to].handle_input(now, &packet);
+            }
+            9 if !self.sent.is_empty() => {
+                // A packet arrives and stays: it will be a duplicate.
+                let at = input.index(self.sent.len());
+                let (to, packet) = self.sent[at].clone();
+                self.ends[to].handle_input(now, &packet);
+            }
+            10 => {
+                let octets = [what; 9000];
+                let len = input.u16() as usize % 9000;
+                let payload = match real {
+                    true => Payload::of_octets(&octets[..len]),
+                    false => Payload::virtual_of(len as u32),
+                };
+                let (stream, unordered) = (input.byte() as u16 % 12, what < 128);
+                let _ = end.send(Message { stream, unordered, ppid: 1, payload });
+            }
+            11 => end.set_primary(input.index(3)),
+            12 => drop(end.receive()),
+            _ if !self.sent.is_empty() => {
+                // The usual: the oldest arrives, or one after it.
+                let at = input.index(self.sent.len().min(4));
+                let (to, packet) = self.sent.remove(at);
+                self.ends[to].handle_input(now, &packet);
+            }
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self) {
+        for who in 0..2 {
+            let end = &mut self.ends[who];
+            let mut events = 0;
+            while end.poll_event().is_some() {
+                events += 1;
+                assert!(events < 10, "events without end");
+            }
+            while end.poll_notification().is_some() {}
+            let mut packets = 0;
+            loop {
+                let end = &mut self.ends[who];
+                while let Some(packet) = end.poll_transmit(self.now) {
+                    packets += 1;
+                    assert!(packets < 5000, "packets without end");
+                    let mut out = Vec::new();
+                    packet.emit(&self.book, &mut out).expect("what is sent can be sent");
+                    // Cookies and answers to forged chunks may be larger.
+                    let Body::Sctp(sctp) = &packet.body else { panic!("{packet:?}") };
+                    if sctp.payload_len() > 0 {
+                        assert!(out.len() as u64 <= self.most, "{} octets", out.len());
+                    }
+                    assert_eq!(Packet::parse(&out, &self.book), Ok(packet.canonical()));
+                    if self.sent.len() < 200 {
+                        self.sent.push((1 - who, packet));
+                    }
+                }
+                if end.poll_timeout() > self.now {
+                    break;
+                }
+                end.handle_timeout(self.now);
+                packets += 1;
+            }
+            let end = &self.ends[who];
+            assert!(end.observe_paths().all(|path| path.cwnd > 0));
+            assert!(end.observe().in_flight <= 1 << 40);
+        }
+    }
+}
+
+/// Changes a field of a chunk.
+fn forge(chunk: &mut Chunk, input: &mut Input) {
+    let by = input.u16() as i16 as i32;
+    let moved = |serial: &mut Serial32| *serial = Serial32(serial.0.wrapping_add_signed(by % 20));
+    match chunk {
+        Chunk::Data(data) => match input.byte() % 5 {
+            0 => moved(&mut data.tsn),
+            1 => data.flags = DataFlags(by as u8),
+            2 => data.ssn = data.ssn.wrapping_add(by as u16),
+            3 => data.stream = by as u16 % 3000,
+            _ => data.payload = Payload::virtual_of(by as u16 as u32 % 3000),
+        },
+        Chunk::Sack(sack) => match input.byte() % 3 {
+            0 => moved(&mut sack.cum_tsn),
+            1 => sack.a_rwnd = by as u32,
+            _ => sack.gaps.push(GapBlock { start: by as u16 % 20, end: input.byte() as u16 % 40 }),
+        },
+        Chunk::Init(init) | Chunk::InitAck(init) => match input.byte() % 4 {
+            0 => init.tag = by as u32,
+            1 => init.a_rwnd = by as u32,
+            2 => (init.outbound, init.inbound) = (by as u16, input.u16()),
+            _ => init.parameters.truncate(by as usize % 3),
+        },
+        other => {
+            *other = match input.byte() % 8 {
+                0 => Chunk::Shutdown(Serial32(by as u32)),
+                1 => Chunk::ShutdownAck,
+                2 => Chunk::Error(vec![Cause::StaleCookie(by as u32)]),
+                3 => Chunk::Abort { reflected: by < 0, causes: Vec::new() },
+                4 => Chunk::HeartbeatAck([by as u8; 16].into()),
+                5 => Chunk::CookieAck,
+                6 => Chunk::CookieEcho([by as u8; 90].into()),
+                _ => Chunk::Unknown { kind: by as u8 | 0x40, flags: 0, value: [1; 9].into() },
+            }
+        }
+    }
+}
