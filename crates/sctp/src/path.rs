@@ -74,6 +74,8 @@ pub(crate) struct Path {
     pub timed: Option<(u64, Time)>,
     /// Data left last.
     pub last_sent: Option<Time>,
+    /// Data left last that can give an RTT sample: not a retransmission.
+    pub last_fresh: Option<Time>,
     pub sack: Scratch,
     pub timeouts: u64,
     pub fast_retransmits: u64,
@@ -114,6 +116,7 @@ impl Path {
             recovery: None,
             timed: None,
             last_sent: None,
+            last_fresh: None,
             sack: Scratch::default(),
             timeouts: 0,
             fast_retransmits: 0,

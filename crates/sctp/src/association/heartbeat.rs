@@ -76,12 +76,13 @@ impl Association {
             };
             return if eager { self.probe(now, index) } else { self.rest(now, index) };
         }
-        // Data in the period stands for a heartbeat.
+        // Data in the period stands for a heartbeat, unless it can give no RTT
+        // sample: a path that carries retransmissions alone is idle (§8.3).
         let period = match self.config.heartbeat_interval {
             Some(interval) => interval + self.paths[index].rtt.rto(),
             None => return,
         };
-        match self.paths[index].last_sent.map(|last| last + period) {
+        match self.paths[index].last_fresh.map(|last| last + period) {
             Some(idle_at) if idle_at > now => self.paths[index].heartbeat.set(idle_at),
             _ => self.probe(now, index),
         }

@@ -259,6 +259,7 @@ impl Association {
             let view = to.view(chunk);
             to.window.on_sent(now, size, &view);
             to.flight += size;
+            to.last_fresh = Some(now);
             if to.timed.is_none() {
                 to.timed = Some((offset, now));
             }

@@ -229,3 +229,32 @@ fn too_many_errors_of_all_paths_end_the_association() {
     assert_eq!(events.last().unwrap().2, Event::Closed(CloseReason::TimedOut));
     assert_eq!(data(&pair, 1000).len(), 4);
 }
+
+/// §8.3: idle is a path on which nothing leaves that can give an RTT sample. A
+/// path that carries retransmissions alone is probed.
+#[test]
+fn a_path_with_retransmissions_alone_is_idle() {
+    let config = Config {
+        destination: crate::Destination::AllAlternate,
+        confirm_paths: false,
+        heartbeat_jitter: crate::Jitter::None,
+        ..Config::rfc4960()
+    };
+    let mut n = 0;
+    let mut pair = pair(&config, 2, move |side, packet| {
+        n += (side == Side::Client && packet.payload_len() > 0) as u32;
+        // Every second packet with data, which is each first transmission.
+        match side == Side::Client && packet.payload_len() > 0 && n % 2 == 1 {
+            true => Fate::Drop,
+            false => Fate::Deliver,
+        }
+    });
+    pair.drive(at_ms(1000));
+    for second in 0..20 {
+        pair.client.write(1000);
+        pair.drive(at_ms(1000 + 5000 * (second + 1)));
+    }
+    let alternate = pair.client.observe_paths().nth(1).unwrap();
+    assert!(alternate.packets >= 10, "retransmissions: {}", alternate.packets);
+    assert!(alternate.heartbeats >= 2, "heartbeats: {}", alternate.heartbeats);
+}
