@@ -497,24 +497,23 @@ impl Sender {
     /// The retransmission timer expired (RFC 5681 §3.1, RFC 6675 §5.1):
     /// shrinks the window to one segment and goes back to `una`. SACKed octets
     /// are remembered and not sent again.
-    pub fn go_back(&mut self, now: Time, in_flight: u64) {
-        self.on_timeout(now, in_flight);
+    pub fn go_back(&mut self, now: Time) {
+        self.on_timeout(now);
         self.nxt = self.una;
         self.going_back = true;
     }
 
-    /// The retransmission timer expired with `in_flight` octets in the network:
-    /// shrinks the window to one segment. RFC 5681 §3.1 halves all that is
-    /// outstanding, which after a stall over a lost retransmission is many
-    /// windows that have arrived; here, as with RFC 6675's pipe, what is known
-    /// to have arrived does not count. What was SACKed is forgotten only
+    /// The retransmission timer expired: shrinks the window to one segment. RFC
+    /// 5681 §3.1 halves all that is outstanding. While a lost retransmission
+    /// waits for its timer that becomes many windows, most of which have
+    /// arrived: of it no more than a window counts. What was SACKed is forgotten only
     /// where the receiver shows that it has discarded it: the first segment not
     /// acknowledged among it (RFC 2018 §8).
-    pub fn on_timeout(&mut self, now: Time, in_flight: u64) {
+    pub fn on_timeout(&mut self, now: Time) {
         if let Some(undo) = &mut self.undo {
             undo.on_timeout(self.una, self.recover);
         }
-        let path = self.path(in_flight);
+        let path = self.path(self.flight().min(self.cwnd()));
         let signal = CongestionEvent { now, cause: Cause::Timeout };
         self.congestion.on_congestion(&signal, &path);
         self.rtt.on_timeout();

@@ -493,8 +493,8 @@ fn sack_rescues_a_lost_tail() {
 }
 
 /// Meanwhile new data leaves, and is SACKed or answered by duplicate ACKs: it
-/// is outstanding, but not in the network any more, and no part of what the
-/// timeout halves.
+/// is outstanding, but not in the network any more: the timeout halves no more
+/// than a window.
 #[test]
 fn a_retransmission_lost_again_is_left_to_the_timer() {
     for recovery in all_schemes() {

@@ -329,8 +329,7 @@ impl Active {
         match self {
             Active::Rack(rack) => rack.on_rto(s, now),
             scheme => {
-                let in_flight = scheme.in_flight(s);
-                s.go_back(now, in_flight);
+                s.go_back(now);
                 scheme.on_timeout(s);
                 true
             }

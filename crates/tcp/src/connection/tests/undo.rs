@@ -195,7 +195,7 @@ fn a_timeout_forgets_the_reordering() {
     assert_eq!(s.dup_thresh, 20);
     s.note_reordering(0, 200 * s.mss);
     assert_eq!(s.dup_thresh, 100);
-    s.go_back(Time::ZERO, s.flight());
+    s.go_back(Time::ZERO);
     assert_eq!(s.dup_thresh, 3);
 }
 

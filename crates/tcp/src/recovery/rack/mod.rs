@@ -135,7 +135,7 @@ impl Rack {
             return false;
         }
         self.stop();
-        s.on_timeout(now, self.in_flight(s));
+        s.on_timeout(now);
         if let Some(log) = &mut s.log {
             self.detector.mark_on_timeout(log, s.board.sacked(), now);
             self.reduced_at = log.transmissions();
