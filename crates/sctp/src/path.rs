@@ -96,7 +96,7 @@ pub(crate) struct Scratch {
     pub passed: bool,
     /// A chunk was newly found missing.
     pub lost: bool,
-    /// The first outstanding chunk of all is among them.
+    /// The sample that an acknowledged chunk gave.
     pub rtt: Option<Span>,
 }
 

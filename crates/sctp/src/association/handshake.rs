@@ -6,7 +6,7 @@ use crate::cookie::{Cookie, MAX_ADDRESSES};
 use crate::flight::Flight;
 use crate::state::State;
 use crate::tsn_map::TsnMap;
-use anabranch_endpoint::CloseReason;
+use anabranch_endpoint::{CloseReason, Timer};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::sctp::{Address, Cause, Chunk, InitChunk, Parameter, SctpPacket};
 use anabranch_wire::{Addr, Packet};
@@ -325,9 +325,8 @@ impl Association {
 
     /// The peer restarted (§5.2.4.1): what was sent and queued is lost.
     pub(super) fn restart(&mut self, now: Time, cookie: &Cookie) {
-        let timers = self.timers;
         self.adopt(cookie);
-        self.timers = timers.map(|_| anabranch_endpoint::Timer::IDLE);
+        self.timers = [Timer::IDLE; 4];
         self.outgoing.restart();
         self.reassembly.restart();
         self.duplicates.clear();
