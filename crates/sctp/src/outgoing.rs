@@ -132,7 +132,13 @@ impl Outgoing {
             self.counted -= len as u64;
             Payload::virtual_of(len)
         } else {
-            Payload::of_octets(self.octets.drain(..len as usize).collect::<Vec<u8>>())
+            // In two pieces: octet by octet would take a nanosecond each.
+            let len = len as usize;
+            let (front, back) = self.octets.as_slices();
+            let split = len.min(front.len());
+            let octets = [&front[..split], &back[..len - split]].concat();
+            self.octets.drain(..len);
+            Payload::of_octets(octets)
         };
         let ssn = self.ssn(0, true);
         Fragment { flags: DataFlags::WHOLE, stream: 0, ssn, ppid: 0, payload }

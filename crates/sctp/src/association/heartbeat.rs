@@ -47,7 +47,7 @@ impl Association {
         path.heartbeats += 1;
         path.heartbeat.set(now + path.rtt.rto());
         let info = [nonce.to_be_bytes(), (index as u64).to_be_bytes()].concat();
-        let packet = self.packet(index, [Chunk::Heartbeat(info.into())]);
+        let packet = self.packet(index, Chunk::Heartbeat(info.into()));
         self.outbox.push_back(packet);
     }
 

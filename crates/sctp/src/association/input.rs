@@ -81,7 +81,7 @@ impl Association {
     /// An answer that needs no association.
     pub(super) fn reply(&mut self, packet: &Packet, sctp: &SctpPacket, tag: u32, chunk: Chunk) {
         if self.outbox.len() < MAX_OUTBOX {
-            let answer = self.packet_with(packet.dst, packet.src, sctp.src_port, tag, [chunk]);
+            let answer = self.packet_with(packet.dst, packet.src, sctp.src_port, tag, chunk);
             self.outbox.push_back(answer);
         }
     }
@@ -112,7 +112,7 @@ impl Association {
                             packet.src,
                             self.peer_port,
                             self.peer_tag,
-                            [answer],
+                            answer,
                         );
                         self.outbox.push_back(answer);
                     }

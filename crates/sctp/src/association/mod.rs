@@ -29,7 +29,7 @@ use crate::state::State;
 use crate::tsn_map::TsnMap;
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Observation, Timer};
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::sctp::{Chunk, SctpPacket};
+use anabranch_wire::sctp::{Chunk, Chunks, SctpPacket};
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use handshake::Handshake;
 use std::collections::VecDeque;
@@ -397,7 +397,7 @@ impl Association {
     }
 
     /// A packet on `path` with the peer's tag.
-    fn packet(&self, path: usize, chunks: impl IntoIterator<Item = Chunk>) -> Packet {
+    fn packet(&self, path: usize, chunks: impl Into<Chunks>) -> Packet {
         let path = &self.paths[path];
         self.packet_with(path.local, path.remote, self.peer_port, self.peer_tag, chunks)
     }
@@ -408,9 +408,9 @@ impl Association {
         dst: Addr,
         dst_port: u16,
         tag: u32,
-        chunks: impl IntoIterator<Item = Chunk>,
+        chunks: impl Into<Chunks>,
     ) -> Packet {
-        let chunks = chunks.into_iter().collect();
+        let chunks = chunks.into();
         let sctp = SctpPacket { src_port: self.local_port, dst_port, tag, chunks };
         Packet::new(src, dst, Body::Sctp(Box::new(sctp)))
     }

@@ -8,14 +8,14 @@ use crate::state::State;
 use crate::timestamp;
 use anabranch_units::Time;
 use anabranch_wire::Packet;
-use anabranch_wire::sctp::{Cause, Chunk, DataChunk};
+use anabranch_wire::sctp::{Cause, Chunk, Chunks, DataChunk};
 
 /// Octets of a SACK without gaps.
 const SACK: u32 = 16;
 
 /// A packet in the making.
 struct Draft {
-    chunks: Vec<Chunk>,
+    chunks: Chunks,
     /// Octets left.
     room: u32,
 }
@@ -74,7 +74,7 @@ impl Association {
     }
 
     fn draft(&self) -> Draft {
-        Draft { chunks: Vec::new(), room: self.config.max_chunk() }
+        Draft { chunks: Chunks::new(), room: self.config.max_chunk() }
     }
 
     /// Control chunks, and a SACK if there is something to acknowledge (§6.10
@@ -103,7 +103,7 @@ impl Association {
         let Some(cookie) = handshake.cookie.clone() else {
             let init = Chunk::Init(Box::new(self.init_chunk()));
             let to = &self.paths[path];
-            return Some(self.packet_with(to.local, to.remote, self.peer_port, 0, [init]));
+            return Some(self.packet_with(to.local, to.remote, self.peer_port, 0, init));
         };
         let unrecognized = std::mem::take(&mut handshake.unrecognized);
         let mut draft = self.draft();

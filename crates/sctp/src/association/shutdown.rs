@@ -35,7 +35,7 @@ impl Association {
         }
         if self.state != State::Closed && self.peer_tag != 0 {
             let abort = Chunk::Abort { reflected: false, causes };
-            let packet = self.packet(self.data_path(), [abort]);
+            let packet = self.packet(self.data_path(), abort);
             self.outbox.push_back(packet);
         }
         self.finish(reason);

@@ -130,6 +130,12 @@ impl Chunks {
     }
 }
 
+impl From<Chunk> for Chunks {
+    fn from(chunk: Chunk) -> Chunks {
+        Chunks { first: Some(chunk), rest: Vec::new() }
+    }
+}
+
 impl FromIterator<Chunk> for Chunks {
     fn from_iter<I: IntoIterator<Item = Chunk>>(chunks: I) -> Chunks {
         let mut list = Chunks::new();
