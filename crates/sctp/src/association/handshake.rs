@@ -30,6 +30,10 @@ pub(super) struct Handshake {
     pub path: usize,
 }
 
+/// Octets of unknown parameters that are reported at most, so that the INIT ACK
+/// and the COOKIE ECHO fit a packet.
+const MAX_REPORTED: usize = 128;
+
 /// What the parameters of an INIT or INIT ACK say.
 struct Offer {
     addresses: Vec<Addr>,
@@ -174,6 +178,7 @@ impl Association {
             more_life: None,
             unrecognized: Vec::new(),
         };
+        let mut reported = 0;
         for parameter in parameters {
             match parameter {
                 // A repeated address falls through to the parameters without
@@ -189,7 +194,8 @@ impl Association {
                 Parameter::HostName(_) => return Err(()),
                 Parameter::Unknown { kind, value } => {
                     let action = Parameter::action_on_unknown(*kind);
-                    if action.report {
+                    reported += value.len() + 8;
+                    if action.report && reported <= MAX_REPORTED {
                         let len = value.len() as u16 + 4;
                         let header = [kind.to_be_bytes(), len.to_be_bytes()].concat();
                         let octets = [header.as_slice(), value].concat();

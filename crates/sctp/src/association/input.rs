@@ -170,6 +170,9 @@ impl Association {
                 _ => (0, &[]),
             };
             let len = (value.len() as u16 + 4).to_be_bytes();
+            // As much of it as fits a packet behind two headers more.
+            let most = self.config.max_chunk() as usize - 12;
+            let value = &value[..value.len().min(most)];
             let octets = [&[kind, flags, len[0], len[1]], value].concat();
             self.push_control(Chunk::Error(vec![Cause::UnrecognizedChunk(octets.into())]));
         }

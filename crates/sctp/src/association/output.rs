@@ -80,10 +80,15 @@ impl Association {
     /// Control chunks, and a SACK if there is something to acknowledge (§6.10
     /// puts them before data).
     fn lead(&mut self, draft: &mut Draft, sack: bool) {
-        for chunk in std::mem::take(&mut self.control) {
+        let mut waiting = std::mem::take(&mut self.control).into_iter().peekable();
+        while let Some(chunk) =
+            waiting.next_if(|chunk| draft.chunks.is_empty() || chunk.wire_len() <= draft.room)
+        {
             draft.push(chunk);
         }
-        if sack {
+        self.control.extend(waiting);
+        let least = SACK + 4 * self.duplicates.len() as u32 + timestamp::CHUNK;
+        if sack && least <= draft.room {
             // What a whole packet's gap blocks take is bounded; half of it
             // stays for data.
             let room = if self.sack_now { draft.room } else { draft.room / 2 };

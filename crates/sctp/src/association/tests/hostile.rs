@@ -184,3 +184,46 @@ fn nonsense_in_gap_blocks_is_harmless() {
     assert_eq!(pair.client.state(), State::Established);
     assert!(pair.client.observe().in_flight <= 3 * 1468);
 }
+
+/// Whatever is reported, no packet exceeds the MTU.
+#[test]
+fn reports_fit_a_packet() {
+    let (client, mut server) = established();
+    for len in [1, 600, 1400, 1460] {
+        let unknown = |kind| Chunk::Unknown { kind, flags: 0, value: vec![9; len].into() };
+        let chunks = vec![unknown(0xff), unknown(0xfe), data(&client, 1, 7, 10)];
+        let packet = from_client(&client, server.local_tag, chunks);
+        server.handle_input(at_ms(1000), &packet);
+        let mut errors = 0;
+        while let Some(packet) = server.poll_transmit(at_ms(1000)) {
+            assert!(packet.wire_len().0 <= 1500, "{len}: {packet:?}");
+            let is_error = |c: &&Chunk| matches!(c, Chunk::Error(_));
+            errors += sctp(&packet).chunks.iter().filter(is_error).count();
+        }
+        assert_eq!(errors, 2, "{len}");
+    }
+}
+
+/// Many unknown parameters do not blow up the INIT ACK.
+#[test]
+fn an_init_ack_fits_a_packet() {
+    let (mut client, mut server) = ends(&plain(Config::rfc9260()), 2);
+    client.connect(Time::ZERO);
+    let mut init = client.poll_transmit(Time::ZERO).unwrap();
+    if let Body::Sctp(sctp) = &mut init.body
+        && let Some(Chunk::Init(init)) = sctp.chunks.iter_mut().next()
+    {
+        for kind in 0xc100..0xc150 {
+            let unknown = anabranch_wire::sctp::Parameter::Unknown { kind, value: [0; 10].into() };
+            init.parameters.push(unknown);
+        }
+        for n in 0..100 {
+            let addr = anabranch_wire::sctp::Parameter::Address(Addr(1000 + n).into());
+            init.parameters.push(addr);
+        }
+    }
+    server.handle_input(Time::ZERO, &init);
+    let ack = server.poll_transmit(Time::ZERO).unwrap();
+    assert!(matches!(sctp(&ack).chunks.first(), Some(Chunk::InitAck(_))));
+    assert!(ack.wire_len().0 <= 512, "{}", ack.wire_len());
+}
