@@ -54,7 +54,7 @@ bench: setup
 
 # Times of single operations; a name as ARGS selects some.
 bench-parts:
-	cargo bench -p anabranch-wire -p anabranch-congestion -p anabranch-tcp -p anabranch-sim --benches -- $(ARGS)
+	cargo bench -p anabranch-wire -p anabranch-congestion -p anabranch-tcp -p anabranch-sctp -p anabranch-sim --benches -- $(ARGS)
 
 # Each target of fuzz/ for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:
