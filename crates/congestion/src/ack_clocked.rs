@@ -14,6 +14,7 @@ use crate::pacing::Pacing;
 use crate::reduction::{SsthreshFrom, held, reported};
 use crate::slow_start::{Exit, SlowStartExit, Step};
 use crate::validation::Validation;
+use crate::window::Window;
 use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView};
 use anabranch_units::{Rate, Span, Time};
 use std::fmt::Debug;
@@ -48,15 +49,6 @@ impl Default for Common {
             pacing: None,
         }
     }
-}
-
-/// The two variables of RFC 5681, in octets.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Window {
-    /// Congestion window.
-    pub cwnd: f64,
-    /// Slow-start threshold; infinite at first.
-    pub ssthresh: f64,
 }
 
 /// What tells one algorithm from another. Hooks have empty defaults.

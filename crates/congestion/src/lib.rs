@@ -19,12 +19,14 @@ mod slow_start;
 mod validation;
 pub mod vegas;
 pub mod westwood;
+mod window;
 
 pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};
 pub use controller::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample};
 pub use pacing::Pacing;
 pub use reduction::SsthreshFrom;
 pub use slow_start::{HyStartOptions, HyStartPlusPlusOptions, SlowStartExit};
+pub use window::Window;
 
 #[cfg(test)]
 mod testkit;

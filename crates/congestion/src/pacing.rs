@@ -5,7 +5,7 @@
 //! `tcp_pacing_ca_ratio`): twice `cwnd / srtt` while the window is below half
 //! the threshold, so that pacing never delays its doubling, 1.2 times after.
 
-use crate::ack_clocked::Window;
+use crate::window::Window;
 use anabranch_units::{Rate, Span};
 
 /// How much faster than a window per round trip to send, in percent.

@@ -12,8 +12,8 @@
 //! `R` of §4.4.1, the volume retransmitted, is taken as what was found lost
 //! during the recovery. The limit of bursts (§4.4.2) is pacing's business.
 
-use crate::ack_clocked::Window;
 use crate::round::Round;
+use crate::window::Window;
 use crate::{Feedback, PathView};
 use anabranch_units::{Span, Time};
 

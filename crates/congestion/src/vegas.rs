@@ -16,8 +16,9 @@
 //!
 //! Left out: the earlier retransmission of §IV-A, which is recovery's.
 
-use crate::ack_clocked::{AckClocked, Common, Law, Window};
+use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::round::Round;
+use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 

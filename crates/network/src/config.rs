@@ -1,10 +1,10 @@
 //! Description of a link, and what is said when it makes no sense.
 
+use crate::catalogue::ConfigError;
 use crate::impairment::ImpairmentConfig;
 use crate::queue::QueueConfig;
 use crate::transmitter::{DelaySchedule, TransmitterConfig};
 use anabranch_units::{Bytes, Rate, Span};
-use std::fmt;
 
 /// One direction of a link.
 #[derive(Clone, PartialEq, Debug)]
@@ -64,55 +64,6 @@ impl LinkConfig {
 
     /// Largest MTU: a link's ring keeps sizes in 24 bits.
     pub const MAX_MTU: u64 = (1 << 24) - 1;
-}
-
-/// A field with a value that is not allowed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ConfigError {
-    /// The field.
-    pub field: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What is allowed.
-    pub allowed: String,
-}
-
-impl ConfigError {
-    pub(crate) fn new(
-        field: &'static str,
-        value: impl ToString,
-        allowed: impl Into<String>,
-    ) -> ConfigError {
-        ConfigError { field, value: value.to_string(), allowed: allowed.into() }
-    }
-
-    /// `value` if it is a probability.
-    pub(crate) fn probability(field: &'static str, value: f64) -> Result<(), ConfigError> {
-        if (0.0..=1.0).contains(&value) {
-            Ok(())
-        } else {
-            Err(ConfigError::new(field, value, "a probability, 0 to 1"))
-        }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}; allowed: {}", self.field, self.value, self.allowed)
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-/// A line of a catalogue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Info {
-    /// The name in scenarios.
-    pub name: &'static str,
-    /// One line on what it does.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub reference: &'static str,
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@
 //! reach its far end. Disciplines that reorder, or decide at the head, hold
 //! their packets and are asked when the transmitter is free.
 
-pub mod config;
+pub mod catalogue;
+mod config;
 pub mod counters;
 mod hash;
 pub mod impairment;
@@ -17,7 +18,8 @@ pub mod queue;
 pub mod routing;
 pub mod transmitter;
 
-pub use config::{ConfigError, Info, LinkConfig};
+pub use catalogue::{ConfigError, Info};
+pub use config::LinkConfig;
 pub use counters::LinkCounters;
 pub use hash::flow_hash;
 pub use impairment::{

@@ -1,6 +1,6 @@
 //! Independent packet losses.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_endpoint::Generator;
 
 pub(super) const INFO: Info = Info {

@@ -1,7 +1,7 @@
 //! Independent bit errors: a packet of L bits is hit with probability
 //! 1 - (1 - e)^L and then dropped, as a checksum would.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_endpoint::Generator;
 
 pub(super) const INFO: Info = Info {

@@ -10,7 +10,7 @@
 //! - nobody catches it: two flips can cancel out in the Internet checksum. The
 //!   packet arrives as it then reads, wrong data included.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use crate::pool::{PacketId, PacketPool};
 use anabranch_endpoint::Generator;
 use anabranch_wire::sctp::Chunk;

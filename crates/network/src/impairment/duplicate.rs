@@ -1,7 +1,7 @@
 //! Duplication: some packets come twice. The copy follows its original, and
 //! meets the impairments that come after this one and the queue by itself.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_endpoint::Generator;
 
 pub(super) const INFO: Info = Info {

@@ -7,7 +7,7 @@
 //! (1 - k) pi_G + (1 - h) pi_B, and with k = 1, h = 0 bursts of mean length
 //! 1 / r. The chain starts in its stationary law.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_endpoint::Generator;
 
 pub(super) const INFO: Info = Info {

@@ -7,7 +7,7 @@
 //! law. Here a normal process of first order with that correlation is mapped
 //! to the law, which is then exact.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_endpoint::Generator;
 use anabranch_units::Span;
 

@@ -28,7 +28,7 @@ pub use police::Police;
 pub use reorder::Reorder;
 pub use reorder_distance::ReorderDistance;
 
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use crate::pool::{PacketId, PacketPool};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};

@@ -1,7 +1,7 @@
 //! Outages that drop: what comes while the link is down is lost. For packets
 //! that wait instead there is the schedule of rates.
 
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Span, Time};
 
 pub(super) const INFO: Info = Info {

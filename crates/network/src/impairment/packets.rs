@@ -1,7 +1,7 @@
 //! Drops of chosen packets, to stage a recovery: the n-th data packets of a
 //! flow, counted from 1 as they come to this link, retransmissions included.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_wire::{FlowKey, Packet};
 
 pub(super) const INFO: Info = Info {

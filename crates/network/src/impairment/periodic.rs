@@ -1,7 +1,7 @@
 //! Every n-th packet with payload is lost, retransmissions counted too: the
 //! loss that the closed forms of response functions assume.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_wire::Packet;
 
 pub(super) const INFO: Info = Info {

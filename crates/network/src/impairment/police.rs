@@ -3,7 +3,7 @@
 //! with an excess burst of zero, where red is dropped). For packets that wait
 //! instead there is the token bucket of the transmitter.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use crate::transmitter::Bucket;
 use anabranch_units::{Bytes, Rate, Time};
 

@@ -1,7 +1,7 @@
 //! Reordering: some packets travel longer by a fixed time, so that those sent
 //! in the meantime overtake them.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_endpoint::Generator;
 use anabranch_units::Span;
 

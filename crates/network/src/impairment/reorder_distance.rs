@@ -3,7 +3,7 @@
 //! Packets that are late or overtaken themselves do not count. One that too few
 //! packets follow is let go after a time.
 
-use crate::config::Info;
+use crate::catalogue::Info;
 use anabranch_endpoint::Generator;
 use anabranch_units::Span;
 

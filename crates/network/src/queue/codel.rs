@@ -3,7 +3,7 @@
 
 use super::item::{Band, Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Bytes, Span, Time};
 
 pub(super) const INFO: Info = Info {

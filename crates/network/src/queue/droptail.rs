@@ -1,7 +1,7 @@
 //! Drop-tail: first in, first out, arrivals beyond the limit are dropped.
 
 use super::{QueueLimit, Waiting};
-use crate::config::Info;
+use crate::catalogue::Info;
 
 pub(super) const INFO: Info = Info {
     name: "droptail",

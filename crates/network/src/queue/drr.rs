@@ -5,7 +5,7 @@
 use super::fq_codel::{check_flow_queues, longest, spread};
 use super::item::{Band, Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::Bytes;
 use std::collections::VecDeque;
 

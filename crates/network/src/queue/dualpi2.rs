@@ -11,7 +11,7 @@
 
 use super::item::{Band, Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Ecn;
 

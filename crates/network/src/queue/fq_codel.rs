@@ -7,7 +7,7 @@
 
 use super::codel::{CoDelLaw, CoDelState};
 use super::item::{Band, Item, Loss, Losses};
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Bytes, Time};
 use std::collections::VecDeque;
 

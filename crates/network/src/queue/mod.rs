@@ -26,7 +26,7 @@ pub use priority::{Priority, PriorityConfig};
 pub use red::{Red, RedConfig};
 pub use threshold::ThresholdConfig;
 
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::Ecn;

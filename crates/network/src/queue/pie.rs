@@ -12,7 +12,7 @@
 //! link is idle. An update and a departure at one date: the departure first.
 
 use super::{Arrival, Decision, QueueLimit};
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Span, Time};
 use anabranch_wire::Ecn;

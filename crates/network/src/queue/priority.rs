@@ -4,7 +4,7 @@
 
 use super::item::{Band, Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 
 pub(super) const INFO: Info = Info {
     name: "priority",

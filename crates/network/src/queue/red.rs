@@ -9,7 +9,7 @@
 //! else, be it zero.
 
 use super::{Arrival, Decision, QueueLimit};
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::Ecn;

@@ -3,7 +3,7 @@
 //! SIGCOMM 2010), on the instantaneous queue.
 
 use super::{Arrival, Decision, QueueLimit};
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::Bytes;
 use anabranch_wire::Ecn;
 

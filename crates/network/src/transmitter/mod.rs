@@ -15,7 +15,7 @@ pub(crate) use schedule::Rates;
 pub(crate) use token_bucket::{Bucket, TokenBucket};
 pub(crate) use trace::Trace;
 
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Bytes, Rate, Time};
 
 /// The transmitters by name.

@@ -2,7 +2,7 @@
 //! once or again and again. A rate of zero is an outage: packets wait for its
 //! end, and one that is under way goes on after it.
 
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Span, Time};
 
 pub(super) const INFO: Info = Info {

@@ -7,7 +7,7 @@
 //! ITU-T I.371).
 
 use super::Line;
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Bytes, Rate, Time};
 
 pub(super) const INFO: Info = Info {

@@ -9,7 +9,7 @@
 //! mm-link counts 1504 octets for packets with the 4 octets of a TUN header;
 //! packets here have none.
 
-use crate::config::{ConfigError, Info};
+use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Span, Time};
 use std::sync::Arc;
 

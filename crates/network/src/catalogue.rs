@@ -1,0 +1,53 @@
+//! What queues, transmitters and impairments say of themselves, and of fields
+//! that make no sense.
+
+use std::fmt;
+
+/// A field with a value that is not allowed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// The field.
+    pub field: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(
+        field: &'static str,
+        value: impl ToString,
+        allowed: impl Into<String>,
+    ) -> ConfigError {
+        ConfigError { field, value: value.to_string(), allowed: allowed.into() }
+    }
+
+    /// `value` if it is a probability.
+    pub(crate) fn probability(field: &'static str, value: f64) -> Result<(), ConfigError> {
+        if (0.0..=1.0).contains(&value) {
+            Ok(())
+        } else {
+            Err(ConfigError::new(field, value, "a probability, 0 to 1"))
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}; allowed: {}", self.field, self.value, self.allowed)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A line of a catalogue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Info {
+    /// The name in scenarios.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+}
