@@ -83,7 +83,7 @@ pub enum EmitError {
     /// TCP options of this many octets; there is room for 40
     /// (RFC 9293 §3.1, Data Offset).
     OptionsTooLong(u64),
-    /// [`TcpOptions::unknown`](crate::TcpOptions::unknown) is not a sequence
+    /// [`RareOptions::unknown`](crate::RareOptions::unknown) is not a sequence
     /// of options (RFC 9293 §3.2).
     MalformedOptions,
     /// A value needs more bits than its field has.

@@ -5,7 +5,7 @@
 pub mod options;
 mod segment;
 
-pub use options::OptionError;
+pub use options::{OptionError, RareOptions};
 pub use segment::{TcpError, TcpView};
 
 use crate::packet::Payload;
@@ -110,15 +110,15 @@ pub struct TcpOptions {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks.
     pub sack: SackBlocks,
-    /// Options of other kinds, as octets (kind, length, value) in order.
-    pub unknown: Option<Box<[u8]>>,
+    /// What few segments carry; [`TcpOptions::parse`] makes no empty box.
+    pub rare: Option<Box<RareOptions>>,
 }
 
 impl TcpOptions {
     /// Length on the wire, padded to a multiple of four. Layout: MSS 4; SACK
     /// permitted 2, window scale 3, timestamps 10 and SACK 2 + 8n, each padded
     /// with leading NOPs to a multiple of four (SACK permitted and timestamps
-    /// share one word's padding), then the unknown options.
+    /// share one word's padding), then the rare ones.
     pub fn wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
@@ -135,8 +135,8 @@ impl TcpOptions {
         if !self.sack.is_empty() {
             len += 4 + 8 * self.sack.as_slice().len() as u32;
         }
-        if let Some(unknown) = &self.unknown {
-            len += unknown.len() as u32;
+        if let Some(rare) = &self.rare {
+            len += rare.wire_len();
         }
         len.next_multiple_of(4)
     }

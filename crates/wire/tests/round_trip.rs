@@ -50,7 +50,7 @@ proptest! {
             Ok(()) => {
                 prop_assert_eq!(out.len() as u32, options.wire_len());
                 let mut expected = options;
-                expected.unknown = expected.unknown.filter(|octets| !octets.is_empty());
+                expected.rare = expected.rare.filter(|rare| !rare.is_empty());
                 prop_assert_eq!(TcpOptions::parse(&out), Ok(expected));
             }
             Err(error) => {

@@ -151,7 +151,7 @@ fn wireshark_finds_nothing_wrong() {
     let packets = common::segment().prop_map(|segment| TcpSegment {
         src_port: 49_999,
         dst_port: 49_998,
-        options: TcpOptions { unknown: None, ..segment.options },
+        options: TcpOptions { rare: None, ..segment.options },
         ..segment
     });
     let books = [AddressBook::new(), AddressBook::dense_ipv6()];

@@ -157,7 +157,7 @@ fn addresses_without_octets_and_sizes_that_do_not_fit_are_errors() {
     assert_eq!(emit(&longer, &book), EmitError::TooLong(u32::MAX as u64));
     let mut options = syn_ipv4();
     if let Body::Tcp(segment) = &mut options.body {
-        segment.options.unknown = Some([0].into());
+        segment.options.rare_mut().unknown = [0].into();
     }
     assert_eq!(emit(&options, &book), EmitError::MalformedOptions);
     book.insert(Addr(1), "2001:db8::1".parse().unwrap()).unwrap();

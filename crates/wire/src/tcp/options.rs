@@ -19,6 +19,10 @@
 //! a second one, and one whose length is not that of its kind, is kept among
 //! the unknown. Octets after the end of the list are ignored.
 
+mod rare;
+
+pub use rare::RareOptions;
+
 use crate::error::EmitError;
 use crate::tcp::{SackBlock, SackBlocks, TcpOptions, Timestamps};
 use anabranch_units::Serial32;
@@ -139,7 +143,7 @@ impl TcpOptions {
             }
         }
         if !unknown.is_empty() {
-            options.unknown = Some(unknown.into());
+            options.rare_mut().unknown = unknown.into();
         }
         Ok(options)
     }
@@ -169,10 +173,10 @@ impl TcpOptions {
     /// Appends the options, [`TcpOptions::wire_len`] octets.
     ///
     /// # Errors
-    /// More than 40 octets, or [`TcpOptions::unknown`] is not a list of
+    /// More than 40 octets, or [`RareOptions::unknown`] is not a list of
     /// options; `out` is unchanged.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), EmitError> {
-        let unknown = self.unknown.as_deref().unwrap_or_default();
+        let unknown = self.unknown();
         if unknown.len() > MAX_LEN || self.wire_len() as usize > MAX_LEN {
             let len = unknown.len().max(self.wire_len() as usize);
             return Err(EmitError::OptionsTooLong(len as u64));

@@ -216,7 +216,7 @@ impl TcpSegment {
         let mut octets = Vec::new();
         self.emit_payload(&mut octets);
         segment.payload = Payload::from_wire(&octets);
-        segment.options.unknown = segment.options.unknown.filter(|octets| !octets.is_empty());
+        segment.options.rare = segment.options.rare.filter(|rare| !rare.is_empty());
         segment
     }
 }

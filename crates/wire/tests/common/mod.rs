@@ -2,8 +2,8 @@
 
 use anabranch_units::Serial32;
 use anabranch_wire::{
-    Addr, Body, Ecn, Icmp, IcmpKind, Packet, Payload, Quote, SackBlock, SackBlocks, TcpFlags,
-    TcpOptions, TcpSegment, Timestamps,
+    Addr, Body, Ecn, Icmp, IcmpKind, Packet, Payload, Quote, RareOptions, SackBlock, SackBlocks,
+    TcpFlags, TcpOptions, TcpSegment, Timestamps,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -56,7 +56,8 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
         option::weighted(0.3, unknown()),
     )
         .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, unknown)| {
-            TcpOptions { mss, window_scale, sack_permitted, timestamps, sack, unknown }
+            let rare = unknown.map(|unknown| Box::new(RareOptions { unknown }));
+            TcpOptions { mss, window_scale, sack_permitted, timestamps, sack, rare }
         })
 }
 

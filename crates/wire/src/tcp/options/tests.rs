@@ -8,7 +8,8 @@ fn emitted(options: &TcpOptions) -> Vec<u8> {
 }
 
 fn unknown(octets: &[u8]) -> TcpOptions {
-    TcpOptions { unknown: Some(octets.into()), ..TcpOptions::default() }
+    let rare = RareOptions { unknown: octets.into() };
+    TcpOptions { rare: Some(Box::new(rare)), ..TcpOptions::default() }
 }
 
 fn block(left: u32, right: u32) -> SackBlock {
@@ -73,7 +74,7 @@ fn unknown_options_are_kept_in_order_and_padded() {
     let octets = [30, 4, 0, 1, 1, 254, 3, 9, 2, 4, 5, 0xb4];
     let options = TcpOptions::parse(&octets).unwrap();
     assert_eq!(options.mss, Some(1460));
-    assert_eq!(options.unknown.as_deref(), Some(&[30, 4, 0, 1, 254, 3, 9][..]));
+    assert_eq!(options.unknown(), [30, 4, 0, 1, 254, 3, 9]);
     assert_eq!(emitted(&options), [2, 4, 5, 0xb4, 30, 4, 0, 1, 254, 3, 9, 0]);
     assert_eq!(TcpOptions::parse(&emitted(&options)), Ok(options));
 }
@@ -95,7 +96,7 @@ fn what_does_not_fit_its_kind_is_kept_whole() {
 #[test]
 fn the_first_of_a_kind_counts_and_the_second_is_kept() {
     let options = TcpOptions::parse(&[2, 4, 0, 1, 2, 4, 0, 2]).unwrap();
-    assert_eq!((options.mss, options.unknown.as_deref()), (Some(1), Some(&[2, 4, 0, 2][..])));
+    assert_eq!((options.mss, options.unknown()), (Some(1), &[2, 4, 0, 2][..]));
     assert_eq!(TcpOptions::parse(&emitted(&options)), Ok(options));
 }
 

@@ -93,7 +93,7 @@ fn lies_are_errors() {
 fn a_failed_emission_leaves_the_buffer_alone() {
     let mut out = vec![7; 3];
     let mut segment = segment();
-    segment.options.unknown = Some([30, 1].into());
+    segment.options.rare_mut().unknown = [30, 1].into();
     assert_eq!(segment.emit(&PSEUDO, &mut out), Err(EmitError::MalformedOptions));
     let long = TcpSegment { payload: Payload::virtual_of(u32::MAX), ..self::segment() };
     assert_eq!(long.emit(&PSEUDO, &mut out), Err(EmitError::TooLong(u32::MAX as u64 + 20)));
