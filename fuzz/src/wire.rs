@@ -140,7 +140,7 @@ pub fn parse_sctp(octets: &[u8]) {
 /// they state, and parsed again to the same value.
 pub fn parse_tcp_options(octets: &[u8]) {
     let Ok(options) = TcpOptions::parse(octets) else { return };
-    let kept = options.unknown.as_deref().map_or(0, <[u8]>::len);
+    let kept = options.unknown().len();
     assert!(kept <= octets.len());
     let mut out = Vec::new();
     match options.emit(&mut out) {
