@@ -62,8 +62,8 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     let mut builder = SimulationBuilder::new();
     builder.icmp(scenario.icmp);
     let mut nodes: BTreeMap<&str, NodeId> = BTreeMap::new();
-    for name in &scenario.hosts {
-        nodes.insert(name, builder.host(name));
+    for host in &scenario.hosts {
+        nodes.insert(&host.name, builder.host(&host.name));
     }
     for name in &scenario.routers {
         nodes.insert(name, builder.router(name));

@@ -87,6 +87,11 @@ fn set_in_list(
             if rest.is_empty() {
                 *item = value.clone();
             } else {
+                // A host may be its name alone.
+                if let Value::String(name) = item {
+                    *item =
+                        Value::Table(Table::from_iter([("name".to_owned(), name.as_str().into())]));
+                }
                 set_in_value(item, selector, rest, value)?;
             }
         }
@@ -98,8 +103,11 @@ fn set_in_list(
     }
 }
 
-/// The `name` of a table in a list, or a link's ends joined.
+/// The `name` of a table in a list, or a link's ends joined; a name by itself.
 fn name_of(item: &Value) -> Option<String> {
+    if let Value::String(name) = item {
+        return Some(name.clone());
+    }
     if let Some(name) = item.get("name") {
         return name.as_str().map(str::to_owned);
     }
@@ -135,6 +143,15 @@ mod tests {
         assert_eq!(t["flows"][1]["size"].as_str(), Some("4 MB"));
         assert_eq!(t["links"][0]["delay"].as_str(), Some("1 ms"));
         assert_eq!(t["seed"].as_integer(), Some(7));
+    }
+
+    #[test]
+    fn a_host_by_name_becomes_a_table() {
+        let mut t: Table = "hosts = [\"a\", \"b\"]".parse().unwrap();
+        apply(&mut t, "hosts.b.what=1").unwrap();
+        assert_eq!(t["hosts"][0].as_str(), Some("a"));
+        assert_eq!(t["hosts"][1]["name"].as_str(), Some("b"));
+        assert_eq!(t["hosts"][1]["what"].as_integer(), Some(1));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::InputError;
 use crate::fields::Fields;
+use crate::schema::host;
 use anabranch_endpoint::{Generator, Seed};
 use toml::{Table, Value};
 
@@ -32,7 +33,9 @@ const MOST: usize = 50_000;
 /// Replaces flows with a pattern by those that it stands for.
 pub(crate) fn expand(scenario: &mut Table) -> Result<(), InputError> {
     let hosts: Vec<String> = match scenario.get("hosts").and_then(Value::as_array) {
-        Some(list) => list.iter().filter_map(|host| host.as_str().map(str::to_owned)).collect(),
+        Some(list) => {
+            list.iter().filter_map(|host| host::name_of(host).map(str::to_owned)).collect()
+        }
         None => Vec::new(),
     };
     let Some(flows) = scenario.get_mut("flows").and_then(Value::as_array_mut) else {

@@ -102,7 +102,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
     };
     let capture = match &options.pcap {
         Some(path) => {
-            let names = scenario.hosts.iter().chain(&scenario.routers);
+            let hosts = scenario.hosts.iter().map(|host| &host.name);
+            let names = hosts.chain(&scenario.routers);
             let capture = Capture::create(path, names).map_err(failed(path))?;
             Some((simulation.attach(capture), path))
         }

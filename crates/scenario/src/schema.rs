@@ -7,6 +7,7 @@
 
 mod connection;
 mod flow;
+pub(crate) mod host;
 mod impairment;
 mod link;
 mod observe;
@@ -18,6 +19,7 @@ mod transmitter;
 mod window;
 
 pub use flow::{FlowSpec, Protocol};
+pub use host::HostSpec;
 pub use impairment::{Impairment, Mishap};
 pub use link::{Direction, LinkSpec};
 pub use observe::{Observe, What};
@@ -38,8 +40,8 @@ pub struct Scenario {
     pub duration: Option<Span>,
     /// Seed, unless the run is given another.
     pub seed: u64,
-    /// Names of the hosts.
-    pub hosts: Vec<String>,
+    /// The hosts.
+    pub hosts: Vec<HostSpec>,
     /// Names of the routers.
     pub routers: Vec<String>,
     /// Which of several shortest paths.
@@ -128,12 +130,11 @@ impl Scenario {
 
     fn read(table: &Table) -> Result<Scenario, InputError> {
         let f = Fields::new("", table);
-        let hosts = f.texts("hosts")?;
         let scenario = Scenario {
             name: f.text("name")?.unwrap_or("").to_owned(),
             duration: f.quantity("duration")?,
             seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
-            hosts: hosts.ok_or_else(|| f.error("hosts", "the names of the hosts"))?,
+            hosts: HostSpec::read_all(&f)?,
             routers: f.texts("routers")?.unwrap_or_default(),
             routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
             icmp: f.boolean("icmp")?.unwrap_or(false),
@@ -156,7 +157,8 @@ impl Scenario {
             table.insert("duration".into(), duration.write().into());
         }
         table.insert("seed".into(), Value::Integer(self.seed as i64));
-        table.insert("hosts".into(), Value::Array(names(&self.hosts)));
+        let hosts = self.hosts.iter().map(HostSpec::write).collect();
+        table.insert("hosts".into(), Value::Array(hosts));
         table.insert("routers".into(), Value::Array(names(&self.routers)));
         let routing = ROUTINGS.iter().find(|(_, it)| *it == self.routing);
         table.insert("routing".into(), routing.map_or("", |(name, _)| name).into());

@@ -38,6 +38,8 @@ const MOST_PORTS: u32 = 32;
 /// Hosts, routers and links that grow.
 #[derive(Default)]
 struct Net {
+    /// The fields of each host but its name.
+    host: Table,
     hosts: Vec<Value>,
     routers: Vec<Value>,
     links: Vec<Value>,
@@ -45,7 +47,12 @@ struct Net {
 
 impl Net {
     fn host(&mut self, name: &str) {
-        self.hosts.push(name.into());
+        if self.host.is_empty() {
+            return self.hosts.push(name.into());
+        }
+        let mut host = self.host.clone();
+        host.insert("name".into(), name.into());
+        self.hosts.push(Value::Table(host));
     }
 
     fn router(&mut self, name: &str) {
@@ -70,6 +77,10 @@ pub(crate) fn expand(scenario: &mut Table) -> Result<(), InputError> {
     let table = topology.as_table().ok_or_else(|| root.error("topology", "a table"))?.clone();
     let f = Fields::new("topology", &table);
     let mut net = Net::default();
+    if let Some(host) = f.get("host") {
+        let table = host.as_table().filter(|it| !it.contains_key("name"));
+        net.host = table.ok_or_else(|| f.error("host", "the fields of a host but `name`"))?.clone();
+    }
     let names = || KINDS.map(|it| it.0).join(", ");
     let kind = f.text("kind")?.ok_or_else(|| f.error("kind", names()))?;
     match kind {

@@ -16,12 +16,14 @@ const MOST_FLOWS_OF_A_HOST: u64 = (u16::MAX - FIRST_PORT) as u64;
 /// Checks what concerns more than one field.
 pub(crate) fn check(s: &Scenario) -> Result<(), InputError> {
     let mut nodes = Names::default();
-    for (kind, list) in [("hosts", &s.hosts), ("routers", &s.routers)] {
+    let hosts: Vec<&str> = s.hosts.iter().map(|host| host.name.as_str()).collect();
+    let routers = s.routers.iter().map(String::as_str).collect();
+    for (kind, list) in [("hosts", hosts), ("routers", routers)] {
         if list.len() > MOST_NODES {
             let allowed = format!("at most {MOST_NODES} names");
             return Err(InputError::field(kind, list.len(), allowed));
         }
-        for (i, name) in list.iter().enumerate() {
+        for (i, name) in list.into_iter().enumerate() {
             nodes.add(name, format!("{kind}[{i}]"))?;
         }
     }
@@ -61,8 +63,9 @@ fn check_flows(s: &Scenario) -> Result<(), InputError> {
     for (i, flow) in s.flows.iter().enumerate() {
         let field = |name: &str| format!("flows[{i}].{name}");
         for (name, host) in [("from", &flow.from), ("to", &flow.to)] {
-            if !s.hosts.contains(host) {
-                let allowed = format!("a host: {}", shorten(s.hosts.iter().map(String::as_str)));
+            if !s.hosts.iter().any(|it| it.name == *host) {
+                let names = s.hosts.iter().map(|it| it.name.as_str());
+                let allowed = format!("a host: {}", shorten(names));
                 return Err(InputError::field(field(name), host, allowed));
             }
         }
@@ -98,7 +101,7 @@ fn check_reachability(s: &Scenario) -> Result<(), InputError> {
         neighbours.entry(a).or_default().push(b);
         neighbours.entry(b).or_default().push(a);
     }
-    let hosts: BTreeSet<&str> = s.hosts.iter().map(String::as_str).collect();
+    let hosts: BTreeSet<&str> = s.hosts.iter().map(|host| host.name.as_str()).collect();
     let mut reached: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (i, flow) in s.flows.iter().enumerate() {
         let from = flow.from.as_str();
@@ -115,7 +118,7 @@ fn check_reachability(s: &Scenario) -> Result<(), InputError> {
             seen
         });
         if !reached.contains(flow.to.as_str()) {
-            let others = s.hosts.iter().map(String::as_str);
+            let others = s.hosts.iter().map(|host| host.name.as_str());
             let others: Vec<_> = others.filter(|h| *h != from && reached.contains(h)).collect();
             let allowed = match others.is_empty() {
                 true => format!("a host that links lead to; none leads from {from} to any host"),
