@@ -4,7 +4,6 @@
 
 use crate::traffic::{Source, Traffic};
 use anabranch_endpoint::{ByteStream, CloseReason, Event};
-use anabranch_network::NodeId;
 use anabranch_units::Time;
 use anabranch_wire::pattern;
 
@@ -58,8 +57,6 @@ pub(crate) struct AppState {
     pub received: u64,
     /// When the last of them came.
     last: Time,
-    /// The host.
-    pub node: NodeId,
     wrong: u16,
     bits: u8,
     pub closed: Option<CloseReason>,
@@ -93,20 +90,13 @@ const OVER: u8 = 16;
 const SOURCED: u8 = 32;
 
 impl AppState {
-    pub(crate) fn new(
-        app: App,
-        peer: App,
-        octets: bool,
-        node: NodeId,
-        stage: &mut Stage,
-    ) -> AppState {
+    pub(crate) fn new(app: App, peer: App, octets: bool, stage: &mut Stage) -> AppState {
         let mut state = AppState {
             target: app.target(),
             written: 0,
             expected: peer.target(),
             received: 0,
             last: Time::ZERO,
-            node,
             wrong: 0,
             bits: 0,
             closed: None,

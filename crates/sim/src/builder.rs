@@ -25,6 +25,8 @@ pub struct SimulationBuilder<E> {
     flows: Vec<Flow>,
     /// Node and port of both sides of each flow.
     bound: Vec<[(NodeId, u16); 2]>,
+    /// The hosts of further interfaces.
+    owners: BTreeMap<NodeId, NodeId>,
     flow_names: Vec<String>,
     name_index: BTreeMap<String, u32>,
     schedule: Vec<Scheduled>,
@@ -121,6 +123,7 @@ impl<E> Default for SimulationBuilder<E> {
             endpoints: Vec::new(),
             flows: Vec::new(),
             bound: Vec::new(),
+            owners: BTreeMap::new(),
             flow_names: Vec::new(),
             name_index: BTreeMap::new(),
             schedule: Vec::new(),
@@ -141,6 +144,25 @@ impl<E: ByteStream> SimulationBuilder<E> {
     pub fn host(&mut self, name: &str) -> NodeId {
         self.node_names.push(name.to_owned());
         self.topology.add_node(false)
+    }
+
+    /// Adds a further interface to `host`, itself not one: a node with links
+    /// and an address of its own. Packets for it reach the host's endpoints,
+    /// and endpoints send over it by naming it as the source. It does not
+    /// forward, not even to its host's other interfaces.
+    ///
+    /// # Panics
+    /// When `host` is an interface.
+    pub fn interface(&mut self, host: NodeId, name: &str) -> NodeId {
+        assert!(!self.owners.contains_key(&host), "an interface belongs to a host");
+        let interface = self.host(name);
+        self.owners.insert(interface, host);
+        interface
+    }
+
+    /// The host of an interface; any other node itself.
+    fn owner(&self, node: NodeId) -> NodeId {
+        self.owners.get(&node).copied().unwrap_or(node)
     }
 
     /// Adds a router.
@@ -196,11 +218,11 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.bound.push([spec.client, spec.server]);
         self.endpoints.push(Hosted {
             endpoint: spec.client_endpoint,
-            app: AppState::new(client, server, spec.octets, spec.client.0, &mut self.stage),
+            app: AppState::new(client, server, spec.octets, &mut self.stage),
         });
         self.endpoints.push(Hosted {
             endpoint: spec.server_endpoint,
-            app: AppState::new(server, client, spec.octets, spec.server.0, &mut self.stage),
+            app: AppState::new(server, client, spec.octets, &mut self.stage),
         });
         if spec.start == Time::NEVER {
             let flow = self.flow_names[name as usize].clone();
@@ -219,7 +241,8 @@ impl<E: ByteStream> SimulationBuilder<E> {
             return Err(error);
         }
         let routes = self.topology.routes();
-        let bound = self.bound.iter().flatten().copied();
+        let bound = self.bound.iter().flatten();
+        let bound = bound.map(|&(node, port)| (self.owner(node), port));
         let mut ports = Ports::new(self.node_names.len(), bound);
         let mut known = Vec::new();
         for (index, sides) in self.bound.iter().enumerate() {
@@ -230,13 +253,13 @@ impl<E: ByteStream> SimulationBuilder<E> {
                     return Err(BuildError::NotAHost { flow: name(), node: node_name(node) });
                 }
                 let endpoint = (index * 2 + side) as u32;
-                if !ports.bind(node, port, endpoint) {
+                if !ports.bind(self.owner(node), port, endpoint) {
                     let (flow, node) = (name(), node_name(node));
                     return Err(BuildError::PortInUse { flow, node, port });
                 }
             }
             let [(client, _), (server, _)] = *sides;
-            if client == server {
+            if self.owner(client) == self.owner(server) {
                 return Err(BuildError::SameHost { flow: name(), node: node_name(client) });
             }
             // Many flows of one pair of hosts follow each other.
@@ -250,6 +273,9 @@ impl<E: ByteStream> SimulationBuilder<E> {
                     return Err(BuildError::Unreachable { flow: name(), from, to });
                 }
             }
+        }
+        for (interface, host) in &self.owners {
+            ports.alias(*interface, *host);
         }
         self.schedule.sort();
         let nodes = (0..self.node_names.len() as u32).map(NodeId);

@@ -79,9 +79,11 @@ macro_rules! watch {
 }
 
 impl Fabric {
-    /// A packet of an endpoint at `node`.
+    /// A packet of an endpoint; it leaves from the interface that it names as
+    /// its source.
     #[inline]
-    pub(crate) fn send(&mut self, node: NodeId, packet: Packet, flow: (FlowId, Side)) {
+    pub(crate) fn send(&mut self, packet: Packet, flow: (FlowId, Side)) {
+        let node = NodeId(packet.src.0);
         if self.observers.packets() {
             let kind = PacketEventKind::Sent;
             let event = PacketEvent { kind, place: Place::Node(node), flow: Some(flow) };

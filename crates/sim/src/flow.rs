@@ -35,7 +35,7 @@ impl Side {
 pub struct FlowSpec<E> {
     /// Name; flows may share one, which is then stored once.
     pub name: String,
-    /// Node and port of the client.
+    /// Node and port of the client; of an interface, the port of its host.
     pub client: (NodeId, u16),
     /// Node and port of the server.
     pub server: (NodeId, u16),

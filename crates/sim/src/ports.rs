@@ -48,6 +48,11 @@ impl Ports {
         free
     }
 
+    /// From now on `node` has the ports of `owner`, all of which are bound.
+    pub(crate) fn alias(&mut self, node: NodeId, owner: NodeId) {
+        self.rows[node.0 as usize] = self.rows[owner.0 as usize];
+    }
+
     /// The endpoint that has the port.
     #[inline]
     pub(crate) fn endpoint(&self, node: NodeId, port: u16) -> Option<u32> {
@@ -66,6 +71,15 @@ impl Ports {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_alias_has_the_ports_of_its_owner() {
+        let mut ports = Ports::new(3, [(NodeId(1), 80)].into_iter());
+        assert!(ports.bind(NodeId(1), 80, 7));
+        ports.alias(NodeId(2), NodeId(1));
+        assert_eq!(ports.endpoint(NodeId(2), 80), Some(7));
+        assert_eq!(ports.endpoint(NodeId(0), 80), None);
+    }
 
     #[test]
     fn ports_belong_to_their_node_alone() {

@@ -311,7 +311,7 @@ impl<E: ByteStream> Simulation<E> {
                 }
             }
             while let Some(packet) = endpoint.poll_transmit(now) {
-                self.fabric.send(app.node, packet, (flow, side));
+                self.fabric.send(packet, (flow, side));
             }
             if !heard {
                 break;

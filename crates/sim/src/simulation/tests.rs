@@ -3,7 +3,9 @@ use crate::observe::{
 };
 use crate::*;
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation, Seed};
-use anabranch_network::{ImpairmentConfig, ImpairmentKind, Position, QueueConfig, QueueLimit};
+use anabranch_network::{
+    ImpairmentConfig, ImpairmentKind, OutageConfig, Position, QueueConfig, QueueLimit,
+};
 use anabranch_units::{Bytes, Rate, Serial32, Span, Time};
 use anabranch_wire::{
     Addr, AddressBook, Body, FlowKey, Packet, Payload, TcpFlags, TcpOptions, TcpSegment,
@@ -18,6 +20,8 @@ const MS: fn(u64) -> Span = Span::from_millis;
 /// simulator without one.
 struct StopAndWait {
     key: FlowKey,
+    /// Addresses that it turns to after a timeout.
+    other: Option<(Addr, Addr)>,
     active: bool,
     una: u64,
     /// Octets written; `data` holds them when they are real.
@@ -42,6 +46,7 @@ impl StopAndWait {
         let (src_port, dst_port) = (src.1, dst.1);
         StopAndWait {
             key: FlowKey { src: src.0, dst: dst.0, protocol: 6, src_port, dst_port },
+            other: None,
             active: false,
             una: 0,
             end: 0,
@@ -127,6 +132,10 @@ impl Endpoint for StopAndWait {
             self.in_flight = false;
             self.resent += 1;
             self.deadline = Time::NEVER;
+            if let Some(other) = &mut self.other {
+                std::mem::swap(&mut self.key.src, &mut other.0);
+                std::mem::swap(&mut self.key.dst, &mut other.1);
+            }
         }
     }
 
@@ -481,15 +490,70 @@ fn routers_take_from_the_ttl_and_hosts_do_not_forward() {
     for (ttl, dst_port, expected) in [(1, 80, [1, 0, 0]), (2, 99, [1, 0, 1])] {
         let mut stray = StopAndWait::new(client, (server.0, dst_port)).segment(TcpFlags::ACK, 1);
         stray.ttl = ttl;
-        sim.fabric.send(hosts[0], stray, (flow, Side::Client));
+        sim.fabric.send(stray, (flow, Side::Client));
         sim.run_until(sim.now() + Span::from_secs(1));
         let drops = sim.node_drops();
         assert_eq!([drops.ttl, drops.no_route, drops.no_endpoint], expected);
     }
     let stray = StopAndWait::new(client, (Addr(77), 80)).segment(TcpFlags::ACK, 1);
-    sim.fabric.send(hosts[0], stray, (flow, Side::Client));
+    sim.fabric.send(stray, (flow, Side::Client));
     assert_eq!(sim.node_drops().no_route, 1);
     assert_eq!(sim.fabric.pool.live(), 0);
+}
+
+/// a and b with two interfaces each, joined pairwise; what goes over the first
+/// pair towards b is lost after two packets.
+#[test]
+fn a_packet_for_any_interface_finds_the_hosts_endpoint() {
+    let mut builder = Builder::new();
+    let (a, b) = (builder.host("a.x"), builder.host("b.x"));
+    let (ay, by) = (builder.interface(a, "a.y"), builder.interface(b, "b.y"));
+    let seed = Seed::default();
+    let lossy = LinkConfig {
+        impairments: vec![ImpairmentConfig {
+            kind: ImpairmentKind::Outage(OutageConfig {
+                intervals: vec![(MS(25), MS(10_000))],
+                period: None,
+            }),
+            at: Position::Ingress,
+        }],
+        ..config()
+    };
+    let links = [(a, b, lossy), (b, a, config()), (ay, by, config()), (by, ay, config())]
+        .map(|(from, to, link)| builder.link(from, to, "l", link, seed.generator("l")));
+    let mut spec = spec(&builder, [a, b], 80, 3_000);
+    spec.client_endpoint.other = Some((builder.addr(ay), builder.addr(by)));
+    let flow = builder.flow(spec);
+    let mut sim = builder.build().unwrap();
+    sim.attach(ConservationChecker::new());
+    assert!(sim.run_to_completion(Time::ZERO + MS(10_000)));
+    assert_eq!(sim.flow_result(flow).bytes, 3_000);
+    // SYN and one packet of data, then two over the second pair; the three
+    // answers before the end come to the client's first interface.
+    let counts = links.map(|link| sim.link_counters(link).delivered);
+    assert_eq!(counts, [2, 3, 2, 0]);
+    assert_eq!(sim.node_drops(), NodeDrops::default());
+}
+
+#[test]
+fn interfaces_do_not_forward_and_are_one_host() {
+    // a - b.x, b.y - c: no way from a to c through b.
+    let build = |server: fn(&[NodeId; 4]) -> NodeId| {
+        let mut builder = Builder::new();
+        let [a, b, c] = ["a", "b.x", "c"].map(|name| builder.host(name));
+        let y = builder.interface(b, "b.y");
+        for (from, to) in [(a, b), (b, a), (y, c), (c, y)] {
+            builder.link(from, to, "l", config(), Seed::default().generator("l"));
+        }
+        let nodes = [a, b, y, c];
+        let server = (server(&nodes), 81);
+        builder.flow(FlowSpec { server, ..spec(&builder, [b, server.0], 80, 1) });
+        builder.flow(spec(&builder, [y, c], 80, 1));
+        builder.build().err().map(|error| error.to_string())
+    };
+    assert_eq!(build(|n| n[3]).unwrap(), "flow f: no path from b.x to c");
+    assert_eq!(build(|n| n[2]).unwrap(), "flow f starts and ends at b.x");
+    assert_eq!(build(|n| n[0]).unwrap(), "flow f: port 80 of b.y is in use");
 }
 
 #[test]
