@@ -1,12 +1,15 @@
-"""What a study is, and what it is given to run with."""
+"""What a study is, what it is given to run with, and what it gives back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from anabranch.studies.results import StudyResult
+from anabranch.experiment import RunResult, Scenario
+from anabranch.files import write_text
+from anabranch.studies.cache import RunCache
+from anabranch.studies.results import Claim, FigureEntry, StudyResult
 
 
 @dataclass(frozen=True)
@@ -19,12 +22,73 @@ class Context:
     progress: Callable[[int, int], None]
     """Called with (runs finished, runs in all)."""
 
+    def compute(
+        self, scenarios: Sequence[Scenario], batches: Sequence[tuple[Scenario, int]] = ()
+    ) -> Runs:
+        """Computes, or finds in the folder, a run of each scenario with its series, and so many
+        replications of each batch without them."""
+        total = len(scenarios) + len(batches)
+        cache = RunCache(self.directory / "runs")
+        singles = cache.get_all(scenarios, self.jobs, lambda done, _: self.progress(done, total))
+        replicated = cache.get_batches(
+            batches, self.jobs, lambda done, _: self.progress(len(scenarios) + done, total)
+        )
+        return Runs(singles, replicated)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Finished runs, in the order in which they were asked for."""
+
+    singles: list[RunResult]
+    batches: list[list[RunResult]]
+
+    def facts(self) -> dict[str, object]:
+        """Version, seed and number of the runs, for the report."""
+        first = self.singles[0] if self.singles else self.batches[0][0]
+        count = len(self.singles) + sum(map(len, self.batches))
+        return {"version": first.run["version"], "seed": first.run["seed"], "runs": count}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a study found."""
+
+    claims: list[Claim]
+    figures: list[FigureEntry]
+    scenario: Scenario
+    """One of the runs' scenarios, for readers who want to run it themselves."""
+    runs: Runs
+
 
 @dataclass(frozen=True)
 class Study:
-    """One paper's experiments."""
+    """One paper's experiments, or one question."""
 
     name: str
     title: str
     reference: str
-    run: Callable[[Context], StudyResult]
+    question: str
+    choices: Sequence[str]
+    """What was decided where the source is silent."""
+    examine: Callable[[Context], Outcome]
+    """Computes or continues all runs, writes the figures and judges the claims."""
+
+    def run(self, context: Context) -> StudyResult:
+        """Examines the question, and puts the answer into the form that files keep."""
+        outcome = self.examine(context)
+        resolved = outcome.scenario.resolved()
+        write_text(context.directory / "scenario.toml", resolved)
+        return StudyResult(
+            name=self.name,
+            title=self.title,
+            reference=self.reference,
+            question=self.question,
+            quick=context.quick,
+            claims=outcome.claims,
+            figures=outcome.figures,
+            choices=list(self.choices),
+            findings=[claim.finding() for claim in outcome.claims],
+            scenario=resolved,
+            facts=outcome.runs.facts(),
+        )

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from anabranch.files import write_text
-from anabranch.studies.cache import RunCache
 from anabranch.studies.response_functions import claims, conditions, figures
-from anabranch.studies.results import StudyResult
-from anabranch.studies.study import Context, Study
+from anabranch.studies.study import Context, Outcome, Study
 
-TITLE = "Response functions: throughput against loss, buffer and RTT"
-REFERENCE = (
-    "Mathis et al., CCR 1997; Padhye et al., SIGCOMM 1998; Cardwell et al., INFOCOM 2000;"
-    " RFC 3649; RFC 9438"
-)
 QUESTION = (
     "Does each window algorithm do what its closed form says? One long flow alone, so that nothing"
     " but the algorithm, the loss and the buffer decides."
@@ -28,31 +20,26 @@ CHOICES = [
 ]
 
 
-def run(context: Context) -> StudyResult:
-    """Computes or continues all runs, then writes figures and judges the claims."""
-    runs = conditions.runs(context.quick)
-    scenarios = [conditions.scenario(each) for each in runs]
-    cache = RunCache(context.directory / "runs")
-    results = cache.get_all(scenarios, context.jobs, context.progress)
-    values = {each: claims.value(each, result) for each, result in zip(runs, results, strict=True)}
-    entries = figures.write_all(context.directory, values)
-    judged = claims.judge(values)
-    resolved = scenarios[0].resolved()
-    write_text(context.directory / "scenario.toml", resolved)
-    first = results[0].run
-    return StudyResult(
-        name=STUDY.name,
-        title=TITLE,
-        reference=REFERENCE,
-        question=QUESTION,
-        quick=context.quick,
-        claims=judged,
-        figures=entries,
-        choices=CHOICES,
-        findings=[claim.finding() for claim in judged],
-        scenario=resolved,
-        facts={"version": first["version"], "seed": first["seed"], "runs": len(results)},
+def examine(context: Context) -> Outcome:
+    """Every run beside its closed form."""
+    wanted = conditions.runs(context.quick)
+    scenarios = [conditions.scenario(each) for each in wanted]
+    runs = context.compute(scenarios)
+    values = {run: claims.value(run, r) for run, r in zip(wanted, runs.singles, strict=True)}
+    return Outcome(
+        claims=claims.judge(values),
+        figures=figures.write_all(context.directory, values),
+        scenario=scenarios[0],
+        runs=runs,
     )
 
 
-STUDY = Study("response-functions", TITLE, REFERENCE, run)
+STUDY = Study(
+    name="response-functions",
+    title="Response functions: throughput against loss, buffer and RTT",
+    reference="Mathis et al., CCR 1997; Padhye et al., SIGCOMM 1998; Cardwell et al., INFOCOM 2000;"
+    " RFC 3649; RFC 9438",
+    question=QUESTION,
+    choices=CHOICES,
+    examine=examine,
+)

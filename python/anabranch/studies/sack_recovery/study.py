@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from anabranch.files import write_text
-from anabranch.studies.cache import RunCache
-from anabranch.studies.results import StudyResult
 from anabranch.studies.sack_recovery import claims, conditions, figures
 from anabranch.studies.sack_recovery.further import claims as further_claims
 from anabranch.studies.sack_recovery.further import conditions as further
 from anabranch.studies.sack_recovery.further import figures as further_figures
 from anabranch.studies.sack_recovery.trace import Trace
-from anabranch.studies.study import Context, Study
+from anabranch.studies.study import Context, Outcome, Study
 
-TITLE = "Loss recovery separated from congestion control"
-REFERENCE = (
-    "J.-H. Hwang, S.-H. Yoo, H. Yoo: An Efficient Loss Recovery Algorithm for TCP with SACK"
-    " (in Korean; ns-2.31)"
-)
 QUESTION = (
     "Does a sender that halves its window at the third duplicate ACK and continues in congestion"
     " avoidance at once, with the holes sent again inside that window, recover sooner than"
@@ -39,49 +31,37 @@ CHOICES = [
 ]
 
 
-def run(context: Context) -> StudyResult:
-    """Computes or continues all runs, then writes figures and judges the claims."""
+def examine(context: Context) -> Outcome:
+    """Every scheme on the paper's grid and at small windows, and the batches beyond the paper."""
     grid = sorted({*conditions.grid(context.quick), *conditions.paper_conditions()})
     small = conditions.small_window()
     pairs = [(scheme, c) for c in grid for scheme in conditions.schemes()]
     pairs += [(scheme, c) for c in small for scheme in conditions.schemes(small=True)]
-    scenarios = [conditions.scenario(scheme, condition) for scheme, condition in pairs]
     batches = further.batches()
-    work = [(further.scenario(b), further.replications(b, context.quick)) for b in batches]
-    total = len(scenarios) + len(work)
-    cache = RunCache(context.directory / "runs")
-    results = cache.get_all(scenarios, context.jobs, lambda done, _: context.progress(done, total))
-    replicated = cache.get_batches(
-        work, context.jobs, lambda done, _: context.progress(len(scenarios) + done, total)
+    runs = context.compute(
+        [conditions.scenario(scheme, condition) for scheme, condition in pairs],
+        [(further.scenario(b), further.replications(b, context.quick)) for b in batches],
     )
     traces = {
         (scheme, condition): Trace.of(result, condition.first_drop, condition.drops)
-        for (scheme, condition), result in zip(pairs, results, strict=True)
+        for (scheme, condition), result in zip(pairs, runs.singles, strict=True)
     }
-    beyond = dict(zip(batches, replicated, strict=True))
-    entries = figures.write_all(context.directory, traces, grid)
-    entries += further_figures.write_all(context.directory, beyond)
-    judged = claims.judge(traces, grid, small) + further_claims.judge(beyond)
-    resolved = conditions.scenario("decoupled", conditions.paper_case()).resolved()
-    write_text(context.directory / "scenario.toml", resolved)
-    first = results[0].run
-    return StudyResult(
-        name=STUDY.name,
-        title=TITLE,
-        reference=REFERENCE,
-        question=QUESTION,
-        quick=context.quick,
-        claims=judged,
-        figures=entries,
-        choices=CHOICES,
-        findings=[claim.finding() for claim in judged],
-        scenario=resolved,
-        facts={
-            "version": first["version"],
-            "seed": first["seed"],
-            "runs": len(results) + sum(map(len, replicated)),
-        },
+    beyond = dict(zip(batches, runs.batches, strict=True))
+    return Outcome(
+        claims=claims.judge(traces, grid, small) + further_claims.judge(beyond),
+        figures=figures.write_all(context.directory, traces, grid)
+        + further_figures.write_all(context.directory, beyond),
+        scenario=conditions.scenario("decoupled", conditions.paper_case()),
+        runs=runs,
     )
 
 
-STUDY = Study("sack-recovery", TITLE, REFERENCE, run)
+STUDY = Study(
+    name="sack-recovery",
+    title="Loss recovery separated from congestion control",
+    reference="J.-H. Hwang, S.-H. Yoo, H. Yoo: An Efficient Loss Recovery Algorithm for TCP with"
+    " SACK (in Korean; ns-2.31)",
+    question=QUESTION,
+    choices=CHOICES,
+    examine=examine,
+)
