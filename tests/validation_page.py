@@ -26,7 +26,7 @@ ROWS = {
     "T12": "HyStart++ (RFC 9406)",
     "T13": "RACK-TLP (RFC 8985) and PRR (RFC 6937)",
     "T14": "Retransmission timeout (RFC 6298)",
-    "recovery": "Seven losses in a window of eleven (Fall and Floyd 1996; Hwang, Yoo and Yoo)",
+    "recovery": "Losses out of one window (Fall and Floyd 1996; Hwang, Yoo and Yoo)",
     "C1": "SCTP over two paths, beside ns-2.35",
     "C4": "SCTP failure detection (RFC 9260 §8.2)",
     "C6": "SCTP: rounds of slow start by initial-window rule",

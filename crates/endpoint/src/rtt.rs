@@ -165,10 +165,16 @@ mod tests {
             e.on_sample(MS(10));
         }
         assert_eq!(e.rto(), MS(200)); // 2.4
+        record("T14", "least RTO, as Linux has it", MS(200), e.rto(), "exact");
         for _ in 0..200 {
             e.on_timeout(); // also: the count of doublings saturates
         }
         assert_eq!(e.rto(), Span::from_secs(60)); // 2.5
+        record("T14", "RTO after 200 doublings", MS(60_000), e.rto(), "exact");
+        let mut standard = RttEstimator::new(RtoBounds::default());
+        standard.on_sample(MS(10));
+        record("T14", "least RTO", MS(1000), standard.rto(), "exact");
+        assert_eq!(standard.rto(), MS(1000)); // 2.4
     }
 
     #[test]
@@ -211,6 +217,7 @@ mod tests {
         for expected in [600, 1200, 2400] {
             e.on_timeout();
             assert_eq!(e.rto(), MS(expected)); // 5.5
+            record("T14", "RTO of 300 ms, doubled", MS(expected), e.rto(), "exact");
         }
         e.on_sample(MS(100)); // 5.7: RTTVAR 37.5
         assert_eq!(e.rto(), MS(250));

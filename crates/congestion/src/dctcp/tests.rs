@@ -108,7 +108,11 @@ fn the_queue_of_long_flows_is_that_of_the_analysis() {
         assert!(error.abs() < of_amplitude, "N = {n}, K = {k}: amplitude {error:+.2}");
         let rtt = 100e-6 + (most + least) / 2.0 * 0.8e-6;
         let period = 0.5 * (2.0 * (125.0 + k) / n).sqrt() * rtt;
-        let error = 0.1 / oscillations / period - 1.0;
+        let measured = 0.1 / oscillations;
+        let (in_us, mark) = (|s: f64| format!("{:.0} us", s * 1e6), of_period * 100.0);
+        let mark = format!("{mark:.0} %");
+        record("T10", &name("period"), in_us(period), in_us(measured), &mark);
+        let error = measured / period - 1.0;
         assert!(error.abs() < of_period, "N = {n}, K = {k}: period {error:+.2}");
         assert!(utilisation > 0.998, "K > C R / 7 = 18: {utilisation}");
     }

@@ -1,6 +1,7 @@
 //! Pairs of connections over a path with scripted losses: traces of the
 //! handshake, of flow control, of closing, and of every recovery scheme.
 
+mod drops;
 mod ecn;
 mod hostile;
 mod icmp;
@@ -362,123 +363,6 @@ fn a_lost_tail_with_its_fin_is_repaired_without_a_timeout() {
         let end = pair.client.observe();
         assert_eq!((pair.server.receiver.received(), end.timeouts), (40_000, 0), "{lost} lost");
         assert_eq!(end.retransmitted_packets, lost as u64, "{lost} lost");
-    }
-}
-
-/// Seven losses in a row out of a window of eleven, as published: what each
-/// scheme sends from the detection on.
-fn seven_drops(recovery: Recovery) -> (Vec<(u64, Vec<u64>)>, Observation) {
-    let mut config = classic(recovery);
-    config.limited_transmit = recovery != Recovery::Fack { prr: false };
-    let mut pair = pair(&config, drop_nth(&[24, 25, 26, 27, 28, 29, 30]));
-    pair.client.write(1 << 30);
-    pair.drive(at_ms(2_850));
-    let all = rounds(&pair);
-    let detection = all.iter().rposition(|r| r.1.contains(&24)).unwrap();
-    (all[detection..].to_vec(), pair.client.observe())
-}
-
-fn numbers(rounds: &[(u64, Vec<u64>)]) -> Vec<Vec<u64>> {
-    rounds.iter().map(|r| r.1.clone()).collect()
-}
-
-#[test]
-fn decoupled_goes_on_in_congestion_avoidance() {
-    let (rounds, end) = seven_drops(Recovery::Decoupled);
-    assert_eq!(
-        numbers(&rounds)[..3],
-        [
-            // limited transmit on two duplicate ACKs; then three holes
-            vec![35, 36, 24, 25, 26],
-            vec![27, 28, 29, 30, 37, 38],
-            vec![39, 40, 41, 42, 43, 44, 45],
-        ]
-    );
-    assert_eq!((end.timeouts, end.fast_retransmits), (0, 1));
-}
-
-#[test]
-fn newreno_repairs_one_hole_per_round_trip() {
-    let (rounds, end) = seven_drops(Recovery::NewReno { impatient: false, exit_growth: false });
-    let firsts: Vec<u64> =
-        rounds.iter().map(|r| *r.1.iter().find(|n| **n < 31).unwrap_or(&0)).collect();
-    let rounds = firsts.iter().take_while(|n| **n > 0).count();
-    record("recovery", "NewReno: rounds that repair seven losses", 7, rounds, "exact");
-    assert_eq!(firsts[..8], [24, 25, 26, 27, 28, 29, 30, 0]);
-    assert_eq!(end.timeouts, 0);
-}
-
-#[test]
-fn sack_with_the_old_pipe_repairs_in_three_groups() {
-    let (rounds, end) = seven_drops(Recovery::Sack { pipe: Pipe::Ns2Old, prr: false });
-    assert_eq!(numbers(&rounds)[..3], [vec![35, 36, 24], vec![25, 26], vec![27, 28, 29, 30]]);
-    let groups = rounds.iter().filter(|r| r.1.iter().any(|n| (24..=30).contains(n))).count();
-    record("recovery", "SACK, ns-2's old pipe: groups of retransmissions", 3, groups, "exact");
-    assert_eq!(groups, 3);
-    assert_eq!(end.timeouts, 0);
-}
-
-#[test]
-fn sack_with_the_newer_ns2_pipe_waits_for_the_timer() {
-    let (rounds, end) = seven_drops(Recovery::Sack { pipe: Pipe::Ns2, prr: false });
-    // Sent at the detection, and again when the timer ends the deadlock.
-    assert_eq!(end.timeouts, 1, "{rounds:?}");
-}
-
-#[test]
-fn fack_resends_all_holes_and_nothing_new_before() {
-    let (rounds, end) = seven_drops(Recovery::Fack { prr: false });
-    let first: Vec<u64> = rounds[0].1.clone();
-    assert_eq!(first[0], 24);
-    assert!(first.iter().all(|n| *n < 31), "{first:?}");
-    let repaired: Vec<u64> = rounds.iter().flat_map(|r| r.1.clone()).filter(|n| *n < 31).collect();
-    assert_eq!(repaired[..7], [24, 25, 26, 27, 28, 29, 30]);
-    assert_eq!((end.timeouts, end.retransmitted_packets), (0, 7));
-}
-
-#[test]
-fn reno_ends_in_a_timeout() {
-    let (_, end) = seven_drops(Recovery::Reno);
-    assert_eq!(end.timeouts, 1);
-}
-
-#[test]
-fn a_single_loss_costs_no_scheme_a_timeout() {
-    for recovery in all_schemes() {
-        let mut pair = pair(&classic(recovery), drop_nth(&[24]));
-        pair.client.write(1 << 30);
-        pair.drive(at_ms(3_000));
-        let end = pair.client.observe();
-        assert_eq!(
-            (end.timeouts, end.retransmitted_packets, end.fast_retransmits),
-            (0, 1, 1),
-            "{recovery:?}"
-        );
-    }
-}
-
-/// Claim C7 of the paper: window of three, the first packet lost.
-#[test]
-fn a_window_of_three_needs_limited_transmit() {
-    for (recovery, limited_transmit, timeouts) in [
-        (Recovery::Decoupled, true, 0),
-        (Recovery::Decoupled, false, 1),
-        (Recovery::Fack { prr: false }, false, 1),
-        // With limited transmit FACK's rule is met too: the paper's claim
-        // holds for FACK as published, without it.
-        (Recovery::Fack { prr: false }, true, 0),
-    ] {
-        let config = Config {
-            initial_window: InitialWindow::Segments(3),
-            initial_ssthresh: Some(3000),
-            limited_transmit,
-            ..classic(recovery)
-        };
-        let mut pair = pair(&config, drop_nth(&[1]));
-        pair.client.write(20_000);
-        pair.drive(at_ms(5_000));
-        assert_eq!(pair.client.sender.timeouts, timeouts, "{recovery:?} {limited_transmit}");
-        assert_eq!(pair.server.receiver.received(), 20_000);
     }
 }
 

@@ -1,6 +1,7 @@
 //! RACK-TLP, RFC 8985, a rule a test. Round trips of 100 ms with [`Solo`], of
 //! 200 ms with pairs.
 
+use super::drops::seven_drops;
 use super::solo::Solo;
 use super::*;
 use crate::recovery::RackOptions;
