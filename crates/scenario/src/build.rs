@@ -5,6 +5,7 @@
 //! for the two endpoints, `flow NAME start` for the start within its spread.
 //! Adding a link or a flow does not shift the draws of the others.
 
+use crate::graph::Graph;
 use crate::schema::{Direction, FlowSpec, Mishap, Protocol, Routing, Scenario, Workload};
 use anabranch_endpoint::{Generator, Seed};
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
@@ -61,19 +62,15 @@ struct Plan<'a> {
 pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     let mut builder = SimulationBuilder::new();
     builder.icmp(scenario.icmp);
-    let mut nodes: BTreeMap<&str, NodeId> = BTreeMap::new();
-    for host in &scenario.hosts {
-        nodes.insert(&host.name, builder.host(&host.name));
-    }
-    for name in &scenario.routers {
-        nodes.insert(name, builder.router(name));
-    }
+    let graph = Graph::new(scenario);
+    let nodes = add_nodes(scenario, &mut builder);
+    let node = |name: &str| nodes[graph.node(name).expect("names are checked")];
     builder.multipath(scenario.routing == Routing::Ecmp);
-    let plans = plan(scenario, &nodes);
+    let plans = plan(scenario, &graph, &nodes);
 
     let mut links = Vec::new();
     for link in &scenario.links {
-        let [a, b] = [nodes[link.ends[0].as_str()], nodes[link.ends[1].as_str()]];
+        let [a, b] = [node(&link.ends[0]), node(&link.ends[1])];
         for (name, from, to, direction) in
             [(&link.name, a, b, &link.forward), (&link.reverse_name, b, a, &link.reverse)]
         {
@@ -122,14 +119,32 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     Ok(Built { simulation: builder.build()?, flows, links })
 }
 
+/// Adds the nodes of `graph`, in its order.
+fn add_nodes(scenario: &Scenario, builder: &mut SimulationBuilder<Connection>) -> Vec<NodeId> {
+    let mut nodes = Vec::new();
+    for host in &scenario.hosts {
+        let mut first = None;
+        for name in host.nodes() {
+            let node = match first {
+                None => builder.host(&name),
+                Some(host) => builder.interface(host, &name),
+            };
+            first.get_or_insert(node);
+            nodes.push(node);
+        }
+    }
+    nodes.extend(scenario.routers.iter().map(|name| builder.router(name)));
+    nodes
+}
+
 /// Names the flows and gives each a port at both hosts.
-fn plan<'a>(scenario: &'a Scenario, nodes: &BTreeMap<&str, NodeId>) -> Vec<Plan<'a>> {
-    let mut ports: BTreeMap<NodeId, u16> = BTreeMap::new();
-    let mut bind = |host: &str| {
-        let node = nodes[host];
-        let next = ports.entry(node).or_insert(FIRST_PORT);
+fn plan<'a>(scenario: &'a Scenario, graph: &Graph<'a>, nodes: &[NodeId]) -> Vec<Plan<'a>> {
+    let mut ports: BTreeMap<&str, u16> = BTreeMap::new();
+    let mut bind = |name: &str| {
+        let interface = graph.interface(name).expect("names are checked");
+        let next = ports.entry(graph.owner(interface)).or_insert(FIRST_PORT);
         *next += 1;
-        (node, *next - 1)
+        (nodes[interface], *next - 1)
     };
     let mut plans = Vec::new();
     for (entry, spec) in scenario.flows.iter().enumerate() {

@@ -13,6 +13,7 @@ mod capture;
 mod catalogue;
 pub mod error;
 mod fields;
+mod graph;
 pub mod overrides;
 mod pattern;
 pub mod quantity;

@@ -113,7 +113,7 @@ fn name_of(item: &Value) -> Option<String> {
     }
     let ends = item.get("ends")?.as_array()?;
     let ends: Option<Vec<&str>> = ends.iter().map(Value::as_str).collect();
-    Some(ends?.join("-"))
+    Some(ends?.join("-").replace('.', "-"))
 }
 
 #[cfg(test)]

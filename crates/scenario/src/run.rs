@@ -2,6 +2,7 @@
 
 use crate::build::{Built, BuiltFlow, build};
 use crate::capture::Capture;
+use crate::graph::Graph;
 use crate::record::Recorders;
 use crate::result::{FlowRow, LinkRow, RunInfo, RunResult};
 use crate::{InputError, Scenario};
@@ -102,9 +103,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
     };
     let capture = match &options.pcap {
         Some(path) => {
-            let hosts = scenario.hosts.iter().map(|host| &host.name);
-            let names = hosts.chain(&scenario.routers);
-            let capture = Capture::create(path, names).map_err(failed(path))?;
+            let graph = Graph::new(scenario);
+            let capture = Capture::create(path, graph.names().iter()).map_err(failed(path))?;
             Some((simulation.attach(capture), path))
         }
         None => None,

@@ -3,9 +3,10 @@
 
 use crate::InputError;
 use crate::build::FIRST_PORT;
+use crate::graph::Graph;
 use crate::quantity::LONGEST_S;
 use crate::schema::{Mishap, Scenario, What};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Largest number of hosts, routers or links.
 const MOST_NODES: usize = 100_000;
@@ -27,18 +28,32 @@ pub(crate) fn check(s: &Scenario) -> Result<(), InputError> {
             nodes.add(name, format!("{kind}[{i}]"))?;
         }
     }
-    check_links(s, &nodes)?;
-    check_flows(s)?;
-    check_reachability(s)?;
+    for (i, host) in s.hosts.iter().enumerate() {
+        for (j, interface) in host.interfaces.iter().enumerate() {
+            check_name(interface, &format!("hosts[{i}].interfaces[{j}]"))?;
+        }
+    }
+    let interfaces = s.hosts.iter().map(|host| host.interfaces.len()).sum::<usize>();
+    if interfaces > MOST_NODES {
+        let allowed = format!("at most {MOST_NODES} interfaces");
+        return Err(InputError::field("hosts", interfaces, allowed));
+    }
+    let graph = Graph::new(s);
+    check_links(s, &graph)?;
+    check_flows(s, &graph)?;
+    check_reachability(s, &graph)?;
     check_references(s)
 }
 
-fn check_links(s: &Scenario, nodes: &Names) -> Result<(), InputError> {
+fn check_links(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
     let mut links = Names::default();
     for (i, link) in s.links.iter().enumerate() {
         for (j, end) in link.ends.iter().enumerate() {
-            if !nodes.contains(end) {
-                let allowed = format!("a host or router: {}", nodes.list());
+            // A host with several interfaces is no end, each of them is.
+            if graph.node(end).is_none_or(|node| graph.names()[node] != *end) {
+                let mut names: Vec<_> = graph.names().iter().map(String::as_str).collect();
+                names.sort_unstable();
+                let allowed = format!("a host or router: {}", shorten(names.into_iter()));
                 return Err(InputError::field(format!("links[{i}].ends[{j}]"), end, allowed));
             }
         }
@@ -54,7 +69,7 @@ fn check_links(s: &Scenario, nodes: &Names) -> Result<(), InputError> {
     Ok(())
 }
 
-fn check_flows(s: &Scenario) -> Result<(), InputError> {
+fn check_flows(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
     if s.flows.is_empty() {
         return Err(InputError::field("flows", "(absent)", "at least one flow"));
     }
@@ -62,18 +77,20 @@ fn check_flows(s: &Scenario) -> Result<(), InputError> {
     let mut ports: BTreeMap<&str, u64> = BTreeMap::new();
     for (i, flow) in s.flows.iter().enumerate() {
         let field = |name: &str| format!("flows[{i}].{name}");
-        for (name, host) in [("from", &flow.from), ("to", &flow.to)] {
-            if !s.hosts.iter().any(|it| it.name == *host) {
-                let names = s.hosts.iter().map(|it| it.name.as_str());
+        let owner = |name: &str, end: &str| match graph.interface(end) {
+            Some(interface) => Ok(graph.owner(interface)),
+            None => {
+                let names = graph.interfaces().map(|node| graph.names()[node].as_str());
                 let allowed = format!("a host: {}", shorten(names));
-                return Err(InputError::field(field(name), host, allowed));
+                Err(InputError::field(field(name), end, allowed))
             }
-        }
-        if flow.from == flow.to {
+        };
+        let ends = [owner("from", &flow.from)?, owner("to", &flow.to)?];
+        if ends[0] == ends[1] {
             let allowed = format!("another host than `from` ({})", flow.from);
             return Err(InputError::field(field("to"), &flow.to, allowed));
         }
-        for host in [&flow.from, &flow.to] {
+        for host in ends {
             let used = ports.entry(host).or_default();
             *used += u64::from(flow.count);
             if *used > MOST_FLOWS_OF_A_HOST {
@@ -92,40 +109,19 @@ fn check_flows(s: &Scenario) -> Result<(), InputError> {
     Ok(())
 }
 
-/// A path of links between the two hosts of each flow; hosts do not forward.
-/// Links go both ways, so one direction tells for both.
-fn check_reachability(s: &Scenario) -> Result<(), InputError> {
-    let mut neighbours: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for link in &s.links {
-        let [a, b] = &link.ends;
-        neighbours.entry(a).or_default().push(b);
-        neighbours.entry(b).or_default().push(a);
-    }
-    let hosts: BTreeSet<&str> = s.hosts.iter().map(|host| host.name.as_str()).collect();
-    let mut reached: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+/// A path of links between the two interfaces of each flow.
+fn check_reachability(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
     for (i, flow) in s.flows.iter().enumerate() {
-        let from = flow.from.as_str();
-        let reached = reached.entry(from).or_insert_with(|| {
-            let mut seen = BTreeSet::from([from]);
-            let mut todo = vec![from];
-            while let Some(node) = todo.pop() {
-                for next in neighbours.get(node).into_iter().flatten() {
-                    if seen.insert(next) && !hosts.contains(next) {
-                        todo.push(next);
-                    }
-                }
-            }
-            seen
-        });
-        if !reached.contains(flow.to.as_str()) {
-            let others = s.hosts.iter().map(|host| host.name.as_str());
-            let others: Vec<_> = others.filter(|h| *h != from && reached.contains(h)).collect();
-            let allowed = match others.is_empty() {
-                true => format!("a host that links lead to; none leads from {from} to any host"),
-                false => format!(
-                    "a host that links lead to from {from}: {}",
-                    shorten(others.into_iter())
-                ),
+        let ends = [&flow.from, &flow.to].map(|name| graph.interface(name));
+        let [Some(from), Some(to)] = ends else { continue };
+        if !graph.reaches(from, to) {
+            let leads = |node: &usize| graph.reaches(from, *node);
+            let others: Vec<_> = graph.interfaces().filter(leads).collect();
+            let others = others.into_iter().map(|node| graph.names()[node].as_str());
+            let from = &graph.names()[from];
+            let allowed = match others.len() {
+                0 => format!("a host that links lead to; none leads from {from} to any host"),
+                _ => format!("a host that links lead to from {from}: {}", shorten(others)),
             };
             return Err(InputError::field(format!("flows[{i}].to"), &flow.to, allowed));
         }
@@ -176,11 +172,7 @@ struct Names(BTreeMap<String, String>);
 
 impl Names {
     fn add(&mut self, name: &str, field: String) -> Result<(), InputError> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-        if name.is_empty() || name.len() > 100 || !name.chars().all(plain) {
-            let allowed = "1 to 100 letters a-z A-Z, digits, `-` and `_`";
-            return Err(InputError::field(field, format!("{name:?}"), allowed));
-        }
+        check_name(name, &field)?;
         match self.0.insert(name.to_owned(), field.clone()) {
             None => Ok(()),
             Some(first) => {
@@ -189,13 +181,16 @@ impl Names {
             }
         }
     }
+}
 
-    fn contains(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    fn list(&self) -> String {
-        shorten(self.0.keys().map(String::as_str))
+fn check_name(name: &str, field: &str) -> Result<(), InputError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    match !name.is_empty() && name.len() <= 100 && name.chars().all(plain) {
+        true => Ok(()),
+        false => {
+            let allowed = "1 to 100 letters a-z A-Z, digits, `-` and `_`";
+            Err(InputError::field(field, format!("{name:?}"), allowed))
+        }
     }
 }
 

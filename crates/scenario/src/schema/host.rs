@@ -9,14 +9,20 @@ use toml::{Table, Value};
 pub struct HostSpec {
     /// Its name.
     pub name: String,
+    /// Names of its interfaces, the first of which is meant where the host is
+    /// named; none for a host with a single one, which needs no name.
+    pub interfaces: Vec<String>,
 }
+
+/// Most interfaces of a host.
+const MOST_INTERFACES: usize = 64;
 
 const ALLOWED: &str = "the hosts: names such as \"a\", or tables such as { name = \"a\" }";
 
 impl HostSpec {
     /// A host with nothing special.
     pub fn named(name: &str) -> HostSpec {
-        HostSpec { name: name.to_owned() }
+        HostSpec { name: name.to_owned(), interfaces: Vec::new() }
     }
 
     /// The field `hosts`.
@@ -34,9 +40,26 @@ impl HostSpec {
     }
 
     fn read(f: &Fields<'_>) -> Result<HostSpec, InputError> {
-        let host = HostSpec::named(f.required_text("name", "the name of the host")?);
+        let mut host = HostSpec::named(f.required_text("name", "the name of the host")?);
+        if let Some(interfaces) = f.texts("interfaces")? {
+            let twice = (1..interfaces.len()).any(|i| interfaces[..i].contains(&interfaces[i]));
+            if twice || !(1..=MOST_INTERFACES).contains(&interfaces.len()) {
+                let allowed = format!("1 to {MOST_INTERFACES} names, each once");
+                return Err(f.error("interfaces", allowed));
+            }
+            host.interfaces = interfaces;
+        }
         f.finish()?;
         Ok(host)
+    }
+
+    /// The names of its nodes: `HOST.INTERFACE` for each interface, or the
+    /// host's own.
+    pub fn nodes(&self) -> Vec<String> {
+        match self.interfaces.as_slice() {
+            [] => vec![self.name.clone()],
+            all => all.iter().map(|interface| format!("{}.{interface}", self.name)).collect(),
+        }
     }
 
     /// The name alone where there is nothing else to say.
@@ -46,6 +69,10 @@ impl HostSpec {
         }
         let mut table = Table::new();
         table.insert("name".into(), self.name.as_str().into());
+        if !self.interfaces.is_empty() {
+            let names = self.interfaces.iter().map(|it| Value::from(it.as_str())).collect();
+            table.insert("interfaces".into(), Value::Array(names));
+        }
         Value::Table(table)
     }
 }
@@ -91,6 +118,64 @@ mod tests {
         assert_eq!(patterns.flows[0].name, "f-0");
     }
 
+    const TWO_PATHS: &str = r#"
+        hosts = [{ name = "a", interfaces = ["x", "y"] }, { name = "b", interfaces = ["x", "y"] }]
+        links = [
+            { ends = ["a.x", "b.x"], rate = "1 Mbit/s", delay = "5 ms" },
+            { ends = ["a.y", "b.y"], rate = "2 Mbit/s", delay = "5 ms" },
+        ]
+    "#;
+
+    #[test]
+    fn interfaces_are_ends_of_links_and_of_flows() {
+        let read = |from, to| {
+            let flow = format!("from = \"{from}\", to = \"{to}\", size = \"100 kB\"");
+            let text = format!("{TWO_PATHS}flows = [{{ name = \"f\", {flow} }}]");
+            Scenario::from_toml(&text, "t").map_err(|e| e.to_string())
+        };
+        let scenario = read("a.y", "b.y").unwrap();
+        let names: Vec<_> = scenario.links.iter().map(|link| link.name.as_str()).collect();
+        assert_eq!(names, ["a-x-b-x", "a-y-b-y"]);
+        let resolved = scenario.resolved_toml();
+        assert_eq!(Scenario::from_toml(&resolved, "t").unwrap(), scenario);
+        // Both ways over the interfaces that the flow names, or else the first.
+        for (ends, used) in [(("a.y", "b.y"), [false, true]), (("a", "b"), [true, false])] {
+            let result = crate::run(&read(ends.0, ends.1).unwrap(), &Default::default()).unwrap();
+            assert_eq!(result.flows[0].bytes, 100_000);
+            let carried = [0, 2].map(|i| {
+                let [there, back] = [i, i + 1].map(|i| result.links[i].counters.delivered > 0);
+                assert_eq!(there, back);
+                there
+            });
+            assert_eq!(carried, used);
+        }
+        for (from, to, expected) in [
+            (
+                "a.x",
+                "b.y",
+                "field `flows[0].to`: value `b.y`: allowed: a host that links lead to from a.x: b.x",
+            ),
+            ("a.x", "a.y", "field `flows[0].to`: value `a.y`: allowed: another host"),
+            (
+                "a.z",
+                "b.y",
+                "field `flows[0].from`: value `a.z`: allowed: a host: a.x, a.y, b.x, b.y",
+            ),
+        ] {
+            let said = read(from, to).unwrap_err();
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_host_with_interfaces_is_no_end_of_a_link() {
+        let said = read(r#"["a", { name = "b", interfaces = ["x"] }]"#).unwrap_err();
+        assert!(
+            said.contains("field `links[0].ends[1]`: value `b`: allowed: a host or router: a, b.x"),
+            "{said}"
+        );
+    }
+
     #[test]
     fn wrong_hosts_are_named() {
         for (hosts, expected) in [
@@ -100,6 +185,18 @@ mod tests {
             (
                 r#"["a", { name = "b", x = 1 }]"#,
                 "field `hosts[1].x`: value `1`: allowed: no field of this name",
+            ),
+            (
+                r#"["a", { name = "b", interfaces = [] }]"#,
+                "field `hosts[1].interfaces`: value `[]`: allowed: 1 to 64 names, each once",
+            ),
+            (
+                r#"["a", { name = "b", interfaces = ["x", "x"] }]"#,
+                "allowed: 1 to 64 names, each once",
+            ),
+            (
+                r#"["a", { name = "b", interfaces = ["x.1"] }]"#,
+                "field `hosts[1].interfaces[0]`: value `\"x.1\"`: allowed: 1 to 100 letters",
             ),
         ] {
             let said = read(hosts).unwrap_err();

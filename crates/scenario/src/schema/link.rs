@@ -99,7 +99,8 @@ impl LinkSpec {
             Some(r) => back.check(r)?,
             None => back.check(f)?,
         }
-        let [a, b] = &ends;
+        // Names of links have no dots, by which the command line finds fields.
+        let [a, b] = &ends.each_ref().map(|end| end.replace('.', "-"));
         let reverse_name = reverse_name.unwrap_or_else(|| match &name {
             Some(name) => format!("{name}-reverse"),
             None => format!("{b}-{a}"),
