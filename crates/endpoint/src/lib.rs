@@ -6,11 +6,15 @@
 //! given to the constructor, and output is pulled.
 
 mod event;
+pub mod message;
+mod path;
 mod rtt;
 mod seed;
 mod timer;
 
 pub use event::{CloseReason, Event, Observation};
+pub use message::Messages;
+pub use path::{PathObservation, PathState};
 pub use rtt::{RtoBounds, RttEstimator};
 pub use seed::{GENERATOR, Generator, Seed};
 pub use timer::Timer;
@@ -46,6 +50,12 @@ pub trait Endpoint {
     /// The endpoint's state for observers (windows in octets).
     fn observe(&self) -> Observation;
 
+    /// The state of a path of a transport with several, numbered from 0;
+    /// `None` beyond the last.
+    fn observe_path(&self, _path: usize) -> Option<PathObservation> {
+        None
+    }
+
     /// Key of the packets that this endpoint sends.
     fn flow_key(&self) -> FlowKey;
 }
@@ -75,6 +85,18 @@ pub trait ByteStream: Endpoint {
     /// No more data from this side: the end of the stream follows the data
     /// already written.
     fn close(&mut self);
+
+    /// What the peer writes after [`close`](Self::close) still arrives. Not so
+    /// in SCTP, whose applications close when they expect no more.
+    fn has_half_close(&self) -> bool {
+        true
+    }
+
+    /// Messages, of a transport that has them; used instead of `write` and
+    /// `read`.
+    fn messages(&mut self) -> Option<&mut dyn Messages> {
+        None
+    }
 
     /// Drops the connection at once and tells the peer.
     fn abort(&mut self);

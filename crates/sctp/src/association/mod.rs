@@ -13,6 +13,7 @@ mod data;
 mod handshake;
 mod heartbeat;
 mod input;
+mod messages;
 mod output;
 mod shutdown;
 mod timeout;
@@ -27,7 +28,9 @@ use crate::path::{Path, PathObservation, PathState};
 use crate::reassembly::Reassembly;
 use crate::state::State;
 use crate::tsn_map::TsnMap;
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Observation, Timer};
+use anabranch_endpoint::{
+    ByteStream, CloseReason, Endpoint, Event, Generator, Messages, Observation, Timer,
+};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::sctp::{Chunk, Chunks, SctpPacket};
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
@@ -132,6 +135,9 @@ pub struct Association {
     /// Answers INIT.
     passive: bool,
     local: Vec<Addr>,
+    /// Addresses of the peer, each with the own address that packets to it
+    /// leave from.
+    sources: Vec<(Addr, Addr)>,
     local_port: u16,
     peer_port: u16,
     generator: Generator,
@@ -237,6 +243,7 @@ impl Association {
             ended: false,
             passive,
             local: local.0.to_vec(),
+            sources: Vec::new(),
             local_port: local.1,
             peer_port: remote.1,
             generator,
@@ -279,6 +286,17 @@ impl Association {
         };
         association.set_paths(remote.0, remote.0[0]);
         association
+    }
+
+    /// Packets to the first address of each pair leave from the second, as a
+    /// host with a routing table has it. To addresses that are not there they
+    /// leave from the own address with the same place in its list.
+    #[must_use]
+    pub fn with_sources(mut self, pairs: &[(Addr, Addr)]) -> Association {
+        self.sources = pairs.to_vec();
+        let remote: Vec<_> = self.paths.iter().map(|path| path.remote).collect();
+        self.set_paths(&remote, remote[self.primary]);
+        self
     }
 
     /// Takes a message for sending.
@@ -376,7 +394,8 @@ impl Association {
             .iter()
             .enumerate()
             .map(|(i, remote)| {
-                let local = self.local[i % self.local.len()];
+                let source = self.sources.iter().find(|pair| pair.0 == *remote);
+                let local = source.map_or(self.local[i % self.local.len()], |pair| pair.1);
                 let state = if *remote == primary { PathState::Active } else { state };
                 Path::new(&self.config, local, *remote, state)
             })
@@ -486,6 +505,14 @@ impl ByteStream for Association {
         self.shut_down();
     }
 
+    fn has_half_close(&self) -> bool {
+        false
+    }
+
+    fn messages(&mut self) -> Option<&mut dyn Messages> {
+        Some(self)
+    }
+
     fn abort(&mut self) {
         self.abort_with(Vec::new(), CloseReason::Aborted);
     }
@@ -550,6 +577,10 @@ impl Endpoint for Association {
             fast_retransmits: self.paths.iter().map(|path| path.fast_retransmits).sum(),
             timeouts: self.paths.iter().map(|path| path.timeouts).sum(),
         }
+    }
+
+    fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        self.paths.get(path).map(Path::observe)
     }
 
     fn flow_key(&self) -> FlowKey {

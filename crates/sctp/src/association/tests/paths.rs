@@ -258,3 +258,28 @@ fn a_path_with_retransmissions_alone_is_idle() {
     assert!(alternate.packets >= 10, "retransmissions: {}", alternate.packets);
     assert!(alternate.heartbeats >= 2, "heartbeats: {}", alternate.heartbeats);
 }
+
+/// Sources beat places in the list: where a.x reaches b.y alone.
+#[test]
+fn packets_leave_from_the_source_of_their_destination() {
+    let (client, server) = ends(&plain(Config::rfc9260()), 2);
+    let pairs = [(CLIENT[0], SERVER[1]), (CLIENT[1], SERVER[0])];
+    let client = client.with_sources(&pairs.map(|(own, peer)| (peer, own)));
+    let mut pair = Pair::new(client, server.with_sources(&pairs), LATENCY, deliver);
+    pair.client.connect(Time::ZERO);
+    pair.client.write(1000);
+    pair.drive(at_ms(1000));
+    pair.client.set_primary(1);
+    pair.client.write(1000);
+    pair.drive(at_ms(2000));
+    assert_eq!(pair.server.observe().bytes_received, 2000);
+    let ways = |association: &Association| -> Vec<_> {
+        association.observe_paths().map(|path| (path.local, path.remote)).collect()
+    };
+    assert_eq!(ways(&pair.client), [(CLIENT[1], SERVER[0]), (CLIENT[0], SERVER[1])]);
+    assert_eq!(ways(&pair.server), [(SERVER[1], CLIENT[0]), (SERVER[0], CLIENT[1])]);
+    for line in &pair.log {
+        let (src, dst) = (line.packet.src, line.packet.dst);
+        assert!(pairs.contains(&(src, dst)) || pairs.contains(&(dst, src)), "{src:?} {dst:?}");
+    }
+}
