@@ -37,4 +37,7 @@ pub use error::{EmitError, ParseError};
 pub use icmp::{Icmp, IcmpKind, Quote};
 pub use packet::{Addr, Body, Ecn, FlowKey, Packet, Payload};
 pub use sctp::SctpPacket;
-pub use tcp::{RareOptions, SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};
+pub use tcp::{
+    FastOpenCookie, FastOpenOption, RareOptions, SackBlock, SackBlocks, TcpFlags, TcpOptions,
+    TcpSegment, Timestamps,
+};

@@ -5,7 +5,7 @@
 pub mod options;
 mod segment;
 
-pub use options::{OptionError, RareOptions};
+pub use options::{FastOpenCookie, FastOpenOption, OptionError, RareOptions};
 pub use segment::{TcpError, TcpView};
 
 use crate::packet::Payload;

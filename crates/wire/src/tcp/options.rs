@@ -9,18 +9,22 @@
 //! | 4 | 2 | SACK permitted | RFC 2018 §2 |
 //! | 5 | 2 + 8n | SACK | RFC 2018 §3 |
 //! | 8 | 10 | timestamps | RFC 7323 §3.2 |
+//! | 34 | 2 to 18 | Fast Open | RFC 7413 §4.1.1 |
+//! | 254 | 4 to 20 | Fast Open, experimental | RFC 7413 appendix A |
 //!
 //! Written in this order, which is that of the common stacks: MSS; SACK
 //! permitted with timestamps (a NOP pair stands in for the one that is
-//! absent); NOP, window scale; NOP, NOP, SACK; unknown options; end-of-list
+//! absent); NOP, window scale; NOP, NOP, SACK; Fast Open; unknown options; end-of-list
 //! octets up to a multiple of four.
 //!
 //! Read in any order and with any padding. The first option of a kind counts;
 //! a second one, and one whose length is not that of its kind, is kept among
 //! the unknown. Octets after the end of the list are ignored.
 
+mod fast_open;
 mod rare;
 
+pub use fast_open::{EXPERIMENTAL, FAST_OPEN, FastOpenCookie, FastOpenOption};
 pub use rare::RareOptions;
 
 use crate::error::EmitError;
@@ -165,7 +169,7 @@ impl TcpOptions {
                 Some(blocks) => self.sack = blocks,
                 None => return false,
             },
-            _ => return false,
+            _ => return self.take_rare(option),
         }
         true
     }
@@ -212,6 +216,7 @@ impl TcpOptions {
                 out.extend_from_slice(&right.0.to_be_bytes());
             }
         }
+        self.emit_rare(out);
         out.extend_from_slice(unknown);
         out.resize(end, END);
         Ok(())

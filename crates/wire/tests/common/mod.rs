@@ -2,8 +2,8 @@
 
 use anabranch_units::Serial32;
 use anabranch_wire::{
-    Addr, Body, Ecn, Icmp, IcmpKind, Packet, Payload, Quote, RareOptions, SackBlock, SackBlocks,
-    TcpFlags, TcpOptions, TcpSegment, Timestamps,
+    Addr, Body, Ecn, FastOpenCookie, FastOpenOption, Icmp, IcmpKind, Packet, Payload, Quote,
+    RareOptions, SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -31,9 +31,13 @@ fn sack() -> impl Strategy<Value = SackBlocks> {
     })
 }
 
+/// Kinds from 9 on that the crate understands.
+const UNDERSTOOD: [u8; 2] = [34, 254];
+
 /// Options of kinds that the crate does not understand, in a row.
 fn unknown() -> impl Strategy<Value = Box<[u8]>> {
-    let value = (9_u8..=255, vec(any::<u8>(), 0..12));
+    let kind = (9_u8..=255).prop_filter("unknown", |kind| !UNDERSTOOD.contains(kind));
+    let value = (kind, vec(any::<u8>(), 0..12));
     vec(value, 0..4).prop_map(|options| {
         let mut octets = Vec::new();
         for (kind, value) in options {
@@ -42,6 +46,15 @@ fn unknown() -> impl Strategy<Value = Box<[u8]>> {
         }
         octets.into()
     })
+}
+
+fn rare() -> impl Strategy<Value = RareOptions> {
+    let cookie = (vec(any::<u8>(), 0..=16), any::<bool>());
+    let fast_open = cookie.prop_map(|(octets, experimental)| {
+        let cookie = FastOpenCookie::new(&octets)?;
+        Some(FastOpenOption { cookie, experimental })
+    });
+    (fast_open, unknown()).prop_map(|(fast_open, unknown)| RareOptions { fast_open, unknown })
 }
 
 /// Options, also such as do not fit a header.
@@ -53,10 +66,10 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
         any::<bool>(),
         option::of(timestamps),
         sack(),
-        option::weighted(0.3, unknown()),
+        option::weighted(0.3, rare()),
     )
-        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, unknown)| {
-            let rare = unknown.map(|unknown| Box::new(RareOptions { unknown }));
+        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, rare)| {
+            let rare = rare.map(Box::new);
             TcpOptions { mss, window_scale, sack_permitted, timestamps, sack, rare }
         })
 }

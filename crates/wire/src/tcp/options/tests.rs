@@ -8,7 +8,7 @@ fn emitted(options: &TcpOptions) -> Vec<u8> {
 }
 
 fn unknown(octets: &[u8]) -> TcpOptions {
-    let rare = RareOptions { unknown: octets.into() };
+    let rare = RareOptions { unknown: octets.into(), ..Default::default() };
     TcpOptions { rare: Some(Box::new(rare)), ..TcpOptions::default() }
 }
 
