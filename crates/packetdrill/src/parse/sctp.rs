@@ -1,0 +1,205 @@
+//! SCTP packets (RFC 9260 and its extensions) in nplab's dialect: chunks with
+//! their fields by name. The tables say which names there are, and in which
+//! order fields stand; any field may be `...`, and `...` alone stands for all
+//! that follow.
+
+use super::Parsed;
+use super::call::{fields, value};
+use super::cursor::Cursor;
+use crate::script::{Field, SctpSpec, Value};
+
+/// Chunks, parameters and causes, and the fields of each; `*` at the end:
+/// parameters, causes or requests follow.
+const SHAPES: [(&str, &[&str]); 84] = [
+    // Chunks.
+    ("DATA", &["flgs", "len", "tsn", "sid", "ssn", "ppid"]),
+    ("I_DATA", &["flgs", "len", "tsn", "sid", "mid", "ppid", "fsn"]),
+    ("INIT", INIT),
+    ("INIT_ACK", INIT),
+    ("SACK", &["flgs", "cum_tsn", "a_rwnd", "gaps", "dups"]),
+    ("NR_SACK", &["flgs", "cum_tsn", "a_rwnd", "gaps", "nr_gaps", "dups"]),
+    ("HEARTBEAT", &["flgs", "*"]),
+    ("HEARTBEAT_ACK", &["flgs", "*"]),
+    ("ABORT", &["flgs", "*"]),
+    ("ERROR", &["flgs", "*"]),
+    ("SHUTDOWN", &["flgs", "cum_tsn"]),
+    ("SHUTDOWN_ACK", &["flgs"]),
+    ("SHUTDOWN_COMPLETE", &["flgs"]),
+    ("COOKIE_ECHO", &["flgs", "len", "val"]),
+    ("COOKIE_ACK", &["flgs"]),
+    ("ECNE", &["flgs", "tsn"]),
+    ("CWR", &["flgs", "tsn"]),
+    ("PAD", &["flgs", "len", "val"]),
+    ("RECONFIG", &["flgs", "*"]),
+    ("FORWARD_TSN", &["cum_tsn", "ids"]),
+    ("I_FORWARD_TSN", &["cum_tsn", "ids"]),
+    ("CHUNK", &["type", "flgs", "len", "val"]),
+    // Parameters.
+    ("HEARTBEAT_INFORMATION", &["len", "val"]),
+    ("IPV4_ADDRESS", &["addr"]),
+    ("IPV6_ADDRESS", &["addr"]),
+    ("STATE_COOKIE", &["len", "val"]),
+    ("UNRECOGNIZED_PARAMETER", &["params", "*"]),
+    ("UNRECOGNIZED_PARAMETERS", &["params", "*"]),
+    ("COOKIE_PRESERVATIVE", &["incr"]),
+    ("HOSTNAME_ADDRESS", &["addr"]),
+    ("SUPPORTED_ADDRESS_TYPES", &["types"]),
+    ("ECN_CAPABLE", &[]),
+    ("SUPPORTED_EXTENSIONS", &["types"]),
+    ("FORWARD_TSN_SUPPORTED", &[]),
+    ("ADAPTATION_CODE_POINT", &["val"]),
+    ("ADAPTATION_INDICATION", &["adaptation_code_point"]),
+    ("ZERO_CHECKSUM_ACCEPTABLE", &["edmid"]),
+    ("OUTGOING_SSN_RESET", OUTGOING),
+    ("OUTGOING_SSN_RESET_REQUEST", OUTGOING),
+    ("INCOMING_SSN_RESET", &["req_sn", "sids"]),
+    ("INCOMING_SSN_RESET_REQUEST", &["req_sn", "sids"]),
+    ("SSN_TSN_RESET", &["req_sn"]),
+    ("SSN_TSN_RESET_REQUEST", &["req_sn"]),
+    ("RECONFIG_RESPONSE", RESPONSE),
+    ("RESPONSE", RESPONSE),
+    ("ADD_OUTGOING_STREAMS", ADD),
+    ("ADD_OUTGOING_STREAMS_REQUEST", ADD),
+    ("ADD_INCOMING_STREAMS", ADD),
+    ("ADD_INCOMING_STREAMS_REQUEST", ADD),
+    ("PARAMETER", &["type", "len", "val"]),
+    // Causes.
+    ("INVALID_STREAM_IDENTIFIER", &["sid"]),
+    ("MISSING_MANDATORY_PARAMETER", &["types"]),
+    ("STALE_COOKIE_ERROR", &["staleness"]),
+    ("STALE_COOKIE", &["staleness"]),
+    ("OUT_OF_RESOURCES", &[]),
+    ("OUT_OF_RESOURCE", &[]),
+    ("UNRESOLVABLE_ADDRESS", &["param", "*"]),
+    ("UNRECOGNIZED_CHUNK_TYPE", &["chk"]),
+    ("UNRECOGNIZED_CHUNK", &["chk"]),
+    ("INVALID_MANDATORY_PARAMETER", &[]),
+    ("NO_USER_DATA", &["tsn"]),
+    ("COOKIE_RECEIVED_WHILE_SHUTDOWN", &[]),
+    ("COOKIE_RECEIVED_WHILE_SHUTTING_DOWN", &[]),
+    ("RESTART_WITH_NEW_ADDRESSES", &["params", "*"]),
+    ("USER_INITIATED_ABORT", &["info"]),
+    ("PROTOCOL_VIOLATION", &["info"]),
+    ("UNSUPPORTED_HMAC_ID", &["val"]),
+    ("CAUSE", &["code", "len", "info"]),
+    // Of dynamic addresses and authentication (RFC 5061, RFC 4895).
+    ("ASCONF", &["flgs", "*"]),
+    ("ASCONF_ACK", &["flgs", "*"]),
+    ("ADD_IP_ADDRESS", &["req_sn", "*"]),
+    ("DELETE_IP_ADDRESS", &["req_sn", "*"]),
+    ("SET_PRIMARY_ADDRESS", &["req_sn", "*"]),
+    ("AUTH", &["flgs", "len", "key", "hmac", "val"]),
+    ("RANDOM", &["len", "val"]),
+    ("CHUNKS", &["types"]),
+    ("CHUNK_LIST", &["types"]),
+    ("HMAC_ALGO", &["ids"]),
+    ("REQUESTED_HMAC_ALGO", &["ids"]),
+    ("PKTDROP", &["flgs", "*"]),
+    ("PACKET_DROP", &["flgs", "*"]),
+    ("STREAM_RESET", &["flgs", "*"]),
+    ("SET_PRIMARY", &["addr", "*"]),
+    ("ADAPTATION_LAYER_INDICATION", &["val"]),
+];
+const INIT: &[&str] = &["flgs", "tag", "a_rwnd", "os", "is", "tsn", "*"];
+const OUTGOING: &[&str] = &["req_sn", "resp_sn", "last_tsn", "sids"];
+const RESPONSE: &[&str] = &["resp_sn", "result", "sender_next_tsn", "receiver_next_tsn"];
+const ADD: &[&str] = &["req_sn", "number_of_new_streams"];
+
+pub(super) fn sctp(c: &mut Cursor<'_>) -> Parsed<SctpSpec> {
+    c.word("sctp")?;
+    let mut spec = SctpSpec {
+        tag: None,
+        bad_checksum: false,
+        zero_checksum: false,
+        udp: None,
+        chunks: Vec::new(),
+    };
+    if c.take("(") {
+        packet_fields(c, &mut spec)?;
+    }
+    if c.take("/") {
+        if !c.take_word("udp") {
+            return c.fail("`udp`");
+        }
+        c.expect("(")?;
+        let src = c.unsigned("a port")?;
+        c.expect(">")?;
+        spec.udp = Some((src, c.unsigned("a port")?));
+        c.expect(")")?;
+    }
+    c.expect(":")?;
+    loop {
+        spec.chunks.push(match c.take("[") {
+            true => Value::List(fields(c, "]")?),
+            false => shape(c)?,
+        });
+        if !c.take(";") {
+            return Ok(spec);
+        }
+    }
+}
+
+fn packet_fields(c: &mut Cursor<'_>, spec: &mut SctpSpec) -> Parsed<()> {
+    const EXPECTED: &str = "tag, bad_crc32c or zero_checksum";
+    loop {
+        let before = c.clone();
+        match c.word(EXPECTED)? {
+            "tag" => {
+                c.expect("=")?;
+                spec.tag = Some(c.unsigned("a tag")?);
+            }
+            "bad_crc32c" => spec.bad_checksum = true,
+            "zero_checksum" => spec.zero_checksum = true,
+            _ => {
+                *c = before;
+                return c.fail(EXPECTED);
+            }
+        }
+        if c.take(")") {
+            return Ok(());
+        }
+        c.expect(",")?;
+    }
+}
+
+/// A chunk, checked against the table with all that it holds.
+fn shape(c: &mut Cursor<'_>) -> Parsed<Value> {
+    c.skip_space();
+    let before = c.clone();
+    let tree = value(c)?;
+    if let Err(expected) = check(&tree) {
+        *c = before;
+        return c.fail(expected);
+    }
+    match tree {
+        Value::Tree(..) => Ok(tree),
+        _ => {
+            *c = before;
+            c.fail("a chunk: `DATA[...]`, or octets: `[0x00, ...]`")
+        }
+    }
+}
+
+/// Names and order of fields; the error says what would be right.
+fn check(value: &Value) -> Result<(), String> {
+    let Value::Tree(name, parts) = value else {
+        return value.fields().unwrap_or_default().iter().try_for_each(|it| check(&it.value));
+    };
+    let Some((_, shape)) = SHAPES.iter().find(|(known, _)| known == name) else {
+        return Err(format!("a known chunk, parameter or cause in place of `{name}`"));
+    };
+    let mut shape = shape.iter();
+    for Field { name: field, value, .. } in parts {
+        match field {
+            Some(field) => {
+                if !shape.any(|known| known == field) {
+                    return Err(format!("the fields of {name} in their order, not `{field}` here"));
+                }
+            }
+            None if matches!(value, Value::Any | Value::Tree(..)) => {}
+            None => return Err(format!("a name before the value `{value}` in {name}")),
+        }
+        check(value)?;
+    }
+    Ok(())
+}

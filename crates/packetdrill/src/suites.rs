@@ -1,0 +1,92 @@
+//! Suites of scripts on disk.
+//!
+//! An index is a text file with a line a script: suite, path within the suite
+//! and category, with tabs between; lines that start with `#` do not count.
+//! The scripts lie in the folder that is called like the index without its
+//! extension. In a folder without an index every `.pkt` file counts, under
+//! the name of the folder right below the given one (its suite) and of the
+//! folder that holds it (its category).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One script of a suite.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Listed {
+    /// The suite: `google`.
+    pub suite: String,
+    /// What it tests: `tcp-blocking`.
+    pub category: String,
+    /// Path within the suite.
+    pub path: String,
+    /// The file.
+    pub file: PathBuf,
+}
+
+/// The scripts of the index or folder at `place`, in order of suite,
+/// category and path.
+///
+/// # Errors
+/// When something cannot be read, or a line of the index has no three
+/// columns.
+pub fn list(place: &Path) -> io::Result<Vec<Listed>> {
+    let mut listed = match fs::metadata(place)?.is_dir() {
+        true => {
+            let mut listed = Vec::new();
+            walk(place, place, &mut listed)?;
+            listed
+        }
+        false => read_index(place)?,
+    };
+    listed.sort();
+    Ok(listed)
+}
+
+fn read_index(index: &Path) -> io::Result<Vec<Listed>> {
+    let folder = index.with_extension("");
+    let lines = fs::read_to_string(index)?;
+    let lines = lines.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| match line.split('\t').collect::<Vec<_>>()[..] {
+            [suite, path, category] => Ok(Listed {
+                suite: suite.into(),
+                category: category.trim().into(),
+                path: path.into(),
+                file: folder.join(suite).join(path),
+            }),
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!(
+                    "{}:{}: expected suite, path and category with tabs between",
+                    index.display(),
+                    number + 1
+                ),
+            )),
+        })
+        .collect()
+}
+
+fn walk(root: &Path, folder: &Path, listed: &mut Vec<Listed>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let file = entry?.path();
+        if file.is_dir() {
+            walk(root, &file, listed)?;
+        } else if file.extension().is_some_and(|it| it == "pkt") {
+            let name = |it: Option<&std::ffi::OsStr>| {
+                it.map_or(String::new(), |it| it.to_string_lossy().into_owned())
+            };
+            let below = file.strip_prefix(root).unwrap_or(&file);
+            let mut parts = below.components();
+            let suite = match below.components().count() {
+                1 => name(root.file_name()),
+                _ => name(parts.next().map(|it| it.as_os_str())),
+            };
+            let category = name(file.parent().and_then(Path::file_name));
+            let path = parts.as_path().to_string_lossy().into_owned();
+            listed.push(Listed { suite, category, path, file });
+        }
+    }
+    Ok(())
+}
