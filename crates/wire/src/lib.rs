@@ -38,6 +38,6 @@ pub use icmp::{Icmp, IcmpKind, Quote};
 pub use packet::{Addr, Body, Ecn, FlowKey, Packet, Payload};
 pub use sctp::SctpPacket;
 pub use tcp::{
-    FastOpenCookie, FastOpenOption, RareOptions, SackBlock, SackBlocks, TcpFlags, TcpOptions,
-    TcpSegment, Timestamps,
+    AccEcn, AccEcnOrder, FastOpenCookie, FastOpenOption, RareOptions, SackBlock, SackBlocks,
+    TcpFlags, TcpOptions, TcpSegment, Timestamps,
 };

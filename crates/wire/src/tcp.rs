@@ -5,7 +5,7 @@
 pub mod options;
 mod segment;
 
-pub use options::{FastOpenCookie, FastOpenOption, OptionError, RareOptions};
+pub use options::{AccEcn, AccEcnOrder, FastOpenCookie, FastOpenOption, OptionError, RareOptions};
 pub use segment::{TcpError, TcpView};
 
 use crate::packet::Payload;
@@ -110,6 +110,9 @@ pub struct TcpOptions {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks.
     pub sack: SackBlocks,
+    /// Octets by ECN codepoint (RFC 9768); in a box, so that a packet stays
+    /// small.
+    pub acc_ecn: Option<Box<AccEcn>>,
     /// What few segments carry; [`TcpOptions::parse`] makes no empty box.
     pub rare: Option<Box<RareOptions>>,
 }
@@ -118,7 +121,7 @@ impl TcpOptions {
     /// Length on the wire, padded to a multiple of four. Layout: MSS 4; SACK
     /// permitted 2, window scale 3, timestamps 10 and SACK 2 + 8n, each padded
     /// with leading NOPs to a multiple of four (SACK permitted and timestamps
-    /// share one word's padding), then the rare ones.
+    /// share one word's padding), then AccECN 2 + 3n and the rare ones.
     pub fn wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
@@ -134,6 +137,9 @@ impl TcpOptions {
         }
         if !self.sack.is_empty() {
             len += 4 + 8 * self.sack.as_slice().len() as u32;
+        }
+        if let Some(acc_ecn) = &self.acc_ecn {
+            len += acc_ecn.wire_len();
         }
         if let Some(rare) = &self.rare {
             len += rare.wire_len();

@@ -14,8 +14,8 @@ use anabranch_wire::sctp::{
     Cause, Chunk, Chunks, DataChunk, DataFlags, GapBlock, SackChunk, SctpPacket,
 };
 use anabranch_wire::{
-    Addr, AddressBook, Body, Packet, Payload, SackBlock, SackBlocks, TcpFlags, TcpOptions,
-    TcpSegment, Timestamps,
+    AccEcn, AccEcnOrder, Addr, AddressBook, Body, Packet, Payload, SackBlock, SackBlocks, TcpFlags,
+    TcpOptions, TcpSegment, Timestamps,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -96,10 +96,16 @@ fn fields_are_those_that_were_written() {
         ..TcpOptions::default()
     };
     let ack = TcpOptions { timestamps, sack, ..TcpOptions::default() };
+    let counted = TcpOptions {
+        timestamps,
+        acc_ecn: Some(Box::new(AccEcn::new(AccEcnOrder::One, 3, 7, 8, 9))),
+        ..TcpOptions::default()
+    };
     let packets = [
         data(100, TcpFlags::SYN, syn, 0),
         data(101, TcpFlags::ACK, ack, 0),
         data(101, TcpFlags::ACK.union(TcpFlags::PSH), TcpOptions::default(), 1460),
+        data(101, TcpFlags::ACK.union(TcpFlags::AE), counted, 0),
     ];
     for (name, book) in [("ipv4", AddressBook::new()), ("ipv6", AddressBook::dense_ipv6())] {
         let mut writer = Writer::new(Vec::new()).unwrap();
@@ -120,18 +126,22 @@ fn fields_are_those_that_were_written() {
             "tcp.options.timestamp.tsval",
             "tcp.options.sack_le",
             "tcp.options.sack_re",
+            "tcp.options.acc_ecn.ee0b",
+            "tcp.options.acc_ecn.eceb",
+            "tcp.options.acc_ecn.ee1b",
             "tcp.len",
         ];
         let more = if name == "ipv6" { 20 } else { 0 };
         assert_eq!(
             tshark(&capture, "tcp.checksum.status == 1", &fields),
             [
-                format!("1500.000000123|a-b|{}|100|1460|7|11|||0", 60 + more),
-                format!("1500.000000124|a-b|{}|101|||11|2000,5000|3460,6460|0", 72 + more),
-                format!("1500.000000125|a-b|{}|101||||||1460", 1500 + more),
+                format!("1500.000000123|a-b|{}|100|1460|7|11||||||0", 60 + more),
+                format!("1500.000000124|a-b|{}|101|||11|2000,5000|3460,6460||||0", 72 + more),
+                format!("1500.000000125|a-b|{}|101|||||||||1460", 1500 + more),
+                format!("1500.000000126|a-b|{}|101|||11|||7|8|9|0", 64 + more),
             ]
         );
-        for (number, flags) in [("1", "0x002"), ("2", "0x010"), ("3", "0x018")] {
+        for (number, flags) in [("1", "0x002"), ("2", "0x010"), ("3", "0x018"), ("4", "0x110")] {
             let filter = format!("tcp.flags == {flags}");
             assert_eq!(tshark(&capture, &filter, &["frame.number"]), [number]);
         }

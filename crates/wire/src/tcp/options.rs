@@ -11,19 +11,22 @@
 //! | 8 | 10 | timestamps | RFC 7323 §3.2 |
 //! | 34 | 2 to 18 | Fast Open | RFC 7413 §4.1.1 |
 //! | 254 | 4 to 20 | Fast Open, experimental | RFC 7413 appendix A |
+//! | 172, 174 | 2 + 3n | AccECN | RFC 9768 §3.2.3 |
 //!
 //! Written in this order, which is that of the common stacks: MSS; SACK
 //! permitted with timestamps (a NOP pair stands in for the one that is
-//! absent); NOP, window scale; NOP, NOP, SACK; Fast Open; unknown options; end-of-list
-//! octets up to a multiple of four.
+//! absent); NOP, window scale; NOP, NOP, SACK; AccECN; Fast Open; unknown
+//! options; end-of-list octets up to a multiple of four.
 //!
 //! Read in any order and with any padding. The first option of a kind counts;
 //! a second one, and one whose length is not that of its kind, is kept among
 //! the unknown. Octets after the end of the list are ignored.
 
+mod accecn;
 mod fast_open;
 mod rare;
 
+pub use accecn::{ACC_ECN0, ACC_ECN1, AccEcn, AccEcnOrder};
 pub use fast_open::{EXPERIMENTAL, FAST_OPEN, FastOpenCookie, FastOpenOption};
 pub use rare::RareOptions;
 
@@ -169,6 +172,9 @@ impl TcpOptions {
                 Some(blocks) => self.sack = blocks,
                 None => return false,
             },
+            (ACC_ECN0 | ACC_ECN1, value) if self.acc_ecn.is_none() => {
+                self.acc_ecn = Some(Box::new(AccEcn::parse(option.kind, value)));
+            }
             _ => return self.take_rare(option),
         }
         true
@@ -215,6 +221,9 @@ impl TcpOptions {
                 out.extend_from_slice(&left.0.to_be_bytes());
                 out.extend_from_slice(&right.0.to_be_bytes());
             }
+        }
+        if let Some(acc_ecn) = &self.acc_ecn {
+            acc_ecn.emit(out);
         }
         self.emit_rare(out);
         out.extend_from_slice(unknown);

@@ -2,8 +2,9 @@
 
 use anabranch_units::Serial32;
 use anabranch_wire::{
-    Addr, Body, Ecn, FastOpenCookie, FastOpenOption, Icmp, IcmpKind, Packet, Payload, Quote,
-    RareOptions, SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps,
+    AccEcn, AccEcnOrder, Addr, Body, Ecn, FastOpenCookie, FastOpenOption, Icmp, IcmpKind, Packet,
+    Payload, Quote, RareOptions, SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment,
+    Timestamps,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -32,7 +33,7 @@ fn sack() -> impl Strategy<Value = SackBlocks> {
 }
 
 /// Kinds from 9 on that the crate understands.
-const UNDERSTOOD: [u8; 2] = [34, 254];
+const UNDERSTOOD: [u8; 4] = [34, 172, 174, 254];
 
 /// Options of kinds that the crate does not understand, in a row.
 fn unknown() -> impl Strategy<Value = Box<[u8]>> {
@@ -57,6 +58,13 @@ fn rare() -> impl Strategy<Value = RareOptions> {
     (fast_open, unknown()).prop_map(|(fast_open, unknown)| RareOptions { fast_open, unknown })
 }
 
+fn acc_ecn() -> impl Strategy<Value = Box<AccEcn>> {
+    (any::<bool>(), 0_u8..=3, any::<[u32; 3]>()).prop_map(|(first, fields, [e0b, ceb, e1b])| {
+        let order = if first { AccEcnOrder::Zero } else { AccEcnOrder::One };
+        Box::new(AccEcn::new(order, fields, e0b, ceb, e1b))
+    })
+}
+
 /// Options, also such as do not fit a header.
 pub fn options() -> impl Strategy<Value = TcpOptions> {
     let timestamps = any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo });
@@ -66,11 +74,12 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
         any::<bool>(),
         option::of(timestamps),
         sack(),
+        option::of(acc_ecn()),
         option::weighted(0.3, rare()),
     )
-        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, rare)| {
+        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, acc_ecn, rare)| {
             let rare = rare.map(Box::new);
-            TcpOptions { mss, window_scale, sack_permitted, timestamps, sack, rare }
+            TcpOptions { mss, window_scale, sack_permitted, timestamps, sack, acc_ecn, rare }
         })
 }
 
