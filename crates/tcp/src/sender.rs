@@ -1,15 +1,17 @@
 //! What every recovery scheme needs to know of the sending side: sequence
 //! variables, scoreboard, window, and the rules that all schemes share (how
-//! the window grows with an ACK, how it shrinks, going back after a timeout).
+//! the window grows with an ACK). How it shrinks, and going back after a timeout,
+//! is in [`reduce`]; what is done only where somebody watches, in [`watch`].
+
+mod reduce;
+mod watch;
 
 use crate::config::{Config, Counting};
 use crate::range_set::Range;
 use crate::scoreboard::Scoreboard;
 use crate::send_log::SendLog;
 use crate::undo::Undo;
-use anabranch_congestion::{
-    Acked, Cause, Congestion, CongestionEvent, Controller, Feedback, PathView,
-};
+use anabranch_congestion::{Acked, Congestion, Controller, PathView};
 use anabranch_endpoint::RttEstimator;
 use anabranch_units::{Rate, Serial32, Span, Time};
 use anabranch_wire::SackBlock;
@@ -185,19 +187,6 @@ impl Sender {
         64 + (self.max - self.una) / (self.mss / 2)
     }
 
-    /// What F-RTO lets leave while what was outstanding at a timeout waits is
-    /// out of turn: SND.NXT stays.
-    #[inline(never)]
-    fn watch_order(&mut self, range: Range, nxt: u64) {
-        if let Some(undo) = &mut self.undo
-            && range.start >= self.max
-            && undo.takes_new_segment()
-            && self.going_back
-        {
-            self.nxt = nxt;
-        }
-    }
-
     /// The scoreboard may hold one more range.
     fn holds_one_more(&self) -> bool {
         let ranges = self.board.sacked().count() as u64;
@@ -232,54 +221,9 @@ impl Sender {
         (sacked, dsack)
     }
 
-    /// The duplicate that SACK blocks report: the first, where it lies below
-    /// the ACK or inside the second (RFC 2883 §4).
-    #[inline(never)]
-    pub fn duplicate(&self, iss: Serial32, ack: u64, blocks: &[SackBlock]) -> Option<Range> {
-        let range = |block: &SackBlock| {
-            let start = block.left.expand(iss, self.una)?;
-            let end = block.right.expand(iss, self.una)?;
-            (start < end && end <= self.max).then_some(Range { start, end })
-        };
-        let first = range(blocks.first()?)?;
-        let held = || blocks.get(1).and_then(range);
-        let inside = |by: Range| by.start <= first.start && first.end <= by.end;
-        (first.end <= ack || held().is_some_and(inside)).then_some(first)
-    }
-
-    /// The ACK is read, the scheme not yet asked.
-    #[inline(never)]
-    pub fn on_ack_read(&mut self, ack: &Ack) {
-        if let Some(log) = &mut self.log {
-            log.on_ack(ack.now, ack.delivered);
-        }
-    }
-
-    /// Everybody has heard of the ACK.
-    pub fn on_ack_done(&mut self) {
-        if let Some(log) = &mut self.log {
-            log.end_ack();
-        }
-    }
-
     /// A SACK block; returns the octets newly SACKed.
     pub fn on_sack(&mut self, block: Range) -> u64 {
         if self.watched { self.on_watched_sack(block) } else { self.board.on_sack(block).0 }
-    }
-
-    #[inline(never)]
-    fn on_watched_sack(&mut self, block: Range) -> u64 {
-        self.look_for_reordering(block);
-        let Some(log) = &mut self.log else { return self.board.on_sack(block).0 };
-        let Range { mut start, end } = block;
-        let mut new = 0;
-        // Gap by gap: what was SACKed before is not looked at again.
-        while let Some(gap) = self.board.hole(start, end) {
-            new += self.board.on_sack(gap).0;
-            log.on_sacked(gap, self.board.sacked());
-            start = gap.end;
-        }
-        new
     }
 
     /// The cumulative ACK moved to `una`, beyond the old one; returns the octets
@@ -296,14 +240,6 @@ impl Sender {
             self.nxt = self.max; // beyond what F-RTO sent out of turn
         }
         self.board.on_cumulative_ack(una).0
-    }
-
-    #[inline(never)]
-    fn watch_advance(&mut self, una: u64) {
-        self.look_for_reordering(Range { start: self.una, end: una });
-        if let Some(log) = &mut self.log {
-            log.on_cumulative_ack(una);
-        }
     }
 
     /// The range that the next segment in order would take: at `nxt`, around
@@ -355,15 +291,6 @@ impl Sender {
         (self.max < end).then_some(Range { start: self.max, end })
     }
 
-    /// Octets newly lost, now that everything below `edge` that is not SACKed
-    /// is: above where the last question left off.
-    pub fn lost_below(&mut self, edge: u64) -> u64 {
-        let Some(log) = &mut self.log else { return 0 };
-        let from = log.lost_edge.max(self.una);
-        log.lost_edge = from.max(edge);
-        if edge <= from { 0 } else { self.board.holes_between(from, edge) }
-    }
-
     /// One full segment from `start` for sending again, not beyond what was
     /// sent before nor into what is SACKed.
     pub fn segment_at(&self, start: u64) -> Range {
@@ -400,31 +327,6 @@ impl Sender {
         self.congestion.on_ack(&Acked { now: ack.now, bytes, rtt }, &path);
     }
 
-    /// What the window algorithm hears of the round-trip time: with a log, a
-    /// sample with every ACK; without, that of the segment being timed.
-    fn rtt_of(&self, ack: &Ack) -> Option<Span> {
-        let logged = self.log.as_ref().and_then(|log| log.rtt_sample(ack.now));
-        logged.or(ack.rtt)
-    }
-
-    /// What `ack` told, for window algorithms that want to hear of each. All
-    /// else that it caused has happened; `in_flight` is what it left.
-    pub fn on_feedback(&mut self, ack: &Ack, lost: u64, in_flight: u64, in_recovery: bool) {
-        let min_rtt = self.rtt.min_rtt();
-        let feedback = Feedback {
-            now: ack.now,
-            acked: ack.acked,
-            delivered: ack.delivered,
-            lost,
-            marked: if self.echoed { ack.delivered } else { 0 },
-            rtt: self.rtt_of(ack),
-            rate: self.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
-            in_recovery,
-        };
-        let path = self.path(in_flight);
-        self.congestion.on_feedback(&feedback, &path);
-    }
-
     /// `range` is about to leave, with `octets` of data: the window algorithm
     /// and the send log hear of it.
     pub fn on_sending(&mut self, now: Time, range: Range, octets: u64) {
@@ -435,134 +337,11 @@ impl Sender {
         }
     }
 
-    #[inline(never)]
-    fn watch_sending(&mut self, now: Time, range: Range) {
-        if self.logging {
-            let flight = self.flight();
-            self.log.get_or_insert_default().on_sent(now, range, flight);
-        }
-        if let Some(undo) = &mut self.undo
-            && range.start < self.max
-        {
-            undo.on_resent(now, range.len());
-        }
-    }
-
     /// A duplicate ACK arrived.
     pub fn count_dupack(&mut self) {
         if self.dupacks == 0 {
             self.nxt_before_dupacks = self.nxt;
         }
         self.dupacks += 1;
-    }
-
-    /// What is outstanding was too big for the path: it is sent again from
-    /// `una`, in smaller segments, without a reduction of the window.
-    pub fn resend_smaller(&mut self) {
-        self.board.forget_retransmissions();
-        self.nxt = self.una;
-        self.recover = self.max;
-        self.going_back = true;
-        self.dupacks = 0;
-    }
-
-    /// Loss was detected by acknowledgments: shrinks the window, and remembers
-    /// how far had been sent. What limited transmit sent is not in the flight
-    /// that is halved (RFC 5681 §3.2 step 2).
-    pub fn enter_recovery(&mut self, now: Time, prior_in_flight: u64) {
-        let flight = match self.dupacks {
-            0 => prior_in_flight,
-            _ => self.nxt_before_dupacks - self.una,
-        };
-        self.on_loss(now, flight);
-        self.fast_retransmits += 1;
-    }
-
-    /// A loss among `flight` octets: shrinks the window, and remembers how far
-    /// had been sent.
-    pub fn on_loss(&mut self, now: Time, flight: u64) {
-        if let Some(undo) = &mut self.undo {
-            undo.on_fast_retransmit(self.una);
-        }
-        // Once per window of data, for marks and losses together
-        // (RFC 3168 §6.1.2).
-        if self.una >= self.cwr_point {
-            let path = self.path(flight);
-            let signal = CongestionEvent { now, cause: Cause::Loss };
-            self.congestion.on_congestion(&signal, &path);
-        }
-        self.recover = self.max;
-    }
-
-    /// The retransmission timer expired (RFC 5681 §3.1, RFC 6675 §5.1):
-    /// shrinks the window to one segment and goes back to `una`. SACKed octets
-    /// are remembered and not sent again.
-    pub fn go_back(&mut self, now: Time) {
-        self.on_timeout(now);
-        self.nxt = self.una;
-        self.going_back = true;
-    }
-
-    /// The retransmission timer expired: shrinks the window to one segment. RFC
-    /// 5681 §3.1 halves all that is outstanding. While a lost retransmission
-    /// waits for its timer that becomes many windows, most of which have
-    /// arrived: of it no more than a window counts. What was SACKed is forgotten only
-    /// where the receiver shows that it has discarded it: the first segment not
-    /// acknowledged among it (RFC 2018 §8).
-    pub fn on_timeout(&mut self, now: Time) {
-        if let Some(undo) = &mut self.undo {
-            undo.on_timeout(self.una, self.recover);
-        }
-        let path = self.path(self.flight().min(self.cwnd()));
-        let signal = CongestionEvent { now, cause: Cause::Timeout };
-        self.congestion.on_congestion(&signal, &path);
-        self.rtt.on_timeout();
-        self.board.forget_retransmissions();
-        if self.board.sacked().first().is_some_and(|r| r.start <= self.una) {
-            self.board.forget_sacked();
-            if let Some(log) = &mut self.log {
-                log.on_reneging();
-            }
-        }
-        self.recover = self.max;
-        self.dupacks = 0;
-        self.forget_reordering();
-        self.timeouts += 1;
-    }
-
-    /// The last reduction was needless (RFC 4015 §3.2): the window is what it
-    /// was, nothing is sent again any more, and a new loss may be detected.
-    ///
-    /// Deviation: the window algorithm restores its own state, as Linux does,
-    /// where §3.2 step 7 computes one from FlightSize.
-    pub fn undo_reduction(&mut self) {
-        self.congestion.on_undo();
-        self.rtt.reset_backoff();
-        self.board.forget_retransmissions();
-        if let Some(log) = &mut self.log {
-            log.find_lost();
-        }
-        self.nxt = self.nxt.max(self.max); // §3.2 step 5
-        self.going_back = false;
-        self.recover = self.una;
-        self.dupacks = 0;
-    }
-
-    /// A round-trip sample. After a needless timeout the estimate is lifted to
-    /// it (RFC 4015 §3.2 step 8).
-    pub fn on_rtt_sample(&mut self, rtt: Span) {
-        self.rtt.on_sample(rtt);
-        if let Some(undo) = &mut self.undo
-            && undo.take_adaptation()
-        {
-            self.rtt.lift(rtt);
-        }
-    }
-
-    /// The duplicate ACKs, or what was SACKed, may signal a new loss: the data
-    /// that was outstanding at the last loss or timeout has been acknowledged
-    /// (RFC 6582 §3.2 step 2, RFC 6675 §5.1).
-    pub fn may_enter_recovery(&self) -> bool {
-        self.una >= self.recover && !self.going_back
     }
 }

@@ -1,0 +1,118 @@
+//! What loss does to the window and to the sequence variables, and how it is
+//! undone: the rules that all schemes share.
+
+use super::Sender;
+use anabranch_congestion::{Cause, CongestionEvent, Controller};
+use anabranch_units::{Span, Time};
+
+impl Sender {
+    /// What is outstanding was too big for the path: it is sent again from
+    /// `una`, in smaller segments, without a reduction of the window.
+    pub fn resend_smaller(&mut self) {
+        self.board.forget_retransmissions();
+        self.nxt = self.una;
+        self.recover = self.max;
+        self.going_back = true;
+        self.dupacks = 0;
+    }
+
+    /// Loss was detected by acknowledgments: shrinks the window, and remembers
+    /// how far had been sent. What limited transmit sent is not in the flight
+    /// that is halved (RFC 5681 §3.2 step 2).
+    pub fn enter_recovery(&mut self, now: Time, prior_in_flight: u64) {
+        let flight = match self.dupacks {
+            0 => prior_in_flight,
+            _ => self.nxt_before_dupacks - self.una,
+        };
+        self.on_loss(now, flight);
+        self.fast_retransmits += 1;
+    }
+
+    /// A loss among `flight` octets: shrinks the window, and remembers how far
+    /// had been sent.
+    pub fn on_loss(&mut self, now: Time, flight: u64) {
+        if let Some(undo) = &mut self.undo {
+            undo.on_fast_retransmit(self.una);
+        }
+        // Once per window of data, for marks and losses together
+        // (RFC 3168 §6.1.2).
+        if self.una >= self.cwr_point {
+            let path = self.path(flight);
+            let signal = CongestionEvent { now, cause: Cause::Loss };
+            self.congestion.on_congestion(&signal, &path);
+        }
+        self.recover = self.max;
+    }
+
+    /// The retransmission timer expired (RFC 5681 §3.1, RFC 6675 §5.1):
+    /// shrinks the window to one segment and goes back to `una`. SACKed octets
+    /// are remembered and not sent again.
+    pub fn go_back(&mut self, now: Time) {
+        self.on_timeout(now);
+        self.nxt = self.una;
+        self.going_back = true;
+    }
+
+    /// The retransmission timer expired: shrinks the window to one segment. RFC
+    /// 5681 §3.1 halves all that is outstanding. While a lost retransmission
+    /// waits for its timer that becomes many windows, most of which have
+    /// arrived: of it no more than a window counts. What was SACKed is forgotten only
+    /// where the receiver shows that it has discarded it: the first segment not
+    /// acknowledged among it (RFC 2018 §8).
+    pub fn on_timeout(&mut self, now: Time) {
+        if let Some(undo) = &mut self.undo {
+            undo.on_timeout(self.una, self.recover);
+        }
+        let path = self.path(self.flight().min(self.cwnd()));
+        let signal = CongestionEvent { now, cause: Cause::Timeout };
+        self.congestion.on_congestion(&signal, &path);
+        self.rtt.on_timeout();
+        self.board.forget_retransmissions();
+        if self.board.sacked().first().is_some_and(|r| r.start <= self.una) {
+            self.board.forget_sacked();
+            if let Some(log) = &mut self.log {
+                log.on_reneging();
+            }
+        }
+        self.recover = self.max;
+        self.dupacks = 0;
+        self.forget_reordering();
+        self.timeouts += 1;
+    }
+
+    /// The last reduction was needless (RFC 4015 §3.2): the window is what it
+    /// was, nothing is sent again any more, and a new loss may be detected.
+    ///
+    /// Deviation: the window algorithm restores its own state, as Linux does,
+    /// where §3.2 step 7 computes one from FlightSize.
+    pub fn undo_reduction(&mut self) {
+        self.congestion.on_undo();
+        self.rtt.reset_backoff();
+        self.board.forget_retransmissions();
+        if let Some(log) = &mut self.log {
+            log.find_lost();
+        }
+        self.nxt = self.nxt.max(self.max); // §3.2 step 5
+        self.going_back = false;
+        self.recover = self.una;
+        self.dupacks = 0;
+    }
+
+    /// A round-trip sample. After a needless timeout the estimate is lifted to
+    /// it (RFC 4015 §3.2 step 8).
+    pub fn on_rtt_sample(&mut self, rtt: Span) {
+        self.rtt.on_sample(rtt);
+        if let Some(undo) = &mut self.undo
+            && undo.take_adaptation()
+        {
+            self.rtt.lift(rtt);
+        }
+    }
+
+    /// The duplicate ACKs, or what was SACKed, may signal a new loss: the data
+    /// that was outstanding at the last loss or timeout has been acknowledged
+    /// (RFC 6582 §3.2 step 2, RFC 6675 §5.1).
+    pub fn may_enter_recovery(&self) -> bool {
+        self.una >= self.recover && !self.going_back
+    }
+}

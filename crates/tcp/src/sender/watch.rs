@@ -1,0 +1,124 @@
+//! What a sender does where somebody watches: the send log is written, the
+//! witnesses of needless reductions hear of everything, and window algorithms
+//! that want to hear of each ACK do.
+
+use super::{Ack, Sender};
+use crate::range_set::Range;
+use anabranch_congestion::{Controller, Feedback};
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::SackBlock;
+
+impl Sender {
+    /// What F-RTO lets leave while what was outstanding at a timeout waits is
+    /// out of turn: SND.NXT stays.
+    #[inline(never)]
+    pub(super) fn watch_order(&mut self, range: Range, nxt: u64) {
+        if let Some(undo) = &mut self.undo
+            && range.start >= self.max
+            && undo.takes_new_segment()
+            && self.going_back
+        {
+            self.nxt = nxt;
+        }
+    }
+
+    /// The duplicate that SACK blocks report: the first, where it lies below
+    /// the ACK or inside the second (RFC 2883 §4).
+    #[inline(never)]
+    pub fn duplicate(&self, iss: Serial32, ack: u64, blocks: &[SackBlock]) -> Option<Range> {
+        let range = |block: &SackBlock| {
+            let start = block.left.expand(iss, self.una)?;
+            let end = block.right.expand(iss, self.una)?;
+            (start < end && end <= self.max).then_some(Range { start, end })
+        };
+        let first = range(blocks.first()?)?;
+        let held = || blocks.get(1).and_then(range);
+        let inside = |by: Range| by.start <= first.start && first.end <= by.end;
+        (first.end <= ack || held().is_some_and(inside)).then_some(first)
+    }
+
+    /// The ACK is read, the scheme not yet asked.
+    #[inline(never)]
+    pub fn on_ack_read(&mut self, ack: &Ack) {
+        if let Some(log) = &mut self.log {
+            log.on_ack(ack.now, ack.delivered);
+        }
+    }
+
+    /// Everybody has heard of the ACK.
+    pub fn on_ack_done(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.end_ack();
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn on_watched_sack(&mut self, block: Range) -> u64 {
+        self.look_for_reordering(block);
+        let Some(log) = &mut self.log else { return self.board.on_sack(block).0 };
+        let Range { mut start, end } = block;
+        let mut new = 0;
+        // Gap by gap: what was SACKed before is not looked at again.
+        while let Some(gap) = self.board.hole(start, end) {
+            new += self.board.on_sack(gap).0;
+            log.on_sacked(gap, self.board.sacked());
+            start = gap.end;
+        }
+        new
+    }
+
+    #[inline(never)]
+    pub(super) fn watch_advance(&mut self, una: u64) {
+        self.look_for_reordering(Range { start: self.una, end: una });
+        if let Some(log) = &mut self.log {
+            log.on_cumulative_ack(una);
+        }
+    }
+
+    /// Octets newly lost, now that everything below `edge` that is not SACKed
+    /// is: above where the last question left off.
+    pub fn lost_below(&mut self, edge: u64) -> u64 {
+        let Some(log) = &mut self.log else { return 0 };
+        let from = log.lost_edge.max(self.una);
+        log.lost_edge = from.max(edge);
+        if edge <= from { 0 } else { self.board.holes_between(from, edge) }
+    }
+
+    /// What the window algorithm hears of the round-trip time: with a log, a
+    /// sample with every ACK; without, that of the segment being timed.
+    pub(super) fn rtt_of(&self, ack: &Ack) -> Option<Span> {
+        let logged = self.log.as_ref().and_then(|log| log.rtt_sample(ack.now));
+        logged.or(ack.rtt)
+    }
+
+    /// What `ack` told, for window algorithms that want to hear of each. All
+    /// else that it caused has happened; `in_flight` is what it left.
+    pub fn on_feedback(&mut self, ack: &Ack, lost: u64, in_flight: u64, in_recovery: bool) {
+        let min_rtt = self.rtt.min_rtt();
+        let feedback = Feedback {
+            now: ack.now,
+            acked: ack.acked,
+            delivered: ack.delivered,
+            lost,
+            marked: if self.echoed { ack.delivered } else { 0 },
+            rtt: self.rtt_of(ack),
+            rate: self.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
+            in_recovery,
+        };
+        let path = self.path(in_flight);
+        self.congestion.on_feedback(&feedback, &path);
+    }
+
+    #[inline(never)]
+    pub(super) fn watch_sending(&mut self, now: Time, range: Range) {
+        if self.logging {
+            let flight = self.flight();
+            self.log.get_or_insert_default().on_sent(now, range, flight);
+        }
+        if let Some(undo) = &mut self.undo
+            && range.start < self.max
+        {
+            undo.on_resent(now, range.len());
+        }
+    }
+}
