@@ -26,36 +26,119 @@ impl Octets {
     /// are ignored.
     pub fn write_at(&mut self, offset: u64, octets: &[u8]) {
         let skip = self.start.saturating_sub(offset).min(octets.len() as u64) as usize;
-        let at = (offset + skip as u64 - self.start) as usize;
         let octets = &octets[skip..];
-        let end = at + octets.len();
-        if self.data.len() < end {
-            self.data.resize(end, 0);
+        if octets.is_empty() {
+            return;
         }
-        for (slot, octet) in self.data.range_mut(at..end).zip(octets) {
-            *slot = *octet;
+        let at = (offset + skip as u64 - self.start) as usize;
+        let kept = self.data.len();
+        if at > kept {
+            self.data.resize(at, 0);
         }
+        let (over, new) = octets.split_at(kept.saturating_sub(at).min(octets.len()));
+        let (first, second) = self.data.as_mut_slices();
+        let split = first.len().saturating_sub(at).min(over.len());
+        if split > 0 {
+            first[at..at + split].copy_from_slice(&over[..split]);
+        }
+        if split < over.len() {
+            let at = at.saturating_sub(first.len());
+            second[at..at + over.len() - split].copy_from_slice(&over[split..]);
+        }
+        self.data.extend(new);
     }
     /// A copy of the octets from `offset`; zeros beyond what is kept.
     pub fn copy(&self, offset: u64, len: usize) -> Vec<u8> {
-        let at = (offset - self.start) as usize;
-        let mut copy: Vec<u8> = self.data.iter().skip(at).take(len).copied().collect();
+        let mut copy = Vec::with_capacity(len);
+        for part in self.slices((offset - self.start) as usize, len) {
+            copy.extend_from_slice(part);
+        }
         copy.resize(len, 0);
         copy
     }
     /// Takes octets from the start.
     pub fn take(&mut self, buf: &mut [u8]) {
-        let kept = self.data.len().min(buf.len());
-        for (slot, octet) in buf.iter_mut().zip(self.data.drain(..kept)) {
-            *slot = octet;
-        }
+        let [first, second] = self.slices(0, buf.len());
+        let kept = first.len() + second.len();
+        buf[..first.len()].copy_from_slice(first);
+        buf[first.len()..kept].copy_from_slice(second);
         buf[kept..].fill(0);
+        self.data.drain(..kept);
         self.start += buf.len() as u64;
+    }
+    /// At most `len` octets from the `at`-th kept one on, in two pieces.
+    fn slices(&self, at: usize, len: usize) -> [&[u8]; 2] {
+        let (first, second) = self.data.as_slices();
+        let mid = first.len();
+        let end = at.saturating_add(len).min(self.data.len());
+        let at = at.min(end);
+        [&first[at.min(mid)..end.min(mid)], &second[at.max(mid) - mid..end.max(mid) - mid]]
     }
     /// Drops what lies below `offset`.
     pub fn drop_below(&mut self, offset: u64) {
         let n = offset.saturating_sub(self.start);
         self.data.drain(..(n as usize).min(self.data.len()));
         self.start += n;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_endpoint::Generator;
+
+    /// Random operations beside a vector that never forgets: the ring wraps
+    /// around, pieces overlap, gaps are filled later.
+    #[test]
+    fn any_sequence_of_operations_gives_the_octets_of_a_plain_vector() {
+        let mut generator = Generator::from_u64(7);
+        let mut below = move |n: u64| generator.below(n);
+        for _ in 0..50 {
+            let mut octets = Octets::starting_at(1);
+            let mut model = vec![0_u8];
+            let mut start = 1;
+            for step in 0..400 {
+                let piece: Vec<u8> = (0..below(40)).map(|i| (step + i) as u8).collect();
+                let kept = model.len() as u64 - start;
+                match below(5) {
+                    0 => {
+                        octets.append(&piece);
+                        model.extend(&piece);
+                    }
+                    1 => {
+                        let at = start.saturating_sub(5) + below(kept + 20);
+                        octets.write_at(at, &piece);
+                        let end = at as usize + piece.len();
+                        if !piece.is_empty() && end as u64 > start {
+                            model.resize(model.len().max(end), 0);
+                        }
+                        for (i, octet) in piece.iter().enumerate() {
+                            let at = at as usize + i;
+                            if at as u64 >= start {
+                                model[at] = *octet;
+                            }
+                        }
+                    }
+                    2 => {
+                        let mut buf = vec![7; below(kept + 1) as usize];
+                        octets.take(&mut buf);
+                        let from = start as usize;
+                        assert_eq!(buf, model[from..from + buf.len()]);
+                        start += buf.len() as u64;
+                    }
+                    3 => {
+                        start += below(kept.min(30) + 1);
+                        octets.drop_below(start);
+                    }
+                    _ => {
+                        let (at, len) = (start + below(kept + 1), below(60) as usize);
+                        let mut expected = model[at as usize..].to_vec();
+                        expected.resize(len, 0);
+                        assert_eq!(octets.copy(at, len), expected);
+                    }
+                }
+                assert_eq!(octets.len(), model.len() as u64 - start);
+            }
+        }
     }
 }
