@@ -77,18 +77,18 @@ fn strip(name: &str, text: &str) -> Result<String, ParseError> {
         // Where the thing that begins here ends, and whether it counts.
         let (len, keep) = if rest.starts_with("//") {
             (rest.find('\n').unwrap_or(rest.len()), false)
-        } else if rest.starts_with("/*") {
-            let end = rest[2..].find("*/").map(|end| end + 4);
+        } else if let Some(inside) = rest.strip_prefix("/*") {
+            let end = inside.find("*/").map(|end| end + 4);
             (end.ok_or_else(|| error(name, text, at, "`*/`", "the end of the script"))?, false)
-        } else if rest.starts_with('`') {
-            let end = rest[1..].find('`').map(|end| end + 2);
+        } else if let Some(inside) = rest.strip_prefix('`') {
+            let end = inside.find('`').map(|end| end + 2);
             let closing = "a closing backquote";
             (end.ok_or_else(|| error(name, text, at, closing, "the end of the script"))?, true)
         } else if rest.starts_with("%{") {
             let end = rest.find("}%").map(|end| end + 2);
             (end.ok_or_else(|| error(name, text, at, "`}%`", "the end of the script"))?, true)
-        } else if rest.starts_with('"') {
-            let end = rest[1..].find(['"', '\n']).map(|end| end + 2);
+        } else if let Some(inside) = rest.strip_prefix('"') {
+            let end = inside.find(['"', '\n']).map(|end| end + 2);
             (end.ok_or_else(|| error(name, text, at, "`\"`", "the end of the script"))?, true)
         } else {
             (rest.chars().next().map_or(1, char::len_utf8), true)
