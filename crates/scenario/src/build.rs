@@ -132,6 +132,9 @@ fn add_nodes(scenario: &Scenario, builder: &mut SimulationBuilder<Connection>) -
             first.get_or_insert(node);
             nodes.push(node);
         }
+        if let Some(node) = first {
+            builder.configure_host(node, host.config);
+        }
     }
     nodes.extend(scenario.routers.iter().map(|name| builder.router(name)));
     nodes

@@ -4,6 +4,7 @@ use crate::app::{AppState, Stage};
 use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
 use crate::flow::{FlowId, FlowSpec};
+use crate::host::{HostConfig, Hosts};
 use crate::observe::Observers;
 use crate::ports::Ports;
 use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
@@ -32,6 +33,7 @@ pub struct SimulationBuilder<E> {
     schedule: Vec<Scheduled>,
     stage: Stage,
     icmp: bool,
+    hosts: Vec<(NodeId, HostConfig)>,
     error: Option<BuildError>,
 }
 
@@ -129,6 +131,7 @@ impl<E> Default for SimulationBuilder<E> {
             schedule: Vec::new(),
             stage: Stage::new(),
             icmp: false,
+            hosts: Vec::new(),
             error: None,
         }
     }
@@ -163,6 +166,13 @@ impl<E: ByteStream> SimulationBuilder<E> {
     /// The host of an interface; any other node itself.
     fn owner(&self, node: NodeId) -> NodeId {
         self.owners.get(&node).copied().unwrap_or(node)
+    }
+
+    /// What a host does besides passing packets on; once for each host.
+    pub fn configure_host(&mut self, host: NodeId, config: HostConfig) {
+        if config != HostConfig::default() {
+            self.hosts.push((host, config));
+        }
     }
 
     /// Adds a router.
@@ -279,7 +289,11 @@ impl<E: ByteStream> SimulationBuilder<E> {
         }
         self.schedule.sort();
         let nodes = (0..self.node_names.len() as u32).map(NodeId);
-        let fabric = Fabric {
+        let starts = (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).0);
+        let bound = self.bound.iter().flatten().map(|&(node, port)| (self.owner(node), port));
+        let owners = nodes.clone().map(|node| self.owner(node));
+        let hosts = Hosts::new(&self.hosts, owners, starts, bound);
+        let mut fabric = Fabric {
             now: Time::ZERO,
             events: Tournament::new(self.links.len()),
             ends: (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).1).collect(),
@@ -288,10 +302,13 @@ impl<E: ByteStream> SimulationBuilder<E> {
             routes,
             is_router: nodes.map(|node| self.topology.is_router(node)).collect(),
             observers: Observers::default(),
+            watched: false,
+            hosts,
             handled: 0,
             drops: NodeDrops::default(),
             icmp: self.icmp,
         };
+        fabric.set_watched();
         let mut sim = Simulation {
             fabric,
             timers: EventQueue::new(self.endpoints.len()),

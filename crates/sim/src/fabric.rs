@@ -2,6 +2,7 @@
 //! links' pending events.
 
 use crate::flow::{FlowId, Side};
+use crate::host::Hosts;
 use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
 use crate::tournament::Tournament;
 use anabranch_network::{
@@ -21,6 +22,10 @@ pub(crate) struct Fabric {
     pub routes: Routes,
     pub is_router: Vec<bool>,
     pub observers: Observers,
+    /// Observers or hosts want to hear what happens: [`Fabric::set_watched`].
+    pub watched: bool,
+    /// Hosts with something special.
+    pub hosts: Option<Box<Hosts>>,
     /// Link events handled.
     pub handled: u64,
     pub drops: NodeDrops,
@@ -42,14 +47,23 @@ pub struct NodeDrops {
     pub checksum: u64,
 }
 
-/// Tells the observers what a link tells.
+/// Tells observers and hosts what a link tells.
 struct Tap<'a> {
     observers: &'a mut Observers,
-    link: u32,
+    hosts: &'a mut Option<Box<Hosts>>,
+    link: LinkId,
+    /// While a packet is offered to the link.
+    offered: bool,
 }
 
 impl LinkWatch for Tap<'_> {
     fn link_event(&mut self, now: Time, event: LinkEvent, packet: &Packet) {
+        if let Some(hosts) = self.hosts {
+            hosts.on_link(now, self.link, event, packet, self.offered);
+        }
+        if !self.observers.packets() {
+            return;
+        }
         let kind = match event {
             LinkEvent::Enqueued { starts, departs } => {
                 PacketEventKind::Enqueued { starts, departs }
@@ -62,15 +76,16 @@ impl LinkWatch for Tap<'_> {
             LinkEvent::Dropped(reason) => PacketEventKind::Dropped(reason),
             LinkEvent::Delivered => PacketEventKind::Delivered,
         };
-        let place = Place::Link(LinkId(self.link));
+        let place = Place::Link(self.link);
         self.observers.packet(now, PacketEvent { kind, place, flow: None }, packet);
     }
 }
 
 macro_rules! watch {
-    ($fabric:ident, $link:expr, $tap:ident) => {
-        if $fabric.observers.packets() {
-            $tap = Tap { observers: &mut $fabric.observers, link: $link };
+    ($fabric:ident, $link:expr, $offered:expr, $tap:ident) => {
+        if $fabric.watched {
+            let (observers, hosts) = (&mut $fabric.observers, &mut $fabric.hosts);
+            $tap = Tap { observers, hosts, link: LinkId($link), offered: $offered };
             Some(&mut $tap as &mut dyn LinkWatch)
         } else {
             None
@@ -89,12 +104,47 @@ impl Fabric {
             let event = PacketEvent { kind, place: Place::Node(node), flow: Some(flow) };
             self.observers.packet(self.now, event, &packet);
         }
+        let packet = match &mut self.hosts {
+            None => Some(packet),
+            Some(hosts) => hosts.send(self.now, node, packet),
+        };
+        if let Some(packet) = packet {
+            self.inject(packet);
+        }
+    }
+
+    /// A packet comes to the links of the node that it names as its source.
+    #[inline]
+    pub(crate) fn inject(&mut self, packet: Packet) {
+        let node = NodeId(packet.src.0);
         let id = self.pool.insert(packet);
         self.route(node, id);
     }
 
+    /// Whether an endpoint may be polled for packets.
+    #[inline]
+    pub(crate) fn may_poll(&mut self, endpoint: u32) -> bool {
+        match &mut self.hosts {
+            None => true,
+            Some(hosts) => hosts.may_poll(self.now, endpoint),
+        }
+    }
+
+    /// When the first host has something to do by itself.
+    #[inline]
+    pub(crate) fn hosts_due(&self) -> Time {
+        self.hosts.as_ref().map_or(Time::NEVER, |hosts| hosts.due())
+    }
+
+    /// To be called when observers have been attached.
+    pub(crate) fn set_watched(&mut self) {
+        let by_hosts = self.hosts.as_ref().is_some_and(|hosts| hosts.watch_links());
+        self.watched = by_hosts || self.observers.packets() || self.observers.events();
+    }
+
     /// Handles link events up to and including `until`, until a packet reaches
-    /// the host that it is addressed to; the caller releases it.
+    /// the host that it is addressed to, which the caller releases, or until
+    /// one has given a host something to do.
     pub(crate) fn run(&mut self, until: Time) -> Option<(NodeId, PacketId)> {
         loop {
             let (at, link) = self.events.peek();
@@ -105,7 +155,7 @@ impl Fabric {
             self.now = at;
             self.handled += 1;
             let mut tap;
-            let watch = watch!(self, link, tap);
+            let watch = watch!(self, link, false, tap);
             let it = &mut self.links[link as usize];
             let delivered = it.handle_event(at, &mut self.pool, watch);
             let next = it.next_event();
@@ -117,8 +167,13 @@ impl Fabric {
                 }
                 self.forward(node, id);
             }
-            if self.observers.events() {
-                self.after_event();
+            if self.watched {
+                if self.observers.events() {
+                    self.after_event();
+                }
+                if self.hosts_due() <= at {
+                    return None;
+                }
             }
         }
     }
@@ -150,7 +205,7 @@ impl Fabric {
             self.report_too_big(node, link, id);
         }
         let mut tap;
-        let watch = watch!(self, link.0, tap);
+        let watch = watch!(self, link.0, true, tap);
         let it = &mut self.links[link.0 as usize];
         if let Some(next) = it.offer(self.now, id, &mut self.pool, watch) {
             self.events.set(link.0, next);

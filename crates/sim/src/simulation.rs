@@ -1,7 +1,7 @@
 //! A simulation: the loop over links, endpoints' timers and flows' dates.
 //!
 //! Events are ordered by (time, class, source): at one date, first the starts
-//! and stops of flows, then links, then timers, each class by number. A timer
+//! and stops of flows, then links, then hosts, then timers, each class by number. A timer
 //! is re-armed lazily: its event is only moved to an earlier date, and one
 //! that comes too early is set again.
 
@@ -10,12 +10,13 @@ use crate::events::EventQueue;
 use crate::fabric::Fabric;
 pub use crate::fabric::NodeDrops;
 use crate::flow::{FlowId, FlowResult, Side};
+use crate::host::HostTask;
 use crate::observe::{Handle, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::ports::Ports;
 use anabranch_endpoint::{ByteStream, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId};
 use anabranch_units::{Span, Time};
-use anabranch_wire::Body;
+use anabranch_wire::{Body, Packet};
 
 /// A simulation of flows between endpoints of type `E`.
 pub struct Simulation<E> {
@@ -86,7 +87,9 @@ impl<E: ByteStream> Simulation<E> {
 
     /// Attaches an observer; best before the first event.
     pub fn attach<O: Observer + Send + 'static>(&mut self, observer: O) -> Handle<O> {
-        self.fabric.observers.attach(observer)
+        let handle = self.fabric.observers.attach(observer);
+        self.fabric.set_watched();
+        handle
     }
 
     /// An attached observer.
@@ -200,7 +203,7 @@ impl<E: ByteStream> Simulation<E> {
         const TICK: Span = Span::from_picos(1);
         while !(to_completion && self.unfinished == 0) {
             let scheduled = self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |it| it.at);
-            let timer = self.timers.first();
+            let timer = self.timers.first().min(self.fabric.hosts_due());
             if scheduled != Time::ZERO {
                 // Links go before timers at one date, and after starts and stops.
                 let before = if scheduled == Time::NEVER { scheduled } else { scheduled - TICK };
@@ -209,14 +212,18 @@ impl<E: ByteStream> Simulation<E> {
                     continue;
                 }
             }
-            let next = scheduled.min(timer);
+            // A link may have given a host something to do.
+            let hosts = self.fabric.hosts_due();
+            let next = scheduled.min(timer).min(hosts);
             if next > end || next == Time::NEVER {
                 return;
             }
             self.fabric.now = next;
             self.host_events += 1;
-            if scheduled <= timer {
+            if scheduled == next {
                 self.handle_scheduled();
+            } else if hosts == next {
+                self.handle_host();
             } else {
                 self.handle_timer();
             }
@@ -230,17 +237,15 @@ impl<E: ByteStream> Simulation<E> {
             self.fabric.drop(node, id, DropReason::Checksum);
             return self.end_event();
         }
+        let now = self.fabric.now;
         let packet = self.fabric.pool.packet(id);
-        let port = match &packet.body {
-            Body::Tcp(segment) => segment.dst_port,
-            // To whoever sent what it quotes.
-            Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
-            Body::Sctp(sctp) => sctp.dst_port,
-            // Protocols without ports: the endpoint at port 0.
-            Body::Other { .. } => 0,
-        };
-        if let Some(index) = self.ports.endpoint(node, port) {
-            let now = self.fabric.now;
+        if let Some(hosts) = &mut self.fabric.hosts
+            && hosts.receive(now, node, packet)
+        {
+            self.fabric.pool.release(id);
+            return self.end_event();
+        }
+        if let Some(index) = self.ports.endpoint(node, port(packet)) {
             if self.fabric.observers.packets() {
                 let kind = PacketEventKind::Received;
                 let flow = Some(owner(index));
@@ -249,14 +254,38 @@ impl<E: ByteStream> Simulation<E> {
             }
             self.endpoints[index as usize].endpoint.handle_input(now, packet);
             self.fabric.pool.release(id);
-            let due = self.service(index);
-            if due < self.timers.date(index) {
-                self.timers.set(index, due);
-            }
+            self.service_and_set_timer(index);
         } else {
             self.fabric.drop(node, id, DropReason::NoEndpoint);
         }
         self.end_event();
+    }
+
+    /// A host has something to do.
+    #[cold]
+    fn handle_host(&mut self) {
+        let now = self.fabric.now;
+        let hosts = self.fabric.hosts.as_mut().expect("only hosts have such events");
+        match hosts.next_task(now) {
+            HostTask::Send(packet) => self.fabric.inject(packet),
+            HostTask::Poll(index) => self.service_and_set_timer(index),
+            HostTask::Nothing => {}
+            HostTask::Receive(packet) => {
+                let node = NodeId(packet.dst.0);
+                let Some(index) = self.ports.endpoint(node, port(&packet)) else {
+                    let id = self.fabric.pool.insert(packet);
+                    return self.fabric.drop(node, id, DropReason::NoEndpoint);
+                };
+                if self.fabric.observers.packets() {
+                    let kind = PacketEventKind::Received;
+                    let flow = Some(owner(index));
+                    let event = PacketEvent { kind, place: Place::Node(node), flow };
+                    self.fabric.observers.packet(now, event, &packet);
+                }
+                self.endpoints[index as usize].endpoint.handle_input(now, &packet);
+                self.service_and_set_timer(index);
+            }
+        }
     }
 
     fn handle_timer(&mut self) {
@@ -271,6 +300,10 @@ impl<E: ByteStream> Simulation<E> {
                 app.handle_timeout(now, endpoint, &mut self.stage);
             }
             due = self.service(index);
+            if due <= now && self.fabric.hosts.as_ref().is_some_and(|it| it.is_held(index)) {
+                // It waits to be polled, and is called then.
+                due = Time::NEVER;
+            }
             assert!(due > now, "handle_timeout leaves no deadline in the past: {due} at {now}");
         }
         self.timers.set(index, due);
@@ -289,10 +322,15 @@ impl<E: ByteStream> Simulation<E> {
             } else {
                 app.start(now, endpoint, &mut self.stage);
             }
-            let due = self.service(index);
-            if due < self.timers.date(index) {
-                self.timers.set(index, due);
-            }
+            self.service_and_set_timer(index);
+        }
+    }
+
+    #[inline]
+    fn service_and_set_timer(&mut self, index: u32) {
+        let due = self.service(index);
+        if due < self.timers.date(index) {
+            self.timers.set(index, due);
         }
     }
 
@@ -310,7 +348,9 @@ impl<E: ByteStream> Simulation<E> {
                     self.unfinished -= 1;
                 }
             }
-            while let Some(packet) = endpoint.poll_transmit(now) {
+            while self.fabric.may_poll(index)
+                && let Some(packet) = endpoint.poll_transmit(now)
+            {
                 self.fabric.send(packet, (flow, side));
             }
             if !heard {
@@ -328,6 +368,19 @@ impl<E: ByteStream> Simulation<E> {
         if self.fabric.observers.events() {
             self.fabric.after_event();
         }
+    }
+}
+
+/// The port of the endpoint that a packet is for.
+#[inline]
+fn port(packet: &Packet) -> u16 {
+    match &packet.body {
+        Body::Tcp(segment) => segment.dst_port,
+        // To whoever sent what it quotes.
+        Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
+        Body::Sctp(sctp) => sctp.dst_port,
+        // Protocols without ports: the endpoint at port 0.
+        Body::Other { .. } => 0,
     }
 }
 

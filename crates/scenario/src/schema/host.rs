@@ -2,6 +2,9 @@
 
 use crate::InputError;
 use crate::fields::Fields;
+use crate::quantity::Quantity;
+use anabranch_sim::HostConfig;
+use anabranch_units::Span;
 use toml::{Table, Value};
 
 /// A host.
@@ -12,6 +15,8 @@ pub struct HostSpec {
     /// Names of its interfaces, the first of which is meant where the host is
     /// named; none for a host with a single one, which needs no name.
     pub interfaces: Vec<String>,
+    /// What it does besides passing packets on.
+    pub config: HostConfig,
 }
 
 /// Most interfaces of a host.
@@ -22,7 +27,7 @@ const ALLOWED: &str = "the hosts: names such as \"a\", or tables such as { name 
 impl HostSpec {
     /// A host with nothing special.
     pub fn named(name: &str) -> HostSpec {
-        HostSpec { name: name.to_owned(), interfaces: Vec::new() }
+        HostSpec { name: name.to_owned(), interfaces: Vec::new(), config: HostConfig::default() }
     }
 
     /// The field `hosts`.
@@ -49,6 +54,8 @@ impl HostSpec {
             }
             host.interfaces = interfaces;
         }
+        (host.config.receive, host.config.send) = read_processing(f)?;
+        host.config.backpressure = f.quantity("backpressure")?;
         f.finish()?;
         Ok(host)
     }
@@ -73,8 +80,30 @@ impl HostSpec {
             let names = self.interfaces.iter().map(|it| Value::from(it.as_str())).collect();
             table.insert("interfaces".into(), Value::Array(names));
         }
+        let HostConfig { receive, send, backpressure } = self.config;
+        if (receive, send) != (Span::ZERO, Span::ZERO) {
+            let fields = [("receive", receive), ("send", send)];
+            let fields = fields.map(|(name, it)| (name.to_owned(), it.write().into()));
+            table.insert("processing".into(), Value::Table(Table::from_iter(fields)));
+        }
+        if let Some(octets) = backpressure {
+            table.insert("backpressure".into(), octets.write().into());
+        }
         Value::Table(table)
     }
+}
+
+/// The times to receive and to send a packet: one for both, or a table.
+fn read_processing(f: &Fields<'_>) -> Result<(Span, Span), InputError> {
+    if let Some(Value::Table(table)) = f.get("processing") {
+        let f = Fields::new(f.path("processing"), table);
+        let times = (f.quantity("receive")?, f.quantity("send")?);
+        f.finish()?;
+        return Ok((times.0.unwrap_or_default(), times.1.unwrap_or_default()));
+    }
+    let allowed = format!("{}, or {{ receive = \"50 us\", send = \"20 us\" }}", Span::ALLOWED);
+    let both = f.quantity("processing").map_err(|_| f.error("processing", allowed))?;
+    Ok((both.unwrap_or_default(), both.unwrap_or_default()))
 }
 
 /// The name of an element of the field `hosts`, before it is read.
@@ -85,6 +114,8 @@ pub(crate) fn name_of(item: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use crate::Scenario;
+    use anabranch_sim::HostConfig;
+    use anabranch_units::{Bytes, Span};
 
     const REST: &str = r#"
         links = [{ ends = ["a", "b"], rate = "1 Mbit/s", delay = "5 ms" }]
@@ -177,6 +208,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_special_is_read_and_written() {
+        for (fields, receive, send, backpressure) in [
+            (r#"processing = "50 us""#, 50, 50, None),
+            ("processing = { receive = \"7 us\" }", 7, 0, None),
+            (r#"backpressure = "3 kB", processing = { send = "9 us" }"#, 0, 9, Some(Bytes(3000))),
+            (r#"backpressure = "0 B""#, 0, 0, Some(Bytes(0))),
+        ] {
+            let s = read(&format!("[\"a\", {{ name = \"b\", {fields} }}]")).unwrap();
+            let (receive, send) = (Span::from_micros(receive), Span::from_micros(send));
+            assert_eq!(s.hosts[1].config, HostConfig { receive, send, backpressure }, "{fields}");
+            assert_eq!(Scenario::from_toml(&s.resolved_toml(), "again"), Ok(s));
+        }
+    }
+
+    #[test]
     fn wrong_hosts_are_named() {
         for (hosts, expected) in [
             ("7", "field `hosts`: value `7`: allowed: the hosts: names such as"),
@@ -197,6 +243,18 @@ mod tests {
             (
                 r#"["a", { name = "b", interfaces = ["x.1"] }]"#,
                 "field `hosts[1].interfaces[0]`: value `\"x.1\"`: allowed: 1 to 100 letters",
+            ),
+            (
+                r#"["a", { name = "b", processing = 7 }]"#,
+                "field `hosts[1].processing`: value `7`: allowed: a time such as",
+            ),
+            (
+                r#"["a", { name = "b", processing = { recv = "1 us" } }]"#,
+                "field `hosts[1].processing.recv`: value `1 us`: allowed: no field",
+            ),
+            (
+                r#"["a", { name = "b", backpressure = "2 packets" }]"#,
+                "field `hosts[1].backpressure`: value `2 packets`: allowed: ",
             ),
         ] {
             let said = read(hosts).unwrap_err();

@@ -1,0 +1,198 @@
+//! Hosts as end systems: the time that each packet takes them, and
+//! back-pressure from the queue in front of their outgoing link.
+//!
+//! *Processing.* A host has one processor, without a limit to what waits for
+//! it (`processor.rs`). A packet that arrives occupies it before its endpoint
+//! hears of it, one that an endpoint sends before it comes to the link. Timers
+//! and applications take no time. What waits here is in no link.
+//!
+//! *Back-pressure.* An endpoint is not polled for packets while more than a
+//! number of its octets have left it and have not begun their transmission;
+//! it is polled again when enough of them have. Of Kalampoukas, Varma and
+//! Ramakrishnan's remedies (ToN 1998) it is the one at the end system's
+//! connections; Linux's small queues (`tcp_limit_output_bytes`) count
+//! alike, but until the transmission has ended. It knows no protocol: all
+//! packets of an endpoint count and wait, acknowledgments too.
+//!
+//! Hosts without either cost nothing; a simulation without such hosts has no
+//! [`Hosts`].
+
+mod backpressure;
+mod processor;
+
+use crate::events::EventQueue;
+use anabranch_network::{LinkEvent, LinkId, NodeId};
+use anabranch_units::{Bytes, Span, Time};
+use anabranch_wire::Packet;
+use backpressure::Backpressure;
+use processor::{Done, Processor};
+use std::collections::BTreeMap;
+
+/// What a host does besides passing packets between endpoints and links at
+/// once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HostConfig {
+    /// Processing time of each packet that it receives.
+    pub receive: Span,
+    /// Processing time of each packet that it sends.
+    pub send: Span,
+    /// An endpoint is not polled for packets while more than these octets of
+    /// it, IP headers included, wait for the line.
+    pub backpressure: Option<Bytes>,
+}
+
+/// What such a host has to do.
+#[derive(Debug)]
+pub(crate) enum HostTask {
+    /// An endpoint hears of a packet.
+    Receive(Packet),
+    /// A packet comes to the link.
+    Send(Packet),
+    /// An endpoint is polled again.
+    Poll(u32),
+    /// Nothing after all.
+    Nothing,
+}
+
+/// The hosts that have something special.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    /// Which of `systems` a node is; [`PLAIN`] for none.
+    of_node: Vec<u32>,
+    /// The same of the node that a link leaves.
+    of_link: Vec<u32>,
+    systems: Vec<System>,
+    /// When each of `systems` has something to do.
+    due: EventQueue,
+    backpressure: Option<Backpressure>,
+}
+
+const PLAIN: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct System {
+    processor: Processor,
+    /// There is back-pressure.
+    is_limited: bool,
+}
+
+impl Hosts {
+    /// Of the hosts with these configurations; `None` when nothing is special.
+    /// `owners` gives the host of each node, itself for most; `starts` are the
+    /// nodes that links leave, `bound` the host and port of each endpoint.
+    pub(crate) fn new(
+        configs: &[(NodeId, HostConfig)],
+        owners: impl Iterator<Item = NodeId>,
+        starts: impl Iterator<Item = NodeId>,
+        bound: impl Iterator<Item = (NodeId, u16)>,
+    ) -> Option<Box<Hosts>> {
+        let mut numbers = BTreeMap::new();
+        let mut systems = Vec::new();
+        for (node, config) in configs {
+            numbers.insert(*node, systems.len() as u32);
+            let processor = Processor::new(config.receive, config.send);
+            let is_limited = config.backpressure.is_some();
+            systems.push(System { processor, is_limited });
+        }
+        let number = |host: NodeId| numbers.get(&host).copied().unwrap_or(PLAIN);
+        let of_node: Vec<u32> = owners.map(number).collect();
+        let of_link = starts.map(|node| of_node[node.0 as usize]).collect();
+        let any_limit = systems.iter().any(|it: &System| it.is_limited);
+        let limits = configs.iter().map(|it| it.1.backpressure.map(|octets| octets.0));
+        let bound = bound.map(|(host, port)| (number(host), port));
+        let backpressure = any_limit.then(|| Backpressure::new(limits, bound));
+        let due = EventQueue::new(systems.len());
+        let some = !systems.is_empty();
+        some.then(|| Box::new(Hosts { of_node, of_link, systems, due, backpressure }))
+    }
+
+    /// The hosts want to hear what happens on links.
+    pub(crate) fn watch_links(&self) -> bool {
+        self.backpressure.is_some()
+    }
+
+    /// When the first of them has something to do.
+    pub(crate) fn due(&self) -> Time {
+        self.due.first()
+    }
+
+    /// A packet that came to its host; true when the host keeps a copy for
+    /// now and will hand that to the endpoint.
+    pub(crate) fn receive(&mut self, now: Time, node: NodeId, packet: &Packet) -> bool {
+        let number = self.of_node[node.0 as usize];
+        let Some(system) = self.systems.get_mut(number as usize) else { return false };
+        let taken = system.processor.receive(now, packet);
+        if taken {
+            self.set_due(number);
+        }
+        taken
+    }
+
+    /// A packet of an endpoint; `None` when the host keeps it for now.
+    pub(crate) fn send(&mut self, now: Time, node: NodeId, packet: Packet) -> Option<Packet> {
+        let number = self.of_node[node.0 as usize];
+        let Some(system) = self.systems.get_mut(number as usize) else { return Some(packet) };
+        if let Some(it) = self.backpressure.as_mut().filter(|_| system.is_limited) {
+            it.on_sent(number, &packet);
+        }
+        let packet = system.processor.send(now, packet);
+        if packet.is_none() {
+            self.set_due(number);
+        }
+        packet
+    }
+
+    /// Whether an endpoint may be polled for packets. One that may not comes
+    /// back as [`HostTask::Poll`].
+    pub(crate) fn may_poll(&mut self, now: Time, endpoint: u32) -> bool {
+        let Some(it) = &mut self.backpressure else { return true };
+        let Some(host) = it.refuses(now, endpoint) else { return true };
+        self.set_due(host);
+        false
+    }
+
+    /// The endpoint is not being polled for now.
+    pub(crate) fn is_held(&self, endpoint: u32) -> bool {
+        self.backpressure.as_ref().is_some_and(|it| it.is_held(endpoint))
+    }
+
+    /// Something happened on a link; `offered`: while a packet was offered.
+    pub(crate) fn on_link(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        event: LinkEvent,
+        packet: &Packet,
+        offered: bool,
+    ) {
+        let number = self.of_link[link.0 as usize];
+        let Some(system) = self.systems.get(number as usize) else { return };
+        if let Some(it) = self.backpressure.as_mut().filter(|_| system.is_limited) {
+            it.on_link(now, number, event, packet, offered);
+            self.set_due(number);
+        }
+    }
+
+    /// The date of [`Hosts::due`] has come.
+    pub(crate) fn next_task(&mut self, now: Time) -> HostTask {
+        let Some((_, number)) = self.due.peek() else { return HostTask::Nothing };
+        let system = &mut self.systems[number as usize];
+        let task = match system.processor.take_done(now) {
+            Some(Done::Received(packet)) => HostTask::Receive(packet),
+            Some(Done::Sent(packet)) => HostTask::Send(packet),
+            None => {
+                let it = self.backpressure.as_mut();
+                let ready = it.and_then(|it| it.take_ready(now, number));
+                ready.map_or(HostTask::Nothing, HostTask::Poll)
+            }
+        };
+        self.set_due(number);
+        task
+    }
+
+    fn set_due(&mut self, number: u32) {
+        let busy = self.systems[number as usize].processor.due();
+        let held = self.backpressure.as_ref().map_or(Time::NEVER, |it| it.due(number));
+        self.due.set(number, busy.min(held));
+    }
+}

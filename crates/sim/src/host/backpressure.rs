@@ -1,0 +1,160 @@
+//! What each endpoint has in front of the line, and who waits to be polled.
+
+use anabranch_network::LinkEvent;
+use anabranch_units::Time;
+use anabranch_wire::{Body, Packet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+#[derive(Debug)]
+pub(super) struct Backpressure {
+    /// Endpoints by host and port.
+    endpoints: BTreeMap<(u32, u16), u32>,
+    /// Of all endpoints.
+    waits: Vec<Wait>,
+    hosts: Vec<Host>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    octets: u64,
+    host: u32,
+    /// To be polled when less waits.
+    is_held: bool,
+}
+
+#[derive(Debug)]
+struct Host {
+    limit: u64,
+    /// Transmissions that begin: date, order of coming, endpoint, octets.
+    starts: BinaryHeap<Reverse<(Time, u64, u32, u32)>>,
+    count: u64,
+    /// How many endpoints are held.
+    held: u32,
+    /// Those that may be polled again, and since when the first of them.
+    ready: VecDeque<u32>,
+    ready_at: Time,
+}
+
+impl Backpressure {
+    /// `limits` of the hosts, `None` for one without; `bound` the host and port
+    /// of each endpoint, a number beyond those of the hosts for another.
+    pub(super) fn new(
+        limits: impl Iterator<Item = Option<u64>>,
+        bound: impl Iterator<Item = (u32, u16)>,
+    ) -> Backpressure {
+        let host = |limit: Option<u64>| Host {
+            limit: limit.unwrap_or(u64::MAX),
+            starts: BinaryHeap::new(),
+            count: 0,
+            held: 0,
+            ready: VecDeque::new(),
+            ready_at: Time::NEVER,
+        };
+        let hosts: Vec<Host> = limits.map(host).collect();
+        let (mut endpoints, mut waits) = (BTreeMap::new(), Vec::new());
+        for (number, (host, port)) in (0..).zip(bound) {
+            waits.push(Wait { octets: 0, host, is_held: false });
+            if (host as usize) < hosts.len() {
+                endpoints.insert((host, port), number);
+            }
+        }
+        Backpressure { endpoints, waits, hosts }
+    }
+
+    pub(super) fn on_sent(&mut self, host: u32, packet: &Packet) {
+        if let Some(endpoint) = self.endpoint(host, packet) {
+            self.waits[endpoint as usize].octets += packet.wire_len().0;
+        }
+    }
+
+    /// The host of an endpoint that may not be polled now; `None` when it may.
+    pub(super) fn refuses(&mut self, now: Time, endpoint: u32) -> Option<u32> {
+        let number = self.waits[endpoint as usize].host;
+        if number as usize >= self.hosts.len() {
+            return None;
+        }
+        self.advance(now, number);
+        let (host, wait) = (&mut self.hosts[number as usize], &mut self.waits[endpoint as usize]);
+        let refused = wait.octets > host.limit;
+        match (wait.is_held, refused) {
+            (true, false) => host.held -= 1,
+            (false, true) => host.held += 1,
+            _ => {}
+        }
+        wait.is_held = refused;
+        refused.then_some(number)
+    }
+
+    pub(super) fn is_held(&self, endpoint: u32) -> bool {
+        self.waits[endpoint as usize].is_held
+    }
+
+    /// A packet that left the host met a link. What happens to it after its
+    /// transmission is of no interest; `offered` tells a drop before.
+    pub(super) fn on_link(
+        &mut self,
+        now: Time,
+        host: u32,
+        event: LinkEvent,
+        packet: &Packet,
+        offered: bool,
+    ) {
+        let starts = match event {
+            LinkEvent::Enqueued { starts, .. } => starts.max(now),
+            LinkEvent::Starts { .. } | LinkEvent::Removed(_) => now,
+            LinkEvent::Dropped(_) if offered => now,
+            // The copy waits too.
+            LinkEvent::Duplicated => return self.on_sent(host, packet),
+            _ => return,
+        };
+        let Some(endpoint) = self.endpoint(host, packet) else { return };
+        let host = &mut self.hosts[host as usize];
+        host.count += 1;
+        let size = packet.wire_len().0 as u32;
+        host.starts.push(Reverse((starts, host.count, endpoint, size)));
+    }
+
+    /// When [`Backpressure::take_ready`] has something.
+    pub(super) fn due(&self, host: u32) -> Time {
+        let host = &self.hosts[host as usize];
+        if !host.ready.is_empty() {
+            return host.ready_at;
+        }
+        let next = host.starts.peek().filter(|_| host.held > 0);
+        next.map_or(Time::NEVER, |Reverse(it)| it.0)
+    }
+
+    /// An endpoint that may be polled again.
+    pub(super) fn take_ready(&mut self, now: Time, host: u32) -> Option<u32> {
+        self.advance(now, host);
+        self.hosts[host as usize].ready.pop_front()
+    }
+
+    /// Transmissions up to `now` have begun.
+    fn advance(&mut self, now: Time, host: u32) {
+        let host = &mut self.hosts[host as usize];
+        while let Some(&Reverse((at, _, endpoint, size))) = host.starts.peek()
+            && at <= now
+        {
+            host.starts.pop();
+            let wait = &mut self.waits[endpoint as usize];
+            let was_over = wait.octets > host.limit;
+            wait.octets -= size as u64;
+            if wait.is_held && was_over && wait.octets <= host.limit {
+                if host.ready.is_empty() {
+                    host.ready_at = now;
+                }
+                host.ready.push_back(endpoint);
+            }
+        }
+    }
+
+    /// Whose packet it is. The host's own errors are nobody's.
+    fn endpoint(&self, host: u32, packet: &Packet) -> Option<u32> {
+        if matches!(packet.body, Body::Icmp(_)) {
+            return None;
+        }
+        self.endpoints.get(&(host, packet.flow_key().src_port)).copied()
+    }
+}
