@@ -29,8 +29,8 @@ pub use link::{DropReason, Link, LinkEvent, LinkWatch};
 pub use pool::{PacketId, PacketPool};
 pub use queue::{
     CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig,
-    PieConfig, PriorityConfig, QUEUES, QueueConfig, QueueLimit, RedConfig, ThresholdConfig,
-    Waiting,
+    PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig,
+    ThresholdConfig, Waiting,
 };
 pub use routing::{LinkId, NodeId, Routes, Topology};
 pub use transmitter::{

@@ -8,9 +8,8 @@
 //!
 //! *Back-pressure.* An endpoint is not polled for packets while more than a
 //! number of its octets have left it and have not begun their transmission;
-//! it is polled again when enough of them have. Of Kalampoukas, Varma and
-//! Ramakrishnan's remedies (ToN 1998) it is the one at the end system's
-//! connections; Linux's small queues (`tcp_limit_output_bytes`) count
+//! it is polled again when enough of them have. It is the remedy of
+//! Kalampoukas, Varma and Ramakrishnan (ToN 1998; RFC 3449 §4.8); Linux's small queues (`tcp_limit_output_bytes`) count
 //! alike, but until the transmission has ended. It knows no protocol: all
 //! packets of an endpoint count and wait, acknowledgments too.
 //!

@@ -290,6 +290,7 @@ impl Link {
                     size: it.size,
                     flow: flow_hash(&packet.flow_key()),
                     dscp: packet.dscp,
+                    pure_ack: packet.is_pure_ack(),
                     ecn,
                     marked: false,
                     since: now,

@@ -16,6 +16,8 @@ pub struct Item {
     pub flow: u32,
     /// Differentiated services code point.
     pub dscp: u8,
+    /// Acknowledges and carries nothing else (`Packet::is_pure_ack`).
+    pub pure_ack: bool,
     /// ECN field as it came.
     pub ecn: Ecn,
     /// A discipline has set CE.
@@ -116,6 +118,7 @@ pub(super) mod testing {
             size,
             flow: 0,
             dscp: 0,
+            pure_ack: false,
             ecn: Ecn::NotEct,
             marked: false,
             since,

@@ -22,7 +22,7 @@ pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use item::{Band, Item, Loss, Losses};
 pub use pie::{DelayEstimate, Pie, PieConfig};
-pub use priority::{Priority, PriorityConfig};
+pub use priority::{Priority, PriorityConfig, PriorityKey};
 pub use red::{Red, RedConfig};
 pub use threshold::ThresholdConfig;
 

@@ -5,8 +5,8 @@ use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_network::{
     CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig, DrrKey, DualPi2Config,
-    FqCoDelConfig, PieConfig, PriorityConfig, QUEUES, QueueConfig, QueueLimit, RedConfig,
-    ThresholdConfig,
+    FqCoDelConfig, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit,
+    RedConfig, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
@@ -15,6 +15,8 @@ const UNLIMITED: &str = "unlimited";
 const AUTO: &str = "auto";
 const ESTIMATES: [(&str, DelayEstimate); 2] =
     [("timestamps", DelayEstimate::Timestamps), ("rate", DelayEstimate::Rate)];
+const BANDS: [(&str, PriorityKey); 2] =
+    [("dscp", PriorityKey::Dscp), ("pure-ack", PriorityKey::PureAck)];
 const KEYS: [(&str, DrrKey); 2] = [("flow", DrrKey::Flow), ("dscp", DrrKey::Dscp)];
 
 /// The field `queue`, where there is one.
@@ -50,8 +52,16 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
         "dualpi2" => QueueConfig::DualPi2(read_dualpi2(&q)?),
         "priority" => {
             let d = PriorityConfig::default();
-            let bands = read_bands(&q)?.unwrap_or(d.bands);
-            QueueConfig::Priority(PriorityConfig { limit: limit(&q, "limit", d.limit)?, bands })
+            let key = q.choice("key", &BANDS)?.unwrap_or(d.key);
+            let bands = match (key, read_bands(&q)?) {
+                (PriorityKey::Dscp, bands) => bands.unwrap_or(d.bands),
+                (PriorityKey::PureAck, None) => Vec::new(),
+                (PriorityKey::PureAck, Some(_)) => {
+                    return Err(q.error("bands", "no bands of code points with key = \"pure-ack\""));
+                }
+            };
+            let limit = limit(&q, "limit", d.limit)?;
+            QueueConfig::Priority(PriorityConfig { limit, key, bands })
         }
         "drr" => {
             let d = DrrConfig::default();
@@ -306,7 +316,12 @@ pub(super) fn write(queue: &QueueConfig) -> Value {
             let band =
                 |band: &Vec<u8>| band.iter().map(|dscp| i64::from(*dscp)).collect::<Vec<_>>();
             let bands: Vec<_> = it.bands.iter().map(|it| Value::from(band(it))).collect();
-            fields.extend([("limit", write_limit(it.limit)), ("bands", Value::Array(bands))]);
+            let key = BANDS.iter().find(|(_, key)| *key == it.key);
+            fields.push(("limit", write_limit(it.limit)));
+            fields.push(("key", key.map_or("", |(name, _)| name).into()));
+            if it.key == PriorityKey::Dscp {
+                fields.push(("bands", Value::Array(bands)));
+            }
             "priority"
         }
         QueueConfig::Drr(it) => {

@@ -36,6 +36,7 @@ const LINKS: &[&str] = &[
     "queue = { kind = \"fq-codel\", queues = 64, limit = \"600 packets\" }",
     "queue = { kind = \"dualpi2\", coupling = 2.5 }",
     "queue = { kind = \"priority\", bands = [[46, 48], [10]] }",
+    "queue = { kind = \"priority\", key = \"pure-ack\" }",
     "queue = { kind = \"drr\", key = \"dscp\", quantum = \"3000 B\" }",
     "token_bucket = { rate = \"4 Mbit/s\", burst = \"20 kB\", peak = \"8 Mbit/s\" }",
     "impairments = [{ kind = \"reorder-distance\", probability = 0.02, distance = 5 }]",
@@ -146,6 +147,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"codel\", quantum = \"1 B\" }",
             "field `links[0].queue.quantum`: value `1 B`: allowed: no field of this name",
+        ),
+        (
+            "queue = { kind = \"priority\", key = \"pure-ack\", bands = [[1]] }",
+            "link.toml: field `links[0].queue.bands`: value `[[1]]`: allowed: no bands",
         ),
         (
             "queue = { kind = \"priority\", bands = [[64]] }",
