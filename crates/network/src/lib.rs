@@ -15,6 +15,7 @@ pub mod impairment;
 pub mod link;
 pub mod pool;
 pub mod queue;
+pub mod regulator;
 pub mod routing;
 pub mod transmitter;
 
@@ -31,6 +32,10 @@ pub use queue::{
     CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig,
     PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig,
     ThresholdConfig, Waiting,
+};
+pub use regulator::{
+    AckBucketConfig, LawConfig, Level, Overflow, REGULATORS, Regulated, Regulator, RegulatorConfig,
+    RegulatorCounters, ThresholdLinearConfig,
 };
 pub use routing::{LinkId, NodeId, Routes, Topology};
 pub use transmitter::{

@@ -49,6 +49,8 @@ pub enum DropReason {
     Aqm,
     /// The transport's checksum does not match, at the destination.
     Checksum,
+    /// A regulator could not hold it.
+    Regulator,
 }
 
 /// Reasons that a link has.
@@ -300,6 +302,21 @@ impl Link {
     /// Packets that reached the far end.
     pub fn delivered(&self) -> u64 {
         self.delivered.packets
+    }
+
+    /// Octets that were offered to the link.
+    pub fn octets_received(&self) -> u64 {
+        self.received.octets
+    }
+
+    /// When `octets` that begin at `now` have gone to the line, at the rate
+    /// that it then has; in an outage, when that ends.
+    pub fn drains_at(&self, now: Time, octets: u64) -> Time {
+        let size = u32::try_from(octets).unwrap_or(u32::MAX);
+        match &self.special {
+            None => now.saturating_add(self.line.time_for(size)),
+            Some(special) => special.drains_at(now, octets),
+        }
     }
 
     /// Transmission time of a packet at the link's rate.

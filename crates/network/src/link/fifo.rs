@@ -39,6 +39,10 @@ impl Fifo {
         Fifo { aqm, transmitter, busy_until: Time::ZERO, pending, waiting }
     }
 
+    pub(super) fn transmitter(&self) -> &Transmitter {
+        &self.transmitter
+    }
+
     /// A packet comes.
     pub(super) fn offer(&mut self, now: Time, size: u32, ecn: Ecn) -> Result<Accepted, Loss> {
         let waiting = self.waiting(now);

@@ -29,6 +29,10 @@ impl Held {
         }
     }
 
+    pub(super) fn transmitter(&self) -> &Transmitter {
+        &self.transmitter
+    }
+
     /// A packet joins. What is dropped for it is in `losses`, perhaps itself.
     pub(super) fn join(&mut self, now: Time, item: Item) {
         self.waiting.add(item.size);

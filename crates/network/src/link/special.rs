@@ -17,7 +17,7 @@ use crate::pool::{PacketId, PacketPool};
 use crate::queue::{Discipline, Item, Loss, QueueConfig, Waiting};
 use crate::transmitter::{DelaySchedule, TransmitterConfig};
 use anabranch_endpoint::Generator;
-use anabranch_units::{Span, Time};
+use anabranch_units::{Bytes, Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -141,6 +141,18 @@ impl Special {
         match &mut self.service {
             Service::Fifo(fifo) => fifo.waiting(now),
             Service::Held(held) => held.waiting,
+        }
+    }
+
+    /// See [`Link::drains_at`].
+    pub(super) fn drains_at(&self, now: Time, octets: u64) -> Time {
+        let transmitter = match &self.service {
+            Service::Fifo(fifo) => fifo.transmitter(),
+            Service::Held(held) => held.transmitter(),
+        };
+        match transmitter.rate_at(now) {
+            None => transmitter.ready(now),
+            Some(rate) => now.saturating_add(rate.time_for(Bytes(octets))),
         }
     }
 

@@ -98,6 +98,21 @@ impl QueueLimit {
 }
 
 impl QueueConfig {
+    /// What may wait; of strict priority, in each band.
+    pub fn limit(&self) -> QueueLimit {
+        match self {
+            QueueConfig::DropTail { limit }
+            | QueueConfig::Threshold(ThresholdConfig { limit, .. })
+            | QueueConfig::Red(RedConfig { limit, .. })
+            | QueueConfig::Pie(PieConfig { limit, .. })
+            | QueueConfig::CoDel(CoDelConfig { limit, .. })
+            | QueueConfig::DualPi2(DualPi2Config { limit, .. })
+            | QueueConfig::Priority(PriorityConfig { limit, .. })
+            | QueueConfig::Drr(DrrConfig { limit, .. }) => *limit,
+            QueueConfig::FqCoDel(it) => QueueLimit::Packets(it.limit),
+        }
+    }
+
     /// Checks the fields.
     pub fn validate(&self) -> Result<(), ConfigError> {
         // A discipline that holds packets must be able to hold one, be it only

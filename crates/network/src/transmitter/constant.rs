@@ -19,6 +19,10 @@ impl Line {
         Line { rate, ps_per_octet: if whole { Self::PS_TIMES_BITS / rate.as_bps() } else { 0 } }
     }
 
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// The time that `size` octets take.
     #[inline]
     pub(crate) fn time_for(&self, size: u32) -> Span {

@@ -82,6 +82,17 @@ impl Transmitter {
         }
     }
 
+    /// The rate at a date, `None` for zero: of a trace its mean, of a shaped
+    /// line that of its bucket.
+    pub(crate) fn rate_at(&self, now: Time) -> Option<Rate> {
+        match self {
+            Transmitter::Constant(it) => Some(it.rate()),
+            Transmitter::Schedule(it) => it.rate_at(now),
+            Transmitter::Trace(it) => it.mean_rate(),
+            Transmitter::TokenBucket(it) => Some(it.rate()),
+        }
+    }
+
     /// When a packet of `size` octets that goes to the line at `start` has left
     /// it; [`Time::NEVER`] if it never does. Dates never decrease.
     pub(crate) fn departure(&mut self, start: Time, size: u32) -> Time {

@@ -3,7 +3,7 @@
 //! end, and one that is under way goes on after it.
 
 use crate::catalogue::{ConfigError, Info};
-use anabranch_units::{Span, Time};
+use anabranch_units::{Rate, Span, Time};
 
 pub(super) const INFO: Info = Info {
     name: "schedule",
@@ -108,6 +108,12 @@ impl Rates {
             }
         }
         Rates { schedule: schedule.clone(), in_period }
+    }
+
+    /// The rate at `now`; `None` in an outage.
+    pub(crate) fn rate_at(&self, now: Time) -> Option<Rate> {
+        let (_, index) = place(&self.schedule.steps, self.schedule.period, now);
+        Rate::from_bps(self.schedule.steps[index].1)
     }
 
     /// The first date from `now` on at which the rate is not zero.

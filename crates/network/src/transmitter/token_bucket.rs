@@ -93,6 +93,11 @@ impl TokenBucket {
         }
     }
 
+    /// The rate of the bucket.
+    pub(crate) fn rate(&self) -> Rate {
+        self.committed.rate
+    }
+
     pub(crate) fn departure(&mut self, start: Time, size: u32) -> Time {
         let go = start.max(self.committed.conforms_at(size)).max(self.peak_free);
         self.committed.take(go, size);

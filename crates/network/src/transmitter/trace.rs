@@ -10,7 +10,7 @@
 //! packets here have none.
 
 use crate::catalogue::{ConfigError, Info};
-use anabranch_units::{Span, Time};
+use anabranch_units::{Rate, Span, Time};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
@@ -112,6 +112,12 @@ impl Trace {
         let origin = (ms - 1) / self.period() * self.period();
         let index = self.millis.partition_point(|date| origin + (*date as u64) < ms);
         (origin, index)
+    }
+
+    /// The mean rate; the last date is above zero.
+    pub(crate) fn mean_rate(&self) -> Option<Rate> {
+        let bits = self.millis.len() as u64 * OPPORTUNITY as u64 * 8;
+        Rate::from_bps(bits * 1000 / self.period())
     }
 
     pub(crate) fn ready(&self, now: Time) -> Time {
