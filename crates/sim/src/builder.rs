@@ -7,10 +7,13 @@ use crate::flow::{FlowId, FlowSpec};
 use crate::host::{HostConfig, Hosts};
 use crate::observe::Observers;
 use crate::ports::Ports;
+use crate::regulate::Regulators;
 use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
 use crate::tournament::Tournament;
 use anabranch_endpoint::{ByteStream, Generator};
-use anabranch_network::{ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Topology};
+use anabranch_network::{
+    ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Regulator, RegulatorConfig, Topology,
+};
 use anabranch_units::Time;
 use anabranch_wire::Addr;
 use std::collections::BTreeMap;
@@ -22,6 +25,9 @@ pub struct SimulationBuilder<E> {
     node_names: Vec<String>,
     links: Vec<Link>,
     link_names: Vec<String>,
+    regulators: Regulators,
+    /// The reverse link of each regulator, which ends there.
+    stations: Vec<LinkId>,
     endpoints: Vec<Hosted<E>>,
     flows: Vec<Flow>,
     /// Node and port of both sides of each flow.
@@ -122,6 +128,8 @@ impl<E> Default for SimulationBuilder<E> {
             node_names: Vec::new(),
             links: Vec::new(),
             link_names: Vec::new(),
+            regulators: Regulators::default(),
+            stations: Vec::new(),
             endpoints: Vec::new(),
             flows: Vec::new(),
             bound: Vec::new(),
@@ -199,6 +207,40 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.links.push(Link::new(&config, generator));
         self.link_names.push(name);
         self.topology.add_link(from, to)
+    }
+
+    /// Puts a regulator into the router that `forward` leaves: it holds ACKs
+    /// that come over `reverse`, by the state of `forward`, whose configuration
+    /// is `link`.
+    pub fn regulator(
+        &mut self,
+        forward: LinkId,
+        link: &LinkConfig,
+        reverse: LinkId,
+        config: &RegulatorConfig,
+    ) {
+        let (from, to) = self.topology.ends(forward);
+        let fault = if self.topology.ends(reverse) != (to, from) {
+            Some("a link that goes back as `reverse`")
+        } else if !self.topology.is_router(from) {
+            Some("a link that leaves a router")
+        } else if self.regulators.places.iter().any(|(taken, _)| *taken == forward) {
+            Some("one regulator for each direction of a link")
+        } else {
+            None
+        };
+        let name = self.link_names[forward.0 as usize].clone();
+        let fault = fault.map(|allowed| ConfigError {
+            field: "regulator",
+            value: name.clone(),
+            allowed: allowed.into(),
+        });
+        if let Some(error) = fault.or(config.validate(link).err()) {
+            return self.fail(BuildError::Link { name, error });
+        }
+        self.regulators.list.push(Regulator::new(config, link));
+        self.regulators.places.push((forward, from));
+        self.stations.push(reverse);
     }
 
     /// Spreads flows over all shortest paths by their hash; else the link that
@@ -288,19 +330,27 @@ impl<E: ByteStream> SimulationBuilder<E> {
             ports.alias(*interface, *host);
         }
         self.schedule.sort();
-        let nodes = (0..self.node_names.len() as u32).map(NodeId);
+        let node_count = self.node_names.len() as u32;
+        let nodes = (0..node_count).map(NodeId);
         let starts = (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).0);
         let bound = self.bound.iter().flatten().map(|&(node, port)| (self.owner(node), port));
         let owners = nodes.clone().map(|node| self.owner(node));
         let hosts = Hosts::new(&self.hosts, owners, starts, bound);
+        let ends = (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).1);
+        let mut ends: Vec<NodeId> = ends.collect();
+        for (station, reverse) in (node_count..).zip(&self.stations) {
+            ends[reverse.0 as usize] = NodeId(station);
+        }
+        let is_router = nodes.map(|node| self.topology.is_router(node));
         let mut fabric = Fabric {
             now: Time::ZERO,
-            events: Tournament::new(self.links.len()),
-            ends: (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).1).collect(),
+            events: Tournament::new(self.links.len() + self.stations.len()),
+            ends,
             links: self.links,
             pool: PacketPool::new(),
             routes,
-            is_router: nodes.map(|node| self.topology.is_router(node)).collect(),
+            is_router: is_router.chain(self.stations.iter().map(|_| false)).collect(),
+            regulators: self.regulators,
             observers: Observers::default(),
             watched: false,
             hosts,

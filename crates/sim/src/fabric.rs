@@ -1,9 +1,10 @@
-//! The packets' side of a simulation: links, routing between them, and the
-//! links' pending events.
+//! The packets' side of a simulation: links, routing between them, regulators,
+//! and the pending events of both.
 
 use crate::flow::{FlowId, Side};
 use crate::host::Hosts;
 use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
+use crate::regulate::Regulators;
 use crate::tournament::Tournament;
 use anabranch_network::{
     DropReason, Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes, flow_hash,
@@ -15,18 +16,21 @@ use anabranch_wire::{Addr, Body, Icmp, IcmpKind, Packet, Quote, icmp};
 pub(crate) struct Fabric {
     pub now: Time,
     pub links: Vec<Link>,
-    /// Where each link ends; a copy of what the topology says, for one load.
+    /// Where each link ends, for one load: as the topology says, or the station
+    /// of a regulator.
     pub ends: Vec<NodeId>,
     pub events: Tournament,
     pub pool: PacketPool,
     pub routes: Routes,
+    /// Of each node, then `false` for each station of a regulator.
     pub is_router: Vec<bool>,
+    pub regulators: Regulators,
     pub observers: Observers,
     /// Observers or hosts want to hear what happens: [`Fabric::set_watched`].
     pub watched: bool,
     /// Hosts with something special.
     pub hosts: Option<Box<Hosts>>,
-    /// Link events handled.
+    /// Events of links and regulators handled.
     pub handled: u64,
     pub drops: NodeDrops,
     /// Nodes answer packets that they drop with ICMP errors.
@@ -142,9 +146,9 @@ impl Fabric {
         self.watched = by_hosts || self.observers.packets() || self.observers.events();
     }
 
-    /// Handles link events up to and including `until`, until a packet reaches
-    /// the host that it is addressed to, which the caller releases, or until
-    /// one has given a host something to do.
+    /// Handles events of links and regulators up to and including `until`, until
+    /// a packet reaches the host that it is addressed to, which the caller
+    /// releases, or until one has given a host something to do.
     pub(crate) fn run(&mut self, until: Time) -> Option<(NodeId, PacketId)> {
         loop {
             let (at, link) = self.events.peek();
@@ -156,10 +160,14 @@ impl Fabric {
             self.handled += 1;
             let mut tap;
             let watch = watch!(self, link, false, tap);
-            let it = &mut self.links[link as usize];
-            let delivered = it.handle_event(at, &mut self.pool, watch);
-            let next = it.next_event();
-            self.events.set(link, next);
+            let mut delivered = None;
+            if let Some(it) = self.links.get_mut(link as usize) {
+                delivered = it.handle_event(at, &mut self.pool, watch);
+                let next = it.next_event();
+                self.events.set(link, next);
+            } else {
+                self.poll_regulator(link as usize - self.links.len());
+            }
             if let Some(id) = delivered {
                 let node = self.ends[link as usize];
                 if self.pool.dst(id).0 == node.0 {
@@ -179,14 +187,17 @@ impl Fabric {
     }
 
     pub(crate) fn after_event(&mut self) {
-        self.observers.after_event(self.now, &self.links, self.pool.live());
+        let regulators = &self.regulators.list;
+        self.observers.after_event(self.now, &self.links, regulators, self.pool.live());
     }
 
     /// A packet for another node reached `node`.
     #[inline]
-    fn forward(&mut self, node: NodeId, id: PacketId) {
+    pub(crate) fn forward(&mut self, node: NodeId, id: PacketId) {
         if !self.is_router[node.0 as usize] {
-            self.drop(node, id, DropReason::NoRoute);
+            if !self.reach_station(node, id) {
+                self.drop(node, id, DropReason::NoRoute);
+            }
         } else if !self.pool.decrement_ttl(id) {
             self.drop(node, id, DropReason::Ttl);
         } else {

@@ -15,11 +15,14 @@ mod flow;
 mod host;
 pub mod observe;
 mod ports;
+mod regulate;
 mod simulation;
 mod tournament;
 mod traffic;
 
-pub use anabranch_network::{LinkConfig, LinkCounters, LinkId, NodeId};
+pub use anabranch_network::{
+    LinkConfig, LinkCounters, LinkId, NodeId, RegulatorConfig, RegulatorCounters,
+};
 pub use app::App;
 pub use batch::run_batch;
 pub use builder::{BuildError, SimulationBuilder};

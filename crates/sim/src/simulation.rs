@@ -1,9 +1,9 @@
 //! A simulation: the loop over links, endpoints' timers and flows' dates.
 //!
 //! Events are ordered by (time, class, source): at one date, first the starts
-//! and stops of flows, then links, then hosts, then timers, each class by number. A timer
-//! is re-armed lazily: its event is only moved to an earlier date, and one
-//! that comes too early is set again.
+//! and stops of flows, then links, regulators, hosts and timers, each class by
+//! number. A timer is re-armed lazily: its event is only moved to an earlier
+//! date, and one that comes too early is set again.
 
 use crate::app::{AppState, Stage};
 use crate::events::EventQueue;
@@ -14,7 +14,7 @@ use crate::host::HostTask;
 use crate::observe::{Handle, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::ports::Ports;
 use anabranch_endpoint::{ByteStream, Observation};
-use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId};
+use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Body, Packet};
 
@@ -119,7 +119,7 @@ impl<E: ByteStream> Simulation<E> {
         self.fabric.now
     }
 
-    /// Events handled: of links, of timers, starts and stops.
+    /// Events handled: of links and regulators, of timers, starts and stops.
     pub fn events(&self) -> u64 {
         self.fabric.handled + self.host_events
     }
@@ -183,6 +183,14 @@ impl<E: ByteStream> Simulation<E> {
     /// The counters of a link.
     pub fn link_counters(&self, link: LinkId) -> LinkCounters {
         self.fabric.links[link.0 as usize].counters()
+    }
+
+    /// What the regulator of a link, the forward link, counts; `None` when it
+    /// has none.
+    pub fn regulator_counters(&self, link: LinkId) -> Option<RegulatorCounters> {
+        let regulators = &self.fabric.regulators;
+        let number = regulators.places.iter().position(|(forward, _)| *forward == link)?;
+        Some(regulators.list[number].counters())
     }
 
     /// The name of a link.

@@ -59,6 +59,8 @@ impl Observer for TraceHash {
             PacketEventKind::Waits => 6,
             PacketEventKind::Starts { .. } => 7,
             PacketEventKind::Marked => 8,
+            PacketEventKind::Held => 9,
+            PacketEventKind::Released { .. } => 10,
             PacketEventKind::Dropped(reason) => 16 + reason as u32,
             PacketEventKind::Removed(reason) => 32 + reason as u32,
         };

@@ -6,6 +6,7 @@ mod hash;
 mod packets;
 mod queue;
 mod recording;
+mod regulator;
 mod series;
 
 pub use capture::Capture;
@@ -14,12 +15,13 @@ pub use hash::TraceHash;
 pub use packets::{Arrivals, PacketRecorder, Sends};
 pub use queue::QueueRecorder;
 pub use recording::Series;
+pub use regulator::RegulatorRecorder;
 pub use series::{Quantity, SeriesRecorder};
 
 use crate::flow::{FlowId, Side};
 use anabranch_endpoint::Observation;
-use anabranch_network::{DropReason, Link, LinkId, NodeId};
-use anabranch_units::Time;
+use anabranch_network::{DropReason, Link, LinkId, NodeId, Regulator};
+use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use std::any::Any;
 use std::marker::PhantomData;
@@ -38,7 +40,7 @@ pub struct Interests {
 /// Where a packet event happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
-    /// On a link.
+    /// On a link, or at its regulator.
     Link(LinkId),
     /// At a node.
     Node(NodeId),
@@ -75,6 +77,13 @@ pub enum PacketEventKind {
     Received,
     /// It is gone.
     Dropped(DropReason),
+    /// It comes to the regulator of a link.
+    Held,
+    /// It leaves the regulator of a link and goes on.
+    Released {
+        /// How long it was held.
+        waited: Span,
+    },
 }
 
 /// An event of a packet.
@@ -101,7 +110,14 @@ pub trait Observer {
 
     /// An event was handled. `in_network` is the number of packets in the
     /// arena.
-    fn after_event(&mut self, _now: Time, _links: &[Link], _in_network: usize) {}
+    fn after_event(
+        &mut self,
+        _now: Time,
+        _links: &[Link],
+        _regulators: &[Regulator],
+        _in_network: usize,
+    ) {
+    }
 }
 
 /// Finds an attached observer again, with its type.
@@ -194,9 +210,15 @@ impl Observers {
         }
     }
 
-    pub(crate) fn after_event(&mut self, now: Time, links: &[Link], in_network: usize) {
+    pub(crate) fn after_event(
+        &mut self,
+        now: Time,
+        links: &[Link],
+        regulators: &[Regulator],
+        in_network: usize,
+    ) {
         for (_, it) in self.list.iter_mut().filter(|it| it.0.events) {
-            it.observer().after_event(now, links, in_network);
+            it.observer().after_event(now, links, regulators, in_network);
         }
     }
 }

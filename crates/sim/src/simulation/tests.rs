@@ -13,6 +13,8 @@ use anabranch_wire::{
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
+mod regulators;
+
 const MS: fn(u64) -> Span = Span::from_millis;
 
 /// A stop-and-wait stream with the sequence space of TCP: position 0 is the
