@@ -87,6 +87,7 @@ def test_wireshark_reads_every_packet(anabranch: Command, example: Path, tmp_pat
         ("algorithms", ("newreno", "sack", "fack", "decoupled", "cubic")),
         ("queues", ("droptail", "red", "fq-codel", "dualpi2")),
         ("transmitters", ("trace", "token-bucket")),
+        ("regulators", ("threshold-linear", "ack-bucket")),
         ("topologies", ("dumbbell", "fat-tree")),
         ("impairments", ("bernoulli", "packets")),
         ("observers", ("cwnd", "packets")),

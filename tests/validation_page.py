@@ -30,6 +30,7 @@ ROWS = {
     "C1": "SCTP over two paths, beside ns-2.35",
     "C4": "SCTP failure detection (RFC 9260 §8.2)",
     "C6": "SCTP: rounds of slow start by initial-window rule",
+    "bucket": "ACK bucket (Narváez and Siu 1997)",
     "Q1": "M/D/1, M/M/1/K, Little's law",
     "Q2": "Gilbert-Elliott loss",
     "Q3": "Bit errors",

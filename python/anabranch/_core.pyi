@@ -13,6 +13,7 @@ __all__ = [
     "resolve",
     "run",
     "run_batch",
+    "warnings",
 ]
 
 __version__: str
@@ -29,6 +30,9 @@ def load(path: str | PathLike[str]) -> str:
 def resolve(text: str, file: str = "scenario", overrides: list[str] = ...) -> str:
     """The scenario with every default spelt out, as TOML that can be run again."""
 
+def warnings(text: str, file: str = "scenario", overrides: list[str] = ...) -> list[str]:
+    """What the scenario says, but hardly means."""
+
 def run(
     text: str,
     file: str = "scenario",
@@ -39,7 +43,7 @@ def run(
     trace_hash: bool = False,
     check: bool = False,
 ) -> dict[str, Any]:
-    """Runs a scenario once: `flows`, `series`, `links` and `run`."""
+    """Runs a scenario once: `flows`, `series`, `links`, `regulators` and `run`."""
 
 def run_batch(
     text: str,
@@ -54,7 +58,7 @@ def run_batch(
 
 def catalogue(kind: str) -> list[tuple[str, str, str]]:
     """Name, summary and reference of each entry of `algorithms`, `recoveries`, `queues`,
-    `impairments` or `observers`."""
+    `transmitters`, `regulators`, `impairments`, `topologies` or `observers`."""
 
 def bench(workload: str) -> list[dict[str, Any]]:
     """Runs a speed workload: one dictionary a variant."""

@@ -50,12 +50,13 @@ def code_fingerprint() -> str:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What one run left: a row per flow and link, the observed series, the run's facts."""
+    """What one run left: a row per flow, link and regulator, the observed series, its facts."""
 
     flows: list[dict[str, Any]]
     series: dict[str, Series]
     links: list[dict[str, Any]]
     run: dict[str, Any]
+    regulators: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def from_native(cls, value: dict[str, Any]) -> RunResult:
@@ -64,7 +65,13 @@ class RunResult:
             name: {column: np.asarray(data) for column, data in columns.items()}
             for name, columns in value["series"].items()
         }
-        return cls(list(value["flows"]), series, list(value["links"]), dict(value["run"]))
+        return cls(
+            list(value["flows"]),
+            series,
+            list(value["links"]),
+            dict(value["run"]),
+            list(value["regulators"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,10 @@ class Scenario:
     def resolved(self) -> str:
         """The scenario with every default written out, as TOML that can be run again."""
         return str(_guard(core().resolve, self.text, self.file, list(self.overrides)))
+
+    def warnings(self) -> list[str]:
+        """What the scenario says, but hardly means; allowed, and likely to do harm."""
+        return list(_guard(core().warnings, self.text, self.file, list(self.overrides)))
 
     def run(
         self,

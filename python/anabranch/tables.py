@@ -83,11 +83,15 @@ def series_rows(series: Series) -> list[dict[str, Any]]:
 
 
 def write_run(directory: Path, result: RunResult) -> list[Path]:
-    """`flows.csv`, `links.csv` and `series/<name>.csv`; returns what was written."""
+    """`flows.csv`, `links.csv`, `series/<name>.csv` and, where there are any,
+    `regulators.csv`; returns what was written."""
     written = [directory / "flows.csv", directory / "links.csv"]
     write_csv(written[0], FLOW_COLUMNS, result.flows)
     link_columns = list(result.links[0]) if result.links else ["name"]
     write_csv(written[1], link_columns, result.links)
+    if result.regulators:
+        written.append(directory / "regulators.csv")
+        write_csv(written[-1], list(result.regulators[0]), result.regulators)
     for name, series in sorted(result.series.items()):
         path = directory / "series" / f"{file_name(name)}.csv"
         write_csv(path, list(series), series_rows(series))

@@ -31,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(warnings, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(run_batch, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
@@ -50,6 +51,20 @@ fn load(py: Python<'_>, path: PathBuf) -> PyResult<String> {
 fn resolve(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
     let read = || Scenario::with_overrides(text, file, &overrides).map(|s| s.resolved_toml());
     guarded(py, read)?.map_err(input_error)
+}
+
+/// What the scenario says, but hardly means.
+#[pyfunction]
+#[pyo3(signature = (text, file="scenario", overrides=vec![]))]
+fn warnings(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    overrides: Vec<String>,
+) -> PyResult<Vec<String>> {
+    let read = || Scenario::with_overrides(text, file, &overrides).map(|s| s.warnings());
+    let warnings = guarded(py, read)?.map_err(input_error)?;
+    Ok(warnings.iter().map(scenario::Warning::to_string).collect())
 }
 
 /// Runs a scenario once.

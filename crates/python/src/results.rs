@@ -1,6 +1,8 @@
 //! Results as dictionaries and NumPy arrays.
 
-use anabranch_scenario::{FlowRow, LinkRow, NamedSeries, RunInfo, RunResult};
+use anabranch_scenario::{
+    FlowRow, LinkRow, NamedSeries, RegulatorRow, RunInfo, RunResult, Warning,
+};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -17,6 +19,9 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Boun
     dict.set_item("flows", PyList::new(py, flows?)?)?;
     dict.set_item("series", all)?;
     dict.set_item("links", PyList::new(py, links?)?)?;
+    let regulators = result.regulators.iter().map(|row| regulator(py, row));
+    let regulators = regulators.collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("regulators", PyList::new(py, regulators)?)?;
     dict.set_item("run", info(py, &result.run)?)?;
     Ok(dict)
 }
@@ -76,6 +81,29 @@ fn link<'py>(py: Python<'py>, row: &LinkRow) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
+fn regulator<'py>(py: Python<'py>, row: &RegulatorRow) -> PyResult<Bound<'py, PyDict>> {
+    let c = &row.counters;
+    let dict = PyDict::new(py);
+    dict.set_item("name", &row.name)?;
+    for (name, count) in [
+        ("received", c.received),
+        ("released", c.released),
+        ("delayed", c.delayed),
+        ("dropped", c.dropped),
+        ("held", c.held),
+        ("most_held", c.most_held),
+        ("bytes_received", c.bytes_received),
+        ("bytes_released", c.bytes_released),
+        ("bytes_dropped", c.bytes_dropped),
+        ("bytes_held", c.bytes_held),
+    ] {
+        dict.set_item(name, count)?;
+    }
+    dict.set_item("total_delay_s", c.total_delay.as_secs_f64())?;
+    dict.set_item("longest_delay_s", c.longest_delay.as_secs_f64())?;
+    Ok(dict)
+}
+
 fn info<'py>(py: Python<'py>, run: &RunInfo) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("version", run.version)?;
@@ -89,6 +117,7 @@ fn info<'py>(py: Python<'py>, run: &RunInfo) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("cpu_s", run.cpu_s)?;
     dict.set_item("end_s", run.end_s)?;
     dict.set_item("trace_hash", run.trace_hash.map(|hash| format!("{hash:016x}")))?;
+    dict.set_item("warnings", run.warnings.iter().map(Warning::to_string).collect::<Vec<_>>())?;
     dict.set_item("resolved", &run.resolved)?;
     Ok(dict)
 }

@@ -71,6 +71,7 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     let mut links = Vec::new();
     for link in &scenario.links {
         let [a, b] = [node(&link.ends[0]), node(&link.ends[1])];
+        let mut regulated = Vec::new();
         for (name, from, to, direction) in
             [(&link.name, a, b, &link.forward), (&link.reverse_name, b, a, &link.reverse)]
         {
@@ -80,7 +81,12 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
                 Some(if reverse_data { key.reversed() } else { key })
             });
             let generator = seed.generator(&format!("link {name}"));
+            regulated.extend(direction.regulator.map(|it| (it, config.clone(), links.len())));
             links.push((name.clone(), builder.link(from, to, name, config, generator)));
+        }
+        for (regulator, config, forward) in regulated {
+            let reverse = links[forward ^ 1].1;
+            builder.regulator(links[forward].1, &config, reverse, &regulator);
         }
     }
 

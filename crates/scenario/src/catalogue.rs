@@ -3,7 +3,7 @@
 use crate::schema::What;
 use crate::topology;
 use anabranch_congestion::ALGORITHMS;
-use anabranch_network::{IMPAIRMENTS, QUEUES, TRANSMITTERS};
+use anabranch_network::{IMPAIRMENTS, QUEUES, REGULATORS, TRANSMITTERS};
 use anabranch_tcp::recovery::SCHEMES;
 
 /// A line of a catalogue.
@@ -18,11 +18,12 @@ pub struct Entry {
 }
 
 /// The catalogues that [`catalogue`] knows.
-pub const KINDS: [&str; 7] = [
+pub const KINDS: [&str; 8] = [
     "algorithms",
     "recoveries",
     "queues",
     "transmitters",
+    "regulators",
     "impairments",
     "topologies",
     "observers",
@@ -50,6 +51,7 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
         "recoveries" => recoveries("").collect(),
         "queues" => network(QUEUES),
         "transmitters" => network(TRANSMITTERS),
+        "regulators" => network(REGULATORS),
         "impairments" => network(IMPAIRMENTS),
         "topologies" => topology::entries(),
         "observers" => What::ALL

@@ -2,7 +2,7 @@
 //! of them links join.
 
 use crate::schema::Scenario;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Interfaces, routers and the links between them. Nodes have numbers: the
 /// interfaces of each host in turn, then the routers.
@@ -101,6 +101,27 @@ impl<'a> Graph<'a> {
             all.filter(|component| *component != u32::MAX)
         };
         from != to && (direct || routers(from).any(|a| routers(to).any(|b| a == b)))
+    }
+
+    /// Links on the shortest way from `node` to each other one, over routers
+    /// alone; `u32::MAX` where there is none.
+    pub(crate) fn hops_from(&self, node: usize) -> Vec<u32> {
+        let mut hops = vec![u32::MAX; self.names.len()];
+        hops[node] = 0;
+        let mut reached = VecDeque::from([node]);
+        while let Some(at) = reached.pop_front() {
+            if at != node && at < self.owners.len() {
+                continue;
+            }
+            for next in &self.neighbours[at] {
+                let next = *next as usize;
+                if hops[next] == u32::MAX {
+                    hops[next] = hops[at] + 1;
+                    reached.push_back(next);
+                }
+            }
+        }
+        hops
     }
 }
 

@@ -25,10 +25,12 @@ mod sizes;
 mod topology;
 mod traces;
 mod validate;
+mod warnings;
 
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
-pub use result::{FlowRow, LinkRow, NamedSeries, RunInfo, RunResult};
+pub use result::{FlowRow, LinkRow, NamedSeries, RegulatorRow, RunInfo, RunResult};
 pub use run::{RunError, RunOptions, run, run_batch};
 pub use schema::{Scenario, load};
 pub use sizes::Sizes;
+pub use warnings::Warning;

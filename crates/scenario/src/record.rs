@@ -3,7 +3,9 @@
 use crate::build::BuiltFlow;
 use crate::result::NamedSeries;
 use crate::schema::{Scenario, What};
-use anabranch_sim::observe::{Arrivals, PacketRecorder, Quantity, QueueRecorder, SeriesRecorder};
+use anabranch_sim::observe::{
+    Arrivals, PacketRecorder, Quantity, QueueRecorder, RegulatorRecorder, SeriesRecorder,
+};
 use anabranch_sim::{Handle, LinkId, Side, Simulation};
 use anabranch_tcp::Connection;
 use anabranch_units::{Span, Time};
@@ -15,10 +17,12 @@ pub(crate) struct Recorders {
     /// One for the data of the flows' senders, one for data the other way.
     packets: [Option<Handle<PacketRecorder>>; 2],
     queues: Option<Handle<QueueRecorder>>,
+    regulators: Option<Handle<RegulatorRecorder>>,
     /// What is recorded: (flow index, quantity) in order, and the interval; of
     /// several entries that mean the same the last counts.
     of_flows: BTreeMap<(usize, What), Option<Span>>,
     of_links: BTreeMap<usize, Option<Span>>,
+    of_regulators: BTreeMap<usize, Option<Span>>,
     two_way: Vec<bool>,
 }
 
@@ -31,12 +35,17 @@ impl Recorders {
         simulation: &mut Simulation<Connection>,
     ) -> Recorders {
         let mut of_flows = BTreeMap::new();
-        let mut of_links = BTreeMap::new();
+        let (mut of_links, mut of_regulators) = (BTreeMap::new(), BTreeMap::new());
         for observe in &scenario.observe {
+            let named = |name: &str| observe.link.as_deref().is_none_or(|link| link == name);
+            let named = (0..links.len()).filter(|i| named(&links[*i].0));
             if observe.what == What::Queue {
-                let meant = |name: &str| observe.link.as_deref().is_none_or(|link| link == name);
-                let meant = (0..links.len()).filter(|i| meant(&links[*i].0));
-                of_links.extend(meant.map(|i| (i, observe.interval)));
+                of_links.extend(named.map(|i| (i, observe.interval)));
+                continue;
+            }
+            if observe.what == What::Regulator {
+                let there = |i: &usize| simulation.regulator_counters(links[*i].1).is_some();
+                of_regulators.extend(named.filter(there).map(|i| (i, observe.interval)));
                 continue;
             }
             for (i, flow) in flows.iter().enumerate() {
@@ -80,6 +89,10 @@ impl Recorders {
         for (&i, &every) in &of_links {
             queues.record(links[i].1, every);
         }
+        let mut regulators = RegulatorRecorder::new();
+        for (&i, &every) in &of_regulators {
+            regulators.record(links[i].1, every);
+        }
         let [forward, back] = packets;
         Recorders {
             endpoints: any_endpoint.then(|| simulation.attach(endpoints)),
@@ -88,8 +101,10 @@ impl Recorders {
                 any_packets[1].then(|| simulation.attach(back)),
             ],
             queues: (!of_links.is_empty()).then(|| simulation.attach(queues)),
+            regulators: (!of_regulators.is_empty()).then(|| simulation.attach(regulators)),
             of_flows,
             of_links,
+            of_regulators,
             two_way,
         }
     }
@@ -140,6 +155,19 @@ impl Recorders {
                 out.push(step_function(format!("{name}.queue"), &series.time, &series.value));
             }
         }
+        for &i in self.of_regulators.keys() {
+            let (name, id) = &links[i];
+            let Some(recorder) = self.regulators.map(|it| simulation.observer(it)) else {
+                continue;
+            };
+            if let Some(held) = recorder.held(*id, simulation.now()) {
+                out.push(step_function(format!("{name}.regulator"), &held.time, &held.value));
+            }
+            if let Some(delays) = recorder.delays(*id) {
+                let name = format!("{name}.regulator.delay");
+                out.push(step_function(name, &delays.time, &delays.value));
+            }
+        }
         out
     }
 }
@@ -152,7 +180,7 @@ fn quantity(what: What) -> Option<Quantity> {
         What::Srtt => Some(Quantity::Srtt),
         What::InFlight => Some(Quantity::InFlight),
         What::Received => Some(Quantity::Received),
-        What::Packets | What::Responses | What::Queue => None,
+        What::Packets | What::Responses | What::Queue | What::Regulator => None,
     }
 }
 

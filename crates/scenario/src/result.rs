@@ -1,7 +1,8 @@
 //! What a run gives: a row for each flow and link, and the series that were
 //! asked for.
 
-use anabranch_sim::LinkCounters;
+use crate::warnings::Warning;
+use anabranch_sim::{LinkCounters, RegulatorCounters};
 
 /// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -12,6 +13,8 @@ pub struct RunResult {
     pub series: Vec<NamedSeries>,
     /// The directions of the links in the order of the scenario.
     pub links: Vec<LinkRow>,
+    /// The regulators in the order of their links.
+    pub regulators: Vec<RegulatorRow>,
     /// About the run itself.
     pub run: RunInfo,
 }
@@ -58,10 +61,19 @@ pub struct LinkRow {
     pub counters: LinkCounters,
 }
 
+/// A regulator and its counters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RegulatorRow {
+    /// Name of its forward link's direction.
+    pub name: String,
+    /// What it counted.
+    pub counters: RegulatorCounters,
+}
+
 /// Values over time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NamedSeries {
-    /// `FLOW.WHAT`, `FLOW.reverse.WHAT` or `LINK.queue`.
+    /// `FLOW.WHAT`, `FLOW.reverse.WHAT` or `LINK.WHAT`.
     pub name: String,
     /// Dates, ascending.
     pub time_s: Vec<f64>,
@@ -99,6 +111,8 @@ pub struct RunInfo {
     pub end_s: f64,
     /// Hash over all packet events, when asked for.
     pub trace_hash: Option<u64>,
+    /// What the scenario says, but hardly means.
+    pub warnings: Vec<Warning>,
     /// The scenario with every default spelt out.
     pub resolved: String,
 }

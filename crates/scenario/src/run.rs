@@ -4,7 +4,7 @@ use crate::build::{Built, BuiltFlow, build};
 use crate::capture::Capture;
 use crate::graph::Graph;
 use crate::record::Recorders;
-use crate::result::{FlowRow, LinkRow, RunInfo, RunResult};
+use crate::result::{FlowRow, LinkRow, RegulatorRow, RunInfo, RunResult};
 use crate::{InputError, Scenario};
 use anabranch_endpoint::{CloseReason, GENERATOR, Seed};
 use anabranch_sim::observe::ConservationChecker;
@@ -135,11 +135,16 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
         name: name.clone(),
         counters: simulation.link_counters(*id),
     };
+    let regulator_row = |(name, id): &(String, _)| {
+        let counters = simulation.regulator_counters(*id)?;
+        Some(RegulatorRow { name: name.clone(), counters })
+    };
     let (wall_s, cpu_s) = clocks.read();
     Ok(RunResult {
         flows: flows.iter().map(flow_row).collect(),
         series: recorders.series(&flows, &links, &simulation),
         links: links.iter().map(link_row).collect(),
+        regulators: links.iter().filter_map(regulator_row).collect(),
         run: RunInfo {
             version: env!("CARGO_PKG_VERSION"),
             seed: seed.seed,
@@ -152,6 +157,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
             cpu_s,
             end_s: end.as_secs_f64(),
             trace_hash: simulation.trace_hash(),
+            warnings: scenario.warnings(),
             resolved: scenario.resolved_toml(),
         },
     })

@@ -13,6 +13,7 @@ mod link;
 mod observe;
 mod queue;
 mod recovery;
+mod regulator;
 mod tcp;
 mod traffic;
 mod transmitter;

@@ -6,6 +6,7 @@
 use crate::InputError;
 use crate::catalogue::Entry;
 use crate::fields::Fields;
+use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// The topologies by name.
@@ -41,12 +42,14 @@ struct Net {
     /// The fields of each host but its name.
     host: Table,
     hosts: Vec<Value>,
+    host_names: BTreeSet<String>,
     routers: Vec<Value>,
     links: Vec<Value>,
 }
 
 impl Net {
     fn host(&mut self, name: &str) {
+        self.host_names.insert(name.to_owned());
         if self.host.is_empty() {
             return self.hosts.push(name.into());
         }
@@ -62,6 +65,16 @@ impl Net {
     /// A link with the fields of `like`.
     fn link(&mut self, name: Option<&str>, from: &str, to: &str, like: &Table) {
         let mut link = like.clone();
+        // Regulators stand in routers.
+        let is_host = |node: &str| self.host_names.contains(node);
+        if is_host(from) {
+            link.remove("regulator");
+        }
+        if is_host(to)
+            && let Some(reverse) = link.get_mut("reverse").and_then(Value::as_table_mut)
+        {
+            reverse.remove("regulator");
+        }
         link.insert("ends".into(), Value::Array(vec![from.into(), to.into()]));
         if let Some(name) = name {
             link.insert("name".into(), name.into());

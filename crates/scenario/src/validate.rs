@@ -5,7 +5,7 @@ use crate::InputError;
 use crate::build::FIRST_PORT;
 use crate::graph::Graph;
 use crate::quantity::LONGEST_S;
-use crate::schema::{Mishap, Scenario, What};
+use crate::schema::{LinkSpec, Mishap, Scenario, What};
 use std::collections::BTreeMap;
 
 /// Largest number of hosts, routers or links.
@@ -61,6 +61,14 @@ fn check_links(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
             if way.mtu.0 * 8 / way.rate.as_bps() > LONGEST_S {
                 let allowed = format!("rates that send a packet of {} within 10 days", way.mtu);
                 return Err(InputError::field(format!("links[{i}].{field}"), way.rate, allowed));
+            }
+        }
+        let ways = [("regulator", &link.forward), ("reverse.regulator", &link.reverse)];
+        for ((field, way), from) in ways.into_iter().zip(&link.ends) {
+            if way.regulator.is_some() && !s.routers.contains(from) {
+                let allowed = "a direction that leaves a router, where a regulator stands";
+                let value = format!("of {from}, a host");
+                return Err(InputError::field(format!("links[{i}].{field}"), value, allowed));
             }
         }
         links.add(&link.name, format!("links[{i}].name"))?;
@@ -155,12 +163,21 @@ fn check_references(s: &Scenario) -> Result<(), InputError> {
                 return Err(unknown_flow(format!("observe[{i}].flow"), flow));
             }
         }
-        let directions = || s.links.iter().flat_map(|l| [l.name.as_str(), l.reverse_name.as_str()]);
-        if let (What::Queue, Some(link)) = (observe.what, &observe.link)
-            && !directions().any(|name| name == link)
-        {
-            let allowed = format!("a direction of a link: {}", shorten(directions()));
-            return Err(InputError::field(format!("observe[{i}].link"), link, allowed));
+        let ways = |l: &'_ LinkSpec| {
+            let regulated = [&l.forward, &l.reverse].map(|way| way.regulator.is_some());
+            let names = [&l.name, &l.reverse_name].map(|name| name.to_owned());
+            names.into_iter().zip(regulated)
+        };
+        let meant = |regulated| observe.what != What::Regulator || regulated;
+        let directions = || s.links.iter().flat_map(ways).filter(|it| meant(it.1)).map(|it| it.0);
+        let mut names = directions();
+        if observe.link.as_ref().is_some_and(|link| !names.any(|name| name == *link)) {
+            let names: Vec<_> = directions().take(20).collect();
+            let with = if observe.what == What::Regulator { " with a regulator" } else { "" };
+            let names = shorten(names.iter().map(String::as_str));
+            let allowed = format!("a direction of a link{with}: {names}");
+            let value = observe.link.as_deref().unwrap_or_default();
+            return Err(InputError::field(format!("observe[{i}].link"), value, allowed));
         }
     }
     Ok(())

@@ -224,7 +224,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             Some("a link that goes back as `reverse`")
         } else if !self.topology.is_router(from) {
             Some("a link that leaves a router")
-        } else if self.regulators.places.iter().any(|(taken, _)| *taken == forward) {
+        } else if self.regulators.of_link.contains_key(&forward) {
             Some("one regulator for each direction of a link")
         } else {
             None
@@ -238,6 +238,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
         if let Some(error) = fault.or(config.validate(link).err()) {
             return self.fail(BuildError::Link { name, error });
         }
+        self.regulators.of_link.insert(forward, self.stations.len());
         self.regulators.list.push(Regulator::new(config, link));
         self.regulators.places.push((forward, from));
         self.stations.push(reverse);

@@ -9,6 +9,7 @@ use crate::fabric::Fabric;
 use crate::observe::{PacketEvent, PacketEventKind, Place};
 use anabranch_network::{DropReason, LinkId, NodeId, PacketId, Regulated, Regulator};
 use anabranch_units::Time;
+use std::collections::BTreeMap;
 
 /// Regulators by number, and where each stands.
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub(crate) struct Regulators {
     pub list: Vec<Regulator>,
     /// The forward link of each, and the router that it leaves.
     pub places: Vec<(LinkId, NodeId)>,
+    /// The number of the regulator of each forward link that has one.
+    pub of_link: BTreeMap<LinkId, usize>,
 }
 
 impl Fabric {

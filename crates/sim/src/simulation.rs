@@ -189,8 +189,8 @@ impl<E: ByteStream> Simulation<E> {
     /// has none.
     pub fn regulator_counters(&self, link: LinkId) -> Option<RegulatorCounters> {
         let regulators = &self.fabric.regulators;
-        let number = regulators.places.iter().position(|(forward, _)| *forward == link)?;
-        Some(regulators.list[number].counters())
+        let number = regulators.of_link.get(&link)?;
+        Some(regulators.list[*number].counters())
     }
 
     /// The name of a link.

@@ -14,6 +14,7 @@ KINDS = (
     "algorithms",
     "queues",
     "transmitters",
+    "regulators",
     "impairments",
     "topologies",
     "observers",

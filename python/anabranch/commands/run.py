@@ -47,7 +47,9 @@ def run(
         if not equals or not key.strip():
             raise InputError.about("command line", "--set", assignment, "KEY=VALUE")
     experiment = Scenario.load(scenario).set(*assignments)
-    experiment.resolved()  # wrong input is told before anything is written
+    # Wrong input is told before anything is written, and so is what is hardly meant.
+    for warning in experiment.warnings():
+        click.echo(f"{scenario}: warning: {warning}", err=True)
     directory = output_directory(out)
     with contextlib.ExitStack() as stack:
         capture = stack.enter_context(replacing(directory / "capture.pcapng")) if pcap else None

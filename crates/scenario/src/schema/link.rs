@@ -1,11 +1,13 @@
 //! Links: two directions, each with a rate, a delay, a queue and impairments.
 
 use super::impairment::{self, Impairment};
-use super::{queue, transmitter};
+use super::{queue, regulator, transmitter};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_network::{DelaySchedule, LinkConfig, QueueConfig, TransmitterConfig};
+use anabranch_network::{
+    DelaySchedule, LinkConfig, QueueConfig, RegulatorConfig, TransmitterConfig,
+};
 use anabranch_units::{Bytes, Rate, Span};
 use toml::{Table, Value};
 
@@ -39,6 +41,8 @@ pub struct Direction {
     pub mtu: Bytes,
     /// The queue in front of the transmitter.
     pub queue: QueueConfig,
+    /// Holds ACKs that come back, in the router that sends over this direction.
+    pub regulator: Option<RegulatorConfig>,
     /// What goes wrong, in the order in which packets meet it.
     pub impairments: Vec<Impairment>,
 }
@@ -66,13 +70,14 @@ impl LinkSpec {
             delays,
             mtu: read_mtu(f)?.unwrap_or(MTU),
             queue: queue::read(f)?.unwrap_or_default(),
+            regulator: regulator::read(f)?,
             impairments: impairment::read_all(f)?,
         };
         let name = f.text("name")?.map(str::to_owned);
         let reverse = f.table("reverse")?;
         f.finish()?;
 
-        let mut back = Direction { impairments: Vec::new(), ..forward.clone() };
+        let mut back = Direction { regulator: None, impairments: Vec::new(), ..forward.clone() };
         let mut reverse_name = None;
         if let Some(r) = &reverse {
             // What is given replaces what the other direction has of its kind.
@@ -90,6 +95,7 @@ impl LinkSpec {
             }
             back.mtu = read_mtu(r)?.unwrap_or(back.mtu);
             back.queue = queue::read(r)?.unwrap_or(back.queue);
+            back.regulator = regulator::read(r)?;
             back.impairments = impairment::read_all(r)?;
             reverse_name = r.text("name")?.map(str::to_owned);
             r.finish()?;
@@ -130,8 +136,12 @@ impl Direction {
             mtu: self.mtu,
             transmitter: self.transmitter.clone(),
             delays: self.delays.clone(),
+            queue: self.queue.clone(),
             ..LinkConfig::new(Rate::gbit(1), Span::ZERO)
         };
+        if let Some(it) = &self.regulator {
+            it.validate(&config).map_err(|error| regulator::error(f, error))?;
+        }
         config.validate().map_err(|error| match error.field {
             "burst" | "peak" => {
                 let path = f.path(&format!("token_bucket.{}", error.field));
@@ -151,6 +161,9 @@ impl Direction {
         put("queue", queue::write(&self.queue));
         for (name, value) in transmitter::write(&self.transmitter, self.delays.as_ref()) {
             put(name, value);
+        }
+        if let Some(it) = &self.regulator {
+            put("regulator", regulator::write(it));
         }
         put("impairments", Value::Array(self.impairments.iter().map(Impairment::write).collect()));
     }

@@ -38,6 +38,8 @@ pub enum What {
     Responses,
     /// Packets in a link's queue.
     Queue,
+    /// Packets that a regulator holds, and the delay that it gives them.
+    Regulator,
 }
 
 impl What {
@@ -51,6 +53,11 @@ impl What {
         ("packets", What::Packets, "data sent and received and acknowledgments, by stream offset"),
         ("responses", What::Responses, "time from each request to its whole response, seconds"),
         ("queue", What::Queue, "packets waiting in a link's queue"),
+        (
+            "regulator",
+            What::Regulator,
+            "packets held by a link's regulator; `.delay`: seconds that each was held",
+        ),
     ];
 
     /// The name in scenarios and in the names of series.
@@ -76,10 +83,12 @@ impl Observe {
         if matches!(what, What::Packets | What::Responses) && observe.interval.is_some() {
             return Err(f.error("interval", "no interval; every packet is recorded"));
         }
-        if what == What::Queue && observe.flow.is_some() {
-            return Err(f.error("flow", "no flow; a queue belongs to a link (link = \"…\")"));
+        let of_link = matches!(what, What::Queue | What::Regulator);
+        if of_link && observe.flow.is_some() {
+            let allowed = format!("no flow; a {} belongs to a link (link = \"…\")", what.name());
+            return Err(f.error("flow", allowed));
         }
-        if what != What::Queue && observe.link.is_some() {
+        if !of_link && observe.link.is_some() {
             return Err(f.error("link", "no link; this quantity belongs to a flow (flow = \"…\")"));
         }
         f.finish()?;

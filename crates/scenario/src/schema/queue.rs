@@ -84,7 +84,7 @@ pub(super) fn in_field(f: &Fields<'_>, error: ConfigError) -> InputError {
     InputError::field(f.path(error.field), error.value, error.allowed)
 }
 
-fn limit(
+pub(super) fn limit(
     q: &Fields<'_>,
     name: &'static str,
     default: QueueLimit,
@@ -100,7 +100,7 @@ fn limit(
     })
 }
 
-fn write_limit(limit: QueueLimit) -> Value {
+pub(super) fn write_limit(limit: QueueLimit) -> Value {
     match limit {
         QueueLimit::Packets(n) => Packets(u32::try_from(n).unwrap_or(u32::MAX)).write().into(),
         QueueLimit::Octets(n) => n.write().into(),

@@ -1,0 +1,201 @@
+//! What a scenario may say, but hardly means: said once, before the run.
+
+use crate::Scenario;
+use crate::graph::Graph;
+use crate::schema::{Direction, FlowSpec, Protocol, Workload};
+use anabranch_units::Span;
+use std::fmt;
+
+/// A field whose value is allowed and likely to do harm, or nothing at all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// Path of the field, like `links[0].regulator.max_delay`.
+    pub field: String,
+    /// What will come of it.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "field `{}`: {}", self.field, self.message)
+    }
+}
+
+impl Scenario {
+    /// What is allowed, but hardly meant.
+    pub fn warnings(&self) -> Vec<Warning> {
+        regulators(self)
+    }
+}
+
+/// A direction with a regulator, and what is known of the flows that cross it.
+struct Regulated<'a> {
+    /// Path of the regulator.
+    field: String,
+    way: &'a Direction,
+    from: usize,
+    to: usize,
+    crossed: bool,
+    /// The first flow that may time out while its ACKs are held.
+    times_out: Option<(&'a str, Span)>,
+}
+
+/// Regulators without ACKs to hold, and such as hold them for longer than a
+/// flow waits before it sends again.
+fn regulators(scenario: &Scenario) -> Vec<Warning> {
+    let regulated = |link: &crate::schema::LinkSpec| {
+        link.forward.regulator.is_some() || link.reverse.regulator.is_some()
+    };
+    if !scenario.links.iter().any(regulated) {
+        return Vec::new();
+    }
+    let graph = Graph::new(scenario);
+    let node = |name: &str| graph.node(name).expect("names are checked");
+    let mut list = Vec::new();
+    for (i, link) in scenario.links.iter().enumerate() {
+        let [a, b] = [node(&link.ends[0]), node(&link.ends[1])];
+        for (field, way, from, to) in
+            [("regulator", &link.forward, a, b), ("reverse.regulator", &link.reverse, b, a)]
+        {
+            if way.regulator.is_some() {
+                let field = format!("links[{i}].{field}");
+                list.push(Regulated { field, way, from, to, crossed: false, times_out: None });
+            }
+        }
+    }
+    let least = scenario.flows.iter().map(min_rto).min().unwrap_or(Span::MAX);
+    for flow in &scenario.flows {
+        let open = |it: &Regulated<'_>| {
+            !it.crossed || it.times_out.is_none() && it.longest().is_some_and(|d| d >= least)
+        };
+        if !list.iter().any(open) {
+            break;
+        }
+        let [near, far] = [&flow.from, &flow.to].map(|name| node(name));
+        let hops = [graph.hops_from(near), graph.hops_from(far)];
+        for (from, to, sends) in [(0, 1, flow.sends()), (1, 0, flow.answers())] {
+            let ends = [near, far];
+            for it in list.iter_mut().filter(|_| sends) {
+                let (before, after) = (hops[from][it.from], hops[to][it.to]);
+                let whole = hops[from][ends[to]];
+                if before == u32::MAX || after == u32::MAX || before + 1 + after != whole {
+                    continue;
+                }
+                it.crossed = true;
+                let wait = min_rto(flow);
+                if it.times_out.is_none() && it.longest().is_some_and(|delay| delay >= wait) {
+                    it.times_out = Some((&flow.name, wait));
+                }
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for it in list {
+        if !it.crossed {
+            let message = "no flow sends data this way, so there are no ACKs to hold".to_owned();
+            out.push(Warning { field: it.field.clone(), message });
+        }
+        if let (Some((flow, wait)), Some(delay)) = (it.times_out, it.longest()) {
+            let message = format!(
+                "ACKs are held for up to {delay}, not less than the least retransmission timeout \
+                 of the flow {flow}, {wait}: what has arrived may be sent again"
+            );
+            out.push(Warning { field: format!("{}.max_delay", it.field), message });
+        }
+    }
+    out
+}
+
+impl Regulated<'_> {
+    fn longest(&self) -> Option<Span> {
+        self.way.regulator.as_ref()?.longest_delay()
+    }
+}
+
+fn min_rto(flow: &FlowSpec) -> Span {
+    match &flow.protocol {
+        Protocol::Tcp(config) => config.rto.min,
+    }
+}
+
+impl FlowSpec {
+    /// Data goes from `from` to `to`.
+    fn sends(&self) -> bool {
+        self.size != Some(0)
+    }
+
+    /// Data goes from `to` to `from`.
+    fn answers(&self) -> bool {
+        self.reverse_size.is_some() || matches!(self.workload, Workload::Requests { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warnings(regulator: &str, tcp: &str) -> Vec<String> {
+        let text = format!(
+            r#"
+            hosts = ["a", "b", "c"]
+            routers = ["r", "s"]
+            [[links]]
+            ends = ["r", "s"]
+            rate = "10 Mbit/s"
+            delay = "10 ms"
+            {regulator}
+            [[links]]
+            ends = ["a", "r"]
+            rate = "10 Mbit/s"
+            delay = "1 ms"
+            [[links]]
+            ends = ["s", "b"]
+            rate = "10 Mbit/s"
+            delay = "1 ms"
+            [[links]]
+            ends = ["c", "r"]
+            rate = "10 Mbit/s"
+            delay = "1 ms"
+            [[flows]]
+            name = "near"
+            from = "c"
+            to = "a"
+            size = "1 MB"
+            [[flows]]
+            name = "f"
+            from = "a"
+            to = "b"
+            size = "1 MB"
+            tcp = {{ {tcp} }}
+            "#
+        );
+        let scenario = Scenario::from_toml(&text, "w.toml").unwrap_or_else(|e| panic!("{e}"));
+        scenario.warnings().iter().map(Warning::to_string).collect()
+    }
+
+    const LINEAR: &str = "regulator = { law = \"threshold-linear\", max_delay = \"200 ms\" }";
+    const RTO: &str =
+        "rto = { initial = \"1 s\", min = \"200 ms\", max = \"60 s\", granularity = \"1 ms\" }";
+
+    #[test]
+    fn a_delay_that_reaches_the_least_timeout_of_a_crossing_flow() {
+        assert_eq!(warnings("", RTO), [""; 0]);
+        assert_eq!(warnings(LINEAR, ""), [""; 0]);
+        assert_eq!(
+            warnings(LINEAR, RTO),
+            ["field `links[0].regulator.max_delay`: ACKs are held for up to 0.2 s, not less than \
+              the least retransmission timeout of the flow f, 0.2 s: what has arrived may be sent \
+              again"]
+        );
+        // The bucket has no longest delay.
+        assert_eq!(warnings("regulator = { law = \"ack-bucket\" }", RTO), [""; 0]);
+    }
+
+    #[test]
+    fn a_regulator_that_no_data_crosses() {
+        let way_back = format!("reverse = {{ {LINEAR} }}");
+        let expected = "field `links[0].reverse.regulator`: no flow sends data this way, so there \
+                        are no ACKs to hold";
+        assert_eq!(warnings(&way_back, RTO), [expected]);
+    }
+}
