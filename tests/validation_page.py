@@ -31,6 +31,7 @@ ROWS = {
     "C4": "SCTP failure detection (RFC 9260 §8.2)",
     "C6": "SCTP: rounds of slow start by initial-window rule",
     "bucket": "ACK bucket (Narváez and Siu 1997)",
+    "K1": "Two-way traffic: docs/two-way.md (Kalampoukas, Varma and Ramakrishnan 1998)",
     "Q1": "M/D/1, M/M/1/K, Little's law",
     "Q2": "Gilbert-Elliott loss",
     "Q3": "Bit errors",

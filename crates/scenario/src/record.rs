@@ -4,7 +4,8 @@ use crate::build::BuiltFlow;
 use crate::result::NamedSeries;
 use crate::schema::{Scenario, What};
 use anabranch_sim::observe::{
-    Arrivals, PacketRecorder, Quantity, QueueRecorder, RegulatorRecorder, SeriesRecorder,
+    Arrivals, Compression, CompressionRecorder, PacketRecorder, Quantity, QueueRecorder,
+    RegulatorRecorder, Series, SeriesRecorder,
 };
 use anabranch_sim::{Handle, LinkId, Side, Simulation};
 use anabranch_tcp::Connection;
@@ -16,6 +17,7 @@ pub(crate) struct Recorders {
     endpoints: Option<Handle<SeriesRecorder>>,
     /// One for the data of the flows' senders, one for data the other way.
     packets: [Option<Handle<PacketRecorder>>; 2],
+    compression: Option<Handle<CompressionRecorder>>,
     queues: Option<Handle<QueueRecorder>>,
     regulators: Option<Handle<RegulatorRecorder>>,
     /// What is recorded: (flow index, quantity) in order, and the interval; of
@@ -64,6 +66,7 @@ impl Recorders {
 
         let mut endpoints = SeriesRecorder::new();
         let mut packets = [PacketRecorder::new(), PacketRecorder::new()];
+        let mut compression = CompressionRecorder::new();
         let mut queues = QueueRecorder::new();
         let (mut any_endpoint, mut any_packets) = (false, [false; 2]);
         for (&(i, what), &every) in &of_flows {
@@ -75,6 +78,7 @@ impl Recorders {
             let sides = [flow.sender, flow.sender.peer()];
             for (j, side) in sides.into_iter().enumerate().take(if two_way[i] { 2 } else { 1 }) {
                 match quantity(what) {
+                    _ if what == What::AckCompression => compression.record(flow.id, side),
                     Some(quantity) => {
                         endpoints.record(flow.id, at(what, side), quantity, every);
                         any_endpoint = true;
@@ -94,12 +98,14 @@ impl Recorders {
             regulators.record(links[i].1, every);
         }
         let [forward, back] = packets;
+        let any_compression = of_flows.keys().any(|(_, what)| *what == What::AckCompression);
         Recorders {
             endpoints: any_endpoint.then(|| simulation.attach(endpoints)),
             packets: [
                 any_packets[0].then(|| simulation.attach(forward)),
                 any_packets[1].then(|| simulation.attach(back)),
             ],
+            compression: any_compression.then(|| simulation.attach(compression)),
             queues: (!of_links.is_empty()).then(|| simulation.attach(queues)),
             regulators: (!of_regulators.is_empty()).then(|| simulation.attach(regulators)),
             of_flows,
@@ -130,6 +136,17 @@ impl Recorders {
             for (j, (name, side)) in
                 sides.into_iter().enumerate().take(if self.two_way[i] { 2 } else { 1 })
             {
+                if let (What::AckCompression, Some(handle)) = (what, self.compression) {
+                    let done = simulation.observer(handle).compression(flow.id, side);
+                    for (what, series) in done.into_iter().flat_map(named) {
+                        out.push(step_function(
+                            format!("{name}.{what}"),
+                            &series.time,
+                            &series.value,
+                        ));
+                    }
+                    continue;
+                }
                 match (quantity(what), self.endpoints, self.packets[j]) {
                     (Some(quantity), Some(handle), _) => {
                         let recorder = simulation.observer(handle);
@@ -180,7 +197,9 @@ fn quantity(what: What) -> Option<Quantity> {
         What::Srtt => Some(Quantity::Srtt),
         What::InFlight => Some(Quantity::InFlight),
         What::Received => Some(Quantity::Received),
-        What::Packets | What::Responses | What::Queue | What::Regulator => None,
+        What::Packets | What::AckCompression | What::Responses | What::Queue | What::Regulator => {
+            None
+        }
     }
 }
 
@@ -205,6 +224,11 @@ fn responses(flow: &BuiltFlow, simulation: &Simulation<Connection>) -> Option<Na
         value: taken.collect(),
         ..NamedSeries::default()
     })
+}
+
+/// The series of how ACKs and data bunch.
+fn named(it: Compression) -> [(&'static str, Series); 3] {
+    [("ack_gaps", it.gaps), ("ack_bunches", it.bunches), ("bursts", it.bursts)]
 }
 
 fn packet_series(

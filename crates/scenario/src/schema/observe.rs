@@ -34,6 +34,8 @@ pub enum What {
     Received,
     /// Data segments sent and received, and acknowledgments, by stream offset.
     Packets,
+    /// How acknowledgments and data bunch at the data sender.
+    AckCompression,
     /// Time from a request to its whole response, seconds.
     Responses,
     /// Packets in a link's queue.
@@ -51,6 +53,11 @@ impl What {
         ("in_flight", What::InFlight, "octets that the data sender estimates in the network"),
         ("received", What::Received, "octets that the data receiver has got in order"),
         ("packets", What::Packets, "data sent and received and acknowledgments, by stream offset"),
+        (
+            "ack-compression",
+            What::AckCompression,
+            "gaps between ACKs in transmission times of data, bunches of ACKs, bursts of data",
+        ),
         ("responses", What::Responses, "time from each request to its whole response, seconds"),
         ("queue", What::Queue, "packets waiting in a link's queue"),
         (
@@ -80,7 +87,9 @@ impl Observe {
         if observe.interval == Some(Span::ZERO) {
             return Err(f.error("interval", "a time of at least 1 ps"));
         }
-        if matches!(what, What::Packets | What::Responses) && observe.interval.is_some() {
+        if matches!(what, What::Packets | What::AckCompression | What::Responses)
+            && observe.interval.is_some()
+        {
             return Err(f.error("interval", "no interval; every packet is recorded"));
         }
         let of_link = matches!(what, What::Queue | What::Regulator);

@@ -295,7 +295,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "observe.0.what=goodput",
-            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, responses, queue",
+            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, ack-compression, responses, queue",
         ),
         (
             "observe.1.link=x",

@@ -2,6 +2,7 @@
 
 mod capture;
 mod check;
+mod compression;
 mod hash;
 mod packets;
 mod queue;
@@ -11,6 +12,7 @@ mod series;
 
 pub use capture::Capture;
 pub use check::ConservationChecker;
+pub use compression::{Compression, CompressionRecorder};
 pub use hash::TraceHash;
 pub use packets::{Arrivals, PacketRecorder, Sends};
 pub use queue::QueueRecorder;
