@@ -3,9 +3,11 @@
 use crate::input::Input;
 use anabranch_congestion::Algorithm;
 use anabranch_endpoint::{ByteStream, Endpoint, Seed};
-use anabranch_sctp::{Association, Config, Destination, Message, PRESETS, Window};
+use anabranch_sctp::{
+    Association, Config, Destination, Message, PRESETS, Reliability, Scheduler, Window,
+};
 use anabranch_units::{Serial32, Span, Time};
-use anabranch_wire::sctp::{Cause, Chunk, DataFlags, GapBlock};
+use anabranch_wire::sctp::{Cause, Chunk, DataFlags, GapBlock, Parameter, SkippedMessage};
 use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload};
 
 const ADDRESSES: [[Addr; 2]; 2] = [[Addr(0), Addr(1)], [Addr(2), Addr(3)]];
@@ -26,6 +28,7 @@ struct World {
 pub fn sctp_association(octets: &[u8]) {
     let mut input = Input(octets);
     let switches = input.byte();
+    let extensions = input.byte();
     let preset = PRESETS[input.index(PRESETS.len())];
     let destinations = [Destination::AllSame, Destination::AllAlternate, Destination::FrSameRtoAlt];
     let config = Config {
@@ -41,6 +44,10 @@ pub fn sctp_association(octets: &[u8]) {
         receive_buffer: 1500 + input.u16() as u32,
         send_buffer: 1 << 16,
         mtu: 512 + input.byte() as u32 * 8,
+        partial_reliability: extensions & 1 != 0,
+        interleaving: extensions & 2 != 0,
+        reconfiguration: extensions & 4 != 0,
+        scheduler: Scheduler::ALL[(extensions >> 5) as usize % Scheduler::ALL.len()],
         ..Config::preset(preset).expect("a preset")
     };
     config.validate().expect("a valid configuration");
@@ -74,7 +81,7 @@ impl World {
         let (what, who) = (input.byte(), input.index(2));
         let now = self.now;
         let end = &mut self.ends[who];
-        match what % 14 {
+        match what % 17 {
             0 => end.connect(now),
             1 if real => drop(end.write_octets(&[7; 5000][..input.u16() as usize % 5001])),
             1 => drop(end.write(input.u16() as u64 * 4)),
@@ -118,9 +125,25 @@ impl World {
                     false => Payload::virtual_of(len as u32),
                 };
                 let (stream, unordered) = (input.byte() as u16 % 12, what < 128);
-                let _ = end.send(Message { stream, unordered, ppid: 1, payload });
+                let limit = match what / 17 % 8 {
+                    n @ 1..3 => Reliability::Retransmissions(n as u16 - 1),
+                    n @ 3..5 => Reliability::Until(now + Span::from_millis(n as u64 * 100)),
+                    n @ 5..7 => Reliability::Priority(n as u32),
+                    _ => Reliability::Reliable,
+                };
+                let _ = end.send_with(Message { stream, unordered, ppid: 1, payload }, limit);
             }
             11 => end.set_primary(input.index(3)),
+            14 => {
+                let streams = [input.byte() as u16 % 12, input.byte() as u16 % 3000];
+                let streams = &streams[..input.index(3)];
+                let _ = match what < 128 {
+                    true => end.reset_streams(streams),
+                    false => end.request_stream_reset(streams),
+                };
+            }
+            15 => drop(end.add_streams(what < 128, input.u16())),
+            16 => end.set_stream_value(input.byte() as u16, input.u16()),
             12 => drop(end.receive()),
             _ if !self.sent.is_empty() => {
                 // The usual: the oldest arrives, or one after it.
@@ -189,6 +212,51 @@ fn forge(chunk: &mut Chunk, input: &mut Input) {
             1 => sack.a_rwnd = by as u32,
             _ => sack.gaps.push(GapBlock { start: by as u16 % 20, end: input.byte() as u16 % 40 }),
         },
+        Chunk::IData(data) => match input.byte() % 6 {
+            0 => moved(&mut data.tsn),
+            1 => data.flags = DataFlags(by as u8),
+            2 => data.mid = data.mid.wrapping_add_signed(by),
+            3 => data.ppid_or_fsn = data.ppid_or_fsn.wrapping_add_signed(by % 4),
+            4 => data.stream = by as u16 % 3000,
+            _ => data.payload = Payload::virtual_of(by as u16 as u32 % 3000),
+        },
+        Chunk::ForwardTsn(forward) => {
+            moved(&mut forward.cum_tsn);
+            forward.skipped.push((by as u16 % 12, input.u16()));
+        }
+        Chunk::IForwardTsn(forward) => {
+            moved(&mut forward.cum_tsn);
+            let (stream, mid, unordered) = (by as u16 % 12, input.u16() as u32, by < 0);
+            forward.skipped.push(SkippedMessage { stream, unordered, mid });
+        }
+        Chunk::Reconfig(list) => {
+            let request = Serial32(input.u16() as u32);
+            list.push(match input.byte() % 5 {
+                0 => Parameter::TsnReset { request },
+                1 => Parameter::IncomingReset { request, streams: vec![by as u16] },
+                2 => Parameter::AddStreams { outgoing: by < 0, request, count: by as u16 },
+                3 => Parameter::ReconfigResponse {
+                    response: request,
+                    result: by as u32 % 8,
+                    next_tsns: None,
+                },
+                _ => Parameter::OutgoingReset {
+                    request,
+                    response: request,
+                    last_tsn: Serial32(by as u32),
+                    streams: Vec::new(),
+                },
+            });
+            if let [Parameter::AddStreams { request: first, .. }, .., last] = list.as_mut_slice() {
+                let number = *first;
+                match last {
+                    Parameter::IncomingReset { request, .. }
+                    | Parameter::OutgoingReset { request, .. }
+                    | Parameter::TsnReset { request } => *request = number.add(1),
+                    _ => {}
+                }
+            }
+        }
         Chunk::Init(init) | Chunk::InitAck(init) => match input.byte() % 4 {
             0 => init.tag = by as u32,
             1 => init.a_rwnd = by as u32,

@@ -1,6 +1,7 @@
 //! Settings of an association, and the presets that name a standard.
 
 use crate::policy::Destination;
+use crate::scheduler::Scheduler;
 use anabranch_congestion::Algorithm;
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
@@ -117,6 +118,15 @@ pub struct Config {
     pub heartbeat_after_rto: bool,
     /// Valid.Cookie.Life.
     pub cookie_life: Span,
+    /// Offers partial reliability (FORWARD-TSN, RFC 3758): messages may then
+    /// have a [`Reliability`](crate::Reliability).
+    pub partial_reliability: bool,
+    /// Offers message interleaving (I-DATA, RFC 8260 §2).
+    pub interleaving: bool,
+    /// Which stream the next message comes from (RFC 8260 §3).
+    pub scheduler: Scheduler,
+    /// Offers and takes stream reconfiguration (RE-CONFIG, RFC 6525).
+    pub reconfiguration: bool,
 }
 
 impl Default for Config {
@@ -183,6 +193,10 @@ impl Config {
             timestamps: false,
             heartbeat_after_rto: false,
             cookie_life: Span::from_secs(60),
+            partial_reliability: false,
+            interleaving: false,
+            scheduler: Scheduler::Fcfs,
+            reconfiguration: false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The state cookie (RFC 9260 §5.1.3): all that a passive side must remember
 //! of an INIT, signed, so that it need not remember anything.
 
+use crate::extensions::Extensions;
 use crate::mac;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::Addr;
@@ -35,6 +36,8 @@ pub(crate) struct Cookie {
     pub inbound: u16,
     /// The peer's port.
     pub peer_port: u16,
+    /// Extensions that both sides offer.
+    pub extensions: Extensions,
     /// Which of `addresses` the INIT came from.
     pub primary: u16,
     /// The peer's addresses.
@@ -44,7 +47,7 @@ pub(crate) struct Cookie {
 impl Cookie {
     /// The octets, signed with `key`.
     pub fn seal(&self, key: &[u8; 32]) -> Box<[u8]> {
-        let mut out = Vec::with_capacity(52 + 4 * self.addresses.len() + MAC);
+        let mut out = Vec::with_capacity(54 + 4 * self.addresses.len() + MAC);
         out.extend_from_slice(&self.created.as_picos().to_be_bytes());
         out.extend_from_slice(&self.life.as_picos().to_be_bytes());
         for word in [
@@ -58,7 +61,8 @@ impl Cookie {
         ] {
             out.extend_from_slice(&word.to_be_bytes());
         }
-        for half in [self.outbound, self.inbound, self.peer_port, self.primary] {
+        let extensions = self.extensions.0 as u16;
+        for half in [self.outbound, self.inbound, self.peer_port, self.primary, extensions] {
             out.extend_from_slice(&half.to_be_bytes());
         }
         for addr in &self.addresses {
@@ -89,6 +93,7 @@ impl Cookie {
         let mut half = || take(2).map(|half| half as u16);
         let (outbound, inbound, peer_port) = (half()?, half()?, half()?);
         let primary = half()?;
+        let extensions = Extensions(half()? as u8);
         let mut addresses = Vec::new();
         while let Some(addr) = take(4) {
             addresses.push(Addr(addr as u32));
@@ -106,6 +111,7 @@ impl Cookie {
             inbound,
             peer_port,
             primary,
+            extensions,
             addresses,
         })
     }
@@ -129,6 +135,7 @@ mod tests {
             inbound: 20,
             peer_port: 5000,
             primary: 1,
+            extensions: Extensions(5),
             addresses: vec![Addr(7), Addr(9)],
         }
     }

@@ -4,8 +4,9 @@
 use crate::outgoing::Fragment;
 use crate::path::{Path, Scratch};
 use crate::policy::Reason;
+use crate::reliability::Reliability;
 use anabranch_units::Time;
-use anabranch_wire::sctp::{DataChunk, GapBlock};
+use anabranch_wire::sctp::{DataChunk, DataFlags, GapBlock, IDataChunk};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +17,8 @@ pub(crate) enum Status {
     Lost(Reason),
     /// Reported by a gap block.
     Acked,
+    /// Given up with its message (RFC 3758).
+    Abandoned,
 }
 
 #[derive(Clone, Debug)]
@@ -24,19 +27,21 @@ pub(crate) struct Sent {
     pub status: Status,
     /// Where it was sent last.
     pub path: u8,
-    /// It was sent more than once.
-    pub again: bool,
+    /// It was sent again so often.
+    pub resends: u16,
     /// Missing reports since it was sent last.
     pub misses: u8,
     pub fast_retransmitted: bool,
     /// The offset after the newest chunk when it was sent last.
     pub newest: u64,
+    /// How long its message is worth sending again.
+    pub limit: Reliability,
 }
 
 impl Sent {
-    /// Octets of the chunk, header included.
-    pub fn size(&self) -> u64 {
-        (DataChunk::HEADER + self.fragment.payload.len()) as u64
+    /// Octets of user data.
+    pub fn len(&self) -> u64 {
+        self.fragment.payload.len() as u64
     }
 }
 
@@ -72,6 +77,8 @@ pub(crate) struct Flight {
     acked: usize,
     /// User data in flight, in octets.
     pub payload: u64,
+    /// Chunks are I-DATA, whose header is longer.
+    pub interleaving: bool,
 }
 
 impl Flight {
@@ -86,19 +93,28 @@ impl Flight {
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
+    /// Octets of a chunk's header.
+    pub fn header(&self) -> u32 {
+        if self.interleaving { IDataChunk::HEADER } else { DataChunk::HEADER }
+    }
+    /// Octets of a chunk, header included.
+    pub fn size(&self, chunk: &Sent) -> u64 {
+        (self.header() + chunk.fragment.payload.len()) as u64
+    }
 
     /// A new chunk leaves on `path`; gives its offset.
-    pub fn push(&mut self, fragment: Fragment, path: u8) -> u64 {
+    pub fn push(&mut self, fragment: Fragment, limit: Reliability, path: u8) -> u64 {
         let offset = self.next();
         self.payload += fragment.payload.len() as u64;
         self.chunks.push_back(Sent {
             fragment,
             status: Status::InFlight,
             path,
-            again: false,
+            resends: 0,
             misses: 0,
             fast_retransmitted: false,
             newest: offset + 1,
+            limit,
         });
         offset
     }
@@ -113,7 +129,7 @@ impl Flight {
         chunk.fast_retransmitted |= reason == Reason::FastRetransmit;
         chunk.status = Status::InFlight;
         chunk.path = path;
-        chunk.again = true;
+        chunk.resends = chunk.resends.saturating_add(1);
         chunk.misses = 0;
         chunk.newest = newest;
         self.payload += chunk.fragment.payload.len() as u64;
@@ -158,7 +174,7 @@ impl Flight {
             match chunk.status {
                 Status::Acked => self.acked -= 1,
                 Status::Lost(_) => self.lost -= 1,
-                Status::InFlight => {}
+                Status::InFlight | Status::Abandoned => {}
             }
             outcome.news |= self.acknowledge(now, self.una, &chunk, paths);
             self.una += 1;
@@ -173,23 +189,24 @@ impl Flight {
     /// A chunk has arrived: it leaves the path's flight, and may give an RTT
     /// sample. False when it was known.
     fn acknowledge(&mut self, now: Time, offset: u64, chunk: &Sent, paths: &mut [Path]) -> bool {
+        let size = self.size(chunk);
         let path = &mut paths[chunk.path as usize];
         match chunk.status {
-            Status::Acked => return false,
+            Status::Acked | Status::Abandoned => return false,
             Status::InFlight => {
-                path.flight -= chunk.size();
+                path.flight -= size;
                 self.payload -= chunk.fragment.payload.len() as u64;
             }
             Status::Lost(_) => {}
         }
-        path.sack.acked += chunk.size();
+        path.sack.acked += size;
         path.sack.earliest |= !path.sack.passed;
         if let Some((timed, sent)) = path.timed
             && timed == offset
         {
             path.timed = None;
             // Karn's rule (§6.3.1 C5).
-            if !chunk.again {
+            if chunk.resends == 0 {
                 path.sack.rtt = Some(now - sent);
             }
         }
@@ -233,16 +250,16 @@ impl Flight {
                 }
                 // The receiver has dropped it again (§6.2.1 rule D iii).
                 (false, Status::Acked) => {
-                    let chunk = &mut self.chunks[at];
-                    chunk.status = Status::InFlight;
-                    paths[chunk.path as usize].flight += chunk.size();
+                    self.chunks[at].status = Status::InFlight;
+                    let chunk = &self.chunks[at];
+                    paths[chunk.path as usize].flight += self.size(chunk);
                     self.payload += chunk.fragment.payload.len() as u64;
                     self.acked -= 1;
                 }
                 (false, Status::InFlight) => {
                     paths[self.chunks[at].path as usize].sack.passed = true;
                 }
-                (false, Status::Lost(_)) => {}
+                (false, Status::Lost(_)) | (_, Status::Abandoned) => {}
             }
             at += 1;
         }
@@ -269,7 +286,8 @@ impl Flight {
                 continue;
             }
             chunk.status = Status::Lost(Reason::FastRetransmit);
-            let (index, size) = (chunk.path as usize, chunk.size());
+            let chunk = &self.chunks[at];
+            let (index, size) = (chunk.path as usize, self.size(chunk));
             self.payload -= chunk.fragment.payload.len() as u64;
             self.lost += 1;
             paths[index].flight -= size;
@@ -287,5 +305,72 @@ impl Flight {
             Status::Lost(reason) => Some((index, reason)),
             _ => None,
         })
+    }
+
+    /// Gives up the message of the chunk at `index`, and frees its octets. The
+    /// chunk comes back if the end of the message was not sent.
+    pub fn abandon(&mut self, index: usize, paths: &mut [Path]) -> Option<Fragment> {
+        let one = self.chunks[index].fragment.clone();
+        for at in (0..=index).rev().filter(|_| !one.flags.contains(DataFlags::BEGIN)) {
+            if self.give_up(at, &one, paths) && self.has(at, DataFlags::BEGIN) {
+                break;
+            }
+        }
+        for at in index..self.chunks.len() {
+            if self.give_up(at, &one, paths) && self.has(at, DataFlags::END) {
+                return None;
+            }
+        }
+        Some(one)
+    }
+
+    /// Gives up what was sent of a message whose end was not.
+    pub fn abandon_begun(&mut self, begun: &Fragment, paths: &mut [Path]) {
+        for at in (0..self.chunks.len()).rev() {
+            if self.give_up(at, begun, paths) && self.has(at, DataFlags::BEGIN) {
+                break;
+            }
+        }
+    }
+
+    fn has(&self, at: usize, flag: DataFlags) -> bool {
+        self.chunks[at].fragment.flags.contains(flag)
+    }
+
+    /// True when the chunk at `at` is of the same message as `one`.
+    fn give_up(&mut self, at: usize, one: &Fragment, paths: &mut [Path]) -> bool {
+        let chunk = &self.chunks[at];
+        if !chunk.fragment.is_sibling(one) {
+            return false;
+        }
+        let (size, len) = (self.size(chunk), chunk.fragment.payload.len() as u64);
+        let path = &mut paths[chunk.path as usize];
+        match chunk.status {
+            Status::InFlight => {
+                path.flight -= size;
+                self.payload -= len;
+            }
+            Status::Lost(_) => self.lost -= 1,
+            Status::Acked => self.acked -= 1,
+            Status::Abandoned => {}
+        }
+        let offset = self.una + at as u64;
+        path.timed.take_if(|timed| timed.0 == offset);
+        self.chunks[at].status = Status::Abandoned;
+        self.chunks[at].fragment.payload = anabranch_wire::Payload::EMPTY;
+        true
+    }
+
+    /// Takes a TSN for the end of a message that was given up, so that the
+    /// receiver can be told to forget its beginning.
+    pub fn push_abandoned(&mut self, fragment: Fragment, path: u8) {
+        self.push(fragment, Reliability::Reliable, path);
+        self.chunks.back_mut().expect("it was pushed").status = Status::Abandoned;
+    }
+
+    /// Chunks from the first on that were given up: what FORWARD-TSN skips.
+    pub fn skipped(&self) -> impl Iterator<Item = &Fragment> {
+        let given_up = |chunk: &&Sent| chunk.status == Status::Abandoned;
+        self.chunks.iter().take_while(given_up).map(|chunk| &chunk.fragment)
     }
 }

@@ -11,20 +11,26 @@
 mod association;
 mod config;
 mod cookie;
+mod extensions;
 mod flight;
+mod interleaved;
 mod mac;
 mod outgoing;
 mod path;
 pub mod policy;
 mod reassembly;
+mod reliability;
+pub mod scheduler;
 mod state;
 mod timestamp;
 mod tsn_map;
 mod window;
 
-pub use association::{Association, Notification, SendError};
+pub use association::{Association, Notification, ReconfigError, SendError};
 pub use config::{Config, ConfigError, InitialWindow, Jitter, PRESETS, Window};
 pub use outgoing::Message;
 pub use path::{PathObservation, PathState};
 pub use policy::Destination;
+pub use reliability::{Abandoned, Reliability};
+pub use scheduler::Scheduler;
 pub use state::State;

@@ -1,6 +1,10 @@
-//! What the user has given and nobody has sent: messages in order, cut into
-//! fragments (RFC 9260 §6.9), and the byte stream on stream 0.
+//! What the user has given and nobody has sent: messages in order, or in queues
+//! of their streams, cut into fragments (RFC 9260 §6.9), and the byte stream on
+//! stream 0.
 
+use crate::reliability::Reliability;
+use crate::scheduler::{Scheduler, Streams};
+use anabranch_units::Time;
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::DataFlags;
 use std::collections::VecDeque;
@@ -25,78 +29,75 @@ impl Message {
     }
 }
 
-/// The user data of one DATA chunk.
+/// The user data of one DATA or I-DATA chunk.
 #[derive(Clone, Debug)]
 pub(crate) struct Fragment {
     pub flags: DataFlags,
     pub stream: u16,
-    pub ssn: u16,
-    pub ppid: u32,
+    /// Stream sequence number, or message identifier with interleaving.
+    pub number: u32,
+    /// Fragment sequence number in fragments of I-DATA after the first.
+    pub ppid_or_fsn: u32,
     pub payload: Payload,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Outgoing {
-    messages: VecDeque<Message>,
-    /// Octets of the first message that are sent.
-    offset: u32,
-    /// Octets of `messages` that are not sent.
-    queued: u64,
-    /// Counted octets of the byte stream.
-    counted: u64,
-    /// Real octets of the byte stream.
-    octets: VecDeque<u8>,
-    /// Next stream sequence number of each stream used so far.
-    ssns: Vec<u16>,
+impl Fragment {
+    pub fn is_unordered(&self) -> bool {
+        self.flags.contains(DataFlags::UNORDERED)
+    }
+
+    /// They may be of one message.
+    pub fn is_sibling(&self, other: &Fragment) -> bool {
+        (self.stream, self.number, self.is_unordered())
+            == (other.stream, other.number, other.is_unordered())
+    }
 }
 
-impl Outgoing {
-    pub fn push(&mut self, message: Message) {
-        self.queued += message.payload.len() as u64;
-        self.messages.push_back(message);
-    }
-    pub fn write(&mut self, len: u64) {
-        self.counted += len;
-    }
-    pub fn write_octets(&mut self, octets: &[u8]) {
-        self.octets.extend(octets);
-    }
-    /// Octets that take memory.
-    pub fn held(&self) -> u64 {
-        self.queued + self.octets.len() as u64
+/// Messages in order.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    messages: VecDeque<(Message, Reliability)>,
+    /// Octets of the first message that are sent.
+    offset: u32,
+    /// Fragments of it that are sent.
+    fragments: u32,
+}
+
+impl Queue {
+    /// The first message is sent in part.
+    pub fn is_begun(&self) -> bool {
+        self.offset > 0
     }
     pub fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.counted == 0 && self.octets.is_empty()
+        self.messages.is_empty()
+    }
+    /// Octets of the first message that are not sent.
+    fn rest(&self) -> Option<u32> {
+        Some(self.messages.front()?.0.payload.len() - self.offset)
+    }
+    /// Octets of the first message.
+    pub fn first_len(&self) -> Option<u32> {
+        Some(self.messages.front()?.0.payload.len())
+    }
+    /// Drops the first message; gives the octets that were not sent.
+    fn drop_first(&mut self) -> u32 {
+        let rest = self.rest().unwrap_or(0);
+        self.messages.pop_front();
+        (self.offset, self.fragments) = (0, 0);
+        rest
+    }
+    fn remove(&mut self, index: usize) -> u32 {
+        self.messages.remove(index).map_or(0, |entry| entry.0.payload.len())
     }
 
-    /// Length of the next fragment when at most `room` fit, and messages of
-    /// the byte stream have at most `size`.
-    pub fn next_len(&self, room: u32, size: u32) -> Option<u32> {
-        if room == 0 {
-            return None;
+    /// The next `len` octets of the first message, and what limits it.
+    fn take(&mut self, len: u32, numbers: &mut Numbers) -> (Fragment, Reliability) {
+        if self.offset == 0 && self.rest() == Some(len) {
+            let (message, limit) = self.messages.pop_front().expect("it has a rest");
+            return (numbers.whole(message), limit);
         }
-        if let Some(message) = self.messages.front() {
-            return Some((message.payload.len() - self.offset).min(room));
-        }
-        let waiting = self.counted.max(self.octets.len() as u64);
-        (waiting > 0).then(|| waiting.min(room.min(size) as u64) as u32)
-    }
-
-    /// Length of the next message's rest: what would leave unfragmented.
-    pub fn next_whole(&self, size: u32) -> Option<u32> {
-        match self.messages.front() {
-            Some(message) => Some(message.payload.len() - self.offset),
-            None => self.next_len(size, size),
-        }
-    }
-
-    /// Takes the next fragment, of the length that [`Outgoing::next_len`] gave.
-    pub fn take(&mut self, len: u32) -> Fragment {
-        if self.messages.is_empty() {
-            return self.take_bytes(len);
-        }
-        let message = &self.messages[0];
-        let (stream, ppid) = (message.stream, message.ppid);
+        let (message, limit) = &self.messages[0];
+        let (stream, limit, unordered) = (message.stream, *limit, message.unordered);
         let end = self.offset + len == message.payload.len();
         let mut flags = DataFlags::default();
         if self.offset == 0 {
@@ -105,26 +106,227 @@ impl Outgoing {
         if end {
             flags = flags.union(DataFlags::END);
         }
-        if message.unordered {
+        if unordered {
             flags = flags.union(DataFlags::UNORDERED);
         }
-        let unordered = message.unordered;
         let payload = match message.payload.octets() {
-            _ if flags.contains(DataFlags::WHOLE) => message.payload.clone(),
             None => Payload::virtual_of(len),
             Some(octets) => {
                 let from = self.offset as usize;
                 Payload::of_octets(&octets[from..from + len as usize])
             }
         };
+        let ppid_or_fsn = match self.fragments {
+            fsn if numbers.interleaving && fsn > 0 => fsn,
+            _ => message.ppid,
+        };
         self.offset += len;
-        self.queued -= len as u64;
-        let ssn = self.ssn(stream, end && !unordered);
+        self.fragments += 1;
+        let number = numbers.take(stream, unordered, end);
         if end {
-            self.messages.pop_front();
-            self.offset = 0;
+            self.drop_first();
         }
-        Fragment { flags, stream, ssn, ppid, payload }
+        (Fragment { flags, stream, number, ppid_or_fsn, payload }, limit)
+    }
+}
+
+/// Numbers of messages: stream sequence numbers, or with interleaving message
+/// identifiers, which count unordered messages apart (RFC 8260 §2.1).
+#[derive(Debug, Default)]
+struct Numbers {
+    /// Ordered and unordered, of each stream used so far.
+    next: Vec<[u32; 2]>,
+    interleaving: bool,
+}
+
+impl Numbers {
+    /// A message that is not cut.
+    fn whole(&mut self, message: Message) -> Fragment {
+        let Message { stream, unordered, ppid, payload } = message;
+        let flags = match unordered {
+            true => DataFlags::WHOLE.union(DataFlags::UNORDERED),
+            false => DataFlags::WHOLE,
+        };
+        let number = self.take(stream, unordered, true);
+        Fragment { flags, stream, number, ppid_or_fsn: ppid, payload }
+    }
+
+    /// The number of the stream's message in progress, which its end uses up.
+    fn take(&mut self, stream: u16, unordered: bool, end: bool) -> u32 {
+        let index = stream as usize;
+        if self.next.len() <= index {
+            self.next.resize(index + 1, [0; 2]);
+        }
+        let next = &mut self.next[index];
+        if !self.interleaving {
+            let number = next[0] as u16;
+            next[0] = number.wrapping_add((end && !unordered) as u16) as u32;
+            return number as u32;
+        }
+        let number = next[unordered as usize];
+        next[unordered as usize] = number.wrapping_add(end as u32);
+        number
+    }
+}
+
+/// What stands at the head of the queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Head {
+    /// The first message of the one queue.
+    First,
+    /// That of a stream's.
+    Stream(u16),
+    /// The byte stream.
+    Bytes,
+}
+
+/// A message that was given up before its end was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Dropped {
+    /// Nothing of it was sent.
+    Unsent,
+    /// Some of it was: this would have been its last fragment.
+    Begun { stream: u16, number: u32, unordered: bool },
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Outgoing {
+    /// Messages first come, first served.
+    first: Queue,
+    /// Queues of the streams, for the other schedulers.
+    streams: Option<Box<Streams>>,
+    /// Octets of messages that are not sent.
+    queued: u64,
+    /// Counted octets of the byte stream.
+    counted: u64,
+    /// Real octets of the byte stream.
+    octets: VecDeque<u8>,
+    numbers: Numbers,
+    scheduler: Scheduler,
+}
+
+impl Outgoing {
+    pub fn new(scheduler: Scheduler) -> Outgoing {
+        let streams = scheduler.discipline().map(|d| Box::new(Streams::new(d)));
+        Outgoing { streams, scheduler, ..Outgoing::default() }
+    }
+
+    /// Messages are numbered and cut as I-DATA has it, or as DATA. Nothing was
+    /// sent yet. `buffer`: the peer's.
+    pub fn set_interleaving(&mut self, on: bool, buffer: u64) {
+        self.numbers.interleaving = on;
+        if let Some(streams) = &mut self.streams {
+            streams.set_buffer(buffer);
+        }
+    }
+
+    pub fn push(&mut self, message: Message, limit: Reliability) {
+        self.queued += message.payload.len() as u64;
+        match &mut self.streams {
+            None => self.first.messages.push_back((message, limit)),
+            Some(streams) => {
+                let stream = message.stream;
+                streams.queue_mut(stream).messages.push_back((message, limit));
+                streams.join(stream);
+            }
+        }
+    }
+    pub fn write(&mut self, len: u64) {
+        self.counted += len;
+        self.join_bytes();
+    }
+    pub fn write_octets(&mut self, octets: &[u8]) {
+        self.octets.extend(octets);
+        self.join_bytes();
+    }
+    fn join_bytes(&mut self) {
+        if let Some(streams) = &mut self.streams
+            && self.counted.max(self.octets.len() as u64) > 0
+        {
+            streams.join(0);
+        }
+    }
+    /// Sets the priority or weight of a stream.
+    pub fn set_value(&mut self, stream: u16, value: u16) {
+        if let Some(streams) = &mut self.streams {
+            streams.set_value(stream, value);
+        }
+    }
+    /// Octets that take memory.
+    pub fn held(&self) -> u64 {
+        self.queued + self.octets.len() as u64
+    }
+    pub fn is_empty(&self) -> bool {
+        self.queued == 0 && self.counted == 0 && self.octets.is_empty()
+    }
+    fn bytes(&self) -> u64 {
+        self.counted.max(self.octets.len() as u64)
+    }
+
+    fn head(&self) -> Option<Head> {
+        match &self.streams {
+            None if !self.first.is_empty() => Some(Head::First),
+            None => (self.bytes() > 0).then_some(Head::Bytes),
+            Some(streams) => streams.next().map(|id| match streams.queue(id).is_empty() {
+                true => Head::Bytes,
+                false => Head::Stream(id),
+            }),
+        }
+    }
+
+    /// Octets of the next message that are not sent: what would leave
+    /// unfragmented. Messages of the byte stream have at most `size`.
+    pub fn waiting(&self, size: u32) -> Option<u32> {
+        match self.head()? {
+            Head::First => self.first.rest(),
+            Head::Stream(id) => self.streams.as_ref()?.queue(id).rest(),
+            Head::Bytes => Some(self.bytes().min(size as u64) as u32),
+        }
+    }
+
+    /// A packet begins.
+    pub fn begin_packet(&mut self) {
+        if let Some(streams) = &mut self.streams {
+            streams.begin_packet(self.numbers.interleaving);
+        }
+    }
+    /// What is next may share the packet with what was taken before.
+    pub fn may_bundle(&self) -> bool {
+        self.streams.as_ref().is_none_or(|streams| streams.may_bundle())
+    }
+
+    /// Takes the next fragment, of a length up to [`Outgoing::waiting`].
+    pub fn take(&mut self, len: u32) -> (Fragment, Reliability) {
+        match self.head().expect("there was a next length") {
+            Head::First => {
+                self.queued -= len as u64;
+                self.first.take(len, &mut self.numbers)
+            }
+            Head::Stream(id) => {
+                self.queued -= len as u64;
+                let more_bytes = id == 0 && self.bytes() > 0;
+                let streams = self.streams.as_mut().expect("the head is a stream's");
+                let queue = streams.queue_mut(id);
+                let (size, was_begun) = (queue.first_len().unwrap_or(0), queue.is_begun());
+                let taken = queue.take(len, &mut self.numbers);
+                let more = !queue.is_empty() || more_bytes;
+                let is_begun = queue.is_begun();
+                let whole = self.numbers.interleaving || !is_begun;
+                if was_begun != is_begun {
+                    streams.set_begun(size, is_begun);
+                }
+                streams.served(id, len as u64, whole, more);
+                taken
+            }
+            Head::Bytes => {
+                let fragment = self.take_bytes(len);
+                let more = self.bytes() > 0;
+                if let Some(streams) = &mut self.streams {
+                    streams.served(0, len as u64, true, more);
+                }
+                (fragment, Reliability::Reliable)
+            }
+        }
     }
 
     fn take_bytes(&mut self, len: u32) -> Fragment {
@@ -140,24 +342,131 @@ impl Outgoing {
             self.octets.drain(..len);
             Payload::of_octets(octets)
         };
-        let ssn = self.ssn(0, true);
-        Fragment { flags: DataFlags::WHOLE, stream: 0, ssn, ppid: 0, payload }
+        let number = self.numbers.take(0, false, true);
+        Fragment { flags: DataFlags::WHOLE, stream: 0, number, ppid_or_fsn: 0, payload }
     }
 
-    /// The stream's sequence number, which the end of a message advances.
-    fn ssn(&mut self, stream: u16, advance: bool) -> u16 {
-        let index = stream as usize;
-        if self.ssns.len() <= index {
-            self.ssns.resize(index + 1, 0);
+    /// Gives the next message up if its date has passed (RFC 3758 §4.1).
+    pub fn drop_expired(&mut self, now: Time) -> Option<Dropped> {
+        let (queue, id) = match self.head()? {
+            Head::First => (&self.first, None),
+            Head::Stream(id) => (self.streams.as_ref()?.queue(id), Some(id)),
+            Head::Bytes => return None,
+        };
+        let expired = queue.messages.front().is_some_and(|(_, limit)| limit.is_expired(now));
+        expired.then(|| self.drop_head(id))
+    }
+
+    /// Gives up the rest of a message that was begun.
+    pub fn drop_begun(&mut self, fragment: &Fragment) -> Option<Dropped> {
+        let id = self.streams.is_some().then_some(fragment.stream);
+        let queue = match &self.streams {
+            None => &self.first,
+            Some(streams) => streams.queue(fragment.stream),
+        };
+        let is_it = queue.messages.front().is_some_and(|(message, _)| {
+            queue.is_begun()
+                && (message.stream, message.unordered) == (fragment.stream, fragment.is_unordered())
+        });
+        is_it.then(|| self.drop_head(id))
+    }
+
+    fn drop_head(&mut self, id: Option<u16>) -> Dropped {
+        let more_bytes = id == Some(0) && self.bytes() > 0;
+        let queue = match id {
+            None => &mut self.first,
+            Some(id) => {
+                self.streams.as_mut().expect("a stream has a queue of its own").queue_mut(id)
+            }
+        };
+        let begun = queue.is_begun();
+        let (stream, unordered) = (queue.messages[0].0.stream, queue.messages[0].0.unordered);
+        let size = queue.first_len().unwrap_or(0);
+        self.queued -= queue.drop_first() as u64;
+        let more = !queue.is_empty() || more_bytes;
+        if let Some(id) = id
+            && let Some(streams) = &mut self.streams
+        {
+            if begun {
+                streams.set_begun(size, false);
+            }
+            streams.dropped(id, more);
         }
-        let ssn = self.ssns[index];
-        self.ssns[index] = ssn.wrapping_add(advance as u16);
-        ssn
+        match begun {
+            false => Dropped::Unsent,
+            true => {
+                let number = self.numbers.take(stream, unordered, true);
+                Dropped::Begun { stream, number, unordered }
+            }
+        }
+    }
+
+    /// Octets of messages that were not begun and yield to `priority`.
+    pub fn yielding(&self, priority: u32) -> u64 {
+        let of = |queue: &Queue| -> u64 {
+            let waiting = queue.messages.iter().skip(queue.is_begun() as usize);
+            let yields = waiting.filter(|(_, limit)| limit.yields_to(priority).is_some());
+            yields.map(|(message, _)| message.payload.len() as u64).sum()
+        };
+        let streams = self.streams.iter().flat_map(|streams| streams.queues());
+        of(&self.first) + streams.map(|(_, queue)| of(queue)).sum::<u64>()
+    }
+
+    /// Gives up the least urgent message that was not begun and yields to
+    /// `priority`, the newest of them; false when there is none.
+    pub fn yield_one(&mut self, priority: u32) -> bool {
+        let mut least: Option<(u32, Option<u16>, usize)> = None;
+        let mut look = |id: Option<u16>, queue: &Queue| {
+            for (index, (_, limit)) in queue.messages.iter().enumerate() {
+                if let Some(own) = limit.yields_to(priority)
+                    && (index > 0 || !queue.is_begun())
+                    && least.is_none_or(|(least, ..)| own >= least)
+                {
+                    least = Some((own, id, index));
+                }
+            }
+        };
+        look(None, &self.first);
+        if let Some(streams) = &self.streams {
+            streams.queues().for_each(|(id, queue)| look(Some(id), queue));
+        }
+        let Some((_, id, index)) = least else { return false };
+        match (id, &mut self.streams) {
+            (Some(id), Some(streams)) => {
+                let queue = streams.queue_mut(id);
+                self.queued -= queue.remove(index) as u64;
+                if queue.is_empty() && !(id == 0 && self.counted.max(self.octets.len() as u64) > 0)
+                {
+                    streams.dropped(id, false);
+                }
+            }
+            _ => self.queued -= self.first.remove(index) as u64,
+        }
+        true
+    }
+
+    /// A stream's next message has the number 0 (RFC 6525 §5.2.2).
+    pub fn reset_numbers(&mut self, stream: u16) {
+        if let Some(next) = self.numbers.next.get_mut(stream as usize) {
+            *next = [0; 2];
+        }
+    }
+
+    /// Something of the stream is not sent.
+    pub fn has_stream(&self, stream: u16) -> bool {
+        let bytes = stream == 0 && self.bytes() > 0;
+        bytes
+            || match &self.streams {
+                None => self.first.messages.iter().any(|(message, _)| message.stream == stream),
+                Some(streams) => {
+                    streams.queues().any(|(id, queue)| id == stream && !queue.is_empty())
+                }
+            }
     }
 
     /// Starts the streams anew and drops what was queued, for a restart.
     pub fn restart(&mut self) {
-        *self = Outgoing::default();
+        *self = Outgoing::new(self.scheduler);
     }
 }
 
@@ -168,12 +477,12 @@ mod tests {
     #[test]
     fn a_message_is_cut_into_fragments_with_one_sequence_number() {
         let mut out = Outgoing::default();
-        out.push(Message::new(2, Payload::of_octets(*b"abcdefgh")));
-        out.push(Message::new(2, Payload::of_octets(*b"ij")));
+        out.push(Message::new(2, Payload::of_octets(*b"abcdefgh")), Reliability::Reliable);
+        out.push(Message::new(2, Payload::of_octets(*b"ij")), Reliability::Reliable);
         let mut next = || {
-            let len = out.next_len(3, 3)?;
-            let f = out.take(len);
-            Some((f.flags.0, f.ssn, f.payload.octets().unwrap().to_vec()))
+            let len = out.waiting(3)?.min(3);
+            let f = out.take(len).0;
+            Some((f.flags.0, f.number, f.payload.octets().unwrap().to_vec()))
         };
         assert_eq!(next(), Some((2, 0, b"abc".to_vec())));
         assert_eq!(next(), Some((0, 0, b"def".to_vec())));
@@ -186,9 +495,9 @@ mod tests {
     fn unordered_messages_take_no_sequence_number() {
         let mut out = Outgoing::default();
         let message = Message::new(0, Payload::virtual_of(5));
-        out.push(Message { unordered: true, ..message.clone() });
-        out.push(message);
-        assert_eq!((out.take(5).flags.0, out.take(5).ssn), (7, 0));
+        out.push(Message { unordered: true, ..message.clone() }, Reliability::Reliable);
+        out.push(message, Reliability::Reliable);
+        assert_eq!((out.take(5).0.flags.0, out.take(5).0.number), (7, 0));
         assert!(out.is_empty() && out.held() == 0);
     }
 
@@ -196,10 +505,10 @@ mod tests {
     fn the_byte_stream_makes_whole_messages() {
         let mut out = Outgoing::default();
         out.write(2500);
-        assert_eq!(out.next_len(1452, 1000), Some(1000));
-        let fragment = out.take(1000);
-        assert_eq!((fragment.flags, fragment.ssn), (DataFlags::WHOLE, 0));
-        assert_eq!(out.next_len(1452, 1452), Some(1452));
-        assert_eq!((out.take(1452).ssn, out.next_len(1452, 1452)), (1, Some(48)));
+        assert_eq!(out.waiting(1000), Some(1000));
+        let fragment = out.take(1000).0;
+        assert_eq!((fragment.flags, fragment.number), (DataFlags::WHOLE, 0));
+        assert_eq!(out.waiting(1452), Some(1452));
+        assert_eq!((out.take(1452).0.number, out.waiting(1452)), (1, Some(48)));
     }
 }

@@ -1,12 +1,14 @@
 //! From DATA chunks to messages (RFC 9260 §6.5, §6.6, §6.9): fragments are
-//! joined, ordered messages wait for their predecessors in the stream.
+//! joined, ordered messages wait for their predecessors in the stream. I-DATA
+//! chunks join in [`Interleaved`] and wait in the same queues.
 //!
 //! Left out: partial delivery of a message that is larger than the receive
 //! buffer; the sender's data then stops at the closed window.
 
+use crate::interleaved::{Forgotten, Interleaved};
 use crate::outgoing::Message;
 use anabranch_wire::Payload;
-use anabranch_wire::sctp::{DataChunk, DataFlags};
+use anabranch_wire::sctp::{DataChunk, DataFlags, IDataChunk};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a chunk costs beside its octets, in the bound of memory.
@@ -42,6 +44,8 @@ struct Stream {
 pub(crate) struct Reassembly {
     /// By the offset of the first TSN.
     runs: BTreeMap<u64, Run>,
+    /// Fragments of I-DATA, where it was agreed on.
+    interleaved: Option<Box<Interleaved>>,
     streams: Vec<Stream>,
     ready: VecDeque<Message>,
     /// Octets of the first message in `ready` that were read as a stream.
@@ -79,6 +83,111 @@ impl Reassembly {
         *self = Reassembly { ready, taken, octets, pieces, delivered, ..Reassembly::default() };
     }
 
+    /// Chunks are I-DATA from the first on, or DATA.
+    pub fn set_interleaving(&mut self, on: bool) {
+        self.interleaved = on.then(Box::default);
+    }
+
+    /// A new chunk of I-DATA; its stream is valid and its payload not empty.
+    pub fn insert_interleaved(&mut self, data: &IDataChunk) -> Result<(), Violation> {
+        self.octets += data.payload.len() as u64;
+        self.pieces += 1;
+        if data.flags.contains(DataFlags::WHOLE) {
+            let unordered = data.flags.contains(DataFlags::UNORDERED);
+            let (stream, ppid, payload) = (data.stream, data.ppid_or_fsn, data.payload.clone());
+            self.order(data.mid, Message { stream, unordered, ppid, payload });
+        } else if let Some(fragments) = &mut self.interleaved
+            && let Some(whole) = fragments.insert(data)?
+        {
+            self.pieces -= whole.pieces - 1;
+            self.order(whole.mid, whole.message);
+        }
+        Ok(())
+    }
+
+    /// TSNs up to `last` are not coming, and all before `next` are known
+    /// (RFC 3758 §3.6): fragments whose message can not be completed go.
+    pub fn skip_to(&mut self, last: u64, next: u64) {
+        let mut gone = Forgotten::default();
+        self.runs.retain(|start, run| {
+            let keep = *start > last && (run.begins || *start > next);
+            if !keep {
+                gone.octets += run.len;
+                gone.pieces += run.parts.len() as u64;
+            }
+            keep
+        });
+        self.forget(gone);
+    }
+
+    /// Messages of the stream up to `number` are not coming: what waited for
+    /// them is delivered.
+    pub fn skip(&mut self, id: u16, unordered: bool, number: u32) {
+        if let Some(fragments) = &mut self.interleaved {
+            let gone = fragments.skip(id, unordered, number);
+            self.forget(gone);
+        } else {
+            self.forget_ordered(|run| {
+                (run.stream, run.unordered) == (id, false)
+                    && (number as u16).wrapping_sub(run.ssn) < 1 << 15
+            });
+        }
+        if unordered {
+            return;
+        }
+        let wide = self.interleaved.is_some();
+        let stream = self.stream(id);
+        let Some(ahead) = ahead(stream.next, number, wide) else { return };
+        let next = stream.next + ahead + 1;
+        let later = stream.waiting.split_off(&next);
+        let turn = std::mem::replace(&mut stream.waiting, later);
+        stream.next = next;
+        turn.into_values().for_each(|message| self.deliver(message));
+        self.take_turns(id);
+    }
+
+    /// Incomplete runs that `which` names are forgotten.
+    fn forget_ordered(&mut self, which: impl Fn(&Run) -> bool) {
+        let mut gone = Forgotten::default();
+        self.runs.retain(|_, run| {
+            let keep = !which(run);
+            if !keep {
+                gone.octets += run.len;
+                gone.pieces += run.parts.len() as u64;
+            }
+            keep
+        });
+        self.forget(gone);
+    }
+
+    fn forget(&mut self, gone: Forgotten) {
+        self.octets -= gone.octets;
+        self.pieces -= gone.pieces;
+    }
+
+    /// The peer's next message on the stream has the number 0 (RFC 6525
+    /// §5.2.2).
+    pub fn reset_stream(&mut self, id: u16) {
+        if let Some(fragments) = &mut self.interleaved {
+            let gone = fragments.reset(id);
+            self.forget(gone);
+        }
+        let Some(stream) = self.streams.get_mut(id as usize) else { return };
+        let waiting = std::mem::take(stream).waiting;
+        for message in waiting.into_values() {
+            self.octets -= message.payload.len() as u64;
+            self.pieces -= 1;
+        }
+    }
+
+    fn stream(&mut self, id: u16) -> &mut Stream {
+        let index = id as usize;
+        if self.streams.len() <= index {
+            self.streams.resize_with(index + 1, Stream::default);
+        }
+        &mut self.streams[index]
+    }
+
     /// A new chunk; its stream is valid and its payload not empty.
     pub fn insert(&mut self, offset: u64, data: &DataChunk) -> Result<(), Violation> {
         let unordered = data.flags.contains(DataFlags::UNORDERED);
@@ -88,7 +197,7 @@ impl Reassembly {
         if data.flags.contains(DataFlags::WHOLE) {
             self.fits(offset)?;
             let (stream, ppid, payload) = (data.stream, data.ppid, data.payload.clone());
-            self.order(data.ssn, Message { stream, unordered, ppid, payload });
+            self.order(data.ssn as u32, Message { stream, unordered, ppid, payload });
             return Ok(());
         }
         let run = Run {
@@ -144,7 +253,7 @@ impl Reassembly {
         if run.begins && run.ends {
             self.pieces -= run.parts.len() as u64 - 1;
             let (ssn, message) = run.finish();
-            self.order(ssn, message);
+            self.order(ssn as u32, message);
         } else {
             self.runs.insert(start, run);
         }
@@ -152,36 +261,42 @@ impl Reassembly {
     }
 
     /// A complete message: delivered, or kept until its turn.
-    fn order(&mut self, ssn: u16, message: Message) {
+    fn order(&mut self, number: u32, message: Message) {
         if message.unordered {
             return self.deliver(message);
         }
-        let index = message.stream as usize;
-        if self.streams.len() <= index {
-            self.streams.resize_with(index + 1, Stream::default);
-        }
-        let stream = &mut self.streams[index];
-        let ahead = ssn.wrapping_sub(stream.next as u16);
-        if ahead != 0 {
+        let wide = self.interleaved.is_some();
+        let id = message.stream;
+        let stream = self.stream(id);
+        match ahead(stream.next, number, wide) {
+            Some(0) => {
+                stream.next += 1;
+                let waits = !stream.waiting.is_empty();
+                self.deliver(message);
+                if waits {
+                    self.take_turns(id);
+                }
+            }
+            Some(ahead) if !stream.waiting.contains_key(&(stream.next + ahead)) => {
+                stream.waiting.insert(stream.next + ahead, message);
+            }
             // Numbers behind the expected one never come to their turn; so
             // does a number that is there twice.
-            if ahead < 1 << 15 && !stream.waiting.contains_key(&(stream.next + ahead as u64)) {
-                stream.waiting.insert(stream.next + ahead as u64, message);
-            } else {
+            _ => {
                 self.octets -= message.payload.len() as u64;
                 self.pieces -= 1;
             }
-            return;
         }
-        stream.next += 1;
-        self.deliver(message);
-        let stream = &mut self.streams[index];
-        let mut turn = Vec::new();
-        while let Some(message) = stream.waiting.remove(&stream.next) {
+    }
+
+    /// Delivers what has waited for its turn.
+    fn take_turns(&mut self, id: u16) {
+        loop {
+            let stream = &mut self.streams[id as usize];
+            let Some(message) = stream.waiting.remove(&stream.next) else { return };
             stream.next += 1;
-            turn.push(message);
+            self.deliver(message);
         }
-        turn.into_iter().for_each(|message| self.deliver(message));
     }
 
     fn deliver(&mut self, message: Message) {
@@ -228,6 +343,17 @@ impl Reassembly {
     }
 }
 
+/// How far ahead of the next message a number is, which has 16 bits or, if
+/// `wide`, 32; `None` for one behind.
+fn ahead(next: u64, number: u32, wide: bool) -> Option<u64> {
+    if wide {
+        let ahead = number.wrapping_sub(next as u32);
+        return (ahead < 1 << 31).then_some(ahead as u64);
+    }
+    let ahead = (number as u16).wrapping_sub(next as u16);
+    (ahead < 1 << 15).then_some(ahead as u64)
+}
+
 impl Run {
     fn append(&mut self, after: Run) -> Result<(), Violation> {
         let same =
@@ -253,18 +379,7 @@ impl Run {
     }
 
     fn finish(self) -> (u16, Message) {
-        let payload = if self.parts.iter().all(|part| part.octets().is_none()) {
-            Payload::virtual_of(self.len as u32)
-        } else {
-            let mut octets = Vec::with_capacity(self.len as usize);
-            for part in &self.parts {
-                match part.octets() {
-                    Some(part) => octets.extend_from_slice(part),
-                    None => octets.resize(octets.len() + part.len() as usize, 0),
-                }
-            }
-            Payload::of_octets(octets)
-        };
+        let payload = Payload::join(self.parts.iter());
         let (stream, unordered, ppid) = (self.stream, self.unordered, self.ppid);
         (self.ssn, Message { stream, unordered, ppid, payload })
     }

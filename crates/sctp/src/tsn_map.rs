@@ -77,6 +77,15 @@ impl TsnMap {
         }
     }
 
+    /// All TSNs before `next` need not come any more (RFC 3758 §3.6).
+    pub fn skip_to(&mut self, next: u64) {
+        self.next = self.next.max(next);
+        while let Some(first) = self.ranges.front().filter(|r| r.0 <= self.next) {
+            self.next = self.next.max(first.1);
+            self.ranges.pop_front();
+        }
+    }
+
     /// There are gaps.
     pub fn has_gaps(&self) -> bool {
         !self.ranges.is_empty()
@@ -124,6 +133,20 @@ mod tests {
                 prop_assert_eq!(listed, beyond);
             }
         }
+    }
+
+    #[test]
+    fn what_is_skipped_joins_what_has_arrived() {
+        let mut map = TsnMap::starting_at(1);
+        [3, 5, 6, 9].into_iter().for_each(|offset| map.insert(offset));
+        map.skip_to(3);
+        assert_eq!(map.next, 4);
+        map.skip_to(2);
+        assert_eq!(map.next, 4, "never back");
+        map.skip_to(6);
+        assert_eq!((map.next, map.look(9), map.look(7)), (7, Arrival::Duplicate, Arrival::New));
+        map.skip_to(20);
+        assert_eq!((map.next, map.has_gaps()), (20, false));
     }
 
     #[test]

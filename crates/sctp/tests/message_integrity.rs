@@ -2,7 +2,9 @@
 //! message arrives once, unaltered, and in order within its stream.
 
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
-use anabranch_sctp::{Association, Config, Destination, Message, SendError, Window};
+use anabranch_sctp::{
+    Association, Config, Destination, Message, Reliability, Scheduler, SendError, Window,
+};
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, AddressBook, Packet, Payload};
@@ -75,8 +77,10 @@ fn config() -> impl Strategy<Value = Config> {
     ];
     let preset = prop_oneof![Just("rfc2960"), Just("rfc4960"), Just("rfc9260")];
     let switches = any::<(bool, bool, bool, bool)>();
-    (preset, destination, window, switches, 6_000_u32..100_000).prop_map(
-        |(preset, destination, window, switches, receive_buffer)| {
+    let extensions = (any::<bool>(), any::<bool>(), 0..Scheduler::ALL.len());
+    (preset, destination, window, switches, 6_000_u32..100_000, extensions).prop_map(
+        |(preset, destination, window, switches, receive_buffer, extensions)| {
+            let (interleaving, partial_reliability, scheduler) = extensions;
             let (multiple_fast_retransmit, timestamps, heartbeat_after_rto, pf) = switches;
             let config = Config {
                 destination,
@@ -88,6 +92,10 @@ fn config() -> impl Strategy<Value = Config> {
                 receive_buffer,
                 path_max_retrans: 1,
                 association_max_retrans: 1000,
+                interleaving,
+                partial_reliability,
+                reconfiguration: interleaving,
+                scheduler: Scheduler::ALL[scheduler],
                 max_init_retransmits: 100,
                 ..Config::preset(preset).expect("a preset")
             };
@@ -179,6 +187,70 @@ proptest! {
                 let before = last[stream as usize].replace(index);
                 prop_assert!(before < Some(index), "stream {}: {:?} {}", stream, before, index);
             }
+        }
+    }
+
+    /// Messages that may be given up arrive once, unaltered and in order, or
+    /// not at all; the reliable ones among them arrive.
+    #[test]
+    fn messages_that_are_given_up_leave_no_trace(
+        config in config(),
+        trouble in trouble(),
+        messages in prop::collection::vec((0_u16..4, any::<bool>(), 1_u32..5000, 0_u8..4), 1..60),
+    ) {
+        let config = Config { partial_reliability: true, ..config };
+        let mut pair = pair(&config, rule(&trouble));
+        let mut waiting = messages.iter().enumerate().peekable();
+        let mut arrived: Vec<Message> = Vec::new();
+        let until = Time::ZERO + Span::from_secs(FAR);
+        loop {
+            while let Some((index, (stream, unordered, len, limit))) = waiting.peek().copied() {
+                let payload = Payload::of_octets(octets(index, *len));
+                let (stream, unordered, ppid) = (*stream, *unordered, index as u32);
+                let limit = match limit {
+                    0 => Reliability::Reliable,
+                    1 => Reliability::Retransmissions(index as u16 % 2),
+                    2 => Reliability::Until(pair.now + Span::from_millis(index as u64 * 10)),
+                    _ => Reliability::Priority(index as u32 % 3),
+                };
+                match pair.client.send_with(Message { stream, unordered, ppid, payload }, limit) {
+                    Ok(()) => drop(waiting.next()),
+                    Err(SendError::Full) => break,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            if waiting.peek().is_none() {
+                pair.client.close();
+            }
+            for side in [Side::Client, Side::Server] {
+                while pair.end(side).poll_event().is_some() {}
+            }
+            arrived.extend(std::iter::from_fn(|| pair.server.receive()));
+            if !pair.step(until) {
+                break;
+            }
+        }
+        prop_assert_eq!(pair.client.state(), anabranch_sctp::State::Closed);
+        let given_up = pair.client.abandoned();
+        let missing = (messages.len() - arrived.len()) as u64;
+        // What was given up may have arrived all the same.
+        prop_assert!(missing <= given_up.sent + given_up.unsent);
+        prop_assert!(missing >= given_up.unsent);
+        let mut last = [None; 4];
+        let mut seen = vec![false; messages.len()];
+        for message in &arrived {
+            let index = message.ppid as usize;
+            let (stream, unordered, len, _) = messages[index];
+            prop_assert!(!std::mem::replace(&mut seen[index], true), "{} twice", index);
+            prop_assert_eq!((message.stream, message.unordered), (stream, unordered));
+            prop_assert_eq!(message.payload.octets().unwrap(), octets(index, len));
+            if !unordered {
+                let before = last[stream as usize].replace(index);
+                prop_assert!(before < Some(index), "stream {}: {:?} {}", stream, before, index);
+            }
+        }
+        for (index, message) in messages.iter().enumerate() {
+            prop_assert!(seen[index] || message.3 != 0, "{} is reliable and lost", index);
         }
     }
 

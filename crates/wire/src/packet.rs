@@ -67,6 +67,22 @@ impl Payload {
     pub(crate) fn from_wire(octets: &[u8]) -> Payload {
         if octets.is_empty() { Payload::EMPTY } else { Payload::of_octets(octets) }
     }
+    /// One after the other: a length if all are lengths; where some are real,
+    /// the others are zeros.
+    pub fn join<'a>(parts: impl Iterator<Item = &'a Payload> + Clone) -> Payload {
+        let len = parts.clone().map(Payload::len).sum();
+        if parts.clone().all(|part| part.octets().is_none()) {
+            return Payload::virtual_of(len);
+        }
+        let mut octets = Vec::with_capacity(len as usize);
+        for part in parts {
+            match part.octets() {
+                Some(part) => octets.extend_from_slice(part),
+                None => octets.resize(octets.len() + part.len() as usize, 0),
+            }
+        }
+        Payload::of_octets(octets)
+    }
     /// Number of octets.
     pub fn len(&self) -> u32 {
         match &self.0 {

@@ -56,13 +56,16 @@ impl Association {
             }
         }
         self.fast_due |= outcome.lost;
+        if self.partial.is_some() {
+            self.tell_again(now);
+        }
         self.after_progress(now);
         true
     }
 
     /// What the SACK did to one path.
     fn after_sack(&mut self, now: Time, index: usize, outcome: Outcome, cum: u64) {
-        let chunk = self.config.max_chunk() as u64;
+        let chunk = self.max_chunk as u64;
         let next = self.flight.next();
         let path = &mut self.paths[index];
         let sack = path.sack;

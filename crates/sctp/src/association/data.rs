@@ -1,12 +1,14 @@
 //! Receiving DATA and when to acknowledge it (RFC 9260 §6.2).
 
 use super::{Association, Due};
-use crate::reassembly::OVERHEAD;
+use crate::extensions::Extensions;
+use crate::reassembly::{OVERHEAD, Violation};
 use crate::state::State;
 use crate::tsn_map::Arrival;
 use anabranch_endpoint::CloseReason;
-use anabranch_units::Time;
-use anabranch_wire::sctp::{Cause, Chunk, DataChunk, DataFlags, SackChunk};
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::Payload;
+use anabranch_wire::sctp::{Cause, Chunk, DataChunk, DataFlags, IDataChunk, SackChunk};
 
 /// Duplicates reported in one SACK, at most.
 const MAX_DUPLICATES: usize = 16;
@@ -14,50 +16,96 @@ const MAX_DUPLICATES: usize = 16;
 impl Association {
     /// A DATA chunk; false when it is not even to be acknowledged.
     pub(super) fn on_data(&mut self, data: &DataChunk) -> bool {
-        if !self.state.may_receive() {
-            return false;
+        if self.extensions.has(Extensions::INTERLEAVING) {
+            return self.on_wrong_kind(); // RFC 8260 §2.2.3
         }
-        if data.payload.is_empty() {
-            let cause = Cause::NoUserData(data.tsn); // §6.2
-            self.abort_with(vec![cause], CloseReason::Aborted);
-            return false;
+        let Some(offset) = self.arrive(data.tsn, &data.payload, data.flags, data.stream) else {
+            return self.state.may_receive();
+        };
+        let result = self.reassembly.insert(offset, data);
+        self.after_insert(result)
+    }
+
+    /// The same of I-DATA (RFC 8260 §2.2).
+    pub(super) fn on_interleaved(&mut self, data: &IDataChunk) -> bool {
+        if !self.extensions.has(Extensions::INTERLEAVING) {
+            return self.on_wrong_kind();
         }
-        let offset = data.tsn.expand(self.peer_origin, self.map.next);
-        match offset.map_or(Arrival::Refused, |offset| self.map.look(offset)) {
-            Arrival::New => {}
-            Arrival::Duplicate => {
-                if self.duplicates.len() < MAX_DUPLICATES {
-                    self.duplicates.push(data.tsn);
-                }
-                self.sack_now = true;
-                return true;
-            }
-            Arrival::Refused => {
-                self.sack_now = true;
-                return true;
-            }
+        if self.arrive(data.tsn, &data.payload, data.flags, data.stream).is_none() {
+            return self.state.may_receive();
         }
-        let offset = offset.expect("an offset was looked up");
-        if !self.has_room(offset, data.payload.len() as u64) {
-            self.sack_now = true;
-            return true;
+        let result = self.reassembly.insert_interleaved(data);
+        self.after_insert(result)
+    }
+
+    /// The peer mixes DATA and I-DATA.
+    fn on_wrong_kind(&mut self) -> bool {
+        if self.state.may_receive() {
+            self.on_violation(b"DATA and I-DATA in one association");
         }
-        self.map.insert(offset);
-        if data.flags.contains(DataFlags::IMMEDIATE) {
-            self.sack_now = true; // RFC 7053
-        }
-        if data.stream >= self.inbound {
-            // §6.5: acknowledged, reported, and not delivered.
-            self.push_control(Chunk::Error(vec![Cause::InvalidStream(data.stream)]));
-            return true;
-        }
-        if let Err(violation) = self.reassembly.insert(offset, data) {
-            let cause = Cause::ProtocolViolation(violation.0.as_bytes().into());
-            self.abort_with(vec![cause], CloseReason::Aborted);
+        false
+    }
+
+    pub(super) fn on_violation(&mut self, text: &[u8]) {
+        let cause = Cause::ProtocolViolation(text.into());
+        self.abort_with(vec![cause], CloseReason::Aborted);
+    }
+
+    fn after_insert(&mut self, result: Result<(), Violation>) -> bool {
+        if let Err(violation) = result {
+            self.on_violation(violation.0.as_bytes());
             return false;
         }
         self.pending.readable |= self.reassembly.is_ready();
         true
+    }
+
+    /// A chunk with user data: the offset of its TSN if it is to be delivered.
+    fn arrive(
+        &mut self,
+        tsn: Serial32,
+        payload: &Payload,
+        flags: DataFlags,
+        stream: u16,
+    ) -> Option<u64> {
+        if !self.state.may_receive() {
+            return None;
+        }
+        if payload.is_empty() {
+            let cause = Cause::NoUserData(tsn); // §6.2
+            self.abort_with(vec![cause], CloseReason::Aborted);
+            return None;
+        }
+        let offset = tsn.expand(self.peer_origin, self.map.next);
+        match offset.map_or(Arrival::Refused, |offset| self.map.look(offset)) {
+            Arrival::New => {}
+            Arrival::Duplicate => {
+                if self.duplicates.len() < MAX_DUPLICATES {
+                    self.duplicates.push(tsn);
+                }
+                self.sack_now = true;
+                return None;
+            }
+            Arrival::Refused => {
+                self.sack_now = true;
+                return None;
+            }
+        }
+        let offset = offset.expect("an offset was looked up");
+        if !self.has_room(offset, payload.len() as u64) {
+            self.sack_now = true;
+            return None;
+        }
+        self.map.insert(offset);
+        if flags.contains(DataFlags::IMMEDIATE) {
+            self.sack_now = true; // RFC 7053
+        }
+        if stream >= self.inbound {
+            // §6.5: acknowledged, reported, and not delivered.
+            self.push_control(Chunk::Error(vec![Cause::InvalidStream(stream)]));
+            return None;
+        }
+        Some(offset)
     }
 
     /// The receive buffer takes it. What fills the first gap is let in beyond

@@ -3,6 +3,7 @@
 
 use super::{Association, Due, Notification};
 use crate::cookie::{Cookie, MAX_ADDRESSES};
+use crate::extensions::Extensions;
 use crate::flight::Flight;
 use crate::state::State;
 use crate::tsn_map::TsnMap;
@@ -39,6 +40,7 @@ struct Offer {
     addresses: Vec<Addr>,
     cookie: Option<Box<[u8]>>,
     more_life: Option<u32>,
+    extensions: Extensions,
     unrecognized: Vec<Parameter>,
 }
 
@@ -74,6 +76,7 @@ impl Association {
         if let Some(ms) = self.handshake.as_ref().and_then(|h| h.preservative) {
             parameters.push(Parameter::CookiePreservative(ms));
         }
+        parameters.extend(Extensions::offered(&self.config).parameters());
         InitChunk {
             tag: self.local_tag,
             a_rwnd: self.config.receive_buffer,
@@ -138,6 +141,7 @@ impl Association {
             true => (self.local_tag, self.local_origin.add(1)), // §5.2.1
             false => (self.random_tag(), self.random_tsn()),
         };
+        let extensions = Extensions::offered(&self.config).and(offer.extensions);
         let extra = offer.more_life.map_or(Span::ZERO, |ms| Span::from_millis(ms as u64));
         let cookie = Cookie {
             created: now,
@@ -152,10 +156,12 @@ impl Association {
             inbound: self.config.inbound_streams.min(init.outbound),
             peer_port: sctp.src_port,
             primary: addresses.iter().position(|a| *a == packet.src).unwrap_or(0) as u16,
+            extensions,
             addresses,
         };
         let mut parameters = vec![Parameter::StateCookie(cookie.seal(&self.key))];
         parameters.extend(self.address_parameters());
+        parameters.extend(Extensions::offered(&self.config).parameters());
         parameters.extend(offer.unrecognized);
         let ack = InitChunk {
             tag: local_tag,
@@ -176,6 +182,7 @@ impl Association {
             addresses: Vec::new(),
             cookie: None,
             more_life: None,
+            extensions: Extensions::default(),
             unrecognized: Vec::new(),
         };
         let mut reported = 0;
@@ -205,8 +212,7 @@ impl Association {
                         break;
                     }
                 }
-                // Extensions that this side does not offer.
-                _ => {}
+                other => offer.extensions.note(other),
             }
         }
         Ok(offer)
@@ -237,6 +243,7 @@ impl Association {
         self.peer_rwnd = ack.a_rwnd as u64;
         self.set_paths(&offer.addresses, packet.src);
         self.set_initial_thresholds();
+        self.agree(Extensions::offered(&self.config).and(offer.extensions));
         self.state = State::CookieEchoed;
         let primary = self.primary;
         if let Some(handshake) = &mut self.handshake {
@@ -305,11 +312,24 @@ impl Association {
         self.peer_rwnd = cookie.peer_rwnd as u64;
         self.flight = Flight::starting_at(1);
         self.map = TsnMap::starting_at(1);
+        self.agree(cookie.extensions);
         let primary = cookie.addresses.get(cookie.primary as usize).or(cookie.addresses.first());
         if let Some(primary) = primary.copied() {
             self.set_paths(&cookie.addresses, primary);
         }
         self.set_initial_thresholds();
+    }
+
+    /// The extensions of this association, before any of its data is sent.
+    fn agree(&mut self, extensions: Extensions) {
+        let interleaving = extensions.has(Extensions::INTERLEAVING);
+        self.extensions = extensions;
+        self.partial = None;
+        self.reconfig = None;
+        self.flight.interleaving = interleaving;
+        self.outgoing.set_interleaving(interleaving, self.peer_rwnd);
+        self.reassembly.set_interleaving(interleaving);
+        self.measure();
     }
 
     /// Enters ESTABLISHED.
@@ -335,6 +355,7 @@ impl Association {
         self.timers = [Timer::IDLE; 4];
         self.outgoing.restart();
         self.reassembly.restart();
+        self.agree(cookie.extensions);
         self.duplicates.clear();
         self.unsacked = 0;
         self.sack_now = false;

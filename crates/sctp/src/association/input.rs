@@ -1,6 +1,7 @@
 //! Which packets count (RFC 9260 §8.4, §8.5), and what their chunks call.
 
 use super::Association;
+use crate::extensions::Extensions;
 use crate::state::State;
 use crate::timestamp;
 use anabranch_endpoint::CloseReason;
@@ -101,6 +102,18 @@ impl Association {
             }
             match chunk {
                 Chunk::Data(chunk) => data |= self.on_data(chunk),
+                Chunk::IData(chunk) if self.offers(Extensions::INTERLEAVING) => {
+                    data |= self.on_interleaved(chunk);
+                }
+                Chunk::ForwardTsn(forward) if self.offers(Extensions::PARTIAL) => {
+                    data |= self.on_forward_tsn(forward);
+                }
+                Chunk::Reconfig(list) if self.offers(Extensions::RECONFIGURATION) => {
+                    self.on_reconfig(now, list);
+                }
+                Chunk::IForwardTsn(forward) if self.offers(Extensions::PARTIAL) => {
+                    data |= self.on_interleaved_forward_tsn(forward);
+                }
                 Chunk::Sack(sack) => self.on_sack(now, sack),
                 Chunk::InitAck(ack) => self.on_init_ack(now, packet, ack),
                 Chunk::CookieAck => self.on_cookie_ack(now),
@@ -159,6 +172,11 @@ impl Association {
         }
     }
 
+    /// This side knows the chunks of an extension, whether or not the peer does.
+    fn offers(&self, extension: Extensions) -> bool {
+        Extensions::offered(&self.config).has(extension)
+    }
+
     /// A chunk that this side does not understand (§3.2): extensions that it
     /// did not offer are such. False when the rest is not to be read.
     fn on_unknown(&mut self, chunk: &Chunk) -> bool {
@@ -171,7 +189,7 @@ impl Association {
             };
             let len = (value.len() as u16 + 4).to_be_bytes();
             // As much of it as fits a packet behind two headers more.
-            let most = self.config.max_chunk() as usize - 12;
+            let most = self.max_chunk as usize - 12;
             let value = &value[..value.len().min(most)];
             let octets = [&[kind, flags, len[0], len[1]], value].concat();
             self.push_control(Chunk::Error(vec![Cause::UnrecognizedChunk(octets.into())]));

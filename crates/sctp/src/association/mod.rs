@@ -4,7 +4,9 @@
 //! collisions and restarts in [`collision`]), [`input`] (which packets count,
 //! and what their chunks call), [`data`] (receiving), [`acknowledge`] (SACKs
 //! of the peer), [`output`] (what leaves), [`timeout`], [`heartbeat`],
-//! [`shutdown`]. This file holds the state they share, the user's commands and
+//! [`shutdown`]; of extensions in [`partial`] (messages that are given up) and
+//! [`reconfig`] (changes of streams).
+//! This file holds the state they share, the user's commands and
 //! the contract with the host.
 
 mod acknowledge;
@@ -15,6 +17,8 @@ mod heartbeat;
 mod input;
 mod messages;
 mod output;
+mod partial;
+mod reconfig;
 mod shutdown;
 mod timeout;
 
@@ -22,10 +26,12 @@ mod timeout;
 mod tests;
 
 use crate::config::Config;
+use crate::extensions::Extensions;
 use crate::flight::Flight;
 use crate::outgoing::{Message, Outgoing};
 use crate::path::{Path, PathObservation, PathState};
 use crate::reassembly::Reassembly;
+use crate::reliability::{Abandoned, Reliability};
 use crate::state::State;
 use crate::tsn_map::TsnMap;
 use anabranch_endpoint::{
@@ -35,6 +41,9 @@ use anabranch_units::{Serial32, Time};
 use anabranch_wire::sctp::{Chunk, Chunks, SctpPacket};
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use handshake::Handshake;
+use partial::Partial;
+use reconfig::Reconfig;
+pub use reconfig::ReconfigError;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -52,6 +61,25 @@ pub enum Notification {
     /// The peer has restarted: what was not acknowledged is lost (RFC 9260
     /// §5.2.4.1).
     Restarted,
+    /// A stream started anew: its next message has the number 0 (RFC 6525).
+    StreamReset {
+        /// Stream identifier.
+        stream: u16,
+        /// It is a stream of the peer's.
+        incoming: bool,
+    },
+    /// There are more streams.
+    StreamsAdded {
+        /// How many more.
+        count: u16,
+        /// They are streams of the peer's.
+        incoming: bool,
+    },
+    /// The peer refused to change the streams.
+    ReconfigurationFailed {
+        /// Result code (RFC 6525 §4.4).
+        result: u32,
+    },
 }
 
 /// Why a message was not taken.
@@ -67,6 +95,8 @@ pub enum SendError {
     TooLong(u64),
     /// The send buffer is full for now; [`Event::Writable`] follows.
     Full,
+    /// The stream is about to start anew; [`Notification::StreamReset`] follows.
+    Resetting,
 }
 
 impl fmt::Display for SendError {
@@ -77,6 +107,7 @@ impl fmt::Display for SendError {
             SendError::Empty => f.write_str("a message has at least one octet"),
             SendError::TooLong(most) => write!(f, "the send buffer has {most} octets"),
             SendError::Full => f.write_str("the send buffer is full"),
+            SendError::Resetting => f.write_str("the stream is about to start anew"),
         }
     }
 }
@@ -195,6 +226,15 @@ pub struct Association {
     pending: Pending,
     notifications: VecDeque<Notification>,
     counters: Counters,
+    /// What both sides offer.
+    extensions: Extensions,
+    /// Room for chunks in a packet, and for user data in one with a chunk of it.
+    max_chunk: u32,
+    max_payload: u32,
+    /// What partial reliability needs, once a message was given up.
+    partial: Option<Box<Partial>>,
+    /// What changes of streams need, once there was one.
+    reconfig: Option<Box<Reconfig>>,
 }
 
 impl Association {
@@ -259,7 +299,7 @@ impl Association {
             handshake: None,
             timers: [Timer::IDLE; 4],
             errors: 0,
-            outgoing: Outgoing::default(),
+            outgoing: Outgoing::new(config.scheduler),
             flight: Flight::starting_at(1),
             peer_rwnd: 0,
             heard: false,
@@ -282,6 +322,11 @@ impl Association {
             pending: Pending::default(),
             notifications: VecDeque::new(),
             counters: Counters::default(),
+            extensions: Extensions::default(),
+            max_chunk: config.max_chunk(),
+            max_payload: config.max_payload(),
+            partial: None,
+            reconfig: None,
             config,
         };
         association.set_paths(remote.0, remote.0[0]);
@@ -304,6 +349,15 @@ impl Association {
     /// # Errors
     /// See [`SendError`]; nothing is taken.
     pub fn send(&mut self, message: Message) -> Result<(), SendError> {
+        self.send_with(message, Reliability::Reliable)
+    }
+
+    /// Takes a message that may be given up (RFC 3758). Where the peer does not
+    /// know FORWARD-TSN it is reliable.
+    ///
+    /// # Errors
+    /// See [`SendError`]; nothing is taken.
+    pub fn send_with(&mut self, message: Message, limit: Reliability) -> Result<(), SendError> {
         if self.ended || !self.state.accepts_user_data() || self.is_closing() {
             return Err(SendError::Closing);
         }
@@ -313,15 +367,18 @@ impl Association {
         if message.payload.is_empty() {
             return Err(SendError::Empty);
         }
+        if self.reconfig.is_some() && self.is_resetting(message.stream) {
+            return Err(SendError::Resetting);
+        }
         let (len, buffer) = (message.payload.len() as u64, self.config.send_buffer);
         if len > buffer {
             return Err(SendError::TooLong(buffer));
         }
-        if self.held() + len > buffer {
+        if self.held() + len > buffer && !self.make_room(len, limit) {
             self.write_blocked = true;
             return Err(SendError::Full);
         }
-        self.outgoing.push(message);
+        self.outgoing.push(message, limit);
         Ok(())
     }
 
@@ -358,6 +415,22 @@ impl Association {
         if path < self.paths.len() {
             self.primary = path;
         }
+    }
+
+    /// The priority (the lowest is first) or the weight of a stream, for the
+    /// schedulers that ask for one; 1 at first (RFC 8260 §4.3.3).
+    pub fn set_stream_value(&mut self, stream: u16, value: u16) {
+        self.outgoing.set_value(stream, value);
+    }
+
+    /// Messages that were given up (RFC 7496 §4.3).
+    pub fn abandoned(&self) -> Abandoned {
+        self.partial.as_ref().map_or(Abandoned::default(), |partial| partial.abandoned)
+    }
+
+    /// The association sends I-DATA (RFC 8260): both sides offered it.
+    pub fn interleaves(&self) -> bool {
+        self.extensions.has(Extensions::INTERLEAVING)
     }
 
     /// The paths for observers, in order.
@@ -402,6 +475,13 @@ impl Association {
             .collect();
         self.primary = list.iter().position(|addr| *addr == primary).unwrap_or(0);
         self.sack_path = self.primary;
+    }
+
+    /// What fits a packet.
+    fn measure(&mut self) {
+        self.max_chunk = self.config.max_chunk();
+        let header = self.flight.header() + self.config.timestamp_room();
+        self.max_payload = (self.max_chunk - header) & !3;
     }
 
     fn path_of(&self, remote: Addr) -> Option<usize> {
@@ -449,6 +529,7 @@ impl Association {
         self.outgoing.restart();
         self.control.clear();
         self.sack_now = false;
+        self.reconfig = None;
         self.pending.closed = Some(reason);
     }
 }
@@ -552,6 +633,10 @@ impl Endpoint for Association {
 
     fn poll_timeout(&self) -> Time {
         let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
+        let own = match &self.reconfig {
+            None => own,
+            Some(reconfig) => own.min(reconfig.timer.deadline()),
+        };
         let paths = self.paths.iter().map(|path| path.t3.deadline().min(path.heartbeat.deadline()));
         paths.fold(own, Time::min)
     }

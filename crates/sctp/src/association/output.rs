@@ -3,12 +3,14 @@
 
 use super::handshake::Handshake;
 use super::{Association, Due};
+use crate::extensions::Extensions;
+use crate::outgoing::Fragment;
 use crate::policy::{Candidate, Paths, Reason};
 use crate::state::State;
 use crate::timestamp;
-use anabranch_units::Time;
+use anabranch_units::{Serial32, Time};
 use anabranch_wire::Packet;
-use anabranch_wire::sctp::{Cause, Chunk, Chunks, DataChunk};
+use anabranch_wire::sctp::{Cause, Chunk, Chunks, DataChunk, IDataChunk};
 
 /// Octets of a SACK without gaps.
 const SACK: u32 = 16;
@@ -25,9 +27,9 @@ impl Draft {
         self.room = self.room.saturating_sub(chunk.wire_len());
         self.chunks.push(chunk);
     }
-    /// User data that a DATA chunk can still have.
-    fn data_room(&self) -> u32 {
-        self.room.saturating_sub(DataChunk::HEADER)
+    /// User data that a chunk with such a header can still have.
+    fn data_room(&self, header: u32) -> u32 {
+        self.room.saturating_sub(header)
     }
 }
 
@@ -57,12 +59,18 @@ impl Association {
             self.after_progress(now);
         }
         if self.state.may_transmit() {
+            if self.flight.lost > 0 || self.partial.is_some() {
+                self.give_up(now);
+            }
             if let Some(packet) = self.retransmission(now) {
                 return Some(packet);
             }
             if let Some(packet) = self.new_data(now) {
                 return Some(packet);
             }
+        }
+        if self.reconfig.is_some() && self.state.may_receive() {
+            self.reconfigure(now);
         }
         if self.sack_now || !self.control.is_empty() {
             let path = if self.sack_now { self.sack_path } else { self.data_path() };
@@ -74,7 +82,7 @@ impl Association {
     }
 
     fn draft(&self) -> Draft {
-        Draft { chunks: Chunks::new(), room: self.config.max_chunk() }
+        Draft { chunks: Chunks::new(), room: self.max_chunk }
     }
 
     /// Control chunks, and a SACK if there is something to acknowledge (§6.10
@@ -162,7 +170,7 @@ impl Association {
     /// timestamp.
     fn data_draft(&mut self, now: Time, path: usize, len: u32) -> Draft {
         let mut draft = self.draft();
-        let taken = DataChunk::HEADER + len.next_multiple_of(4) + self.config.timestamp_room();
+        let taken = self.flight.header() + len.next_multiple_of(4) + self.config.timestamp_room();
         let fits = taken + SACK + timestamp::CHUNK <= draft.room;
         self.lead(&mut draft, self.sack_now || (self.unsacked > 0 && fits));
         if self.config.timestamps {
@@ -182,15 +190,15 @@ impl Association {
                 continue;
             }
             let chunk = &self.flight.chunks[index];
-            if chunk.fragment.payload.len() > draft.data_room() {
+            if chunk.fragment.payload.len() > draft.data_room(self.flight.header()) {
                 break;
             }
             let offset = self.flight.una + index as u64;
-            let (last, size) = (chunk.path as usize, chunk.size());
+            let (last, size) = (chunk.path as usize, self.flight.size(chunk));
             if self.paths[last].timed.is_some_and(|timed| timed.0 == offset) {
                 self.paths[last].timed = None;
             }
-            draft.push(data_chunk(&chunk.fragment, self.local_origin.at(offset)));
+            draft.push(self.data_chunk(&chunk.fragment, self.local_origin.at(offset)));
             self.flight.resend(index, path as u8);
             self.counters.retransmitted += !sent as u64;
             sent = true;
@@ -209,6 +217,9 @@ impl Association {
 
     /// A packet of new data (§6.1).
     fn new_data(&mut self, now: Time) -> Option<Packet> {
+        if self.extensions.has(Extensions::PARTIAL) {
+            self.drop_expired(now);
+        }
         // §6.1 C: what is to be sent again comes first.
         if self.outgoing.is_empty() || (self.await_sack && self.flight.lost > 0) {
             return None;
@@ -218,7 +229,8 @@ impl Association {
         if self.paths[path].flight >= self.paths[path].window.cwnd() || !self.peer_has_room() {
             return None;
         }
-        let len = self.next_len(self.config.max_payload())?;
+        self.outgoing.begin_packet();
+        let len = self.next_len(self.max_payload)?;
         let mut draft = self.data_draft(now, path, len);
         self.add_new(now, &mut draft, path);
         Some(self.packet(path, draft.chunks))
@@ -227,39 +239,37 @@ impl Association {
     /// The peer's window takes the next chunk, or nothing is outstanding and
     /// one chunk may probe it (§6.1 A).
     fn peer_has_room(&self) -> bool {
-        let len = self.next_len(self.config.max_payload()).unwrap_or(0) as u64;
+        let len = self.next_len(self.max_payload).unwrap_or(0) as u64;
         self.flight.payload + len <= self.peer_rwnd || self.flight.is_empty()
     }
 
     fn next_len(&self, room: u32) -> Option<u32> {
-        let most = self.config.max_payload();
+        let most = self.max_payload;
         let size = self.config.message_size.unwrap_or(most).min(most);
         // A message that a packet of its own would take whole is not cut.
-        let whole = self.outgoing.next_whole(size)?;
-        if room < whole.min(most) {
-            return None;
-        }
-        self.outgoing.next_len(room, size)
+        let whole = self.outgoing.waiting(size)?;
+        (room >= whole.min(most)).then_some(whole.min(room))
     }
 
     /// Adds new chunks while the windows last.
     fn add_new(&mut self, now: Time, draft: &mut Draft, path: usize) {
         let mut sent = false;
-        while let Some(len) = self.next_len(draft.data_room() & !3) {
+        let header = self.flight.header();
+        while let Some(len) = self.next_len(draft.data_room(header) & !3) {
             let to = &self.paths[path];
             let probing = self.flight.is_empty();
             if !probing && self.flight.payload + len as u64 > self.peer_rwnd {
                 break;
             }
-            if sent && to.flight >= to.window.cwnd() {
+            if sent && (to.flight >= to.window.cwnd() || !self.outgoing.may_bundle()) {
                 break;
             }
-            let fragment = self.outgoing.take(len);
+            let (fragment, limit) = self.outgoing.take(len);
             let tsn = self.local_origin.at(self.flight.next());
-            let size = (DataChunk::HEADER + len) as u64;
-            draft.push(data_chunk(&fragment, tsn));
-            let offset = self.flight.push(fragment, path as u8);
-            let chunk = self.config.max_chunk() as u64;
+            let size = (header + len) as u64;
+            draft.push(self.data_chunk(&fragment, tsn));
+            let offset = self.flight.push(fragment, limit, path as u8);
+            let chunk = self.max_chunk as u64;
             let to = &mut self.paths[path];
             let view = to.view(chunk);
             to.window.on_sent(now, size, &view);
@@ -316,15 +326,14 @@ impl Association {
         self.timer(Due::Sack).stop();
         self.sack_now = true;
     }
-}
 
-fn data_chunk(fragment: &crate::outgoing::Fragment, tsn: anabranch_units::Serial32) -> Chunk {
-    Chunk::Data(DataChunk {
-        flags: fragment.flags,
-        tsn,
-        stream: fragment.stream,
-        ssn: fragment.ssn,
-        ppid: fragment.ppid,
-        payload: fragment.payload.clone(),
-    })
+    fn data_chunk(&self, fragment: &Fragment, tsn: Serial32) -> Chunk {
+        let (flags, stream, payload) = (fragment.flags, fragment.stream, fragment.payload.clone());
+        if self.flight.interleaving {
+            let (mid, ppid_or_fsn) = (fragment.number, fragment.ppid_or_fsn);
+            return Chunk::IData(IDataChunk { flags, tsn, stream, mid, ppid_or_fsn, payload });
+        }
+        let (ssn, ppid) = (fragment.number as u16, fragment.ppid_or_fsn);
+        Chunk::Data(DataChunk { flags, tsn, stream, ssn, ppid, payload })
+    }
 }

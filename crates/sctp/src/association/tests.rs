@@ -2,8 +2,11 @@
 
 mod ending;
 mod hostile;
+mod interleaving;
 mod opening;
+mod partial;
 mod paths;
+mod reconfig;
 mod rounds;
 mod sending;
 mod states;
@@ -124,6 +127,19 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
         Chunk::CookieEcho(_) => "COOKIE ECHO".into(),
         Chunk::CookieAck => "COOKIE ACK".into(),
         Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".into(),
+        Chunk::IData(data) => {
+            let of_message = format!("{}/{}", data.stream, data.mid);
+            format!("I-DATA {} {of_message}", of(data.tsn, own))
+        }
+        Chunk::ForwardTsn(f) => {
+            let skipped = f.skipped.iter().map(|(stream, ssn)| format!(" {stream}/{ssn}"));
+            format!("FORWARD-TSN {}{}", of(f.cum_tsn, own), skipped.collect::<String>())
+        }
+        Chunk::IForwardTsn(f) => {
+            let u = |m: &anabranch_wire::sctp::SkippedMessage| if m.unordered { "u" } else { "" };
+            let skipped = f.skipped.iter().map(|m| format!(" {}/{}{}", m.stream, m.mid, u(m)));
+            format!("I-FORWARD-TSN {}{}", of(f.cum_tsn, own), skipped.collect::<String>())
+        }
         other => format!("chunk {}", other.kind()),
     }
 }

@@ -24,6 +24,9 @@ impl Association {
                 Due::Sack => self.on_sack_timer(),
             }
         }
+        if self.reconfig.as_ref().is_some_and(|reconfig| reconfig.timer.expired(now)) {
+            self.on_reconfig_timer(now);
+        }
         for index in 0..self.paths.len() {
             if self.paths[index].t3.expired(now) {
                 self.on_t3(now, index);
@@ -36,7 +39,7 @@ impl Association {
 
     /// T3-rtx expired (RFC 9260 §6.3.3).
     fn on_t3(&mut self, now: Time, index: usize) {
-        let chunk = self.config.max_chunk() as u64;
+        let chunk = self.max_chunk as u64;
         let path = &mut self.paths[index];
         path.t3.stop();
         path.timeouts += 1;
@@ -53,6 +56,9 @@ impl Association {
         }
         self.await_sack = false;
         self.timed_out = true;
+        if self.state != State::Closed {
+            self.tell_again(now);
+        }
         if self.state != State::Closed && self.config.heartbeat_after_rto {
             self.probe(now, index);
         }

@@ -1,0 +1,196 @@
+//! RFC 6525: streams that start anew, and more of them.
+
+use super::*;
+use crate::ReconfigError;
+use anabranch_wire::sctp::Parameter;
+
+fn config() -> Config {
+    Config { reconfiguration: true, ..plain(Config::rfc9260()) }
+}
+
+fn established<F: FnMut(Side, &Packet) -> Fate>(config: &Config, rule: F) -> Pair<Association, F> {
+    let mut pair = pair(config, 1, rule);
+    pair.drive(at_ms(1000));
+    pair
+}
+
+fn message(stream: u16) -> Message {
+    Message::new(stream, Payload::of_octets([stream as u8; 10]))
+}
+
+fn notifications(association: &mut Association) -> Vec<Notification> {
+    std::iter::from_fn(|| association.poll_notification()).collect()
+}
+
+/// Stream and sequence number of the data that the client sent.
+fn numbers<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Association, F>) -> Vec<(u16, u32)> {
+    let packets = pair.log.iter().filter(|line| line.from == Side::Client);
+    let of = |chunk: &Chunk| match chunk {
+        Chunk::Data(data) => Some((data.stream, data.ssn as u32)),
+        Chunk::IData(data) => Some((data.stream, data.mid)),
+        _ => None,
+    };
+    packets.flat_map(|l| sctp(&l.packet).chunks.iter().filter_map(of).collect::<Vec<_>>()).collect()
+}
+
+/// The client's requests and the server's results.
+fn exchange<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Association, F>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in &pair.log {
+        for chunk in sctp(&line.packet).chunks.iter() {
+            let Chunk::Reconfig(list) = chunk else { continue };
+            for parameter in list {
+                let text = match parameter {
+                    Parameter::OutgoingReset { streams, .. } => format!("reset {streams:?}"),
+                    Parameter::IncomingReset { streams, .. } => format!("reset yours {streams:?}"),
+                    Parameter::AddStreams { outgoing: true, count, .. } => format!("add {count}"),
+                    Parameter::AddStreams { count, .. } => format!("add yours {count}"),
+                    Parameter::ReconfigResponse { result, .. } => format!("result {result}"),
+                    other => format!("{other:?}"),
+                };
+                let who = if line.from == Side::Client { '>' } else { '<' };
+                lines.push(format!("{} {who} {text}", line.sent.as_millis()));
+            }
+        }
+    }
+    lines
+}
+
+/// §5.1.2, §5.2.2: what was given before keeps its numbers, then 0 again.
+#[test]
+fn a_stream_starts_anew() {
+    for interleaving in [false, true] {
+        let config = Config { interleaving, ..config() };
+        let mut pair = established(&config, deliver);
+        for stream in [1, 1, 2] {
+            pair.client.send(message(stream)).unwrap();
+        }
+        pair.client.reset_streams(&[1]).unwrap();
+        assert_eq!(pair.client.send(message(1)), Err(SendError::Resetting));
+        pair.client.send(message(2)).unwrap();
+        run(&mut pair, at_ms(2000));
+        assert_eq!(exchange(&pair), ["1000 > reset [1]", "1050 < result 1"]);
+        let reset = |incoming| [Notification::StreamReset { stream: 1, incoming }];
+        assert_eq!(notifications(&mut pair.client), reset(false));
+        assert_eq!(notifications(&mut pair.server), reset(true));
+        pair.client.send(message(1)).unwrap();
+        pair.client.send(message(2)).unwrap();
+        run(&mut pair, at_ms(3000));
+        assert_eq!(numbers(&pair), [(1, 0), (1, 1), (2, 0), (2, 1), (1, 0), (2, 2)]);
+        assert_eq!(received(&mut pair.server).len(), 6);
+    }
+}
+
+/// §5.2.2: while something before it is missing the answer is "in progress",
+/// and the request comes again with its number.
+#[test]
+fn a_reset_waits_for_what_was_sent_before() {
+    let mut pair = established(&config(), drop_nth(&[1]));
+    pair.client.send(message(1)).unwrap();
+    run(&mut pair, at_ms(1001));
+    pair.client.reset_streams(&[1]).unwrap();
+    run(&mut pair, at_ms(9000));
+    assert_eq!(
+        exchange(&pair),
+        ["1001 > reset [1]", "1051 < result 6", "2101 > reset [1]", "2151 < result 1",]
+    );
+    assert_eq!(received(&mut pair.server).len(), 1);
+    assert_eq!(pair.client.observe().timeouts, 1);
+}
+
+/// A lost request, and a lost answer, which is given again (§5.2.1).
+#[test]
+fn requests_are_repeated_until_answered() {
+    for lost in [1, 2] {
+        let mut n = 0;
+        let mut pair = established(&config(), move |_, packet| {
+            let is = sctp(packet).chunks.iter().any(|c| matches!(c, Chunk::Reconfig(_)));
+            n += is as u32;
+            if is && n == lost { Fate::Drop } else { Fate::Deliver }
+        });
+        pair.client.reset_streams(&[]).unwrap();
+        run(&mut pair, at_ms(9000));
+        let lines = exchange(&pair);
+        assert_eq!(lines[lines.len() - 2..], ["2000 > reset []", "2050 < result 1"]);
+        assert_eq!(notifications(&mut pair.client).len(), 10, "all streams");
+        assert_eq!(notifications(&mut pair.server).len(), 10, "and only once");
+        assert_eq!(pair.client.poll_timeout(), pair.client.paths[0].heartbeat.deadline());
+    }
+}
+
+/// §5.1.3, §5.2.3: the peer's answer is a request of its own.
+#[test]
+fn the_peer_is_asked_to_reset_its_streams() {
+    let mut pair = established(&config(), deliver);
+    pair.server.send(message(4)).unwrap();
+    run(&mut pair, at_ms(2000));
+    pair.client.request_stream_reset(&[4]).unwrap();
+    run(&mut pair, at_ms(3000));
+    assert_eq!(
+        exchange(&pair),
+        ["2000 > reset yours [4]", "2050 < result 1", "2050 < reset [4]", "2100 > result 1"]
+    );
+    let reset = |incoming| [Notification::StreamReset { stream: 4, incoming }];
+    assert_eq!(notifications(&mut pair.server), reset(false));
+    assert_eq!(notifications(&mut pair.client), reset(true));
+}
+
+/// §5.1.5, §5.1.6: up to what the other side accepts.
+#[test]
+fn streams_are_added() {
+    let config = Config { inbound_streams: 20, ..config() };
+    let mut pair = established(&config, deliver);
+    assert_eq!(pair.client.send(message(12)), Err(SendError::NoSuchStream(10)));
+    pair.client.add_streams(true, 5).unwrap();
+    pair.client.add_streams(false, 3).unwrap();
+    run(&mut pair, at_ms(2000));
+    let added = |count, incoming| Notification::StreamsAdded { count, incoming };
+    assert_eq!(notifications(&mut pair.client), [added(5, false), added(3, true)]);
+    assert_eq!(notifications(&mut pair.server), [added(5, true), added(3, false)]);
+    assert_eq!((pair.client.outbound_streams(), pair.server.outbound_streams()), (15, 13));
+    pair.client.send(message(12)).unwrap();
+    pair.client.add_streams(true, 6).unwrap();
+    run(&mut pair, at_ms(3000));
+    let refused = Notification::ReconfigurationFailed { result: 2 };
+    assert_eq!(notifications(&mut pair.client), [refused]);
+    assert_eq!((pair.client.outbound_streams(), pair.server.inbound), (15, 15));
+    assert_eq!(received(&mut pair.server), [(12, vec![12; 10])]);
+}
+
+#[test]
+fn what_cannot_be_asked_is_an_error() {
+    let mut pair = established(&config(), deliver);
+    assert_eq!(pair.client.reset_streams(&[10]), Err(ReconfigError::NoSuchStream(10)));
+    assert_eq!(pair.client.add_streams(true, 65_530), Err(ReconfigError::TooMany));
+    let mut without = established(&plain(Config::rfc9260()), deliver);
+    assert_eq!(without.client.reset_streams(&[1]), Err(ReconfigError::NotAvailable));
+}
+
+/// §4.4: numbers out of order and streams that do not exist; the SSN/TSN reset
+/// is denied.
+#[test]
+fn wrong_requests_get_their_result() {
+    let mut pair = established(&config(), deliver);
+    let first = pair.client.local_origin.add(1);
+    let mut ask = |parameter| {
+        let chunks = vec![Chunk::Reconfig(vec![parameter])];
+        let packet = from_client(&pair.client, pair.server.local_tag, chunks);
+        pair.server.handle_input(at_ms(1000), &packet);
+        let answer = pair.server.poll_transmit(at_ms(1000)).expect("an answer");
+        match sctp(&answer).chunks.first() {
+            Some(Chunk::Reconfig(list)) => match list[0] {
+                Parameter::ReconfigResponse { result, .. } => result,
+                ref other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    };
+    let add = |request| Parameter::AddStreams { outgoing: true, request, count: 1 };
+    assert_eq!(ask(add(first.add(1))), 5);
+    let streams = vec![9, 10];
+    assert_eq!(ask(Parameter::IncomingReset { request: first, streams }), 3);
+    assert_eq!(ask(Parameter::TsnReset { request: first.add(1) }), 2);
+    assert_eq!(ask(add(first.add(2))), 1);
+    assert_eq!(ask(add(first.add(2))), 1, "the same answer again");
+    assert_eq!(pair.server.inbound, 11);
+}

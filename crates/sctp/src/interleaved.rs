@@ -1,0 +1,163 @@
+//! Messages whose fragments are I-DATA (RFC 8260 §2.1): each has its number, and
+//! fragments of several messages may alternate.
+
+use crate::outgoing::Message;
+use crate::reassembly::Violation;
+use anabranch_wire::Payload;
+use anabranch_wire::sctp::{DataFlags, IDataChunk};
+use std::collections::BTreeMap;
+
+/// Stream, unordered, message identifier.
+type Key = (u16, bool, u32);
+
+/// The fragments of a message that have arrived.
+#[derive(Debug, Default)]
+struct Fragments {
+    /// By fragment sequence number.
+    parts: BTreeMap<u32, Payload>,
+    /// Number of the last.
+    last: Option<u32>,
+    ppid: u32,
+    len: u64,
+}
+
+/// A message that is complete, and the number of its fragments.
+pub(crate) struct Whole {
+    pub message: Message,
+    pub mid: u32,
+    pub pieces: u64,
+}
+
+/// Octets and fragments that were forgotten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Forgotten {
+    pub octets: u64,
+    pub pieces: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Interleaved {
+    messages: BTreeMap<Key, Fragments>,
+}
+
+impl Interleaved {
+    /// A fragment that is not a whole message; the message if it is complete.
+    pub fn insert(&mut self, data: &IDataChunk) -> Result<Option<Whole>, Violation> {
+        let unordered = data.flags.contains(DataFlags::UNORDERED);
+        let key = (data.stream, unordered, data.mid);
+        let begins = data.flags.contains(DataFlags::BEGIN);
+        let fsn = if begins { 0 } else { data.ppid_or_fsn };
+        if fsn == 0 && !begins {
+            return Err(Violation("a second first fragment"));
+        }
+        let message = self.messages.entry(key).or_default();
+        let beyond = message.last.is_some_and(|last| fsn > last);
+        if data.flags.contains(DataFlags::END) {
+            let highest = message.parts.last_key_value().map_or(0, |(highest, _)| *highest);
+            if message.last.is_some() || highest > fsn {
+                return Err(Violation("a message with two ends"));
+            }
+            message.last = Some(fsn);
+        } else if beyond || message.last == Some(fsn) {
+            return Err(Violation("a fragment behind the end of its message"));
+        }
+        if begins {
+            message.ppid = data.ppid_or_fsn;
+        }
+        message.len += data.payload.len() as u64;
+        if message.parts.insert(fsn, data.payload.clone()).is_some() {
+            return Err(Violation("two fragments with one number"));
+        }
+        let complete = message.last.is_some_and(|last| message.parts.len() as u64 > last as u64);
+        if !complete {
+            return Ok(None);
+        }
+        let whole = self.messages.remove(&key).expect("it was completed");
+        let pieces = whole.parts.len() as u64;
+        let payload = Payload::join(whole.parts.values());
+        let message = Message { stream: data.stream, unordered, ppid: whole.ppid, payload };
+        Ok(Some(Whole { message, mid: data.mid, pieces }))
+    }
+
+    /// Messages of the stream up to `mid` are not coming (RFC 8260 §2.3).
+    pub fn skip(&mut self, stream: u16, unordered: bool, mid: u32) -> Forgotten {
+        let mut gone = Forgotten::default();
+        self.messages.retain(|key, fragments| {
+            let behind = mid.wrapping_sub(key.2) < 1 << 31;
+            let keep = (key.0, key.1) != (stream, unordered) || !behind;
+            if !keep {
+                gone.octets += fragments.len;
+                gone.pieces += fragments.parts.len() as u64;
+            }
+            keep
+        });
+        gone
+    }
+
+    /// The stream starts anew: fragments of it are forgotten.
+    pub fn reset(&mut self, stream: u16) -> Forgotten {
+        let mut gone = Forgotten::default();
+        self.messages.retain(|key, fragments| {
+            let keep = key.0 != stream;
+            if !keep {
+                gone.octets += fragments.len;
+                gone.pieces += fragments.parts.len() as u64;
+            }
+            keep
+        });
+        gone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_units::Serial32;
+
+    fn fragment(flags: u8, mid: u32, ppid_or_fsn: u32, octets: &[u8]) -> IDataChunk {
+        let (flags, tsn, payload) = (DataFlags(flags), Serial32(0), Payload::of_octets(octets));
+        IDataChunk { flags, tsn, stream: 1, mid, ppid_or_fsn, payload }
+    }
+
+    #[test]
+    fn fragments_of_two_messages_alternate() {
+        let mut r = Interleaved::default();
+        let insert = |r: &mut Interleaved, chunk| {
+            r.insert(&chunk).unwrap().map(|w| (w.mid, w.message.ppid, w.message.payload, w.pieces))
+        };
+        assert_eq!(insert(&mut r, fragment(2, 7, 99, b"ab")), None);
+        assert_eq!(insert(&mut r, fragment(1, 8, 1, b"yz")), None);
+        assert_eq!(insert(&mut r, fragment(1, 7, 2, b"ef")), None);
+        let first = Payload::of_octets(*b"abcdef");
+        assert_eq!(insert(&mut r, fragment(0, 7, 1, b"cd")), Some((7, 99, first, 3)));
+        let second = Payload::of_octets(*b"wxyz");
+        assert_eq!(insert(&mut r, fragment(2, 8, 51, b"wx")), Some((8, 51, second, 2)));
+    }
+
+    #[test]
+    fn fragments_that_contradict_each_other_are_a_violation() {
+        for (first, second) in [
+            (fragment(1, 0, 3, b"a"), fragment(1, 0, 5, b"b")), // two ends
+            (fragment(1, 0, 3, b"a"), fragment(0, 0, 4, b"b")), // behind the end
+            (fragment(0, 0, 3, b"a"), fragment(1, 0, 2, b"b")), // an end before a fragment
+            (fragment(0, 0, 3, b"a"), fragment(0, 0, 3, b"b")), // the same number
+            (fragment(2, 0, 9, b"a"), fragment(0, 0, 0, b"b")), // a first without B
+        ] {
+            let mut r = Interleaved::default();
+            r.insert(&first).unwrap();
+            assert!(r.insert(&second).is_err(), "{first:?} {second:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_skipped_is_forgotten() {
+        let mut r = Interleaved::default();
+        for mid in [u32::MAX, 0, 1] {
+            r.insert(&fragment(2, mid, 0, b"abc")).unwrap();
+        }
+        let two = Forgotten { octets: 6, pieces: 2 };
+        assert_eq!(r.skip(1, true, 5), Forgotten::default(), "another number space");
+        assert_eq!(r.skip(1, false, 0), two, "numbers wrap");
+        assert_eq!(r.reset(1), Forgotten { octets: 3, pieces: 1 });
+    }
+}
