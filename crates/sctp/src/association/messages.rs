@@ -2,15 +2,22 @@
 
 use super::{Association, SendError};
 use crate::outgoing::Message;
-use anabranch_endpoint::message::{Incoming, Messages, Outgoing, Refusal};
+use crate::reliability::Reliability;
+use anabranch_endpoint::message::{Incoming, Messages, Outgoing, Patience, Refusal};
 use anabranch_units::Span;
 
 impl Messages for Association {
     /// The tag travels as the payload protocol identifier.
     fn send_message(&mut self, message: Outgoing) -> Result<(), Refusal> {
-        let Outgoing { stream, unordered, tag, payload, .. } = message;
-        self.send(Message { stream, unordered, ppid: tag, payload }).map_err(|error| match error {
-            SendError::Full => Refusal::Full,
+        let Outgoing { stream, unordered, tag, patience, payload } = message;
+        let limit = match patience {
+            Patience::Reliable => Reliability::Reliable,
+            Patience::Until(date) => Reliability::Until(date),
+            Patience::Retransmissions(most) => Reliability::Retransmissions(most),
+        };
+        let message = Message { stream, unordered, ppid: tag, payload };
+        self.send_with(message, limit).map_err(|error| match error {
+            SendError::Full | SendError::Resetting => Refusal::Full,
             SendError::Closing
             | SendError::NoSuchStream(_)
             | SendError::Empty
@@ -57,5 +64,29 @@ mod tests {
         let message = messages.receive_message().expect("one has arrived");
         assert_eq!((message.stream, message.tag, message.payload.len()), (3, 70_000, 1500));
         assert_eq!(messages.receive_message(), None);
+    }
+
+    #[test]
+    fn patience_is_reliability() {
+        let config = Config { partial_reliability: true, ..Config::rfc9260() };
+        let ends = [(&[Addr(0)][..], 1), (&[Addr(1)][..], 2)];
+        let generator = |role| Seed::default().generator(role);
+        let client = Association::client(config.clone(), ends[0], ends[1], generator("client"));
+        let server = Association::server(config, ends[1], ends[0], generator("server"));
+        let lose = |_, packet: &anabranch_wire::Packet| match packet.payload_len() {
+            0 => Fate::Deliver,
+            _ => Fate::Drop,
+        };
+        let mut pair = Pair::new(client, server, Span::from_millis(10), lose);
+        pair.client.connect(Time::ZERO);
+        while pair.step(Time::ZERO + Span::from_secs(1)) {}
+        let patience = [Patience::Until(pair.now), Patience::Retransmissions(0)];
+        for (tag, patience) in (0..).zip(patience) {
+            let payload = Payload::virtual_of(9);
+            let message = Outgoing { stream: 0, unordered: false, tag, patience, payload };
+            pair.client.messages().expect("SCTP has messages").send_message(message).unwrap();
+        }
+        while pair.step(Time::ZERO + Span::from_secs(9)) {}
+        assert_eq!((pair.client.abandoned().unsent, pair.client.abandoned().sent), (1, 1));
     }
 }

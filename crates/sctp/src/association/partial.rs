@@ -46,7 +46,9 @@ impl Association {
 
     /// Gives up the messages at the head of the queue whose date has passed.
     pub(super) fn drop_expired(&mut self, now: Time) {
+        let mut any = false;
         while let Some(dropped) = self.outgoing.drop_expired(now) {
+            any = true;
             self.on_dropped(dropped);
             if self.write_blocked && self.held() < self.config.send_buffer {
                 self.write_blocked = false;
@@ -54,6 +56,9 @@ impl Association {
             }
         }
         self.tell(now);
+        if any {
+            self.after_progress(now); // perhaps it was all that was left
+        }
     }
 
     fn abandon(&mut self, index: usize) {

@@ -203,6 +203,18 @@ fn without_the_peer_all_messages_are_reliable() {
     assert_eq!(server.map.next, 3);
 }
 
+/// The end does not wait for what was given up.
+#[test]
+fn an_association_ends_when_its_last_message_is_given_up() {
+    for limit in [Reliability::Until(at_ms(1000)), Reliability::Retransmissions(0)] {
+        let mut pair = established(&config(), drop_nth(&[1]));
+        send(&mut pair.client, message(0, b"a"), limit);
+        pair.client.close();
+        pair.drive(at_ms(5000));
+        assert_eq!((pair.client.state(), pair.server.state()), (State::Closed, State::Closed));
+    }
+}
+
 /// A FORWARD-TSN behind the cumulative TSN is answered at once (§3.6).
 #[test]
 fn an_old_forward_tsn_is_answered_by_a_sack() {
