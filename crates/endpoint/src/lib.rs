@@ -6,6 +6,7 @@
 //! given to the constructor, and output is pulled.
 
 mod event;
+pub mod mac;
 pub mod message;
 mod path;
 mod rtt;

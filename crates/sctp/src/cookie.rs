@@ -2,7 +2,7 @@
 //! of an INIT, signed, so that it need not remember anything.
 
 use crate::extensions::Extensions;
-use crate::mac;
+use anabranch_endpoint::mac;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::Addr;
 

@@ -14,7 +14,6 @@ mod cookie;
 mod extensions;
 mod flight;
 mod interleaved;
-mod mac;
 mod outgoing;
 mod path;
 pub mod policy;

@@ -1,4 +1,5 @@
-//! HMAC-SHA-256 (RFC 2104, FIPS 180-4), which signs cookies.
+//! SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104): what signs SCTP's cookies
+//! and what Multipath TCP's handshakes are made of.
 
 const K: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -42,8 +43,9 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
     }
 }
 
-fn sha256(parts: [&[u8]; 2]) -> [u8; 32] {
-    let mut message = parts.concat();
+/// SHA-256 of `message`.
+pub fn sha256(message: &[u8]) -> [u8; 32] {
+    let mut message = message.to_vec();
     let bits = message.len() as u64 * 8;
     message.push(0x80);
     message.resize(message.len().next_multiple_of(64), 0);
@@ -61,19 +63,22 @@ fn sha256(parts: [&[u8]; 2]) -> [u8; 32] {
     digest
 }
 
-/// HMAC-SHA-256 of `message`; keys are shorter than a block.
-pub(crate) fn hmac(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
-    let pad = |with: u8| {
+/// HMAC-SHA-256 of `message`.
+///
+/// # Panics
+/// With a key longer than a block, 64 octets.
+pub fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
+    assert!(key.len() <= 64, "a key is not longer than a block");
+    let padded = |with: u8, rest: &[u8]| {
         let mut block = [with; 64];
         block.iter_mut().zip(key).for_each(|(octet, key)| *octet ^= key);
-        block
+        sha256(&[&block, rest].concat())
     };
-    let inner = sha256([&pad(0x36), message]);
-    sha256([&pad(0x5c), &inner])
+    padded(0x5c, &padded(0x36, message))
 }
 
 /// Equality in a time that does not depend on where the octets differ.
-pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
+pub fn equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }
 
@@ -89,10 +94,10 @@ mod tests {
     #[test]
     fn digests_of_the_standard() {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(hex(&sha256([b"abc", b""])), abc);
+        assert_eq!(hex(&sha256(b"abc")), abc);
         let two = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
         let expected = "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1";
-        assert_eq!(hex(&sha256([two, b""])), expected);
+        assert_eq!(hex(&sha256(two)), expected);
     }
 
     /// RFC 4231 §4.4 (its key of 25 octets, filled up with zeros as HMAC does).
