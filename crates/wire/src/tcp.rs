@@ -5,7 +5,9 @@
 pub mod options;
 mod segment;
 
-pub use options::{AccEcn, AccEcnOrder, FastOpenCookie, FastOpenOption, OptionError, RareOptions};
+pub use options::{
+    AccEcn, AccEcnOrder, FastOpenCookie, FastOpenOption, OptionError, RareOptions, mptcp,
+};
 pub use segment::{TcpError, TcpView};
 
 use crate::packet::Payload;
@@ -68,21 +70,29 @@ pub struct SackBlock {
     pub right: Serial32,
 }
 
-/// Up to four SACK blocks, in the order of the option.
+/// Up to four SACK blocks, in the order of the option. A DSS shares their room:
+/// see [`options::mptcp`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     len: u8,
+    /// What there is of a DSS, in the last blocks; 0 for nothing.
+    dss: u8,
     blocks: [SackBlock; 4],
 }
 
 impl SackBlocks {
     /// No blocks.
-    pub const NONE: SackBlocks =
-        SackBlocks { len: 0, blocks: [SackBlock { left: Serial32(0), right: Serial32(0) }; 4] };
+    pub const NONE: SackBlocks = SackBlocks {
+        len: 0,
+        dss: 0,
+        blocks: [SackBlock { left: Serial32(0), right: Serial32(0) }; 4],
+    };
 
-    /// Appends a block; false, and nothing is changed, when four are there.
+    /// Appends a block; false, and nothing is changed, when there is no room:
+    /// for a fifth, or beside a DSS.
     pub fn push(&mut self, block: SackBlock) -> bool {
-        let Some(slot) = self.blocks.get_mut(self.len as usize) else { return false };
+        let most = self.most();
+        let Some(slot) = self.blocks[..most].get_mut(self.len as usize) else { return false };
         *slot = block;
         self.len += 1;
         true
@@ -108,7 +118,7 @@ pub struct TcpOptions {
     pub sack_permitted: bool,
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
-    /// SACK blocks.
+    /// SACK blocks, and the DSS of Multipath TCP ([`TcpOptions::dss`]).
     pub sack: SackBlocks,
     /// Octets by ECN codepoint (RFC 9768); in a box, so that a packet stays
     /// small.
@@ -121,7 +131,7 @@ impl TcpOptions {
     /// Length on the wire, padded to a multiple of four. Layout: MSS 4; SACK
     /// permitted 2, window scale 3, timestamps 10 and SACK 2 + 8n, each padded
     /// with leading NOPs to a multiple of four (SACK permitted and timestamps
-    /// share one word's padding), then AccECN 2 + 3n and the rare ones.
+    /// share one word's padding), then AccECN 2 + 3n, DSS and the rare ones.
     pub fn wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
@@ -141,6 +151,7 @@ impl TcpOptions {
         if let Some(acc_ecn) = &self.acc_ecn {
             len += acc_ecn.wire_len();
         }
+        len += self.sack.dss_len();
         if let Some(rare) = &self.rare {
             len += rare.wire_len();
         }

@@ -13,6 +13,10 @@ use anabranch_wire::pcapng::Writer;
 use anabranch_wire::sctp::{
     Cause, Chunk, Chunks, DataChunk, DataFlags, GapBlock, SackChunk, SctpPacket,
 };
+use anabranch_wire::tcp::mptcp::{
+    AddAddr, Capable, CapableData, CapableFlags, CapableKeys, DataNumber, Dss, Join, Mapping,
+    MptcpOption, RemoveAddr,
+};
 use anabranch_wire::{
     AccEcn, AccEcnOrder, Addr, AddressBook, Body, Packet, Payload, SackBlock, SackBlocks, TcpFlags,
     TcpOptions, TcpSegment, Timestamps,
@@ -271,4 +275,136 @@ fn kinds(packet: &SctpPacket) -> String {
         }
     }
     kinds.join(",")
+}
+
+/// Every option of Multipath TCP in each of its lengths.
+#[test]
+fn mptcp_options_are_those_that_were_written() {
+    if !is_tshark_here() {
+        return;
+    }
+    let (key, peer) = (0x1111_2222_3333_4444_u64, 0x5555_6666_7777_8888_u64);
+    let flags = CapableFlags::HMAC_SHA256;
+    let capable = |keys| MptcpOption::Capable(Capable { version: 1, flags, keys });
+    let len = |checksum| Some(CapableData { len: 100, checksum });
+    let [a, b, c] =
+        [None, len(None), len(Some(7))].map(|data| capable(CapableKeys::Ack { key, peer, data }));
+    let join = Join::Syn { backup: true, address: 3, token: 0x99, nonce: 0x77 };
+    let answer = Join::SynAck { backup: false, address: 4, mac: key, nonce: 0x78 };
+    let add =
+        |ip: std::net::IpAddr, port, mac| MptcpOption::AddAddr(AddAddr { id: 5, ip, port, mac });
+    let (v4, v6) = ([192, 0, 2, 1].into(), [0x20; 16].into());
+    let rare = [
+        (capable(CapableKeys::Syn), TcpFlags::SYN),
+        (capable(CapableKeys::SynAck { key }), TcpFlags::SYN.union(TcpFlags::ACK)),
+        (a, TcpFlags::ACK),
+        (b, TcpFlags::ACK),
+        (c, TcpFlags::ACK),
+        (MptcpOption::Join(join), TcpFlags::SYN),
+        (MptcpOption::Join(answer), TcpFlags::SYN.union(TcpFlags::ACK)),
+        (MptcpOption::Join(Join::Ack { mac: [7; 20] }), TcpFlags::ACK),
+        (add(v4, None, None), TcpFlags::ACK),
+        (add(v4, Some(80), None), TcpFlags::ACK),
+        (add(v4, None, Some(key)), TcpFlags::ACK),
+        (add(v4, Some(80), Some(key)), TcpFlags::ACK),
+        (add(v6, None, None), TcpFlags::ACK),
+        (add(v6, Some(80), None), TcpFlags::ACK),
+        (add(v6, None, Some(key)), TcpFlags::ACK),
+        (add(v6, Some(80), Some(key)), TcpFlags::ACK),
+        (MptcpOption::RemoveAddr(RemoveAddr::of(&[5, 6]).expect("two")), TcpFlags::ACK),
+        (MptcpOption::Prio { backup: true }, TcpFlags::ACK),
+        (MptcpOption::Fail { dsn: key }, TcpFlags::ACK),
+        (MptcpOption::Fastclose { key }, TcpFlags::ACK),
+        (MptcpOption::TcpRst { transient: true, reason: 6 }, TcpFlags::RST),
+    ];
+    let mut packets: Vec<Packet> = Vec::new();
+    for (option, flags) in rare {
+        let mut options = TcpOptions::default();
+        options.rare_mut().mptcp.push(option);
+        packets.push(data(1, flags, options, 0));
+    }
+    let mut sack = SackBlocks::NONE;
+    sack.push(SackBlock { left: Serial32(2000), right: Serial32(3460) });
+    for (ack, dsn) in [
+        (DataNumber::Short(8), DataNumber::Short(9)),
+        (DataNumber::Long(8 << 32), DataNumber::Long(9 << 32)),
+    ] {
+        for checksum in [None, Some(0xabcd)] {
+            let mapping = Mapping { dsn, ssn: 10, len: 100, checksum };
+            let dss = Dss { data_ack: Some(ack), mapping: Some(mapping), data_fin: false };
+            let mut options = TcpOptions { sack, ..TcpOptions::default() };
+            assert!(options.set_dss(&dss));
+            packets.push(data(1, TcpFlags::ACK, options, 100));
+        }
+    }
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    let link = writer.add_interface("a-b", None).unwrap();
+    for (i, packet) in packets.iter_mut().enumerate() {
+        // A connection for each, so that nothing is judged by what came before.
+        let Body::Tcp(segment) = &mut packet.body else { panic!("TCP") };
+        segment.src_port += i as u16;
+        writer.packet_value(link, Time::ZERO, packet, &AddressBook::new()).unwrap();
+    }
+    let capture = Capture::new("mptcp", &writer.finish().unwrap());
+    let fields = ["frame.number", "_ws.expert.message"];
+    assert_eq!(tshark(&capture, "_ws.malformed", &fields), [""; 0], "malformed packets");
+    let numbers = tshark(&capture, "tcp.checksum.status == 1", &["tcp.options.mptcp.subtype"]);
+    let expected = "0 0 0 0 0 1 1 1 3 3 3 3 3 3 3 3 4 5 6 7 8 2 2 2 2";
+    assert_eq!(numbers, expected.split(' ').collect::<Vec<_>>());
+    let check = |subtype: u8, fields: &[&str], expected: &[&str]| {
+        let fields: Vec<String> =
+            fields.iter().map(|field| format!("tcp.options.mptcp.{field}")).collect();
+        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+        let filter = format!("tcp.options.mptcp.subtype == {subtype}");
+        assert_eq!(tshark(&capture, &filter, &fields), expected, "subtype {subtype}");
+    };
+    let (k, p) = (&key.to_string(), &peer.to_string());
+    check(
+        0,
+        &["version", "sha256.flag", "sendkey", "recvkey", "datalvllen", "checksum"],
+        &[
+            "1|1||||",
+            &format!("1|1|{k}|||"),
+            &format!("1|1|{k}|{p}||"),
+            &format!("1|1|{k}|{p}|100|"),
+            &format!("1|1|{k}|{p}|100|0x0007"),
+        ],
+    );
+    let mac = "07".repeat(20);
+    check(
+        1,
+        &["backup.flag", "addrid", "recvtok", "sendrand", "sendtrunchmac", "sendhmac"],
+        &["1|3|153|119||", &format!("0|4||120|{k}|"), &format!("|||||{mac}")],
+    );
+    check(
+        2,
+        &["rawdataack", "rawdataseqno", "subflowseqno", "datalvllen"],
+        &[
+            "8|9|10|100",
+            "8|9|10|100",
+            "34359738368|38654705664|10|100",
+            "34359738368|38654705664|10|100",
+        ],
+    );
+    // SACK, and DSS without and with a checksum, which the dissector does not
+    // list as a field.
+    let lengths = tshark(&capture, "tcp.options.mptcp.subtype == 2", &["tcp.option_len"]);
+    assert_eq!(lengths, ["10,18", "10,20", "10,26", "10,28"]);
+    let ip6 = "2020:2020:2020:2020:2020:2020:2020:2020";
+    let lines: Vec<String> = ["192.0.2.1|", &format!("|{ip6}")]
+        .iter()
+        .flat_map(|ip| {
+            [("1", ""), ("1", "80"), ("0", ""), ("0", "80")].map(|e| (ip.to_string(), e))
+        })
+        .map(|(ip, (echo, port))| {
+            format!("{echo}|5|{ip}|{port}|{}", if echo == "0" { k } else { "" })
+        })
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    check(3, &["echo", "addrid", "ipv4", "ipv6", "port", "addaddrtrunchmac"], &lines);
+    check(4, &["addrid"], &["5,6"]);
+    check(5, &["backup.flag"], &["1"]);
+    check(6, &["rawdataseqno"], &[k]);
+    check(7, &["recvkey"], &[k]);
+    check(8, &["flag_T.flag", "rst_reason"], &["1|0x06"]);
 }

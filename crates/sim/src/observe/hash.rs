@@ -6,6 +6,7 @@
 
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
 use anabranch_units::Time;
+use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping};
 use anabranch_wire::{Body, Packet};
 
 /// Hashes every packet event: date, place, kind and the packet's fields.
@@ -82,6 +83,18 @@ impl Observer for TraceHash {
         }
         for block in segment.options.sack.as_slice() {
             self.words(block.left.0, block.right.0);
+        }
+        if let Some(Dss { data_ack, mapping, data_fin }) = segment.options.dss() {
+            let number = |number| match number {
+                DataNumber::Short(n) => n as u64,
+                DataNumber::Long(n) => n,
+            };
+            self.words(data_fin as u32, data_ack.is_some() as u32);
+            self.word(data_ack.map_or(0, number));
+            if let Some(Mapping { dsn, ssn, len, checksum }) = mapping {
+                self.word(number(dsn));
+                self.words(ssn, (len as u32) << 16 | checksum.unwrap_or(0) as u32);
+            }
         }
     }
 }

@@ -9,14 +9,15 @@
 //! | 4 | 2 | SACK permitted | RFC 2018 §2 |
 //! | 5 | 2 + 8n | SACK | RFC 2018 §3 |
 //! | 8 | 10 | timestamps | RFC 7323 §3.2 |
+//! | 30 | 3 to 30 | Multipath TCP: [`mptcp`] | RFC 8684 §3 |
 //! | 34 | 2 to 18 | Fast Open | RFC 7413 §4.1.1 |
 //! | 254 | 4 to 20 | Fast Open, experimental | RFC 7413 appendix A |
 //! | 172, 174 | 2 + 3n | AccECN | RFC 9768 §3.2.3 |
 //!
 //! Written in this order, which is that of the common stacks: MSS; SACK
 //! permitted with timestamps (a NOP pair stands in for the one that is
-//! absent); NOP, window scale; NOP, NOP, SACK; AccECN; Fast Open; unknown
-//! options; end-of-list octets up to a multiple of four.
+//! absent); NOP, window scale; NOP, NOP, SACK; AccECN; DSS; the rare ones
+//! ([`RareOptions`]); end-of-list octets up to a multiple of four.
 //!
 //! Read in any order and with any padding. The first option of a kind counts;
 //! a second one, and one whose length is not that of its kind, is kept among
@@ -24,6 +25,7 @@
 
 mod accecn;
 mod fast_open;
+pub mod mptcp;
 mod rare;
 
 pub use accecn::{ACC_ECN0, ACC_ECN1, AccEcn, AccEcnOrder};
@@ -31,8 +33,9 @@ pub use fast_open::{EXPERIMENTAL, FAST_OPEN, FastOpenCookie, FastOpenOption};
 pub use rare::RareOptions;
 
 use crate::error::EmitError;
-use crate::tcp::{SackBlock, SackBlocks, TcpOptions, Timestamps};
+use crate::tcp::{SackBlock, TcpOptions, Timestamps};
 use anabranch_units::Serial32;
+use mptcp::{Dss, MptcpOption};
 use std::error::Error;
 use std::fmt;
 
@@ -168,16 +171,40 @@ impl TcpOptions {
                 let echo = u32::from_be_bytes([e, f, g, h]);
                 self.timestamps = Some(Timestamps { value, echo });
             }
-            (SACK, value) if self.sack.is_empty() => match parse_sack(value) {
-                Some(blocks) => self.sack = blocks,
-                None => return false,
-            },
+            (SACK, value) if self.sack.is_empty() => return self.take_sack(value),
+            (mptcp::KIND, value) => return self.take_mptcp(value),
             (ACC_ECN0 | ACC_ECN1, value) if self.acc_ecn.is_none() => {
                 self.acc_ecn = Some(Box::new(AccEcn::parse(option.kind, value)));
             }
             _ => return self.take_rare(option),
         }
         true
+    }
+
+    /// One to four blocks and nothing else.
+    fn take_sack(&mut self, value: &[u8]) -> bool {
+        let mut sack = self.sack;
+        for block in value.chunks(8) {
+            let &[a, b, c, d, e, f, g, h] = block else { return false };
+            let left = Serial32(u32::from_be_bytes([a, b, c, d]));
+            let right = Serial32(u32::from_be_bytes([e, f, g, h]));
+            if !sack.push(SackBlock { left, right }) {
+                return false;
+            }
+        }
+        self.sack = sack;
+        !sack.is_empty()
+    }
+
+    fn take_mptcp(&mut self, value: &[u8]) -> bool {
+        if value.first().is_some_and(|first| first >> 4 == mptcp::DSS) {
+            return self.dss().is_none() && Dss::parse(value).is_some_and(|dss| self.set_dss(&dss));
+        }
+        let option = MptcpOption::parse(value);
+        if let Some(option) = option {
+            self.rare_mut().mptcp.push(option);
+        }
+        option.is_some()
     }
 
     /// Appends the options, [`TcpOptions::wire_len`] octets.
@@ -225,25 +252,14 @@ impl TcpOptions {
         if let Some(acc_ecn) = &self.acc_ecn {
             acc_ecn.emit(out);
         }
+        if let Some(dss) = self.dss() {
+            dss.emit(out);
+        }
         self.emit_rare(out);
         out.extend_from_slice(unknown);
         out.resize(end, END);
         Ok(())
     }
-}
-
-/// One to four blocks and nothing else.
-fn parse_sack(value: &[u8]) -> Option<SackBlocks> {
-    let mut blocks = SackBlocks::NONE;
-    for block in value.chunks(8) {
-        let &[a, b, c, d, e, f, g, h] = block else { return None };
-        let left = Serial32(u32::from_be_bytes([a, b, c, d]));
-        let right = Serial32(u32::from_be_bytes([e, f, g, h]));
-        if !blocks.push(SackBlock { left, right }) {
-            return None;
-        }
-    }
-    (!blocks.is_empty()).then_some(blocks)
 }
 
 /// Options and NOPs to the last octet: an end-of-list octet would hide what

@@ -10,8 +10,10 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
+mod mptcp;
 mod sctp;
 
+pub use mptcp::{dss, mptcp};
 pub use sctp::sctp;
 
 pub fn payload() -> impl Strategy<Value = Payload> {
@@ -33,7 +35,7 @@ fn sack() -> impl Strategy<Value = SackBlocks> {
 }
 
 /// Kinds from 9 on that the crate understands.
-const UNDERSTOOD: [u8; 4] = [34, 172, 174, 254];
+const UNDERSTOOD: [u8; 5] = [30, 34, 172, 174, 254];
 
 /// Options of kinds that the crate does not understand, in a row.
 fn unknown() -> impl Strategy<Value = Box<[u8]>> {
@@ -55,7 +57,9 @@ fn rare() -> impl Strategy<Value = RareOptions> {
         let cookie = FastOpenCookie::new(&octets)?;
         Some(FastOpenOption { cookie, experimental })
     });
-    (fast_open, unknown()).prop_map(|(fast_open, unknown)| RareOptions { fast_open, unknown })
+    let mptcp = prop_oneof![Just(Vec::new()), vec(mptcp(), 1..=2)];
+    (fast_open, mptcp, prop_oneof![Just(Box::default()), unknown()])
+        .prop_map(|(fast_open, mptcp, unknown)| RareOptions { fast_open, mptcp, unknown })
 }
 
 fn acc_ecn() -> impl Strategy<Value = Box<AccEcn>> {
@@ -75,12 +79,27 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
         option::of(timestamps),
         sack(),
         option::of(acc_ecn()),
+        option::weighted(0.3, dss()),
         option::weighted(0.3, rare()),
     )
-        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, acc_ecn, rare)| {
-            let rare = rare.map(Box::new);
-            TcpOptions { mss, window_scale, sack_permitted, timestamps, sack, acc_ecn, rare }
-        })
+        .prop_map(
+            |(mss, window_scale, sack_permitted, timestamps, sack, acc_ecn, dss, rare)| {
+                let rare = rare.map(Box::new);
+                let mut all = TcpOptions {
+                    mss,
+                    window_scale,
+                    sack_permitted,
+                    timestamps,
+                    sack,
+                    acc_ecn,
+                    rare,
+                };
+                if let Some(dss) = dss {
+                    all.set_dss(&dss);
+                }
+                all
+            },
+        )
 }
 
 pub fn segment() -> impl Strategy<Value = TcpSegment> {

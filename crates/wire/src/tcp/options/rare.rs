@@ -1,6 +1,7 @@
 //! Options that few segments carry. They stand in one box, so that the
 //! segments without them stay small.
 
+use super::mptcp::MptcpOption;
 use crate::tcp::TcpOptions;
 use crate::tcp::options::{FastOpenOption, RawOption};
 
@@ -9,6 +10,8 @@ use crate::tcp::options::{FastOpenOption, RawOption};
 pub struct RareOptions {
     /// Fast Open (RFC 7413 §4.1.1; SYN only).
     pub fast_open: Option<FastOpenOption>,
+    /// Options of Multipath TCP but DSS, which is not rare.
+    pub mptcp: Vec<MptcpOption>,
     /// Options of other kinds, as octets (kind, length, value) in order.
     pub unknown: Box<[u8]>,
 }
@@ -16,7 +19,8 @@ pub struct RareOptions {
 impl RareOptions {
     /// Length on the wire, unpadded.
     pub(crate) fn wire_len(&self) -> u32 {
-        self.fast_open.map_or(0, |it| it.wire_len()) + self.unknown.len() as u32
+        let mptcp: u32 = self.mptcp.iter().map(MptcpOption::wire_len).sum();
+        self.fast_open.map_or(0, |it| it.wire_len()) + mptcp + self.unknown.len() as u32
     }
 
     /// Nothing is there.
@@ -36,6 +40,11 @@ impl TcpOptions {
         self.rare.as_ref()?.fast_open
     }
 
+    /// Options of Multipath TCP but DSS; empty when there are none.
+    pub fn mptcp(&self) -> &[MptcpOption] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.mptcp)
+    }
+
     /// Understands `option`, or leaves it.
     pub(super) fn take_rare(&mut self, option: &RawOption<'_>) -> bool {
         let fast_open = FastOpenOption::parse(option).filter(|_| self.fast_open().is_none());
@@ -50,6 +59,7 @@ impl TcpOptions {
         if let Some(fast_open) = self.fast_open() {
             fast_open.emit(out);
         }
+        self.mptcp().iter().for_each(|option| option.emit(out));
     }
 
     /// The octets of options of other kinds; empty when there are none.

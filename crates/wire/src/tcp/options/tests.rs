@@ -1,4 +1,5 @@
 use super::*;
+use crate::tcp::SackBlocks;
 
 fn emitted(options: &TcpOptions) -> Vec<u8> {
     let mut out = Vec::new();

@@ -1,0 +1,290 @@
+//! DSS, the data sequence signal (RFC 8684 §3.3).
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +---------------+---------------+-------+-----------------------+
+//! |     Kind      |    Length     |Subtype| (reserved)  |F|m|M|a|A|
+//! +---------------+---------------+-------+-----------------------+
+//! |           Data ACK (4 or 8 octets, depending on flags)        |
+//! |   Data Sequence Number (4 or 8 octets, depending on flags)    |
+//! |              Subflow Sequence Number (4 octets)               |
+//! +-------------------------------+-------------------------------+
+//! |  Data-Level Length (2 octets) | Checksum (2 octets, optional) |
+//! +-------------------------------+-------------------------------+
+//! ```
+//!
+//! It stands on nearly every segment, where SACK blocks have little room: what
+//! fits forty octets also fits the octets that four SACK blocks take in a
+//! value, so the two share them and a segment needs no allocation. (Only a
+//! mapping without Data ACK, packed beside three blocks without padding, does
+//! not: it is kept among the unknown options.)
+
+use crate::tcp::{SackBlock, SackBlocks, TcpOptions};
+use anabranch_units::Serial32;
+
+/// A data sequence number as it stands on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DataNumber {
+    /// Its low 32 bits.
+    Short(u32),
+    /// All 64.
+    Long(u64),
+}
+
+impl DataNumber {
+    fn words(self) -> usize {
+        1 + matches!(self, DataNumber::Long(_)) as usize
+    }
+}
+
+/// Which data the octets of a subflow are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mapping {
+    /// Data sequence number of the first octet.
+    pub dsn: DataNumber,
+    /// Its subflow sequence number, relative to the SYN's; 0 for a DATA_FIN
+    /// without data.
+    pub ssn: u32,
+    /// Octets; a DATA_FIN counts as one. 0 stands for an infinite mapping.
+    pub len: u16,
+    /// Checksum over the data and a pseudo header, where it is agreed on.
+    pub checksum: Option<u16>,
+}
+
+/// DSS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Dss {
+    /// The next data octet that the sender expects.
+    pub data_ack: Option<DataNumber>,
+    /// The mapping.
+    pub mapping: Option<Mapping>,
+    /// F: the mapping ends with the end of the sender's data.
+    pub data_fin: bool,
+}
+
+// The flags of the wire.
+const ACK: u8 = 0x01;
+const LONG_ACK: u8 = 0x02;
+const MAPPING: u8 = 0x04;
+const LONG_DSN: u8 = 0x08;
+const FIN: u8 = 0x10;
+/// In a value: there is a DSS, and its mapping has a checksum.
+const PRESENT: u8 = 0x80;
+const CHECKSUM: u8 = 0x40;
+
+impl Dss {
+    /// Length on the wire.
+    pub fn wire_len(&self) -> u32 {
+        wire_len(self.flags())
+    }
+
+    fn flags(&self) -> u8 {
+        let mut flags = if self.data_fin { FIN } else { 0 };
+        flags |= match self.data_ack {
+            None => 0,
+            Some(DataNumber::Short(_)) => ACK,
+            Some(DataNumber::Long(_)) => ACK | LONG_ACK,
+        };
+        if let Some(mapping) = self.mapping {
+            let long = if mapping.dsn.words() == 2 { LONG_DSN } else { 0 };
+            let checksum = if mapping.checksum.is_some() { CHECKSUM } else { 0 };
+            flags |= MAPPING | long | checksum;
+        }
+        flags
+    }
+
+    /// Reads what follows kind and length.
+    pub(in crate::tcp) fn parse(value: &[u8]) -> Option<Dss> {
+        let [_, flags, rest @ ..] = value else { return None };
+        let mut rest = rest;
+        let mut short = || {
+            let (octets, after) = rest.split_first_chunk::<4>()?;
+            rest = after;
+            Some(u32::from_be_bytes(*octets))
+        };
+        let number = |short: &mut dyn FnMut() -> Option<u32>, long: bool| {
+            let high = short()?;
+            Some(match long {
+                false => DataNumber::Short(high),
+                true => DataNumber::Long((high as u64) << 32 | short()? as u64),
+            })
+        };
+        let mut dss = Dss { data_fin: flags & FIN != 0, ..Dss::default() };
+        if flags & ACK != 0 {
+            dss.data_ack = Some(number(&mut short, flags & LONG_ACK != 0)?);
+        }
+        if flags & MAPPING != 0 {
+            let dsn = number(&mut short, flags & LONG_DSN != 0)?;
+            let ssn = short()?;
+            let (len, checksum) = match *rest {
+                [a, b] => (u16::from_be_bytes([a, b]), None),
+                [a, b, c, d] => (u16::from_be_bytes([a, b]), Some(u16::from_be_bytes([c, d]))),
+                _ => return None,
+            };
+            dss.mapping = Some(Mapping { dsn, ssn, len, checksum });
+            rest = &[];
+        }
+        rest.is_empty().then_some(dss)
+    }
+
+    /// Appends [`Dss::wire_len`] octets.
+    pub(in crate::tcp) fn emit(&self, out: &mut Vec<u8>) {
+        let on_wire = FIN | LONG_DSN | MAPPING | LONG_ACK | ACK;
+        let flags = self.flags() & on_wire;
+        out.extend_from_slice(&[super::KIND, self.wire_len() as u8, super::DSS << 4, flags]);
+        let number = |out: &mut Vec<u8>, number| match number {
+            DataNumber::Short(n) => out.extend_from_slice(&n.to_be_bytes()),
+            DataNumber::Long(n) => out.extend_from_slice(&n.to_be_bytes()),
+        };
+        if let Some(ack) = self.data_ack {
+            number(out, ack);
+        }
+        if let Some(Mapping { dsn, ssn, len, checksum }) = self.mapping {
+            number(out, dsn);
+            out.extend_from_slice(&ssn.to_be_bytes());
+            out.extend_from_slice(&len.to_be_bytes());
+            out.extend(checksum.iter().flat_map(|checksum| checksum.to_be_bytes()));
+        }
+    }
+}
+
+/// Words of four octets that a DSS of these flags takes in a value.
+fn words(flags: u8) -> usize {
+    let mut words = 0;
+    if flags & ACK != 0 {
+        words += 1 + (flags & LONG_ACK != 0) as usize;
+    }
+    if flags & MAPPING != 0 {
+        words += 3 + (flags & LONG_DSN != 0) as usize;
+    }
+    words
+}
+
+fn wire_len(flags: u8) -> u32 {
+    let unused = flags & MAPPING != 0 && flags & CHECKSUM == 0;
+    4 + 4 * words(flags) as u32 - 2 * unused as u32
+}
+
+/// The DSS stands in the last words of the blocks, the last first.
+impl SackBlocks {
+    /// Blocks that the DSS leaves room for.
+    #[inline]
+    pub(in crate::tcp) fn most(&self) -> usize {
+        4 - words(self.dss).div_ceil(2)
+    }
+
+    /// Length on the wire of the DSS.
+    #[inline]
+    pub(in crate::tcp) fn dss_len(&self) -> u32 {
+        if self.dss == 0 { 0 } else { wire_len(self.dss) }
+    }
+
+    fn put(&mut self, dss: &Dss) -> bool {
+        let flags = dss.flags() | PRESENT;
+        if self.len as usize + words(flags).div_ceil(2) > 4 {
+            return false;
+        }
+        let mut all = [0_u32; 6];
+        let mut n = 0;
+        let mut number = |number| {
+            let low = match number {
+                DataNumber::Short(low) => low,
+                DataNumber::Long(long) => {
+                    all[n] = (long >> 32) as u32;
+                    n += 1;
+                    long as u32
+                }
+            };
+            all[n] = low;
+            n += 1;
+        };
+        if let Some(ack) = dss.data_ack {
+            number(ack);
+        }
+        if let Some(mapping) = dss.mapping {
+            number(mapping.dsn);
+            number(DataNumber::Short(mapping.ssn));
+            let checksum = mapping.checksum.unwrap_or(0);
+            number(DataNumber::Short((mapping.len as u32) << 16 | checksum as u32));
+        }
+        self.clear_dss();
+        self.dss = flags;
+        self.fill(&all, words(flags));
+        true
+    }
+
+    fn clear_dss(&mut self) {
+        self.fill(&[0; 6], words(self.dss));
+        self.dss = 0;
+    }
+
+    /// Writes the blocks that hold the first `n` words.
+    fn fill(&mut self, words: &[u32; 6], n: usize) {
+        let block =
+            |at: usize| SackBlock { left: Serial32(words[at + 1]), right: Serial32(words[at]) };
+        if n > 0 {
+            self.blocks[3] = block(0);
+        }
+        if n > 2 {
+            self.blocks[2] = block(2);
+        }
+        if n > 4 {
+            self.blocks[1] = block(4);
+        }
+    }
+
+    fn get(&self) -> Option<Dss> {
+        let flags = self.dss;
+        if flags == 0 {
+            return None;
+        }
+        let [_, c, b, a] = &self.blocks;
+        let all = [a.right, a.left, b.right, b.left, c.right, c.left];
+        let mut n = 0;
+        let mut short = || {
+            n += 1;
+            all[n - 1].0
+        };
+        let number = |short: &mut dyn FnMut() -> u32, long: bool| {
+            let high = short();
+            match long {
+                false => DataNumber::Short(high),
+                true => DataNumber::Long((high as u64) << 32 | short() as u64),
+            }
+        };
+        let data_ack = (flags & ACK != 0).then(|| number(&mut short, flags & LONG_ACK != 0));
+        let mapping = (flags & MAPPING != 0).then(|| {
+            let dsn = number(&mut short, flags & LONG_DSN != 0);
+            let (ssn, last) = (short(), short());
+            let checksum = (flags & CHECKSUM != 0).then_some(last as u16);
+            Mapping { dsn, ssn, len: (last >> 16) as u16, checksum }
+        });
+        Some(Dss { data_ack, mapping, data_fin: flags & FIN != 0 })
+    }
+}
+
+impl TcpOptions {
+    /// The DSS.
+    pub fn dss(&self) -> Option<Dss> {
+        self.sack.get()
+    }
+
+    /// Puts a DSS in place of what was there; false, and nothing is changed,
+    /// when there are too many SACK blocks beside it.
+    pub fn set_dss(&mut self, dss: &Dss) -> bool {
+        self.sack.put(dss)
+    }
+
+    /// Takes the DSS away.
+    pub fn remove_dss(&mut self) {
+        self.sack.clear_dss();
+    }
+
+    /// Keeps the first `most` SACK blocks.
+    pub fn truncate_sack(&mut self, most: usize) {
+        let most = most.min(self.sack.len as usize);
+        self.sack.blocks[most..self.sack.len as usize].fill(Default::default());
+        self.sack.len = most as u8;
+    }
+}

@@ -1,0 +1,214 @@
+//! MP_CAPABLE (RFC 8684 §3.1) and MP_JOIN (§3.2): options of handshakes.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +---------------+---------------+-------+-------+---------------+
+//! |     Kind      |    Length     |Subtype|Version|A|B|C|D|E|F|G|H|
+//! +---------------+---------------+-------+-------+---------------+
+//! |        Option Sender's Key (64 bits, not on the SYN)          |
+//! |       Option Receiver's Key (64 bits, on the third ACK)       |
+//! +-------------------------------+-------------------------------+
+//! |  Data-Level Length (16 bits)  |  Checksum (16 bits, optional) |
+//! +-------------------------------+-------------------------------+
+//! ```
+
+use super::number;
+
+/// The flags of MP_CAPABLE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CapableFlags(pub u8);
+
+impl CapableFlags {
+    /// A: DSS checksums are required.
+    pub const CHECKSUM: CapableFlags = CapableFlags(0x80);
+    /// B: to be answered by plain TCP; for extensions.
+    pub const EXTENSION: CapableFlags = CapableFlags(0x40);
+    /// C: no subflows to the source address and port of this segment.
+    pub const NO_MORE_HERE: CapableFlags = CapableFlags(0x20);
+    /// H: HMAC-SHA256.
+    pub const HMAC_SHA256: CapableFlags = CapableFlags(0x01);
+
+    /// The flags of both.
+    #[must_use]
+    pub const fn union(self, other: CapableFlags) -> CapableFlags {
+        CapableFlags(self.0 | other.0)
+    }
+    /// All flags of `other` are set.
+    pub const fn contains(self, other: CapableFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// MP_CAPABLE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capable {
+    /// Version; 1 is RFC 8684. Four bits. 0, whose SYN is another, is not read.
+    pub version: u8,
+    /// Flags.
+    pub flags: CapableFlags,
+    /// What follows them.
+    pub keys: CapableKeys,
+}
+
+/// The form of MP_CAPABLE, by the segment that carries it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CapableKeys {
+    /// SYN: no key.
+    Syn,
+    /// SYN/ACK.
+    SynAck {
+        /// The sender's key.
+        key: u64,
+    },
+    /// Third ACK, or the first data.
+    Ack {
+        /// The sender's key.
+        key: u64,
+        /// The receiver's key, as the SYN/ACK gave it.
+        peer: u64,
+        /// With data, its mapping: it starts at the initial data sequence
+        /// number plus one and at the first octet of the subflow.
+        data: Option<CapableData>,
+    },
+}
+
+/// The mapping in an MP_CAPABLE with data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CapableData {
+    /// Octets of the mapping.
+    pub len: u16,
+    /// Their checksum.
+    pub checksum: Option<u16>,
+}
+
+impl Capable {
+    pub(super) fn wire_len(&self) -> u32 {
+        match self.keys {
+            CapableKeys::Syn => 4,
+            CapableKeys::SynAck { .. } => 12,
+            CapableKeys::Ack { data: None, .. } => 20,
+            CapableKeys::Ack { data: Some(data), .. } => 22 + 2 * data.checksum.is_some() as u32,
+        }
+    }
+
+    pub(super) fn parse(version: u8, octets: &[u8]) -> Option<Capable> {
+        let (flags, rest) = octets.split_first()?;
+        let keys = match rest.len() {
+            _ if version == 0 => return None,
+            0 => CapableKeys::Syn,
+            8 => CapableKeys::SynAck { key: number(rest)? },
+            16 | 18 | 20 => CapableKeys::Ack {
+                key: number(&rest[..8])?,
+                peer: number(&rest[8..16])?,
+                data: match rest[16..] {
+                    [a, b] => Some(CapableData { len: word(a, b), checksum: None }),
+                    [a, b, c, d] => {
+                        Some(CapableData { len: word(a, b), checksum: Some(word(c, d)) })
+                    }
+                    _ => None,
+                },
+            },
+            _ => return None,
+        };
+        Some(Capable { version, flags: CapableFlags(*flags), keys })
+    }
+
+    pub(super) fn emit(&self, out: &mut Vec<u8>) {
+        out.push(self.flags.0);
+        match self.keys {
+            CapableKeys::Syn => {}
+            CapableKeys::SynAck { key } => out.extend_from_slice(&key.to_be_bytes()),
+            CapableKeys::Ack { key, peer, data } => {
+                out.extend_from_slice(&key.to_be_bytes());
+                out.extend_from_slice(&peer.to_be_bytes());
+                if let Some(data) = data {
+                    out.extend_from_slice(&data.len.to_be_bytes());
+                    out.extend(data.checksum.iter().flat_map(|checksum| checksum.to_be_bytes()));
+                }
+            }
+        }
+    }
+}
+
+fn word(high: u8, low: u8) -> u16 {
+    u16::from_be_bytes([high, low])
+}
+
+/// MP_JOIN, by the segment that carries it (RFC 8684 §3.2, figures 5 to 7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Join {
+    /// SYN.
+    Syn {
+        /// B: a backup subflow.
+        backup: bool,
+        /// Number of the sender's address.
+        address: u8,
+        /// Which connection: the receiver's token.
+        token: u32,
+        /// The sender's random number.
+        nonce: u32,
+    },
+    /// SYN/ACK.
+    SynAck {
+        /// B: a backup subflow.
+        backup: bool,
+        /// Number of the sender's address.
+        address: u8,
+        /// The leftmost 64 bits of the sender's HMAC.
+        mac: u64,
+        /// The sender's random number.
+        nonce: u32,
+    },
+    /// Third ACK.
+    Ack {
+        /// The leftmost 160 bits of the sender's HMAC.
+        mac: [u8; 20],
+    },
+}
+
+impl Join {
+    pub(super) fn wire_len(&self) -> u32 {
+        match self {
+            Join::Syn { .. } => 12,
+            Join::SynAck { .. } => 16,
+            Join::Ack { .. } => 24,
+        }
+    }
+
+    /// The bits beside the subtype.
+    pub(super) fn low(&self) -> u8 {
+        matches!(self, Join::Syn { backup: true, .. } | Join::SynAck { backup: true, .. }) as u8
+    }
+
+    pub(super) fn parse(low: u8, octets: &[u8]) -> Option<Join> {
+        let (&address, rest) = octets.split_first()?;
+        let backup = low & 1 != 0;
+        let short = |at: usize| rest[at..at + 4].try_into().map_or(0, u32::from_be_bytes);
+        Some(match rest.len() {
+            8 => Join::Syn { backup, address, token: short(0), nonce: short(4) },
+            12 => Join::SynAck { backup, address, mac: number(&rest[..8])?, nonce: short(8) },
+            20 => Join::Ack { mac: rest.try_into().ok()? },
+            _ => return None,
+        })
+    }
+
+    pub(super) fn emit(&self, out: &mut Vec<u8>) {
+        match self {
+            Join::Syn { address, token, nonce, .. } => {
+                out.push(*address);
+                out.extend_from_slice(&token.to_be_bytes());
+                out.extend_from_slice(&nonce.to_be_bytes());
+            }
+            Join::SynAck { address, mac, nonce, .. } => {
+                out.push(*address);
+                out.extend_from_slice(&mac.to_be_bytes());
+                out.extend_from_slice(&nonce.to_be_bytes());
+            }
+            Join::Ack { mac } => {
+                out.push(0);
+                out.extend_from_slice(mac);
+            }
+        }
+    }
+}
