@@ -15,7 +15,7 @@ use crate::reduction::{SsthreshFrom, held, reported};
 use crate::slow_start::{Exit, SlowStartExit, Step};
 use crate::validation::Validation;
 use crate::window::Window;
-use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView};
+use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling};
 use anabranch_units::{Rate, Span, Time};
 use std::fmt::Debug;
 
@@ -103,6 +103,17 @@ pub trait Law: Debug {
 
     /// What each acknowledgment told ([`Controller::on_feedback`]).
     fn on_feedback(&mut self, _feedback: &Feedback, _path: &PathView) {}
+
+    /// It depends on the other paths of a connection.
+    const COUPLED: bool = false;
+
+    /// The other paths ([`Controller::on_siblings`]).
+    fn on_siblings(&mut self, _siblings: &[Sibling]) {}
+
+    /// What siblings should know of this path, whose window is `cwnd`.
+    fn shared(&self, _cwnd: f64) -> Shared {
+        Shared::default()
+    }
 }
 
 /// A window that grows with ACKs, under the law `L`.
@@ -286,6 +297,27 @@ impl<L: Law> Controller for AckClocked<L> {
         self.window.cwnd = self.window.cwnd.min(initial.max(1) as f64);
         self.can_undo = false;
         self.law.on_idle();
+    }
+
+    fn is_coupled(&self) -> bool {
+        L::COUPLED
+    }
+
+    fn on_siblings(&mut self, siblings: &[Sibling]) {
+        self.law.on_siblings(siblings);
+    }
+
+    fn shared(&self) -> Shared {
+        self.law.shared(self.window.cwnd)
+    }
+
+    fn on_penalty(&mut self, mss: u64) {
+        let mss = mss as f64;
+        self.window.cwnd = (self.window.cwnd / 2.0).max(mss);
+        if self.window.ssthresh.is_finite() {
+            self.window.ssthresh = (self.window.ssthresh / 2.0).max(2.0 * mss);
+        }
+        self.can_undo = false;
     }
 
     fn window(&self) -> u64 {

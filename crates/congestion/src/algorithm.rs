@@ -4,8 +4,8 @@
 //! A new algorithm is one file and one entry in [`register!`] below.
 
 use crate::{
-    Acked, CongestionEvent, Controller, Feedback, PathView, bbr, cubic, dctcp, highspeed, reno,
-    vegas, westwood,
+    Acked, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling, bbr, cubic, dctcp,
+    highspeed, reno, vegas, westwood,
 };
 use anabranch_units::{Rate, Span, Time};
 use std::fmt;
@@ -161,6 +161,18 @@ impl Controller for Congestion {
     }
     fn on_idle(&mut self, initial: u64) {
         each!(self, c => c.on_idle(initial));
+    }
+    fn is_coupled(&self) -> bool {
+        each!(self, c => c.is_coupled())
+    }
+    fn on_siblings(&mut self, siblings: &[Sibling]) {
+        each!(self, c => c.on_siblings(siblings));
+    }
+    fn shared(&self) -> Shared {
+        each!(self, c => c.shared())
+    }
+    fn on_penalty(&mut self, mss: u64) {
+        each!(self, c => c.on_penalty(mss));
     }
     #[inline]
     fn window(&self) -> u64 {

@@ -93,6 +93,33 @@ pub struct CongestionEvent {
     pub cause: Cause,
 }
 
+/// What a coupled algorithm sees of another path of the same connection.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sibling {
+    /// Congestion window in octets.
+    pub window: u64,
+    /// The window is below its threshold.
+    pub slow_start: bool,
+    /// Largest segment payload, in octets.
+    pub mss: u64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt: Option<Span>,
+    /// Smallest round-trip time seen.
+    pub min_rtt: Option<Span>,
+    /// What its algorithm tells.
+    pub state: Shared,
+}
+
+/// What algorithms tell their siblings beside what every path has.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Shared {
+    /// Octets acknowledged between the last two losses or since the last,
+    /// whichever are more (OLIA).
+    pub between_losses: f64,
+    /// Seconds from a reduction to the plateau (MCubic); 0 when unknown.
+    pub k: f64,
+}
+
 /// What a window algorithm answers. Hooks have empty defaults.
 pub trait Controller {
     /// Data left; fires for each data segment.
@@ -124,6 +151,26 @@ pub trait Controller {
     /// The path was idle for longer than a retransmission timeout: restart
     /// from `initial` octets (RFC 5681 §4.1).
     fn on_idle(&mut self, initial: u64);
+
+    /// Whether the algorithm depends on the other paths of a connection that
+    /// has several.
+    fn is_coupled(&self) -> bool {
+        false
+    }
+
+    /// The other paths as they are now. Fires before each acknowledgment where
+    /// the algorithm is coupled; a connection with a single path never calls
+    /// it.
+    fn on_siblings(&mut self, _siblings: &[Sibling]) {}
+
+    /// What siblings should know of this path.
+    fn shared(&self) -> Shared {
+        Shared::default()
+    }
+
+    /// The path holds back others of the same connection that wait for its
+    /// data: its window is halved (Raiciu et al., NSDI 2012, section 4.2).
+    fn on_penalty(&mut self, _mss: u64) {}
 
     /// The congestion window in octets; at least one segment.
     fn window(&self) -> u64;

@@ -22,7 +22,9 @@ pub mod westwood;
 mod window;
 
 pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};
-pub use controller::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample};
+pub use controller::{
+    Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample, Shared, Sibling,
+};
 pub use pacing::Pacing;
 pub use reduction::SsthreshFrom;
 pub use slow_start::{HyStartOptions, HyStartPlusPlusOptions, SlowStartExit};

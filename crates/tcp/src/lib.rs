@@ -31,3 +31,4 @@ pub use listener::{Backlog, Listener, ListenerCounters, SynCookies};
 pub use range_set::{Range, RangeSet};
 pub use scoreboard::Scoreboard;
 pub use state::State;
+pub use stream::Octets;

@@ -312,6 +312,18 @@ impl Receiver {
         n
     }
 
+    /// As [`read`](Self::read): octets as they came, counted or real.
+    pub fn take(&mut self, max: u32, mss: u64) -> Payload {
+        let n = self.readable().min(max as u64) as u32;
+        if self.octets.is_none() {
+            self.read(n as u64, mss);
+            return Payload::virtual_of(n);
+        }
+        let mut octets = vec![0; n as usize];
+        self.read_octets(&mut octets, mss);
+        Payload::of_octets(octets)
+    }
+
     fn ask_for_update(&mut self, mss: u64) {
         let half = self.capacity / 2;
         let opened = self.window() < half && self.opens_by(half);

@@ -29,6 +29,8 @@ pub struct Sender {
     pub max: u64,
     /// Right edge of the peer's receive window (SND.UNA + SND.WND).
     pub window_edge: u64,
+    /// The windows that the peer advertises are not this connection's alone.
+    pub window_is_shared: bool,
     /// The largest window that the peer has advertised (MAX.SND.WND).
     pub max_window: u64,
     /// The offset after the last that the application has given, the FIN
@@ -116,6 +118,7 @@ impl Sender {
             nxt: 0,
             max: 0,
             window_edge: 1,
+            window_is_shared: false,
             max_window: 0,
             end: 1,
             mss,
@@ -281,7 +284,9 @@ impl Sender {
 
     /// The peer advertised a window up to `edge` with an ACK of `ack`.
     pub fn on_window(&mut self, ack: u64, window: u64) {
-        self.window_edge = ack + window;
+        if !self.window_is_shared {
+            self.window_edge = ack + window;
+        }
         self.max_window = self.max_window.max(window);
     }
 

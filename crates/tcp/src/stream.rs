@@ -4,19 +4,24 @@ use std::collections::VecDeque;
 
 /// A window of real octets over a stream.
 #[derive(Debug)]
-pub(crate) struct Octets {
+pub struct Octets {
     /// Offset of the first octet kept.
     start: u64,
     data: VecDeque<u8>,
 }
 
 impl Octets {
+    /// Nothing, before `start`.
     pub fn starting_at(start: u64) -> Octets {
         Octets { start, data: VecDeque::new() }
     }
     /// Octets kept.
     pub fn len(&self) -> u64 {
         self.data.len() as u64
+    }
+    /// Nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
     }
     /// Appends.
     pub fn append(&mut self, octets: &[u8]) {

@@ -6,6 +6,7 @@ use super::ecn::EcnState;
 use super::keep_alive::KeepAliveState;
 use super::nagle::Hold;
 use super::pacing::Pacer;
+use super::part::Part;
 use super::urgent::Urgent;
 use anabranch_endpoint::Timer;
 use anabranch_units::Time;
@@ -23,6 +24,7 @@ pub(super) struct Inside {
     pub urgent: Urgent,
     pub keep_alive: KeepAliveState,
     pub challenges: Challenges,
+    pub part: Part,
     pub timers: [Timer; ExtraDue::ALL.len()],
 }
 
@@ -49,6 +51,11 @@ impl Extras {
     #[inline]
     pub fn some(&mut self) -> Option<&mut Inside> {
         self.0.as_deref_mut()
+    }
+
+    /// The machines, to look at.
+    pub fn peek(&self) -> Option<&Inside> {
+        self.0.as_deref()
     }
 
     /// The machines, made if need be.

@@ -2,7 +2,6 @@
 //! SYNs carry (MSS, window scale, SACK permitted) and the agreement on
 //! timestamps.
 
-use super::extras::Extras;
 use super::{Agreed, Connection, Due, Reset};
 use crate::config::InitialWindow;
 use crate::receiver::Receiver;
@@ -57,7 +56,7 @@ impl Connection {
         self.state = State::Listen;
         self.agreed = Agreed::default();
         self.timers = [Timer::IDLE; 4];
-        self.extras = Extras::default();
+        self.extras.restart();
         (self.syn_due, self.timed, self.retries) = (false, None, 0);
     }
 
@@ -158,7 +157,8 @@ impl Connection {
 
     /// Octets of options that every segment carries (RFC 6691).
     pub(super) fn options_in_each_segment(&self) -> u64 {
-        if self.agreed.timestamps { TIMESTAMPS_LEN } else { 0 }
+        let timestamps = if self.agreed.timestamps { TIMESTAMPS_LEN } else { 0 };
+        timestamps + self.extras.reserved()
     }
 
     /// Our SYN was acknowledged: the connection is established.

@@ -30,6 +30,11 @@ impl KeepAliveState {
     pub fn on_heard(&mut self, now: Time) {
         (self.heard, self.sent) = (now, 0);
     }
+
+    /// One leaves now, whatever was heard.
+    pub fn probe(&mut self) {
+        self.due = true;
+    }
 }
 
 impl Connection {

@@ -7,7 +7,8 @@
 //!
 //! What few connections use has a file each and one box together
 //! ([`extras`]): ECN, pacing, Nagle and corking, urgent data, keep-alive and
-//! user timeout, the limit of challenge ACKs.
+//! user timeout, the limit of challenge ACKs; and what a connection needs that
+//! carries a part of a stream ([`part`]).
 
 mod challenge;
 mod ecn;
@@ -20,6 +21,7 @@ mod keep_alive;
 mod nagle;
 mod output;
 mod pacing;
+mod part;
 mod paws;
 mod timeout;
 mod urgent;

@@ -66,6 +66,7 @@ impl Connection {
         }
         match self.scheme.next(&self.sender) {
             Next::Retransmit(mut range) => {
+                self.keep_apart(&mut range);
                 // The FIN rides along where it has been sent before.
                 if self.closed_by_user
                     && range.end == self.data_end()
@@ -78,6 +79,7 @@ impl Connection {
                 Some(packet)
             }
             Next::InOrder(mut range) => {
+                self.keep_apart(&mut range);
                 let small = range.len() < self.sender.mss;
                 if small && self.holds_back(now, range) {
                     self.sender.window_limited = false;
@@ -100,12 +102,20 @@ impl Connection {
                 None
             }
             Next::Nothing => {
-                self.sender.window_limited = false;
-                if self.sender.log.is_some() {
+                self.sender.window_limited = self.whole_waits();
+                if self.sender.log.is_some() && !self.sender.window_limited {
                     self.on_app_limited();
                 }
                 self.probe(now)
             }
+        }
+    }
+
+    /// A segment does not cross where its user has cut the stream.
+    #[inline]
+    fn keep_apart(&self, range: &mut Range) {
+        if let Some(extras) = self.extras.peek() {
+            range.end = range.end.min(extras.part.end_of(range.start));
         }
     }
 

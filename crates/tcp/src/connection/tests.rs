@@ -6,6 +6,7 @@ mod ecn;
 mod hostile;
 mod icmp;
 mod pacing;
+mod part;
 mod patience;
 mod prr;
 mod rack;

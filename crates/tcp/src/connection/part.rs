@@ -1,0 +1,226 @@
+//! A connection that carries a part of a stream: whoever spreads the stream
+//! over several connections decides what each sends, and knows a receive
+//! window for all of them together (Multipath TCP, RFC 8684 §3.3).
+//!
+//! The connection still sees to its own sequence space: what is lost, when it
+//! is sent again, how much may be in flight. Its user
+//!
+//! - writes only what may leave now ([`Connection::takes_more`]) and says when
+//!   the window alone kept it from writing ([`Connection::set_waiting`]);
+//! - cuts the stream where a segment must not go on ([`Connection::cut`]);
+//! - reserves room for options that it adds to the segments that leave
+//!   ([`Connection::reserve_options`]);
+//! - writes the window of the whole stream into them, and keeps the peer's
+//!   itself ([`Connection::share_window`]);
+//! - tells window algorithms of each other ([`Connection::on_siblings`]).
+//!
+//! A connection that is a whole stream pays a branch a segment for it.
+
+use super::Connection;
+use super::extras::Extras;
+use crate::recovery::{Next, Scheme};
+use crate::state::State;
+use anabranch_congestion::{Controller, Sibling};
+use anabranch_endpoint::RttEstimator;
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::Payload;
+use std::collections::VecDeque;
+
+/// What is kept of the whole.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// Offsets that no segment crosses, in order.
+    cuts: VecDeque<u64>,
+    /// Octets of options that the user adds to every segment.
+    pub reserved: u64,
+    /// The whole has more to send than the window lets this part have.
+    pub waiting: bool,
+}
+
+impl Part {
+    /// Where a segment from `start` must end.
+    pub fn end_of(&self, start: u64) -> u64 {
+        let next = self.cuts.partition_point(|cut| *cut <= start);
+        self.cuts.get(next).copied().unwrap_or(u64::MAX)
+    }
+}
+
+impl Connection {
+    /// Keeps `octets` of every segment free for options that the user adds;
+    /// before the handshake.
+    pub fn reserve_options(&mut self, octets: u32) {
+        self.extras.get().part.reserved = octets as u64;
+    }
+
+    /// From now on the windows that the peer advertises are not this
+    /// connection's: it sends what it is given.
+    pub fn share_window(&mut self) {
+        self.sender.window_is_shared = true;
+        self.sender.window_edge = u64::MAX;
+    }
+
+    /// What is written next begins a segment, and what was written last ends
+    /// one, however often they are sent.
+    pub fn cut(&mut self) {
+        let (una, end) = (self.sender.una, self.sender.end);
+        let cuts = &mut self.extras.get().part.cuts;
+        while cuts.front().is_some_and(|cut| *cut <= una) {
+            cuts.pop_front();
+        }
+        if cuts.back().is_none_or(|cut| *cut < end) {
+            cuts.push_back(end);
+        }
+    }
+
+    /// A segment of new data would leave now, if there were one: nothing that
+    /// was written waits, and the window and the pacer allow it.
+    pub fn takes_more(&mut self, now: Time) -> bool {
+        let open = matches!(self.state, State::Established | State::CloseWait);
+        let end = self.sender.end;
+        if !open || self.sender.nxt < end || self.waits_for_pacer(now) {
+            return false;
+        }
+        self.sender.end = end + self.sender.mss;
+        let next = self.scheme.next(&self.sender);
+        self.sender.end = end;
+        matches!(next, Next::InOrder(range) if range.start >= end)
+    }
+
+    /// Whether there is more to send than the window let the user write. Then
+    /// the window may grow with the ACKs that come (RFC 7661 §4.1).
+    pub fn set_waiting(&mut self, waiting: bool) {
+        self.sender.window_limited |= waiting;
+        self.extras.get().part.waiting = waiting;
+    }
+
+    /// What [`Connection::set_waiting`] was told last.
+    #[inline]
+    pub(super) fn whole_waits(&self) -> bool {
+        self.extras.peek().is_some_and(|it| it.part.waiting)
+    }
+
+    /// An ACK leaves with the next poll.
+    pub fn ask_for_ack(&mut self) {
+        self.receiver.ack_now |= self.state.is_synchronized();
+    }
+
+    /// The peer is asked for an ACK: by a keep-alive (RFC 9293 §3.8.4).
+    pub fn ask_peer_for_ack(&mut self) {
+        self.extras.get().keep_alive.probe();
+    }
+
+    /// Takes up to `max` octets that arrived in order, counted or real as they
+    /// came.
+    pub fn read_payload(&mut self, max: u32) -> Payload {
+        self.receiver.take(max, self.sender.mss)
+    }
+
+    /// Octets that arrived in order and can be read.
+    pub fn readable(&self) -> u64 {
+        self.receiver.readable()
+    }
+
+    /// The offset of the octet that is read next; the first octet of data has
+    /// offset 1.
+    pub fn read_offset(&self) -> u64 {
+        self.receiver.read_offset()
+    }
+
+    /// The offset of a number that this side sends.
+    pub fn sent_offset(&self, seq: Serial32) -> Option<u64> {
+        seq.expand(self.iss, self.sender.nxt)
+    }
+
+    /// The offset of a number that the peer sends.
+    pub fn received_offset(&self, seq: Serial32) -> Option<u64> {
+        seq.expand(self.receiver.irs, self.receiver.nxt)
+    }
+
+    /// Oldest unacknowledged offset, and the offset after the last that was
+    /// written, the FIN included.
+    pub fn outstanding(&self) -> (u64, u64) {
+        (self.sender.una, self.sender.end)
+    }
+
+    /// The sequence number of an offset that this side sends.
+    pub fn sequence_number(&self, offset: u64) -> Serial32 {
+        self.iss.at(offset)
+    }
+
+    /// Shifts of the windows that this side and that the peer advertises (RFC
+    /// 7323 §2).
+    pub fn window_shifts(&self) -> (u8, u8) {
+        (self.agreed.own_shift, self.agreed.peer_shift)
+    }
+
+    /// Payload of a full segment.
+    pub fn mss(&self) -> u64 {
+        self.sender.mss
+    }
+
+    /// Expiries of the retransmission timer so far.
+    pub fn timeouts(&self) -> u32 {
+        self.sender.timeouts
+    }
+
+    /// Octets in the network, as loss recovery estimates them.
+    pub fn in_flight(&self) -> u64 {
+        self.scheme.in_flight(&self.sender)
+    }
+
+    /// The estimate of the round-trip time.
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.sender.rtt
+    }
+
+    /// The window algorithm, as others see it.
+    pub fn sibling(&self) -> Sibling {
+        let s = &self.sender;
+        Sibling {
+            window: s.cwnd(),
+            slow_start: s.cwnd() < s.congestion.ssthresh(),
+            mss: s.mss,
+            srtt: s.rtt.srtt(),
+            min_rtt: s.rtt.min_rtt(),
+            state: s.congestion.shared(),
+        }
+    }
+
+    /// The window algorithm wants to hear of the other connections before each
+    /// segment that arrives.
+    pub fn is_coupled(&self) -> bool {
+        self.sender.congestion.is_coupled()
+    }
+
+    /// The other connections that carry the stream.
+    pub fn on_siblings(&mut self, siblings: &[Sibling]) {
+        self.sender.congestion.on_siblings(siblings);
+    }
+
+    /// This connection holds the others back: half of its window.
+    pub fn penalise(&mut self) {
+        let mss = self.sender.mss;
+        self.sender.congestion.on_penalty(mss);
+    }
+
+    /// The SYN is sent again: what the user adds to it may be what was lost.
+    pub fn syn_retries(&self) -> u32 {
+        if self.state.is_synchronized() { 0 } else { self.retries }
+    }
+}
+
+impl Extras {
+    /// Octets of options that the user adds.
+    pub fn reserved(&self) -> u64 {
+        self.peek().map_or(0, |it| it.part.reserved)
+    }
+
+    /// What is left when a handshake begins again.
+    pub fn restart(&mut self) {
+        let reserved = self.reserved();
+        *self = Extras::default();
+        if reserved > 0 {
+            self.get().part.reserved = reserved;
+        }
+    }
+}
