@@ -36,10 +36,6 @@ fn no_segment_crosses_a_cut_however_often_it_is_sent() {
         let sent = lengths(&pair);
         assert_eq!(sent[0].1, [600, 600, 1000]);
         assert_eq!(
-            sent[1..].iter().flat_map(|s| &s.1).sum::<u32>(),
-            again.iter().flat_map(|s| &s.1).sum::<u32>()
-        );
-        assert_eq!(
             sent[1..].iter().map(|s| &s.1).collect::<Vec<_>>(),
             again.iter().map(|s| &s.1).collect::<Vec<_>>()
         );
@@ -80,10 +76,6 @@ fn the_window_grows_where_the_whole_waits() {
             pair.flush();
         }
         pair.client.set_waiting(waiting);
-        while pair.now < at_ms(600) && pair.client.outstanding().0 < 3001 {
-            pair.step(at_ms(600));
-            pair.client.set_waiting(waiting);
-        }
         pair.drive(at_ms(600));
         assert_eq!(pair.client.observe().cwnd, cwnd, "waiting: {waiting}");
     }
