@@ -69,6 +69,24 @@ class Measure:
         """A number judged by `Verdict.within`."""
         return cls(quantity, expected, measured, Verdict.within(measured, expected, tolerance))
 
+    @classmethod
+    def at_most(cls, quantity: str, bound: float, measured: Estimate) -> Measure:
+        """Holds if the whole interval is at most `bound`, in part if it reaches below."""
+        if measured.ci_high <= bound:
+            verdict = Verdict.HOLDS
+        else:
+            verdict = Verdict.PARTLY if measured.ci_low <= bound else Verdict.FAILS
+        return cls(quantity, bound, measured, verdict)
+
+    @classmethod
+    def at_least(cls, quantity: str, bound: float, measured: Estimate) -> Measure:
+        """Holds if the whole interval is at least `bound`, in part if it reaches above."""
+        if measured.ci_low >= bound:
+            verdict = Verdict.HOLDS
+        else:
+            verdict = Verdict.PARTLY if measured.ci_high >= bound else Verdict.FAILS
+        return cls(quantity, bound, measured, verdict)
+
     def text(self) -> str:
         """`quantity: 6.03 (6.02 to 6.05, n = 20), expected 6`."""
         text = f"{self.quantity}: {self.measured.text()}"

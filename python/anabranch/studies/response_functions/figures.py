@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from anabranch import figures
-from anabranch.figures import Look, Plot
+from anabranch.figures import COLOURS, MARKERS, Look, Plot
 from anabranch.stats import Estimate
+from anabranch.studies import drawing
 from anabranch.studies.response_functions import models
 from anabranch.studies.response_functions.claims import MIN_RTO, Values, estimates
 from anabranch.studies.response_functions.conditions import plan, rtt
 from anabranch.studies.results import FigureEntry
-from anabranch.tables import POINT_COLUMNS, write_csv
 
 CURVE_POINTS = 60
 MODEL = "model"
@@ -63,7 +62,7 @@ def _periodic(directory: Path, values: Values) -> FigureEntry:
         legend="upper right",
     )
     caption = "Average window against loss rate, one loss every 1/p packets; lines: closed forms."
-    return _write(directory, "window_by_periodic_loss", rows, plot, caption)
+    return drawing.points(directory, "window_by_periodic_loss", rows, plot, caption)
 
 
 def _random(directory: Path, values: Values) -> FigureEntry:
@@ -83,7 +82,7 @@ def _random(directory: Path, values: Values) -> FigureEntry:
         legend="upper right",
     )
     caption = "The same under independent random loss; mean and 95 % interval over seeds."
-    return _write(directory, "window_by_random_loss", rows, plot, caption)
+    return drawing.points(directory, "window_by_random_loss", rows, plot, caption)
 
 
 def _timeouts(directory: Path, values: Values) -> FigureEntry:
@@ -105,7 +104,7 @@ def _timeouts(directory: Path, values: Values) -> FigureEntry:
         legend="upper right",
     )
     caption = "Reno's rate under heavy loss: the PFTK model has the timeouts, Mathis' has none."
-    return _write(directory, "rate_with_timeouts", rows, plot, caption)
+    return drawing.points(directory, "rate_with_timeouts", rows, plot, caption)
 
 
 def _lossy_link(directory: Path, values: Values) -> FigureEntry:
@@ -118,7 +117,7 @@ def _lossy_link(directory: Path, values: Values) -> FigureEntry:
     )
     plot = Plot(title, "random loss rate", "share of the link", log="x", legend="lower left")
     caption = "Share of a slow link that one flow gets under random loss, by window algorithm."
-    return _write(directory, "share_by_random_loss", rows, plot, caption)
+    return drawing.points(directory, "share_by_random_loss", rows, plot, caption)
 
 
 def _buffer(directory: Path, values: Values) -> FigureEntry:
@@ -133,7 +132,7 @@ def _buffer(directory: Path, values: Values) -> FigureEntry:
         title, "buffer (bandwidth-delay products)", "share of the link", looks, legend="lower right"
     )
     caption = "Share of a link that one flow uses, by the size of the drop-tail buffer."
-    return _write(directory, "utilisation_by_buffer", rows, plot, caption)
+    return drawing.points(directory, "utilisation_by_buffer", rows, plot, caption)
 
 
 def _window(directory: Path, values: Values) -> FigureEntry:
@@ -147,7 +146,7 @@ def _window(directory: Path, values: Values) -> FigureEntry:
         rows += _curve(name, lambda w, rate=per_second: w * rate, rates)  # type: ignore[misc]
     looks = {}
     for index, rtt_ms in enumerate(plan()["window"]["rtt_ms"]):
-        colour, marker = figures.COLOURS[index], figures.MARKERS[index]
+        colour, marker = COLOURS[index], MARKERS[index]
         looks[f"RTT {rtt_ms} ms"] = Look("", marker, colour)
         looks[f"RTT {rtt_ms} ms, {MODEL}"] = Look(
             "-", colour=colour, label="_" if index else "W/RTT"
@@ -156,7 +155,7 @@ def _window(directory: Path, values: Values) -> FigureEntry:
         "Limited by the receiver's window", "W (segments)", "segments per s", looks, log="xy"
     )
     caption = "Rate of a flow that the receiver's window limits, by window and RTT."
-    return _write(directory, "rate_by_window", rows, plot, caption)
+    return drawing.points(directory, "rate_by_window", rows, plot, caption)
 
 
 def _slow_start(directory: Path, values: Values) -> FigureEntry:
@@ -165,16 +164,14 @@ def _slow_start(directory: Path, values: Values) -> FigureEntry:
         measured = estimates(values, "slow-start", "reno", f"{initial}")
         rows += _points(f"initial window {initial}", measured)
         name = f"initial window {initial}, {MODEL}"
-        looks[f"initial window {initial}"] = Look(
-            "", figures.MARKERS[index], figures.COLOURS[index]
-        )
+        looks[f"initial window {initial}"] = Look("", MARKERS[index], COLOURS[index])
         label = "_" if index else "closed form"
-        looks[name] = Look("-", colour=figures.COLOURS[index], label=label, steps=True)
+        looks[name] = Look("-", colour=COLOURS[index], label=label, steps=True)
         grid = np.unique(np.geomspace(1, max(measured), CURVE_POINTS).round())
         rows += [_row(name, float(n), models.slow_start_rounds(int(n), initial, 2.0)) for n in grid]
     plot = Plot("Slow start without loss", "transfer (segments)", "rounds", looks, log="x")
     caption = "Rounds that a transfer takes, by its size and the initial window."
-    return _write(directory, "slow_start_rounds", rows, plot, caption)
+    return drawing.points(directory, "slow_start_rounds", rows, plot, caption)
 
 
 def _points(series: str, measured: Mapping[float, Estimate]) -> list[dict[str, Any]]:
@@ -191,12 +188,3 @@ def _curve(
 def _row(series: str, x: float, y: float) -> dict[str, Any]:
     """A point of a closed form: no samples behind it."""
     return {"series": series, "x": x, "mean": y, "ci_low": y, "ci_high": y, "n": 0}
-
-
-def _write(
-    directory: Path, stem: str, rows: list[dict[str, Any]], plot: Plot, caption: str
-) -> FigureEntry:
-    path = directory / f"{stem}.csv"
-    write_csv(path, POINT_COLUMNS, rows)
-    figures.points(path, plot)
-    return FigureEntry(stem, caption)

@@ -6,8 +6,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from anabranch import figures, stats
+from anabranch import stats
 from anabranch.figures import Look, Plot
+from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sack_recovery.claims import RIVALS, Traces, lead_seconds
 from anabranch.studies.sack_recovery.conditions import (
@@ -18,7 +19,6 @@ from anabranch.studies.sack_recovery.conditions import (
     schemes,
 )
 from anabranch.studies.sack_recovery.trace import Trace
-from anabranch.tables import POINT_COLUMNS, TIME_COLUMNS, write_csv
 
 FIG5 = {
     "fig5a": ("newreno", "NewReno, slow-but-steady"),
@@ -54,12 +54,14 @@ def write_all(directory: Path, traces: Traces, grid: list[Condition]) -> list[Fi
         plot = Plot(
             f"Seven drops: {caption}", "time (s)", "segment number", DOTS, (0, seconds), (0, 300)
         )
-        entries.append(_time(directory, stem, rows, plot, f"Seven drops: {caption}."))
+        entries.append(drawing.times(directory, stem, rows, plot, f"Seven drops: {caption}."))
     rows = [
         row for scheme in paper_schemes() for row in _window(scheme, traces[scheme, seven], seconds)
     ]
     plot = Plot("Seven drops", "time (s)", "cwnd (segments)", LINES, (0, 4), (0, 20))
-    entries.append(_time(directory, "fig6", rows, plot, "Congestion window of the same runs."))
+    entries.append(
+        drawing.times(directory, "fig6", rows, plot, "Congestion window of the same runs.")
+    )
     for letter, drops in zip("abcdef", paper["drop_counts"], strict=True):
         condition = Condition(paper["rtt_ms"], drops, paper["first_drop"])
         rows = [
@@ -70,19 +72,10 @@ def write_all(directory: Path, traces: Traces, grid: list[Condition]) -> list[Fi
         title = f"{drops} packet drop{'s' if drops > 1 else ''}"
         plot = Plot(title, "time (s)", "highest segment sent", LINES, (0, seconds), (0, 300))
         caption = f"Sequence growth with {title} from segment {condition.first_drop}."
-        entries.append(_time(directory, f"fig7{letter}", rows, plot, caption))
+        entries.append(drawing.times(directory, f"fig7{letter}", rows, plot, caption))
     entries.append(_leads(directory, "lead_by_drops", traces, grid))
     entries.append(_leads(directory, "lead_by_rtt", traces, grid))
     return entries
-
-
-def _time(
-    directory: Path, stem: str, rows: list[dict[str, Any]], plot: Plot, caption: str
-) -> FigureEntry:
-    path = directory / f"{stem}.csv"
-    write_csv(path, TIME_COLUMNS, rows)
-    figures.time_series(path, plot)
-    return FigureEntry(stem, caption)
 
 
 def _sequence(trace: Trace, seconds: float) -> list[dict[str, Any]]:
@@ -124,8 +117,6 @@ def _leads(directory: Path, stem: str, traces: Traces, grid: list[Condition]) ->
             known = [lead / u for lead, u in zip(leads, unit, strict=True) if isfinite(lead)]
             estimate = stats.mean(known)
             rows.append({"series": scheme, "x": x, **vars(estimate)})
-    path = directory / f"{stem}.csv"
-    write_csv(path, POINT_COLUMNS, rows)
     looks = {
         name: Look(look.line, marker, look.colour, label=f"over {look.label}")
         for (name, look), marker in zip(LINES.items(), "osD^vx", strict=True)
@@ -136,5 +127,4 @@ def _leads(directory: Path, stem: str, traces: Traces, grid: list[Condition]) ->
     else:
         plot = Plot("Lead of the decoupled scheme", "RTT (ms)", "lead (ms)", looks)
         caption = "The same lead in time by RTT; mean and 95 % interval."
-    figures.points(path, plot)
-    return FigureEntry(stem, caption)
+    return drawing.points(directory, stem, rows, plot, caption)

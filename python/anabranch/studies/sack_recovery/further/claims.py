@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from anabranch import stats
 from anabranch.stats import Estimate
-from anabranch.studies.results import Claim, Measure, Verdict
+from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sack_recovery.further import measures as m
 from anabranch.studies.sack_recovery.further.conditions import Batch, plan
 
@@ -35,23 +35,6 @@ def judge(batches: m.Batches) -> list[Claim]:
         _friendliness(batches),
         _today(batches),
     ]
-
-
-def not_above(quantity: str, estimate: Estimate) -> Measure:
-    """Holds if the whole interval is at most 0, in part if it contains 0."""
-    if estimate.ci_high <= 0:
-        verdict = Verdict.HOLDS
-    elif estimate.ci_low <= 0:
-        verdict = Verdict.PARTLY
-    else:
-        verdict = Verdict.FAILS
-    return Measure(quantity, 0, estimate, verdict)
-
-
-def not_below(quantity: str, estimate: Estimate) -> Measure:
-    """Holds if the whole interval is at least 0, in part if it contains 0."""
-    mirrored = not_above(quantity, Estimate(-estimate.mean, -estimate.ci_high, -estimate.ci_low, 0))
-    return Measure(quantity, 0, estimate, mirrored.verdict)
 
 
 def _over(batches: m.Batches, part: str, scheme: str, level: float = 0.0) -> list[Batch]:
@@ -85,10 +68,11 @@ def _trigger(batches: m.Batches) -> Claim:
         for a, b in zip(batches[ours], batches[theirs], strict=True)
     ]
     measures = [
-        not_above("halvings per 1000 segments more than Reno's", stats.mean(differences)),
+        Measure.at_most("halvings per 1000 segments more than Reno's", 0, stats.mean(differences)),
         *(
-            not_above(
+            Measure.at_most(
                 f"the same at distance {ours.x:g}",
+                0,
                 m.against(batches, ours, theirs, m.reductions),
             )
             for ours, theirs in pairs
@@ -115,7 +99,7 @@ def _needless(batches: m.Batches) -> Claim:
             for a, b in zip(batches[x], batches[y], strict=True)
         ]
         quantity = f"needless retransmissions per 1000 segments more than {rival}"
-        measures.append(not_above(quantity, stats.mean(differences)))
+        measures.append(Measure.at_most(quantity, 0, stats.mean(differences)))
     return Claim(
         "N2",
         "Under reordering it retransmits less needlessly than Reno, SACK and FACK.",
@@ -128,10 +112,13 @@ def _needless(batches: m.Batches) -> Claim:
 def _losses(batches: m.Batches, name: str, part: str, text: str, symbol: str) -> Claim:
     pairs = _pairs(batches, part, RIVAL)
     measures = [
-        not_below(f"change of goodput against {RIVAL}", _change(batches, pairs, m.goodput)),
+        Measure.at_least(
+            f"change of goodput against {RIVAL}", 0, _change(batches, pairs, m.goodput)
+        ),
         *(
-            not_below(
+            Measure.at_least(
                 f"Mbit/s more than {RIVAL}, {symbol} = {ours.x:g}",
+                0,
                 m.against(batches, ours, theirs, m.goodput),
             )
             for ours, theirs in pairs
@@ -156,7 +143,7 @@ def _tail(batches: m.Batches) -> Claim:
         "N5",
         "When the last segments of a transfer are lost it takes no longer than SACK.",
         [
-            not_above("s longer than sack", stats.mean(differences)),
+            Measure.at_most("s longer than sack", 0, stats.mean(differences)),
             Measure("timeouts per transfer", None, stats.mean(times)),
         ],
         f"The last {', '.join(f'{b.x:g}' for b in ours)} of {plan()['tail']['segments']} segments;"
@@ -167,10 +154,13 @@ def _tail(batches: m.Batches) -> Claim:
 def _short(batches: m.Batches) -> Claim:
     pairs = _pairs(batches, "short", RIVAL)
     measures = [
-        not_above(f"change of time against {RIVAL}", _change(batches, pairs, m.completion)),
+        Measure.at_most(
+            f"change of time against {RIVAL}", 0, _change(batches, pairs, m.completion)
+        ),
         *(
-            not_above(
+            Measure.at_most(
                 f"s longer than {RIVAL}, {ours.x:g} segments",
+                0,
                 m.against(batches, ours, theirs, m.completion),
             )
             for ours, theirs in pairs
@@ -188,9 +178,7 @@ def _fairness(batches: m.Batches) -> Claim:
     measures = []
     for batch in _over(batches, "fairness", OURS):
         index = m.estimate(batches, batch, m.jain)
-        above = Estimate(index.mean - FAIR, index.ci_low - FAIR, index.ci_high - FAIR, index.n)
-        verdict = not_below("", above).verdict
-        measures.append(Measure(f"Jain's index of {batch.x:g} flows", FAIR, index, verdict))
+        measures.append(Measure.at_least(f"Jain's index of {batch.x:g} flows", FAIR, index))
     for batch in _over(batches, "fairness", RIVAL):
         index = m.estimate(batches, batch, m.jain)
         measures.append(Measure(f"the same, {RIVAL}", None, index))
@@ -210,9 +198,8 @@ def _friendliness(batches: m.Batches) -> Claim:
         alike = Batch("friendliness", batch.other, batch.x, batch.level, batch.other)
         alone = m.estimate(batches, alike, m.left_to_others).mean
         lost = m.against(batches, alike, batch, m.left_to_others).scaled(1 / alone)
-        above = Estimate(lost.mean - HARM, lost.ci_low - HARM, lost.ci_high - HARM, lost.n)
         quantity = f"share of its goodput that {batch.other}{window} loses"
-        measures.append(Measure(quantity, HARM, lost, not_above("", above).verdict))
+        measures.append(Measure.at_most(quantity, HARM, lost))
     return Claim(
         "N8",
         f"Flows of other schemes lose at most {HARM:.0%} of their goodput beside it.",
@@ -225,17 +212,19 @@ def _friendliness(batches: m.Batches) -> Claim:
 
 def _today(batches: m.Batches) -> Claim:
     shown = plan()["reordering"]["shown"]
+    more, less = Measure.at_least, Measure.at_most
+    reordered = f"goodput, {shown:.0%} of packets reordered"
     gains = [
-        (f"goodput, {shown:.0%} of packets reordered", "reordering", shown, m.goodput, not_below),
-        ("goodput, random loss", "random", 0.0, m.goodput, not_below),
-        ("goodput, loss in bursts", "bursts", 0.0, m.goodput, not_below),
-        ("time, tail lost", "tail", 0.0, m.completion, not_above),
-        ("time, short transfers", "short", 0.0, m.completion, not_above),
+        (reordered, "reordering", shown, m.goodput, more),
+        ("goodput, random loss", "random", 0.0, m.goodput, more),
+        ("goodput, loss in bursts", "bursts", 0.0, m.goodput, more),
+        ("time, tail lost", "tail", 0.0, m.completion, less),
+        ("time, short transfers", "short", 0.0, m.completion, less),
     ]
     measures = []
     for text, part, level, metric, judged in gains:
         change = _change(batches, _pairs(batches, part, TODAY, level), metric)
-        measures.append(judged(f"{text}: change against {TODAY}", change))
+        measures.append(judged(f"{text}: change against {TODAY}", 0, change))
     return Claim(
         "N9",
         "It is worth deploying today: under none of these conditions worse than RACK-TLP with PRR.",

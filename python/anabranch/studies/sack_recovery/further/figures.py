@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anabranch import figures
 from anabranch.figures import Plot
+from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sack_recovery.further import measures as m
 from anabranch.studies.sack_recovery.further.conditions import plan, schemes
-from anabranch.tables import POINT_COLUMNS, write_csv
 
 
 def write_all(directory: Path, batches: m.Batches) -> list[FigureEntry]:
@@ -78,7 +77,7 @@ def write_all(directory: Path, batches: m.Batches) -> list[FigureEntry]:
         ),
     ]
     return [
-        _write(directory, stem, _rows(batches, part, metric, shown), plot, caption)
+        drawing.points(directory, stem, _rows(batches, part, metric, shown), plot, caption)
         for stem, part, metric, plot, caption in drawn
     ]
 
@@ -92,12 +91,3 @@ def _rows(batches: m.Batches, part: str, metric: m.Metric, shown: float) -> list
                 estimate = m.estimate(batches, batch, metric)
                 rows.append({"series": scheme, "x": batch.x, **vars(estimate)})
     return rows
-
-
-def _write(
-    directory: Path, stem: str, rows: list[dict[str, Any]], plot: Plot, caption: str
-) -> FigureEntry:
-    path = directory / f"{stem}.csv"
-    write_csv(path, POINT_COLUMNS, rows)
-    figures.points(path, plot)
-    return FigureEntry(stem, caption)
