@@ -80,11 +80,12 @@ impl Law for DctcpLaw {
 
     fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {
         self.bytes_acked += feedback.delivered;
-        self.bytes_marked += feedback.marked.min(feedback.delivered);
+        self.bytes_marked += feedback.marked;
         if !self.window.begins(path) || self.bytes_acked == 0 {
             return;
         }
-        let m = self.bytes_marked as f64 / self.bytes_acked as f64;
+        // A report of marks may come later than that of the delivery.
+        let m = self.bytes_marked.min(self.bytes_acked) as f64 / self.bytes_acked as f64;
         self.alpha = self.alpha * (1.0 - self.g) + self.g * m;
         self.bytes_acked = 0;
         self.bytes_marked = 0;

@@ -4,6 +4,7 @@ use crate::recovery::Recovery;
 use anabranch_congestion::{Algorithm, Congestion};
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
+use anabranch_wire::Ecn;
 use std::fmt;
 
 /// The rule for the initial congestion window.
@@ -61,6 +62,29 @@ pub enum EcnMode {
     On,
     /// Asked for, with the echo of DCTCP (RFC 8257 §3.2) at both ends.
     Dctcp,
+    /// Accurate feedback is asked for (RFC 9768), and agreed to; with a peer that
+    /// knows RFC 3168 alone, that.
+    Accurate,
+}
+
+/// The codepoint of ECN-capable packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ect {
+    /// ECT(0) (RFC 3168).
+    #[default]
+    Zero,
+    /// ECT(1), which asks the network for low latency (RFC 9331 §4.1).
+    One,
+}
+
+impl Ect {
+    /// As it stands in the IP header.
+    pub fn codepoint(self) -> Ecn {
+        match self {
+            Ect::Zero => Ecn::Ect0,
+            Ect::One => Ecn::Ect1,
+        }
+    }
 }
 
 /// When less than a full segment waits (RFC 9293 §3.7.4).
@@ -132,6 +156,8 @@ pub struct Config {
     pub dscp: u8,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// The codepoint of ECN-capable packets.
+    pub ect: Ect,
     /// ECN-capable control packets too: SYNs, ACKs, retransmissions.
     pub ecn_control: bool,
     /// Full segments that leave together where the window algorithm paces.
@@ -206,6 +232,7 @@ impl Default for Config {
             dsack: false,
             dscp: 0,
             ecn: EcnMode::Off,
+            ect: Ect::Zero,
             ecn_control: false,
             pacing_burst: 2,
             delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(40) },

@@ -23,7 +23,7 @@ mod stream;
 mod undo;
 
 pub use config::{
-    Config, ConfigError, Counting, DelayedAck, EcnMode, InitialWindow, KeepAlive, Nagle,
+    Config, ConfigError, Counting, DelayedAck, EcnMode, Ect, InitialWindow, KeepAlive, Nagle,
     UndoOptions,
 };
 pub use connection::Connection;

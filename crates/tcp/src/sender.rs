@@ -60,6 +60,9 @@ pub struct Sender {
     going_back: bool,
     /// The ACK at hand carries an echo of congestion (RFC 3168 §6.1.2).
     pub echoed: bool,
+    /// Octets that the ACK at hand reports as marked, where reports are exact
+    /// (RFC 9768).
+    pub marked: Option<u64>,
     /// The highest offset sent when an echo last reduced the window: until it
     /// is acknowledged, neither another echo nor a loss reduces it again.
     pub cwr_point: u64,
@@ -138,6 +141,7 @@ impl Sender {
             counting: config.counting,
             going_back: false,
             echoed: false,
+            marked: None,
             cwr_point: 0,
             window_limited: false,
             fast_retransmits: 0,

@@ -5,7 +5,7 @@
 use anabranch_congestion::{ALGORITHMS, Algorithm};
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
 use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
-use anabranch_tcp::{Config, Connection, Counting, DelayedAck, UndoOptions};
+use anabranch_tcp::{Config, Connection, Counting, DelayedAck, EcnMode, UndoOptions};
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
@@ -35,6 +35,7 @@ struct Path {
     duplication: f64,
     delay: f64,
     longest_delay: Span,
+    marks: f64,
 }
 
 /// One side's application: writes its text, reads what comes, closes when
@@ -92,6 +93,8 @@ fn transfer(config: Config, path: Path, sizes: (usize, usize), seed: u64) {
             Fate::Duplicate(later)
         } else if dice.chance(path.delay) {
             Fate::Delay(later)
+        } else if dice.chance(path.marks) {
+            Fate::Mark
         } else {
             Fate::Deliver
         }
@@ -136,6 +139,9 @@ proptest! {
         dsack in any::<bool>(),
         witnesses in any::<[bool; 3]>(),
         max_dupack_threshold in prop::option::of(3..300_u32),
+        ecn in prop::sample::select(vec![EcnMode::Off, EcnMode::On, EcnMode::Accurate]),
+        ecn_control in any::<bool>(),
+        marks in 0.0..0.5_f64,
         seed in any::<u64>(),
     ) {
         let config = Config {
@@ -151,13 +157,15 @@ proptest! {
             dsack,
             undo: UndoOptions { frto: witnesses[0], eifel: witnesses[1], dsack: witnesses[2] },
             max_dupack_threshold,
+            ecn,
+            ecn_control,
             delayed_ack: DelayedAck { count: 1 + switches[3] as u32, ..Config::default().delayed_ack },
             syn_retries: 100,
             max_retries: 100,
             ..Config::default()
         };
         let longest_delay = Span::from_millis(longest_delay_ms);
-        transfer(config, Path { loss, duplication, delay, longest_delay }, sizes, seed);
+        transfer(config, Path { loss, duplication, delay, longest_delay, marks }, sizes, seed);
     }
 }
 
@@ -169,14 +177,23 @@ fn every_pair_of_scheme_and_window_is_sound() {
             let window = Algorithm::from_name(info.name).unwrap();
             let undo = UndoOptions { frto: true, eifel: true, dsack: true };
             let (dsack, most) = (true, Some(300));
+            let ecn = EcnMode::Accurate;
             let default = Config::default();
-            let config =
-                Config { recovery, window, undo, dsack, max_dupack_threshold: most, ..default };
+            let config = Config {
+                recovery,
+                window,
+                undo,
+                dsack,
+                max_dupack_threshold: most,
+                ecn,
+                ..default
+            };
             let path = Path {
                 loss: 0.05,
                 duplication: 0.02,
                 delay: 0.1,
                 longest_delay: Span::from_millis(30),
+                marks: 0.05,
             };
             transfer(config, path, (300_000, 100_000), (i * 10 + j) as u64);
         }

@@ -62,6 +62,8 @@ pub struct Pair<E, F> {
     pub log: Vec<Line>,
     /// Keep the log; on at first.
     pub logging: bool,
+    /// What a middlebox changes in packets, before the rule decides.
+    pub mangle: Option<fn(Side, &mut Packet)>,
     latency: Span,
     rule: F,
     /// By arrival and order of sending: receiver and packet.
@@ -78,6 +80,7 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
             now: Time::ZERO,
             log: Vec::new(),
             logging: true,
+            mangle: None,
             latency,
             rule,
             in_flight: BTreeMap::new(),
@@ -97,7 +100,10 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
     pub fn flush(&mut self) {
         for side in [Side::Client, Side::Server] {
             let now = self.now;
-            while let Some(packet) = self.end(side).poll_transmit(now) {
+            while let Some(mut packet) = self.end(side).poll_transmit(now) {
+                if let Some(mangle) = self.mangle {
+                    mangle(side, &mut packet);
+                }
                 let fate = (self.rule)(side, &packet);
                 if self.logging {
                     self.log.push(Line { sent: now, from: side, fate, packet: packet.clone() });
@@ -110,7 +116,6 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
                     Fate::Delay(by) => &[arrival + by],
                     Fate::Duplicate(by) => &[arrival, arrival + by],
                 };
-                let mut packet = packet;
                 if fate == Fate::Mark && packet.ecn != Ecn::NotEct {
                     packet.ecn = Ecn::Ce;
                 }

@@ -5,16 +5,18 @@ use super::tcp::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_tcp::{Config, EcnMode, KeepAlive, Nagle};
+use anabranch_tcp::{Config, EcnMode, Ect, KeepAlive, Nagle};
 use anabranch_units::Bytes;
 use toml::Value;
 
-const ECN_MODES: [(&str, EcnMode); 4] = [
+const ECN_MODES: [(&str, EcnMode); 5] = [
     ("off", EcnMode::Off),
     ("passive", EcnMode::Passive),
     ("on", EcnMode::On),
     ("dctcp", EcnMode::Dctcp),
+    ("accurate", EcnMode::Accurate),
 ];
+const ECTS: [(&str, Ect); 2] = [("ect0", Ect::Zero), ("ect1", Ect::One)];
 const NAGLES: [(&str, Nagle); 3] =
     [("off", Nagle::Off), ("rfc", Nagle::Rfc), ("minshall", Nagle::Minshall)];
 
@@ -22,6 +24,7 @@ const NAGLES: [(&str, Nagle); 3] =
 pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError> {
     config.dscp = f.integer("dscp", 0..=63)?.unwrap_or(config.dscp);
     config.ecn = f.choice("ecn", &ECN_MODES)?.unwrap_or(config.ecn);
+    config.ect = f.choice("ecn_codepoint", &ECTS)?.unwrap_or(config.ect);
     config.ecn_control = f.boolean("ecn_control")?.unwrap_or(config.ecn_control);
     config.pacing_burst = f.integer("pacing_burst", 1..=1000)?.unwrap_or(config.pacing_burst);
     config.nagle = f.choice("nagle", &NAGLES)?.unwrap_or(config.nagle);
@@ -80,6 +83,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ("stalled_after", Value::Integer(config.stalled_after.into())),
         ("dscp", Value::Integer(config.dscp.into())),
         ("ecn", word(&ECN_MODES, &config.ecn).into()),
+        ("ecn_codepoint", word(&ECTS, &config.ect).into()),
         ("ecn_control", config.ecn_control.into()),
         ("pacing_burst", Value::Integer(config.pacing_burst.into())),
     ]
@@ -124,6 +128,8 @@ mod tests {
         let short = KeepAlive { idle: Span::from_secs(1), probes: 3, ..keep };
         let cases: Vec<(&str, Config)> = vec![
             ("ecn = \"dctcp\"", Config { ecn: EcnMode::Dctcp, ..default.clone() }),
+            ("ecn = \"accurate\"", Config { ecn: EcnMode::Accurate, ..default.clone() }),
+            ("ecn_codepoint = \"ect1\"", Config { ect: Ect::One, ..default.clone() }),
             ("nagle = \"minshall\"", Config { nagle: Nagle::Minshall, ..default.clone() }),
             ("quick_acks = 16", Config { quick_acks: 16, ..default.clone() }),
             ("keep_alive = true", Config { keep_alive: Some(keep), ..default.clone() }),
@@ -179,7 +185,8 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_what_is_allowed() {
         for (text, field, allowed) in [
-            ("ecn = \"yes\"", "ecn", "off, passive, on, dctcp"),
+            ("ecn = \"yes\"", "ecn", "off, passive, on, dctcp, accurate"),
+            ("ecn_codepoint = \"ce\"", "ecn_codepoint", "ect0, ect1"),
             ("nagle = true", "nagle", "off, rfc, minshall"),
             ("quick_acks = -1", "quick_acks", "a whole number from 0 to 1000"),
             ("keep_alive = { idle = \"0 s\" }", "keep_alive.idle", "at least 1 ms"),

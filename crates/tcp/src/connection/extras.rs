@@ -63,6 +63,11 @@ impl Extras {
         self.0.get_or_insert_default()
     }
 
+    /// ECN, where it was agreed on, to change it.
+    pub fn ecn_mut(&mut self) -> Option<&mut EcnState> {
+        self.0.as_mut()?.ecn.as_mut()
+    }
+
     /// ECN, where it was agreed on.
     #[inline]
     pub fn ecn(&self) -> Option<&EcnState> {

@@ -10,14 +10,14 @@ use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::{CloseReason, Timer};
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::{Body, Packet, TcpFlags, TcpOptions, TcpSegment};
+use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpOptions, TcpSegment};
 
 /// Octets that the timestamps option takes from each segment's payload.
 const TIMESTAMPS_LEN: u64 = 12;
 
 impl Connection {
     /// LISTEN (§3.10.7.2).
-    pub(super) fn on_segment_in_listen(&mut self, now: Time, segment: &TcpSegment) {
+    pub(super) fn on_segment_in_listen(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         if segment.flags.contains(TcpFlags::RST) {
             return;
         }
@@ -27,7 +27,7 @@ impl Connection {
         }
         if segment.flags.contains(TcpFlags::SYN) {
             self.choose_isn(now);
-            self.on_peer_syn(now, segment);
+            self.on_peer_syn(now, segment, ecn);
             self.state = State::SynReceived;
             self.syn_due = true;
         }
@@ -64,7 +64,7 @@ impl Connection {
     /// `iss`, nobody has remembered (RFC 4987 §3.6).
     pub(crate) fn resume(&mut self, now: Time, iss: Serial32, syn: &TcpSegment) {
         self.iss = iss;
-        self.on_peer_syn(now, syn);
+        self.on_peer_syn(now, syn, Ecn::NotEct);
         self.state = State::SynReceived;
         (self.sender.nxt, self.sender.max) = (1, 1);
     }
@@ -89,7 +89,7 @@ impl Connection {
     }
 
     /// SYN-SENT (§3.10.7.3).
-    pub(super) fn on_segment_in_syn_sent(&mut self, now: Time, segment: &TcpSegment) {
+    pub(super) fn on_segment_in_syn_sent(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         let acks = segment.flags.contains(TcpFlags::ACK);
         if acks && segment.ack != self.iss.add(1) {
             if !segment.flags.contains(TcpFlags::RST) {
@@ -106,7 +106,7 @@ impl Connection {
         if !segment.flags.contains(TcpFlags::SYN) {
             return;
         }
-        self.on_peer_syn(now, segment);
+        self.on_peer_syn(now, segment, ecn);
         if acks {
             self.on_own_syn_acked(now, segment);
             self.receiver.ack_now = true;
@@ -120,7 +120,7 @@ impl Connection {
     }
 
     /// The peer's SYN: its sequence number, and what both sides offer.
-    fn on_peer_syn(&mut self, now: Time, segment: &TcpSegment) {
+    fn on_peer_syn(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         let offered = &segment.options;
         self.receiver.irs = segment.seq;
         self.receiver.nxt = 1;
@@ -144,7 +144,7 @@ impl Connection {
             self.sender.mss = mss;
             self.sender.congestion = self.config.build_congestion(mss);
         }
-        self.agree_on_ecn(segment);
+        self.agree_on_ecn(segment, ecn);
         if self.config.recovery.needs_sack() && !self.agreed.sack {
             // The peer does not speak SACK: NewReno is what remains.
             self.scheme =

@@ -19,8 +19,8 @@ impl Connection {
         };
         match self.state {
             State::Closed => self.on_segment_in_closed(segment),
-            State::Listen => self.on_segment_in_listen(now, segment),
-            State::SynSent => self.on_segment_in_syn_sent(now, segment),
+            State::Listen => self.on_segment_in_listen(now, segment, packet.ecn),
+            State::SynSent => self.on_segment_in_syn_sent(now, segment, packet.ecn),
             _ => self.on_segment(now, segment, packet.ecn),
         }
     }
@@ -58,6 +58,7 @@ impl Connection {
                 return;
             }
             self.on_own_syn_acked(now, segment);
+            self.on_handshake_acked(segment);
         }
         if let Some(extras) = self.extras.some() {
             extras.keep_alive.on_heard(now);
@@ -93,6 +94,9 @@ impl Connection {
             }
             // Our ACK of the FIN was lost: 2 MSL begin again (eighth).
             State::TimeWait if segment.flags.contains(TcpFlags::FIN) => self.enter_time_wait(now),
+            _ if segment.flags.contains(TcpFlags::SYN.union(TcpFlags::ACK)) => {
+                self.on_repeated_syn_ack();
+            }
             _ => {}
         }
     }
@@ -211,6 +215,9 @@ impl Connection {
             };
         if duplicate {
             s.count_dupack();
+        }
+        if s.marked.is_some() {
+            self.read_accurate(segment, start, delivered);
         }
         if acked == 0 && sacked == 0 && !duplicate && dsack.is_none() && !self.scheme.hears_all() {
             return true; // an echo on it: so do the ACKs of data

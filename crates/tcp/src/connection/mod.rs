@@ -112,8 +112,8 @@ pub struct Connection {
     agreed: Agreed,
     /// Data leaves at a rate.
     paced: bool,
-    /// Our SYN asked for ECN.
-    asked_for_ecn: bool,
+    /// What our SYN asked for of ECN.
+    asked: ecn::Asked,
     extras: Extras,
     sender: Sender,
     scheme: Active,
@@ -186,7 +186,7 @@ impl Connection {
             passive: state == State::Listen,
             agreed: Agreed::default(),
             paced: false,
-            asked_for_ecn: false,
+            asked: ecn::Asked::default(),
             extras: Extras::default(),
             sender: Sender::new(&config),
             scheme: config.recovery.build(),

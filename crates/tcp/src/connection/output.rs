@@ -32,7 +32,7 @@ impl Connection {
             return Some(self.syn(now));
         }
         if self.extras.ecn().is_some()
-            && let Some(packet) = self.early_ack(now)
+            && let Some(packet) = self.urgent_ack(now)
         {
             return Some(packet);
         }
@@ -81,6 +81,10 @@ impl Connection {
             Next::InOrder(mut range) => {
                 self.keep_apart(&mut range);
                 let small = range.len() < self.sender.mss;
+                if self.extras.ecn().is_some() {
+                    let room = self.room_for_option(now, range.start);
+                    range.end = range.end.min(range.start + self.sender.mss - room);
+                }
                 if small && self.holds_back(now, range) {
                     self.sender.window_limited = false;
                     return None;
@@ -240,7 +244,7 @@ impl Connection {
         }
     }
 
-    fn pure_ack(&mut self, now: Time) -> Packet {
+    pub(super) fn pure_ack(&mut self, now: Time) -> Packet {
         let mut segment = self.segment(self.iss.at(self.sender.nxt), TcpFlags::ACK);
         // After a timeout SND.NXT went back; an ACK carries the highest sent. A
         // window probe was sent beyond the window, where the peer would answer
@@ -265,6 +269,7 @@ impl Connection {
             segment.ack = self.receiver.irs.add(1);
         }
         segment.flags = segment.flags.union(self.syn_ecn_flags(answering));
+        self.put_option_in_syn_ack(&mut segment);
         segment.window = window.min(0xFFFF) as u16;
         let first = self.sender.max == 0;
         self.start_user_timeout(now);
@@ -287,10 +292,13 @@ impl Connection {
         if self.agreed.timestamps {
             segment.options.timestamps = Some(self.timestamps_at(now));
         }
-        if self.agreed.sack && self.receiver.has_blocks() {
-            // Forty octets of options hold four blocks, or three beside
-            // timestamps (RFC 2018 §3).
-            let most = if self.agreed.timestamps { 3 } else { 4 };
+        // Forty octets of options hold four blocks, or three beside timestamps
+        // (RFC 2018 §3).
+        let mut most = if self.agreed.timestamps { 3 } else { 4 };
+        if self.extras.ecn().is_some() {
+            most = self.put_option(now, segment, most);
+        }
+        if self.agreed.sack && most > 0 && self.receiver.has_blocks() {
             segment.options.sack = self.receiver.sack_blocks(most);
         }
     }

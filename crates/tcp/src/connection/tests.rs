@@ -1,6 +1,7 @@
 //! Pairs of connections over a path with scripted losses: traces of the
 //! handshake, of flow control, of closing, and of every recovery scheme.
 
+mod accurate_ecn;
 mod drops;
 mod ecn;
 mod hostile;
@@ -110,7 +111,7 @@ fn rounds<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Connection, F>) -> Vec<(u
 }
 
 /// The log from a date on, a line a packet: `date side flags seq:len ack`, with
-/// offsets from the SYNs; flags as in tcpdump (E: ECE, W: CWR), then the ECN
+/// offsets from the SYNs; flags as in tcpdump (A: AE, E: ECE, W: CWR), then the ECN
 /// codepoint where there is one.
 fn trace<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Connection, F>, from_ms: u64) -> Vec<String> {
     let lines = pair.log.iter().filter(|l| l.sent >= at_ms(from_ms));
@@ -134,6 +135,7 @@ fn show(packet: &Packet, iss: Serial32, peer: Serial32) -> String {
         (TcpFlags::RST, 'R'),
         (TcpFlags::PSH, 'P'),
         (TcpFlags::URG, 'U'),
+        (TcpFlags::AE, 'A'),
         (TcpFlags::ECE, 'E'),
         (TcpFlags::CWR, 'W'),
         (TcpFlags::ACK, '.'),

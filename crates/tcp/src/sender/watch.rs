@@ -100,7 +100,11 @@ impl Sender {
             acked: ack.acked,
             delivered: ack.delivered,
             lost,
-            marked: if self.echoed { ack.delivered } else { 0 },
+            marked: match self.marked {
+                Some(octets) => octets,
+                None if self.echoed => ack.delivered,
+                None => 0,
+            },
             rtt: self.rtt_of(ack),
             rate: self.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
             in_recovery,

@@ -7,6 +7,10 @@ use anabranch_units::{Span, Time};
 /// PTO before a round-trip time is known (§7.2).
 const INITIAL: Span = Span::from_secs(1);
 
+/// No PTO is shorter: after a round trip of no time at all the timer would be
+/// due at once.
+const LEAST: Span = Span::from_micros(1);
+
 /// The probe timer, and the probe that is on its way.
 #[derive(Debug)]
 pub(super) struct Prober {
@@ -53,7 +57,7 @@ impl Prober {
             Some(srtt) if s.flight() <= s.mss => srtt * 2 + self.max_ack_delay,
             Some(srtt) => srtt * 2,
         };
-        self.timer.set(now + pto);
+        self.timer.set(now + pto.max(LEAST));
     }
 
     /// §7.3: a probe leaves, unless one is on its way, or nothing has been
