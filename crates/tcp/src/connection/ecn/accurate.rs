@@ -272,6 +272,7 @@ impl Connection {
     ) -> usize {
         let (mss, rtt) = (self.sender.mss, self.sender.rtt.srtt());
         let highest = self.iss.at(self.sender.max);
+        let reserved = self.extras.reserved();
         let Some(EcnState::Accurate(state)) = self.extras.ecn_mut() else { return most };
         state.counters.on_ack_sent();
         let octets = segment.payload.len() as u64;
@@ -279,7 +280,7 @@ impl Connection {
             return most;
         }
         let Some(fields) = state.option(now, rtt, octets > 0) else { return most };
-        let free = 40_u64.saturating_sub(segment.options.wire_len().into());
+        let free = 40_u64.saturating_sub(reserved + segment.options.wire_len() as u64);
         if octets > 0 && octets + room(fields) > mss || room(fields) > free {
             return most;
         }
