@@ -43,7 +43,8 @@ def run(
     trace_hash: bool = False,
     check: bool = False,
 ) -> dict[str, Any]:
-    """Runs a scenario once: `flows`, `series`, `links`, `regulators` and `run`."""
+    """Runs a scenario once: `flows`, `series`, `links`, `regulators`, `paths`, `messages`
+    and `run`."""
 
 def run_batch(
     text: str,

@@ -50,13 +50,16 @@ def code_fingerprint() -> str:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What one run left: a row per flow, link and regulator, the observed series, its facts."""
+    """What one run left: a row per flow, link, regulator, path of a multihomed flow and flow of
+    messages, the observed series, its facts."""
 
     flows: list[dict[str, Any]]
     series: dict[str, Series]
     links: list[dict[str, Any]]
     run: dict[str, Any]
     regulators: list[dict[str, Any]] = field(default_factory=list)
+    paths: list[dict[str, Any]] = field(default_factory=list)
+    messages: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def from_native(cls, value: dict[str, Any]) -> RunResult:
@@ -71,6 +74,8 @@ class RunResult:
             list(value["links"]),
             dict(value["run"]),
             list(value["regulators"]),
+            list(value["paths"]),
+            list(value["messages"]),
         )
 
 

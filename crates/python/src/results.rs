@@ -1,7 +1,7 @@
 //! Results as dictionaries and NumPy arrays.
 
 use anabranch_scenario::{
-    FlowRow, LinkRow, NamedSeries, RegulatorRow, RunInfo, RunResult, Warning,
+    FlowRow, LinkRow, MessageRow, NamedSeries, PathRow, RegulatorRow, RunInfo, RunResult, Warning,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -22,6 +22,11 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Boun
     let regulators = result.regulators.iter().map(|row| regulator(py, row));
     let regulators = regulators.collect::<PyResult<Vec<_>>>()?;
     dict.set_item("regulators", PyList::new(py, regulators)?)?;
+    let paths = result.paths.iter().map(|row| path(py, row)).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("paths", PyList::new(py, paths)?)?;
+    let messages = result.messages.iter().map(|row| messages(py, row));
+    let messages = messages.collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("messages", PyList::new(py, messages)?)?;
     dict.set_item("run", info(py, &result.run)?)?;
     Ok(dict)
 }
@@ -78,6 +83,35 @@ fn link<'py>(py: Python<'py>, row: &LinkRow) -> PyResult<Bound<'py, PyDict>> {
     ] {
         dict.set_item(name, count)?;
     }
+    Ok(dict)
+}
+
+fn path<'py>(py: Python<'py>, row: &PathRow) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("flow", &row.flow)?;
+    dict.set_item("from", &row.from)?;
+    dict.set_item("to", &row.to)?;
+    dict.set_item("state", row.state)?;
+    dict.set_item("packets", row.packets)?;
+    dict.set_item("fast_retransmits", row.fast_retransmits)?;
+    dict.set_item("timeouts", row.timeouts)?;
+    dict.set_item("heartbeats", row.heartbeats)?;
+    dict.set_item("errors", row.errors)?;
+    dict.set_item("cwnd", row.cwnd)?;
+    dict.set_item("srtt_s", row.srtt_s)?;
+    dict.set_item("rto_s", row.rto_s)?;
+    Ok(dict)
+}
+
+fn messages<'py>(py: Python<'py>, row: &MessageRow) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("flow", &row.flow)?;
+    dict.set_item("made", row.made)?;
+    dict.set_item("delivered", row.delivered)?;
+    dict.set_item("delay_s", row.delay_s)?;
+    dict.set_item("longest_delay_s", row.longest_delay_s)?;
+    dict.set_item("wait_s", row.wait_s)?;
+    dict.set_item("longest_wait_s", row.longest_wait_s)?;
     Ok(dict)
 }
 

@@ -5,23 +5,27 @@
 //! for the two endpoints, `flow NAME start` for the start within its spread.
 //! Adding a link or a flow does not shift the draws of the others.
 
+use crate::endpoints::Recipe;
 use crate::graph::Graph;
-use crate::schema::{Direction, FlowSpec, Mishap, Protocol, Routing, Scenario, Workload};
+use crate::schema::{
+    Direction, FlowSpec, MessagePace, MessageSpec, Mishap, Protocol, Routing, Scenario, Workload,
+};
+use crate::transport::Transport;
 use anabranch_endpoint::{Generator, Seed};
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
 use anabranch_sim::{
-    App, BuildError, FlowId, LinkId, NodeId, Side, Simulation, SimulationBuilder, Traffic,
+    App, BuildError, FlowId, LinkId, MessageTraffic, NodeId, Pace, Side, Simulation,
+    SimulationBuilder, Traffic,
 };
-use anabranch_tcp::{Config, Connection};
 use anabranch_units::{Span, Time};
-use anabranch_wire::{Addr, FlowKey};
+use anabranch_wire::FlowKey;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A simulation, and what its parts are called.
 pub struct Built {
     /// Ready to run.
-    pub simulation: Simulation<Connection>,
+    pub simulation: Simulation<Transport>,
     /// The flows in the order of the scenario.
     pub flows: Vec<BuiltFlow>,
     /// The directions of links: name and identity.
@@ -46,8 +50,6 @@ pub struct BuiltFlow {
 /// dynamic range (RFC 6335 §6), which no protocol is registered in: below it a
 /// dissector would take our octets for its own.
 pub(crate) const FIRST_PORT: u16 = 49_152;
-/// IP protocol number of TCP.
-const TCP: u8 = 6;
 
 /// A flow before it is built.
 struct Plan<'a> {
@@ -66,7 +68,8 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     let nodes = add_nodes(scenario, &mut builder);
     let node = |name: &str| nodes[graph.node(name).expect("names are checked")];
     builder.multipath(scenario.routing == Routing::Ecmp);
-    let plans = plan(scenario, &graph, &nodes);
+    let recipes: Vec<_> = scenario.flows.iter().map(|flow| Recipe::new(&graph, flow)).collect();
+    let plans = plan(scenario, &graph, &nodes, &recipes);
 
     let mut links = Vec::new();
     for link in &scenario.links {
@@ -77,7 +80,13 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
         {
             let config = link_config(direction, |flow, reverse_data| {
                 let plan = plans.iter().find(|plan| plan.name == flow)?;
-                let key = flow_key(builder.addr(plan.client.0), plan, builder.addr(plan.server.0));
+                let key = FlowKey {
+                    src: builder.addr(plan.client.0),
+                    dst: builder.addr(plan.server.0),
+                    protocol: recipes[plan.entry].protocol(),
+                    src_port: plan.client.1,
+                    dst_port: plan.server.1,
+                };
                 Some(if reverse_data { key.reversed() } else { key })
             });
             let generator = seed.generator(&format!("link {name}"));
@@ -90,30 +99,22 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
         }
     }
 
-    let configs: Vec<_> = scenario
-        .flows
-        .iter()
-        .map(|flow| match &flow.protocol {
-            Protocol::Tcp(config) => Arc::new(Config::clone(config)),
-        })
-        .collect();
     let mut flows = Vec::with_capacity(plans.len());
     let mut arrivals = Arrivals::new(scenario, seed);
     for Plan { name, entry, spec, client, server } in plans {
-        let (here, there) =
-            ((builder.addr(client.0), client.1), (builder.addr(server.0), server.1));
-        let config = || configs[entry].clone();
         let generator = |role: &str| seed.generator(&format!("flow {name} {role}"));
         let start = Time::ZERO + spec.start + spread(spec.start_spread, || generator("start"));
         let start = start.saturating_add(arrivals.next(entry));
         let stop = spec.duration.map(|duration| start.saturating_add(duration));
-        let (client_app, server_app, sender) = apps(spec, generator);
+        let (client_app, server_app, sender) = apps(scenario, spec, &name, generator);
+        let [client_endpoint, server_endpoint] =
+            recipes[entry].endpoints(&nodes, [client.1, server.1], generator);
         let id = builder.flow(anabranch_sim::FlowSpec {
             name: name.clone(),
             client,
             server,
-            client_endpoint: Connection::client(config(), here, there, generator("client")),
-            server_endpoint: Connection::server(config(), there, here, generator("server")),
+            client_endpoint,
+            server_endpoint,
             client_app,
             server_app,
             start,
@@ -126,7 +127,7 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
 }
 
 /// Adds the nodes of `graph`, in its order.
-fn add_nodes(scenario: &Scenario, builder: &mut SimulationBuilder<Connection>) -> Vec<NodeId> {
+fn add_nodes(scenario: &Scenario, builder: &mut SimulationBuilder<Transport>) -> Vec<NodeId> {
     let mut nodes = Vec::new();
     for host in &scenario.hosts {
         let mut first = None;
@@ -147,10 +148,14 @@ fn add_nodes(scenario: &Scenario, builder: &mut SimulationBuilder<Connection>) -
 }
 
 /// Names the flows and gives each a port at both hosts.
-fn plan<'a>(scenario: &'a Scenario, graph: &Graph<'a>, nodes: &[NodeId]) -> Vec<Plan<'a>> {
+fn plan<'a>(
+    scenario: &'a Scenario,
+    graph: &Graph<'a>,
+    nodes: &[NodeId],
+    recipes: &[Recipe],
+) -> Vec<Plan<'a>> {
     let mut ports: BTreeMap<&str, u16> = BTreeMap::new();
-    let mut bind = |name: &str| {
-        let interface = graph.interface(name).expect("names are checked");
+    let mut bind = |interface: usize| {
         let next = ports.entry(graph.owner(interface)).or_insert(FIRST_PORT);
         *next += 1;
         (nodes[interface], *next - 1)
@@ -158,27 +163,32 @@ fn plan<'a>(scenario: &'a Scenario, graph: &Graph<'a>, nodes: &[NodeId]) -> Vec<
     let mut plans = Vec::new();
     for (entry, spec) in scenario.flows.iter().enumerate() {
         for name in spec.names() {
-            let (client, server) = (bind(&spec.from), bind(&spec.to));
+            let [client, server] = recipes[entry].primary().map(&mut bind);
             plans.push(Plan { name, entry, spec, client, server });
         }
     }
     plans
 }
 
-/// Key of the packets that the client of `plan` sends.
-fn flow_key(src: Addr, plan: &Plan<'_>, dst: Addr) -> FlowKey {
-    FlowKey { src, dst, protocol: TCP, src_port: plan.client.1, dst_port: plan.server.1 }
-}
-
 /// What the two sides do, and whose data the flow is about. `generator` makes
 /// the flow's generators by their roles.
-fn apps(spec: &FlowSpec, generator: impl Fn(&str) -> Generator) -> (App, App, Side) {
+fn apps(
+    scenario: &Scenario,
+    spec: &FlowSpec,
+    name: &str,
+    generator: impl Fn(&str) -> Generator,
+) -> (App, App, Side) {
     let size = match &spec.sizes {
         Some(sizes) => Some(sizes.draw(&mut generator("size"))),
         None => spec.size,
     };
     let (total, seed) = (size, || generator("traffic").next_u64());
     let traffic = match spec.workload {
+        Workload::Messages(ref messages) => {
+            let keep = keeps_deliveries(scenario, spec, name);
+            let messages = message_traffic(spec, messages, size, keep, seed());
+            return (App::Messages(Arc::new(messages)), App::MessageSink, Side::Client);
+        }
         Workload::Bulk => None,
         Workload::Constant { rate, chunk } => {
             Some((Traffic::Constant { rate, chunk, total }, Side::Client))
@@ -208,6 +218,39 @@ fn apps(spec: &FlowSpec, generator: impl Fn(&str) -> Generator) -> (App, App, Si
             (App::BulkAndSink { bytes: size }, App::BulkAndSink { bytes: reverse }, Side::Client)
         }
     }
+}
+
+fn message_traffic(
+    spec: &FlowSpec,
+    messages: &MessageSpec,
+    total: Option<u64>,
+    keep: bool,
+    seed: u64,
+) -> MessageTraffic {
+    let Protocol::Sctp(sctp) = &spec.protocol else { unreachable!("checked: messages have SCTP") };
+    MessageTraffic {
+        size: messages.size.clone(),
+        most: sctp.largest_message(),
+        count: messages.count,
+        total,
+        pace: match &messages.pace {
+            MessagePace::Saturated => Pace::Saturated,
+            MessagePace::Rate(rate) => Pace::Rate(*rate),
+            MessagePace::Every(time) => Pace::Every(*time),
+            MessagePace::At(dates) => Pace::At(dates.clone()),
+        },
+        streams: messages.streams,
+        unordered: messages.unordered,
+        lifetime: None,
+        retransmissions: None,
+        keep,
+        seed,
+    }
+}
+
+/// Something observes each message of the flow.
+fn keeps_deliveries(scenario: &Scenario, spec: &FlowSpec, name: &str) -> bool {
+    scenario.observe.iter().any(|it| it.what.is_of_messages() && it.means(&spec.name, name))
 }
 
 fn link_config(direction: &Direction, key: impl Fn(&str, bool) -> Option<FlowKey>) -> LinkConfig {

@@ -93,6 +93,13 @@ impl<'a> Graph<'a> {
         0..self.owners.len()
     }
 
+    /// All interfaces of the host that has this one.
+    pub(crate) fn siblings(&self, interface: usize) -> impl Iterator<Item = usize> + use<> {
+        let owner = self.owners[interface];
+        let first = self.index[owner];
+        first..first + self.owners[first..].iter().take_while(|it| **it == owner).count()
+    }
+
     /// Links lead from one interface to another; hosts do not forward.
     pub(crate) fn reaches(&self, from: usize, to: usize) -> bool {
         let direct = self.neighbours[from].contains(&(to as u32));

@@ -11,9 +11,11 @@ pub mod bench;
 pub mod build;
 mod capture;
 mod catalogue;
+mod endpoints;
 pub mod error;
 mod fields;
 mod graph;
+mod multihoming;
 pub mod overrides;
 mod pattern;
 pub mod quantity;
@@ -21,16 +23,18 @@ mod record;
 mod result;
 mod run;
 pub mod schema;
-mod sizes;
 mod topology;
 mod traces;
+pub mod transport;
 mod validate;
 mod warnings;
 
+pub use anabranch_sim::Sizes;
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
-pub use result::{FlowRow, LinkRow, NamedSeries, RegulatorRow, RunInfo, RunResult};
+pub use result::{
+    FlowRow, LinkRow, MessageRow, NamedSeries, PathRow, RegulatorRow, RunInfo, RunResult,
+};
 pub use run::{RunError, RunOptions, run, run_batch};
 pub use schema::{Scenario, load};
-pub use sizes::Sizes;
 pub use warnings::Warning;

@@ -3,18 +3,19 @@
 use crate::build::BuiltFlow;
 use crate::result::NamedSeries;
 use crate::schema::{Scenario, What};
+use crate::transport::Transport;
 use anabranch_sim::observe::{
-    Arrivals, Compression, CompressionRecorder, PacketRecorder, Quantity, QueueRecorder,
-    RegulatorRecorder, Series, SeriesRecorder,
+    Arrivals, Compression, CompressionRecorder, PacketRecorder, PathQuantity, PathRecorder,
+    Quantity, QueueRecorder, RegulatorRecorder, Series, SeriesRecorder,
 };
-use anabranch_sim::{Handle, LinkId, Side, Simulation};
-use anabranch_tcp::Connection;
+use anabranch_sim::{Handle, LinkId, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// Recorders attached to a simulation.
 pub(crate) struct Recorders {
     endpoints: Option<Handle<SeriesRecorder>>,
+    paths: Option<Handle<PathRecorder>>,
     /// One for the data of the flows' senders, one for data the other way.
     packets: [Option<Handle<PacketRecorder>>; 2],
     compression: Option<Handle<CompressionRecorder>>,
@@ -34,7 +35,7 @@ impl Recorders {
         scenario: &Scenario,
         flows: &[BuiltFlow],
         links: &[(String, LinkId)],
-        simulation: &mut Simulation<Connection>,
+        simulation: &mut Simulation<Transport>,
     ) -> Recorders {
         let mut of_flows = BTreeMap::new();
         let (mut of_links, mut of_regulators) = (BTreeMap::new(), BTreeMap::new());
@@ -51,9 +52,7 @@ impl Recorders {
                 continue;
             }
             for (i, flow) in flows.iter().enumerate() {
-                let entry = &scenario.flows[flow.entry].name;
-                let meant = observe.flow.as_ref().is_none_or(|n| n == entry || *n == flow.name);
-                if meant {
+                if observe.means(&scenario.flows[flow.entry].name, &flow.name) {
                     of_flows.insert((i, observe.what), observe.interval);
                 }
             }
@@ -67,14 +66,19 @@ impl Recorders {
         let mut endpoints = SeriesRecorder::new();
         let mut packets = [PacketRecorder::new(), PacketRecorder::new()];
         let mut compression = CompressionRecorder::new();
-        let mut queues = QueueRecorder::new();
-        let (mut any_endpoint, mut any_packets) = (false, [false; 2]);
+        let (mut queues, mut paths) = (QueueRecorder::new(), PathRecorder::new());
+        let (mut any_endpoint, mut any_path, mut any_packets) = (false, false, [false; 2]);
         for (&(i, what), &every) in &of_flows {
-            if what == What::Responses {
-                // The application keeps them.
+            if what == What::Responses || what.is_of_messages() {
+                // The applications keep them.
                 continue;
             }
             let flow = &flows[i];
+            if let Some(quantity) = path_quantity(what) {
+                paths.record(flow.id, flow.sender, quantity, every);
+                any_path = true;
+                continue;
+            }
             let sides = [flow.sender, flow.sender.peer()];
             for (j, side) in sides.into_iter().enumerate().take(if two_way[i] { 2 } else { 1 }) {
                 match quantity(what) {
@@ -101,6 +105,7 @@ impl Recorders {
         let any_compression = of_flows.keys().any(|(_, what)| *what == What::AckCompression);
         Recorders {
             endpoints: any_endpoint.then(|| simulation.attach(endpoints)),
+            paths: any_path.then(|| simulation.attach(paths)),
             packets: [
                 any_packets[0].then(|| simulation.attach(forward)),
                 any_packets[1].then(|| simulation.attach(back)),
@@ -120,13 +125,28 @@ impl Recorders {
         &self,
         flows: &[BuiltFlow],
         links: &[(String, LinkId)],
-        simulation: &Simulation<Connection>,
+        simulation: &Simulation<Transport>,
     ) -> Vec<NamedSeries> {
         let mut out = Vec::new();
         for &(i, what) in self.of_flows.keys() {
             let flow = &flows[i];
             if what == What::Responses {
                 out.extend(responses(flow, simulation));
+                continue;
+            }
+            if what.is_of_messages() {
+                out.extend(messages(flow, what, simulation));
+                continue;
+            }
+            if let Some(quantity) = path_quantity(what) {
+                let recorder = self.paths.map(|handle| simulation.observer(handle));
+                let end = simulation.now();
+                let all = recorder.map(|it| it.series(flow.id, flow.sender, quantity, end));
+                out.extend(all.into_iter().flatten().map(|(peer, series)| {
+                    let peer = simulation.node_name(NodeId(peer.0));
+                    let name = format!("{}.{peer}.{}", flow.name, what.name());
+                    step_function(name, &series.time, &series.value)
+                }));
                 continue;
             }
             let sides = [
@@ -197,9 +217,21 @@ fn quantity(what: What) -> Option<Quantity> {
         What::Srtt => Some(Quantity::Srtt),
         What::InFlight => Some(Quantity::InFlight),
         What::Received => Some(Quantity::Received),
-        What::Packets | What::AckCompression | What::Responses | What::Queue | What::Regulator => {
-            None
-        }
+        _ => None,
+    }
+}
+
+/// What the recorder of paths calls it.
+fn path_quantity(what: What) -> Option<PathQuantity> {
+    match what {
+        What::PathCwnd => Some(PathQuantity::Cwnd),
+        What::PathSsthresh => Some(PathQuantity::Ssthresh),
+        What::PathInFlight => Some(PathQuantity::InFlight),
+        What::PathSrtt => Some(PathQuantity::Srtt),
+        What::PathRto => Some(PathQuantity::Rto),
+        What::PathErrors => Some(PathQuantity::Errors),
+        What::PathState => Some(PathQuantity::State),
+        _ => None,
     }
 }
 
@@ -214,7 +246,7 @@ fn step_function(name: String, time: &[Time], value: &[f64]) -> NamedSeries {
 
 /// When the responses to a flow's requests were whole, and how long after the
 /// request.
-fn responses(flow: &BuiltFlow, simulation: &Simulation<Connection>) -> Option<NamedSeries> {
+fn responses(flow: &BuiltFlow, simulation: &Simulation<Transport>) -> Option<NamedSeries> {
     let exchanges = simulation.exchanges(flow.id);
     let whole: Vec<_> = exchanges.iter().filter_map(|(from, to)| Some((*from, (*to)?))).collect();
     let taken = whole.iter().map(|(from, to)| (*to - *from).as_secs_f64());
@@ -229,6 +261,27 @@ fn responses(flow: &BuiltFlow, simulation: &Simulation<Connection>) -> Option<Na
 /// The series of how ACKs and data bunch.
 fn named(it: Compression) -> [(&'static str, Series); 3] {
     [("ack_gaps", it.gaps), ("ack_bunches", it.bunches), ("bursts", it.bursts)]
+}
+
+/// A series for each stream: when each message was read, and its delay or its
+/// wait.
+fn messages(
+    flow: &BuiltFlow,
+    what: What,
+    simulation: &Simulation<Transport>,
+) -> impl Iterator<Item = NamedSeries> {
+    let mut streams: BTreeMap<u16, NamedSeries> = BTreeMap::new();
+    for delivery in simulation.deliveries(flow.id) {
+        let stream = delivery.stream;
+        let series = streams.entry(stream).or_insert_with(|| NamedSeries {
+            name: format!("{}.stream-{stream}.{}", flow.name, what.name()),
+            ..NamedSeries::default()
+        });
+        let span = if what == What::MessageDelay { delivery.delay } else { delivery.waited };
+        series.time_s.push(delivery.at.as_secs_f64());
+        series.value.push(span.as_secs_f64());
+    }
+    streams.into_values()
 }
 
 fn packet_series(

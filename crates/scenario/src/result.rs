@@ -15,6 +15,10 @@ pub struct RunResult {
     pub links: Vec<LinkRow>,
     /// The regulators in the order of their links.
     pub regulators: Vec<RegulatorRow>,
+    /// The paths of flows whose transport has several.
+    pub paths: Vec<PathRow>,
+    /// The messages of flows that have some.
+    pub messages: Vec<MessageRow>,
     /// About the run itself.
     pub run: RunInfo,
 }
@@ -50,6 +54,55 @@ pub struct FlowRow {
     pub closed: Option<&'static str>,
     /// Octets that arrived other than they were sent (flows of real octets).
     pub wrong_octets: u64,
+}
+
+/// What became of the messages of a flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MessageRow {
+    /// The flow.
+    pub flow: String,
+    /// Made by the application.
+    pub made: u64,
+    /// Read by the peer's.
+    pub delivered: u64,
+    /// Mean time from being made to being read, of those that were.
+    pub delay_s: Option<f64>,
+    /// The longest.
+    pub longest_delay_s: Option<f64>,
+    /// Mean time that they were complete at the receiver and waited for
+    /// earlier ones of their stream (head-of-line blocking).
+    pub wait_s: Option<f64>,
+    /// The longest.
+    pub longest_wait_s: Option<f64>,
+}
+
+/// A path of a flow, as the sender of its data saw it at the end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PathRow {
+    /// The flow.
+    pub flow: String,
+    /// The sender's interface.
+    pub from: String,
+    /// The peer's.
+    pub to: String,
+    /// `unconfirmed`, `active`, `potentially-failed` or `inactive`.
+    pub state: &'static str,
+    /// Packets with data sent.
+    pub packets: u64,
+    /// Reductions of the window for missing reports.
+    pub fast_retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Heartbeats sent.
+    pub heartbeats: u64,
+    /// Errors in a row.
+    pub errors: u32,
+    /// Congestion window, in octets.
+    pub cwnd: u64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt_s: Option<f64>,
+    /// Retransmission timeout.
+    pub rto_s: f64,
 }
 
 /// A direction of a link and its counters.

@@ -4,12 +4,14 @@ use crate::build::{Built, BuiltFlow, build};
 use crate::capture::Capture;
 use crate::graph::Graph;
 use crate::record::Recorders;
-use crate::result::{FlowRow, LinkRow, RegulatorRow, RunInfo, RunResult};
+use crate::result::{FlowRow, LinkRow, MessageRow, PathRow, RegulatorRow, RunInfo, RunResult};
+use crate::transport::Transport;
 use crate::{InputError, Scenario};
-use anabranch_endpoint::{CloseReason, GENERATOR, Seed};
+use anabranch_endpoint::{CloseReason, Endpoint, GENERATOR, PathState, Seed};
 use anabranch_sim::observe::ConservationChecker;
-use anabranch_sim::{BuildError, Side};
-use anabranch_units::Time;
+use anabranch_sim::{BuildError, MessageTotals, NodeId, Side, Simulation};
+use anabranch_units::{Span, Time};
+use anabranch_wire::Addr;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -145,6 +147,11 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
         series: recorders.series(&flows, &links, &simulation),
         links: links.iter().map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),
+        messages: flows
+            .iter()
+            .filter_map(|flow| Some(message_row(flow, simulation.message_totals(flow.id)?)))
+            .collect(),
+        paths: flows.iter().flat_map(|flow| path_rows(flow, &simulation)).collect(),
         run: RunInfo {
             version: env!("CARGO_PKG_VERSION"),
             seed: seed.seed,
@@ -213,6 +220,49 @@ fn flow_row(
         }),
         wrong_octets: result.wrong_octets,
     }
+}
+
+fn message_row(flow: &BuiltFlow, totals: MessageTotals) -> MessageRow {
+    let of_delivered = |span: Span| (totals.delivered > 0).then(|| span.as_secs_f64());
+    let mean = |sum| of_delivered(sum).map(|seconds| seconds / totals.delivered as f64);
+    MessageRow {
+        flow: flow.name.clone(),
+        made: totals.made,
+        delivered: totals.delivered,
+        delay_s: mean(totals.delay),
+        longest_delay_s: of_delivered(totals.longest_delay),
+        wait_s: mean(totals.waited),
+        longest_wait_s: of_delivered(totals.longest_wait),
+    }
+}
+
+/// The paths of a flow, from its sender.
+fn path_rows<'a>(
+    flow: &'a BuiltFlow,
+    simulation: &'a Simulation<Transport>,
+) -> impl Iterator<Item = PathRow> + 'a {
+    let endpoint = simulation.endpoint(flow.id, flow.sender);
+    let name = |addr: Addr| simulation.node_name(NodeId(addr.0)).to_owned();
+    let paths = (0..).map_while(|path| endpoint.observe_path(path));
+    paths.map(move |path| PathRow {
+        flow: flow.name.clone(),
+        from: name(path.local),
+        to: name(path.remote),
+        state: match path.state {
+            PathState::Unconfirmed => "unconfirmed",
+            PathState::Active => "active",
+            PathState::PotentiallyFailed => "potentially-failed",
+            PathState::Inactive => "inactive",
+        },
+        packets: path.packets,
+        fast_retransmits: path.fast_retransmits,
+        timeouts: path.timeouts,
+        heartbeats: path.heartbeats,
+        errors: path.errors,
+        cwnd: path.cwnd,
+        srtt_s: path.srtt.map(|srtt| srtt.as_secs_f64()),
+        rto_s: path.rto.as_secs_f64(),
+    })
 }
 
 /// Wall clock and CPU time of this thread, for reports only.

@@ -7,13 +7,16 @@
 
 mod connection;
 mod flow;
+mod form;
 pub(crate) mod host;
 mod impairment;
 mod link;
+mod messages;
 mod observe;
 mod queue;
 mod recovery;
 mod regulator;
+mod sctp;
 mod tcp;
 mod traffic;
 mod transmitter;
@@ -23,12 +26,14 @@ pub use flow::{FlowSpec, Protocol};
 pub use host::HostSpec;
 pub use impairment::{Impairment, Mishap};
 pub use link::{Direction, LinkSpec};
+pub use messages::{MessagePace, MessageSpec};
 pub use observe::{Observe, What};
+pub use sctp::SctpSpec;
 pub use traffic::Workload;
 
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use crate::{InputError, overrides, pattern, topology, traces, validate};
+use crate::{InputError, multihoming, overrides, pattern, topology, traces, validate};
 use anabranch_units::Span;
 use toml::{Table, Value};
 
@@ -131,7 +136,7 @@ impl Scenario {
 
     fn read(table: &Table) -> Result<Scenario, InputError> {
         let f = Fields::new("", table);
-        let scenario = Scenario {
+        let mut scenario = Scenario {
             name: f.text("name")?.unwrap_or("").to_owned(),
             duration: f.quantity("duration")?,
             seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
@@ -144,6 +149,7 @@ impl Scenario {
             observe: f.tables("observe")?.iter().map(Observe::read).collect::<Result<_, _>>()?,
         };
         f.finish()?;
+        multihoming::complete(&mut scenario);
         validate::check(&scenario)?;
         Ok(scenario)
     }

@@ -4,6 +4,7 @@
 use crate::InputError;
 use crate::build::FIRST_PORT;
 use crate::graph::Graph;
+use crate::multihoming;
 use crate::quantity::LONGEST_S;
 use crate::schema::{LinkSpec, Mishap, Scenario, What};
 use std::collections::BTreeMap;
@@ -120,8 +121,8 @@ fn check_flows(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
 /// A path of links between the two interfaces of each flow.
 fn check_reachability(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
     for (i, flow) in s.flows.iter().enumerate() {
-        let ends = [&flow.from, &flow.to].map(|name| graph.interface(name));
-        let [Some(from), Some(to)] = ends else { continue };
+        let [client, server] = multihoming::interfaces(graph, flow, &format!("flows[{i}]"))?;
+        let (from, to) = (client[0], server[0]);
         if !graph.reaches(from, to) {
             let leads = |node: &usize| graph.reaches(from, *node);
             let others: Vec<_> = graph.interfaces().filter(leads).collect();
@@ -133,6 +134,7 @@ fn check_reachability(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError>
             };
             return Err(InputError::field(format!("flows[{i}].to"), &flow.to, allowed));
         }
+        multihoming::ends(graph, flow, &format!("flows[{i}]"))?;
     }
     Ok(())
 }

@@ -115,6 +115,7 @@ impl Regulated<'_> {
 fn min_rto(flow: &FlowSpec) -> Span {
     match &flow.protocol {
         Protocol::Tcp(config) => config.rto.min,
+        Protocol::Sctp(spec) => spec.config.rto.min,
     }
 }
 

@@ -2,14 +2,17 @@
 //! set; an application answers its endpoint's events with commands. One whose
 //! traffic takes time also has dates of its own.
 
+use crate::messages::{Channel, MessageTraffic};
 use crate::traffic::{Source, Traffic};
+use anabranch_endpoint::message::Refusal;
 use anabranch_endpoint::{ByteStream, CloseReason, Event};
 use anabranch_units::Time;
 use anabranch_wire::pattern;
+use std::sync::Arc;
 
 /// Description of an application. Every application reads what arrives at
 /// once.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum App {
     /// Writes this many octets at once (`None`: without end), then closes.
     Bulk {
@@ -25,6 +28,11 @@ pub enum App {
     },
     /// Writes what its traffic allows when it allows it, then closes.
     Traffic(Traffic),
+    /// The client of a flow over a transport with messages: sends these, then
+    /// closes.
+    Messages(Arc<MessageTraffic>),
+    /// Its server: reads messages; closes when the peer has closed.
+    MessageSink,
 }
 
 impl App {
@@ -32,8 +40,9 @@ impl App {
     pub(crate) fn target(&self) -> u64 {
         match self {
             App::Bulk { bytes } | App::BulkAndSink { bytes } => bytes.unwrap_or(u64::MAX),
-            App::Sink => 0,
+            App::Sink | App::MessageSink => 0,
             App::Traffic(traffic) => traffic.total(),
+            App::Messages(messages) => Channel::new(messages.clone()).total(),
         }
     }
 }
@@ -47,7 +56,7 @@ const ENDLESS: u64 = 1 << 60;
 #[derive(Debug)]
 pub(crate) struct AppState {
     /// Octets to write, `u64::MAX` without end; or, with traffic, the number of
-    /// the source that says how many.
+    /// the source that says how many; or, with messages, that of the channel.
     target: u64,
     /// Octets written.
     written: u64,
@@ -63,16 +72,25 @@ pub(crate) struct AppState {
 }
 
 /// What all applications share: a buffer for streams of real octets, and the
-/// traffic of those that have some.
+/// traffic and messages of those that have some.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub buf: Vec<u8>,
     pub sources: Vec<Source>,
+    pub channels: Vec<Channel>,
 }
 
 impl Stage {
     pub(crate) fn new() -> Stage {
-        Stage { buf: vec![0; 16 * 1024], sources: Vec::new() }
+        Stage { buf: vec![0; 16 * 1024], sources: Vec::new(), channels: Vec::new() }
+    }
+
+    /// The number of the channel of a flow whose client is this.
+    pub(crate) fn open(&mut self, client: &App) -> usize {
+        if let App::Messages(messages) = client {
+            self.channels.push(Channel::new(messages.clone()));
+        }
+        self.channels.len().saturating_sub(1)
     }
 }
 
@@ -88,9 +106,17 @@ const ESTABLISHED: u8 = 8;
 const OVER: u8 = 16;
 /// A source says how many octets may be written.
 const SOURCED: u8 = 32;
+/// It sends or reads the messages of a channel.
+const MESSAGES: u8 = 64;
 
 impl AppState {
-    pub(crate) fn new(app: App, peer: App, octets: bool, stage: &mut Stage) -> AppState {
+    pub(crate) fn new(
+        app: &App,
+        peer: &App,
+        channel: usize,
+        octets: bool,
+        stage: &mut Stage,
+    ) -> AppState {
         let mut state = AppState {
             target: app.target(),
             written: 0,
@@ -104,9 +130,13 @@ impl AppState {
         if let App::Traffic(traffic) = app {
             state.target = stage.sources.len() as u64;
             state.set(SOURCED, true);
-            stage.sources.push(Source::new(traffic));
+            stage.sources.push(Source::new(*traffic));
         }
-        state.set(SINK, app == App::Sink);
+        if matches!(app, App::Messages(_) | App::MessageSink) {
+            state.target = channel as u64;
+            state.set(MESSAGES, true);
+        }
+        state.set(SINK, matches!(app, App::Sink | App::MessageSink));
         state.set(OCTETS, octets);
         state.set(OVER, state.expected == 0 || state.expected == u64::MAX);
         state
@@ -118,7 +148,21 @@ impl AppState {
         if let Some(source) = self.source(stage) {
             source.start(now);
         }
-        self.write(endpoint, stage);
+        if let Some(channel) = self.sender(stage) {
+            channel.start(now);
+        }
+        self.write(now, endpoint, stage);
+    }
+
+    /// The messages that it sends or reads.
+    pub(crate) fn channel<'a>(&self, stage: &'a Stage) -> Option<&'a Channel> {
+        self.is(MESSAGES).then(|| &stage.channels[self.target as usize])
+    }
+
+    /// The messages that it sends.
+    fn sender<'a>(&self, stage: &'a mut Stage) -> Option<&'a mut Channel> {
+        let sends = self.bits & (MESSAGES | SINK) == MESSAGES;
+        sends.then(|| &mut stage.channels[self.target as usize])
     }
 
     fn source<'a>(&self, stage: &'a mut Stage) -> Option<&'a mut Source> {
@@ -128,7 +172,11 @@ impl AppState {
     /// When to call [`AppState::handle_timeout`].
     #[inline]
     pub(crate) fn due(&self, stage: &Stage) -> Time {
-        if self.is(SOURCED) { stage.sources[self.target as usize].due() } else { Time::NEVER }
+        match self.bits & (SOURCED | MESSAGES | SINK) {
+            SOURCED => stage.sources[self.target as usize].due(),
+            MESSAGES => stage.channels[self.target as usize].due(),
+            _ => Time::NEVER,
+        }
     }
 
     /// The application's own date has come.
@@ -140,8 +188,10 @@ impl AppState {
     ) {
         if let Some(source) = self.source(stage) {
             source.handle_timeout(now);
-            self.write(endpoint, stage);
+        } else if let Some(channel) = self.sender(stage) {
+            channel.handle_timeout(now);
         }
+        self.write(now, endpoint, stage);
     }
 
     /// Of an application that makes requests: when it made each, and when the
@@ -158,9 +208,13 @@ impl AppState {
                 return;
             }
             source.stop();
-            if !self.is(CLOSED) && self.closed.is_none() {
-                self.set(CLOSED, true);
-                endpoint.close();
+            self.close(endpoint);
+            return;
+        }
+        if let Some(channel) = self.sender(stage) {
+            if !channel.has_end() {
+                channel.stop();
+                self.close(endpoint);
             }
             return;
         }
@@ -182,19 +236,22 @@ impl AppState {
         match event {
             Event::Connected => {
                 self.set(ESTABLISHED, true);
-                self.write(endpoint, stage);
+                self.write(now, endpoint, stage);
             }
-            Event::Writable => self.write(endpoint, stage),
+            Event::Writable => self.write(now, endpoint, stage),
             Event::Readable => {
                 self.read(now, endpoint, stage);
                 self.answer(now, endpoint, stage);
+                if !endpoint.has_half_close() {
+                    // What came may have been all that it waited for.
+                    self.write(now, endpoint, stage);
+                }
             }
             Event::PeerClosed => {
                 self.read(now, endpoint, stage);
                 self.answer(now, endpoint, stage);
-                if self.is(SINK) && !self.is(CLOSED) {
-                    self.set(CLOSED, true);
-                    endpoint.close();
+                if self.is(SINK) || !endpoint.has_half_close() {
+                    self.close(endpoint);
                 }
             }
             Event::Closed(reason) => self.closed = Some(reason),
@@ -237,9 +294,19 @@ impl AppState {
         (is_finite && is_complete && has_data).then(|| client.last.max(server.last))
     }
 
-    fn write<E: ByteStream>(&mut self, endpoint: &mut E, stage: &mut Stage) {
+    fn close<E: ByteStream>(&mut self, endpoint: &mut E) {
+        if !self.is(CLOSED) && self.closed.is_none() {
+            self.set(CLOSED, true);
+            endpoint.close();
+        }
+    }
+
+    fn write<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         if self.is(CLOSED) || self.is(SINK) {
             return;
+        }
+        if self.is(MESSAGES) {
+            return self.send(now, endpoint, stage);
         }
         let (target, is_all) = match self.source(stage) {
             None => (self.target, true),
@@ -259,9 +326,30 @@ impl AppState {
         } else if self.written < target.min(ENDLESS) {
             self.written += endpoint.write(target.min(ENDLESS) - self.written);
         }
-        if self.written == target && is_all {
+        let expects_more = self.received < self.expected;
+        if self.written == target && is_all && (endpoint.has_half_close() || !expects_more) {
             self.set(CLOSED, true);
             endpoint.close();
+        }
+    }
+
+    /// Sends the messages that the endpoint takes.
+    fn send<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
+        let octets = self.is(OCTETS);
+        let Some(channel) = self.sender(stage) else { return };
+        let messages = endpoint.messages().expect("messages need a transport that has them");
+        let mut written = 0;
+        while let Some(message) = channel.next(now, octets) {
+            match messages.send_message(message) {
+                Ok(()) => written += channel.on_taken(),
+                Err(Refusal::Full) => break,
+                Err(Refusal::Never) => channel.stop(),
+            }
+        }
+        let is_over = channel.is_over();
+        self.written += written;
+        if is_over {
+            self.close(endpoint);
         }
     }
 
@@ -269,13 +357,21 @@ impl AppState {
     fn answer<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         let received = self.received;
         if self.source(stage).is_some_and(|source| source.on_received(now, received) > 0) {
-            self.write(endpoint, stage);
+            self.write(now, endpoint, stage);
         }
     }
 
     fn read<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         let before = self.received;
-        if self.is(OCTETS) {
+        if self.is(MESSAGES) {
+            let channel = &mut stage.channels[self.target as usize];
+            let messages = endpoint.messages().expect("messages need a transport that has them");
+            while let Some(message) = messages.receive_message() {
+                let wrong = channel.on_delivered(now, &message);
+                self.wrong = self.wrong.saturating_add(wrong.min(u16::MAX as usize) as u16);
+                self.received += message.payload.len() as u64;
+            }
+        } else if self.is(OCTETS) {
             let buf = &mut stage.buf;
             loop {
                 let taken = endpoint.read_octets(buf);
@@ -304,7 +400,7 @@ impl AppState {
 }
 
 /// How many octets, read from `position` on, are not the pattern's.
-fn mismatches(position: u64, octets: &[u8]) -> usize {
+pub(crate) fn mismatches(position: u64, octets: &[u8]) -> usize {
     if pattern::verify(position, octets).is_ok() {
         return 0;
     }

@@ -265,17 +265,18 @@ impl<E: ByteStream> SimulationBuilder<E> {
     pub fn flow(&mut self, spec: FlowSpec<E>) -> FlowId {
         let id = FlowId(self.flows.len() as u32);
         assert!(id.0 < 1 << 30, "a simulation has fewer than 2^30 flows");
-        let (client, server) = (spec.client_app, spec.server_app);
+        let (client, server) = (&spec.client_app, &spec.server_app);
+        let channel = self.stage.open(client);
         let name = self.intern(spec.name);
         self.flows.push(Flow { start: spec.start, name });
         self.bound.push([spec.client, spec.server]);
         self.endpoints.push(Hosted {
             endpoint: spec.client_endpoint,
-            app: AppState::new(client, server, spec.octets, &mut self.stage),
+            app: AppState::new(client, server, channel, spec.octets, &mut self.stage),
         });
         self.endpoints.push(Hosted {
             endpoint: spec.server_endpoint,
-            app: AppState::new(server, client, spec.octets, &mut self.stage),
+            app: AppState::new(server, client, channel, spec.octets, &mut self.stage),
         });
         if spec.start == Time::NEVER {
             let flow = self.flow_names[name as usize].clone();

@@ -11,9 +11,10 @@ use crate::fabric::Fabric;
 pub use crate::fabric::NodeDrops;
 use crate::flow::{FlowId, FlowResult, Side};
 use crate::host::HostTask;
-use crate::observe::{Handle, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
+use crate::messages::{Delivery, MessageTotals};
+use crate::observe::{Handle, Observer, Observers, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::ports::Ports;
-use anabranch_endpoint::{ByteStream, Observation};
+use anabranch_endpoint::{ByteStream, Endpoint, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Body, Packet};
@@ -162,6 +163,18 @@ impl<E: ByteStream> Simulation<E> {
     /// was whole.
     pub fn exchanges(&self, flow: FlowId) -> &[(Time, Option<Time>)] {
         self.hosted(flow, Side::Client).app.exchanges(&self.stage)
+    }
+
+    /// Of a flow whose client sends messages: what became of them.
+    pub fn message_totals(&self, flow: FlowId) -> Option<MessageTotals> {
+        let channel = self.hosted(flow, Side::Client).app.channel(&self.stage)?;
+        Some(channel.totals())
+    }
+
+    /// The messages that were read, in that order, where they are kept.
+    pub fn deliveries(&self, flow: FlowId) -> &[Delivery] {
+        let channel = self.hosted(flow, Side::Client).app.channel(&self.stage);
+        channel.map_or(&[], |channel| channel.deliveries())
     }
 
     /// The name of a flow.
@@ -365,8 +378,8 @@ impl<E: ByteStream> Simulation<E> {
                 break;
             }
         }
-        if self.fabric.observers.endpoints() {
-            self.fabric.observers.endpoint(now, flow, side, &endpoint.observe());
+        if self.fabric.observers.states() {
+            tell(endpoint, now, owner(index), &mut self.fabric.observers);
         }
         endpoint.poll_timeout().min(app.due(&self.stage))
     }
@@ -389,6 +402,18 @@ fn port(packet: &Packet) -> u16 {
         Body::Sctp(sctp) => sctp.dst_port,
         // Protocols without ports: the endpoint at port 0.
         Body::Other { .. } => 0,
+    }
+}
+
+/// Tells the observers the state of an endpoint.
+fn tell(endpoint: &impl Endpoint, now: Time, (flow, side): (FlowId, Side), to: &mut Observers) {
+    if to.endpoints() {
+        to.endpoint(now, flow, side, &endpoint.observe());
+    }
+    if to.paths() {
+        for path in (0..).map_while(|path| endpoint.observe_path(path)) {
+            to.path(now, flow, side, &path);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use super::Measurement;
 use super::process::{Stopwatch, resident};
 use crate::InputError;
+use crate::transport::Transport;
 use anabranch_endpoint::Seed;
 use anabranch_sim::{App, FlowSpec, LinkConfig, Simulation, SimulationBuilder};
 use anabranch_tcp::{Config, Connection};
@@ -41,7 +42,7 @@ pub(super) fn measure(count: usize) -> Result<Measurement, InputError> {
     Ok(m)
 }
 
-type Idle = (Simulation<Connection>, Vec<anabranch_sim::FlowId>);
+type Idle = (Simulation<Transport>, Vec<anabranch_sim::FlowId>);
 
 fn build(count: usize) -> Result<Idle, anabranch_sim::BuildError> {
     let seed = Seed { seed: 1, replication: 0 };
@@ -65,18 +66,10 @@ fn build(count: usize) -> Result<Idle, anabranch_sim::BuildError> {
                 name: "idle".to_owned(),
                 client: (a, port),
                 server: (b, port),
-                client_endpoint: Connection::client(
-                    config.clone(),
-                    here,
-                    there,
-                    generator("client"),
-                ),
-                server_endpoint: Connection::server(
-                    config.clone(),
-                    there,
-                    here,
-                    generator("server"),
-                ),
+                client_endpoint:
+                    Connection::client(config.clone(), here, there, generator("client")).into(),
+                server_endpoint:
+                    Connection::server(config.clone(), there, here, generator("server")).into(),
                 // Both read only: nobody writes, nobody closes.
                 client_app: App::Sink,
                 server_app: App::Sink,

@@ -1,11 +1,12 @@
 //! Traffic: who sends what to whom, with which transport.
 
+use super::sctp::{self, SctpSpec};
 use super::tcp;
 use super::traffic::{self, Workload};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use crate::sizes::Sizes;
+use anabranch_sim::Sizes;
 use anabranch_tcp::Config;
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
@@ -49,6 +50,8 @@ pub struct FlowSpec {
 pub enum Protocol {
     /// RFC 9293, both ends alike.
     Tcp(Box<Config>),
+    /// RFC 9260, both ends alike.
+    Sctp(Box<SctpSpec>),
 }
 
 impl Protocol {
@@ -56,6 +59,7 @@ impl Protocol {
     pub fn name(&self) -> &'static str {
         match self {
             Protocol::Tcp(_) => "tcp",
+            Protocol::Sctp(_) => "sctp",
         }
     }
 }
@@ -73,8 +77,18 @@ impl FlowSpec {
     }
 
     pub(super) fn read(f: &Fields<'_>) -> Result<FlowSpec, InputError> {
-        f.choice("protocol", &[("tcp", ())])?;
-        let tcp = f.table("tcp")?;
+        let is_sctp = f.choice("protocol", &[("tcp", false), ("sctp", true)])?.unwrap_or(false);
+        let (tcp, sctp) = (f.table("tcp")?, f.table("sctp")?);
+        if tcp.is_some() && is_sctp {
+            return Err(f.error("tcp", "none in a flow over SCTP, whose options are in `sctp`"));
+        }
+        if sctp.is_some() && !is_sctp {
+            return Err(f.error("sctp", "none unless `protocol` is \"sctp\""));
+        }
+        let protocol = match is_sctp {
+            true => Protocol::Sctp(Box::new(sctp::read(sctp.as_ref())?)),
+            false => Protocol::Tcp(Box::new(tcp.map_or(Ok(Config::default()), tcp::read)?)),
+        };
         let octets = |n: Option<Bytes>| n.map(|n| n.0);
         let flow = FlowSpec {
             name: f.required_text("name", "a name for the flow")?.to_owned(),
@@ -90,7 +104,7 @@ impl FlowSpec {
             start_spread: f.quantity("start_spread")?.unwrap_or(Span::ZERO),
             arrivals: traffic::read_arrivals(f)?,
             octets: f.boolean("octets")?.unwrap_or(false),
-            protocol: Protocol::Tcp(Box::new(tcp.map_or(Ok(Config::default()), tcp::read)?)),
+            protocol,
         };
         f.finish()?;
         flow.check(f)?;
@@ -113,6 +127,36 @@ impl FlowSpec {
             let field = if self.size.is_some() { "size" } else { "sizes" };
             return Err(f.error(field, "none with requests, whose sizes are in `traffic`"));
         }
+        self.check_messages(f)
+    }
+
+    /// Checks what a message may be in this flow.
+    fn check_messages(&self, f: &Fields<'_>) -> Result<(), InputError> {
+        let Workload::Messages(messages) = &self.workload else { return Ok(()) };
+        let wrong = |field: &str, value: String, allowed: String| {
+            Err(InputError::field(f.path(&format!("traffic.{field}")), value, allowed))
+        };
+        let Protocol::Sctp(sctp) = &self.protocol else {
+            let allowed = "bulk, constant, on-off, requests; messages over SCTP alone";
+            return wrong("kind", "messages".into(), allowed.into());
+        };
+        let (c, streams) = (&sctp.config, messages.streams);
+        let most = c.outbound_streams.min(c.inbound_streams);
+        if streams > most {
+            let allowed = format!("at most {most}, of which `sctp` has the limits");
+            return wrong("streams", streams.to_string(), allowed);
+        }
+        let (most, size) = (sctp.largest_message(), &messages.size);
+        if let Sizes::Constant { mean } = size
+            && *mean > most.into()
+        {
+            let allowed = format!("at most {}, what both buffers hold", Bytes(most.into()));
+            return wrong("size", Bytes(*mean).to_string(), allowed);
+        }
+        if messages.has_end() && (self.size.is_some() || self.sizes.is_some()) {
+            let field = if self.size.is_some() { "size" } else { "sizes" };
+            return Err(f.error(field, "none beside `count` or `at` of the messages"));
+        }
         Ok(())
     }
 
@@ -120,6 +164,7 @@ impl FlowSpec {
     pub fn has_end(&self) -> bool {
         match self.workload {
             Workload::Requests { count, .. } => count.is_some(),
+            Workload::Messages(ref messages) if messages.has_end() => true,
             _ => self.size.is_some() || self.sizes.is_some(),
         }
     }
@@ -158,6 +203,7 @@ impl FlowSpec {
         put("protocol", self.protocol.name().into());
         match &self.protocol {
             Protocol::Tcp(config) => put("tcp", Value::Table(tcp::write(config))),
+            Protocol::Sctp(spec) => put("sctp", Value::Table(sctp::write(spec))),
         }
         table
     }

@@ -38,6 +38,26 @@ pub enum What {
     AckCompression,
     /// Time from a request to its whole response, seconds.
     Responses,
+    /// Time from making to reading each message, by stream, seconds.
+    MessageDelay,
+    /// How long each message was complete and waited for earlier ones of its
+    /// stream, by stream, seconds.
+    MessageWait,
+    /// Congestion window of each path of the data sender, octets.
+    PathCwnd,
+    /// Slow-start threshold of each, octets.
+    PathSsthresh,
+    /// Outstanding octets on each.
+    PathInFlight,
+    /// Smoothed round-trip time of each, seconds.
+    PathSrtt,
+    /// Retransmission timeout of each, seconds.
+    PathRto,
+    /// Errors in a row on each.
+    PathErrors,
+    /// State of each: 0 unconfirmed, 1 active, 2 potentially failed,
+    /// 3 inactive.
+    PathState,
     /// Packets in a link's queue.
     Queue,
     /// Packets that a regulator holds, and the delay that it gives them.
@@ -59,6 +79,27 @@ impl What {
             "gaps between ACKs in transmission times of data, bunches of ACKs, bursts of data",
         ),
         ("responses", What::Responses, "time from each request to its whole response, seconds"),
+        (
+            "message_delay",
+            What::MessageDelay,
+            "time from making to reading each message, by stream, seconds",
+        ),
+        (
+            "message_wait",
+            What::MessageWait,
+            "time each message waited, complete, for earlier ones of its stream, seconds",
+        ),
+        ("path_cwnd", What::PathCwnd, "congestion window of each path, octets"),
+        ("path_ssthresh", What::PathSsthresh, "slow-start threshold of each path, octets"),
+        ("path_in_flight", What::PathInFlight, "octets outstanding on each path"),
+        ("path_srtt", What::PathSrtt, "smoothed round-trip time of each path, seconds"),
+        ("path_rto", What::PathRto, "retransmission timeout of each path, seconds"),
+        ("path_errors", What::PathErrors, "errors in a row on each path"),
+        (
+            "path_state",
+            What::PathState,
+            "0 unconfirmed, 1 active, 2 potentially failed, 3 inactive, of each path",
+        ),
         ("queue", What::Queue, "packets waiting in a link's queue"),
         (
             "regulator",
@@ -67,6 +108,11 @@ impl What {
         ),
     ];
 
+    /// It is recorded for each message, not over time.
+    pub fn is_of_messages(self) -> bool {
+        matches!(self, What::MessageDelay | What::MessageWait)
+    }
+
     /// The name in scenarios and in the names of series.
     pub fn name(self) -> &'static str {
         What::ALL.iter().find(|(_, what, _)| *what == self).map_or("", |(name, ..)| name)
@@ -74,6 +120,11 @@ impl What {
 }
 
 impl Observe {
+    /// It is about the flow `name` of this entry, if about flows at all.
+    pub fn means(&self, entry: &str, name: &str) -> bool {
+        self.flow.as_ref().is_none_or(|flow| flow == entry || flow == name)
+    }
+
     pub(super) fn read(f: &Fields<'_>) -> Result<Observe, InputError> {
         let choices: Vec<_> = What::ALL.iter().map(|(name, what, _)| (*name, *what)).collect();
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
@@ -87,10 +138,9 @@ impl Observe {
         if observe.interval == Some(Span::ZERO) {
             return Err(f.error("interval", "a time of at least 1 ps"));
         }
-        if matches!(what, What::Packets | What::AckCompression | What::Responses)
-            && observe.interval.is_some()
-        {
-            return Err(f.error("interval", "no interval; every packet is recorded"));
+        let by_event = matches!(what, What::Packets | What::AckCompression | What::Responses);
+        if (by_event || what.is_of_messages()) && observe.interval.is_some() {
+            return Err(f.error("interval", "no interval; every one is recorded"));
         }
         let of_link = matches!(what, What::Queue | What::Regulator);
         if of_link && observe.flow.is_some() {

@@ -187,7 +187,7 @@ fn a_scenario_says_what_it_says() {
     );
     assert_eq!((link.forward.impairments.len(), link.reverse.impairments.len()), (2, 1));
     assert_eq!((s.links[0].name.as_str(), s.links[0].reverse_name.as_str()), ("a-r", "r-a"));
-    let Protocol::Tcp(config) = &s.flows[0].protocol;
+    let Protocol::Tcp(config) = &s.flows[0].protocol else { panic!("TCP") };
     assert_eq!(config.initial_ssthresh, Some(14_600));
     assert_eq!(s.flows[1].names().collect::<Vec<_>>(), ["g-0", "g-1", "g-2"]);
 }
@@ -290,12 +290,12 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "test.toml: field `flows[0].count`: value `0`: allowed: a whole number from 1 to ",
         ),
         (
-            "flows.0.protocol=sctp",
-            "test.toml: field `flows[0].protocol`: value `sctp`: allowed: tcp",
+            "flows.0.protocol=udp",
+            "test.toml: field `flows[0].protocol`: value `udp`: allowed: tcp, sctp",
         ),
         (
             "observe.0.what=goodput",
-            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, ack-compression, responses, queue",
+            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, ack-compression, responses, message_delay, message_wait, path_cwnd, path_ssthresh, path_in_flight, path_srtt, path_rto, path_errors, path_state, queue",
         ),
         (
             "observe.1.link=x",
@@ -416,7 +416,7 @@ proptest! {
         flow.size = size;
         flow.count = 1;
         flow.octets = switches[0];
-        let Protocol::Tcp(config) = &mut flow.protocol;
+        let Protocol::Tcp(config) = &mut flow.protocol else { panic!("TCP") };
         config.mss = mss;
         config.timestamps = switches[1];
         config.window_scale = switches[2];

@@ -1,17 +1,18 @@
 //! What flows send, where it is not one stream written at once: `traffic`,
 //! `sizes` and `arrivals`.
 
+use super::messages::MessageSpec;
 use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use crate::sizes::Sizes;
+use anabranch_sim::Sizes;
 use anabranch_sim::{Duration, DurationLaw};
 use anabranch_units::{Bytes, Rate, Span};
 use toml::{Table, Value};
 
 /// How the client of a flow writes.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub enum Workload {
     /// All at once.
     #[default]
@@ -45,6 +46,8 @@ pub enum Workload {
         /// Time between a response and the next request.
         think: Duration,
     },
+    /// Messages, over a transport that has them.
+    Messages(MessageSpec),
 }
 
 const LAWS: [(&str, DurationLaw); 3] = [
@@ -53,13 +56,13 @@ const LAWS: [(&str, DurationLaw); 3] = [
     ("pareto", DurationLaw::Pareto(1.5)),
 ];
 /// What is written at a time, unless the traffic says otherwise.
-const CHUNK: Bytes = Bytes(1000);
+pub(super) const CHUNK: Bytes = Bytes(1000);
 const MOST_REQUESTS: u64 = 1_000_000_000;
 
 impl Workload {
     pub(super) fn read(f: &Fields<'_>) -> Result<Workload, InputError> {
         let Some(t) = f.table("traffic")? else { return Ok(Workload::Bulk) };
-        let kinds = "bulk, constant, on-off, requests";
+        let kinds = "bulk, constant, on-off, requests, messages";
         let workload = match t.text("kind")?.ok_or_else(|| t.error("kind", kinds))? {
             "bulk" => Workload::Bulk,
             "constant" => Workload::Constant { rate: rate(&t)?, chunk: chunk(&t)? },
@@ -75,6 +78,7 @@ impl Workload {
                 count: t.integer("count", 1..=MOST_REQUESTS)?,
                 think: duration(&t, "think", Some(Span::ZERO))?,
             },
+            "messages" => Workload::Messages(MessageSpec::read(&t)?),
             _ => return Err(t.error("kind", kinds)),
         };
         t.finish()?;
@@ -110,17 +114,18 @@ impl Workload {
                 }
                 put("think", write_duration(think));
             }
+            Workload::Messages(messages) => messages.write(&mut table),
         }
         Some(Value::Table(table))
     }
 }
 
-fn rate(t: &Fields<'_>) -> Result<Rate, InputError> {
+pub(super) fn rate(t: &Fields<'_>) -> Result<Rate, InputError> {
     t.quantity("rate")?.ok_or_else(|| t.error("rate", Rate::ALLOWED))
 }
 
 /// Octets, at least one.
-fn octets(t: &Fields<'_>, name: &'static str) -> Result<u64, InputError> {
+pub(super) fn octets(t: &Fields<'_>, name: &'static str) -> Result<u64, InputError> {
     let octets: Option<Bytes> = t.quantity(name)?;
     let octets = octets.map(|it| it.0).filter(|n| (1..=1 << 50).contains(n));
     octets.ok_or_else(|| t.error(name, "from 1 B to 1 PiB"))
@@ -133,7 +138,7 @@ fn chunk(t: &Fields<'_>) -> Result<u32, InputError> {
 }
 
 /// A time such as "10 ms", or `{ mean = "10 ms", law = "exponential" }`.
-fn duration(
+pub(super) fn duration(
     t: &Fields<'_>,
     name: &'static str,
     default: Option<Span>,
@@ -169,7 +174,7 @@ fn positive(
     }
 }
 
-fn write_duration(duration: &Duration) -> Value {
+pub(super) fn write_duration(duration: &Duration) -> Value {
     let mean = Value::from(duration.mean.write());
     let (law, shape) = match duration.law {
         DurationLaw::Constant => return mean,
@@ -187,7 +192,12 @@ fn write_duration(duration: &Duration) -> Value {
 
 /// The field `sizes`.
 pub(super) fn read_sizes(f: &Fields<'_>) -> Result<Option<Sizes>, InputError> {
-    let Some(s) = f.table("sizes")? else { return Ok(None) };
+    read_law(f, "sizes")
+}
+
+/// A law of sizes in the field `name`.
+pub(super) fn read_law(f: &Fields<'_>, name: &'static str) -> Result<Option<Sizes>, InputError> {
+    let Some(s) = f.table(name)? else { return Ok(None) };
     let laws = "constant, exponential, pareto, lognormal, empirical";
     let mean = || octets(&s, "mean");
     let number = |name| s.number(name)?.ok_or_else(|| s.error(name, "a number"));

@@ -1,8 +1,7 @@
 //! The window algorithm of a flow and its options. Each option is listed once;
 //! the list serves for reading and for writing.
 
-mod form;
-
+use super::form::Form;
 use crate::InputError;
 use crate::fields::Fields;
 use anabranch_congestion::ack_clocked::Common;
@@ -10,7 +9,6 @@ use anabranch_congestion::{
     ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
     SsthreshFrom,
 };
-use form::Form;
 use toml::Value;
 
 const SSTHRESH_FROM: [(&str, SsthreshFrom); 2] =

@@ -5,6 +5,7 @@ mod check;
 mod compression;
 mod hash;
 mod packets;
+mod paths;
 mod queue;
 mod recording;
 mod regulator;
@@ -15,13 +16,14 @@ pub use check::ConservationChecker;
 pub use compression::{Compression, CompressionRecorder};
 pub use hash::TraceHash;
 pub use packets::{Arrivals, PacketRecorder, Sends};
+pub use paths::{PathQuantity, PathRecorder};
 pub use queue::QueueRecorder;
 pub use recording::Series;
 pub use regulator::RegulatorRecorder;
 pub use series::{Quantity, SeriesRecorder};
 
 use crate::flow::{FlowId, Side};
-use anabranch_endpoint::Observation;
+use anabranch_endpoint::{Observation, PathObservation};
 use anabranch_network::{DropReason, Link, LinkId, NodeId, Regulator};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
@@ -35,6 +37,8 @@ pub struct Interests {
     pub packets: bool,
     /// [`Observer::endpoint`].
     pub endpoints: bool,
+    /// [`Observer::path`].
+    pub paths: bool,
     /// [`Observer::after_event`].
     pub events: bool,
 }
@@ -110,6 +114,9 @@ pub trait Observer {
     /// An endpoint was handled.
     fn endpoint(&mut self, _now: Time, _flow: FlowId, _side: Side, _state: &Observation) {}
 
+    /// An endpoint was handled that has this path.
+    fn path(&mut self, _now: Time, _flow: FlowId, _side: Side, _state: &PathObservation) {}
+
     /// An event was handled. `in_network` is the number of packets in the
     /// arena.
     fn after_event(
@@ -167,6 +174,7 @@ impl Observers {
         let interests = observer.interests();
         self.any.packets |= interests.packets;
         self.any.endpoints |= interests.endpoints;
+        self.any.paths |= interests.paths;
         self.any.events |= interests.events;
         self.list.push((interests, Box::new(observer)));
         Handle { index: self.list.len() - 1, kind: PhantomData }
@@ -194,6 +202,18 @@ impl Observers {
         self.any.endpoints
     }
 
+    /// Somebody listens to paths.
+    #[inline]
+    pub(crate) fn paths(&self) -> bool {
+        self.any.paths
+    }
+
+    /// Somebody listens to endpoints or to paths.
+    #[inline]
+    pub(crate) fn states(&self) -> bool {
+        self.any.endpoints | self.any.paths
+    }
+
     /// Somebody wants to be called after every event.
     #[inline]
     pub(crate) fn events(&self) -> bool {
@@ -209,6 +229,12 @@ impl Observers {
     pub(crate) fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, state: &Observation) {
         for (_, it) in self.list.iter_mut().filter(|it| it.0.endpoints) {
             it.observer().endpoint(now, flow, side, state);
+        }
+    }
+
+    pub(crate) fn path(&mut self, now: Time, flow: FlowId, side: Side, state: &PathObservation) {
+        for (_, it) in self.list.iter_mut().filter(|it| it.0.paths) {
+            it.observer().path(now, flow, side, state);
         }
     }
 

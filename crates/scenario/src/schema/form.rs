@@ -3,6 +3,7 @@
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use anabranch_units::Bytes;
 use std::fmt::Display;
 use std::mem::discriminant;
 use std::ops::RangeInclusive;
@@ -95,8 +96,103 @@ impl Form<'_> {
         choices: &[(&str, T)],
         value: &mut T,
     ) -> Result<(), InputError> {
-        let word = |v: &T| super::super::tcp::word(choices, v).into();
+        let word = |v: &T| super::tcp::word(choices, v).into();
         self.field(name, value, |f| f.choice(name, choices), word)
+    }
+
+    /// A number of octets.
+    pub(super) fn octets<N>(&mut self, name: &'static str, value: &mut N) -> Result<(), InputError>
+    where
+        N: TryFrom<u64> + Into<u64> + Copy,
+    {
+        self.field(name, value, |f| read_octets(f, name), |v| write_octets(*v))
+    }
+
+    /// A number of octets that may be absent.
+    pub(super) fn octets_or_none<N>(
+        &mut self,
+        name: &'static str,
+        value: &mut Option<N>,
+    ) -> Result<(), InputError>
+    where
+        N: TryFrom<u64> + Into<u64> + Copy,
+    {
+        match (self, value) {
+            (Form::Read(f), value) => *value = read_octets(f, name)?.or(*value),
+            (Form::Write(table), Some(value)) => {
+                table.insert(name.to_owned(), write_octets(*value));
+            }
+            (Form::Write(_), None) => {}
+        }
+        Ok(())
+    }
+
+    /// A whole number, or `false` for none.
+    pub(super) fn integer_or_off<N>(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<N>,
+        value: &mut Option<N>,
+    ) -> Result<(), InputError>
+    where
+        N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy,
+    {
+        let read = |f: &Fields<'_>| f.integer(name, range);
+        self.or_off(name, value, read, |v| Value::Integer((*v).into()))
+    }
+
+    /// A quantity, or `false` for none.
+    pub(super) fn quantity_or_off<Q: Quantity>(
+        &mut self,
+        name: &'static str,
+        value: &mut Option<Q>,
+    ) -> Result<(), InputError> {
+        self.or_off(name, value, |f| f.quantity(name), |v| v.write().into())
+    }
+
+    fn or_off<T>(
+        &mut self,
+        name: &'static str,
+        value: &mut Option<T>,
+        read: impl FnOnce(&Fields<'_>) -> Result<Option<T>, InputError>,
+        write: impl FnOnce(&T) -> Value,
+    ) -> Result<(), InputError> {
+        match self {
+            Form::Read(f) if f.get(name).and_then(Value::as_bool) == Some(false) => *value = None,
+            Form::Read(f) => {
+                let or_off =
+                    |e: InputError| InputError { allowed: format!("false, or {}", e.allowed), ..e };
+                if let Some(given) = read(f).map_err(or_off)? {
+                    *value = Some(given);
+                }
+            }
+            Form::Write(table) => {
+                let written = value.as_ref().map_or(Value::Boolean(false), write);
+                table.insert(name.to_owned(), written);
+            }
+        }
+        Ok(())
+    }
+
+    /// A table with what `options` lists.
+    pub(super) fn table(
+        &mut self,
+        name: &'static str,
+        options: impl FnOnce(&mut Form<'_>) -> Result<(), InputError>,
+    ) -> Result<(), InputError> {
+        match self {
+            Form::Read(f) => {
+                let Some(inner) = f.table(name)? else { return Ok(()) };
+                options(&mut Form::Read(&inner))?;
+                inner.finish()
+            }
+            Form::Write(table) => {
+                let mut inner = Form::Write(Table::new());
+                options(&mut inner)?;
+                table.insert(name.to_owned(), inner.into_value());
+                Ok(())
+            }
+        }
     }
 
     /// One of `kinds` by its name, or a table with the name in the field `key`
@@ -190,4 +286,17 @@ impl Form<'_> {
         }
         Ok(())
     }
+}
+
+fn read_octets<N: TryFrom<u64>>(
+    f: &Fields<'_>,
+    name: &'static str,
+) -> Result<Option<N>, InputError> {
+    let most = || f.error(name, format!("0 B to {}", Bytes(u64::MAX >> (64 - 8 * size_of::<N>()))));
+    let octets: Option<Bytes> = f.quantity(name)?;
+    octets.map(|octets| N::try_from(octets.0).map_err(|_| most())).transpose()
+}
+
+fn write_octets<N: Into<u64>>(octets: N) -> Value {
+    Bytes(octets.into()).write().into()
 }

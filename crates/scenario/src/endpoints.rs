@@ -1,0 +1,86 @@
+//! The two endpoints of a flow, from its description.
+
+use crate::graph::Graph;
+use crate::multihoming::{self, Ends};
+use crate::schema::{FlowSpec, Protocol};
+use crate::transport::Transport;
+use anabranch_endpoint::Generator;
+use anabranch_sctp::Association;
+use anabranch_sim::NodeId;
+use anabranch_tcp::Connection;
+use anabranch_wire::Addr;
+use std::sync::Arc;
+
+/// What the endpoints of all flows of an entry share.
+pub(crate) struct Recipe {
+    ends: Ends,
+    options: Options,
+}
+
+enum Options {
+    Tcp(Arc<anabranch_tcp::Config>),
+    Sctp(Arc<anabranch_sctp::Config>),
+}
+
+impl Recipe {
+    /// For the flows of an entry that was checked.
+    pub(crate) fn new(graph: &Graph<'_>, flow: &FlowSpec) -> Recipe {
+        let ends = multihoming::ends(graph, flow, "").expect("checked when it was read");
+        let options = match &flow.protocol {
+            Protocol::Tcp(config) => Options::Tcp(Arc::new(config.as_ref().clone())),
+            Protocol::Sctp(spec) => Options::Sctp(Arc::new(spec.config.clone())),
+        };
+        Recipe { ends, options }
+    }
+
+    /// The interfaces of the primary path, by their numbers in the graph.
+    pub(crate) fn primary(&self) -> [usize; 2] {
+        [self.ends.client[0], self.ends.server[0]]
+    }
+
+    /// IP protocol number.
+    pub(crate) fn protocol(&self) -> u8 {
+        match self.options {
+            Options::Tcp(_) => 6,
+            Options::Sctp(_) => 132,
+        }
+    }
+
+    /// Client and server with these ports; `nodes` are those of the graph, and
+    /// `generator` makes the flow's generators by their roles.
+    pub(crate) fn endpoints(
+        &self,
+        nodes: &[NodeId],
+        ports: [u16; 2],
+        generator: impl Fn(&str) -> Generator,
+    ) -> [Transport; 2] {
+        let addr = |interface: &usize| Addr(nodes[*interface].0);
+        let [client, server] = [&self.ends.client, &self.ends.server]
+            .map(|side| side.iter().map(addr).collect::<Vec<_>>());
+        let generators = ["client", "server"].map(generator);
+        let [of_client, of_server] = generators;
+        match &self.options {
+            Options::Tcp(config) => {
+                let (here, there) = ((client[0], ports[0]), (server[0], ports[1]));
+                [
+                    Connection::client(config.clone(), here, there, of_client).into(),
+                    Connection::server(config.clone(), there, here, of_server).into(),
+                ]
+            }
+            Options::Sctp(config) => {
+                let (here, there) = ((&client[..], ports[0]), (&server[..], ports[1]));
+                let [from_client, from_server] = [&self.ends.from_client, &self.ends.from_server]
+                    .map(|pairs| pairs.iter().map(|(to, own)| (addr(to), addr(own))).collect());
+                let (from_client, from_server): (Vec<_>, Vec<_>) = (from_client, from_server);
+                [
+                    Association::client(config.clone(), here, there, of_client)
+                        .with_sources(&from_client)
+                        .into(),
+                    Association::server(config.clone(), there, here, of_server)
+                        .with_sources(&from_server)
+                        .into(),
+                ]
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Messages of an SCTP flow: the traffic of kind `messages`.
+
+use super::traffic::{self, CHUNK};
+use crate::InputError;
+use crate::fields::Fields;
+use crate::quantity::Quantity;
+use anabranch_sim::{Duration, Sizes};
+use anabranch_units::{Rate, Span};
+use std::sync::Arc;
+use toml::{Table, Value};
+
+/// Messages from the client of a flow to its server.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MessageSpec {
+    /// Draws the size of each.
+    pub size: Sizes,
+    /// How many; `None` for no such end.
+    pub count: Option<u64>,
+    /// When they are made.
+    pub pace: MessagePace,
+    /// They go on so many streams, in turn.
+    pub streams: u16,
+    /// Delivered as soon as they are complete.
+    pub unordered: bool,
+}
+
+/// When messages are made.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MessagePace {
+    /// As soon as the send buffer takes them.
+    Saturated,
+    /// At a constant rate of octets.
+    Rate(Rate),
+    /// With such times between them.
+    Every(Duration),
+    /// At these times after the start.
+    At(Arc<[Span]>),
+}
+
+const ORDERS: [(&str, bool); 2] = [("ordered", false), ("unordered", true)];
+const MOST_MESSAGES: u64 = 1_000_000_000;
+
+impl MessageSpec {
+    pub(super) fn read(t: &Fields<'_>) -> Result<MessageSpec, InputError> {
+        let size = match t.get("size") {
+            Some(Value::Table(_)) => traffic::read_law(t, "size")?,
+            Some(_) => Some(Sizes::Constant { mean: traffic::octets(t, "size")? }),
+            None => None,
+        };
+        Ok(MessageSpec {
+            size: size.unwrap_or(Sizes::Constant { mean: CHUNK.0 }),
+            count: t.integer("count", 1..=MOST_MESSAGES)?,
+            pace: MessagePace::read(t)?,
+            streams: t.integer("streams", 1..=u16::MAX)?.unwrap_or(1),
+            unordered: t.choice("order", &ORDERS)?.unwrap_or(false),
+        })
+    }
+
+    pub(super) fn write(&self, table: &mut Table) {
+        let mut put = |name: &str, value: Value| {
+            table.insert(name.to_owned(), value);
+        };
+        put("kind", "messages".into());
+        put("size", traffic::write_sizes(&self.size));
+        if let Some(count) = self.count {
+            put("count", Value::Integer(count as i64));
+        }
+        match &self.pace {
+            MessagePace::Saturated => {}
+            MessagePace::Rate(rate) => put("rate", rate.write().into()),
+            MessagePace::Every(time) => put("interval", traffic::write_duration(time)),
+            MessagePace::At(dates) => {
+                put("at", Value::Array(dates.iter().map(|it| it.write().into()).collect()));
+            }
+        }
+        put("streams", Value::Integer(self.streams.into()));
+        put("order", super::tcp::word(&ORDERS, &self.unordered).into());
+    }
+
+    /// It is known how much is sent in all.
+    pub(super) fn has_end(&self) -> bool {
+        self.count.is_some() || matches!(self.pace, MessagePace::At(_))
+    }
+}
+
+impl MessagePace {
+    fn read(t: &Fields<'_>) -> Result<MessagePace, InputError> {
+        let given = ["rate", "interval", "at"].map(|name| t.get(name).map(|_| name));
+        let mut given = given.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (None, _) => Ok(MessagePace::Saturated),
+            (_, Some(second)) => Err(t.error(second, "one of `rate`, `interval` and `at`")),
+            (Some("rate"), None) => Ok(MessagePace::Rate(traffic::rate(t)?)),
+            (Some("interval"), None) => {
+                Ok(MessagePace::Every(traffic::duration(t, "interval", None)?))
+            }
+            (Some(_), None) => {
+                let allowed = "times that do not go back, such as [\"0 s\", \"1.5 s\"]";
+                let texts = t.texts("at")?.unwrap_or_default();
+                let dates: Option<Vec<Span>> = texts.iter().map(|it| Span::parse(it)).collect();
+                let ascends = |dates: &Vec<Span>| dates.is_sorted() && !dates.is_empty();
+                let dates = dates.filter(ascends).ok_or_else(|| t.error("at", allowed))?;
+                Ok(MessagePace::At(dates.into()))
+            }
+        }
+    }
+}

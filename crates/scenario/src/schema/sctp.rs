@@ -1,0 +1,301 @@
+//! The options of SCTP: [`anabranch_sctp::Config`] from and to TOML.
+
+use super::form::Form;
+use super::window;
+use crate::InputError;
+use crate::fields::Fields;
+use crate::quantity::{Amount, Packets, Quantity};
+use anabranch_sctp::policy::DESTINATIONS;
+use anabranch_sctp::{Config, Destination, InitialWindow, Jitter, PRESETS, Window};
+use toml::{Table, Value};
+
+/// SCTP of a flow, both ends alike.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SctpSpec {
+    /// The options of the association.
+    pub config: Config,
+    /// The interface of the host `to` that data goes to; `None` for the one
+    /// that `to` means.
+    pub primary: Option<String>,
+    /// Further interfaces of both hosts; `None` for all.
+    pub alternates: Option<Vec<String>>,
+}
+
+impl SctpSpec {
+    /// The largest message that the sender's buffer takes and the receiver's
+    /// can hold.
+    pub fn largest_message(&self) -> u32 {
+        let sent = u32::try_from(self.config.send_buffer).unwrap_or(u32::MAX);
+        sent.min(self.config.receive_buffer)
+    }
+}
+
+const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
+    ("rfc2960", InitialWindow::Rfc2960),
+    ("rfc4960", InitialWindow::Rfc4960),
+    ("rfc9260", InitialWindow::Rfc9260),
+];
+const JITTERS: [(&str, Jitter); 3] =
+    [("rto", Jitter::Rto), ("interval", Jitter::Interval), ("none", Jitter::None)];
+
+/// Reads the table `sctp` of a flow, or what an absent one means.
+pub(super) fn read(f: Option<&Fields<'_>>) -> Result<SctpSpec, InputError> {
+    let mut spec = SctpSpec { config: Config::default(), primary: None, alternates: None };
+    let Some(f) = f else { return Ok(spec) };
+    let presets = PRESETS.map(|name| (name, Config::preset(name)));
+    spec.config = f.choice("preset", &presets)?.flatten().unwrap_or_default();
+    spec.primary = f.text("primary")?.map(str::to_owned);
+    spec.alternates = f.texts("alternates")?;
+    options(&mut Form::Read(f), &mut spec.config)?;
+    f.finish()?;
+    let wrong =
+        |e: anabranch_sctp::ConfigError| InputError::field(f.path(e.field), e.value, e.allowed);
+    spec.config.validate().map_err(wrong)?;
+    Ok(spec)
+}
+
+/// Writes all options.
+pub(super) fn write(spec: &SctpSpec) -> Table {
+    let mut form = Form::Write(Table::new());
+    // Writing has no wrong input.
+    let _ = options(&mut form, &mut spec.config.clone());
+    let Value::Table(mut table) = form.into_value() else { return Table::new() };
+    if let Some(primary) = &spec.primary {
+        table.insert("primary".into(), primary.as_str().into());
+    }
+    if let Some(alternates) = &spec.alternates {
+        let names = alternates.iter().map(|name| Value::from(name.as_str())).collect();
+        table.insert("alternates".into(), Value::Array(names));
+    }
+    table
+}
+
+fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    form.octets("mtu", &mut c.mtu)?;
+    form.integer("ip_header", 20..=40, &mut c.ip_header)?;
+    form.octets_or_none("message_size", &mut c.message_size)?;
+    form.integer("outbound_streams", 1..=u16::MAX, &mut c.outbound_streams)?;
+    form.integer("inbound_streams", 1..=u16::MAX, &mut c.inbound_streams)?;
+    form.octets("receive_buffer", &mut c.receive_buffer)?;
+    form.octets("send_buffer", &mut c.send_buffer)?;
+    window(form, &mut c.window)?;
+    initial_window(form, &mut c.initial_window)?;
+    initial_ssthresh(form, c)?;
+    form.boolean("slow_start_at_threshold", &mut c.slow_start_at_threshold)?;
+    form.integer("ssthresh_floor", 1..=100, &mut c.ssthresh_floor)?;
+    form.integer("missing_reports", 1..=100, &mut c.missing_reports)?;
+    form.boolean("highest_newly_acked", &mut c.highest_newly_acked)?;
+    form.boolean("fast_recovery", &mut c.fast_recovery)?;
+    form.integer_or_off("max_burst", 1..=1000, &mut c.max_burst)?;
+    form.integer("sack_frequency", 1..=255, &mut c.sack_frequency)?;
+    form.quantity("sack_delay", &mut c.sack_delay)?;
+    form.table("rto", |form| {
+        form.quantity("initial", &mut c.rto.initial)?;
+        form.quantity("min", &mut c.rto.min)?;
+        form.quantity("max", &mut c.rto.max)?;
+        form.quantity("granularity", &mut c.rto.granularity)
+    })?;
+    form.integer("path_max_retrans", 0..=1_000_000, &mut c.path_max_retrans)?;
+    form.integer("association_max_retrans", 0..=1_000_000, &mut c.association_max_retrans)?;
+    form.integer("max_init_retransmits", 0..=1_000_000, &mut c.max_init_retransmits)?;
+    form.integer_or_off("potentially_failed", 0..=1_000_000, &mut c.potentially_failed)?;
+    form.quantity_or_off("heartbeat_interval", &mut c.heartbeat_interval)?;
+    form.choice("heartbeat_jitter", &JITTERS, &mut c.heartbeat_jitter)?;
+    form.boolean("confirm_paths", &mut c.confirm_paths)?;
+    let destinations: Vec<_> = DESTINATIONS
+        .iter()
+        .filter_map(|(name, ..)| Some((*name, Destination::from_name(name)?)))
+        .collect();
+    form.choice("destination", &destinations, &mut c.destination)?;
+    form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
+    form.boolean("timestamps", &mut c.timestamps)?;
+    form.boolean("heartbeat_after_rto", &mut c.heartbeat_after_rto)?;
+    form.quantity("cookie_life", &mut c.cookie_life)
+}
+
+/// `"standard"`, or a window algorithm as TCP has them.
+fn window(form: &mut Form<'_>, value: &mut Window) -> Result<(), InputError> {
+    match form {
+        Form::Read(f) => match f.get("window").and_then(Value::as_str) {
+            Some("standard") => *value = Window::Standard,
+            _ => {
+                let algorithm =
+                    window::read(f).map_err(|error| match error.field.ends_with("window") {
+                        true => {
+                            InputError { allowed: format!("standard, {}", error.allowed), ..error }
+                        }
+                        false => error,
+                    })?;
+                if let Some(algorithm) = algorithm {
+                    *value = Window::Algorithm(algorithm);
+                }
+            }
+        },
+        Form::Write(table) => {
+            let written = match value {
+                Window::Standard => "standard".into(),
+                Window::Algorithm(algorithm) => window::write(algorithm),
+            };
+            table.insert("window".into(), written);
+        }
+    }
+    Ok(())
+}
+
+fn initial_window(form: &mut Form<'_>, value: &mut InitialWindow) -> Result<(), InputError> {
+    match form {
+        Form::Read(f) => {
+            let Some(text) = f.text("initial_window")? else { return Ok(()) };
+            let named = INITIAL_WINDOWS.iter().find(|(name, _)| *name == text).map(|it| it.1);
+            let window = named.or_else(|| Packets::parse(text).map(|n| InitialWindow::Mtus(n.0)));
+            let allowed = "rfc2960, rfc4960, rfc9260, or a number of MTUs such as \"2 packets\"";
+            *value = window.ok_or_else(|| f.error("initial_window", allowed))?;
+        }
+        Form::Write(table) => {
+            let text = match value {
+                InitialWindow::Mtus(n) => Packets(*n).write(),
+                named => super::tcp::word(&INITIAL_WINDOWS, named),
+            };
+            table.insert("initial_window".into(), text.into());
+        }
+    }
+    Ok(())
+}
+
+fn initial_ssthresh(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    match form {
+        Form::Read(f) => {
+            c.initial_ssthresh = match f.quantity("initial_ssthresh")? {
+                None => c.initial_ssthresh,
+                Some(Amount::Octets(n)) => Some(n),
+                Some(Amount::Packets(n)) => Some(u64::from(n) * u64::from(c.mtu)),
+            };
+        }
+        Form::Write(table) => {
+            if let Some(ssthresh) = c.initial_ssthresh {
+                let text = anabranch_units::Bytes(ssthresh).write();
+                table.insert("initial_ssthresh".into(), text.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_congestion::Algorithm;
+    use anabranch_units::Span;
+
+    fn read_text(text: &str) -> Result<Config, InputError> {
+        let table = text.parse().expect("the test's TOML");
+        super::read(Some(&Fields::new("flows[0].sctp", &table))).map(|spec| spec.config)
+    }
+
+    /// Each option away from its default: read as meant, and read back from
+    /// what is written.
+    #[test]
+    fn options_are_read_and_written() {
+        let d = Config::default();
+        let cubic = Algorithm::from_name("cubic").expect("there is one");
+        let rto = anabranch_endpoint::RtoBounds { min: Span::from_millis(200), ..d.rto };
+        let cases: Vec<(&str, Config)> = vec![
+            ("preset = \"rfc2960\"", Config::rfc2960()),
+            ("preset = \"rfc4960\"", Config::rfc4960()),
+            ("mtu = \"9000 B\"", Config { mtu: 9000, ..d.clone() }),
+            ("ip_header = 40", Config { ip_header: 40, ..d.clone() }),
+            ("message_size = \"100 B\"", Config { message_size: Some(100), ..d.clone() }),
+            ("outbound_streams = 300", Config { outbound_streams: 300, ..d.clone() }),
+            ("inbound_streams = 3", Config { inbound_streams: 3, ..d.clone() }),
+            ("receive_buffer = \"64 KiB\"", Config { receive_buffer: 65_536, ..d.clone() }),
+            ("send_buffer = \"64 KiB\"", Config { send_buffer: 65_536, ..d.clone() }),
+            ("window = \"cubic\"", Config { window: Window::Algorithm(cubic), ..d.clone() }),
+            ("window = \"standard\"", d.clone()),
+            (
+                "initial_window = \"rfc2960\"",
+                Config { initial_window: InitialWindow::Rfc2960, ..d.clone() },
+            ),
+            (
+                "initial_window = \"10 packets\"",
+                Config { initial_window: InitialWindow::Mtus(10), ..d.clone() },
+            ),
+            (
+                "initial_ssthresh = \"20 packets\"",
+                Config { initial_ssthresh: Some(30_000), ..d.clone() },
+            ),
+            (
+                "slow_start_at_threshold = false",
+                Config { slow_start_at_threshold: false, ..d.clone() },
+            ),
+            ("ssthresh_floor = 2", Config { ssthresh_floor: 2, ..d.clone() }),
+            ("missing_reports = 4", Config { missing_reports: 4, ..d.clone() }),
+            ("highest_newly_acked = false", Config { highest_newly_acked: false, ..d.clone() }),
+            ("fast_recovery = false", Config { fast_recovery: false, ..d.clone() }),
+            ("max_burst = false", Config { max_burst: None, ..d.clone() }),
+            ("max_burst = 8", Config { max_burst: Some(8), ..d.clone() }),
+            ("sack_frequency = 1", Config { sack_frequency: 1, ..d.clone() }),
+            ("sack_delay = \"100 ms\"", Config { sack_delay: Span::from_millis(100), ..d.clone() }),
+            ("rto = { min = \"200 ms\" }", Config { rto, ..d.clone() }),
+            ("path_max_retrans = 2", Config { path_max_retrans: 2, ..d.clone() }),
+            ("association_max_retrans = 4", Config { association_max_retrans: 4, ..d.clone() }),
+            ("max_init_retransmits = 4", Config { max_init_retransmits: 4, ..d.clone() }),
+            ("potentially_failed = 0", Config { potentially_failed: Some(0), ..d.clone() }),
+            ("heartbeat_interval = false", Config { heartbeat_interval: None, ..d.clone() }),
+            (
+                "heartbeat_interval = \"5 s\"",
+                Config { heartbeat_interval: Some(Span::from_secs(5)), ..d.clone() },
+            ),
+            (
+                "heartbeat_jitter = \"interval\"",
+                Config { heartbeat_jitter: Jitter::Interval, ..d.clone() },
+            ),
+            ("confirm_paths = false", Config { confirm_paths: false, ..d.clone() }),
+            (
+                "destination = \"all-same\"",
+                Config { destination: Destination::AllSame, ..d.clone() },
+            ),
+            (
+                "multiple_fast_retransmit = true",
+                Config { multiple_fast_retransmit: true, ..d.clone() },
+            ),
+            ("timestamps = true", Config { timestamps: true, ..d.clone() }),
+            ("heartbeat_after_rto = true", Config { heartbeat_after_rto: true, ..d.clone() }),
+            ("cookie_life = \"5 s\"", Config { cookie_life: Span::from_secs(5), ..d }),
+        ];
+        for (text, expected) in cases {
+            let config = read_text(text).unwrap();
+            assert_eq!(config, expected, "{text}");
+            let spec = SctpSpec { config, primary: None, alternates: None };
+            let written = super::write(&spec).to_string();
+            assert_eq!(read_text(&written).unwrap(), expected, "{written}");
+            assert!(!written.contains("preset"), "{written}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_field_and_what_is_allowed() {
+        for (text, field, allowed) in [
+            ("preset = \"rfc1\"", "preset", "rfc2960, rfc4960, rfc9260"),
+            ("mtu = \"100 B\"", "mtu", "512 B to 65535 B"),
+            ("mtu = 1500", "mtu", "a whole number of octets"),
+            ("ip_header = 30", "ip_header", "20 (IPv4) or 40 (IPv6)"),
+            ("message_size = \"0 B\"", "message_size", "1 B to what fits a packet"),
+            ("receive_buffer = \"5 GB\"", "receive_buffer", "0 B to 4294967295 B"),
+            ("window = \"newreno\"", "window", "standard, reno,"),
+            ("window = { algorithm = \"x\" }", "window.algorithm", "reno,"),
+            ("initial_window = \"rfc6928\"", "initial_window", "rfc2960, rfc4960, rfc9260, or"),
+            ("max_burst = 0", "max_burst", "false, or a whole number from 1 to 1000"),
+            ("potentially_failed = 6", "potentially_failed", "at most path_max_retrans"),
+            ("heartbeat_interval = true", "heartbeat_interval", "false, or a time"),
+            ("rto = { min = \"0 s\" }", "rto.min", "more than 0 s"),
+            ("rto = { mni = \"1 s\" }", "rto.mni", "no field of this name"),
+            ("sack_delay = \"1 s\"", "sack_delay", "at most 500 ms"),
+            ("destination = \"same\"", "destination", "all-same, all-alternate"),
+            ("streams = 1", "streams", "no field of this name"),
+        ] {
+            let error = read_text(text).unwrap_err();
+            assert_eq!(error.field, format!("flows[0].sctp.{field}"), "{text}");
+            assert!(error.allowed.starts_with(allowed), "{text}: {}", error.allowed);
+        }
+    }
+}

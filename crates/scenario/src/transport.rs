@@ -1,0 +1,131 @@
+//! The endpoint of any flow of a scenario, whatever its transport.
+
+use anabranch_endpoint::{ByteStream, Endpoint, Event, Messages, Observation, PathObservation};
+use anabranch_sctp::Association;
+use anabranch_tcp::Connection;
+use anabranch_units::Time;
+use anabranch_wire::{FlowKey, Packet};
+
+/// An endpoint of one of the transports. All but TCP are boxed, so that a
+/// hundred thousand idle connections are not larger for their sake.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "TCP, the usual one, stands in place: a box would cost a load with each packet"
+)]
+pub enum Transport {
+    /// RFC 9293.
+    Tcp(Connection),
+    /// RFC 9260.
+    Sctp(Box<Association>),
+}
+
+/// The same expression for whichever transport it is.
+macro_rules! each {
+    ($self:expr, $it:ident => $value:expr) => {
+        match $self {
+            Transport::Tcp($it) => $value,
+            Transport::Sctp($it) => $value,
+        }
+    };
+}
+
+impl From<Connection> for Transport {
+    fn from(connection: Connection) -> Transport {
+        Transport::Tcp(connection)
+    }
+}
+
+impl From<Association> for Transport {
+    fn from(association: Association) -> Transport {
+        Transport::Sctp(Box::new(association))
+    }
+}
+
+impl Endpoint for Transport {
+    #[inline]
+    fn handle_input(&mut self, now: Time, packet: &Packet) {
+        each!(self, it => it.handle_input(now, packet));
+    }
+
+    #[inline]
+    fn handle_timeout(&mut self, now: Time) {
+        each!(self, it => it.handle_timeout(now));
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        each!(self, it => it.poll_transmit(now))
+    }
+
+    #[inline]
+    fn poll_event(&mut self) -> Option<Event> {
+        each!(self, it => it.poll_event())
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Time {
+        each!(self, it => it.poll_timeout())
+    }
+
+    fn observe(&self) -> Observation {
+        each!(self, it => it.observe())
+    }
+
+    fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        each!(self, it => it.observe_path(path))
+    }
+
+    fn flow_key(&self) -> FlowKey {
+        each!(self, it => it.flow_key())
+    }
+}
+
+impl ByteStream for Transport {
+    fn connect(&mut self, now: Time) {
+        each!(self, it => it.connect(now));
+    }
+
+    fn write(&mut self, len: u64) -> u64 {
+        each!(self, it => it.write(len))
+    }
+
+    fn write_octets(&mut self, octets: &[u8]) -> usize {
+        each!(self, it => it.write_octets(octets))
+    }
+
+    #[inline]
+    fn read(&mut self, max: u64) -> u64 {
+        each!(self, it => it.read(max))
+    }
+
+    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
+        each!(self, it => it.read_octets(buf))
+    }
+
+    fn close(&mut self) {
+        each!(self, it => it.close());
+    }
+
+    #[inline]
+    fn has_half_close(&self) -> bool {
+        each!(self, it => it.has_half_close())
+    }
+
+    fn messages(&mut self) -> Option<&mut dyn Messages> {
+        each!(self, it => it.messages())
+    }
+
+    fn abort(&mut self) {
+        each!(self, it => it.abort());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_not_larger_for_the_others_sake() {
+        assert_eq!(size_of::<Transport>(), size_of::<Connection>());
+    }
+}
