@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from anabranch.studies.response_functions.study import STUDY as RESPONSE_FUNCTIONS
 from anabranch.studies.sack_recovery.study import STUDY as SACK_RECOVERY
+from anabranch.studies.sctp_multihoming.study import STUDY as SCTP_MULTIHOMING
 from anabranch.studies.study import Study
 
-ALL: dict[str, Study] = {study.name: study for study in (SACK_RECOVERY, RESPONSE_FUNCTIONS)}
+ALL: dict[str, Study] = {
+    study.name: study for study in (SACK_RECOVERY, SCTP_MULTIHOMING, RESPONSE_FUNCTIONS)
+}

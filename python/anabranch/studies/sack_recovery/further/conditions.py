@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.experiment import Scenario
+from anabranch.studies import inline
 
 FOLDER = Path(__file__).parent
 MSS = 1000
@@ -89,7 +89,9 @@ def _friendliness() -> list[Batch]:
 
 def scenario(batch: Batch) -> Scenario:
     """The scenario of a batch."""
-    changes = [f"flows.0.tcp.{k}={_inline(v)}" for k, v in plan()["schemes"][batch.scheme].items()]
+    changes = [
+        f"flows.0.tcp.{k}={inline.toml(v)}" for k, v in plan()["schemes"][batch.scheme].items()
+    ]
     impairments: list[str] = []
     part = plan()[batch.part]
     if "seconds" in part:
@@ -142,12 +144,5 @@ def _beside(batch: Batch) -> list[str]:
             "start_spread": "1 s",
             "tcp": settings,
         }
-        groups.append(_inline(flow))
+        groups.append(inline.toml(flow))
     return [f"flows=[{', '.join(groups)}]"]
-
-
-def _inline(value: Any) -> str:
-    """A value as inline TOML."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k} = {_inline(v)}" for k, v in value.items()) + "}"
-    return json.dumps(value)

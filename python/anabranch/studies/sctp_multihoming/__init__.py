@@ -1,0 +1,1 @@
+"""SCTP multihoming: where retransmissions should go."""
