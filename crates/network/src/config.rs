@@ -2,7 +2,7 @@
 
 use crate::catalogue::ConfigError;
 use crate::impairment::ImpairmentConfig;
-use crate::queue::QueueConfig;
+use crate::queue::{QueueConfig, QueueLimit};
 use crate::transmitter::{DelaySchedule, TransmitterConfig};
 use anabranch_units::{Bytes, Rate, Span};
 
@@ -59,7 +59,23 @@ impl LinkConfig {
         }
         self.transmitter.validate(self.mtu)?;
         self.queue.validate()?;
+        if self.transmitter == TransmitterConfig::Explicit {
+            self.check_queue_of_explicit_rate()?;
+        }
         self.impairments.iter().try_for_each(ImpairmentConfig::validate)
+    }
+
+    /// Departures at an explicit rate are not known on arrival.
+    fn check_queue_of_explicit_rate(&self) -> Result<(), ConfigError> {
+        let allowed = "drop-tail of at least 1 packet, or a discipline that decides at the head";
+        match &self.queue {
+            QueueConfig::DropTail { limit } if *limit != QueueLimit::Packets(0) => Ok(()),
+            QueueConfig::DropTail { .. }
+            | QueueConfig::Threshold(_)
+            | QueueConfig::Red(_)
+            | QueueConfig::Pie(_) => Err(ConfigError::new("queue", "at an explicit rate", allowed)),
+            _ => Ok(()),
+        }
     }
 
     /// Largest MTU: a link's ring keeps sizes in 24 bits.

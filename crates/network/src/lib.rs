@@ -8,6 +8,7 @@
 //! their packets and are asked when the transmitter is free.
 
 pub mod catalogue;
+pub mod channel;
 mod config;
 pub mod counters;
 mod hash;
@@ -20,6 +21,7 @@ pub mod routing;
 pub mod transmitter;
 
 pub use catalogue::{ConfigError, Info};
+pub use channel::{Channel, ChannelConfig};
 pub use config::LinkConfig;
 pub use counters::LinkCounters;
 pub use hash::flow_hash;

@@ -21,7 +21,7 @@ use crate::pool::{PacketId, PacketPool};
 use crate::queue::{DropTail, QueueConfig, QueueLimit, Waiting};
 use crate::transmitter::Line;
 use anabranch_endpoint::Generator;
-use anabranch_units::{Bytes, Span, Time};
+use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::Packet;
 use special::Special;
 use std::collections::VecDeque;
@@ -317,6 +317,28 @@ impl Link {
             None => now.saturating_add(self.line.time_for(size)),
             Some(special) => special.drains_at(now, octets),
         }
+    }
+
+    /// The rate at a date: in force, scheduled or granted; of a trace its mean,
+    /// of a shaped line that of its bucket, `None` in an outage.
+    pub fn rate_at(&self, now: Time) -> Option<Rate> {
+        match &self.special {
+            None => Some(self.line.rate()),
+            Some(special) => special.rate_at(now),
+        }
+    }
+
+    /// Of a link with an explicit rate: it sends at `rate` from `from` on, which
+    /// does not descend.
+    pub fn grant(&mut self, from: Time, rate: Rate) {
+        if let Some(special) = &mut self.special {
+            special.grant(from, rate);
+        }
+    }
+
+    /// Of a link that holds its packets: one waits or is being sent.
+    pub(crate) fn is_sending(&self, now: Time) -> bool {
+        self.special.as_ref().is_some_and(|special| special.is_sending(now))
     }
 
     /// Transmission time of a packet at the link's rate.

@@ -8,7 +8,8 @@
 use crate::endpoints::Recipe;
 use crate::graph::Graph;
 use crate::schema::{
-    Direction, FlowSpec, MessagePace, MessageSpec, Mishap, Protocol, Routing, Scenario, Workload,
+    Direction, FlowSpec, LinkSpec, MessagePace, MessageSpec, Mishap, Protocol, Routing, Scenario,
+    Workload,
 };
 use crate::transport::Transport;
 use anabranch_endpoint::{Generator, Seed};
@@ -99,6 +100,7 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
         }
     }
 
+    add_channels(scenario, &links, &mut builder);
     let mut flows = Vec::with_capacity(plans.len());
     let mut arrivals = Arrivals::new(scenario, seed);
     for Plan { name, entry, spec, client, server } in plans {
@@ -145,6 +147,26 @@ fn add_nodes(scenario: &Scenario, builder: &mut SimulationBuilder<Transport>) ->
     }
     nodes.extend(scenario.routers.iter().map(|name| builder.router(name)));
     nodes
+}
+
+/// Lets the directions that have explicit rates share their channels.
+fn add_channels(
+    scenario: &Scenario,
+    links: &[(String, LinkId)],
+    builder: &mut SimulationBuilder<Transport>,
+) {
+    for channel in &scenario.channels {
+        for (way, config) in [channel.forward, channel.reverse].into_iter().enumerate() {
+            let member = |(i, link): (usize, &LinkSpec)| {
+                let direction = [&link.forward, &link.reverse][way];
+                let explicit = direction.explicit.as_ref();
+                let is_member = explicit.is_some_and(|it| it.channel == channel.name);
+                is_member.then(|| (links[2 * i + way].1, direction.rate))
+            };
+            let members: Vec<_> = scenario.links.iter().enumerate().filter_map(member).collect();
+            builder.channel(&channel.name, config, &members);
+        }
+    }
 }
 
 /// Names the flows and gives each a port at both hosts.

@@ -5,6 +5,7 @@
 //! depends on and reads back as the same [`Scenario`]. docs/scenario.md
 //! documents the fields.
 
+mod channel;
 mod connection;
 mod flow;
 mod form;
@@ -22,6 +23,7 @@ mod traffic;
 mod transmitter;
 mod window;
 
+pub use channel::{ChannelSpec, ExplicitRate};
 pub use flow::{FlowSpec, Protocol};
 pub use host::HostSpec;
 pub use impairment::{Impairment, Mishap};
@@ -54,6 +56,8 @@ pub struct Scenario {
     pub routing: Routing,
     /// Nodes answer packets that they drop with ICMP errors.
     pub icmp: bool,
+    /// Capacities that links share.
+    pub channels: Vec<ChannelSpec>,
     /// Links; each has two directions.
     pub links: Vec<LinkSpec>,
     /// Traffic.
@@ -144,12 +148,18 @@ impl Scenario {
             routers: f.texts("routers")?.unwrap_or_default(),
             routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
             icmp: f.boolean("icmp")?.unwrap_or(false),
+            channels: f
+                .tables("channels")?
+                .iter()
+                .map(ChannelSpec::read)
+                .collect::<Result<_, _>>()?,
             links: f.tables("links")?.iter().map(LinkSpec::read).collect::<Result<_, _>>()?,
             flows: f.tables("flows")?.iter().map(FlowSpec::read).collect::<Result<_, _>>()?,
             observe: f.tables("observe")?.iter().map(Observe::read).collect::<Result<_, _>>()?,
         };
         f.finish()?;
         multihoming::complete(&mut scenario);
+        channel::resolve(&mut scenario.links, &scenario.channels)?;
         validate::check(&scenario)?;
         Ok(scenario)
     }
@@ -170,6 +180,10 @@ impl Scenario {
         let routing = ROUTINGS.iter().find(|(_, it)| *it == self.routing);
         table.insert("routing".into(), routing.map_or("", |(name, _)| name).into());
         table.insert("icmp".into(), self.icmp.into());
+        if !self.channels.is_empty() {
+            let channels = self.channels.iter().map(ChannelSpec::write).collect();
+            table.insert("channels".into(), list(channels));
+        }
         table.insert("links".into(), list(self.links.iter().map(LinkSpec::write).collect()));
         table.insert("flows".into(), list(self.flows.iter().map(FlowSpec::write).collect()));
         if !self.observe.is_empty() {

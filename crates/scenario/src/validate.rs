@@ -39,6 +39,10 @@ pub(crate) fn check(s: &Scenario) -> Result<(), InputError> {
         let allowed = format!("at most {MOST_NODES} interfaces");
         return Err(InputError::field("hosts", interfaces, allowed));
     }
+    let mut channels = Names::default();
+    for (i, channel) in s.channels.iter().enumerate() {
+        channels.add(&channel.name, format!("channels[{i}].name"))?;
+    }
     let graph = Graph::new(s);
     check_links(s, &graph)?;
     check_flows(s, &graph)?;

@@ -1,6 +1,7 @@
 //! Building a simulation: nodes, links, flows.
 
 use crate::app::{AppState, Stage};
+use crate::channel::{self, Channels};
 use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
 use crate::flow::{FlowId, FlowSpec};
@@ -12,9 +13,10 @@ use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
 use crate::tournament::Tournament;
 use anabranch_endpoint::{ByteStream, Generator};
 use anabranch_network::{
-    ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Regulator, RegulatorConfig, Topology,
+    Channel, ChannelConfig, ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Regulator,
+    RegulatorConfig, Topology,
 };
-use anabranch_units::Time;
+use anabranch_units::{Rate, Time};
 use anabranch_wire::Addr;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,6 +28,7 @@ pub struct SimulationBuilder<E> {
     links: Vec<Link>,
     link_names: Vec<String>,
     regulators: Regulators,
+    channels: Channels,
     /// The reverse link of each regulator, which ends there.
     stations: Vec<LinkId>,
     endpoints: Vec<Hosted<E>>,
@@ -49,6 +52,13 @@ pub enum BuildError {
     /// A link's configuration is wrong.
     Link {
         /// The link.
+        name: String,
+        /// The field.
+        error: ConfigError,
+    },
+    /// A channel's configuration is wrong.
+    Channel {
+        /// The channel.
         name: String,
         /// The field.
         error: ConfigError,
@@ -101,6 +111,7 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BuildError::Link { name, error } => write!(f, "link {name}: {error}"),
+            BuildError::Channel { name, error } => write!(f, "channel {name}: {error}"),
             BuildError::Loop { name } => write!(f, "link {name} ends where it starts"),
             BuildError::Unreachable { flow, from, to } => {
                 write!(f, "flow {flow}: no path from {from} to {to}")
@@ -129,6 +140,7 @@ impl<E> Default for SimulationBuilder<E> {
             links: Vec::new(),
             link_names: Vec::new(),
             regulators: Regulators::default(),
+            channels: Channels::default(),
             stations: Vec::new(),
             endpoints: Vec::new(),
             flows: Vec::new(),
@@ -207,6 +219,19 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.links.push(Link::new(&config, generator));
         self.link_names.push(name);
         self.topology.add_link(from, to)
+    }
+
+    /// Lets links share a capacity; each is given with its own rate, has an
+    /// explicit transmitter and is in no other channel.
+    pub fn channel(&mut self, name: &str, config: ChannelConfig, links: &[(LinkId, Rate)]) {
+        if let Err(error) = config.validate() {
+            self.fail(BuildError::Channel { name: name.to_owned(), error });
+        }
+        self.channels.of_link.resize(self.links.len(), channel::NONE);
+        for (link, _) in links {
+            self.channels.of_link[link.0 as usize] = self.channels.list.len() as u32;
+        }
+        self.channels.list.push(Channel::new(config, links, &mut self.links));
     }
 
     /// Puts a regulator into the router that `forward` leaves: it holds ACKs
@@ -344,15 +369,18 @@ impl<E: ByteStream> SimulationBuilder<E> {
             ends[reverse.0 as usize] = NodeId(station);
         }
         let is_router = nodes.map(|node| self.topology.is_router(node));
+        let sources = self.links.len() + self.stations.len() + self.channels.list.len();
+        self.channels.of_link.resize(self.links.len(), channel::NONE);
         let mut fabric = Fabric {
             now: Time::ZERO,
-            events: Tournament::new(self.links.len() + self.stations.len()),
+            events: Tournament::new(sources),
             ends,
             links: self.links,
             pool: PacketPool::new(),
             routes,
             is_router: is_router.chain(self.stations.iter().map(|_| false)).collect(),
             regulators: self.regulators,
+            channels: self.channels,
             observers: Observers::default(),
             watched: false,
             hosts,

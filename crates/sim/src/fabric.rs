@@ -1,6 +1,7 @@
 //! The packets' side of a simulation: links, routing between them, regulators,
 //! and the pending events of both.
 
+use crate::channel::Channels;
 use crate::flow::{FlowId, Side};
 use crate::host::Hosts;
 use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
@@ -25,12 +26,13 @@ pub(crate) struct Fabric {
     /// Of each node, then `false` for each station of a regulator.
     pub is_router: Vec<bool>,
     pub regulators: Regulators,
+    pub channels: Channels,
     pub observers: Observers,
     /// Observers or hosts want to hear what happens: [`Fabric::set_watched`].
     pub watched: bool,
     /// Hosts with something special.
     pub hosts: Option<Box<Hosts>>,
-    /// Events of links and regulators handled.
+    /// Events of links, regulators and channels handled.
     pub handled: u64,
     pub drops: NodeDrops,
     /// Nodes answer packets that they drop with ICMP errors.
@@ -166,7 +168,7 @@ impl Fabric {
                 let next = it.next_event();
                 self.events.set(link, next);
             } else {
-                self.poll_regulator(link as usize - self.links.len());
+                self.poll_other(link as usize - self.links.len());
             }
             if let Some(id) = delivered {
                 let node = self.ends[link as usize];
@@ -183,6 +185,15 @@ impl Fabric {
                     return None;
                 }
             }
+        }
+    }
+
+    /// An event of what is no link: regulators, then channels.
+    #[cold]
+    fn poll_other(&mut self, number: usize) {
+        match number.checked_sub(self.regulators.list.len()) {
+            None => self.poll_regulator(number),
+            Some(number) => self.poll_channel(number),
         }
     }
 
@@ -220,6 +231,9 @@ impl Fabric {
         let it = &mut self.links[link.0 as usize];
         if let Some(next) = it.offer(self.now, id, &mut self.pool, watch) {
             self.events.set(link.0, next);
+            if !self.channels.list.is_empty() {
+                self.wake_channel(link);
+            }
         }
     }
 

@@ -9,6 +9,7 @@
 mod app;
 mod batch;
 mod builder;
+mod channel;
 mod events;
 mod fabric;
 mod flow;

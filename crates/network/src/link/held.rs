@@ -3,7 +3,7 @@
 
 use crate::queue::{Item, Losses, Scheduler, Waiting};
 use crate::transmitter::Transmitter;
-use anabranch_units::Time;
+use anabranch_units::{Rate, Time};
 
 #[derive(Debug)]
 pub(super) struct Held {
@@ -31,6 +31,18 @@ impl Held {
 
     pub(super) fn transmitter(&self) -> &Transmitter {
         &self.transmitter
+    }
+
+    /// An explicit rate holds from a date on.
+    pub(super) fn grant(&mut self, from: Time, rate: Rate) {
+        if let Transmitter::Explicit(it) = &mut self.transmitter {
+            it.grant(from, rate);
+        }
+    }
+
+    /// A packet waits or is being sent.
+    pub(super) fn is_sending(&self, now: Time) -> bool {
+        self.waiting.packets > 0 || now < self.free_at
     }
 
     /// A packet joins. What is dropped for it is in `losses`, perhaps itself.

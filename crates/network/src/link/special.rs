@@ -15,9 +15,9 @@ use crate::hash::flow_hash;
 use crate::impairment::{Impairment, ImpairmentConfig, Position, Verdict};
 use crate::pool::{PacketId, PacketPool};
 use crate::queue::{Discipline, Item, Loss, QueueConfig, Waiting};
-use crate::transmitter::{DelaySchedule, TransmitterConfig};
+use crate::transmitter::{DelaySchedule, Transmitter, TransmitterConfig};
 use anabranch_endpoint::Generator;
-use anabranch_units::{Bytes, Span, Time};
+use anabranch_units::{Bytes, Rate, Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -108,7 +108,11 @@ impl Special {
             |it: &ImpairmentConfig| (it.at, it.build(Generator::from_u64(generator.next_u64())));
         let impairments = config.impairments.iter().map(build).collect();
         let transmitter = config.transmitter.build(config.rate);
-        let discipline = config.queue.build(config.rate, Generator::from_u64(generator.next_u64()));
+        let generator = Generator::from_u64(generator.next_u64());
+        let discipline = match config.transmitter {
+            TransmitterConfig::Explicit => config.queue.build_held(config.rate, generator),
+            _ => config.queue.build(config.rate, generator),
+        };
         let service = match discipline {
             Discipline::Fifo(aqm) => Service::Fifo(Fifo::new(aqm, transmitter)),
             Discipline::Held(it) => Service::Held(Held::new(it, transmitter)),
@@ -144,12 +148,33 @@ impl Special {
         }
     }
 
-    /// See [`Link::drains_at`].
-    pub(super) fn drains_at(&self, now: Time, octets: u64) -> Time {
-        let transmitter = match &self.service {
+    fn transmitter(&self) -> &Transmitter {
+        match &self.service {
             Service::Fifo(fifo) => fifo.transmitter(),
             Service::Held(held) => held.transmitter(),
-        };
+        }
+    }
+
+    /// See [`Link::rate_at`].
+    pub(super) fn rate_at(&self, now: Time) -> Option<Rate> {
+        self.transmitter().rate_at(now)
+    }
+
+    /// See [`Link::grant`].
+    pub(super) fn grant(&mut self, from: Time, rate: Rate) {
+        if let Service::Held(held) = &mut self.service {
+            held.grant(from, rate);
+        }
+    }
+
+    /// See [`Link::is_sending`].
+    pub(super) fn is_sending(&self, now: Time) -> bool {
+        matches!(&self.service, Service::Held(held) if held.is_sending(now))
+    }
+
+    /// See [`Link::drains_at`].
+    pub(super) fn drains_at(&self, now: Time, octets: u64) -> Time {
+        let transmitter = self.transmitter();
         match transmitter.rate_at(now) {
             None => transmitter.ready(now),
             Some(rate) => now.saturating_add(rate.time_for(Bytes(octets))),

@@ -9,6 +9,7 @@ mod droptail;
 mod drr;
 mod dualpi2;
 mod fq_codel;
+mod held_droptail;
 mod item;
 mod pie;
 mod priority;
@@ -20,6 +21,7 @@ pub use droptail::DropTail;
 pub use drr::{Drr, DrrConfig, DrrKey};
 pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub(crate) use held_droptail::HeldDropTail;
 pub use item::{Band, Item, Loss, Losses};
 pub use pie::{DelayEstimate, Pie, PieConfig};
 pub use priority::{Priority, PriorityConfig, PriorityKey};
@@ -142,6 +144,17 @@ impl QueueConfig {
         }
     }
 
+    /// The same where departures are not known on arrival: drop-tail too holds
+    /// its packets.
+    pub(crate) fn build_held(&self, rate: Rate, generator: Generator) -> Discipline {
+        match self {
+            QueueConfig::DropTail { limit } => {
+                Discipline::Held(Box::new(Scheduler::DropTail(HeldDropTail::new(*limit))))
+            }
+            _ => self.build(rate, generator),
+        }
+    }
+
     /// The discipline in front of a line of this rate.
     pub(crate) fn build(&self, rate: Rate, generator: Generator) -> Discipline {
         let aqm = |limit: QueueLimit, law| {
@@ -256,6 +269,7 @@ impl Aqm {
 /// A discipline that holds the packets.
 #[derive(Debug)]
 pub(crate) enum Scheduler {
+    DropTail(HeldDropTail),
     CoDel(CoDel),
     FqCoDel(FqCoDel),
     DualPi2(DualPi2),
@@ -267,6 +281,7 @@ impl Scheduler {
     /// A packet joins; what is dropped for it, or it itself, is in `losses`.
     pub(crate) fn enqueue(&mut self, item: Item, losses: &mut Losses) {
         match self {
+            Scheduler::DropTail(it) => it.enqueue(item, losses),
             Scheduler::CoDel(it) => it.enqueue(item, losses),
             Scheduler::FqCoDel(it) => it.enqueue(item, losses),
             Scheduler::DualPi2(it) => it.enqueue(item, losses),
@@ -279,6 +294,7 @@ impl Scheduler {
     /// `losses`.
     pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
         match self {
+            Scheduler::DropTail(it) => it.dequeue(),
             Scheduler::CoDel(it) => it.dequeue(now, losses),
             Scheduler::FqCoDel(it) => it.dequeue(now, losses),
             Scheduler::DualPi2(it) => it.dequeue(now, losses),

@@ -2,6 +2,7 @@
 //! Deterministic functions of time, one law a file.
 
 mod constant;
+mod explicit;
 mod schedule;
 mod token_bucket;
 mod trace;
@@ -11,6 +12,7 @@ pub use token_bucket::TokenBucketConfig;
 pub use trace::TraceConfig;
 
 pub(crate) use constant::Line;
+pub(crate) use explicit::Explicit;
 pub(crate) use schedule::Rates;
 pub(crate) use token_bucket::{Bucket, TokenBucket};
 pub(crate) use trace::Trace;
@@ -24,6 +26,7 @@ pub const TRANSMITTERS: &[Info] = &[
     schedule::INFO,
     trace::INFO,
     token_bucket::INFO,
+    explicit::INFO,
 ];
 
 /// Description of a transmitter.
@@ -38,12 +41,14 @@ pub enum TransmitterConfig {
     Trace(TraceConfig),
     /// The link's rate, shaped by a token bucket.
     TokenBucket(TokenBucketConfig),
+    /// What a [`Channel`](crate::Channel) grants, at most the link's rate.
+    Explicit,
 }
 
 impl TransmitterConfig {
     pub(crate) fn validate(&self, mtu: Bytes) -> Result<(), ConfigError> {
         match self {
-            TransmitterConfig::Constant => Ok(()),
+            TransmitterConfig::Constant | TransmitterConfig::Explicit => Ok(()),
             TransmitterConfig::Schedule(it) => it.validate(),
             TransmitterConfig::Trace(it) => it.validate(),
             TransmitterConfig::TokenBucket(it) => it.validate(mtu),
@@ -58,6 +63,7 @@ impl TransmitterConfig {
             TransmitterConfig::TokenBucket(it) => {
                 Transmitter::TokenBucket(TokenBucket::new(it, rate))
             }
+            TransmitterConfig::Explicit => Transmitter::Explicit(Explicit::new(rate)),
         }
     }
 }
@@ -69,6 +75,7 @@ pub(crate) enum Transmitter {
     Schedule(Rates),
     Trace(Trace),
     TokenBucket(TokenBucket),
+    Explicit(Explicit),
 }
 
 impl Transmitter {
@@ -76,7 +83,9 @@ impl Transmitter {
     /// which the line would send.
     pub(crate) fn ready(&self, now: Time) -> Time {
         match self {
-            Transmitter::Constant(_) | Transmitter::TokenBucket(_) => now,
+            Transmitter::Constant(_) | Transmitter::TokenBucket(_) | Transmitter::Explicit(_) => {
+                now
+            }
             Transmitter::Schedule(it) => it.ready(now),
             Transmitter::Trace(it) => it.ready(now),
         }
@@ -90,6 +99,7 @@ impl Transmitter {
             Transmitter::Schedule(it) => it.rate_at(now),
             Transmitter::Trace(it) => it.mean_rate(),
             Transmitter::TokenBucket(it) => Some(it.rate()),
+            Transmitter::Explicit(it) => Some(it.rate_at(now)),
         }
     }
 
@@ -101,6 +111,7 @@ impl Transmitter {
             Transmitter::Schedule(it) => it.departure(start, size),
             Transmitter::Trace(it) => it.departure(start, size),
             Transmitter::TokenBucket(it) => it.departure(start, size),
+            Transmitter::Explicit(it) => it.departure(start, size),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Links: two directions, each with a rate, a delay, a queue and impairments.
 
+use super::channel::{self, ExplicitRate};
 use super::impairment::{self, Impairment};
 use super::{queue, regulator, transmitter};
 use crate::InputError;
@@ -31,6 +32,8 @@ pub struct LinkSpec {
 pub struct Direction {
     /// Transmission rate.
     pub rate: Rate,
+    /// Who grants the rate, at most `rate`.
+    pub explicit: Option<ExplicitRate>,
     /// What sends at other rates than this one alone.
     pub transmitter: TransmitterConfig,
     /// Propagation delay.
@@ -59,13 +62,13 @@ impl LinkSpec {
             .and_then(|ends| ends.try_into().ok())
             .filter(|[a, b]: &[String; 2]| a != b)
             .ok_or_else(|| f.error("ends", two))?;
-        let transmitter = transmitter::read(f)?.unwrap_or_default();
-        let rate = f.quantity("rate")?.or_else(|| transmitter::usual_rate(&transmitter));
+        let (rate, transmitter, explicit) = read_rate(f)?;
         let delays = transmitter::read_delays(f)?;
         let delay = f.quantity("delay")?.or_else(|| delays.as_ref().map(|it| it.steps[0].1));
         let forward = Direction {
             rate: rate.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
-            transmitter,
+            explicit,
+            transmitter: transmitter.unwrap_or_default(),
             delay: delay.ok_or_else(|| f.error("delay", Span::ALLOWED))?,
             delays,
             mtu: read_mtu(f)?.unwrap_or(MTU),
@@ -81,11 +84,11 @@ impl LinkSpec {
         let mut reverse_name = None;
         if let Some(r) = &reverse {
             // What is given replaces what the other direction has of its kind.
-            let (rate, own) = (r.quantity("rate")?, transmitter::read(r)?);
+            let (rate, own, explicit) = read_rate(r)?;
             if rate.is_some() || own.is_some() {
+                back.explicit = explicit;
                 back.transmitter = own.unwrap_or_default();
-                let usual = transmitter::usual_rate(&back.transmitter);
-                back.rate = rate.or(usual).unwrap_or(back.rate);
+                back.rate = rate.unwrap_or(back.rate);
             }
             let (delay, own) = (r.quantity("delay")?, transmitter::read_delays(r)?);
             if delay.is_some() || own.is_some() {
@@ -155,7 +158,13 @@ impl Direction {
         let mut put = |name: &str, value: Value| {
             table.insert(name.to_owned(), value);
         };
-        put("rate", self.rate.write().into());
+        put(
+            "rate",
+            match &self.explicit {
+                Some(explicit) => explicit.write(),
+                None => self.rate.write().into(),
+            },
+        );
         put("delay", self.delay.write().into());
         put("mtu", self.mtu.write().into());
         put("queue", queue::write(&self.queue));
@@ -167,6 +176,26 @@ impl Direction {
         }
         put("impairments", Value::Array(self.impairments.iter().map(Impairment::write).collect()));
     }
+}
+
+/// A direction's rate, what sends it where that is more than a rate, and who
+/// grants it.
+type Rates = (Option<Rate>, Option<TransmitterConfig>, Option<ExplicitRate>);
+
+fn read_rate(f: &Fields<'_>) -> Result<Rates, InputError> {
+    let transmitter = transmitter::read(f)?;
+    let (rate, explicit) = channel::read_rate(f)?;
+    if let Some(explicit) = explicit {
+        if transmitter.is_some() {
+            let allowed = "a rate, where there is a schedule, a trace or a token bucket";
+            return Err(f.error("rate", allowed));
+        }
+        // Without a peak the channel's capacity takes this place.
+        let rate = explicit.peak.unwrap_or(Rate::gbit(1));
+        return Ok((Some(rate), Some(TransmitterConfig::Explicit), Some(explicit)));
+    }
+    let usual = transmitter.as_ref().and_then(transmitter::usual_rate);
+    Ok((rate.or(usual), transmitter, None))
 }
 
 fn read_mtu(f: &Fields<'_>) -> Result<Option<Bytes>, InputError> {

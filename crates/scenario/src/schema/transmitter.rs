@@ -53,7 +53,9 @@ pub(super) fn usual_rate(transmitter: &TransmitterConfig) -> Option<Rate> {
             let last = u64::from(*it.millis.last()?);
             Rate::from_bps(it.millis.len() as u64 * 12_000 * 1000 / last)
         }
-        TransmitterConfig::Constant | TransmitterConfig::TokenBucket(_) => None,
+        TransmitterConfig::Constant
+        | TransmitterConfig::TokenBucket(_)
+        | TransmitterConfig::Explicit => None,
     }
 }
 
@@ -129,7 +131,8 @@ pub(super) fn write(
     };
     let period = |it: Option<Span>| it.map(|it| ("period", Value::from(it.write())));
     let mut out = match transmitter {
-        TransmitterConfig::Constant => Vec::new(),
+        // The rate says it all.
+        TransmitterConfig::Constant | TransmitterConfig::Explicit => Vec::new(),
         TransmitterConfig::Schedule(it) => {
             let step = |(at, bps): &(Span, u64)| {
                 let rate = Rate::from_bps(*bps).map_or(NOTHING.to_owned(), |rate| rate.write());
