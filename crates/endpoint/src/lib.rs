@@ -7,6 +7,7 @@
 
 mod event;
 pub mod mac;
+mod memory;
 pub mod message;
 mod path;
 mod rtt;
@@ -14,6 +15,7 @@ mod seed;
 mod timer;
 
 pub use event::{CloseReason, Event, Observation};
+pub use memory::PeerMemory;
 pub use message::Messages;
 pub use path::{PathObservation, PathState};
 pub use rtt::{RtoBounds, RttEstimator};
@@ -56,6 +58,18 @@ pub trait Endpoint {
     fn observe_path(&self, _path: usize) -> Option<PathObservation> {
         None
     }
+
+    /// What the host remembers of the peer; before the endpoint connects.
+    fn recall(&mut self, _memory: &PeerMemory) {}
+
+    /// There is something for the host to remember. A host that keeps memories
+    /// asks when the connection is established and when it is over.
+    fn has_learnt(&self) -> bool {
+        false
+    }
+
+    /// Writes down what was learnt of the peer since the last call.
+    fn remember(&mut self, _memory: &mut PeerMemory) {}
 
     /// Key of the packets that this endpoint sends.
     fn flow_key(&self) -> FlowKey;

@@ -1,5 +1,6 @@
 //! Settings of a connection.
 
+use crate::fast_open::FastOpenOptions;
 use crate::recovery::Recovery;
 use anabranch_congestion::{Algorithm, Congestion};
 use anabranch_endpoint::RtoBounds;
@@ -162,6 +163,8 @@ pub struct Config {
     pub ecn_control: bool,
     /// Full segments that leave together where the window algorithm paces.
     pub pacing_burst: u32,
+    /// Fast Open (RFC 7413); `None`: neither asked for nor accepted.
+    pub fast_open: Option<FastOpenOptions>,
     /// Delayed ACKs.
     pub delayed_ack: DelayedAck,
     /// Bounds of the retransmission timeout.
@@ -235,6 +238,7 @@ impl Default for Config {
             ect: Ect::Zero,
             ecn_control: false,
             pacing_burst: 2,
+            fast_open: None,
             delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(40) },
             rto: RtoBounds::default(),
             dupack_threshold: 3,
@@ -321,6 +325,10 @@ impl Config {
         check(self.dscp < 64, "dscp", &self.dscp, "0 to 63")?;
         let burst = self.pacing_burst;
         check((1..=1000).contains(&burst), "pacing_burst", &burst, "1 to 1000 packets")?;
+        if let Some(span) = self.fast_open.and_then(|it| it.key_lifetime) {
+            let least = Span::from_secs(1);
+            check(span >= least, "fast_open.key_lifetime", &span, "at least 1 s")?;
+        }
         let rto = &self.rto;
         check(rto.min > Span::ZERO, "rto.min", &rto.min, "more than 0 s")?;
         check(rto.initial > Span::ZERO, "rto.initial", &rto.initial, "more than 0 s")?;

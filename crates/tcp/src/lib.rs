@@ -10,6 +10,7 @@
 mod config;
 mod connection;
 mod delivery_rate;
+mod fast_open;
 mod listener;
 mod profile;
 mod range_set;
@@ -27,6 +28,7 @@ pub use config::{
     UndoOptions,
 };
 pub use connection::Connection;
+pub use fast_open::{FastOpenOptions, FastOpenServer};
 pub use listener::{Backlog, Listener, ListenerCounters, SynCookies};
 pub use range_set::{Range, RangeSet};
 pub use scoreboard::Scoreboard;

@@ -6,18 +6,28 @@
 //! again). When the first queue is full a SYN is dropped, or answered without
 //! remembering it ([`SynCookies`], RFC 4987 §3.6).
 //!
+//! A SYN with a good Fast Open cookie (RFC 7413) makes a connection that can be
+//! accepted at once, as long as there are not too many of them whose handshake
+//! is not over. Its address is proven: it takes no place among the handshakes,
+//! and passes where others get a SYN cookie, unless all get one.
+//!
 //! The host gives it every packet to the port that belongs to no accepted
 //! connection, and otherwise drives it like an endpoint.
 
 mod cookie;
+mod pending;
 
 use crate::config::Config;
 use crate::connection::Connection;
+use crate::fast_open::Verdict;
 use crate::state::State;
 use anabranch_endpoint::{Endpoint, Generator};
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::{Addr, Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
+use anabranch_wire::{
+    Addr, Body, FastOpenOption, Packet, Payload, TcpFlags, TcpOptions, TcpSegment,
+};
 use cookie::Cookies;
+use pending::Pending;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -61,6 +71,11 @@ pub struct ListenerCounters {
     pub cookies_accepted: u64,
     /// Last ACKs of handshakes that found the backlog full.
     pub overflows: u64,
+    /// Connections that a Fast Open cookie opened.
+    pub fast_opens: u64,
+    /// SYNs with a good Fast Open cookie that were treated as usual ones for want
+    /// of room.
+    pub fast_open_overflows: u64,
 }
 
 /// A listening port.
@@ -73,6 +88,7 @@ pub struct Listener {
     /// of one pair of sockets follow the clock (RFC 6528 §3).
     generator: Generator,
     cookies: Cookies,
+    fast_open: Option<Pending>,
     half_open: BTreeMap<(Addr, u16), Connection>,
     ready: VecDeque<Connection>,
     replies: VecDeque<Packet>,
@@ -88,13 +104,16 @@ impl Listener {
         local: (Addr, u16),
         mut generator: Generator,
     ) -> Listener {
+        let config = config.into();
         let key = [generator.next_u64(), generator.next_u64()];
+        let fast_open = Pending::new(&config, &mut generator);
         Listener {
-            config: config.into(),
+            config,
             limits,
             local,
             generator,
             cookies: Cookies { key, local },
+            fast_open,
             half_open: BTreeMap::new(),
             ready: VecDeque::new(),
             replies: VecDeque::new(),
@@ -103,9 +122,21 @@ impl Listener {
     }
 
     /// The connection that has waited longest. From now on the host gives it
-    /// its packets.
+    /// its packets. One that a Fast Open cookie opened may still be in
+    /// SYN-RECEIVED: the host tells when it no longer is ([`settle`](Self::settle)).
     pub fn accept(&mut self) -> Option<Connection> {
         self.ready.pop_front()
+    }
+
+    /// The handshake of an accepted connection is over: it is no longer pending
+    /// in the sense of RFC 7413 §5.1. One that was reset before remains so for as
+    /// long as the handshake could have taken.
+    pub fn settle(&mut self, connection: &Connection) {
+        if let Some(pending) = &mut self.fast_open
+            && connection.state().is_synchronized()
+        {
+            pending.settle(connection.remote());
+        }
     }
 
     /// A packet arrived for the port, of no accepted connection.
@@ -114,6 +145,11 @@ impl Listener {
         let remote = (packet.src, segment.src_port);
         if let Some(waiting) = self.ready.iter_mut().find(|c| c.remote() == remote) {
             waiting.handle_input(now, packet);
+            if let Some(pending) = &mut self.fast_open
+                && waiting.state().is_synchronized()
+            {
+                pending.settle(remote);
+            }
         } else if self.half_open.contains_key(&remote) {
             self.on_handshake(now, remote, packet, segment);
         } else {
@@ -145,6 +181,11 @@ impl Listener {
     /// What it has seen.
     pub fn counters(&self) -> ListenerCounters {
         self.counters
+    }
+
+    /// Connections that a Fast Open cookie opened and whose handshake is not over.
+    pub fn pending(&self) -> usize {
+        self.fast_open.as_ref().map_or(0, Pending::len)
     }
 
     /// Handshakes under way, and connections that wait to be accepted.
@@ -194,12 +235,23 @@ impl Listener {
             }
         } else if has(TcpFlags::SYN) {
             let full = self.half_open.len() >= self.limits.half_open;
-            match self.limits.cookies {
+            let cookies = self.limits.cookies;
+            if cookies != SynCookies::Always && self.opens_fast(now, remote, segment) {
+                let mut connection = self.connection(remote);
+                connection.handle_input(now, packet);
+                self.ready.push_back(connection);
+                return;
+            }
+            match cookies {
                 SynCookies::Always => self.send_cookie(now, remote, segment),
                 SynCookies::WhenFull if full => self.send_cookie(now, remote, segment),
                 _ if full => self.counters.dropped_syns += 1,
                 _ => {
                     let mut connection = self.connection(remote);
+                    // A good cookie for which there is no room opens nothing.
+                    if self.fast_open_answer(now, remote, segment).is_none() {
+                        connection.refuse_fast_open();
+                    }
                     connection.handle_input(now, packet);
                     self.half_open.insert(remote, connection);
                 }
@@ -208,7 +260,45 @@ impl Listener {
     }
 
     fn connection(&self, remote: (Addr, u16)) -> Connection {
-        Connection::server(self.config.clone(), self.local, remote, self.generator.clone())
+        let config = self.config.clone();
+        let mut connection = Connection::server(config, self.local, remote, self.generator.clone());
+        if let Some(pending) = &self.fast_open {
+            connection.set_fast_open_key(pending.keys.key);
+        }
+        connection
+    }
+
+    /// A SYN with a good Fast Open cookie, for which there is room.
+    fn opens_fast(&mut self, now: Time, remote: (Addr, u16), syn: &TcpSegment) -> bool {
+        let (Some(pending), Some(option)) = (&mut self.fast_open, syn.options.fast_open()) else {
+            return false;
+        };
+        let (server, client) = (self.local.0, remote.0);
+        if pending.keys.check(now, server, client, &option.cookie) == Verdict::Wrong {
+            return false;
+        }
+        let has_room = pending.has_room(now) && self.ready.len() < self.limits.backlog;
+        if has_room {
+            pending.add(now, remote);
+            self.counters.fast_opens += 1;
+        } else {
+            self.counters.fast_open_overflows += 1;
+        }
+        has_room
+    }
+
+    /// The cookie for a SYN that opens nothing: it asks for one, or has a wrong
+    /// one.
+    fn fast_open_answer(
+        &self,
+        now: Time,
+        remote: (Addr, u16),
+        syn: &TcpSegment,
+    ) -> Option<FastOpenOption> {
+        let (pending, option) = (self.fast_open.as_ref()?, syn.options.fast_open()?);
+        let (server, client) = (self.local.0, remote.0);
+        let wrong = pending.keys.check(now, server, client, &option.cookie) == Verdict::Wrong;
+        wrong.then(|| FastOpenOption { cookie: pending.keys.cookie(now, server, client), ..option })
     }
 
     fn send_cookie(&mut self, now: Time, remote: (Addr, u16), syn: &TcpSegment) {
@@ -218,6 +308,9 @@ impl Listener {
         answer.ack = syn.seq.add(1);
         answer.window = self.config.receive_buffer.min(0xFFFF) as u16;
         answer.options.mss = Some(self.config.mss as u16);
+        if let Some(option) = self.fast_open_answer(now, remote, syn) {
+            answer.options.rare_mut().fast_open = Some(option);
+        }
         self.replies.push_back(self.packet(remote, answer));
     }
 

@@ -3,6 +3,7 @@
 
 use super::challenge::Challenges;
 use super::ecn::EcnState;
+use super::fast_open::FastOpen;
 use super::keep_alive::KeepAliveState;
 use super::nagle::Hold;
 use super::pacing::Pacer;
@@ -19,6 +20,7 @@ pub(super) struct Extras(Option<Box<Inside>>);
 #[derive(Debug, Default)]
 pub(super) struct Inside {
     pub ecn: Option<EcnState>,
+    pub fast_open: Option<Box<FastOpen>>,
     pub pacer: Pacer,
     pub hold: Hold,
     pub urgent: Urgent,
@@ -72,6 +74,17 @@ impl Extras {
     #[inline]
     pub fn ecn(&self) -> Option<&EcnState> {
         self.0.as_ref()?.ecn.as_ref()
+    }
+
+    /// Fast Open, where it is on.
+    #[inline]
+    pub fn fast_open(&self) -> Option<&FastOpen> {
+        self.0.as_ref()?.fast_open.as_deref()
+    }
+
+    /// Fast Open, where it is on, for change.
+    pub fn fast_open_mut(&mut self) -> Option<&mut FastOpen> {
+        self.0.as_mut()?.fast_open.as_deref_mut()
     }
 
     /// SND.UP; 0 when nothing is urgent.

@@ -28,6 +28,7 @@ impl Connection {
         if segment.flags.contains(TcpFlags::SYN) {
             self.choose_isn(now);
             self.on_peer_syn(now, segment, ecn);
+            self.on_fast_open_request(now, segment);
             self.state = State::SynReceived;
             self.syn_due = true;
         }
@@ -91,7 +92,7 @@ impl Connection {
     /// SYN-SENT (§3.10.7.3).
     pub(super) fn on_segment_in_syn_sent(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         let acks = segment.flags.contains(TcpFlags::ACK);
-        if acks && segment.ack != self.iss.add(1) {
+        if acks && !self.acks_sent_data(segment) {
             if !segment.flags.contains(TcpFlags::RST) {
                 self.reset_due = Some(Reset { seq: segment.ack, ack: None });
             }
@@ -168,18 +169,27 @@ impl Connection {
         } else if self.retries > 0 {
             self.on_syn_was_lost();
         }
+        let early = self.is_open_early();
         self.sender.una = 1;
-        self.sender.nxt = 1;
+        self.sender.nxt = self.sender.nxt.max(1);
         self.sender.max = self.sender.max.max(1);
         self.sender.recover = 1;
         self.retries = 0;
         self.timer(Due::Retransmit).stop();
+        if self.sender.flight() > 0 {
+            let deadline = now + self.sender.rtt.rto();
+            self.timer(Due::Retransmit).set(deadline);
+        }
         self.syn_due = false;
         let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { self.agreed.peer_shift };
-        self.sender.on_window(1, (segment.window as u64) << shift);
+        let ack = segment.ack.expand(self.iss, 1).unwrap_or(1);
+        self.sender.on_window(ack, (segment.window as u64) << shift);
         self.window_update = (0, 1);
+        if self.extras.fast_open().is_some() {
+            self.on_fast_open_answer(now, segment, ack);
+        }
         self.state = if self.closed_by_user { State::FinWait1 } else { State::Established };
-        self.pending.connected = true;
+        self.pending.connected |= !early;
         self.restart_user_timeout(now);
         self.start_keep_alive(now);
         self.note_pacing();
@@ -204,7 +214,7 @@ impl Connection {
     /// Options of our SYN or SYN-ACK: what we offer, or what the peer's offer
     /// leaves of it.
     pub(super) fn syn_options(&self, now: Time) -> TcpOptions {
-        let answering = self.state == State::SynReceived && self.receiver.nxt == 1;
+        let answering = self.state == State::SynReceived;
         let agreed = &self.agreed;
         let scale = if answering {
             (agreed.own_shift > 0 || agreed.peer_shift > 0).then_some(agreed.own_shift)

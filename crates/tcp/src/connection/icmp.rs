@@ -33,12 +33,16 @@ const SAFE_MSS: u64 = 536;
 
 impl Connection {
     pub(super) fn on_icmp(&mut self, now: Time, icmp: &Icmp) {
-        let outstanding = matches!(icmp.quote.seq().expand(self.iss, self.sender.una),
-            Some(at) if self.sender.una <= at && at < self.sender.max);
+        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        let una = if opening { 0 } else { self.sender.una };
+        let outstanding = matches!(icmp.quote.seq().expand(self.iss, una),
+            Some(at) if una <= at && at < self.sender.max);
         if icmp.quote.flow_key() != self.flow_key() || !outstanding {
             return;
         }
-        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        if self.state == State::SynSent && !matches!(icmp.kind, IcmpKind::PacketTooBig { .. }) {
+            self.on_fast_open_failed(now);
+        }
         match icmp.kind {
             IcmpKind::PacketTooBig { mtu: 0 } => {
                 let size = icmp.quote.len as u32 + Packet::IP_HEADER;
@@ -66,6 +70,7 @@ impl Connection {
         }
         let headers = Packet::IP_HEADER + TcpSegment::HEADER;
         let mss = mtu.max(self.config.min_path_mtu).saturating_sub(headers) as u64;
+        self.on_fast_open_too_big(mss);
         self.shrink_segments(now, mss - self.options_in_each_segment());
     }
 

@@ -52,20 +52,24 @@ impl Connection {
             return;
         }
         self.remember_timestamp(now, segment, start);
+        let mut tells = true;
         if self.state == State::SynReceived {
-            if segment.ack != self.iss.add(1) && !self.acks_sent_data(segment) {
+            if !self.acks_sent_data(segment) {
                 self.reset_due = Some(super::Reset { seq: segment.ack, ack: None });
                 return;
             }
+            let early = self.is_open_early();
             self.on_own_syn_acked(now, segment);
             self.on_handshake_acked(segment);
+            // Of data behind the SYN-ACK it tells nothing: no duplicate.
+            tells = !early || segment.ack != self.iss.add(1) || !segment.options.sack.is_empty();
         }
         if let Some(extras) = self.extras.some() {
             extras.keep_alive.on_heard(now);
             self.on_ecn_field(ecn, segment);
             self.sender.echoed = self.is_echo(segment);
         }
-        if !self.on_ack(now, segment, start) {
+        if tells && !self.on_ack(now, segment, start) {
             self.challenge(now);
             return;
         }
@@ -105,7 +109,7 @@ impl Connection {
     /// exactly at RCV.NXT is believed; others, and SYNs, are challenged.
     #[cold]
     fn on_reset_or_syn(&mut self, now: Time, segment: &TcpSegment, start: u64) {
-        if self.state == State::SynReceived && self.passive {
+        if self.state == State::SynReceived && self.passive && !self.is_open_early() {
             let exact = start == self.receiver.nxt;
             if segment.flags.contains(TcpFlags::SYN) || exact {
                 return self.return_to_listen();
@@ -116,7 +120,7 @@ impl Connection {
         }
         let only_fin = self.sender.una >= self.data_end();
         match self.state {
-            State::SynReceived => self.finish(CloseReason::Refused),
+            State::SynReceived if !self.passive => self.finish(CloseReason::Refused),
             // RFC 1337: a stray reset must not end TIME-WAIT early.
             State::TimeWait if self.config.protect_time_wait => {}
             State::TimeWait => self.finish(CloseReason::Normal),
@@ -149,12 +153,17 @@ impl Connection {
             // would answer the other's for ever. Linux and BSD agree.
             (0, _) => inside(start) || start == nxt + window,
             (_, 0) => false,
-            _ => inside(start) || inside(start + len - 1) || start < nxt && start + len > nxt,
+            _ if inside(start) => true,
+            // Offset 0 is the peer's SYN, which has come, though data of it may not
+            // have been taken (RFC 7413 §4.2.2).
+            _ => start > 0 && (inside(start + len - 1) || start < nxt && start + len > nxt),
         }
     }
 
-    fn acks_sent_data(&self, segment: &TcpSegment) -> bool {
-        segment.ack.expand(self.iss, 1).is_some_and(|ack| ack >= 1 && ack <= self.sender.max)
+    /// The segment acknowledges our SYN, and nothing that was not sent.
+    pub(super) fn acks_sent_data(&self, segment: &TcpSegment) -> bool {
+        let most = self.sender.max.max(1 + self.sent_with_syn());
+        segment.ack.expand(self.iss, 1).is_some_and(|ack| (1..=most).contains(&ack))
     }
 
     /// The ACK field and the SACK blocks; false when the segment must be
@@ -274,19 +283,24 @@ impl Connection {
         if self.config.user_timeout.is_some() {
             self.restart_user_timeout(now);
         }
-        if let Some(octets) = &mut self.octets {
-            octets.drop_below(self.sender.una.min(self.sender.end));
-            if self.write_blocked {
-                self.write_blocked = false;
-                self.pending.writable = true;
-            }
-        }
+        self.free_acknowledged();
         if self.closed_by_user && self.sender.una == self.sender.end {
             match self.state {
                 State::FinWait1 => self.state = State::FinWait2,
                 State::Closing => self.enter_time_wait(now),
                 State::LastAck => self.finish(CloseReason::Normal),
                 _ => {}
+            }
+        }
+    }
+
+    /// Real octets that were acknowledged are forgotten.
+    pub(super) fn free_acknowledged(&mut self) {
+        if let Some(octets) = &mut self.octets {
+            octets.drop_below(self.sender.una.min(self.sender.end));
+            if self.write_blocked {
+                self.write_blocked = false;
+                self.pending.writable = true;
             }
         }
     }

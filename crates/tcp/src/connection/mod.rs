@@ -6,13 +6,14 @@
 //! state they share, the user's commands and the contract with the host.
 //!
 //! What few connections use has a file each and one box together
-//! ([`extras`]): ECN, pacing, Nagle and corking, urgent data, keep-alive and
+//! ([`extras`]): ECN, Fast Open, pacing, Nagle and corking, urgent data, keep-alive and
 //! user timeout, the limit of challenge ACKs; and what a connection needs that
 //! carries a part of a stream ([`part`]).
 
 mod challenge;
 mod ecn;
 mod extras;
+mod fast_open;
 mod handshake;
 mod icmp;
 mod input;
@@ -36,10 +37,13 @@ use crate::sender::Sender;
 use crate::state::State;
 use crate::stream::Octets;
 use anabranch_congestion::Controller;
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Observation, Timer};
+use anabranch_endpoint::{
+    ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PeerMemory, Timer,
+};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Addr, FlowKey, Packet};
 use extras::Extras;
+use fast_open::FastOpen;
 use std::sync::Arc;
 
 /// The most octets that a stream can carry: far more than any run sends, and
@@ -177,17 +181,23 @@ impl Connection {
         remote: (Addr, u16),
         mut generator: Generator,
     ) -> Connection {
+        let isn_offset = isn::offset([generator.next_u64(), generator.next_u64()], local, remote);
+        let mut extras = Extras::default();
+        if config.fast_open.is_some() {
+            let key = [generator.next_u64(), generator.next_u64()];
+            extras.get().fast_open = Some(Box::new(FastOpen::new(key)));
+        }
         Connection {
             state,
             local,
             remote,
             iss: Serial32(0),
-            isn_offset: isn::offset([generator.next_u64(), generator.next_u64()], local, remote),
+            isn_offset,
             passive: state == State::Listen,
             agreed: Agreed::default(),
             paced: false,
             asked: ecn::Asked::default(),
-            extras: Extras::default(),
+            extras,
             sender: Sender::new(&config),
             scheme: config.recovery.build(),
             receiver: Receiver::new(config.receive_buffer, config.dsack),
@@ -407,6 +417,18 @@ impl Endpoint for Connection {
             fast_retransmits: s.fast_retransmits as u64,
             timeouts: s.timeouts as u64,
         }
+    }
+
+    fn recall(&mut self, memory: &PeerMemory) {
+        self.recall_fast_open(memory);
+    }
+
+    fn has_learnt(&self) -> bool {
+        self.has_learnt_fast_open()
+    }
+
+    fn remember(&mut self, memory: &mut PeerMemory) {
+        self.remember_fast_open(memory);
     }
 
     fn flow_key(&self) -> FlowKey {

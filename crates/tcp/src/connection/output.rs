@@ -38,7 +38,8 @@ impl Connection {
         }
         match self.state {
             State::Closed | State::Listen | State::SynSent => return None,
-            State::SynReceived | State::FinWait2 | State::TimeWait => {}
+            State::SynReceived if !self.is_open_early() => {}
+            State::FinWait2 | State::TimeWait => {}
             _ => {
                 if let Some(packet) = self.next_data(now) {
                     return Some(packet);
@@ -262,19 +263,23 @@ impl Connection {
         self.syn_due = false;
         let mut segment = self.segment(self.iss, TcpFlags::SYN);
         segment.options = self.syn_options(now);
-        let window = self.receiver.window();
         let answering = self.state == State::SynReceived;
         if answering {
             segment.flags = segment.flags.union(TcpFlags::ACK);
-            segment.ack = self.receiver.irs.add(1);
+            segment.ack = self.receiver.irs.at(self.receiver.nxt);
         }
         segment.flags = segment.flags.union(self.syn_ecn_flags(answering));
+        match (self.extras.fast_open().is_some(), answering) {
+            (true, true) => self.answer_fast_open(&mut segment),
+            (true, false) => self.open_fast(now, &mut segment),
+            (false, _) => {}
+        }
         self.put_option_in_syn_ack(&mut segment);
-        segment.window = window.min(0xFFFF) as u16;
+        segment.window = self.receiver.window().min(0xFFFF) as u16;
         let first = self.sender.max == 0;
         self.start_user_timeout(now);
-        self.sender.nxt = 1;
-        self.sender.max = 1;
+        self.sender.nxt = self.sender.nxt.max(1);
+        self.sender.max = self.sender.max.max(1);
         self.timed = first.then_some((1, now));
         let deadline = now + self.sender.rtt.rto();
         self.timer(Due::Retransmit).set(deadline);

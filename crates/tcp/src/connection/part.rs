@@ -218,9 +218,13 @@ impl Extras {
     /// What is left when a handshake begins again.
     pub fn restart(&mut self) {
         let reserved = self.reserved();
+        let fast_open = self.fast_open().map(|it| Box::new(it.again()));
         *self = Extras::default();
         if reserved > 0 {
             self.get().part.reserved = reserved;
+        }
+        if fast_open.is_some() {
+            self.get().fast_open = fast_open;
         }
     }
 }

@@ -4,6 +4,7 @@
 mod accurate_ecn;
 mod drops;
 mod ecn;
+mod fast_open;
 mod hostile;
 mod icmp;
 mod pacing;
@@ -112,7 +113,7 @@ fn rounds<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Connection, F>) -> Vec<(u
 
 /// The log from a date on, a line a packet: `date side flags seq:len ack`, with
 /// offsets from the SYNs; flags as in tcpdump (A: AE, E: ECE, W: CWR), then the ECN
-/// codepoint where there is one.
+/// codepoint and the Fast Open option where there is one (`FO?` asks for a cookie).
 fn trace<F: FnMut(Side, &Packet) -> Fate>(pair: &Pair<Connection, F>, from_ms: u64) -> Vec<String> {
     let lines = pair.log.iter().filter(|l| l.sent >= at_ms(from_ms));
     lines
@@ -144,6 +145,11 @@ fn show(packet: &Packet, iss: Serial32, peer: Serial32) -> String {
     let mut line = format!("{flags} {}:{}", s.seq.distance_from(iss), s.payload.len());
     if s.flags.contains(TcpFlags::ACK) {
         line += &format!(" {}", s.ack.distance_from(peer));
+    }
+    match s.options.fast_open() {
+        None => {}
+        Some(option) if option.cookie.is_request() => line += " FO?",
+        Some(_) => line += " FO",
     }
     match packet.ecn {
         Ecn::NotEct => {}

@@ -50,6 +50,7 @@ impl Connection {
                 self.reset(CloseReason::TimedOut);
             } else {
                 self.sender.rtt.on_timeout();
+                self.on_fast_open_failed(now);
                 self.syn_due = true;
             }
             return;

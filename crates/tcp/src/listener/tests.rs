@@ -1,3 +1,5 @@
+mod fast_open;
+
 use super::*;
 use anabranch_endpoint::{ByteStream, CloseReason, Event, Seed};
 use anabranch_units::Span;

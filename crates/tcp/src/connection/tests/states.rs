@@ -15,7 +15,8 @@ State x event -> next state | what is sent | what the user hears.
 Offsets count from the SYNs: `flags seq:length ack`. Flags: S SYN, F FIN, R RST,
 P PSH, . ACK. U is SND.UNA, N is SND.NXT, R is RCV.NXT; the window of either side
 is open. In every state from ESTABLISHED to CLOSING, and in LAST-ACK, 1000 octets
-are unacknowledged, but for FIN-WAIT-2 and TIME-WAIT.
+are unacknowledged, but for FIN-WAIT-2 and TIME-WAIT. With Fast Open (RFC 7413) the
+peer's SYN carried 100 octets, or ours does; they are not in N.
 ";
 
 /// RFC 9293's name of a state.
@@ -77,6 +78,20 @@ fn states() -> Vec<Row> {
         ("SYN-RECEIVED, passive OPEN", || {
             let mut s = Solo::server(&config());
             s.arrives("S", 0, 0, 0);
+            s
+        }),
+        ("SYN-SENT, data with a Fast Open cookie", || {
+            let mut s = super::fast_open::client(&config());
+            s.end.write(100);
+            s.end.connect(Time::ZERO);
+            s.sent();
+            s
+        }),
+        ("SYN-RECEIVED, data with a Fast Open cookie, 1000 octets sent", || {
+            let mut s = super::fast_open::server(&config());
+            s.deliver(super::fast_open::syn(&s, 100));
+            s.end.write(1000);
+            s.sent();
             s
         }),
         ("SYN-RECEIVED, simultaneous OPEN", || {

@@ -1,0 +1,285 @@
+//! TCP Fast Open (RFC 7413): data in the SYN, accepted for a cookie that the
+//! client got with an earlier connection.
+//!
+//! | what arrives or happens | what follows |
+//! |---|---|
+//! | OPEN, no cookie known | a SYN that asks for one |
+//! | OPEN, a cookie | it goes with the SYN, with as much data as fits one segment |
+//! | OPEN, after a negative response | a usual SYN, for a time (§4.1.3.1) |
+//! | SYN with a good cookie | its data is acknowledged and delivered at once; data may leave behind the SYN-ACK (§4.2.2) |
+//! | SYN with another cookie | its data is left out; a new cookie |
+//! | SYN-ACK of all or a part of the data | the rest follows at once, no loss is signalled |
+//! | SYN-ACK of the SYN alone, no cookie | a negative response, and all data follows |
+//! | timeout of the first SYN, ICMP error | a negative response; a SYN without data and option |
+//! | SYN in SYN-SENT (simultaneous open) | as usual; data in either SYN counts only if acknowledged |
+//! | RST in SYN-RECEIVED after data was accepted | the connection is over, and stays pending in its listener (§5.1) |
+//!
+//! Data in a SYN is outside the loss recovery: what the SYN-ACK acknowledges
+//! never was outstanding for it, and what it leaves is sent as if for the first
+//! time. It opens no window (RFC 5681 §3.1).
+//!
+//! Left out: FIN on a SYN, which §4.2 leaves to the implementation, and data on
+//! a SYN-ACK itself, in whose place it follows behind.
+
+use super::Connection;
+use crate::fast_open::{FastOpenServer, Keys, Verdict};
+use crate::state::State;
+use anabranch_endpoint::PeerMemory;
+use anabranch_units::{Span, Time};
+use anabranch_wire::tcp::options::MAX_LEN;
+use anabranch_wire::{FastOpenOption, Payload, TcpFlags, TcpSegment};
+
+/// The largest MSS of a server that is remembered (§4.1.3): larger SYNs may
+/// not get through.
+const MOST_MSS: u16 = 1460;
+
+/// The MSS of a server that announced none (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u16 = 536;
+
+/// Fast Open on one connection.
+#[derive(Debug)]
+pub(super) struct FastOpen {
+    /// The server's key.
+    key: [u64; 2],
+    /// What is known of the server.
+    server: FastOpenServer,
+    /// There is news of it.
+    learnt: bool,
+    /// What the first SYN carried.
+    tried: Tried,
+    /// Octets of data in it.
+    sent: u32,
+    /// What the SYN-ACK carries.
+    answer: Option<FastOpenOption>,
+    /// The cookie of the peer's SYN was good: this side is open.
+    accepted: bool,
+    /// The listener has too many of these.
+    refused: bool,
+}
+
+/// What a SYN carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tried {
+    Nothing,
+    Request,
+    Cookie,
+    /// A cookie, in vain.
+    Failed,
+}
+
+impl FastOpen {
+    pub fn new(key: [u64; 2]) -> FastOpen {
+        FastOpen {
+            key,
+            server: FastOpenServer::default(),
+            learnt: false,
+            tried: Tried::Nothing,
+            sent: 0,
+            answer: None,
+            accepted: false,
+            refused: false,
+        }
+    }
+
+    fn fail(&mut self, now: Time, retry_after: Span) {
+        self.server.on_failure(now, retry_after);
+        self.tried = Tried::Failed;
+        self.learnt = true;
+    }
+
+    /// The same side, listening again.
+    pub fn again(&self) -> FastOpen {
+        FastOpen { refused: self.refused, ..FastOpen::new(self.key) }
+    }
+}
+
+impl Connection {
+    /// The secret of this server's cookies. Connections that listen by
+    /// themselves at one address should have the same; else each knows its own
+    /// cookies alone. Without effect where `fast_open` is off.
+    pub fn set_fast_open_key(&mut self, key: [u64; 2]) {
+        if let Some(it) = self.extras.fast_open_mut() {
+            it.key = key;
+        }
+    }
+
+    /// Opens as usual, whatever the peer's SYN carries.
+    pub(crate) fn refuse_fast_open(&mut self) {
+        if let Some(it) = self.extras.fast_open_mut() {
+            it.refused = true;
+        }
+    }
+
+    /// In SYN-RECEIVED, after a SYN with a good cookie: data flows both ways.
+    #[inline]
+    pub(crate) fn is_open_early(&self) -> bool {
+        self.extras.fast_open().is_some_and(|it| it.accepted)
+    }
+
+    /// Octets of data in our SYN.
+    pub(super) fn sent_with_syn(&self) -> u64 {
+        self.extras.fast_open().map_or(0, |it| it.sent as u64)
+    }
+
+    pub(super) fn recall_fast_open(&mut self, memory: &PeerMemory) {
+        if let Some(it) = self.extras.fast_open_mut()
+            && let Some(server) = memory.get::<FastOpenServer>()
+        {
+            it.server = *server;
+        }
+    }
+
+    pub(super) fn has_learnt_fast_open(&self) -> bool {
+        self.extras.fast_open().is_some_and(|it| it.learnt)
+    }
+
+    pub(super) fn remember_fast_open(&mut self, memory: &mut PeerMemory) {
+        if let Some(it) = self.extras.fast_open_mut() {
+            it.learnt = false;
+            *memory.get_mut() = it.server;
+        }
+    }
+
+    /// §4.2.1, §4.2.2: the first SYN asks for a cookie, or brings it and data.
+    pub(super) fn open_fast(&mut self, now: Time, segment: &mut TcpSegment) {
+        let data = self.data_end().saturating_sub(1);
+        let own_mss = self.config.mss.saturating_sub(self.extras.reserved() as u32);
+        let Some(options) = self.config.fast_open.filter(|it| it.client) else { return };
+        let Some(it) = self.extras.fast_open_mut() else { return };
+        if it.tried != Tried::Nothing || self.retries > 0 || now < it.server.off_until {
+            return;
+        }
+        let server = &it.server;
+        let request = server.cookie.is_request();
+        let experimental = if request { options.experimental } else { server.experimental };
+        let option = FastOpenOption { cookie: server.cookie, experimental };
+        if !add_option(segment, option) {
+            return;
+        }
+        it.tried = if request { Tried::Request } else { Tried::Cookie };
+        if request || data == 0 {
+            return;
+        }
+        // RFC 6691: the options are taken off the segment.
+        let mss = own_mss.min(server.mss as u32);
+        let len = mss.saturating_sub(segment.options.wire_len()).min(data as u32);
+        it.sent = len;
+        segment.payload = match &self.octets {
+            Some(octets) => Payload::of_octets(octets.copy(1, len as usize)),
+            None => Payload::virtual_of(len),
+        };
+        if len as u64 == data {
+            segment.flags = segment.flags.union(TcpFlags::PSH);
+        }
+        self.packets_sent += (len > 0) as u64;
+    }
+
+    /// Our SYN was acknowledged up to the offset `ack`: what is left of its
+    /// data follows, and the server's answer is noted.
+    pub(super) fn on_fast_open_answer(&mut self, now: Time, segment: &TcpSegment, ack: u64) {
+        let Some(options) = self.config.fast_open else { return };
+        let offered_mss = segment.options.mss;
+        let option = segment.options.fast_open().filter(|it| !it.cookie.is_request());
+        let Some(it) = self.extras.fast_open_mut() else { return };
+        if it.tried == Tried::Nothing {
+            return;
+        }
+        let (acked, sent) = (ack - 1, it.sent as u64);
+        if segment.flags.contains(TcpFlags::SYN) {
+            if let Some(option) = option {
+                it.server.cookie = option.cookie;
+                it.server.experimental = option.experimental;
+                it.server.mss = offered_mss.unwrap_or(DEFAULT_MSS).min(MOST_MSS);
+                it.learnt = true;
+            }
+            let hopeful = it.tried == Tried::Cookie;
+            if hopeful && sent > 0 && acked == 0 && option.is_none() {
+                it.fail(now, options.retry_after);
+            } else if (hopeful || acked > 0) && it.server.failures > 0 {
+                it.server.on_success();
+                it.learnt = true;
+            }
+        }
+        self.retransmitted_packets += (acked < sent) as u64;
+        let s = &mut self.sender;
+        (s.una, s.nxt, s.max, s.recover) = (ack, ack, ack, ack);
+        self.window_update = (0, ack);
+        self.free_acknowledged();
+    }
+
+    /// The first SYN timed out, or an ICMP error told of it: the next goes
+    /// without what Fast Open added. A request that was lost is no response
+    /// about data, and not held against the server.
+    pub(super) fn on_fast_open_failed(&mut self, now: Time) {
+        let Some(options) = self.config.fast_open else { return };
+        if let Some(it) = self.extras.fast_open_mut()
+            && it.tried == Tried::Cookie
+        {
+            it.fail(now, options.retry_after);
+        }
+    }
+
+    /// A SYN with data was too big for the path: it goes without, at once, and
+    /// the next one to this server carries less.
+    pub(super) fn on_fast_open_too_big(&mut self, mss: u64) {
+        let waits = self.state == State::SynSent && !self.syn_due;
+        if let Some(it) = self.extras.fast_open_mut()
+            && waits
+            && it.sent > 0
+            && mss < it.server.mss as u64
+        {
+            it.server.mss = mss as u16;
+            it.learnt = true;
+            self.syn_due = true;
+        }
+    }
+
+    /// LISTEN, a SYN: what it asks for is answered, and with a good cookie its
+    /// data is accepted (§4.2.2).
+    pub(super) fn on_fast_open_request(&mut self, now: Time, segment: &TcpSegment) {
+        let Some(option) = segment.options.fast_open() else { return };
+        let Some(options) = self.config.fast_open.filter(|it| it.server && it.pending > 0) else {
+            return;
+        };
+        let (server, client) = (self.local.0, self.remote.0);
+        let Some(it) = self.extras.fast_open_mut().filter(|it| !it.refused) else { return };
+        let keys = Keys { key: it.key, lifetime: options.key_lifetime };
+        let verdict = keys.check(now, server, client, &option.cookie);
+        if verdict != Verdict::Good {
+            let cookie = keys.cookie(now, server, client);
+            it.answer = Some(FastOpenOption { cookie, ..option });
+        }
+        if verdict == Verdict::Wrong {
+            return;
+        }
+        it.accepted = true;
+        self.pending.connected = true;
+        if !segment.payload.is_empty() {
+            let arrival = self.receiver.on_segment(1, &segment.payload, false, 1);
+            self.pending.readable = arrival.advanced > 0;
+        }
+    }
+
+    /// The SYN-ACK carries the cookie, and acknowledges what was accepted.
+    pub(super) fn answer_fast_open(&mut self, segment: &mut TcpSegment) {
+        if let Some(option) = self.extras.fast_open().and_then(|it| it.answer) {
+            add_option(segment, option);
+        }
+        if self.is_open_early() {
+            // The SYN is not in the flight of what follows it.
+            self.sender.una = 1;
+            self.receiver.on_ack_sent(self.sender.mss);
+        }
+    }
+}
+
+/// Adds the option where there is room for it.
+fn add_option(segment: &mut TcpSegment, option: FastOpenOption) -> bool {
+    segment.options.rare_mut().fast_open = Some(option);
+    let fits = segment.options.wire_len() as usize <= MAX_LEN;
+    if !fits {
+        segment.options.rare_mut().fast_open = None;
+        segment.options.rare = segment.options.rare.take().filter(|rare| !rare.is_empty());
+    }
+    fits
+}
