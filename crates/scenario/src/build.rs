@@ -2,7 +2,8 @@
 //!
 //! Each random component has a generator of its own, named after it: `link
 //! NAME` for a direction of a link, `flow NAME client` and `flow NAME server`
-//! for the two endpoints, `flow NAME start` for the start within its spread.
+//! for the two endpoints, `flow NAME start` for the start within its spread,
+//! `host NAME fast-open` for a host's key.
 //! Adding a link or a flow does not shift the draws of the others.
 
 use crate::endpoints::Recipe;
@@ -69,7 +70,8 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     let nodes = add_nodes(scenario, &mut builder);
     let node = |name: &str| nodes[graph.node(name).expect("names are checked")];
     builder.multipath(scenario.routing == Routing::Ecmp);
-    let recipes: Vec<_> = scenario.flows.iter().map(|flow| Recipe::new(&graph, flow)).collect();
+    let recipes: Vec<_> =
+        scenario.flows.iter().map(|flow| Recipe::new(&graph, flow, seed)).collect();
     let plans = plan(scenario, &graph, &nodes, &recipes);
 
     let mut links = Vec::new();

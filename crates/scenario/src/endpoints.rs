@@ -4,7 +4,7 @@ use crate::graph::Graph;
 use crate::multihoming::{self, Ends};
 use crate::schema::{FlowSpec, Protocol};
 use crate::transport::Transport;
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Generator, Seed};
 use anabranch_sctp::Association;
 use anabranch_sim::NodeId;
 use anabranch_tcp::Connection;
@@ -18,16 +18,22 @@ pub(crate) struct Recipe {
 }
 
 enum Options {
-    Tcp(Arc<anabranch_tcp::Config>),
+    /// With what makes the Fast Open cookies of the server's host.
+    Tcp(Arc<anabranch_tcp::Config>, [u64; 2]),
     Sctp(Arc<anabranch_sctp::Config>),
 }
 
 impl Recipe {
     /// For the flows of an entry that was checked.
-    pub(crate) fn new(graph: &Graph<'_>, flow: &FlowSpec) -> Recipe {
+    pub(crate) fn new(graph: &Graph<'_>, flow: &FlowSpec, seed: Seed) -> Recipe {
         let ends = multihoming::ends(graph, flow, "").expect("checked when it was read");
         let options = match &flow.protocol {
-            Protocol::Tcp(config) => Options::Tcp(Arc::new(config.as_ref().clone())),
+            Protocol::Tcp(config) => {
+                let host = graph.owner(ends.server[0]);
+                let mut generator = seed.generator(&format!("host {host} fast-open"));
+                let key = [generator.next_u64(), generator.next_u64()];
+                Options::Tcp(Arc::new(config.as_ref().clone()), key)
+            }
             Protocol::Sctp(spec) => Options::Sctp(Arc::new(spec.config.clone())),
         };
         Recipe { ends, options }
@@ -41,7 +47,7 @@ impl Recipe {
     /// IP protocol number.
     pub(crate) fn protocol(&self) -> u8 {
         match self.options {
-            Options::Tcp(_) => 6,
+            Options::Tcp(..) => 6,
             Options::Sctp(_) => 132,
         }
     }
@@ -60,12 +66,12 @@ impl Recipe {
         let generators = ["client", "server"].map(generator);
         let [of_client, of_server] = generators;
         match &self.options {
-            Options::Tcp(config) => {
+            Options::Tcp(config, key) => {
                 let (here, there) = ((client[0], ports[0]), (server[0], ports[1]));
-                [
-                    Connection::client(config.clone(), here, there, of_client).into(),
-                    Connection::server(config.clone(), there, here, of_server).into(),
-                ]
+                let client = Connection::client(config.clone(), here, there, of_client);
+                let mut server = Connection::server(config.clone(), there, here, of_server);
+                server.set_fast_open_key(*key);
+                [client.into(), server.into()]
             }
             Options::Sctp(config) => {
                 let (here, there) = ((&client[..], ports[0]), (&server[..], ports[1]));

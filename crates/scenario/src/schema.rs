@@ -7,6 +7,7 @@
 
 mod channel;
 mod connection;
+mod fast_open;
 mod flow;
 mod form;
 pub(crate) mod host;

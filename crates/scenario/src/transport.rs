@@ -1,6 +1,8 @@
 //! The endpoint of any flow of a scenario, whatever its transport.
 
-use anabranch_endpoint::{ByteStream, Endpoint, Event, Messages, Observation, PathObservation};
+use anabranch_endpoint::{
+    ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
+};
 use anabranch_sctp::Association;
 use anabranch_tcp::Connection;
 use anabranch_units::Time;
@@ -73,6 +75,18 @@ impl Endpoint for Transport {
 
     fn observe_path(&self, path: usize) -> Option<PathObservation> {
         each!(self, it => it.observe_path(path))
+    }
+
+    fn recall(&mut self, memory: &PeerMemory) {
+        each!(self, it => it.recall(memory));
+    }
+
+    fn has_learnt(&self) -> bool {
+        each!(self, it => it.has_learnt())
+    }
+
+    fn remember(&mut self, memory: &mut PeerMemory) {
+        each!(self, it => it.remember(memory));
     }
 
     fn flow_key(&self) -> FlowKey {

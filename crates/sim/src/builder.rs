@@ -6,6 +6,7 @@ use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
 use crate::flow::{FlowId, FlowSpec};
 use crate::host::{HostConfig, Hosts};
+use crate::memories::Memories;
 use crate::observe::Observers;
 use crate::ports::Ports;
 use crate::regulate::Regulators;
@@ -400,6 +401,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             unfinished: 0,
             host_events: 0,
             stage: self.stage,
+            memories: Memories::default(),
             trace_hash: None,
             node_names: self.node_names,
             link_names: self.link_names,

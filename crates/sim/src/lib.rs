@@ -14,6 +14,7 @@ mod events;
 mod fabric;
 mod flow;
 mod host;
+mod memories;
 mod messages;
 pub mod observe;
 mod ports;

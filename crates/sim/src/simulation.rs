@@ -11,10 +11,11 @@ use crate::fabric::Fabric;
 pub use crate::fabric::NodeDrops;
 use crate::flow::{FlowId, FlowResult, Side};
 use crate::host::HostTask;
+use crate::memories::Memories;
 use crate::messages::{Delivery, MessageTotals};
 use crate::observe::{Handle, Observer, Observers, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::ports::Ports;
-use anabranch_endpoint::{ByteStream, Endpoint, Observation};
+use anabranch_endpoint::{ByteStream, Endpoint, Event, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Body, Packet};
@@ -34,6 +35,7 @@ pub struct Simulation<E> {
     /// Timer events, starts and stops handled.
     pub(crate) host_events: u64,
     pub(crate) stage: Stage,
+    pub(crate) memories: Memories,
     pub(crate) trace_hash: Option<Handle<TraceHash>>,
     pub(crate) node_names: Vec<String>,
     pub(crate) link_names: Vec<String>,
@@ -341,6 +343,7 @@ impl<E: ByteStream> Simulation<E> {
             if stops {
                 app.stop(endpoint, &mut self.stage);
             } else {
+                self.memories.recall(endpoint);
                 app.start(now, endpoint, &mut self.stage);
             }
             self.service_and_set_timer(index);
@@ -367,6 +370,10 @@ impl<E: ByteStream> Simulation<E> {
                 heard = true;
                 if app.handle_event(now, event, endpoint, &mut self.stage) {
                     self.unfinished -= 1;
+                }
+                let tells = matches!(event, Event::Connected | Event::Closed(_));
+                if tells && endpoint.has_learnt() {
+                    self.memories.keep(endpoint);
                 }
             }
             while self.fabric.may_poll(index)

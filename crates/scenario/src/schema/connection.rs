@@ -1,6 +1,7 @@
 //! Tables of the options of TCP that concern the connection itself: from and
 //! to TOML.
 
+use super::fast_open;
 use super::tcp::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
@@ -29,6 +30,7 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
     config.pacing_burst = f.integer("pacing_burst", 1..=1000)?.unwrap_or(config.pacing_burst);
     config.nagle = f.choice("nagle", &NAGLES)?.unwrap_or(config.nagle);
     config.quick_acks = f.integer("quick_acks", 0..=1000)?.unwrap_or(config.quick_acks);
+    config.fast_open = fast_open::read(f, config.fast_open)?;
     config.keep_alive = read_keep_alive(f, config.keep_alive)?;
     config.user_timeout = match f.get("user_timeout") {
         Some(Value::Boolean(false)) => None,
@@ -70,6 +72,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
     vec![
         ("nagle", word(&NAGLES, &config.nagle).into()),
         ("quick_acks", Value::Integer(config.quick_acks.into())),
+        ("fast_open", fast_open::write(config.fast_open)),
         ("keep_alive", keep_alive.unwrap_or(false.into())),
         ("user_timeout", user_timeout.unwrap_or(false.into())),
         ("idle_restart", config.idle_restart.into()),

@@ -43,8 +43,8 @@ pub(super) struct FastOpen {
     key: [u64; 2],
     /// What is known of the server.
     server: FastOpenServer,
-    /// There is news of it.
-    learnt: bool,
+    /// What is new of that.
+    news: News,
     /// What the first SYN carried.
     tried: Tried,
     /// Octets of data in it.
@@ -55,6 +55,15 @@ pub(super) struct FastOpen {
     accepted: bool,
     /// The listener has too many of these.
     refused: bool,
+}
+
+/// What there is to remember: another connection to the same server may have
+/// learnt the rest anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct News {
+    cookie: bool,
+    mss: bool,
+    outcome: bool,
 }
 
 /// What a SYN carried.
@@ -72,7 +81,7 @@ impl FastOpen {
         FastOpen {
             key,
             server: FastOpenServer::default(),
-            learnt: false,
+            news: News::default(),
             tried: Tried::Nothing,
             sent: 0,
             answer: None,
@@ -84,7 +93,7 @@ impl FastOpen {
     fn fail(&mut self, now: Time, retry_after: Span) {
         self.server.on_failure(now, retry_after);
         self.tried = Tried::Failed;
-        self.learnt = true;
+        self.news.outcome = true;
     }
 
     /// The same side, listening again.
@@ -130,13 +139,22 @@ impl Connection {
     }
 
     pub(super) fn has_learnt_fast_open(&self) -> bool {
-        self.extras.fast_open().is_some_and(|it| it.learnt)
+        self.extras.fast_open().is_some_and(|it| it.news != News::default())
     }
 
     pub(super) fn remember_fast_open(&mut self, memory: &mut PeerMemory) {
         if let Some(it) = self.extras.fast_open_mut() {
-            it.learnt = false;
-            *memory.get_mut() = it.server;
+            let (news, server) = (std::mem::take(&mut it.news), &it.server);
+            let known = memory.get_mut::<FastOpenServer>();
+            if news.cookie {
+                (known.cookie, known.experimental) = (server.cookie, server.experimental);
+            }
+            if news.mss {
+                known.mss = server.mss;
+            }
+            if news.outcome {
+                (known.failures, known.off_until) = (server.failures, server.off_until);
+            }
         }
     }
 
@@ -190,14 +208,14 @@ impl Connection {
                 it.server.cookie = option.cookie;
                 it.server.experimental = option.experimental;
                 it.server.mss = offered_mss.unwrap_or(DEFAULT_MSS).min(MOST_MSS);
-                it.learnt = true;
+                (it.news.cookie, it.news.mss) = (true, true);
             }
             let hopeful = it.tried == Tried::Cookie;
             if hopeful && sent > 0 && acked == 0 && option.is_none() {
                 it.fail(now, options.retry_after);
             } else if (hopeful || acked > 0) && it.server.failures > 0 {
                 it.server.on_success();
-                it.learnt = true;
+                it.news.outcome = true;
             }
         }
         self.retransmitted_packets += (acked < sent) as u64;
@@ -229,7 +247,7 @@ impl Connection {
             && mss < it.server.mss as u64
         {
             it.server.mss = mss as u16;
-            it.learnt = true;
+            it.news.mss = true;
             self.syn_due = true;
         }
     }
