@@ -265,8 +265,8 @@ fn message_traffic(
         },
         streams: messages.streams,
         unordered: messages.unordered,
-        lifetime: None,
-        retransmissions: None,
+        lifetime: messages.lifetime,
+        retransmissions: messages.retransmissions,
         keep,
         seed,
     }

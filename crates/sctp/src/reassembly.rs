@@ -9,6 +9,7 @@ use crate::interleaved::{Forgotten, Interleaved};
 use crate::outgoing::Message;
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::{DataChunk, DataFlags, IDataChunk};
+use anabranch_units::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a chunk costs beside its octets, in the bound of memory.
@@ -37,7 +38,15 @@ struct Run {
 struct Stream {
     /// Number of the next message, counted without wrapping.
     next: u64,
-    waiting: BTreeMap<u64, Message>,
+    waiting: BTreeMap<u64, Complete>,
+}
+
+/// A complete message.
+#[derive(Debug)]
+struct Complete {
+    message: Message,
+    /// Since when.
+    since: Time,
 }
 
 #[derive(Debug, Default)]
@@ -47,7 +56,8 @@ pub(crate) struct Reassembly {
     /// Fragments of I-DATA, where it was agreed on.
     interleaved: Option<Box<Interleaved>>,
     streams: Vec<Stream>,
-    ready: VecDeque<Message>,
+    /// Messages for the user, and how long each has waited for its turn.
+    ready: VecDeque<(Message, Span)>,
     /// Octets of the first message in `ready` that were read as a stream.
     taken: u32,
     /// Octets that have arrived and were not read.
@@ -56,9 +66,15 @@ pub(crate) struct Reassembly {
     pieces: u64,
     /// Octets delivered in total.
     delivered: u64,
+    /// When the packet at hand came.
+    now: Time,
 }
 
 impl Reassembly {
+    /// A packet has come; before what it carries is inserted.
+    pub fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
     /// Octets that have arrived and were not read.
     pub fn octets(&self) -> u64 {
         self.octets
@@ -78,7 +94,7 @@ impl Reassembly {
     /// The peer has restarted: streams start anew, what is complete stays.
     pub fn restart(&mut self) {
         let (ready, taken) = (std::mem::take(&mut self.ready), self.taken);
-        let octets = ready.iter().map(|m| m.payload.len() as u64).sum::<u64>() - taken as u64;
+        let octets = ready.iter().map(|it| it.0.payload.len() as u64).sum::<u64>() - taken as u64;
         let (pieces, delivered) = (ready.len() as u64, self.delivered);
         *self = Reassembly { ready, taken, octets, pieces, delivered, ..Reassembly::default() };
     }
@@ -142,7 +158,7 @@ impl Reassembly {
         let later = stream.waiting.split_off(&next);
         let turn = std::mem::replace(&mut stream.waiting, later);
         stream.next = next;
-        turn.into_values().for_each(|message| self.deliver(message));
+        turn.into_values().for_each(|complete| self.deliver(complete));
         self.take_turns(id);
     }
 
@@ -174,8 +190,8 @@ impl Reassembly {
         }
         let Some(stream) = self.streams.get_mut(id as usize) else { return };
         let waiting = std::mem::take(stream).waiting;
-        for message in waiting.into_values() {
-            self.octets -= message.payload.len() as u64;
+        for complete in waiting.into_values() {
+            self.octets -= complete.message.payload.len() as u64;
             self.pieces -= 1;
         }
     }
@@ -262,8 +278,10 @@ impl Reassembly {
 
     /// A complete message: delivered, or kept until its turn.
     fn order(&mut self, number: u32, message: Message) {
+        let complete = Complete { message, since: self.now };
+        let message = &complete.message;
         if message.unordered {
-            return self.deliver(message);
+            return self.deliver(complete);
         }
         let wide = self.interleaved.is_some();
         let id = message.stream;
@@ -272,13 +290,13 @@ impl Reassembly {
             Some(0) => {
                 stream.next += 1;
                 let waits = !stream.waiting.is_empty();
-                self.deliver(message);
+                self.deliver(complete);
                 if waits {
                     self.take_turns(id);
                 }
             }
             Some(ahead) if !stream.waiting.contains_key(&(stream.next + ahead)) => {
-                stream.waiting.insert(stream.next + ahead, message);
+                stream.waiting.insert(stream.next + ahead, complete);
             }
             // Numbers behind the expected one never come to their turn; so
             // does a number that is there twice.
@@ -293,20 +311,21 @@ impl Reassembly {
     fn take_turns(&mut self, id: u16) {
         loop {
             let stream = &mut self.streams[id as usize];
-            let Some(message) = stream.waiting.remove(&stream.next) else { return };
+            let Some(complete) = stream.waiting.remove(&stream.next) else { return };
             stream.next += 1;
-            self.deliver(message);
+            self.deliver(complete);
         }
     }
 
-    fn deliver(&mut self, message: Message) {
+    fn deliver(&mut self, Complete { message, since }: Complete) {
         self.delivered += message.payload.len() as u64;
-        self.ready.push_back(message);
+        self.ready.push_back((message, self.now.saturating_since(since)));
     }
 
-    /// The next message.
-    pub fn receive(&mut self) -> Option<Message> {
-        let mut message = self.ready.pop_front()?;
+    /// The next message, and how long it was complete and waited for earlier
+    /// ones of its stream.
+    pub fn receive(&mut self) -> Option<(Message, Span)> {
+        let (mut message, waited) = self.ready.pop_front()?;
         if self.taken > 0 {
             let len = message.payload.len() - self.taken;
             message.payload = match message.payload.octets() {
@@ -317,14 +336,14 @@ impl Reassembly {
         }
         self.octets -= message.payload.len() as u64;
         self.pieces -= 1;
-        Some(message)
+        Some((message, waited))
     }
 
     /// Takes up to `max` octets of the messages in order; `put` gets them.
     pub fn read(&mut self, max: u64, mut put: impl FnMut(&Payload, usize, usize)) -> u64 {
         let mut read = 0;
         while read < max
-            && let Some(message) = self.ready.front()
+            && let Some((message, _)) = self.ready.front()
         {
             let left = message.payload.len() - self.taken;
             let take = (max - read).min(left as u64) as u32;
@@ -397,8 +416,29 @@ mod tests {
 
     fn all(r: &mut Reassembly) -> Vec<(u16, Vec<u8>)> {
         std::iter::from_fn(|| r.receive())
-            .map(|m| (m.stream, m.payload.octets().unwrap().to_vec()))
+            .map(|(m, _)| (m.stream, m.payload.octets().unwrap().to_vec()))
             .collect()
+    }
+
+    /// Head-of-line blocking: from when a message is complete to its turn.
+    #[test]
+    fn how_long_a_message_has_waited_is_known() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut r = Reassembly::default();
+        let mut insert = |ms, offset, chunk| {
+            r.set_now(at(ms));
+            r.insert(offset, &chunk).unwrap();
+        };
+        insert(10, 2, data(3, 0, 2, b"third"));
+        insert(20, 3, data(2, 0, 1, b"sec"));
+        insert(25, 5, data(3, 1, 0, b"other"));
+        insert(30, 4, data(1, 0, 1, b"ond"));
+        insert(90, 1, data(3, 0, 0, b"first"));
+        let waited = std::iter::from_fn(|| r.receive()).map(|(m, waited)| {
+            (String::from_utf8(m.payload.octets().unwrap().to_vec()).unwrap(), waited.as_millis())
+        });
+        let expected = [("other", 0), ("first", 0), ("second", 60), ("third", 80)];
+        assert_eq!(waited.collect::<Vec<_>>(), expected.map(|(text, ms)| (text.to_owned(), ms)));
     }
 
     #[test]

@@ -146,6 +146,17 @@ impl FlowSpec {
             let allowed = format!("at most {most}, of which `sctp` has the limits");
             return wrong("streams", streams.to_string(), allowed);
         }
+        if !c.partial_reliability {
+            for (field, given) in [
+                ("lifetime", messages.lifetime.is_some()),
+                ("retransmissions", messages.retransmissions.is_some()),
+            ] {
+                if given {
+                    let allowed = "none without `partial_reliability` in `sctp`";
+                    return wrong(field, "given".into(), allowed.into());
+                }
+            }
+        }
         let (most, size) = (sctp.largest_message(), &messages.size);
         if let Sizes::Constant { mean } = size
             && *mean > most.into()

@@ -22,6 +22,10 @@ pub struct MessageSpec {
     pub streams: u16,
     /// Delivered as soon as they are complete.
     pub unordered: bool,
+    /// They may be given up so long after they were made.
+    pub lifetime: Option<Span>,
+    /// They may be given up after so many retransmissions.
+    pub retransmissions: Option<u16>,
 }
 
 /// When messages are made.
@@ -47,7 +51,14 @@ impl MessageSpec {
             Some(_) => Some(Sizes::Constant { mean: traffic::octets(t, "size")? }),
             None => None,
         };
+        let retransmissions = t.integer("retransmissions", 0..=u16::MAX)?;
+        let lifetime = t.quantity("lifetime")?;
+        if lifetime.is_some() && retransmissions.is_some() {
+            return Err(t.error("retransmissions", "either `lifetime` or `retransmissions`"));
+        }
         Ok(MessageSpec {
+            lifetime,
+            retransmissions,
             size: size.unwrap_or(Sizes::Constant { mean: CHUNK.0 }),
             count: t.integer("count", 1..=MOST_MESSAGES)?,
             pace: MessagePace::read(t)?,
@@ -74,6 +85,12 @@ impl MessageSpec {
             }
         }
         put("streams", Value::Integer(self.streams.into()));
+        if let Some(lifetime) = self.lifetime {
+            put("lifetime", lifetime.write().into());
+        }
+        if let Some(most) = self.retransmissions {
+            put("retransmissions", Value::Integer(most.into()));
+        }
         put("order", super::tcp::word(&ORDERS, &self.unordered).into());
     }
 

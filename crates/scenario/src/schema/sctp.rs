@@ -6,7 +6,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_sctp::policy::DESTINATIONS;
-use anabranch_sctp::{Config, Destination, InitialWindow, Jitter, PRESETS, Window};
+use anabranch_sctp::{Config, Destination, InitialWindow, Jitter, PRESETS, Scheduler, Window};
 use toml::{Table, Value};
 
 /// SCTP of a flow, both ends alike.
@@ -110,7 +110,12 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
     form.boolean("timestamps", &mut c.timestamps)?;
     form.boolean("heartbeat_after_rto", &mut c.heartbeat_after_rto)?;
-    form.quantity("cookie_life", &mut c.cookie_life)
+    form.quantity("cookie_life", &mut c.cookie_life)?;
+    form.boolean("partial_reliability", &mut c.partial_reliability)?;
+    form.boolean("interleaving", &mut c.interleaving)?;
+    let schedulers = Scheduler::ALL.map(|it| (it.name(), it));
+    form.choice("scheduler", &schedulers, &mut c.scheduler)?;
+    form.boolean("reconfiguration", &mut c.reconfiguration)
 }
 
 /// `"standard"`, or a window algorithm as TCP has them.
@@ -260,7 +265,14 @@ mod tests {
             ),
             ("timestamps = true", Config { timestamps: true, ..d.clone() }),
             ("heartbeat_after_rto = true", Config { heartbeat_after_rto: true, ..d.clone() }),
-            ("cookie_life = \"5 s\"", Config { cookie_life: Span::from_secs(5), ..d }),
+            ("cookie_life = \"5 s\"", Config { cookie_life: Span::from_secs(5), ..d.clone() }),
+            ("partial_reliability = true", Config { partial_reliability: true, ..d.clone() }),
+            ("interleaving = true", Config { interleaving: true, ..d.clone() }),
+            (
+                "scheduler = \"weighted-fair\"",
+                Config { scheduler: Scheduler::WeightedFair, ..d.clone() },
+            ),
+            ("reconfiguration = true", Config { reconfiguration: true, ..d }),
         ];
         for (text, expected) in cases {
             let config = read_text(text).unwrap();
@@ -291,6 +303,7 @@ mod tests {
             ("rto = { mni = \"1 s\" }", "rto.mni", "no field of this name"),
             ("sack_delay = \"1 s\"", "sack_delay", "at most 500 ms"),
             ("destination = \"same\"", "destination", "all-same, all-alternate"),
+            ("scheduler = \"fifo\"", "scheduler", "fcfs, round-robin"),
             ("streams = 1", "streams", "no field of this name"),
         ] {
             let error = read_text(text).unwrap_err();

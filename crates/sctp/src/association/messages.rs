@@ -4,7 +4,6 @@ use super::{Association, SendError};
 use crate::outgoing::Message;
 use crate::reliability::Reliability;
 use anabranch_endpoint::message::{Incoming, Messages, Outgoing, Patience, Refusal};
-use anabranch_units::Span;
 
 impl Messages for Association {
     /// The tag travels as the payload protocol identifier.
@@ -26,8 +25,8 @@ impl Messages for Association {
     }
 
     fn receive_message(&mut self) -> Option<Incoming> {
-        let Message { stream, ppid, payload, .. } = self.receive()?;
-        Some(Incoming { stream, tag: ppid, payload, waited: Span::ZERO })
+        let (Message { stream, ppid, payload, .. }, waited) = self.receive_with_wait()?;
+        Some(Incoming { stream, tag: ppid, payload, waited })
     }
 }
 

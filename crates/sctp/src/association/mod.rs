@@ -37,7 +37,7 @@ use crate::tsn_map::TsnMap;
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Messages, Observation, Timer,
 };
-use anabranch_units::{Serial32, Time};
+use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::sctp::{Chunk, Chunks, SctpPacket};
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use handshake::Handshake;
@@ -384,9 +384,15 @@ impl Association {
 
     /// The next message that has arrived. Frees receive-buffer space.
     pub fn receive(&mut self) -> Option<Message> {
-        let message = self.reassembly.receive()?;
+        self.receive_with_wait().map(|(message, _)| message)
+    }
+
+    /// The same, and how long the message was complete and waited for earlier
+    /// ones of its stream (head-of-line blocking).
+    pub fn receive_with_wait(&mut self) -> Option<(Message, Span)> {
+        let received = self.reassembly.receive()?;
         self.update_window();
-        Some(message)
+        Some(received)
     }
 
     /// The next notification.
@@ -603,6 +609,7 @@ impl Endpoint for Association {
     fn handle_input(&mut self, now: Time, packet: &Packet) {
         if let Body::Sctp(sctp) = &packet.body {
             self.burst_limited = false;
+            self.reassembly.set_now(now);
             self.on_packet(now, packet, sctp);
         }
     }
