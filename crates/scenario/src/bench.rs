@@ -23,7 +23,7 @@ pub struct Workload {
 }
 
 /// All workloads.
-pub const WORKLOADS: [Workload; 5] = [
+pub const WORKLOADS: [Workload; 7] = [
     Workload { name: "long-flow", summary: "one bulk flow over 1 Gbit/s, 12 ms one way, 30 s" },
     Workload {
         name: "dumbbell-100",
@@ -36,6 +36,11 @@ pub const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "replications",
         summary: "200 transfers of 4 MB over 2 Mbit/s with 2 % loss, on one core",
+    },
+    Workload { name: "sctp-bulk", summary: "`long-flow` over SCTP" },
+    Workload {
+        name: "sctp-multihomed",
+        summary: "one SCTP flow over two paths of 1 Gbit/s, 12 ms one way, 0.01 % loss on one, 30 s",
     },
     Workload {
         name: "idle-flows",
@@ -70,8 +75,8 @@ pub fn measure(workload: &str) -> Result<Vec<Measurement>, InputError> {
     measure_size(workload, None)
 }
 
-/// As [`measure`], of another size: simulated seconds of `long-flow` and
-/// `dumbbell-100`, simulated milliseconds of `fat-tree`, transfers of
+/// As [`measure`], of another size: simulated seconds of `long-flow`,
+/// `dumbbell-100`, `sctp-bulk` and `sctp-multihomed`, simulated milliseconds of `fat-tree`, transfers of
 /// `replications`, connections of `idle-flows`.
 pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement>, InputError> {
     let in_unit = |unit| size.map(|n| format!("{n} {unit}"));
@@ -85,6 +90,10 @@ pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement
         "dumbbell-100" => vec![newreno()?, cubic()?],
         "dumbbell-100-newreno" => vec![newreno()?],
         "dumbbell-100-cubic" => vec![cubic()?],
+        "sctp-bulk" => vec![one_run("sctp-bulk", "", &workloads::sctp_bulk(), in_unit("s"))?],
+        "sctp-multihomed" => {
+            vec![one_run("sctp-multihomed", "", &workloads::sctp_multihomed(), in_unit("s"))?]
+        }
         "fat-tree" => vec![one_run("fat-tree", "", &workloads::fat_tree(), in_unit("ms"))?],
         "replications" => vec![replications(size.unwrap_or(200).into())?],
         "idle-flows" => vec![idle::measure(size.unwrap_or(100_000) as usize)?],
@@ -146,6 +155,8 @@ mod tests {
             workloads::dumbbell("cubic"),
             workloads::lossy_transfer(),
             workloads::fat_tree(),
+            workloads::sctp_bulk(),
+            workloads::sctp_multihomed(),
         ];
         for text in texts {
             Scenario::from_toml(&text, "bench").unwrap();

@@ -15,6 +15,38 @@ pub(super) fn long_flow() -> String {
     )
 }
 
+/// The same over SCTP, with the same window algorithm and receive buffer.
+pub(super) fn sctp_bulk() -> String {
+    let options =
+        "protocol = \"sctp\"\nsctp = { window = \"cubic\", receive_buffer = \"64 MiB\" }\n";
+    long_flow().replace("tcp = { receive_buffer = \"64 MiB\" }\n", options)
+}
+
+/// One association over two disjoint paths of 1 Gbit/s and 12 ms each; 0.01 %
+/// of the packets are lost on the first, and each retransmission takes the
+/// second.
+pub(super) fn sctp_multihomed() -> String {
+    let path = |name: &str, rest: &str| {
+        format!(
+            "[[links]]\nends = [\"a.{name}\", \"r{name}\"]\nrate = \"1 Gbit/s\"\ndelay = \"6 ms\"\n\
+             queue = {{ limit = \"1000 packets\" }}\n{rest}\
+             [[links]]\nends = [\"r{name}\", \"b.{name}\"]\nrate = \"1 Gbit/s\"\n\
+             delay = \"6 ms\"\nqueue = {{ limit = \"1000 packets\" }}\n"
+        )
+    };
+    let loss = "impairments = [{ kind = \"bernoulli\", rate = 0.0001 }]\n";
+    format!(
+        "name = \"sctp-multihomed\"\nduration = \"30 s\"\nrouters = [\"rx\", \"ry\"]\n\
+         hosts = [{{ name = \"a\", interfaces = [\"x\", \"y\"] }}, \
+         {{ name = \"b\", interfaces = [\"x\", \"y\"] }}]\n{}{}\
+         [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\nprotocol = \"sctp\"\n\
+         sctp = {{ window = \"cubic\", receive_buffer = \"64 MiB\", \
+         destination = \"all-alternate\" }}\n",
+        path("x", loss),
+        path("y", "")
+    )
+}
+
 /// 100 bulk flows, each with hosts and access links of its own, over one
 /// bottleneck whose queue holds about the bandwidth-delay product: 1 Gbit/s
 /// times 2 (1 + 20 + 1) ms are 3667 packets of 1500 B; 20 ms and the access
