@@ -155,3 +155,78 @@ fn the_delay_of_messages_on_a_clean_path_is_the_paths() {
     // The first waits for INIT, INIT ACK and COOKIE ECHO too, and slow start.
     assert!(row.longest_delay_s.unwrap() > 3.0 * path, "{row:?}");
 }
+
+/// One packet of data is lost. Messages behind it on its stream wait until it
+/// has been sent again, those of other streams and unordered ones do not.
+#[test]
+fn a_loss_makes_the_messages_of_its_stream_wait() {
+    let lost = "{ kind = \"packets\", flow = \"f\", numbers = [101] }";
+    let wait = |fields: &str| -> Vec<(String, Vec<f64>)> {
+        let messages = format!(
+            "traffic = {{ kind = \"messages\", size = \"1000 B\", interval = \"25 ms\", \
+             count = 200{fields} }}\noctets = true\n[[observe]]\nwhat = \"message_wait\"\n"
+        );
+        let result = play(&dual_path(lost, "", &flow(&messages)));
+        let row = &result.messages[0];
+        assert_eq!((row.delivered, result.flows[0].wrong_octets), (200, 0), "{fields}");
+        let waits: Vec<_> = result.series.into_iter().map(|it| (it.name, it.value)).collect();
+        let all = waits.iter().flat_map(|it| &it.1);
+        let mean = all.clone().sum::<f64>() / 200.0;
+        assert!((row.wait_s.unwrap() - mean).abs() < 1e-12);
+        assert_eq!(row.longest_wait_s, all.copied().reduce(f64::max));
+        waits
+    };
+    // The third message after the lost one completes the missing reports when
+    // its SACK is back; the retransmission takes a path's time more.
+    let one = wait("");
+    let blocked: Vec<f64> = one[0].1.iter().copied().filter(|wait| *wait > 0.0).collect();
+    assert!((5..8).contains(&blocked.len()), "{blocked:?}");
+    for pair in blocked.windows(2) {
+        assert!((pair[0] - pair[1] - 0.025).abs() < 1e-6, "{blocked:?}");
+    }
+    // Message 100 is of stream 0 of four: so are 104 and 108, if they wait.
+    for (name, waits) in wait(", streams = 4") {
+        let blocked = waits.iter().filter(|wait| **wait > 0.0).count();
+        match name.as_str() {
+            "f.stream-0.message_wait" => assert!((1..=2).contains(&blocked), "{waits:?}"),
+            _ => assert_eq!(blocked, 0, "{name}"),
+        }
+    }
+    for (name, waits) in wait(", order = \"unordered\"") {
+        assert!(waits.iter().all(|wait| *wait == 0.0), "{name}");
+    }
+}
+
+/// The path is down for a second: messages that live shorter are given up, the
+/// others arrive late.
+#[test]
+fn messages_that_may_be_given_up_are() {
+    let down = "{ kind = \"outage\", intervals = [{ at = \"2 s\", for = \"1 s\" }] }";
+    let run = |fields: &str| {
+        let rest = flow(&format!(
+            "traffic = {{ kind = \"messages\", size = \"1000 B\", interval = \"25 ms\", \
+             count = 200{fields} }}\noctets = true\n\
+             sctp = {{ partial_reliability = true, alternates = [] }}"
+        ));
+        let result = play(&dual_path(down, "", &rest));
+        assert_eq!(result.flows[0].wrong_octets, 0);
+        // The run ends when all has come, or else with the association.
+        let all = result.messages[0].delivered == 200;
+        assert_eq!(result.flows[0].closed, if all { None } else { Some("normal") });
+        result.messages[0].clone()
+    };
+    let all = run("");
+    assert_eq!((all.made, all.delivered), (200, 200));
+    assert!(all.longest_delay_s > Some(1.0), "{all:?}");
+    let some = run(", lifetime = \"200 ms\"");
+    assert!((140..195).contains(&some.delivered), "{some:?}");
+    assert!(some.delay_s < all.delay_s, "{some:?} {all:?}");
+    let without = dual_path(
+        "",
+        "",
+        &flow("traffic = { kind = \"messages\", count = 5, lifetime = \"1 s\" }"),
+    );
+    let error = Scenario::from_toml(&without, "t").unwrap_err();
+    assert_eq!(error.field, "flows[0].traffic.lifetime");
+    assert!(error.allowed.contains("partial_reliability"), "{error}");
+}

@@ -7,9 +7,9 @@
 
 use crate::interleaved::{Forgotten, Interleaved};
 use crate::outgoing::Message;
+use anabranch_units::{Span, Time};
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::{DataChunk, DataFlags, IDataChunk};
-use anabranch_units::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a chunk costs beside its octets, in the bound of memory.

@@ -261,7 +261,7 @@ impl Channel {
             }
         };
         let stream = (number % t.streams as u64) as u16;
-        Some(Outgoing { stream, unordered: t.unordered, tag: number as u32, patience, payload })
+        Some(Outgoing { stream, unordered: t.unordered, tag: tag(number), patience, payload })
     }
 
     /// The endpoint took what [`Channel::next`] gave; how long it is.
@@ -275,7 +275,7 @@ impl Channel {
     /// A message was read; how many of its octets are wrong.
     pub(crate) fn on_delivered(&mut self, now: Time, message: &Incoming) -> usize {
         // The number modulo 2^32, among those that are under way.
-        let ahead = message.tag.wrapping_sub(self.first as u32) as usize;
+        let ahead = message.tag.wrapping_sub(tag(self.first)) as usize;
         let number = self.first + ahead as u64;
         let wrong = match message.payload.octets() {
             Some(octets) => crate::app::mismatches(position(number), octets),
@@ -312,6 +312,14 @@ impl Channel {
     pub(crate) fn deliveries(&self) -> &[Delivery] {
         &self.deliveries
     }
+}
+
+/// The tag of a message. Over SCTP it is the payload protocol identifier, of
+/// which the low numbers are registered: dissectors take what is under them
+/// for those protocols.
+fn tag(number: u64) -> u32 {
+    const UNREGISTERED: u32 = 1 << 16;
+    UNREGISTERED.wrapping_add(number as u32)
 }
 
 /// Where the octets of a message stand in the pattern.
@@ -384,7 +392,7 @@ mod tests {
         let mut sum = 0;
         while let Some(message) = channel.next(at(0), false) {
             assert!((1..=9000).contains(&message.payload.len()));
-            assert_eq!(message.stream as u32, message.tag % 3);
+            assert_eq!(message.stream as u64, channel.taken % 3);
             sum += channel.on_taken();
         }
         assert!(channel.is_over() && channel.has_end());
@@ -418,7 +426,7 @@ mod tests {
         assert_eq!((t.waited, t.longest_wait), (MS(15), MS(15)));
         // Twice, or never sent, is wrong altogether; so are other octets.
         assert_eq!(read(&mut it, 80, &sent[3], 0), 1000);
-        let stranger = Outgoing { tag: 77, ..sent[1].clone() };
+        let stranger = Outgoing { tag: tag(77), ..sent[1].clone() };
         assert_eq!(read(&mut it, 80, &stranger, 0), 1000);
         let altered = Outgoing { payload: sent[0].payload.clone(), ..sent[1].clone() };
         assert!(read(&mut it, 80, &altered, 0) > 500);
