@@ -1,5 +1,7 @@
 //! Controlled delay, RFC 8289: the pseudo-code of §5, and marking instead of
-//! dropping for ECN-capable packets.
+//! dropping for ECN-capable packets. Beside it the threshold of Linux
+//! (`ce_threshold`): what has waited longer is marked, whatever the law does, as
+//! DCTCP wants its queues.
 
 use super::item::{Band, Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
@@ -24,16 +26,20 @@ pub struct CoDelLaw {
     pub max_packet: Bytes,
     /// Marks ECN-capable packets.
     pub ecn: bool,
+    /// Marks ECN-capable packets that have waited for longer, with `ecn` or
+    /// without.
+    pub ce_threshold: Option<Span>,
 }
 
 impl Default for CoDelLaw {
-    /// 5 ms, 100 ms, 1500 octets, no marking.
+    /// 5 ms, 100 ms, 1500 octets, no marking, no threshold.
     fn default() -> Self {
         CoDelLaw {
             target: Span::from_millis(5),
             interval: Span::from_millis(100),
             max_packet: Bytes(1500),
             ecn: false,
+            ce_threshold: None,
         }
     }
 }
@@ -81,8 +87,23 @@ pub struct CoDelState {
 }
 
 impl CoDelState {
-    /// deque() of §5.6: the next packet, after what the law drops.
+    /// The next packet, after what the law drops.
     pub fn dequeue(
+        &mut self,
+        now: Time,
+        law: &CoDelLaw,
+        band: &mut Band,
+        losses: &mut Losses,
+    ) -> Option<Item> {
+        let mut item = self.control(now, law, band, losses)?;
+        if law.ce_threshold.is_some_and(|threshold| item.sojourn(now) > threshold) {
+            item.mark();
+        }
+        Some(item)
+    }
+
+    /// deque() of §5.6.
+    fn control(
         &mut self,
         now: Time,
         law: &CoDelLaw,
@@ -242,6 +263,34 @@ mod tests {
     fn marks_follow_the_same_law() {
         let law = CoDelLaw { ecn: true, ..CoDelLaw::default() };
         assert_eq!(standing(law, Ecn::Ect0, 2000), expected(&law, at_us(2_020_000)));
+    }
+
+    /// Above the threshold every ECN-capable packet is marked, at it none, and the
+    /// law goes on as without it.
+    #[test]
+    fn what_waits_beyond_the_threshold_is_marked() {
+        for (wait_us, ecn, marked) in [
+            (1000, Ecn::Ect0, 0),
+            (1001, Ecn::Ect0, 500),
+            (1001, Ecn::Ect1, 500),
+            (1001, Ecn::NotEct, 0),
+        ] {
+            let law = CoDelLaw { ce_threshold: Some(MS(1)), ..CoDelLaw::default() };
+            let (mut state, mut hits) = (CoDelState::default(), 0);
+            for ms in 0..500 {
+                let now = at_us(20_000 + ms * 1000);
+                let (mut band, mut losses) = (Band::default(), Losses::new());
+                for id in 0..10 {
+                    band.push(Item { ecn, ..item(id, 1500, now - Span::from_micros(wait_us)) });
+                }
+                let out = state.dequeue(now, &law, &mut band, &mut losses).unwrap();
+                hits += out.marked as u32;
+                assert!(losses.is_empty());
+            }
+            assert_eq!(hits, marked, "{wait_us} us, {ecn:?}");
+        }
+        let law = CoDelLaw { ce_threshold: Some(MS(1)), ..CoDelLaw::default() };
+        assert_eq!(standing(law, Ecn::NotEct, 2000), expected(&law, at_us(2_020_000)));
     }
 
     #[test]

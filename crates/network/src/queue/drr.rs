@@ -1,6 +1,7 @@
 //! Deficit round robin: Shreedhar and Varghese, "Efficient Fair Queueing using
 //! Deficit Round Robin", SIGCOMM 1995. On overflow a packet is taken from the
 //! tail of the longest queue (their "buffer stealing", after McKenney 1990).
+//! Queues of code points may have weights: quanta in proportion, §3 of the paper.
 
 use super::fq_codel::{check_flow_queues, longest, spread};
 use super::item::{Band, Item, Loss, Losses};
@@ -36,16 +37,19 @@ pub struct DrrConfig {
     pub queues: u32,
     /// Octets that a queue may send more in each turn.
     pub quantum: Bytes,
+    /// With [`DrrKey::Dscp`]: by how much each code point's quantum is larger.
+    pub weights: [u16; 64],
 }
 
 impl Default for DrrConfig {
-    /// 1000 packets, 1024 queues of flows, 1500 octets.
+    /// 1000 packets, 1024 queues of flows, 1500 octets, all alike.
     fn default() -> Self {
         DrrConfig {
             limit: QueueLimit::Packets(1000),
             key: DrrKey::Flow,
             queues: 1024,
             quantum: Bytes(1500),
+            weights: [1; 64],
         }
     }
 }
@@ -53,7 +57,23 @@ impl Default for DrrConfig {
 impl DrrConfig {
     /// Checks the fields.
     pub fn validate(&self) -> Result<(), ConfigError> {
+        if let Some(weight) = self.weights.iter().find(|it| !(1..=1000).contains(*it)) {
+            return Err(ConfigError::new("weights", weight, "weights from 1 to 1000"));
+        }
+        if self.key == DrrKey::Flow && self.weights != [1; 64] {
+            let value = "weights of code points";
+            return Err(ConfigError::new("weights", value, "none with key = \"flow\""));
+        }
         check_flow_queues(self.queues, self.quantum)
+    }
+
+    /// Octets of a turn of this queue.
+    fn quantum(&self, index: u32) -> u64 {
+        let weight = match self.key {
+            DrrKey::Flow => 1,
+            DrrKey::Dscp => self.weights[index as usize],
+        };
+        self.quantum.0 * u64::from(weight)
     }
 }
 
@@ -122,7 +142,7 @@ impl Drr {
             let index = *self.active.front()?;
             let turn = &mut self.queues[index as usize];
             if !self.in_turn && !turn.band.is_empty() {
-                turn.deficit += self.config.quantum.0;
+                turn.deficit += self.config.quantum(index);
                 self.in_turn = true;
             }
             let fits = turn.band.head().is_some_and(|it| it.size as u64 <= turn.deficit);
@@ -214,6 +234,40 @@ mod tests {
     }
 
     proptest! {
+        /// The same with weights: octets over weights differ by less than quantum +
+        /// 2 max packet.
+        #[test]
+        fn backlogged_classes_get_octets_by_weight(
+            weights in prop::collection::vec(1_u16..20, 2..6),
+            sizes in prop::collection::vec(40_u32..=1500, 3000),
+            quantum in 100_u64..3000,
+            steps in 1_usize..400,
+        ) {
+            let mut config = DrrConfig {
+                limit: QueueLimit::Unlimited,
+                key: DrrKey::Dscp,
+                quantum: Bytes(quantum),
+                ..DrrConfig::default()
+            };
+            config.weights[..weights.len()].copy_from_slice(&weights);
+            config.validate().unwrap();
+            let mut drr = Drr::new(&config);
+            let mut losses = Losses::new();
+            for (i, size) in sizes.iter().enumerate() {
+                for class in 0..weights.len() as u32 {
+                    drr.enqueue(of(class, class, size + i as u32 % 2), &mut losses);
+                }
+            }
+            let mut sent = vec![0.0_f64; weights.len()];
+            for _ in 0..steps {
+                let it = drr.dequeue().unwrap();
+                sent[it.id.0 as usize] += it.size as f64 / weights[it.id.0 as usize] as f64;
+                let most = sent.iter().copied().fold(0.0, f64::max);
+                let least = sent.iter().copied().fold(f64::MAX, f64::min);
+                prop_assert!(most - least <= (quantum + 2 * 1501) as f64, "{sent:?} {weights:?}");
+            }
+        }
+
         /// Theorem 1 of the paper: between backlogged flows, what was sent
         /// differs by less than quantum + 2 max packet.
         #[test]

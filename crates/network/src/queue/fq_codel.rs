@@ -2,8 +2,8 @@
 //! turns by deficit round robin, queues that have just become active go first,
 //! and each queue has a CoDel of its own.
 //!
-//! On overflow one packet is dropped from the head of the queue with the most
-//! octets (§4.1); a batch per overflow, as Linux has it, is not modelled.
+//! On overflow half the packets of the queue with the most octets are dropped
+//! from its head, at most `drop_batch` (§4.1: 64), at least one.
 
 use super::codel::{CoDelLaw, CoDelState};
 use super::item::{Band, Item, Loss, Losses};
@@ -26,17 +26,21 @@ pub struct FqCoDelConfig {
     pub queues: u32,
     /// Octets that a queue sends in a turn.
     pub quantum: Bytes,
+    /// Packets that an overflow drops at most.
+    pub drop_batch: u32,
     /// The law of each queue.
     pub law: CoDelLaw,
 }
 
 impl Default for FqCoDelConfig {
-    /// RFC 8290 §5.2: 10,240 packets, 1024 queues, 1514 octets; ECN is on.
+    /// RFC 8290 §5.2: 10,240 packets, 1024 queues, 1514 octets; ECN is on. §4.1:
+    /// batches of 64.
     fn default() -> Self {
         FqCoDelConfig {
             limit: 10_240,
             queues: 1024,
             quantum: Bytes(1514),
+            drop_batch: 64,
             law: CoDelLaw { ecn: true, ..CoDelLaw::default() },
         }
     }
@@ -46,6 +50,9 @@ impl FqCoDelConfig {
     /// Checks the fields.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.law.validate()?;
+        if self.drop_batch == 0 {
+            return Err(ConfigError::new("drop_batch", 0, "at least 1"));
+        }
         check_flow_queues(self.queues, self.quantum)
     }
 }
@@ -107,9 +114,12 @@ impl FqCoDel {
         if self.packets > self.config.limit {
             let lengths = self.queues.iter().map(|queue| queue.band.octets());
             let fattest = longest(lengths);
-            let head = self.queues[fattest].band.pop();
-            self.packets -= head.is_some() as u64;
-            losses.extend(head.map(|it| (it, Loss::Overflow)));
+            let band = &mut self.queues[fattest].band;
+            let batch = band.len().div_ceil(2).min(self.config.drop_batch as usize);
+            for _ in 0..batch {
+                losses.extend(band.pop().map(|it| (it, Loss::Overflow)));
+            }
+            self.packets -= batch as u64;
         }
     }
 
@@ -234,6 +244,7 @@ mod tests {
     #[test]
     fn overflow_takes_the_head_of_the_fattest_queue() {
         let mut fq = fq(4);
+        fq.config.drop_batch = 1;
         let mut losses = Losses::new();
         for i in 0..4 {
             fq.enqueue(of(1, i, 1500), &mut losses);
@@ -241,6 +252,28 @@ mod tests {
         fq.enqueue(of(2, 9, 1500), &mut losses);
         assert_eq!(losses.iter().map(|(it, _)| it.id.0).collect::<Vec<_>>(), [0]);
         assert_eq!(losses[0].1, Loss::Overflow);
+    }
+
+    /// §4.1: half of the fattest queue, at most a batch; the others keep theirs.
+    #[test]
+    fn overflow_takes_half_of_the_fattest_queue_up_to_a_batch() {
+        for (n, batch, dropped) in
+            [(1, 64, 1), (2, 64, 1), (5, 64, 3), (128, 64, 64), (300, 64, 64)]
+        {
+            let mut fq = fq(n as u64);
+            fq.config.drop_batch = batch;
+            let mut losses = Losses::new();
+            for i in 0..n {
+                fq.enqueue(of(1, i, 1500), &mut losses);
+            }
+            fq.enqueue(of(2, 999, 40), &mut losses);
+            let lost: Vec<_> = losses.iter().map(|(it, _)| it.id.0).collect();
+            assert_eq!(lost, (0..dropped).collect::<Vec<_>>(), "{n} packets wait");
+            assert_eq!(fq.packets, (n + 1 - dropped) as u64);
+            losses.clear();
+            let left = std::iter::from_fn(|| fq.dequeue(Time::ZERO, &mut losses)).count();
+            assert_eq!((left as u32, losses.len()), (n + 1 - dropped, 0));
+        }
     }
 
     #[test]

@@ -46,6 +46,7 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
                 limit: limit.map_or(d.limit, |n| n.0.into()),
                 queues: q.integer("queues", 1..=65_536)?.unwrap_or(d.queues),
                 quantum: q.quantity("quantum")?.unwrap_or(d.quantum),
+                drop_batch: q.integer("drop_batch", 1..=1_000_000)?.unwrap_or(d.drop_batch),
                 law: read_law(&q, d.law)?,
             })
         }
@@ -70,6 +71,7 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
                 key: q.choice("key", &KEYS)?.unwrap_or(d.key),
                 queues: q.integer("queues", 1..=65_536)?.unwrap_or(d.queues),
                 quantum: q.quantity("quantum")?.unwrap_or(d.quantum),
+                weights: read_weights(&q)?.unwrap_or(d.weights),
             })
         }
         _ => return Err(q.error("kind", names())),
@@ -189,6 +191,10 @@ fn read_law(q: &Fields<'_>, d: CoDelLaw) -> Result<CoDelLaw, InputError> {
         interval: q.quantity("interval")?.unwrap_or(d.interval),
         max_packet: q.quantity("max_packet")?.unwrap_or(d.max_packet),
         ecn: q.boolean("ecn")?.unwrap_or(d.ecn),
+        ce_threshold: match q.get("ce_threshold") {
+            Some(Value::Boolean(false)) => None,
+            _ => q.quantity("ce_threshold")?.or(d.ce_threshold),
+        },
     })
 }
 
@@ -218,17 +224,36 @@ fn read_bands(q: &Fields<'_>) -> Result<Option<Vec<Vec<u8>>>, InputError> {
     }
 }
 
+/// Weights of code points, `[[46, 4], [10, 2]]`; the others have 1.
+fn read_weights(q: &Fields<'_>) -> Result<Option<[u16; 64]>, InputError> {
+    let Some(value) = q.get("weights") else { return Ok(None) };
+    let pair = |value: &Value| {
+        let [dscp, weight] = value.as_array()?.as_slice() else { return None };
+        let dscp = usize::try_from(dscp.as_integer()?).ok().filter(|dscp| *dscp < 64)?;
+        Some((dscp, u16::try_from(weight.as_integer()?).ok().filter(|it| (1..=1000).contains(it))?))
+    };
+    let pairs: Option<Vec<_>> = value.as_array().and_then(|list| list.iter().map(pair).collect());
+    let allowed = "code points from 0 to 63 with weights from 1 to 1000, as [[46, 4], [10, 2]]";
+    let pairs = pairs.ok_or_else(|| q.error("weights", allowed))?;
+    let mut weights = [1; 64];
+    for (dscp, weight) in pairs {
+        weights[dscp] = weight;
+    }
+    Ok(Some(weights))
+}
+
 /// The table that [`read`] reads as the same.
 pub(super) fn write(queue: &QueueConfig) -> Value {
     let mut fields: Vec<(&str, Value)> = Vec::new();
     let span = |span: Span| -> Value { span.write().into() };
     let octets = |octets: Bytes| -> Value { octets.write().into() };
-    let law = |law: &CoDelLaw| -> [(&'static str, Value); 4] {
+    let law = |law: &CoDelLaw| -> [(&'static str, Value); 5] {
         [
             ("target", span(law.target)),
             ("interval", span(law.interval)),
             ("max_packet", octets(law.max_packet)),
             ("ecn", law.ecn.into()),
+            ("ce_threshold", law.ce_threshold.map_or_else(|| false.into(), span)),
         ]
     };
     let kind = match queue {
@@ -294,6 +319,7 @@ pub(super) fn write(queue: &QueueConfig) -> Value {
                 ("limit", write_limit(QueueLimit::Packets(it.limit))),
                 ("queues", i64::from(it.queues).into()),
                 ("quantum", octets(it.quantum)),
+                ("drop_batch", i64::from(it.drop_batch).into()),
             ]);
             fields.extend(law(&it.law));
             "fq-codel"
@@ -332,6 +358,13 @@ pub(super) fn write(queue: &QueueConfig) -> Value {
                 ("queues", i64::from(it.queues).into()),
                 ("quantum", octets(it.quantum)),
             ]);
+            if it.key == DrrKey::Dscp {
+                let weights = it.weights.iter().enumerate().filter(|(_, weight)| **weight != 1);
+                let pair = |(dscp, weight): (usize, &u16)| {
+                    Value::from(vec![dscp as i64, i64::from(*weight)])
+                };
+                fields.push(("weights", Value::Array(weights.map(pair).collect())));
+            }
             "drr"
         }
     };

@@ -33,11 +33,12 @@ const LINKS: &[&str] = &[
     "queue = { kind = \"red\", adaptive = true, target_delay = \"10 ms\" }",
     "queue = { kind = \"pie\", ecn = true, delay = \"rate\", derandomize = true, cap = true, activate = 0.1 }",
     "queue = { kind = \"codel\", target = \"10 ms\", ecn = true }",
-    "queue = { kind = \"fq-codel\", queues = 64, limit = \"600 packets\" }",
+    "queue = { kind = \"codel\", ce_threshold = \"1 ms\" }",
+    "queue = { kind = \"fq-codel\", queues = 64, limit = \"600 packets\", drop_batch = 1, ce_threshold = \"2 ms\" }",
     "queue = { kind = \"dualpi2\", coupling = 2.5 }",
     "queue = { kind = \"priority\", bands = [[46, 48], [10]] }",
     "queue = { kind = \"priority\", key = \"pure-ack\" }",
-    "queue = { kind = \"drr\", key = \"dscp\", quantum = \"3000 B\" }",
+    "queue = { kind = \"drr\", key = \"dscp\", quantum = \"3000 B\", weights = [[46, 4], [10, 2]] }",
     "token_bucket = { rate = \"4 Mbit/s\", burst = \"20 kB\", peak = \"8 Mbit/s\" }",
     "impairments = [{ kind = \"reorder-distance\", probability = 0.02, distance = 5 }]",
     "impairments = [{ kind = \"jitter\", mean = \"5 ms\", deviation = \"2 ms\", law = \"pareto\", correlation = 0.25, keep_order = true }]",
@@ -151,6 +152,18 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"priority\", key = \"pure-ack\", bands = [[1]] }",
             "link.toml: field `links[0].queue.bands`: value `[[1]]`: allowed: no bands",
+        ),
+        (
+            "queue = { kind = \"fq-codel\", drop_batch = 0 }",
+            "field `links[0].queue.drop_batch`: value `0`: allowed: a whole number from 1",
+        ),
+        (
+            "queue = { kind = \"drr\", key = \"dscp\", weights = [[64, 2]] }",
+            "field `links[0].queue.weights`: value `[[64, 2]]`: allowed: code points from 0 to 63 with weights",
+        ),
+        (
+            "queue = { kind = \"drr\", weights = [[46, 2]] }",
+            "field `links[0].queue.weights`: value `weights of code points`: allowed: none with key = \"flow\"",
         ),
         (
             "queue = { kind = \"priority\", bands = [[64]] }",
