@@ -4,7 +4,7 @@ use crate::input::Input;
 use anabranch_congestion::Algorithm;
 use anabranch_endpoint::{ByteStream, Endpoint, Seed};
 use anabranch_sctp::{
-    Association, Config, Destination, Message, PRESETS, Reliability, Scheduler, Window,
+    Association, Concurrent, Config, Destination, Message, PRESETS, Reliability, Scheduler, Window,
 };
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::sctp::{Cause, Chunk, DataFlags, GapBlock, Parameter, SkippedMessage};
@@ -30,9 +30,8 @@ pub fn sctp_association(octets: &[u8]) {
     let switches = input.byte();
     let extensions = input.byte();
     let preset = PRESETS[input.index(PRESETS.len())];
-    let destinations = [Destination::AllSame, Destination::AllAlternate, Destination::FrSameRtoAlt];
     let config = Config {
-        destination: destinations[input.index(3)],
+        destination: Destination::ALL[input.index(Destination::ALL.len())],
         window: match switches & 3 {
             0 => Window::Algorithm(Algorithm::default()),
             _ => Window::Standard,
@@ -47,6 +46,12 @@ pub fn sctp_association(octets: &[u8]) {
         partial_reliability: extensions & 1 != 0,
         interleaving: extensions & 2 != 0,
         reconfiguration: extensions & 4 != 0,
+        concurrent: (extensions & 8 != 0).then_some(Concurrent {
+            split_fast_retransmit: extensions & 16 == 0,
+            window_update: switches & 8 == 0,
+            delayed_ack: switches & 16 == 0,
+            buffer_split: switches & 4 != 0,
+        }),
         scheduler: Scheduler::ALL[(extensions >> 5) as usize % Scheduler::ALL.len()],
         ..Config::preset(preset).expect("a preset")
     };

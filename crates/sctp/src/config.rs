@@ -42,6 +42,39 @@ pub enum Window {
     Algorithm(Algorithm),
 }
 
+/// Concurrent multipath transfer: new data goes to all active paths (Iyengar, Amer
+/// and Stewart, IEEE/ACM Transactions on Networking 14(5), 2006). Its three
+/// remedies against the reordering that this causes, and a split of the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Concurrent {
+    /// Split fast retransmit (§III-A): missing reports are counted within a
+    /// path.
+    pub split_fast_retransmit: bool,
+    /// Congestion window update (§III-B): a window grows when the earliest
+    /// outstanding chunk of its path is acknowledged, not the earliest of all.
+    pub window_update: bool,
+    /// Delayed acknowledgments (§III-C): the receiver delays SACKs in spite of
+    /// gaps and says how many packets each answers; the sender counts as many
+    /// missing reports.
+    pub delayed_ack: bool,
+    /// A path has no more outstanding than its share of the peer's receive
+    /// buffer (Adhari et al., "Evaluation of concurrent multipath transfer over
+    /// dissimilar paths", 2011).
+    pub buffer_split: bool,
+}
+
+impl Default for Concurrent {
+    /// The three remedies, and the buffer for all.
+    fn default() -> Concurrent {
+        Concurrent {
+            split_fast_retransmit: true,
+            window_update: true,
+            delayed_ack: true,
+            buffer_split: false,
+        }
+    }
+}
+
 /// Settings of one side of an association. Sizes are in octets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -127,6 +160,8 @@ pub struct Config {
     pub scheduler: Scheduler,
     /// Offers and takes stream reconfiguration (RE-CONFIG, RFC 6525).
     pub reconfiguration: bool,
+    /// New data goes to all active paths at once.
+    pub concurrent: Option<Concurrent>,
 }
 
 impl Default for Config {
@@ -197,6 +232,7 @@ impl Config {
             interleaving: false,
             scheduler: Scheduler::Fcfs,
             reconfiguration: false,
+            concurrent: None,
         }
     }
 

@@ -51,6 +51,12 @@ pub(crate) struct Rules {
     pub missing_reports: u8,
     pub highest_newly_acked: bool,
     pub multiple: bool,
+    /// Split fast retransmit: a chunk is missing if one that was sent later to
+    /// the same path was newly acknowledged (Iyengar et al. 2006 §III-A).
+    pub split: bool,
+    /// Packets that the SACK answers (delayed acknowledgments for concurrent
+    /// transfer, §III-C), else 1.
+    pub packets: u8,
 }
 
 /// What a SACK did to all paths together.
@@ -64,9 +70,11 @@ pub(crate) struct Outcome {
     pub news: bool,
     /// A chunk was newly found missing.
     pub lost: bool,
+    /// Index of the lowest chunk that a gap block newly acknowledged.
+    pub lowest: Option<usize>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Flight {
     /// Offset of the first chunk.
     pub una: u64,
@@ -77,14 +85,22 @@ pub(crate) struct Flight {
     acked: usize,
     /// User data in flight, in octets.
     pub payload: u64,
-    /// Chunks are I-DATA, whose header is longer.
-    pub interleaving: bool,
+    /// Octets of a chunk's header: DATA's, or I-DATA's.
+    header: u32,
 }
 
 impl Flight {
     /// Nothing was sent; `una` is the first TSN.
     pub fn starting_at(una: u64) -> Flight {
-        Flight { una, ..Flight::default() }
+        let (chunks, header) = (VecDeque::new(), DataChunk::HEADER);
+        Flight { una, chunks, lost: 0, acked: 0, payload: 0, header }
+    }
+    /// Chunks are I-DATA, or DATA.
+    pub fn set_interleaving(&mut self, on: bool) {
+        self.header = if on { IDataChunk::HEADER } else { DataChunk::HEADER };
+    }
+    pub fn is_interleaving(&self) -> bool {
+        self.header == IDataChunk::HEADER
     }
     /// The offset of the next new chunk.
     pub fn next(&self) -> u64 {
@@ -95,7 +111,7 @@ impl Flight {
     }
     /// Octets of a chunk's header.
     pub fn header(&self) -> u32 {
-        if self.interleaving { IDataChunk::HEADER } else { DataChunk::HEADER }
+        self.header
     }
     /// Octets of a chunk, header included.
     pub fn size(&self, chunk: &Sent) -> u64 {
@@ -138,13 +154,16 @@ impl Flight {
 
     /// Everything outstanding on `path` is to be sent again (§6.3.3 rule E3).
     pub fn expire(&mut self, path: u8, paths: &mut [Path]) {
+        let mut lost = 0;
         for chunk in &mut self.chunks {
             if chunk.path == path && chunk.status == Status::InFlight {
                 chunk.status = Status::Lost(Reason::Timeout);
                 self.payload -= chunk.fragment.payload.len() as u64;
                 self.lost += 1;
+                lost += 1;
             }
         }
+        paths[path as usize].quality.note(0, lost);
         paths[path as usize].flight = 0;
         paths[path as usize].timed = None;
     }
@@ -188,6 +207,7 @@ impl Flight {
 
     /// A chunk has arrived: it leaves the path's flight, and may give an RTT
     /// sample. False when it was known.
+    #[inline(always)]
     fn acknowledge(&mut self, now: Time, offset: u64, chunk: &Sent, paths: &mut [Path]) -> bool {
         let size = self.size(chunk);
         let path = &mut paths[chunk.path as usize];
@@ -200,6 +220,7 @@ impl Flight {
             Status::Lost(_) => {}
         }
         path.sack.acked += size;
+        path.sack.chunks += 1;
         path.sack.earliest |= !path.sack.passed;
         if let Some((timed, sent)) = path.timed
             && timed == offset
@@ -246,6 +267,8 @@ impl Flight {
                     self.chunks[at].status = Status::Acked;
                     self.acked += 1;
                     outcome.news = true;
+                    paths[chunk.path as usize].sack.highest = Some(at);
+                    outcome.lowest = outcome.lowest.or(Some(at));
                     (highest, highest_new) = (Some(at), Some(at));
                 }
                 // The receiver has dropped it again (§6.2.1 rule D iii).
@@ -264,6 +287,7 @@ impl Flight {
             at += 1;
         }
         let newly = highest_new.map_or(0, |at| self.una + at as u64 + 1);
+        let one_path = paths.iter().filter(|path| path.sack.chunks > 0).count() == 1;
         for at in 0..highest.unwrap_or(0) {
             let chunk = &self.chunks[at];
             if chunk.status != Status::InFlight {
@@ -274,14 +298,25 @@ impl Flight {
             // count, but all in fast recovery when the cumulative TSN advances.
             let recovering = path.recovery.is_some() && outcome.advanced;
             let below = highest_new.is_some_and(|new| at < new);
-            if rules.highest_newly_acked && !below && !recovering {
+            if rules.split {
+                let highest = path.sack.highest.filter(|highest| at < *highest);
+                let Some(highest) = highest else { continue };
+                // What was sent again was sent after all that was there then.
+                if chunk.resends > 0 && self.una + highest as u64 + 1 <= chunk.newest {
+                    continue;
+                }
+            } else if rules.highest_newly_acked && !below && !recovering {
                 continue;
             }
             if chunk.fast_retransmitted && (!rules.multiple || newly <= chunk.newest) {
                 continue;
             }
+            // As many reports as packets, if all that is new was sent later and
+            // to one path.
+            let later = !outcome.advanced && outcome.lowest.is_some_and(|lowest| at < lowest);
+            let reports = if later && one_path { rules.packets } else { 1 };
             let chunk = &mut self.chunks[at];
-            chunk.misses = chunk.misses.saturating_add(1);
+            chunk.misses = chunk.misses.saturating_add(reports);
             if chunk.misses < rules.missing_reports {
                 continue;
             }
@@ -291,9 +326,17 @@ impl Flight {
             self.payload -= chunk.fragment.payload.len() as u64;
             self.lost += 1;
             paths[index].flight -= size;
-            paths[index].sack.lost = true;
+            paths[index].sack.lost += 1;
             outcome.lost = true;
         }
+    }
+
+    /// Offset of the first chunk that is outstanding on `path` or to be sent
+    /// again since it was lost there.
+    pub fn first_of(&self, path: u8) -> Option<u64> {
+        let waits = |s: Status| matches!(s, Status::InFlight | Status::Lost(_));
+        let at = self.chunks.iter().position(|c| c.path == path && waits(c.status))?;
+        Some(self.una + at as u64)
     }
 
     /// The first chunk to be sent again, from `from` on.

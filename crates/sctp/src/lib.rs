@@ -26,7 +26,7 @@ mod tsn_map;
 mod window;
 
 pub use association::{Association, Notification, ReconfigError, SendError};
-pub use config::{Config, ConfigError, InitialWindow, Jitter, PRESETS, Window};
+pub use config::{Concurrent, Config, ConfigError, InitialWindow, Jitter, PRESETS, Window};
 pub use outgoing::Message;
 pub use path::{PathObservation, PathState};
 pub use policy::Destination;

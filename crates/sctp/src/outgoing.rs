@@ -91,11 +91,19 @@ impl Queue {
     }
 
     /// The next `len` octets of the first message, and what limits it.
+    #[inline]
     fn take(&mut self, len: u32, numbers: &mut Numbers) -> (Fragment, Reliability) {
-        if self.offset == 0 && self.rest() == Some(len) {
-            let (message, limit) = self.messages.pop_front().expect("it has a rest");
+        if self.offset == 0
+            && self.first_len() == Some(len)
+            && let Some((message, limit)) = self.messages.pop_front()
+        {
             return (numbers.whole(message), limit);
         }
+        self.take_part(len, numbers)
+    }
+
+    #[inline(never)]
+    fn take_part(&mut self, len: u32, numbers: &mut Numbers) -> (Fragment, Reliability) {
         let (message, limit) = &self.messages[0];
         let (stream, limit, unordered) = (message.stream, *limit, message.unordered);
         let end = self.offset + len == message.payload.len();
@@ -141,6 +149,7 @@ struct Numbers {
 
 impl Numbers {
     /// A message that is not cut.
+    #[inline]
     fn whole(&mut self, message: Message) -> Fragment {
         let Message { stream, unordered, ppid, payload } = message;
         let flags = match unordered {
@@ -276,7 +285,15 @@ impl Outgoing {
 
     /// Octets of the next message that are not sent: what would leave
     /// unfragmented. Messages of the byte stream have at most `size`.
+    #[inline]
     pub fn waiting(&self, size: u32) -> Option<u32> {
+        if self.streams.is_none() {
+            let bytes = self.bytes();
+            return match self.first.rest() {
+                None => (bytes > 0).then(|| bytes.min(size as u64) as u32),
+                rest => rest,
+            };
+        }
         match self.head()? {
             Head::First => self.first.rest(),
             Head::Stream(id) => self.streams.as_ref()?.queue(id).rest(),
@@ -296,12 +313,22 @@ impl Outgoing {
     }
 
     /// Takes the next fragment, of a length up to [`Outgoing::waiting`].
+    #[inline]
     pub fn take(&mut self, len: u32) -> (Fragment, Reliability) {
-        match self.head().expect("there was a next length") {
-            Head::First => {
-                self.queued -= len as u64;
-                self.first.take(len, &mut self.numbers)
-            }
+        if self.streams.is_some() {
+            return self.take_scheduled(len);
+        }
+        if self.first.is_empty() {
+            return (self.take_bytes(len), Reliability::Reliable);
+        }
+        self.queued -= len as u64;
+        self.first.take(len, &mut self.numbers)
+    }
+
+    #[inline(never)]
+    fn take_scheduled(&mut self, len: u32) -> (Fragment, Reliability) {
+        match self.head().expect("something waits") {
+            Head::First => unreachable!("the streams have queues of their own"),
             Head::Stream(id) => {
                 self.queued -= len as u64;
                 let more_bytes = id == 0 && self.bytes() > 0;

@@ -34,6 +34,7 @@ pub(crate) struct Path {
     /// Data left last that can give an RTT sample: not a retransmission.
     pub last_fresh: Option<Time>,
     pub sack: Scratch,
+    pub quality: Quality,
     pub timeouts: u64,
     pub fast_retransmits: u64,
     pub packets: u64,
@@ -51,10 +52,42 @@ pub(crate) struct Scratch {
     pub earliest: bool,
     /// A chunk that is still outstanding was passed.
     pub passed: bool,
-    /// A chunk was newly found missing.
-    pub lost: bool,
+    /// Chunks newly acknowledged.
+    pub chunks: u32,
+    /// Chunks newly found missing.
+    pub lost: u32,
+    /// Index of the highest chunk that a gap block newly acknowledged.
+    pub highest: Option<usize>,
     /// The sample that an acknowledged chunk gave.
     pub rtt: Option<Span>,
+}
+
+/// Losses among the chunks sent to a path, the old ones with less weight.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Quality {
+    /// In units of a 256th.
+    lost: u32,
+    total: u32,
+}
+
+impl Quality {
+    /// Chunks after which what was before counts half.
+    const MEMORY: u32 = 512;
+
+    #[inline]
+    pub fn note(&mut self, arrived: u32, lost: u32) {
+        self.lost += lost << 8;
+        self.total += arrived + lost;
+        if self.total > Self::MEMORY {
+            self.lost /= 2;
+            self.total /= 2;
+        }
+    }
+
+    /// Before there is evidence: one in a hundred, as if of fifty chunks.
+    pub fn loss(&self) -> f64 {
+        (self.lost as f64 / 256.0 + 0.5) / (self.total as f64 + 50.0)
+    }
 }
 
 impl Path {
@@ -75,6 +108,7 @@ impl Path {
             last_sent: None,
             last_fresh: None,
             sack: Scratch::default(),
+            quality: Quality::default(),
             timeouts: 0,
             fast_retransmits: 0,
             packets: 0,
@@ -86,6 +120,13 @@ impl Path {
         Candidate {
             active: self.state == PathState::Active,
             confirmed: self.state != PathState::Unconfirmed,
+            cwnd: self.window.cwnd(),
+            ssthresh: self.window.ssthresh(),
+            flight: self.flight,
+            loss: self.quality.loss(),
+            srtt: self.rtt.srtt(),
+            rto: self.rtt.rto(),
+            errors: self.errors,
         }
     }
 

@@ -51,6 +51,7 @@ impl TsnMap {
     }
 
     /// Notes a new TSN.
+    #[inline]
     pub fn insert(&mut self, offset: u64) {
         if offset == self.next {
             self.next += 1;

@@ -3,7 +3,8 @@
 
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
 use anabranch_sctp::{
-    Association, Config, Destination, Message, Reliability, Scheduler, SendError, Window,
+    Association, Concurrent, Config, Destination, Message, Reliability, Scheduler, SendError,
+    Window,
 };
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
@@ -70,17 +71,22 @@ fn config() -> impl Strategy<Value = Config> {
         3 => Just(Window::Standard),
         1 => Just(Window::Algorithm(anabranch_congestion::Algorithm::default())),
     ];
-    let destination = prop_oneof![
-        Just(Destination::AllSame),
-        Just(Destination::AllAlternate),
-        Just(Destination::FrSameRtoAlt),
-    ];
+    let destination = prop::sample::select(Destination::ALL.to_vec());
+    let flags = any::<(bool, bool, bool, bool, bool)>();
+    let concurrent = flags.prop_map(|(on, split, update, delayed, buffer)| {
+        on.then_some(Concurrent {
+            split_fast_retransmit: split,
+            window_update: update,
+            delayed_ack: delayed,
+            buffer_split: buffer,
+        })
+    });
     let preset = prop_oneof![Just("rfc2960"), Just("rfc4960"), Just("rfc9260")];
     let switches = any::<(bool, bool, bool, bool)>();
-    let extensions = (any::<bool>(), any::<bool>(), 0..Scheduler::ALL.len());
+    let extensions = (any::<bool>(), any::<bool>(), 0..Scheduler::ALL.len(), concurrent);
     (preset, destination, window, switches, 6_000_u32..100_000, extensions).prop_map(
         |(preset, destination, window, switches, receive_buffer, extensions)| {
-            let (interleaving, partial_reliability, scheduler) = extensions;
+            let (interleaving, partial_reliability, scheduler, concurrent) = extensions;
             let (multiple_fast_retransmit, timestamps, heartbeat_after_rto, pf) = switches;
             let config = Config {
                 destination,
@@ -96,6 +102,7 @@ fn config() -> impl Strategy<Value = Config> {
                 partial_reliability,
                 reconfiguration: interleaving,
                 scheduler: Scheduler::ALL[scheduler],
+                concurrent,
                 max_init_retransmits: 100,
                 ..Config::preset(preset).expect("a preset")
             };

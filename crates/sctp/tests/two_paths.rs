@@ -3,7 +3,7 @@
 //! packets of 1500 octets; loss per packet in the direction of the data.
 
 use anabranch_endpoint::{ByteStream, Endpoint, Generator, Seed};
-use anabranch_sctp::{Association, Config, Destination, InitialWindow};
+use anabranch_sctp::{Association, Concurrent, Config, Destination, InitialWindow};
 use anabranch_testkit::marks::record;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, Packet};
@@ -38,7 +38,16 @@ impl Line {
 
 /// Seconds from the first DATA to the arrival of the last octet.
 fn transfer(config: &Config, addresses: usize, loss: [f64; 2], replication: u64) -> f64 {
-    const OCTETS: u64 = 4_000_000;
+    transfer_of(4_000_000, config, addresses, loss, replication)
+}
+
+fn transfer_of(
+    octets: u64,
+    config: &Config,
+    addresses: usize,
+    loss: [f64; 2],
+    replication: u64,
+) -> f64 {
     let seed = Seed { seed: 1, replication };
     let mut random = seed.generator("loss");
     let (c, s) = ([Addr(0), Addr(1)], [Addr(2), Addr(3)]);
@@ -56,7 +65,7 @@ fn transfer(config: &Config, addresses: usize, loss: [f64; 2], replication: u64)
     loop {
         // ns-2 sends nothing before it has confirmed every path; so here.
         if !written && now >= Time::ZERO + Span::from_secs(2) {
-            ends[0].write(OCTETS);
+            ends[0].write(octets);
             written = true;
         }
         for who in 0..2 {
@@ -73,7 +82,7 @@ fn transfer(config: &Config, addresses: usize, loss: [f64; 2], replication: u64)
                 }
             }
         }
-        if ends[1].observe().bytes_received == OCTETS {
+        if ends[1].observe().bytes_received == octets {
             return (now - first.expect("data was sent")).as_secs_f64();
         }
         let arrival = flying.first_key_value().map_or(Time::NEVER, |(key, _)| key.0);
@@ -177,5 +186,56 @@ fn retransmissions_on_the_alternate_cost_what_they_cost_in_ns2() {
     for (loss, seconds, ci) in unmeasured {
         let what = format!("4 MB, all-alternate, RTO of 3 s, loss 0.02 and {loss}");
         compare(&what, mean(&config, 2, [0.02, loss]), (seconds, ci));
+    }
+}
+
+/// Concurrent transfer over two equal paths: what ideal striping takes (half the
+/// file over each), and with loss no more than it (validation.md, C5).
+#[test]
+fn concurrent_transfer_is_as_fast_as_striping() {
+    let config = Config {
+        receive_buffer: 1 << 20,
+        concurrent: Some(Concurrent::default()),
+        missing_reports: 3,
+        ..ns2(Destination::RtxSsthresh)
+    };
+    let alone = Config { concurrent: None, ..config.clone() };
+    for loss in [0.0, 0.01, 0.03] {
+        let seconds = |config: &Config, octets, replication| {
+            transfer_of(octets, config, 2, [loss; 2], replication)
+        };
+        let (mut concurrent, mut striped) = (0.0, 0.0);
+        for r in 0..20 {
+            concurrent += seconds(&config, 4_000_000, r) / 20.0;
+            // The later of two halves.
+            let halves = [r, r + 1000].map(|r| seconds(&alone, 2_000_000, r));
+            striped += halves[0].max(halves[1]) / 20.0;
+        }
+        let what = format!("4 MB over two paths, concurrent, loss {loss}");
+        record(
+            "C5",
+            &what,
+            format!("{striped:.2} s"),
+            format!("{concurrent:.2} s"),
+            "at most 5 % more",
+        );
+        assert!(concurrent <= 1.05 * striped, "{loss}: {concurrent:.2} s, striped {striped:.2} s");
+    }
+}
+
+/// All policies on the grid of figure 4, and with a primary that is as bad as the
+/// paper's worst: the table of docs/sctp.md.
+#[test]
+#[ignore = "minutes; prints a table"]
+fn policies_on_the_grid_of_figure_4() {
+    for primary in [0.002, 0.02, 0.04] {
+        for alternate in [0.0, 0.01, 0.02, 0.03, 0.05] {
+            print!("{:>4} {:>4}", primary * 100.0, alternate * 100.0);
+            for destination in Destination::ALL {
+                let (mean, ci) = mean(&ns2(destination), 2, [primary, alternate]);
+                print!("  {} {mean:.2} ± {ci:.2}", destination.name());
+            }
+            println!();
+        }
     }
 }

@@ -204,6 +204,7 @@ fn sctp_fields_are_those_that_were_written() {
         cum_tsn: Serial32(70),
         a_rwnd: 65_000,
         gaps: vec![GapBlock { start: 2, end: 4 }],
+        packets: 0,
         duplicates: vec![Serial32(69)],
     });
     let packets = [

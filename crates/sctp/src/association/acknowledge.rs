@@ -1,7 +1,9 @@
 //! SACKs of the peer: what has arrived, what is missing, and what that does
 //! to the paths (RFC 9260 §6.2.1, §6.3, §7.2).
 
+use super::output::Candidates;
 use super::{Association, Notification};
+use crate::config::Concurrent;
 use crate::flight::{Outcome, Rules};
 use crate::path::PathState;
 use crate::state::State;
@@ -16,14 +18,20 @@ impl Association {
         if !self.state.is_synchronized() {
             return;
         }
-        if self.on_cumulative(now, sack.cum_tsn, &sack.gaps) {
+        if self.on_cumulative(now, sack.cum_tsn, &sack.gaps, sack.packets) {
             self.peer_rwnd = sack.a_rwnd as u64;
         }
     }
 
     /// A cumulative TSN with gap blocks, of a SACK or a SHUTDOWN; false when
     /// it is older than what is known.
-    pub(super) fn on_cumulative(&mut self, now: Time, tsn: Serial32, gaps: &[GapBlock]) -> bool {
+    pub(super) fn on_cumulative(
+        &mut self,
+        now: Time,
+        tsn: Serial32,
+        gaps: &[GapBlock],
+        packets: u8,
+    ) -> bool {
         let Some(cum) = tsn.expand(self.local_origin, self.flight.una) else { return false };
         let cum = cum + 1;
         if cum < self.flight.una {
@@ -42,6 +50,11 @@ impl Association {
             missing_reports: self.config.missing_reports,
             highest_newly_acked: self.config.highest_newly_acked,
             multiple: self.config.multiple_fast_retransmit,
+            split: self.config.concurrent.is_some_and(|c| c.split_fast_retransmit),
+            packets: match self.config.concurrent {
+                Some(Concurrent { delayed_ack: true, .. }) => packets.max(1),
+                _ => 1,
+            },
         };
         let outcome = self.flight.on_sack(now, cum, gaps, rules, &mut self.paths);
         self.counters.acked += outcome.cumulative;
@@ -73,7 +86,13 @@ impl Association {
             path.rtt.on_sample(rtt);
         }
         // Fast recovery ends with the TSN that was the highest (§7.2.4).
-        let recovering = path.recovery.is_some_and(|exit| cum < exit);
+        let recovering = path.recovery.is_some_and(|exit| match self.config.concurrent {
+            // The path's own data, whatever the others wait for.
+            Some(Concurrent { window_update: true, .. }) => {
+                self.flight.first_of(index as u8).is_some_and(|first| first < exit)
+            }
+            _ => cum < exit,
+        });
         if !recovering {
             path.recovery = None;
         }
@@ -84,7 +103,10 @@ impl Association {
                 acked: sack.acked,
                 flight: sack.flight,
                 idle: path.flight == 0,
-                advanced: outcome.advanced,
+                advanced: match self.config.concurrent {
+                    Some(Concurrent { window_update: true, .. }) => sack.earliest,
+                    _ => outcome.advanced,
+                },
                 rtt: sack.rtt,
             };
             match recovering {
@@ -92,7 +114,8 @@ impl Association {
                 false => path.window.on_progress(&progress, &view),
             }
         }
-        if sack.lost && !recovering {
+        path.quality.note(sack.chunks, sack.lost);
+        if sack.lost > 0 && !recovering {
             path.window.on_loss(now, false, &view);
             path.fast_retransmits += 1;
             path.recovery = self.config.fast_recovery.then_some(next);
@@ -140,12 +163,22 @@ impl Association {
 
     /// The path for new data: the primary, else the next that works (§6.4,
     /// §8.2, RFC 7829 §3).
+    #[inline]
     pub(super) fn data_path(&self) -> usize {
+        match self.paths[self.primary].state {
+            PathState::Active => self.primary,
+            _ => self.other_path(),
+        }
+    }
+
+    #[cold]
+    fn other_path(&self) -> usize {
         let count = self.paths.len();
         let around = || (0..count).map(|step| (self.primary + step) % count);
         let is = |state| move |index: &usize| self.paths[*index].state == state;
-        around()
-            .find(is(PathState::Active))
+        let best = self.config.destination.failover(self.primary, Candidates(&self.paths));
+        best.filter(is(PathState::Active))
+            .or_else(|| around().find(is(PathState::Active)))
             .or_else(|| {
                 // RFC 7829 §3 rule 5: the one with the fewest errors.
                 around()

@@ -1,6 +1,7 @@
 //! Receiving DATA and when to acknowledge it (RFC 9260 §6.2).
 
 use super::{Association, Due};
+use crate::config::Concurrent;
 use crate::extensions::Extensions;
 use crate::reassembly::{OVERHEAD, Violation};
 use crate::state::State;
@@ -27,6 +28,7 @@ impl Association {
     }
 
     /// The same of I-DATA (RFC 8260 §2.2).
+    #[inline(never)]
     pub(super) fn on_interleaved(&mut self, data: &IDataChunk) -> bool {
         if !self.extensions.has(Extensions::INTERLEAVING) {
             return self.on_wrong_kind();
@@ -61,6 +63,7 @@ impl Association {
     }
 
     /// A chunk with user data: the offset of its TSN if it is to be delivered.
+    #[inline(always)]
     fn arrive(
         &mut self,
         tsn: Serial32,
@@ -127,7 +130,9 @@ impl Association {
         }
         self.sack_path = from;
         self.unsacked += 1;
-        self.sack_now |= self.map.has_gaps() || self.unsacked >= self.config.sack_frequency;
+        let delayed = self.config.concurrent.is_some_and(|c| c.delayed_ack);
+        self.sack_now |=
+            self.unsacked >= self.config.sack_frequency || (self.map.has_gaps() && !delayed);
         if self.state == State::ShutdownSent {
             // §9.2: with a SHUTDOWN, and at once.
             self.send_shutdown(now);
@@ -167,6 +172,10 @@ impl Association {
             a_rwnd: self.window(),
             gaps: if self.map.has_gaps() { self.map.blocks(most) } else { Vec::new() },
             duplicates: std::mem::take(&mut self.duplicates),
+            packets: match self.config.concurrent {
+                Some(Concurrent { delayed_ack: true, .. }) => self.unsacked.clamp(1, 3) as u8,
+                _ => 0,
+            },
         };
         self.advertised = sack.a_rwnd;
         self.unsacked = 0;

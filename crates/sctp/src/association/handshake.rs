@@ -324,9 +324,10 @@ impl Association {
     fn agree(&mut self, extensions: Extensions) {
         let interleaving = extensions.has(Extensions::INTERLEAVING);
         self.extensions = extensions;
+        self.extended = extensions != Extensions::default();
         self.partial = None;
         self.reconfig = None;
-        self.flight.interleaving = interleaving;
+        self.flight.set_interleaving(interleaving);
         self.outgoing.set_interleaving(interleaving, self.peer_rwnd);
         self.reassembly.set_interleaving(interleaving);
         self.measure();

@@ -27,6 +27,13 @@ impl Association {
             return self.paths[index].heartbeat.stop();
         };
         let rto = self.paths[index].rtt.rto();
+        if self.config.destination.keeps_fresh() && !self.flight.is_empty() {
+            // Alternates in wait for retransmissions: about once a second.
+            let wait = rto.min(self.config.rto.initial);
+            let picos = wait.as_picos();
+            let wait = Span::from_picos(picos / 2 + self.generator.below(picos.max(1)));
+            return self.paths[index].heartbeat.set(now + wait);
+        }
         let mut jittered = |span: Span| {
             let picos = span.as_picos();
             Span::from_picos(picos / 2 + self.generator.below(picos.max(1)))
@@ -37,6 +44,21 @@ impl Association {
             Jitter::None => rto + interval,
         };
         self.paths[index].heartbeat.set(now + period);
+    }
+
+    /// Data leaves on `except`: the other paths are probed before long.
+    #[cold]
+    pub(super) fn refresh(&mut self, now: Time, except: usize) {
+        if !self.state.is_synchronized() {
+            return; // the peer would take a heartbeat for out of the blue
+        }
+        let soon = now + self.config.rto.initial * 2;
+        for index in (0..self.paths.len()).filter(|index| *index != except) {
+            let path = &self.paths[index];
+            if path.probe.is_none() && path.heartbeat.deadline() > soon {
+                self.rest(now, index);
+            }
+        }
     }
 
     /// Sends a heartbeat; its answer is expected within an RTO.
@@ -57,6 +79,7 @@ impl Association {
         if path.probe.take().is_some() {
             // No answer within the RTO (§8.3).
             path.rtt.on_timeout();
+            path.quality.note(0, 1);
             if path.state == PathState::Unconfirmed {
                 // §5.4: no failure of the association.
                 path.errors = path.errors.saturating_add(1);
@@ -79,8 +102,11 @@ impl Association {
         // Data in the period stands for a heartbeat, unless it can give no RTT
         // sample: a path that carries retransmissions alone is idle (§8.3).
         let period = match self.config.heartbeat_interval {
-            Some(interval) => interval + self.paths[index].rtt.rto(),
             None => return,
+            _ if self.config.destination.keeps_fresh() && !self.flight.is_empty() => {
+                self.config.rto.initial / 2
+            }
+            Some(interval) => interval + self.paths[index].rtt.rto(),
         };
         match self.paths[index].last_fresh.map(|last| last + period) {
             Some(idle_at) if idle_at > now => self.paths[index].heartbeat.set(idle_at),
@@ -98,6 +124,7 @@ impl Association {
         // The nonce proves that the path was reached (§5.4).
         let Some((_, sent)) = path.probe.take_if(|probe| probe.0 == nonce) else { return };
         path.rtt.on_sample(now - sent);
+        path.quality.note(1, 0);
         let was = path.state;
         path.state = PathState::Active;
         path.errors = 0;

@@ -4,13 +4,14 @@
 //! collisions and restarts in [`collision`]), [`input`] (which packets count,
 //! and what their chunks call), [`data`] (receiving), [`acknowledge`] (SACKs
 //! of the peer), [`output`] (what leaves), [`timeout`], [`heartbeat`],
-//! [`shutdown`]; of extensions in [`partial`] (messages that are given up) and
-//! [`reconfig`] (changes of streams).
+//! [`shutdown`]; of extensions in [`partial`] (messages that are given up),
+//! [`reconfig`] (changes of streams) and [`concurrent`] (all paths at once).
 //! This file holds the state they share, the user's commands and
 //! the contract with the host.
 
 mod acknowledge;
 mod collision;
+mod concurrent;
 mod data;
 mod handshake;
 mod heartbeat;
@@ -209,6 +210,8 @@ pub struct Association {
     sack_now: bool,
     /// The path that data came on last.
     sack_path: usize,
+    /// Of concurrent transfer: the path whose turn it is.
+    turn: usize,
     /// The timestamp to echo.
     echo: Option<u64>,
     /// a_rwnd that was advertised last.
@@ -219,15 +222,17 @@ pub struct Association {
     outbox: VecDeque<Packet>,
     /// A write was cut short.
     write_blocked: bool,
-    /// Max.Burst has been applied since the last event.
-    burst_limited: bool,
+    /// Paths to which Max.Burst has been applied since the last event, a bit
+    /// each.
+    burst_limited: u32,
     /// The user has closed since the last packet.
     shutdown_due: bool,
     pending: Pending,
     notifications: VecDeque<Notification>,
     counters: Counters,
-    /// What both sides offer.
+    /// What both sides offer; `extended` where that is anything.
     extensions: Extensions,
+    extended: bool,
     /// Room for chunks in a packet, and for user data in one with a chunk of it.
     max_chunk: u32,
     max_payload: u32,
@@ -312,17 +317,19 @@ impl Association {
             unsacked: 0,
             sack_now: false,
             sack_path: 0,
+            turn: 0,
             echo: None,
             advertised: config.receive_buffer,
             control: Vec::new(),
             outbox: VecDeque::new(),
             write_blocked: false,
-            burst_limited: false,
+            burst_limited: 0,
             shutdown_due: false,
             pending: Pending::default(),
             notifications: VecDeque::new(),
             counters: Counters::default(),
             extensions: Extensions::default(),
+            extended: false,
             max_chunk: config.max_chunk(),
             max_payload: config.max_payload(),
             partial: None,
@@ -608,7 +615,7 @@ impl ByteStream for Association {
 impl Endpoint for Association {
     fn handle_input(&mut self, now: Time, packet: &Packet) {
         if let Body::Sctp(sctp) = &packet.body {
-            self.burst_limited = false;
+            self.burst_limited = 0;
             self.reassembly.set_now(now);
             self.on_packet(now, packet, sctp);
         }

@@ -3,7 +3,6 @@
 
 use super::handshake::Handshake;
 use super::{Association, Due};
-use crate::extensions::Extensions;
 use crate::outgoing::Fragment;
 use crate::policy::{Candidate, Paths, Reason};
 use crate::state::State;
@@ -34,7 +33,7 @@ impl Draft {
 }
 
 /// The paths as the policy sees them.
-struct Candidates<'a>(&'a [crate::path::Path]);
+pub(super) struct Candidates<'a>(pub &'a [crate::path::Path]);
 
 impl Paths for Candidates<'_> {
     fn count(&self) -> usize {
@@ -59,7 +58,7 @@ impl Association {
             self.after_progress(now);
         }
         if self.state.may_transmit() {
-            if self.flight.lost > 0 || self.partial.is_some() {
+            if self.extended {
                 self.give_up(now);
             }
             if let Some(packet) = self.retransmission(now) {
@@ -69,7 +68,7 @@ impl Association {
                 return Some(packet);
             }
         }
-        if self.reconfig.is_some() && self.state.may_receive() {
+        if self.extended && self.state.may_receive() {
             self.reconfigure(now);
         }
         if self.sack_now || !self.control.is_empty() {
@@ -217,32 +216,32 @@ impl Association {
 
     /// A packet of new data (§6.1).
     fn new_data(&mut self, now: Time) -> Option<Packet> {
-        if self.extensions.has(Extensions::PARTIAL) {
-            self.drop_expired(now);
-        }
         // §6.1 C: what is to be sent again comes first.
         if self.outgoing.is_empty() || (self.await_sack && self.flight.lost > 0) {
             return None;
         }
-        let path = self.data_path();
+        let path = match self.config.concurrent {
+            None => self.data_path(),
+            Some(concurrent) => self.concurrent_path(now, concurrent)?,
+        };
         self.prepare_window(now, path);
-        if self.paths[path].flight >= self.paths[path].window.cwnd() || !self.peer_has_room() {
+        if self.paths[path].flight >= self.paths[path].window.cwnd() {
             return None;
         }
         self.outgoing.begin_packet();
         let len = self.next_len(self.max_payload)?;
+        // The peer's window takes it, or nothing is outstanding and one chunk may
+        // probe it (§6.1 A).
+        if self.flight.payload + len as u64 > self.peer_rwnd && !self.flight.is_empty() {
+            return None;
+        }
+        self.turn = path + 1;
         let mut draft = self.data_draft(now, path, len);
         self.add_new(now, &mut draft, path);
         Some(self.packet(path, draft.chunks))
     }
 
-    /// The peer's window takes the next chunk, or nothing is outstanding and
-    /// one chunk may probe it (§6.1 A).
-    fn peer_has_room(&self) -> bool {
-        let len = self.next_len(self.max_payload).unwrap_or(0) as u64;
-        self.flight.payload + len <= self.peer_rwnd || self.flight.is_empty()
-    }
-
+    #[inline]
     fn next_len(&self, room: u32) -> Option<u32> {
         let most = self.max_payload;
         let size = self.config.message_size.unwrap_or(most).min(most);
@@ -286,8 +285,12 @@ impl Association {
     }
 
     /// A packet with data leaves on `path`.
+    #[inline]
     fn on_data_sent(&mut self, now: Time, path: usize) {
         self.counters.packets += 1;
+        if self.config.destination.keeps_fresh() {
+            self.refresh(now, path);
+        }
         let path = &mut self.paths[path];
         path.packets += 1;
         path.last_sent = Some(now);
@@ -297,7 +300,8 @@ impl Association {
     }
 
     /// The window after idleness (§7.2.1) and before a burst (§6.1 D).
-    fn prepare_window(&mut self, now: Time, index: usize) {
+    #[inline(always)]
+    pub(super) fn prepare_window(&mut self, now: Time, index: usize) {
         let initial = self.config.initial_window();
         let path = &mut self.paths[index];
         if path.flight == 0
@@ -314,9 +318,9 @@ impl Association {
         // leaves, the flight grows with it and the limit with the flight, so
         // that it is set once an event.
         if let Some(burst) = self.config.max_burst
-            && !self.burst_limited
+            && self.burst_limited >> index & 1 == 0
         {
-            self.burst_limited = true;
+            self.burst_limited |= 1 << index;
             path.window.limit_burst(path.flight, burst as u64);
         }
     }
@@ -329,7 +333,7 @@ impl Association {
 
     fn data_chunk(&self, fragment: &Fragment, tsn: Serial32) -> Chunk {
         let (flags, stream, payload) = (fragment.flags, fragment.stream, fragment.payload.clone());
-        if self.flight.interleaving {
+        if self.flight.is_interleaving() {
             let (mid, ppid_or_fsn) = (fragment.number, fragment.ppid_or_fsn);
             return Chunk::IData(IDataChunk { flags, tsn, stream, mid, ppid_or_fsn, payload });
         }

@@ -27,8 +27,8 @@ pub(super) struct Partial {
 }
 
 impl Association {
-    /// Gives up what is lost and not worth sending again, and tells the peer
-    /// (RFC 3758 §3.5).
+    /// Gives up what is lost and not worth sending again, and what is late before
+    /// it leaves, and tells the peer (RFC 3758 §3.5).
     pub(super) fn give_up(&mut self, now: Time) {
         if !self.extensions.has(Extensions::PARTIAL) {
             return;
@@ -41,11 +41,11 @@ impl Association {
             }
             from = index + 1;
         }
-        self.tell(now);
+        self.drop_expired(now);
     }
 
     /// Gives up the messages at the head of the queue whose date has passed.
-    pub(super) fn drop_expired(&mut self, now: Time) {
+    fn drop_expired(&mut self, now: Time) {
         let mut any = false;
         while let Some(dropped) = self.outgoing.drop_expired(now) {
             any = true;
@@ -101,7 +101,7 @@ impl Association {
         let mut end = una;
         for fragment in self.flight.skipped() {
             let (stream, unordered) = (fragment.stream, fragment.is_unordered());
-            let listed = self.flight.interleaving || !unordered;
+            let listed = self.flight.is_interleaving() || !unordered;
             let same = |s: &SkippedMessage| (s.stream, s.unordered) == (stream, unordered);
             match streams.iter().position(same) {
                 Some(at) => streams[at].mid = fragment.number,
@@ -116,7 +116,7 @@ impl Association {
         }
         partial.told = end;
         let cum_tsn = self.local_origin.at(end - 1);
-        let chunk = match self.flight.interleaving {
+        let chunk = match self.flight.is_interleaving() {
             true => Chunk::IForwardTsn(IForwardTsn { cum_tsn, skipped: streams }),
             false => {
                 let skipped = streams.iter().map(|s| (s.stream, s.mid as u16)).collect();

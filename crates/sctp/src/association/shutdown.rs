@@ -86,11 +86,11 @@ impl Association {
             State::Established | State::ShutdownPending => {
                 self.state = State::ShutdownReceived;
                 self.pending.peer_closed = true;
-                self.on_cumulative(now, cum, &[]);
+                self.on_cumulative(now, cum, &[], 1);
                 self.after_progress(now);
             }
             State::ShutdownReceived => {
-                self.on_cumulative(now, cum, &[]);
+                self.on_cumulative(now, cum, &[], 1);
             }
             // Both sides have sent one.
             State::ShutdownSent => {

@@ -1,5 +1,6 @@
 //! Associations as packet traces.
 
+mod concurrent;
 mod ending;
 mod hostile;
 mod interleaving;
@@ -64,7 +65,7 @@ fn sctp(packet: &Packet) -> &SctpPacket {
 }
 
 /// Drops the n-th packets of the client that carry data (from 1).
-fn drop_nth(list: &[u32]) -> impl FnMut(Side, &Packet) -> Fate {
+fn drop_nth(list: &[u32]) -> impl FnMut(Side, &Packet) -> Fate + use<> {
     let list = list.to_vec();
     let mut n = 0;
     move |side, packet| {

@@ -8,7 +8,7 @@ use anabranch_units::Time;
 
 impl Association {
     pub(super) fn on_timeout(&mut self, now: Time) {
-        self.burst_limited = false;
+        self.burst_limited = 0;
         for due in Due::ALL {
             if !self.timers[due as usize].expired(now) {
                 continue;
@@ -59,7 +59,9 @@ impl Association {
         if self.state != State::Closed {
             self.tell_again(now);
         }
-        if self.state != State::Closed && self.config.heartbeat_after_rto {
+        if self.state != State::Closed
+            && (self.config.heartbeat_after_rto || self.config.destination.keeps_fresh())
+        {
             self.probe(now, index);
         }
     }

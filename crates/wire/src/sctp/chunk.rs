@@ -163,6 +163,7 @@ impl Chunk {
         match self {
             Chunk::Data(data) => data.flags.defined().0,
             Chunk::IData(data) => data.flags.defined().0,
+            Chunk::Sack(sack) => sack.packets << 6,
             Chunk::Abort { reflected, .. } | Chunk::ShutdownComplete { reflected } => {
                 *reflected as u8
             }
@@ -223,7 +224,7 @@ impl Chunk {
             0 => Chunk::Data(DataChunk::parse(flags, r)?),
             1 => Chunk::Init(Box::new(InitChunk::parse(r, book)?)),
             2 => Chunk::InitAck(Box::new(InitChunk::parse(r, book)?)),
-            3 => Chunk::Sack(SackChunk::parse(r)?),
+            3 => Chunk::Sack(SackChunk::parse(flags, r)?),
             4 => Chunk::Heartbeat(heartbeat(r)?),
             5 => Chunk::HeartbeatAck(heartbeat(r)?),
             6 => Chunk::Abort { reflected: flags & 1 == 1, causes: cause::parse_all(r)? },

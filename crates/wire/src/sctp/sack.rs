@@ -35,6 +35,10 @@ pub struct SackChunk {
     pub gaps: Vec<GapBlock>,
     /// TSNs received again since the last SACK.
     pub duplicates: Vec<Serial32>,
+    /// Packets with data that the SACK answers, up to 3, in the two highest
+    /// flags; 0 where the sender does not say (delayed acknowledgments for
+    /// concurrent multipath transfer: Iyengar et al. 2006 §III-C).
+    pub packets: u8,
 }
 
 impl SackChunk {
@@ -50,7 +54,7 @@ impl SackChunk {
         self.duplicates.iter().for_each(|tsn| s.u32(tsn.0));
     }
 
-    pub(super) fn parse(r: &mut Reader<'_>) -> Result<SackChunk, SctpError> {
+    pub(super) fn parse(flags: u8, r: &mut Reader<'_>) -> Result<SackChunk, SctpError> {
         let (cum_tsn, a_rwnd) = (r.serial()?, r.u32()?);
         let (gaps, duplicates) = (r.u16()? as usize, r.u16()? as usize);
         let gaps = r.take(4 * gaps)?;
@@ -65,6 +69,7 @@ impl SackChunk {
             a_rwnd,
             gaps: gaps.chunks_exact(4).map(gap).collect(),
             duplicates: duplicates.chunks_exact(4).map(tsn).collect(),
+            packets: flags >> 6,
         })
     }
 }

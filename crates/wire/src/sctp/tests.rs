@@ -115,7 +115,7 @@ fn user_data_that_is_a_length_depends_on_the_tsn_alone() {
 fn a_sack_lists_gaps_and_duplicates() {
     let gaps = vec![GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];
     let duplicates = vec![Serial32(12)];
-    let sack = SackChunk { cum_tsn: Serial32(12), a_rwnd: 4660, gaps, duplicates };
+    let sack = SackChunk { cum_tsn: Serial32(12), a_rwnd: 4660, gaps, duplicates, packets: 0 };
     let sack = packet(7, Chunk::Sack(sack));
     let octets = emitted(&sack);
     #[rustfmt::skip]

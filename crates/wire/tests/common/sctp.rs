@@ -132,9 +132,9 @@ fn data() -> impl Strategy<Value = Chunk> {
 
 fn sack() -> impl Strategy<Value = Chunk> {
     let gap = any::<(u16, u16)>().prop_map(|(start, end)| GapBlock { start, end });
-    (serial(), any::<u32>(), vec(gap, 0..5), vec(serial(), 0..4)).prop_map(
-        |(cum_tsn, a_rwnd, gaps, duplicates)| {
-            Chunk::Sack(SackChunk { cum_tsn, a_rwnd, gaps, duplicates })
+    (serial(), any::<u32>(), vec(gap, 0..5), vec(serial(), 0..4), 0_u8..4).prop_map(
+        |(cum_tsn, a_rwnd, gaps, duplicates, packets)| {
+            Chunk::Sack(SackChunk { cum_tsn, a_rwnd, gaps, duplicates, packets })
         },
     )
 }

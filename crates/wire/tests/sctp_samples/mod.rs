@@ -72,6 +72,7 @@ pub fn all() -> Vec<SctpPacket> {
             cum_tsn: tsn,
             a_rwnd: 7,
             gaps: vec![GapBlock { start: 2, end: 3 }, GapBlock { start: 9, end: 9 }],
+            packets: 0,
             duplicates: vec![tsn, tsn],
         })],
         vec![Chunk::Heartbeat([1, 2, 3, 4, 5].into())],

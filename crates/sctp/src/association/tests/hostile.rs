@@ -93,7 +93,8 @@ fn data_without_data_and_acknowledgments_of_nothing_abort() {
     assert!(matches!(&answer[..], [Chunk::Abort { causes, .. }] if causes[0].code() == 9));
     let (client, mut server) = established();
     let cum_tsn = server.local_origin.add(1);
-    let sack = SackChunk { cum_tsn, a_rwnd: 1, gaps: Vec::new(), duplicates: Vec::new() };
+    let sack =
+        SackChunk { cum_tsn, a_rwnd: 1, gaps: Vec::new(), duplicates: Vec::new(), packets: 0 };
     let packet = from_client(&client, server.local_tag, vec![Chunk::Sack(sack)]);
     let answer = answers(&mut server, &packet);
     assert!(matches!(&answer[..], [Chunk::Abort { causes, .. }] if causes[0].code() == 13));
@@ -172,7 +173,8 @@ fn nonsense_in_gap_blocks_is_harmless() {
     let gaps: Vec<GapBlock> =
         (0..1000).map(|i| blocks[i % 7]).map(|(start, end)| GapBlock { start, end }).collect();
     let (cum_tsn, a_rwnd) = (pair.client.local_origin, u32::MAX);
-    let sack = Chunk::Sack(SackChunk { cum_tsn, a_rwnd, gaps, duplicates: vec![cum_tsn; 300] });
+    let duplicates = vec![cum_tsn; 300];
+    let sack = Chunk::Sack(SackChunk { cum_tsn, a_rwnd, gaps, duplicates, packets: 0 });
     let sctp = SctpPacket {
         src_port: 2000,
         dst_port: 1000,

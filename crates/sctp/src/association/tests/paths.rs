@@ -217,6 +217,70 @@ fn a_heartbeat_after_a_timeout_refreshes_the_rto() {
     assert_eq!(pair.client.paths[0].rtt.rto(), Span::from_secs(1));
 }
 
+/// Best path: alternates are measured while there is data, not before the
+/// association is, and a fast retransmit takes the path that is not full.
+#[test]
+fn best_path_keeps_alternates_fresh() {
+    let config = Config {
+        destination: crate::Destination::BestPath,
+        heartbeat_interval: Some(Span::from_secs(30)),
+        ..plain(Config::rfc9260())
+    };
+    let mut pair = pair(&config, 2, |side, packet| match packet.src.0 % 2 {
+        0 if side == Side::Client && packet.payload_len() > 0 => {
+            Fate::Delay(Span::from_millis(400))
+        }
+        _ => Fate::Deliver,
+    });
+    pair.client.write(1000); // with the cookie
+    pair.drive(at_ms(2000));
+    let early = trace(&pair, 0).into_iter().filter(|l| l.contains("HEARTBEAT")).count();
+    assert!(early <= 2 && pair.client.state() == State::Established, "{early}");
+    let seconds = 10;
+    for second in 2..2 + seconds {
+        pair.client.write(4 * 1452);
+        pair.drive(at_ms(second * 1000 + 900));
+    }
+    let alternate = pair.client.observe_paths().nth(1).unwrap();
+    assert!((5..=13).contains(&alternate.heartbeats), "{alternate:?}");
+    assert_eq!(alternate.srtt, Some(Span::from_millis(100)));
+    pair.drive(at_ms(100_000));
+    let idle = pair.client.observe_paths().nth(1).unwrap().heartbeats - alternate.heartbeats;
+    assert!((1..=4).contains(&idle), "HB.interval while nothing is sent: {idle}");
+}
+
+/// Best path: new data of a failed primary goes to the better alternate.
+#[test]
+fn failover_takes_the_best_alternate() {
+    let (c, s) = ([Addr(0), Addr(1), Addr(2)], [Addr(10), Addr(11), Addr(12)]);
+    for (name, expected) in [("all-alternate", 1), ("best-path", 2)] {
+        let config = Config {
+            destination: crate::Destination::from_name(name).unwrap(),
+            path_max_retrans: 0,
+            confirm_paths: true,
+            ..Config::rfc9260()
+        };
+        let seed = Seed::default();
+        let client = Association::client(config.clone(), (&c, 1), (&s, 2), seed.generator("c"));
+        let server = Association::server(config, (&s, 2), (&c, 1), seed.generator("s"));
+        let down = std::rc::Rc::new(std::cell::Cell::new(false));
+        let is_down = down.clone();
+        let rule = move |_: Side, packet: &Packet| match packet.dst.0 {
+            10 if is_down.get() => Fate::Drop,
+            11 => Fate::Delay(Span::from_millis(300)),
+            _ => Fate::Deliver,
+        };
+        let mut pair = Pair::new(client, server, LATENCY, rule);
+        pair.client.connect(Time::ZERO);
+        pair.drive(at_ms(2000));
+        down.set(true);
+        pair.client.write(1452);
+        pair.drive(at_ms(3500));
+        assert_eq!(pair.client.paths[0].state, PathState::Inactive);
+        assert_eq!(pair.client.data_path(), expected, "{name}");
+    }
+}
+
 /// §8.1.
 #[test]
 fn too_many_errors_of_all_paths_end_the_association() {

@@ -245,6 +245,7 @@ fn a_withdrawn_gap_block_is_outstanding_again() {
             cum_tsn: pair.client.local_origin.add(cum),
             a_rwnd: 100_000,
             gaps: gaps.iter().map(gap).collect(),
+            packets: 0,
             duplicates: Vec::new(),
         })
     };

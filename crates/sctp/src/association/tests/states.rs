@@ -88,6 +88,7 @@ fn state_by_event() {
                 a_rwnd: 1000,
                 gaps: Vec::new(),
                 duplicates: Vec::new(),
+                packets: 0,
             })
         }),
         ("HEARTBEAT", |_| Chunk::Heartbeat([1].into())),
