@@ -302,7 +302,7 @@ impl Flight {
                 let highest = path.sack.highest.filter(|highest| at < *highest);
                 let Some(highest) = highest else { continue };
                 // What was sent again was sent after all that was there then.
-                if chunk.resends > 0 && self.una + highest as u64 + 1 <= chunk.newest {
+                if chunk.resends > 0 && self.una + (highest as u64) < chunk.newest {
                     continue;
                 }
             } else if rules.highest_newly_acked && !below && !recovering {
