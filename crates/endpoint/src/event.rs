@@ -71,4 +71,13 @@ pub struct Observation {
     pub fast_retransmits: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
+    /// Reductions of the window that were undone as needless (RFC 4015).
+    pub undone_reductions: u64,
+    /// Tail loss probes sent (RFC 8985 §7).
+    pub tail_loss_probes: u64,
+    /// Retransmissions that turned out needless: duplicates that the peer
+    /// reported (RFC 2883); without such reports, what F-RTO and Eifel detection
+    /// found. Duplicates that the network makes look alike, up to the number of
+    /// retransmissions. Known only to connections with RACK or one of the `undo` options.
+    pub spurious_retransmissions: u64,
 }

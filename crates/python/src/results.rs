@@ -46,6 +46,9 @@ fn flow<'py>(py: Python<'py>, row: &FlowRow) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("established", row.established)?;
     dict.set_item("closed", row.closed)?;
     dict.set_item("wrong_octets", row.wrong_octets)?;
+    dict.set_item("undone_reductions", row.undone_reductions)?;
+    dict.set_item("tail_loss_probes", row.tail_loss_probes)?;
+    dict.set_item("spurious_retransmissions", row.spurious_retransmissions)?;
     Ok(dict)
 }
 

@@ -54,6 +54,13 @@ pub struct FlowRow {
     pub closed: Option<&'static str>,
     /// Octets that arrived other than they were sent (flows of real octets).
     pub wrong_octets: u64,
+    /// Reductions of the window that were undone, by both sides.
+    pub undone_reductions: u64,
+    /// Tail loss probes, of both sides.
+    pub tail_loss_probes: u64,
+    /// Retransmissions that turned out needless to their sender, of both sides;
+    /// see [`Observation`](anabranch_endpoint::Observation).
+    pub spurious_retransmissions: u64,
 }
 
 /// What became of the messages of a flow.

@@ -219,6 +219,9 @@ fn flow_row(
             CloseReason::Aborted => "aborted",
         }),
         wrong_octets: result.wrong_octets,
+        undone_reductions: result.undone_reductions,
+        tail_loss_probes: result.tail_loss_probes,
+        spurious_retransmissions: result.spurious_retransmissions,
     }
 }
 

@@ -75,6 +75,13 @@ pub struct FlowResult {
     pub fast_retransmits: u64,
     /// Expiries of the retransmission timers of both sides.
     pub timeouts: u64,
+    /// Reductions of the window that were undone, of both sides.
+    pub undone_reductions: u64,
+    /// Tail loss probes, of both sides.
+    pub tail_loss_probes: u64,
+    /// Retransmissions that turned out needless to the sender, of both sides; see
+    /// [`Observation`](anabranch_endpoint::Observation).
+    pub spurious_retransmissions: u64,
     /// The connection was established at the client.
     pub established: bool,
     /// Why the client's endpoint ended, once it has.

@@ -84,6 +84,8 @@ pub struct Sender {
     pub fast_retransmits: u32,
     /// Expiries of the retransmission timer.
     pub timeouts: u32,
+    /// Retransmissions that turned out needless, where somebody watches.
+    pub spurious: u32,
 }
 
 /// What one ACK did.
@@ -146,6 +148,7 @@ impl Sender {
             window_limited: false,
             fast_retransmits: 0,
             timeouts: 0,
+            spurious: 0,
         }
     }
 

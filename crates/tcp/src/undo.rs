@@ -29,6 +29,8 @@ pub struct Undo {
     adapt: bool,
     /// Reductions that were undone.
     pub undone: u32,
+    /// Retransmissions that were needless are told by reports of duplicates.
+    reports: bool,
     /// DupThresh as configured, and how far reordering may raise it.
     dup_thresh: (u32, u32),
 }
@@ -84,8 +86,15 @@ impl Undo {
         let dup_thresh = (least, config.max_dupack_threshold.unwrap_or(least));
         let any = options.frto || options.eifel || options.dsack || dup_thresh.1 > least;
         any.then(|| {
-            let frto = Frto::Idle;
-            Box::new(Undo { options, episode: None, frto, adapt: false, undone: 0, dup_thresh })
+            Box::new(Undo {
+                options,
+                episode: None,
+                frto: Frto::Idle,
+                adapt: false,
+                undone: 0,
+                reports: config.dsack,
+                dup_thresh,
+            })
         })
     }
 
@@ -222,6 +231,7 @@ impl Sender {
             }
             undo.frto = Frto::Idle;
             undo.undone += 1;
+            self.spurious += !undo.reports as u32;
             self.undo_reduction();
         }
         self.undo = Some(undo);

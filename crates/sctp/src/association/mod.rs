@@ -675,6 +675,7 @@ impl Endpoint for Association {
             retransmitted_packets: self.counters.retransmitted,
             fast_retransmits: self.paths.iter().map(|path| path.fast_retransmits).sum(),
             timeouts: self.paths.iter().map(|path| path.timeouts).sum(),
+            ..Observation::default()
         }
     }
 

@@ -416,6 +416,10 @@ impl Endpoint for Connection {
             retransmitted_packets: self.retransmitted_packets,
             fast_retransmits: s.fast_retransmits as u64,
             timeouts: s.timeouts as u64,
+            undone_reductions: s.undo.as_ref().map_or(0, |undo| undo.undone as u64),
+            tail_loss_probes: self.scheme.tail_loss_probes() as u64,
+            // The network makes duplicates, too.
+            spurious_retransmissions: (s.spurious as u64).min(self.retransmitted_packets),
         }
     }
 

@@ -348,6 +348,14 @@ impl Active {
         }
     }
 
+    /// Tail loss probes sent.
+    pub fn tail_loss_probes(&self) -> u32 {
+        match self {
+            Active::Rack(rack) => rack.tail_loss_probes(),
+            _ => 0,
+        }
+    }
+
     /// The connection is over.
     pub fn stop(&mut self) {
         if let Active::Rack(rack) = self {

@@ -40,6 +40,7 @@ impl Sender {
     /// The ACK is read, the scheme not yet asked.
     #[inline(never)]
     pub fn on_ack_read(&mut self, ack: &Ack) {
+        self.spurious += ack.dsack.is_some() as u32;
         if let Some(log) = &mut self.log {
             log.on_ack(ack.now, ack.delivered);
         }

@@ -175,6 +175,7 @@ fn the_last_segment_is_the_probe() {
     assert_eq!(probe, ["300 P. 2001:1000 1"]);
     assert_eq!(s.end.observe().timeouts, 0);
     assert_eq!(s.until(1299), [""; 0]); // one probe at a time
+    assert_eq!(s.end.observe().tail_loss_probes, 1);
     assert_eq!(s.until(1300)[0], "1300 . 1:1000 1");
     assert_eq!(s.end.observe().timeouts, 1);
 }
@@ -233,6 +234,7 @@ fn a_loss_repaired_by_the_probe_reduces_the_window() {
         sack(&mut s, 500, 4, &[]);
         let after = s.end.observe().cwnd;
         assert_eq!((after < before) as u32, reductions, "{before} {after}");
+        assert_eq!(s.end.observe().spurious_retransmissions, dsack as u64);
     }
 }
 
@@ -247,7 +249,9 @@ fn a_lost_tail_is_repaired_without_a_timeout() {
             pair.client.write(50_000);
             pair.drive(at_ms(60_000));
             assert_eq!(pair.server.receiver.received(), 50_000);
-            assert_eq!(pair.client.observe().timeouts, timeouts, "{lost:?} {tlp}");
+            let end = pair.client.observe();
+            assert_eq!(end.timeouts, timeouts, "{lost:?} {tlp}");
+            assert_eq!((end.tail_loss_probes > 0, end.spurious_retransmissions), (tlp, 0));
         }
     }
 }

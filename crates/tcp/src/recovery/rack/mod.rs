@@ -81,6 +81,11 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
+    /// Tail loss probes sent.
+    pub fn tail_loss_probes(&self) -> u32 {
+        self.prober.sent
+    }
+
     pub(crate) fn new(options: RackOptions) -> Rack {
         Rack {
             options,

@@ -23,6 +23,8 @@ pub(super) struct Prober {
     on_its_way: Option<(u64, bool)>,
     /// A round trip was measured since the last probe (§7.3).
     measured: bool,
+    /// Probes sent.
+    pub sent: u32,
 }
 
 /// What an ACK told about the probe.
@@ -43,6 +45,7 @@ impl Prober {
             due: false,
             on_its_way: None,
             measured: true,
+            sent: 0,
         }
     }
 
@@ -78,6 +81,7 @@ impl Prober {
         }
         self.due = false;
         self.measured = false;
+        self.sent += 1;
         self.on_its_way = Some((end, retransmission));
         true
     }
