@@ -159,6 +159,7 @@ mod tests {
             a_rwnd: 1000,
             gaps: vec![GapBlock { start: 2, end: 3 }],
             duplicates: vec![Serial32(6)],
+            packets: 0,
         };
         let packets = [
             (1, vec![Chunk::Data(data.clone())]),
