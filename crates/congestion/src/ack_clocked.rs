@@ -27,7 +27,8 @@ pub struct Common {
     /// When slow start ends.
     pub slow_start_exit: SlowStartExit,
     /// Most segments added per ACK in slow start (RFC 3465 §2.2, `L`; 1 is
-    /// RFC 5681 to the letter). Zero counts as 1.
+    /// RFC 5681 to the letter). Zero counts as 1; 255 is without limit, while a
+    /// timeout is repaired too, as Linux has it.
     pub slow_start_limit: u8,
     /// What a mark leaves of the window, where that differs from a loss (ABE,
     /// RFC 8511; 0.8 for Reno and 0.85 for CUBIC there).
@@ -181,7 +182,11 @@ impl<L: Law> AckClocked<L> {
     /// By how many octets this ACK opens the window in slow start: RFC 5681
     /// §3.1 equation (2) with the limit of RFC 3465 §2.2.
     fn slow_start(&mut self, acked: &Acked, path: &PathView) -> Step {
-        let limit = if self.repairing { 1 } else { self.slow_start_limit as u64 };
+        let limit = match self.slow_start_limit {
+            u8::MAX => u64::MAX / path.mss.max(1),
+            _ if self.repairing => 1,
+            limit => limit as u64,
+        };
         match &mut self.extras {
             None => Step::Grow(acked.bytes.min(limit * path.mss) as f64),
             Some(extras) => extras.exit.on_ack(self.window.cwnd, limit, acked, path),

@@ -7,8 +7,11 @@ use anabranch_units::Span;
 pub struct RtoBounds {
     /// Before the first sample (RFC 6298 §2.1: 1 s; RFC 2988: 3 s).
     pub initial: Span,
-    /// Lower bound (RFC 6298 §2.4: 1 s; Linux 200 ms).
+    /// Lower bound (RFC 6298 §2.4: 1 s).
     pub min: Span,
+    /// Lower bound of what is added to SRTT (4 RTTVAR); Linux has its 200 ms
+    /// here, so that its timeout is never less than SRTT and 200 ms.
+    pub min_variation: Span,
     /// Upper bound (RFC 6298 §2.5: at least 60 s).
     pub max: Span,
     /// Clock granularity G (RFC 6298 §2).
@@ -20,6 +23,7 @@ impl Default for RtoBounds {
         RtoBounds {
             initial: Span::from_secs(1),
             min: Span::from_secs(1),
+            min_variation: Span::ZERO,
             max: Span::from_secs(60),
             granularity: Span::from_millis(1),
         }
@@ -103,7 +107,8 @@ impl RttEstimator {
     /// The timeout with back-off, within the bounds.
     pub fn rto(&self) -> Span {
         let base = if self.sampled {
-            let variation = (self.rttvar * 4).max(self.bounds.granularity);
+            let least = self.bounds.granularity.max(self.bounds.min_variation);
+            let variation = (self.rttvar * 4).max(least);
             (self.srtt + variation).max(self.bounds.min)
         } else {
             self.bounds.initial
@@ -144,6 +149,23 @@ mod tests {
 
     fn estimator() -> RttEstimator {
         RttEstimator::new(RtoBounds { min: MS(200), ..RtoBounds::default() })
+    }
+
+    /// What Linux does with its 200 ms: SRTT and 200 ms at least, three times
+    /// the first sample.
+    #[test]
+    fn the_variation_may_have_a_bound_of_its_own() {
+        let bounds = RtoBounds { min: MS(200), min_variation: MS(200), ..RtoBounds::default() };
+        let mut e = RttEstimator::new(bounds);
+        e.on_sample(MS(100));
+        assert_eq!(e.rto(), MS(300));
+        for _ in 0..50 {
+            e.on_sample(MS(100));
+        }
+        assert_eq!(e.rto(), MS(300));
+        let mut long = RttEstimator::new(bounds);
+        long.on_sample(MS(400));
+        assert_eq!(long.rto(), MS(1200));
     }
 
     #[test]

@@ -40,6 +40,33 @@ pub enum Counting {
     Bytes,
     /// One segment, however much it acknowledges.
     Acks,
+    /// The octets that it newly tells to have arrived: without those that SACK
+    /// blocks had told before or, without SACK, duplicate ACKs stood for. As
+    /// Linux counts.
+    Delivered,
+}
+
+/// What probes a closed window (RFC 9293 §3.8.6.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowProbe {
+    /// The first octet beyond the window, as the RFC has it.
+    Octet,
+    /// No data, below the window: a number that was acknowledged, so that the
+    /// peer answers. As Linux does.
+    Empty,
+}
+
+/// When the window counts as used, so that ACKs may open it further (RFC 7661
+/// §4.1 has the problem, RFC 9438 §5.8 the rule that it must not grow
+/// otherwise).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowUse {
+    /// It, not the user or the receiver, stopped the last sending opportunity.
+    Blocked,
+    /// It was full at a sending opportunity of the last window of data; or, in
+    /// slow start, it is less than twice what was outstanding then. As Linux
+    /// has it.
+    Outstanding,
 }
 
 /// Delayed acknowledgments (RFC 5681 §4.2).
@@ -177,6 +204,8 @@ pub struct Config {
     pub limited_transmit: bool,
     /// How ACKs open the window.
     pub counting: Counting,
+    /// When the window counts as used.
+    pub window_use: WindowUse,
     /// Loss recovery.
     pub recovery: Recovery,
     /// What finds out and undoes needless reductions.
@@ -190,6 +219,8 @@ pub struct Config {
     pub quick_acks: u32,
     /// Restart from the initial window after idle time (RFC 5681 §4.1).
     pub idle_restart: bool,
+    /// What probes a closed window.
+    pub window_probe: WindowProbe,
     /// Keep-alives; `None` for none.
     pub keep_alive: Option<KeepAlive>,
     /// How long data may go unacknowledged (RFC 5482); `None` for no limit but
@@ -245,12 +276,14 @@ impl Default for Config {
             max_dupack_threshold: None,
             limited_transmit: true,
             counting: Counting::Bytes,
+            window_use: WindowUse::Blocked,
             recovery: Recovery::Sack { pipe: Default::default(), prr: false },
             undo: UndoOptions::default(),
             window: Algorithm::from_name("cubic").expect("cubic is registered"),
             nagle: Nagle::Off,
             quick_acks: 0,
             idle_restart: true,
+            window_probe: WindowProbe::Octet,
             keep_alive: None,
             user_timeout: None,
             path_mtu_discovery: true,

@@ -25,9 +25,9 @@ mod undo;
 
 pub use config::{
     Config, ConfigError, Counting, DelayedAck, EcnMode, Ect, InitialWindow, KeepAlive, Nagle,
-    UndoOptions,
+    UndoOptions, WindowProbe, WindowUse,
 };
-pub use connection::Connection;
+pub use connection::{Connection, Info, Repair};
 pub use fast_open::{FastOpenOptions, FastOpenServer};
 pub use listener::{Backlog, Listener, ListenerCounters, SynCookies};
 pub use range_set::{Range, RangeSet};

@@ -1,19 +1,20 @@
 //! Sets of defaults under a name: what a stack ships with.
 
-use crate::config::{Config, EcnMode, Nagle, UndoOptions};
+use crate::config::{Config, Counting, EcnMode, Nagle, UndoOptions, WindowProbe, WindowUse};
 use crate::recovery::{RackOptions, Recovery};
 use anabranch_congestion::cubic::CubicOptions;
-use anabranch_congestion::{Algorithm, HyStartOptions, SlowStartExit};
+use anabranch_congestion::{Algorithm, HyStartOptions, SlowStartExit, SsthreshFrom};
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
 
 impl Config {
     /// The profile of that name: `rfc` is [`Config::default`], `linux` is
-    /// [`Config::linux`].
+    /// [`Config::linux`], `freebsd` is [`Config::freebsd`].
     pub fn profile(name: &str) -> Option<Config> {
         match name {
             "rfc" => Some(Config::default()),
             "linux" => Some(Config::linux()),
+            "freebsd" => Some(Config::freebsd()),
             _ => None,
         }
     }
@@ -21,11 +22,13 @@ impl Config {
     /// The defaults of Linux 6.x, as its documentation of `net.ipv4.tcp_*` and
     /// its sources state them, as far as they are settings here.
     ///
-    /// What differs all the same: the bound of 200 ms is on the RTO, while Linux
-    /// has it on its variance term; the initial receive window does not grow
-    /// with use.
+    /// What differs all the same: the initial receive window does not grow with
+    /// use, and the variation of round-trip times decays with each sample, not
+    /// once a round trip.
     pub fn linux() -> Config {
         let mut cubic = CubicOptions::default();
+        cubic.common.ssthresh_from = SsthreshFrom::Cwnd;
+        cubic.common.slow_start_limit = u8::MAX; // no appropriate byte counting
         cubic.common.slow_start_exit = SlowStartExit::HyStart(HyStartOptions::default());
         Config {
             // tcp_rmem and tcp_wmem, the largest.
@@ -34,6 +37,7 @@ impl Config {
             // TCP_RTO_MIN, TCP_RTO_MAX.
             rto: RtoBounds {
                 min: Span::from_millis(200),
+                min_variation: Span::from_millis(200),
                 max: Span::from_secs(120),
                 ..RtoBounds::default()
             },
@@ -45,12 +49,45 @@ impl Config {
             recovery: Recovery::Rack(RackOptions { reduce_again: false, ..Default::default() }),
             max_dupack_threshold: Some(300), // tcp_max_reordering
             undo: UndoOptions { frto: true, eifel: true, dsack: true },
+            counting: Counting::Delivered,
+            window_use: WindowUse::Outstanding,
+            window_probe: WindowProbe::Empty,
             window: Algorithm::Cubic(cubic),
             challenge_acks: 0,  // tcp_challenge_ack_limit, without limit since 6.x
             syn_retries: 6,     // tcp_syn_retries
             syn_ack_retries: 5, // tcp_synack_retries
             max_retries: 15,    // tcp_retries2
             stalled_after: 3,   // tcp_retries1
+            ..Config::default()
+        }
+    }
+
+    /// The defaults of FreeBSD 14, as tcp(4) and its sources state them, as far
+    /// as they are settings here.
+    ///
+    /// What differs all the same: the lower bound of the RTO is 30 ms plus a
+    /// slop of 200 ms there, and buffers grow with use.
+    pub fn freebsd() -> Config {
+        Config {
+            // net.inet.tcp.recvspace and recvbuf_max.
+            receive_buffer: 2 << 20,
+            send_buffer: 2 << 20,
+            rto: RtoBounds {
+                min: Span::from_millis(230),
+                max: Span::from_secs(64),
+                ..RtoBounds::default()
+            },
+            ecn: EcnMode::Passive, // net.inet.tcp.ecn.enable = 2
+            nagle: Nagle::Rfc,
+            dsack: true,
+            // RFC 6675 with PRR since 14: net.inet.tcp.sack.revised, do_prr.
+            recovery: Recovery::Sack { pipe: Default::default(), prr: true },
+            challenge_acks: 0,
+            syn_retries: 6,     // net.inet.tcp.keepinit = 75 s
+            syn_ack_retries: 3, // net.inet.tcp.syncache.rexmtlimit
+            max_retries: 12,    // net.inet.tcp.rexmit_maxretries
+            min_path_mtu: 296,
+            black_hole_detection: false,
             ..Config::default()
         }
     }
@@ -62,7 +99,7 @@ mod tests {
 
     #[test]
     fn profiles_are_valid_and_known_by_name() {
-        for name in ["rfc", "linux"] {
+        for name in ["rfc", "linux", "freebsd"] {
             Config::profile(name).unwrap().validate().unwrap();
         }
         assert_eq!(Config::profile("rfc"), Some(Config::default()));

@@ -376,6 +376,13 @@ impl SendLog {
         Some(&self.slots[slot as usize])
     }
 
+    /// Octets in flight that were sent more than once.
+    pub fn resent(&self) -> u64 {
+        let records = self.order.iter().map(|slot| &self.slots[*slot as usize]);
+        let again = |r: &&Record| r.retransmitted && r.place == Place::InFlight;
+        records.filter(again).map(|r| r.range.len()).sum()
+    }
+
     /// The segment with the highest offsets.
     pub fn highest(&self) -> Option<&Record> {
         self.order.back().map(|slot| &self.slots[*slot as usize])

@@ -6,7 +6,7 @@
 mod reduce;
 mod watch;
 
-use crate::config::{Config, Counting};
+use crate::config::{Config, Counting, WindowUse};
 use crate::range_set::Range;
 use crate::scoreboard::Scoreboard;
 use crate::send_log::SendLog;
@@ -80,12 +80,25 @@ pub struct Sender {
     /// The window, not the application or the receiver, stopped the last
     /// sending opportunity.
     pub window_limited: bool,
+    /// How the window was used, where `WindowUse::Outstanding` asks.
+    usage: Option<Usage>,
     /// Entries into fast retransmit.
     pub fast_retransmits: u32,
     /// Expiries of the retransmission timer.
     pub timeouts: u32,
     /// Retransmissions that turned out needless, where somebody watches.
     pub spurious: u32,
+}
+
+/// How the window was used since an offset was sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    /// It was full.
+    full: bool,
+    /// The most that was outstanding.
+    outstanding: u64,
+    /// What was sent when this began: once acknowledged, it begins anew.
+    until: u64,
 }
 
 /// What one ACK did.
@@ -146,6 +159,7 @@ impl Sender {
             marked: None,
             cwr_point: 0,
             window_limited: false,
+            usage: (config.window_use == WindowUse::Outstanding).then(Usage::default),
             fast_retransmits: 0,
             timeouts: 0,
             spurious: 0,
@@ -317,9 +331,30 @@ impl Sender {
             mss: self.mss,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min_rtt(),
-            app_limited: !self.window_limited,
+            app_limited: match &self.usage {
+                None => !self.window_limited,
+                Some(usage) => !self.is_used(usage),
+            },
             sent: self.max,
             acked: self.una,
+        }
+    }
+
+    fn is_used(&self, usage: &Usage) -> bool {
+        let cwnd = self.cwnd();
+        let slow_start = cwnd < self.congestion.ssthresh();
+        usage.full || slow_start && cwnd < 2 * usage.outstanding
+    }
+
+    /// A sending opportunity is over, with so many octets in flight.
+    pub fn on_sending_done(&mut self, limited: bool, in_flight: impl FnOnce(&Sender) -> u64) {
+        self.window_limited = limited;
+        let Some(usage) = self.usage else { return };
+        let full = limited || in_flight(self) >= self.cwnd();
+        let outstanding = self.max - self.una;
+        let more = !usage.full && outstanding > usage.outstanding;
+        if self.una >= usage.until || full || more {
+            self.usage = Some(Usage { full, outstanding, until: self.max });
         }
     }
 
@@ -333,6 +368,7 @@ impl Sender {
         let bytes = match self.counting {
             Counting::Bytes => octets,
             Counting::Acks => self.mss,
+            Counting::Delivered => octets.min(ack.delivered),
         };
         let path = self.path(ack.prior_in_flight);
         let rtt = self.rtt_of(ack);

@@ -89,13 +89,16 @@ impl HyStart {
             self.current = Span::MAX;
             self.samples = 0;
         }
+        // Both are followed in small windows too, where neither decides. The
+        // delay is judged by the samples before this one.
+        let found = self.train_is_long(acked.now) | self.delay_rose();
         if let Some(rtt) = acked.rtt {
             self.smallest = self.smallest.min(rtt);
-            self.current = self.current.min(rtt);
-            self.samples += 1;
+            if self.samples < MIN_SAMPLES {
+                self.current = self.current.min(rtt);
+                self.samples += 1;
+            }
         }
-        // Both are followed in small windows too, where neither decides.
-        let found = self.train_is_long(acked.now) | self.delay_rose();
         let large = cwnd >= f64::from(self.options.low_window) * path.mss as f64;
         if found && large { Step::End } else { Step::Grow(standard) }
     }
@@ -161,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn the_eighth_sample_of_a_round_that_rose_ends_slow_start() {
+    fn eight_samples_of_a_round_that_rose_end_slow_start_with_the_next_ack() {
         // §4.2: by an eighth, 4 ms at least and 16 ms at most.
         for (rtt, below, above) in [(10, 14, 15), (80, 90, 91), (400, 416, 417)] {
             let mut h = HyStart::new(HyStartOptions::default(), false);
             assert_eq!(ends_at(&mut h, 20, MS(3), MS(rtt), 8), None);
-            assert_eq!(ends_at(&mut h, 20, MS(3), MS(below), 8), None, "{below}");
-            assert_eq!(ends_at(&mut h, 20, MS(3), MS(above), 8), Some(8), "{above}");
+            assert_eq!(ends_at(&mut h, 20, MS(3), MS(below), 9), None, "{below}");
+            assert_eq!(ends_at(&mut h, 20, MS(3), MS(above), 9), Some(9), "{above}");
         }
     }
 

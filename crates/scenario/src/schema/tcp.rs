@@ -5,7 +5,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_endpoint::RtoBounds;
-use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow};
+use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow, WindowProbe, WindowUse};
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
 
@@ -14,11 +14,17 @@ const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
     ("rfc3390", InitialWindow::Rfc3390),
     ("rfc6928", InitialWindow::Rfc6928),
 ];
-const COUNTINGS: [(&str, Counting); 2] = [("bytes", Counting::Bytes), ("acks", Counting::Acks)];
+const COUNTINGS: [(&str, Counting); 3] =
+    [("bytes", Counting::Bytes), ("acks", Counting::Acks), ("delivered", Counting::Delivered)];
+const WINDOW_USES: [(&str, WindowUse); 2] =
+    [("blocked", WindowUse::Blocked), ("outstanding", WindowUse::Outstanding)];
+
+const WINDOW_PROBES: [(&str, WindowProbe); 2] =
+    [("octet", WindowProbe::Octet), ("empty", WindowProbe::Empty)];
 
 /// Reads the table `tcp` of a flow; what is absent has TCP's defaults.
 pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
-    let profiles = ["rfc", "linux"].map(|name| (name, Config::profile(name)));
+    let profiles = ["rfc", "linux", "freebsd"].map(|name| (name, Config::profile(name)));
     let default = f.choice("profile", &profiles)?.flatten().unwrap_or_default();
     let octets = |name, default: u64| -> Result<u64, InputError> {
         Ok(f.quantity::<Bytes>(name)?.map_or(default, |n| n.0))
@@ -46,6 +52,8 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
             .unwrap_or(default.dupack_threshold),
         limited_transmit: truth("limited_transmit", default.limited_transmit)?,
         counting: f.choice("counting", &COUNTINGS)?.unwrap_or(default.counting),
+        window_use: f.choice("window_use", &WINDOW_USES)?.unwrap_or(default.window_use),
+        window_probe: f.choice("window_probe", &WINDOW_PROBES)?.unwrap_or(default.window_probe),
         window: window::read(&f)?.unwrap_or(default.window),
         syn_retries: f.integer("syn_retries", 0..=100)?.unwrap_or(default.syn_retries),
         max_retries: f.integer("max_retries", 0..=100)?.unwrap_or(default.max_retries),
@@ -91,6 +99,7 @@ pub(super) fn write(config: &Config) -> Table {
     let rto = [
         ("initial", config.rto.initial.write().into()),
         ("min", config.rto.min.write().into()),
+        ("min_variation", config.rto.min_variation.write().into()),
         ("max", config.rto.max.write().into()),
         ("granularity", config.rto.granularity.write().into()),
     ];
@@ -98,6 +107,8 @@ pub(super) fn write(config: &Config) -> Table {
     put("dupack_threshold", Value::Integer(config.dupack_threshold.into()));
     put("limited_transmit", config.limited_transmit.into());
     put("counting", word(&COUNTINGS, &config.counting).into());
+    put("window_use", word(&WINDOW_USES, &config.window_use).into());
+    put("window_probe", word(&WINDOW_PROBES, &config.window_probe).into());
     for (name, value) in recovery::write(config) {
         put(name, value);
     }
@@ -140,6 +151,7 @@ fn read_rto(f: &Fields<'_>, default: RtoBounds) -> Result<RtoBounds, InputError>
     let rto = RtoBounds {
         initial: span("initial", default.initial)?,
         min: span("min", default.min)?,
+        min_variation: span("min_variation", default.min_variation)?,
         max: span("max", default.max)?,
         granularity: span("granularity", default.granularity)?,
     };

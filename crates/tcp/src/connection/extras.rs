@@ -8,6 +8,7 @@ use super::keep_alive::KeepAliveState;
 use super::nagle::Hold;
 use super::pacing::Pacer;
 use super::part::Part;
+use super::push::Marks;
 use super::urgent::Urgent;
 use anabranch_endpoint::Timer;
 use anabranch_units::Time;
@@ -27,6 +28,7 @@ pub(super) struct Inside {
     pub keep_alive: KeepAliveState,
     pub challenges: Challenges,
     pub part: Part,
+    pub marks: Option<Marks>,
     pub timers: [Timer; ExtraDue::ALL.len()],
 }
 
@@ -85,6 +87,12 @@ impl Extras {
     /// Fast Open, where it is on, for change.
     pub fn fast_open_mut(&mut self) -> Option<&mut FastOpen> {
         self.0.as_mut()?.fast_open.as_deref_mut()
+    }
+
+    /// Pushes, where the user marks any.
+    #[inline]
+    pub fn marks(&self) -> Option<&Marks> {
+        self.0.as_ref()?.marks.as_ref()
     }
 
     /// SND.UP; 0 when nothing is urgent.

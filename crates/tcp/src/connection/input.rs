@@ -1,6 +1,7 @@
 //! Segments in the synchronized states: RFC 9293 §3.10.7.4.
 
 use super::{Connection, Due};
+use crate::config::Counting;
 use crate::range_set::Range;
 use crate::recovery::{Rto, Scheme};
 use crate::sender::Ack;
@@ -66,6 +67,7 @@ impl Connection {
         }
         if let Some(extras) = self.extras.some() {
             extras.keep_alive.on_heard(now);
+            extras.hold.more = false;
             self.on_ecn_field(ecn, segment);
             self.sender.echoed = self.is_echo(segment);
         }
@@ -95,6 +97,11 @@ impl Connection {
         match self.state {
             State::SynReceived if segment.flags.contains(TcpFlags::SYN) => {
                 self.on_repeated_syn(segment);
+                // Deviation: the SYN-ACK again, where an ACK alone would be
+                // ignored in SYN-SENT. Linux and BSD agree.
+                if self.passive && start == 0 {
+                    (self.syn_due, self.receiver.ack_now) = (true, false);
+                }
             }
             // Our ACK of the FIN was lost: 2 MSL begin again (eighth).
             State::TimeWait if segment.flags.contains(TcpFlags::FIN) => self.enter_time_wait(now),
@@ -207,6 +214,10 @@ impl Connection {
         let acked = ack - prior_una;
         let mut delivered = acked + sacked;
         if acked > 0 {
+            if !uses_sack && s.dupacks > 0 && self.config.counting == Counting::Delivered {
+                // Each duplicate stood for a segment that had arrived.
+                delivered = acked.saturating_sub(s.dupacks as u64 * s.mss).max(1);
+            }
             delivered -= s.advance(ack).min(delivered);
             s.dupacks = 0;
             self.retries = 0;
@@ -280,6 +291,9 @@ impl Connection {
             self.timer(Due::Retransmit).set(deadline); // §5.3
         }
         self.probes = 0;
+        if self.extras.marks().is_some() {
+            self.forget_marks();
+        }
         if self.config.user_timeout.is_some() {
             self.restart_user_timeout(now);
         }

@@ -16,6 +16,7 @@ mod extras;
 mod fast_open;
 mod handshake;
 mod icmp;
+mod info;
 mod input;
 pub(crate) mod isn;
 mod keep_alive;
@@ -24,11 +25,14 @@ mod output;
 mod pacing;
 mod part;
 mod paws;
+mod push;
 mod timeout;
 mod urgent;
 
 #[cfg(test)]
 mod tests;
+
+pub use info::{Info, Repair};
 
 use crate::config::Config;
 use crate::receiver::Receiver;

@@ -22,6 +22,10 @@ pub(super) struct Hold {
     /// The user wants no delay (RFC 9293 §3.7.4, MUST-17).
     no_delay: bool,
     corked: bool,
+    /// The user is about to write more.
+    pub more: bool,
+    /// What was written up to here leaves even while corked.
+    flush_to: u64,
     /// The cork has held for long enough.
     pub cork_expired: bool,
     /// The offset after the last segment that was not full.
@@ -30,9 +34,28 @@ pub(super) struct Hold {
 
 impl Connection {
     /// Switches Nagle's algorithm off, or on again as configured
-    /// (`TCP_NODELAY`).
+    /// (`TCP_NODELAY`). Off, what waits leaves, even while corked.
     pub fn set_no_delay(&mut self, on: bool) {
-        self.extras.get().hold.no_delay = on;
+        let end = self.sender.end;
+        let hold = &mut self.extras.get().hold;
+        hold.no_delay = on;
+        if on {
+            hold.flush_to = end;
+        }
+    }
+
+    /// The user is about to write more (`MSG_MORE`): less than a full segment
+    /// waits for it, for the next ACK, or for 200 ms.
+    pub fn set_more_coming(&mut self, on: bool) {
+        if !on && self.extras.some().is_none() {
+            return;
+        }
+        let extras = self.extras.get();
+        if on && !extras.hold.more && !extras.hold.corked {
+            extras.hold.cork_expired = false;
+            extras.timers[ExtraDue::Cork as usize].stop();
+        }
+        extras.hold.more = on;
     }
 
     /// While corked, only full segments leave; what else there is leaves when
@@ -56,7 +79,11 @@ impl Connection {
         let nagle = self.config.nagle;
         let Some(extras) = self.extras.some() else { return nagle == Nagle::Rfc && flight > 0 };
         let hold = &mut extras.hold;
-        if hold.corked && !std::mem::take(&mut hold.cork_expired) {
+        if range.end <= hold.flush_to {
+            return false;
+        }
+        let held = hold.corked || hold.more;
+        if held && !std::mem::take(&mut hold.cork_expired) {
             let timer = &mut extras.timers[ExtraDue::Cork as usize];
             if !timer.is_armed() {
                 timer.set(now + CORK);

@@ -2,6 +2,7 @@
 //! for, a zero-window probe, an ACK.
 
 use super::{Connection, Due};
+use crate::config::WindowProbe;
 use crate::range_set::Range;
 use crate::recovery::{Next, Scheme};
 use crate::state::State;
@@ -87,7 +88,7 @@ impl Connection {
                     range.end = range.end.min(range.start + self.sender.mss - room);
                 }
                 if small && self.holds_back(now, range) {
-                    self.sender.window_limited = false;
+                    self.note_use(false);
                     return None;
                 }
                 // The FIN rides on the last segment; it needs no window.
@@ -103,12 +104,13 @@ impl Connection {
                 Some(packet)
             }
             Next::WindowFull => {
-                self.sender.window_limited = true;
+                self.note_use(true);
                 None
             }
             Next::Nothing => {
-                self.sender.window_limited = self.whole_waits();
-                if self.sender.log.is_some() && !self.sender.window_limited {
+                let waits = self.whole_waits();
+                self.note_use(waits);
+                if self.sender.log.is_some() && !waits {
                     self.on_app_limited();
                 }
                 self.probe(now)
@@ -122,6 +124,13 @@ impl Connection {
         if let Some(extras) = self.extras.peek() {
             range.end = range.end.min(extras.part.end_of(range.start));
         }
+    }
+
+    /// A sending opportunity is over; `limited`: by the window.
+    #[inline]
+    fn note_use(&mut self, limited: bool) {
+        let scheme = &self.scheme;
+        self.sender.on_sending_done(limited, |s| scheme.in_flight(s));
     }
 
     /// There is nothing more to send although the window is open.
@@ -155,6 +164,13 @@ impl Connection {
                 return Some(packet);
             }
             self.probes += 1;
+            if self.config.window_probe == WindowProbe::Empty {
+                let seq = self.iss.at(self.sender.una - 1);
+                let mut segment = self.segment(seq, TcpFlags::ACK);
+                self.acknowledge(now, &mut segment);
+                self.arm_probe(now);
+                return Some(self.control(segment));
+            }
             let range = Range { start: s.nxt, end: s.nxt + 1 };
             let mut packet = self.data(now, range);
             packet.ecn = self.control_ecn();
@@ -187,7 +203,7 @@ impl Connection {
         if range.end > data_end {
             flags = flags.union(TcpFlags::FIN);
         }
-        if range.end >= data_end {
+        if self.is_pushed(range) {
             flags = flags.union(TcpFlags::PSH);
         }
         if self.sender.una == self.sender.max {

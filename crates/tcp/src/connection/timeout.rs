@@ -28,7 +28,12 @@ impl Connection {
                 match due {
                     // Data leaves with the next polls.
                     ExtraDue::Pacing => {}
-                    ExtraDue::Cork => self.extras.get().hold.cork_expired = true,
+                    ExtraDue::Cork => {
+                        self.extras.get().hold.cork_expired = true;
+                        if self.extras.marks().is_some() {
+                            self.push();
+                        }
+                    }
                     ExtraDue::KeepAlive => self.on_keep_alive_timer(now),
                     ExtraDue::UserTimeout => self.reset(CloseReason::TimedOut),
                 }

@@ -356,6 +356,27 @@ impl Active {
         }
     }
 
+    /// Octets believed lost and not acknowledged since, sent again or not.
+    pub fn lost(&self, s: &Sender) -> u64 {
+        match (self, &s.log) {
+            (Active::Rack(_), Some(log)) => log.lost().total() + log.resent(),
+            _ => self.resent(s),
+        }
+    }
+
+    /// Octets outstanding that were sent again.
+    pub fn resent(&self, s: &Sender) -> u64 {
+        match (self, &s.log) {
+            (Active::Rack(_), Some(log)) => log.resent(),
+            _ => s.board.retransmitted(),
+        }
+    }
+
+    /// What a timeout found missing is repaired.
+    pub fn repairs_timeout(&self) -> bool {
+        matches!(self, Active::Rack(rack) if rack.repairs_timeout())
+    }
+
     /// The connection is over.
     pub fn stop(&mut self) {
         if let Active::Rack(rack) = self {

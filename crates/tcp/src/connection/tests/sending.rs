@@ -3,7 +3,7 @@
 
 use super::solo::Solo;
 use super::*;
-use crate::config::Nagle;
+use crate::config::{Nagle, WindowProbe, WindowUse};
 
 fn config() -> Config {
     Config { idle_restart: false, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }) }
@@ -170,4 +170,104 @@ fn the_first_segments_are_acknowledged_at_once() {
     assert_eq!(s.arrives(".", 1001, 1, 1000), [". 1:0 2001"]);
     assert_eq!(s.arrives(".", 2001, 1, 1000), [""; 0]);
     assert_eq!(s.arrives(".", 3001, 1, 1000), [". 1:0 4001"]);
+}
+
+/// RFC 9293 §3.9.1.2: once the user marks pushes, they and nothing else set
+/// PSH; a FIN alone has none.
+#[test]
+fn pushes_that_are_marked_set_psh() {
+    let mut s = Solo::established(&config());
+    s.end.hold_pushes();
+    s.end.write(1500);
+    assert_eq!(s.sent(), [". 1:1000 1", ". 1001:500 1"]);
+    s.end.write(500);
+    s.end.push();
+    s.end.write(700);
+    assert_eq!(s.arrives(".", 1, 1501, 0), ["P. 1501:1000 1", ". 2501:200 1"]);
+    s.arrives(".", 1, 2701, 0);
+    s.end.close();
+    assert_eq!(s.sent(), ["F. 2701:0 1"]);
+}
+
+/// As `MSG_EOR` asks: what follows the end of a record begins a segment, also when it leaves
+/// again.
+#[test]
+fn no_segment_crosses_a_cut_nor_waits_before_it() {
+    let mut s = Solo::established(&Config { nagle: Nagle::Rfc, ..config() });
+    s.end.write(1300);
+    s.end.cut();
+    s.end.write(100);
+    s.end.cut();
+    s.end.write(900);
+    s.end.push();
+    assert_eq!(s.sent(), [". 1:1000 1", ". 1001:300 1", ". 1301:100 1"]);
+    assert_eq!(s.until(2000).last().map(String::as_str), Some("1100 . 1:1000 1"));
+    assert_eq!(s.arrives(".", 1, 1001, 0), [". 1001:300 1", ". 1301:100 1"]);
+}
+
+/// `MSG_MORE`: until the next ACK, 200 ms, or the word that no more comes.
+#[test]
+fn more_that_is_coming_holds_back_a_short_segment() {
+    let mut s = Solo::established(&config());
+    s.end.set_more_coming(true);
+    s.end.write(100);
+    assert!(s.sent().is_empty());
+    s.end.write(100);
+    s.end.set_more_coming(false);
+    assert_eq!(s.sent(), ["P. 1:200 1"]);
+    s.end.set_more_coming(true);
+    s.end.write(50);
+    assert!(s.sent().is_empty());
+    assert_eq!(s.arrives(".", 1, 201, 0), ["P. 201:50 1"]);
+    s.end.set_more_coming(true);
+    s.end.write(50);
+    assert!(s.sent().is_empty());
+    let from = s.now.as_millis();
+    assert_eq!(s.until(from + 300), [format!("{} P. 251:50 1", from + 200)]);
+}
+
+/// As Linux probes a closed window: below it, without data.
+#[test]
+fn an_empty_probe_repeats_an_acknowledged_number() {
+    let mut s = Solo::established(&Config { window_probe: WindowProbe::Empty, ..config() });
+    s.end.write(500);
+    s.sent();
+    let mut shut = s.segment(".", 1, 501, 0);
+    shut.window = 0;
+    s.deliver(shut);
+    s.end.write(300);
+    assert!(s.sent().is_empty());
+    let probes = s.until(s.now.as_millis() + 4000);
+    assert!(probes.len() >= 2 && probes.iter().all(|p| p.ends_with(". 500:0 1")), "{probes:?}");
+    assert_eq!(s.arrives(".", 1, 501, 0), ["P. 501:300 1"]);
+}
+
+/// As Linux lets a window grow: what was outstanding, doubled in slow start.
+#[test]
+fn a_window_that_was_used_in_part_grows_in_part() {
+    let mut s = Solo::established(&Config {
+        window_use: WindowUse::Outstanding,
+        initial_window: InitialWindow::Segments(10),
+        initial_ssthresh: None,
+        counting: Counting::Delivered,
+        window: Algorithm::from_name("reno").unwrap(),
+        ..config()
+    });
+    s.end.write(6000);
+    s.sent();
+    s.arrives(".", 1, 2001, 0);
+    assert_eq!(s.end.observe().cwnd, 12_000);
+    s.arrives(".", 1, 4001, 0);
+    s.arrives(".", 1, 6001, 0);
+    assert_eq!(s.end.observe().cwnd, 12_000);
+}
+
+/// A repeated SYN gets the SYN-ACK again.
+#[test]
+fn a_repeated_syn_is_answered_as_the_first() {
+    let mut s = Solo::server(&config());
+    let syn = s.segment("S", 0, 0, 0);
+    let (first, again) = (s.deliver(syn.clone()), s.deliver(syn));
+    assert_eq!(first, again);
+    assert!(first[0].starts_with("S."), "{first:?}");
 }

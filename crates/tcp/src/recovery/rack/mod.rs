@@ -104,6 +104,10 @@ impl Rack {
         self.newly_lost
     }
 
+    pub(crate) fn repairs_timeout(&self) -> bool {
+        self.phase == Phase::Loss
+    }
+
     pub(crate) fn deadline(&self) -> Time {
         self.reorder.deadline().min(self.prober.timer.deadline())
     }
@@ -239,13 +243,15 @@ impl Scheme for Rack {
             self.detector.on_news(log.news(), ack, s.una, s.rtt.min_rtt());
         }
         let mut left = false;
+        let repaired_timeout = self.phase == Phase::Loss;
         if self.phase != Phase::Open && s.una >= s.recover {
             self.phase = Phase::Open;
             self.pending = false;
             left = true;
         }
         self.detector.on_dsack(ack.dsack.is_some(), left, s.una, s.nxt); // step 4
-        if self.phase != Phase::Fast && !left && ack.acked > 0 {
+        // Slow start after a timeout goes on when all is repaired.
+        if self.phase != Phase::Fast && (!left || repaired_timeout) && ack.acked > 0 {
             s.grow(ack, ack.acked);
         }
         let newest = self.detect(s, ack.now); // step 5

@@ -1,0 +1,62 @@
+//! The PUSH of a SEND (RFC 9293 §3.9.1.2).
+//!
+//! Unless the user marks pushes, a segment carries PSH when it reaches the end
+//! of what was written. Once the user has marked one, segments carry PSH where
+//! a mark lies in them.
+
+use super::Connection;
+use crate::range_set::Range;
+use std::collections::VecDeque;
+
+/// Marked offsets that are not acknowledged, in order.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    pushed: VecDeque<u64>,
+}
+
+impl Marks {
+    /// A mark lies in the range or at its end.
+    fn lies_in(&self, range: Range) -> bool {
+        let next = self.pushed.partition_point(|mark| *mark <= range.start);
+        self.pushed.get(next).is_some_and(|mark| *mark <= range.end)
+    }
+
+    fn drop_below(&mut self, una: u64) {
+        while self.pushed.front().is_some_and(|mark| *mark <= una) {
+            self.pushed.pop_front();
+        }
+    }
+}
+
+impl Connection {
+    /// What was written so far is to be delivered without delay: the segment
+    /// that carries its last octet has PSH.
+    pub fn push(&mut self) {
+        let end = self.data_end();
+        let marks = &mut self.extras.get().marks.get_or_insert_default().pushed;
+        if marks.back().is_none_or(|last| *last < end) {
+            marks.push_back(end);
+        }
+    }
+
+    /// More will be written: nothing is pushed until [`push`](Self::push).
+    pub fn hold_pushes(&mut self) {
+        self.extras.get().marks.get_or_insert_default();
+    }
+
+    /// A segment over `range` carries PSH.
+    pub(super) fn is_pushed(&self, range: Range) -> bool {
+        match self.extras.marks() {
+            None => range.end >= self.data_end(),
+            Some(marks) => marks.lies_in(range),
+        }
+    }
+
+    /// Marks of what is acknowledged are forgotten.
+    pub(super) fn forget_marks(&mut self) {
+        let una = self.sender.una;
+        if let Some(marks) = self.extras.some().and_then(|it| it.marks.as_mut()) {
+            marks.drop_below(una);
+        }
+    }
+}
