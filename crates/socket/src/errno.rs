@@ -1,0 +1,62 @@
+//! Why a call fails.
+
+use std::fmt;
+
+macro_rules! errors {
+    ($($name:ident = $number:literal, $text:literal;)*) => {
+        /// Why a call fails, by the names of POSIX and the numbers of Linux.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum Errno {
+            $(#[doc = $text] $name = $number,)*
+        }
+
+        impl Errno {
+            /// Its name: `"EAGAIN"`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Errno::$name => stringify!($name),)*
+                }
+            }
+        }
+
+        impl fmt::Display for Errno {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(Errno::$name => $text,)*
+                })
+            }
+        }
+    };
+}
+
+errors! {
+    EBADF = 9, "Bad file descriptor";
+    EAGAIN = 11, "Resource temporarily unavailable";
+    EINVAL = 22, "Invalid argument";
+    EPIPE = 32, "Broken pipe";
+    EDESTADDRREQ = 89, "Destination address required";
+    EMSGSIZE = 90, "Message too long";
+    EPROTO = 71, "Protocol error";
+    ENOPROTOOPT = 92, "Protocol not available";
+    EOPNOTSUPP = 95, "Operation not supported";
+    EADDRINUSE = 98, "Address already in use";
+    EADDRNOTAVAIL = 99, "Cannot assign requested address";
+    ENETUNREACH = 101, "Network is unreachable";
+    ECONNABORTED = 103, "Software caused connection abort";
+    ECONNRESET = 104, "Connection reset by peer";
+    EISCONN = 106, "Transport endpoint is already connected";
+    ENOTCONN = 107, "Transport endpoint is not connected";
+    ETIMEDOUT = 110, "Connection timed out";
+    ECONNREFUSED = 111, "Connection refused";
+    EHOSTUNREACH = 113, "No route to host";
+    EALREADY = 114, "Operation already in progress";
+    EINPROGRESS = 115, "Operation now in progress";
+}
+
+impl Errno {
+    /// Its number on Linux.
+    pub fn number(self) -> i32 {
+        self as i32
+    }
+}
+impl std::error::Error for Errno {}
