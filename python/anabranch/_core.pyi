@@ -9,6 +9,7 @@ __all__ = [
     "__version__",
     "bench",
     "catalogue",
+    "drill",
     "load",
     "resolve",
     "run",
@@ -63,3 +64,14 @@ def catalogue(kind: str) -> list[tuple[str, str, str]]:
 
 def bench(workload: str) -> list[dict[str, Any]]:
     """Runs a speed workload: one dictionary a variant."""
+
+def drill(
+    places: list[str | PathLike[str]],
+    profile: str = "linux",
+    definitions: list[tuple[str, str]] = ...,
+    settings: list[tuple[str, str]] = ...,
+    jobs: int = 1,
+    traces: str | PathLike[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Runs packetdrill scripts: `suite`, `category`, `script`, `verdict`, `line`, `report`
+    and, with a folder for `traces`, `trace` of each, in order."""

@@ -13,6 +13,7 @@ import sys
 import click
 
 from anabranch.commands.bench import bench
+from anabranch.commands.drill import drill
 from anabranch.commands.list import list_things
 from anabranch.commands.reproduce import reproduce
 from anabranch.commands.run import run
@@ -31,7 +32,7 @@ def command() -> None:
     """
 
 
-for _entry in (reproduce, run, list_things, bench, view):
+for _entry in (reproduce, run, drill, list_things, bench, view):
     command.add_command(_entry)
 
 

@@ -151,6 +151,19 @@ def bench(workload: str) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
+def drill(
+    places: Sequence[Path],
+    profile: str,
+    definitions: Sequence[tuple[str, str]],
+    settings: Sequence[tuple[str, str]],
+    jobs: int,
+    traces: Path | None,
+) -> list[dict[str, Any]]:
+    """Runs packetdrill scripts; one row a script."""
+    arguments = (list(places), profile, list(definitions), list(settings), jobs, traces)
+    return [dict(row) for row in _guard(core().drill, *arguments)]
+
+
 def _guard(function: Any, *arguments: Any) -> Any:
     """Calls into the core and maps its errors to our family."""
     try:

@@ -72,6 +72,8 @@ pub struct Shell {
 pub struct Event {
     /// Where it begins.
     pub pos: Pos,
+    /// What is written, without the time, spaces made one.
+    pub text: String,
     /// When it happens.
     pub time: When,
     /// When a blocking call returns, on the same base as `time`.

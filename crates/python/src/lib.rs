@@ -6,6 +6,7 @@
 //! report. python/anabranch/_core.pyi has the signatures.
 
 mod bench;
+mod drill;
 mod guard;
 mod results;
 
@@ -36,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_batch, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
+    module.add_function(wrap_pyfunction!(drill::drill, module)?)?;
     module.add("WORKLOADS", scenario::bench::WORKLOADS.map(|w| w.name).to_vec())
 }
 

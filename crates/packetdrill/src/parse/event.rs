@@ -54,6 +54,10 @@ fn event(c: &mut Cursor<'_>) -> Parsed<Event> {
     c.skip_space();
     let pos = c.pos();
     let (time, end) = time(c)?;
+    let before = {
+        c.skip_space();
+        c.rest()
+    };
     let action = match c.peek() {
         Some('`') => Action::Shell(shell(c)?),
         Some('<' | '>') => Action::Packet(Box::new(packet(c)?)),
@@ -66,7 +70,9 @@ fn event(c: &mut Cursor<'_>) -> Parsed<Event> {
         Some(letter) if letter.is_ascii_alphabetic() => Action::Call(call(c)?),
         _ => return c.fail("a packet, a call, a command in backquotes or code in `%{ }%`"),
     };
-    Ok(Event { pos, time, end, action })
+    let written = &before[..before.len() - c.rest().len()];
+    let text = written.split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(Event { pos, text, time, end, action })
 }
 
 /// The time of an event, and when a blocking call ends.

@@ -1,0 +1,97 @@
+//! What came of a script.
+
+use crate::script::Pos;
+use anabranch_units::Time;
+use anabranch_wire::Packet;
+use std::fmt;
+
+/// A packet of the run.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// When it came or left.
+    pub time: Time,
+    /// It came to the stack.
+    pub inbound: bool,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// Where and why a script failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The event.
+    pub pos: Pos,
+    /// The time of the run.
+    pub time: Time,
+    /// What is wrong.
+    pub what: String,
+    /// What the script has there.
+    pub expected: String,
+    /// What happened instead.
+    pub actual: String,
+}
+
+/// What came of a script.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// All events were as written.
+    Passed,
+    /// One was not.
+    Failed(Box<Failure>),
+    /// The script is about something that the stack does not have.
+    NotApplicable(String),
+    /// The script cannot be read.
+    Unreadable(String),
+}
+
+/// A script's verdict, and what happened.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Name of the script.
+    pub script: String,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// The packets, in order.
+    pub trace: Vec<Traced>,
+}
+
+impl Report {
+    /// All events were as written.
+    pub fn passed(&self) -> bool {
+        self.verdict == Verdict::Passed
+    }
+
+    /// A script that cannot be read.
+    pub fn unreadable(script: &str, error: impl fmt::Display) -> Report {
+        let verdict = Verdict::Unreadable(error.to_string());
+        Report { script: script.into(), verdict, trace: Vec::new() }
+    }
+}
+
+/// Seconds with six decimals.
+pub(crate) fn seconds(time: Time) -> String {
+    let micros = time.as_nanos() / 1000;
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let script = &self.script;
+        match &self.verdict {
+            Verdict::Passed => write!(f, "{script}: passed"),
+            Verdict::NotApplicable(reason) => write!(f, "{script}: not applicable: {reason}"),
+            Verdict::Unreadable(error) => write!(f, "{error}"),
+            Verdict::Failed(failure) => {
+                let Failure { pos, time, what, expected, actual } = &**failure;
+                write!(f, "{script}:{pos}: at {} s: {what}", seconds(*time))?;
+                if !expected.is_empty() {
+                    write!(f, "\n  expected: {expected}")?;
+                }
+                if !actual.is_empty() {
+                    write!(f, "\n  actual:   {actual}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

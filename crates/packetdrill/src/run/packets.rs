@@ -1,0 +1,253 @@
+//! Packets between a script and the wire.
+
+use super::mapping::Mapping;
+use super::options::{self, Unusable};
+use crate::script::{Ect, IcmpQuote, IcmpSpec, IpSpec, PacketBody, PacketSpec, TcpSpec};
+use crate::stack::{LOCAL, REMOTE};
+use anabranch_units::Serial32;
+use anabranch_wire::{
+    Body, Ecn, Icmp, IcmpKind, Packet, Payload, Quote, TcpFlags, TcpOptions, TcpSegment,
+};
+
+/// The packet that comes to the stack.
+pub(super) fn inbound(spec: &PacketSpec, mapping: &Mapping) -> Result<Packet, Unusable> {
+    let body = match &spec.body {
+        PacketBody::Tcp(tcp) => Body::Tcp(segment(tcp, mapping)?),
+        PacketBody::Icmp(icmp) => Body::Icmp(Box::new(message(icmp, mapping)?)),
+        PacketBody::Udp(_) => return Err("a datagram of UDP".into()),
+        PacketBody::Sctp(_) => return Err("a packet of SCTP".into()),
+    };
+    let mut packet = Packet::new(REMOTE, LOCAL, body);
+    if let Some(tos) = spec.ip.tos {
+        (packet.dscp, packet.ecn) = (tos >> 2, Ecn::from_bits(tos));
+    }
+    match spec.ip.ect {
+        None | Some(Ect::None) => {}
+        Some(Ect::Ect0 | Ect::Either) => packet.ecn = Ecn::Ect0,
+        Some(Ect::Ect1) => packet.ecn = Ecn::Ect1,
+        Some(Ect::Ce) => packet.ecn = Ecn::Ce,
+    }
+    packet.ttl = spec.ip.ttl.unwrap_or(packet.ttl);
+    Ok(packet)
+}
+
+/// The flags, with the counter of Accurate ECN in its bits.
+fn flags(spec: &TcpSpec) -> TcpFlags {
+    let ace = spec.flags.ace.map_or(0, u16::from);
+    TcpFlags(spec.flags.bits.0 | ace << 6)
+}
+
+fn segment(spec: &TcpSpec, mapping: &Mapping) -> Result<TcpSegment, Unusable> {
+    let (local, remote) = mapping.ports();
+    let flags = flags(spec);
+    let Some(start) = spec.sequence.start else {
+        return Err("a packet that comes needs its numbers".into());
+    };
+    let acks = flags.contains(TcpFlags::ACK) || spec.ack.is_some();
+    Ok(TcpSegment {
+        src_port: remote,
+        dst_port: local,
+        seq: Serial32(start),
+        ack: match acks {
+            true => mapping.to_live(spec.ack.unwrap_or(0)),
+            false => Serial32(0),
+        },
+        flags,
+        window: spec.window.unwrap_or(0),
+        urgent: spec.urgent.unwrap_or(0),
+        options: options::inbound(&spec.options, mapping)?,
+        payload: Payload::virtual_of(spec.sequence.len),
+    })
+}
+
+fn message(spec: &IcmpSpec, mapping: &Mapping) -> Result<Icmp, Unusable> {
+    let code = spec.code.as_deref().unwrap_or("net_unreachable");
+    let kind = match (spec.kind.as_str(), code) {
+        ("unreachable", "frag_needed") | ("packet_too_big", _) => {
+            IcmpKind::PacketTooBig { mtu: spec.mtu.unwrap_or(0) }
+        }
+        ("unreachable", "net_unreachable" | "net_unknown" | "net_unreachable_for_tos") => {
+            IcmpKind::NoRoute
+        }
+        ("unreachable", "host_unreachable" | "host_unknown" | "source_route_failed")
+        | ("unreachable", "src_host_isolated" | "host_unreachable_for_tos") => {
+            IcmpKind::HostUnreachable
+        }
+        ("unreachable", "protocol_unreachable") => IcmpKind::ProtocolUnreachable,
+        ("unreachable", "port_unreachable") => IcmpKind::PortUnreachable,
+        ("unreachable", "net_prohibited" | "host_prohibited" | "packet_filtered") => {
+            IcmpKind::Prohibited
+        }
+        ("time_exceeded" | "exceeded", _) => IcmpKind::TimeExceeded,
+        (kind, code) => return Err(format!("a message of ICMP {kind} {code}")),
+    };
+    let Some(IcmpQuote::Tcp(sequence)) = &spec.quote else {
+        return Err("a message of ICMP that quotes no TCP".into());
+    };
+    let (local, remote) = mapping.ports();
+    let quoted = TcpSegment {
+        src_port: local,
+        dst_port: remote,
+        seq: mapping.quoted(sequence),
+        ack: Serial32(0),
+        flags: TcpFlags::ACK,
+        window: 0,
+        urgent: 0,
+        options: TcpOptions::default(),
+        payload: Payload::virtual_of(sequence.len),
+    };
+    Ok(Icmp { kind, quote: Quote::of(&Packet::new(LOCAL, REMOTE, Body::Tcp(quoted))) })
+}
+
+/// Segments that left one after the other, as one (a script may write what
+/// offloading hardware would have sent at once).
+#[derive(Clone, Debug)]
+pub(super) struct Merged {
+    /// The last of them, with the first's number and CWR and the sum of the
+    /// lengths.
+    pub packet: Packet,
+    /// How many there are.
+    pub segments: u32,
+}
+
+impl Merged {
+    pub fn new(packet: Packet) -> Merged {
+        Merged { packet, segments: 1 }
+    }
+
+    /// Adds the segment that follows; false when it does not.
+    pub fn add(&mut self, next: &Packet) -> bool {
+        let (Body::Tcp(so_far), Body::Tcp(segment)) = (&self.packet.body, &next.body) else {
+            return false;
+        };
+        let varying = TcpFlags::PSH.union(TcpFlags::FIN).union(TcpFlags::CWR).0;
+        let (len, more) = (so_far.payload.len(), segment.payload.len());
+        let follows = so_far.seq.add(len) == segment.seq
+            && so_far.ack == segment.ack
+            && so_far.flags.0 & !varying == segment.flags.0 & !varying
+            && !so_far.flags.contains(TcpFlags::FIN)
+            && more > 0;
+        if !follows {
+            return false;
+        }
+        let cwr = so_far.flags.0 & TcpFlags::CWR.0;
+        let flags = TcpFlags(segment.flags.0 & !TcpFlags::CWR.0 | cwr);
+        let joined = TcpSegment {
+            seq: so_far.seq,
+            flags,
+            payload: Payload::virtual_of(len + more),
+            ..segment.clone()
+        };
+        self.packet = Packet { body: Body::Tcp(joined), ..next.clone() };
+        self.segments += 1;
+        true
+    }
+}
+
+/// Compares what left with what the script expects; the difference in words.
+pub(super) fn compare(
+    spec: &PacketSpec,
+    merged: &Merged,
+    mapping: &mut Mapping,
+) -> Result<Option<String>, Unusable> {
+    let PacketBody::Tcp(tcp) = &spec.body else {
+        return Err("a packet that is none of TCP".into());
+    };
+    let Body::Tcp(segment) = &merged.packet.body else {
+        return Ok(Some("a packet of another protocol came".into()));
+    };
+    if let Some(difference) = compare_ip(&spec.ip, &merged.packet) {
+        return Ok(Some(difference));
+    }
+    // With several segments PSH is what the hardware would have made of it.
+    let ignored = if merged.segments > 1 { TcpFlags::PSH.0 } else { 0 };
+    if (flags(tcp).0 ^ segment.flags.0) & !ignored != 0 {
+        return Ok(Some("the flags differ".into()));
+    }
+    let seq = mapping.to_script(segment.seq);
+    if let Some(start) = tcp.sequence.start.filter(|start| *start != seq) {
+        return Ok(Some(format!("the sequence number is {seq}, not {start}")));
+    }
+    let len = segment.payload.len();
+    if tcp.sequence.len != len {
+        return Ok(Some(format!("the payload has {len} octets, not {}", tcp.sequence.len)));
+    }
+    let acks = segment.flags.contains(TcpFlags::ACK);
+    if let Some(ack) = tcp.ack.filter(|ack| acks && *ack != segment.ack.0) {
+        return Ok(Some(format!("the acknowledgment is {}, not {ack}", segment.ack.0)));
+    }
+    if let Some(window) = tcp.window.filter(|window| *window != segment.window) {
+        return Ok(Some(format!("the window is {}, not {window}", segment.window)));
+    }
+    if let Some(urgent) = tcp.urgent.filter(|urgent| *urgent != segment.urgent) {
+        return Ok(Some(format!("the urgent pointer is {}, not {urgent}", segment.urgent)));
+    }
+    options::compare(&tcp.options, &segment.options, mapping)
+}
+
+fn compare_ip(spec: &IpSpec, packet: &Packet) -> Option<String> {
+    let ecn_fits = match spec.ect {
+        None => true,
+        Some(Ect::None) => packet.ecn == Ecn::NotEct,
+        Some(Ect::Ect0) => packet.ecn == Ecn::Ect0,
+        Some(Ect::Ect1) => packet.ecn == Ecn::Ect1,
+        Some(Ect::Either) => matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1),
+        Some(Ect::Ce) => packet.ecn == Ecn::Ce,
+    };
+    if !ecn_fits {
+        return Some(format!("the ECN field is {:?}", packet.ecn));
+    }
+    let tos = packet.dscp << 2 | packet.ecn as u8;
+    spec.tos.filter(|it| *it != tos).map(|_| format!("the octet of DSCP and ECN is {tos:#04x}"))
+}
+
+/// The packet as a script would write it.
+pub(super) fn show(packet: &Packet, mapping: &Mapping, inbound: bool) -> String {
+    let sign = if inbound { '<' } else { '>' };
+    let ecn = match packet.ecn {
+        Ecn::NotEct => "",
+        Ecn::Ect0 => "[ect0] ",
+        Ecn::Ect1 => "[ect1] ",
+        Ecn::Ce => "[ce] ",
+    };
+    let segment = match &packet.body {
+        Body::Tcp(segment) => segment,
+        Body::Icmp(icmp) => return format!("{sign} icmp {:?}", icmp.kind),
+        Body::Sctp(_) => return format!("{sign} sctp"),
+        Body::Other { protocol, payload } => {
+            return format!("{sign} protocol {protocol} ({})", payload.len());
+        }
+    };
+    let letters = [
+        (TcpFlags::FIN, 'F'),
+        (TcpFlags::SYN, 'S'),
+        (TcpFlags::RST, 'R'),
+        (TcpFlags::PSH, 'P'),
+        (TcpFlags::URG, 'U'),
+        (TcpFlags::ECE, 'E'),
+        (TcpFlags::CWR, 'W'),
+        (TcpFlags::AE, 'A'),
+        (TcpFlags::ACK, '.'),
+    ];
+    let flags = letters.iter().filter(|(flag, _)| segment.flags.contains(*flag));
+    let flags: String = flags.map(|(_, letter)| letter).collect();
+    let flags = if flags.is_empty() { "-" } else { &flags };
+    let (seq, ack) = match inbound {
+        true => (segment.seq.0, mapping.to_script(segment.ack)),
+        false => (mapping.to_script(segment.seq), segment.ack.0),
+    };
+    let len = segment.payload.len();
+    let mut text = format!("{sign} {ecn}{flags} {seq}:{}({len})", seq.wrapping_add(len));
+    if segment.flags.contains(TcpFlags::ACK) {
+        text += &format!(" ack {ack}");
+    }
+    text += &format!(" win {}", segment.window);
+    if segment.flags.contains(TcpFlags::URG) {
+        text += &format!(" urg {}", segment.urgent);
+    }
+    let options = options::show(&segment.options, mapping, inbound);
+    if !options.is_empty() {
+        text += &format!(" <{options}>");
+    }
+    text
+}

@@ -1,0 +1,130 @@
+//! Many scripts: from files to reports, on several threads.
+
+use crate::parse::{Definitions, parse};
+use crate::report::{Report, Traced};
+use crate::run::{Settings, run};
+use crate::suites::Listed;
+use crate::tcp::{Profile, TcpStack};
+use anabranch_wire::AddressBook;
+use anabranch_wire::pcapng::Writer;
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What a drill is made with.
+#[derive(Clone, Debug)]
+pub struct Drill {
+    /// The stack's defaults.
+    pub profile: Profile,
+    /// Symbols beside the profile's own.
+    pub definitions: Definitions,
+    /// How scripts are run.
+    pub settings: Settings,
+}
+
+impl Drill {
+    /// A drill of `profile` without more.
+    pub fn new(profile: Profile) -> Drill {
+        Drill { profile, definitions: Definitions::new(), settings: Settings::default() }
+    }
+
+    /// Runs the script `text` that is called `name`.
+    pub fn text(&self, name: &str, text: &str) -> Report {
+        let mut definitions = self.definitions.clone();
+        if let Some(symbol) = self.profile.symbol() {
+            definitions.entry(symbol.into()).or_default();
+        }
+        match parse(name, text, &definitions) {
+            Ok(script) => run(&script, &mut TcpStack::new(self.profile), &self.settings),
+            Err(error) => Report::unreadable(name, error),
+        }
+    }
+
+    /// Runs the script in a file.
+    pub fn file(&self, listed: &Listed) -> Report {
+        let name = listed.file.to_string_lossy();
+        match std::fs::read(&listed.file) {
+            Ok(octets) => self.text(&name, &String::from_utf8_lossy(&octets)),
+            Err(error) => Report::unreadable(&name, format_args!("{name}: {error}")),
+        }
+    }
+
+    /// Runs them all on up to `jobs` threads; the reports are in order.
+    pub fn all(&self, scripts: &[Listed], jobs: usize) -> Vec<Report> {
+        let next = AtomicUsize::new(0);
+        let reports: Vec<Mutex<Option<Report>>> =
+            scripts.iter().map(|_| Mutex::default()).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..jobs.clamp(1, scripts.len().max(1)) {
+                scope.spawn(|| {
+                    while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
+                        && let (Some(script), Some(slot)) = (scripts.get(at), reports.get(at))
+                    {
+                        let report = self.file(script);
+                        *slot.lock().expect("a slot is locked once") = Some(report);
+                    }
+                });
+            }
+        });
+        let report = |slot: Mutex<Option<Report>>| {
+            let report = slot.into_inner().expect("a run that panicked was passed on");
+            report.expect("every script was run")
+        };
+        reports.into_iter().map(report).collect()
+    }
+}
+
+/// Writes the packets of a run as pcapng.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_trace<W: Write>(trace: &[Traced], out: W) -> io::Result<W> {
+    let mut writer = Writer::new(out)?;
+    let interface = writer.add_interface("stack", None)?;
+    let book = AddressBook::new();
+    for Traced { time, packet, .. } in trace {
+        writer.packet_value(interface, *time, packet, &book)?;
+    }
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Verdict;
+
+    const REFUSED: &str = "0 < S 7:7(0) win 100\n+0 > R. 0:0(0) ack 8";
+
+    fn drill() -> Drill {
+        let settings = Settings { trace: true, ..Settings::default() };
+        Drill { settings, ..Drill::new(Profile::Rfc) }
+    }
+
+    #[test]
+    fn a_trace_is_a_capture_with_both_directions() {
+        let report = drill().text("refused", REFUSED);
+        assert!(report.passed(), "{report}");
+        let octets = write_trace(&report.trace, Vec::new()).unwrap();
+        assert_eq!(report.trace.len(), 2);
+        assert_eq!(octets[..4], 0x0a0d_0d0a_u32.to_le_bytes());
+    }
+
+    #[test]
+    fn reports_are_in_the_order_of_the_scripts_with_any_number_of_threads() {
+        let folder = std::env::temp_dir().join(format!("drill-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for n in 0..20 {
+            let text = if n % 3 == 0 { "0 what" } else { REFUSED };
+            std::fs::write(folder.join(format!("{n:02}.pkt")), text).unwrap();
+        }
+        let scripts = crate::suites::list(&folder).unwrap();
+        let verdicts = |jobs| -> Vec<Verdict> {
+            drill().all(&scripts, jobs).into_iter().map(|report| report.verdict).collect()
+        };
+        let (one, four) = (verdicts(1), verdicts(4));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(one.len(), 20);
+        assert_eq!(one, four);
+        assert!(matches!(one[3], Verdict::Unreadable(_)) && one[4] == Verdict::Passed);
+    }
+}

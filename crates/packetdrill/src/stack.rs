@@ -1,0 +1,145 @@
+//! The seam between the interpreter and a transport stack.
+//!
+//! Whoever has a stack of their own drills it by writing one [`Stack`]. Time is
+//! virtual: it begins at [`Time::ZERO`] and never decreases. The interpreter
+//! alternates between what the script does to the stack (`call`,
+//! `handle_input`, `configure`) and what the stack does by itself
+//! (`handle_timeout`); after each it takes what the stack sends.
+//!
+//! ```
+//! use anabranch_packetdrill::code::Names;
+//! use anabranch_packetdrill::stack::{Configured, Outcome, Returned, Stack};
+//! use anabranch_packetdrill::{Definitions, Settings, parse, run};
+//! use anabranch_units::Time;
+//! use anabranch_wire::{Body, FlowKey, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
+//!
+//! /// A host without any socket: every segment is refused.
+//! #[derive(Default)]
+//! struct Closed(Option<Packet>);
+//!
+//! impl Stack for Closed {
+//!     fn configure(&mut self, _name: &str, _value: &str) -> Configured {
+//!         Configured::Unknown
+//!     }
+//!     fn call(&mut self, _now: Time, _call: &anabranch_packetdrill::script::Call) -> Outcome {
+//!         Outcome::Done(Returned::error("EAFNOSUPPORT"))
+//!     }
+//!     fn retry(&mut self, _now: Time) -> Outcome {
+//!         Outcome::Pending
+//!     }
+//!     fn handle_input(&mut self, _now: Time, packet: &Packet) {
+//!         let Body::Tcp(it) = &packet.body else { return };
+//!         let reset = TcpSegment {
+//!             src_port: it.dst_port,
+//!             dst_port: it.src_port,
+//!             seq: Default::default(),
+//!             ack: it.seq.add(it.seq_len()),
+//!             flags: TcpFlags::RST.union(TcpFlags::ACK),
+//!             window: 0,
+//!             urgent: 0,
+//!             options: TcpOptions::default(),
+//!             payload: Payload::EMPTY,
+//!         };
+//!         self.0 = Some(Packet::new(packet.dst, packet.src, Body::Tcp(reset)));
+//!     }
+//!     fn handle_timeout(&mut self, _now: Time) {}
+//!     fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
+//!         self.0.take()
+//!     }
+//!     fn poll_timeout(&self) -> Time {
+//!         Time::NEVER
+//!     }
+//!     fn info(&self, _now: Time, _flow: FlowKey, _names: &mut Names) {}
+//! }
+//!
+//! let script = parse("refused", "0 < S 7:7(0) win 100\n+0 > R. 0:0(0) ack 8", &Definitions::new());
+//! let report = run(&script.unwrap(), &mut Closed::default(), &Settings::default());
+//! assert!(report.passed(), "{report}");
+//! ```
+
+use crate::code::Names;
+use crate::script::{Call, Value};
+use anabranch_units::Time;
+use anabranch_wire::{Addr, FlowKey, Packet};
+
+/// The address of the stack under test.
+pub const LOCAL: Addr = Addr(0);
+/// The address that the script stands for.
+pub const REMOTE: Addr = Addr(1);
+/// The port that `bind` and `connect` use where the script leaves it open.
+pub const PORT: u16 = 8080;
+
+/// What came of a setting.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Configured {
+    /// It is done, or makes no difference here.
+    Done,
+    /// The stack cannot do that: the script does not apply to it.
+    NotApplicable(String),
+    /// The stack does not know it.
+    Unknown,
+}
+
+/// What came of a call.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// It returned.
+    Done(Returned),
+    /// It waits: to be asked again by [`Stack::retry`].
+    Pending,
+    /// The stack does not have that: the script does not apply to it.
+    NotApplicable(String),
+}
+
+/// What a call returned.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Returned {
+    /// Its value; -1 for an error.
+    pub value: i64,
+    /// The symbol of the error.
+    pub errno: Option<&'static str>,
+    /// What it wrote into its arguments, by their number from 0.
+    pub outputs: Vec<(usize, Value)>,
+}
+
+impl Returned {
+    /// A value without more.
+    pub fn value(value: i64) -> Returned {
+        Returned { value, errno: None, outputs: Vec::new() }
+    }
+
+    /// An error.
+    pub fn error(errno: &'static str) -> Returned {
+        Returned { value: -1, errno: Some(errno), outputs: Vec::new() }
+    }
+}
+
+/// A stack that can be drilled.
+pub trait Stack {
+    /// A setting: a sysctl by its name with dots, or what [`crate::shell`]
+    /// makes of other commands.
+    fn configure(&mut self, name: &str, value: &str) -> Configured;
+
+    /// A socket call. Descriptors are those that the stack returned. At most
+    /// one is pending at a time.
+    fn call(&mut self, now: Time, call: &Call) -> Outcome;
+
+    /// Whether the call that is pending can return now.
+    fn retry(&mut self, now: Time) -> Outcome;
+
+    /// A packet came.
+    fn handle_input(&mut self, now: Time, packet: &Packet);
+
+    /// A deadline may have passed.
+    fn handle_timeout(&mut self, now: Time);
+
+    /// The next packet to send; called until `None`.
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
+
+    /// When to call [`handle_timeout`](Self::handle_timeout).
+    fn poll_timeout(&self) -> Time;
+
+    /// What code may ask of the connection that sends with the key `flow`
+    /// (`tcpi_...`).
+    fn info(&self, now: Time, flow: FlowKey, names: &mut Names);
+}

@@ -1,0 +1,110 @@
+//! Our TCP as a [`Stack`]: the calls of a script over [`Sockets`].
+
+mod calls;
+mod info;
+mod options;
+mod settings;
+
+pub use settings::Profile;
+
+use crate::code::Names;
+use crate::script::Call;
+use crate::stack::{Configured, LOCAL, Outcome, Returned, Stack};
+use anabranch_endpoint::Seed;
+use anabranch_socket::Sockets;
+use anabranch_units::Time;
+use anabranch_wire::{FlowKey, Packet};
+
+/// A host with TCP sockets.
+#[derive(Debug)]
+pub struct TcpStack {
+    sockets: Sockets,
+    /// The call that waits.
+    pending: Option<Waiting>,
+}
+
+/// A call that waits.
+#[derive(Debug)]
+struct Waiting {
+    call: Call,
+    /// Octets that it has written so far.
+    progress: u64,
+    /// When it gives up.
+    deadline: Time,
+}
+
+/// What came of trying a call.
+enum Attempt {
+    Returns(Returned),
+    /// It would block, after having written so many octets.
+    Blocks {
+        progress: u64,
+        deadline: Time,
+    },
+    NotApplicable(String),
+}
+
+impl TcpStack {
+    /// A host with the defaults of `profile`.
+    pub fn new(profile: Profile) -> TcpStack {
+        let seed = Seed { seed: 1, replication: 0 };
+        TcpStack { sockets: Sockets::new(profile.config(), LOCAL, seed), pending: None }
+    }
+
+    /// Its sockets.
+    pub fn sockets(&mut self) -> &mut Sockets {
+        &mut self.sockets
+    }
+
+    fn conclude(&mut self, call: Call, attempt: Attempt) -> Outcome {
+        match attempt {
+            Attempt::Returns(returned) => Outcome::Done(returned),
+            Attempt::NotApplicable(reason) => Outcome::NotApplicable(reason),
+            Attempt::Blocks { progress, deadline } => {
+                self.pending = Some(Waiting { call, progress, deadline });
+                Outcome::Pending
+            }
+        }
+    }
+}
+
+impl Stack for TcpStack {
+    fn configure(&mut self, name: &str, value: &str) -> Configured {
+        settings::configure(self.sockets.settings(), name, value)
+    }
+
+    fn call(&mut self, now: Time, call: &Call) -> Outcome {
+        let attempt = calls::attempt(&mut self.sockets, now, call, None);
+        self.conclude(call.clone(), attempt)
+    }
+
+    fn retry(&mut self, now: Time) -> Outcome {
+        let Some(waiting) = self.pending.take() else { return Outcome::Pending };
+        let attempt = calls::attempt(&mut self.sockets, now, &waiting.call, Some(&waiting));
+        self.conclude(waiting.call, attempt)
+    }
+
+    fn handle_input(&mut self, now: Time, packet: &Packet) {
+        self.sockets.handle_input(now, packet);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.sockets.handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        self.sockets.poll_transmit(now)
+    }
+
+    fn poll_timeout(&self) -> Time {
+        let deadline = self.pending.as_ref().map_or(Time::NEVER, |it| it.deadline);
+        self.sockets.poll_timeout().min(deadline)
+    }
+
+    fn info(&self, now: Time, flow: FlowKey, names: &mut Names) {
+        let fd = self.sockets.lookup(flow.src_port, (flow.dst, flow.dst_port));
+        if let Some(info) = fd.and_then(|fd| self.sockets.info(fd, now).ok()) {
+            info::report(&info, names);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The socket calls.
+
+use super::options::{fcntl, get, ioctl, returns, set};
+use super::{Attempt, Waiting};
+use crate::constants::number;
+use crate::script::{Call, Field, Value};
+use crate::stack::{PORT, REMOTE, Returned};
+use anabranch_socket::{Data, Errno, Fd, SendFlags, Shutdown, Sockets};
+use anabranch_units::{Span, Time};
+
+const MSG_OOB: i64 = 1;
+const MSG_DONTWAIT: i64 = 0x40;
+const MSG_EOR: i64 = 0x80;
+const MSG_MORE: i64 = 0x8000;
+const MSG_FASTOPEN: i64 = 0x2000_0000;
+const SOCK_NONBLOCK: i64 = 0x800;
+
+/// Tries a call, for the first time or, with `waiting`, again.
+pub(super) fn attempt(
+    sockets: &mut Sockets,
+    now: Time,
+    call: &Call,
+    waiting: Option<&Waiting>,
+) -> Attempt {
+    let argument = |at: usize| call.arguments.get(at).and_then(number);
+    let fd = Fd(argument(0).and_then(|fd| u32::try_from(fd).ok()).unwrap_or(u32::MAX));
+    let never = Time::NEVER;
+    let blocks = |progress| Attempt::Blocks { progress, deadline: never };
+    match call.name.as_str() {
+        "socket" => socket(sockets, call),
+        "bind" => returns(sockets.bind(fd, port_of(call.arguments.get(1)))),
+        "listen" => {
+            let backlog = argument(1).unwrap_or(0);
+            returns(sockets.listen(fd, u32::try_from(backlog).unwrap_or(0)))
+        }
+        "accept" | "accept4" => match sockets.accept(fd, now) {
+            Ok(new) => {
+                if argument(3).unwrap_or(0) & SOCK_NONBLOCK != 0 {
+                    _ = sockets.set_blocking(new, false);
+                }
+                Attempt::Returns(Returned::value(new.0 as i64))
+            }
+            Err(Errno::EAGAIN) if waits(sockets, fd, 0) => blocks(0),
+            Err(errno) => returns(Err(errno)),
+        },
+        "connect" if waiting.is_some() => match sockets.is_connecting(fd) {
+            true => blocks(0),
+            false => returns(sockets.take_error(fd).map_or(Ok(()), Err)),
+        },
+        "connect" => {
+            let port = port_of(call.arguments.get(1));
+            match sockets.connect(fd, now, (REMOTE, port)) {
+                Err(Errno::EINPROGRESS) if waits(sockets, fd, 0) => blocks(0),
+                result => returns(result),
+            }
+        }
+        "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => read(sockets, fd, call),
+        "write" | "writev" | "send" | "sendto" | "sendmsg" => {
+            let flags = flags_of(call);
+            if flags & (MSG_FASTOPEN | MSG_OOB) != 0 {
+                return Attempt::NotApplicable("MSG_FASTOPEN and MSG_OOB".into());
+            }
+            write(sockets, now, fd, call, flags, waiting)
+        }
+        "shutdown" => match argument(1) {
+            Some(0) => returns(sockets.shutdown(fd, Shutdown::Read)),
+            Some(1) => returns(sockets.shutdown(fd, Shutdown::Write)),
+            Some(2) => returns(sockets.shutdown(fd, Shutdown::Both)),
+            _ => returns(Err(Errno::EINVAL)),
+        },
+        "close" => returns(sockets.close(fd)),
+        "setsockopt" => set(sockets, fd, call),
+        "getsockopt" => get(sockets, fd, call),
+        "fcntl" => fcntl(sockets, fd, call),
+        "ioctl" => ioctl(sockets, fd, call),
+        "poll" => poll(sockets, now, call, waiting),
+        name => Attempt::NotApplicable(format!("the call {name}()")),
+    }
+}
+
+fn socket(sockets: &mut Sockets, call: &Call) -> Attempt {
+    let kind = call.arguments.get(1).and_then(number).unwrap_or(0);
+    let protocol = call.arguments.get(2);
+    match protocol.and_then(number) {
+        Some(0 | 6) if kind & 0xf == 1 => {}
+        _ => {
+            let protocol = protocol.map_or("none".into(), Value::to_string);
+            return Attempt::NotApplicable(format!("sockets of {protocol}"));
+        }
+    }
+    let fd = sockets.socket();
+    if kind & SOCK_NONBLOCK != 0 {
+        _ = sockets.set_blocking(fd, false);
+    }
+    Attempt::Returns(Returned::value(fd.0 as i64))
+}
+
+/// The port of an address, [`PORT`] where the script leaves it open.
+fn port_of(address: Option<&Value>) -> u16 {
+    let port = address.and_then(|it| it.field("sin_port").or(it.field("sin6_port")));
+    port.and_then(number).and_then(|port| u16::try_from(port).ok()).unwrap_or(PORT)
+}
+
+/// The call waits rather than fails.
+fn waits(sockets: &Sockets, fd: Fd, flags: i64) -> bool {
+    flags & MSG_DONTWAIT == 0 && sockets.is_blocking(fd) == Ok(true)
+}
+
+/// The flags of a read or write that has any.
+fn flags_of(call: &Call) -> i64 {
+    let at = match call.name.as_str() {
+        "send" | "sendto" | "recv" | "recvfrom" => 3,
+        "sendmsg" | "recvmsg" => 2,
+        _ => return 0,
+    };
+    call.arguments.get(at).and_then(number).unwrap_or(0)
+}
+
+/// How many octets a read or write is about.
+fn length_of(call: &Call) -> u64 {
+    let vectors = match call.name.as_str() {
+        "sendmsg" | "recvmsg" => call.arguments.get(1).and_then(|it| it.field("msg_iov")),
+        "readv" | "writev" => call.arguments.get(1),
+        _ => return call.arguments.get(2).and_then(number).unwrap_or(0).max(0) as u64,
+    };
+    let vectors = vectors.and_then(Value::fields).unwrap_or_default();
+    let len = |it: &Field| it.value.fields()?.get(1).and_then(|len| number(&len.value));
+    vectors.iter().filter_map(len).map(|len| len.max(0) as u64).sum()
+}
+
+fn read(sockets: &mut Sockets, fd: Fd, call: &Call) -> Attempt {
+    match sockets.read(fd, length_of(call)) {
+        Ok(octets) => Attempt::Returns(Returned::value(octets as i64)),
+        Err(Errno::EAGAIN) if waits(sockets, fd, flags_of(call)) => {
+            Attempt::Blocks { progress: 0, deadline: Time::NEVER }
+        }
+        Err(errno) => returns(Err(errno)),
+    }
+}
+
+fn write(
+    sockets: &mut Sockets,
+    now: Time,
+    fd: Fd,
+    call: &Call,
+    flags: i64,
+    waiting: Option<&Waiting>,
+) -> Attempt {
+    let before = waiting.map_or(0, |it| it.progress);
+    let len = length_of(call);
+    let send_flags = SendFlags { more: flags & MSG_MORE != 0, end_of_record: flags & MSG_EOR != 0 };
+    let result = sockets.write(fd, now, Data::Counted(len - before), send_flags);
+    let progress = before + *result.as_ref().unwrap_or(&0);
+    match result {
+        Ok(_) | Err(Errno::EAGAIN) if progress < len && waits(sockets, fd, flags) => {
+            Attempt::Blocks { progress, deadline: Time::NEVER }
+        }
+        Err(errno) if progress == 0 => returns(Err(errno)),
+        _ => Attempt::Returns(Returned::value(progress as i64)),
+    }
+}
+
+/// `poll([{fd=, events=, revents=}], count, milliseconds)`.
+fn poll(sockets: &Sockets, now: Time, call: &Call, waiting: Option<&Waiting>) -> Attempt {
+    let timeout = call.arguments.get(2).and_then(number).unwrap_or(-1);
+    let deadline = waiting.map_or_else(
+        || match u64::try_from(timeout) {
+            Ok(ms) => now.saturating_add(Span::from_millis(ms)),
+            Err(_) => Time::NEVER,
+        },
+        |it| it.deadline,
+    );
+    let entries = call.arguments.first().and_then(Value::fields).unwrap_or_default();
+    let mut ready = 0;
+    let mut outputs = Vec::new();
+    for entry in entries {
+        let part = |name| entry.value.field(name).and_then(number).unwrap_or(0);
+        let fd = u32::try_from(part("fd")).unwrap_or(u32::MAX);
+        let revents = events(sockets, Fd(fd)) & (part("events") | 8 | 16 | 32);
+        ready += (revents != 0) as i64;
+        let revents =
+            Field { name: Some("revents".into()), count: None, value: Value::Number(revents) };
+        outputs.push(Field { name: None, count: None, value: Value::Struct(vec![revents]) });
+    }
+    if ready == 0 && now < deadline {
+        return Attempt::Blocks { progress: 0, deadline };
+    }
+    Attempt::Returns(Returned {
+        outputs: vec![(0, Value::List(outputs))],
+        ..Returned::value(ready)
+    })
+}
+
+/// What a descriptor is ready for, as `poll` reports it.
+fn events(sockets: &Sockets, fd: Fd) -> i64 {
+    let Ok(it) = sockets.readiness(fd) else { return 32 };
+    let bits = [
+        (it.readable, 1 | 0x40),
+        (it.writable, 4 | 0x100),
+        (it.error, 8),
+        (it.hang_up, 16),
+        (it.peer_ended, 0x2000),
+    ];
+    bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum()
+}

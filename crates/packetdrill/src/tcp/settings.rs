@@ -1,0 +1,182 @@
+//! Profiles, and what sysctls mean to us.
+
+use crate::stack::Configured;
+use anabranch_congestion::Algorithm;
+use anabranch_socket::Settings;
+use anabranch_tcp::recovery::{RackOptions, Recovery};
+use anabranch_tcp::{Config, EcnMode, InitialWindow, SynCookies};
+
+/// Which stack's defaults are expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Profile {
+    /// Linux 6.x.
+    Linux,
+    /// What the RFCs say where they leave nothing open.
+    Rfc,
+    /// FreeBSD 14, as far as settings of ours can tell.
+    FreeBsd,
+}
+
+impl Profile {
+    /// The profile of that name.
+    pub fn from_name(name: &str) -> Option<Profile> {
+        match name {
+            "linux" => Some(Profile::Linux),
+            "rfc" => Some(Profile::Rfc),
+            "freebsd" => Some(Profile::FreeBsd),
+            _ => None,
+        }
+    }
+
+    /// Symbols that scripts test for the system with `#ifdef`.
+    pub fn symbol(self) -> Option<&'static str> {
+        match self {
+            Profile::Linux => Some("Linux"),
+            Profile::FreeBsd => Some("FreeBSD"),
+            Profile::Rfc => None,
+        }
+    }
+
+    /// Settings of its connections.
+    pub fn config(self) -> Config {
+        match self {
+            Profile::Linux => Config::linux(),
+            Profile::Rfc => Config::default(),
+            Profile::FreeBsd => Config::freebsd(),
+        }
+    }
+}
+
+/// Sysctls that change nothing that a script can see here: offloading, pacing
+/// of what is not paced, caches, accounting, and limits that are never met.
+const WITHOUT_EFFECT: [&str; 20] = [
+    "net.ipv4.tcp_tso_win_divisor",
+    "net.ipv4.tcp_min_tso_segs",
+    "net.ipv4.tcp_pacing_ss_ratio",
+    "net.ipv4.tcp_pacing_ca_ratio",
+    "net.ipv4.tcp_no_metrics_save",
+    "net.ipv4.tcp_metrics_save",
+    "net.ipv4.tcp_moderate_rcvbuf",
+    "net.ipv4.tcp_invalid_ratelimit",
+    "net.ipv4.tcp_limit_output_bytes",
+    "net.ipv4.tcp_autocorking",
+    "net.ipv4.tcp_rate_halving",
+    "net.ipv4.tcp_init_cwnd",
+    "net.ipv4.tcp_max_orphans",
+    "net.ipv4.tcp_fastopen_key",
+    "net.ipv4.tcp_fastopen_blackhole_timeout_sec",
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.core.optmem_max",
+    "net.ipv4.tcp_fastopen",
+    "qdisc",
+];
+
+/// Makes a setting.
+pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Configured {
+    let config = &mut settings.config;
+    let numbers: Vec<u64> = value.split_whitespace().filter_map(parse).collect();
+    let Some(first) = numbers.first().copied() else {
+        return by_word(config, name, value);
+    };
+    let on = first != 0;
+    match name.strip_prefix("net.ipv4.").unwrap_or(name) {
+        "tcp_rmem" => match numbers[..] {
+            [_, _, most] => config.receive_buffer = most,
+            _ => return Configured::Unknown,
+        },
+        "tcp_wmem" => match numbers[..] {
+            [_, _, most] => settings.send_buffer = most,
+            _ => return Configured::Unknown,
+        },
+        "tcp_timestamps" => config.timestamps = on,
+        "tcp_sack" => config.sack = on,
+        "tcp_dsack" => config.dsack = on,
+        "tcp_window_scaling" => config.window_scale = on,
+        "tcp_ecn" => {
+            config.ecn = match first {
+                0 => EcnMode::Off,
+                1 => EcnMode::On,
+                2 => EcnMode::Passive,
+                _ => return Configured::NotApplicable(format!("tcp_ecn = {first}")),
+            }
+        }
+        "tcp_syn_retries" => config.syn_retries = first as u32,
+        "tcp_synack_retries" => config.syn_ack_retries = first as u32,
+        "tcp_retries1" => config.stalled_after = first as u32,
+        "tcp_retries2" => config.max_retries = first as u32,
+        "tcp_frto" => config.undo.frto = on,
+        "tcp_reordering" => config.dupack_threshold = first as u32,
+        "tcp_max_reordering" => config.max_dupack_threshold = Some(first as u32),
+        "tcp_slow_start_after_idle" => config.idle_restart = on,
+        "tcp_rfc1337" => config.protect_time_wait = on,
+        "tcp_early_retrans" => with_rack(config, |rack| rack.tlp = first >= 3),
+        "tcp_recovery" if !on => {
+            config.recovery = Recovery::Sack { pipe: Default::default(), prr: true };
+        }
+        "tcp_recovery" => with_rack(config, |_| {}),
+        "tcp_mtu_probing" => {
+            if first > 1 {
+                return Configured::NotApplicable("probing for the path's MTU".into());
+            }
+            config.black_hole_detection = on;
+        }
+        "tcp_base_mss" | "tcp_mtu_probe_floor" | "tcp_min_snd_mss" => {}
+        "tcp_notsent_lowat" if first >= u32::MAX as u64 => {}
+        "tcp_syncookies" => {
+            settings.backlog.cookies = match first {
+                0 => SynCookies::Off,
+                1 => SynCookies::WhenFull,
+                _ => SynCookies::Always,
+            }
+        }
+        "ip_no_pmtu_disc" => config.path_mtu_discovery = !on,
+        "min_pmtu" => config.min_path_mtu = first as u32,
+        "route.min_pmtu" => config.min_path_mtu = first as u32,
+        "tcp_challenge_ack_limit" => {
+            config.challenge_acks = if first > 1 << 30 { 0 } else { first as u32 };
+        }
+        "route.initcwnd" => config.initial_window = InitialWindow::Segments(first as u32),
+        "route.advmss" => config.mss = first as u32,
+        "route.mtu" => config.mss = (first as u32).saturating_sub(40),
+        "route.quickack" => config.quick_acks = if on { u32::MAX } else { 0 },
+        "sys.module.tcp_cubic.parameters.hystart_detect" => {}
+        _ if WITHOUT_EFFECT.contains(&name) => {}
+        _ => return Configured::Unknown,
+    }
+    Configured::Done
+}
+
+fn by_word(config: &mut Config, name: &str, value: &str) -> Configured {
+    match name {
+        "net.ipv4.tcp_congestion_control" | "net.ipv4.tcp_default_congestion_control" => {
+            let same = config.window.name() == value;
+            match Algorithm::from_name(value) {
+                _ if same => {}
+                Some(algorithm) => config.window = algorithm,
+                None => return Configured::NotApplicable(format!("the window algorithm {value}")),
+            }
+            Configured::Done
+        }
+        "mptcp" => Configured::NotApplicable("addresses of MPTCP".into()),
+        _ if WITHOUT_EFFECT.contains(&name) => Configured::Done,
+        _ => Configured::Unknown,
+    }
+}
+
+fn with_rack(config: &mut Config, change: impl FnOnce(&mut RackOptions)) {
+    if !matches!(config.recovery, Recovery::Rack(_)) {
+        let options = RackOptions { reduce_again: false, ..RackOptions::default() };
+        config.recovery = Recovery::Rack(options);
+    }
+    if let Recovery::Rack(options) = &mut config.recovery {
+        change(options);
+    }
+}
+
+fn parse(word: &str) -> Option<u64> {
+    match word.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => word.parse().ok(),
+    }
+}
