@@ -239,7 +239,7 @@ impl Stream {
         if taken > 0 || data.is_empty() {
             self.sent_at = now;
             if flags.end_of_record {
-                self.connection.end_record();
+                self.connection.cut();
                 self.tail = self.written;
             }
             if !flags.more || self.starved {
