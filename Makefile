@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
-	docs-images validation clean
+	docs-images validation conformance clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -66,6 +66,13 @@ fuzz:
 validation: test-rust setup
 	$(BIN)/anabranch reproduce response-functions --out $(OUT)
 	$(BIN)/python tests/validation_page.py $(MARKS) $(OUT) docs/validation.md
+
+# What public packetdrill scripts say of our TCP: SUITES names an index of them, see
+# crates/packetdrill/src/suites.rs.
+conformance:
+	@test -n "$(SUITES)" || { echo "SUITES=INDEX or SUITES=FOLDER is needed" >&2; exit 2; }
+	cargo run --release --quiet -p anabranch-packetdrill --example conformance -- $(SUITES) \
+		> docs/conformance.md
 
 # The pictures of the README, from the study's figures.
 docs-images: reproduce

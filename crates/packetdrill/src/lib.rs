@@ -31,6 +31,7 @@
 //! ```
 
 pub mod code;
+pub mod conformance;
 pub mod constants;
 pub mod parse;
 pub mod report;

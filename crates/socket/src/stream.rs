@@ -91,6 +91,8 @@ pub(crate) struct Stream {
     /// be added to.
     tail: u64,
     written: u64,
+    /// What was written when a push was forced or asked for last.
+    pushed: u64,
     /// A write found no room: it is woken when a third of the buffer is free.
     starved: bool,
     received_at: Time,
@@ -110,6 +112,7 @@ impl Stream {
             shut_write: false,
             tail: 0,
             written: 0,
+            pushed: 0,
             starved: false,
             received_at: now,
             sent_at: now,
@@ -206,7 +209,6 @@ impl Stream {
         let info = self.connection.info();
         let mss = info.mss.max(1);
         let chunk = (info.max_window / 2).min(LARGEST_CHUNK).max(mss) / mss * mss;
-        self.connection.hold_pushes();
         self.connection.set_more_coming(flags.more);
         let mut taken = 0;
         while taken < data.len() {
@@ -221,6 +223,11 @@ impl Stream {
                 (self.tail, room) = (self.written, chunk);
             }
             let len = room.min(data.len() - taken);
+            if self.pushed > self.tail && self.pushed <= self.written {
+                // The push of a buffer that grows moves to its new end.
+                self.connection.retract_pushes(self.written - self.tail);
+                self.pushed = self.tail;
+            }
             match data {
                 Data::Counted(_) => _ = self.connection.write(len),
                 Data::Octets(octets) => {
@@ -230,6 +237,9 @@ impl Stream {
             }
             taken += len;
             self.written += len;
+            if self.written - self.pushed > info.max_window / 2 {
+                self.push();
+            }
             if len == room && taken < data.len() {
                 while let Some(packet) = self.connection.poll_transmit(now) {
                     out.push_back(packet);
@@ -243,11 +253,16 @@ impl Stream {
                 self.tail = self.written;
             }
             if !flags.more || self.starved {
-                self.connection.push();
+                self.push();
             }
             return Ok(taken);
         }
         Err(Errno::EAGAIN)
+    }
+
+    fn push(&mut self) {
+        self.connection.push();
+        self.pushed = self.written;
     }
 
     /// Takes up to `max` octets that arrived, into `buffer` where they are

@@ -246,6 +246,8 @@ pub struct Config {
     pub stalled_after: u32,
     /// Retransmissions of a SYN before giving up.
     pub syn_retries: u32,
+    /// Retransmissions of a SYN before its timeout doubles.
+    pub syn_linear_timeouts: u32,
     /// Retransmissions of one segment before giving up (RFC 9293 §3.8.3, R2).
     pub max_retries: u32,
     /// How long TIME-WAIT lasts: 2 MSL.
@@ -296,6 +298,7 @@ impl Default for Config {
             stalled_after: 3,
             // RFC 9293 §3.8.3 (MUST-23): three minutes at least.
             syn_retries: 7,
+            syn_linear_timeouts: 0,
             max_retries: 15,
             time_wait: Span::from_secs(60),
         }

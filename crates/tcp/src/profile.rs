@@ -53,11 +53,12 @@ impl Config {
             window_use: WindowUse::Outstanding,
             window_probe: WindowProbe::Empty,
             window: Algorithm::Cubic(cubic),
-            challenge_acks: 0,  // tcp_challenge_ack_limit, without limit since 6.x
-            syn_retries: 6,     // tcp_syn_retries
+            challenge_acks: 0, // tcp_challenge_ack_limit, without limit since 6.x
+            syn_retries: 6,    // tcp_syn_retries
+            syn_linear_timeouts: 4, // tcp_syn_linear_timeouts, since 6.5
             syn_ack_retries: 5, // tcp_synack_retries
-            max_retries: 15,    // tcp_retries2
-            stalled_after: 3,   // tcp_retries1
+            max_retries: 15,   // tcp_retries2
+            stalled_after: 3,  // tcp_retries1
             ..Config::default()
         }
     }

@@ -101,6 +101,7 @@ pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Con
                 _ => return Configured::NotApplicable(format!("tcp_ecn = {first}")),
             }
         }
+        "tcp_syn_linear_timeouts" => config.syn_linear_timeouts = first as u32,
         "tcp_syn_retries" => config.syn_retries = first as u32,
         "tcp_synack_retries" => config.syn_ack_retries = first as u32,
         "tcp_retries1" => config.stalled_after = first as u32,

@@ -180,7 +180,7 @@ mod tests {
         assert!(!written.contains("profile") && written.contains("syn_retries = 6"));
         assert_eq!(read_text(&written), Ok(linux));
         assert_eq!(read_text("profile = \"rfc\""), Ok(Config::default()));
-        assert_eq!(read_text("profile = \"bsd\"").unwrap_err().allowed, "rfc, linux");
+        assert_eq!(read_text("profile = \"bsd\"").unwrap_err().allowed, "rfc, linux, freebsd");
     }
 
     const KEEP_ALIVE_FIELDS: &str = "no field of this name; the fields are idle, interval, probes";

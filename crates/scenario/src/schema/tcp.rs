@@ -56,6 +56,9 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
         window_probe: f.choice("window_probe", &WINDOW_PROBES)?.unwrap_or(default.window_probe),
         window: window::read(&f)?.unwrap_or(default.window),
         syn_retries: f.integer("syn_retries", 0..=100)?.unwrap_or(default.syn_retries),
+        syn_linear_timeouts: f
+            .integer("syn_linear_timeouts", 0..=100)?
+            .unwrap_or(default.syn_linear_timeouts),
         max_retries: f.integer("max_retries", 0..=100)?.unwrap_or(default.max_retries),
         time_wait: f.quantity("time_wait")?.unwrap_or(default.time_wait),
         ..default
@@ -114,6 +117,7 @@ pub(super) fn write(config: &Config) -> Table {
     }
     put("window", window::write(&config.window));
     put("syn_retries", Value::Integer(config.syn_retries.into()));
+    put("syn_linear_timeouts", Value::Integer(config.syn_linear_timeouts.into()));
     put("max_retries", Value::Integer(config.max_retries.into()));
     put("time_wait", config.time_wait.write().into());
     for (name, value) in connection::write(config) {

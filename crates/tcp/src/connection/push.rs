@@ -39,6 +39,17 @@ impl Connection {
         }
     }
 
+    /// Takes back the pushes within the last `octets` written, as far as these
+    /// were not sent: what follows is pushed in their place.
+    pub fn retract_pushes(&mut self, octets: u64) {
+        let sent = self.sender.max.max(self.data_end().saturating_sub(octets));
+        if let Some(marks) = self.extras.some().and_then(|it| it.marks.as_mut()) {
+            while marks.pushed.back().is_some_and(|mark| *mark > sent) {
+                marks.pushed.pop_back();
+            }
+        }
+    }
+
     /// More will be written: nothing is pushed until [`push`](Self::push).
     pub fn hold_pushes(&mut self) {
         self.extras.get().marks.get_or_insert_default();

@@ -54,7 +54,11 @@ impl Connection {
             if self.retries > limit {
                 self.reset(CloseReason::TimedOut);
             } else {
-                self.sender.rtt.on_timeout();
+                let linear =
+                    self.state == State::SynSent && self.retries <= self.config.syn_linear_timeouts;
+                if !linear {
+                    self.sender.rtt.on_timeout();
+                }
                 self.on_fast_open_failed(now);
                 self.syn_due = true;
             }

@@ -20,6 +20,20 @@ fn an_unanswered_syn_is_repeated_for_three_minutes() {
     assert_eq!(s.events(), [Event::Stalled, Event::Closed(CloseReason::TimedOut)]);
 }
 
+/// As Linux does since 6.5: the first timeouts of a SYN do not double.
+#[test]
+fn the_first_timeouts_of_a_syn_may_be_linear() {
+    let config = Config { syn_linear_timeouts: 4, syn_retries: 6, ..config() };
+    let mut s = Solo::client(&config);
+    s.end.connect(Time::ZERO);
+    s.sent();
+    let dates: Vec<String> =
+        s.until(600_000).iter().map(|l| l.split(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(dates, ["1000", "2000", "3000", "4000", "5000", "7000"]);
+    // The last timeout lasts four seconds.
+    assert_eq!(s.events(), [Event::Stalled, Event::Closed(CloseReason::TimedOut)]);
+}
+
 #[test]
 fn syn_acks_have_a_limit_of_their_own() {
     let mut s = Solo::server(&Config { syn_ack_retries: 1, ..config() });

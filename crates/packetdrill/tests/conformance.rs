@@ -1,0 +1,21 @@
+//! docs/conformance.md is what the suites say today.
+
+mod common;
+
+use anabranch_packetdrill::conformance::{page, run_suites};
+use anabranch_packetdrill::suites::list;
+use std::path::Path;
+
+#[test]
+fn the_page_of_conformance_is_up_to_date() {
+    let scripts = common::suites();
+    if scripts.is_empty() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let own = list(&root.join("tests/packetdrill")).expect("the project's own scripts");
+    let now = page(&run_suites(&scripts), &run_suites(&own));
+    let written = std::fs::read_to_string(root.join("docs/conformance.md")).expect("the page");
+    let first = now.lines().zip(written.lines()).find(|(now, written)| now != written);
+    assert!(now == written, "the first line that differs: {first:?}; run `make conformance`");
+}
