@@ -309,8 +309,9 @@ fn a_wrong_cookie_costs_the_data_and_brings_a_new_one() {
     let arrived = with_option(s.segment("S", 0, 0, 100), wrong);
     assert_eq!(s.deliver(arrived.clone()), ["S. 0:0 1 FO"]);
     assert_eq!(s.events(), []);
-    // A copy of that SYN is no new one: no way back to LISTEN.
-    assert_eq!(s.deliver(arrived), [". 1:0 1"]);
+    // A copy of that SYN is no new one: answered as the first, no way back to
+    // LISTEN.
+    assert_eq!(s.deliver(arrived), ["S. 0:0 1 FO"]);
     assert_eq!(s.end.state(), State::SynReceived);
     assert_eq!(s.arrives("P.", 1, 1, 100), [". 1:0 101"]);
     assert_eq!(s.events(), [Event::Connected, Event::Readable]);
