@@ -4,7 +4,7 @@
 //! `cargo run --release -p anabranch-packetdrill --example conformance -- INDEX [WORD]`;
 //! with a word the scripts whose path contains it, a line a script.
 
-use anabranch_packetdrill::conformance::{Row, page, run_suites};
+use anabranch_packetdrill::conformance::{Row, own_scripts, page, run_suites};
 use anabranch_packetdrill::suites;
 use std::path::Path;
 
@@ -20,6 +20,6 @@ fn main() {
         return;
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/packetdrill");
-    let own = suites::list(&own).expect("the project's own scripts");
+    let own = own_scripts(&own).expect("the project's own scripts");
     print!("{}", page(&run_suites(&scripts), &run_suites(&own)));
 }

@@ -3,10 +3,12 @@
 
 use crate::report::{Report, Verdict};
 use crate::runner::Drill;
-use crate::suites::Listed;
+use crate::suites::{self, Listed};
 use crate::tcp::Profile;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io;
+use std::path::Path;
 
 /// Settings that a suite takes for granted, beside the profile's.
 const ASSUMED: [(&str, &str, &str); 1] = [
@@ -31,15 +33,32 @@ pub fn run_suites(scripts: &[Listed]) -> Vec<Row> {
         let assumed = ASSUMED.iter().filter(|(suite, ..)| *suite == listed.suite);
         drill.settings.configure =
             assumed.map(|(_, name, value)| ((*name).into(), (*value).into())).collect();
+        let path = &listed.path;
         let report = match std::fs::read(&listed.file) {
-            Ok(octets) => drill.text(&listed.path, &String::from_utf8_lossy(&octets)),
-            Err(error) => {
-                Report::unreadable(&listed.path, format_args!("{}: {error}", listed.path))
+            Ok(octets) => {
+                let text = String::from_utf8_lossy(&octets);
+                match drill.text(path, &text) {
+                    // Some scripts can be read for one system alone.
+                    Report { verdict: Verdict::Unreadable(_), .. } => {
+                        Drill { system: Profile::FreeBsd.symbol(), ..drill }.text(path, &text)
+                    }
+                    report => report,
+                }
             }
+            Err(error) => Report::unreadable(path, format_args!("{path}: {error}")),
         };
         Row { listed: listed.clone(), report }
     };
     scripts.iter().map(run).collect()
+}
+
+/// The scripts of the project itself, in `folder`.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn own_scripts(folder: &Path) -> io::Result<Vec<Listed>> {
+    let own = suites::list(folder)?.into_iter();
+    Ok(own.map(|listed| Listed { suite: "own".into(), ..listed }).collect())
 }
 
 /// How many scripts of a group came to what.

@@ -16,7 +16,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Drill {
     /// The stack's defaults.
     pub profile: Profile,
-    /// Symbols beside the profile's own.
+    /// The system that scripts test for with `#ifdef`: the profile's.
+    pub system: Option<&'static str>,
+    /// Other symbols.
     pub definitions: Definitions,
     /// How scripts are run.
     pub settings: Settings,
@@ -25,13 +27,14 @@ pub struct Drill {
 impl Drill {
     /// A drill of `profile` without more.
     pub fn new(profile: Profile) -> Drill {
-        Drill { profile, definitions: Definitions::new(), settings: Settings::default() }
+        let (system, settings) = (profile.symbol(), Settings::default());
+        Drill { profile, system, definitions: Definitions::new(), settings }
     }
 
     /// Runs the script `text` that is called `name`.
     pub fn text(&self, name: &str, text: &str) -> Report {
         let mut definitions = self.definitions.clone();
-        if let Some(symbol) = self.profile.symbol() {
+        if let Some(symbol) = self.system {
             definitions.entry(symbol.into()).or_default();
         }
         match parse(name, text, &definitions) {

@@ -2,8 +2,7 @@
 
 mod common;
 
-use anabranch_packetdrill::conformance::{page, run_suites};
-use anabranch_packetdrill::suites::list;
+use anabranch_packetdrill::conformance::{own_scripts, page, run_suites};
 use std::path::Path;
 
 #[test]
@@ -13,7 +12,7 @@ fn the_page_of_conformance_is_up_to_date() {
         return;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let own = list(&root.join("tests/packetdrill")).expect("the project's own scripts");
+    let own = own_scripts(&root.join("tests/packetdrill")).expect("the project's own scripts");
     let now = page(&run_suites(&scripts), &run_suites(&own));
     let written = std::fs::read_to_string(root.join("docs/conformance.md")).expect("the page");
     let first = now.lines().zip(written.lines()).find(|(now, written)| now != written);

@@ -37,9 +37,9 @@ pub(crate) fn drill<'py>(
     }
     let trace = traces.is_some();
     let drill = Drill {
-        profile,
         definitions: Definitions::from_iter(definitions),
         settings: Settings { configure: settings, trace, ..Settings::default() },
+        ..Drill::new(profile)
     };
     let reports = guarded(py, || drill.all(&scripts, jobs))?;
     let out = PyList::empty(py);
