@@ -1,52 +1,37 @@
-"""Runs the study: the routers' half."""
+"""Runs the study: its halves one after the other, each with claims and figures of its own.
+
+A half is a package with `examine(context) -> Outcome`, `QUESTION` and `CHOICES`;
+to add one, add it to `PARTS`.
+"""
 
 from __future__ import annotations
 
-from anabranch.studies.fast_tcp.router import claims, conditions, figures
-from anabranch.studies.study import Context, Outcome, Study
+from anabranch.studies.fast_tcp import router, two_way
+from anabranch.studies.study import Context, Outcome, Runs, Study
 
-QUESTION = (
-    "What does a router gain that delays ACKs while its forward buffer fills, and whom does it"
-    " harm?"
-)
-CHOICES = [
-    "Delay law: none up to a low threshold, growing linearly to a maximum at a high threshold,"
-    " both shares of the buffer (0.2, 0.8, 200 ms where they are not varied).",
-    "Buffer, TCP flavour and receive window: a sweep; judged with Reno, scaled windows and 100"
-    " packets.",
-    "Segments of 1460 octets; bit errors in both directions of the satellite link.",
-    "Flavours: Reno; SACK; modern (RACK-TLP with PRR, CUBIC); BBR. All open with four segments and"
-    " delay ACKs.",
-]
+PARTS = (two_way, router)
 
 
 def examine(context: Context) -> Outcome:
-    """Every condition, and the series of some."""
-    conditions_ = conditions.runs(context.quick)
-    watched = conditions.watched(context.quick)
-    runs = context.compute(
-        [conditions.watched_scenario(run, seed) for run, seed in watched],
-        [
-            (conditions.scenario(run), conditions.replications(run, context.quick))
-            for run in conditions_
-        ],
-    )
-    results = dict(zip(conditions_, runs.batches, strict=True))
-    series = [(run, result) for (run, _), result in zip(watched, runs.singles, strict=True)]
+    """All halves, their claims and figures in order; the scenario is the routers'."""
+    found = [part.examine(context) for part in PARTS]
     return Outcome(
-        claims=claims.judge(results, series),
-        figures=figures.write_all(context.directory, results, series),
-        scenario=conditions.scenario(conditions.paper("fast-tcp")),
-        runs=runs,
+        claims=[claim for part in found for claim in part.claims],
+        figures=[figure for part in found for figure in part.figures],
+        scenario=found[-1].scenario,
+        runs=Runs(
+            [run for part in found for run in part.runs.singles],
+            [batch for part in found for batch in part.runs.batches],
+        ),
     )
 
 
 STUDY = Study(
     name="fast-tcp",
-    title="Routers that delay ACKs: Fast-TCP",
+    title="Two-way traffic over rate-controlled channels, and routers that delay ACKs: Fast-TCP",
     reference="S.-H. Song et al.: A Study on the TCP Traffic Delay Control in the Internet"
-    " Communication (in Korean)",
-    question=QUESTION,
-    choices=CHOICES,
+    " Communication (in Korean); Kalampoukas, Varma, Ramakrishnan, ToN 1998",
+    question=" ".join(part.QUESTION for part in PARTS),
+    choices=[choice for part in PARTS for choice in part.CHOICES],
     examine=examine,
 )

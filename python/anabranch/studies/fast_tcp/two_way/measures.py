@@ -1,0 +1,99 @@
+"""Numbers out of runs: shares of the lines, and how ACKs and data bunch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch import stats
+from anabranch.experiment import RunResult
+from anabranch.stats import Estimate
+from anabranch.studies.fast_tcp.two_way.conditions import Run
+
+CLOSE = 0.5
+"""ACKs count as compressed when they come closer than this part of a data packet's time; those
+that data packets clock come one such time apart."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a run is for."""
+
+    shares: tuple[float, float]
+    """Part of each line that data took."""
+    lost: int
+    """Packets dropped on all links, and data sent again."""
+    compressed: float
+    """Part of the ACKs that come compressed to the first host; NaN where it is not observed."""
+
+
+Values = Mapping[Run, Value]
+
+
+def value(run: Run, result: RunResult) -> Value:
+    """The shares over the measured time, and what was lost in all."""
+    dropped = sum(
+        int(count)
+        for link in result.links
+        for name, count in link.items()
+        if name.startswith("dropped_")
+    )
+    again = sum(int(flow["retransmitted_packets"]) for flow in result.flows)
+    shares = (_share(run, result, 0), _share(run, result, 1))
+    return Value(shares, dropped + again, _compressed(run, result))
+
+
+def _share(run: Run, result: RunResult, way: int) -> float:
+    channel = run.channel()
+    name = ("forth", "back")[way]
+    series = result.series.get(f"{name}.received")
+    if series is None:
+        return 0.0
+    octets = at(series["time_s"], series["value"], run.until_s())
+    octets -= at(series["time_s"], series["value"], run.from_s())
+    return octets / run.mss * channel.data[way] / (run.until_s() - run.from_s())
+
+
+def at(times: NDArray[np.float64], values: NDArray[np.float64], date: float) -> float:
+    """The value of a step function."""
+    after = int(np.searchsorted(times, date, side="right"))
+    return float(values[after - 1]) if after else 0.0
+
+
+def estimate(values: Values, run: Run, measure: Callable[[Value], float]) -> Estimate:
+    """Mean and interval over the seeds of a run."""
+    key = vars(run) | {"seed": 0}
+    return stats.mean(measure(v) for r, v in values.items() if vars(r) | {"seed": 0} == key)
+
+
+def forth(it: Value) -> float:
+    """Share of the line from the first host."""
+    return it.shares[0]
+
+
+def back(it: Value) -> float:
+    """Share of the line from the second host."""
+    return it.shares[1]
+
+
+def steady(run: Run, result: RunResult, name: str) -> NDArray[np.float64]:
+    """Values of a series while the run is measured."""
+    series = result.series[name]
+    times = series["time_s"]
+    chosen = (times > run.from_s()) & (times <= run.until_s())
+    return np.asarray(series["value"][chosen], dtype=np.float64)
+
+
+def compressed(it: Value) -> float:
+    """Part of the ACKs that come compressed to the first host."""
+    return it.compressed
+
+
+def _compressed(run: Run, result: RunResult) -> float:
+    if "forth.ack_gaps" not in result.series:
+        return math.nan
+    return float(np.mean(steady(run, result, "forth.ack_gaps") < CLOSE))

@@ -1,0 +1,67 @@
+"""The two-way half of the study `fast-tcp`: its models, and a quick run with its verdicts."""
+
+from __future__ import annotations
+
+import doctest
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from anabranch import tables
+from anabranch.studies.fast_tcp import two_way
+from anabranch.studies.fast_tcp.two_way import conditions, models
+from anabranch.studies.results import Verdict
+from anabranch.studies.study import Context
+
+FIGURES = (
+    "two_way_by_window",
+    "two_way_by_unequal_window",
+    "two_way_by_rates",
+    "two_way_by_delay",
+    "two_way_by_segment",
+    "two_way_by_processing",
+    "ack_gaps",
+    "bursts",
+    "two_way_remedies",
+)
+
+
+def test_examples_in_the_documentation() -> None:
+    result = doctest.testmod(models)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_the_closed_form_in_its_corners() -> None:
+    full = models.Channel((100, 100), (1e7, 1e7), 0.12, 1460)
+    # A round trip more than the other: its whole line.
+    first, second = replace(full, windows=(200, 100)).shares
+    assert first == pytest.approx(1, abs=0.02)
+    assert second == pytest.approx(first / 2)
+    # Half a round trip each: nothing waits.
+    small = replace(full, windows=(50, 50))
+    assert small.shares == pytest.approx(small.alone)
+    assert small.bunch == 0
+
+
+def test_conditions_are_distinct_and_resolve() -> None:
+    runs = conditions.runs(quick=False)
+    assert len(set(runs)) == len(runs)
+    for run in (*conditions.runs(quick=True), *conditions.shown().values()):
+        assert conditions.scenario(run).resolved()
+
+
+def test_the_claims_on_two_way_traffic(tmp_path: Path) -> None:
+    context = Context(tmp_path, quick=True, jobs=2, progress=lambda _done, _total: None)
+    outcome = two_way.examine(context)
+    verdicts = {claim.claim: claim.verdict for claim in outcome.claims}
+    for claim in ("C1", "C2", "C3", "W1", "W2"):
+        assert verdicts[claim] is Verdict.HOLDS
+    assert verdicts["C4"] is Verdict.PARTLY
+    assert verdicts["W3"] is Verdict.FAILS
+    assert {figure.stem for figure in outcome.figures} >= set(FIGURES)
+    for stem in FIGURES:
+        points = tables.read_csv(tmp_path / f"{stem}.csv")
+        assert tuple(points[0]) == tables.POINT_COLUMNS
+        assert (tmp_path / f"{stem}.svg").read_bytes().startswith(b"<?xml")
