@@ -108,3 +108,16 @@ def test_closed_forms_hold(anabranch: Command, tmp_path: Path) -> None:
         if not row["quantity"].endswith("0.01"):
             assert abs(float(row["measured"]) - 1) < 0.02
     assert (tmp_path / name / "window_by_periodic_loss.png").stat().st_size
+
+
+def test_slow_start_follows_its_closed_form(anabranch: Command, tmp_path: Path) -> None:
+    name = "sctp-slow-start"
+    result = anabranch("reproduce", name, "--quick", "--out", tmp_path)
+    assert result.returncode == 0, result.stderr
+    verdicts = {row["claim"]: row["verdict"] for row in tables.read_csv(tmp_path / "claims.csv")}
+    assert verdicts["model"] == "holds", verdicts
+    cells = tables.read_csv(tmp_path / name / "cells.csv")
+    assert len(cells) == 8 * 2 * 12, "nothing is lost"
+    # Without delayed ACKs there is nothing that the model does not know.
+    prompt = [abs(float(row["model_error"])) for row in cells if row["delayed_acks"] == "0"]
+    assert max(prompt) < 0.03

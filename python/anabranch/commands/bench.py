@@ -13,7 +13,15 @@ from anabranch.commands.options import PATH, console, interruptible
 from anabranch.experiment import bench as run_workload
 from anabranch.files import output_directory, write_text
 
-WORKLOADS = ("long-flow", "dumbbell-100", "replications", "idle-flows")
+WORKLOADS = (
+    "long-flow",
+    "dumbbell-100",
+    "fat-tree",
+    "replications",
+    "sctp-bulk",
+    "sctp-multihomed",
+    "idle-flows",
+)
 ALWAYS = ("workload", "variant", "sim_s", "cpu_s", "packet_hops", "packet_hops_per_core_s")
 
 

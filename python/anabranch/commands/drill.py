@@ -66,9 +66,7 @@ def drill(
     symbols = [_pair(text, "--define", required=False) for text in definitions]
     settings = [_pair(text, "--set", required=True) for text in assignments]
     begun = time.perf_counter()
-    results = interruptible(
-        lambda: run_scripts(scripts, profile, symbols, settings, jobs, folder)
-    )
+    results = interruptible(lambda: run_scripts(scripts, profile, symbols, settings, jobs, folder))
     elapsed = time.perf_counter() - begun
     terminal = console()
     for result in results:

@@ -11,8 +11,16 @@ from anabranch.studies.fast_tcp.study import STUDY as FAST_TCP
 from anabranch.studies.response_functions.study import STUDY as RESPONSE_FUNCTIONS
 from anabranch.studies.sack_recovery.study import STUDY as SACK_RECOVERY
 from anabranch.studies.sctp_multihoming.study import STUDY as SCTP_MULTIHOMING
+from anabranch.studies.sctp_slow_start.study import STUDY as SCTP_SLOW_START
 from anabranch.studies.study import Study
 
 ALL: dict[str, Study] = {
-    study.name: study for study in (SACK_RECOVERY, FAST_TCP, SCTP_MULTIHOMING, RESPONSE_FUNCTIONS)
+    study.name: study
+    for study in (
+        SACK_RECOVERY,
+        FAST_TCP,
+        SCTP_MULTIHOMING,
+        SCTP_SLOW_START,
+        RESPONSE_FUNCTIONS,
+    )
 }

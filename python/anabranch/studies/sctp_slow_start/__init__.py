@@ -1,0 +1,1 @@
+"""SCTP and TCP inside the initial slow start."""

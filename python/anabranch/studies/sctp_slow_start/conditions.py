@@ -1,0 +1,104 @@
+"""The runs of the study: a transfer for each sender and cell of the grid."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from anabranch.experiment import RunResult, Scenario
+from anabranch.studies.sctp_slow_start import models
+
+FOLDER = Path(__file__).parent
+
+SACK_DELAY = "200 ms"
+"""The longest that an acknowledgment waits, TCP's and SCTP's."""
+
+
+STREAMS = 10
+"""SCTP's messages go over so many streams in turn."""
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """A network and a transfer over it."""
+
+    rate_mbps: float
+    rtt_ms: float
+    kbytes: int
+
+    @property
+    def octets(self) -> int:
+        """What is transferred."""
+        return self.kbytes * 1000
+
+
+@dataclass(frozen=True, order=True)
+class Run:
+    """One transfer: who sends, whether ACKs are delayed, over which network."""
+
+    sender: str
+    delayed: bool
+    cell: Cell
+
+
+@cache
+def plan() -> dict[str, Any]:
+    """The parameters of plan.toml."""
+    return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
+
+
+def cells(quick: bool) -> list[Cell]:
+    """The grid."""
+    grid = plan()["quick" if quick else "grid"]
+    product = itertools.product(grid["rate_mbps"], grid["rtt_ms"], grid["kbytes"])
+    return [Cell(rate, rtt, kbytes) for rate, rtt, kbytes in product]
+
+
+def runs(quick: bool) -> list[Run]:
+    """All runs."""
+    product = itertools.product(plan()["senders"], (False, True), cells(quick))
+    return [Run(sender, delayed, cell) for sender, delayed, cell in product]
+
+
+def scenario(run: Run) -> Scenario:
+    """The scenario of a run."""
+    text = (FOLDER / "scenario.toml").read_text(encoding="utf-8")
+    sender = plan()["senders"][run.sender]
+    changes = [
+        f'links.0.rate="{run.cell.rate_mbps:g} Mbit/s"',
+        f'links.0.delay="{run.cell.rtt_ms / 2:g} ms"',
+        f'flows.0.size="{run.cell.octets} B"',
+        *sender["set"],
+    ]
+    if sender["transport"] == "sctp":
+        count = 2 if run.delayed else 1
+        changes.append('flows.0.protocol="sctp"')
+        size = models.PAYLOAD["sctp"]
+        changes.append(
+            f'flows.0.traffic={{ kind = "messages", size = "{size} B", streams = {STREAMS} }}'
+        )
+        changes.append(f"flows.0.sctp.sack_frequency={count}")
+        changes.append(f'flows.0.sctp.sack_delay="{SACK_DELAY}"')
+    else:
+        count = 2 if run.delayed else 1
+        changes.append("flows.0.tcp.timestamps=false")
+        changes.append('flows.0.tcp.window="reno"')
+        changes.append(f'flows.0.tcp.delayed_ack={{ count = {count}, delay = "{SACK_DELAY}" }}')
+    return Scenario(text, "studies/sctp_slow_start/scenario.toml").set(*changes)
+
+
+def left_slow_start(result: RunResult) -> bool:
+    """Something was sent again: the transfer was not in the initial slow start to its end. The
+    threshold is never met, it is infinite (TCP) or the peer's window of 1 MiB (SCTP)."""
+    flow = result.flows[0]
+    return bool(flow["retransmitted_packets"] or flow["timeouts"])
+
+
+def seconds(result: RunResult) -> float:
+    """From the opening of the connection until all has arrived."""
+    flow = result.flows[0]
+    return float(flow["finish_s"]) - float(flow["start_s"])

@@ -1,0 +1,50 @@
+"""Runs the study: every transfer, then claims and figures."""
+
+from __future__ import annotations
+
+from anabranch.studies.sctp_slow_start import claims, conditions, figures
+from anabranch.studies.study import Context, Outcome, Study
+from anabranch.tables import write_csv
+
+QUESTION = (
+    "Does a short transfer over SCTP take less time than over TCP, because SCTP opens with a larger"
+    " window?"
+)
+CHOICES = [
+    "One transfer alone on one link; a queue of 1000 packets, so that no transfer loses anything.",
+    "Packets of 1500 octets; TCP without timestamps. SCTP sends its data as messages of one full"
+    " packet each, on ten streams in turn.",
+    "The time of the data is the whole time less the handshake of the closed form: an RTT for TCP,"
+    " two for SCTP, whose full packets do not fit beside the COOKIE ECHO.",
+    "Delayed ACKs: every second packet, at the latest after 200 ms, in TCP and in SCTP.",
+    "TCP of 2007 is two segments (RFC 2581) with ACKs counted; the paper does not say which.",
+    "Means over the cells of the grid are plain means; their interval tells how much cells differ.",
+]
+
+
+def examine(context: Context) -> Outcome:
+    """Every transfer that stayed in slow start."""
+    wanted = conditions.runs(context.quick)
+    scenarios = [conditions.scenario(run) for run in wanted]
+    runs = context.compute(scenarios)
+    results = dict(zip(wanted, runs.singles, strict=True))
+    stayed = {r: it for r, it in results.items() if not conditions.left_slow_start(it)}
+    times = {run: conditions.seconds(result) for run, result in stayed.items()}
+    write_csv(context.directory / "cells.csv", figures.CELL_COLUMNS, figures.error_rows(times))
+    return Outcome(
+        claims=claims.judge(times, len(results) - len(stayed)),
+        figures=figures.write_all(context.directory, times),
+        scenario=scenarios[0],
+        runs=runs,
+    )
+
+
+STUDY = Study(
+    name="sctp-slow-start",
+    title="SCTP and TCP inside the initial slow start",
+    reference="Mean Transfer Time for SCTP in Initial Slow Start Phase, 2007; RFC 2960, RFC 4960,"
+    " RFC 9260; RFC 2581, RFC 3390, RFC 6928",
+    question=QUESTION,
+    choices=CHOICES,
+    examine=examine,
+)
