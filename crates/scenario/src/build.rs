@@ -46,6 +46,8 @@ pub struct BuiltFlow {
     pub sender: Side,
     /// When it stops sending.
     pub stop: Option<Time>,
+    /// The barrier of its requests.
+    pub barrier: Option<String>,
 }
 
 /// First port that flows use; each flow has its own port at both hosts. The
@@ -125,7 +127,8 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
             stop,
             octets: spec.octets,
         });
-        flows.push(BuiltFlow { name, entry, id, sender, stop });
+        let barrier = spec.barrier().map(str::to_owned);
+        flows.push(BuiltFlow { name, entry, id, sender, stop, barrier });
     }
     Ok(Built { simulation: builder.build()?, flows, links })
 }
@@ -194,6 +197,22 @@ fn plan<'a>(
     plans
 }
 
+/// The number of the barrier of a flow: names count in the order in which they
+/// come.
+fn barrier(scenario: &Scenario, spec: &FlowSpec) -> Option<u32> {
+    let name = spec.barrier()?;
+    let mut names: Vec<&str> = Vec::new();
+    for other in scenario.flows.iter().filter_map(FlowSpec::barrier) {
+        if other == name {
+            break;
+        }
+        if !names.contains(&other) {
+            names.push(other);
+        }
+    }
+    Some(names.len() as u32)
+}
+
 /// What the two sides do, and whose data the flow is about. `generator` makes
 /// the flow's generators by their roles.
 fn apps(
@@ -221,9 +240,10 @@ fn apps(
             let seed = seed();
             Some((Traffic::OnOff { rate, chunk, total, on, off, seed }, Side::Client))
         }
-        Workload::Requests { request, response, count, think } => {
-            let seed = seed();
-            Some((Traffic::Requests { request, response, count, think, seed }, Side::Server))
+        Workload::Requests { request, response, count, think, .. } => {
+            let (seed, barrier) = (seed(), barrier(scenario, spec));
+            let traffic = Traffic::Requests { request, response, count, think, seed, barrier };
+            Some((traffic, Side::Server))
         }
     };
     if let Some((traffic, sender)) = traffic {

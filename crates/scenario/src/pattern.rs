@@ -8,9 +8,10 @@ use anabranch_endpoint::{Generator, Seed};
 use toml::{Table, Value};
 
 /// The patterns by name.
-const PATTERNS: [(&str, Pattern); 4] = [
+const PATTERNS: [(&str, Pattern); 5] = [
     ("permutation", Pattern::Permutation),
     ("incast", Pattern::Incast),
+    ("scatter", Pattern::Scatter),
     ("all-to-all", Pattern::AllToAll),
     ("pairs", Pattern::Pairs),
 ];
@@ -21,6 +22,8 @@ enum Pattern {
     Permutation,
     /// Many to one.
     Incast,
+    /// One to many.
+    Scatter,
     /// Each to each other.
     AllToAll,
     /// The first to the first, the second to the second.
@@ -80,6 +83,11 @@ fn expand_line(line: &Table, hosts: &[String], path: &str) -> Result<Vec<Value>,
             let senders = named(&f, "senders", hosts)?;
             senders.into_iter().filter(|from| *from != to).map(|from| (from, to)).collect()
         }
+        Pattern::Scatter => {
+            let from = f.required_text("from", "the host that sends to all")?;
+            let receivers = named(&f, "receivers", hosts)?;
+            receivers.into_iter().filter(|to| *to != from).map(|to| (from, to)).collect()
+        }
         Pattern::Pairs => {
             let (from, to) = (named(&f, "senders", hosts)?, named(&f, "receivers", hosts)?);
             if from.len() != to.len() {
@@ -96,6 +104,7 @@ fn expand_line(line: &Table, hosts: &[String], path: &str) -> Result<Vec<Value>,
         Pattern::Permutation => &["pattern", "among", "pattern_seed"],
         Pattern::AllToAll => &["pattern", "among"],
         Pattern::Incast => &["pattern", "senders", "to"],
+        Pattern::Scatter => &["pattern", "from", "receivers"],
         Pattern::Pairs => &["pattern", "senders", "receivers"],
     };
     let stray =

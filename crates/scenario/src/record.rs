@@ -69,7 +69,7 @@ impl Recorders {
         let (mut queues, mut paths) = (QueueRecorder::new(), PathRecorder::new());
         let (mut any_endpoint, mut any_path, mut any_packets) = (false, false, [false; 2]);
         for (&(i, what), &every) in &of_flows {
-            if what == What::Responses || what.is_of_messages() {
+            if matches!(what, What::Responses | What::Rounds) || what.is_of_messages() {
                 // The applications keep them.
                 continue;
             }
@@ -132,6 +132,13 @@ impl Recorders {
             let flow = &flows[i];
             if what == What::Responses {
                 out.extend(responses(flow, simulation));
+                continue;
+            }
+            if what == What::Rounds {
+                let first = |other: &BuiltFlow| other.barrier == flow.barrier;
+                if flows.iter().position(first) == Some(i) {
+                    out.extend(rounds(flow, flows, simulation));
+                }
                 continue;
             }
             if what.is_of_messages() {
@@ -256,6 +263,30 @@ fn responses(flow: &BuiltFlow, simulation: &Simulation<Transport>) -> Option<Nam
         value: taken.collect(),
         ..NamedSeries::default()
     })
+}
+
+/// When the responses of each round of a barrier had all come, and how long
+/// after its first request.
+fn rounds(
+    flow: &BuiltFlow,
+    flows: &[BuiltFlow],
+    simulation: &Simulation<Transport>,
+) -> Option<NamedSeries> {
+    let name = flow.barrier.as_ref()?;
+    let members = flows.iter().filter(|it| it.barrier.as_ref() == Some(name));
+    let members: Vec<_> = members.map(|it| simulation.exchanges(it.id)).collect();
+    let (mut time_s, mut value) = (Vec::new(), Vec::new());
+    for n in 0.. {
+        let exchanges: Vec<_> = members.iter().filter_map(|it| it.get(n)).collect();
+        let first = exchanges.iter().map(|(from, _)| *from).min();
+        let last = exchanges.iter().map(|(_, to)| to.unwrap_or(Time::NEVER)).max();
+        let (Some(first), Some(last)) = (first, last.filter(|it| *it != Time::NEVER)) else {
+            break;
+        };
+        time_s.push(last.as_secs_f64());
+        value.push((last - first).as_secs_f64());
+    }
+    Some(NamedSeries { name: format!("{name}.rounds"), time_s, value, ..NamedSeries::default() })
 }
 
 /// The series of how ACKs and data bunch.

@@ -2,6 +2,7 @@
 //! set; an application answers its endpoint's events with commands. One whose
 //! traffic takes time also has dates of its own.
 
+use crate::barrier::Barrier;
 use crate::messages::{Channel, MessageTraffic};
 use crate::traffic::{Source, Traffic};
 use anabranch_endpoint::message::Refusal;
@@ -78,11 +79,20 @@ pub(crate) struct Stage {
     pub buf: Vec<u8>,
     pub sources: Vec<Source>,
     pub channels: Vec<Channel>,
+    pub barriers: Vec<Barrier>,
+    /// Endpoints whose applications have got a date from others.
+    pub woken: Vec<u32>,
 }
 
 impl Stage {
     pub(crate) fn new() -> Stage {
-        Stage { buf: vec![0; 16 * 1024], sources: Vec::new(), channels: Vec::new() }
+        Stage {
+            buf: vec![0; 16 * 1024],
+            sources: Vec::new(),
+            channels: Vec::new(),
+            barriers: Vec::new(),
+            woken: Vec::new(),
+        }
     }
 
     /// The number of the channel of a flow whose client is this.
@@ -254,7 +264,10 @@ impl AppState {
                     self.close(endpoint);
                 }
             }
-            Event::Closed(reason) => self.closed = Some(reason),
+            Event::Closed(reason) => {
+                self.closed = Some(reason);
+                self.pass_barrier(now, stage, true);
+            }
             Event::Urgent | Event::Stalled => {}
         }
         let ends = !self.is(OVER) && (self.received >= self.expected || self.closed.is_some());
@@ -356,8 +369,21 @@ impl AppState {
     /// What came may allow more to be written.
     fn answer<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         let received = self.received;
-        if self.source(stage).is_some_and(|source| source.on_received(now, received) > 0) {
+        let Some(source) = self.source(stage) else { return };
+        let (more, answered) = (source.on_received(now, received) > 0, source.take_answered());
+        if more {
             self.write(now, endpoint, stage);
+        }
+        if answered {
+            self.pass_barrier(now, stage, false);
+        }
+    }
+
+    /// Those that wait for this flow hear of it.
+    fn pass_barrier(&mut self, now: Time, stage: &mut Stage, gone: bool) {
+        let number = self.target as u32;
+        if let Some(barrier) = self.source(stage).and_then(|source| source.barrier()) {
+            stage.arrive(now, barrier, number, gone);
         }
     }
 

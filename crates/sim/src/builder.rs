@@ -1,6 +1,6 @@
 //! Building a simulation: nodes, links, flows.
 
-use crate::app::{AppState, Stage};
+use crate::app::{App, AppState, Stage};
 use crate::channel::{self, Channels};
 use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
@@ -12,6 +12,7 @@ use crate::ports::Ports;
 use crate::regulate::Regulators;
 use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
 use crate::tournament::Tournament;
+use crate::traffic::Traffic;
 use anabranch_endpoint::{ByteStream, Generator};
 use anabranch_network::{
     Channel, ChannelConfig, ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Regulator,
@@ -296,6 +297,9 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let name = self.intern(spec.name);
         self.flows.push(Flow { start: spec.start, name });
         self.bound.push([spec.client, spec.server]);
+        if let App::Traffic(Traffic::Requests { barrier: Some(barrier), .. }) = client {
+            self.stage.join(*barrier, self.stage.sources.len() as u32, id.0 << 1);
+        }
         self.endpoints.push(Hosted {
             endpoint: spec.client_endpoint,
             app: AppState::new(client, server, channel, spec.octets, &mut self.stage),

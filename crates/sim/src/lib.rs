@@ -7,6 +7,7 @@
 //! source); a run is a function of what the builder was given.
 
 mod app;
+mod barrier;
 mod batch;
 mod builder;
 mod channel;

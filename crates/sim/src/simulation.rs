@@ -330,6 +330,7 @@ impl<E: ByteStream> Simulation<E> {
                 // It waits to be polled, and is called then.
                 due = Time::NEVER;
             }
+            self.wake();
             assert!(due > now, "handle_timeout leaves no deadline in the past: {due} at {now}");
         }
         self.timers.set(index, due);
@@ -358,6 +359,18 @@ impl<E: ByteStream> Simulation<E> {
         let due = self.service(index);
         if due < self.timers.date(index) {
             self.timers.set(index, due);
+        }
+        self.wake();
+    }
+
+    /// Applications that others have given a date are called then.
+    #[inline]
+    fn wake(&mut self) {
+        while let Some(index) = self.stage.woken.pop() {
+            let due = self.endpoints[index as usize].app.due(&self.stage);
+            if due < self.timers.date(index) {
+                self.timers.set(index, due);
+            }
         }
     }
 

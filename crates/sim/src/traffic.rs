@@ -45,6 +45,9 @@ pub enum Traffic {
         think: Duration,
         /// Seed of the times.
         seed: u64,
+        /// Number of the group of flows whose requests go out together: the
+        /// next when all responses have come. Numbers are small.
+        barrier: Option<u32>,
     },
     /// Answers such requests.
     Responses {
@@ -125,6 +128,8 @@ pub(crate) struct Source {
     generator: Generator,
     /// Of requests: when each was released, and when its response was whole.
     exchanges: Vec<(Time, Option<Time>)>,
+    /// A response has become whole for which others may wait.
+    answered: bool,
 }
 
 impl Source {
@@ -140,6 +145,7 @@ impl Source {
             on_until: Time::NEVER,
             generator: Generator::from_u64(seed),
             exchanges: Vec::new(),
+            answered: false,
         }
     }
 
@@ -166,6 +172,32 @@ impl Source {
     /// No more from now on.
     pub(crate) fn stop(&mut self) {
         self.due = Time::NEVER;
+    }
+
+    /// The group of flows that it waits for.
+    pub(crate) fn barrier(&self) -> Option<u32> {
+        match self.traffic {
+            Traffic::Requests { barrier, .. } => barrier,
+            _ => None,
+        }
+    }
+
+    /// Whether a response has become whole since this was asked.
+    pub(crate) fn take_answered(&mut self) -> bool {
+        std::mem::take(&mut self.answered)
+    }
+
+    /// A time to think.
+    pub(crate) fn think(&mut self) -> Span {
+        match self.traffic {
+            Traffic::Requests { think, .. } => think.draw(&mut self.generator),
+            _ => Span::ZERO,
+        }
+    }
+
+    /// The next request is made at this date.
+    pub(crate) fn request_at(&mut self, at: Time) {
+        self.due = at;
     }
 
     /// When requests were made and answered.
@@ -245,7 +277,7 @@ impl Source {
                 self.released += more;
                 more
             }
-            Traffic::Requests { response, think, .. } => {
+            Traffic::Requests { response, barrier, .. } => {
                 let whole = (received / response) as usize;
                 let made = self.exchanges.len();
                 let Some(last) = self.exchanges.last_mut() else { return 0 };
@@ -253,10 +285,15 @@ impl Source {
                     return 0;
                 }
                 last.1 = Some(now);
+                if barrier.is_some() {
+                    self.answered = true;
+                    return 0;
+                }
                 if self.is_over() {
                     return 0;
                 }
-                self.due = now.saturating_add(think.draw(&mut self.generator));
+                let at = now.saturating_add(self.think());
+                self.request_at(at);
                 self.handle_timeout(now)
             }
         }
@@ -324,8 +361,14 @@ mod tests {
     fn requests_wait_for_their_responses_and_think() {
         let (request, response, count) = (200, 1000, Some(2));
         let think = FIXED(30);
-        let mut client =
-            Source::new(Traffic::Requests { request, response, count, think, seed: 1 });
+        let mut client = Source::new(Traffic::Requests {
+            request,
+            response,
+            count,
+            think,
+            seed: 1,
+            barrier: None,
+        });
         let mut server = Source::new(Traffic::Responses { request, response, count });
         assert_eq!((client.start(at(0)), server.start(at(0))), (200, 0));
         assert_eq!(server.on_received(at(10), 199), 0);

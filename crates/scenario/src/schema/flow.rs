@@ -171,6 +171,14 @@ impl FlowSpec {
         Ok(())
     }
 
+    /// The barrier of its requests.
+    pub fn barrier(&self) -> Option<&str> {
+        match &self.workload {
+            Workload::Requests { barrier, .. } => barrier.as_deref(),
+            _ => None,
+        }
+    }
+
     /// It is known how much the flow carries.
     pub fn has_end(&self) -> bool {
         match self.workload {

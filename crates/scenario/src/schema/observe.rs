@@ -38,6 +38,8 @@ pub enum What {
     AckCompression,
     /// Time from a request to its whole response, seconds.
     Responses,
+    /// Time from the requests of a barrier to the last of their responses.
+    Rounds,
     /// Time from making to reading each message, by stream, seconds.
     MessageDelay,
     /// How long each message was complete and waited for earlier ones of its
@@ -79,6 +81,11 @@ impl What {
             "gaps between ACKs in transmission times of data, bunches of ACKs, bursts of data",
         ),
         ("responses", What::Responses, "time from each request to its whole response, seconds"),
+        (
+            "rounds",
+            What::Rounds,
+            "time from the requests of a barrier to the last response, seconds",
+        ),
         (
             "message_delay",
             What::MessageDelay,
@@ -138,7 +145,8 @@ impl Observe {
         if observe.interval == Some(Span::ZERO) {
             return Err(f.error("interval", "a time of at least 1 ps"));
         }
-        let by_event = matches!(what, What::Packets | What::AckCompression | What::Responses);
+        let by_event =
+            matches!(what, What::Packets | What::AckCompression | What::Responses | What::Rounds);
         if (by_event || what.is_of_messages()) && observe.interval.is_some() {
             return Err(f.error("interval", "no interval; every one is recorded"));
         }

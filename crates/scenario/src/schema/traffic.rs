@@ -45,6 +45,8 @@ pub enum Workload {
         count: Option<u64>,
         /// Time between a response and the next request.
         think: Duration,
+        /// Flows with this name make their requests together.
+        barrier: Option<String>,
     },
     /// Messages, over a transport that has them.
     Messages(MessageSpec),
@@ -77,6 +79,7 @@ impl Workload {
                 response: octets(&t, "response")?,
                 count: t.integer("count", 1..=MOST_REQUESTS)?,
                 think: duration(&t, "think", Some(Span::ZERO))?,
+                barrier: t.text("barrier")?.map(str::to_owned),
             },
             "messages" => Workload::Messages(MessageSpec::read(&t)?),
             _ => return Err(t.error("kind", kinds)),
@@ -105,7 +108,7 @@ impl Workload {
                 put("on", write_duration(on));
                 put("off", write_duration(off));
             }
-            Workload::Requests { request, response, count, think } => {
+            Workload::Requests { request, response, count, think, barrier } => {
                 put("kind", "requests".into());
                 put("request", Bytes(*request).write().into());
                 put("response", Bytes(*response).write().into());
@@ -113,6 +116,9 @@ impl Workload {
                     put("count", Value::Integer(*count as i64));
                 }
                 put("think", write_duration(think));
+                if let Some(barrier) = barrier {
+                    put("barrier", barrier.as_str().into());
+                }
             }
             Workload::Messages(messages) => messages.write(&mut table),
         }

@@ -152,3 +152,68 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         assert!(said.contains(expected), "{flow}\n  said     {said}\n  expected {expected}");
     }
 }
+
+/// Three servers, of which one is far: its answer decides when each round ends,
+/// and all requests of a round leave at once.
+#[test]
+fn requests_with_a_barrier_go_out_together() {
+    let text = "hosts = [\"c\", \"s1\", \"s2\", \"s3\"]\nrouters = [\"r\"]\n\
+        links = [\n\
+        { ends = [\"c\", \"r\"], rate = \"1 Gbit/s\", delay = \"1 ms\" },\n\
+        { ends = [\"r\", \"s1\"], rate = \"1 Gbit/s\", delay = \"1 ms\" },\n\
+        { ends = [\"r\", \"s2\"], rate = \"1 Gbit/s\", delay = \"1 ms\" },\n\
+        { ends = [\"r\", \"s3\"], rate = \"1 Gbit/s\", delay = \"20 ms\" },\n\
+        ]\n\
+        [[flows]]\nname = \"q\"\npattern = \"scatter\"\nfrom = \"c\"\nreceivers = [\"s*\"]\noctets = true\n\
+        traffic = { kind = \"requests\", request = \"100 B\", response = \"1 kB\", count = 5, \
+        think = \"7 ms\", barrier = \"job\" }\n\
+        [[observe]]\nwhat = \"rounds\"\n[[observe]]\nwhat = \"responses\"\n";
+    let s = Scenario::from_toml(text, "t.toml").unwrap();
+    assert_eq!(Scenario::from_toml(&s.resolved_toml(), "resolved").as_ref(), Ok(&s));
+    let options = RunOptions { check: true, ..RunOptions::default() };
+    let result = run(&s, &options).unwrap();
+    assert!(result.flows.iter().all(|row| row.finish_s.is_some() && row.reverse_bytes == 5000));
+    let series = |name: &str| result.series.iter().find(|it| it.name == name).expect(name);
+    let rounds = series("job.rounds");
+    assert_eq!(rounds.value.len(), 5);
+    // The first waits for the far handshake: two round trips of 42 ms.
+    assert!((0.084..0.085).contains(&rounds.value[0]), "{rounds:?}");
+    assert!(rounds.value[1..].iter().all(|taken| (0.042..0.043).contains(taken)), "{rounds:?}");
+    for n in 1..5 {
+        // The time to think lies between, and near servers answered long ago.
+        let began = rounds.time_s[n] - rounds.value[n];
+        assert!((began - rounds.time_s[n - 1] - 0.007).abs() < 1e-9, "{rounds:?}");
+        for (flow, taken) in [("q-0", 0.004), ("q-1", 0.004), ("q-2", 0.042)] {
+            let it = series(&format!("{flow}.responses"));
+            assert!((it.time_s[n] - it.value[n] - began).abs() < 1e-9, "{flow} in round {n}");
+            assert!((it.value[n] - taken).abs() < 1e-3, "{flow} in round {n}: {it:?}");
+        }
+    }
+}
+
+/// Who has made all its requests, or has gone, is not waited for.
+#[test]
+fn a_barrier_does_not_wait_for_those_who_left() {
+    let text = "hosts = [\"a\", \"b\"]\nduration = \"100 s\"\n\
+        [[links]]\nends = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
+        [[links]]\nname = \"dead\"\nends = [\"a\", \"x\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
+        impairments = [{ kind = \"bernoulli\", rate = 1.0 }]\n\
+        [[flows]]\nname = \"long\"\nfrom = \"a\"\nto = \"b\"\n\
+        traffic = { kind = \"requests\", request = \"100 B\", response = \"1 kB\", count = 5, barrier = \"j\" }\n\
+        [[flows]]\nname = \"short\"\nfrom = \"a\"\nto = \"b\"\n\
+        traffic = { kind = \"requests\", request = \"100 B\", response = \"1 kB\", count = 2, barrier = \"j\" }\n\
+        [[flows]]\nname = \"none\"\nfrom = \"a\"\nto = \"x\"\ntcp = { syn_retries = 1 }\n\
+        traffic = { kind = \"requests\", request = \"100 B\", response = \"1 kB\", count = 9, barrier = \"j\" }\n\
+        [[observe]]\nwhat = \"responses\"\n";
+    let text = text.replace("[\"a\", \"b\"]\nduration", "[\"a\", \"b\", \"x\"]\nduration");
+    let s = Scenario::from_toml(&text, "t.toml").unwrap_or_else(|e| panic!("{e}"));
+    let result = run(&s, &RunOptions::default()).unwrap();
+    let answered = |flow: &str| {
+        let name = format!("{flow}.responses");
+        result.series.iter().find(|it| it.name == name).map_or(0, |it| it.value.len())
+    };
+    assert_eq!((answered("long"), answered("short"), answered("none")), (5, 2, 0));
+    // The second round began when the SYN to nobody was given up: 1 s and 2 s.
+    let long = result.series.iter().find(|it| it.name == "long.responses").unwrap();
+    assert!(long.time_s[0] < 0.1 && (3.0..3.1).contains(&long.time_s[1]), "{long:?}");
+}
