@@ -116,6 +116,40 @@ fn a_channel_of_one_link_is_a_link() {
     }
 }
 
+/// The ACK bucket sees the rate that a channel grants: its buffer stays as short
+/// when another link takes half of the capacity.
+#[test]
+fn a_regulator_follows_the_granted_rate() {
+    let text = |regulator: &str| {
+        format!(
+            "hosts = [\"a\", \"b\", \"z\"]\nrouters = [\"ra\", \"rb\"]\nduration = \"20 s\"\n\
+             observe = [{{ what = \"received\" }}, {{ what = \"queue\", link = \"ra-z\" }}]\n\
+             [[channels]]\nname = \"vc\"\ncapacity = \"12 Mbit/s\"\ninterval = \"100 ms\"\n\
+             [[links]]\nends = [\"a\", \"ra\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+             [[links]]\nends = [\"b\", \"rb\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+             [[links]]\nends = [\"ra\", \"z\"]\nrate = {{ explicit = \"vc\" }}\ndelay = \"10 ms\"\n\
+             queue = {{ limit = \"400 packets\" }}\n{regulator}\n\
+             [[links]]\nends = [\"rb\", \"z\"]\nrate = {{ explicit = \"vc\" }}\ndelay = \"10 ms\"\n\
+             {}{}",
+            flow("a", "").replace("100 kB", "400 kB"),
+            flow("b", "start = \"10 s\"")
+        )
+    };
+    let longest = |result: &RunResult| {
+        let series = result.series.iter().find(|it| it.name == "ra-z.queue").expect("observed");
+        let steady = series.time_s.iter().zip(&series.value).filter(|it| *it.0 > 5.0);
+        steady.map(|it| *it.1).fold(0.0, f64::max)
+    };
+    let plain = result(&text(""));
+    let regulated = result(&text("regulator = { law = \"ack-bucket\" }"));
+    assert!(longest(&plain) > 200.0, "{}", longest(&plain));
+    assert!(longest(&regulated) < 20.0, "{}", longest(&regulated));
+    for (from, to, expected) in [(5.0, 10.0, 12.0), (10.5, 20.0, 6.0)] {
+        let measured = rate(&regulated, "a", from, to);
+        assert!((measured / expected - 1.0).abs() < 0.01, "{from} s to {to} s: {measured}");
+    }
+}
+
 #[test]
 fn wrong_channels_are_named() {
     let good = text(&[("a", "")], &flow("a", "size = \"1 kB\""));

@@ -142,3 +142,41 @@ fn what_waits_is_forgotten_however_it_goes() {
         }
     }
 }
+
+/// An association over two interfaces of each host: packets of both count for
+/// the one endpoint, both interfaces share the processor, and it ends.
+#[test]
+fn interfaces_of_a_host_share_its_processor_and_its_back_pressure() {
+    let text = r#"
+        hosts = [{ name = "a", interfaces = ["x", "y"] }, { name = "b", interfaces = ["x", "y"] }]
+        observe = [{ what = "queue" }]
+        [[links]]
+        ends = ["a.x", "b.x"]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        impairments = [{ kind = "outage", intervals = [{ at = "500 ms", for = "60 s" }] }]
+        [[links]]
+        ends = ["a.y", "b.y"]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        size = "3 MB"
+        protocol = "sctp"
+    "#;
+    let free = result(text, &[]);
+    let held = result(
+        text,
+        &["hosts.a.backpressure=3000 B", "hosts.a.processing=20 us", "hosts.b.processing=20 us"],
+    );
+    for link in ["a-x-b-x", "a-y-b-y"] {
+        let least = if link == "a-x-b-x" { 5.0 } else { 1.0 };
+        assert!(most_waiting(&free, link) > least, "{link}");
+        assert!(most_waiting(&held, link) <= 3.0, "{link}");
+    }
+    let carried = |i: usize| held.links[i].counters.delivered;
+    assert!(carried(0) > 100 && carried(2) > 100, "both interfaces carry data");
+    assert!(held.flows[0].finish_s.is_some());
+}

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Each ACK that goes sends 16/17 of its credit over a *shadow* of the forward
-//! line, with the same rate, schedule, trace or bucket; the next one goes when
+//! line, with the same rate, granted rate, schedule, trace or bucket; the next one goes when
 //! the shadow is free, but not while more than `depth` waits in the forward
 //! queue. The shadow runs 1/16 faster than the line, so that measuring too much
 //! leaves no gap on it; what this lets in beyond the rate, `depth` holds back.
@@ -102,6 +102,12 @@ impl AckBucket {
         self.credit = self.credit - self.credit / 8 + (octets - self.seen);
         self.seen = octets;
         let size = self.credit / 8 * 16 / 17;
+        // What a channel grants is known to the link.
+        if let (Transmitter::Explicit(shadow), Some(rate)) =
+            (&mut self.shadow, forward.rate_at(now))
+        {
+            shadow.grant(now, rate);
+        }
         let start = self.shadow.ready(self.free_at.max(now));
         self.free_at = self.shadow.departure(start, u32::try_from(size).unwrap_or(u32::MAX));
     }
