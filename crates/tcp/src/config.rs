@@ -115,6 +115,17 @@ impl Ect {
     }
 }
 
+/// Probing for the path's MTU (RFC 4821), as Linux's `tcp_mtu_probing`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MtuProbing {
+    /// None.
+    Off,
+    /// Once two timeouts in a row have made the segments smaller.
+    BlackHole,
+    /// From the start, which is with segments of 1024 octets.
+    Always,
+}
+
 /// When less than a full segment waits (RFC 9293 §3.7.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Nagle {
@@ -233,6 +244,8 @@ pub struct Config {
     pub min_path_mtu: u32,
     /// Smaller segments after two timeouts in a row (RFC 8899 §4.2).
     pub black_hole_detection: bool,
+    /// Probing for the path's MTU (RFC 4821).
+    pub mtu_probing: MtuProbing,
     /// PAWS (RFC 7323 §5), where timestamps are agreed on.
     pub paws: bool,
     /// Challenge ACKs in 5 s (RFC 5961 §7); 0 for no limit.
@@ -291,6 +304,7 @@ impl Default for Config {
             path_mtu_discovery: true,
             min_path_mtu: 552,
             black_hole_detection: false,
+            mtu_probing: MtuProbing::Off,
             paws: true,
             challenge_acks: 10,
             protect_time_wait: false,

@@ -24,8 +24,8 @@ mod stream;
 mod undo;
 
 pub use config::{
-    Config, ConfigError, Counting, DelayedAck, EcnMode, Ect, InitialWindow, KeepAlive, Nagle,
-    UndoOptions, WindowProbe, WindowUse,
+    Config, ConfigError, Counting, DelayedAck, EcnMode, Ect, InitialWindow, KeepAlive, MtuProbing,
+    Nagle, UndoOptions, WindowProbe, WindowUse,
 };
 pub use connection::{Connection, Info, Repair};
 pub use fast_open::{FastOpenOptions, FastOpenServer};

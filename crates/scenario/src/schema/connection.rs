@@ -6,7 +6,7 @@ use super::tcp::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_tcp::{Config, EcnMode, Ect, KeepAlive, Nagle};
+use anabranch_tcp::{Config, EcnMode, Ect, KeepAlive, MtuProbing, Nagle};
 use anabranch_units::Bytes;
 use toml::Value;
 
@@ -18,6 +18,11 @@ const ECN_MODES: [(&str, EcnMode); 5] = [
     ("accurate", EcnMode::Accurate),
 ];
 const ECTS: [(&str, Ect); 2] = [("ect0", Ect::Zero), ("ect1", Ect::One)];
+const MTU_PROBINGS: [(&str, MtuProbing); 3] = [
+    ("off", MtuProbing::Off),
+    ("black-hole", MtuProbing::BlackHole),
+    ("always", MtuProbing::Always),
+];
 const NAGLES: [(&str, Nagle); 3] =
     [("off", Nagle::Off), ("rfc", Nagle::Rfc), ("minshall", Nagle::Minshall)];
 
@@ -30,6 +35,7 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
     config.pacing_burst = f.integer("pacing_burst", 1..=1000)?.unwrap_or(config.pacing_burst);
     config.nagle = f.choice("nagle", &NAGLES)?.unwrap_or(config.nagle);
     config.quick_acks = f.integer("quick_acks", 0..=1000)?.unwrap_or(config.quick_acks);
+    config.mtu_probing = f.choice("mtu_probing", &MTU_PROBINGS)?.unwrap_or(config.mtu_probing);
     config.fast_open = fast_open::read(f, config.fast_open)?;
     config.keep_alive = read_keep_alive(f, config.keep_alive)?;
     config.user_timeout = match f.get("user_timeout") {
@@ -78,6 +84,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ("idle_restart", config.idle_restart.into()),
         ("path_mtu_discovery", config.path_mtu_discovery.into()),
         ("min_path_mtu", Bytes(config.min_path_mtu.into()).write().into()),
+        ("mtu_probing", word(&MTU_PROBINGS, &config.mtu_probing).into()),
         ("black_hole_detection", config.black_hole_detection.into()),
         ("paws", config.paws.into()),
         ("protect_time_wait", config.protect_time_wait.into()),
@@ -151,6 +158,10 @@ mod tests {
                 "black_hole_detection = true",
                 Config { black_hole_detection: true, ..default.clone() },
             ),
+            (
+                "mtu_probing = \"black-hole\"",
+                Config { mtu_probing: MtuProbing::BlackHole, ..default.clone() },
+            ),
             ("paws = false", Config { paws: false, ..default.clone() }),
             ("protect_time_wait = true", Config { protect_time_wait: true, ..default.clone() }),
             ("challenge_acks = 0", Config { challenge_acks: 0, ..default.clone() }),
@@ -190,6 +201,7 @@ mod tests {
         for (text, field, allowed) in [
             ("ecn = \"yes\"", "ecn", "off, passive, on, dctcp, accurate"),
             ("ecn_codepoint = \"ce\"", "ecn_codepoint", "ect0, ect1"),
+            ("mtu_probing = true", "mtu_probing", "off, black-hole, always"),
             ("nagle = true", "nagle", "off, rfc, minshall"),
             ("quick_acks = -1", "quick_acks", "a whole number from 0 to 1000"),
             ("keep_alive = { idle = \"0 s\" }", "keep_alive.idle", "at least 1 ms"),

@@ -5,6 +5,7 @@ use super::challenge::Challenges;
 use super::ecn::EcnState;
 use super::fast_open::FastOpen;
 use super::keep_alive::KeepAliveState;
+use super::mtu_probe::MtuProbe;
 use super::nagle::Hold;
 use super::pacing::Pacer;
 use super::part::Part;
@@ -22,6 +23,7 @@ pub(super) struct Extras(Option<Box<Inside>>);
 pub(super) struct Inside {
     pub ecn: Option<EcnState>,
     pub fast_open: Option<Box<FastOpen>>,
+    pub mtu: Option<Box<MtuProbe>>,
     pub pacer: Pacer,
     pub hold: Hold,
     pub urgent: Urgent,
@@ -93,6 +95,12 @@ impl Extras {
     #[inline]
     pub fn marks(&self) -> Option<&Marks> {
         self.0.as_ref()?.marks.as_ref()
+    }
+
+    /// The search for the segment size, where there is one.
+    #[inline]
+    pub fn mtu_mut(&mut self) -> Option<&mut MtuProbe> {
+        self.0.as_mut()?.mtu.as_deref_mut()
     }
 
     /// SND.UP; 0 when nothing is urgent.

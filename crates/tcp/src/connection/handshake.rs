@@ -141,6 +141,7 @@ impl Connection {
         let peer = offered.mss.unwrap_or(536).max(64) as u64;
         let mut mss = peer.min(self.config.mss as u64);
         mss -= self.options_in_each_segment();
+        mss = self.start_mtu_search(mss);
         if mss != self.sender.mss {
             self.sender.mss = mss;
             self.sender.congestion = self.config.build_congestion(mss);

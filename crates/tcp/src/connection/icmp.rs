@@ -11,11 +11,11 @@
 //! sent again in such segments. That is no sign of congestion: window and
 //! timeout stay. Where routers say nothing, `black_hole_detection` halves the
 //! segment size after the second timeout in a row (a black hole in the sense
-//! of RFC 8899 §4.2; Linux's `tcp_mtu_probing = 1`).
-//!
-//! Left out: probing for a larger MTU later (RFC 4821, RFC 8899 §5).
+//! of RFC 8899 §4.2); so does `mtu_probing`, which then looks for the largest
+//! that passes (`mtu_probe.rs`).
 
 use super::{Connection, Due};
+use crate::config::MtuProbing;
 use crate::state::State;
 use anabranch_endpoint::{CloseReason, Endpoint};
 use anabranch_units::Time;
@@ -71,14 +71,19 @@ impl Connection {
         let headers = Packet::IP_HEADER + TcpSegment::HEADER;
         let mss = mtu.max(self.config.min_path_mtu).saturating_sub(headers) as u64;
         self.on_fast_open_too_big(mss);
-        self.shrink_segments(now, mss - self.options_in_each_segment());
+        let mss = mss - self.options_in_each_segment();
+        self.limit_mtu_search(mss);
+        self.shrink_segments(now, mss);
     }
 
     /// After timeouts in a row: smaller segments may pass where larger ones
     /// vanish.
     pub(super) fn suspect_black_hole(&mut self, now: Time) {
         let mss = self.sender.mss;
-        if self.config.black_hole_detection && self.retries >= BLACK_HOLE && mss > SAFE_MSS {
+        let config = &self.config;
+        let looks = config.black_hole_detection || config.mtu_probing != MtuProbing::Off;
+        if looks && self.retries >= BLACK_HOLE && mss > SAFE_MSS {
+            self.lower_mtu_search(mss);
             self.shrink_segments(now, (mss / 2).max(SAFE_MSS));
         }
     }

@@ -20,6 +20,7 @@ mod info;
 mod input;
 pub(crate) mod isn;
 mod keep_alive;
+mod mtu_probe;
 mod nagle;
 mod output;
 mod pacing;

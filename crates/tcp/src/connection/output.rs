@@ -91,6 +91,10 @@ impl Connection {
                     self.note_use(false);
                     return None;
                 }
+                if !small && self.extras.some().is_some() && !self.probe_mtu(now, &mut range) {
+                    self.sender.window_limited = true;
+                    return None;
+                }
                 // The FIN rides on the last segment; it needs no window.
                 if self.closed_by_user && range.end == self.data_end() {
                     range.end += 1;
@@ -219,6 +223,7 @@ impl Connection {
         self.packets_sent += 1;
         if again {
             self.retransmitted_packets += 1;
+            self.on_resent_beside_probe(range.start);
             // Karn: what is timed may now be acknowledged by either copy.
             self.timed = None;
         } else if self.timed.is_none() {

@@ -7,6 +7,7 @@ mod ecn;
 mod fast_open;
 mod hostile;
 mod icmp;
+mod mtu_probe;
 mod pacing;
 mod part;
 mod patience;
