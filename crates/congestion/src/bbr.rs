@@ -17,9 +17,11 @@
 //! from the date and the octets delivered instead of drawn at random, since a
 //! controller draws no random numbers; flows still begin at different phases.
 
+mod aggregation;
 mod filter;
 
 use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample};
+use aggregation::Aggregation;
 use anabranch_units::{Rate, Span, Time};
 use filter::MaxFilter;
 
@@ -44,11 +46,18 @@ pub struct BbrOptions {
     pub rtprop_filter: Span,
     /// `ProbeRTTDuration`; 200 ms.
     pub probe_rtt: Span,
+    /// The window allows for ACKs that come in bursts: of later drafts, and of
+    /// Linux; not in the draft of version 1.
+    pub ack_aggregation: bool,
 }
 
 impl Default for BbrOptions {
     fn default() -> BbrOptions {
-        BbrOptions { rtprop_filter: Span::from_secs(10), probe_rtt: Span::from_millis(200) }
+        BbrOptions {
+            rtprop_filter: Span::from_secs(10),
+            probe_rtt: Span::from_millis(200),
+            ack_aggregation: false,
+        }
     }
 }
 
@@ -108,6 +117,8 @@ struct Model {
     filled_pipe: bool,
     full_bw: f64,
     full_bw_count: u32,
+    /// Where the window allows for bursts of ACKs.
+    aggregation: Option<Box<Aggregation>>,
     /// ProbeBW.
     cycle_index: usize,
     cycle_stamp: Time,
@@ -150,6 +161,7 @@ impl Bbr {
             filled_pipe: false,
             full_bw: 0.0,
             full_bw_count: 0,
+            aggregation: options.ack_aggregation.then(Box::default),
             cycle_index: 0,
             cycle_stamp: Time::ZERO,
             probe_rtt_done_stamp: Time::NEVER,
@@ -352,10 +364,20 @@ impl Model {
         }
     }
 
+    /// Bursts of ACKs, once the pipe is full: before, the window has room.
+    fn update_aggregation(&mut self, news: &News<'_>) {
+        let bandwidth = self.btl_bw.max();
+        if let Some(aggregation) = self.aggregation.as_mut().filter(|_| self.filled_pipe) {
+            let delivered = news.feedback.delivered;
+            aggregation.on_ack(news.now, delivered, bandwidth, self.cwnd, self.round_count);
+        }
+    }
+
     /// §4.2.3.
     fn set_cwnd(&mut self, news: &News<'_>) {
         let delivered = news.feedback.delivered;
-        let target = self.inflight(self.cwnd_gain, news.mss);
+        let extra = self.aggregation.as_ref().map_or(0, |it| it.extra_acked());
+        let target = self.inflight(self.cwnd_gain, news.mss).saturating_add(extra);
         let mut conserving = false;
         if self.recovery != Recovery::No {
             // §4.2.3.4: what was lost left the network.
@@ -441,6 +463,7 @@ impl Controller for Bbr {
         m.update_recovery(feedback, path);
         m.check_cycle_phase(&news);
         m.check_full_pipe(&news);
+        m.update_aggregation(&news);
         m.check_drain(&news);
         m.update_rtprop(&news);
         m.check_probe_rtt(&news);

@@ -191,3 +191,25 @@ fn validation_keeps_the_window_between_responses() {
     let (restarted, kept) = (of(false), of(true));
     assert!(kept < 0.7 * restarted, "{kept} s against {restarted} s");
 }
+
+/// A receiver that acknowledges 64 segments at once, in a path whose
+/// bandwidth-delay product is 17: BBR's window of two such products ends before
+/// the ACK is due, and waits for the receiver's timer, unless it allows for the
+/// burst.
+#[test]
+fn bbr_with_an_allowance_fills_a_link_whose_acks_come_in_bursts() {
+    let goodput = |on: bool| {
+        let text = format!(
+            "duration = \"10 s\"\nhosts = [\"a\", \"b\"]\n[[links]]\nends = [\"a\", \"b\"]\n\
+             rate = \"100 Mbit/s\"\ndelay = \"1 ms\"\nqueue = {{ limit = \"1000 packets\" }}\n\
+             [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n[flows.tcp]\nrecovery = \"rack\"\n\
+             delayed_ack = {{ count = 64, delay = \"40 ms\" }}\n\
+             window = {{ algorithm = \"bbr\", ack_aggregation = {on} }}\n"
+        );
+        let scenario = Scenario::from_toml(&text, "bursts").unwrap();
+        let result = run(&scenario, &RunOptions::default()).unwrap();
+        result.flows[0].bytes as f64 * 8.0 / 10e6
+    };
+    let (without, with) = (goodput(false), goodput(true));
+    assert!(without < 5.0 && with > 80.0, "{without} and {with} Mbit/s");
+}

@@ -62,7 +62,7 @@ pub struct Sender {
     pub echoed: bool,
     /// Octets that the ACK at hand reports as marked, where reports are exact
     /// (RFC 9768).
-    pub marked: Option<u64>,
+    pub marked: Option<u32>,
     /// The highest offset sent when an echo last reduced the window: until it
     /// is acknowledged, neither another echo nor a loss reduces it again.
     pub cwr_point: u64,

@@ -123,6 +123,7 @@ fn every_option_of_a_window_is_read_and_written() {
         ("dctcp", "initial_alpha = 0"),
         ("bbr", r#"rtprop_filter = "5 s""#),
         ("bbr", r#"probe_rtt = "100 ms""#),
+        ("bbr", "ack_aggregation = true"),
     ];
     let of_all = ["reno", "cubic", "highspeed", "westwood", "vegas", "dctcp"]
         .iter()

@@ -76,7 +76,8 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
         }
         Algorithm::Bbr(o) => {
             form.quantity("rtprop_filter", &mut o.rtprop_filter)?;
-            form.quantity("probe_rtt", &mut o.probe_rtt)
+            form.quantity("probe_rtt", &mut o.probe_rtt)?;
+            form.boolean("ack_aggregation", &mut o.ack_aggregation)
         }
         Algorithm::Dctcp(o) => {
             form.probability("g", &mut o.g)?;

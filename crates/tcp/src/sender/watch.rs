@@ -102,7 +102,7 @@ impl Sender {
             delivered: ack.delivered,
             lost,
             marked: match self.marked {
-                Some(octets) => octets,
+                Some(octets) => octets.into(),
                 None if self.echoed => ack.delivered,
                 None => 0,
             },

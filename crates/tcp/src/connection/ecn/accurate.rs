@@ -234,7 +234,7 @@ impl Connection {
         }
         if state.responds && delivered > 0 {
             self.sender.echoed = marks != Marks::default();
-            self.sender.marked = Some(marks.octets);
+            self.sender.marked = Some(marks.octets.min(u32::MAX.into()) as u32);
         }
     }
 

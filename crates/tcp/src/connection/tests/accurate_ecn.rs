@@ -301,7 +301,7 @@ fn octets_are_exact_with_options_and_close_without() {
             // The server has read all; what it counted is what the client heard.
             pair.server.read(u64::MAX);
             if let Some(octets) = pair.client.sender.marked.take() {
-                marked += octets;
+                marked += u64::from(octets);
                 pair.client.sender.marked = Some(0);
             }
             delivered = pair.client.observe().bytes_acked;
