@@ -31,9 +31,9 @@ pub use impairment::{
 pub use link::{DropReason, Link, LinkEvent, LinkWatch};
 pub use pool::{PacketId, PacketPool};
 pub use queue::{
-    CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig,
-    PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig,
-    ThresholdConfig, Waiting,
+    AckFilterConfig, CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig, DrrKey, DualPi2Config,
+    FqCoDelConfig, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit,
+    RedConfig, ThresholdConfig, Waiting,
 };
 pub use regulator::{
     AckBucketConfig, LawConfig, Level, Overflow, REGULATORS, Regulated, Regulator, RegulatorConfig,

@@ -29,6 +29,7 @@ pub mod ipv6;
 pub mod packet;
 pub mod pattern;
 pub mod pcapng;
+pub mod redundancy;
 pub mod sctp;
 pub mod tcp;
 

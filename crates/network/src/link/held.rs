@@ -4,6 +4,7 @@
 use crate::queue::{Item, Losses, Scheduler, Waiting};
 use crate::transmitter::Transmitter;
 use anabranch_units::{Rate, Time};
+use anabranch_wire::Packet;
 
 #[derive(Debug)]
 pub(super) struct Held {
@@ -46,9 +47,9 @@ impl Held {
     }
 
     /// A packet joins. What is dropped for it is in `losses`, perhaps itself.
-    pub(super) fn join(&mut self, now: Time, item: Item) {
+    pub(super) fn join(&mut self, now: Time, item: Item, packet: &Packet) {
         self.waiting.add(item.size);
-        self.scheduler.enqueue(item, &mut self.losses);
+        self.scheduler.enqueue(item, packet, &mut self.losses);
         self.forget_losses(0);
         if self.waiting.packets == 0 {
             self.serve_at = Time::NEVER;

@@ -335,7 +335,7 @@ impl Link {
                     distance: it.distance,
                     extra: it.extra,
                 };
-                held.join(now, item);
+                held.join(now, item, packet);
                 let refused = held.losses.iter().any(|(lost, _)| lost.id == it.id);
                 let serves = held.serve_at <= now;
                 if !refused && let Some(watch) = watch {

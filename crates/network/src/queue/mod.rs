@@ -4,6 +4,7 @@
 //! no packets: the link computes departures at once. The others hold the
 //! packets and are asked for the next one when the transmitter is free.
 
+mod ack_filter;
 mod codel;
 mod droptail;
 mod drr;
@@ -16,6 +17,7 @@ mod priority;
 mod red;
 mod threshold;
 
+pub use ack_filter::{AckFilter, AckFilterConfig};
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelState};
 pub use droptail::DropTail;
 pub use drr::{Drr, DrrConfig, DrrKey};
@@ -31,7 +33,7 @@ pub use threshold::ThresholdConfig;
 use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};
-use anabranch_wire::Ecn;
+use anabranch_wire::{Ecn, Packet};
 
 /// The queue disciplines by name.
 pub const QUEUES: &[Info] = &[
@@ -44,6 +46,7 @@ pub const QUEUES: &[Info] = &[
     dualpi2::INFO,
     priority::INFO,
     drr::INFO,
+    ack_filter::INFO,
 ];
 
 /// Description of a queue.
@@ -70,6 +73,8 @@ pub enum QueueConfig {
     Priority(PriorityConfig),
     /// Deficit round robin.
     Drr(DrrConfig),
+    /// Drop-tail without redundant ACKs.
+    AckFilter(AckFilterConfig),
 }
 
 /// How much may wait in a queue. The packet that is being transmitted does not
@@ -110,7 +115,8 @@ impl QueueConfig {
             | QueueConfig::CoDel(CoDelConfig { limit, .. })
             | QueueConfig::DualPi2(DualPi2Config { limit, .. })
             | QueueConfig::Priority(PriorityConfig { limit, .. })
-            | QueueConfig::Drr(DrrConfig { limit, .. }) => *limit,
+            | QueueConfig::Drr(DrrConfig { limit, .. })
+            | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => *limit,
             QueueConfig::FqCoDel(it) => QueueLimit::Packets(it.limit),
         }
     }
@@ -123,7 +129,8 @@ impl QueueConfig {
             QueueConfig::CoDel(CoDelConfig { limit, .. })
             | QueueConfig::DualPi2(DualPi2Config { limit, .. })
             | QueueConfig::Priority(PriorityConfig { limit, .. })
-            | QueueConfig::Drr(DrrConfig { limit, .. }) => Some(*limit),
+            | QueueConfig::Drr(DrrConfig { limit, .. })
+            | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => Some(*limit),
             QueueConfig::FqCoDel(it) => Some(QueueLimit::Packets(it.limit)),
             _ => None,
         };
@@ -132,7 +139,7 @@ impl QueueConfig {
         }
         match self {
             // Every limit makes sense: zero is a link without a buffer.
-            QueueConfig::DropTail { limit: _ } => Ok(()),
+            QueueConfig::DropTail { limit: _ } | QueueConfig::AckFilter(_) => Ok(()),
             QueueConfig::Threshold(it) => it.validate(),
             QueueConfig::Red(it) => it.validate(),
             QueueConfig::Pie(it) => it.validate(),
@@ -171,6 +178,7 @@ impl QueueConfig {
             QueueConfig::DualPi2(it) => held(Scheduler::DualPi2(DualPi2::new(it))),
             QueueConfig::Priority(it) => held(Scheduler::Priority(Priority::new(it))),
             QueueConfig::Drr(it) => held(Scheduler::Drr(Drr::new(it))),
+            QueueConfig::AckFilter(it) => held(Scheduler::AckFilter(AckFilter::new(it))),
         }
     }
 }
@@ -275,11 +283,12 @@ pub(crate) enum Scheduler {
     DualPi2(DualPi2),
     Priority(Priority),
     Drr(Drr),
+    AckFilter(AckFilter),
 }
 
 impl Scheduler {
     /// A packet joins; what is dropped for it, or it itself, is in `losses`.
-    pub(crate) fn enqueue(&mut self, item: Item, losses: &mut Losses) {
+    pub(crate) fn enqueue(&mut self, item: Item, packet: &Packet, losses: &mut Losses) {
         match self {
             Scheduler::DropTail(it) => it.enqueue(item, losses),
             Scheduler::CoDel(it) => it.enqueue(item, losses),
@@ -287,6 +296,7 @@ impl Scheduler {
             Scheduler::DualPi2(it) => it.enqueue(item, losses),
             Scheduler::Priority(it) => it.enqueue(item, losses),
             Scheduler::Drr(it) => it.enqueue(item, losses),
+            Scheduler::AckFilter(it) => it.enqueue(item, packet, losses),
         }
     }
 
@@ -300,6 +310,7 @@ impl Scheduler {
             Scheduler::DualPi2(it) => it.dequeue(now, losses),
             Scheduler::Priority(it) => it.dequeue(),
             Scheduler::Drr(it) => it.dequeue(),
+            Scheduler::AckFilter(it) => it.dequeue(),
         }
     }
 }

@@ -4,9 +4,9 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_network::{
-    CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig, DrrKey, DualPi2Config,
-    FqCoDelConfig, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit,
-    RedConfig, ThresholdConfig,
+    AckFilterConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig, DrrKey,
+    DualPi2Config, FqCoDelConfig, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig,
+    QueueLimit, RedConfig, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
@@ -72,6 +72,13 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
                 queues: q.integer("queues", 1..=65_536)?.unwrap_or(d.queues),
                 quantum: q.quantity("quantum")?.unwrap_or(d.quantum),
                 weights: read_weights(&q)?.unwrap_or(d.weights),
+            })
+        }
+        "ack-filter" => {
+            let d = AckFilterConfig::default();
+            QueueConfig::AckFilter(AckFilterConfig {
+                limit: limit(&q, "limit", d.limit)?,
+                aggressive: q.boolean("aggressive")?.unwrap_or(d.aggressive),
             })
         }
         _ => return Err(q.error("kind", names())),
@@ -366,6 +373,11 @@ pub(super) fn write(queue: &QueueConfig) -> Value {
                 fields.push(("weights", Value::Array(weights.map(pair).collect())));
             }
             "drr"
+        }
+        QueueConfig::AckFilter(it) => {
+            fields.push(("limit", write_limit(it.limit)));
+            fields.push(("aggressive", it.aggressive.into()));
+            "ack-filter"
         }
     };
     let mut table = Table::new();

@@ -2,7 +2,7 @@
 
 use super::super::tests::{Bench, any_impairment};
 use crate::{
-    CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig,
+    AckFilterConfig, CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig,
     ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch,
     PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule, RedConfig,
     ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
@@ -52,6 +52,7 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
         QueueConfig::DualPi2(DualPi2Config { limit, ..DualPi2Config::default() }),
         QueueConfig::Priority(PriorityConfig { limit, ..PriorityConfig::default() }),
         QueueConfig::Drr(DrrConfig { limit, queues: 4, ..DrrConfig::default() }),
+        QueueConfig::AckFilter(AckFilterConfig { limit, aggressive: true }),
     ]
 }
 

@@ -39,6 +39,7 @@ const LINKS: &[&str] = &[
     "queue = { kind = \"priority\", bands = [[46, 48], [10]] }",
     "queue = { kind = \"priority\", key = \"pure-ack\" }",
     "queue = { kind = \"drr\", key = \"dscp\", quantum = \"3000 B\", weights = [[46, 4], [10, 2]] }",
+    "queue = { kind = \"ack-filter\", aggressive = true, limit = \"60 packets\" }",
     "token_bucket = { rate = \"4 Mbit/s\", burst = \"20 kB\", peak = \"8 Mbit/s\" }",
     "impairments = [{ kind = \"reorder-distance\", probability = 0.02, distance = 5 }]",
     "impairments = [{ kind = \"jitter\", mean = \"5 ms\", deviation = \"2 ms\", law = \"pareto\", correlation = 0.25, keep_order = true }]",
