@@ -12,6 +12,7 @@ pub mod build;
 mod capture;
 mod catalogue;
 mod endpoints;
+mod changes;
 pub mod error;
 mod fields;
 mod graph;

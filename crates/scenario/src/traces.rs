@@ -1,10 +1,11 @@
-//! Traces of delivery opportunities in files of their own: `trace = { file =
-//! "cell.trace" }` of a link is read when the scenario is, and stands in it as
-//! `trace = { millis = [...] }` from then on, so that what is resolved needs no
-//! other file. A relative path starts at the folder of the scenario.
+//! What links read from files of their own: `trace = { file = "cell.trace" }`,
+//! and rates, delays and outages from tables (see [`crate::changes`]). A file is
+//! read when the scenario is; its contents stand in the scenario from then on, so
+//! that what is resolved needs no other file. A relative path starts at the folder
+//! of the scenario.
 
-use crate::InputError;
 use crate::schema::{LARGEST_FILE, load};
+use crate::{InputError, changes};
 use anabranch_network::TraceConfig;
 use std::path::Path;
 use toml::{Table, Value};
@@ -26,27 +27,59 @@ pub(crate) fn inline(scenario: &mut Table, file: &str) -> Result<(), InputError>
 }
 
 fn inline_direction(direction: &mut Table, folder: &Path, path: &str) -> Result<(), InputError> {
-    let Some(trace) = direction.get_mut("trace").and_then(Value::as_table_mut) else {
-        return Ok(());
-    };
-    let Some(name) = trace.get("file") else { return Ok(()) };
+    if let Some(trace) = direction.get_mut("trace").and_then(Value::as_table_mut) {
+        inline_file(trace, "millis", folder, &format!("{path}.trace"), read_trace)?;
+    }
+    for (field, column, list) in [("schedule", "rate", "steps"), ("delays", "delay", "steps")] {
+        if let Some(table) = direction.get_mut(field).and_then(Value::as_table_mut) {
+            let read = |text: &str| changes::read(text, column, column);
+            inline_file(table, list, folder, &format!("{path}.{field}"), read)?;
+        }
+    }
+    let impairments = direction.get_mut("impairments").and_then(Value::as_array_mut);
+    for (i, impairment) in impairments.into_iter().flatten().enumerate() {
+        if let Some(table) = impairment.as_table_mut()
+            && table.get("kind").and_then(Value::as_str) == Some("outage")
+        {
+            let read = |text: &str| changes::read(text, "outage", "for");
+            let path = format!("{path}.impairments[{i}]");
+            inline_file(table, "intervals", folder, &path, read)?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces `file` of `table` by the field `list`, which `read` makes of the
+/// file's text or else says what is wrong.
+fn inline_file(
+    table: &mut Table,
+    list: &str,
+    folder: &Path,
+    path: &str,
+    read: impl FnOnce(&str) -> Result<Value, String>,
+) -> Result<(), InputError> {
+    let Some(name) = table.get("file") else { return Ok(()) };
     let refused = |allowed: String| {
         let shown = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
-        InputError::field(format!("{path}.trace.file"), shown, allowed)
+        InputError::field(format!("{path}.file"), shown, allowed)
     };
     let given = name.as_str().ok_or_else(|| refused("the name of a file, in quotes".into()))?;
-    if trace.contains_key("millis") {
-        return Err(refused("either `file` or `millis`".into()));
+    if table.contains_key(list) {
+        return Err(refused(format!("either `file` or `{list}`")));
     }
     let text = load(&folder.join(given)).map_err(|e| {
-        refused(format!("a trace file of at most {} MiB; {}", LARGEST_FILE >> 20, e.allowed))
+        refused(format!("a file of at most {} MiB; {}", LARGEST_FILE >> 20, e.allowed))
     })?;
-    let read = TraceConfig::parse(&text)
-        .map_err(|e| refused(format!("{}; it has {}", e.allowed, e.value)))?;
-    let millis = read.millis.iter().map(|ms| Value::Integer(i64::from(*ms))).collect();
-    trace.remove("file");
-    trace.insert("millis".into(), Value::Array(millis));
+    let value = read(&text).map_err(refused)?;
+    table.remove("file");
+    table.insert(list.into(), value);
     Ok(())
+}
+
+fn read_trace(text: &str) -> Result<Value, String> {
+    let read =
+        TraceConfig::parse(text).map_err(|e| format!("{}; it has {}", e.allowed, e.value))?;
+    Ok(Value::Array(read.millis.iter().map(|ms| Value::Integer(i64::from(*ms))).collect()))
 }
 
 #[cfg(test)]

@@ -58,7 +58,8 @@ impl Packet {
     }
 }
 
-/// All options but SACK are alike, of timestamps that there are any.
+/// All options but SACK blocks are alike, of timestamps that there are any. The
+/// DSS of Multipath TCP is kept in the room of SACK blocks.
 fn have_like_options(new: &TcpOptions, old: &TcpOptions) -> bool {
     let TcpOptions { mss, window_scale, sack_permitted, timestamps, sack: _, acc_ecn, rare } = new;
     *mss == old.mss
@@ -67,6 +68,7 @@ fn have_like_options(new: &TcpOptions, old: &TcpOptions) -> bool {
         && timestamps.is_some() == old.timestamps.is_some()
         && *acc_ecn == old.acc_ecn
         && *rare == old.rare
+        && new.dss() == old.dss()
 }
 
 /// The first block is a D-SACK (RFC 2883 §4): acknowledged already, or within
@@ -97,6 +99,7 @@ fn covers_blocks(new: &TcpSegment, old: &TcpSegment) -> bool {
 mod tests {
     use super::*;
     use crate::packet::{Addr, Payload};
+    use crate::tcp::options::mptcp::{DataNumber, Dss};
     use crate::tcp::{SackBlock, TcpFlags, Timestamps};
     use AckRelation::{Repeats, Supersedes, Unrelated};
     use anabranch_units::Serial32;
@@ -178,6 +181,19 @@ mod tests {
         // One is missing, or only in part there.
         assert_eq!(new(3000, &[]).ack_relation(&two), Unrelated);
         assert_eq!(new(3000, &[(4500, 6000)]).ack_relation(&two), Unrelated);
+    }
+
+    #[test]
+    fn acknowledgments_of_multipath_data_are_news() {
+        let mptcp = |number, data| {
+            ack(number, |s| {
+                let data_ack = Some(DataNumber::Long(data));
+                assert!(s.options.set_dss(&Dss { data_ack, ..Dss::default() }));
+            })
+        };
+        assert_eq!(mptcp(2000, 9000).ack_relation(&mptcp(1000, 8000)), Unrelated);
+        assert_eq!(mptcp(2000, 8000).ack_relation(&mptcp(1000, 8000)), Supersedes);
+        assert_eq!(ack(2000, plain).ack_relation(&mptcp(1000, 8000)), Unrelated);
     }
 
     #[test]
