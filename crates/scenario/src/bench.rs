@@ -23,7 +23,7 @@ pub struct Workload {
 }
 
 /// All workloads.
-pub const WORKLOADS: [Workload; 7] = [
+pub const WORKLOADS: [Workload; 8] = [
     Workload { name: "long-flow", summary: "one bulk flow over 1 Gbit/s, 12 ms one way, 30 s" },
     Workload {
         name: "dumbbell-100",
@@ -32,6 +32,10 @@ pub const WORKLOADS: [Workload; 7] = [
     Workload {
         name: "fat-tree",
         summary: "128 hosts in a fat-tree, k = 8, 10 Gbit/s, 1 us a hop; a permutation of bulk flows, 20 ms",
+    },
+    Workload {
+        name: "ack-regulator",
+        summary: "dumbbell-100 with Reno for 10 s: plain routers, then a regulator of each law at the bottleneck",
     },
     Workload {
         name: "replications",
@@ -76,7 +80,8 @@ pub fn measure(workload: &str) -> Result<Vec<Measurement>, InputError> {
 }
 
 /// As [`measure`], of another size: simulated seconds of `long-flow`,
-/// `dumbbell-100`, `sctp-bulk` and `sctp-multihomed`, simulated milliseconds of `fat-tree`, transfers of
+/// `dumbbell-100`, `ack-regulator`, `sctp-bulk` and `sctp-multihomed`, simulated
+/// milliseconds of `fat-tree`, transfers of
 /// `replications`, connections of `idle-flows`.
 pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement>, InputError> {
     let in_unit = |unit| size.map(|n| format!("{n} {unit}"));
@@ -95,6 +100,7 @@ pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement
             vec![one_run("sctp-multihomed", "", &workloads::sctp_multihomed(), in_unit("s"))?]
         }
         "fat-tree" => vec![one_run("fat-tree", "", &workloads::fat_tree(), in_unit("ms"))?],
+        "ack-regulator" => regulators(size.unwrap_or(10))?,
         "replications" => vec![replications(size.unwrap_or(200).into())?],
         "idle-flows" => vec![idle::measure(size.unwrap_or(100_000) as usize)?],
         _ => {
@@ -120,6 +126,28 @@ fn one_run(
     let goodput = bytes as f64 * 8.0 / result.run.end_s;
     let extra = vec![("goodput_bps", goodput), ("events", result.run.events as f64)];
     Ok(watch.measurement(workload, variant, result.run.end_s, result.run.packet_hops, extra))
+}
+
+/// What a hop costs with regulators in the path, beside plain routers. The plain
+/// run is measured before and after, so that a machine that slows down is seen.
+fn regulators(seconds: u32) -> Result<Vec<Measurement>, InputError> {
+    let measured = |variant, bottleneck: &str| {
+        let text = workloads::dumbbell_with("reno", bottleneck);
+        one_run("ack-regulator", variant, &text, Some(format!("{seconds} s")))
+    };
+    let mut list = vec![
+        measured("plain", "")?,
+        measured("threshold-linear", "regulator = { law = \"threshold-linear\" }\n")?,
+        measured("ack-bucket", "regulator = { law = \"ack-bucket\" }\n")?,
+        measured("plain-again", "")?,
+    ];
+    let cost = |m: &Measurement| m.cpu_s / m.packet_hops as f64;
+    let plain = (cost(&list[0]) + cost(&list[3])) / 2.0;
+    for m in &mut list {
+        let ratio = cost(m) / plain;
+        m.extra.push(("cost_per_hop_to_plain", ratio));
+    }
+    Ok(list)
 }
 
 /// Transfers one after the other on one core, each with its own draws.
@@ -153,6 +181,7 @@ mod tests {
             workloads::long_flow(),
             workloads::dumbbell("reno"),
             workloads::dumbbell("cubic"),
+            workloads::dumbbell_with("reno", "regulator = { law = \"ack-bucket\" }\n"),
             workloads::lossy_transfer(),
             workloads::fat_tree(),
             workloads::sctp_bulk(),
@@ -173,6 +202,15 @@ mod tests {
             m.extra.iter().any(|(name, n)| *name == "bytes_per_connection" && *n >= 0.0),
             "{m:?}"
         );
+    }
+
+    #[test]
+    fn regulators_are_compared_with_plain_routers() {
+        let list = regulators(1).unwrap();
+        let names: Vec<_> = list.iter().map(|m| m.variant).collect();
+        assert_eq!(names, ["plain", "threshold-linear", "ack-bucket", "plain-again"]);
+        assert_eq!(list[0].packet_hops, list[3].packet_hops);
+        assert!(list.iter().all(|m| m.extra.last().is_some_and(|it| it.1 > 0.0)), "{list:?}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What a scenario may say, but hardly means: said once, before the run.
 
-use crate::Scenario;
 use crate::graph::Graph;
-use crate::schema::{Direction, FlowSpec, Protocol, Workload};
+use crate::schema::{Direction, FlowSpec, LinkSpec, Protocol, Workload};
+use crate::{Scenario, multihoming};
 use anabranch_units::Span;
 use std::fmt;
 
@@ -43,9 +43,8 @@ struct Regulated<'a> {
 /// Regulators without ACKs to hold, and such as hold them for longer than a
 /// flow waits before it sends again.
 fn regulators(scenario: &Scenario) -> Vec<Warning> {
-    let regulated = |link: &crate::schema::LinkSpec| {
-        link.forward.regulator.is_some() || link.reverse.regulator.is_some()
-    };
+    let regulated =
+        |link: &LinkSpec| link.forward.regulator.is_some() || link.reverse.regulator.is_some();
     if !scenario.links.iter().any(regulated) {
         return Vec::new();
     }
@@ -71,14 +70,16 @@ fn regulators(scenario: &Scenario) -> Vec<Warning> {
         if !list.iter().any(open) {
             break;
         }
-        let [near, far] = [&flow.from, &flow.to].map(|name| node(name));
-        let hops = [graph.hops_from(near), graph.hops_from(far)];
-        for (from, to, sends) in [(0, 1, flow.sends()), (1, 0, flow.answers())] {
-            let ends = [near, far];
-            for it in list.iter_mut().filter(|_| sends) {
-                let (before, after) = (hops[from][it.from], hops[to][it.to]);
-                let whole = hops[from][ends[to]];
-                if before == u32::MAX || after == u32::MAX || before + 1 + after != whole {
+        let ends = multihoming::ends(&graph, flow, "").expect("checked when it was read");
+        let forth = ends.from_client.iter().map(|(to, from)| (*from, *to));
+        let back = ends.from_server.iter().map(|(to, from)| (*from, *to));
+        let forth = forth.filter(|_| flow.sends());
+        for (from, to) in forth.chain(back.filter(|_| flow.answers())) {
+            let hops = [graph.hops_from(from), graph.hops_from(to)];
+            for it in &mut list {
+                let (before, after) = (hops[0][it.from], hops[1][it.to]);
+                let known = before != u32::MAX && after != u32::MAX;
+                if !known || before + 1 + after != hops[0][to] {
                     continue;
                 }
                 it.crossed = true;

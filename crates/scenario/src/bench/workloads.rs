@@ -52,6 +52,11 @@ pub(super) fn sctp_multihomed() -> String {
 /// times 2 (1 + 20 + 1) ms are 3667 packets of 1500 B; 20 ms and the access
 /// links of one side each way leave 3333 for the bottleneck itself.
 pub(super) fn dumbbell(window: &str) -> String {
+    dumbbell_with(window, "")
+}
+
+/// The same with further fields of the bottleneck.
+pub(super) fn dumbbell_with(window: &str, bottleneck: &str) -> String {
     let mut hosts = Vec::new();
     let (mut links, mut flows) = (String::new(), String::new());
     for i in 0..100 {
@@ -70,7 +75,7 @@ pub(super) fn dumbbell(window: &str) -> String {
     format!(
         "name = \"dumbbell-100\"\nduration = \"20 s\"\nhosts = [{}]\nrouters = [\"left\", \"right\"]\n\
          [[links]]\nends = [\"left\", \"right\"]\nrate = \"1 Gbit/s\"\ndelay = \"20 ms\"\n\
-         queue = {{ limit = \"3333 packets\" }}\n{links}{flows}",
+         queue = {{ limit = \"3333 packets\" }}\n{bottleneck}{links}{flows}",
         hosts.join(", ")
     )
 }
