@@ -226,6 +226,38 @@ fn a_bucket_stays_shut_while_the_queue_is_deep_and_through_an_outage() {
 }
 
 #[test]
+fn a_bucket_follows_what_a_channel_grants() {
+    let link = LinkConfig {
+        transmitter: TransmitterConfig::Explicit,
+        ..LinkConfig::new(Rate::mbit(12), MS(1))
+    };
+    let mut it = Bench::over(link, bucket());
+    it.forward.grant(at(1500), Rate::mbit(3));
+    // One packet for each ACK, whose transmission takes so many ms.
+    for (start, transmission) in [(0, 1.0), (2000, 4.0)] {
+        for i in 0..100 {
+            it.data(at(start + 10 * i), 1);
+            it.ack(at(start + 10 * i));
+        }
+        let mut now = at(start + 1000);
+        it.data(now, 1);
+        let mut dates = Vec::new();
+        for _ in 0..3 {
+            dates.extend(it.ack(now).1.iter().map(|_| now));
+        }
+        while dates.len() < 3 {
+            now = it.regulator.next_event();
+            it.data(now, 1);
+            dates.extend(it.poll(now).iter().map(|_| now));
+        }
+        for pair in dates.windows(2) {
+            let gap = (pair[1] - pair[0]).as_secs_f64() * 1e3;
+            assert!((gap - transmission * 16.0 / 17.0).abs() < 0.01, "{gap} ms");
+        }
+    }
+}
+
+#[test]
 fn an_outage_without_end_asks_for_no_more_looks() {
     let steps = vec![(Span::ZERO, 12_000_000), (MS(10), 0)];
     let transmitter = TransmitterConfig::Schedule(RateSchedule { steps, period: None });
