@@ -24,7 +24,7 @@ from anabranch.files import replacing, write_text
 T = TypeVar("T")
 R = TypeVar("R")
 
-FORMAT = 1
+FORMAT = 2
 """Raised when the layout of the files changes."""
 
 
@@ -96,9 +96,19 @@ def in_order(
     return [results[index] for index in range(len(arguments))]
 
 
+def _facts(result: RunResult) -> dict[str, Any]:
+    """All of a result but its series."""
+    names = ("flows", "links", "regulators", "run")
+    return {name: getattr(result, name) for name in names}
+
+
+def _result(facts: dict[str, Any], series: dict[str, dict[str, Any]]) -> RunResult:
+    return RunResult(facts["flows"], series, facts["links"], facts["run"], facts["regulators"])
+
+
 def store_rows(path: Path, results: Sequence[RunResult]) -> None:
     """Writes the flows, links and facts of a batch as JSON, atomically."""
-    rows = [{"flows": r.flows, "links": r.links, "run": r.run} for r in results]
+    rows = [_facts(result) for result in results]
     write_text(path, json.dumps(rows, default=lambda number: number.item()))
 
 
@@ -106,7 +116,7 @@ def load_rows(path: Path) -> list[RunResult] | None:
     """Reads a stored batch; `None` when there is none that can be read."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        return [RunResult(row["flows"], {}, row["links"], row["run"]) for row in rows]
+        return [_result(row, {}) for row in rows]
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -119,7 +129,7 @@ def store(path: Path, result: RunResult) -> None:
         for column, values in columns.items():
             arrays[f"a{len(names)}"] = values
             names.append([name, column])
-    facts = {"flows": result.flows, "links": result.links, "run": result.run, "names": names}
+    facts = {**_facts(result), "names": names}
     arrays["facts"] = np.array(json.dumps(facts, default=lambda number: number.item()))
     with replacing(path) as temporary, temporary.open("wb") as handle:
         np.savez_compressed(handle, **arrays)
@@ -135,6 +145,6 @@ def load(path: Path) -> RunResult | None:
             series: dict[str, dict[str, Any]] = {}
             for index, (name, column) in enumerate(facts["names"]):
                 series.setdefault(name, {})[column] = archive[f"a{index}"]
-            return RunResult(facts["flows"], series, facts["links"], facts["run"])
+            return _result(facts, series)
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
         return None
