@@ -15,7 +15,7 @@ satellite until its elevation falls to 40 degrees, that is to
     psi_max = acos(R cos(40 deg) / (R + h)) - 40 deg,
 
 and is then handed over to the next one, 360/44 degrees behind, during an outage of
-150 ms. The rate is 50 Mbit/s at the zenith and follows Shannon's law with a signal
+150 ms. The rate is 10 Mbit/s at the zenith and follows Shannon's law with a signal
 ratio of 10 dB there that falls with the square of the distance. The table begins
 at a zenith and ends before the next: it repeats.
 """
@@ -26,7 +26,7 @@ R, H, MU, C = 6371e3, 550e3, 3.986004418e14, 299_792_458.0
 SATELLITES = 44
 LOWEST = radians(40)
 STEP_S = 5
-ZENITH_RATE, ZENITH_RATIO = 50e6, 10.0
+ZENITH_RATE, ZENITH_RATIO = 10e6, 10.0
 
 ORBIT = R + H
 SPEED = sqrt(MU / ORBIT**3)
