@@ -270,6 +270,9 @@ impl Fabric {
             DropReason::Checksum => self.drops.checksum += 1,
             _ => self.drops.no_route += 1,
         }
+        if let Some(hosts) = &mut self.hosts {
+            hosts.on_dropped(self.now, node, reason, self.pool.packet(id));
+        }
         if self.observers.packets() {
             let kind = PacketEventKind::Dropped(reason);
             let event = PacketEvent { kind, place: Place::Node(node), flow: None };

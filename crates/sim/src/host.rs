@@ -20,7 +20,7 @@ mod backpressure;
 mod processor;
 
 use crate::events::EventQueue;
-use anabranch_network::{LinkEvent, LinkId, NodeId};
+use anabranch_network::{DropReason, LinkEvent, LinkId, NodeId};
 use anabranch_units::{Bytes, Span, Time};
 use anabranch_wire::Packet;
 use backpressure::Backpressure;
@@ -172,6 +172,26 @@ impl Hosts {
         }
     }
 
+    /// A node dropped a packet.
+    #[cold]
+    pub(crate) fn on_dropped(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        reason: DropReason,
+        packet: &Packet,
+    ) {
+        let number = self.of_node[node.0 as usize];
+        let Some(system) = self.systems.get(number as usize) else { return };
+        // One of its own, for which it has no link.
+        if let Some(it) = self.backpressure.as_mut().filter(|_| system.is_limited)
+            && packet.src.0 == node.0
+        {
+            it.on_link(now, number, LinkEvent::Dropped(reason), packet, true);
+            self.set_due(number);
+        }
+    }
+
     /// The date of [`Hosts::due`] has come.
     pub(crate) fn next_task(&mut self, now: Time) -> HostTask {
         let Some((_, number)) = self.due.peek() else { return HostTask::Nothing };
@@ -193,5 +213,75 @@ impl Hosts {
         let busy = self.systems[number as usize].processor.due();
         let held = self.backpressure.as_ref().map_or(Time::NEVER, |it| it.due(number));
         self.due.set(number, busy.min(held));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_wire::{Addr, Body, Payload};
+
+    const HOST: NodeId = NodeId(0);
+    const PEER: NodeId = NodeId(1);
+
+    /// Endpoint 0 at a host that lets 100 octets wait, endpoint 1 at a plain
+    /// one; link 0 leaves the first.
+    fn hosts() -> Box<Hosts> {
+        let config = HostConfig { backpressure: Some(Bytes(100)), ..HostConfig::default() };
+        let (owners, bound) = ([HOST, PEER], [(HOST, 0), (PEER, 0)]);
+        let starts = [HOST, PEER];
+        let hosts = Hosts::new(
+            &[(HOST, config)],
+            owners.into_iter(),
+            starts.into_iter(),
+            bound.into_iter(),
+        );
+        hosts.expect("one host is special")
+    }
+
+    fn packet(len: u32) -> Packet {
+        let body = Body::Other { protocol: 17, payload: Payload::virtual_of(len) };
+        Packet::new(Addr(HOST.0), Addr(PEER.0), body)
+    }
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    #[test]
+    fn an_endpoint_is_polled_again_when_enough_has_begun_to_leave() {
+        let mut it = hosts();
+        let link = LinkId(0);
+        for (us, starts) in [(0, 0), (0, 10), (0, 20)] {
+            assert!(it.may_poll(at(us), 0), "to begin at {starts} us");
+            assert!(it.send(at(us), HOST, packet(60)).is_some());
+            let event = LinkEvent::Enqueued { starts: at(starts), departs: at(starts + 10) };
+            it.on_link(at(us), link, event, &packet(60), true);
+        }
+        // 80 octets each; the first is on the line.
+        assert!(!it.may_poll(at(0), 0) && it.is_held(0));
+        assert!(it.may_poll(at(0), 1));
+        assert_eq!(it.due(), at(10));
+        assert!(matches!(it.next_task(at(10)), HostTask::Poll(0)));
+        assert!(it.may_poll(at(10), 0) && !it.is_held(0));
+        // The date of the last start was set while somebody waited for it.
+        assert!(matches!(it.next_task(at(20)), HostTask::Nothing));
+        assert_eq!(it.due(), Time::NEVER);
+    }
+
+    #[test]
+    fn what_never_reaches_a_link_does_not_wait() {
+        let mut it = hosts();
+        for _ in 0..2 {
+            it.send(at(0), HOST, packet(60));
+        }
+        assert!(!it.may_poll(at(0), 0));
+        it.on_dropped(at(5), HOST, DropReason::NoRoute, &packet(60));
+        assert_eq!(it.due(), at(5));
+        assert!(matches!(it.next_task(at(5)), HostTask::Poll(0)));
+        // Of another host: not its own.
+        it.on_dropped(at(5), PEER, DropReason::NoEndpoint, &packet(60));
+        it.send(at(5), HOST, packet(60));
+        assert!(!it.may_poll(at(5), 0));
     }
 }
