@@ -16,6 +16,9 @@ const ASSUMED: [(&str, &str, &str); 1] = [
     ("nplab", "net.ipv4.tcp_rmem", "4096 87380 4000000"),
 ];
 
+/// Symbols that scripts leave to who runs them.
+const DEFINED: [(&str, &str); 1] = [("CODE", "host_unreachable")];
+
 /// A script and what came of it.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -33,6 +36,9 @@ pub fn run_suites(scripts: &[Listed]) -> Vec<Row> {
         let assumed = ASSUMED.iter().filter(|(suite, ..)| *suite == listed.suite);
         drill.settings.configure =
             assumed.map(|(_, name, value)| ((*name).into(), (*value).into())).collect();
+        for (name, value) in DEFINED {
+            drill.definitions.insert(name.into(), value.into());
+        }
         let path = &listed.path;
         let report = match std::fs::read(&listed.file) {
             Ok(octets) => {

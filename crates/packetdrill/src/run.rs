@@ -9,7 +9,7 @@ use crate::code::{self, Names};
 use crate::constants;
 use crate::report::{Failure, Report, Traced, Verdict, seconds};
 use crate::script::{Action, Call, Event, Field, PacketBody, PacketSpec, Script, TcpOptionSpec};
-use crate::script::{OptionsSpec, Value};
+use crate::script::{OptionsSpec, TcpSpec, Value};
 use crate::shell;
 use crate::stack::{Configured, Outcome, Returned, Stack};
 use anabranch_units::{Span, Time};
@@ -232,12 +232,8 @@ impl<S: Stack> Runner<'_, S> {
     /// Takes what the stack sends, and what calls return.
     fn settle(&mut self) {
         for _ in 0..MOST_AT_ONCE {
-            let packet = self.stack.poll_transmit(self.now);
-            let sent = packet.is_some();
-            if let Some(packet) = packet.filter(|_| self.link_up) {
-                self.note(false, &packet);
-                self.outbox.push_back(Sent { time: self.now, packet });
-            }
+            // The user first, so that what is read and written is in the
+            // packets that follow.
             let waits = self.pending.as_ref().is_some_and(|it| it.returned.is_none());
             let returned = match waits {
                 true => self.stack.retry(self.now),
@@ -250,6 +246,12 @@ impl<S: Stack> Runner<'_, S> {
                 }
                 _ => false,
             };
+            let packet = self.stack.poll_transmit(self.now);
+            let sent = packet.is_some();
+            if let Some(packet) = packet.filter(|_| self.link_up) {
+                self.note(false, &packet);
+                self.outbox.push_back(Sent { time: self.now, packet });
+            }
             if !sent && !moved {
                 return;
             }
@@ -289,6 +291,7 @@ impl<S: Stack> Runner<'_, S> {
     fn inject(&mut self, event: &Event, spec: &PacketSpec) -> Run {
         self.refuse_unsupported(spec)?;
         if let PacketBody::Tcp(tcp) = &spec.body {
+            self.learn_cookies(tcp);
             self.mapping.on_inbound(tcp, spec.ports, !self.listeners.is_empty());
         }
         let packet = match packets::inbound(spec, &self.mapping) {
@@ -299,6 +302,19 @@ impl<S: Stack> Runner<'_, S> {
         self.stack.handle_input(self.now, &packet);
         self.settle();
         Ok(())
+    }
+
+    /// Cookies that the script names before the stack has given one.
+    fn learn_cookies(&mut self, spec: &TcpSpec) {
+        let OptionsSpec::List(list) = &spec.options else { return };
+        for option in list {
+            if let Some(word) = mapping::cookie_word(option)
+                && !self.mapping.cookies.contains_key(word)
+                && let Some(cookie) = self.stack.fast_open_cookie(self.now)
+            {
+                self.mapping.cookies.insert(word.to_owned(), cookie);
+            }
+        }
     }
 
     /// What no stack here can be drilled with yet.
@@ -390,6 +406,12 @@ impl<S: Stack> Runner<'_, S> {
             false => window.latest().saturating_add(PATIENCE).max(self.now),
         };
         loop {
+            // A connect makes its connection the one under test: what others
+            // sent before goes unnoticed.
+            let opens = |sent: &Sent| self.mapping.is_opened_by(&sent.packet);
+            if let Some(at) = self.outbox.iter().position(opens) {
+                self.outbox.drain(..at);
+            }
             while let Some(sent) = self.outbox.pop_front() {
                 let Body::Tcp(segment) = &sent.packet.body else { return Some(sent) };
                 if self.mapping.is_under_test(segment) {

@@ -139,6 +139,12 @@ pub trait Stack {
     /// When to call [`handle_timeout`](Self::handle_timeout).
     fn poll_timeout(&self) -> Time;
 
+    /// The Fast Open cookie that the stack takes from [`REMOTE`], where a script
+    /// names one that is not defined.
+    fn fast_open_cookie(&mut self, _now: Time) -> Option<Vec<u8>> {
+        None
+    }
+
     /// What code may ask of the connection that sends with the key `flow`
     /// (`tcpi_...`).
     fn info(&self, now: Time, flow: FlowKey, names: &mut Names);

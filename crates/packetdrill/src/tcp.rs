@@ -9,11 +9,14 @@ pub use settings::Profile;
 
 use crate::code::Names;
 use crate::script::Call;
-use crate::stack::{Configured, LOCAL, Outcome, Returned, Stack};
+use crate::stack::{Configured, LOCAL, Outcome, PORT, REMOTE, Returned, Stack};
 use anabranch_endpoint::Seed;
 use anabranch_socket::Sockets;
-use anabranch_units::Time;
-use anabranch_wire::{FlowKey, Packet};
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::{
+    Body, FastOpenCookie, FastOpenOption, FlowKey, Packet, Payload, TcpFlags, TcpOptions,
+    TcpSegment,
+};
 
 /// A host with TCP sockets.
 #[derive(Debug)]
@@ -99,6 +102,30 @@ impl Stack for TcpStack {
     fn poll_timeout(&self) -> Time {
         let deadline = self.pending.as_ref().map_or(Time::NEVER, |it| it.deadline);
         self.sockets.poll_timeout().min(deadline)
+    }
+
+    /// Asks for it as a client would: a SYN from a port that no script uses.
+    fn fast_open_cookie(&mut self, now: Time) -> Option<Vec<u8>> {
+        let segment = |flags, seq| TcpSegment {
+            src_port: 1,
+            dst_port: PORT,
+            seq: Serial32(seq),
+            ack: Serial32(0),
+            flags,
+            window: 0,
+            urgent: 0,
+            options: TcpOptions::default(),
+            payload: Payload::EMPTY,
+        };
+        let packet = |segment| Packet::new(REMOTE, LOCAL, Body::Tcp(segment));
+        let mut syn = segment(TcpFlags::SYN, 0);
+        let (cookie, experimental) = (FastOpenCookie::REQUEST, false);
+        syn.options.rare_mut().fast_open = Some(FastOpenOption { cookie, experimental });
+        self.sockets.handle_input(now, &packet(syn));
+        let answer = std::iter::from_fn(|| self.sockets.poll_transmit(now)).last();
+        self.sockets.handle_input(now, &packet(segment(TcpFlags::RST, 1)));
+        let Body::Tcp(answer) = answer?.body else { return None };
+        Some(answer.options.fast_open()?.cookie.octets().to_vec())
     }
 
     fn info(&self, now: Time, flow: FlowKey, names: &mut Names) {

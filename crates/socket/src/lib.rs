@@ -42,5 +42,5 @@ mod stream;
 
 pub use errno::Errno;
 pub use options::{Name, Options};
-pub use sockets::{Fd, Settings, Shutdown, Sockets};
+pub use sockets::{FastOpen, Fd, Settings, Shutdown, Sockets};
 pub use stream::{Data, Readiness, SendFlags, TcpInfo};

@@ -40,6 +40,12 @@ pub enum Name {
     NotSentLowWater,
     /// `TCP_QUICKACK`.
     QuickAck,
+    /// `TCP_FASTOPEN`: how many connections of a listener may be open before
+    /// their handshake is over (RFC 7413 §5.1).
+    FastOpen,
+    /// `TCP_FASTOPEN_CONNECT`: a connect waits for the first write, where there
+    /// is a cookie.
+    FastOpenConnect,
     /// `IP_TOS`: the octet of DSCP and ECN.
     TypeOfService,
     /// `IP_MTU_DISCOVER`: 0 for no path MTU discovery.
@@ -63,6 +69,8 @@ pub struct Options {
     pub(crate) user_timeout: Option<Span>,
     pub(crate) low_water: u64,
     pub(crate) quick_ack: Option<bool>,
+    pub(crate) fast_open: Option<u32>,
+    pub(crate) fast_open_connect: bool,
     pub(crate) tos: u8,
     pub(crate) mtu_discovery: bool,
 }
@@ -84,6 +92,8 @@ impl Options {
             user_timeout: None,
             low_water: u64::MAX,
             quick_ack: None,
+            fast_open: None,
+            fast_open_connect: false,
             tos: 0,
             mtu_discovery: true,
         }
@@ -133,6 +143,11 @@ impl Options {
             }
             Name::NotSentLowWater => self.low_water = within(u32::MAX as i64)? as u64,
             Name::QuickAck => self.quick_ack = Some(on),
+            Name::FastOpen => self.fast_open = Some(within(i32::MAX as i64)?),
+            Name::FastOpenConnect => match value {
+                0 | 1 => self.fast_open_connect = on,
+                _ => return Err(Errno::EINVAL),
+            },
             Name::TypeOfService => self.tos = within(255)? as u8,
             Name::MtuDiscover => self.mtu_discovery = on,
         }
@@ -159,6 +174,8 @@ impl Options {
             Name::UserTimeout => self.user_timeout.map_or(0, |t| t.as_millis() as i64),
             Name::NotSentLowWater => self.low_water.min(u32::MAX as u64) as i64,
             Name::QuickAck => self.quick_ack.unwrap_or(true) as i64,
+            Name::FastOpen => self.fast_open.unwrap_or(0) as i64,
+            Name::FastOpenConnect => self.fast_open_connect as i64,
             Name::TypeOfService => self.tos as i64,
             Name::MtuDiscover => self.mtu_discovery as i64,
         }

@@ -4,9 +4,9 @@
 use crate::errno::Errno;
 use crate::options::{Name, Options};
 use crate::stream::{Data, Readiness, SendFlags, Stream, TcpInfo};
-use anabranch_endpoint::{ByteStream, Endpoint, Generator, Seed};
-use anabranch_tcp::{Backlog, Config, Connection, Listener};
-use anabranch_units::{Serial32, Time};
+use anabranch_endpoint::{ByteStream, Endpoint, Generator, PeerMemory, Seed};
+use anabranch_tcp::{Backlog, Config, Connection, FastOpenOptions, FastOpenServer, Listener};
+use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Addr, Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -34,7 +34,23 @@ pub struct Settings {
     pub backlog: Backlog,
     /// The send buffer of a new socket, octets.
     pub send_buffer: u64,
+    /// Fast Open (`net.ipv4.tcp_fastopen`).
+    pub fast_open: FastOpen,
 }
+
+/// Who may use Fast Open (RFC 7413).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FastOpen {
+    /// Clients, where a call asks for it.
+    pub client: bool,
+    /// Listeners with `TCP_FASTOPEN`.
+    pub server: bool,
+    /// All listeners, if any may.
+    pub all_listeners: bool,
+}
+
+/// Octets of a SYN that are kept for options, however many there are (Linux).
+const SYN_OPTIONS: u32 = 40;
 
 /// Local port, remote address and port.
 type Key = (u16, Addr, u16);
@@ -54,6 +70,8 @@ struct Socket {
     options: Options,
     blocking: bool,
     port: Option<u16>,
+    /// Where the first write connects to (`TCP_FASTOPEN_CONNECT`).
+    deferred: Option<(Addr, u16)>,
     kind: Kind,
 }
 
@@ -70,6 +88,8 @@ pub struct Sockets {
     /// Connections whose sockets are closed.
     orphans: BTreeMap<Key, Connection>,
     outgoing: VecDeque<Packet>,
+    /// What is known of each peer.
+    memories: BTreeMap<Addr, PeerMemory>,
     next_port: u16,
 }
 
@@ -79,7 +99,12 @@ impl Sockets {
     pub fn new(config: Config, local: Addr, seed: Seed) -> Sockets {
         let send_buffer = config.send_buffer;
         Sockets {
-            settings: Settings { config, backlog: Backlog::default(), send_buffer },
+            settings: Settings {
+                config,
+                backlog: Backlog::default(),
+                send_buffer,
+                fast_open: FastOpen::default(),
+            },
             local,
             seed,
             made: 0,
@@ -87,6 +112,7 @@ impl Sockets {
             streams: BTreeMap::new(),
             orphans: BTreeMap::new(),
             outgoing: VecDeque::new(),
+            memories: BTreeMap::new(),
             next_port: FIRST_EPHEMERAL,
         }
     }
@@ -111,7 +137,8 @@ impl Sockets {
     /// A new TCP socket.
     pub fn socket(&mut self) -> Fd {
         let options = Options::new(self.settings.send_buffer);
-        self.insert(Socket { options, blocking: true, port: None, kind: Kind::Fresh })
+        let kind = Kind::Fresh;
+        self.insert(Socket { options, blocking: true, port: None, deferred: None, kind })
     }
 
     /// Whether the user wants calls to wait (no `O_NONBLOCK`).
@@ -165,6 +192,7 @@ impl Sockets {
         limits.backlog = backlog as usize + 1;
         let (mut config, generator) = (self.settings.config.clone(), self.generator());
         let (local, ephemeral) = (self.local, self.next_port);
+        let fast_open = self.settings.fast_open;
         let socket = self.socket_at(fd)?;
         match socket.kind {
             Kind::Listening(_) => return Ok(()),
@@ -173,6 +201,12 @@ impl Sockets {
         }
         let port = *socket.port.get_or_insert(ephemeral);
         socket.options.apply(&mut config);
+        let asked = socket.options.fast_open.filter(|pending| *pending > 0);
+        if fast_open.server && (asked.is_some() || fast_open.all_listeners) {
+            let pending = asked.unwrap_or(backlog);
+            let default = FastOpenOptions::default();
+            config.fast_open = Some(FastOpenOptions { client: false, pending, ..default });
+        }
         let listener = Listener::new(config, limits, (local, port), generator);
         socket.kind = Kind::Listening(Box::new(listener));
         Ok(())
@@ -195,18 +229,20 @@ impl Sockets {
         let Some(connection) = listener.accept() else { return Err(Errno::EAGAIN) };
         let (options, port) = (socket.options, socket.port);
         let key = key_of(&connection);
-        let mut stream = Stream::new(connection, now);
+        let mut stream = Stream::accepted(connection, now);
         stream.hear(now);
         if options.no_delay {
             stream.connection.set_no_delay(true);
         }
         let kind = Kind::Stream(Box::new(stream));
-        let fd = self.insert(Socket { options, blocking: true, port, kind });
+        let fd = self.insert(Socket { options, blocking: true, port, deferred: None, kind });
         self.streams.insert(key, fd);
         Ok(fd)
     }
 
-    /// Begins to connect to `remote`; repeated, tells how it went.
+    /// Begins to connect to `remote`; repeated, tells how it went. With
+    /// `TCP_FASTOPEN_CONNECT` and a cookie of the peer's it is the first write
+    /// that connects.
     ///
     /// # Errors
     /// `EINPROGRESS` at first, `EALREADY` meanwhile, then the error, or
@@ -221,8 +257,68 @@ impl Sockets {
                 }
                 return Err(if stream.is_connecting() { Errno::EALREADY } else { Errno::EISCONN });
             }
+            Kind::Fresh if socket.deferred.is_some() => return Err(Errno::EISCONN),
             Kind::Fresh => {}
         }
+        let fast = socket.options.fast_open_connect && self.settings.fast_open.client;
+        if fast && self.cookie_mss(now, remote.0).is_some() {
+            self.socket_at(fd)?.deferred = Some(remote);
+            return Ok(());
+        }
+        self.open(fd, now, remote, fast)?;
+        Err(Errno::EINPROGRESS)
+    }
+
+    /// Connects and writes at once (`sendto` with `MSG_FASTOPEN`): with a cookie
+    /// of the peer's, what fits goes with the SYN. Returns how many octets.
+    ///
+    /// # Errors
+    /// `EINPROGRESS` when nothing goes with the SYN; `EALREADY` while it
+    /// connects; `EOPNOTSUPP` when Fast Open is off; otherwise as
+    /// [`connect`](Self::connect) and [`write`](Self::write).
+    pub fn write_and_connect(
+        &mut self,
+        fd: Fd,
+        now: Time,
+        remote: (Addr, u16),
+        data: Data<'_>,
+        flags: SendFlags,
+    ) -> Result<u64, Errno> {
+        if !self.settings.fast_open.client {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let socket = self.socket_at(fd)?;
+        match &socket.kind {
+            Kind::Stream(stream) if stream.is_connecting() => return Err(Errno::EALREADY),
+            Kind::Stream(_) => return self.write(fd, now, data, flags),
+            Kind::Listening(_) => return Err(Errno::EISCONN),
+            Kind::Fresh => {}
+        }
+        let remote = socket.deferred.take().unwrap_or(remote);
+        let most = socket.options.max_segment.unwrap_or(u32::MAX);
+        let room = self.cookie_mss(now, remote.0).map_or(0, |mss| {
+            let mss = mss.min(most).min(self.settings.config.mss);
+            mss.saturating_sub(SYN_OPTIONS) as u64
+        });
+        self.open(fd, now, remote, true)?;
+        let octets = data.len().min(room);
+        if octets == 0 {
+            return Err(Errno::EINPROGRESS);
+        }
+        self.stream_at(fd)?.write_with_syn(data, octets);
+        Ok(octets)
+    }
+
+    /// The MSS of a peer that has given a Fast Open cookie.
+    fn cookie_mss(&self, now: Time, peer: Addr) -> Option<u32> {
+        let server = self.memories.get(&peer)?.get::<FastOpenServer>()?;
+        let good = !server.cookie.is_request() && now >= server.off_until;
+        good.then_some(server.mss as u32)
+    }
+
+    /// Sends a SYN; with `fast` one that asks for a cookie or brings it.
+    fn open(&mut self, fd: Fd, now: Time, remote: (Addr, u16), fast: bool) -> Result<(), Errno> {
+        let socket = self.socket_at(fd)?;
         let (bound, options) = (socket.port, socket.options);
         let port = match bound {
             Some(port) => port,
@@ -230,14 +326,23 @@ impl Sockets {
         };
         let mut config = self.settings.config.clone();
         options.apply(&mut config);
+        if fast {
+            // Linux goes on with Fast Open after a single failure.
+            let (server, retry_after) = (false, Span::ZERO);
+            let default = FastOpenOptions::default();
+            config.fast_open = Some(FastOpenOptions { server, retry_after, ..default });
+        }
         let generator = self.generator();
         let mut connection = Connection::client(config, (self.local, port), remote, generator);
+        if let Some(memory) = self.memories.get(&remote.0) {
+            connection.recall(memory);
+        }
         connection.connect(now);
         let socket = self.socket_at(fd)?;
         socket.port = Some(port);
         socket.kind = Kind::Stream(Box::new(Stream::new(connection, now)));
         self.streams.insert((port, remote.0, remote.1), fd);
-        Err(Errno::EINPROGRESS)
+        Ok(())
     }
 
     fn ephemeral_port(&mut self, remote: (Addr, u16)) -> Option<u16> {
@@ -280,6 +385,9 @@ impl Sockets {
         flags: SendFlags,
     ) -> Result<u64, Errno> {
         let socket = self.table.get_mut(&fd).ok_or(Errno::EBADF)?;
+        if let Some(remote) = socket.deferred {
+            return self.write_and_connect(fd, now, remote, data, flags);
+        }
         match &mut socket.kind {
             Kind::Stream(stream) => {
                 stream.write(now, data, flags, &socket.options, &mut self.outgoing)
@@ -390,7 +498,15 @@ impl Sockets {
     /// # Errors
     /// `EBADF`, `EINVAL`, `ENOPROTOOPT`.
     pub fn set_option(&mut self, fd: Fd, name: Name, value: i64) -> Result<(), Errno> {
+        let no_fast_open = !self.settings.fast_open.client;
         let socket = self.socket_at(fd)?;
+        match (name, &socket.kind) {
+            (Name::FastOpenConnect, _) if no_fast_open => return Err(Errno::EOPNOTSUPP),
+            (Name::FastOpenConnect, Kind::Stream(_) | Kind::Listening(_)) => {
+                return Err(Errno::EINVAL);
+            }
+            _ => {}
+        }
         socket.options.set(name, value)?;
         if let Kind::Stream(stream) = &mut socket.kind {
             socket.options.apply_to(&mut stream.connection, name);
@@ -470,7 +586,8 @@ impl Sockets {
         let stream = self.streams.get(&key).and_then(|fd| self.table.get_mut(fd));
         if let Some(Socket { kind: Kind::Stream(stream), .. }) = stream {
             if !listening || !stream.connection.gives_way_to(packet) {
-                return stream.handle_input(now, packet);
+                stream.handle_input(now, packet);
+                return self.on_stream_input(key);
             }
             self.streams.remove(&key);
         }
@@ -491,6 +608,31 @@ impl Sockets {
         }
         if let Body::Tcp(segment) = &packet.body {
             self.outgoing.extend(refusal(packet, segment));
+        }
+    }
+
+    /// What a packet taught a connection is remembered, and its listener hears
+    /// when its handshake is over.
+    fn on_stream_input(&mut self, key: Key) {
+        let Some(fd) = self.streams.get(&key).copied() else { return };
+        let Some(Socket { kind: Kind::Stream(stream), .. }) = self.table.get_mut(&fd) else {
+            return;
+        };
+        let connection = &mut stream.connection;
+        if connection.has_learnt() {
+            connection.remember(self.memories.entry(key.1).or_default());
+        }
+        if connection.config().fast_open.is_some_and(|it| it.server) {
+            let listens =
+                |it: &&mut Socket| it.port == Some(key.0) && matches!(it.kind, Kind::Listening(_));
+            // Taken out, so that the listener can look at it.
+            let Some(socket) = self.table.remove(&fd) else { return };
+            if let (Kind::Stream(stream), Some(Socket { kind: Kind::Listening(listener), .. })) =
+                (&socket.kind, self.table.values_mut().find(listens))
+            {
+                listener.settle(&stream.connection);
+            }
+            self.table.insert(fd, socket);
         }
     }
 
@@ -515,6 +657,10 @@ impl Sockets {
                 Kind::Stream(stream) => {
                     stream.connection.handle_timeout(now);
                     stream.hear(now);
+                    if stream.connection.has_learnt() {
+                        let peer = stream.connection.remote().0;
+                        stream.connection.remember(self.memories.entry(peer).or_default());
+                    }
                 }
             }
         }

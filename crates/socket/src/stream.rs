@@ -119,6 +119,24 @@ impl Stream {
         }
     }
 
+    /// A connection that was accepted: data flows, even if a Fast Open cookie
+    /// opened it and its handshake is not over.
+    pub fn accepted(connection: Connection, now: Time) -> Stream {
+        let mut stream = Stream::new(connection, now);
+        stream.connected = true;
+        stream
+    }
+
+    /// What goes with the SYN; before the first packet is polled.
+    pub fn write_with_syn(&mut self, data: Data<'_>, octets: u64) {
+        match data {
+            Data::Counted(_) => _ = self.connection.write(octets),
+            Data::Octets(all) => _ = self.connection.write_octets(&all[..octets as usize]),
+        }
+        self.written += octets;
+        self.push();
+    }
+
     /// The handshake is under way.
     pub fn is_connecting(&self) -> bool {
         !self.connected && self.ended.is_none()

@@ -248,6 +248,9 @@ pub struct Config {
     pub mtu_probing: MtuProbing,
     /// PAWS (RFC 7323 §5), where timestamps are agreed on.
     pub paws: bool,
+    /// A segment without timestamps where they were agreed on is dropped
+    /// (RFC 7323 §3.2, SHOULD).
+    pub require_timestamps: bool,
     /// Challenge ACKs in 5 s (RFC 5961 §7); 0 for no limit.
     pub challenge_acks: u32,
     /// Resets do not end TIME-WAIT (RFC 1337).
@@ -306,6 +309,7 @@ impl Default for Config {
             black_hole_detection: false,
             mtu_probing: MtuProbing::Off,
             paws: true,
+            require_timestamps: true,
             challenge_acks: 10,
             protect_time_wait: false,
             syn_ack_retries: 7,

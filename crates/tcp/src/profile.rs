@@ -49,6 +49,7 @@ impl Config {
             recovery: Recovery::Rack(RackOptions { reduce_again: false, ..Default::default() }),
             max_dupack_threshold: Some(300), // tcp_max_reordering
             undo: UndoOptions { frto: true, eifel: true, dsack: true },
+            require_timestamps: false,
             counting: Counting::Delivered,
             window_use: WindowUse::Outstanding,
             window_probe: WindowProbe::Empty,

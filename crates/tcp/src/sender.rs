@@ -72,6 +72,8 @@ pub struct Sender {
     pub uses_sack: bool,
     /// There is a send log to write, or a witness to ask.
     pub watched: bool,
+    /// The highest SACKed octet before the ACK at hand, where somebody watches.
+    pub fack_before: u64,
     /// When what is outstanding was sent; absent before the first data, and
     /// where nobody needs it.
     pub log: Option<Box<SendLog>>,
@@ -144,6 +146,7 @@ impl Sender {
             logging,
             uses_sack: false,
             watched: logging || undo.is_some(),
+            fack_before: 0,
             log: None,
             undo,
             congestion,

@@ -190,14 +190,14 @@ impl Sender {
         self.dup_thresh = self.dup_thresh.max(overtaken.min(undo.dup_thresh.1));
     }
 
-    /// What of `block` fills a hole below the highest SACKed octet, and was not
-    /// sent again, was overtaken.
+    /// What of `block` fills a hole below what was the highest SACKed octet
+    /// before this ACK, and was not sent again, was overtaken.
     #[inline(never)]
     pub(crate) fn look_for_reordering(&mut self, block: Range) {
         if self.undo.is_none() {
             return;
         }
-        let fack = self.board.fack(self.una);
+        let fack = self.fack_before.max(self.una);
         let end = block.end.min(fack);
         if self.is_going_back() || block.start >= end {
             return;

@@ -1,8 +1,9 @@
 //! What numbers of a script stand for on the wire.
 //!
-//! A script counts from its own initial numbers. The remote side's are taken
-//! as they are written; the stack's own are learnt from its first SYN, and the
-//! difference is applied to sequence numbers, acknowledgments and SACK blocks.
+//! In SYNs a script writes whole numbers: the remote side's are taken as they
+//! are, and the stack's initial number, learnt from its first SYN, stands for
+//! the one that the script has there. In all other segments numbers count from
+//! the initial ones, in acknowledgments and SACK blocks too.
 //! Values of the stack's timestamp clock are learnt from each packet, so that
 //! an echo in the script names one of them.
 
@@ -10,10 +11,27 @@ use super::options::Unusable;
 use crate::script::{Sequence, TcpOptionSpec, TcpSpec};
 use crate::stack::{LOCAL, PORT, REMOTE};
 use anabranch_units::Serial32;
-use anabranch_wire::{FlowKey, TcpFlags, TcpSegment};
+use anabranch_wire::{Body, FlowKey, Packet, TcpFlags, TcpSegment};
+use std::collections::BTreeMap;
 
 /// The first port of connections that come to the stack.
 const FIRST_REMOTE_PORT: u16 = 32_768;
+
+/// What Linux makes of the key that the suites' `defaults.sh` sets, for a client
+/// at 192.0.2.1 and a server at 192.168.0.1: it stands for the stack's own
+/// cookie.
+const LINUX_COOKIE: [u8; 8] = [0x30, 0x21, 0xb9, 0xd8, 0x89, 0x01, 0x7e, 0xeb];
+
+/// The word that stands for a cookie of the stack's.
+pub(super) fn cookie_word(option: &TcpOptionSpec) -> Option<&str> {
+    match option {
+        TcpOptionSpec::FastOpen { cookie: Err(word), .. } => Some(word),
+        TcpOptionSpec::FastOpen { cookie: Ok(cookie), .. } if *cookie == LINUX_COOKIE => {
+            Some("TFO_COOKIE")
+        }
+        _ => None,
+    }
+}
 
 /// The connection under test.
 #[derive(Clone, Debug)]
@@ -24,13 +42,16 @@ pub(super) struct Mapping {
     known: bool,
     /// The port of the next connection that comes.
     next_port: u16,
-    /// Live minus script, of the stack's sequence numbers.
-    offset: u32,
-    learnt: bool,
+    /// The stack's initial number, on the wire and in the script.
+    local: Option<(u32, u32)>,
+    /// The remote side's initial number.
+    remote: Option<u32>,
     /// The remote SYN of a handshake that is not finished.
     remote_syn: Option<u32>,
     /// Script and live values of the stack's clock, the latest last.
     stamps: Vec<(u32, u32)>,
+    /// Cookies that the script names and nobody defined.
+    pub cookies: BTreeMap<String, Vec<u8>>,
     /// Echoes that are no known value are scaled (`--tcp_ts_ecr_scaled`).
     pub scaled: bool,
 }
@@ -42,10 +63,11 @@ impl Mapping {
             remote_port: 0,
             known: false,
             next_port: FIRST_REMOTE_PORT,
-            offset: 0,
-            learnt: false,
+            local: None,
+            remote: None,
             remote_syn: None,
             stamps: Vec::new(),
+            cookies: BTreeMap::new(),
             scaled: false,
         }
     }
@@ -63,7 +85,7 @@ impl Mapping {
 
     fn begin(&mut self, local_port: u16, remote_port: u16) {
         (self.local_port, self.remote_port) = (local_port, remote_port);
-        (self.known, self.learnt, self.offset) = (true, false, 0);
+        (self.known, self.local, self.remote) = (true, None, None);
         self.remote_syn = None;
         self.stamps.clear();
     }
@@ -84,11 +106,22 @@ impl Mapping {
         if !self.known || opens && listening && !repeated {
             self.begin_inbound(ports);
         }
+        if spec.flags.bits.contains(TcpFlags::SYN) {
+            self.remote.get_or_insert(seq);
+        }
         self.remote_syn = match opens {
             true => Some(seq),
             // Until the script has answered the SYN-ACK.
             false => self.remote_syn.filter(|_| !spec.flags.bits.intersects(others)),
         };
+    }
+
+    /// The packet is the SYN of a connection that the stack opens anew.
+    pub fn is_opened_by(&self, packet: &Packet) -> bool {
+        let Body::Tcp(segment) = &packet.body else { return false };
+        let same = segment.src_port == self.local_port && segment.dst_port == self.remote_port;
+        let syn = segment.flags.contains(TcpFlags::SYN) && !segment.flags.contains(TcpFlags::ACK);
+        syn && !(self.known && same)
     }
 
     /// A segment leaves the stack; false when it is of another connection.
@@ -107,55 +140,96 @@ impl Mapping {
 
     /// Learns the stack's initial number from its SYN.
     pub fn learn(&mut self, spec: &TcpSpec, segment: &TcpSegment) {
-        if !self.learnt && segment.flags.contains(TcpFlags::SYN) {
-            self.learnt = true;
-            self.offset = segment.seq.0.wrapping_sub(spec.sequence.start.unwrap_or(0));
+        if self.local.is_none() && segment.flags.contains(TcpFlags::SYN) {
+            self.local = Some((segment.seq.0, spec.sequence.start.unwrap_or(0)));
         }
     }
 
-    /// A number of the stack's as the script has it.
-    pub fn to_script(&self, live: Serial32) -> u32 {
-        live.0.wrapping_sub(self.offset)
+    /// What is to be added to one of the script's numbers of the stack.
+    fn local_offset(&self, syn: bool) -> u32 {
+        let (live, script) = self.local.unwrap_or((0, 0));
+        if syn { live.wrapping_sub(script) } else { live }
+    }
+
+    /// What is to be added to one of the script's numbers of the remote side.
+    fn remote_offset(&self, syn: bool) -> u32 {
+        if syn { 0 } else { self.remote.unwrap_or(0) }
+    }
+
+    /// A number of the stack's as the script has it; `syn`: in a SYN.
+    pub fn to_script(&self, live: Serial32, syn: bool) -> u32 {
+        live.0.wrapping_sub(self.local_offset(syn))
     }
 
     /// A number of the stack's as it is on the wire.
-    pub fn to_live(&self, script: u32) -> Serial32 {
-        Serial32(script.wrapping_add(self.offset))
+    pub fn to_live(&self, script: u32, syn: bool) -> Serial32 {
+        Serial32(script.wrapping_add(self.local_offset(syn)))
+    }
+
+    /// A number of the remote side's as the script has it.
+    pub fn remote_to_script(&self, live: Serial32, syn: bool) -> u32 {
+        live.0.wrapping_sub(self.remote_offset(syn))
+    }
+
+    /// A number of the remote side's as it is on the wire.
+    pub fn remote_to_live(&self, script: u32, syn: bool) -> Serial32 {
+        Serial32(script.wrapping_add(self.remote_offset(syn)))
     }
 
     /// The stack's sequence number that a quote of its packet names.
     pub fn quoted(&self, sequence: &Sequence) -> Serial32 {
-        self.to_live(sequence.start.unwrap_or(0))
+        self.to_live(sequence.start.unwrap_or(0), false)
     }
 
-    /// SACK blocks that come speak of the stack's numbers.
+    /// An edge of a SACK block: one that comes speaks of the stack's numbers.
     pub fn shown_sack(&self, live: u32, inbound: bool) -> u32 {
-        if inbound { self.to_script(Serial32(live)) } else { live }
+        match inbound {
+            true => self.to_script(Serial32(live), false),
+            false => self.remote_to_script(Serial32(live), false),
+        }
+    }
+
+    /// An option that is expected, in the numbers of the wire.
+    pub fn outbound_option(&self, option: &TcpOptionSpec) -> TcpOptionSpec {
+        match option {
+            TcpOptionSpec::Sack(blocks) => {
+                let live = |script: u32| self.remote_to_live(script, false).0;
+                TcpOptionSpec::Sack(blocks.iter().map(|(a, b)| (live(*a), live(*b))).collect())
+            }
+            option => self.with_cookie(option),
+        }
     }
 
     /// An option that comes, in the stack's numbers.
     pub fn inbound_option(&self, option: &TcpOptionSpec) -> Result<TcpOptionSpec, Unusable> {
         Ok(match option {
             TcpOptionSpec::Sack(blocks) => {
-                let live = |script: u32| self.to_live(script).0;
+                let live = |script: u32| self.to_live(script, false).0;
                 TcpOptionSpec::Sack(blocks.iter().map(|(a, b)| (live(*a), live(*b))).collect())
             }
             TcpOptionSpec::Timestamps { value, echo: Some(echo), absolute: false } => {
                 let echo = Some(self.live_stamp(*echo)?);
                 TcpOptionSpec::Timestamps { value: *value, echo, absolute: false }
             }
-            option => option.clone(),
+            option => self.with_cookie(option),
         })
     }
 
-    /// An option that is expected; its numbers are the remote side's.
-    pub fn outbound_option(&self, option: &TcpOptionSpec) -> TcpOptionSpec {
-        option.clone()
+    /// An option with the cookie that its word stands for, where it is known.
+    pub fn with_cookie(&self, option: &TcpOptionSpec) -> TcpOptionSpec {
+        let (TcpOptionSpec::FastOpen { experimental, .. }, Some(word)) =
+            (option, cookie_word(option))
+        else {
+            return option.clone();
+        };
+        let cookie = self.cookies.get(word).cloned().ok_or_else(|| word.to_owned());
+        TcpOptionSpec::FastOpen { experimental: *experimental, cookie }
     }
 
     fn live_stamp(&self, script: u32) -> Result<u32, Unusable> {
-        if script == 0 {
-            return Ok(0);
+        // An echo before the stack has told its clock is none.
+        if script == 0 || self.stamps.is_empty() && self.local.is_none() {
+            return Ok(script);
         }
         if let Some((_, live)) = self.stamps.iter().rev().find(|(known, _)| *known == script) {
             return Ok(*live);

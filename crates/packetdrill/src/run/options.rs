@@ -4,7 +4,7 @@
 //! follows the end of the list) is not compared, since where it stands is a
 //! habit of each stack.
 
-use super::mapping::Mapping;
+use super::mapping::{Mapping, cookie_word};
 use crate::script::{OptionsSpec, TcpOptionSpec};
 use anabranch_wire::TcpOptions;
 use anabranch_wire::tcp::options::{self, RawOption};
@@ -97,6 +97,15 @@ pub(super) fn compare(
     let octets = octets_of(options);
     let mut actual = options::iter(&octets).flatten();
     for expected in list {
+        if let Some(word) = cookie_word(expected)
+            && !mapping.cookies.contains_key(word)
+        {
+            // The first time the word stands for what comes.
+            let next = actual.clone().next();
+            let head = if next.is_some_and(|it| it.kind == 254) { 2 } else { 0 };
+            let cookie = next.and_then(|it| it.value.get(head..)).unwrap_or_default();
+            mapping.cookies.insert(word.to_owned(), cookie.to_vec());
+        }
         let Some(expected_octets) = encode(&mapping.outbound_option(expected))? else { continue };
         let Some(actual) = actual.next() else {
             return Ok(Some(format!("the option {} is missing", name(expected_octets[0]))));

@@ -44,12 +44,13 @@ fn segment(spec: &TcpSpec, mapping: &Mapping) -> Result<TcpSegment, Unusable> {
         return Err("a packet that comes needs its numbers".into());
     };
     let acks = flags.contains(TcpFlags::ACK) || spec.ack.is_some();
+    let syn = flags.contains(TcpFlags::SYN);
     Ok(TcpSegment {
         src_port: remote,
         dst_port: local,
-        seq: Serial32(start),
+        seq: mapping.remote_to_live(start, syn),
         ack: match acks {
-            true => mapping.to_live(spec.ack.unwrap_or(0)),
+            true => mapping.to_live(spec.ack.unwrap_or(0), syn),
             false => Serial32(0),
         },
         flags,
@@ -164,7 +165,8 @@ pub(super) fn compare(
     if (flags(tcp).0 ^ segment.flags.0) & !ignored != 0 {
         return Ok(Some("the flags differ".into()));
     }
-    let seq = mapping.to_script(segment.seq);
+    let syn = segment.flags.contains(TcpFlags::SYN);
+    let seq = mapping.to_script(segment.seq, syn);
     if let Some(start) = tcp.sequence.start.filter(|start| *start != seq) {
         return Ok(Some(format!("the sequence number is {seq}, not {start}")));
     }
@@ -173,8 +175,9 @@ pub(super) fn compare(
         return Ok(Some(format!("the payload has {len} octets, not {}", tcp.sequence.len)));
     }
     let acks = segment.flags.contains(TcpFlags::ACK);
-    if let Some(ack) = tcp.ack.filter(|ack| acks && *ack != segment.ack.0) {
-        return Ok(Some(format!("the acknowledgment is {}, not {ack}", segment.ack.0)));
+    let actual_ack = mapping.remote_to_script(segment.ack, syn);
+    if let Some(ack) = tcp.ack.filter(|ack| acks && *ack != actual_ack) {
+        return Ok(Some(format!("the acknowledgment is {actual_ack}, not {ack}")));
     }
     if let Some(window) = tcp.window.filter(|window| *window != segment.window) {
         return Ok(Some(format!("the window is {}, not {window}", segment.window)));
@@ -232,9 +235,11 @@ pub(super) fn show(packet: &Packet, mapping: &Mapping, inbound: bool) -> String 
     let flags = letters.iter().filter(|(flag, _)| segment.flags.contains(*flag));
     let flags: String = flags.map(|(_, letter)| letter).collect();
     let flags = if flags.is_empty() { "-" } else { &flags };
+    let syn = segment.flags.contains(TcpFlags::SYN);
+    let remote = |number| mapping.remote_to_script(number, syn);
     let (seq, ack) = match inbound {
-        true => (segment.seq.0, mapping.to_script(segment.ack)),
-        false => (mapping.to_script(segment.seq), segment.ack.0),
+        true => (remote(segment.seq), mapping.to_script(segment.ack, syn)),
+        false => (mapping.to_script(segment.seq, syn), remote(segment.ack)),
     };
     let len = segment.payload.len();
     let mut text = format!("{sign} {ecn}{flags} {seq}:{}({len})", seq.wrapping_add(len));

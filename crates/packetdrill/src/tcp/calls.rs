@@ -57,8 +57,8 @@ pub(super) fn attempt(
         "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => read(sockets, fd, call),
         "write" | "writev" | "send" | "sendto" | "sendmsg" => {
             let flags = flags_of(call);
-            if flags & (MSG_FASTOPEN | MSG_OOB) != 0 {
-                return Attempt::NotApplicable("MSG_FASTOPEN and MSG_OOB".into());
+            if flags & MSG_OOB != 0 {
+                return Attempt::NotApplicable("MSG_OOB".into());
             }
             write(sockets, now, fd, call, flags, waiting)
         }
@@ -149,10 +149,29 @@ fn write(
     let before = waiting.map_or(0, |it| it.progress);
     let len = length_of(call);
     let send_flags = SendFlags { more: flags & MSG_MORE != 0, end_of_record: flags & MSG_EOR != 0 };
-    let result = sockets.write(fd, now, Data::Counted(len - before), send_flags);
+    let data = Data::Counted(len - before);
+    let waits = waits(sockets, fd, flags);
+    let blocks = |progress| Attempt::Blocks { progress, deadline: Time::NEVER };
+    if waiting.is_some() && sockets.is_connecting(fd) {
+        return blocks(before);
+    }
+    if before > 0 && before == len {
+        return Attempt::Returns(Returned::value(len as i64));
+    }
+    let result = match flags & MSG_FASTOPEN != 0 && waiting.is_none() {
+        true => {
+            let port = port_of(call.arguments.get(4));
+            sockets.write_and_connect(fd, now, (REMOTE, port), data, send_flags)
+        }
+        false => sockets.write(fd, now, data, send_flags),
+    };
+    if waits && sockets.is_connecting(fd) && matches!(result, Ok(_) | Err(Errno::EINPROGRESS)) {
+        // With Fast Open it returns when the connection is open.
+        return blocks(before + result.unwrap_or(0));
+    }
     let progress = before + *result.as_ref().unwrap_or(&0);
     match result {
-        Ok(_) | Err(Errno::EAGAIN) if progress < len && waits(sockets, fd, flags) => {
+        Ok(_) | Err(Errno::EAGAIN) if progress < len && waits => {
             Attempt::Blocks { progress, deadline: Time::NEVER }
         }
         Err(errno) if progress == 0 => returns(Err(errno)),

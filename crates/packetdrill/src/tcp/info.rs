@@ -36,9 +36,17 @@ pub(super) fn report(info: &TcpInfo, names: &mut Names) {
         Repair::Recovery => 3,
         Repair::Loss => 4,
     };
-    let options = [(it.timestamps, 1), (it.sack, 2), (it.window_scale.is_some(), 4), (it.ecn, 8)];
+    let options = [
+        (it.timestamps, 1),
+        (it.sack, 2),
+        (it.window_scale.is_some(), 4),
+        (it.ecn, 8),
+        (it.syn_data, 32),
+    ];
     let options = options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum::<u64>();
     let (peer_shift, own_shift) = it.window_scale.unwrap_or((0, 0));
+    // The SYN counts as one, with what it carried.
+    let syn = (it.state.is_synchronized() && !it.syn_data) as u64;
     let fields = [
         ("tcpi_state", state),
         ("tcpi_ca_state", repair),
@@ -51,6 +59,7 @@ pub(super) fn report(info: &TcpInfo, names: &mut Names) {
         ("tcpi_rto", micros(Some(it.rto))),
         ("tcpi_snd_mss", it.mss),
         ("tcpi_unacked", segments(it.unacked)),
+        ("tcpi_delivered", syn + segments(it.acked) + segments(it.sacked)),
         ("tcpi_sacked", segments(it.sacked)),
         ("tcpi_lost", segments(it.lost)),
         ("tcpi_retrans", segments(it.retransmitted)),

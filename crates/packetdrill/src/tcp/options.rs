@@ -27,6 +27,8 @@ fn named(level: &Value, option: &Value) -> Option<Name> {
             "TCP_KEEPCNT" => Name::KeepCount,
             "TCP_NOTSENT_LOWAT" => Name::NotSentLowWater,
             "TCP_QUICKACK" => Name::QuickAck,
+            "TCP_FASTOPEN" => Name::FastOpen,
+            "TCP_FASTOPEN_CONNECT" => Name::FastOpenConnect,
             _ => return None,
         },
         ("SOL_IP" | "IPPROTO_IP", "IP_TOS") => Name::TypeOfService,

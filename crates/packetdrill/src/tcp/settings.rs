@@ -2,7 +2,7 @@
 
 use crate::stack::Configured;
 use anabranch_congestion::Algorithm;
-use anabranch_socket::Settings;
+use anabranch_socket::{FastOpen, Settings};
 use anabranch_tcp::recovery::{RackOptions, Recovery};
 use anabranch_tcp::{Config, EcnMode, InitialWindow, SynCookies};
 
@@ -49,7 +49,7 @@ impl Profile {
 
 /// Sysctls that change nothing that a script can see here: offloading, pacing
 /// of what is not paced, caches, accounting, and limits that are never met.
-const WITHOUT_EFFECT: [&str; 20] = [
+const WITHOUT_EFFECT: [&str; 19] = [
     "net.ipv4.tcp_tso_win_divisor",
     "net.ipv4.tcp_min_tso_segs",
     "net.ipv4.tcp_pacing_ss_ratio",
@@ -68,7 +68,6 @@ const WITHOUT_EFFECT: [&str; 20] = [
     "net.core.rmem_max",
     "net.core.wmem_max",
     "net.core.optmem_max",
-    "net.ipv4.tcp_fastopen",
     "qdisc",
 ];
 
@@ -89,6 +88,16 @@ pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Con
             [_, _, most] => settings.send_buffer = most,
             _ => return Configured::Unknown,
         },
+        "tcp_fastopen" if first & 0x204 != 0 => {
+            return Configured::NotApplicable("Fast Open without cookies".into());
+        }
+        "tcp_fastopen" => {
+            settings.fast_open = FastOpen {
+                client: first & 1 != 0,
+                server: first & 2 != 0,
+                all_listeners: first & 0x400 != 0,
+            };
+        }
         "tcp_timestamps" => config.timestamps = on,
         "tcp_sack" => config.sack = on,
         "tcp_dsack" => config.dsack = on,

@@ -47,6 +47,7 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
         ("path_mtu_discovery", &mut config.path_mtu_discovery),
         ("black_hole_detection", &mut config.black_hole_detection),
         ("paws", &mut config.paws),
+        ("require_timestamps", &mut config.require_timestamps),
         ("protect_time_wait", &mut config.protect_time_wait),
     ] {
         *field = f.boolean(name)?.unwrap_or(*field);
@@ -87,6 +88,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ("mtu_probing", word(&MTU_PROBINGS, &config.mtu_probing).into()),
         ("black_hole_detection", config.black_hole_detection.into()),
         ("paws", config.paws.into()),
+        ("require_timestamps", config.require_timestamps.into()),
         ("protect_time_wait", config.protect_time_wait.into()),
         ("challenge_acks", Value::Integer(config.challenge_acks.into())),
         ("syn_ack_retries", Value::Integer(config.syn_ack_retries.into())),

@@ -53,6 +53,8 @@ pub(super) struct FastOpen {
     answer: Option<FastOpenOption>,
     /// The cookie of the peer's SYN was good: this side is open.
     accepted: bool,
+    /// Data in a SYN arrived.
+    delivered: bool,
     /// The listener has too many of these.
     refused: bool,
 }
@@ -86,6 +88,7 @@ impl FastOpen {
             sent: 0,
             answer: None,
             accepted: false,
+            delivered: false,
             refused: false,
         }
     }
@@ -123,6 +126,11 @@ impl Connection {
     #[inline]
     pub(crate) fn is_open_early(&self) -> bool {
         self.extras.fast_open().is_some_and(|it| it.accepted)
+    }
+
+    /// Data in a SYN, ours or the peer's, was accepted.
+    pub(super) fn is_syn_data_delivered(&self) -> bool {
+        self.extras.fast_open().is_some_and(|it| it.delivered)
     }
 
     /// Octets of data in our SYN.
@@ -186,7 +194,8 @@ impl Connection {
             Some(octets) => Payload::of_octets(octets.copy(1, len as usize)),
             None => Payload::virtual_of(len),
         };
-        if len as u64 == data {
+        // Where the user marks pushes, the SYN has none, as on Linux.
+        if len as u64 == data && self.extras.marks().is_none() {
             segment.flags = segment.flags.union(TcpFlags::PSH);
         }
         self.packets_sent += (len > 0) as u64;
@@ -203,6 +212,7 @@ impl Connection {
             return;
         }
         let (acked, sent) = (ack - 1, it.sent as u64);
+        it.delivered = acked > 0;
         if segment.flags.contains(TcpFlags::SYN) {
             if let Some(option) = option {
                 it.server.cookie = option.cookie;
@@ -273,6 +283,7 @@ impl Connection {
         it.accepted = true;
         self.pending.connected = true;
         if !segment.payload.is_empty() {
+            it.delivered = true;
             let arrival = self.receiver.on_segment(1, &segment.payload, false, 1);
             self.pending.readable = arrival.advanced > 0;
         }

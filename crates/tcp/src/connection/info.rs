@@ -40,7 +40,9 @@ pub struct Info {
     pub ssthresh: u64,
     /// Sent and not cumulatively acknowledged.
     pub unacked: u64,
-    /// Of that, SACKed.
+    /// Acknowledged cumulatively, in total.
+    pub acked: u64,
+    /// Of what is not, SACKed.
     pub sacked: u64,
     /// Of that, believed lost.
     pub lost: u64,
@@ -74,6 +76,8 @@ pub struct Info {
     pub ecn: bool,
     /// Shifts of the peer's windows and of ours, where agreed on.
     pub window_scale: Option<(u8, u8)>,
+    /// Data in a SYN was accepted (RFC 7413).
+    pub syn_data: bool,
     /// Packets sent again, in total.
     pub total_retransmitted_packets: u64,
     /// Payload that arrived in order and was not read.
@@ -107,6 +111,7 @@ impl Connection {
             cwnd: s.cwnd(),
             ssthresh: s.congestion.ssthresh(),
             unacked: s.max - s.una,
+            acked: s.una.saturating_sub(1).min(self.data_end() - 1),
             sacked,
             lost,
             retransmitted: self.scheme.resent(s),
@@ -124,6 +129,7 @@ impl Connection {
             sack: agreed.sack,
             ecn: self.extras.ecn().is_some(),
             window_scale: scaled.then_some((agreed.peer_shift, agreed.own_shift)),
+            syn_data: self.is_syn_data_delivered(),
             total_retransmitted_packets: self.retransmitted_packets,
             readable: self.receiver.readable(),
             peer_ended: self.receiver.has_ended(),

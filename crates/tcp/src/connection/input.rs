@@ -204,6 +204,9 @@ impl Connection {
         }
 
         let uses_sack = s.uses_sack;
+        if s.watched {
+            s.fack_before = s.board.fack(s.una);
+        }
         let (mut sacked, mut dsack) = (0, None);
         let blocks = segment.options.sack.as_slice();
         if uses_sack && !blocks.is_empty() {

@@ -11,13 +11,15 @@ const INVALID_AFTER: Span = Span::from_secs(24 * 86_400);
 
 impl Connection {
     /// §5.3 R1, with §3.2 (a segment without timestamps where they were agreed
-    /// on is dropped in silence). False: the segment is not to be processed.
+    /// on is dropped in silence, unless settings say otherwise). False: the segment is not to be processed.
     #[inline]
     pub(super) fn passes_paws(&mut self, now: Time, segment: &TcpSegment) -> bool {
         if segment.flags.contains(TcpFlags::RST) {
             return true;
         }
-        let Some(ts) = segment.options.timestamps else { return false };
+        let Some(ts) = segment.options.timestamps else {
+            return !self.config.require_timestamps;
+        };
         if !Serial32(ts.value).is_before(Serial32(self.ts_recent)) {
             return true;
         }

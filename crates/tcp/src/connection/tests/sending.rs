@@ -4,6 +4,7 @@
 use super::solo::Solo;
 use super::*;
 use crate::config::{Nagle, WindowProbe, WindowUse};
+use anabranch_wire::SackBlock;
 
 fn config() -> Config {
     Config { idle_restart: false, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }) }
@@ -270,4 +271,24 @@ fn a_repeated_syn_is_answered_as_the_first() {
     let (first, again) = (s.deliver(syn.clone()), s.deliver(syn));
     assert_eq!(first, again);
     assert!(first[0].starts_with("S."), "{first:?}");
+}
+
+/// What one ACK tells has no order: what it acknowledges was not overtaken by
+/// what it SACKs, nor one of its blocks by another.
+#[test]
+fn blocks_of_one_ack_are_no_reordering() {
+    let config = Config { timestamps: false, ..Config::linux() };
+    let mut s = Solo::established(&config);
+    s.end.write(9000);
+    s.sent();
+    let mut ack = s.segment(".", 1, 1001, 0);
+    let at = |offset: u32| Serial32(s.end.iss.0.wrapping_add(offset));
+    for (left, right) in [(6001, 9001), (3001, 4001)] {
+        ack.options.sack.push(SackBlock { left: at(left), right: at(right) });
+    }
+    assert_eq!(
+        s.deliver(ack),
+        [". 1001:1000 1", ". 2001:1000 1", ". 4001:1000 1", ". 5001:1000 1"]
+    );
+    assert_eq!(s.end.info().reordering, 3);
 }
