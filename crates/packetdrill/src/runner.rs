@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::report::Verdict;
 
-    const REFUSED: &str = "0 < S 7:7(0) win 100\n+0 > R. 0:0(0) ack 8";
+    const REFUSED: &str = "0 < S 7:7(0) win 100\n+0 > R. 0:0(0) ack 1";
 
     fn drill() -> Drill {
         let settings = Settings { trace: true, ..Settings::default() };

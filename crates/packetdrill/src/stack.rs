@@ -52,7 +52,7 @@
 //!     fn info(&self, _now: Time, _flow: FlowKey, _names: &mut Names) {}
 //! }
 //!
-//! let script = parse("refused", "0 < S 7:7(0) win 100\n+0 > R. 0:0(0) ack 8", &Definitions::new());
+//! let script = parse("refused", "0 < S 7:7(0) win 100\n+0 > R. 0:0(0) ack 1", &Definitions::new());
 //! let report = run(&script.unwrap(), &mut Closed::default(), &Settings::default());
 //! assert!(report.passed(), "{report}");
 //! ```

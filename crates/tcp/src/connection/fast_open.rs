@@ -217,10 +217,14 @@ impl Connection {
             if let Some(option) = option {
                 it.server.cookie = option.cookie;
                 it.server.experimental = option.experimental;
-                it.server.mss = offered_mss.unwrap_or(DEFAULT_MSS).min(MOST_MSS);
-                (it.news.cookie, it.news.mss) = (true, true);
+                it.news.cookie = true;
             }
             let hopeful = it.tried == Tried::Cookie;
+            if option.is_some() || hopeful {
+                // The server may announce another with the cookie known.
+                it.server.mss = offered_mss.unwrap_or(DEFAULT_MSS).min(MOST_MSS);
+                it.news.mss = true;
+            }
             if hopeful && sent > 0 && acked == 0 && option.is_none() {
                 it.fail(now, options.retry_after);
             } else if (hopeful || acked > 0) && it.server.failures > 0 {

@@ -101,7 +101,7 @@ impl Connection {
                 }
                 let packet = self.data(now, range);
                 self.sender.on_sent_in_order(range);
-                if small {
+                if small && range.end > 1 + self.sent_with_syn() {
                     self.on_small_sent(range.end);
                 }
                 self.scheme.on_in_order(&self.sender, range, now);
