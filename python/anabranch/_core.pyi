@@ -59,8 +59,9 @@ def run_batch(
     """Replications 0 to n-1 on `jobs` threads (0: one per core), in order."""
 
 def catalogue(kind: str) -> list[tuple[str, str, str]]:
-    """Name, summary and reference of each entry of `algorithms`, `recoveries`, `queues`,
-    `transmitters`, `regulators`, `impairments`, `topologies` or `observers`."""
+    """Name, summary and reference of each entry of `algorithms`, `recoveries`, `destinations`,
+    `schedulers`, `queues`, `transmitters`, `regulators`, `impairments`, `topologies` or
+    `observers`."""
 
 def bench(workload: str) -> list[dict[str, Any]]:
     """Runs a speed workload: one dictionary a variant."""

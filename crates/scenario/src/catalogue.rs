@@ -4,6 +4,8 @@ use crate::schema::What;
 use crate::topology;
 use anabranch_congestion::ALGORITHMS;
 use anabranch_network::{IMPAIRMENTS, QUEUES, REGULATORS, TRANSMITTERS};
+use anabranch_sctp::policy::DESTINATIONS;
+use anabranch_sctp::scheduler::SCHEDULERS;
 use anabranch_tcp::recovery::SCHEMES;
 
 /// A line of a catalogue.
@@ -18,9 +20,11 @@ pub struct Entry {
 }
 
 /// The catalogues that [`catalogue`] knows.
-pub const KINDS: [&str; 8] = [
+pub const KINDS: [&str; 10] = [
     "algorithms",
     "recoveries",
+    "destinations",
+    "schedulers",
     "queues",
     "transmitters",
     "regulators",
@@ -33,11 +37,14 @@ pub const KINDS: [&str; 8] = [
 ///
 /// `algorithms` are the window algorithms and, after them, the recovery
 /// schemes, each told by the first word of its line; `recoveries` are the
-/// latter alone.
+/// latter alone. `destinations` and `schedulers` are SCTP's.
 pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
     let entry = |name, summary: &str, reference| Entry { name, summary: summary.into(), reference };
     let network = |table: &'static [anabranch_network::Info]| {
         table.iter().map(|i| entry(i.name, i.summary, i.reference)).collect()
+    };
+    let sctp = |table: &[(&'static str, &'static str, &'static str)]| {
+        table.iter().map(|(name, summary, reference)| entry(*name, summary, *reference)).collect()
     };
     let recoveries = |prefix: &'static str| {
         SCHEMES.iter().map(move |i| entry(i.name, &format!("{prefix}{}", i.summary), i.reference))
@@ -49,6 +56,8 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
             .chain(recoveries("recovery: "))
             .collect(),
         "recoveries" => recoveries("").collect(),
+        "destinations" => sctp(&DESTINATIONS),
+        "schedulers" => sctp(&SCHEDULERS),
         "queues" => network(QUEUES),
         "transmitters" => network(TRANSMITTERS),
         "regulators" => network(REGULATORS),

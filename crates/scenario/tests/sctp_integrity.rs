@@ -42,14 +42,20 @@ fn sctp() -> impl Strategy<Value = String> {
     let switches = any::<(bool, bool, bool, bool)>();
     let window = prop_oneof![Just("standard"), Just("cubic"), Just("vegas"), Just("highspeed")];
     let preset = prop_oneof![Just("rfc2960"), Just("rfc4960"), Just("rfc9260")];
-    (preset, 0..DESTINATIONS.len(), window, switches, 0_u32..3, 6_u32..100).prop_map(
-        |(preset, destination, window, switches, retrans, buffer)| {
+    let concurrent = prop_oneof![
+        3 => Just("false"),
+        1 => Just("true"),
+        1 => Just("{ split_fast_retransmit = false, delayed_ack = false, buffer_split = true }"),
+    ];
+    let numbers = (0_u32..3, 6_u32..100);
+    (preset, 0..DESTINATIONS.len(), window, switches, numbers, concurrent).prop_map(
+        |(preset, destination, window, switches, (retrans, buffer), concurrent)| {
             format!(
                 "preset = \"{preset}\"\ndestination = \"{}\"\nwindow = \"{window}\"\n\
                  multiple_fast_retransmit = {}\ntimestamps = {}\nheartbeat_after_rto = {}\n\
                  {}path_max_retrans = {retrans}\nassociation_max_retrans = 1000\n\
                  max_init_retransmits = 100\nreceive_buffer = \"{buffer} KiB\"\n\
-                 heartbeat_interval = \"1 s\"\n",
+                 heartbeat_interval = \"1 s\"\nconcurrent = {concurrent}\n",
                 DESTINATIONS[destination].0,
                 switches.0,
                 switches.1,

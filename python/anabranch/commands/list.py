@@ -12,6 +12,8 @@ from anabranch.experiment import catalogue
 
 KINDS = (
     "algorithms",
+    "destinations",
+    "schedulers",
     "queues",
     "transmitters",
     "regulators",

@@ -5,7 +5,6 @@ use super::window;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
-use anabranch_sctp::policy::DESTINATIONS;
 use anabranch_sctp::{Config, Destination, InitialWindow, Jitter, PRESETS, Scheduler, Window};
 use toml::{Table, Value};
 
@@ -102,10 +101,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.quantity_or_off("heartbeat_interval", &mut c.heartbeat_interval)?;
     form.choice("heartbeat_jitter", &JITTERS, &mut c.heartbeat_jitter)?;
     form.boolean("confirm_paths", &mut c.confirm_paths)?;
-    let destinations: Vec<_> = DESTINATIONS
-        .iter()
-        .filter_map(|(name, ..)| Some((*name, Destination::from_name(name)?)))
-        .collect();
+    let destinations = Destination::ALL.map(|it| (it.name(), it));
     form.choice("destination", &destinations, &mut c.destination)?;
     form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
     form.boolean("timestamps", &mut c.timestamps)?;
@@ -115,7 +111,13 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("interleaving", &mut c.interleaving)?;
     let schedulers = Scheduler::ALL.map(|it| (it.name(), it));
     form.choice("scheduler", &schedulers, &mut c.scheduler)?;
-    form.boolean("reconfiguration", &mut c.reconfiguration)
+    form.boolean("reconfiguration", &mut c.reconfiguration)?;
+    form.switch_or_table("concurrent", &mut c.concurrent, |form, it| {
+        form.boolean("split_fast_retransmit", &mut it.split_fast_retransmit)?;
+        form.boolean("window_update", &mut it.window_update)?;
+        form.boolean("delayed_ack", &mut it.delayed_ack)?;
+        form.boolean("buffer_split", &mut it.buffer_split)
+    })
 }
 
 /// `"standard"`, or a window algorithm as TCP has them.
@@ -190,6 +192,7 @@ fn initial_ssthresh(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputErro
 mod tests {
     use super::*;
     use anabranch_congestion::Algorithm;
+    use anabranch_sctp::Concurrent;
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
@@ -272,7 +275,23 @@ mod tests {
                 "scheduler = \"weighted-fair\"",
                 Config { scheduler: Scheduler::WeightedFair, ..d.clone() },
             ),
-            ("reconfiguration = true", Config { reconfiguration: true, ..d }),
+            ("reconfiguration = true", Config { reconfiguration: true, ..d.clone() }),
+            (
+                "destination = \"best-path\"",
+                Config { destination: Destination::BestPath, ..d.clone() },
+            ),
+            ("concurrent = true", Config { concurrent: Some(Concurrent::default()), ..d.clone() }),
+            (
+                "concurrent = { delayed_ack = false, buffer_split = true }",
+                Config {
+                    concurrent: Some(Concurrent {
+                        delayed_ack: false,
+                        buffer_split: true,
+                        ..Concurrent::default()
+                    }),
+                    ..d
+                },
+            ),
         ];
         for (text, expected) in cases {
             let config = read_text(text).unwrap();
@@ -304,6 +323,8 @@ mod tests {
             ("sack_delay = \"1 s\"", "sack_delay", "at most 500 ms"),
             ("destination = \"same\"", "destination", "all-same, all-alternate"),
             ("scheduler = \"fifo\"", "scheduler", "fcfs, round-robin"),
+            ("concurrent = 2", "concurrent", "true, false or a table"),
+            ("concurrent = { split = true }", "concurrent.split", "no field of this name"),
             ("streams = 1", "streams", "no field of this name"),
         ] {
             let error = read_text(text).unwrap_err();
