@@ -1,12 +1,15 @@
 //! The chunks that were sent and not cumulatively acknowledged, and what a
 //! SACK says about them (RFC 9260 §6.2.1, §6.3, §7.2.4).
 
+mod gaps;
+
 use crate::outgoing::Fragment;
 use crate::path::{Path, Scratch};
 use crate::policy::Reason;
 use crate::reliability::Reliability;
 use anabranch_units::Time;
 use anabranch_wire::sctp::{DataChunk, DataFlags, GapBlock, IDataChunk};
+use gaps::Reports;
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,13 +90,14 @@ pub(crate) struct Flight {
     pub payload: u64,
     /// Octets of a chunk's header: DATA's, or I-DATA's.
     header: u32,
+    reports: Reports,
 }
 
 impl Flight {
     /// Nothing was sent; `una` is the first TSN.
     pub fn starting_at(una: u64) -> Flight {
         let (chunks, header) = (VecDeque::new(), DataChunk::HEADER);
-        Flight { una, chunks, lost: 0, acked: 0, payload: 0, header }
+        Flight { una, chunks, lost: 0, acked: 0, payload: 0, header, reports: Reports::default() }
     }
     /// Chunks are I-DATA, or DATA.
     pub fn set_interleaving(&mut self, on: bool) {
@@ -150,6 +154,7 @@ impl Flight {
         chunk.newest = newest;
         self.payload += chunk.fragment.payload.len() as u64;
         self.lost -= 1;
+        self.reports.on_resend(self.una + index as u64);
     }
 
     /// Everything outstanding on `path` is to be sent again (§6.3.3 rule E3).
@@ -234,103 +239,6 @@ impl Flight {
         true
     }
 
-    fn on_gaps(
-        &mut self,
-        now: Time,
-        gaps: &[GapBlock],
-        rules: Rules,
-        paths: &mut [Path],
-        outcome: &mut Outcome,
-    ) {
-        // Gap offsets count from the TSN before `una`: offset 1 is `una`.
-        let len = self.chunks.len();
-        let mut highest_new = None;
-        let mut highest = None;
-        let mut at = 0;
-        let mut gap = gaps.iter().peekable();
-        let reach = gaps.iter().map(|g| g.end as usize).max().unwrap_or(0).min(len);
-        let known = self.acked;
-        let mut seen = 0;
-        while at < len && (at < reach || seen < known) {
-            while gap.peek().is_some_and(|g| (g.end as usize) < at + 1) {
-                gap.next();
-            }
-            let reported = gap.peek().is_some_and(|g| g.start as usize <= at + 1);
-            let status = self.chunks[at].status;
-            seen += (status == Status::Acked) as usize;
-            match (reported, status) {
-                (true, Status::Acked) => highest = Some(at),
-                (true, Status::Lost(_) | Status::InFlight) => {
-                    let chunk = self.chunks[at].clone();
-                    self.acknowledge(now, self.una + at as u64, &chunk, paths);
-                    self.lost -= matches!(status, Status::Lost(_)) as usize;
-                    self.chunks[at].status = Status::Acked;
-                    self.acked += 1;
-                    outcome.news = true;
-                    paths[chunk.path as usize].sack.highest = Some(at);
-                    outcome.lowest = outcome.lowest.or(Some(at));
-                    (highest, highest_new) = (Some(at), Some(at));
-                }
-                // The receiver has dropped it again (§6.2.1 rule D iii).
-                (false, Status::Acked) => {
-                    self.chunks[at].status = Status::InFlight;
-                    let chunk = &self.chunks[at];
-                    paths[chunk.path as usize].flight += self.size(chunk);
-                    self.payload += chunk.fragment.payload.len() as u64;
-                    self.acked -= 1;
-                }
-                (false, Status::InFlight) => {
-                    paths[self.chunks[at].path as usize].sack.passed = true;
-                }
-                (false, Status::Lost(_)) | (_, Status::Abandoned) => {}
-            }
-            at += 1;
-        }
-        let newly = highest_new.map_or(0, |at| self.una + at as u64 + 1);
-        let one_path = paths.iter().filter(|path| path.sack.chunks > 0).count() == 1;
-        for at in 0..highest.unwrap_or(0) {
-            let chunk = &self.chunks[at];
-            if chunk.status != Status::InFlight {
-                continue;
-            }
-            let path = &paths[chunk.path as usize];
-            // §7.2.4: only TSNs before the highest newly acknowledged one
-            // count, but all in fast recovery when the cumulative TSN advances.
-            let recovering = path.recovery.is_some() && outcome.advanced;
-            let below = highest_new.is_some_and(|new| at < new);
-            if rules.split {
-                let highest = path.sack.highest.filter(|highest| at < *highest);
-                let Some(highest) = highest else { continue };
-                // What was sent again was sent after all that was there then.
-                if chunk.resends > 0 && self.una + (highest as u64) < chunk.newest {
-                    continue;
-                }
-            } else if rules.highest_newly_acked && !below && !recovering {
-                continue;
-            }
-            if chunk.fast_retransmitted && (!rules.multiple || newly <= chunk.newest) {
-                continue;
-            }
-            // As many reports as packets, if all that is new was sent later and
-            // to one path.
-            let later = !outcome.advanced && outcome.lowest.is_some_and(|lowest| at < lowest);
-            let reports = if later && one_path { rules.packets } else { 1 };
-            let chunk = &mut self.chunks[at];
-            chunk.misses = chunk.misses.saturating_add(reports);
-            if chunk.misses < rules.missing_reports {
-                continue;
-            }
-            chunk.status = Status::Lost(Reason::FastRetransmit);
-            let chunk = &self.chunks[at];
-            let (index, size) = (chunk.path as usize, self.size(chunk));
-            self.payload -= chunk.fragment.payload.len() as u64;
-            self.lost += 1;
-            paths[index].flight -= size;
-            paths[index].sack.lost += 1;
-            outcome.lost = true;
-        }
-    }
-
     /// Offset of the first chunk that is outstanding on `path` or to be sent
     /// again since it was lost there.
     pub fn first_of(&self, path: u8) -> Option<u64> {
@@ -394,7 +302,10 @@ impl Flight {
                 self.payload -= len;
             }
             Status::Lost(_) => self.lost -= 1,
-            Status::Acked => self.acked -= 1,
+            Status::Acked => {
+                self.acked -= 1;
+                self.reports.forget(self.una + at as u64);
+            }
             Status::Abandoned => {}
         }
         let offset = self.una + at as u64;
@@ -417,3 +328,6 @@ impl Flight {
         self.chunks.iter().take_while(given_up).map(|chunk| &chunk.fragment)
     }
 }
+
+#[cfg(test)]
+mod tests;
