@@ -318,8 +318,10 @@ impl<L: Law> Controller for AckClocked<L> {
 
     fn on_penalty(&mut self, mss: u64) {
         let mss = mss as f64;
+        // As Linux: slow start goes on to where it was going.
+        let avoids = self.window.cwnd >= self.window.ssthresh;
         self.window.cwnd = (self.window.cwnd / 2.0).max(mss);
-        if self.window.ssthresh.is_finite() {
+        if avoids {
             self.window.ssthresh = (self.window.ssthresh / 2.0).max(2.0 * mss);
         }
         self.can_undo = false;

@@ -147,6 +147,11 @@ impl Connection {
         self.iss.at(offset)
     }
 
+    /// The sequence number of an offset that the peer sends.
+    pub fn received_number(&self, offset: u64) -> Serial32 {
+        self.receiver.irs.at(offset)
+    }
+
     /// Shifts of the windows that this side and that the peer advertises (RFC
     /// 7323 §2).
     pub fn window_shifts(&self) -> (u8, u8) {

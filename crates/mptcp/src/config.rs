@@ -1,0 +1,159 @@
+//! Settings of a connection.
+
+use crate::path_manager::PathManager;
+use crate::scheduler::SchedulerKind;
+use anabranch_units::Span;
+use anabranch_wire::AddressBook;
+use std::fmt;
+use std::sync::Arc;
+
+/// Settings of one side of a connection.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Settings of every subflow. Its buffers are those of the stream; its window
+    /// algorithm is that of every subflow, coupled or not.
+    pub subflow: anabranch_tcp::Config,
+    /// Ask for Multipath TCP, and answer; otherwise the connection is TCP.
+    pub enabled: bool,
+    /// Ask for checksums of the data (RFC 8684 §3.1, flag A).
+    pub checksum: bool,
+    /// Data sequence numbers and DATA_ACKs of 64 bits in place of 32.
+    pub long_numbers: bool,
+    /// Packet scheduler.
+    pub scheduler: SchedulerKind,
+    /// Path manager.
+    pub path_manager: PathManager,
+    /// Most subflows at a time, 1 to 32.
+    pub max_subflows: usize,
+    /// When the receive window keeps a subflow from sending, it sends again what
+    /// blocks the window and another subflow carries (Raiciu et al., NSDI 2012,
+    /// section 4.2).
+    pub opportunistic_retransmission: bool,
+    /// ... and the other subflow's congestion window is halved, once in a round
+    /// trip of it.
+    pub penalisation: bool,
+    /// SYNs with MP_CAPABLE before one without it (RFC 8684 §3.1 leaves the
+    /// number open; 0 for never).
+    pub capable_syns: u32,
+    /// How long after its end a subflow is opened again; doubles each time up to
+    /// 64 times as much. `None`: not at all.
+    pub reopen: Option<Span>,
+    /// How long the connection lives without any subflow, and how long, when both
+    /// streams have ended, it waits for the ends of its subflows.
+    pub linger: Span,
+    /// What addresses look like on the wire, where ADD_ADDR carries them.
+    pub book: Arc<AddressBook>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            subflow: anabranch_tcp::Config::default(),
+            enabled: true,
+            checksum: false,
+            long_numbers: false,
+            scheduler: SchedulerKind::MinRtt,
+            path_manager: PathManager::FullMesh,
+            max_subflows: 8,
+            opportunistic_retransmission: true,
+            penalisation: true,
+            capable_syns: 3,
+            reopen: Some(Span::from_secs(1)),
+            linger: Span::from_secs(60),
+            book: Arc::new(AddressBook::new()),
+        }
+    }
+}
+
+/// A setting out of its range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// The field of [`Config`].
+    pub field: &'static str,
+    /// The value it has.
+    pub value: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}: allowed: {}", self.field, self.value, self.allowed)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Octets of a segment that Multipath TCP's options take: DSS with a Data ACK, a
+/// mapping and a checksum, padded.
+pub(crate) fn option_room(long: bool) -> u32 {
+    if long { 28 } else { 20 }
+}
+
+impl Config {
+    /// Refuses settings that no connection can have.
+    ///
+    /// ```
+    /// use anabranch_mptcp::Config;
+    /// let config = Config { max_subflows: 0, ..Config::default() };
+    /// assert_eq!(config.validate().unwrap_err().field, "max_subflows");
+    /// ```
+    ///
+    /// # Errors
+    /// The first field that is wrong.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let error = |field, value: &dyn fmt::Display, allowed: &str| {
+            Err(ConfigError { field, value: value.to_string(), allowed: allowed.to_string() })
+        };
+        if let Err(inner) = self.subflow.validate() {
+            return error(inner.field, &inner.value, &inner.allowed);
+        }
+        if !(1..=32).contains(&self.max_subflows) {
+            return error("max_subflows", &self.max_subflows, "1 to 32");
+        }
+        if let PathManager::NDiffports(count) = self.path_manager
+            && !(1..=32).contains(&count)
+        {
+            return error("path_manager.ports", &count, "1 to 32");
+        }
+        if self.subflow.mss < 128 {
+            return error("mss", &self.subflow.mss, "at least 128 B");
+        }
+        if let Some(reopen) = self.reopen
+            && reopen == Span::ZERO
+        {
+            return error("reopen", &reopen, "more than 0 s");
+        }
+        Ok(())
+    }
+
+    /// The settings of a subflow as it gets them: what the connection decides
+    /// itself is off. A subflow may carry as much again as the window of the
+    /// stream: what others carry, too, and octets that wait for their mapping.
+    pub(crate) fn of_subflow(&self) -> anabranch_tcp::Config {
+        anabranch_tcp::Config {
+            nagle: anabranch_tcp::Nagle::Off,
+            send_buffer: 1 << 30,
+            receive_buffer: (2 * self.subflow.receive_buffer).min(1 << 30),
+            keep_alive: None,
+            ..self.subflow.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_field_value_and_range() {
+        let ports = PathManager::NDiffports(33);
+        let config = Config { path_manager: ports, ..Config::default() };
+        let expected = "path_manager.ports = 33: allowed: 1 to 32";
+        assert_eq!(config.validate().unwrap_err().to_string(), expected);
+        let mut config = Config::default();
+        config.validate().unwrap();
+        config.subflow.mss = 10;
+        assert_eq!(config.validate().unwrap_err().field, "mss");
+    }
+}

@@ -1,0 +1,533 @@
+//! One side of a Multipath TCP connection.
+//!
+//! The procedures are in files of their own: [`handshake`] (MP_CAPABLE),
+//! [`join`] (MP_JOIN), [`addresses`] (which subflows there should be, ADD_ADDR and
+//! REMOVE_ADDR), [`input`] and [`output`] (segments, DSS), [`schedule`] (which
+//! data goes where, and what is sent again), [`fallback`] (plain TCP, checksums,
+//! MP_FAIL), [`ending`] (DATA_FIN, MP_FASTCLOSE, the end of subflows),
+//! [`timeout`]. This file holds the state they share, the user's commands and the
+//! contract with the host.
+
+mod addresses;
+mod ending;
+mod fallback;
+mod handshake;
+mod input;
+mod join;
+mod output;
+mod schedule;
+mod timeout;
+
+#[cfg(test)]
+mod tests;
+
+use crate::config::{Config, option_room};
+use crate::incoming::Incoming;
+use crate::key::Key;
+use crate::outgoing::Outgoing;
+use crate::path_manager::Wanted;
+use crate::scheduler::{Active, Candidate};
+use crate::sequence::Numbering;
+use crate::subflow::{Stage, Subflow};
+use anabranch_congestion::Sibling;
+use anabranch_endpoint::{
+    ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation, Timer,
+};
+use anabranch_tcp::{Connection as Tcp, Octets};
+use anabranch_units::{Span, Time};
+use anabranch_wire::{Addr, FlowKey, Packet};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The most octets that a stream can carry.
+const STREAM_LIMIT: u64 = 1 << 60;
+
+/// Whether a connection is what it was meant to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// The first handshake is not over.
+    Opening,
+    /// Multipath TCP.
+    Multipath,
+    /// TCP: the peer, or the network between, does not let it be more (RFC 8684
+    /// §3.7).
+    Fallback,
+}
+
+/// Timers of the whole.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    /// Data without DATA_ACK (§3.3.6).
+    Retransmit,
+    /// The receiver's window is closed and nothing is outstanding.
+    Probe,
+    /// ADD_ADDR without an echo (§3.4.1).
+    Announce,
+    /// A subflow may be opened again.
+    Reopen,
+    /// No subflow is left.
+    Linger,
+}
+
+impl Due {
+    const ALL: [Due; 5] = [Due::Retransmit, Due::Probe, Due::Announce, Due::Reopen, Due::Linger];
+}
+
+/// Events not yet polled, in the order in which they are reported.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    connected: bool,
+    readable: bool,
+    writable: bool,
+    stalled: bool,
+    peer_closed: bool,
+    closed: Option<CloseReason>,
+}
+
+/// How the stream and the only subflow's stream lie after the fallback: an
+/// offset of the subflow and the data offset that it stands for, in each
+/// direction.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    received: (u64, u64),
+    sent: (u64, u64),
+}
+
+/// An address that was announced and not echoed.
+#[derive(Clone, Copy, Debug)]
+struct Announcement {
+    id: u8,
+    tries: u32,
+}
+
+/// A subflow that is to be opened again.
+#[derive(Clone, Copy, Debug)]
+struct Reopening {
+    wanted: Wanted,
+    at: Time,
+    tries: u32,
+}
+
+/// An address of the peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct PeerAddress {
+    addr: Addr,
+    port: u16,
+}
+
+/// Totals of subflows that are gone.
+#[derive(Clone, Copy, Debug, Default)]
+struct Retired {
+    packets: u64,
+    retransmitted: u64,
+    fast_retransmits: u64,
+    timeouts: u64,
+}
+
+/// What a connection did that its subflows do not know; totals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Segments of data sent again on another subflow.
+    pub reinjected: u64,
+    /// Of these, by opportunistic retransmission.
+    pub opportunistic: u64,
+    /// Windows halved by penalisation.
+    pub penalties: u64,
+    /// Copies that the redundant scheduler made.
+    pub copies: u64,
+    /// Mappings whose checksum was wrong.
+    pub bad_checksums: u64,
+    /// Subflows that became ready, the first included.
+    pub subflows: u64,
+}
+
+/// One side of a Multipath TCP connection (RFC 8684), without I/O.
+///
+/// Drive it through [`Endpoint`] and [`ByteStream`]; see the former for the order
+/// of polling. `now` never decreases. The host gives it every packet for any of
+/// its addresses and ports.
+#[derive(Debug)]
+pub struct Connection {
+    config: Arc<Config>,
+    of_subflow: Arc<anabranch_tcp::Config>,
+    generator: Generator,
+    passive: bool,
+    phase: Phase,
+    /// MP_CAPABLE was on the last SYN of this side, or on the peer's.
+    offered: bool,
+    key: Key,
+    peer_key: Key,
+    /// Both sides, or one of them, want checksums.
+    checksum: bool,
+    /// The peer has sent a DSS: it knows that both speak Multipath TCP.
+    confirmed: bool,
+    own: Numbering,
+    peer: Numbering,
+    out: Outgoing,
+    inc: Incoming,
+    base: Base,
+    /// An infinite mapping is to be signalled: its subflow offset and its data
+    /// offset.
+    infinite: Option<(u64, u64)>,
+    /// MP_FAIL is on every segment until the peer is known to have heard it.
+    fail: Option<u64>,
+    /// The peer's MP_FAIL was the first: it is answered by one.
+    answers_fail: bool,
+    subflows: Vec<Subflow>,
+    /// The first subflow's addresses and ports.
+    first: FlowKey,
+    /// Subflows, by their bits, that may have packets to send; those known to
+    /// have no room for data, and those known to have some.
+    dirty: u64,
+    full: u64,
+    roomy: u64,
+    scheduler: Active,
+    /// Own addresses by number.
+    addresses: Vec<Option<Addr>>,
+    /// The peer does not want subflows to its first address.
+    avoid_first: bool,
+    /// Addresses of the peer by number; gaps for those that are gone or unknown.
+    peer_addresses: Vec<Option<PeerAddress>>,
+    announcements: Vec<Announcement>,
+    reopenings: Vec<Reopening>,
+    timers: [Timer; Due::ALL.len()],
+    /// Expiries of the retransmission timer since the last DATA_ACK, and of the
+    /// probe timer since the window last opened.
+    retries: u32,
+    probes: u32,
+    /// A small segment may leave although the window is silly.
+    override_silly: bool,
+    outbox: VecDeque<Packet>,
+    pending: Pending,
+    /// The connection is over.
+    ended: bool,
+    /// Its subflows were asked to close.
+    closing: bool,
+    retired: Retired,
+    counters: Counters,
+    /// Room for what is made for each decision.
+    candidates: Vec<Candidate>,
+    siblings: Vec<Sibling>,
+}
+
+impl Connection {
+    /// The active side: opens with [`ByteStream::connect`], from the first of
+    /// the addresses.
+    ///
+    /// # Panics
+    /// Without an own address.
+    pub fn client(
+        config: impl Into<Arc<Config>>,
+        local: (&[Addr], u16),
+        remote: (Addr, u16),
+        generator: Generator,
+    ) -> Connection {
+        Connection::new(config.into(), false, local, remote, generator)
+    }
+
+    /// The passive side: listens for a SYN from `remote` to the first of the
+    /// addresses. Its others are announced, where the path manager does so.
+    ///
+    /// # Panics
+    /// Without an own address.
+    pub fn server(
+        config: impl Into<Arc<Config>>,
+        local: (&[Addr], u16),
+        remote: (Addr, u16),
+        generator: Generator,
+    ) -> Connection {
+        Connection::new(config.into(), true, local, remote, generator)
+    }
+
+    fn new(
+        config: Arc<Config>,
+        passive: bool,
+        (addresses, port): (&[Addr], u16),
+        remote: (Addr, u16),
+        mut generator: Generator,
+    ) -> Connection {
+        let first = *addresses.first().expect("a connection has an address");
+        let of_subflow = Arc::new(config.of_subflow());
+        let local = (first, port);
+        let key = Key(generator.next_u64());
+        let open = if passive { Tcp::server } else { Tcp::client };
+        let mut tcp = open(of_subflow.clone(), local, remote, generator.clone());
+        if config.enabled {
+            tcp.reserve_options(option_room(config.long_numbers));
+        }
+        let subflow = Subflow::new(tcp, 0, Stage::First);
+        let peer = PeerAddress { addr: remote.0, port: remote.1 };
+        Connection {
+            passive,
+            phase: Phase::Opening,
+            offered: false,
+            key,
+            peer_key: Key(0),
+            checksum: config.checksum,
+            confirmed: false,
+            own: Numbering::from_idsn(key.idsn()),
+            peer: Numbering::default(),
+            out: Outgoing::new(),
+            inc: Incoming::new(config.subflow.receive_buffer),
+            base: Base { received: (1, 1), sent: (1, 1) },
+            infinite: None,
+            fail: None,
+            answers_fail: false,
+            first: subflow.key(),
+            subflows: vec![subflow],
+            dirty: 1,
+            full: 0,
+            roomy: 0,
+            scheduler: config.scheduler.build(),
+            addresses: addresses.iter().copied().map(Some).collect(),
+            avoid_first: false,
+            peer_addresses: vec![Some(peer)],
+            announcements: Vec::new(),
+            reopenings: Vec::new(),
+            timers: [Timer::IDLE; Due::ALL.len()],
+            retries: 0,
+            probes: 0,
+            override_silly: false,
+            outbox: VecDeque::new(),
+            pending: Pending::default(),
+            ended: false,
+            closing: false,
+            retired: Retired::default(),
+            counters: Counters::default(),
+            candidates: Vec::new(),
+            siblings: Vec::new(),
+            of_subflow,
+            generator,
+            config,
+        }
+    }
+
+    /// Where the connection is.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// This side's token, which names the connection in MP_JOINs to it.
+    pub fn token(&self) -> u32 {
+        self.key.token()
+    }
+
+    /// This side's key.
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// What it did beside its subflows.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The subflows that there are, the oldest first.
+    pub fn subflows(&self) -> impl Iterator<Item = PathObservation> + '_ {
+        self.subflows.iter().map(Subflow::observe)
+    }
+
+    /// Keys of the packets that the subflows send, the oldest first.
+    pub fn flow_keys(&self) -> impl Iterator<Item = FlowKey> + '_ {
+        self.subflows.iter().map(Subflow::key)
+    }
+
+    /// Octets that wait in the receiver for something before them.
+    pub fn out_of_order(&self) -> u64 {
+        self.inc.waiting()
+    }
+
+    fn timer(&mut self, due: Due) -> &mut Timer {
+        &mut self.timers[due as usize]
+    }
+
+    fn position(&self, id: u32) -> Option<usize> {
+        self.subflows.iter().position(|it| it.id == id)
+    }
+
+    /// Something happened to a subflow that may let it send.
+    fn touch(&mut self, i: usize) {
+        let bit = self.subflows[i].bit();
+        self.dirty |= bit;
+        self.full &= !bit;
+        self.roomy &= !bit;
+    }
+
+    /// Subflows that carry data, by their bits.
+    fn usable(&self) -> u64 {
+        self.subflows.iter().filter(|it| it.is_usable()).fold(0, |all, it| all | it.bit())
+    }
+
+    /// The usable subflow that is the best for a word to the peer: one that
+    /// answers, of the lowest round-trip time.
+    fn best(&self) -> Option<usize> {
+        let usable = self.subflows.iter().enumerate().filter(|(_, it)| it.is_usable());
+        usable.min_by_key(|(_, it)| (it.failed, it.is_backup(), it.srtt())).map(|(i, _)| i)
+    }
+
+    /// The peer is told something by an ACK on the best subflow.
+    fn tell_peer(&mut self) {
+        if let Some(i) = self.best() {
+            self.subflows[i].tcp.ask_for_ack();
+            self.touch(i);
+        }
+    }
+
+    /// Payload of a full segment, on whichever subflow is the widest.
+    fn mss(&self) -> u64 {
+        self.subflows.iter().map(|it| it.tcp.mss()).max().unwrap_or(1)
+    }
+
+    /// The longest retransmission timeout of the subflows that carry data.
+    fn longest_rto(&self) -> Span {
+        let usable = self.subflows.iter().filter(|it| it.is_usable());
+        usable.map(|it| it.tcp.rtt().rto()).max().unwrap_or(Span::from_secs(1))
+    }
+
+    /// Nothing is sent or expected any more but what the subflows still say.
+    fn finish(&mut self, reason: CloseReason) {
+        if !self.ended {
+            self.ended = true;
+            self.timers = [Timer::IDLE; Due::ALL.len()];
+            self.pending.closed = Some(reason);
+        }
+    }
+}
+
+impl ByteStream for Connection {
+    fn connect(&mut self, now: Time) {
+        if !self.ended
+            && let Some(first) = self.subflows.first_mut()
+        {
+            self.passive = false;
+            first.tcp.connect(now);
+            self.dirty |= 1;
+        }
+    }
+
+    fn write(&mut self, len: u64) -> u64 {
+        assert!(self.out.octets.is_none(), "a stream carries counted or real octets, not both");
+        if self.out.closed || self.ended {
+            return 0;
+        }
+        let taken = len.min(STREAM_LIMIT - self.out.end.min(STREAM_LIMIT));
+        self.out.end += taken;
+        taken
+    }
+
+    fn write_octets(&mut self, octets: &[u8]) -> usize {
+        if self.out.closed || self.ended {
+            return 0;
+        }
+        let fresh = self.out.end == 1;
+        let real = self.out.octets.is_some();
+        assert!(real || fresh, "a stream carries counted or real octets, not both");
+        let store = self.out.octets.get_or_insert_with(|| Box::new(Octets::starting_at(1)));
+        let space = self.config.subflow.send_buffer.saturating_sub(store.len());
+        let taken = (octets.len() as u64).min(space) as usize;
+        store.append(&octets[..taken]);
+        self.out.blocked = taken < octets.len();
+        self.out.end += taken as u64;
+        taken
+    }
+
+    fn read(&mut self, max: u64) -> u64 {
+        let (n, tell) = self.inc.read(max, self.mss());
+        if tell {
+            self.tell_peer();
+        }
+        n
+    }
+
+    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
+        let (n, tell) = self.inc.read_octets(buf, self.mss());
+        if tell {
+            self.tell_peer();
+        }
+        n
+    }
+
+    fn close(&mut self) {
+        if !self.out.closed && !self.ended {
+            self.out.closed = true;
+            self.out.end += 1;
+            self.on_closed_by_user();
+        }
+    }
+
+    fn abort(&mut self) {
+        self.abort_all(CloseReason::Aborted);
+    }
+}
+
+impl Endpoint for Connection {
+    fn handle_input(&mut self, now: Time, packet: &Packet) {
+        self.on_packet(now, packet);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.on_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        self.next_packet(now)
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        let p = &mut self.pending;
+        let take = |flag: &mut bool| std::mem::take(flag);
+        if take(&mut p.connected) {
+            Some(Event::Connected)
+        } else if take(&mut p.readable) {
+            Some(Event::Readable)
+        } else if take(&mut p.writable) {
+            Some(Event::Writable)
+        } else if take(&mut p.stalled) {
+            Some(Event::Stalled)
+        } else if take(&mut p.peer_closed) {
+            Some(Event::PeerClosed)
+        } else {
+            p.closed.take().map(Event::Closed)
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        let own = self.timers.iter().map(Timer::deadline);
+        let theirs = self.subflows.iter().map(|it| it.tcp.poll_timeout().min(it.timer.deadline()));
+        own.chain(theirs).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Windows and counts are sums over the subflows; the round-trip time is that
+    /// of the fastest.
+    fn observe(&self) -> Observation {
+        let Retired { packets, retransmitted, fast_retransmits, timeouts } = self.retired;
+        let mut all = Observation {
+            bytes_acked: self.out.una.min(self.out.data_end()) - 1,
+            bytes_received: self.inc.received(),
+            packets_sent: packets,
+            retransmitted_packets: retransmitted,
+            fast_retransmits,
+            timeouts,
+            ..Observation::default()
+        };
+        for it in self.subflows.iter().map(|it| it.tcp.observe()) {
+            all.cwnd += it.cwnd;
+            all.ssthresh = all.ssthresh.saturating_add(it.ssthresh);
+            all.in_flight += it.in_flight;
+            if it.srtt.is_some() && (all.srtt.is_none() || it.srtt < all.srtt) {
+                (all.srtt, all.latest_rtt) = (it.srtt, it.latest_rtt);
+            }
+            all.rto = all.rto.max(it.rto);
+            all.in_recovery |= it.in_recovery;
+            all.packets_sent += it.packets_sent;
+            all.retransmitted_packets += it.retransmitted_packets;
+            all.fast_retransmits += it.fast_retransmits;
+            all.timeouts += it.timeouts;
+        }
+        all
+    }
+
+    fn flow_key(&self) -> FlowKey {
+        self.first
+    }
+}

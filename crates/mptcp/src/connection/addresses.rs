@@ -1,0 +1,210 @@
+//! Addresses and the subflows between them (RFC 8684 §3.4): what the path manager
+//! wants is opened, what is lost is opened again; ADD_ADDR and REMOVE_ADDR;
+//! MP_PRIO.
+
+use super::{Announcement, Connection, Due, PeerAddress, Phase};
+use crate::path_manager::Wanted;
+use anabranch_endpoint::ByteStream;
+use anabranch_units::{Span, Time};
+use anabranch_wire::Addr;
+use anabranch_wire::tcp::mptcp::{AddAddr, MptcpOption, RemoveAddr};
+
+/// Addresses of the peer that are remembered at most.
+const MOST_PEER_ADDRESSES: usize = 8;
+/// How often an address is announced without an echo.
+const MOST_ANNOUNCEMENTS: u32 = 4;
+/// Echoes and announcements that wait for an ACK, at most.
+const MOST_WAITING: usize = 16;
+
+impl Connection {
+    /// One more address of this side. The active side opens subflows from it, the
+    /// passive side announces it, as the path manager has it. Numbers of
+    /// addresses are used once: 255 in a connection.
+    pub fn add_address(&mut self, now: Time, addr: Addr) {
+        let known = self.addresses.contains(&Some(addr));
+        if known || self.addresses.len() > u8::MAX as usize {
+            return;
+        }
+        self.addresses.push(Some(addr));
+        if self.phase == Phase::Multipath {
+            self.announce(now, self.addresses.len() - 1);
+            self.open_wanted(now);
+        }
+    }
+
+    /// An address of this side is gone: its subflows end, and the peer hears of
+    /// it on another (§3.4.2).
+    pub fn remove_address(&mut self, now: Time, addr: Addr) {
+        let Some(id) = self.addresses.iter().position(|it| *it == Some(addr)) else { return };
+        self.addresses[id] = None;
+        self.announcements.retain(|it| it.id as usize != id);
+        self.reopenings.retain(|it| it.wanted.own != id);
+        for i in 0..self.subflows.len() {
+            if self.subflows[i].own_address as usize == id {
+                self.end_subflow(i);
+            }
+        }
+        if let Some(remove) = RemoveAddr::of(&[id as u8]) {
+            self.say(MptcpOption::RemoveAddr(remove));
+        }
+        self.collect(now);
+    }
+
+    /// Whether the subflow with this key is a backup from now on (§3.3.8).
+    pub fn set_backup(&mut self, key: anabranch_wire::FlowKey, backup: bool) {
+        let Some(i) = self.subflows.iter().position(|it| it.key() == key) else { return };
+        self.subflows[i].backup = backup;
+        if self.phase == Phase::Multipath && self.subflows[i].is_usable() {
+            self.subflows[i].options.push(MptcpOption::Prio { backup });
+            self.subflows[i].tcp.ask_for_ack();
+            self.touch(i);
+        }
+    }
+
+    /// Ends a subflow whose address is gone.
+    fn end_subflow(&mut self, i: usize) {
+        self.reinject_all(i);
+        let it = &mut self.subflows[i];
+        it.removed = true;
+        it.closed = true;
+        it.tcp.abort();
+        self.touch(i);
+    }
+
+    /// Tells the peer something on the best subflow.
+    fn say(&mut self, option: MptcpOption) {
+        if let Some(i) = self.best()
+            && self.subflows[i].options.len() < MOST_WAITING
+        {
+            self.subflows[i].options.push(option);
+        }
+        self.tell_peer();
+    }
+
+    /// The passive side's further addresses.
+    pub(super) fn announce_addresses(&mut self, now: Time) {
+        for id in 1..self.addresses.len() {
+            self.announce(now, id);
+        }
+    }
+
+    fn announce(&mut self, now: Time, id: usize) {
+        if self.passive && self.config.path_manager.announces() && self.say_address(id) {
+            self.announcements.push(Announcement { id: id as u8, tries: 1 });
+            let at = now + self.longest_rto().max(Span::from_secs(1));
+            self.timer(Due::Announce).set(at);
+        }
+    }
+
+    /// ADD_ADDR (§3.4.1).
+    fn say_address(&mut self, id: usize) -> bool {
+        let addr = self.addresses.get(id).copied().flatten();
+        let Some(ip) = addr.and_then(|addr| self.config.book.ip(addr)) else { return false };
+        let mac = self.key.address_mac(self.peer_key, id as u8, ip, None);
+        self.say(MptcpOption::AddAddr(AddAddr { id: id as u8, ip, port: None, mac: Some(mac) }));
+        true
+    }
+
+    /// No echo has come.
+    pub(super) fn announce_again(&mut self, now: Time) {
+        self.announcements.retain(|it| it.tries < MOST_ANNOUNCEMENTS);
+        for at in 0..self.announcements.len() {
+            self.announcements[at].tries += 1;
+            self.say_address(self.announcements[at].id.into());
+        }
+        if let Some(tries) = self.announcements.iter().map(|it| it.tries).min() {
+            let rto = self.longest_rto().max(Span::from_secs(1));
+            self.timer(Due::Announce).set(now + rto.saturating_mul(1 << tries));
+        }
+    }
+
+    /// An address of the peer, or the echo of one of ours.
+    pub(super) fn on_add_addr(&mut self, now: Time, i: usize, add: &AddAddr) {
+        let AddAddr { id, ip, port, mac } = *add;
+        let Some(mac) = mac else {
+            self.announcements.retain(|it| it.id != id);
+            return;
+        };
+        if mac != self.peer_key.address_mac(self.key, id, ip, port) {
+            return;
+        }
+        let subflow = &mut self.subflows[i];
+        if subflow.options.len() < MOST_WAITING {
+            subflow.options.push(MptcpOption::AddAddr(AddAddr { mac: None, ..*add }));
+            subflow.tcp.ask_for_ack();
+        }
+        let at = id as usize;
+        let known = self.peer_addresses.get(at).is_some_and(Option::is_some);
+        let many = self.peer_addresses.iter().flatten().count() >= MOST_PEER_ADDRESSES;
+        if let Some(addr) = self.config.book.addr(ip).filter(|_| !known && !many) {
+            let port = port.unwrap_or(self.first.dst_port);
+            if self.peer_addresses.len() <= at {
+                self.peer_addresses.resize(at + 1, None);
+            }
+            self.peer_addresses[at] = Some(PeerAddress { addr, port });
+            self.open_wanted(now);
+        }
+    }
+
+    /// Addresses of the peer are gone.
+    pub(super) fn on_remove_addr(&mut self, now: Time, ids: &[u8]) {
+        for id in ids {
+            if let Some(address) = self.peer_addresses.get_mut(*id as usize) {
+                *address = None;
+            }
+        }
+        self.reopenings.retain(|it| !ids.contains(&(it.wanted.peer as u8)));
+        for i in 0..self.subflows.len() {
+            if ids.contains(&self.subflows[i].peer_address) && !self.subflows[i].gone {
+                self.end_subflow(i);
+            }
+        }
+        self.open_wanted(now);
+    }
+
+    /// Opens the subflows that the path manager wants, and those whose time to be
+    /// opened again has come.
+    pub(super) fn open_wanted(&mut self, now: Time) {
+        if self.passive || self.phase != Phase::Multipath || !self.confirmed || self.closing {
+            return;
+        }
+        let (own, peer) = (self.addresses.len(), self.peer_addresses.len());
+        let mut all = self.config.path_manager.wanted(own, peer);
+        all.extend(self.reopenings.iter().map(|it| it.wanted));
+        for wanted in all {
+            let waits = self.reopenings.iter().any(|it| it.wanted == wanted && it.at > now);
+            let there = self.subflows.iter().any(|it| !it.gone && it.wanted == Some(wanted));
+            if !waits && !there {
+                self.open_one(now, wanted);
+            }
+        }
+    }
+
+    fn open_one(&mut self, now: Time, wanted: Wanted) {
+        let Wanted { own, peer, .. } = wanted;
+        let local = self.addresses.get(own).copied().flatten();
+        let remote = self.peer_addresses.get(peer).copied().flatten();
+        let (Some(local), Some(remote)) = (local, remote) else { return };
+        if self.avoid_first && peer == 0 {
+            return;
+        }
+        self.open(now, wanted, (own as u8, local), (peer as u8, remote.addr, remote.port));
+    }
+
+    /// Sets the timer for the subflow that is opened again next.
+    pub(super) fn arm_reopening(&mut self) {
+        let next = self.reopenings.iter().map(|it| it.at).min();
+        match next {
+            Some(at) => self.timer(Due::Reopen).set(at),
+            None => self.timer(Due::Reopen).stop(),
+        }
+    }
+
+    pub(super) fn reopen_due(&mut self, now: Time) {
+        self.open_wanted(now);
+        for it in self.reopenings.iter_mut().filter(|it| it.at <= now) {
+            it.at = Time::NEVER; // under way; its end sets another date
+        }
+        self.arm_reopening();
+    }
+}

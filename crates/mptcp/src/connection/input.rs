@@ -1,0 +1,381 @@
+//! Segments: to which subflow they go, what their options say, and how the
+//! octets of a subflow become those of the stream (RFC 8684 §3.3).
+
+use super::{Connection, Phase};
+use crate::incoming::Arrival;
+use crate::mapping::Received;
+use crate::subflow::Stage;
+use anabranch_endpoint::{Endpoint, Event};
+use anabranch_tcp::State as TcpState;
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
+use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpSegment};
+
+/// Mappings of a subflow that are kept in any case, and the octets of receive
+/// buffer for each more: segments of less than 128 octets would exceed it.
+const LEAST_MAPPINGS: usize = 64;
+const OCTETS_PER_MAPPING: u64 = 128;
+
+impl Connection {
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
+        let segment = match &packet.body {
+            Body::Tcp(segment) => segment,
+            Body::Icmp(_) => {
+                for i in 0..self.subflows.len() {
+                    if self.subflows[i].local() == packet.dst {
+                        self.subflows[i].tcp.handle_input(now, packet);
+                        self.touch(i);
+                    }
+                }
+                self.collect(now);
+                return;
+            }
+            Body::Sctp(_) | Body::Other { .. } => return,
+        };
+        let is_its = |key: anabranch_wire::FlowKey| {
+            (key.src, key.src_port) == (packet.dst, segment.dst_port)
+                && (key.dst, key.dst_port) == (packet.src, segment.src_port)
+        };
+        match self.subflows.iter().position(|it| !it.gone && is_its(it.key())) {
+            Some(i) => self.on_segment(now, i, packet, segment),
+            None => self.on_stranger(now, packet, segment),
+        }
+        self.collect(now);
+    }
+
+    fn on_segment(&mut self, now: Time, i: usize, packet: &Packet, segment: &TcpSegment) {
+        let before = self.subflows[i].tcp.state();
+        if !self.on_handshake(now, i, before, packet, segment) {
+            return;
+        }
+        let ends = segment.flags.intersects(TcpFlags::RST.union(TcpFlags::SYN));
+        let counts = !ends && self.is_plausible(i, segment);
+        if counts && self.phase == Phase::Multipath && !segment.payload.is_empty() {
+            match segment.options.dss() {
+                Some(dss) => self.on_mapping(i, segment, &dss),
+                None => self.on_capable_data(i, segment),
+            }
+        }
+        if self.subflows[i].tcp.is_coupled() && self.subflows.len() > 1 {
+            self.tell_siblings(i);
+        }
+        self.subflows[i].tcp.handle_input(now, packet);
+        self.touch(i);
+        if segment.flags.contains(TcpFlags::RST) {
+            self.on_reset_options(i, segment);
+        } else if counts || segment.flags.contains(TcpFlags::SYN) {
+            self.on_acknowledgment(now, i, segment);
+            if counts {
+                self.on_options(now, i, segment);
+            }
+        }
+    }
+
+    /// What handshakes say; false when the segment goes no further.
+    fn on_handshake(
+        &mut self,
+        now: Time,
+        i: usize,
+        state: TcpState,
+        packet: &Packet,
+        segment: &TcpSegment,
+    ) -> bool {
+        let has = |flag| segment.flags.contains(flag);
+        let first = self.subflows[i].stage == Stage::First;
+        match state {
+            TcpState::Listen if first && has(TcpFlags::SYN) && !has(TcpFlags::RST) => {
+                self.on_first_syn(segment);
+            }
+            TcpState::SynSent if has(TcpFlags::SYN) && !has(TcpFlags::RST) => {
+                let ours =
+                    has(TcpFlags::ACK) && self.subflows[i].tcp.sent_offset(segment.ack) == Some(1);
+                if first && (ours || !has(TcpFlags::ACK)) {
+                    self.on_first_answer(segment);
+                } else if ours && !self.on_join_answer(now, i, segment) {
+                    self.refuse(packet, segment, ResetReason::Mptcp);
+                    self.drop_subflow(i, ResetReason::Mptcp);
+                    return false;
+                }
+            }
+            TcpState::SynReceived if first && self.passive => return self.on_first_ack(segment),
+            TcpState::SynReceived => return self.on_join_ack(i, segment),
+            _ => {}
+        }
+        true
+    }
+
+    /// The segment lies where the subflow's next ones may, so that its options
+    /// count: a blind attacker must know as much as for its data.
+    fn is_plausible(&self, i: usize, segment: &TcpSegment) -> bool {
+        let tcp = &self.subflows[i].tcp;
+        let reach = 2 * self.config.subflow.receive_buffer + u16::MAX as u64;
+        let near = |offset: Option<u64>, by: u64| offset.is_some_and(|it| it.abs_diff(by) <= reach);
+        let (_, end) = tcp.outstanding();
+        let ack = tcp.sent_offset(segment.ack);
+        near(tcp.received_offset(segment.seq), tcp.read_offset())
+            && segment.flags.contains(TcpFlags::ACK)
+            && ack.is_some_and(|ack| ack <= end)
+    }
+
+    /// The window algorithm of a subflow hears of the others.
+    fn tell_siblings(&mut self, i: usize) {
+        let mut siblings = std::mem::take(&mut self.siblings);
+        siblings.clear();
+        let others = self.subflows.iter().enumerate().filter(|(j, it)| *j != i && it.is_usable());
+        siblings.extend(others.map(|(_, it)| it.tcp.sibling()));
+        self.subflows[i].tcp.on_siblings(&siblings);
+        self.siblings = siblings;
+    }
+
+    pub(super) fn most_mappings(&self) -> usize {
+        LEAST_MAPPINGS + (self.config.subflow.receive_buffer / OCTETS_PER_MAPPING) as usize
+    }
+
+    /// A mapping came with data (§3.3.1).
+    fn on_mapping(&mut self, i: usize, segment: &TcpSegment, dss: &Dss) {
+        let Some(Mapping { dsn, ssn, len, checksum }) = dss.mapping else { return };
+        let most = self.most_mappings();
+        let tcp = &self.subflows[i].tcp;
+        let read = tcp.read_offset();
+        let start = Serial32(ssn).expand(Serial32(0), read);
+        let data = self.peer.offset(dsn, self.inc.nxt);
+        let (Some(start), Some(data), Some(at)) = (start, data, tcp.received_offset(segment.seq))
+        else {
+            return;
+        };
+        if len == 0 {
+            self.on_infinite_mapping(i);
+            return;
+        }
+        let len = len as u32 - dss.data_fin as u32;
+        let end = start + len as u64;
+        let overlaps = start < at + segment.payload.len() as u64 && at < end;
+        if overlaps && start > 0 && data > 0 {
+            let map = Received { start, len, data, fin: dss.data_fin, checksum };
+            self.subflows[i].received.insert(map, read, most);
+        }
+    }
+
+    /// DATA_ACK and window (§3.3.2, §3.3.5).
+    fn on_acknowledgment(&mut self, now: Time, i: usize, segment: &TcpSegment) {
+        let tcp = &self.subflows[i].tcp;
+        if !tcp.state().is_synchronized() {
+            return;
+        }
+        let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { tcp.window_shifts().1 };
+        let window = (segment.window as u64) << shift;
+        let (una, _) = tcp.outstanding();
+        let ack = match self.phase {
+            Phase::Opening => return,
+            Phase::Fallback => {
+                let (from, data) = self.base.sent;
+                (data + una.saturating_sub(from)).min(self.out.data_end())
+            }
+            Phase::Multipath => {
+                let number = segment.options.dss().and_then(|dss| dss.data_ack);
+                let ack = match number {
+                    Some(number) => self.own.offset(number, self.out.una),
+                    // Before the first: the window of handshakes.
+                    None => (self.out.una == 1).then_some(1),
+                };
+                let Some(ack) = ack else { return };
+                ack
+            }
+        };
+        let edge = self.out.edge;
+        if self.out.on_data_ack(ack) {
+            self.on_data_acked(now);
+        }
+        if ack <= self.out.nxt.max(self.out.end) {
+            self.out.on_window(ack, window);
+        }
+        if self.out.edge > edge {
+            self.probes = 0;
+            self.override_silly = false;
+        }
+    }
+
+    /// What options beside acknowledgment and mapping say.
+    fn on_options(&mut self, now: Time, i: usize, segment: &TcpSegment) {
+        match self.phase {
+            Phase::Opening => return,
+            Phase::Fallback => return self.on_fail_again(i, segment),
+            Phase::Multipath => {}
+        }
+        let dss = segment.options.dss();
+        let confirmed_join = self.on_join_confirmed(i);
+        if let Some(dss) = dss {
+            let news = !self.confirmed;
+            self.confirmed = true;
+            if news {
+                self.open_wanted(now);
+            }
+            if dss.data_fin && segment.payload.is_empty() {
+                self.on_lone_fin(i, &dss);
+            }
+        } else if segment.options.mptcp().is_empty() && !confirmed_join && !self.closing {
+            // §3.7: every segment of a peer that has the keys has an option, unless
+            // something on the way takes it.
+            let ack = self.subflows[i].tcp.sent_offset(segment.ack);
+            if ack > Some(1) || !segment.payload.is_empty() {
+                return self.on_options_lost(i);
+            }
+        }
+        for option in segment.options.mptcp() {
+            match option {
+                MptcpOption::AddAddr(add) => self.on_add_addr(now, i, add),
+                MptcpOption::RemoveAddr(remove) => self.on_remove_addr(now, remove.ids()),
+                MptcpOption::Prio { backup } => self.subflows[i].peer_backup = *backup,
+                MptcpOption::Fail { dsn } => self.on_fail(i, *dsn),
+                MptcpOption::Fastclose { key } => self.on_fast_close(*key),
+                // The fourth segment of a join, also when the third comes again.
+                MptcpOption::Join(_) => self.subflows[i].tcp.ask_for_ack(),
+                MptcpOption::Capable(_) | MptcpOption::TcpRst { .. } => {}
+            }
+        }
+    }
+
+    /// A DATA_FIN without data (§3.3.3): its sequence number is the mapping's.
+    fn on_lone_fin(&mut self, i: usize, dss: &Dss) {
+        let Some(Mapping { dsn, ssn: 0, len: 1, .. }) = dss.mapping else { return };
+        if let Some(at) = self.peer.offset(dsn, self.inc.nxt) {
+            let arrival = self.inc.on_fin(at);
+            self.note(arrival);
+            // It may be the second time: the DATA_ACK was lost.
+            self.subflows[i].tcp.ask_for_ack();
+        }
+    }
+
+    fn note(&mut self, arrival: Arrival) {
+        self.pending.readable |= arrival.advanced > 0;
+        self.pending.peer_closed |= arrival.ended;
+    }
+
+    /// Takes what arrived in order on the subflow, as far as its mapping is
+    /// known.
+    fn read_subflow(&mut self, i: usize) {
+        loop {
+            let subflow = &self.subflows[i];
+            let (ready, at) = (subflow.tcp.readable(), subflow.tcp.read_offset());
+            if ready == 0 {
+                return;
+            }
+            match self.phase {
+                Phase::Opening => return,
+                Phase::Fallback => {
+                    let (from, data) = self.base.received;
+                    let payload = self.take(i, ready);
+                    let arrival = self.inc.on_data(data + (at - from), &payload);
+                    self.note(arrival);
+                }
+                Phase::Multipath => {
+                    let Some(map) = subflow.received.find(at).copied() else {
+                        if !self.on_unmapped(i) {
+                            return;
+                        }
+                        continue;
+                    };
+                    if !self.read_mapped(i, &map, at, ready) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Octets of a mapping; false when it must wait for more of them, or the
+    /// subflow has ended.
+    fn read_mapped(&mut self, i: usize, map: &Received, at: u64, ready: u64) -> bool {
+        let end = map.start + map.len as u64;
+        let mut n = ready.min(end - at);
+        let whole = self.checksum && at == map.start;
+        if whole && n < map.len as u64 {
+            return false;
+        }
+        if whole {
+            n = map.len as u64;
+        }
+        let payload = self.take(i, n);
+        if whole && !self.is_sound(i, map, &payload) {
+            self.counters.bad_checksums += 1;
+            return self.on_bad_checksum(i, map, &payload);
+        }
+        let arrival = self.inc.on_data(map.data + (at - map.start), &payload);
+        self.note(arrival);
+        if at + n == end {
+            self.subflows[i].received.drop_below(end);
+            if map.fin {
+                let arrival = self.inc.on_fin(map.data + map.len as u64);
+                self.note(arrival);
+            }
+        }
+        true
+    }
+
+    fn take(&mut self, i: usize, n: u64) -> Payload {
+        self.subflows[i].tcp.read_payload(n.min(u32::MAX as u64) as u32)
+    }
+
+    /// Octets in order whatever the mapping said: for the fallback.
+    pub(super) fn deliver(&mut self, data: u64, payload: &Payload) {
+        let arrival = self.inc.on_data(data, payload);
+        self.note(arrival);
+    }
+
+    /// After segments and deadlines: octets, events and ends of the subflows.
+    pub(super) fn collect(&mut self, now: Time) {
+        loop {
+            for i in 0..self.subflows.len() {
+                if self.dirty & self.subflows[i].bit() != 0 {
+                    self.collect_one(now, i);
+                }
+            }
+            let closing = self.closing;
+            self.end_if_done();
+            if self.closing == closing {
+                return; // or handshakes may have ended with it
+            }
+        }
+    }
+
+    pub(super) fn collect_one(&mut self, now: Time, i: usize) {
+        if self.subflows[i].gone {
+            return;
+        }
+        self.read_subflow(i);
+        let subflow = &mut self.subflows[i];
+        if subflow.tcp.state() == TcpState::Listen && subflow.stage != Stage::First {
+            subflow.gone = true; // the peer has taken its join back
+            return;
+        }
+        let (una, _) = subflow.tcp.outstanding();
+        if una != subflow.una {
+            subflow.una = una;
+            subflow.failed = false;
+            subflow.sent.drop_below(una);
+        }
+        if subflow.tcp.timeouts() != subflow.timeouts {
+            subflow.timeouts = subflow.tcp.timeouts();
+            self.on_subflow_timeout(i);
+        }
+        while let Some(event) = self.subflows[i].tcp.poll_event() {
+            match event {
+                Event::Connected => self.on_subflow_connected(now, i),
+                Event::Stalled => self.pending.stalled |= self.subflows.len() == 1,
+                Event::PeerClosed => self.on_subflow_fin(i),
+                Event::Closed(reason) => return self.on_subflow_closed(now, i, reason),
+                Event::Readable | Event::Writable | Event::Urgent => {}
+            }
+        }
+    }
+
+    fn on_subflow_connected(&mut self, now: Time, i: usize) {
+        let subflow = &mut self.subflows[i];
+        subflow.tcp.share_window();
+        subflow.una = 1;
+        if subflow.stage == Stage::First {
+            subflow.stage = Stage::Ready;
+            self.on_first_connected(now);
+        }
+    }
+}

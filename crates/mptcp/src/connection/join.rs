@@ -1,0 +1,241 @@
+//! Further subflows (RFC 8684 §3.2): MP_JOIN, by which both sides prove that they
+//! know the keys.
+//!
+//! ```text
+//! A                                   B
+//! SYN, MP_JOIN(Token-B, R-A)  ->
+//!                             <-      SYN/ACK, MP_JOIN(HMAC-B, R-B)
+//! ACK, MP_JOIN(HMAC-A)        ->
+//!                             <-      ACK
+//! ```
+//!
+//! A sends data only after the fourth segment; until then its ACK is sent again.
+
+use super::{Connection, Due, Phase};
+use crate::config::option_room;
+use crate::key::{first_64_bits, first_160_bits};
+use crate::path_manager::Wanted;
+use crate::subflow::{Stage, Subflow};
+use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_tcp::Connection as Tcp;
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
+use anabranch_wire::{Addr, Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
+
+/// Third ACKs without an answer before a subflow is given up.
+const MOST_THIRD_ACKS: u32 = 6;
+/// Subflows at most, with those that have ended and not said so yet.
+const MOST_SLOTS: usize = 48;
+/// Resets of strangers' packets that wait at most.
+const MOST_RESETS: usize = 16;
+
+/// The MP_JOIN of a segment.
+fn join(segment: &TcpSegment) -> Option<&Join> {
+    segment.options.mptcp().iter().find_map(|option| match option {
+        MptcpOption::Join(join) => Some(join),
+        _ => None,
+    })
+}
+
+impl Connection {
+    /// A number that no subflow has.
+    fn free_id(&self) -> Option<u32> {
+        (0..u64::BITS).find(|id| self.position(*id).is_none())
+    }
+
+    fn may_join(&self) -> bool {
+        self.phase == Phase::Multipath
+            && !self.ended
+            && !self.closing
+            && self.alive() < self.config.max_subflows
+            && self.subflows.len() < MOST_SLOTS
+    }
+
+    /// Opens a subflow.
+    pub(super) fn open(
+        &mut self,
+        now: Time,
+        wanted: Wanted,
+        own: (u8, Addr),
+        peer: (u8, Addr, u16),
+    ) {
+        let Some(id) = self.free_id().filter(|_| self.may_join()) else { return };
+        let port = self.first.src_port.wrapping_add(wanted.copy.into());
+        let (local, remote) = ((own.1, port), (peer.1, peer.2));
+        if self.subflows.iter().any(|it| {
+            let key = it.key();
+            ((key.src, key.src_port), (key.dst, key.dst_port)) == (local, remote)
+        }) {
+            return;
+        }
+        let nonce = self.generator.next_u64() as u32;
+        let mut generator = self.generator.clone();
+        generator.next_u64(); // sequence numbers of its own
+        let mut tcp = Tcp::client(self.of_subflow.clone(), local, remote, generator);
+        tcp.reserve_options(option_room(self.config.long_numbers));
+        tcp.connect(now);
+        let mut subflow = Subflow::new(tcp, id, Stage::Joining { nonce });
+        subflow.wanted = Some(wanted);
+        subflow.backup = wanted.backup;
+        (subflow.own_address, subflow.peer_address) = (own.0, peer.0);
+        self.subflows.push(subflow);
+        self.touch(self.subflows.len() - 1);
+    }
+
+    /// What the SYN or the SYN/ACK of a further subflow carries.
+    pub(super) fn join_syn_option(&self, i: usize) -> Option<MptcpOption> {
+        let it = &self.subflows[i];
+        let (backup, address) = (it.backup, it.own_address);
+        let join = match it.stage {
+            Stage::Joining { nonce } => {
+                Join::Syn { backup, address, token: self.peer_key.token(), nonce }
+            }
+            Stage::Joined { nonce, peer } => {
+                let mac = first_64_bits(&self.key.join_mac(self.peer_key, nonce, peer));
+                Join::SynAck { backup, address, mac, nonce }
+            }
+            _ => return None,
+        };
+        Some(MptcpOption::Join(join))
+    }
+
+    /// The active side: the SYN/ACK. False when it is not the peer's.
+    pub(super) fn on_join_answer(&mut self, now: Time, i: usize, segment: &TcpSegment) -> bool {
+        let Stage::Joining { nonce } = self.subflows[i].stage else { return true };
+        let Some(&Join::SynAck { backup, address, mac, nonce: peer }) = join(segment) else {
+            return false;
+        };
+        if mac != first_64_bits(&self.peer_key.join_mac(self.key, peer, nonce)) {
+            return false;
+        }
+        let mac = first_160_bits(&self.key.join_mac(self.peer_key, nonce, peer));
+        let it = &mut self.subflows[i];
+        it.stage = Stage::Unconfirmed { mac };
+        it.peer_backup = backup;
+        it.peer_address = address;
+        it.timer.set(now + it.tcp.rtt().rto());
+        true
+    }
+
+    /// The active side: an ACK that follows. It confirms the third; true when
+    /// it did.
+    pub(super) fn on_join_confirmed(&mut self, i: usize) -> bool {
+        let it = &mut self.subflows[i];
+        let news = matches!(it.stage, Stage::Unconfirmed { .. });
+        if news {
+            it.stage = Stage::Ready;
+            it.timer.stop();
+            let wanted = it.wanted;
+            self.reopenings.retain(|it| Some(it.wanted) != wanted);
+            self.timer(Due::Linger).stop();
+            self.counters.subflows += 1;
+        }
+        news
+    }
+
+    /// No answer to the third ACK: again.
+    pub(super) fn on_third_ack_timer(&mut self, now: Time, i: usize) {
+        let it = &mut self.subflows[i];
+        it.tries += 1;
+        if it.tries >= MOST_THIRD_ACKS {
+            self.drop_subflow(i, ResetReason::Unspecified);
+            return;
+        }
+        let rto = it.tcp.rtt().rto().saturating_mul(1 << it.tries);
+        it.timer.set(now + rto);
+        it.tcp.ask_for_ack();
+        self.touch(i);
+    }
+
+    /// The passive side: the third ACK. False when it is not the peer's: then
+    /// the subflow is gone.
+    pub(super) fn on_join_ack(&mut self, i: usize, segment: &TcpSegment) -> bool {
+        let Stage::Joined { nonce, peer } = self.subflows[i].stage else { return true };
+        if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
+            return true;
+        }
+        let right = first_160_bits(&self.peer_key.join_mac(self.key, peer, nonce));
+        match join(segment) {
+            Some(Join::Ack { mac }) if *mac == right => {
+                let it = &mut self.subflows[i];
+                it.stage = Stage::Ready;
+                self.counters.subflows += 1;
+                self.timer(Due::Linger).stop();
+                true
+            }
+            _ => {
+                self.drop_subflow(i, ResetReason::Mptcp);
+                false
+            }
+        }
+    }
+
+    /// A packet that belongs to no subflow: a join, or to be reset.
+    pub(super) fn on_stranger(&mut self, now: Time, packet: &Packet, segment: &TcpSegment) {
+        let has = |flag| segment.flags.contains(flag);
+        if has(TcpFlags::RST) {
+            return;
+        }
+        let is_syn = has(TcpFlags::SYN) && !has(TcpFlags::ACK);
+        match join(segment) {
+            Some(&Join::Syn { backup, address, token, nonce })
+                if is_syn && token == self.key.token() && self.phase == Phase::Multipath =>
+            {
+                let own = self.addresses.iter().position(|it| *it == Some(packet.dst));
+                match own.zip(self.free_id()).filter(|_| self.may_join()) {
+                    Some((own, id)) => {
+                        let mut subflow = self.joined(packet, segment, id, nonce);
+                        (subflow.own_address, subflow.peer_address) = (own as u8, address);
+                        subflow.peer_backup = backup;
+                        subflow.tcp.handle_input(now, packet);
+                        self.subflows.push(subflow);
+                        self.touch(self.subflows.len() - 1);
+                    }
+                    None => self.refuse(packet, segment, ResetReason::Prohibited),
+                }
+            }
+            _ => self.refuse(packet, segment, ResetReason::Mptcp),
+        }
+    }
+
+    fn joined(&mut self, packet: &Packet, segment: &TcpSegment, id: u32, peer: u32) -> Subflow {
+        let nonce = self.generator.next_u64() as u32;
+        let (local, remote) = ((packet.dst, segment.dst_port), (packet.src, segment.src_port));
+        let config = self.of_subflow.clone();
+        let mut tcp = Tcp::server(config, local, remote, self.generator.clone());
+        tcp.reserve_options(option_room(self.config.long_numbers));
+        Subflow::new(tcp, id, Stage::Joined { nonce, peer })
+    }
+
+    /// RFC 9293 §3.10.7.1, with the reason (§3.6).
+    pub(super) fn refuse(&mut self, packet: &Packet, segment: &TcpSegment, reason: ResetReason) {
+        if self.outbox.len() >= MOST_RESETS {
+            return;
+        }
+        let acks = segment.flags.contains(TcpFlags::ACK);
+        let (seq, ack, flags) = match acks {
+            true => (segment.ack, Serial32(0), TcpFlags::RST),
+            false => {
+                let ack = segment.seq.add(segment.seq_len());
+                (Serial32(0), ack, TcpFlags::RST.union(TcpFlags::ACK))
+            }
+        };
+        let mut options = TcpOptions::default();
+        if join(segment).is_some() {
+            let reason = MptcpOption::TcpRst { transient: false, reason: reason as u8 };
+            options.rare_mut().mptcp.push(reason);
+        }
+        let reset = TcpSegment {
+            src_port: segment.dst_port,
+            dst_port: segment.src_port,
+            seq,
+            ack,
+            flags,
+            window: 0,
+            urgent: 0,
+            options,
+            payload: Payload::EMPTY,
+        };
+        self.outbox.push_back(Packet::new(packet.dst, packet.src, Body::Tcp(reset)));
+    }
+}

@@ -1,0 +1,195 @@
+//! What leaves: the subflows' packets, with the options and the window of the
+//! whole. Data is given to a subflow only when it would leave at once.
+
+use super::{Connection, Phase};
+use crate::subflow::{Stage, Subflow};
+use anabranch_endpoint::Endpoint;
+use anabranch_units::Time;
+use anabranch_wire::tcp::mptcp::{CapableData, Dss, Join, Mapping, MptcpOption};
+use anabranch_wire::tcp::options::MAX_LEN;
+use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
+
+impl Connection {
+    pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
+        if let Some(packet) = self.outbox.pop_front() {
+            return Some(packet);
+        }
+        loop {
+            while self.dirty != 0 {
+                let id = self.dirty.trailing_zeros();
+                let i = self.position(id);
+                if let Some(i) = i
+                    && let Some(mut packet) = self.subflows[i].tcp.poll_transmit(now)
+                {
+                    self.complete(i, &mut packet);
+                    return Some(packet);
+                }
+                self.dirty &= !(1 << id);
+                if let Some(i) = i {
+                    self.collect_one(now, i); // what commands did
+                    self.bury(i);
+                }
+            }
+            if self.schedule(now) {
+                continue;
+            }
+            // As TCP the last data has left: the FIN follows.
+            self.end_if_done();
+            if self.dirty == 0 {
+                break;
+            }
+        }
+        self.end_round(now);
+        None
+    }
+
+    /// Adds to a packet of a subflow what is of the whole.
+    fn complete(&mut self, i: usize, packet: &mut Packet) {
+        let Body::Tcp(segment) = &mut packet.body else { return };
+        if segment.flags.contains(TcpFlags::SYN) {
+            let answers = segment.flags.contains(TcpFlags::ACK);
+            let option = match self.subflows[i].stage {
+                Stage::First => self.first_syn_option(answers),
+                _ => self.join_syn_option(i),
+            };
+            push(segment, option);
+            segment.window = self.inc.window(0).min(u16::MAX as u64) as u16;
+            return;
+        }
+        if segment.flags.contains(TcpFlags::RST) {
+            push(segment, self.subflows[i].farewell.take());
+            return;
+        }
+        match self.phase {
+            Phase::Opening => return,
+            Phase::Multipath => self.add_options(i, segment),
+            Phase::Fallback => {
+                self.signal_infinite_mapping(segment);
+                self.push_fail(segment);
+                fit(segment, None);
+            }
+        }
+        let tcp = &self.subflows[i].tcp;
+        let window = self.inc.window(tcp.mss()) >> tcp.window_shifts().0;
+        segment.window = window.min(u16::MAX as u64) as u16;
+    }
+
+    /// The keys have not been confirmed: the first subflow of the active side
+    /// repeats them.
+    fn repeats_keys(&self, i: usize) -> bool {
+        !self.confirmed && !self.passive && self.subflows[i].key() == self.first
+    }
+
+    fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
+        let data_ack = Some(self.peer.number(self.inc.nxt, self.config.long_numbers));
+        let mut dss = Dss { data_ack, ..Dss::default() };
+        if !segment.payload.is_empty() {
+            if let Some(data) = self.map(i, segment, &mut dss) {
+                push(segment, Some(self.third_ack_option(Some(data))));
+                fit(segment, None);
+                return;
+            }
+        } else if self.repeats_keys(i) {
+            push(segment, Some(self.third_ack_option(None)));
+            fit(segment, None);
+            return;
+        } else if let Stage::Unconfirmed { mac } = self.subflows[i].stage {
+            push(segment, Some(MptcpOption::Join(Join::Ack { mac })));
+            fit(segment, None);
+            return;
+        } else {
+            if self.out.owes_fin() {
+                let dsn = self.own.number(self.out.data_end(), self.config.long_numbers);
+                let checksum = self.checksum.then(|| self.checksum_of_fin());
+                dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum });
+                dss.data_fin = true;
+            }
+            push_waiting(&mut self.subflows[i], segment);
+        }
+        fit(segment, Some(dss));
+    }
+
+    /// The mapping of a segment with data; in place of a DSS, the length in an
+    /// MP_CAPABLE.
+    fn map(&self, i: usize, segment: &TcpSegment, dss: &mut Dss) -> Option<CapableData> {
+        let subflow = &self.subflows[i];
+        let at = subflow.tcp.sent_offset(segment.seq)?;
+        let unit = subflow.sent.find(at)?;
+        let len = segment.payload.len();
+        if at == 1 && self.repeats_keys(i) && !unit.fin {
+            let (len, checksum) = match self.checksum {
+                true => (unit.len, Some(unit.checksum)),
+                false => (len, None),
+            };
+            return Some(CapableData { len: len as u16, checksum });
+        }
+        let long = self.config.long_numbers;
+        dss.data_fin =
+            unit.fin && (self.checksum || at + len as u64 == unit.start + unit.len as u64);
+        let fin = dss.data_fin as u16;
+        dss.mapping = Some(match self.checksum {
+            // What a checksum covers stays as it is, however it is cut.
+            true => Mapping {
+                dsn: self.own.number(unit.data, long),
+                ssn: unit.start as u32,
+                len: unit.len as u16 + fin,
+                checksum: Some(unit.checksum),
+            },
+            false => Mapping {
+                dsn: self.own.number(unit.data_at(at), long),
+                ssn: at as u32,
+                len: len as u16 + fin,
+                checksum: None,
+            },
+        });
+        None
+    }
+}
+
+fn push(segment: &mut TcpSegment, option: Option<MptcpOption>) {
+    if let Some(option) = option {
+        segment.options.rare_mut().mptcp.push(option);
+    }
+}
+
+/// Options that wait for an ACK, as many as fit beside a DATA_ACK.
+fn push_waiting(subflow: &mut Subflow, segment: &mut TcpSegment) {
+    while let Some(option) = subflow.options.first() {
+        let sack = segment.options.sack.as_slice().len() as u32;
+        let others = segment.options.wire_len() - if sack > 0 { 4 + 8 * sack } else { 0 };
+        if others + option.wire_len().next_multiple_of(4) > MAX_LEN as u32 {
+            subflow.tcp.ask_for_ack(); // with the next
+            return;
+        }
+        push(segment, Some(subflow.options.remove(0)));
+    }
+}
+
+/// Puts in the DSS, and leaves out what has no room: AccECN's octets, SACK
+/// blocks, the lone DATA_FIN, the DATA_ACK, in this order. Without its options a
+/// subflow would have to be given up; the others are only worth having.
+fn fit(segment: &mut TcpSegment, dss: Option<Dss>) {
+    let options = &mut segment.options;
+    let most = MAX_LEN as u32;
+    let fits = |options: &anabranch_wire::TcpOptions, dss: &Option<Dss>| {
+        let more = dss.map_or(0, |dss| dss.wire_len().next_multiple_of(4));
+        options.wire_len() + more <= most
+    };
+    let mut dss = dss;
+    if !fits(options, &dss) {
+        options.acc_ecn = None;
+    }
+    let mut blocks = options.sack.as_slice().len();
+    while !fits(options, &dss) && blocks > 0 {
+        blocks -= 1;
+        options.truncate_sack(blocks);
+    }
+    if !fits(options, &dss) && segment.payload.is_empty() {
+        dss = dss.map(|dss| Dss { mapping: None, data_fin: false, ..dss });
+    }
+    if fits(options, &dss)
+        && let Some(dss) = dss
+    {
+        options.set_dss(&dss);
+    }
+}

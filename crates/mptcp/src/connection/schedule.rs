@@ -1,0 +1,262 @@
+//! Which data goes to which subflow: what must be sent again first, then what
+//! the scheduler says; and what is done when the receive window stands in the
+//! way (RFC 8684 §3.3.5, §3.3.6).
+
+use super::{Connection, Due, Phase};
+use crate::mapping::Sent;
+use crate::scheduler::{Candidate, Choice, Stream};
+use crate::subflow::Subflow;
+use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_tcp::Range;
+use anabranch_units::Time;
+
+/// Octets by which an MP_CAPABLE with data is longer than what is reserved for
+/// a DSS of short numbers.
+const CAPABLE_MORE: u64 = 4;
+
+impl Connection {
+    /// Gives one segment to a subflow; false when there is none to give.
+    pub(super) fn schedule(&mut self, now: Time) -> bool {
+        let copies = self.scheduler.copies();
+        let fresh = self.out.unsent() > 0;
+        if !fresh && !copies && self.out.reinjections.is_empty() || self.ended {
+            return false;
+        }
+        let usable = self.usable();
+        self.look_for_room(now, usable);
+        if self.roomy & usable == 0 {
+            return false;
+        }
+        if self.send_again(usable) {
+            return true;
+        }
+        let room = self.out.room(self.mss(), self.override_silly);
+        if fresh && room == 0 {
+            self.scheduler.on_window_blocked(now);
+            if self.config.opportunistic_retransmission && self.unblock_window(now, usable) {
+                return true;
+            }
+        }
+        if room == 0 && !copies {
+            return false;
+        }
+        self.ask_scheduler(now, room)
+    }
+
+    /// Asks subflows of which it is not known whether they have room.
+    fn look_for_room(&mut self, now: Time, usable: u64) {
+        let mut unknown = usable & !self.full & !self.roomy;
+        while unknown != 0 {
+            let id = unknown.trailing_zeros();
+            unknown &= !(1 << id);
+            let Some(i) = self.position(id) else { continue };
+            if self.is_within_window(i) && self.subflows[i].tcp.takes_more(now) {
+                self.roomy |= 1 << id;
+            } else {
+                self.full |= 1 << id;
+            }
+        }
+    }
+
+    /// What a subflow has outstanding, copies of what others carry too, fits the
+    /// peer's buffer: beyond it the peer's TCP would not take it.
+    fn is_within_window(&self, i: usize) -> bool {
+        let tcp = &self.subflows[i].tcp;
+        let (una, end) = tcp.outstanding();
+        end - una + tcp.mss() <= self.out.max_window.max(tcp.mss())
+    }
+
+    /// How little a subflow is liked (RFC 8684 §3.3.8): backups, and those that
+    /// do not answer, only without others.
+    fn rank(it: &Subflow) -> u32 {
+        it.is_backup() as u32 + 2 * it.failed as u32
+    }
+
+    /// Of the subflows in `among` those that are liked the best.
+    fn liked(&self, among: u64) -> u64 {
+        let all = || self.subflows.iter().filter(|it| among & it.bit() != 0);
+        let rank = all().map(Connection::rank).min();
+        all().filter(|it| Some(Connection::rank(it)) == rank).fold(0, |all, it| all | it.bit())
+    }
+
+    fn ask_scheduler(&mut self, now: Time, room: u64) -> bool {
+        let liked = self.liked(self.usable());
+        let mut candidates: Vec<Candidate> = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        let liked = self.subflows.iter().filter(|it| liked & it.bit() != 0);
+        candidates.extend(liked.map(|it| it.candidate(self.roomy & it.bit() != 0)));
+        let stream = Stream {
+            now,
+            una: self.out.una,
+            nxt: self.out.nxt,
+            unsent: if room > 0 { self.out.unsent() } else { 0 },
+            window_left: self.out.edge.saturating_sub(self.out.nxt),
+        };
+        let choice = self.scheduler.choose(&candidates, &stream);
+        self.candidates = candidates;
+        match choice {
+            Choice::Wait => false,
+            Choice::New(id) => self.position(id).is_some_and(|i| self.give_new(i)),
+            Choice::Copy { id, from } => self.position(id).is_some_and(|i| {
+                let end = self.out.nxt.min(from + self.most_for(i));
+                self.counters.copies += 1;
+                self.give(i, Range { start: from, end })
+            }),
+        }
+    }
+
+    /// Payload that the next segment of a subflow holds.
+    fn most_for(&self, i: usize) -> u64 {
+        let subflow = &self.subflows[i];
+        let begins = subflow.tcp.outstanding().1 == 1;
+        let keys = begins && !self.config.long_numbers && subflow.key() == self.first;
+        subflow.tcp.mss() - if keys { CAPABLE_MORE } else { 0 }
+    }
+
+    fn give_new(&mut self, i: usize) -> bool {
+        let len = self.out.room(self.most_for(i), self.override_silly);
+        let start = self.out.nxt;
+        if len == 0 {
+            return false;
+        }
+        self.out.nxt += len;
+        self.override_silly = false;
+        self.give(i, Range { start, end: start + len })
+    }
+
+    /// Hands a range of the stream to a subflow, which sends it at once.
+    fn give(&mut self, i: usize, range: Range) -> bool {
+        if range.is_empty() {
+            return false;
+        }
+        let (len, fin) = (range.len() as u32, self.out.closed && range.end == self.out.data_end());
+        let (_, start) = self.subflows[i].tcp.outstanding();
+        let octets = self.out.octets.as_ref().map(|it| it.copy(range.start, len as usize));
+        let checksum = match self.checksum {
+            true => self.checksum_to_send(i, start, range, fin, octets.as_deref()),
+            false => 0,
+        };
+        let unit = Sent { start, len, data: range.start, fin, checksum };
+        let subflow = &mut self.subflows[i];
+        if !subflow.sent.push(unit, self.checksum) {
+            subflow.tcp.cut();
+        }
+        match octets {
+            Some(octets) => {
+                let taken = subflow.tcp.write_octets(&octets);
+                assert_eq!(taken, octets.len(), "a subflow takes what leaves at once");
+            }
+            None => {
+                subflow.tcp.write(len as u64);
+            }
+        }
+        subflow.sent_to = subflow.sent_to.max(range.end);
+        self.touch(i);
+        true
+    }
+
+    /// Of the subflows in `among` that are liked the best, the fastest with room.
+    fn best_among(&self, among: u64) -> Option<usize> {
+        let among = self.liked(among) & self.roomy;
+        let all = self.subflows.iter().enumerate().filter(|(_, it)| among & it.bit() != 0);
+        all.min_by_key(|(_, it)| it.srtt()).map(|(i, _)| i)
+    }
+
+    /// What must be sent again, on a subflow that does not carry it.
+    fn send_again(&mut self, usable: u64) -> bool {
+        let Some(next) = self.out.next_reinjection(usable) else { return false };
+        let Some(i) = self.best_among(usable & !next.carried) else { return false };
+        let end = next.range.end.min(next.range.start + self.most_for(i));
+        let range = Range { end, ..next.range };
+        self.out.on_reinjected(range.start, range.len());
+        self.counters.reinjected += 1;
+        self.give(i, range)
+    }
+
+    /// Data waits, a subflow has room, and the receive window is full because
+    /// another subflow is slow: what it has not delivered is sent again, and it
+    /// is penalised (Raiciu et al., NSDI 2012, section 4.2).
+    fn unblock_window(&mut self, now: Time, usable: u64) -> bool {
+        let una = self.out.una;
+        let Some(i) = self.best_among(usable) else { return false };
+        if una >= self.out.nxt || self.subflows[i].sent.carrying(una).is_some() {
+            return false;
+        }
+        let carrier = self
+            .subflows
+            .iter()
+            .enumerate()
+            .find_map(|(j, it)| Some((j, it.sent.carrying(una)?.data_range().end)));
+        let Some((j, end)) = carrier else { return false };
+        let fast = self.subflows[i].srtt();
+        let slow = &mut self.subflows[j];
+        let srtt = slow.srtt();
+        // Linux leaves windows of four segments alone, and those in recovery.
+        let sibling = slow.tcp.sibling();
+        let large = sibling.window > 4 * sibling.mss && !slow.tcp.observe().in_recovery;
+        if self.config.penalisation && srtt > fast && now >= slow.penalty && large {
+            slow.tcp.penalise();
+            slow.penalty = now + srtt;
+            self.counters.penalties += 1;
+        }
+        let end = end.min(una + self.most_for(i));
+        self.counters.reinjected += 1;
+        self.counters.opportunistic += 1;
+        self.give(i, Range { start: una, end })
+    }
+
+    /// Everything that can leave has left: subflows hear whether their windows
+    /// are full while there is more, and timers are set.
+    pub(super) fn end_round(&mut self, now: Time) {
+        let waits = self.out.unsent() > 0 && !self.ended;
+        for it in &mut self.subflows {
+            it.tcp.set_waiting(waits && self.full & it.bit() != 0);
+        }
+        self.arm(now);
+    }
+
+    /// Sets the timers of the stream, where they are not.
+    pub(super) fn arm(&mut self, now: Time) {
+        if self.ended || self.subflows.is_empty() {
+            return;
+        }
+        if self.closing && !self.timer(Due::Linger).is_armed() {
+            let at = now + self.config.linger;
+            self.timer(Due::Linger).set(at);
+        }
+        let multipath = self.phase == Phase::Multipath;
+        let outstanding = self.out.una < self.out.nxt || multipath && self.out.owes_fin();
+        let factor = 1 << self.retries.min(6);
+        if !outstanding || !multipath {
+            self.timer(Due::Retransmit).stop();
+        } else if !self.timer(Due::Retransmit).is_armed() {
+            let at = now + self.longest_rto().saturating_mul(factor);
+            self.timer(Due::Retransmit).set(at);
+        }
+        let blocked = !outstanding
+            && self.out.unsent() > 0
+            && self.out.room(self.mss(), self.override_silly) == 0;
+        if !blocked {
+            self.timer(Due::Probe).stop();
+        } else if !self.timer(Due::Probe).is_armed() {
+            let at = now + self.longest_rto().saturating_mul(1 << self.probes.min(6));
+            self.timer(Due::Probe).set(at);
+        }
+    }
+
+    /// The timer of a subflow expired: what it has outstanding goes to others
+    /// (§3.3.6), and it gets no more until something is acknowledged.
+    pub(super) fn on_subflow_timeout(&mut self, i: usize) {
+        self.subflows[i].failed = true;
+        self.reinject_all(i);
+    }
+
+    /// What a subflow has not delivered is to be sent again.
+    pub(super) fn reinject_all(&mut self, i: usize) {
+        let it = &self.subflows[i];
+        let (bit, una) = (it.bit(), self.out.una);
+        for unit in it.sent.iter().filter(|unit| unit.data_range().end > una) {
+            self.out.reinject(unit.data_range(), bit);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Pairs of connections over several paths: traces of handshakes, of data over
+//! two subflows, of what is lost and of what lies between the hosts.
+
+mod ending;
+mod meddling;
+mod opening;
+mod paths;
+mod sending;
+mod world;
+
+use super::*;
+use world::{A1, A2, B1, B2, World, at_ms, config, world};

@@ -1,0 +1,104 @@
+//! The end of connections.
+
+use super::world::trace;
+use super::*;
+use anabranch_testkit::{Fate, Side};
+
+fn closes(events: &[(Time, Side, Event)]) -> Vec<(Side, CloseReason)> {
+    let all = events.iter().filter_map(|(_, side, event)| match event {
+        Event::Closed(reason) => Some((*side, *reason)),
+        _ => None,
+    });
+    all.collect()
+}
+
+/// RFC 8684 §3.3.3: both DATA_FINs, then the FINs of all subflows.
+#[test]
+fn both_sides_close() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(1000);
+    let mut events = world.drive(at_ms(200));
+    world.client.close();
+    events.extend(world.drive(at_ms(300)));
+    assert!(events.iter().any(|it| it.1 == Side::Server && it.2 == Event::PeerClosed));
+    assert_eq!(world.server.end.usable().count_ones(), 2, "half closed: subflows stay");
+    world.server.write(500);
+    world.server.close();
+    events.extend(world.drive(at_ms(200_000)));
+    let all = trace(&world, 200, 1000);
+    assert_eq!(all.iter().filter(|it| it.contains(" F")).count(), 4, "{all:?}");
+    assert_eq!(world.client.observe().bytes_received, 500);
+    let mut ends = closes(&events);
+    ends.sort_by_key(|it| it.0 as u8);
+    assert_eq!(ends, [(Side::Client, CloseReason::Normal), (Side::Server, CloseReason::Normal)]);
+}
+
+/// A stream without octets ends, too.
+#[test]
+fn an_empty_stream_ends() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    let mut events = world.drive(at_ms(100));
+    world.client.close();
+    world.server.close();
+    events.extend(world.drive(at_ms(200_000)));
+    assert_eq!(closes(&events).len(), 2, "{:?}", trace(&world, 0, 5000));
+    assert!(closes(&events).iter().all(|it| it.1 == CloseReason::Normal));
+}
+
+/// §3.5: MP_FASTCLOSE with the peer's key ends everything at once; with another
+/// it is a reset of one subflow.
+#[test]
+fn an_abort_ends_both_sides_at_once() {
+    for wrong in [false, true] {
+        let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+        world.client.write(100_000);
+        world.drive(at_ms(200));
+        if wrong {
+            world.client.meddle = Box::new(|segment| {
+                use anabranch_wire::tcp::mptcp::MptcpOption;
+                let Some(rare) = &mut segment.options.rare else { return };
+                for option in &mut rare.mptcp {
+                    if let MptcpOption::Fastclose { key } = option {
+                        *key ^= 1;
+                    }
+                }
+            });
+        }
+        world.client.abort();
+        let events = world.drive(at_ms(300));
+        let all = trace(&world, 200, 300);
+        assert_eq!(all.iter().filter(|it| it.contains("R. fastclose")).count(), 2, "{all:?}");
+        let ends = closes(&events);
+        assert_eq!(ends.contains(&(Side::Server, CloseReason::Reset)), !wrong);
+        assert!(ends.contains(&(Side::Client, CloseReason::Aborted)));
+    }
+}
+
+/// A DATA_FIN is sent again until it is acknowledged.
+#[test]
+fn a_lost_data_fin_is_sent_again() {
+    let mut lost = 0;
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], move |_, packet| {
+        let anabranch_wire::Body::Tcp(segment) = &packet.body else { panic!("TCP") };
+        let fin = segment.options.dss().is_some_and(|dss| dss.data_fin);
+        lost += fin as u32;
+        if fin && lost < 3 { Fate::Drop } else { Fate::Deliver }
+    });
+    world.client.write(1000);
+    let mut events = world.drive(at_ms(200));
+    world.client.close();
+    world.server.close();
+    events.extend(world.drive(at_ms(200_000)));
+    assert_eq!(closes(&events).len(), 2);
+}
+
+/// The peer refuses, or does not answer.
+#[test]
+fn a_connection_that_does_not_open_ends() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |side, _| match side {
+        Side::Client => Fate::Drop,
+        Side::Server => Fate::Deliver,
+    });
+    let events = world.drive(at_ms(1_000_000));
+    assert_eq!(closes(&events), [(Side::Client, CloseReason::TimedOut)]);
+}

@@ -1,0 +1,254 @@
+//! What lies between the hosts: options taken away, payload changed.
+
+use super::world::trace;
+use super::*;
+use anabranch_testkit::{Fate, Side};
+use anabranch_wire::{Payload, TcpFlags, TcpSegment};
+
+fn strip(segment: &mut TcpSegment) {
+    segment.options.remove_dss();
+    if let Some(rare) = &mut segment.options.rare {
+        rare.mptcp.clear();
+    }
+}
+
+type Meddle = Box<dyn FnMut(&mut TcpSegment)>;
+
+/// A transfer both ways of real octets; what each side read, and the phases.
+fn transfer(
+    client: Meddle,
+    server: Meddle,
+    own: &[Addr],
+    checksum: bool,
+) -> (Vec<Vec<u8>>, [Phase; 2]) {
+    let config = Config { checksum, ..config() };
+    let mut world = world(config.clone(), config, own, &[B1, B2], |_, _| Fate::Deliver);
+    (world.client.meddle, world.server.meddle) = (client, server);
+    world.logging = false;
+    let text: Vec<u8> = (0..60_000_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    let mut read = vec![Vec::new(), Vec::new()];
+    world.client.write_octets(&text);
+    let mut answered = false;
+    while world.step(at_ms(100_000)) {
+        if !answered && world.server.observe().bytes_received > 20_000 {
+            answered = true;
+            world.server.write_octets(&text);
+            world.server.close();
+            world.client.close();
+        }
+        for (side, read) in [Side::Client, Side::Server].into_iter().zip(&mut read) {
+            let mut buf = [0; 10_000];
+            let n = world.end(side).read_octets(&mut buf);
+            read.extend(&buf[..n]);
+        }
+    }
+    let phases = [world.client.end.phase(), world.server.end.phase()];
+    for read in &mut read {
+        let same = *read == text;
+        read.truncate(if same { 0 } else { read.len() });
+    }
+    (read, phases)
+}
+
+/// The n-th to the last segment with or without data lose their options.
+fn strip_from(n: u32) -> Meddle {
+    let mut count = 0;
+    Box::new(move |segment| {
+        count += 1;
+        if count >= n {
+            strip(segment);
+        }
+    })
+}
+
+fn nothing() -> Meddle {
+    Box::new(|_| {})
+}
+
+/// RFC 8684 §3.1 and §3.7: whichever segments of the handshake lose their
+/// options, the connection is TCP, and no octet is lost.
+#[test]
+fn options_that_are_taken_away_leave_tcp() {
+    let syns = || -> Meddle {
+        Box::new(|segment| {
+            if segment.flags.contains(TcpFlags::SYN) {
+                strip(segment)
+            }
+        })
+    };
+    for (client, server) in [
+        (syns(), nothing()),
+        (nothing(), syns()),
+        (strip_from(1), strip_from(1)),
+        (strip_from(2), nothing()),
+        (nothing(), strip_from(2)),
+        (strip_from(2), strip_from(2)),
+    ] {
+        let (wrong, phases) = transfer(client, server, &[A1, A2], false);
+        assert!(wrong.iter().all(Vec::is_empty));
+        assert_eq!(phases, [Phase::Fallback; 2]);
+    }
+}
+
+/// The same later, with one subflow: the stream goes on as TCP.
+#[test]
+fn options_that_vanish_later_leave_tcp() {
+    for n in 3..40 {
+        for both in [true, false] {
+            let other = if both { strip_from(n) } else { nothing() };
+            let (wrong, phases) = transfer(strip_from(n), other, &[A1], false);
+            let lens: Vec<_> = wrong.iter().map(Vec::len).collect();
+            assert!(
+                wrong.iter().all(Vec::is_empty),
+                "from {n} on, both: {both}: {lens:?} {phases:?}"
+            );
+            assert_eq!(phases, [Phase::Fallback; 2], "from {n} on");
+        }
+    }
+}
+
+/// With two subflows the one that is meddled with is reset.
+#[test]
+fn a_subflow_without_options_is_reset() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(50_000);
+    world.drive(at_ms(200));
+    world.client.meddle = Box::new(|segment| {
+        if segment.src_port == 1000
+            && !segment.payload.is_empty()
+            && segment.options.dss().is_some()
+        {
+            // One path only: that of the lower address, told by its window of ids.
+            strip(segment);
+        }
+    });
+    let only_first = world.client.end.subflows[0].key();
+    let second = world.client.end.subflows[1].tcp.sequence_number(0);
+    world.client.meddle = Box::new(move |segment| {
+        // Sequence numbers tell the subflows apart.
+        let of_second = segment.seq.distance_from(second).unsigned_abs() < 10_000_000;
+        if !of_second {
+            strip(segment);
+        }
+    });
+    world.client.write(5_000_000);
+    world.client.close();
+    world.drive(at_ms(700));
+    assert_eq!(world.server.end.phase(), Phase::Multipath);
+    assert!(!world.server.end.flow_keys().any(|key| key == only_first.reversed()));
+    let reasons = trace(&world, 200, 700);
+    assert!(reasons.iter().any(|it| it.contains("1 < R. reason")), "{reasons:?}");
+    world.client.meddle = nothing();
+    world.drive(at_ms(20_000));
+    assert_eq!(world.server.observe().bytes_received, 5_050_000);
+}
+
+/// §3.7: the payload is changed. With one subflow the checksum finds it, MP_FAIL
+/// and an infinite mapping follow, and the stream goes on with what arrives, as
+/// TCP would; without checksums nobody sees it.
+#[test]
+fn a_wrong_checksum_leaves_tcp() {
+    let change = |n: u32| -> Meddle {
+        let mut count = 0;
+        Box::new(move |segment| {
+            if let Some(octets) = segment.payload.octets() {
+                count += 1;
+                if count == n {
+                    let mut octets = octets.to_vec();
+                    octets[3] ^= 0xff;
+                    segment.payload = Payload::of_octets(octets);
+                }
+            }
+        })
+    };
+    for n in [1, 2, 10, 30] {
+        for checksum in [true, false] {
+            let (read, phases) = transfer(change(n), nothing(), &[A1], checksum);
+            assert!(read[0].is_empty());
+            assert_eq!(read[1].len(), 60_000, "all of it arrives, one octet changed");
+            let phase = if checksum { Phase::Fallback } else { Phase::Multipath };
+            assert_eq!(phases, [phase; 2], "data segment {n}, checksum: {checksum}");
+        }
+    }
+}
+
+/// ... with two subflows the subflow is reset with MP_FAIL, and what was changed
+/// comes again over the other.
+#[test]
+fn a_wrong_checksum_costs_one_of_two_subflows() {
+    let config = Config { checksum: true, ..config() };
+    let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.drive(at_ms(50));
+    let text: Vec<u8> = (0..3_000_000_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    let mut count = 0;
+    world.client.meddle = Box::new(move |segment| {
+        if let Some(octets) = segment.payload.octets() {
+            count += 1;
+            if count == 300 {
+                let mut octets = octets.to_vec();
+                octets[3] ^= 0xff;
+                segment.payload = Payload::of_octets(octets);
+            }
+        }
+    });
+    world.client.write_octets(&text);
+    world.client.close();
+    let mut read: Vec<u8> = Vec::new();
+    while world.step(at_ms(10_000)) {
+        let mut buf = [0; 10_000];
+        let n = world.server.read_octets(&mut buf);
+        read.extend(&buf[..n]);
+    }
+    assert!(read == text);
+    assert_eq!(world.server.end.counters().bad_checksums, 1);
+    let all = trace(&world, 0, 10_000);
+    assert!(all.iter().any(|it| it.contains("R. fail")));
+}
+
+/// A middlebox that counts sequence numbers otherwise changes nothing: mappings
+/// are relative to the SYN.
+#[test]
+fn rewritten_sequence_numbers_do_no_harm() {
+    let mut world = world(config(), config(), &[A1], &[B1], |_, _| Fate::Deliver);
+    let shift = 123_456_789;
+    world.client.meddle = Box::new(move |segment| segment.seq = segment.seq.add(shift));
+    world.server.meddle =
+        Box::new(move |segment| segment.ack = segment.ack.add(0_u32.wrapping_sub(shift)));
+    world.client.write(100_000);
+    world.drive(at_ms(2000));
+    assert_eq!(world.server.observe().bytes_received, 100_000);
+    assert_eq!(world.server.end.phase(), Phase::Multipath);
+}
+
+/// A peer that speaks TCP alone.
+#[test]
+fn tcp_answers_tcp() {
+    let plain = Config { enabled: false, ..config() };
+    for (a, b) in [(plain.clone(), config()), (config(), plain)] {
+        let mut world = world(a, b, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+        world.client.write(100_000);
+        world.client.close();
+        world.drive(at_ms(1000));
+        world.server.close();
+        let events = world.drive(at_ms(100_000));
+        assert_eq!(world.server.observe().bytes_received, 100_000);
+        let closed = events.iter().filter(|it| matches!(it.2, Event::Closed(CloseReason::Normal)));
+        assert_eq!(closed.count(), 2);
+        assert_eq!(world.client.end.phase(), Phase::Fallback);
+    }
+}
+
+/// SYNs with MP_CAPABLE that are dropped: one without it gets through.
+#[test]
+fn syns_that_are_dropped_for_their_option_give_way() {
+    let mut world = world(config(), config(), &[A1], &[B1], |_, packet| {
+        let anabranch_wire::Body::Tcp(segment) = &packet.body else { panic!("TCP") };
+        let capable = !segment.options.mptcp().is_empty();
+        if capable { Fate::Drop } else { Fate::Deliver }
+    });
+    world.client.write(10_000);
+    world.drive(at_ms(60_000));
+    assert_eq!(world.server.observe().bytes_received, 10_000);
+    let all = trace(&world, 0, 60_000);
+    assert_eq!(all.iter().filter(|it| it.contains("S capable")).count(), 3);
+}

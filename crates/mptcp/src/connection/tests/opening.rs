@@ -1,0 +1,185 @@
+//! Handshakes.
+
+use super::world::trace;
+use super::*;
+use crate::PathManager;
+use anabranch_testkit::Fate;
+use anabranch_wire::TcpFlags;
+
+/// RFC 8684 §3.1 and §3.2: the first subflow, ADD_ADDR with its echo, the second
+/// subflow by four segments.
+#[test]
+fn two_subflows_open() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(1000);
+    world.drive(at_ms(200));
+    assert_eq!(
+        trace(&world, 0, 200),
+        [
+            "0 1 > S capable",
+            "10 1 < S. capable(key)",
+            "20 1 > . capable(keys)",
+            "20 1 > . 996 capable(keys, data)",
+            "20 1 > . 4 ack map 4",
+            "30 1 < . add ack",
+            "30 1 < . ack",
+            "30 1 < . ack",
+            "40 1 > . add(echo) ack",
+            "40 2 > S join",
+            "50 2 < S. join(mac)",
+            "60 2 > . join(MAC)",
+            "70 2 < . ack",
+        ]
+    );
+    assert_eq!(world.client.end.usable().count_ones(), 2);
+    assert_eq!(world.server.end.usable().count_ones(), 2);
+    assert_eq!(world.server.observe().bytes_received, 1000);
+    // §3.1: tokens and numbers come from the keys.
+    let (a, b) = (&world.client.end, &world.server.end);
+    assert_eq!((a.peer_key, b.peer_key), (b.key, a.key));
+    assert_ne!(a.token(), b.token());
+}
+
+/// What each path manager makes of two addresses on both sides.
+#[test]
+fn path_managers_open_what_they_want() {
+    for (name, subflows) in [
+        ("single", vec![(0, 1)]),
+        ("pairs", vec![(0, 1), (2, 3)]),
+        ("full-mesh", vec![(0, 1), (2, 1), (0, 3), (2, 3)]),
+        ("backup", vec![(0, 1), (2, 1), (0, 3), (2, 3)]),
+        ("signal", vec![(0, 1), (0, 3)]),
+        ("n-diffports", vec![(0, 1), (0, 1)]),
+    ] {
+        let manager = PathManager::from_name(name).unwrap();
+        let config = Config { path_manager: manager, ..config() };
+        let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+        world.client.write(100_000);
+        world.drive(at_ms(500));
+        let all: Vec<_> = world.client.end.flow_keys().map(|it| (it.src.0, it.dst.0)).collect();
+        assert_eq!(all, subflows, "{name}");
+        assert_eq!(world.server.end.usable().count_ones() as usize, subflows.len(), "{name}");
+        let ports: std::collections::BTreeSet<_> =
+            world.client.end.flow_keys().map(|it| (it.src, it.dst, it.src_port)).collect();
+        assert_eq!(ports.len(), subflows.len());
+    }
+}
+
+/// §3.2: the third ACK of a join is sent again until the peer has acknowledged
+/// it; no data leaves on the subflow before.
+#[test]
+fn a_join_survives_the_loss_of_any_of_its_segments() {
+    for lost in 1..=4 {
+        let mut n = 0;
+        let mut world = world(config(), config(), &[A1, A2], &[B1, B2], move |_, packet| {
+            n += (packet.src == A2 || packet.dst == A2) as u32;
+            if n == lost && (packet.src == A2 || packet.dst == A2) {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        });
+        world.client.write(10_000);
+        world.drive(at_ms(5000));
+        assert_eq!(world.client.end.usable().count_ones(), 2, "segment {lost} lost");
+        assert_eq!(world.server.end.usable().count_ones(), 2, "segment {lost} lost");
+    }
+}
+
+/// The same for the first handshake; whatever is lost it is Multipath TCP.
+#[test]
+fn the_first_handshake_survives_the_loss_of_any_of_its_segments() {
+    for lost in 1..=6 {
+        let mut n = 0;
+        let mut world = world(config(), config(), &[A1, A2], &[B1, B2], move |_, _| {
+            n += 1;
+            if n == lost { Fate::Drop } else { Fate::Deliver }
+        });
+        world.client.write(10_000);
+        world.drive(at_ms(5000));
+        assert_eq!(world.server.observe().bytes_received, 10_000, "segment {lost} lost");
+        assert_eq!(world.client.end.phase(), Phase::Multipath, "segment {lost} lost");
+        assert_eq!(world.server.end.phase(), Phase::Multipath, "segment {lost} lost");
+        assert_eq!(world.client.end.usable().count_ones(), 2, "segment {lost} lost");
+    }
+}
+
+/// §3.2: a join with a wrong token, or a wrong HMAC in either direction, is
+/// reset.
+#[test]
+fn a_join_without_the_keys_is_reset() {
+    use anabranch_wire::tcp::mptcp::{Join, MptcpOption};
+    let change = |which: u32| {
+        move |segment: &mut anabranch_wire::TcpSegment| {
+            let Some(rare) = &mut segment.options.rare else { return };
+            for option in &mut rare.mptcp {
+                match option {
+                    MptcpOption::Join(Join::Syn { token, .. }) if which == 0 => *token ^= 1,
+                    MptcpOption::Join(Join::SynAck { mac, .. }) if which == 1 => *mac ^= 1,
+                    MptcpOption::Join(Join::Ack { mac }) if which == 2 => mac[19] ^= 1,
+                    _ => {}
+                }
+            }
+        }
+    };
+    for which in 0..3 {
+        let config = Config { reopen: None, ..config() };
+        let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+        world.client.meddle = Box::new(change(which));
+        world.server.meddle = Box::new(change(which));
+        world.client.write(10_000);
+        world.drive(at_ms(3000));
+        let resets = trace(&world, 0, 3000);
+        let resets = resets.iter().filter(|it| it.contains(" R")).count();
+        assert!(resets > 0, "{:?}", trace(&world, 0, 3000));
+        assert_eq!(world.client.end.usable().count_ones(), 1, "{which}");
+        assert_eq!(world.server.end.usable().count_ones(), 1, "{which}");
+        assert_eq!(world.server.observe().bytes_received, 10_000);
+    }
+}
+
+/// §3.4.1: ADD_ADDR is sent again until it is echoed, and counts only with the
+/// right HMAC.
+#[test]
+fn an_address_counts_with_its_mac() {
+    use anabranch_wire::tcp::mptcp::MptcpOption;
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.server.meddle = Box::new(|segment| {
+        let Some(rare) = &mut segment.options.rare else { return };
+        for option in &mut rare.mptcp {
+            if let MptcpOption::AddAddr(add) = option {
+                add.mac = add.mac.map(|mac| mac ^ 1);
+            }
+        }
+    });
+    world.client.write(10_000);
+    world.drive(at_ms(60_000));
+    let all = trace(&world, 0, 60_000);
+    assert_eq!(all.iter().filter(|it| it.contains("add ")).count(), 4, "{all:?}");
+    assert!(!all.iter().any(|it| it.contains("join") || it.contains("echo")));
+}
+
+/// A SYN to nobody, and a join to a connection that is none, are reset.
+#[test]
+fn strangers_are_reset() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(1000);
+    world.drive(at_ms(100));
+    let line = world.log.iter().find(|line| line.packet.src == A2).unwrap();
+    let mut packet = line.packet.clone();
+    let anabranch_wire::Body::Tcp(segment) = &mut packet.body else { panic!("TCP") };
+    segment.src_port = 77;
+    segment.options.rare = None;
+    let now = world.now;
+    world.server.handle_input(now, &packet);
+    let reset = world.server.poll_transmit(now).unwrap();
+    let anabranch_wire::Body::Tcp(reset) = &reset.body else { panic!("TCP") };
+    assert!(reset.flags.contains(TcpFlags::RST) && reset.dst_port == 77);
+    // Many of them do not make it remember more.
+    for port in 1..1000 {
+        let anabranch_wire::Body::Tcp(segment) = &mut packet.body else { panic!("TCP") };
+        segment.src_port = port;
+        world.server.handle_input(now, &packet);
+    }
+    assert_eq!(world.server.end.outbox.len(), 16);
+}

@@ -1,0 +1,116 @@
+//! Data over two subflows.
+
+use super::world::trace;
+use super::*;
+use crate::SchedulerKind;
+use anabranch_testkit::Fate;
+
+/// Octets of data that left on the second path, sent again or not.
+fn on_second<F: FnMut(anabranch_testkit::Side, &Packet) -> Fate>(world: &World<F>) -> u64 {
+    let lines = world.log.iter().filter(|line| line.packet.src == A2);
+    lines.map(|line| line.packet.payload_len() as u64).sum()
+}
+
+/// Every scheduler delivers the stream once and in order, over both paths.
+#[test]
+fn both_paths_carry_the_stream() {
+    for info in crate::scheduler::SCHEDULERS {
+        for checksum in [false, true] {
+            for long_numbers in [false, true] {
+                let scheduler = SchedulerKind::from_name(info.name).unwrap();
+                let config = Config { scheduler, checksum, long_numbers, ..config() };
+                let mut world =
+                    world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+                world.client.write(2_000_000);
+                world.client.close();
+                world.drive(at_ms(20_000));
+                let server = world.server.observe();
+                assert_eq!(server.bytes_received, 2_000_000, "{}", info.name);
+                assert_eq!(world.client.observe().bytes_acked, 2_000_000, "{}", info.name);
+                let second = on_second(&world);
+                assert!(second > 100_000, "{}: {second} octets on path 2", info.name);
+                if info.name != "redundant" {
+                    let it = world.client.end.counters();
+                    assert_eq!(it.reinjected, it.opportunistic, "{}", info.name);
+                }
+            }
+        }
+    }
+}
+
+/// A subflow's window grows as if it were alone (RFC 7661 §4.1 does not forbid
+/// it, although each segment is given to it on its own).
+#[test]
+fn windows_grow_as_with_a_stream_of_their_own() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(200_000);
+    world.drive(at_ms(150));
+    // From 100 ms on both subflows carry data; the first has been in slow start
+    // since 20 ms, four and more round trips.
+    let windows: Vec<u64> = world.client.end.subflows().map(|it| it.cwnd / 1000).collect();
+    assert!(windows[0] >= 40, "{windows:?}");
+    assert!(windows[1] >= 15, "{windows:?}");
+}
+
+/// The DATA_FIN rides on the last data, or on an ACK when there is none left
+/// (§3.3.3).
+#[test]
+fn the_stream_ends_with_or_after_its_data() {
+    for later in [false, true] {
+        let mut world = world(config(), config(), &[A1], &[B1], |_, _| Fate::Deliver);
+        world.drive(at_ms(100));
+        world.client.write(500);
+        if later {
+            world.drive(at_ms(300));
+        }
+        world.client.close();
+        world.drive(at_ms(350));
+        let all = trace(&world, 100, 350);
+        let expected: &[&str] = match later {
+            false => &["100 1 > . 500 ack map 501 fin", "110 1 < . ack"],
+            true => &[
+                "100 1 > . 500 capable(keys, data)",
+                "110 1 < . ack",
+                "300 1 > . ack map 1 fin",
+                "310 1 < . ack",
+            ],
+        };
+        assert_eq!(all, expected, "later: {later}");
+        assert!(world.server.end.inc.has_ended());
+        assert!(world.client.end.out.is_done());
+    }
+}
+
+/// §3.3.5: the receive window is that of the stream; while it is closed the peer
+/// is probed.
+#[test]
+fn one_window_for_all_subflows() {
+    let mut config = config();
+    config.subflow.receive_buffer = 20_000;
+    let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(100_000);
+    // Nobody reads: twenty segments arrive.
+    while world.step(at_ms(3000)) {}
+    assert_eq!(world.server.observe().bytes_received, 20_000);
+    assert_eq!(world.client.end.out.edge, world.client.end.out.nxt);
+    let probes = trace(&world, 500, 3000);
+    assert!((2..20).contains(&probes.len()), "{probes:?}");
+    world.drive(at_ms(20_000));
+    assert_eq!(world.server.observe().bytes_received, 100_000);
+}
+
+/// Both directions at once, with real octets.
+#[test]
+fn real_octets_both_ways() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.drive(at_ms(100));
+    let text: Vec<u8> = (0..150_000_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    assert_eq!(world.client.write_octets(&text), text.len());
+    assert_eq!(world.server.write_octets(&text), text.len());
+    while world.step(at_ms(5000)) {}
+    for end in [&mut world.client, &mut world.server] {
+        let mut read = vec![0; 400_000];
+        assert_eq!(end.read_octets(&mut read), text.len());
+        assert!(read[..text.len()] == text);
+    }
+}

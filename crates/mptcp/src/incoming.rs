@@ -1,0 +1,226 @@
+//! The receiving half of the stream: reassembly by data offset, and the
+//! receive window that all subflows share (RFC 8684 §3.3.1, §3.3.5).
+//!
+//! The window is relative to the DATA_ACK: its right edge is what the
+//! application has read, and the buffer. Everything that waits for something
+//! before it lies inside, on whichever subflow it came.
+
+use anabranch_tcp::{Octets, Range, RangeSet};
+use anabranch_wire::Payload;
+
+/// Separate ranges above a gap that are kept in any case, and the octets of
+/// buffer for each more.
+const LEAST_RANGES: u64 = 64;
+const OCTETS_PER_RANGE: u64 = 128;
+
+/// The receiving half of the stream, in data offsets.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    /// Next offset expected: the DATA_ACK.
+    pub nxt: u64,
+    /// What the application has read.
+    read: u64,
+    /// Right edge of the window last advertised.
+    edge: u64,
+    capacity: u64,
+    /// What arrived above a gap.
+    waiting: RangeSet,
+    /// Offset of the peer's DATA_FIN, once seen.
+    fin: Option<u64>,
+    octets: Option<Box<Octets>>,
+}
+
+/// What an arrival did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrival {
+    /// Octets that can be read now, and could not before.
+    pub advanced: u64,
+    /// The DATA_FIN was passed.
+    pub ended: bool,
+}
+
+impl Incoming {
+    pub fn new(capacity: u64) -> Incoming {
+        Incoming {
+            nxt: 1,
+            read: 1,
+            edge: 1 + capacity,
+            capacity,
+            waiting: RangeSet::default(),
+            fin: None,
+            octets: None,
+        }
+    }
+
+    /// Octets from `start`. What is beyond the window is not kept, and will be
+    /// sent again.
+    pub fn on_data(&mut self, start: u64, payload: &Payload) -> Arrival {
+        let end = start + payload.len() as u64;
+        let end = end.min(self.edge).min(self.fin.unwrap_or(u64::MAX));
+        let new = Range { start: start.max(self.nxt), end };
+        if new.is_empty() || self.is_fragmented(new) {
+            return Arrival { advanced: 0, ended: false };
+        }
+        if let Some(octets) = payload.octets() {
+            let from = (new.start - start) as usize;
+            let read = self.read;
+            let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(read)));
+            store.write_at(new.start, &octets[from..from + new.len() as usize]);
+        }
+        if new.start == self.nxt && self.waiting.is_empty() {
+            self.nxt = new.end; // the usual case
+        } else {
+            self.waiting.insert(new);
+        }
+        self.advance(new.start)
+    }
+
+    /// The stream ends at `at`; a DATA_FIN below what has come is a lie.
+    pub fn on_fin(&mut self, at: u64) -> Arrival {
+        let after_all = self.waiting.last().is_none_or(|range| range.end <= at);
+        if at >= self.nxt && at <= self.edge && after_all && !self.has_ended() {
+            self.fin.get_or_insert(at);
+        }
+        self.advance(self.nxt)
+    }
+
+    fn advance(&mut self, before: u64) -> Arrival {
+        let before = before.min(self.nxt);
+        if let Some(first) = self.waiting.containing(self.nxt) {
+            self.nxt = first.end;
+            self.waiting.remove_below(first.end);
+        }
+        let ended = self.fin == Some(self.nxt);
+        let advanced = self.nxt - before;
+        if ended {
+            self.nxt += 1;
+        }
+        Arrival { advanced, ended }
+    }
+
+    fn is_fragmented(&self, range: Range) -> bool {
+        self.waiting.count() as u64 >= LEAST_RANGES + self.capacity / OCTETS_PER_RANGE
+            && range.start > self.nxt
+            && self.waiting.containing(range.start - 1).is_none()
+            && self.waiting.containing(range.end).is_none()
+    }
+
+    /// The DATA_FIN has been passed.
+    pub fn has_ended(&self) -> bool {
+        self.fin.is_some_and(|fin| self.nxt > fin)
+    }
+
+    /// Octets that arrived in order so far.
+    pub fn received(&self) -> u64 {
+        self.nxt - 1 - self.has_ended() as u64
+    }
+
+    /// Octets that can be read.
+    pub fn readable(&self) -> u64 {
+        self.received() + 1 - self.read
+    }
+
+    /// Octets that wait for something before them.
+    pub fn waiting(&self) -> u64 {
+        self.waiting.total()
+    }
+
+    /// A segment leaves: the window to advertise. The edge moves only by a
+    /// useful amount (RFC 9293 §3.8.6.2.2).
+    pub fn window(&mut self, mss: u64) -> u64 {
+        if self.opens_by(mss.min(self.capacity / 2)) {
+            self.edge = self.read + self.capacity;
+        }
+        self.edge.saturating_sub(self.nxt)
+    }
+
+    fn opens_by(&self, octets: u64) -> bool {
+        self.read + self.capacity >= self.edge + octets
+    }
+
+    /// The application takes up to `max` octets; returns how many, and whether
+    /// the peer should hear of the window: when it had less than half of the
+    /// buffer, or less than a segment, and has more now.
+    pub fn read(&mut self, max: u64, mss: u64) -> (u64, bool) {
+        let n = max.min(self.readable());
+        self.read += n;
+        if let Some(octets) = &mut self.octets {
+            octets.drop_below(self.read);
+        }
+        (n, self.should_tell(mss))
+    }
+
+    /// As [`Incoming::read`], into a buffer.
+    pub fn read_octets(&mut self, buf: &mut [u8], mss: u64) -> (usize, bool) {
+        let n = self.readable().min(buf.len() as u64) as usize;
+        match &mut self.octets {
+            Some(octets) => octets.take(&mut buf[..n]),
+            None => buf[..n].fill(0),
+        }
+        self.read += n as u64;
+        (n, self.should_tell(mss))
+    }
+
+    fn should_tell(&self, mss: u64) -> bool {
+        let left = self.edge.saturating_sub(self.nxt);
+        let half = self.capacity / 2;
+        left < half && self.opens_by(half) || left < mss && self.opens_by(mss.min(half))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrives(r: &mut Incoming, start: u64, len: u32) -> u64 {
+        r.on_data(start, &Payload::virtual_of(len)).advanced
+    }
+
+    #[test]
+    fn what_came_on_another_subflow_waits() {
+        let mut r = Incoming::new(10_000);
+        assert_eq!(arrives(&mut r, 1001, 1000), 0);
+        assert_eq!(arrives(&mut r, 3001, 1000), 0);
+        assert_eq!(r.waiting(), 2000);
+        assert_eq!(arrives(&mut r, 1, 1000), 2000);
+        assert_eq!(arrives(&mut r, 1501, 1000), 500, "half of it was there");
+        assert_eq!(arrives(&mut r, 2501, 500), 1500);
+        assert_eq!((r.nxt, r.readable(), r.waiting()), (4001, 4000, 0));
+    }
+
+    /// RFC 8684 §3.3.5: one window for all, relative to the DATA_ACK.
+    #[test]
+    fn the_window_is_what_the_application_leaves() {
+        let mut r = Incoming::new(3000);
+        assert_eq!(arrives(&mut r, 1, 2000), 2000);
+        assert_eq!(r.window(1000), 1000);
+        assert_eq!(arrives(&mut r, 2001, 2000), 1000, "beyond the edge nothing is kept");
+        assert_eq!(r.window(1000), 0);
+        assert_eq!(r.read(100, 1000), (100, false));
+        assert_eq!(r.window(1000), 0, "a silly window");
+        assert_eq!(r.read(5000, 1000), (2900, true));
+        assert_eq!(r.window(1000), 3000);
+    }
+
+    #[test]
+    fn the_stream_ends_once_and_after_its_data() {
+        let mut r = Incoming::new(10_000);
+        assert_eq!(arrives(&mut r, 1001, 1000), 0);
+        assert!(!r.on_fin(1001).ended, "below what has come");
+        assert!(!r.on_fin(2001).ended);
+        assert_eq!(arrives(&mut r, 2001, 10), 0, "beyond the end");
+        let end = r.on_data(1, &Payload::virtual_of(1000));
+        assert_eq!(end, Arrival { advanced: 2000, ended: true });
+        assert_eq!((r.nxt, r.received()), (2002, 2000));
+        assert!(!r.on_fin(2001).ended, "once");
+    }
+
+    #[test]
+    fn a_peer_that_sends_every_other_octet_is_not_remembered_for_ever() {
+        let mut r = Incoming::new(128_000);
+        for i in 0..60_000 {
+            arrives(&mut r, 3 + 2 * i, 1);
+        }
+        assert_eq!(r.waiting.count(), 64 + 1000);
+    }
+}

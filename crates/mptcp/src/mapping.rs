@@ -1,0 +1,213 @@
+//! Which data the octets of a subflow are (RFC 8684 §3.3.1), for what is sent
+//! and for what arrives.
+
+use anabranch_tcp::Range;
+use std::collections::VecDeque;
+
+/// A piece of a subflow's stream that this side sent: linear, and never crossed
+/// by a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sent {
+    /// Offset in the subflow's stream.
+    pub start: u64,
+    /// Octets.
+    pub len: u32,
+    /// Data offset of the first.
+    pub data: u64,
+    /// The DATA_FIN follows the last.
+    pub fin: bool,
+    /// Checksum of the mapping, where they are in use.
+    pub checksum: u16,
+}
+
+impl Sent {
+    /// Data offsets.
+    pub fn data_range(&self) -> Range {
+        Range { start: self.data, end: self.data + self.len as u64 }
+    }
+    /// The data offset of a subflow offset inside.
+    pub fn data_at(&self, offset: u64) -> u64 {
+        self.data + (offset - self.start)
+    }
+}
+
+/// What was sent and is not acknowledged on the subflow.
+#[derive(Debug, Default)]
+pub(crate) struct SentMap {
+    units: VecDeque<Sent>,
+}
+
+impl SentMap {
+    /// Adds a piece at the end; true when it goes on where the last ended, and
+    /// is one with it, unless `apart`.
+    pub fn push(&mut self, unit: Sent, apart: bool) -> bool {
+        if !apart
+            && let Some(last) = self.units.back_mut()
+            && !last.fin
+            && last.start + last.len as u64 == unit.start
+            && last.data + last.len as u64 == unit.data
+            && last.len.checked_add(unit.len).is_some()
+        {
+            last.len += unit.len;
+            last.fin = unit.fin;
+            return true;
+        }
+        self.units.push_back(unit);
+        false
+    }
+
+    /// The piece that holds a subflow offset.
+    pub fn find(&self, offset: u64) -> Option<&Sent> {
+        // Nearly every question is about the newest.
+        let last = self.units.back()?;
+        let unit = if last.start <= offset {
+            last
+        } else {
+            &self.units[self.units.partition_point(|unit| unit.start <= offset).checked_sub(1)?]
+        };
+        (offset < unit.start + unit.len as u64).then_some(unit)
+    }
+
+    /// Forgets what is acknowledged on the subflow; never half of a piece.
+    pub fn drop_below(&mut self, una: u64) {
+        while self.units.front().is_some_and(|unit| unit.start + unit.len as u64 <= una) {
+            self.units.pop_front();
+        }
+    }
+
+    /// What is not acknowledged, in the order of sending.
+    pub fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.units.iter()
+    }
+
+    /// The piece that carries a data offset.
+    pub fn carrying(&self, data: u64) -> Option<&Sent> {
+        self.units.iter().find(|unit| {
+            let range = unit.data_range();
+            range.start <= data && data < range.end
+        })
+    }
+
+    /// All pieces are one line of the stream.
+    pub fn is_linear(&self) -> bool {
+        let pairs = self.units.iter().zip(self.units.iter().skip(1));
+        pairs.into_iter().all(|(a, b)| a.data + a.len as u64 == b.data)
+    }
+}
+
+/// A mapping that arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Received {
+    /// Offset in the subflow's stream.
+    pub start: u64,
+    /// Octets of data.
+    pub len: u32,
+    /// Data offset of the first.
+    pub data: u64,
+    /// The DATA_FIN follows the last.
+    pub fin: bool,
+    /// Checksum, where they are in use.
+    pub checksum: Option<u16>,
+}
+
+/// Mappings whose octets have not all been read, by subflow offset.
+#[derive(Debug, Default)]
+pub(crate) struct ReceivedMap {
+    maps: VecDeque<Received>,
+}
+
+impl ReceivedMap {
+    /// Adds a mapping; `read` is the next subflow offset to be read, and `most`
+    /// how many mappings are kept. One that says otherwise about octets than an
+    /// earlier one counts only where that does not reach.
+    pub fn insert(&mut self, map: Received, read: u64, most: usize) {
+        self.drop_below(read);
+        let end = map.start + map.len as u64;
+        if end <= read {
+            return;
+        }
+        if let Some(last) = self.maps.back_mut()
+            && map.checksum.is_none()
+            && last.checksum.is_none()
+            && !last.fin
+            && last.start + last.len as u64 == map.start
+            && last.data + last.len as u64 == map.data
+            && last.len.checked_add(map.len).is_some()
+        {
+            last.len += map.len;
+            last.fin = map.fin;
+            return;
+        }
+        let at = self.maps.partition_point(|it| it.start <= map.start);
+        let known = at > 0 && {
+            let before = &self.maps[at - 1];
+            before.start + before.len as u64 >= end
+        };
+        if !known && self.maps.len() < most {
+            self.maps.insert(at, map);
+        }
+    }
+
+    /// The mapping of a subflow offset.
+    pub fn find(&self, offset: u64) -> Option<&Received> {
+        self.maps.iter().find(|it| it.start <= offset && offset < it.start + it.len as u64)
+    }
+
+    /// Forgets what is read.
+    pub fn drop_below(&mut self, read: u64) {
+        while self.maps.front().is_some_and(|it| it.start + it.len as u64 <= read) {
+            self.maps.pop_front();
+        }
+    }
+
+    /// Mappings kept.
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.maps.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(start: u64, len: u32, data: u64) -> Sent {
+        Sent { start, len, data, fin: false, checksum: 0 }
+    }
+
+    #[test]
+    fn neighbours_are_one_piece_unless_they_must_stay_apart() {
+        let mut map = SentMap::default();
+        assert!(!map.push(sent(1, 100, 1), false));
+        assert!(map.push(sent(101, 100, 101), false));
+        assert!(!map.push(sent(201, 100, 301), false), "another subflow had 201 to 300");
+        assert!(!map.push(sent(301, 100, 401), true));
+        assert_eq!(map.find(150).unwrap().data_at(150), 150);
+        assert_eq!(map.find(201).unwrap().data_at(201), 301);
+        assert_eq!(map.find(401), None);
+        assert!(!map.is_linear());
+        map.drop_below(200);
+        assert_eq!(map.iter().next().unwrap().start, 1, "never half of a piece");
+        map.drop_below(201);
+        assert_eq!((map.find(150), map.is_linear()), (None, true));
+        assert_eq!(map.carrying(450).unwrap().start, 301);
+    }
+
+    #[test]
+    fn the_first_mapping_of_an_octet_counts() {
+        let map = |start, len, data| Received { start, len, data, fin: false, checksum: None };
+        let mut all = ReceivedMap::default();
+        all.insert(map(101, 100, 301), 1, 10);
+        all.insert(map(1, 100, 1), 1, 10);
+        all.insert(map(101, 100, 901), 1, 10);
+        assert_eq!(all.find(150).unwrap().data, 301);
+        all.insert(map(1, 50, 1), 60, 10);
+        assert_eq!(all.count(), 2);
+        all.insert(map(201, 10, 401), 201, 10);
+        assert_eq!((all.count(), all.find(101)), (1, None));
+        for i in 0..20 {
+            all.insert(map(1001 + 20 * i, 10, 7), 201, 10);
+        }
+        assert_eq!(all.count(), 10);
+    }
+}

@@ -1,0 +1,149 @@
+//! Which subflows a connection should have, and which addresses it announces:
+//! one path manager a file.
+//!
+//! Only the side that opened the connection opens subflows, as Linux's in-kernel
+//! manager does by default: the other is often behind a network address
+//! translator. It announces its further addresses instead (ADD_ADDR).
+
+mod backup;
+mod full_mesh;
+mod n_diffports;
+mod pairs;
+mod signal;
+
+/// Which path manager.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathManager {
+    /// The first subflow alone.
+    Single,
+    /// From each own address to each of the peer's.
+    FullMesh,
+    /// From the i-th own address to the i-th of the peer's.
+    Pairs,
+    /// So many subflows between the first addresses, from ports of their own.
+    NDiffports(u8),
+    /// From the first own address to each that the peer announces.
+    Signal,
+    /// As [`PathManager::FullMesh`]; all but the first subflow are backups.
+    Backup,
+}
+
+/// A line of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct PathManagerInfo {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+}
+
+/// All path managers.
+pub const PATH_MANAGERS: &[PathManagerInfo] = &[
+    PathManagerInfo { name: "single", summary: "one subflow" },
+    PathManagerInfo { name: "full-mesh", summary: "every own address with every one of the peer" },
+    PathManagerInfo { name: "pairs", summary: "the i-th own address with the i-th of the peer" },
+    PathManagerInfo { name: "n-diffports", summary: "several ports between the first addresses" },
+    PathManagerInfo { name: "signal", summary: "the first own address with those announced" },
+    PathManagerInfo { name: "backup", summary: "a full mesh that carries data only in need" },
+];
+
+impl PathManager {
+    /// The path manager of that name; two subflows for `n-diffports`.
+    pub fn from_name(name: &str) -> Option<PathManager> {
+        Some(match name {
+            "single" => PathManager::Single,
+            "full-mesh" => PathManager::FullMesh,
+            "pairs" => PathManager::Pairs,
+            "n-diffports" => PathManager::NDiffports(2),
+            "signal" => PathManager::Signal,
+            "backup" => PathManager::Backup,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            PathManager::Single => "single",
+            PathManager::FullMesh => "full-mesh",
+            PathManager::Pairs => "pairs",
+            PathManager::NDiffports(_) => "n-diffports",
+            PathManager::Signal => "signal",
+            PathManager::Backup => "backup",
+        }
+    }
+
+    /// The subflows that there should be, beside the first. Addresses are
+    /// positions among those that each side has, in the order of their numbers;
+    /// the first are those of the first subflow.
+    pub fn wanted(&self, own: usize, peer: usize) -> Vec<Wanted> {
+        match *self {
+            PathManager::Single => Vec::new(),
+            PathManager::FullMesh => full_mesh::wanted(own, peer),
+            PathManager::Pairs => pairs::wanted(own, peer),
+            PathManager::NDiffports(count) => n_diffports::wanted(count),
+            PathManager::Signal => signal::wanted(peer),
+            PathManager::Backup => backup::wanted(own, peer),
+        }
+    }
+
+    /// It tells the peer of its further addresses.
+    pub fn announces(&self) -> bool {
+        !matches!(self, PathManager::Single | PathManager::NDiffports(_))
+    }
+}
+
+/// A subflow that there should be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Wanted {
+    /// Which own address.
+    pub own: usize,
+    /// Which of the peer's.
+    pub peer: usize,
+    /// Tells subflows between the same addresses apart.
+    pub copy: u8,
+    /// It is a backup.
+    pub backup: bool,
+}
+
+impl Wanted {
+    /// The first subflow, where it is opened again.
+    pub(crate) const FIRST: Wanted = Wanted { own: 0, peer: 0, copy: 0, backup: false };
+
+    fn between(own: usize, peer: usize) -> Wanted {
+        Wanted { own, peer, copy: 0, backup: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_the_table_agree() {
+        for info in PATH_MANAGERS {
+            assert_eq!(PathManager::from_name(info.name).unwrap().name(), info.name);
+        }
+        assert_eq!(PathManager::from_name("mesh"), None);
+    }
+
+    #[test]
+    fn what_each_wants_of_two_and_three_addresses() {
+        let wanted = |name: &str, own, peer| -> Vec<(usize, usize)> {
+            let manager = PathManager::from_name(name).unwrap();
+            manager.wanted(own, peer).iter().map(|it| (it.own, it.peer)).collect()
+        };
+        assert_eq!(wanted("single", 2, 3), []);
+        assert_eq!(wanted("full-mesh", 2, 3), [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+        assert_eq!(wanted("backup", 2, 1), [(1, 0)]);
+        assert_eq!(wanted("pairs", 2, 3), [(1, 1)]);
+        assert_eq!(wanted("pairs", 3, 2), [(1, 1)]);
+        assert_eq!(wanted("pairs", 2, 1), []);
+        assert_eq!(wanted("signal", 2, 3), [(0, 1), (0, 2)]);
+        assert_eq!(wanted("n-diffports", 2, 3), [(0, 0)]);
+        assert!(PathManager::Backup.wanted(2, 2).iter().all(|it| it.backup));
+        let copies: Vec<u8> =
+            PathManager::NDiffports(4).wanted(1, 1).iter().map(|it| it.copy).collect();
+        assert_eq!(copies, [1, 2, 3]);
+    }
+}

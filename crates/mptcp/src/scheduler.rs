@@ -1,0 +1,277 @@
+//! Which subflow carries the next segment of the stream: one scheduler a file,
+//! behind [`Scheduler`].
+//!
+//! Before a scheduler is asked, the subflows are narrowed down (RFC 8684
+//! §3.3.8): those that answer and are no backups; without any, backups; without
+//! any, those whose last segments were lost to a timeout.
+//!
+//! A new scheduler is one file here, one variant of [`SchedulerKind`] and of
+//! `Active`, and one line of [`SCHEDULERS`]; one from outside the workspace
+//! goes into [`SchedulerKind::Custom`].
+
+mod blest;
+mod ecf;
+mod min_rtt;
+mod redundant;
+mod round_robin;
+
+pub use blest::{Blest, BlestOptions};
+pub use ecf::{Ecf, EcfOptions};
+pub use min_rtt::MinRtt;
+pub use redundant::Redundant;
+pub use round_robin::RoundRobin;
+
+use anabranch_units::{Span, Time};
+use std::fmt;
+
+/// What a scheduler sees of a subflow. Octets, unless named otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// Which subflow: stable while it lives.
+    pub id: u32,
+    /// A segment of new data would leave at once.
+    pub has_room: bool,
+    /// Smoothed round-trip time.
+    pub srtt: Span,
+    /// Its mean deviation.
+    pub rttvar: Span,
+    /// Congestion window.
+    pub cwnd: u64,
+    /// In the network.
+    pub in_flight: u64,
+    /// Payload of a full segment.
+    pub mss: u64,
+    /// The data offset after the last that it was given.
+    pub sent_to: u64,
+}
+
+/// What a scheduler sees of the stream, in data offsets and octets.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    /// When.
+    pub now: Time,
+    /// Oldest offset that is not acknowledged.
+    pub una: u64,
+    /// Next offset that no subflow has.
+    pub nxt: u64,
+    /// Octets that wait to be given to a subflow.
+    pub unsent: u64,
+    /// How many of them the receiver's window lets leave.
+    pub window_left: u64,
+}
+
+/// What is sent next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// Nothing now.
+    Wait,
+    /// A segment of new data on this subflow.
+    New(u32),
+    /// A copy of what others have: from this data offset on.
+    Copy {
+        /// The subflow.
+        id: u32,
+        /// Below [`Stream::nxt`].
+        from: u64,
+    },
+}
+
+/// A packet scheduler.
+pub trait Scheduler: fmt::Debug + Send {
+    /// The subflow for the next segment, out of at least one; that of a choice
+    /// has room.
+    fn choose(&mut self, candidates: &[Candidate], stream: &Stream) -> Choice;
+
+    /// The receiver's window, not the subflows', keeps data from leaving.
+    fn on_window_blocked(&mut self, _now: Time) {}
+
+    /// It sends copies, so it is asked even when nothing new waits.
+    fn copies(&self) -> bool {
+        false
+    }
+}
+
+/// Which scheduler, with its options: a description.
+#[derive(Clone, Copy, Debug)]
+pub enum SchedulerKind {
+    /// The lowest round-trip time that has room, as Linux.
+    MinRtt,
+    /// In turn.
+    RoundRobin,
+    /// Everything on every subflow.
+    Redundant,
+    /// BLEST: not on a slow subflow that would block the window.
+    Blest(BlestOptions),
+    /// ECF: the earliest completion.
+    Ecf(EcfOptions),
+    /// One of the user's own.
+    Custom(fn() -> Box<dyn Scheduler>),
+}
+
+/// A line of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct SchedulerInfo {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub reference: &'static str,
+}
+
+/// All schedulers.
+pub const SCHEDULERS: &[SchedulerInfo] = &[
+    SchedulerInfo {
+        name: "min-rtt",
+        summary: "the subflow of the lowest round-trip time whose window has room",
+        reference: "Raiciu et al., NSDI 2012; Linux",
+    },
+    SchedulerInfo {
+        name: "round-robin",
+        summary: "subflows in turn, a segment each",
+        reference: "Paasch et al., CSWS 2014",
+    },
+    SchedulerInfo {
+        name: "redundant",
+        summary: "every segment on every subflow",
+        reference: "Frömmgen et al., ICC 2016",
+    },
+    SchedulerInfo {
+        name: "blest",
+        summary: "leaves a slow subflow idle where it would block the receive window",
+        reference: "Ferlin et al., IFIP Networking 2016",
+    },
+    SchedulerInfo {
+        name: "ecf",
+        summary: "waits for the fast subflow where that completes the data earlier",
+        reference: "Lim et al., CoNEXT 2017",
+    },
+];
+
+impl SchedulerKind {
+    /// The scheduler of that name with its default options.
+    pub fn from_name(name: &str) -> Option<SchedulerKind> {
+        Some(match name {
+            "min-rtt" => SchedulerKind::MinRtt,
+            "round-robin" => SchedulerKind::RoundRobin,
+            "redundant" => SchedulerKind::Redundant,
+            "blest" => SchedulerKind::Blest(BlestOptions::default()),
+            "ecf" => SchedulerKind::Ecf(EcfOptions::default()),
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            SchedulerKind::MinRtt => "min-rtt",
+            SchedulerKind::RoundRobin => "round-robin",
+            SchedulerKind::Redundant => "redundant",
+            SchedulerKind::Blest(_) => "blest",
+            SchedulerKind::Ecf(_) => "ecf",
+            SchedulerKind::Custom(_) => "custom",
+        }
+    }
+
+    pub(crate) fn build(&self) -> Active {
+        match *self {
+            SchedulerKind::MinRtt => Active::MinRtt(MinRtt),
+            SchedulerKind::RoundRobin => Active::RoundRobin(RoundRobin::default()),
+            SchedulerKind::Redundant => Active::Redundant(Redundant),
+            SchedulerKind::Blest(options) => Active::Blest(Blest::new(options)),
+            SchedulerKind::Ecf(options) => Active::Ecf(Ecf::new(options)),
+            SchedulerKind::Custom(build) => Active::Custom(build()),
+        }
+    }
+}
+
+/// A scheduler at work.
+#[derive(Debug)]
+pub(crate) enum Active {
+    MinRtt(MinRtt),
+    RoundRobin(RoundRobin),
+    Redundant(Redundant),
+    Blest(Blest),
+    Ecf(Ecf),
+    Custom(Box<dyn Scheduler>),
+}
+
+impl Active {
+    fn it(&mut self) -> &mut dyn Scheduler {
+        match self {
+            Active::MinRtt(it) => it,
+            Active::RoundRobin(it) => it,
+            Active::Redundant(it) => it,
+            Active::Blest(it) => it,
+            Active::Ecf(it) => it,
+            Active::Custom(it) => it.as_mut(),
+        }
+    }
+
+    pub fn choose(&mut self, candidates: &[Candidate], stream: &Stream) -> Choice {
+        self.it().choose(candidates, stream)
+    }
+    pub fn on_window_blocked(&mut self, now: Time) {
+        self.it().on_window_blocked(now);
+    }
+    pub fn copies(&mut self) -> bool {
+        self.it().copies()
+    }
+}
+
+/// The lowest round-trip time; of equals the oldest subflow.
+fn fastest<'a>(of: impl Iterator<Item = &'a Candidate>) -> Option<&'a Candidate> {
+    of.min_by_key(|it| (it.srtt, it.id))
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// A subflow with a window of ten segments of 1000 octets, empty.
+    pub fn candidate(id: u32, rtt_ms: u64) -> Candidate {
+        Candidate {
+            id,
+            has_room: true,
+            srtt: Span::from_millis(rtt_ms),
+            rttvar: Span::ZERO,
+            cwnd: 10_000,
+            in_flight: 0,
+            mss: 1000,
+            sent_to: 1,
+        }
+    }
+
+    /// The same, full.
+    pub fn full(id: u32, rtt_ms: u64) -> Candidate {
+        Candidate { has_room: false, in_flight: 10_000, ..candidate(id, rtt_ms) }
+    }
+
+    /// Nothing in the network, an open window.
+    pub fn stream(unsent: u64) -> Stream {
+        Stream { now: Time::ZERO, una: 1, nxt: 1, unsent, window_left: 1 << 30 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_the_table_agree() {
+        for info in SCHEDULERS {
+            assert_eq!(SchedulerKind::from_name(info.name).unwrap().name(), info.name);
+        }
+        assert!(SchedulerKind::from_name("fastest").is_none());
+    }
+
+    #[test]
+    fn nobody_chooses_a_full_subflow() {
+        for info in SCHEDULERS {
+            let mut scheduler = SchedulerKind::from_name(info.name).unwrap().build();
+            let all = [testing::full(0, 10), testing::full(1, 20)];
+            let choice = scheduler.choose(&all, &testing::stream(1 << 20));
+            assert_eq!(choice, Choice::Wait, "{}", info.name);
+        }
+    }
+}

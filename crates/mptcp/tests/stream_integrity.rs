@@ -1,0 +1,206 @@
+//! No octet is lost, duplicated or altered, whatever the paths do: loss,
+//! duplication, reordering, paths that fail and come back, and something between
+//! the hosts that takes options away. Real octets in both directions, for every
+//! scheduler, path manager and window algorithm.
+
+use anabranch_congestion::{ALGORITHMS, Algorithm};
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
+use anabranch_mptcp::path_manager::PATH_MANAGERS;
+use anabranch_mptcp::scheduler::SCHEDULERS;
+use anabranch_mptcp::{Config, Connection, PathManager, SchedulerKind};
+use anabranch_tcp::DelayedAck;
+use anabranch_testkit::{Fate, Pair, Side};
+use anabranch_units::{Span, Time};
+use anabranch_wire::{Addr, Packet};
+use proptest::prelude::*;
+
+/// How unkind a path is; probabilities per packet.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    loss: f64,
+    duplication: f64,
+    delay: f64,
+    longest_delay: Span,
+    /// Packets until a failure, on average, which lasts for twenty; 0: none.
+    outage: u64,
+}
+
+/// One side's application: writes its text, reads what comes, closes when
+/// everything is written.
+struct User {
+    text: Vec<u8>,
+    written: usize,
+    read: Vec<u8>,
+    connected: bool,
+    closed: Option<CloseReason>,
+}
+
+impl User {
+    fn new(text: Vec<u8>) -> User {
+        User { text, written: 0, read: Vec::new(), connected: false, closed: None }
+    }
+
+    fn attend(&mut self, connection: &mut Connection) {
+        while let Some(event) = connection.poll_event() {
+            match event {
+                Event::Connected => self.connected = true,
+                Event::Closed(reason) => self.closed = Some(reason),
+                _ => {}
+            }
+        }
+        let mut buf = [0; 4096];
+        loop {
+            let n = connection.read_octets(&mut buf);
+            if n == 0 {
+                break;
+            }
+            self.read.extend(&buf[..n]);
+        }
+        if self.connected && self.closed.is_none() {
+            self.written += connection.write_octets(&self.text[self.written..]);
+            if self.written == self.text.len() {
+                connection.close();
+            }
+        }
+    }
+}
+
+/// The fate of packets on paths that are told apart by the client's address.
+fn rule(paths: [Path; 2], mut dice: Generator) -> impl FnMut(Side, &Packet) -> Fate {
+    let mut down = [false; 2];
+    let mut packets = 0;
+    move |side, packet| {
+        let client = if side == Side::Client { packet.src } else { packet.dst };
+        let n = (client == Addr(2)) as usize;
+        let path = paths[n];
+        // A connection that dies before both sides know the keys is dead.
+        packets += 1;
+        let mean = if down[n] { 20 } else { path.outage };
+        if packets > 60 && path.outage > 0 && dice.chance(1.0 / mean as f64) {
+            down[n] = !down[n];
+        }
+        if down[n] || dice.chance(path.loss) {
+            return Fate::Drop;
+        }
+        let later = Span::from_picos(dice.below(path.longest_delay.as_picos() + 1));
+        if dice.chance(path.duplication) {
+            Fate::Duplicate(later)
+        } else if dice.chance(path.delay) {
+            Fate::Delay(later)
+        } else {
+            Fate::Deliver
+        }
+    }
+}
+
+fn transfer(config: Config, paths: [Path; 2], sizes: (usize, usize), seed: u64) {
+    config.validate().expect("settings that can be");
+    let seed = Seed { seed, replication: 0 };
+    let (own, peer) = ([Addr(0), Addr(2)], [Addr(1), Addr(3)]);
+    let client =
+        Connection::client(config.clone(), (&own, 1), (peer[0], 2), seed.generator("client"));
+    let server = Connection::server(config, (&peer, 2), (own[0], 1), seed.generator("server"));
+    let rule = rule(paths, seed.generator("path"));
+    let mut pair = Pair::new(client, server, Span::from_millis(10), rule);
+    let text = |n: usize, g: &mut Generator| (0..n).map(|_| g.next_u64() as u8).collect();
+    let mut texts = seed.generator("texts");
+    let mut users = [User::new(text(sizes.0, &mut texts)), User::new(text(sizes.1, &mut texts))];
+    pair.logging = false;
+    pair.client.connect(Time::ZERO);
+    let until = Time::ZERO + Span::from_secs(100_000);
+    let mut steps = 0;
+    loop {
+        steps += 1;
+        assert!(steps < 1_000_000, "no end in sight at {:?}", pair.now);
+        users[0].attend(pair.end(Side::Client));
+        users[1].attend(pair.end(Side::Server));
+        if users.iter().all(|u| u.closed.is_some()) || !pair.step(until) {
+            break;
+        }
+    }
+    let [one, other] = &users;
+    assert!(one.read == other.text, "client read {} of {}", one.read.len(), other.text.len());
+    assert!(other.read == one.text, "server read {} of {}", other.read.len(), one.text.len());
+    assert!(one.closed.is_some() && other.closed.is_some(), "{:?} {:?}", one.closed, other.closed);
+}
+
+fn path() -> impl Strategy<Value = Path> {
+    let outage = prop_oneof![Just(0), 20..400_u64];
+    (0.0..0.2_f64, 0.0..0.2_f64, 0.0..0.3_f64, 0..100_u64, outage).prop_map(
+        |(loss, duplication, delay, ms, outage)| {
+            let longest_delay = Span::from_millis(ms);
+            Path { loss, duplication, delay, longest_delay, outage }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 192,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn both_streams_arrive_whole(
+        scheduler in 0..SCHEDULERS.len(),
+        manager in 0..PATH_MANAGERS.len(),
+        algorithm in 0..ALGORITHMS.len(),
+        paths in [path(), path()],
+        sizes in (0..40_000_usize, 0..40_000_usize),
+        receive_buffer in prop::sample::select(vec![3_000_u64, 20_000, 1 << 20]),
+        switches in any::<[bool; 7]>(),
+        seed in any::<u64>(),
+    ) {
+        let mut config = Config {
+            scheduler: SchedulerKind::from_name(SCHEDULERS[scheduler].name).unwrap(),
+            path_manager: PathManager::from_name(PATH_MANAGERS[manager].name).unwrap(),
+            checksum: switches[0],
+            long_numbers: switches[1],
+            opportunistic_retransmission: switches[2],
+            penalisation: switches[3],
+            linger: Span::from_secs(50_000),
+            ..Config::default()
+        };
+        config.subflow = anabranch_tcp::Config {
+            mss: 1000,
+            window: Algorithm::from_name(ALGORITHMS[algorithm].name).unwrap(),
+            receive_buffer,
+            send_buffer: 10_000,
+            timestamps: switches[4],
+            dsack: switches[5],
+            delayed_ack: DelayedAck {
+                count: 1 + switches[6] as u32,
+                ..anabranch_tcp::Config::default().delayed_ack
+            },
+            syn_retries: 100,
+            syn_ack_retries: 100,
+            max_retries: 100,
+            ..anabranch_tcp::Config::default()
+        };
+        transfer(config, paths, sizes, seed);
+    }
+}
+
+/// Subflows that give up after few retransmissions, and are opened again.
+#[test]
+fn subflows_die_and_are_opened_again() {
+    for seed in 0..40 {
+        let mut config = Config {
+            path_manager: PathManager::FullMesh,
+            linger: Span::from_secs(50_000),
+            ..Config::default()
+        };
+        config.subflow.mss = 1000;
+        config.subflow.max_retries = 2 + (seed % 3) as u32;
+        config.subflow.syn_retries = 4;
+        let path = |loss, outage| Path {
+            loss,
+            duplication: 0.01,
+            delay: 0.1,
+            longest_delay: Span::from_millis(30),
+            outage,
+        };
+        transfer(config, [path(0.05, 150), path(0.1, 80)], (200_000, 50_000), seed);
+    }
+}
