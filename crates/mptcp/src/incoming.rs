@@ -125,13 +125,18 @@ impl Incoming {
         self.waiting.total()
     }
 
+    /// Octets in order that are taken.
+    pub fn room(&self) -> u64 {
+        self.edge.saturating_sub(self.nxt)
+    }
+
     /// A segment leaves: the window to advertise. The edge moves only by a
     /// useful amount (RFC 9293 §3.8.6.2.2).
     pub fn window(&mut self, mss: u64) -> u64 {
         if self.opens_by(mss.min(self.capacity / 2)) {
             self.edge = self.read + self.capacity;
         }
-        self.edge.saturating_sub(self.nxt)
+        self.room()
     }
 
     fn opens_by(&self, octets: u64) -> bool {
@@ -162,7 +167,7 @@ impl Incoming {
     }
 
     fn should_tell(&self, mss: u64) -> bool {
-        let left = self.edge.saturating_sub(self.nxt);
+        let left = self.room();
         let half = self.capacity / 2;
         left < half && self.opens_by(half) || left < mss && self.opens_by(mss.min(half))
     }

@@ -169,7 +169,9 @@ impl Connection {
             Phase::Opening => return,
             Phase::Fallback => {
                 let (from, data) = self.base.sent;
-                (data + una.saturating_sub(from)).min(self.out.data_end())
+                // The segment's own: an older one's window is that of its date.
+                let ack = tcp.sent_offset(segment.ack).unwrap_or(0).min(una);
+                (data + ack.saturating_sub(from)).min(self.out.data_end())
             }
             Phase::Multipath => {
                 let number = segment.options.dss().and_then(|dss| dss.data_ack);
@@ -264,7 +266,12 @@ impl Connection {
                 Phase::Opening => return,
                 Phase::Fallback => {
                     let (from, data) = self.base.received;
-                    let payload = self.take(i, ready);
+                    // As TCP: what does not fit stays, and closes the window.
+                    let n = ready.min(self.inc.room());
+                    if n == 0 {
+                        return;
+                    }
+                    let payload = self.take(i, n);
                     let arrival = self.inc.on_data(data + (at - from), &payload);
                     self.note(arrival);
                 }
