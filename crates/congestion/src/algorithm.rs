@@ -3,6 +3,7 @@
 //!
 //! A new algorithm is one file and one entry in [`register!`] below.
 
+use crate::coupled::{balia, lia, mcubic, olia, wvegas};
 use crate::{
     Acked, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling, bbr, cubic, dctcp,
     highspeed, reno, vegas, westwood,
@@ -128,6 +129,24 @@ register! {
     Bbr(bbr::BbrOptions => bbr::Bbr),
         "bbr", "paces at the measured bandwidth, whatever is lost (BBR version 1)",
         "draft-cardwell-iccrg-bbr-congestion-control-00";
+    /// Linked increases over several paths (RFC 6356).
+    Lia(lia::LiaOptions => lia::Lia),
+        "lia", "Reno whose paths together grow as the best of them would alone", "RFC 6356";
+    /// Opportunistic linked increases (Khalili et al.).
+    Olia(olia::OliaOptions => olia::Olia),
+        "olia", "linked increases that move windows to the paths presumed the best",
+        "Khalili et al., CoNEXT 2012";
+    /// Balanced linked adaptation (Peng et al.).
+    Balia(balia::BaliaOptions => balia::Balia),
+        "balia", "linked increases between friendliness and responsiveness",
+        "Peng et al., IEEE/ACM ToN 24(1), 2016";
+    /// Weighted Vegas (Cao et al.).
+    WVegas(wvegas::WVegasOptions => wvegas::WVegas),
+        "wvegas", "Vegas whose paths share the segments kept in queues by their rates",
+        "Cao, Xu and Fu, ICNP 2012";
+    /// CUBIC whose plateaus depend on the other paths.
+    MCubic(mcubic::MCubicOptions => mcubic::MCubic),
+        "mcubic", "CUBIC whose plateau comes later the more paths grow", "the study `mcubic`";
 }
 
 impl Default for Algorithm {

@@ -118,6 +118,9 @@ pub struct Shared {
     pub between_losses: f64,
     /// Seconds from a reduction to the plateau (MCubic); 0 when unknown.
     pub k: f64,
+    /// Segments per second at the queue that the path should have (wVegas); 0
+    /// when unknown.
+    pub rate: f64,
 }
 
 /// What a window algorithm answers. Hooks have empty defaults.

@@ -8,6 +8,7 @@ pub mod ack_clocked;
 mod algorithm;
 pub mod bbr;
 mod controller;
+pub mod coupled;
 pub mod cubic;
 pub mod dctcp;
 pub mod highspeed;

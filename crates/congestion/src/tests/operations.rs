@@ -9,7 +9,8 @@ use crate::vegas::VegasOptions;
 use crate::westwood::WestwoodOptions;
 use crate::{
     ALGORITHMS, Acked, Algorithm, Cause, CongestionEvent, Controller, Feedback, HyStartOptions,
-    HyStartPlusPlusOptions, Pacing, PathView, RateSample, SlowStartExit, SsthreshFrom,
+    HyStartPlusPlusOptions, Pacing, PathView, RateSample, Shared, Sibling, SlowStartExit,
+    SsthreshFrom,
 };
 use anabranch_units::{Span, Time};
 use proptest::prelude::*;
@@ -24,6 +25,8 @@ enum Operation {
     Undo,
     Idle { segments: u64 },
     Feedback { delivered: u64, lost: u64, marked: u64, in_recovery: bool },
+    Siblings(Vec<(u64, u64)>),
+    Penalty,
 }
 
 /// What happens, how long after the operation before, and with how much of
@@ -44,6 +47,9 @@ fn step() -> impl Strategy<Value = Step> {
             }
         ),
         1 => (1..20_u64).prop_map(|segments| Operation::Idle { segments }),
+        3 => prop::collection::vec((1..1000_u64, 0..2_000_000_u64), 0..4)
+            .prop_map(Operation::Siblings),
+        1 => Just(Operation::Penalty),
     ];
     let elapsed_us = prop_oneof![10 => 0..200_000_u64, 1 => 0..1_000_000_000_u64];
     (operation, elapsed_us, prop_oneof![Just(0_u64), 0..2000_u64])
@@ -66,7 +72,7 @@ enum Kind {
 
 fn kind_of(algorithm: &Algorithm) -> Kind {
     match algorithm {
-        Algorithm::Vegas(_) => Kind::Steered,
+        Algorithm::Vegas(_) | Algorithm::WVegas(_) | Algorithm::Olia(_) => Kind::Steered,
         Algorithm::Bbr(_) => Kind::Model,
         _ => Kind::Plain,
     }
@@ -120,6 +126,23 @@ fn with_common(common: &Common) -> impl Iterator<Item = Algorithm> + use<> {
     .into_iter()
 }
 
+/// A sibling with a window in segments and a round-trip time in microseconds.
+fn sibling((segments, rtt_us): (u64, u64)) -> Sibling {
+    let srtt = Some(Span::from_micros(rtt_us));
+    Sibling {
+        window: segments * MSS,
+        slow_start: segments % 2 == 0,
+        mss: MSS,
+        srtt,
+        min_rtt: srtt,
+        state: Shared {
+            between_losses: (segments * segments) as f64,
+            k: rtt_us as f64 / 1e5,
+            rate: segments as f64,
+        },
+    }
+}
+
 proptest! {
     #[test]
     fn every_controller_keeps_its_bounds(
@@ -165,6 +188,15 @@ proptest! {
                         // A round of HighSpeed TCP adds a(w) segments, 70 and more.
                         let most = if app_limited && kind != Kind::Validated { 0 } else { bytes.max(100 * MSS) };
                         prop_assert!(c.window() <= before + most + 1, "grew too fast");
+                    }
+                    Operation::Siblings(ref siblings) => {
+                        let siblings: Vec<_> = siblings.iter().map(|it| sibling(*it)).collect();
+                        c.on_siblings(&siblings);
+                        prop_assert_eq!(c.window(), before);
+                    }
+                    Operation::Penalty => {
+                        c.on_penalty(MSS);
+                        prop_assert!(c.window() <= before);
                     }
                     Operation::Congestion(cause) => {
                         c.on_congestion(&CongestionEvent { now, cause }, &path);

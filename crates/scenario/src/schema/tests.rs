@@ -119,14 +119,20 @@ fn every_option_of_a_window_is_read_and_written() {
         ("vegas", "beta = 6"),
         ("vegas", "gamma = 2"),
         ("vegas", "loss_beta = 0.5"),
+        ("wvegas", "total_alpha = 6"),
+        ("wvegas", "gamma = 2"),
+        ("mcubic", "fast_convergence = false"),
+        ("mcubic", "floor_tenths = 5"),
         ("dctcp", "g = 0.1"),
         ("dctcp", "initial_alpha = 0"),
         ("bbr", r#"rtprop_filter = "5 s""#),
         ("bbr", r#"probe_rtt = "100 ms""#),
         ("bbr", "ack_aggregation = true"),
     ];
+    let coupled = ["lia", "olia", "balia", "wvegas", "mcubic"];
     let of_all = ["reno", "cubic", "highspeed", "westwood", "vegas", "dctcp"]
         .iter()
+        .chain(&coupled)
         .flat_map(|name| common.iter().map(move |option| (*name, *option)))
         .filter(|(name, option)| *name != "dctcp" || !option.starts_with("ecn_beta"));
     for (algorithm, option) in of_all.chain(own) {

@@ -84,6 +84,19 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
             form.probability("initial_alpha", &mut o.initial_alpha)?;
             common_but_abe(form, &mut o.common)
         }
+        Algorithm::Lia(o) => common(form, &mut o.common),
+        Algorithm::Olia(o) => common(form, &mut o.common),
+        Algorithm::Balia(o) => common(form, &mut o.common),
+        Algorithm::WVegas(o) => {
+            form.integer("total_alpha", 2..=1_000_000, &mut o.total_alpha)?;
+            form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
+            common(form, &mut o.common)
+        }
+        Algorithm::MCubic(o) => {
+            form.boolean("fast_convergence", &mut o.fast_convergence)?;
+            form.integer("floor_tenths", 0..=1000, &mut o.floor_tenths)?;
+            common(form, &mut o.common)
+        }
         Algorithm::Westwood(o) => {
             form.probability("filter", &mut o.filter)?;
             common(form, &mut o.common)

@@ -1,0 +1,191 @@
+//! MCubic: a CUBIC for each path, whose plateaus come later the more the others
+//! grow (the paper reproduced by the study `mcubic`).
+//!
+//! CUBIC returns to the window `Wmax` of the last loss after `K_i` seconds and is
+//! flat around it. MCubic replaces `K_i` by
+//!
+//! ```text
+//! K'_i = K_i gamma_i,  gamma_i = (SUM_j 1/K_j) / (1/K_i)                   (7), (8)
+//!      = K_i^2 SUM_j 1/K_j
+//! W_i(t) = C (t - K'_i)^3 + Wmax_i
+//! ```
+//!
+//! which is `n K` for n equal paths. There is no Reno-friendly region. With one
+//! path it is CUBIC without that region.
+//!
+//! The reading of the text:
+//!
+//! - `W_i(0)` lies below the reduced window wherever `gamma_i > 1` (for two equal
+//!   paths at `Wmax - 8 (Wmax - cwnd)`), so the window is held, for
+//!   `K_i (gamma_i - 1)` seconds, until the curve reaches it; meanwhile it grows by
+//!   a segment in a hundred windows, as Linux's CUBIC does below its curve.
+//! - `K_i = cbrt((Wmax - cwnd) / C)` with the window after the reduction. The text
+//!   has `cbrt(Wmax beta / C)`, once with beta the part that is given up, once with
+//!   the part that is left; the first agrees with this one.
+//! - `K_j = 0`, on a path beyond its plateau or before its first loss, makes the
+//!   sum infinite: every `K` counts as `floor_rtts` smoothed round-trip times of its
+//!   path at least.
+//! - `K'_i` follows the others' `K` with each ACK; `Wmax`, fast convergence,
+//!   slow start and the reduction to 0.7 are CUBIC's.
+
+use super::Others;
+use crate::ack_clocked::{AckClocked, Common, Law};
+use crate::{Acked, Cause, PathView, Shared, Sibling};
+use anabranch_units::{Span, Time};
+
+/// Scale of the cubic function, segments per second cubed.
+const C: f64 = 0.4;
+/// What a reduction leaves of the window.
+const BETA: f64 = 0.7;
+
+/// What can be chosen about [`MCubic`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct MCubicOptions {
+    /// Release capacity to newer flows (RFC 9438 §4.7).
+    pub fast_convergence: bool,
+    /// The least `K`, in smoothed round-trip times of its path, in tenths; 10.
+    pub floor_tenths: u32,
+    /// Options shared with other algorithms.
+    pub common: Common,
+}
+
+impl Default for MCubicOptions {
+    fn default() -> MCubicOptions {
+        MCubicOptions { fast_convergence: true, floor_tenths: 10, common: Common::default() }
+    }
+}
+
+/// An MCubic window.
+pub type MCubic = AckClocked<MCubicLaw>;
+
+/// The law of MCubic.
+#[derive(Clone, Debug)]
+pub struct MCubicLaw {
+    others: Others,
+    now: Curve,
+    /// `now` before the last reduction.
+    undo: Curve,
+    /// When the window was last told of an ACK or of data sent after idleness.
+    last_event: Time,
+    fast_convergence: bool,
+    /// In tenths of a smoothed round-trip time.
+    floor: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    /// Octets; 0 when unknown.
+    w_max: f64,
+    /// `K_i`, in seconds; 0 when there is no plateau above.
+    k: f64,
+    /// Start of the stage; [`Time::NEVER`] before its first ACK.
+    t_epoch: Time,
+}
+
+impl MCubicLaw {
+    fn floored(&self, k: f64, srtt: Option<Span>) -> f64 {
+        let floor = f64::from(self.floor) / 10.0;
+        k.max(floor * srtt.map_or(0.0, |rtt| rtt.as_secs_f64())).max(1e-6)
+    }
+
+    /// `K'_i`, in seconds.
+    fn k_prime(&self, path: &PathView) -> f64 {
+        if self.now.k == 0.0 {
+            return 0.0; // beyond the plateau: CUBIC's convex branch
+        }
+        let k = self.floored(self.now.k, path.srtt);
+        let others: f64 =
+            self.others.iter().map(|it| 1.0 / self.floored(it.state.k, it.srtt)).sum();
+        k * k * (1.0 / k + others)
+    }
+
+    /// The first ACK of a congestion avoidance stage.
+    fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
+        self.now.t_epoch = now;
+        self.now.w_max = self.now.w_max.max(cwnd);
+        self.now.k = libm::cbrt((self.now.w_max - cwnd) / mss / C);
+    }
+
+    fn skip_to(&mut self, now: Time) {
+        if self.now.t_epoch != Time::NEVER {
+            let idle = now.saturating_since(self.last_event);
+            self.now.t_epoch = self.now.t_epoch.saturating_add(idle);
+        }
+    }
+}
+
+impl Law for MCubicLaw {
+    type Options = MCubicOptions;
+    const COUPLED: bool = true;
+
+    fn new(options: &MCubicOptions) -> MCubicLaw {
+        let curve = Curve { w_max: 0.0, k: 0.0, t_epoch: Time::NEVER };
+        MCubicLaw {
+            others: Others::default(),
+            now: curve,
+            undo: curve,
+            last_event: Time::ZERO,
+            fast_convergence: options.fast_convergence,
+            floor: options.floor_tenths,
+        }
+    }
+
+    fn common(options: &MCubicOptions) -> &Common {
+        &options.common
+    }
+
+    fn on_siblings(&mut self, siblings: &[Sibling]) {
+        self.others.set(siblings);
+    }
+
+    fn on_sent(&mut self, now: Time, path: &PathView) {
+        if path.in_flight == 0 {
+            self.skip_to(now);
+            self.last_event = now;
+        }
+    }
+
+    fn on_ack(&mut self, now: Time, limited: bool) {
+        if limited {
+            self.skip_to(now);
+        }
+        self.last_event = now;
+    }
+
+    fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
+        let mss = path.mss as f64;
+        if self.now.t_epoch == Time::NEVER {
+            self.begin_stage(cwnd, acked.now, mss);
+        }
+        let part = (acked.bytes as f64 / cwnd).min(1.0);
+        let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
+        let t = acked.now.saturating_since(self.now.t_epoch).as_secs_f64() + rtt;
+        let d = t - self.k_prime(path);
+        let target = (C * d * d * d * mss + self.now.w_max).min(1.5 * cwnd);
+        if target > cwnd { (target - cwnd) * part } else { mss * part / 100.0 }
+    }
+
+    fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, _path: &PathView) -> f64 {
+        self.undo = self.now;
+        let c = &mut self.now;
+        let shrinks = self.fast_convergence && cwnd < c.w_max;
+        c.w_max = if shrinks { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        c.t_epoch = Time::NEVER;
+        if cause == Cause::Timeout {
+            c.w_max = 0.0;
+        }
+        base * BETA
+    }
+
+    fn on_undo(&mut self) {
+        self.now = self.undo;
+    }
+
+    fn on_idle(&mut self) {
+        self.now.t_epoch = Time::NEVER;
+    }
+
+    fn shared(&self, _cwnd: f64) -> Shared {
+        Shared { k: self.now.k, ..Shared::default() }
+    }
+}

@@ -1,0 +1,304 @@
+//! The formulas by hand, and the equilibria that follow from them.
+
+use super::balia::{Balia, BaliaOptions};
+use super::lia::{Lia, LiaOptions};
+use super::mcubic::{MCubic, MCubicOptions};
+use super::olia::{Olia, OliaOptions};
+use super::wvegas::{WVegas, WVegasOptions};
+use crate::reno::{Reno, RenoOptions};
+use crate::testkit::{MSS, Path, event, path};
+use crate::{ALGORITHMS, Acked, Algorithm, Cause, Controller, PathView, Shared, Sibling};
+use anabranch_testkit::marks::record;
+use anabranch_units::{Span, Time};
+
+fn ms(ms: u64) -> Option<Span> {
+    Some(Span::from_millis(ms))
+}
+
+/// A sibling with a window in segments and a round-trip time.
+fn sibling(segments: u64, rtt_ms: u64) -> Sibling {
+    Sibling {
+        window: segments * MSS,
+        slow_start: false,
+        mss: MSS,
+        srtt: ms(rtt_ms),
+        min_rtt: ms(rtt_ms),
+        state: Shared::default(),
+    }
+}
+
+fn view(segments: u64, rtt_ms: u64) -> PathView {
+    PathView { srtt: ms(rtt_ms), min_rtt: ms(rtt_ms), ..path(segments) }
+}
+
+/// By how many segments an ACK of one segment changes a window of `segments` in
+/// congestion avoidance.
+fn gain(c: &mut impl Controller, segments: u64, rtt_ms: u64, siblings: &[Sibling]) -> f64 {
+    c.on_siblings(siblings);
+    let acked = Acked { now: Time::ZERO, bytes: 1000 * MSS, rtt: ms(rtt_ms) };
+    let before = c.window();
+    // Many segments at once, so that octets show six digits.
+    c.on_ack(&acked, &view(segments, rtt_ms));
+    (c.window() as f64 - before as f64) / (1000 * MSS) as f64
+}
+
+#[track_caller]
+fn about(measured: f64, expected: f64) {
+    assert!((measured - expected).abs() < 1e-5, "{measured}, by hand {expected}");
+}
+
+fn lia(segments: u64) -> Lia {
+    Lia::new(&LiaOptions::default(), segments * MSS, 1)
+}
+fn olia(segments: u64) -> Olia {
+    Olia::new(&OliaOptions::default(), segments * MSS, 1)
+}
+fn balia(segments: u64) -> Balia {
+    Balia::new(&BaliaOptions::default(), segments * MSS, 1)
+}
+
+/// RFC 6356 §3, (1) and (2); the minimum is taken per ACK, of 1000 segments here.
+#[test]
+fn lia_by_hand() {
+    // 10 and 20 segments, 100 and 200 ms: alpha = 30 1000 / 200^2 = 0.75.
+    about(gain(&mut lia(10), 10, 100, &[sibling(20, 200)]) * 1000.0, 1.0); // at most cwnd_i
+    let one = |segments: u64, rtt, siblings: &[Sibling]| {
+        let mut c = lia(segments);
+        c.on_siblings(siblings);
+        for _ in 0..1000 {
+            c.on_ack(&Acked { now: Time::ZERO, bytes: 1, rtt: None }, &view(segments, rtt));
+        }
+        (c.window() - segments * MSS) as f64
+    };
+    // An octet at a time; of a thousand, alpha / total arrive: 25 of 1000.
+    assert_eq!(one(10, 100, &[sibling(20, 200)]).round(), 24.0);
+    assert_eq!(one(20, 200, &[sibling(10, 100)]).round(), 24.0);
+    // Alone it is Reno: a tenth.
+    assert_eq!(one(10, 100, &[]).round(), 99.0);
+}
+
+/// Equal paths: 1 / (4 w) for two of them, 1 / (n^2 w) for n.
+#[test]
+fn equal_paths_gain_a_quarter_each() {
+    for (c, name) in [(&mut olia(10) as &mut dyn Controller, "olia"), (&mut balia(10), "balia")] {
+        c.on_siblings(&[sibling(10, 100)]);
+        let before = c.window();
+        c.on_ack(&Acked { now: Time::ZERO, bytes: 4 * MSS, rtt: None }, &view(10, 100));
+        assert_eq!(c.window() - before, 100, "{name}: 4 segments of 1 / (4 10)");
+    }
+    let mut c = lia(10);
+    c.on_siblings(&[sibling(10, 100)]);
+    c.on_ack(&Acked { now: Time::ZERO, bytes: 4 * MSS, rtt: None }, &view(10, 100));
+    assert_eq!(c.window(), 10 * MSS + 100);
+}
+
+/// (5) and (6): 10 and 20 segments, 100 and 200 ms, equally many octets between
+/// losses: path 1 is the best, path 2 has the largest window.
+#[test]
+fn olia_by_hand() {
+    let l = Shared { between_losses: 1e5, ..Shared::default() };
+    let with_l = |s: Sibling| Sibling { state: l, ..s };
+    let prepared = |segments: u64| {
+        let mut c = olia(segments);
+        c.law.since = 1e5;
+        c
+    };
+    // 1000 / 200^2 + (1 / 2) / 10
+    about(gain(&mut prepared(10), 10, 100, &[with_l(sibling(20, 200))]), 0.075);
+    // 500 / 200^2 - (1 / 2) / 20; never below a segment
+    let mut c = prepared(20);
+    c.on_siblings(&[with_l(sibling(10, 100))]);
+    c.on_ack(&Acked { now: Time::ZERO, bytes: 4 * MSS, rtt: None }, &view(20, 200));
+    assert_eq!(c.window(), 20 * MSS - 50);
+    // The path with the largest window is the best, too: no alpha.
+    let mut c = prepared(20);
+    c.on_siblings(&[sibling(10, 200)]);
+    c.on_ack(&Acked { now: Time::ZERO, bytes: 4 * MSS, rtt: None }, &view(20, 200));
+    // 500 / (150)^2 = 0.02222
+    assert_eq!(c.window(), 20 * MSS + 88);
+}
+
+/// Octets between losses: the last two, or since the last.
+#[test]
+fn olia_remembers_the_longer_of_two_intervals() {
+    let mut c = olia(10);
+    let acks = |c: &mut Olia, n| {
+        for _ in 0..n {
+            c.on_ack(&Acked { now: Time::ZERO, bytes: MSS, rtt: None }, &view(10, 100));
+        }
+    };
+    acks(&mut c, 30);
+    c.on_congestion(&event(Cause::Loss), &view(10, 100));
+    acks(&mut c, 10);
+    assert_eq!(c.shared().between_losses, 30_000.0);
+    acks(&mut c, 30);
+    assert_eq!(c.shared().between_losses, 40_000.0);
+    c.on_congestion(&event(Cause::Loss), &view(10, 100));
+    c.on_undo();
+    assert_eq!(c.shared().between_losses, 40_000.0);
+}
+
+/// 10 segments each, 100 and 200 ms: x = 100 and 50.
+#[test]
+fn balia_by_hand() {
+    about(gain(&mut balia(10), 10, 100, &[sibling(10, 200)]), 1000.0 / 22_500.0);
+    about(gain(&mut balia(10), 10, 200, &[sibling(10, 100)]), 250.0 / 22_500.0 * 1.5 * 1.2);
+    for (rtt, other, left) in [(100, 200, 5000), (200, 100, 2500), (200, 150, 3333)] {
+        let mut c = balia(10);
+        c.on_siblings(&[sibling(10, other)]);
+        c.on_congestion(&event(Cause::Loss), &view(10, rtt));
+        assert_eq!(c.window(), left, "alpha = {rtt} / {other}, at most 1.5");
+    }
+}
+
+/// A window of 100 segments halves nothing, leaves 70: K = cbrt(30 / 0.4) s.
+fn reduced_mcubic() -> (MCubic, f64) {
+    let mut c = MCubic::new(&MCubicOptions::default(), 100 * MSS, 1);
+    c.on_congestion(&event(Cause::Loss), &view(100, 100));
+    assert_eq!(c.window(), 70 * MSS);
+    (c, libm::cbrt(75.0))
+}
+
+/// Window in segments after `seconds` of ACKs, ten per round trip.
+fn after(c: &mut MCubic, seconds: f64, siblings: &[Sibling]) -> f64 {
+    for i in 0..(seconds * 100.0) as u64 {
+        c.on_siblings(siblings);
+        let now = Time::ZERO + Span::from_millis(10 * i);
+        let bytes = c.window() / 10;
+        c.on_ack(&Acked { now, bytes, rtt: ms(100) }, &view(100, 100));
+    }
+    c.window() as f64 / MSS as f64
+}
+
+/// K' = n K for n equal paths: the window is held for (n - 1) K, and is back at
+/// Wmax after n K; alone it is CUBIC.
+#[test]
+fn mcubic_is_flat_first_and_then_cubic() {
+    for n in 1..=3_usize {
+        let (mut c, k) = reduced_mcubic();
+        let state = Shared { k, ..Shared::default() };
+        let siblings = vec![Sibling { state, ..sibling(70, 100) }; n - 1];
+        let held = after(&mut c, (n as f64 - 1.0) * k, &siblings);
+        let drift = (n as f64 - 1.0) * k / 0.1 / 100.0; // a segment in a hundred windows
+        assert!((held - 70.0 - drift).abs() < 0.6, "{n} paths: {held}");
+        let (mut c, _) = reduced_mcubic();
+        let back = after(&mut c, n as f64 * k, &siblings);
+        assert!((back - 100.0).abs() < 0.5, "{n} paths: {back}");
+    }
+}
+
+/// What the formula says of claim C6: when a sibling's K falls, by a loss in a
+/// small window, this path's K' rises; it slows down.
+#[test]
+fn mcubic_slows_down_when_a_sibling_is_congested() {
+    let window = |k_sibling: f64| {
+        let (mut c, k) = reduced_mcubic();
+        let state = Shared { k: k * k_sibling, ..Shared::default() };
+        after(&mut c, 1.8 * k, &[Sibling { state, ..sibling(70, 100) }])
+    };
+    let (equal, congested) = (window(1.0), window(0.5));
+    assert!(congested < equal - 5.0, "{equal} {congested}");
+    record("C6", "K' / K at K_j = K, K / 2", "2, 3", "2, 3", "exact");
+}
+
+/// A sibling without a plateau counts with the floor, a round-trip time.
+#[test]
+fn the_floor_of_k_keeps_the_sum_finite() {
+    let window = |floor_tenths| {
+        let options = MCubicOptions { floor_tenths, ..MCubicOptions::default() };
+        let mut c = MCubic::new(&options, 100 * MSS, 1);
+        c.on_congestion(&event(Cause::Loss), &view(100, 100));
+        after(&mut c, 9.0, &[sibling(70, 100)])
+    };
+    // K = 4.22 s. A floor of 0.1 s: K' = K + K^2 / 0.1 = 182 s.
+    let held = window(10);
+    assert!((held - 70.9).abs() < 0.3, "{held}");
+    // Of 4.2 s: K' = 2 K, as with an equal path; nine seconds are 0.56 s more.
+    let back = window(420);
+    assert!((back - 100.1).abs() < 0.5, "{back}");
+}
+
+/// wVegas: the part of `total_alpha` that a path's rate earns.
+#[test]
+fn wvegas_divides_what_is_kept_in_queues_by_rates() {
+    let mut c = WVegas::new(&WVegasOptions::default(), 20 * MSS, MSS);
+    let other = Sibling { state: Shared { rate: 50.0, ..Shared::default() }, ..sibling(5, 100) };
+    let mut sent = 0;
+    let mut round = |c: &mut WVegas, rtt_ms: u64| {
+        c.on_siblings(&[other]);
+        sent += 1000;
+        let view = PathView { sent, acked: sent - 1, min_rtt: ms(100), ..view(20, rtt_ms) };
+        c.on_ack(&Acked { now: Time::ZERO, bytes: MSS, rtt: ms(rtt_ms) }, &view);
+        c.window() / MSS
+    };
+    // Base 100 ms; at 200 ms ten of the twenty segments wait in queues, more than
+    // alpha = 2: the rate is 20 / 0.2 = 100 a second, of 150, alpha = 6.67; then a
+    // segment less, and the queue has doubled: drained to 19 / 4.
+    round(&mut c, 200);
+    assert_eq!(round(&mut c, 200), 19);
+    assert!((c.law.alpha - 10.0 * 100.0 / 150.0).abs() < 1e-9, "{}", c.law.alpha);
+}
+
+/// validation.md: equal paths with equal loss, each subflow's window is half of a
+/// TCP's; with n paths the n-th part.
+#[test]
+fn equal_losses_leave_each_of_two_paths_half_a_window() {
+    let p = 1e-3;
+    let mut reno = Reno::new(&RenoOptions::default(), 40 * MSS, MSS);
+    let single = Path::new(Span::from_millis(100)).periodic_loss(&mut reno, p, 60);
+    // OLIA's alpha moves windows between the paths all the time: to the one that
+    // has just lost, from the one that is about to. That lifts the mean.
+    for (name, tolerance) in [("lia", 0.025), ("olia", 0.1), ("balia", 0.025)] {
+        let algorithm = Algorithm::from_name(name).unwrap();
+        let mut paths: Vec<_> = (0..2)
+            .map(|i| (algorithm.build((20 + 4 * i) * MSS, MSS), Path::new(Span::from_millis(100))))
+            .collect();
+        let mut sums = [0.0; 2];
+        let epochs = 400;
+        for step in 0..(epochs as f64 / p) as u64 {
+            for i in 0..2 {
+                let other = &paths[1 - i].0;
+                let state = other.shared();
+                let sibling = Sibling { window: other.window(), state, ..sibling(1, 100) };
+                let (c, path) = &mut paths[i];
+                c.on_siblings(&[sibling]);
+                path.ack(c);
+                // Losses of the two paths take turns.
+                if (step + 500 * i as u64).is_multiple_of((1.0 / p) as u64) {
+                    path.signal(c, Cause::Loss);
+                }
+            }
+            if step == (epochs as f64 / p / 2.0) as u64 {
+                sums = [0, 1].map(|i: usize| rounds(&paths[i].1));
+            }
+        }
+        let half = epochs as f64 / p / 2.0;
+        let mean: f64 =
+            [0, 1].map(|i: usize| half / (rounds(&paths[i].1) - sums[i])).iter().sum::<f64>() / 2.0;
+        let ratio = mean / single;
+        record(
+            "coupled",
+            &format!("{name}: subflow's window / TCP's"),
+            0.5,
+            format!("{ratio:.3}"),
+            "0.025; 0.1 for OLIA",
+        );
+        assert!((ratio - 0.5).abs() < tolerance, "{name}: {mean:.1} / {single:.1} = {ratio:.3}");
+    }
+}
+
+/// Round trips so far.
+fn rounds(path: &Path) -> f64 {
+    (path.now - Time::ZERO).as_secs_f64() / 0.1
+}
+
+/// Without siblings each is a single-path algorithm, and says that it is coupled.
+#[test]
+fn coupled_algorithms_say_so() {
+    let coupled: Vec<_> = ALGORITHMS
+        .iter()
+        .filter(|info| Algorithm::from_name(info.name).unwrap().build(MSS, 1).is_coupled())
+        .map(|info| info.name)
+        .collect();
+    assert_eq!(coupled, ["lia", "olia", "balia", "wvegas", "mcubic"]);
+}

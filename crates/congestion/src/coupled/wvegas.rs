@@ -1,0 +1,182 @@
+//! wVegas: weighted Vegas (Cao, Xu and Fu, "Delay-based Congestion Control for
+//! Multipath TCP", ICNP 2012; draft-xu-mptcp-congestion-control-05).
+//!
+//! Each path is a Vegas that keeps `alpha_r` segments in queues; the connection
+//! keeps `total_alpha` (10) in all, divided by the rates that the paths had when
+//! their queues were last that long:
+//!
+//! ```text
+//! once a round trip:
+//!   diff_r = (w_r / base_r - w_r / rtt_r) base_r
+//!   where diff_r >= alpha_r:  rate_r = w_r / rtt_r
+//!     alpha_r = max(2, total_alpha rate_r / SUM_k rate_k)
+//!   w_r += 1 where diff_r < alpha_r,  w_r -= 1 where diff_r > alpha_r
+//! ```
+//!
+//! Then the queue is drained now and then, so that `base_r` can be seen: `q_r` is
+//! the smallest `rtt_r - base_r` since the last time; where `rtt_r - base_r` is
+//! twice as much, `w_r = w_r base_r / (2 rtt_r)`.
+//!
+//! Slow start is that of Vegas (doubling every other round, ended by more than
+//! `gamma` segments in queues). Choices: the round-trip time of a round is the mean
+//! of its samples; a loss halves the window, as with Reno; a sibling that has no
+//! rate yet counts with its window over its round-trip time.
+
+use super::{Others, term_of};
+use crate::ack_clocked::{AckClocked, Common, Law};
+use crate::round::Round;
+use crate::window::Window;
+use crate::{Acked, Cause, PathView, Shared, Sibling};
+use anabranch_units::Span;
+
+/// What can be chosen about [`WVegas`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct WVegasOptions {
+    /// Segments that the connection keeps in queues; 10.
+    pub total_alpha: u32,
+    /// Segments in queues that end slow start; 1.
+    pub gamma: u32,
+    /// Options shared with other algorithms.
+    pub common: Common,
+}
+
+impl Default for WVegasOptions {
+    fn default() -> WVegasOptions {
+        WVegasOptions { total_alpha: 10, gamma: 1, common: Common::default() }
+    }
+}
+
+/// A wVegas window.
+pub type WVegas = AckClocked<WVegasLaw>;
+
+/// The least `alpha_r`, and what it is at first.
+const LEAST_ALPHA: f64 = 2.0;
+
+/// The law of wVegas.
+#[derive(Clone, Debug)]
+pub struct WVegasLaw {
+    others: Others,
+    total_alpha: u32,
+    gamma: u32,
+    /// The smallest round-trip time, in seconds; infinite at first.
+    base: f64,
+    /// Sum and number of the round's samples.
+    sum: f64,
+    samples: u32,
+    round: Round,
+    doubling: bool,
+    pub(super) alpha: f64,
+    /// Segments per second when `diff` last reached `alpha`; 0 before.
+    rate: f64,
+    /// The smallest queueing delay since the last drain, in seconds.
+    queue: f64,
+}
+
+impl WVegasLaw {
+    /// The round is over.
+    fn decide(&mut self, w: &mut Window, mss: f64, rtt: f64) {
+        let segments = w.cwnd / mss;
+        let diff = segments * (1.0 - self.base / rtt);
+        if w.cwnd < w.ssthresh {
+            if !self.doubling && diff > f64::from(self.gamma) {
+                let needed = w.cwnd * self.base / rtt;
+                w.cwnd = w.cwnd.min((needed + mss).max(2.0 * mss));
+                w.ssthresh = w.cwnd.max(2.0 * mss);
+            }
+            self.doubling = !self.doubling;
+            return;
+        }
+        if diff >= self.alpha {
+            self.rate = segments / rtt;
+            self.alpha = (f64::from(self.total_alpha) * self.weight()).max(LEAST_ALPHA);
+        }
+        if diff < self.alpha {
+            w.cwnd += mss;
+        } else if diff > self.alpha {
+            w.cwnd = (w.cwnd - mss).max(2.0 * mss);
+        }
+        self.drain(w, mss, rtt);
+        w.ssthresh = w.ssthresh.min(w.cwnd).max(2.0 * mss); // or slow start would follow
+    }
+
+    /// This path's part of the rates.
+    fn weight(&self) -> f64 {
+        let others = self.others.iter().filter_map(|it| match it.state.rate {
+            0.0 => Some(term_of(it)?.x()),
+            rate => Some(rate),
+        });
+        let all: f64 = others.chain([self.rate]).sum();
+        self.rate / all
+    }
+
+    fn drain(&mut self, w: &mut Window, mss: f64, rtt: f64) {
+        let q = rtt - self.base;
+        self.queue = self.queue.min(q);
+        if q > 0.0 && q >= 2.0 * self.queue {
+            w.cwnd = (w.cwnd * self.base / (2.0 * rtt)).max(2.0 * mss);
+            self.queue = f64::INFINITY;
+        }
+    }
+}
+
+impl Law for WVegasLaw {
+    type Options = WVegasOptions;
+    const COUPLED: bool = true;
+
+    fn new(options: &WVegasOptions) -> WVegasLaw {
+        WVegasLaw {
+            others: Others::default(),
+            total_alpha: options.total_alpha,
+            gamma: options.gamma,
+            base: f64::INFINITY,
+            sum: 0.0,
+            samples: 0,
+            round: Round::default(),
+            doubling: true,
+            alpha: LEAST_ALPHA,
+            rate: 0.0,
+            queue: f64::INFINITY,
+        }
+    }
+
+    fn common(options: &WVegasOptions) -> &Common {
+        &options.common
+    }
+
+    fn on_siblings(&mut self, siblings: &[Sibling]) {
+        self.others.set(siblings);
+    }
+
+    fn steer(&mut self, window: &mut Window, acked: &Acked, path: &PathView) -> bool {
+        if self.round.begins(path) && self.samples > 0 {
+            let rtt = self.sum / f64::from(self.samples);
+            self.decide(window, path.mss as f64, rtt);
+            (self.sum, self.samples) = (0.0, 0);
+        }
+        let sample = |rtt: Option<Span>| rtt.map_or(f64::INFINITY, |rtt| rtt.as_secs_f64());
+        self.base = self.base.min(sample(path.min_rtt));
+        if let Some(rtt) = acked.rtt.filter(|rtt| *rtt > Span::ZERO) {
+            let rtt = rtt.as_secs_f64();
+            self.base = self.base.min(rtt);
+            self.sum += rtt;
+            self.samples += 1;
+        }
+        window.cwnd >= window.ssthresh || !self.doubling
+    }
+
+    fn wants_feedback(&self) -> bool {
+        true // for the samples
+    }
+
+    fn avoid(&mut self, _cwnd: f64, _acked: &Acked, _path: &PathView) -> f64 {
+        0.0 // decided once per round
+    }
+
+    fn reduce(&mut self, _cwnd: f64, base: f64, _cause: Cause, _path: &PathView) -> f64 {
+        base / 2.0
+    }
+
+    fn shared(&self, _cwnd: f64) -> Shared {
+        Shared { rate: self.rate, ..Shared::default() }
+    }
+}
