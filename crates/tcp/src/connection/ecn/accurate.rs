@@ -228,7 +228,8 @@ impl Connection {
         }
         let option = segment.options.acc_ecn.as_deref();
         let marks = state.tally.on_feedback(ace, option, delivered, mss);
-        if state.ect {
+        // Without a delivery the option has not been read.
+        if state.ect && delivered > 0 {
             let full = option.is_some_and(|it| it.fields() == 3);
             state.ect = state.tally.is_path_honest(sent, delivered, full, mss);
         }

@@ -368,6 +368,18 @@ fn a_path_that_clears_ect_is_given_up() {
     assert!(!state.ect);
 }
 
+/// Data both ways: the path passes its trial at both ends.
+#[test]
+fn two_way_data_stays_ecn_capable() {
+    let mut pair = two(&accurate(), &accurate(), marking(&[]));
+    pair.client.write(30_000);
+    pair.server.write(30_000);
+    pair.drive(at_ms(5_000));
+    let data = pair.log.iter().filter(|l| l.packet.payload_len() > 0);
+    assert!(data.clone().count() > 60);
+    assert!(data.clone().all(|l| l.packet.ecn == Ecn::Ect0), "{:#?}", trace(&pair, 0));
+}
+
 /// Forty octets of options: with holes to report, timestamps and marks, SACK
 /// blocks and option share the space, and data makes room for it (RFC 6691).
 #[test]

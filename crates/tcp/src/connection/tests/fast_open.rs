@@ -520,3 +520,33 @@ fn real_octets_in_the_syn() {
     assert_eq!(&buf[..14], b"GET / HTTP/1.0");
     assert_ne!(PEER, peer.end.iss);
 }
+
+/// With AccECN (RFC 9768 §3.2.2.1, §3.2.3): octets of the SYN are counted
+/// nowhere, the server's data may come before the client's pure ACK, whose field
+/// tells of the SYN-ACK and is no counter though it acknowledges data.
+#[test]
+fn accurate_feedback_over_a_fast_open() {
+    let config = Config { ecn: crate::config::EcnMode::Accurate, ..config() };
+    let mut memory = PeerMemory::default();
+    *memory.get_mut() = FastOpenServer { cookie: cookie(), mss: 1000, ..Default::default() };
+    let mut pair = pair_with(&config, &memory, |_, _| Fate::Deliver);
+    pair.client.write(20_000);
+    pair.server.write(20_000);
+    pair.drive(at_ms(5_000));
+    let lines = trace(&pair, 0);
+    assert!(lines[0].contains("SAEW 0:"), "{lines:#?}");
+    assert_eq!(
+        (pair.server.receiver.received(), pair.client.receiver.received()),
+        (20_000, 20_000)
+    );
+    for (end, side) in [(&pair.client, Side::Client), (&pair.server, Side::Server)] {
+        let seen = end.observe();
+        assert_eq!((seen.retransmitted_packets, seen.timeouts), (0, 0));
+        assert_eq!(seen.ssthresh, 10_000, "nobody took the handshake for marks: {lines:#?}");
+        // The data of the SYN apart, all is ECN-capable to the end.
+        let data = pair.log.iter().filter(|l| l.from == side && l.packet.payload_len() > 0);
+        let data = data.filter(|l| !tcp(&l.packet).flags.contains(TcpFlags::SYN));
+        assert!(data.clone().all(|l| l.packet.ecn == Ecn::Ect0), "{side:?}: {lines:#?}");
+        assert!(data.count() >= 20);
+    }
+}
