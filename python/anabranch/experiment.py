@@ -153,6 +153,7 @@ def bench(workload: str) -> list[dict[str, Any]]:
 
 def drill(
     places: Sequence[Path],
+    *,
     profile: str,
     definitions: Sequence[tuple[str, str]],
     settings: Sequence[tuple[str, str]],

@@ -47,6 +47,7 @@ BAD = ("failed", "unreadable")
 @click.option("--quiet", is_flag=True, help="Tell failures and the counts alone.")
 @jobs_option
 def drill(
+    *,
     scripts: tuple[Path, ...],
     profile: str,
     definitions: tuple[str, ...],
@@ -66,7 +67,16 @@ def drill(
     symbols = [_pair(text, "--define", required=False) for text in definitions]
     settings = [_pair(text, "--set", required=True) for text in assignments]
     begun = time.perf_counter()
-    results = interruptible(lambda: run_scripts(scripts, profile, symbols, settings, jobs, folder))
+    results = interruptible(
+        lambda: run_scripts(
+            scripts,
+            profile=profile,
+            definitions=symbols,
+            settings=settings,
+            jobs=jobs,
+            traces=folder,
+        )
+    )
     elapsed = time.perf_counter() - begun
     terminal = console()
     for result in results:
