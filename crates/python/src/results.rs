@@ -150,6 +150,7 @@ fn info<'py>(py: Python<'py>, run: &RunInfo) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("events", run.events)?;
     dict.set_item("packet_hops", run.packet_hops)?;
     dict.set_item("dropped_checksum", run.dropped_checksum)?;
+    dict.set_item("icmp_withheld", run.icmp_withheld)?;
     dict.set_item("wall_s", run.wall_s)?;
     dict.set_item("cpu_s", run.cpu_s)?;
     dict.set_item("end_s", run.end_s)?;

@@ -67,7 +67,10 @@ struct Plan<'a> {
 /// Builds the network and the flows of `scenario` with this seed.
 pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     let mut builder = SimulationBuilder::new();
-    builder.icmp(scenario.icmp);
+    if let Some(limits) = scenario.icmp {
+        builder.icmp(true);
+        builder.icmp_limits(limits);
+    }
     let graph = Graph::new(scenario);
     let nodes = add_nodes(scenario, &mut builder);
     let node = |name: &str| nodes[graph.node(name).expect("names are checked")];

@@ -163,6 +163,8 @@ pub struct RunInfo {
     /// Packets that hosts dropped because the transport's checksum did not
     /// match.
     pub dropped_checksum: u64,
+    /// ICMP errors that a limit of their rate kept back.
+    pub icmp_withheld: u64,
     /// Wall-clock seconds.
     pub wall_s: f64,
     /// CPU seconds of the thread.

@@ -160,6 +160,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
             events: simulation.events(),
             packet_hops: simulation.packet_hops(),
             dropped_checksum: simulation.node_drops().checksum,
+            icmp_withheld: simulation.node_drops().icmp_withheld,
             wall_s,
             cpu_s,
             end_s: end.as_secs_f64(),

@@ -11,6 +11,7 @@ mod fast_open;
 mod flow;
 mod form;
 pub(crate) mod host;
+mod icmp;
 mod impairment;
 mod link;
 mod messages;
@@ -37,6 +38,7 @@ pub use traffic::Workload;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use crate::{InputError, multihoming, overrides, pattern, topology, traces, validate};
+use anabranch_sim::IcmpLimits;
 use anabranch_units::Span;
 use toml::{Table, Value};
 
@@ -55,8 +57,8 @@ pub struct Scenario {
     pub routers: Vec<String>,
     /// Which of several shortest paths.
     pub routing: Routing,
-    /// Nodes answer packets that they drop with ICMP errors.
-    pub icmp: bool,
+    /// Nodes answer packets that they drop with ICMP errors, up to these limits.
+    pub icmp: Option<IcmpLimits>,
     /// Capacities that links share.
     pub channels: Vec<ChannelSpec>,
     /// Links; each has two directions.
@@ -148,7 +150,7 @@ impl Scenario {
             hosts: HostSpec::read_all(&f)?,
             routers: f.texts("routers")?.unwrap_or_default(),
             routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
-            icmp: f.boolean("icmp")?.unwrap_or(false),
+            icmp: icmp::read(&f)?,
             channels: f
                 .tables("channels")?
                 .iter()
@@ -180,7 +182,7 @@ impl Scenario {
         table.insert("routers".into(), Value::Array(names(&self.routers)));
         let routing = ROUTINGS.iter().find(|(_, it)| *it == self.routing);
         table.insert("routing".into(), routing.map_or("", |(name, _)| name).into());
-        table.insert("icmp".into(), self.icmp.into());
+        table.insert("icmp".into(), icmp::write(self.icmp));
         if !self.channels.is_empty() {
             let channels = self.channels.iter().map(ChannelSpec::write).collect();
             table.insert("channels".into(), list(channels));

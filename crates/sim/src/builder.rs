@@ -6,6 +6,7 @@ use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
 use crate::flow::{FlowId, FlowSpec};
 use crate::host::{HostConfig, Hosts};
+use crate::icmp_limit::{IcmpLimiter, IcmpLimits};
 use crate::memories::Memories;
 use crate::observe::Observers;
 use crate::ports::Ports;
@@ -44,6 +45,7 @@ pub struct SimulationBuilder<E> {
     schedule: Vec<Scheduled>,
     stage: Stage,
     icmp: bool,
+    icmp_limits: IcmpLimits,
     hosts: Vec<(NodeId, HostConfig)>,
     error: Option<BuildError>,
 }
@@ -153,6 +155,7 @@ impl<E> Default for SimulationBuilder<E> {
             schedule: Vec::new(),
             stage: Stage::new(),
             icmp: false,
+            icmp_limits: IcmpLimits::NONE,
             hosts: Vec::new(),
             error: None,
         }
@@ -283,6 +286,11 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.icmp = on;
     }
 
+    /// How many of them nodes send; at first without limit.
+    pub fn icmp_limits(&mut self, limits: IcmpLimits) {
+        self.icmp_limits = limits;
+    }
+
     /// The address of a node, for its endpoints.
     pub fn addr(&self, node: NodeId) -> Addr {
         self.topology.addr(node)
@@ -392,6 +400,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             handled: 0,
             drops: NodeDrops::default(),
             icmp: self.icmp,
+            icmp_limiter: IcmpLimiter::new(self.icmp_limits),
         };
         fabric.set_watched();
         let mut sim = Simulation {

@@ -4,6 +4,7 @@
 use crate::channel::Channels;
 use crate::flow::{FlowId, Side};
 use crate::host::Hosts;
+use crate::icmp_limit::IcmpLimiter;
 use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
 use crate::regulate::Regulators;
 use crate::tournament::Tournament;
@@ -37,6 +38,7 @@ pub(crate) struct Fabric {
     pub drops: NodeDrops,
     /// Nodes answer packets that they drop with ICMP errors.
     pub icmp: bool,
+    pub icmp_limiter: IcmpLimiter,
 }
 
 /// Packets that nodes, not links, have dropped.
@@ -51,6 +53,8 @@ pub struct NodeDrops {
     /// The transport's checksum did not match, at the host that the packet was
     /// for.
     pub checksum: u64,
+    /// ICMP errors that a limit of their rate kept back.
+    pub icmp_withheld: u64,
 }
 
 /// Tells observers and hosts what a link tells.
@@ -254,6 +258,10 @@ impl Fabric {
     fn report(&mut self, node: NodeId, kind: IcmpKind, quote: Quote) {
         let about_icmp = quote.protocol == icmp::PROTOCOL_V4;
         if about_icmp || quote.src.0 == node.0 {
+            return;
+        }
+        if !self.icmp_limiter.allows(self.now, node, quote.src, kind) {
+            self.drops.icmp_withheld += 1;
             return;
         }
         let body = Body::Icmp(Box::new(Icmp { kind, quote }));

@@ -297,7 +297,9 @@ impl Connection {
         if self.extras.marks().is_some() {
             self.forget_marks();
         }
-        self.on_mtu_progress();
+        if self.extras.mtu_mut().is_some() {
+            self.on_mtu_progress();
+        }
         if self.config.user_timeout.is_some() {
             self.restart_user_timeout(now);
         }
