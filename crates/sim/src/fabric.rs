@@ -114,11 +114,16 @@ impl Fabric {
             let event = PacketEvent { kind, place: Place::Node(node), flow: Some(flow) };
             self.observers.packet(self.now, event, &packet);
         }
-        let packet = match &mut self.hosts {
-            None => Some(packet),
-            Some(hosts) => hosts.send(self.now, node, packet),
-        };
-        if let Some(packet) = packet {
+        match self.hosts {
+            None => self.inject(packet),
+            Some(_) => self.send_through_host(node, packet),
+        }
+    }
+
+    #[cold]
+    fn send_through_host(&mut self, node: NodeId, packet: Packet) {
+        let hosts = self.hosts.as_mut().expect("the caller has looked");
+        if let Some(packet) = hosts.send(self.now, node, packet) {
             self.inject(packet);
         }
     }
