@@ -4,11 +4,15 @@ use crate::input::Input;
 use anabranch_congestion::Algorithm;
 use anabranch_endpoint::{ByteStream, Endpoint, Seed};
 use anabranch_sctp::{
-    Association, Concurrent, Config, Destination, Message, PRESETS, Reliability, Scheduler, Window,
+    Association, Authentication, Concurrent, Config, Destination, Encapsulation, Message, PRESETS,
+    Reliability, Scheduler, Window,
 };
 use anabranch_units::{Serial32, Span, Time};
-use anabranch_wire::sctp::{Cause, Chunk, DataFlags, GapBlock, Parameter, SkippedMessage};
-use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload};
+use anabranch_wire::sctp::{
+    AddressChange, Cause, Chunk, DataFlags, GapBlock, Parameter, SkippedMessage,
+};
+use anabranch_wire::{Addr, AddressBook, Body, Icmp, IcmpKind, Packet, Payload, Quote};
+use std::sync::Arc;
 
 const ADDRESSES: [[Addr; 2]; 2] = [[Addr(0), Addr(1)], [Addr(2), Addr(3)]];
 
@@ -52,6 +56,12 @@ pub fn sctp_association(octets: &[u8]) {
             delayed_ack: switches & 16 == 0,
             buffer_split: switches & 4 != 0,
         }),
+        authentication: (extensions & 0x50 == 0x50).then(|| {
+            let chunks = vec![0, 0xc1, 0x80];
+            Arc::new(Authentication { chunks, ..Authentication::default() })
+        }),
+        dynamic_addresses: extensions & 0x50 == 0x50,
+        udp: (extensions & 0x90 == 0x90).then(Encapsulation::default),
         scheduler: Scheduler::ALL[(extensions >> 5) as usize % Scheduler::ALL.len()],
         ..Config::preset(preset).expect("a preset")
     };
@@ -86,7 +96,7 @@ impl World {
         let (what, who) = (input.byte(), input.index(2));
         let now = self.now;
         let end = &mut self.ends[who];
-        match what % 17 {
+        match what % 19 {
             0 => end.connect(now),
             1 if real => drop(end.write_octets(&[7; 5000][..input.u16() as usize % 5001])),
             1 => drop(end.write(input.u16() as u64 * 4)),
@@ -130,7 +140,7 @@ impl World {
                     false => Payload::virtual_of(len as u32),
                 };
                 let (stream, unordered) = (input.byte() as u16 % 12, what < 128);
-                let limit = match what / 17 % 8 {
+                let limit = match what / 19 % 8 {
                     n @ 1..3 => Reliability::Retransmissions(n as u16 - 1),
                     n @ 3..5 => Reliability::Until(now + Span::from_millis(n as u64 * 100)),
                     n @ 5..7 => Reliability::Priority(n as u32),
@@ -148,6 +158,27 @@ impl World {
                 };
             }
             15 => drop(end.add_streams(what < 128, input.u16())),
+            17 => {
+                let addr = ADDRESSES[who][input.index(2)];
+                let new = Addr(10 + 2 * input.byte() as u32 + who as u32);
+                let _ = match what / 19 % 4 {
+                    0 => end.add_address(new),
+                    1 => end.delete_address(addr),
+                    2 => end.delete_address(new),
+                    _ => end.set_peer_primary(addr),
+                };
+            }
+            18 if !self.sent.is_empty() => {
+                // A router says something about a packet.
+                let (to, packet) = &self.sent[input.index(self.sent.len())];
+                let kind = match what {
+                    0..200 => IcmpKind::PacketTooBig { mtu: input.u16() as u32 },
+                    _ => IcmpKind::ProtocolUnreachable,
+                };
+                let icmp = Body::Icmp(Box::new(Icmp { kind, quote: Quote::of(packet) }));
+                let error = Packet::new(Addr(99), packet.src, icmp);
+                self.ends[1 - to].handle_input(now, &error);
+            }
             16 => end.set_stream_value(input.byte() as u16, input.u16()),
             12 => drop(end.receive()),
             _ if !self.sent.is_empty() => {
@@ -234,6 +265,25 @@ fn forge(chunk: &mut Chunk, input: &mut Input) {
             let (stream, mid, unordered) = (by as u16 % 12, input.u16() as u32, by < 0);
             forward.skipped.push(SkippedMessage { stream, unordered, mid });
         }
+        Chunk::Asconf { serial, parameters } | Chunk::AsconfAck { serial, parameters } => {
+            moved(serial);
+            let causes = vec![Cause::Asconf { code: by as u8, parameter: [].into() }];
+            let (correlation, address) = (serial.0, Addr(input.byte() as u32).into());
+            let change = match by {
+                ..0 => AddressChange::Delete,
+                0..9000 => AddressChange::Add,
+                _ => AddressChange::SetPrimary,
+            };
+            parameters.push(match input.byte() % 3 {
+                0 => Parameter::ErrorIndication { correlation, causes },
+                _ => Parameter::ChangeAddress { change, correlation, address },
+            });
+        }
+        Chunk::Auth { key, algorithm, hmac } => match input.byte() % 3 {
+            0 => *key = by as u16 % 2,
+            1 => *algorithm = by as u16 % 4,
+            _ => *hmac = vec![by as u8; by as u8 as usize % 40].into(),
+        },
         Chunk::Reconfig(list) => {
             let request = Serial32(input.u16() as u32);
             list.push(match input.byte() % 5 {

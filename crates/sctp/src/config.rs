@@ -1,11 +1,14 @@
 //! Settings of an association, and the presets that name a standard.
 
+use crate::auth::Authentication;
 use crate::policy::Destination;
 use crate::scheduler::Scheduler;
 use anabranch_congestion::Algorithm;
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
+use anabranch_wire::sctp::UDP_PORT;
 use std::fmt;
+use std::sync::Arc;
 
 /// The rule for the initial congestion window of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -162,6 +165,30 @@ pub struct Config {
     pub reconfiguration: bool,
     /// New data goes to all active paths at once.
     pub concurrent: Option<Concurrent>,
+    /// Offers authenticated chunks (AUTH, RFC 4895).
+    pub authentication: Option<Arc<Authentication>>,
+    /// Offers and takes changes of addresses (ASCONF, RFC 5061), which need
+    /// `authentication` of types 0xC1 and 0x80.
+    pub dynamic_addresses: bool,
+    /// Packets are UDP datagrams (RFC 6951).
+    pub udp: Option<Encapsulation>,
+}
+
+/// UDP ports of an association (RFC 6951).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Encapsulation {
+    /// The port of this side.
+    pub local: u16,
+    /// The peer's port, until a packet of the peer shows another (§5.4), as a
+    /// translator of addresses may make it.
+    pub remote: u16,
+}
+
+impl Default for Encapsulation {
+    /// 9899, the registered port, on both sides.
+    fn default() -> Encapsulation {
+        Encapsulation { local: UDP_PORT, remote: UDP_PORT }
+    }
 }
 
 impl Default for Config {
@@ -233,6 +260,9 @@ impl Config {
             scheduler: Scheduler::Fcfs,
             reconfiguration: false,
             concurrent: None,
+            authentication: None,
+            dynamic_addresses: false,
+            udp: None,
         }
     }
 
@@ -331,6 +361,16 @@ impl Config {
             let allowed = "at most path_max_retrans";
             check(errors <= self.path_max_retrans, "potentially_failed", &errors, allowed)?;
         }
+        if let Some(authentication) = &self.authentication {
+            let wrong = authentication.check().err().unwrap_or_default();
+            let allowed = "keys with the active one, no INIT, INIT ACK, COOKIE ECHO, \
+                           SHUTDOWN COMPLETE or AUTH chunks, HMACs 1 and 3 with 1";
+            check(wrong.is_empty(), "authentication", &wrong, allowed)?;
+        }
+        let signs = |kind| self.authentication.as_ref().is_some_and(|a| a.chunks.contains(&kind));
+        let safe = !self.dynamic_addresses || (signs(0xc1) && signs(0x80));
+        let allowed = "with authentication of chunk types 0xC1 and 0x80 (RFC 5061 §4)";
+        check(safe, "dynamic_addresses", &self.dynamic_addresses, allowed)?;
         let life = &self.cookie_life;
         check(*life > Span::ZERO, "cookie_life", life, "more than 0 s")
     }
@@ -343,7 +383,13 @@ impl Config {
 
     /// The largest DATA chunk of a packet (PMDCS of RFC 9260 §2.3).
     pub(crate) fn max_chunk(&self) -> u32 {
-        (self.mtu - self.ip_header - anabranch_wire::SctpPacket::HEADER) & !3
+        self.max_chunk_of(self.mtu)
+    }
+
+    /// The same with another MTU.
+    pub(crate) fn max_chunk_of(&self, mtu: u32) -> u32 {
+        let udp = if self.udp.is_some() { 8 } else { 0 };
+        (mtu - self.ip_header - udp - anabranch_wire::SctpPacket::HEADER) & !3
     }
 
     /// Room that the timestamp takes in each packet.

@@ -36,6 +36,8 @@ pub(crate) struct Cookie {
     pub inbound: u16,
     /// The peer's port.
     pub peer_port: u16,
+    /// What authentication needs of both sides; nothing without it.
+    pub auth: Box<[u8]>,
     /// Extensions that both sides offer.
     pub extensions: Extensions,
     /// Which of `addresses` the INIT came from.
@@ -47,7 +49,7 @@ pub(crate) struct Cookie {
 impl Cookie {
     /// The octets, signed with `key`.
     pub fn seal(&self, key: &[u8; 32]) -> Box<[u8]> {
-        let mut out = Vec::with_capacity(54 + 4 * self.addresses.len() + MAC);
+        let mut out = Vec::with_capacity(56 + self.auth.len() + 4 * self.addresses.len() + MAC);
         out.extend_from_slice(&self.created.as_picos().to_be_bytes());
         out.extend_from_slice(&self.life.as_picos().to_be_bytes());
         for word in [
@@ -65,6 +67,8 @@ impl Cookie {
         for half in [self.outbound, self.inbound, self.peer_port, self.primary, extensions] {
             out.extend_from_slice(&half.to_be_bytes());
         }
+        out.extend_from_slice(&(self.auth.len() as u16).to_be_bytes());
+        out.extend_from_slice(&self.auth);
         for addr in &self.addresses {
             out.extend_from_slice(&addr.0.to_be_bytes());
         }
@@ -94,6 +98,13 @@ impl Cookie {
         let (outbound, inbound, peer_port) = (half()?, half()?, half()?);
         let primary = half()?;
         let extensions = Extensions(half()? as u8);
+        let len = half()? as usize;
+        let (auth, mut rest) = rest.split_at_checked(len)?;
+        let mut take = |n: usize| {
+            let (head, tail) = rest.split_at_checked(n)?;
+            rest = tail;
+            Some(head.iter().fold(0_u64, |value, octet| value << 8 | *octet as u64))
+        };
         let mut addresses = Vec::new();
         while let Some(addr) = take(4) {
             addresses.push(Addr(addr as u32));
@@ -112,6 +123,7 @@ impl Cookie {
             peer_port,
             primary,
             extensions,
+            auth: auth.into(),
             addresses,
         })
     }
@@ -136,6 +148,7 @@ mod tests {
             peer_port: 5000,
             primary: 1,
             extensions: Extensions(5),
+            auth: [7, 8, 9].into(),
             addresses: vec![Addr(7), Addr(9)],
         }
     }

@@ -9,10 +9,11 @@ use anabranch_wire::sctp::Parameter;
 pub(crate) struct Extensions(pub u8);
 
 /// Chunk types that stand for an extension, with the extension.
-const TYPES: [(u8, Extensions); 3] = [
+const TYPES: [(u8, Extensions); 4] = [
     (192, Extensions::PARTIAL),
     (64, Extensions::INTERLEAVING),
     (130, Extensions::RECONFIGURATION),
+    (0xc1, Extensions::ADDRESSES),
 ];
 
 impl Extensions {
@@ -23,6 +24,9 @@ impl Extensions {
     /// RE-CONFIG (RFC 6525).
     pub const RECONFIGURATION: Extensions = Extensions(4);
 
+    /// ASCONF (RFC 5061).
+    pub const ADDRESSES: Extensions = Extensions(8);
+
     /// What the configuration offers.
     pub fn offered(config: &Config) -> Extensions {
         let mut set = Extensions::default();
@@ -30,6 +34,7 @@ impl Extensions {
             (config.partial_reliability, Extensions::PARTIAL),
             (config.interleaving, Extensions::INTERLEAVING),
             (config.reconfiguration, Extensions::RECONFIGURATION),
+            (config.dynamic_addresses, Extensions::ADDRESSES),
         ] {
             set.0 |= if on { extension.0 } else { 0 };
         }
@@ -55,6 +60,9 @@ impl Extensions {
             TYPES.iter().filter(|(_, e)| self.has(*e)).map(|(kind, _)| *kind).collect();
         if self.has(Extensions::PARTIAL) && self.has(Extensions::INTERLEAVING) {
             kinds.push(194); // I-FORWARD-TSN
+        }
+        if self.has(Extensions::ADDRESSES) {
+            kinds.extend([0x80, 0x0f]); // ASCONF-ACK, AUTH
         }
         if !kinds.is_empty() {
             list.push(Parameter::SupportedExtensions(kinds.into()));
@@ -82,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_is_offered_is_what_is_read() {
-        for bits in 0..8 {
+        for bits in 0..16 {
             let set = Extensions(bits);
             let mut read = Extensions::default();
             set.parameters().iter().for_each(|parameter| read.note(parameter));

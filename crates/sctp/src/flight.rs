@@ -239,6 +239,16 @@ impl Flight {
         true
     }
 
+    /// The path at `index` is no more: what is outstanding there is to be sent
+    /// again, later paths move up, and what was its is `heir`'s.
+    pub fn remove_path(&mut self, index: u8, heir: u8, paths: &mut [Path]) {
+        self.expire(index, paths);
+        for chunk in &mut self.chunks {
+            let path = if chunk.path == index { heir } else { chunk.path };
+            chunk.path = path - (path > index) as u8;
+        }
+    }
+
     /// Offset of the first chunk that is outstanding on `path` or to be sent
     /// again since it was lost there.
     pub fn first_of(&self, path: u8) -> Option<u64> {

@@ -9,6 +9,7 @@
 //! is listed in docs/sctp.md.
 
 mod association;
+mod auth;
 mod config;
 mod cookie;
 mod extensions;
@@ -20,13 +21,17 @@ pub mod policy;
 mod reassembly;
 mod reliability;
 pub mod scheduler;
+mod sha1;
 mod state;
 mod timestamp;
 mod tsn_map;
 mod window;
 
-pub use association::{Association, Notification, ReconfigError, SendError};
-pub use config::{Concurrent, Config, ConfigError, InitialWindow, Jitter, PRESETS, Window};
+pub use association::{AddressError, Association, Notification, ReconfigError, SendError};
+pub use auth::Authentication;
+pub use config::{
+    Concurrent, Config, ConfigError, Encapsulation, InitialWindow, Jitter, PRESETS, Window,
+};
 pub use outgoing::Message;
 pub use path::{PathObservation, PathState};
 pub use policy::Destination;

@@ -12,6 +12,8 @@ use anabranch_wire::Addr;
 pub(crate) struct Path {
     pub local: Addr,
     pub remote: Addr,
+    /// The peer's UDP port there.
+    pub udp_port: Option<u16>,
     pub state: PathState,
     pub window: Window,
     pub rtt: RttEstimator,
@@ -95,6 +97,7 @@ impl Path {
         Path {
             local,
             remote,
+            udp_port: config.udp.map(|udp| udp.remote),
             state,
             window: Window::new(config),
             rtt: RttEstimator::new(config.rto),

@@ -157,6 +157,13 @@ impl Window {
         }
     }
 
+    /// Packets are smaller now: so is the unit of growth.
+    pub fn limit_unit(&mut self, unit: u64) {
+        if let Window::Standard(standard) = self {
+            standard.mtu = standard.mtu.min(unit);
+        }
+    }
+
     /// Max.Burst (§6.1 rule D): the window is no more than `burst` packets
     /// above what is outstanding.
     pub fn limit_burst(&mut self, flight: u64, burst: u64) {

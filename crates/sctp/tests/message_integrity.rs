@@ -3,13 +3,14 @@
 
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
 use anabranch_sctp::{
-    Association, Concurrent, Config, Destination, Message, Reliability, Scheduler, SendError,
-    Window,
+    Association, Authentication, Concurrent, Config, Destination, Encapsulation, Message,
+    Reliability, Scheduler, SendError, Window,
 };
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, AddressBook, Packet, Payload};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const CLIENT: [Addr; 2] = [Addr(0), Addr(1)];
 const SERVER: [Addr; 2] = [Addr(10), Addr(11)];
@@ -87,6 +88,11 @@ fn config() -> impl Strategy<Value = Config> {
     (preset, destination, window, switches, 6_000_u32..100_000, extensions).prop_map(
         |(preset, destination, window, switches, receive_buffer, extensions)| {
             let (interleaving, partial_reliability, scheduler, concurrent) = extensions;
+            let (authenticate, udp) = (receive_buffer % 3 == 0, receive_buffer % 5 == 0);
+            let authentication = || {
+                let chunks = vec![0, 3, 64, 130, 192, 194, 0xc1, 0x80];
+                Arc::new(Authentication { chunks, ..Authentication::default() })
+            };
             let (multiple_fast_retransmit, timestamps, heartbeat_after_rto, pf) = switches;
             let config = Config {
                 destination,
@@ -103,6 +109,9 @@ fn config() -> impl Strategy<Value = Config> {
                 reconfiguration: interleaving,
                 scheduler: Scheduler::ALL[scheduler],
                 concurrent,
+                authentication: authenticate.then(authentication),
+                dynamic_addresses: authenticate,
+                udp: udp.then(Encapsulation::default),
                 max_init_retransmits: 100,
                 ..Config::preset(preset).expect("a preset")
             };

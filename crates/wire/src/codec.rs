@@ -16,7 +16,7 @@ use crate::ipv4::{Ipv4Packet, Ipv4Repr};
 use crate::ipv6::{Ipv6Packet, Ipv6Repr};
 use crate::packet::{Addr, Body, Packet, Payload};
 use crate::pattern;
-use crate::sctp::SctpPacket;
+use crate::sctp::{SctpPacket, udp};
 use crate::tcp::TcpSegment;
 use std::net::IpAddr;
 
@@ -161,6 +161,7 @@ impl Body {
             Body::Tcp(_) => TcpSegment::PROTOCOL,
             Body::Icmp(_) if v6 => icmp::PROTOCOL_V6,
             Body::Icmp(_) => icmp::PROTOCOL_V4,
+            Body::Sctp(sctp) if sctp.udp.is_some() => udp::PROTOCOL,
             Body::Sctp(_) => SctpPacket::PROTOCOL,
             Body::Other { protocol, .. } => *protocol,
         }
@@ -190,7 +191,10 @@ impl Body {
         match self {
             Body::Icmp(icmp) => icmp.emit(book, pseudo, out),
             Body::Tcp(segment) => segment.emit(pseudo, out),
-            Body::Sctp(sctp) => sctp.emit(book, out),
+            Body::Sctp(sctp) => match sctp.udp {
+                None => sctp.emit(book, out),
+                Some(ports) => udp::emit(sctp, ports, book, pseudo, out),
+            },
             Body::Other { payload, .. } => {
                 emit_other(payload, out);
                 Ok(())
@@ -209,6 +213,11 @@ impl Body {
             && let Some(icmp) = Icmp::parse(octets, book, pseudo)?
         {
             return Ok(Body::Icmp(Box::new(icmp)));
+        }
+        if protocol == udp::PROTOCOL
+            && let Some(sctp) = udp::parse(octets, book, pseudo)
+        {
+            return Ok(Body::Sctp(Box::new(sctp?)));
         }
         Ok(match protocol {
             TcpSegment::PROTOCOL => Body::Tcp(TcpSegment::parse(octets, pseudo)?),

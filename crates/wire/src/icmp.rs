@@ -93,6 +93,13 @@ impl Quote {
             first[2..4].copy_from_slice(&segment.dst_port.to_be_bytes());
             first[4..].copy_from_slice(&segment.seq.0.to_be_bytes());
         }
+        if let crate::Body::Sctp(sctp) = &packet.body
+            && sctp.udp.is_none()
+        {
+            first[..2].copy_from_slice(&sctp.src_port.to_be_bytes());
+            first[2..4].copy_from_slice(&sctp.dst_port.to_be_bytes());
+            first[4..].copy_from_slice(&sctp.tag.to_be_bytes());
+        }
         let len = packet.wire_len().0.saturating_sub(Packet::IP_HEADER as u64);
         Quote {
             src: packet.src,
@@ -120,7 +127,8 @@ impl Quote {
         }
     }
 
-    /// The sequence number of a TCP segment.
+    /// The sequence number of a TCP segment; in SCTP the verification tag is
+    /// there.
     pub fn seq(&self) -> Serial32 {
         let [_, _, _, _, a, b, c, d] = self.first;
         Serial32(u32::from_be_bytes([a, b, c, d]))

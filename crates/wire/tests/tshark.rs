@@ -192,7 +192,8 @@ fn sctp_fields_are_those_that_were_written() {
         return;
     }
     let sctp = |chunks: Chunks| {
-        let sctp = SctpPacket { src_port: 5000, dst_port: 5001, tag: 0xdead_beef, chunks };
+        let sctp =
+            SctpPacket { src_port: 5000, dst_port: 5001, tag: 0xdead_beef, udp: None, chunks };
         Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp)))
     };
     let data = |tsn, len| {

@@ -153,7 +153,7 @@ impl Association {
     /// The user has read: a window that was closed is opened by a SACK of its
     /// own, once it is worth it (§6.2, window updates).
     pub(super) fn update_window(&mut self) {
-        let mtu = self.config.mtu;
+        let mtu = self.mtu;
         let worth = (2 * mtu).min(self.config.receive_buffer / 2);
         if self.advertised < mtu
             && self.window() >= worth.max(self.advertised)

@@ -2,6 +2,7 @@
 //! COOKIE ACK.
 
 use super::{Association, Due, Notification};
+use crate::auth::{self, Auth};
 use crate::cookie::{Cookie, MAX_ADDRESSES};
 use crate::extensions::Extensions;
 use crate::flight::Flight;
@@ -35,12 +36,17 @@ pub(super) struct Handshake {
 /// and the COOKIE ECHO fit a packet.
 const MAX_REPORTED: usize = 128;
 
+/// Octets of the peer's key vector that a cookie holds at most, and a little.
+const MAX_VECTOR: usize = 256;
+
 /// What the parameters of an INIT or INIT ACK say.
 struct Offer {
     addresses: Vec<Addr>,
     cookie: Option<Box<[u8]>>,
     more_life: Option<u32>,
     extensions: Extensions,
+    /// The peer's part of the keys (RFC 4895 §6.1).
+    vector: Vec<u8>,
     unrecognized: Vec<Parameter>,
 }
 
@@ -49,6 +55,7 @@ impl Association {
     pub(super) fn associate(&mut self, now: Time) {
         self.local_tag = self.random_tag();
         self.local_origin = self.random_tsn();
+        self.auth = self.new_auth();
         self.state = State::CookieWait;
         self.handshake =
             Some(Box::new(Handshake { due: true, path: self.primary, ..Handshake::default() }));
@@ -77,6 +84,7 @@ impl Association {
             parameters.push(Parameter::CookiePreservative(ms));
         }
         parameters.extend(Extensions::offered(&self.config).parameters());
+        parameters.extend(self.auth_parameters(self.auth.as_deref()));
         InitChunk {
             tag: self.local_tag,
             a_rwnd: self.config.receive_buffer,
@@ -142,6 +150,11 @@ impl Association {
             false => (self.random_tag(), self.random_tsn()),
         };
         let extensions = Extensions::offered(&self.config).and(offer.extensions);
+        // Like the tag, RANDOM stays while opening (§5.2.1).
+        let auth = match opening {
+            true => self.auth.clone(),
+            false => self.new_auth(),
+        };
         let extra = offer.more_life.map_or(Span::ZERO, |ms| Span::from_millis(ms as u64));
         let cookie = Cookie {
             created: now,
@@ -157,11 +170,13 @@ impl Association {
             peer_port: sctp.src_port,
             primary: addresses.iter().position(|a| *a == packet.src).unwrap_or(0) as u16,
             extensions,
+            auth: auth.as_ref().map_or([].into(), |auth| auth.remember(&offer.vector)),
             addresses,
         };
         let mut parameters = vec![Parameter::StateCookie(cookie.seal(&self.key))];
         parameters.extend(self.address_parameters());
         parameters.extend(Extensions::offered(&self.config).parameters());
+        parameters.extend(self.auth_parameters(auth.as_deref()));
         parameters.extend(offer.unrecognized);
         let ack = InitChunk {
             tag: local_tag,
@@ -183,6 +198,7 @@ impl Association {
             cookie: None,
             more_life: None,
             extensions: Extensions::default(),
+            vector: Vec::new(),
             unrecognized: Vec::new(),
         };
         let mut reported = 0;
@@ -212,7 +228,12 @@ impl Association {
                         break;
                     }
                 }
-                other => offer.extensions.note(other),
+                other => {
+                    offer.extensions.note(other);
+                    if offer.vector.len() < MAX_VECTOR {
+                        auth::extend_vector(&mut offer.vector, other);
+                    }
+                }
             }
         }
         Ok(offer)
@@ -243,6 +264,9 @@ impl Association {
         self.peer_rwnd = ack.a_rwnd as u64;
         self.set_paths(&offer.addresses, packet.src);
         self.set_initial_thresholds();
+        if let (Some(auth), Some(config)) = (&mut self.auth, &self.config.authentication) {
+            auth.agree(config, &offer.vector);
+        }
         self.agree(Extensions::offered(&self.config).and(offer.extensions));
         self.state = State::CookieEchoed;
         let primary = self.primary;
@@ -312,6 +336,10 @@ impl Association {
         self.peer_rwnd = cookie.peer_rwnd as u64;
         self.flight = Flight::starting_at(1);
         self.map = TsnMap::starting_at(1);
+        self.auth = match &self.config.authentication {
+            Some(config) => Auth::recall(config, &cookie.auth).map(Box::new),
+            None => None,
+        };
         self.agree(cookie.extensions);
         let primary = cookie.addresses.get(cookie.primary as usize).or(cookie.addresses.first());
         if let Some(primary) = primary.copied() {
@@ -320,8 +348,25 @@ impl Association {
         self.set_initial_thresholds();
     }
 
+    fn new_auth(&mut self) -> Option<Box<Auth>> {
+        let config = self.config.authentication.as_ref()?;
+        Some(Box::new(Auth::new(config, &mut self.generator)))
+    }
+
+    fn auth_parameters(&self, auth: Option<&Auth>) -> Vec<Parameter> {
+        match (auth, &self.config.authentication) {
+            (Some(auth), Some(config)) => auth.parameters(config),
+            _ => Vec::new(),
+        }
+    }
+
     /// The extensions of this association, before any of its data is sent.
-    fn agree(&mut self, extensions: Extensions) {
+    fn agree(&mut self, mut extensions: Extensions) {
+        if !self.auth.as_ref().is_some_and(|auth| auth.is_agreed()) {
+            self.auth = None;
+            extensions.0 &= !Extensions::ADDRESSES.0; // RFC 5061 §4
+        }
+        self.addresses = None;
         let interleaving = extensions.has(Extensions::INTERLEAVING);
         self.extensions = extensions;
         self.extended = extensions != Extensions::default();

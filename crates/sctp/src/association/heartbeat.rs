@@ -115,20 +115,18 @@ impl Association {
     }
 
     pub(super) fn on_heartbeat_ack(&mut self, now: Time, info: &[u8]) {
-        let Some((nonce, index)) = info.split_first_chunk::<8>() else { return };
-        let Ok(index) = <[u8; 8]>::try_from(index) else { return };
-        let (nonce, index) = (u64::from_be_bytes(*nonce), u64::from_be_bytes(index));
-        let Some(path) = usize::try_from(index).ok().and_then(|i| self.paths.get_mut(i)) else {
-            return;
-        };
+        let Some((nonce, _)) = info.split_first_chunk::<8>() else { return };
+        let nonce = u64::from_be_bytes(*nonce);
         // The nonce proves that the path was reached (§5.4).
-        let Some((_, sent)) = path.probe.take_if(|probe| probe.0 == nonce) else { return };
+        let mine = |path: &crate::path::Path| path.probe.is_some_and(|probe| probe.0 == nonce);
+        let Some(index) = self.paths.iter().position(mine) else { return };
+        let path = &mut self.paths[index];
+        let Some((_, sent)) = path.probe.take() else { return };
         path.rtt.on_sample(now - sent);
         path.quality.note(1, 0);
         let was = path.state;
         path.state = PathState::Active;
         path.errors = 0;
-        let index = index as usize;
         if was != PathState::Active {
             self.notify(Notification::Path { path: index, state: PathState::Active });
         }

@@ -1,22 +1,38 @@
 //! Which packets count (RFC 9260 §8.4, §8.5), and what their chunks call.
 
 use super::Association;
+use crate::auth::Failure;
 use crate::extensions::Extensions;
 use crate::state::State;
 use crate::timestamp;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
-use anabranch_wire::Packet;
-use anabranch_wire::sctp::{Cause, Chunk, SctpPacket};
+use anabranch_wire::sctp::{Address, Cause, Chunk, Chunks, Parameter, SctpPacket};
+use anabranch_wire::{Body, Packet};
 
 /// Complete packets that wait for the host, at most: it drains them after
 /// each packet that comes in.
 const MAX_OUTBOX: usize = 64;
 
+/// What authentication says about a chunk.
+enum Verdict {
+    /// An AUTH chunk that is right: all after it is trusted.
+    Right,
+    /// The chunk needs none.
+    NotNeeded,
+    /// It needs one and has none: discarded.
+    Missing,
+    /// An AUTH chunk that is wrong: nothing after it is read.
+    Wrong,
+}
+
 impl Association {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet, sctp: &SctpPacket) {
         if sctp.dst_port != self.local_port || !self.local.contains(&packet.dst) {
             return;
+        }
+        if sctp.udp.is_some_and(|ports| self.config.udp.is_none_or(|udp| udp.local != ports.1)) {
+            return; // a port of nobody
         }
         let Some(first) = sctp.chunks.first() else { return };
         if !sctp.is_well_bundled() {
@@ -37,17 +53,78 @@ impl Association {
             return; // §8.5
         }
         let from = self.path_of(packet.src).unwrap_or(self.primary);
+        if self.config.udp.is_some() && self.paths[from].remote == packet.src {
+            self.paths[from].udp_port = sctp.udp.map(|ports| ports.0); // RFC 6951 §5.4
+        }
+        if self.auth.is_some() {
+            let trusted = self.trusted(sctp, skip);
+            return self.on_chunks(now, packet, &trusted, from, 0);
+        }
         self.on_chunks(now, packet, sctp, from, skip);
     }
 
+    #[inline(always)]
     fn belongs(&self, packet: &Packet, sctp: &SctpPacket) -> bool {
         let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
         let ack = matches!(sctp.chunks.first(), Some(Chunk::ShutdownAck));
         self.state != State::Closed
             && sctp.src_port == self.peer_port
             // An INIT ACK may come from an address that is not known yet.
-            && (self.state == State::CookieWait || self.path_of(packet.src).is_some())
+            && (self.state == State::CookieWait
+                || self.path_of(packet.src).is_some()
+                || self.is_named(sctp))
             && !(opening && ack) // §8.5.1 E
+    }
+
+    /// An ASCONF from a new address says whose it is (RFC 5061 §4.1.1).
+    #[cold]
+    fn is_named(&self, sctp: &SctpPacket) -> bool {
+        sctp.chunks.iter().any(|chunk| match chunk {
+            Chunk::Asconf { parameters, .. } => match parameters.first() {
+                Some(Parameter::Address(Address::Number(addr))) => self.path_of(*addr).is_some(),
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    /// What of a packet's chunks from the one at `skip` on counts (RFC 4895 §6.3).
+    fn trusted(&mut self, sctp: &SctpPacket, skip: usize) -> SctpPacket {
+        let mut chunks = Chunks::new();
+        let mut trusted = false;
+        for (at, chunk) in sctp.chunks.iter().enumerate().skip(skip) {
+            if !trusted {
+                match self.authenticate(sctp, at) {
+                    Verdict::Right => trusted = true,
+                    Verdict::NotNeeded => {}
+                    Verdict::Missing => continue,
+                    Verdict::Wrong => break,
+                }
+            }
+            chunks.push(chunk.clone());
+        }
+        SctpPacket { chunks, ..*sctp }
+    }
+
+    /// What a chunk is worth before an AUTH chunk was right.
+    fn authenticate(&mut self, sctp: &SctpPacket, at: usize) -> Verdict {
+        let (Some(auth), Some(config)) = (&self.auth, &self.config.authentication) else {
+            return Verdict::NotNeeded;
+        };
+        match sctp.chunks.iter().nth(at) {
+            Some(Chunk::Auth { .. }) => match auth.verify(config, sctp, at) {
+                Ok(()) => Verdict::Right,
+                Err(Failure::Algorithm(id)) => {
+                    self.push_control(Chunk::Error(vec![Cause::UnsupportedHmac(id)]));
+                    Verdict::Wrong
+                }
+                Err(Failure::Forged) => Verdict::Wrong,
+            },
+            Some(chunk) if auth.is_agreed() && config.chunks.contains(&chunk.kind()) => {
+                Verdict::Missing
+            }
+            _ => Verdict::NotNeeded,
+        }
     }
 
     /// §8.5 and its exceptions (§8.5.1).
@@ -82,7 +159,10 @@ impl Association {
     /// An answer that needs no association.
     pub(super) fn reply(&mut self, packet: &Packet, sctp: &SctpPacket, tag: u32, chunk: Chunk) {
         if self.outbox.len() < MAX_OUTBOX {
-            let answer = self.packet_with(packet.dst, packet.src, sctp.src_port, tag, chunk);
+            let mut answer = self.packet_with(packet.dst, packet.src, sctp.src_port, tag, chunk);
+            if let Body::Sctp(answer) = &mut answer.body {
+                answer.udp = sctp.udp.map(|(src, dst)| (dst, src));
+            }
             self.outbox.push_back(answer);
         }
     }
@@ -107,6 +187,13 @@ impl Association {
                 }
                 Chunk::ForwardTsn(forward) if self.offers(Extensions::PARTIAL) => {
                     data |= self.on_forward_tsn(forward);
+                }
+                Chunk::Auth { .. } if self.auth.is_some() => {}
+                Chunk::Asconf { serial, parameters } if self.offers(Extensions::ADDRESSES) => {
+                    self.on_asconf(now, packet, *serial, parameters);
+                }
+                Chunk::AsconfAck { serial, parameters } if self.offers(Extensions::ADDRESSES) => {
+                    self.on_asconf_ack(*serial, parameters);
                 }
                 Chunk::Reconfig(list) if self.offers(Extensions::RECONFIGURATION) => {
                     self.on_reconfig(now, list);

@@ -5,16 +5,19 @@
 //! and what their chunks call), [`data`] (receiving), [`acknowledge`] (SACKs
 //! of the peer), [`output`] (what leaves), [`timeout`], [`heartbeat`],
 //! [`shutdown`]; of extensions in [`partial`] (messages that are given up),
-//! [`reconfig`] (changes of streams) and [`concurrent`] (all paths at once).
+//! [`reconfig`] (changes of streams), [`addresses`] (of addresses) and [`concurrent`]
+//! (all paths at once).
 //! This file holds the state they share, the user's commands and
 //! the contract with the host.
 
 mod acknowledge;
+mod addresses;
 mod collision;
 mod concurrent;
 mod data;
 mod handshake;
 mod heartbeat;
+mod icmp;
 mod input;
 mod messages;
 mod output;
@@ -26,7 +29,8 @@ mod timeout;
 #[cfg(test)]
 mod tests;
 
-use crate::config::Config;
+use crate::auth::Auth;
+use crate::config::{Config, Encapsulation};
 use crate::extensions::Extensions;
 use crate::flight::Flight;
 use crate::outgoing::{Message, Outgoing};
@@ -35,6 +39,8 @@ use crate::reassembly::Reassembly;
 use crate::reliability::{Abandoned, Reliability};
 use crate::state::State;
 use crate::tsn_map::TsnMap;
+pub use addresses::AddressError;
+use addresses::Addresses;
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Messages, Observation, Timer,
 };
@@ -62,6 +68,17 @@ pub enum Notification {
     /// The peer has restarted: what was not acknowledged is lost (RFC 9260
     /// §5.2.4.1).
     Restarted,
+    /// The peer took, or refused, a change of our addresses (RFC 5061).
+    AddressChanged {
+        /// Our address.
+        address: Addr,
+        /// It is one more, not one less or the peer's new primary.
+        added: bool,
+        /// The peer took it.
+        accepted: bool,
+    },
+    /// The peer has an address more or less; indices of paths may have changed.
+    PathsChanged,
     /// A stream started anew: its next message has the number 0 (RFC 6525).
     StreamReset {
         /// Stream identifier.
@@ -233,6 +250,8 @@ pub struct Association {
     /// What both sides offer; `extended` where that is anything.
     extensions: Extensions,
     extended: bool,
+    /// The largest packet: the configuration's, or what a router said.
+    mtu: u32,
     /// Room for chunks in a packet, and for user data in one with a chunk of it.
     max_chunk: u32,
     max_payload: u32,
@@ -240,6 +259,10 @@ pub struct Association {
     partial: Option<Box<Partial>>,
     /// What changes of streams need, once there was one.
     reconfig: Option<Box<Reconfig>>,
+    /// What changes of addresses need, once there was one.
+    addresses: Option<Box<Addresses>>,
+    /// Keys, where chunks are authenticated.
+    auth: Option<Box<Auth>>,
 }
 
 impl Association {
@@ -330,10 +353,13 @@ impl Association {
             counters: Counters::default(),
             extensions: Extensions::default(),
             extended: false,
+            mtu: config.mtu,
             max_chunk: config.max_chunk(),
             max_payload: config.max_payload(),
             partial: None,
             reconfig: None,
+            addresses: None,
+            auth: None,
             config,
         };
         association.set_paths(remote.0, remote.0[0]);
@@ -446,6 +472,29 @@ impl Association {
         self.extensions.has(Extensions::INTERLEAVING)
     }
 
+    /// Signs with another of the keys of the configuration from now on (RFC 4895
+    /// §5); false when there is none.
+    pub fn use_key(&mut self, id: u16) -> bool {
+        let Some(config) = &self.config.authentication else { return false };
+        let known = config.keys.iter().any(|(key, _)| *key == id);
+        if let Some(auth) = self.auth.as_mut().filter(|_| known) {
+            auth.active_key = id;
+            return true;
+        }
+        false
+    }
+
+    /// The largest packet that this side makes, in octets: the configuration's
+    /// MTU, or less where a router said so.
+    pub fn mtu(&self) -> u32 {
+        self.mtu
+    }
+
+    /// Chunks are authenticated: both sides offered it (RFC 4895).
+    pub fn authenticates(&self) -> bool {
+        self.auth.as_ref().is_some_and(|auth| auth.is_agreed())
+    }
+
     /// The paths for observers, in order.
     pub fn observe_paths(&self) -> impl Iterator<Item = PathObservation> + '_ {
         self.paths.iter().map(Path::observe)
@@ -492,7 +541,8 @@ impl Association {
 
     /// What fits a packet.
     fn measure(&mut self) {
-        self.max_chunk = self.config.max_chunk();
+        let auth = self.auth.as_ref().map_or(0, |auth| auth.room());
+        self.max_chunk = self.config.max_chunk_of(self.mtu) - auth;
         let header = self.flight.header() + self.config.timestamp_room();
         self.max_payload = (self.max_chunk - header) & !3;
     }
@@ -523,8 +573,28 @@ impl Association {
         chunks: impl Into<Chunks>,
     ) -> Packet {
         let chunks = chunks.into();
-        let sctp = SctpPacket { src_port: self.local_port, dst_port, tag, chunks };
+        let udp = match self.config.udp {
+            None => None,
+            Some(udp) => self.udp_ports(udp, dst),
+        };
+        let sctp = SctpPacket { src_port: self.local_port, dst_port, tag, udp, chunks };
         Packet::new(src, dst, Body::Sctp(Box::new(sctp)))
+    }
+
+    #[cold]
+    fn udp_ports(&self, udp: Encapsulation, dst: Addr) -> Option<(u16, u16)> {
+        let path = self.paths.iter().find(|path| path.remote == dst);
+        let port = path.map_or(Some(udp.remote), |path| path.udp_port);
+        port.map(|port| (udp.local, port))
+    }
+
+    /// A packet with the AUTH chunk that the peer wants.
+    #[cold]
+    fn signed(&self, auth: &Auth, mut packet: Packet) -> Packet {
+        if let (Body::Sctp(sctp), Some(config)) = (&mut packet.body, &self.config.authentication) {
+            auth.sign(config, sctp);
+        }
+        packet
     }
 
     /// Ends the association: nothing is sent or expected any more, except
@@ -543,6 +613,7 @@ impl Association {
         self.control.clear();
         self.sack_now = false;
         self.reconfig = None;
+        self.addresses = None;
         self.pending.closed = Some(reason);
     }
 }
@@ -614,6 +685,9 @@ impl ByteStream for Association {
 
 impl Endpoint for Association {
     fn handle_input(&mut self, now: Time, packet: &Packet) {
+        if let Body::Icmp(icmp) = &packet.body {
+            return self.on_icmp(icmp);
+        }
         if let Body::Sctp(sctp) = &packet.body {
             self.burst_limited = 0;
             self.reassembly.set_now(now);
@@ -626,7 +700,11 @@ impl Endpoint for Association {
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        self.next_packet(now)
+        let packet = self.next_packet(now);
+        match &self.auth {
+            None => packet,
+            Some(auth) => packet.map(|packet| self.signed(auth, packet)),
+        }
     }
 
     fn poll_event(&mut self) -> Option<Event> {
@@ -650,6 +728,10 @@ impl Endpoint for Association {
         let own = match &self.reconfig {
             None => own,
             Some(reconfig) => own.min(reconfig.timer.deadline()),
+        };
+        let own = match &self.addresses {
+            None => own,
+            Some(addresses) => own.min(addresses.timer.deadline()),
         };
         let paths = self.paths.iter().map(|path| path.t3.deadline().min(path.heartbeat.deadline()));
         paths.fold(own, Time::min)

@@ -70,6 +70,10 @@ impl Association {
         }
         if self.extended && self.state.may_receive() {
             self.reconfigure(now);
+            self.change_addresses(now);
+            if let Some(packet) = self.outbox.pop_front() {
+                return Some(packet);
+            }
         }
         if self.sack_now || !self.control.is_empty() {
             let path = if self.sack_now { self.sack_path } else { self.data_path() };

@@ -1,5 +1,7 @@
 //! Associations as packet traces.
 
+mod addresses;
+mod auth;
 mod concurrent;
 mod ending;
 mod hostile;
@@ -11,6 +13,7 @@ mod reconfig;
 mod rounds;
 mod sending;
 mod states;
+mod udp;
 
 use super::*;
 use anabranch_endpoint::Seed;
@@ -25,6 +28,12 @@ const SERVER: [Addr; 2] = [Addr(10), Addr(11)];
 
 fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
+}
+
+/// Chunks of these types must be authenticated.
+fn authenticated(chunks: &[u8]) -> Option<Arc<crate::Authentication>> {
+    let chunks = chunks.to_vec();
+    Some(Arc::new(crate::Authentication { chunks, ..crate::Authentication::default() }))
 }
 
 /// Each packet acknowledged, no heartbeats: traces that are short.
@@ -136,6 +145,14 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
             let skipped = f.skipped.iter().map(|(stream, ssn)| format!(" {stream}/{ssn}"));
             format!("FORWARD-TSN {}{}", of(f.cum_tsn, own), skipped.collect::<String>())
         }
+        Chunk::Auth { .. } => "AUTH".into(),
+        Chunk::Asconf { parameters, .. } => match &parameters[1] {
+            anabranch_wire::sctp::Parameter::ChangeAddress { change, .. } => {
+                format!("ASCONF {change:?}")
+            }
+            other => format!("ASCONF {other:?}"),
+        },
+        Chunk::AsconfAck { parameters, .. } => format!("ASCONF-ACK {}", parameters.len()),
         Chunk::IForwardTsn(f) => {
             let u = |m: &anabranch_wire::sctp::SkippedMessage| if m.unordered { "u" } else { "" };
             let skipped = f.skipped.iter().map(|m| format!(" {}/{}{}", m.stream, m.mid, u(m)));
@@ -161,6 +178,6 @@ fn received(association: &mut Association) -> Vec<(u16, Vec<u8>)> {
 fn from_client(pair_client: &Association, tag: u32, chunks: Vec<Chunk>) -> Packet {
     let chunks = chunks.into_iter().collect();
     let port = pair_client.local_port;
-    let sctp = SctpPacket { src_port: port, dst_port: 2000, tag, chunks };
+    let sctp = SctpPacket { src_port: port, dst_port: 2000, tag, udp: None, chunks };
     Packet::new(CLIENT[0], SERVER[0], Body::Sctp(Box::new(sctp)))
 }

@@ -27,6 +27,9 @@ impl Association {
         if self.reconfig.as_ref().is_some_and(|reconfig| reconfig.timer.expired(now)) {
             self.on_reconfig_timer(now);
         }
+        if self.addresses.as_ref().is_some_and(|addresses| addresses.timer.expired(now)) {
+            self.on_t4(now);
+        }
         for index in 0..self.paths.len() {
             if self.paths[index].t3.expired(now) {
                 self.on_t3(now, index);

@@ -176,7 +176,7 @@ mod tests {
         ];
         let hashes = packets.map(|(tag, chunks)| {
             let chunks = chunks.into_iter().collect();
-            let sctp = SctpPacket { src_port: 1, dst_port: 2, tag, chunks };
+            let sctp = SctpPacket { src_port: 1, dst_port: 2, tag, udp: None, chunks };
             let packet = Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp)));
             let (kind, place) = (PacketEventKind::Sent, Place::Node(NodeId(0)));
             let mut hash = TraceHash::new();

@@ -16,6 +16,7 @@ mod packet;
 mod parameter;
 mod sack;
 mod tlv;
+pub(crate) mod udp;
 
 pub use address::Address;
 pub use cause::Cause;
@@ -26,6 +27,7 @@ pub use init::InitChunk;
 pub use packet::{Chunks, SctpError, SctpPacket};
 pub use parameter::{AddressChange, Parameter, UnknownAction};
 pub use sack::{ForwardTsn, GapBlock, IForwardTsn, SackChunk, SkippedMessage};
+pub use udp::PORT as UDP_PORT;
 
 #[cfg(test)]
 mod tests;

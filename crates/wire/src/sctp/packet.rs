@@ -31,6 +31,8 @@ pub enum SctpError {
         /// What it should be.
         computed: u32,
     },
+    /// The checksum of the UDP datagram around it is wrong.
+    UdpChecksum,
     /// Less than a chunk header is left.
     ChunkHeader,
     /// The length of a chunk of this type is below 4 or beyond the packet, or
@@ -73,6 +75,7 @@ impl fmt::Display for SctpError {
             SctpError::Checksum { found, computed } => {
                 write!(f, "checksum {found:#010x} instead of {computed:#010x}")
             }
+            SctpError::UdpChecksum => f.write_str("the checksum of the UDP datagram is wrong"),
             SctpError::ChunkHeader => f.write_str("less than a chunk header after the chunks"),
             SctpError::Chunk { kind, len } => {
                 write!(f, "a chunk of type {kind} cannot have the length {len}")
@@ -153,6 +156,9 @@ pub struct SctpPacket {
     pub dst_port: u16,
     /// Verification tag.
     pub tag: u32,
+    /// Source and destination port of the UDP datagram around it, if there is
+    /// one (RFC 6951).
+    pub udp: Option<(u16, u16)>,
     /// Chunks.
     pub chunks: Chunks,
 }
@@ -163,10 +169,11 @@ impl SctpPacket {
     /// Length of the common header.
     pub const HEADER: u32 = 12;
 
-    /// Common header and chunks, in octets. Addresses inside chunks that are
+    /// UDP header, common header and chunks, in octets. Addresses inside chunks that are
     /// numbers count as IPv4 parameters.
     pub fn wire_len(&self) -> u32 {
-        Self::HEADER + self.chunks.iter().map(Chunk::wire_len).sum::<u32>()
+        let udp = if self.udp.is_some() { super::udp::HEADER } else { 0 };
+        udp + Self::HEADER + self.chunks.iter().map(Chunk::wire_len).sum::<u32>()
     }
 
     /// Octets of user data.
@@ -194,10 +201,11 @@ impl SctpPacket {
     pub(crate) fn emitted_len(&self, book: &AddressBook) -> u64 {
         let mut count = Count::with_book(book);
         self.chunks.iter().for_each(|chunk| chunk.emit(&mut count));
-        Self::HEADER as u64 + count.len() as u64
+        let udp = if self.udp.is_some() { super::udp::HEADER } else { 0 };
+        (udp + Self::HEADER) as u64 + count.len() as u64
     }
 
-    /// Appends the octets, with checksum.
+    /// Appends the octets without those of UDP, with checksum.
     ///
     /// # Errors
     /// A chunk, parameter or cause is longer than its length field can say, or
@@ -215,7 +223,20 @@ impl SctpPacket {
         Ok(())
     }
 
-    /// Reads a packet; user data becomes real octets.
+    /// The octets of the chunks from the one at `from` on, padding included: what
+    /// an AUTH chunk there authenticates (RFC 4895 §6.2).
+    ///
+    /// # Errors
+    /// As of [`SctpPacket::emit`].
+    pub fn chunk_octets(&self, from: usize, book: &AddressBook) -> Result<Vec<u8>, EmitError> {
+        let mut out = Vec::new();
+        let mut sink = Octets::new(&mut out, book);
+        self.chunks.iter().skip(from).for_each(|chunk| chunk.emit(&mut sink));
+        sink.finish()?;
+        Ok(out)
+    }
+
+    /// Reads a packet, not of UDP; user data becomes real octets.
     ///
     /// # Errors
     /// See [`SctpError`].
@@ -241,7 +262,7 @@ impl SctpPacket {
         if !rest.is_empty() {
             return Err(SctpError::ChunkHeader);
         }
-        Ok(SctpPacket { src_port, dst_port, tag, chunks })
+        Ok(SctpPacket { src_port, dst_port, tag, udp: None, chunks })
     }
 
     /// What [`SctpPacket::parse`] makes of the emitted octets: user data as

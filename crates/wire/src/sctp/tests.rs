@@ -49,7 +49,7 @@ fn init() -> SctpPacket {
 
 fn packet(tag: u32, chunk: Chunk) -> SctpPacket {
     let chunks = [chunk].into_iter().collect();
-    SctpPacket { src_port: 5000, dst_port: 5001, tag, chunks }
+    SctpPacket { src_port: 5000, dst_port: 5001, tag, udp: None, chunks }
 }
 
 fn emitted(packet: &SctpPacket) -> Vec<u8> {
@@ -239,4 +239,41 @@ fn addresses_follow_the_book() {
     let other = SctpPacket::parse(&out, &AddressBook::new()).unwrap();
     let ip = book.ip(Addr(4)).unwrap();
     assert_eq!(other, packet(7, Chunk::Reconfig(vec![Parameter::Address(Address::Ip(ip))])));
+}
+
+/// RFC 6951 §5, and RFC 768 for the checksum.
+#[test]
+fn a_packet_in_udp_is_read_and_written() {
+    use crate::packet::{Body, Packet};
+    let book = AddressBook::new();
+    let inside = packet(7, Chunk::CookieAck);
+    let sctp = SctpPacket { udp: Some((40_000, UDP_PORT)), ..inside.clone() };
+    let outer = Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp.clone())));
+    let mut octets = Vec::new();
+    outer.emit(&book, &mut octets).unwrap();
+    assert_eq!(octets.len() as u64, outer.wire_len().0);
+    assert_eq!(octets[9], 17, "protocol");
+    assert_eq!(octets[20..26], [0x9c, 0x40, 0x26, 0xab, 0, 24]);
+    assert_eq!(octets[28..], emitted(&inside));
+    // Ones' complement sum of the pseudo-header and the datagram.
+    let mut pseudo = octets[12..20].to_vec();
+    pseudo.extend([0, 17, 0, 24]);
+    pseudo.extend(&octets[20..]);
+    let sum: u32 = pseudo.chunks(2).map(|c| u16::from_be_bytes([c[0], c[1]]) as u32).sum();
+    assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff);
+    assert_eq!(Packet::parse(&octets, &book).as_ref(), Ok(&outer));
+    // Without a checksum it is not checked; with a wrong one it is refused.
+    let changed = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut octets = octets.clone();
+        change(&mut octets);
+        Packet::parse(&octets, &book).map(|packet| packet.body)
+    };
+    assert_eq!(changed(&|o| o[26..28].fill(0)), Ok(outer.body.clone()));
+    let wrong = crate::ParseError::Sctp(SctpError::UdpChecksum);
+    assert_eq!(changed(&|o| o[27] ^= 1), Err(wrong));
+    // Other ports, and lengths beyond the datagram: UDP of somebody else.
+    for change in [22, 24] {
+        let body = changed(&|o| o[change] ^= 1);
+        assert!(matches!(body, Ok(Body::Other { protocol: 17, .. })), "{body:?}");
+    }
 }

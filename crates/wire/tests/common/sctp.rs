@@ -203,6 +203,6 @@ pub fn sctp() -> impl Strategy<Value = SctpPacket> {
         4 => control(),
     ];
     (any::<(u16, u16, u32)>(), vec(chunk, 0..4)).prop_map(|((src_port, dst_port, tag), chunks)| {
-        SctpPacket { src_port, dst_port, tag, chunks: chunks.into_iter().collect() }
+        SctpPacket { src_port, dst_port, tag, udp: None, chunks: chunks.into_iter().collect() }
     })
 }

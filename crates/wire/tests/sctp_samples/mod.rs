@@ -139,7 +139,7 @@ pub fn all() -> Vec<SctpPacket> {
     ];
     let packet = |chunks: Vec<Chunk>| {
         let chunks = chunks.into_iter().collect();
-        SctpPacket { src_port: 49_999, dst_port: 49_998, tag: 0xdead_beef, chunks }
+        SctpPacket { src_port: 49_999, dst_port: 49_998, tag: 0xdead_beef, udp: None, chunks }
     };
     chunks.into_iter().map(packet).collect()
 }

@@ -179,6 +179,7 @@ fn nonsense_in_gap_blocks_is_harmless() {
         src_port: 2000,
         dst_port: 1000,
         tag: pair.client.local_tag,
+        udp: None,
         chunks: [sack].into_iter().collect(),
     };
     let packet = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)));

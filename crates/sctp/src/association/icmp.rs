@@ -1,0 +1,56 @@
+//! ICMP errors (RFC 9260 §10): only those about packets of this association, by
+//! ports, address and verification tag.
+//!
+//! "Packet too big" makes the packets smaller from then on (§7.3), on all paths.
+//! Deviation: a chunk that has its TSN cannot be cut, and is sent again as it is,
+//! which §7.3 does in fragments of IP; here nothing fragments, so that it must
+//! find another path. "Protocol unreachable" ends the association, as an ABORT
+//! would (ICMP9). All others are ignored: paths fail by their timers.
+
+use super::Association;
+use crate::state::State;
+use anabranch_endpoint::CloseReason;
+use anabranch_wire::{Icmp, IcmpKind, SctpPacket};
+
+/// The least MTU that is taken from a router.
+const LEAST: u32 = 512;
+
+impl Association {
+    pub(super) fn on_icmp(&mut self, icmp: &Icmp) {
+        let (quote, key) = (&icmp.quote, icmp.quote.flow_key());
+        // ICMP6: an INIT's tag is zero, and its own is not in the quote.
+        let ours = quote.protocol == SctpPacket::PROTOCOL
+            && (key.src_port, key.dst_port) == (self.local_port, self.peer_port)
+            && quote.seq().0 == self.peer_tag
+            && self.peer_tag != 0
+            && self.path_of(quote.dst).is_some();
+        if !ours || self.state == State::Closed {
+            return;
+        }
+        match icmp.kind {
+            IcmpKind::PacketTooBig { mtu } => {
+                let mtu = match mtu {
+                    0 => plateau(quote.len as u32 + self.config.ip_header),
+                    mtu => mtu,
+                };
+                if mtu < self.mtu {
+                    self.mtu = mtu.max(LEAST);
+                    self.measure();
+                    let unit = self.max_chunk as u64;
+                    self.paths.iter_mut().for_each(|path| path.window.limit_unit(unit));
+                }
+            }
+            IcmpKind::ProtocolUnreachable => {
+                let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
+                self.finish(if opening { CloseReason::Refused } else { CloseReason::Reset });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The next smaller MTU that is common, for routers that do not say theirs
+/// (RFC 1191 §7.1).
+fn plateau(len: u32) -> u32 {
+    [32_000, 17_914, 8166, 4352, 2002, 1492, 1006].into_iter().find(|mtu| *mtu < len).unwrap_or(508)
+}

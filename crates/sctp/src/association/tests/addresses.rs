@@ -1,0 +1,181 @@
+//! RFC 5061: addresses that come and go.
+
+use super::*;
+use crate::AddressError;
+
+const MORE: Addr = Addr(2);
+
+fn config() -> Config {
+    Config {
+        dynamic_addresses: true,
+        authentication: authenticated(&[0xc1, 0x80]),
+        ..plain(Config::rfc9260())
+    }
+}
+
+fn established<F: FnMut(Side, &Packet) -> Fate>(addresses: usize, rule: F) -> Pair<Association, F> {
+    let mut pair = pair(&config(), addresses, rule);
+    pair.drive(at_ms(1000));
+    pair
+}
+
+fn notifications(association: &mut Association) -> Vec<Notification> {
+    std::iter::from_fn(|| association.poll_notification()).collect()
+}
+
+fn remotes(association: &Association) -> Vec<Addr> {
+    association.paths.iter().map(|path| path.remote).collect()
+}
+
+fn changed(address: Addr, added: bool, accepted: bool) -> Notification {
+    Notification::AddressChanged { address, added, accepted }
+}
+
+/// §5.3, and §5.4 of RFC 9260: the peer probes the new address before use.
+#[test]
+fn an_address_is_added_and_confirmed() {
+    let mut pair = established(1, deliver);
+    pair.client.add_address(MORE).unwrap();
+    pair.drive(at_ms(2000));
+    assert_eq!(
+        trace(&pair, 1000),
+        [
+            "1000 > AUTH, ASCONF Add",
+            "1050 < HEARTBEAT",
+            "1050 < AUTH, ASCONF-ACK 0",
+            "1100 > HEARTBEAT ACK",
+        ]
+    );
+    assert_eq!(remotes(&pair.server), [CLIENT[0], MORE]);
+    assert_eq!(pair.server.paths[1].state, PathState::Active);
+    assert_eq!(notifications(&mut pair.client), [changed(MORE, true, true)]);
+    assert_eq!(notifications(&mut pair.server)[0], Notification::PathsChanged);
+    assert_eq!(pair.client.add_address(MORE), Err(AddressError::Unfit(MORE)));
+}
+
+/// §5.3: the peer sends to the address that it was asked to.
+#[test]
+fn the_peer_is_told_where_to_send() {
+    let mut pair = established(2, deliver);
+    pair.client.set_peer_primary(CLIENT[1]).unwrap();
+    pair.drive(at_ms(2000));
+    assert_eq!(pair.server.primary(), 1);
+    pair.server.write(100);
+    pair.drive(at_ms(3000));
+    assert_eq!(trace(&pair, 2000)[0], "2000 <' DATA 1");
+}
+
+/// A transfer goes on while one address of the receiver goes, then one of the
+/// sender; what was on its way to the first is sent again.
+#[test]
+fn a_transfer_outlives_an_address() {
+    let down = std::rc::Rc::new(std::cell::Cell::new(false));
+    let is_down = down.clone();
+    let mut pair = established(2, move |_, packet| {
+        let first = packet.src == SERVER[0] || packet.dst == SERVER[0];
+        if is_down.get() && first { Fate::Drop } else { Fate::Deliver }
+    });
+    pair.client.write(400 * 1452);
+    pair.drive(at_ms(1250));
+    pair.server.delete_address(SERVER[0]).unwrap();
+    down.set(true);
+    pair.drive(at_ms(1400));
+    assert_eq!(remotes(&pair.client), [SERVER[1]]);
+    assert_eq!(pair.server.local, [SERVER[1]]);
+    assert_eq!(notifications(&mut pair.server), [changed(SERVER[0], false, true)]);
+    pair.client.delete_address(CLIENT[0]).unwrap();
+    pair.drive(at_ms(20_000));
+    assert_eq!(pair.server.observe().bytes_received, 400 * 1452);
+    assert_eq!(remotes(&pair.server), [CLIENT[1]]);
+    assert_eq!(pair.client.observe().timeouts, 0, "the answer came before the timer");
+    assert_eq!(pair.client.delete_address(CLIENT[1]), Err(AddressError::Last));
+    pair.client.close();
+    pair.drive(at_ms(30_000));
+    assert_eq!((pair.client.state(), pair.server.state()), (State::Closed, State::Closed));
+}
+
+/// §5.1, §5.2: a lost ASCONF is sent again; a lost answer is given again; one
+/// is outstanding at a time.
+#[test]
+fn changes_are_repeated_until_answered() {
+    for lost in [0xc1, 0x80] {
+        let mut first = true;
+        let mut pair = established(2, move |_, packet| {
+            let is = sctp(packet).chunks.iter().any(|chunk| chunk.kind() == lost);
+            if is && std::mem::take(&mut first) { Fate::Drop } else { Fate::Deliver }
+        });
+        pair.client.add_address(MORE).unwrap();
+        pair.client.delete_address(CLIENT[1]).unwrap();
+        pair.drive(at_ms(5000));
+        let asconfs: Vec<String> =
+            trace(&pair, 1000).into_iter().filter(|l| l.contains("ASCONF ")).collect();
+        let x = if lost == 0xc1 { " x" } else { "" };
+        assert_eq!(
+            asconfs,
+            [
+                format!("1000 > AUTH, ASCONF Add{x}"),
+                "2000 > AUTH, ASCONF Add".to_string(),
+                "2100 > AUTH, ASCONF Delete".to_string(),
+            ]
+        );
+        assert_eq!(remotes(&pair.server), [CLIENT[0], MORE]);
+        let both = [changed(MORE, true, true), changed(CLIENT[1], false, true)];
+        assert_eq!(notifications(&mut pair.client), both);
+    }
+}
+
+/// §4: an ASCONF without AUTH is discarded; §5.2: the last address, and that
+/// which the request came from, stay.
+#[test]
+fn wrong_changes_are_refused() {
+    use anabranch_wire::sctp::{AddressChange, Cause, Parameter};
+    let mut pair = established(1, deliver);
+    let serial = pair.client.local_origin.add(1);
+    let asconf = |serial, change, addr: Addr| Chunk::Asconf {
+        serial,
+        parameters: vec![
+            Parameter::Address(CLIENT[0].into()),
+            Parameter::ChangeAddress { change, correlation: 5, address: addr.into() },
+        ],
+    };
+    let mut ask = |sign: bool, chunk| {
+        let mut packet = from_client(&pair.client, pair.server.local_tag, vec![chunk]);
+        if let (true, Body::Sctp(sctp)) = (sign, &mut packet.body) {
+            let (auth, config) = (pair.client.auth.as_ref(), &pair.client.config.authentication);
+            auth.unwrap().sign(config.as_ref().unwrap(), sctp);
+        }
+        pair.server.handle_input(at_ms(1000), &packet);
+        let mut answer = None;
+        while let Some(packet) = pair.server.poll_transmit(at_ms(1000)) {
+            let ack = sctp(&packet).chunks.iter().find_map(|c| match c {
+                Chunk::AsconfAck { parameters, .. } => Some(parameters.clone()),
+                _ => None,
+            });
+            answer = ack.or(answer);
+        }
+        answer.map(|parameters| match parameters.as_slice() {
+            [] => 0,
+            [Parameter::ErrorIndication { correlation: 5, causes }] => causes[0].code(),
+            other => panic!("{other:?}"),
+        })
+    };
+    assert_eq!(ask(false, asconf(serial, AddressChange::Delete, CLIENT[0])), None);
+    assert_eq!(ask(true, asconf(serial, AddressChange::Delete, CLIENT[0])), Some(0xa0));
+    assert_eq!(ask(true, asconf(serial.add(1), AddressChange::Add, MORE)), Some(0));
+    assert_eq!(ask(true, asconf(serial.add(2), AddressChange::Delete, CLIENT[0])), Some(0xa2));
+    assert_eq!(ask(true, asconf(serial.add(2), AddressChange::Delete, MORE)), Some(0xa2), "again");
+    assert_eq!(ask(true, asconf(serial.add(9), AddressChange::Delete, MORE)), None);
+    let unknown = asconf(serial.add(3), AddressChange::SetPrimary, Addr(77));
+    assert_eq!(ask(true, unknown), Some(Cause::Asconf { code: 0xa1, parameter: [].into() }.code()));
+    assert_eq!(remotes(&pair.server), [CLIENT[0], MORE]);
+}
+
+#[test]
+fn changes_need_both_sides() {
+    let (client, _) = ends(&config(), 1);
+    let (_, server) = ends(&plain(Config::rfc9260()), 1);
+    let mut pair = Pair::new(client, server, LATENCY, deliver);
+    pair.client.connect(Time::ZERO);
+    pair.drive(at_ms(1000));
+    assert_eq!(pair.client.add_address(MORE), Err(AddressError::NotAvailable));
+}

@@ -1,0 +1,235 @@
+//! RFC 4895: authenticated chunks.
+
+use super::*;
+use crate::Authentication;
+use anabranch_endpoint::mac;
+use anabranch_wire::sctp::{Cause, InitChunk, Parameter};
+
+fn config(chunks: &[u8]) -> Config {
+    Config { authentication: authenticated(chunks), ..plain(Config::rfc9260()) }
+}
+
+fn with_keys(keys: &[(u16, &[u8])], algorithms: &[u16]) -> Config {
+    let keys: Vec<(u16, Vec<u8>)> = keys.iter().map(|(id, key)| (*id, key.to_vec())).collect();
+    let authentication = Authentication {
+        active_key: keys[0].0,
+        keys,
+        chunks: vec![0],
+        algorithms: algorithms.to_vec(),
+        ..Authentication::default()
+    };
+    Config { authentication: Some(Arc::new(authentication)), ..plain(Config::rfc9260()) }
+}
+
+fn between(client: Config, server: Config) -> Pair<Association, impl FnMut(Side, &Packet) -> Fate> {
+    let (client, _) = ends(&client, 1);
+    let (_, server) = ends(&server, 1);
+    let mut pair = Pair::new(client, server, LATENCY, deliver);
+    pair.client.connect(Time::ZERO);
+    pair.drive(at_ms(1000));
+    pair
+}
+
+fn message() -> Message {
+    Message::new(1, Payload::of_octets(*b"hello"))
+}
+
+/// §6.2: AUTH in front of what the peer wants authenticated, and only there.
+#[test]
+fn chunks_of_the_list_are_signed() {
+    let mut pair = between(config(&[0x03]), config(&[0x00]));
+    assert!(pair.client.authenticates() && pair.server.authenticates());
+    pair.client.send(message()).unwrap();
+    pair.server.send(message()).unwrap();
+    run(&mut pair, at_ms(2000));
+    assert_eq!(
+        trace(&pair, 1000),
+        ["1000 > AUTH, DATA 1", "1000 < DATA 1", "1050 < AUTH, SACK 1", "1050 > SACK 1",]
+    );
+    assert_eq!(received(&mut pair.server).len(), 1);
+    assert_eq!(pair.client.observe().bytes_acked, 5);
+}
+
+/// §6.1 by hand: the key vectors from the INIT and the INIT ACK as they were on
+/// the wire, the smaller first, behind the pair key; §6.2: the HMAC over the AUTH
+/// chunk with zeros and all behind it.
+#[test]
+fn the_hmac_is_that_of_the_rfc() {
+    let keys: [(u16, &[u8]); 1] = [(7, b"secret")];
+    let mut pair = between(with_keys(&keys, &[3, 1]), with_keys(&keys, &[3, 1]));
+    pair.client.send(message()).unwrap();
+    run(&mut pair, at_ms(2000));
+    let vector = |init: &InitChunk| {
+        let mut vector = Vec::new();
+        for parameter in &init.parameters {
+            let (kind, value) = match parameter {
+                Parameter::Random(octets) => (2, octets.to_vec()),
+                Parameter::ChunkList(octets) => (3, octets.to_vec()),
+                Parameter::HmacAlgorithms(_) => (4, vec![0, 3, 0, 1]),
+                _ => continue,
+            };
+            vector.extend([0x80, kind, 0, value.len() as u8 + 4]);
+            vector.extend(value);
+        }
+        vector
+    };
+    let mut vectors: Vec<Vec<u8>> = pair
+        .log
+        .iter()
+        .filter_map(|line| match sctp(&line.packet).chunks.first() {
+            Some(Chunk::Init(init) | Chunk::InitAck(init)) => Some(vector(init)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(vectors[0].len(), 36 + 5 + 8);
+    vectors.sort();
+    let key = [b"secret".as_slice(), &vectors[0], &vectors[1]].concat();
+    let signed = pair.log.iter().find(|l| l.packet.payload_len() > 0).unwrap();
+    let mut octets = Vec::new();
+    signed.packet.emit(&anabranch_wire::AddressBook::new(), &mut octets).unwrap();
+    let auth = &mut octets[20 + 12..];
+    assert_eq!(auth[..8], [15, 0, 0, 40, 0, 7, 0, 3]);
+    let found = auth[8..40].to_vec();
+    auth[8..40].fill(0);
+    assert_eq!(found, mac::hmac(&mac::sha256(&key), auth));
+}
+
+/// §6.3: without AUTH, with a wrong one, or changed on the way: silence.
+#[test]
+fn forged_chunks_are_discarded() {
+    let mut pair = between(config(&[0]), config(&[0]));
+    pair.client.send(message()).unwrap();
+    let good = pair.client.poll_transmit(at_ms(1000)).unwrap();
+    type Change = fn(&mut Vec<Chunk>);
+    let changes: [Change; 5] = [
+        |chunks| drop(chunks.remove(0)),
+        |chunks| {
+            if let Chunk::Auth { hmac, .. } = &mut chunks[0] {
+                hmac[3] ^= 1;
+            }
+        },
+        |chunks| {
+            if let Chunk::Data(data) = &mut chunks[1] {
+                data.stream = 2;
+            }
+        },
+        |chunks| {
+            if let Chunk::Auth { key, .. } = &mut chunks[0] {
+                *key = 5;
+            }
+        },
+        |chunks| chunks.swap(0, 1),
+    ];
+    for change in changes {
+        let mut packet = good.clone();
+        let Body::Sctp(sctp) = &mut packet.body else { unreachable!("it is SCTP") };
+        let mut chunks: Vec<Chunk> = sctp.chunks.iter().cloned().collect();
+        change(&mut chunks);
+        sctp.chunks = chunks.into_iter().collect();
+        pair.server.handle_input(at_ms(1000), &packet);
+        assert_eq!(pair.server.poll_transmit(at_ms(1000)), None, "{packet:?}");
+        assert_eq!(pair.server.receive(), None);
+    }
+    pair.server.handle_input(at_ms(1000), &good);
+    assert!(pair.server.receive().is_some());
+}
+
+/// §6.3: an HMAC that is not ours is reported.
+#[test]
+fn an_unknown_hmac_is_reported() {
+    let mut pair = between(config(&[0]), config(&[0]));
+    let auth = Chunk::Auth { key: 0, algorithm: 2, hmac: [0; 20].into() };
+    let packet = from_client(&pair.client, pair.server.local_tag, vec![auth]);
+    pair.server.handle_input(at_ms(1000), &packet);
+    let answer = pair.server.poll_transmit(at_ms(1000)).unwrap();
+    let Some(Chunk::Error(causes)) = sctp(&answer).chunks.first() else { panic!("{answer:?}") };
+    assert_eq!(causes[..], [Cause::UnsupportedHmac(2)]);
+}
+
+/// The first of the peer's HMACs that this side has; the same keys on both
+/// sides, and a change of them.
+#[test]
+fn keys_and_hmacs_must_agree() {
+    let keys: [(u16, &[u8]); 2] = [(1, b"old"), (2, b"new")];
+    for (algorithms, len) in [([3, 1].as_slice(), 32), (&[1], 20)] {
+        let mut pair = between(with_keys(&keys, &[1, 3]), with_keys(&keys, algorithms));
+        for id in [1, 2] {
+            assert!(pair.client.use_key(id));
+            pair.client.send(message()).unwrap();
+            let now = pair.now;
+            run(&mut pair, now + Span::from_secs(1));
+            let last = pair.log.iter().rev().find(|l| l.packet.payload_len() > 0).unwrap();
+            let Some(Chunk::Auth { key, hmac, .. }) = sctp(&last.packet).chunks.first() else {
+                panic!("{last:?}")
+            };
+            assert_eq!((*key, hmac.len()), (id, len));
+        }
+        assert_eq!(received(&mut pair.server).len(), 2);
+        assert!(!pair.client.use_key(9));
+    }
+    let other: [(u16, &[u8]); 1] = [(1, b"other")];
+    let mut pair = between(with_keys(&keys, &[1]), with_keys(&other, &[1]));
+    pair.client.send(message()).unwrap();
+    run(&mut pair, at_ms(3000));
+    assert_eq!(received(&mut pair.server), []);
+}
+
+/// One side alone: nothing is authenticated. Both at once, or after a restart:
+/// keys are right.
+#[test]
+fn authentication_is_agreed_on_however_the_association_opens() {
+    for (client, server) in
+        [(config(&[0]), plain(Config::rfc9260())), (plain(Config::rfc9260()), config(&[0]))]
+    {
+        let mut pair = between(client, server);
+        pair.client.send(message()).unwrap();
+        run(&mut pair, at_ms(2000));
+        assert!(!pair.client.authenticates() && !pair.server.authenticates());
+        assert_eq!(received(&mut pair.server).len(), 1);
+    }
+    let seed = Seed::default();
+    let (c, s) = ((&CLIENT[..1], 1000), (&SERVER[..1], 2000));
+    let client = Association::client(config(&[0]), c, s, seed.generator("client"));
+    let server = Association::client(config(&[0]), s, c, seed.generator("server"));
+    let mut pair = Pair::new(client, server, LATENCY, deliver);
+    pair.client.connect(Time::ZERO);
+    pair.server.connect(Time::ZERO);
+    pair.client.send(message()).unwrap();
+    pair.server.send(message()).unwrap();
+    run(&mut pair, at_ms(5000));
+    assert!(pair.client.authenticates() && pair.server.authenticates());
+    assert_eq!(received(&mut pair.server).len(), 1);
+    assert_eq!(received(&mut pair.client).len(), 1);
+    let again = Seed { seed: 7, replication: 0 }.generator("client");
+    pair.client = Association::client(config(&[0]), c, s, again);
+    pair.client.connect(pair.now);
+    pair.client.send(message()).unwrap();
+    run(&mut pair, at_ms(9000));
+    assert_eq!(received(&mut pair.server).len(), 1, "after a restart");
+}
+
+/// No packet exceeds the MTU with its AUTH chunk.
+#[test]
+fn signed_packets_fit() {
+    let mut pair = between(config(&[0]), config(&[0]));
+    pair.client.write(100_000);
+    pair.drive(at_ms(9000));
+    assert_eq!(pair.server.observe().bytes_received, 100_000);
+    let largest = pair.log.iter().map(|line| line.packet.wire_len().0).max().unwrap();
+    assert_eq!(largest, 1500);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let wrong = |authentication| {
+        let authentication = Some(Arc::new(authentication));
+        let config = Config { authentication, ..Config::rfc9260() };
+        config.validate().unwrap_err().to_string()
+    };
+    let d = Authentication::default;
+    assert!(wrong(Authentication { active_key: 3, ..d() }).contains("active_key 3"));
+    assert!(wrong(Authentication { chunks: vec![0, 15], ..d() }).contains("chunk type 15"));
+    assert!(wrong(Authentication { algorithms: vec![3], ..d() }).contains("[3]"));
+    let config = Config { dynamic_addresses: true, ..Config::rfc9260() };
+    assert_eq!(config.validate().unwrap_err().field, "dynamic_addresses");
+}
