@@ -149,7 +149,11 @@ impl Association {
             let fast = self.fast_due && reason == Reason::FastRetransmit;
             if fast || self.paths[path].flight < self.paths[path].window.cwnd() {
                 let len = self.flight.chunks[index].fragment.payload.len();
-                let mut draft = self.data_draft(now, path, len);
+                let mut draft = match len > self.max_payload {
+                    false => self.data_draft(now, path, len),
+                    // The MTU has shrunk since: it leaves as it is, alone (§7.3).
+                    true => Draft { chunks: Chunks::new(), room: self.flight.header() + len },
+                };
                 if self.add_lost(now, &mut draft, path, index) {
                     self.fast_due &= !fast;
                     self.await_sack = std::mem::take(&mut self.timed_out);

@@ -109,6 +109,24 @@ fn packets_become_smaller_when_a_router_says_so() {
     assert_eq!(data.map(|line| line.packet.wire_len().0).max(), Some(512));
 }
 
+/// A chunk that is too large by now leaves as it is, once a timeout.
+#[test]
+fn what_has_its_number_is_not_cut() {
+    let mut pair = pair(&plain(Config::rfc9260()), 1, |_, packet| match packet.wire_len().0 {
+        1401.. => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    pair.drive(at_ms(1000));
+    pair.client.write(2 * 1452 + 10);
+    pair.drive(at_ms(1010));
+    let sent = pair.log.last().unwrap().packet.clone();
+    pair.client.handle_input(at_ms(1010), &about(&sent, IcmpKind::PacketTooBig { mtu: 1400 }));
+    pair.drive(at_ms(4500));
+    let sizes = pair.log.iter().filter(|l| l.sent > at_ms(1100) && l.packet.payload_len() > 0);
+    let sizes: Vec<u64> = sizes.map(|l| l.packet.wire_len().0).collect();
+    assert_eq!(sizes, [1500, 1500], "at 2 and 4 s");
+}
+
 /// ICMP9.
 #[test]
 fn an_unreachable_protocol_ends_the_association() {
