@@ -57,7 +57,8 @@ def test_commands_of_the_readme(
     _, command, *arguments = shlex.split(line)
     if command == "view":
         pytest.skip("opens a browser")
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for folder in ("examples", "tests"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
     result = anabranch(command, *arguments)
     assert result.returncode == 0, result.stderr
