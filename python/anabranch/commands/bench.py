@@ -20,6 +20,7 @@ WORKLOADS = (
     "replications",
     "sctp-bulk",
     "sctp-multihomed",
+    "ack-regulator",
     "idle-flows",
 )
 ALWAYS = ("workload", "variant", "sim_s", "cpu_s", "packet_hops", "packet_hops_per_core_s")
