@@ -31,7 +31,8 @@ use crate::sequence::Numbering;
 use crate::subflow::{Stage, Subflow};
 use anabranch_congestion::Sibling;
 use anabranch_endpoint::{
-    ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation, Timer,
+    ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation,
+    PendingEvents, Timer,
 };
 use anabranch_tcp::{Connection as Tcp, Octets};
 use anabranch_units::{Span, Time};
@@ -71,17 +72,6 @@ enum Due {
 
 impl Due {
     const ALL: [Due; 5] = [Due::Retransmit, Due::Probe, Due::Announce, Due::Reopen, Due::Linger];
-}
-
-/// Events not yet polled, in the order in which they are reported.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    connected: bool,
-    readable: bool,
-    writable: bool,
-    stalled: bool,
-    peer_closed: bool,
-    closed: Option<CloseReason>,
 }
 
 /// How the stream and the only subflow's stream lie after the fallback: an
@@ -198,7 +188,7 @@ pub struct Connection {
     /// A small segment may leave although the window is silly.
     override_silly: bool,
     outbox: VecDeque<Packet>,
-    pending: Pending,
+    pending: PendingEvents,
     /// The connection is over.
     ended: bool,
     /// Its subflows were asked to close.
@@ -289,7 +279,7 @@ impl Connection {
             probes: 0,
             override_silly: false,
             outbox: VecDeque::new(),
-            pending: Pending::default(),
+            pending: PendingEvents::default(),
             ended: false,
             closing: false,
             retired: Retired::default(),
@@ -474,21 +464,7 @@ impl Endpoint for Connection {
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        let p = &mut self.pending;
-        let take = |flag: &mut bool| std::mem::take(flag);
-        if take(&mut p.connected) {
-            Some(Event::Connected)
-        } else if take(&mut p.readable) {
-            Some(Event::Readable)
-        } else if take(&mut p.writable) {
-            Some(Event::Writable)
-        } else if take(&mut p.stalled) {
-            Some(Event::Stalled)
-        } else if take(&mut p.peer_closed) {
-            Some(Event::PeerClosed)
-        } else {
-            p.closed.take().map(Event::Closed)
-        }
+        self.pending.take()
     }
 
     fn poll_timeout(&self) -> Time {

@@ -4,12 +4,12 @@
 //! scheduler, path manager and window algorithm.
 
 use anabranch_congestion::{ALGORITHMS, Algorithm};
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
+use anabranch_endpoint::{ByteStream, Generator, Seed};
 use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_mptcp::scheduler::SCHEDULERS;
 use anabranch_mptcp::{Config, Connection, PathManager, SchedulerKind};
 use anabranch_tcp::DelayedAck;
-use anabranch_testkit::{Fate, Pair, Side};
+use anabranch_testkit::{Fate, Pair, Side, User};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, Packet};
 use proptest::prelude::*;
@@ -23,46 +23,6 @@ struct Path {
     longest_delay: Span,
     /// Packets until a failure, on average, which lasts for twenty; 0: none.
     outage: u64,
-}
-
-/// One side's application: writes its text, reads what comes, closes when
-/// everything is written.
-struct User {
-    text: Vec<u8>,
-    written: usize,
-    read: Vec<u8>,
-    connected: bool,
-    closed: Option<CloseReason>,
-}
-
-impl User {
-    fn new(text: Vec<u8>) -> User {
-        User { text, written: 0, read: Vec::new(), connected: false, closed: None }
-    }
-
-    fn attend(&mut self, connection: &mut Connection) {
-        while let Some(event) = connection.poll_event() {
-            match event {
-                Event::Connected => self.connected = true,
-                Event::Closed(reason) => self.closed = Some(reason),
-                _ => {}
-            }
-        }
-        let mut buf = [0; 4096];
-        loop {
-            let n = connection.read_octets(&mut buf);
-            if n == 0 {
-                break;
-            }
-            self.read.extend(&buf[..n]);
-        }
-        if self.connected && self.closed.is_none() {
-            self.written += connection.write_octets(&self.text[self.written..]);
-            if self.written == self.text.len() {
-                connection.close();
-            }
-        }
-    }
 }
 
 /// The fate of packets on paths that are told apart by the client's address.

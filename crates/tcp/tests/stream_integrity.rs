@@ -3,10 +3,10 @@
 //! real octets in both directions.
 
 use anabranch_congestion::{ALGORITHMS, Algorithm};
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
+use anabranch_endpoint::{ByteStream, Generator, Seed};
 use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
 use anabranch_tcp::{Config, Connection, Counting, DelayedAck, EcnMode, UndoOptions};
-use anabranch_testkit::{Fate, Pair, Side};
+use anabranch_testkit::{Fate, Pair, Side, User};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
 use proptest::prelude::*;
@@ -36,46 +36,6 @@ struct Path {
     delay: f64,
     longest_delay: Span,
     marks: f64,
-}
-
-/// One side's application: writes its text, reads what comes, closes when
-/// everything is written.
-struct User {
-    text: Vec<u8>,
-    written: usize,
-    read: Vec<u8>,
-    connected: bool,
-    closed: Option<CloseReason>,
-}
-
-impl User {
-    fn new(text: Vec<u8>) -> User {
-        User { text, written: 0, read: Vec::new(), connected: false, closed: None }
-    }
-
-    fn attend(&mut self, connection: &mut Connection) {
-        while let Some(event) = connection.poll_event() {
-            match event {
-                Event::Connected => self.connected = true,
-                Event::Closed(reason) => self.closed = Some(reason),
-                _ => {}
-            }
-        }
-        let mut buf = [0; 4096];
-        loop {
-            let n = connection.read_octets(&mut buf);
-            if n == 0 {
-                break;
-            }
-            self.read.extend(&buf[..n]);
-        }
-        if self.connected && self.closed.is_none() {
-            self.written += connection.write_octets(&self.text[self.written..]);
-            if self.written == self.text.len() {
-                connection.close();
-            }
-        }
-    }
 }
 
 fn transfer(config: Config, path: Path, sizes: (usize, usize), seed: u64) {

@@ -6,6 +6,9 @@
 //! together, in order.
 
 pub mod marks;
+mod user;
+
+pub use user::User;
 
 use anabranch_endpoint::{ByteStream, Event};
 use anabranch_units::{Span, Time};

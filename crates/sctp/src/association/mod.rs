@@ -42,7 +42,8 @@ use crate::tsn_map::TsnMap;
 pub use addresses::AddressError;
 use addresses::Addresses;
 use anabranch_endpoint::{
-    ByteStream, CloseReason, Endpoint, Event, Generator, Messages, Observation, Timer,
+    ByteStream, CloseReason, Endpoint, Event, Generator, Messages, Observation, PendingEvents,
+    Timer,
 };
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::sctp::{Chunk, Chunks, SctpPacket};
@@ -133,16 +134,6 @@ impl std::error::Error for SendError {}
 
 /// Notifications kept at most; older ones are dropped.
 const MAX_NOTIFICATIONS: usize = 64;
-
-/// Events not yet polled, in the order in which they are reported.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    connected: bool,
-    readable: bool,
-    writable: bool,
-    peer_closed: bool,
-    closed: Option<CloseReason>,
-}
 
 /// Timers of the association; T3-rtx and heartbeats are the paths'.
 #[derive(Clone, Copy, Debug)]
@@ -244,7 +235,7 @@ pub struct Association {
     burst_limited: u32,
     /// The user has closed since the last packet.
     shutdown_due: bool,
-    pending: Pending,
+    pending: PendingEvents,
     notifications: VecDeque<Notification>,
     counters: Counters,
     /// What both sides offer; `extended` where that is anything.
@@ -348,7 +339,7 @@ impl Association {
             write_blocked: false,
             burst_limited: 0,
             shutdown_due: false,
-            pending: Pending::default(),
+            pending: PendingEvents::default(),
             notifications: VecDeque::new(),
             counters: Counters::default(),
             extensions: Extensions::default(),
@@ -708,19 +699,7 @@ impl Endpoint for Association {
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        let p = &mut self.pending;
-        let take = |flag: &mut bool| std::mem::take(flag);
-        if take(&mut p.connected) {
-            Some(Event::Connected)
-        } else if take(&mut p.readable) {
-            Some(Event::Readable)
-        } else if take(&mut p.writable) {
-            Some(Event::Writable)
-        } else if take(&mut p.peer_closed) {
-            Some(Event::PeerClosed)
-        } else {
-            p.closed.take().map(Event::Closed)
-        }
+        self.pending.take()
     }
 
     fn poll_timeout(&self) -> Time {

@@ -43,7 +43,8 @@ use crate::state::State;
 use crate::stream::Octets;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::{
-    ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PeerMemory, Timer,
+    ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PeerMemory, PendingEvents,
+    Timer,
 };
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Addr, FlowKey, Packet};
@@ -88,18 +89,6 @@ struct Agreed {
 struct Reset {
     seq: Serial32,
     ack: Option<Serial32>,
-}
-
-/// Events not yet polled, in the order in which they are reported.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    connected: bool,
-    readable: bool,
-    writable: bool,
-    urgent: bool,
-    stalled: bool,
-    peer_closed: bool,
-    closed: Option<CloseReason>,
 }
 
 /// One side of a TCP connection (RFC 9293), without I/O.
@@ -151,7 +140,7 @@ pub struct Connection {
     /// A write was cut short.
     write_blocked: bool,
     reset_due: Option<Reset>,
-    pending: Pending,
+    pending: PendingEvents,
     /// Octets to send, where they are real.
     octets: Option<Box<Octets>>,
     packets_sent: u64,
@@ -220,7 +209,7 @@ impl Connection {
             ended: false,
             write_blocked: false,
             reset_due: None,
-            pending: Pending::default(),
+            pending: PendingEvents::default(),
             octets: None,
             packets_sent: 0,
             retransmitted_packets: 0,
@@ -377,24 +366,7 @@ impl Endpoint for Connection {
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        let p = &mut self.pending;
-        let take = |flag: &mut bool| std::mem::take(flag);
-        if take(&mut p.connected) {
-            Some(Event::Connected)
-        } else if take(&mut p.readable) {
-            Some(Event::Readable)
-        } else if take(&mut p.writable) {
-            Some(Event::Writable)
-        } else if take(&mut p.urgent) {
-            Some(Event::Urgent)
-        } else if take(&mut p.stalled) {
-            Some(Event::Stalled)
-        } else if take(&mut p.peer_closed) {
-            Some(Event::PeerClosed)
-        } else {
-            // Reported once; `reset` and `finish` cannot happen again.
-            p.closed.take().map(Event::Closed)
-        }
+        self.pending.take()
     }
 
     fn poll_timeout(&self) -> Time {

@@ -1,0 +1,66 @@
+//! What an endpoint has to report and nobody has heard yet.
+
+use crate::event::{CloseReason, Event};
+
+/// Events not yet polled, each at most once, in the order in which they are
+/// reported.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PendingEvents {
+    /// [`Event::Connected`].
+    pub connected: bool,
+    /// [`Event::Readable`].
+    pub readable: bool,
+    /// [`Event::Writable`].
+    pub writable: bool,
+    /// [`Event::Urgent`].
+    pub urgent: bool,
+    /// [`Event::Stalled`].
+    pub stalled: bool,
+    /// [`Event::PeerClosed`].
+    pub peer_closed: bool,
+    /// [`Event::Closed`]; an endpoint sets it once.
+    pub closed: Option<CloseReason>,
+}
+
+impl PendingEvents {
+    /// The next one, which is then no longer pending.
+    #[inline]
+    pub fn take(&mut self) -> Option<Event> {
+        let take = |flag: &mut bool| std::mem::take(flag);
+        if take(&mut self.connected) {
+            Some(Event::Connected)
+        } else if take(&mut self.readable) {
+            Some(Event::Readable)
+        } else if take(&mut self.writable) {
+            Some(Event::Writable)
+        } else if take(&mut self.urgent) {
+            Some(Event::Urgent)
+        } else if take(&mut self.stalled) {
+            Some(Event::Stalled)
+        } else if take(&mut self.peer_closed) {
+            Some(Event::PeerClosed)
+        } else {
+            self.closed.take().map(Event::Closed)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_once_and_the_end_comes_last() {
+        let closed = Some(CloseReason::Normal);
+        let mut pending = PendingEvents {
+            closed,
+            peer_closed: true,
+            readable: true,
+            connected: true,
+            ..PendingEvents::default()
+        };
+        let heard: Vec<_> = std::iter::from_fn(|| pending.take()).collect();
+        let end = Event::Closed(CloseReason::Normal);
+        assert_eq!(heard, [Event::Connected, Event::Readable, Event::PeerClosed, end]);
+    }
+}
