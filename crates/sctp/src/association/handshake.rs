@@ -1,16 +1,14 @@
-//! Opening (RFC 9260 §5.1): INIT, INIT ACK with a signed cookie, COOKIE ECHO,
-//! COOKIE ACK.
+//! Opening (RFC 9260 §5.1): the side that calls, and what both sides say of
+//! themselves. The side that answers is in [`super::answer`].
 
-use super::{Association, Due, Notification};
+use super::{Association, Due};
 use crate::auth::{self, Auth};
-use crate::cookie::{Cookie, MAX_ADDRESSES};
+use crate::cookie::MAX_ADDRESSES;
 use crate::extensions::Extensions;
-use crate::flight::Flight;
 use crate::state::State;
-use crate::tsn_map::TsnMap;
-use anabranch_endpoint::{CloseReason, Timer};
-use anabranch_units::{Serial32, Span, Time};
-use anabranch_wire::sctp::{Address, Cause, Chunk, InitChunk, Parameter, SctpPacket};
+use anabranch_endpoint::CloseReason;
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::sctp::{Address, Cause, InitChunk, Parameter};
 use anabranch_wire::{Addr, Packet};
 
 /// What exists only while the association opens.
@@ -40,14 +38,14 @@ const MAX_REPORTED: usize = 128;
 const MAX_VECTOR: usize = 256;
 
 /// What the parameters of an INIT or INIT ACK say.
-struct Offer {
-    addresses: Vec<Addr>,
-    cookie: Option<Box<[u8]>>,
-    more_life: Option<u32>,
-    extensions: Extensions,
+pub(super) struct Offer {
+    pub addresses: Vec<Addr>,
+    pub cookie: Option<Box<[u8]>>,
+    pub more_life: Option<u32>,
+    pub extensions: Extensions,
     /// The peer's part of the keys (RFC 4895 §6.1).
-    vector: Vec<u8>,
-    unrecognized: Vec<Parameter>,
+    pub vector: Vec<u8>,
+    pub unrecognized: Vec<Parameter>,
 }
 
 impl Association {
@@ -95,104 +93,17 @@ impl Association {
         }
     }
 
-    fn address_parameters(&self) -> Vec<Parameter> {
+    pub(super) fn address_parameters(&self) -> Vec<Parameter> {
         match self.local.as_slice() {
             [_] => Vec::new(),
             all => all.iter().map(|addr| Parameter::Address((*addr).into())).collect(),
         }
     }
 
-    /// An INIT arrived (§5.1 B, §5.2.1, §5.2.2).
-    pub(super) fn on_init(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        sctp: &SctpPacket,
-        init: &InitChunk,
-    ) {
-        if sctp.tag != 0 || init.tag == 0 {
-            return; // §8.5.1 A, §3.3.2
-        }
-        let refuse = |this: &mut Self, cause: Option<Cause>| {
-            let abort = Chunk::Abort { reflected: false, causes: cause.into_iter().collect() };
-            this.reply(packet, sctp, init.tag, abort);
-        };
-        if self.state == State::Closed && (!self.passive || self.ended) {
-            return refuse(self, None);
-        }
-        if init.outbound == 0 || init.inbound == 0 {
-            return refuse(self, Some(Cause::InvalidParameter));
-        }
-        let Ok(offer) = self.read_parameters(&init.parameters) else {
-            return refuse(self, Some(Cause::UnresolvableAddress([].into())));
-        };
-        if self.state == State::ShutdownAckSent {
-            return self.send_shutdown_ack(now); // §9.2
-        }
-        let mut addresses = offer.addresses;
-        if !addresses.contains(&packet.src) {
-            addresses.insert(0, packet.src);
-        }
-        if self.state.is_synchronized()
-            && let Some(new) = addresses.iter().find(|addr| self.path_of(**addr).is_none())
-        {
-            // §5.2.2; the address itself is not known here in octets.
-            let text = format!("address {} is new", new.0).into_bytes();
-            return refuse(self, Some(Cause::RestartWithNewAddresses(text.into())));
-        }
-        let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
-        let tie_tags = match self.state {
-            State::Closed | State::CookieWait => (0, 0),
-            _ => (self.local_tag, self.peer_tag),
-        };
-        let (local_tag, local_tsn) = match opening {
-            true => (self.local_tag, self.local_origin.add(1)), // §5.2.1
-            false => (self.random_tag(), self.random_tsn()),
-        };
-        let extensions = Extensions::offered(&self.config).and(offer.extensions);
-        // Like the tag, RANDOM stays while opening (§5.2.1).
-        let auth = match opening {
-            true => self.auth.clone(),
-            false => self.new_auth(),
-        };
-        let extra = offer.more_life.map_or(Span::ZERO, |ms| Span::from_millis(ms as u64));
-        let cookie = Cookie {
-            created: now,
-            life: self.config.cookie_life + extra.min(self.config.cookie_life),
-            local_tag,
-            peer_tag: init.tag,
-            tie_tags,
-            local_tsn,
-            peer_tsn: init.tsn,
-            peer_rwnd: init.a_rwnd,
-            outbound: self.config.outbound_streams.min(init.inbound),
-            inbound: self.config.inbound_streams.min(init.outbound),
-            peer_port: sctp.src_port,
-            primary: addresses.iter().position(|a| *a == packet.src).unwrap_or(0) as u16,
-            extensions,
-            auth: auth.as_ref().map_or([].into(), |auth| auth.remember(&offer.vector)),
-            addresses,
-        };
-        let mut parameters = vec![Parameter::StateCookie(cookie.seal(&self.key))];
-        parameters.extend(self.address_parameters());
-        parameters.extend(Extensions::offered(&self.config).parameters());
-        parameters.extend(self.auth_parameters(auth.as_deref()));
-        parameters.extend(offer.unrecognized);
-        let ack = InitChunk {
-            tag: local_tag,
-            a_rwnd: self.config.receive_buffer,
-            outbound: self.config.outbound_streams.min(init.inbound),
-            inbound: self.config.inbound_streams,
-            tsn: local_tsn,
-            parameters,
-        };
-        self.reply(packet, sctp, init.tag, Chunk::InitAck(Box::new(ack)));
-    }
-
     /// Addresses, cookie and unknown types of an INIT or INIT ACK. A host name
     /// is an error (RFC 9260 §5.1.2 3). Addresses that this world has no
     /// number for cannot be reached and are left out.
-    fn read_parameters(&self, parameters: &[Parameter]) -> Result<Offer, ()> {
+    pub(super) fn read_parameters(&self, parameters: &[Parameter]) -> Result<Offer, ()> {
         let mut offer = Offer {
             addresses: Vec::new(),
             cookie: None,
@@ -284,7 +195,7 @@ impl Association {
         self.start_t1(now);
     }
 
-    fn set_initial_thresholds(&mut self) {
+    pub(super) fn set_initial_thresholds(&mut self) {
         if self.config.initial_ssthresh.is_none() {
             for path in &mut self.paths {
                 path.window.set_initial_ssthresh(self.peer_rwnd);
@@ -292,68 +203,12 @@ impl Association {
         }
     }
 
-    /// A COOKIE ECHO arrived (§5.1 D, §5.1.5); false when the rest of the
-    /// packet is not to be read.
-    pub(super) fn on_cookie_echo(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        sctp: &SctpPacket,
-        octets: &[u8],
-    ) -> bool {
-        let Some(cookie) = Cookie::open(octets, &self.key) else { return false };
-        if sctp.tag != cookie.local_tag || sctp.src_port != cookie.peer_port || self.ended {
-            return false;
-        }
-        let current = cookie.local_tag == self.local_tag && cookie.peer_tag == self.peer_tag;
-        let known = current && self.state != State::Closed;
-        let age = now.saturating_since(cookie.created);
-        if age > cookie.life && !known {
-            let staleness = (age - cookie.life).as_nanos() / 1000;
-            let micros = staleness.min(u32::MAX as u64) as u32;
-            let error = Chunk::Error(vec![Cause::StaleCookie(micros)]);
-            self.reply(packet, sctp, cookie.peer_tag, error);
-            return false;
-        }
-        if self.state == State::Closed {
-            self.adopt(&cookie);
-            self.establish(now);
-            self.control.push(Chunk::CookieAck);
-            return true;
-        }
-        self.on_cookie_collision(now, packet, sctp, &cookie)
-    }
-
-    /// Takes over what the cookie remembers.
-    pub(super) fn adopt(&mut self, cookie: &Cookie) {
-        self.local_tag = cookie.local_tag;
-        self.peer_tag = cookie.peer_tag;
-        self.local_origin = cookie.local_tsn.add(u32::MAX);
-        self.peer_origin = cookie.peer_tsn.add(u32::MAX);
-        self.outbound = cookie.outbound;
-        self.inbound = cookie.inbound;
-        self.peer_port = cookie.peer_port;
-        self.peer_rwnd = cookie.peer_rwnd as u64;
-        self.flight = Flight::starting_at(1);
-        self.map = TsnMap::starting_at(1);
-        self.auth = match &self.config.authentication {
-            Some(config) => Auth::recall(config, &cookie.auth).map(Box::new),
-            None => None,
-        };
-        self.agree(cookie.extensions);
-        let primary = cookie.addresses.get(cookie.primary as usize).or(cookie.addresses.first());
-        if let Some(primary) = primary.copied() {
-            self.set_paths(&cookie.addresses, primary);
-        }
-        self.set_initial_thresholds();
-    }
-
-    fn new_auth(&mut self) -> Option<Box<Auth>> {
+    pub(super) fn new_auth(&mut self) -> Option<Box<Auth>> {
         let config = self.config.authentication.as_ref()?;
         Some(Box::new(Auth::new(config, &mut self.generator)))
     }
 
-    fn auth_parameters(&self, auth: Option<&Auth>) -> Vec<Parameter> {
+    pub(super) fn auth_parameters(&self, auth: Option<&Auth>) -> Vec<Parameter> {
         match (auth, &self.config.authentication) {
             (Some(auth), Some(config)) => auth.parameters(config),
             _ => Vec::new(),
@@ -361,7 +216,7 @@ impl Association {
     }
 
     /// The extensions of this association, before any of its data is sent.
-    fn agree(&mut self, mut extensions: Extensions) {
+    pub(super) fn agree(&mut self, mut extensions: Extensions) {
         if !self.auth.as_ref().is_some_and(|auth| auth.is_agreed()) {
             self.auth = None;
             extensions.0 &= !Extensions::ADDRESSES.0; // RFC 5061 §4
@@ -393,22 +248,6 @@ impl Association {
         if close {
             self.shut_down();
         }
-    }
-
-    /// The peer restarted (§5.2.4.1): what was sent and queued is lost.
-    pub(super) fn restart(&mut self, now: Time, cookie: &Cookie) {
-        self.adopt(cookie);
-        self.timers = [Timer::IDLE; 4];
-        self.outgoing.restart();
-        self.reassembly.restart();
-        self.agree(cookie.extensions);
-        self.duplicates.clear();
-        self.unsacked = 0;
-        self.sack_now = false;
-        self.state = State::Established;
-        self.errors = 0;
-        self.start_heartbeats(now);
-        self.notify(Notification::Restarted);
     }
 
     /// The COOKIE ACK arrived (§5.1 E).

@@ -1,9 +1,100 @@
-//! The contract's messages on those of the association.
+//! Messages of the user, and the contract's on them.
 
-use super::{Association, SendError};
+use super::Association;
 use crate::outgoing::Message;
 use crate::reliability::Reliability;
 use anabranch_endpoint::message::{Incoming, Messages, Outgoing, Patience, Refusal};
+use anabranch_units::Span;
+use std::fmt;
+
+/// Why a message was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendError {
+    /// The association ends, or has ended.
+    Closing,
+    /// There is no such stream; this many there are.
+    NoSuchStream(u16),
+    /// A message without octets cannot be sent (RFC 9260 §3.3.1).
+    Empty,
+    /// The message is larger than the send buffer.
+    TooLong(u64),
+    /// The send buffer is full for now; [`Event::Writable`](anabranch_endpoint::Event::Writable) follows.
+    Full,
+    /// The stream is about to start anew; [`Notification::StreamReset`](super::Notification::StreamReset) follows.
+    Resetting,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendError::Closing => f.write_str("the association ends"),
+            SendError::NoSuchStream(count) => write!(f, "there are {count} streams"),
+            SendError::Empty => f.write_str("a message has at least one octet"),
+            SendError::TooLong(most) => write!(f, "the send buffer has {most} octets"),
+            SendError::Full => f.write_str("the send buffer is full"),
+            SendError::Resetting => f.write_str("the stream is about to start anew"),
+        }
+    }
+}
+impl std::error::Error for SendError {}
+
+impl Association {
+    /// Takes a message for sending.
+    ///
+    /// # Errors
+    /// See [`SendError`]; nothing is taken.
+    pub fn send(&mut self, message: Message) -> Result<(), SendError> {
+        self.send_with(message, Reliability::Reliable)
+    }
+
+    /// Takes a message that may be given up (RFC 3758). Where the peer does not
+    /// know FORWARD-TSN it is reliable.
+    ///
+    /// # Errors
+    /// See [`SendError`]; nothing is taken.
+    pub fn send_with(&mut self, message: Message, limit: Reliability) -> Result<(), SendError> {
+        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
+            return Err(SendError::Closing);
+        }
+        if message.stream >= self.outbound {
+            return Err(SendError::NoSuchStream(self.outbound));
+        }
+        if message.payload.is_empty() {
+            return Err(SendError::Empty);
+        }
+        if self.reconfig.is_some() && self.is_resetting(message.stream) {
+            return Err(SendError::Resetting);
+        }
+        let (len, buffer) = (message.payload.len() as u64, self.config.send_buffer);
+        if len > buffer {
+            return Err(SendError::TooLong(buffer));
+        }
+        if self.held() + len > buffer && !self.make_room(len, limit) {
+            self.write_blocked = true;
+            return Err(SendError::Full);
+        }
+        self.outgoing.push(message, limit);
+        Ok(())
+    }
+
+    /// The next message that has arrived. Frees receive-buffer space.
+    pub fn receive(&mut self) -> Option<Message> {
+        self.receive_with_wait().map(|(message, _)| message)
+    }
+
+    /// The same, and how long the message was complete and waited for earlier
+    /// ones of its stream (head-of-line blocking).
+    pub fn receive_with_wait(&mut self) -> Option<(Message, Span)> {
+        let received = self.reassembly.receive()?;
+        self.update_window();
+        Some(received)
+    }
+
+    /// Octets that the send buffer holds: not sent, or not acknowledged.
+    pub(super) fn held(&self) -> u64 {
+        self.outgoing.held() + self.flight.payload
+    }
+}
 
 impl Messages for Association {
     /// The tag travels as the payload protocol identifier.

@@ -1,26 +1,32 @@
 //! One side of an SCTP association.
 //!
-//! The procedures are in files of their own: [`handshake`] (opening, with
-//! collisions and restarts in [`collision`]), [`input`] (which packets count,
-//! and what their chunks call), [`data`] (receiving), [`acknowledge`] (SACKs
-//! of the peer), [`output`] (what leaves), [`timeout`], [`heartbeat`],
-//! [`shutdown`]; of extensions in [`partial`] (messages that are given up),
-//! [`reconfig`] (changes of streams), [`addresses`] (of addresses) and [`concurrent`]
-//! (all paths at once).
-//! This file holds the state they share, the user's commands and
-//! the contract with the host.
+//! The procedures are in files of their own: [`handshake`] (opening; the side
+//! that answers in [`answer`], collisions and restarts in [`collision`]),
+//! [`input`] (which packets count, and what their chunks call), [`data`]
+//! (receiving), [`acknowledge`] (SACKs of the peer), [`output`] (what leaves),
+//! [`timeout`], [`heartbeat`], [`shutdown`]; of extensions in [`partial`]
+//! (messages that are given up), [`reconfig`] (changes of streams),
+//! [`addresses`] (of addresses) and [`concurrent`] (all paths at once). The
+//! user's messages are in [`messages`], what else the user hears in
+//! [`notification`], the contract with the host in [`contract`]; [`packets`]
+//! puts chunks into packets.
+//! This file holds the state they share, and how it begins and ends.
 
 mod acknowledge;
 mod addresses;
+mod answer;
 mod collision;
 mod concurrent;
+mod contract;
 mod data;
 mod handshake;
 mod heartbeat;
 mod icmp;
 mod input;
 mod messages;
+mod notification;
 mod output;
+mod packets;
 mod partial;
 mod reconfig;
 mod shutdown;
@@ -30,110 +36,29 @@ mod timeout;
 mod tests;
 
 use crate::auth::Auth;
-use crate::config::{Config, Encapsulation};
+use crate::config::Config;
 use crate::extensions::Extensions;
 use crate::flight::Flight;
-use crate::outgoing::{Message, Outgoing};
+use crate::outgoing::Outgoing;
 use crate::path::{Path, PathObservation, PathState};
 use crate::reassembly::Reassembly;
-use crate::reliability::{Abandoned, Reliability};
+use crate::reliability::Abandoned;
 use crate::state::State;
 use crate::tsn_map::TsnMap;
 pub use addresses::AddressError;
 use addresses::Addresses;
-use anabranch_endpoint::{
-    ByteStream, CloseReason, Endpoint, Event, Generator, Messages, Observation, PendingEvents,
-    Timer,
-};
-use anabranch_units::{Serial32, Span, Time};
-use anabranch_wire::sctp::{Chunk, Chunks, SctpPacket};
-use anabranch_wire::{Addr, Body, FlowKey, Packet};
+use anabranch_endpoint::{CloseReason, Generator, PendingEvents, Timer};
+use anabranch_units::Serial32;
+use anabranch_wire::sctp::Chunk;
+use anabranch_wire::{Addr, Packet};
 use handshake::Handshake;
+pub use messages::SendError;
+pub use notification::Notification;
 use partial::Partial;
 use reconfig::Reconfig;
 pub use reconfig::ReconfigError;
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
-
-/// What happened beside the events of the contract.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Notification {
-    /// A path changed its state.
-    Path {
-        /// Its index.
-        path: usize,
-        /// The new state.
-        state: PathState,
-    },
-    /// The peer has restarted: what was not acknowledged is lost (RFC 9260
-    /// §5.2.4.1).
-    Restarted,
-    /// The peer took, or refused, a change of our addresses (RFC 5061).
-    AddressChanged {
-        /// Our address.
-        address: Addr,
-        /// It is one more, not one less or the peer's new primary.
-        added: bool,
-        /// The peer took it.
-        accepted: bool,
-    },
-    /// The peer has an address more or less; indices of paths may have changed.
-    PathsChanged,
-    /// A stream started anew: its next message has the number 0 (RFC 6525).
-    StreamReset {
-        /// Stream identifier.
-        stream: u16,
-        /// It is a stream of the peer's.
-        incoming: bool,
-    },
-    /// There are more streams.
-    StreamsAdded {
-        /// How many more.
-        count: u16,
-        /// They are streams of the peer's.
-        incoming: bool,
-    },
-    /// The peer refused to change the streams.
-    ReconfigurationFailed {
-        /// Result code (RFC 6525 §4.4).
-        result: u32,
-    },
-}
-
-/// Why a message was not taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SendError {
-    /// The association ends, or has ended.
-    Closing,
-    /// There is no such stream; this many there are.
-    NoSuchStream(u16),
-    /// A message without octets cannot be sent (RFC 9260 §3.3.1).
-    Empty,
-    /// The message is larger than the send buffer.
-    TooLong(u64),
-    /// The send buffer is full for now; [`Event::Writable`] follows.
-    Full,
-    /// The stream is about to start anew; [`Notification::StreamReset`] follows.
-    Resetting,
-}
-
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SendError::Closing => f.write_str("the association ends"),
-            SendError::NoSuchStream(count) => write!(f, "there are {count} streams"),
-            SendError::Empty => f.write_str("a message has at least one octet"),
-            SendError::TooLong(most) => write!(f, "the send buffer has {most} octets"),
-            SendError::Full => f.write_str("the send buffer is full"),
-            SendError::Resetting => f.write_str("the stream is about to start anew"),
-        }
-    }
-}
-impl std::error::Error for SendError {}
-
-/// Notifications kept at most; older ones are dropped.
-const MAX_NOTIFICATIONS: usize = 64;
 
 /// Timers of the association; T3-rtx and heartbeats are the paths'.
 #[derive(Clone, Copy, Debug)]
@@ -368,62 +293,6 @@ impl Association {
         self
     }
 
-    /// Takes a message for sending.
-    ///
-    /// # Errors
-    /// See [`SendError`]; nothing is taken.
-    pub fn send(&mut self, message: Message) -> Result<(), SendError> {
-        self.send_with(message, Reliability::Reliable)
-    }
-
-    /// Takes a message that may be given up (RFC 3758). Where the peer does not
-    /// know FORWARD-TSN it is reliable.
-    ///
-    /// # Errors
-    /// See [`SendError`]; nothing is taken.
-    pub fn send_with(&mut self, message: Message, limit: Reliability) -> Result<(), SendError> {
-        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
-            return Err(SendError::Closing);
-        }
-        if message.stream >= self.outbound {
-            return Err(SendError::NoSuchStream(self.outbound));
-        }
-        if message.payload.is_empty() {
-            return Err(SendError::Empty);
-        }
-        if self.reconfig.is_some() && self.is_resetting(message.stream) {
-            return Err(SendError::Resetting);
-        }
-        let (len, buffer) = (message.payload.len() as u64, self.config.send_buffer);
-        if len > buffer {
-            return Err(SendError::TooLong(buffer));
-        }
-        if self.held() + len > buffer && !self.make_room(len, limit) {
-            self.write_blocked = true;
-            return Err(SendError::Full);
-        }
-        self.outgoing.push(message, limit);
-        Ok(())
-    }
-
-    /// The next message that has arrived. Frees receive-buffer space.
-    pub fn receive(&mut self) -> Option<Message> {
-        self.receive_with_wait().map(|(message, _)| message)
-    }
-
-    /// The same, and how long the message was complete and waited for earlier
-    /// ones of its stream (head-of-line blocking).
-    pub fn receive_with_wait(&mut self) -> Option<(Message, Span)> {
-        let received = self.reassembly.receive()?;
-        self.update_window();
-        Some(received)
-    }
-
-    /// The next notification.
-    pub fn poll_notification(&mut self) -> Option<Notification> {
-        self.notifications.pop_front()
-    }
-
     /// Where the association is in RFC 9260's diagram.
     pub fn state(&self) -> State {
         self.state
@@ -491,11 +360,6 @@ impl Association {
         self.paths.iter().map(Path::observe)
     }
 
-    /// Octets that the send buffer holds: not sent, or not acknowledged.
-    fn held(&self) -> u64 {
-        self.outgoing.held() + self.flight.payload
-    }
-
     fn timer(&mut self, due: Due) -> &mut Timer {
         &mut self.timers[due as usize]
     }
@@ -542,52 +406,6 @@ impl Association {
         self.paths.iter().position(|path| path.remote == remote)
     }
 
-    fn notify(&mut self, notification: Notification) {
-        if self.notifications.len() == MAX_NOTIFICATIONS {
-            self.notifications.pop_front();
-        }
-        self.notifications.push_back(notification);
-    }
-
-    /// A packet on `path` with the peer's tag.
-    fn packet(&self, path: usize, chunks: impl Into<Chunks>) -> Packet {
-        let path = &self.paths[path];
-        self.packet_with(path.local, path.remote, self.peer_port, self.peer_tag, chunks)
-    }
-
-    fn packet_with(
-        &self,
-        src: Addr,
-        dst: Addr,
-        dst_port: u16,
-        tag: u32,
-        chunks: impl Into<Chunks>,
-    ) -> Packet {
-        let chunks = chunks.into();
-        let udp = match self.config.udp {
-            None => None,
-            Some(udp) => self.udp_ports(udp, dst),
-        };
-        let sctp = SctpPacket { src_port: self.local_port, dst_port, tag, udp, chunks };
-        Packet::new(src, dst, Body::Sctp(Box::new(sctp)))
-    }
-
-    #[cold]
-    fn udp_ports(&self, udp: Encapsulation, dst: Addr) -> Option<(u16, u16)> {
-        let path = self.paths.iter().find(|path| path.remote == dst);
-        let port = path.map_or(Some(udp.remote), |path| path.udp_port);
-        port.map(|port| (udp.local, port))
-    }
-
-    /// A packet with the AUTH chunk that the peer wants.
-    #[cold]
-    fn signed(&self, auth: &Auth, mut packet: Packet) -> Packet {
-        if let (Body::Sctp(sctp), Some(config)) = (&mut packet.body, &self.config.authentication) {
-            auth.sign(config, sctp);
-        }
-        packet
-    }
-
     /// Ends the association: nothing is sent or expected any more, except
     /// packets that are complete.
     fn finish(&mut self, reason: CloseReason) {
@@ -606,152 +424,5 @@ impl Association {
         self.reconfig = None;
         self.addresses = None;
         self.pending.closed = Some(reason);
-    }
-}
-
-impl ByteStream for Association {
-    fn connect(&mut self, now: Time) {
-        if self.state == State::Closed && !self.ended {
-            self.associate(now);
-        }
-    }
-
-    fn write(&mut self, len: u64) -> u64 {
-        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
-            return 0;
-        }
-        self.outgoing.write(len);
-        len
-    }
-
-    fn write_octets(&mut self, octets: &[u8]) -> usize {
-        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
-            return 0;
-        }
-        let space = self.config.send_buffer.saturating_sub(self.held());
-        let taken = (octets.len() as u64).min(space) as usize;
-        self.outgoing.write_octets(&octets[..taken]);
-        self.write_blocked = taken < octets.len();
-        taken
-    }
-
-    fn read(&mut self, max: u64) -> u64 {
-        let read = self.reassembly.read(max, |_, _, _| ());
-        self.update_window();
-        read
-    }
-
-    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
-        let mut filled = 0;
-        let read = self.reassembly.read(buf.len() as u64, |payload, at, len| {
-            let target = &mut buf[filled..filled + len];
-            match payload.octets() {
-                Some(octets) => target.copy_from_slice(&octets[at..at + len]),
-                None => target.fill(0),
-            }
-            filled += len;
-        });
-        self.update_window();
-        read as usize
-    }
-
-    /// SCTP has no half-closed state: the peer's unsent data is lost too
-    /// (RFC 9260 §1.5.1), what it has sent is delivered.
-    fn close(&mut self) {
-        self.shut_down();
-    }
-
-    fn has_half_close(&self) -> bool {
-        false
-    }
-
-    fn messages(&mut self) -> Option<&mut dyn Messages> {
-        Some(self)
-    }
-
-    fn abort(&mut self) {
-        self.abort_with(Vec::new(), CloseReason::Aborted);
-    }
-}
-
-impl Endpoint for Association {
-    fn handle_input(&mut self, now: Time, packet: &Packet) {
-        if let Body::Icmp(icmp) = &packet.body {
-            return self.on_icmp(icmp);
-        }
-        if let Body::Sctp(sctp) = &packet.body {
-            self.burst_limited = 0;
-            self.reassembly.set_now(now);
-            self.on_packet(now, packet, sctp);
-        }
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        self.on_timeout(now);
-    }
-
-    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        let packet = self.next_packet(now);
-        match &self.auth {
-            None => packet,
-            Some(auth) => packet.map(|packet| self.signed(auth, packet)),
-        }
-    }
-
-    fn poll_event(&mut self) -> Option<Event> {
-        self.pending.take()
-    }
-
-    fn poll_timeout(&self) -> Time {
-        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
-        let own = match &self.reconfig {
-            None => own,
-            Some(reconfig) => own.min(reconfig.timer.deadline()),
-        };
-        let own = match &self.addresses {
-            None => own,
-            Some(addresses) => own.min(addresses.timer.deadline()),
-        };
-        let paths = self.paths.iter().map(|path| path.t3.deadline().min(path.heartbeat.deadline()));
-        paths.fold(own, Time::min)
-    }
-
-    /// Windows are those of the primary path; [`Association::observe_paths`]
-    /// has all.
-    fn observe(&self) -> Observation {
-        let path = &self.paths[self.primary];
-        Observation {
-            cwnd: path.window.cwnd(),
-            ssthresh: path.window.ssthresh(),
-            in_flight: path.flight,
-            srtt: path.rtt.srtt(),
-            latest_rtt: path.rtt.latest(),
-            rto: path.rtt.rto(),
-            pacing_rate: None,
-            in_recovery: path.recovery.is_some(),
-            dupacks: 0,
-            bytes_acked: self.counters.acked,
-            bytes_received: self.reassembly.delivered(),
-            packets_sent: self.counters.packets,
-            retransmitted_packets: self.counters.retransmitted,
-            fast_retransmits: self.paths.iter().map(|path| path.fast_retransmits).sum(),
-            timeouts: self.paths.iter().map(|path| path.timeouts).sum(),
-            ..Observation::default()
-        }
-    }
-
-    fn observe_path(&self, path: usize) -> Option<PathObservation> {
-        self.paths.get(path).map(Path::observe)
-    }
-
-    fn flow_key(&self) -> FlowKey {
-        let path = &self.paths[self.primary];
-        FlowKey {
-            src: path.local,
-            dst: path.remote,
-            protocol: SctpPacket::PROTOCOL,
-            src_port: self.local_port,
-            dst_port: self.peer_port,
-        }
     }
 }

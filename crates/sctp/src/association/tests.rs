@@ -16,10 +16,12 @@ mod states;
 mod udp;
 
 use super::*;
-use anabranch_endpoint::Seed;
+use crate::outgoing::Message;
+use anabranch_endpoint::{ByteStream, Endpoint, Event, Seed};
 use anabranch_testkit::{Fate, Pair, Side};
-use anabranch_units::Span;
-use anabranch_wire::Payload;
+use anabranch_units::{Span, Time};
+use anabranch_wire::sctp::SctpPacket;
+use anabranch_wire::{Body, Payload};
 
 const LATENCY: Span = Span::from_millis(50);
 /// Two addresses a side: even numbers are the first path's.

@@ -1,0 +1,67 @@
+//! What the user hears beside the events of the contract.
+
+use super::Association;
+use crate::path::PathState;
+use anabranch_wire::Addr;
+
+/// What happened beside the events of the contract.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notification {
+    /// A path changed its state.
+    Path {
+        /// Its index.
+        path: usize,
+        /// The new state.
+        state: PathState,
+    },
+    /// The peer has restarted: what was not acknowledged is lost (RFC 9260
+    /// §5.2.4.1).
+    Restarted,
+    /// The peer took, or refused, a change of our addresses (RFC 5061).
+    AddressChanged {
+        /// Our address.
+        address: Addr,
+        /// It is one more, not one less or the peer's new primary.
+        added: bool,
+        /// The peer took it.
+        accepted: bool,
+    },
+    /// The peer has an address more or less; indices of paths may have changed.
+    PathsChanged,
+    /// A stream started anew: its next message has the number 0 (RFC 6525).
+    StreamReset {
+        /// Stream identifier.
+        stream: u16,
+        /// It is a stream of the peer's.
+        incoming: bool,
+    },
+    /// There are more streams.
+    StreamsAdded {
+        /// How many more.
+        count: u16,
+        /// They are streams of the peer's.
+        incoming: bool,
+    },
+    /// The peer refused to change the streams.
+    ReconfigurationFailed {
+        /// Result code (RFC 6525 §4.4).
+        result: u32,
+    },
+}
+
+/// Notifications kept at most; older ones are dropped.
+const MAX_NOTIFICATIONS: usize = 64;
+
+impl Association {
+    /// The next notification.
+    pub fn poll_notification(&mut self) -> Option<Notification> {
+        self.notifications.pop_front()
+    }
+
+    pub(super) fn notify(&mut self, notification: Notification) {
+        if self.notifications.len() == MAX_NOTIFICATIONS {
+            self.notifications.pop_front();
+        }
+        self.notifications.push_back(notification);
+    }
+}

@@ -1,0 +1,48 @@
+//! Packets around chunks: addresses, ports, tag, UDP and the AUTH chunk.
+
+use super::Association;
+use crate::auth::Auth;
+use crate::config::Encapsulation;
+use anabranch_wire::sctp::{Chunks, SctpPacket};
+use anabranch_wire::{Addr, Body, Packet};
+
+impl Association {
+    /// A packet on `path` with the peer's tag.
+    pub(super) fn packet(&self, path: usize, chunks: impl Into<Chunks>) -> Packet {
+        let path = &self.paths[path];
+        self.packet_with(path.local, path.remote, self.peer_port, self.peer_tag, chunks)
+    }
+
+    pub(super) fn packet_with(
+        &self,
+        src: Addr,
+        dst: Addr,
+        dst_port: u16,
+        tag: u32,
+        chunks: impl Into<Chunks>,
+    ) -> Packet {
+        let chunks = chunks.into();
+        let udp = match self.config.udp {
+            None => None,
+            Some(udp) => self.udp_ports(udp, dst),
+        };
+        let sctp = SctpPacket { src_port: self.local_port, dst_port, tag, udp, chunks };
+        Packet::new(src, dst, Body::Sctp(Box::new(sctp)))
+    }
+
+    #[cold]
+    fn udp_ports(&self, udp: Encapsulation, dst: Addr) -> Option<(u16, u16)> {
+        let path = self.paths.iter().find(|path| path.remote == dst);
+        let port = path.map_or(Some(udp.remote), |path| path.udp_port);
+        port.map(|port| (udp.local, port))
+    }
+
+    /// A packet with the AUTH chunk that the peer wants.
+    #[cold]
+    pub(super) fn signed(&self, auth: &Auth, mut packet: Packet) -> Packet {
+        if let (Body::Sctp(sctp), Some(config)) = (&mut packet.body, &self.config.authentication) {
+            auth.sign(config, sctp);
+        }
+        packet
+    }
+}
