@@ -1,0 +1,107 @@
+//! Ports, and sockets that listen on them.
+
+use super::{Fd, Kind, Socket, Sockets, key_of};
+use crate::errno::Errno;
+use crate::stream::Stream;
+use anabranch_endpoint::ByteStream;
+use anabranch_tcp::{FastOpenOptions, Listener};
+use anabranch_units::Time;
+
+impl Sockets {
+    /// Gives the socket a port.
+    ///
+    /// # Errors
+    /// `EBADF`; `EINVAL` when it has one; `EADDRINUSE`.
+    pub fn bind(&mut self, fd: Fd, port: u16) -> Result<(), Errno> {
+        let socket = self.socket_at(fd)?;
+        if socket.port.is_some() {
+            return Err(Errno::EINVAL);
+        }
+        let reuse = socket.options.reuse_address;
+        let taken = |(other, socket): (&Fd, &Socket)| {
+            *other != fd
+                && socket.port == Some(port)
+                && (matches!(socket.kind, Kind::Listening(_))
+                    || !(reuse && socket.options.reuse_address))
+        };
+        let lingering = || self.orphans.keys().any(|key| key.0 == port);
+        if self.table.iter().any(taken) || !reuse && lingering() {
+            return Err(Errno::EADDRINUSE);
+        }
+        self.socket_at(fd)?.port = Some(port);
+        Ok(())
+    }
+
+    /// Listens, with an accept queue of `backlog` connections (one more, as on
+    /// Linux).
+    ///
+    /// # Errors
+    /// `EBADF`; `EINVAL` for a socket that is connected.
+    pub fn listen(&mut self, fd: Fd, backlog: u32) -> Result<(), Errno> {
+        let mut limits = self.settings.backlog;
+        limits.backlog = backlog as usize + 1;
+        let (mut config, generator) = (self.settings.config.clone(), self.generator());
+        let (local, ephemeral) = (self.local, self.next_port);
+        let fast_open = self.settings.fast_open;
+        let socket = self.socket_at(fd)?;
+        match socket.kind {
+            Kind::Listening(_) => return Ok(()),
+            Kind::Stream(_) => return Err(Errno::EINVAL),
+            Kind::Fresh => {}
+        }
+        let port = *socket.port.get_or_insert(ephemeral);
+        socket.options.apply(&mut config);
+        let asked = socket.options.fast_open.filter(|pending| *pending > 0);
+        if fast_open.server && (asked.is_some() || fast_open.all_listeners) {
+            let pending = asked.unwrap_or(backlog);
+            let default = FastOpenOptions::default();
+            config.fast_open = Some(FastOpenOptions { client: false, pending, ..default });
+        }
+        let listener = Listener::new(config, limits, (local, port), generator);
+        socket.kind = Kind::Listening(Box::new(listener));
+        Ok(())
+    }
+
+    /// The connection that has waited longest, as a new socket.
+    ///
+    /// # Errors
+    /// `EBADF`; `EINVAL` for a socket that does not listen; `EAGAIN` when none
+    /// waits.
+    pub fn accept(&mut self, fd: Fd, now: Time) -> Result<Fd, Errno> {
+        let socket = self.socket_at(fd)?;
+        let Kind::Listening(listener) = &mut socket.kind else { return Err(Errno::EINVAL) };
+        let Some(connection) = listener.accept() else { return Err(Errno::EAGAIN) };
+        let (options, port) = (socket.options, socket.port);
+        let key = key_of(&connection);
+        let mut stream = Stream::accepted(connection, now);
+        stream.hear(now);
+        if options.no_delay {
+            stream.connection.set_no_delay(true);
+        }
+        let kind = Kind::Stream(Box::new(stream));
+        let fd = self.insert(Socket { options, blocking: true, port, deferred: None, kind });
+        self.streams.insert(key, fd);
+        Ok(fd)
+    }
+
+    /// Connections that nobody accepted are reset.
+    pub(super) fn stop_listening(&mut self, kind: Kind) {
+        let Kind::Listening(mut listener) = kind else { return };
+        while let Some(mut connection) = listener.accept() {
+            connection.abort();
+            self.orphans.insert(key_of(&connection), connection);
+        }
+    }
+
+    pub(super) fn is_listening(&self, port: u16) -> bool {
+        let listens = |it: &Socket| it.port == Some(port) && matches!(it.kind, Kind::Listening(_));
+        self.table.values().any(listens)
+    }
+
+    pub(super) fn listener_at(&mut self, port: u16) -> Option<&mut Listener> {
+        self.table.values_mut().find_map(|socket| match &mut socket.kind {
+            Kind::Listening(listener) if socket.port == Some(port) => Some(&mut **listener),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! What comes from the network and goes there, and when time is up.
+
+use super::{Key, Kind, Socket, Sockets};
+use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
+
+impl Sockets {
+    /// A packet came for this host.
+    pub fn handle_input(&mut self, now: Time, packet: &Packet) {
+        let key = match &packet.body {
+            Body::Tcp(segment) => (segment.dst_port, packet.src, segment.src_port),
+            Body::Icmp(icmp) => {
+                let flow = icmp.quote.flow_key();
+                (flow.src_port, flow.dst, flow.dst_port)
+            }
+            _ => return,
+        };
+        let listening = self.is_listening(key.0);
+        let stream = self.streams.get(&key).and_then(|fd| self.table.get_mut(fd));
+        if let Some(Socket { kind: Kind::Stream(stream), .. }) = stream {
+            if !listening || !stream.connection.gives_way_to(packet) {
+                stream.handle_input(now, packet);
+                return self.on_stream_input(key);
+            }
+            self.streams.remove(&key);
+        }
+        if let Some(orphan) = self.orphans.get_mut(&key) {
+            if orphan.gives_way_to(packet) && listening {
+                self.orphans.remove(&key);
+            } else {
+                orphan.handle_input(now, packet);
+                // Data for a socket that is closed (RFC 1122 §4.2.2.13).
+                if orphan.info().readable > 0 {
+                    orphan.abort();
+                }
+                return;
+            }
+        }
+        if let Some(listener) = self.listener_at(key.0) {
+            return listener.handle_input(now, packet);
+        }
+        if let Body::Tcp(segment) = &packet.body {
+            self.outgoing.extend(refusal(packet, segment));
+        }
+    }
+
+    /// What a packet taught a connection is remembered, and its listener hears
+    /// when its handshake is over.
+    pub(super) fn on_stream_input(&mut self, key: Key) {
+        let Some(fd) = self.streams.get(&key).copied() else { return };
+        let Some(Socket { kind: Kind::Stream(stream), .. }) = self.table.get_mut(&fd) else {
+            return;
+        };
+        let connection = &mut stream.connection;
+        if connection.has_learnt() {
+            connection.remember(self.memories.entry(key.1).or_default());
+        }
+        if connection.config().fast_open.is_some_and(|it| it.server) {
+            let listens =
+                |it: &&mut Socket| it.port == Some(key.0) && matches!(it.kind, Kind::Listening(_));
+            // Taken out, so that the listener can look at it.
+            let Some(socket) = self.table.remove(&fd) else { return };
+            if let (Kind::Stream(stream), Some(Socket { kind: Kind::Listening(listener), .. })) =
+                (&socket.kind, self.table.values_mut().find(listens))
+            {
+                listener.settle(&stream.connection);
+            }
+            self.table.insert(fd, socket);
+        }
+    }
+
+    /// Deadlines may have passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        for socket in self.table.values_mut() {
+            match &mut socket.kind {
+                Kind::Fresh => {}
+                Kind::Listening(listener) => listener.handle_timeout(now),
+                Kind::Stream(stream) => {
+                    stream.connection.handle_timeout(now);
+                    stream.hear(now);
+                    if stream.connection.has_learnt() {
+                        let peer = stream.connection.remote().0;
+                        stream.connection.remember(self.memories.entry(peer).or_default());
+                    }
+                }
+            }
+        }
+        self.orphans.values_mut().for_each(|it| it.handle_timeout(now));
+    }
+
+    /// The next packet to send; call until `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        if let Some(packet) = self.outgoing.pop_front() {
+            return Some(packet);
+        }
+        for socket in self.table.values_mut() {
+            let packet = match &mut socket.kind {
+                Kind::Fresh => None,
+                Kind::Listening(listener) => listener.poll_transmit(now),
+                Kind::Stream(stream) => stream.connection.poll_transmit(now),
+            };
+            if packet.is_some() {
+                return packet;
+            }
+        }
+        let packet = self.orphans.values_mut().find_map(|it| it.poll_transmit(now));
+        if packet.is_none() {
+            self.orphans.retain(|_, it| it.state() != anabranch_tcp::State::Closed);
+        }
+        packet
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout).
+    pub fn poll_timeout(&self) -> Time {
+        let sockets = self.table.values().map(|socket| match &socket.kind {
+            Kind::Fresh => Time::NEVER,
+            Kind::Listening(listener) => listener.poll_timeout(),
+            Kind::Stream(stream) => stream.connection.poll_timeout(),
+        });
+        let orphans = self.orphans.values().map(Endpoint::poll_timeout);
+        sockets.chain(orphans).min().unwrap_or(Time::NEVER)
+    }
+}
+
+/// The reset that answers a segment for nobody (RFC 9293 §3.10.7.1).
+fn refusal(packet: &Packet, segment: &TcpSegment) -> Option<Packet> {
+    if segment.flags.contains(TcpFlags::RST) {
+        return None;
+    }
+    let has_ack = segment.flags.contains(TcpFlags::ACK);
+    let (seq, ack, flags) = match has_ack {
+        true => (segment.ack, Serial32(0), TcpFlags::RST),
+        false => {
+            let ack = segment.seq.add(segment.seq_len());
+            (Serial32(0), ack, TcpFlags::RST.union(TcpFlags::ACK))
+        }
+    };
+    let reset = TcpSegment {
+        src_port: segment.dst_port,
+        dst_port: segment.src_port,
+        seq,
+        ack,
+        flags,
+        window: 0,
+        urgent: 0,
+        options: TcpOptions::default(),
+        payload: Payload::EMPTY,
+    };
+    Some(Packet::new(packet.dst, packet.src, Body::Tcp(reset)))
+}

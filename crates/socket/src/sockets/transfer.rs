@@ -1,0 +1,121 @@
+//! What goes through a stream, and how it ends.
+
+use super::{Fd, Kind, Shutdown, Sockets, key_of};
+use crate::errno::Errno;
+use crate::stream::{Data, SendFlags, Stream};
+use anabranch_units::Time;
+
+impl Sockets {
+    /// Writes what there is room for; returns how many octets.
+    ///
+    /// # Errors
+    /// `EBADF`; `EPIPE` when the stream has ended, or was never there;
+    /// `EAGAIN` when there is no room, or the handshake is under way; the
+    /// error that waits.
+    pub fn write(
+        &mut self,
+        fd: Fd,
+        now: Time,
+        data: Data<'_>,
+        flags: SendFlags,
+    ) -> Result<u64, Errno> {
+        let socket = self.table.get_mut(&fd).ok_or(Errno::EBADF)?;
+        if let Some(remote) = socket.deferred {
+            return self.write_and_connect(fd, now, remote, data, flags);
+        }
+        match &mut socket.kind {
+            Kind::Stream(stream) => {
+                stream.write(now, data, flags, &socket.options, &mut self.outgoing)
+            }
+            _ => Err(Errno::EPIPE),
+        }
+    }
+
+    /// Takes up to `max` octets that are only counted; 0 at the end of the
+    /// stream.
+    ///
+    /// # Errors
+    /// `EBADF`, `ENOTCONN`, `EAGAIN`; the error that waits.
+    pub fn read(&mut self, fd: Fd, max: u64) -> Result<u64, Errno> {
+        self.stream_at(fd)?.read(max, None)
+    }
+
+    /// Takes octets into `buffer`; 0 at the end of the stream.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_octets(&mut self, fd: Fd, buffer: &mut [u8]) -> Result<u64, Errno> {
+        self.stream_at(fd)?.read(buffer.len() as u64, Some(buffer))
+    }
+
+    pub(super) fn stream_at(&mut self, fd: Fd) -> Result<&mut Stream, Errno> {
+        match &mut self.socket_at(fd)?.kind {
+            Kind::Stream(stream) => Ok(stream),
+            _ => Err(Errno::ENOTCONN),
+        }
+    }
+
+    /// Octets that can be read (`FIONREAD`).
+    ///
+    /// # Errors
+    /// `EBADF`; `EINVAL` for a listener.
+    pub fn readable(&mut self, fd: Fd) -> Result<u64, Errno> {
+        match &self.socket_at(fd)?.kind {
+            Kind::Stream(stream) => Ok(stream.connection.info().readable),
+            Kind::Fresh => Ok(0),
+            Kind::Listening(_) => Err(Errno::EINVAL),
+        }
+    }
+
+    /// Octets written that the peer has not acknowledged (`SIOCOUTQ`).
+    ///
+    /// # Errors
+    /// `EBADF`; `EINVAL` for a listener.
+    pub fn unacknowledged(&mut self, fd: Fd) -> Result<u64, Errno> {
+        match &self.socket_at(fd)?.kind {
+            Kind::Stream(stream) => Ok(stream.queued()),
+            Kind::Fresh => Ok(0),
+            Kind::Listening(_) => Err(Errno::EINVAL),
+        }
+    }
+
+    /// Ends one direction or both.
+    ///
+    /// # Errors
+    /// `EBADF`, `ENOTCONN`.
+    pub fn shutdown(&mut self, fd: Fd, how: Shutdown) -> Result<(), Errno> {
+        let (read, write) = (how != Shutdown::Write, how != Shutdown::Read);
+        let socket = self.socket_at(fd)?;
+        match &mut socket.kind {
+            Kind::Stream(stream) => stream.shutdown(read, write),
+            Kind::Fresh => Err(Errno::ENOTCONN),
+            Kind::Listening(_) if !read => Ok(()),
+            Kind::Listening(_) => {
+                let kind = std::mem::replace(&mut socket.kind, Kind::Fresh);
+                self.stop_listening(kind);
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets go of the socket. Its connection ends by itself: in order, or by a
+    /// reset when data was left unread or `SO_LINGER` asks for it.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn close(&mut self, fd: Fd) -> Result<(), Errno> {
+        let socket = self.table.remove(&fd).ok_or(Errno::EBADF)?;
+        match socket.kind {
+            Kind::Fresh => {}
+            Kind::Stream(stream) => {
+                let key = key_of(&stream.connection);
+                self.streams.remove(&key);
+                if let Some(connection) = stream.close(socket.options.linger) {
+                    self.orphans.insert(key, connection);
+                }
+            }
+            kind => self.stop_listening(kind),
+        }
+        Ok(())
+    }
+}
