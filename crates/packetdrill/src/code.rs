@@ -8,10 +8,8 @@
 //! error of the script.
 
 mod eval;
-mod parse;
 
 pub use eval::{CodeError, Names, run};
-pub use parse::parse;
 
 use std::fmt;
 

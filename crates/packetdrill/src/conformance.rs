@@ -1,10 +1,10 @@
 //! The page of conformance: what came of suites of scripts, by suite and
 //! category.
 
+use crate::profile::Profile;
 use crate::report::{Report, Verdict};
 use crate::runner::Drill;
 use crate::suites::{self, Listed};
-use crate::tcp::Profile;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;

@@ -3,15 +3,15 @@
 //!
 //! [`parse`] reads a script of any of the dialects (Google's, nplab's with
 //! SCTP, the MPTCP project's); [`run`] runs it against a [`stack::Stack`], such
-//! as [`tcp::TcpStack`]: packets that the script injects come to the stack at
+//! as [`host::Host`]: packets that the script injects come to the stack at
 //! their time, what the stack sends is compared with what the script expects,
 //! socket calls with what they return, and `%{ assert ... }%` is evaluated over
 //! the connection's state. No command of a script is ever executed; see
 //! [`shell`]. Left out: running SCTP, MPTCP, UDP and IPv6.
 //!
 //! ```
-//! use anabranch_packetdrill::tcp::{Profile, TcpStack};
-//! use anabranch_packetdrill::{Definitions, Settings, parse, run};
+//! use anabranch_packetdrill::host::Host;
+//! use anabranch_packetdrill::{Definitions, Profile, Settings, parse, run};
 //!
 //! let text = "
 //!     0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -25,7 +25,7 @@
 //!    +0 > P. 1:1001(1000) ack 1
 //! ";
 //! let script = parse("handshake", text, &Definitions::new())?;
-//! let report = run(&script, &mut TcpStack::new(Profile::Linux), &Settings::default());
+//! let report = run(&script, &mut Host::new(Profile::Linux), &Settings::default());
 //! assert!(report.passed(), "{report}");
 //! # Ok::<(), anabranch_packetdrill::ParseError>(())
 //! ```
@@ -33,7 +33,10 @@
 pub mod code;
 pub mod conformance;
 pub mod constants;
+mod descriptors;
+pub mod host;
 pub mod parse;
+pub mod profile;
 pub mod report;
 mod run;
 pub mod runner;
@@ -44,6 +47,7 @@ pub mod suites;
 pub mod tcp;
 
 pub use parse::{Definitions, ParseError, parse};
+pub use profile::Profile;
 pub use report::{Report, Verdict};
 pub use run::{Settings, run};
 pub use script::Script;

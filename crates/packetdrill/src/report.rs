@@ -1,7 +1,7 @@
 //! What came of a script.
 
 use crate::script::Pos;
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use std::fmt;
 
@@ -72,6 +72,11 @@ impl Report {
 pub(crate) fn seconds(time: Time) -> String {
     let micros = time.as_nanos() / 1000;
     format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
+
+/// Milliseconds, whole.
+pub(crate) fn millis(span: Span) -> String {
+    format!("{} ms", span.as_millis())
 }
 
 impl fmt::Display for Report {

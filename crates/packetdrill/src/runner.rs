@@ -1,10 +1,11 @@
 //! Many scripts: from files to reports, on several threads.
 
+use crate::host::Host;
 use crate::parse::{Definitions, parse};
+use crate::profile::Profile;
 use crate::report::{Report, Traced};
 use crate::run::{Settings, run};
 use crate::suites::Listed;
-use crate::tcp::{Profile, TcpStack};
 use anabranch_wire::AddressBook;
 use anabranch_wire::pcapng::Writer;
 use std::io::{self, Write};
@@ -38,7 +39,7 @@ impl Drill {
             definitions.entry(symbol.into()).or_default();
         }
         match parse(name, text, &definitions) {
-            Ok(script) => run(&script, &mut TcpStack::new(self.profile), &self.settings),
+            Ok(script) => run(&script, &mut Host::new(self.profile), &self.settings),
             Err(error) => Report::unreadable(name, error),
         }
     }

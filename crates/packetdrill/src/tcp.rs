@@ -5,9 +5,8 @@ mod info;
 mod options;
 mod settings;
 
-pub use settings::Profile;
-
 use crate::code::Names;
+use crate::profile::Profile;
 use crate::script::Call;
 use crate::stack::{Configured, LOCAL, Outcome, PORT, REMOTE, Returned, Stack};
 use anabranch_endpoint::Seed;
@@ -51,7 +50,7 @@ impl TcpStack {
     /// A host with the defaults of `profile`.
     pub fn new(profile: Profile) -> TcpStack {
         let seed = Seed { seed: 1, replication: 0 };
-        TcpStack { sockets: Sockets::new(profile.config(), LOCAL, seed), pending: None }
+        TcpStack { sockets: Sockets::new(settings::config(profile), LOCAL, seed), pending: None }
     }
 
     /// Its sockets.

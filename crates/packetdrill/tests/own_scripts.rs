@@ -1,8 +1,8 @@
 //! The project's own scripts pass.
 
+use anabranch_packetdrill::Profile;
 use anabranch_packetdrill::runner::Drill;
 use anabranch_packetdrill::suites::list;
-use anabranch_packetdrill::tcp::Profile;
 use std::path::Path;
 
 #[test]

@@ -2,10 +2,10 @@
 
 use crate::InputError;
 use crate::guard::guarded;
+use anabranch_packetdrill::Profile;
 use anabranch_packetdrill::report::Verdict;
 use anabranch_packetdrill::runner::{Drill, write_trace};
 use anabranch_packetdrill::suites::{Listed, list};
-use anabranch_packetdrill::tcp::Profile;
 use anabranch_packetdrill::{Definitions, Settings};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! Socket calls and values.
 
-use super::Parsed;
 use super::cursor::{Cursor, is_word};
+use super::error::Parsed;
 use crate::script::{Call, Field, Value};
 
 pub(super) fn call(c: &mut Cursor<'_>) -> Parsed<Call> {

@@ -1,6 +1,6 @@
 //! A place in the text, and the small things that stand at it.
 
-use super::{Definitions, ParseError, Parsed};
+use super::error::{Definitions, ParseError, Parsed};
 use crate::script::Pos;
 
 /// Reads a text from its start to its end.

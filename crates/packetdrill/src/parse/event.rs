@@ -1,10 +1,11 @@
 //! The outline: options, events, times.
 
-use super::Parsed;
 use super::call::call;
+use super::code;
 use super::cursor::Cursor;
+use super::error::Parsed;
 use super::packet::packet;
-use crate::code;
+
 use crate::script::{Action, Event, Script, Shell, ToolOption, When};
 use anabranch_units::Span;
 

@@ -1,9 +1,9 @@
 //! MPTCP options (RFC 8684): a name and words behind it. The table has the
 //! words of each; what they stand for is the interpreter's.
 
-use super::Parsed;
 use super::call::{fields, value};
 use super::cursor::Cursor;
+use super::error::Parsed;
 use crate::script::{MptcpArgument, MptcpOption, Value};
 
 /// The options and what may stand behind each name.

@@ -1,7 +1,7 @@
 //! TCP options: what stands between `<` and `>`.
 
-use super::Parsed;
 use super::cursor::Cursor;
+use super::error::Parsed;
 use super::mptcp;
 use crate::script::{OptionsSpec, TcpOptionSpec};
 

@@ -1,8 +1,8 @@
 //! Packets: IP fields, ports, TCP, UDP and ICMP.
 
-use super::Parsed;
 use super::call::field;
 use super::cursor::{Cursor, is_word};
+use super::error::Parsed;
 use super::options::tcp_options;
 use super::sctp::sctp;
 use crate::script::{

@@ -3,9 +3,9 @@
 //! order fields stand; any field may be `...`, and `...` alone stands for all
 //! that follow.
 
-use super::Parsed;
 use super::call::{fields, value};
 use super::cursor::Cursor;
+use super::error::Parsed;
 use crate::script::{Field, SctpSpec, Value};
 
 /// Chunks, parameters and causes, and the fields of each; `*` at the end:

@@ -1,7 +1,7 @@
 //! Blanks comments and the branches of `#ifdef` that are not taken.
 
 use super::cursor::position;
-use super::{Definitions, ParseError};
+use super::error::{Definitions, ParseError};
 
 /// The text with spaces for what does not count: as long as before, line by
 /// line. (`//` and `/* */`; `#ifdef NAME` to `#endif`, which do not nest.)

@@ -1,7 +1,7 @@
 use super::*;
 use crate::code::{Names, Statement, run};
 use crate::script::{
-    Action, Call, Ect, IcmpQuote, MptcpArgument, OptionsSpec, PacketBody, PacketSpec,
+    Action, Call, Ect, IcmpQuote, MptcpArgument, OptionsSpec, PacketBody, PacketSpec, Pos,
     TcpOptionSpec, TcpSpec, Value, When,
 };
 use anabranch_units::Span;

@@ -1,49 +1,18 @@
-//! Profiles, and what sysctls mean to us.
+//! What profiles and sysctls mean to TCP.
 
+use crate::profile::Profile;
 use crate::stack::Configured;
 use anabranch_congestion::Algorithm;
 use anabranch_socket::{FastOpen, Settings};
 use anabranch_tcp::recovery::{RackOptions, Recovery};
 use anabranch_tcp::{Config, EcnMode, InitialWindow, SynCookies};
 
-/// Which stack's defaults are expected.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Profile {
-    /// Linux 6.x.
-    Linux,
-    /// What the RFCs say where they leave nothing open.
-    Rfc,
-    /// FreeBSD 14, as far as settings of ours can tell.
-    FreeBsd,
-}
-
-impl Profile {
-    /// The profile of that name.
-    pub fn from_name(name: &str) -> Option<Profile> {
-        match name {
-            "linux" => Some(Profile::Linux),
-            "rfc" => Some(Profile::Rfc),
-            "freebsd" => Some(Profile::FreeBsd),
-            _ => None,
-        }
-    }
-
-    /// Symbols that scripts test for the system with `#ifdef`.
-    pub fn symbol(self) -> Option<&'static str> {
-        match self {
-            Profile::Linux => Some("Linux"),
-            Profile::FreeBsd => Some("FreeBSD"),
-            Profile::Rfc => None,
-        }
-    }
-
-    /// Settings of its connections.
-    pub fn config(self) -> Config {
-        match self {
-            Profile::Linux => Config::linux(),
-            Profile::Rfc => Config::default(),
-            Profile::FreeBsd => Config::freebsd(),
-        }
+/// Settings of TCP connections under `profile`.
+pub(super) fn config(profile: Profile) -> Config {
+    match profile {
+        Profile::Linux => Config::linux(),
+        Profile::Rfc => Config::default(),
+        Profile::FreeBsd => Config::freebsd(),
     }
 }
 

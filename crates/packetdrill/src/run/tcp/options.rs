@@ -4,14 +4,11 @@
 //! follows the end of the list) is not compared, since where it stands is a
 //! habit of each stack.
 
-use super::mapping::{Mapping, cookie_word};
+use super::mapping::{Mapping, Unusable, cookie_word};
 use crate::script::{OptionsSpec, TcpOptionSpec};
 use anabranch_wire::TcpOptions;
 use anabranch_wire::tcp::options::{self, RawOption};
 use std::fmt::Write;
-
-/// A packet that cannot be made as the script wants it.
-pub(super) type Unusable = String;
 
 /// One option as octets; `None` for padding.
 pub(super) fn encode(option: &TcpOptionSpec) -> Result<Option<Vec<u8>>, Unusable> {

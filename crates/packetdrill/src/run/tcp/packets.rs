@@ -1,7 +1,8 @@
 //! Packets between a script and the wire.
 
-use super::mapping::Mapping;
-use super::options::{self, Unusable};
+use super::mapping::{Mapping, Unusable};
+use super::options;
+use crate::run::dialect::Merged;
 use crate::script::{Ect, IcmpQuote, IcmpSpec, IpSpec, PacketBody, PacketSpec, TcpSpec};
 use crate::stack::{LOCAL, REMOTE};
 use anabranch_units::Serial32;
@@ -100,49 +101,35 @@ fn message(spec: &IcmpSpec, mapping: &Mapping) -> Result<Icmp, Unusable> {
     Ok(Icmp { kind, quote: Quote::of(&Packet::new(LOCAL, REMOTE, Body::Tcp(quoted))) })
 }
 
-/// Segments that left one after the other, as one (a script may write what
-/// offloading hardware would have sent at once).
-#[derive(Clone, Debug)]
-pub(super) struct Merged {
-    /// The last of them, with the first's number and CWR and the sum of the
-    /// lengths.
-    pub packet: Packet,
-    /// How many there are.
-    pub segments: u32,
-}
-
-impl Merged {
-    pub fn new(packet: Packet) -> Merged {
-        Merged { packet, segments: 1 }
+/// Adds the segment that follows to those that left before it, as one (a
+/// script may write what offloading hardware would have sent at once): the
+/// number and CWR of the first, the rest of the last. False when it does not
+/// follow.
+pub(super) fn join(merged: &mut Merged, next: &Packet) -> bool {
+    let (Body::Tcp(so_far), Body::Tcp(segment)) = (&merged.packet.body, &next.body) else {
+        return false;
+    };
+    let varying = TcpFlags::PSH.union(TcpFlags::FIN).union(TcpFlags::CWR).0;
+    let (len, more) = (so_far.payload.len(), segment.payload.len());
+    let follows = so_far.seq.add(len) == segment.seq
+        && so_far.ack == segment.ack
+        && so_far.flags.0 & !varying == segment.flags.0 & !varying
+        && !so_far.flags.contains(TcpFlags::FIN)
+        && more > 0;
+    if !follows {
+        return false;
     }
-
-    /// Adds the segment that follows; false when it does not.
-    pub fn add(&mut self, next: &Packet) -> bool {
-        let (Body::Tcp(so_far), Body::Tcp(segment)) = (&self.packet.body, &next.body) else {
-            return false;
-        };
-        let varying = TcpFlags::PSH.union(TcpFlags::FIN).union(TcpFlags::CWR).0;
-        let (len, more) = (so_far.payload.len(), segment.payload.len());
-        let follows = so_far.seq.add(len) == segment.seq
-            && so_far.ack == segment.ack
-            && so_far.flags.0 & !varying == segment.flags.0 & !varying
-            && !so_far.flags.contains(TcpFlags::FIN)
-            && more > 0;
-        if !follows {
-            return false;
-        }
-        let cwr = so_far.flags.0 & TcpFlags::CWR.0;
-        let flags = TcpFlags(segment.flags.0 & !TcpFlags::CWR.0 | cwr);
-        let joined = TcpSegment {
-            seq: so_far.seq,
-            flags,
-            payload: Payload::virtual_of(len + more),
-            ..segment.clone()
-        };
-        self.packet = Packet { body: Body::Tcp(joined), ..next.clone() };
-        self.segments += 1;
-        true
-    }
+    let cwr = so_far.flags.0 & TcpFlags::CWR.0;
+    let flags = TcpFlags(segment.flags.0 & !TcpFlags::CWR.0 | cwr);
+    let joined = TcpSegment {
+        seq: so_far.seq,
+        flags,
+        payload: Payload::virtual_of(len + more),
+        ..segment.clone()
+    };
+    merged.packet = Packet { body: Body::Tcp(joined), ..next.clone() };
+    merged.segments += 1;
+    true
 }
 
 /// Compares what left with what the script expects; the difference in words.

@@ -7,12 +7,14 @@
 //! Values of the stack's timestamp clock are learnt from each packet, so that
 //! an echo in the script names one of them.
 
-use super::options::Unusable;
 use crate::script::{Sequence, TcpOptionSpec, TcpSpec};
 use crate::stack::{LOCAL, PORT, REMOTE};
 use anabranch_units::Serial32;
 use anabranch_wire::{Body, FlowKey, Packet, TcpFlags, TcpSegment};
 use std::collections::BTreeMap;
+
+/// Why a packet cannot be made as the script wants it.
+pub(super) type Unusable = String;
 
 /// The first port of connections that come to the stack.
 const FIRST_REMOTE_PORT: u16 = 32_768;

@@ -1,14 +1,14 @@
 //! From text to statements.
 
-use super::{Expression, Operator, Statement};
-use crate::parse::ParseError;
+use super::error::{ParseError, Parsed};
+use crate::code::{Expression, Operator, Statement};
 use crate::script::Pos;
 
 /// Reads the code `text` of `script`, which starts at `start`.
 ///
 /// # Errors
-/// The first place that is not of the language of [`super`].
-pub fn parse(script: &str, text: &str, start: Pos) -> Result<Vec<Statement>, ParseError> {
+/// The first place that is not of the language of [`crate::code`].
+pub(super) fn parse(script: &str, text: &str, start: Pos) -> Result<Vec<Statement>, ParseError> {
     let mut p = Parser { script, text, at: 0, start };
     let mut statements = Vec::new();
     loop {
@@ -30,8 +30,6 @@ struct Parser<'a> {
     at: usize,
     start: Pos,
 }
-
-type Parsed<T> = Result<T, ParseError>;
 
 /// Binary operators, those that bind least first.
 const LEVELS: [&[(&str, Operator)]; 6] = [

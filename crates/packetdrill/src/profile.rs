@@ -1,0 +1,33 @@
+//! Whose defaults a stack has.
+
+/// Which stack's defaults are expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Profile {
+    /// Linux 6.x.
+    Linux,
+    /// What the RFCs say where they leave nothing open.
+    Rfc,
+    /// FreeBSD 14, as far as settings of ours can tell.
+    FreeBsd,
+}
+
+impl Profile {
+    /// The profile of that name.
+    pub fn from_name(name: &str) -> Option<Profile> {
+        match name {
+            "linux" => Some(Profile::Linux),
+            "rfc" => Some(Profile::Rfc),
+            "freebsd" => Some(Profile::FreeBsd),
+            _ => None,
+        }
+    }
+
+    /// Symbols that scripts test for the system with `#ifdef`.
+    pub fn symbol(self) -> Option<&'static str> {
+        match self {
+            Profile::Linux => Some("Linux"),
+            Profile::FreeBsd => Some("FreeBSD"),
+            Profile::Rfc => None,
+        }
+    }
+}

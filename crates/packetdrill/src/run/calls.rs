@@ -1,0 +1,123 @@
+//! Socket calls, and the one that blocks while the script goes on.
+
+use super::timing::Window;
+use super::{LONGEST, Run, Runner, Stop};
+use crate::constants;
+use crate::descriptors;
+use crate::report::seconds;
+use crate::script::{Call, Event, Value};
+use crate::stack::{Outcome, Returned, Stack};
+use anabranch_units::Time;
+
+/// A blocking call under way.
+pub(super) struct PendingCall {
+    pub event: Event,
+    pub call: Call,
+    /// When it may return.
+    pub window: Option<Window>,
+    pub returned: Option<(Time, Returned)>,
+}
+
+impl<S: Stack> Runner<'_, S> {
+    pub(super) fn call(&mut self, event: &Event, call: &Call, window: Option<Window>) -> Run {
+        let live = self.with_live_descriptors(call);
+        let outcome = self.stack.call(self.now, &live);
+        let blocks = window.is_some();
+        let mut pending =
+            PendingCall { event: event.clone(), call: call.clone(), window, returned: None };
+        match outcome {
+            Outcome::NotApplicable(reason) => return Err(Stop::NotApplicable(reason)),
+            Outcome::Done(returned) => {
+                pending.returned = Some((self.now, returned));
+                self.verify(pending)?;
+            }
+            Outcome::Pending => {
+                self.pending = Some(pending);
+                if !blocks {
+                    self.finish_pending()?;
+                }
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// Waits for the call that blocks.
+    pub(super) fn finish_pending(&mut self) -> Run {
+        self.settle();
+        let limit = self.now.saturating_add(LONGEST);
+        while let Some(pending) = self.pending.take() {
+            if pending.returned.is_some() {
+                return self.verify(pending);
+            }
+            if self.stack.poll_timeout() > limit {
+                let event = pending.event;
+                return self.fail(&event, "the call does not return", "", "");
+            }
+            self.pending = Some(pending);
+            self.expire();
+        }
+        Ok(())
+    }
+
+    /// A call returned what the script says, when it says so.
+    pub(super) fn verify(&mut self, pending: PendingCall) -> Run {
+        let PendingCall { event, call, window, returned } = pending;
+        let Some((time, returned)) = returned else { return Ok(()) };
+        let expected = constants::number(&call.result);
+        if descriptors::is_made_by(&call.name)
+            && returned.value >= 0
+            && let Some(symbolic) = expected
+            && symbolic >= 0
+        {
+            self.descriptors.insert(symbolic, returned.value);
+        } else {
+            let same = expected.is_none_or(|expected| expected == returned.value);
+            let symbol = call.errno.as_deref();
+            let same_error = symbol.is_none_or(|symbol| returned.errno == Some(symbol));
+            if !same || !same_error {
+                let actual = format!("{} {}", returned.value, returned.errno.unwrap_or(""));
+                let wanted = format!("{} {}", call.result, symbol.unwrap_or(""));
+                let what = format!("{}() returned another value", call.name);
+                return self.fail(&event, what, wanted.trim(), actual.trim());
+            }
+        }
+        for (at, actual) in &returned.outputs {
+            let Some(expected) = call.arguments.get(*at) else { continue };
+            if !constants::matches(expected, actual) {
+                let what = format!("{}() wrote something else into argument {at}", call.name);
+                return self.fail(&event, what, expected.to_string(), actual.to_string());
+            }
+        }
+        self.note_call(&call, returned.value);
+        match window.filter(|window| !window.holds(time)) {
+            Some(window) => {
+                let what = format!("{}() returned at {} s, due {window}", call.name, seconds(time));
+                self.fail(&event, what, "", "")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Which sockets listen.
+    pub(super) fn note_call(&mut self, call: &Call, value: i64) {
+        let fd = call.arguments.first().and_then(Value::number);
+        match (call.name.as_str(), fd) {
+            ("listen", Some(fd)) if value == 0 => self.listeners.push(fd),
+            ("close", Some(fd)) => {
+                self.listeners.retain(|it| *it != fd);
+                self.descriptors.remove(&fd);
+            }
+            _ => {}
+        }
+    }
+
+    /// The call with the stack's descriptors in the place of the script's.
+    fn with_live_descriptors(&self, call: &Call) -> Call {
+        let mut call = call.clone();
+        descriptors::for_each(&mut call, |fd| {
+            *fd = self.descriptors.get(fd).copied().unwrap_or(*fd);
+        });
+        call
+    }
+}
