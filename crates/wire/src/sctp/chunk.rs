@@ -102,6 +102,16 @@ pub enum Chunk {
         /// Value.
         value: Box<[u8]>,
     },
+    /// A chunk whose fields do not fit its length, as
+    /// [`SctpPacket::parse_tolerant`](super::SctpPacket::parse_tolerant) finds it.
+    Malformed {
+        /// Type.
+        kind: u8,
+        /// The octets, with type, flags and length.
+        octets: Box<[u8]>,
+        /// The length is below 4 or beyond the packet.
+        truncated: bool,
+    },
 }
 
 /// Type of the parameter inside HEARTBEAT (RFC 9260 §3.3.5).
@@ -134,7 +144,7 @@ impl Chunk {
             Chunk::ForwardTsn(_) => 192,
             Chunk::Asconf { .. } => 193,
             Chunk::IForwardTsn(_) => 194,
-            Chunk::Unknown { kind, .. } => *kind,
+            Chunk::Unknown { kind, .. } | Chunk::Malformed { kind, .. } => *kind,
         }
     }
 
@@ -174,6 +184,10 @@ impl Chunk {
 
     pub(super) fn emit<S: Sink>(&self, s: &mut S) {
         let start = s.len();
+        if let Chunk::Malformed { octets, .. } = self {
+            s.put(octets);
+            return s.pad();
+        }
         s.u8(self.kind());
         s.u8(self.flags());
         s.u16(0);
@@ -195,7 +209,9 @@ impl Chunk {
             }
             Chunk::Shutdown(tsn) | Chunk::Ecne(tsn) | Chunk::Cwr(tsn) => s.u32(tsn.0),
             Chunk::ShutdownAck | Chunk::CookieAck | Chunk::ShutdownComplete { .. } => {}
-            Chunk::CookieEcho(octets) | Chunk::Unknown { value: octets, .. } => s.put(octets),
+            Chunk::CookieEcho(octets)
+            | Chunk::Unknown { value: octets, .. }
+            | Chunk::Malformed { octets, .. } => s.put(octets),
             Chunk::Auth { key, algorithm, hmac } => {
                 s.u16(*key);
                 s.u16(*algorithm);
@@ -210,6 +226,20 @@ impl Chunk {
             Chunk::Pad(len) => (0..*len).for_each(|_| s.u8(0)),
             Chunk::ForwardTsn(forward) => forward.emit(s),
             Chunk::IForwardTsn(forward) => forward.emit(s),
+        }
+    }
+
+    /// As [`Chunk::parse`], but INIT and INIT ACK may have broken parameters.
+    pub(super) fn parse_tolerant(
+        kind: u8,
+        flags: u8,
+        mut r: Reader<'_>,
+        book: &AddressBook,
+    ) -> Result<Chunk, SctpError> {
+        match kind {
+            1 => Ok(Chunk::Init(Box::new(InitChunk::parse_tolerant(&mut r, book)?))),
+            2 => Ok(Chunk::InitAck(Box::new(InitChunk::parse_tolerant(&mut r, book)?))),
+            _ => Chunk::parse(kind, flags, &mut r, book),
         }
     }
 

@@ -44,13 +44,28 @@ impl InitChunk {
     }
 
     pub(super) fn parse(r: &mut Reader<'_>, book: &AddressBook) -> Result<InitChunk, SctpError> {
+        InitChunk::parse_with(r, |r| parameter::parse_all(r, book))
+    }
+
+    /// The same with what comes from the first broken parameter on as octets.
+    pub(super) fn parse_tolerant(
+        r: &mut Reader<'_>,
+        book: &AddressBook,
+    ) -> Result<InitChunk, SctpError> {
+        InitChunk::parse_with(r, |r| Ok(parameter::parse_tolerant(r, book)))
+    }
+
+    fn parse_with<'a>(
+        r: &mut Reader<'a>,
+        parameters: impl FnOnce(&mut Reader<'a>) -> Result<Vec<Parameter>, SctpError>,
+    ) -> Result<InitChunk, SctpError> {
         Ok(InitChunk {
             tag: r.u32()?,
             a_rwnd: r.u32()?,
             outbound: r.u16()?,
             inbound: r.u16()?,
             tsn: r.serial()?,
-            parameters: parameter::parse_all(r, book)?,
+            parameters: parameters(r)?,
         })
     }
 }

@@ -241,6 +241,51 @@ impl SctpPacket {
     /// # Errors
     /// See [`SctpError`].
     pub fn parse(octets: &[u8], book: &AddressBook) -> Result<SctpPacket, SctpError> {
+        let (mut packet, mut rest) = SctpPacket::parse_header(octets)?;
+        while let [kind, flags, high, low, ..] = *rest {
+            let len = u16::from_be_bytes([high, low]);
+            let error = SctpError::Chunk { kind, len };
+            let value = rest.get(4..len as usize).ok_or(error)?;
+            let mut value = Reader::new(value, error);
+            packet.chunks.push(Chunk::parse(kind, flags, &mut value, book)?);
+            rest = &rest[(len as usize).next_multiple_of(4).min(rest.len())..];
+        }
+        if !rest.is_empty() {
+            return Err(SctpError::ChunkHeader);
+        }
+        Ok(packet)
+    }
+
+    /// The same, but for what is wrong inside a packet, so that an endpoint can
+    /// answer it as the standards say: a chunk that is broken becomes
+    /// [`Chunk::Malformed`], and parameters of INIT and INIT ACK from a broken
+    /// one on become [`Parameter::Malformed`](super::Parameter::Malformed).
+    /// Nothing is read after a chunk whose length is impossible.
+    ///
+    /// # Errors
+    /// Those of the header and the checksum.
+    pub fn parse_tolerant(octets: &[u8], book: &AddressBook) -> Result<SctpPacket, SctpError> {
+        let (mut packet, mut rest) = SctpPacket::parse_header(octets)?;
+        while let [kind, flags, high, low, ..] = *rest {
+            let len = u16::from_be_bytes([high, low]);
+            let Some(value) = rest.get(4..len as usize) else {
+                let octets = rest.into();
+                packet.chunks.push(Chunk::Malformed { kind, octets, truncated: true });
+                return Ok(packet);
+            };
+            let error = SctpError::Chunk { kind, len };
+            let chunk = Chunk::parse_tolerant(kind, flags, Reader::new(value, error), book);
+            packet.chunks.push(chunk.unwrap_or_else(|_| {
+                let octets = rest[..len as usize].into();
+                Chunk::Malformed { kind, octets, truncated: false }
+            }));
+            rest = &rest[(len as usize).next_multiple_of(4).min(rest.len())..];
+        }
+        Ok(packet)
+    }
+
+    /// The common header, and the octets of the chunks.
+    fn parse_header(octets: &[u8]) -> Result<(SctpPacket, &[u8]), SctpError> {
         let header = octets.first_chunk::<12>().ok_or(SctpError::Truncated)?;
         let found = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
         let computed = checksum(octets);
@@ -249,20 +294,8 @@ impl SctpPacket {
         }
         let mut r = Reader::new(octets, SctpError::Truncated);
         let (src_port, dst_port, tag, _) = (r.u16()?, r.u16()?, r.u32()?, r.u32()?);
-        let mut chunks = Chunks::new();
-        let mut rest = r.rest();
-        while let [kind, flags, high, low, ..] = *rest {
-            let len = u16::from_be_bytes([high, low]);
-            let error = SctpError::Chunk { kind, len };
-            let value = rest.get(4..len as usize).ok_or(error)?;
-            let mut value = Reader::new(value, error);
-            chunks.push(Chunk::parse(kind, flags, &mut value, book)?);
-            rest = &rest[(len as usize).next_multiple_of(4).min(rest.len())..];
-        }
-        if !rest.is_empty() {
-            return Err(SctpError::ChunkHeader);
-        }
-        Ok(SctpPacket { src_port, dst_port, tag, udp: None, chunks })
+        let packet = SctpPacket { src_port, dst_port, tag, udp: None, chunks: Chunks::new() };
+        Ok((packet, r.rest()))
     }
 
     /// What [`SctpPacket::parse`] makes of the emitted octets: user data as

@@ -134,6 +134,9 @@ pub enum Parameter {
         /// Value.
         value: Box<[u8]>,
     },
+    /// What comes from a broken parameter on, as
+    /// [`SctpPacket::parse_tolerant`](super::SctpPacket::parse_tolerant) finds it.
+    Malformed(Box<[u8]>),
 }
 
 /// What an ASCONF asks for.
@@ -216,6 +219,10 @@ impl Parameter {
             P::SuccessIndication { correlation } => sink.tlv(0xc005, |s| s.u32(*correlation)),
             P::Adaptation(value) => sink.tlv(0xc006, |s| s.u32(*value)),
             P::Unknown { kind, value } => sink.tlv(*kind, |s| s.put(value)),
+            P::Malformed(octets) => {
+                sink.pad();
+                sink.put(octets);
+            }
         }
     }
 
@@ -281,6 +288,20 @@ pub(super) fn parse_all(
         parameters.push(parse_one(r, book)?);
     }
     Ok(parameters)
+}
+
+/// All parameters; from the first broken one on as octets.
+pub(super) fn parse_tolerant(r: &mut Reader<'_>, book: &AddressBook) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    while !r.is_empty() {
+        let before = *r;
+        parameters.push(parse_one(r, book).unwrap_or_else(|_| {
+            let mut rest = before;
+            r.rest();
+            Parameter::Malformed(rest.boxed())
+        }));
+    }
+    parameters
 }
 
 /// The next parameter.

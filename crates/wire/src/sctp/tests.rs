@@ -277,3 +277,44 @@ fn a_packet_in_udp_is_read_and_written() {
         assert!(matches!(body, Ok(Body::Other { protocol: 17, .. })), "{body:?}");
     }
 }
+
+/// The octets of a packet with these chunks and a right checksum.
+fn packet_of(chunks: &[u8]) -> Vec<u8> {
+    let mut octets = [&[0; 12], chunks].concat();
+    let crc = super::packet::checksum(&octets);
+    octets[8..12].copy_from_slice(&crc.to_le_bytes());
+    octets
+}
+
+#[test]
+fn a_tolerant_reader_keeps_what_is_broken_and_reads_on_where_it_can() {
+    let book = AddressBook::new();
+    // FORWARD-TSN with two octets of its TSN, padding, COOKIE ACK.
+    let octets = packet_of(&[0xc0, 0, 0, 6, 0, 0, 0, 0, 11, 0, 0, 4]);
+    assert!(SctpPacket::parse(&octets, &book).is_err());
+    let packet = SctpPacket::parse_tolerant(&octets, &book).unwrap();
+    let broken = [0xc0, 0, 0, 6, 0, 0].into();
+    let malformed = Chunk::Malformed { kind: 0xc0, octets: broken, truncated: false };
+    assert_eq!(packet.chunks.iter().collect::<Vec<_>>(), [&malformed, &Chunk::CookieAck]);
+    let mut again = Vec::new();
+    packet.emit(&book, &mut again).unwrap();
+    assert_eq!(again, octets);
+    // A length beyond the packet: nothing after it is read.
+    let octets = packet_of(&[7, 0, 0, 80, 11, 0, 0, 4]);
+    let packet = SctpPacket::parse_tolerant(&octets, &book).unwrap();
+    assert!(matches!(packet.chunks.first(), Some(Chunk::Malformed { kind: 7, truncated: true, .. })));
+    assert_eq!(packet.chunks.len(), 1);
+}
+
+#[test]
+fn an_init_with_broken_parameters_is_still_an_init() {
+    let mut init = vec![1, 0, 0, 26];
+    init.extend([0, 0, 0, 7, 0, 0, 5, 220, 0, 1, 0, 1, 0, 0, 0, 9]);
+    init.extend([0xc0, 0, 0, 4, 0xc0, 0, 0, 0]); // the second lacks its length
+    let octets = packet_of(&init);
+    assert!(SctpPacket::parse(&octets, &AddressBook::new()).is_err());
+    let packet = SctpPacket::parse_tolerant(&octets, &AddressBook::new()).unwrap();
+    let Some(Chunk::Init(init)) = packet.chunks.first() else { panic!("no INIT") };
+    let rest = Parameter::Malformed([0xc0, 0].into());
+    assert_eq!((init.tag, &init.parameters[..]), (7, &[Parameter::ForwardTsnSupported, rest][..]));
+}
