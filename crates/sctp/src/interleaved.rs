@@ -3,6 +3,7 @@
 
 use crate::outgoing::Message;
 use crate::reassembly::Violation;
+use anabranch_units::Serial32;
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::{DataFlags, IDataChunk};
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ struct Fragments {
     /// Number of the last.
     last: Option<u32>,
     ppid: u32,
+    /// TSN of the first.
+    tsn: Serial32,
     len: u64,
 }
 
@@ -25,6 +28,7 @@ struct Fragments {
 pub(crate) struct Whole {
     pub message: Message,
     pub mid: u32,
+    pub tsn: Serial32,
     pub pieces: u64,
 }
 
@@ -63,6 +67,7 @@ impl Interleaved {
         }
         if begins {
             message.ppid = data.ppid_or_fsn;
+            message.tsn = data.tsn;
         }
         message.len += data.payload.len() as u64;
         if message.parts.insert(fsn, data.payload.clone()).is_some() {
@@ -76,7 +81,7 @@ impl Interleaved {
         let pieces = whole.parts.len() as u64;
         let payload = Payload::join(whole.parts.values());
         let message = Message { stream: data.stream, unordered, ppid: whole.ppid, payload };
-        Ok(Some(Whole { message, mid: data.mid, pieces }))
+        Ok(Some(Whole { message, mid: data.mid, tsn: whole.tsn, pieces }))
     }
 
     /// Messages of the stream up to `mid` are not coming (RFC 8260 §2.3).
@@ -112,7 +117,6 @@ impl Interleaved {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anabranch_units::Serial32;
 
     fn fragment(flags: u8, mid: u32, ppid_or_fsn: u32, octets: &[u8]) -> IDataChunk {
         let (flags, tsn, payload) = (DataFlags(flags), Serial32(0), Payload::of_octets(octets));

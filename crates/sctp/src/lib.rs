@@ -35,6 +35,7 @@ pub use config::{
 pub use outgoing::Message;
 pub use path::{PathObservation, PathState};
 pub use policy::Destination;
+pub use reassembly::Received;
 pub use reliability::{Abandoned, Reliability};
 pub use scheduler::Scheduler;
 pub use state::State;

@@ -7,7 +7,7 @@
 
 use crate::interleaved::{Forgotten, Interleaved};
 use crate::outgoing::Message;
-use anabranch_units::{Span, Time};
+use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::{DataChunk, DataFlags, IDataChunk};
 use std::collections::{BTreeMap, VecDeque};
@@ -19,9 +19,24 @@ pub(crate) const OVERHEAD: u64 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Violation(pub &'static str);
 
+/// A message that has arrived, and what the wire said about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// The message.
+    pub message: Message,
+    /// Stream sequence number, or message identifier with interleaving.
+    pub number: u32,
+    /// TSN of its first chunk.
+    pub tsn: Serial32,
+    /// How long it was complete and waited for earlier ones of its stream.
+    pub waited: Span,
+}
+
 /// Fragments with TSNs in a row.
 #[derive(Debug)]
 struct Run {
+    /// TSN of the first.
+    tsn: Serial32,
     /// The offset after the last.
     end: u64,
     begins: bool,
@@ -45,6 +60,9 @@ struct Stream {
 #[derive(Debug)]
 struct Complete {
     message: Message,
+    number: u32,
+    /// TSN of its first chunk.
+    tsn: Serial32,
     /// Since when.
     since: Time,
 }
@@ -56,8 +74,8 @@ pub(crate) struct Reassembly {
     /// Fragments of I-DATA, where it was agreed on.
     interleaved: Option<Box<Interleaved>>,
     streams: Vec<Stream>,
-    /// Messages for the user, and how long each has waited for its turn.
-    ready: VecDeque<(Message, Span)>,
+    /// Messages for the user.
+    ready: VecDeque<Received>,
     /// Octets of the first message in `ready` that were read as a stream.
     taken: u32,
     /// Octets that have arrived and were not read.
@@ -94,7 +112,8 @@ impl Reassembly {
     /// The peer has restarted: streams start anew, what is complete stays.
     pub fn restart(&mut self) {
         let (ready, taken) = (std::mem::take(&mut self.ready), self.taken);
-        let octets = ready.iter().map(|it| it.0.payload.len() as u64).sum::<u64>() - taken as u64;
+        let all = ready.iter().map(|it| it.message.payload.len() as u64).sum::<u64>();
+        let octets = all - taken as u64;
         let (pieces, delivered) = (ready.len() as u64, self.delivered);
         *self = Reassembly { ready, taken, octets, pieces, delivered, ..Reassembly::default() };
     }
@@ -111,12 +130,12 @@ impl Reassembly {
         if data.flags.contains(DataFlags::WHOLE) {
             let unordered = data.flags.contains(DataFlags::UNORDERED);
             let (stream, ppid, payload) = (data.stream, data.ppid_or_fsn, data.payload.clone());
-            self.order(data.mid, Message { stream, unordered, ppid, payload });
+            self.order(data.mid, data.tsn, Message { stream, unordered, ppid, payload });
         } else if let Some(fragments) = &mut self.interleaved
             && let Some(whole) = fragments.insert(data)?
         {
             self.pieces -= whole.pieces - 1;
-            self.order(whole.mid, whole.message);
+            self.order(whole.mid, whole.tsn, whole.message);
         }
         Ok(())
     }
@@ -213,10 +232,12 @@ impl Reassembly {
         if data.flags.contains(DataFlags::WHOLE) {
             self.fits(offset)?;
             let (stream, ppid, payload) = (data.stream, data.ppid, data.payload.clone());
-            self.order(data.ssn as u32, Message { stream, unordered, ppid, payload });
+            let message = Message { stream, unordered, ppid, payload };
+            self.order(data.ssn as u32, data.tsn, message);
             return Ok(());
         }
         let run = Run {
+            tsn: data.tsn,
             end: offset + 1,
             begins: data.flags.contains(DataFlags::BEGIN),
             ends: data.flags.contains(DataFlags::END),
@@ -268,8 +289,9 @@ impl Reassembly {
         }
         if run.begins && run.ends {
             self.pieces -= run.parts.len() as u64 - 1;
+            let tsn = run.tsn;
             let (ssn, message) = run.finish();
-            self.order(ssn as u32, message);
+            self.order(ssn as u32, tsn, message);
         } else {
             self.runs.insert(start, run);
         }
@@ -277,8 +299,8 @@ impl Reassembly {
     }
 
     /// A complete message: delivered, or kept until its turn.
-    fn order(&mut self, number: u32, message: Message) {
-        let complete = Complete { message, since: self.now };
+    fn order(&mut self, number: u32, tsn: Serial32, message: Message) {
+        let complete = Complete { message, number, tsn, since: self.now };
         let message = &complete.message;
         if message.unordered {
             return self.deliver(complete);
@@ -317,15 +339,21 @@ impl Reassembly {
         }
     }
 
-    fn deliver(&mut self, Complete { message, since }: Complete) {
+    fn deliver(&mut self, Complete { message, number, tsn, since }: Complete) {
         self.delivered += message.payload.len() as u64;
-        self.ready.push_back((message, self.now.saturating_since(since)));
+        let waited = self.now.saturating_since(since);
+        self.ready.push_back(Received { message, number, tsn, waited });
     }
 
-    /// The next message, and how long it was complete and waited for earlier
-    /// ones of its stream.
-    pub fn receive(&mut self) -> Option<(Message, Span)> {
-        let (mut message, waited) = self.ready.pop_front()?;
+    /// Messages for the user.
+    pub fn ready(&self) -> &VecDeque<Received> {
+        &self.ready
+    }
+
+    /// The next message.
+    pub fn receive(&mut self) -> Option<Received> {
+        let mut received = self.ready.pop_front()?;
+        let message = &mut received.message;
         if self.taken > 0 {
             let len = message.payload.len() - self.taken;
             message.payload = match message.payload.octets() {
@@ -336,14 +364,14 @@ impl Reassembly {
         }
         self.octets -= message.payload.len() as u64;
         self.pieces -= 1;
-        Some((message, waited))
+        Some(received)
     }
 
     /// Takes up to `max` octets of the messages in order; `put` gets them.
     pub fn read(&mut self, max: u64, mut put: impl FnMut(&Payload, usize, usize)) -> u64 {
         let mut read = 0;
         while read < max
-            && let Some((message, _)) = self.ready.front()
+            && let Some(Received { message, .. }) = self.ready.front()
         {
             let left = message.payload.len() - self.taken;
             let take = (max - read).min(left as u64) as u32;
@@ -416,7 +444,7 @@ mod tests {
 
     fn all(r: &mut Reassembly) -> Vec<(u16, Vec<u8>)> {
         std::iter::from_fn(|| r.receive())
-            .map(|(m, _)| (m.stream, m.payload.octets().unwrap().to_vec()))
+            .map(|r| (r.message.stream, r.message.payload.octets().unwrap().to_vec()))
             .collect()
     }
 
@@ -434,11 +462,25 @@ mod tests {
         insert(25, 5, data(3, 1, 0, b"other"));
         insert(30, 4, data(1, 0, 1, b"ond"));
         insert(90, 1, data(3, 0, 0, b"first"));
-        let waited = std::iter::from_fn(|| r.receive()).map(|(m, waited)| {
-            (String::from_utf8(m.payload.octets().unwrap().to_vec()).unwrap(), waited.as_millis())
-        });
+        let waited =
+            std::iter::from_fn(|| r.receive()).map(|Received { message, waited, .. }| {
+                let octets = message.payload.octets().unwrap().to_vec();
+                (String::from_utf8(octets).unwrap(), waited.as_millis())
+            });
         let expected = [("other", 0), ("first", 0), ("second", 60), ("third", 80)];
         assert_eq!(waited.collect::<Vec<_>>(), expected.map(|(text, ms)| (text.to_owned(), ms)));
+    }
+
+    #[test]
+    fn a_message_has_its_number_and_the_tsn_of_its_first_chunk() {
+        let mut r = Reassembly::default();
+        let at = |tsn, chunk: DataChunk| DataChunk { tsn: Serial32(tsn), ..chunk };
+        r.insert(3, &at(13, data(3, 0, 1, b"later"))).unwrap();
+        r.insert(2, &at(12, data(1, 0, 0, b"rst"))).unwrap();
+        r.insert(1, &at(11, data(2, 0, 0, b"fi"))).unwrap();
+        let facts = |it: Received| (it.number, it.tsn.0, it.message.payload.len());
+        let all: Vec<_> = std::iter::from_fn(|| r.receive()).map(facts).collect();
+        assert_eq!(all, [(0, 11, 5), (1, 13, 5)]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Association;
 use crate::outgoing::Message;
+use crate::reassembly::Received;
 use crate::reliability::Reliability;
 use anabranch_endpoint::message::{Incoming, Messages, Outgoing, Patience, Refusal};
 use anabranch_units::Span;
@@ -85,9 +86,19 @@ impl Association {
     /// The same, and how long the message was complete and waited for earlier
     /// ones of its stream (head-of-line blocking).
     pub fn receive_with_wait(&mut self) -> Option<(Message, Span)> {
+        self.receive_with_facts().map(|received| (received.message, received.waited))
+    }
+
+    /// The same, with what the wire said about it.
+    pub fn receive_with_facts(&mut self) -> Option<Received> {
         let received = self.reassembly.receive()?;
         self.update_window();
         Some(received)
+    }
+
+    /// Messages that have arrived and wait for the user, the next one first.
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = &Received> {
+        self.reassembly.ready().iter()
     }
 
     /// Octets that the send buffer holds: not sent, or not acknowledged.
