@@ -4,6 +4,9 @@ mod calls;
 mod clock;
 mod dialect;
 mod exchange;
+mod icmp;
+mod ip;
+mod sctp;
 mod tcp;
 mod timing;
 

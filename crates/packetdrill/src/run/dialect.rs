@@ -2,6 +2,7 @@
 //! stand for on the wire. A protocol is one [`Dialect`], and one line of
 //! [`all`].
 
+use super::sctp::SctpDialect;
 use super::tcp::TcpDialect;
 use crate::script::{IcmpQuote, PacketBody, PacketSpec, ToolOption};
 use crate::stack::Stack;
@@ -10,7 +11,7 @@ use anabranch_wire::{FlowKey, Packet};
 
 /// The protocols that scripts can be run with.
 pub(super) fn all() -> Vec<Box<dyn Dialect>> {
-    vec![Box::new(TcpDialect::new())]
+    vec![Box::new(TcpDialect::new()), Box::new(SctpDialect::new())]
 }
 
 /// Why a packet can be neither made nor compared.

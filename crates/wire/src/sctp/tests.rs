@@ -302,7 +302,10 @@ fn a_tolerant_reader_keeps_what_is_broken_and_reads_on_where_it_can() {
     // A length beyond the packet: nothing after it is read.
     let octets = packet_of(&[7, 0, 0, 80, 11, 0, 0, 4]);
     let packet = SctpPacket::parse_tolerant(&octets, &book).unwrap();
-    assert!(matches!(packet.chunks.first(), Some(Chunk::Malformed { kind: 7, truncated: true, .. })));
+    assert!(matches!(
+        packet.chunks.first(),
+        Some(Chunk::Malformed { kind: 7, truncated: true, .. })
+    ));
     assert_eq!(packet.chunks.len(), 1);
 }
 

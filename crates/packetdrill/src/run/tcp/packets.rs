@@ -3,12 +3,11 @@
 use super::mapping::{Mapping, Unusable};
 use super::options;
 use crate::run::dialect::Merged;
-use crate::script::{Ect, IcmpQuote, IcmpSpec, IpSpec, PacketBody, PacketSpec, TcpSpec};
+use crate::run::{icmp, ip};
+use crate::script::{IcmpQuote, IcmpSpec, PacketBody, PacketSpec, TcpSpec};
 use crate::stack::{LOCAL, REMOTE};
 use anabranch_units::Serial32;
-use anabranch_wire::{
-    Body, Ecn, Icmp, IcmpKind, Packet, Payload, Quote, TcpFlags, TcpOptions, TcpSegment,
-};
+use anabranch_wire::{Body, Icmp, Packet, Payload, Quote, TcpFlags, TcpOptions, TcpSegment};
 
 /// The packet that comes to the stack.
 pub(super) fn inbound(spec: &PacketSpec, mapping: &Mapping) -> Result<Packet, Unusable> {
@@ -19,16 +18,7 @@ pub(super) fn inbound(spec: &PacketSpec, mapping: &Mapping) -> Result<Packet, Un
         PacketBody::Sctp(_) => return Err("a packet of SCTP".into()),
     };
     let mut packet = Packet::new(REMOTE, LOCAL, body);
-    if let Some(tos) = spec.ip.tos {
-        (packet.dscp, packet.ecn) = (tos >> 2, Ecn::from_bits(tos));
-    }
-    match spec.ip.ect {
-        None | Some(Ect::None) => {}
-        Some(Ect::Ect0 | Ect::Either) => packet.ecn = Ecn::Ect0,
-        Some(Ect::Ect1) => packet.ecn = Ecn::Ect1,
-        Some(Ect::Ce) => packet.ecn = Ecn::Ce,
-    }
-    packet.ttl = spec.ip.ttl.unwrap_or(packet.ttl);
+    ip::mark(&spec.ip, &mut packet);
     Ok(packet)
 }
 
@@ -63,26 +53,7 @@ fn segment(spec: &TcpSpec, mapping: &Mapping) -> Result<TcpSegment, Unusable> {
 }
 
 fn message(spec: &IcmpSpec, mapping: &Mapping) -> Result<Icmp, Unusable> {
-    let code = spec.code.as_deref().unwrap_or("net_unreachable");
-    let kind = match (spec.kind.as_str(), code) {
-        ("unreachable", "frag_needed") | ("packet_too_big", _) => {
-            IcmpKind::PacketTooBig { mtu: spec.mtu.unwrap_or(0) }
-        }
-        ("unreachable", "net_unreachable" | "net_unknown" | "net_unreachable_for_tos") => {
-            IcmpKind::NoRoute
-        }
-        ("unreachable", "host_unreachable" | "host_unknown" | "source_route_failed")
-        | ("unreachable", "src_host_isolated" | "host_unreachable_for_tos") => {
-            IcmpKind::HostUnreachable
-        }
-        ("unreachable", "protocol_unreachable") => IcmpKind::ProtocolUnreachable,
-        ("unreachable", "port_unreachable") => IcmpKind::PortUnreachable,
-        ("unreachable", "net_prohibited" | "host_prohibited" | "packet_filtered") => {
-            IcmpKind::Prohibited
-        }
-        ("time_exceeded" | "exceeded", _) => IcmpKind::TimeExceeded,
-        (kind, code) => return Err(format!("a message of ICMP {kind} {code}")),
-    };
+    let kind = icmp::kind(spec)?;
     let Some(IcmpQuote::Tcp(sequence)) = &spec.quote else {
         return Err("a message of ICMP that quotes no TCP".into());
     };
@@ -144,7 +115,7 @@ pub(super) fn compare(
     let Body::Tcp(segment) = &merged.packet.body else {
         return Ok(Some("a packet of another protocol came".into()));
     };
-    if let Some(difference) = compare_ip(&spec.ip, &merged.packet) {
+    if let Some(difference) = ip::differs(&spec.ip, &merged.packet) {
         return Ok(Some(difference));
     }
     // With several segments PSH is what the hardware would have made of it.
@@ -175,31 +146,10 @@ pub(super) fn compare(
     options::compare(&tcp.options, &segment.options, mapping)
 }
 
-fn compare_ip(spec: &IpSpec, packet: &Packet) -> Option<String> {
-    let ecn_fits = match spec.ect {
-        None => true,
-        Some(Ect::None) => packet.ecn == Ecn::NotEct,
-        Some(Ect::Ect0) => packet.ecn == Ecn::Ect0,
-        Some(Ect::Ect1) => packet.ecn == Ecn::Ect1,
-        Some(Ect::Either) => matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1),
-        Some(Ect::Ce) => packet.ecn == Ecn::Ce,
-    };
-    if !ecn_fits {
-        return Some(format!("the ECN field is {:?}", packet.ecn));
-    }
-    let tos = packet.dscp << 2 | packet.ecn as u8;
-    spec.tos.filter(|it| *it != tos).map(|_| format!("the octet of DSCP and ECN is {tos:#04x}"))
-}
-
 /// The packet as a script would write it.
 pub(super) fn show(packet: &Packet, mapping: &Mapping, inbound: bool) -> String {
     let sign = if inbound { '<' } else { '>' };
-    let ecn = match packet.ecn {
-        Ecn::NotEct => "",
-        Ecn::Ect0 => "[ect0] ",
-        Ecn::Ect1 => "[ect1] ",
-        Ecn::Ce => "[ce] ",
-    };
+    let ecn = ip::shown_ecn(packet);
     let segment = match &packet.body {
         Body::Tcp(segment) => segment,
         Body::Icmp(icmp) => return format!("{sign} icmp {:?}", icmp.kind),

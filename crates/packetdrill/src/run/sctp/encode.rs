@@ -1,0 +1,380 @@
+//! From what a script writes to octets. Lengths are those that the script
+//! gives, so that broken chunks can be written; what it leaves open is zero.
+
+use super::Codec;
+use super::names::{self, CAUSES, CHUNKS, PARAMETERS, number_of, type_of};
+use crate::run::dialect::Trouble;
+use crate::script::{Field, Value};
+use std::net::IpAddr;
+
+type Encoded<T = ()> = Result<T, Trouble>;
+
+/// The fields of a chunk, parameter or cause.
+struct Parts<'a> {
+    name: &'a str,
+    fields: &'a [Field],
+}
+
+impl<'a> Parts<'a> {
+    fn of(value: &'a Value) -> Encoded<Parts<'a>> {
+        match value {
+            Value::Tree(name, fields) => Ok(Parts { name, fields }),
+            other => Err(format!("`{other}` in a packet that comes").into()),
+        }
+    }
+
+    /// The field, unless it is left open.
+    fn get(&self, name: &str) -> Option<&'a Value> {
+        let field = self.fields.iter().find(|field| field.name.as_deref() == Some(name))?;
+        (field.value != Value::Any).then_some(&field.value)
+    }
+
+    fn number(&self, name: &str) -> Encoded<u32> {
+        match self.get(name) {
+            None => Ok(0),
+            Some(Value::Number(n)) => Ok(*n as u32),
+            Some(other) => Err(format!("{}: {name}={other} is no number", self.name).into()),
+        }
+    }
+
+    fn flags(&self) -> Encoded<u8> {
+        match self.get("flgs") {
+            None => Ok(0),
+            Some(value) => names::flags(value)
+                .ok_or_else(|| format!("{}: flgs={value} are no flags", self.name).into()),
+        }
+    }
+
+    /// The length field that the script asks for.
+    fn len(&self) -> Encoded<Option<usize>> {
+        Ok(match self.get("len") {
+            None => None,
+            Some(_) => Some(self.number("len")? as usize),
+        })
+    }
+
+    /// `val=[...]`, or as many zeros as the length has beyond `header`.
+    fn octets(&self, field: &str, header: usize) -> Encoded<Vec<u8>> {
+        match self.get(field) {
+            Some(Value::List(list)) => octets(list),
+            Some(Value::Text(text)) => Ok(text.clone().into_bytes()),
+            Some(other) => Err(format!("{}: {field}={other} are no octets", self.name).into()),
+            None => Ok(vec![0; self.len()?.unwrap_or(header).saturating_sub(header)]),
+        }
+    }
+
+    fn list(&self, name: &str) -> &'a [Field] {
+        self.get(name).and_then(Value::fields).unwrap_or_default()
+    }
+
+    /// What is written without a name: parameters and causes.
+    fn nested(&self) -> impl Iterator<Item = &'a Value> + use<'a> {
+        let unnamed = self.fields.iter().filter(|field| field.name.is_none());
+        unnamed.map(|field| &field.value).filter(|value| **value != Value::Any)
+    }
+}
+
+fn octets(list: &[Field]) -> Encoded<Vec<u8>> {
+    let octet = |field: &Field| field.value.number().and_then(|n| u8::try_from(n).ok());
+    let all: Option<Vec<u8>> = list.iter().map(octet).collect();
+    all.ok_or_else(|| String::from("a value that is no octet").into())
+}
+
+fn types(list: &[Field]) -> Encoded<Vec<u16>> {
+    let kind = |field: &Field| {
+        type_of(&field.value).ok_or_else(|| format!("the type `{}`", field.value).into())
+    };
+    list.iter().map(kind).collect()
+}
+
+/// A value behind a type and a length, padded; the length is `len` if the
+/// script says so.
+fn tlv(out: &mut Vec<u8>, kind: u16, len: Option<usize>, value: &[u8]) {
+    let start = out.len();
+    out.extend(kind.to_be_bytes());
+    out.extend((len.unwrap_or(value.len() + 4) as u16).to_be_bytes());
+    out.extend(value);
+    pad(out, start);
+}
+
+fn pad(out: &mut Vec<u8>, start: usize) {
+    let len = (out.len() - start).next_multiple_of(4);
+    out.resize(start + len, 0);
+}
+
+/// Numbers of 16 and 32 bits in a row.
+#[derive(Default)]
+struct Body(Vec<u8>);
+
+impl Body {
+    fn u16(mut self, n: u32) -> Body {
+        self.0.extend((n as u16).to_be_bytes());
+        self
+    }
+    fn u32(mut self, n: u32) -> Body {
+        self.0.extend(n.to_be_bytes());
+        self
+    }
+}
+
+impl Codec<'_> {
+    /// Appends a chunk, or the octets that a script writes in its place.
+    pub fn encode_chunk(&self, chunk: &Value, out: &mut Vec<u8>) -> Encoded {
+        if let Value::List(list) = chunk {
+            out.extend(octets(list)?);
+            return Ok(());
+        }
+        let parts = Parts::of(chunk)?;
+        let kind = match parts.name {
+            "CHUNK" => match parts.get("type").map(type_of) {
+                Some(Some(kind)) => kind,
+                _ => return Err(String::from("a CHUNK without a known type").into()),
+            },
+            name => number_of(&CHUNKS, name)
+                .ok_or_else(|| Trouble::NotApplicable(format!("the chunk {name}")))?,
+        };
+        let (flags, body) = (parts.flags()?, self.chunk_body(&parts)?);
+        let start = out.len();
+        out.extend([kind as u8, flags]);
+        out.extend((parts.len()?.unwrap_or(body.len() + 4) as u16).to_be_bytes());
+        out.extend(body);
+        pad(out, start);
+        Ok(())
+    }
+
+    fn chunk_body(&self, parts: &Parts<'_>) -> Encoded<Vec<u8>> {
+        let n = |name| parts.number(name);
+        Ok(match parts.name {
+            "DATA" => {
+                let body = Body::default().u32(self.own(n("tsn")?)).u16(n("sid")?).u16(n("ssn")?);
+                with_payload(parts, body.u32(n("ppid")?), 16)?
+            }
+            "I_DATA" => {
+                let body = Body::default().u32(self.own(n("tsn")?)).u16(n("sid")?).u16(0);
+                let number = if parts.get("fsn").is_some() { n("fsn")? } else { n("ppid")? };
+                with_payload(parts, body.u32(n("mid")?).u32(number), 20)?
+            }
+            "INIT" | "INIT_ACK" => {
+                let body = Body::default().u32(n("tag")?).u32(n("a_rwnd")?);
+                let body = body.u16(n("os")?).u16(n("is")?).u32(self.own(n("tsn")?));
+                self.with_parameters(parts, body.0)?
+            }
+            "SACK" => {
+                let (gaps, dups) = (parts.list("gaps"), parts.list("dups"));
+                let mut body = Body::default().u32(self.peer(n("cum_tsn")?)).u32(n("a_rwnd")?);
+                body = body.u16(gaps.len() as u32).u16(dups.len() as u32);
+                for gap in gaps {
+                    let Value::Range(start, end) = gap.value else {
+                        return Err(format!("the gap block `{}`", gap.value).into());
+                    };
+                    body = body.u16(start as u32).u16(end as u32);
+                }
+                for dup in dups {
+                    let Some(tsn) = dup.value.number() else {
+                        return Err(format!("the duplicate `{}`", dup.value).into());
+                    };
+                    body = body.u32(self.peer(tsn as u32));
+                }
+                body.0
+            }
+            "HEARTBEAT" | "HEARTBEAT_ACK" => {
+                let mut body = Vec::new();
+                for information in parts.nested() {
+                    let inner = Parts::of(information)?;
+                    let open = inner.get("len").is_none() && inner.get("val").is_none();
+                    match open && parts.name == "HEARTBEAT_ACK" {
+                        true => tlv(&mut body, 1, None, &self.mapping.heartbeat),
+                        false => self.encode_parameter(information, &mut body)?,
+                    }
+                }
+                body
+            }
+            "COOKIE_ECHO" => match (parts.get("len"), parts.get("val")) {
+                (None, None) => self.mapping.cookie.clone(),
+                _ => parts.octets("val", 4)?,
+            },
+            "ABORT" | "ERROR" => {
+                let mut body = Vec::new();
+                for cause in parts.nested() {
+                    self.encode_cause(cause, &mut body)?;
+                }
+                body
+            }
+            "SHUTDOWN" => Body::default().u32(self.peer(n("cum_tsn")?)).0,
+            "ECNE" => Body::default().u32(self.peer(n("tsn")?)).0,
+            "CWR" => Body::default().u32(self.own(n("tsn")?)).0,
+            "FORWARD_TSN" => {
+                let mut body = Body::default().u32(self.own(n("cum_tsn")?));
+                for [stream, ssn] in tuples(parts.list("ids"))? {
+                    body = body.u16(stream).u16(ssn);
+                }
+                body.0
+            }
+            "I_FORWARD_TSN" => {
+                let mut body = Body::default().u32(self.own(n("cum_tsn")?));
+                for [stream, unordered, mid] in tuples(parts.list("ids"))? {
+                    body = body.u16(stream).u16(unordered).u32(mid);
+                }
+                body.0
+            }
+            "RECONFIG" | "STREAM_RESET" => self.with_parameters(parts, Vec::new())?,
+            "PAD" | "CHUNK" => parts.octets("val", 4)?,
+            "SHUTDOWN_ACK" | "COOKIE_ACK" | "SHUTDOWN_COMPLETE" => Vec::new(),
+            name => return Err(Trouble::NotApplicable(format!("the chunk {name}"))),
+        })
+    }
+
+    fn with_parameters(&self, parts: &Parts<'_>, mut body: Vec<u8>) -> Encoded<Vec<u8>> {
+        let mut end = body.len();
+        for parameter in parts.nested() {
+            body.resize(body.len().next_multiple_of(4), 0);
+            let start = body.len();
+            self.encode_parameter(parameter, &mut body)?;
+            // A chunk's length does not count the padding of its last one.
+            let len = u16::from_be_bytes([body[start + 2], body[start + 3]]) as usize;
+            end = (start + len).clamp(start + 4, body.len());
+        }
+        body.truncate(end);
+        Ok(body)
+    }
+
+    fn encode_parameter(&self, parameter: &Value, out: &mut Vec<u8>) -> Encoded {
+        let parts = Parts::of(parameter)?;
+        let n = |name| parts.number(name);
+        let kind = match parts.name {
+            "PARAMETER" => n("type")? as u16,
+            name => number_of(&PARAMETERS, name)
+                .ok_or_else(|| Trouble::NotApplicable(format!("the parameter {name}")))?,
+        };
+        let streams = |body: Body| -> Encoded<Vec<u8>> {
+            let of = |field: &Field| field.value.number().map(|n| n as u32);
+            let list: Option<Vec<u32>> = parts.list("sids").iter().map(of).collect();
+            let list = list.ok_or_else(|| String::from("a stream that is no number"))?;
+            Ok(list.into_iter().fold(body, Body::u16).0)
+        };
+        let value = match kind {
+            5 | 6 => address(parts.get("addr"))?,
+            8 => {
+                let mut inner = Vec::new();
+                let named = parts.list("params").iter().map(|field| &field.value);
+                for parameter in named.chain(parts.nested()) {
+                    self.flipped().encode_parameter(parameter, &mut inner)?;
+                }
+                inner
+            }
+            9 => Body::default().u32(n("incr")?).0,
+            11 => match parts.get("addr") {
+                Some(Value::Text(text)) => [text.as_bytes(), &[0]].concat(),
+                _ => Vec::new(),
+            },
+            12 | 0x8004 => {
+                let list = if kind == 12 { "types" } else { "ids" };
+                types(parts.list(list))?.into_iter().flat_map(u16::to_be_bytes).collect()
+            }
+            13 => {
+                let body = Body::default().u32(self.own(n("req_sn")?));
+                streams(body.u32(self.peer(n("resp_sn")?)).u32(self.own(n("last_tsn")?)))?
+            }
+            14 => streams(Body::default().u32(self.own(n("req_sn")?)))?,
+            15 => Body::default().u32(self.own(n("req_sn")?)).0,
+            16 => {
+                let body = Body::default().u32(self.peer(n("resp_sn")?)).u32(n("result")?);
+                match parts.get("sender_next_tsn") {
+                    None => body.0,
+                    Some(_) => {
+                        let body = body.u32(self.own(n("sender_next_tsn")?));
+                        body.u32(self.peer(n("receiver_next_tsn")?)).0
+                    }
+                }
+            }
+            17 | 18 => {
+                let body = Body::default().u32(self.own(n("req_sn")?));
+                body.u16(n("number_of_new_streams")?).u16(0).0
+            }
+            0x8001 => Body::default().u32(n("edmid")?).0,
+            0x8003 | 0x8008 => {
+                types(parts.list("types"))?.into_iter().map(|kind| kind as u8).collect()
+            }
+            0xc006 => {
+                let code = parts.get("adaptation_code_point").or(parts.get("val"));
+                Body::default().u32(code.and_then(Value::number).unwrap_or(0) as u32).0
+            }
+            _ => parts.octets("val", 4)?,
+        };
+        tlv(out, kind, parts.len()?, &value);
+        Ok(())
+    }
+
+    fn encode_cause(&self, cause: &Value, out: &mut Vec<u8>) -> Encoded {
+        let parts = Parts::of(cause)?;
+        let n = |name| parts.number(name);
+        let code = match parts.name {
+            "CAUSE" => n("code")? as u16,
+            name => number_of(&CAUSES, name)
+                .ok_or_else(|| Trouble::NotApplicable(format!("the cause {name}")))?,
+        };
+        let flipped = self.flipped();
+        let value = match code {
+            1 => Body::default().u16(n("sid")?).u16(0).0,
+            2 => {
+                let list = types(parts.list("types"))?;
+                let body = Body::default().u32(list.len() as u32);
+                list.into_iter().map(u32::from).fold(body, Body::u16).0
+            }
+            3 => Body::default().u32(n("staleness")?).0,
+            5 | 8 | 11 => {
+                let mut inner = Vec::new();
+                let named = parts.list("params").iter().map(|field| &field.value);
+                for parameter in parts.get("param").into_iter().chain(named).chain(parts.nested()) {
+                    flipped.encode_parameter(parameter, &mut inner)?;
+                }
+                inner
+            }
+            6 => {
+                let mut inner = Vec::new();
+                if let Some(chunk) = parts.get("chk") {
+                    flipped.encode_chunk(chunk, &mut inner)?;
+                    let len = u16::from_be_bytes([inner[2], inner[3]]) as usize;
+                    inner.truncate(len.max(4));
+                }
+                inner
+            }
+            9 => Body::default().u32(self.peer(n("tsn")?)).0,
+            4 | 7 | 10 => Vec::new(),
+            _ => parts.octets("info", 4)?,
+        };
+        tlv(out, code, parts.len()?, &value);
+        Ok(())
+    }
+}
+
+/// User data: zeros, as many as the length says.
+fn with_payload(parts: &Parts<'_>, body: Body, header: usize) -> Encoded<Vec<u8>> {
+    let len = parts.len()?.unwrap_or(header).saturating_sub(header);
+    let mut octets = body.0;
+    octets.resize(octets.len() + len, 0);
+    Ok(octets)
+}
+
+fn address(value: Option<&Value>) -> Encoded<Vec<u8>> {
+    let text = match value {
+        Some(Value::Word(text) | Value::Text(text)) => text,
+        _ => return Err(String::from("an address that is left open").into()),
+    };
+    match text.parse() {
+        Ok(IpAddr::V4(ip)) => Ok(ip.octets().to_vec()),
+        Ok(IpAddr::V6(ip)) => Ok(ip.octets().to_vec()),
+        Err(_) => Err(format!("the address `{text}`").into()),
+    }
+}
+
+/// Lists of numbers of the same length.
+fn tuples<const N: usize>(list: &[Field]) -> Encoded<Vec<[u32; N]>> {
+    let tuple = |field: &Field| {
+        let numbers = field.value.fields()?.iter().map(|part| part.value.number());
+        let numbers: Option<Vec<u32>> = numbers.map(|n| n.map(|n| n as u32)).collect();
+        <[u32; N]>::try_from(numbers?).ok()
+    };
+    let wrong = |field: &Field| format!("`{}` is no list of {N} numbers", field.value).into();
+    list.iter().map(|field| tuple(field).ok_or_else(|| wrong(field))).collect()
+}
