@@ -141,6 +141,13 @@ pub struct Config {
     /// Addresses other than the primary carry data only after a heartbeat has
     /// been answered (RFC 4960 §5.4).
     pub confirm_paths: bool,
+    /// Addresses that the user gave to the side that calls are confirmed from
+    /// the start (RFC 9260 §5.4 rule 1). Else they are probed like those that
+    /// the peer names, which also measures their RTT before data needs it.
+    pub trust_given: bool,
+    /// HB.Max.Burst: packets with heartbeats that all unconfirmed addresses
+    /// together get in one RTO (RFC 9260 §5.4).
+    pub heartbeat_burst: u32,
     /// Where retransmissions go.
     pub destination: Destination,
     /// Multiple fast retransmit: a chunk may be fast retransmitted again, for
@@ -250,6 +257,8 @@ impl Config {
             heartbeat_interval: Some(Span::from_secs(30)),
             heartbeat_jitter: Jitter::Rto,
             confirm_paths: true,
+            trust_given: false,
+            heartbeat_burst: 1,
             destination: Destination::FrSameRtoAlt,
             multiple_fast_retransmit: false,
             timestamps: false,
@@ -357,6 +366,8 @@ impl Config {
             let least = Span::from_millis(1);
             check(interval >= least, "heartbeat_interval", &interval, allowed)?;
         }
+        let burst = self.heartbeat_burst;
+        check((1..=100).contains(&burst), "heartbeat_burst", &burst, "1 to 100")?;
         if let Some(errors) = self.potentially_failed {
             let allowed = "at most path_max_retrans";
             check(errors <= self.path_max_retrans, "potentially_failed", &errors, allowed)?;

@@ -249,6 +249,14 @@ impl Flight {
         }
     }
 
+    /// Everything, all of it lost, for another association like `new` whose paths
+    /// are others.
+    pub fn moved_to(mut self, path: u8, new: &Flight) -> Flight {
+        self.chunks.iter_mut().for_each(|chunk| chunk.path = path);
+        self.header = new.header;
+        self
+    }
+
     /// Offset of the first chunk that is outstanding on `path` or to be sent
     /// again since it was lost there.
     pub fn first_of(&self, path: u8) -> Option<u64> {

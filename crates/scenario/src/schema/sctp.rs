@@ -101,6 +101,8 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.quantity_or_off("heartbeat_interval", &mut c.heartbeat_interval)?;
     form.choice("heartbeat_jitter", &JITTERS, &mut c.heartbeat_jitter)?;
     form.boolean("confirm_paths", &mut c.confirm_paths)?;
+    form.boolean("trust_given", &mut c.trust_given)?;
+    form.integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)?;
     let destinations = Destination::ALL.map(|it| (it.name(), it));
     form.choice("destination", &destinations, &mut c.destination)?;
     form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
@@ -258,6 +260,8 @@ mod tests {
                 Config { heartbeat_jitter: Jitter::Interval, ..d.clone() },
             ),
             ("confirm_paths = false", Config { confirm_paths: false, ..d.clone() }),
+            ("trust_given = true", Config { trust_given: true, ..d.clone() }),
+            ("heartbeat_burst = 2", Config { heartbeat_burst: 2, ..d.clone() }),
             (
                 "destination = \"all-same\"",
                 Config { destination: Destination::AllSame, ..d.clone() },

@@ -253,7 +253,7 @@ impl Association {
                 let index = self.paths.len();
                 let own = from.map_or(self.local[index % self.local.len()], |pair| pair.1);
                 self.paths.push(Path::new(&self.config, own, addr, PathState::Unconfirmed));
-                self.probe(now, index);
+                self.confirm(now, index);
                 self.notify(Notification::PathsChanged);
                 Ok(())
             }

@@ -8,10 +8,13 @@ use crate::extensions::Extensions;
 use crate::flight::Flight;
 use crate::state::State;
 use crate::tsn_map::TsnMap;
-use anabranch_endpoint::Timer;
+use anabranch_endpoint::{Timer, mac};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use anabranch_wire::sctp::{Cause, Chunk, InitChunk, Parameter, SctpPacket};
+
+/// The least a_rwnd of an INIT or INIT ACK (§3.3.2, §3.3.3).
+pub(super) const LEAST_WINDOW: u32 = 1500;
 
 impl Association {
     /// An INIT arrived (§5.1 B, §5.2.1, §5.2.2).
@@ -32,30 +35,42 @@ impl Association {
         if self.state == State::Closed && (!self.passive || self.ended) {
             return refuse(self, None);
         }
-        if init.outbound == 0 || init.inbound == 0 {
+        let impossible = init.outbound == 0 || init.inbound == 0 || init.a_rwnd < LEAST_WINDOW;
+        if impossible {
             return refuse(self, Some(Cause::InvalidParameter));
         }
         let Ok(offer) = self.read_parameters(&init.parameters) else {
             return refuse(self, Some(Cause::UnresolvableAddress([].into())));
         };
-        if self.state == State::ShutdownAckSent {
-            return self.send_shutdown_ack(now); // §9.2
-        }
         let mut addresses = offer.addresses;
         if !addresses.contains(&packet.src) {
             addresses.insert(0, packet.src);
         }
-        if self.state.is_synchronized()
+        // The peer's, if one of its addresses is known, and its port.
+        let known = addresses.iter().copied().filter(|addr| self.path_of(*addr).is_some());
+        let known = match self.path_of(packet.src) {
+            Some(_) => Some(packet.src),
+            None => known.into_iter().next(),
+        };
+        let to = match (self.state, known) {
+            (State::Closed, _) => packet.src,
+            (_, Some(addr)) if sctp.src_port == self.peer_port => addr, // §5.2.1 rules 1 to 3
+            _ => return refuse(self, None), // of another association, and nobody listens
+        };
+        if self.state == State::ShutdownAckSent {
+            return self.push_shutdown_ack(); // §9.2; T2 is not for those without a tag
+        }
+        if !matches!(self.state, State::Closed | State::CookieWait)
             && let Some(new) = addresses.iter().find(|addr| self.path_of(**addr).is_none())
         {
-            // §5.2.2; the address itself is not known here in octets.
+            // §5.2.1, §5.2.2; the address itself is not known here in octets.
             let text = format!("address {} is new", new.0).into_bytes();
             return refuse(self, Some(Cause::RestartWithNewAddresses(text.into())));
         }
         let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
         let tie_tags = match self.state {
             State::Closed | State::CookieWait => (0, 0),
-            _ => (self.local_tag, self.peer_tag),
+            _ => self.tie_tags(),
         };
         let (local_tag, local_tsn) = match opening {
             true => (self.local_tag, self.local_origin.add(1)), // §5.2.1
@@ -98,7 +113,7 @@ impl Association {
             tsn: local_tsn,
             parameters,
         };
-        self.reply(packet, sctp, init.tag, Chunk::InitAck(Box::new(ack)));
+        self.reply_to(to, packet, sctp, init.tag, Chunk::InitAck(Box::new(ack)));
     }
 
     /// A COOKIE ECHO arrived (§5.1 D, §5.1.5); false when the rest of the
@@ -133,6 +148,15 @@ impl Association {
         self.on_cookie_collision(now, packet, sctp, &cookie)
     }
 
+    /// What stands for both tags in a cookie (§5.2.2): a nonce that shows neither
+    /// to who reads the cookie, and that only this association can make.
+    pub(super) fn tie_tags(&self) -> (u32, u32) {
+        let tags = [self.local_tag.to_be_bytes(), self.peer_tag.to_be_bytes()].concat();
+        let mac = mac::hmac(&self.key, &tags);
+        let word = |at: usize| u32::from_be_bytes([mac[at], mac[at + 1], mac[at + 2], mac[at + 3]]);
+        (word(0), word(4))
+    }
+
     /// Takes over what the cookie remembers.
     pub(super) fn adopt(&mut self, cookie: &Cookie) {
         self.local_tag = cookie.local_tag;
@@ -152,15 +176,19 @@ impl Association {
         self.agree(cookie.extensions);
         let primary = cookie.addresses.get(cookie.primary as usize).or(cookie.addresses.first());
         if let Some(primary) = primary.copied() {
-            self.set_paths(&cookie.addresses, primary);
+            self.set_paths(&cookie.addresses, primary, &[primary]); // §5.4 rule 2
         }
         self.set_initial_thresholds();
     }
 
     /// The peer restarted (§5.2.4.1): what was sent and queued is lost.
     pub(super) fn restart(&mut self, now: Time, cookie: &Cookie) {
+        // The user's wish to end holds for the new association, too.
+        let close = matches!(self.state, State::ShutdownPending | State::ShutdownSent);
         self.adopt(cookie);
         self.timers = [Timer::IDLE; 4];
+        self.control.clear();
+        self.await_sack = false;
         self.outgoing.restart();
         self.reassembly.restart();
         self.agree(cookie.extensions);
@@ -171,5 +199,9 @@ impl Association {
         self.errors = 0;
         self.start_heartbeats(now);
         self.notify(Notification::Restarted);
+        self.pending.writable |= std::mem::take(&mut self.write_blocked) && !close;
+        if close {
+            self.shut_down();
+        }
     }
 }

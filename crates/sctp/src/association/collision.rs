@@ -2,10 +2,12 @@
 //! restart of the peer, delayed cookies (RFC 9260 §5.2.4, table 12).
 //!
 //! Deviation: action B is taken while opening alone. In a later state the
-//! table would change the peer's tag of a working association.
+//! table would change the peer's tag of a working association, which only a
+//! copy of an old cookie could ask for.
 
 use super::Association;
 use crate::cookie::Cookie;
+use crate::flight::Flight;
 use crate::state::State;
 use anabranch_units::Time;
 use anabranch_wire::Packet;
@@ -34,13 +36,18 @@ impl Association {
             }
             // B: both sides sent INITs.
             (true, false) if opening => {
+                // What left with our COOKIE ECHO was for the tag that the peer
+                // gave up: it leaves again.
+                self.flight.expire_all(&mut self.paths);
+                let flight = std::mem::replace(&mut self.flight, Flight::starting_at(1));
                 self.adopt(cookie);
+                self.flight = flight.moved_to(self.primary as u8, &self.flight);
                 self.establish(now);
                 self.control.push(Chunk::CookieAck);
                 true
             }
             // A: the peer restarted.
-            (false, false) if cookie.tie_tags == (self.local_tag, self.peer_tag) => {
+            (false, false) if cookie.tie_tags == self.tie_tags() => {
                 if self.state == State::ShutdownAckSent {
                     let cause = vec![Cause::CookieWhileShuttingDown];
                     self.reply(packet, sctp, cookie.peer_tag, Chunk::Error(cause));

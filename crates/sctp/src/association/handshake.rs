@@ -1,6 +1,7 @@
 //! Opening (RFC 9260 §5.1): the side that calls, and what both sides say of
 //! themselves. The side that answers is in [`super::answer`].
 
+use super::answer::LEAST_WINDOW;
 use super::{Association, Due};
 use crate::auth::{self, Auth};
 use crate::cookie::MAX_ADDRESSES;
@@ -8,7 +9,7 @@ use crate::extensions::Extensions;
 use crate::state::State;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::sctp::{Address, Cause, InitChunk, Parameter};
+use anabranch_wire::sctp::{Address, Cause, Chunk, InitChunk, Parameter, SctpPacket};
 use anabranch_wire::{Addr, Packet};
 
 /// What exists only while the association opens.
@@ -22,6 +23,10 @@ pub(super) struct Handshake {
     pub cookie: Option<Box<[u8]>>,
     /// More life that the next INIT asks for, in ms (§5.2.6).
     pub preservative: Option<u32>,
+    /// When INIT or COOKIE ECHO left last.
+    pub sent: Time,
+    /// So many cookies were too old.
+    pub stale: u32,
     /// Unknown parameters of the INIT ACK, for an ERROR with the cookie.
     pub unrecognized: Vec<u8>,
     /// The user has closed already.
@@ -151,7 +156,13 @@ impl Association {
     }
 
     /// The answer to our INIT (§5.1 C).
-    pub(super) fn on_init_ack(&mut self, now: Time, packet: &Packet, ack: &InitChunk) {
+    pub(super) fn on_init_ack(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        sctp: &SctpPacket,
+        ack: &InitChunk,
+    ) {
         if self.state != State::CookieWait {
             return; // §5.2.3
         }
@@ -159,7 +170,13 @@ impl Association {
             this.peer_tag = ack.tag;
             this.abort_with(vec![cause], CloseReason::Refused);
         };
-        if ack.tag == 0 || ack.outbound == 0 || ack.inbound == 0 {
+        if ack.tag == 0 {
+            // §3.3.3: there is no tag but our own.
+            let abort = Chunk::Abort { reflected: true, causes: vec![Cause::InvalidParameter] };
+            self.reply(packet, sctp, self.local_tag, abort);
+            return self.finish(CloseReason::Refused);
+        }
+        if ack.outbound == 0 || ack.inbound == 0 || ack.a_rwnd < LEAST_WINDOW {
             return fail(self, Cause::InvalidParameter);
         }
         let Ok(offer) = self.read_parameters(&ack.parameters) else {
@@ -173,7 +190,7 @@ impl Association {
         self.outbound = self.config.outbound_streams.min(ack.inbound);
         self.inbound = self.config.inbound_streams.min(ack.outbound);
         self.peer_rwnd = ack.a_rwnd as u64;
-        self.set_paths(&offer.addresses, packet.src);
+        self.find_paths(offer.addresses, packet.src);
         self.set_initial_thresholds();
         if let (Some(auth), Some(config)) = (&mut self.auth, &self.config.authentication) {
             auth.agree(config, &offer.vector);
@@ -193,6 +210,22 @@ impl Association {
             }
         }
         self.start_t1(now);
+    }
+
+    /// The peer's addresses are known: those that it names, and the one that its
+    /// INIT ACK came from. The primary is that one if the user gave it, else the
+    /// one that the INIT went to, since nothing else vouches for it (§5.4).
+    fn find_paths(&mut self, mut addresses: Vec<Addr>, src: Addr) {
+        if !addresses.contains(&src) {
+            addresses.insert(0, src);
+        }
+        let given: Vec<Addr> = self.paths.iter().map(|path| path.remote).collect();
+        let asked = self.handshake.as_ref().map_or(self.primary, |handshake| handshake.path);
+        let primary = if given.contains(&src) { src } else { given[asked] };
+        match self.config.trust_given {
+            true => self.set_paths(&addresses, primary, &given),
+            false => self.set_paths(&addresses, primary, &[primary]),
+        }
     }
 
     pub(super) fn set_initial_thresholds(&mut self) {
@@ -258,16 +291,25 @@ impl Association {
     }
 
     /// The cookie was too old (§5.2.6): again from INIT, asking for more life.
-    pub(super) fn on_stale_cookie(&mut self, now: Time, micros: u32) {
+    pub(super) fn on_stale_cookie(&mut self, now: Time) {
         if self.state != State::CookieEchoed {
             return;
+        }
+        let most = self.config.max_init_retransmits;
+        if let Some(handshake) = &mut self.handshake {
+            handshake.stale += 1;
+            if handshake.stale > most {
+                return self.finish(CloseReason::Refused); // it would never end
+            }
         }
         self.state = State::CookieWait;
         let path = self.primary;
         if let Some(handshake) = &mut self.handshake {
             handshake.cookie = None;
             handshake.due = true;
-            handshake.preservative = Some(micros / 1000 + 1000);
+            // No more than a second beyond the round trip.
+            let rtt = now.saturating_since(handshake.sent).as_millis();
+            handshake.preservative = Some((rtt + 1000).min(u32::MAX as u64) as u32);
             handshake.path = path;
         }
         // Another tag, so that a second copy of the ERROR is not heeded.

@@ -14,10 +14,23 @@ impl Association {
     pub(super) fn start_heartbeats(&mut self, now: Time) {
         for index in 0..self.paths.len() {
             if self.paths[index].state == PathState::Unconfirmed {
-                self.probe(now, index);
+                self.confirm(now, index);
             } else {
                 self.rest(now, index);
             }
+        }
+    }
+
+    /// Probes an unconfirmed address, now or when its turn comes: all of them
+    /// together get HB.Max.Burst heartbeats an RTO (§5.4), since they may be
+    /// those of a third party that the peer wants flooded.
+    pub(super) fn confirm(&mut self, now: Time, index: usize) {
+        let date = self.next_confirmation.max(now);
+        let spacing = self.paths[index].rtt.rto() / self.config.heartbeat_burst as u64;
+        self.next_confirmation = date + spacing;
+        match date > now {
+            true => self.paths[index].heartbeat.set(date),
+            false => self.probe(now, index),
         }
     }
 
@@ -55,7 +68,8 @@ impl Association {
         let soon = now + self.config.rto.initial * 2;
         for index in (0..self.paths.len()).filter(|index| *index != except) {
             let path = &self.paths[index];
-            if path.probe.is_none() && path.heartbeat.deadline() > soon {
+            let waits = path.probe.is_none() && path.state != PathState::Unconfirmed;
+            if waits && path.heartbeat.deadline() > soon {
                 self.rest(now, index);
             }
         }
@@ -92,12 +106,16 @@ impl Association {
             let path = &self.paths[index];
             // §5.4 and RFC 7829 §3 rule 3: once an RTO, until something
             // changes.
-            let eager = match path.state {
-                PathState::Unconfirmed => path.errors <= self.config.path_max_retrans,
-                PathState::PotentiallyFailed => true,
-                _ => false,
+            return match path.state {
+                PathState::Unconfirmed if path.errors <= self.config.path_max_retrans => {
+                    self.confirm(now, index);
+                }
+                PathState::PotentiallyFailed => self.probe(now, index),
+                _ => self.rest(now, index),
             };
-            return if eager { self.probe(now, index) } else { self.rest(now, index) };
+        }
+        if self.paths[index].state == PathState::Unconfirmed {
+            return self.probe(now, index); // its turn
         }
         // Data in the period stands for a heartbeat, unless it can give no RTT
         // sample: a path that carries retransmissions alone is idle (§8.3).

@@ -8,7 +8,7 @@ use crate::timestamp;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 use anabranch_wire::sctp::{Address, Cause, Chunk, Chunks, Parameter, SctpPacket};
-use anabranch_wire::{Body, Packet};
+use anabranch_wire::{Addr, Body, Packet};
 
 /// Complete packets that wait for the host, at most: it drains them after
 /// each packet that comes in.
@@ -141,6 +141,9 @@ impl Association {
 
     /// A packet of no association (§8.4).
     fn on_out_of_the_blue(&mut self, packet: &Packet, sctp: &SctpPacket) {
+        if sctp.tag == 0 {
+            return; // §8.5.1 A: only an INIT has none
+        }
         let stale = |cause: &Cause| matches!(cause, Cause::StaleCookie(_));
         for chunk in sctp.chunks.iter() {
             match chunk {
@@ -149,17 +152,29 @@ impl Association {
                 _ => {}
             }
         }
-        let answer = match sctp.chunks.first() {
-            Some(Chunk::ShutdownAck) => Chunk::ShutdownComplete { reflected: true },
-            _ => Chunk::Abort { reflected: true, causes: Vec::new() },
+        let answer = match sctp.chunks.iter().any(|chunk| *chunk == Chunk::ShutdownAck) {
+            true => Chunk::ShutdownComplete { reflected: true },
+            false => Chunk::Abort { reflected: true, causes: Vec::new() },
         };
         self.reply(packet, sctp, sctp.tag, answer);
     }
 
     /// An answer that needs no association.
     pub(super) fn reply(&mut self, packet: &Packet, sctp: &SctpPacket, tag: u32, chunk: Chunk) {
+        self.reply_to(packet.src, packet, sctp, tag, chunk);
+    }
+
+    /// The same, to another address of who asked.
+    pub(super) fn reply_to(
+        &mut self,
+        addr: Addr,
+        packet: &Packet,
+        sctp: &SctpPacket,
+        tag: u32,
+        chunk: Chunk,
+    ) {
         if self.outbox.len() < MAX_OUTBOX {
-            let mut answer = self.packet_with(packet.dst, packet.src, sctp.src_port, tag, chunk);
+            let mut answer = self.packet_with(packet.dst, addr, sctp.src_port, tag, chunk);
             if let Body::Sctp(answer) = &mut answer.body {
                 answer.udp = sctp.udp.map(|(src, dst)| (dst, src));
             }
@@ -202,7 +217,7 @@ impl Association {
                     data |= self.on_interleaved_forward_tsn(forward);
                 }
                 Chunk::Sack(sack) => self.on_sack(now, sack),
-                Chunk::InitAck(ack) => self.on_init_ack(now, packet, ack),
+                Chunk::InitAck(ack) => self.on_init_ack(now, packet, sctp, ack),
                 Chunk::CookieAck => self.on_cookie_ack(now),
                 Chunk::Heartbeat(info) => {
                     if self.state != State::CookieWait && self.outbox.len() < MAX_OUTBOX {
@@ -232,10 +247,8 @@ impl Association {
                 Chunk::ShutdownAck => self.on_shutdown_ack(packet, sctp),
                 Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
                 Chunk::Error(causes) => {
-                    for cause in causes {
-                        if let Cause::StaleCookie(micros) = cause {
-                            self.on_stale_cookie(now, *micros);
-                        }
+                    if causes.iter().any(|cause| matches!(cause, Cause::StaleCookie(_))) {
+                        self.on_stale_cookie(now);
                     }
                 }
                 Chunk::Unknown { kind: timestamp::KIND, value, .. } if self.echo.is_none() => {

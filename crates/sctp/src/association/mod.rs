@@ -48,7 +48,7 @@ use crate::tsn_map::TsnMap;
 pub use addresses::AddressError;
 use addresses::Addresses;
 use anabranch_endpoint::{CloseReason, Generator, PendingEvents, Timer};
-use anabranch_units::Serial32;
+use anabranch_units::{Serial32, Time};
 use anabranch_wire::sctp::Chunk;
 use anabranch_wire::{Addr, Packet};
 use handshake::Handshake;
@@ -153,6 +153,8 @@ pub struct Association {
     control: Vec<Chunk>,
     /// Packets that are complete.
     outbox: VecDeque<Packet>,
+    /// When the next unconfirmed address may be probed.
+    next_confirmation: Time,
     /// A write was cut short.
     write_blocked: bool,
     /// Paths to which Max.Burst has been applied since the last event, a bit
@@ -261,6 +263,7 @@ impl Association {
             advertised: config.receive_buffer,
             control: Vec::new(),
             outbox: VecDeque::new(),
+            next_confirmation: Time::ZERO,
             write_blocked: false,
             burst_limited: 0,
             shutdown_due: false,
@@ -278,7 +281,7 @@ impl Association {
             auth: None,
             config,
         };
-        association.set_paths(remote.0, remote.0[0]);
+        association.set_paths(remote.0, remote.0[0], &remote.0[..1]);
         association
     }
 
@@ -289,7 +292,8 @@ impl Association {
     pub fn with_sources(mut self, pairs: &[(Addr, Addr)]) -> Association {
         self.sources = pairs.to_vec();
         let remote: Vec<_> = self.paths.iter().map(|path| path.remote).collect();
-        self.set_paths(&remote, remote[self.primary]);
+        let primary = remote[self.primary];
+        self.set_paths(&remote, primary, &[primary]);
         self
     }
 
@@ -369,12 +373,9 @@ impl Association {
         self.handshake.as_ref().is_some_and(|handshake| handshake.close)
     }
 
-    /// Paths to the given addresses; the first packet went to `primary`.
-    fn set_paths(&mut self, addresses: &[Addr], primary: Addr) {
-        let state = match self.config.confirm_paths {
-            true => PathState::Unconfirmed,
-            false => PathState::Active,
-        };
+    /// Paths to the given addresses. Those that are not `confirmed` must answer a
+    /// heartbeat first, where that is wanted.
+    fn set_paths(&mut self, addresses: &[Addr], primary: Addr, confirmed: &[Addr]) {
         let mut list = addresses.to_vec();
         if !list.contains(&primary) {
             list.insert(0, primary);
@@ -386,7 +387,10 @@ impl Association {
             .map(|(i, remote)| {
                 let source = self.sources.iter().find(|pair| pair.0 == *remote);
                 let local = source.map_or(self.local[i % self.local.len()], |pair| pair.1);
-                let state = if *remote == primary { PathState::Active } else { state };
+                let state = match self.config.confirm_paths && !confirmed.contains(remote) {
+                    true => PathState::Unconfirmed,
+                    false => PathState::Active,
+                };
                 Path::new(&self.config, local, *remote, state)
             })
             .collect();

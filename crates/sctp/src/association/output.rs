@@ -116,6 +116,7 @@ impl Association {
         let Handshake { due: true, path, .. } = **self.handshake.as_ref()? else { return None };
         let handshake = self.handshake.as_mut()?;
         handshake.due = false;
+        handshake.sent = now;
         let Some(cookie) = handshake.cookie.clone() else {
             let init = Chunk::Init(Box::new(self.init_chunk()));
             let to = &self.paths[path];

@@ -51,10 +51,14 @@ impl Association {
     }
 
     pub(super) fn send_shutdown_ack(&mut self, now: Time) {
+        self.push_shutdown_ack();
+        self.start_t2(now);
+    }
+
+    pub(super) fn push_shutdown_ack(&mut self) {
         if !self.control.contains(&Chunk::ShutdownAck) {
             self.push_control(Chunk::ShutdownAck);
         }
-        self.start_t2(now);
     }
 
     fn start_t2(&mut self, now: Time) {

@@ -2,6 +2,8 @@
 
 mod addresses;
 mod auth;
+mod blind;
+mod collision;
 mod concurrent;
 mod ending;
 mod hostile;
@@ -167,6 +169,14 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
 /// Runs until a date; nobody reads.
 fn run<F: FnMut(Side, &Packet) -> Fate>(pair: &mut Pair<Association, F>, until: Time) {
     while pair.step(until) {}
+}
+
+/// What an attacker must not change.
+fn standing(association: &Association) -> String {
+    let Association { state, ended, paths, timers, handshake, map, .. } = association;
+    let Association { local_tag, peer_tag, control, outbox, flight, .. } = association;
+    let own = (state, ended, local_tag, peer_tag, handshake);
+    format!("{:?}", (own, paths, timers, map, flight, control, outbox))
 }
 
 /// All messages that have arrived, as stream and octets.
