@@ -53,10 +53,11 @@ def run_batch(
     overrides: list[str] = ...,
     seed: int | None = None,
     replications: int = 1,
+    first: int = 0,
     jobs: int = 0,
     trace_hash: bool = False,
 ) -> list[dict[str, Any]]:
-    """Replications 0 to n-1 on `jobs` threads (0: one per core), in order."""
+    """Replications `first` to `first + n - 1` on `jobs` threads (0: one per core), in order."""
 
 def catalogue(kind: str) -> list[tuple[str, str, str]]:
     """Name, summary and reference of each entry of `algorithms`, `recoveries`, `destinations`,

@@ -7,33 +7,52 @@ wrong, a person sees one line and never a traceback.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
 
 import click
 
-from anabranch.commands.bench import bench
-from anabranch.commands.drill import drill
-from anabranch.commands.list import list_things
-from anabranch.commands.reproduce import reproduce
-from anabranch.commands.run import run
-from anabranch.commands.view import view
 from anabranch.errors import AnabranchError, one_line
 
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+COMMANDS = {
+    "reproduce": "reproduce",
+    "run": "run",
+    "sweep": "sweep",
+    "drill": "drill",
+    "list": "list_things",
+    "bench": "bench",
+    "view": "view",
+}
+"""The modules of `anabranch.commands`, in the order of the help, and the command in each."""
+
+
+class Commands(click.Group):
+    """Imports a command when it is called: most need neither figures nor studies."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        """All names, for the help."""
+        return list(COMMANDS)
+
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        """The command of that name, or nothing."""
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"anabranch.commands.{name}")
+        found: click.Command = getattr(module, COMMANDS[name])
+        return found
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="anabranch", prog_name="anabranch")
 def command() -> None:
     """A laboratory for transport protocols.
 
     Scenarios are TOML files; results are tables, figures and packet captures.
     """
-
-
-for _entry in (reproduce, run, drill, list_things, bench, view):
-    command.add_command(_entry)
 
 
 def main() -> None:

@@ -122,17 +122,19 @@ class Scenario:
         self,
         replications: int,
         *,
+        first: int = 0,
         seed: int | None = None,
         jobs: int = 1,
         trace_hash: bool = False,
     ) -> list[RunResult]:
-        """Replications 0 to n-1, in order whatever the number of threads."""
+        """Replications `first` to `first + n - 1`, in order whatever the number of threads."""
         arguments = (
             self.text,
             self.file,
             list(self.overrides),
             seed,
             replications,
+            first,
             jobs,
             trace_hash,
         )

@@ -94,12 +94,12 @@ fn run<'py>(
     results::to_dict(py, &result)
 }
 
-/// Runs the replications `0..replications` on up to `jobs` threads (0: one
+/// Runs the replications `first..first + replications` on up to `jobs` threads (0: one
 /// per core).
 /// Between slices of the work it looks for an interrupt from the keyboard.
 #[pyfunction]
-#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replications=1, jobs=0,
-    trace_hash=false))]
+#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replications=1, first=0,
+    jobs=0, trace_hash=false))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
 fn run_batch<'py>(
     py: Python<'py>,
@@ -108,6 +108,7 @@ fn run_batch<'py>(
     overrides: Vec<String>,
     seed: Option<u64>,
     replications: u64,
+    first: u64,
     jobs: usize,
     trace_hash: bool,
 ) -> PyResult<Bound<'py, PyList>> {
@@ -119,9 +120,10 @@ fn run_batch<'py>(
     // Slices grow while they are short, so that threads do not wait for each
     // other at the end of each, and an interrupt is heard within a second.
     let mut slice = jobs as u64;
-    let mut next = 0;
-    while next < replications {
-        let end = replications.min(next + slice);
+    let last = first.saturating_add(replications);
+    let mut next = first;
+    while next < last {
+        let end = last.min(next.saturating_add(slice));
         let results =
             guarded(py, || scenario::run_batch(&scenario, seed, next..end, jobs, trace_hash))?;
         let mut wall = 0.0;

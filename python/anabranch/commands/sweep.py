@@ -1,0 +1,89 @@
+"""`anabranch sweep`: parameters times replications, continued after any interruption."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from anabranch import sweep as sweeps
+from anabranch.commands.options import PATH, console, interruptible, jobs_option
+from anabranch.errors import RunError
+from anabranch.sweep import executors
+from anabranch.sweep.sweep import SweepResult
+
+
+@click.command()
+@click.argument("plan", type=PATH, metavar="SWEEP.toml")
+@click.option(
+    "--executor",
+    default="local",
+    show_default=True,
+    metavar="|".join(executors.ALL),
+    help="Where runs are computed; RAY_ADDRESS names the cluster.",
+)
+@jobs_option
+@click.option("--resume", is_flag=True, help="Continue the sweep that DIR holds.")
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("results/sweep"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the dataset goes.",
+)
+def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None:
+    """Runs every combination of a sweep's parameters; writes DIR/summary.csv and DIR/runs."""
+    description = sweeps.load(plan)
+    terminal = console()
+    crew = executors.named(executor, jobs)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    try:
+        with Progress(*columns, console=terminal, disable=not terminal.is_terminal) as bar:
+            task = bar.add_task(plan.stem, total=None)
+
+            def advance(done: int, total: int) -> None:
+                bar.update(task, completed=done, total=total)
+
+            result = interruptible(
+                lambda: description.run(out, executor=crew, resume=resume, progress=advance)
+            )
+    finally:
+        crew.close()
+    terminal.print(_table(result))
+    terminal.print(f"{out / 'summary.csv'}, {out / 'runs'}")
+    if failures := result.failures():
+        labels, reason = failures[0]
+        raise RunError(f"{len(failures)} points failed, the first {labels}: {reason}")
+
+
+def _table(result: SweepResult) -> Table:
+    rows = result.summary()
+    names = list(result.states[0].point.labels)
+    table = Table(box=None, header_style="bold")
+    for name in (*names, "metric"):
+        table.add_column(name)
+    for name in ("mean", "interval", "n"):
+        table.add_column(name, justify="right")
+    for row in rows[:100]:
+        labels = [str(row[name]) for name in names]
+        interval = f"{row['ci_low']:.6g} to {row['ci_high']:.6g}"
+        table.add_row(*labels, row["metric"], f"{row['mean']:.6g}", interval, str(row["n"]))
+    if len(rows) > 100:
+        table.add_row(f"... and {len(rows) - 100} more")
+    return table

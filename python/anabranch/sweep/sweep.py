@@ -1,0 +1,185 @@
+"""A sweep: parameters, how often each point runs, and what is measured."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from anabranch import stats
+from anabranch.errors import InputError, RunError
+from anabranch.experiment import Scenario, core
+from anabranch.stats import Estimate
+from anabranch.sweep import parameters as varied
+from anabranch.sweep.executors import Executor, Local
+from anabranch.sweep.metrics import Metric, Replications
+from anabranch.sweep.parameters import Parameter, Value
+from anabranch.sweep.schedule import Progress, Schedule
+from anabranch.sweep.store import Point, Store
+from anabranch.tables import write_csv
+
+DEFAULT_METRICS = (Metric("goodput_bps", "goodput_bps"),)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Every combination of the parameters, run again and again.
+
+    All points run under the same seed: replication `n` of each sees the same
+    network randomness, so that differences between points are paired.
+    """
+
+    scenario: Scenario
+    parameters: Sequence[Parameter]
+    replications: Replications = field(default_factory=lambda: Replications.exactly(1))
+    metrics: Sequence[Metric] = DEFAULT_METRICS
+    seed: int | None = None
+    """Replaces the scenario's own."""
+    series: bool = False
+    """Whether the observed series are kept, too."""
+    source: str = "sweep"
+    """Where the description came from, for messages."""
+
+    def checked(self, before: Callable[[], None] = lambda: None) -> Sweep:
+        """The sweep itself, unless something in it cannot be meant."""
+        before()
+        varied.check(self.parameters, self.source)
+        names = [metric.name for metric in self.metrics]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise InputError.about(self.source, "metrics.name", name, "every name once")
+        rule = self.replications.metric
+        if rule is not None and rule not in names:
+            raise InputError.about(self.source, "replications.metric", rule, ", ".join(names))
+        return self
+
+    def points(self) -> list[Point]:
+        """Every combination as a resolved scenario; wrong ones raise `InputError`."""
+        points = []
+        for combination in varied.combinations(self.parameters):
+            assignments = combination.assignments()
+            if self.seed is not None:
+                assignments.append(f"seed={self.seed}")
+            scenario = self.scenario.set(*assignments)
+            resolved = scenario.resolved()
+            seed = int(tomllib.loads(resolved)["seed"])
+            points.append(Point.of(combination.labels(), resolved, seed))
+        by_scenario: dict[str, Point] = {}
+        for point in points:
+            twin = by_scenario.setdefault(point.scenario, point)
+            if twin is not point:
+                value = f"{dict(twin.labels)} and {dict(point.labels)}"
+                allowed = "combinations that give different scenarios"
+                raise InputError.about(self.source, "parameters", value, allowed)
+        return points
+
+    def run(
+        self,
+        directory: str | Path,
+        *,
+        executor: Executor | None = None,
+        resume: bool = False,
+        progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> SweepResult:
+        """Computes what the folder does not have yet, and writes `summary.csv`.
+
+        `progress` hears how many runs are finished, and of how many. A point
+        whose run fails is left as it is; the others go on, and the result says so.
+        """
+        self.checked()
+        store = Store(Path(directory))
+        points = self.points()
+        facts = {
+            "version": core().__version__,
+            "source": self.source,
+            "parameters": {p.name: [case.label for case in p.cases] for p in self.parameters},
+            "points": len(points),
+            "series": self.series,
+        }
+        with store.opened(points, facts, resume):
+            schedule = Schedule(
+                store,
+                points,
+                self.replications,
+                list(self.metrics),
+                series=self.series,
+                progress=progress,
+            )
+            ours = executor is None
+            crew = executor if executor is not None else Local(1)
+            try:
+                schedule.run(crew)
+            finally:
+                if ours:
+                    crew.close()
+            result = SweepResult(store, schedule.points, list(self.metrics), self.replications)
+            write_csv(store.directory / "summary.csv", (), result.summary())
+        return result
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """What a finished sweep left."""
+
+    store: Store
+    states: list[Progress]
+    metrics: list[Metric]
+    rule: Replications
+
+    def failures(self) -> list[tuple[dict[str, Value], str]]:
+        """The points that failed, by their parameters, and why."""
+        return [(dict(s.point.labels), s.failed) for s in self.states if s.failed is not None]
+
+    def table(self, name: str = "flows") -> pa.Table:
+        """All rows of `flows`, `links`, `runs`, ... of all points, parameters first."""
+        parts = [
+            part
+            for state in self.states
+            for part in self.store.table(name, state.point, state.target)
+        ]
+        return pa.concat_tables(parts) if parts else pa.table({})
+
+    def values(self, metric: str, state: Progress) -> list[float]:
+        """The metric of each replication of a point, in order."""
+        known = state.values.get(metric, {})
+        return [known[n] for n in range(state.target) if n in known]
+
+    def estimate(self, metric: str, **labels: Value) -> Estimate:
+        """Mean and interval of a metric at one point."""
+        return stats.mean(self.values(metric, self._state(labels)), self.rule.confidence)
+
+    def paired(self, metric: str, first: dict[str, Value], second: dict[str, Value]) -> Estimate:
+        """Mean and interval of `first - second` over the replications that both have."""
+        one, two = self._state(first).values[metric], self._state(second).values[metric]
+        both = sorted(one.keys() & two.keys())
+        return stats.paired([one[n] for n in both], [two[n] for n in both], self.rule.confidence)
+
+    def summary(self) -> list[dict[str, Any]]:
+        """A row for each point and metric: parameters, mean, interval, n."""
+        rows = []
+        for state in self.states:
+            for metric in self.metrics:
+                values = self.values(metric.name, state)
+                estimate = stats.mean(values, self.rule.confidence)
+                rows.append(
+                    {
+                        **state.point.labels,
+                        "metric": metric.name,
+                        "mean": estimate.mean,
+                        "ci_low": estimate.ci_low,
+                        "ci_high": estimate.ci_high,
+                        "n": estimate.n,
+                        "point": state.point.name,
+                    }
+                )
+        return rows
+
+    def _state(self, labels: dict[str, Value]) -> Progress:
+        found = [state for state in self.states if state.point.labels.items() >= labels.items()]
+        if len(found) != 1:
+            raise RunError(f"{labels} names {len(found)} points; it must name one")
+        return found[0]

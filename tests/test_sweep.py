@@ -1,0 +1,324 @@
+"""Sweeps: what is computed, kept, continued and refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import polars
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch import InputError, Scenario
+from anabranch import sweep as sweeps
+from anabranch.stats import Estimate
+from anabranch.sweep import Metric, Parameter, Replications, Sweep
+from anabranch.sweep.executors import Local
+from anabranch.sweep.parameters import Value
+from anabranch.sweep.schedule import Progress
+from anabranch.sweep.store import Point, Store
+from conftest import TWO_HOSTS, Command
+
+GOODPUT = Metric("goodput", "goodput_bps", of="f")
+LOSS = "links.0.impairments.0.rate"
+
+
+def small(count: int = 6, size: str = "30 kB") -> Sweep:
+    """Two windows at two rates of loss, `count` runs of a few milliseconds each."""
+    return Sweep(
+        Scenario(TWO_HOSTS).set(f"flows.f.size={size}"),
+        [
+            Parameter.of("window", "flows.*.tcp.window", ["reno", "cubic"]),
+            Parameter.of("loss", LOSS, [0.01, 0.02]),
+        ],
+        Replications.exactly(count),
+        [GOODPUT],
+        seed=7,
+    )
+
+
+def data(table: pa.Table) -> pa.Table:
+    """A table without what tells how the work was cut and how long it took."""
+    return table.drop_columns([name for name in ("cpu_s",) if name in table.column_names])
+
+
+def test_every_combination_runs_as_often_as_asked(tmp_path: Path) -> None:
+    result = small().run(tmp_path)
+    flows = result.table("flows")
+    assert flows.num_rows == 2 * 2 * 6
+    assert flows.column_names[:4] == ["window", "loss", "replication", "seed"]
+    counted = flows.group_by(["window", "loss"]).aggregate([("replication", "count_distinct")])
+    assert counted["replication_count_distinct"].to_pylist() == [6] * 4
+    assert set(flows["seed"].to_pylist()) == {7}
+
+
+def test_a_row_is_what_a_single_run_gives(tmp_path: Path) -> None:
+    result = small().run(tmp_path)
+    single = (
+        Scenario(TWO_HOSTS)
+        .set("flows.f.size=30 kB", "flows.*.tcp.window=cubic", f"{LOSS}=0.02")
+        .run(seed=7, replication=4, trace_hash=True)
+    )
+    at = [
+        row
+        for row in result.table("runs").to_pylist()
+        if (row["window"], row["loss"], row["replication"]) == ("cubic", 0.02, 4)
+    ]
+    assert [row["trace_hash"] for row in at] == [single.run["trace_hash"]]
+
+
+def test_the_summary_has_means_and_intervals(tmp_path: Path) -> None:
+    result = small().run(tmp_path)
+    estimate = result.estimate("goodput", window="reno", loss=0.01)
+    assert estimate.n == 6
+    assert estimate.ci_low < estimate.mean < estimate.ci_high
+    reno: dict[str, Value] = {"window": "reno", "loss": 0.01}
+    cubic: dict[str, Value] = {"window": "cubic", "loss": 0.01}
+    assert result.paired("goodput", reno, reno).mean == 0.0
+    difference = result.paired("goodput", reno, cubic)
+    expected = estimate.mean - result.estimate("goodput", **cubic).mean
+    assert difference.mean == pytest.approx(expected)
+
+
+def test_duckdb_and_polars_read_the_dataset(tmp_path: Path) -> None:
+    result = small().run(tmp_path)
+    flows = tmp_path / "runs/*/*/flows.parquet"
+    count, code = duckdb.sql(
+        f"select count(*), count(distinct points.code) from read_parquet('{flows}') flows"
+        f" join read_parquet('{tmp_path}/points.parquet') points on points.point = flows.point"
+    ).fetchall()[0]
+    assert (count, code) == (24, 1)
+    frame = polars.scan_parquet(flows, hive_partitioning=True).collect()
+    assert frame["goodput_bps"].sum() == pytest.approx(sum(r.mean * 6 for r in estimates(result)))
+    scenario = polars.read_parquet(tmp_path / "points.parquet")["scenario"][0]
+    assert Scenario(scenario).run(seed=7).flows
+
+
+def estimates(result: sweeps.SweepResult) -> list[Estimate]:
+    return [result.estimate("goodput", **state.point.labels) for state in result.states]
+
+
+def test_threads_change_nothing(tmp_path: Path) -> None:
+    tables = []
+    for jobs in (1, 4):
+        executor = Local(jobs)
+        tables.append(small().run(tmp_path / str(jobs), executor=executor).table("flows"))
+        executor.close()
+    assert tables[0].equals(tables[1])
+
+
+def test_a_finished_sweep_is_not_computed_again(tmp_path: Path) -> None:
+    first = small().run(tmp_path)
+    stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("*.parquet")}
+    again = small().run(tmp_path, resume=True)
+    assert again.summary() == first.summary()
+    assert stamps == {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.parquet")}
+
+
+def test_more_replications_add_to_what_is_there(tmp_path: Path) -> None:
+    small(3).run(tmp_path)
+    grown = small(6).run(tmp_path, resume=True)
+    fresh = small(6).run(tmp_path.with_name("fresh"))
+    assert data(grown.table("runs")).equals(data(fresh.table("runs")))
+
+
+def test_a_lost_unit_alone_is_computed_again(tmp_path: Path) -> None:
+    whole = small().run(tmp_path).table("flows")
+    lost = sorted((tmp_path / "runs").glob("point=*/first=*"))[2]
+    (lost / "runs.parquet").write_bytes(b"torn")
+    before = len(list((tmp_path / "runs").glob("*/*/flows.parquet")))
+    again = small().run(tmp_path, resume=True)
+    assert again.table("flows").equals(whole)
+    assert len(list((tmp_path / "runs").glob("*/*/flows.parquet"))) >= before
+
+
+PLAN = """\
+scenario = "two-hosts.toml"
+seed = 7
+replications = 150
+[[parameters]]
+name = "loss"
+field = "links.0.impairments.0.rate"
+values = [0.001, 0.01, 0.02]
+"""
+
+
+def test_kill_9_loses_nothing(two_hosts: Path, anabranch: Command) -> None:
+    tmp_path = two_hosts.parent
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN, encoding="utf-8")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "anabranch", "sweep", str(plan), "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and len(list(out.glob("runs/*/*/runs.parquet"))) < 3:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = {path: path.read_bytes() for path in out.glob("runs/*/*/*.parquet")}
+    assert kept
+    refused = anabranch("sweep", plan, "--out", out)
+    assert refused.returncode == 2
+    assert "--resume" in refused.stderr
+    resumed = anabranch("sweep", plan, "--out", out, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert kept.items() <= {p: p.read_bytes() for p in out.glob("runs/*/*/*.parquet")}.items()
+    assert anabranch("sweep", plan, "--out", tmp_path / "whole").returncode == 0
+    summary = (out / "summary.csv").read_text(encoding="utf-8")
+    assert summary == (tmp_path / "whole/summary.csv").read_text(encoding="utf-8")
+    numbers = [
+        n for p in out.glob("runs/*/*/runs.parquet") for n in pq.read_table(p)["replication"]
+    ]
+    assert len(numbers) == 450
+
+
+def test_two_sweeps_in_one_folder_are_refused(tmp_path: Path) -> None:
+    sweep = small()
+    points = sweep.points()
+    store = Store(tmp_path)
+    with (
+        store.opened(points, {"version": "0"}, resume=False),
+        pytest.raises(InputError, match="no other sweep is running"),
+    ):
+        sweep.run(tmp_path, resume=True)
+
+
+def test_points_no_longer_asked_for_are_set_aside(tmp_path: Path) -> None:
+    small().run(tmp_path)
+    changed = Sweep(
+        Scenario(TWO_HOSTS).set("flows.f.size=30 kB"),
+        [Parameter.of("loss", LOSS, [0.01])],
+        seed=7,
+    )
+    assert changed.run(tmp_path, resume=True).table("flows").num_rows == 1
+    assert len(list((tmp_path / "superseded").glob("point=*"))) == 4
+
+
+def test_runs_go_on_until_the_interval_is_narrow(tmp_path: Path) -> None:
+    rule = Replications(5, 400, "goodput", relative=0.04)
+    sweep = Sweep(
+        Scenario(TWO_HOSTS), [Parameter.of("loss", LOSS, [0.0, 0.01])], rule, [GOODPUT], seed=1
+    )
+    result = sweep.run(tmp_path)
+    lossless = result.estimate("goodput", loss=0.0)
+    assert (lossless.n, lossless.ci_low) == (5, lossless.ci_high)
+    lossy = result.estimate("goodput", loss=0.01)
+    assert lossy.n > 5
+    assert (lossy.ci_high - lossy.ci_low) / 2 <= 0.04 * lossy.mean
+    samples = result.values("goodput", result.states[1])
+    earlier = round(lossy.n / 1.5)
+    assert not rule.satisfied(samples[:earlier])
+
+
+@given(st.lists(st.floats(0.5, 1.5), min_size=40, max_size=40), st.integers(0, 40))
+def test_where_a_sweep_stops_does_not_depend_on_interruptions(
+    samples: list[float], done: int
+) -> None:
+    """The rule looks at whole rounds: with more at hand than it needs it stops where it did."""
+    rule = Replications(4, 40, "m", relative=0.1)
+    known = dict(enumerate(samples))
+    final = rule.target(40, known)
+    early = rule.target(done, {n: known[n] for n in range(done)})
+    assert early == final if done >= final else early <= final
+
+
+@given(st.dictionaries(st.integers(0, 30), st.integers(1, 5)), st.integers(0, 40))
+def test_gaps_and_finished_units_cover_what_is_wanted(
+    finished: dict[int, int], target: int
+) -> None:
+    state = Progress(Point("p", {}, "", 0), finished)
+    covered = {first + n for first, count in finished.items() for n in range(count)}
+    missing = {first + n for first, count in state.gaps(target) for n in range(count)}
+    assert covered.isdisjoint(missing)
+    assert set(range(target)) <= covered | missing
+    assert max(missing, default=-1) < target
+
+
+def test_a_plan_of_the_examples_runs(anabranch: Command, tmp_path: Path) -> None:
+    plan = Path(__file__).parents[1] / "examples/sweeps/windows.toml"
+    sweep = sweeps.load(plan)
+    assert [parameter.name for parameter in sweep.parameters] == ["window", "loss_percent"]
+    result = anabranch("sweep", plan, "--out", tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    assert "cubic" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("two-hosts.toml", "none.toml", "none.toml: field `file`"),
+        ("replications = 150", "replications = 0", "field `replications`: value `0`"),
+        ("replications = 150", "repetitions = 1", "field `repetitions`: value `1`: allowed: no"),
+        ("seed = 7", "seed = -1", "field `seed`: value `-1`"),
+        ('name = "loss"', 'name = "a b"', "field `parameters.name`: value `a b`"),
+        ('name = "loss"', 'name = "seed"', "field `parameters.name`: value `seed`"),
+        ('name = "loss"', "", "field `parameters.0.name`: value `(missing)`"),
+        ("[0.001, 0.01, 0.02]", "[]", "field `parameters.0.values`: value `[]`"),
+        ("[0.001, 0.01, 0.02]", "[0.01, 0.01]", "allowed: every value once"),
+        ("[0.001, 0.01, 0.02]", "[2.0]", "field `links[0].impairments[0].rate`: value `2"),
+        (
+            'impairments.0.rate"\nvalues = [0.001, 0.01, 0.02]',
+            'delay"\nvalues = ["10 ms", "10000 us"]',
+            "combinations that give different scenarios",
+        ),
+        ("replications = 150", "replications = { relative = 0.1 }", "`replications.metric`"),
+        (
+            "replications = 150",
+            'replications = { relative = 0.1, metric = "x" }',
+            "field `replications.metric`: value `x`: allowed: goodput_bps",
+        ),
+        (
+            "replications = 150",
+            'replications = { metric = "goodput_bps" }',
+            "field `replications.relative`: value `(missing)`",
+        ),
+        ("[[parameters]]", "[[metrics]]\nname = 'm'\n[[parameters]]", "`metrics.0.column`"),
+        ("seed = 7", "seed = 7 8", "field `TOML`"),
+    ],
+)
+def test_wrong_plans_are_refused(two_hosts: Path, old: str, new: str, message: str) -> None:
+    assert old in PLAN
+    plan = two_hosts.parent / "plan.toml"
+    plan.write_text(PLAN.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(message)):
+        sweeps.load(plan).run(two_hosts.parent / "out")
+    assert not (two_hosts.parent / "out").exists()
+
+
+def test_a_wrong_plan_ends_with_status_2(anabranch: Command, two_hosts: Path) -> None:
+    plan = two_hosts.parent / "plan.toml"
+    plan.write_text(PLAN + "speed = 1", encoding="utf-8")
+    result = anabranch("sweep", plan, "--out", two_hosts.parent / "out")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "field `parameters.0.speed`: value `1`: allowed: no such field" in result.stderr
+    plan.write_text(PLAN, encoding="utf-8")
+    result = anabranch("sweep", plan, "--executor", "cloud")
+    assert result.returncode == 2
+    assert "field `--executor`: value `cloud`: allowed: local, ray" in result.stderr
+
+
+def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    sweep = Sweep(Scenario(TWO_HOSTS), [], metrics=[Metric("m", "speed")])
+    with pytest.raises(InputError, match=r"field `column`: value `speed`: allowed: one of .*bytes"):
+        sweep.run(tmp_path)
+    taken = Sweep(Scenario(TWO_HOSTS), [Parameter.of("bytes", LOSS, [0.0])])
+    with pytest.raises(InputError, match="value `bytes`: allowed: a name that is no column"):
+        taken.run(tmp_path / "taken")
+
+
+def test_series_are_kept_where_asked_for(tmp_path: Path) -> None:
+    sweep = Sweep(Scenario(TWO_HOSTS).set("flows.f.size=30 kB"), [], series=True)
+    series = sweep.run(tmp_path).table("series")
+    single = sweep.scenario.run().series
+    recorded = sum(len(columns["time_s"]) for columns in single.values())
+    assert series.num_rows == recorded
+    assert set(series["series"].to_pylist()) == set(single)
