@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars
@@ -18,13 +19,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch import InputError, Scenario
+from anabranch import InputError, RunError, Scenario
 from anabranch import sweep as sweeps
 from anabranch.stats import Estimate
 from anabranch.sweep import Metric, Parameter, Replications, Sweep
 from anabranch.sweep.executors import Local
 from anabranch.sweep.parameters import Value
-from anabranch.sweep.schedule import Progress
+from anabranch.sweep.schedule import Progress, compute
 from anabranch.sweep.store import Point, Store
 from conftest import TWO_HOSTS, Command
 
@@ -313,6 +314,21 @@ def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     taken = Sweep(Scenario(TWO_HOSTS), [Parameter.of("bytes", LOSS, [0.0])])
     with pytest.raises(InputError, match="value `bytes`: allowed: a name that is no column"):
         taken.run(tmp_path / "taken")
+
+
+def test_a_point_that_fails_stops_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails_for_cubic(scenario: str, *arguments: Any) -> Any:
+        if "cubic" in scenario:
+            raise RunError("the run failed: broken invariant: a test")
+        return compute(scenario, *arguments)
+
+    monkeypatch.setattr("anabranch.sweep.schedule.compute", fails_for_cubic)
+    result = small().run(tmp_path)
+    assert result.table("flows").num_rows == 2 * 6
+    failed = [(labels["window"], "a test" in reason) for labels, reason in result.failures()]
+    assert failed == [("cubic", True)] * 2
+    monkeypatch.undo()
+    assert small().run(tmp_path, resume=True).table("flows").num_rows == 4 * 6
 
 
 def test_series_are_kept_where_asked_for(tmp_path: Path) -> None:
