@@ -220,6 +220,7 @@ impl Flight {
             Status::Acked | Status::Abandoned => return false,
             Status::InFlight => {
                 path.flight -= size;
+                path.sack.works = true;
                 self.payload -= chunk.fragment.payload.len() as u64;
             }
             Status::Lost(_) => {}

@@ -50,6 +50,9 @@ pub(crate) struct Scratch {
     pub acked: u64,
     /// Outstanding before.
     pub flight: u64,
+    /// A chunk that was outstanding was acknowledged, not only some that had
+    /// been found lost and were not sent again yet.
+    pub works: bool,
     /// The earliest outstanding chunk was acknowledged.
     pub earliest: bool,
     /// A chunk that is still outstanding was passed.

@@ -126,7 +126,9 @@ impl Association {
         } else if sack.earliest || !path.t3.is_armed() {
             path.t3.set(now + path.rtt.rto());
         }
-        if sack.acked > 0 && path.on_success() {
+        // §8.2 asks for an outstanding TSN. A SACK that comes over another path for what had
+        // crossed this one before it failed shows nothing.
+        if sack.works && path.on_success() {
             let state = path.state;
             self.notify(Notification::Path { path: index, state });
         }

@@ -107,6 +107,49 @@ fn failure_detection_takes_the_sum_of_the_timeouts() {
     }
 }
 
+/// §8.2 and §2.3: what crossed the primary before it failed, and whose SACK was lost with it, is
+/// acknowledged over the alternate when it has been found lost. It was not outstanding any more:
+/// neither are the errors forgotten nor is the primary active again.
+#[test]
+fn acknowledgments_of_what_was_found_lost_revive_no_path() {
+    for (retrans, name) in
+        [(0, "all-same"), (2, "all-same"), (2, "all-alternate"), (2, "fr-same-rto-alt")]
+    {
+        let config = Config {
+            path_max_retrans: retrans,
+            destination: crate::Destination::from_name(name).unwrap(),
+            initial_window: crate::InitialWindow::Mtus(8),
+            ..plain(Config::rfc9260())
+        };
+        // The primary takes nine packets with data, and nothing back after the fifth.
+        let mut crossed = 0;
+        let mut pair = pair(&config, 2, move |side, packet| {
+            let data = side == Side::Client && packet.payload_len() > 0;
+            let is_primary = packet.src.0.is_multiple_of(2);
+            crossed += (data && is_primary) as u32;
+            let most = if side == Side::Client { 9 } else { 5 };
+            if is_primary && crossed > most { Fate::Drop } else { Fate::Deliver }
+        });
+        pair.drive(at_ms(1000));
+        pair.client.write(1 << 30);
+        let mut seen = Vec::new();
+        let detected = (1000..100_000).find(|ms| {
+            pair.drive(at_ms(*ms));
+            seen.extend(notifications(&mut pair.client));
+            !seen.is_empty()
+        });
+        assert_eq!(seen, [(0, PathState::Inactive)]);
+        // The sum of the timeouts; before each but the first the alternate is busy for a while.
+        let sum = 1000 + 1000 * ((1 << (retrans + 1)) - 1);
+        let detected = detected.expect("it is found");
+        assert!((sum..sum + 600).contains(&detected), "{name}, {retrans}: {detected} ms, {sum}");
+        pair.drive(at_ms(detected + 5000));
+        assert_eq!(notifications(&mut pair.client), []);
+        let after = data(&pair, detected);
+        assert!(after.iter().all(|line| line.contains(">'")), "{name}, {retrans}: {after:?}");
+    }
+}
+
 /// §8.3: heartbeats find that the primary works again, and data returns.
 #[test]
 fn failover_and_failback() {
