@@ -18,7 +18,7 @@ mod timer;
 pub use event::{CloseReason, Event, Observation};
 pub use memory::PeerMemory;
 pub use message::Messages;
-pub use path::{PathObservation, PathState};
+pub use path::{PathId, PathObservation, PathState};
 pub use pending::PendingEvents;
 pub use rtt::{RtoBounds, RttEstimator};
 pub use seed::{GENERATOR, Generator, Seed};

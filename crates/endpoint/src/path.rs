@@ -25,6 +25,9 @@ pub struct PathObservation {
     pub local: Addr,
     /// Address of the peer.
     pub remote: Addr,
+    /// Which of the subflows between the two addresses, from 0. `None` for a
+    /// destination, to which the own address may change.
+    pub subflow: Option<u8>,
     /// State.
     pub state: PathState,
     /// Congestion window.
@@ -45,6 +48,36 @@ pub struct PathObservation {
     pub fast_retransmits: u64,
     /// Packets with data sent.
     pub packets: u64,
+    /// Of these, sent again.
+    pub retransmitted: u64,
+    /// Payload octets sent this way that the peer has acknowledged; what went
+    /// several ways counts in each that was acknowledged.
+    pub bytes_acked: u64,
+    /// Payload octets new to the stream that came this way first; `None` where
+    /// nobody counts them.
+    pub bytes_received: Option<u64>,
     /// Heartbeats sent.
     pub heartbeats: u64,
+}
+
+/// What tells a path from the others of its endpoint.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct PathId {
+    /// Address of this side, where it belongs to the path.
+    pub local: Option<Addr>,
+    /// Address of the peer.
+    pub remote: Addr,
+    /// Which of several between them.
+    pub subflow: u8,
+}
+
+impl PathObservation {
+    /// Which path it is.
+    pub fn id(&self) -> PathId {
+        PathId {
+            local: self.subflow.map(|_| self.local),
+            remote: self.remote,
+            subflow: self.subflow.unwrap_or(0),
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Settings of one side of a connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// Settings of every subflow. Its buffers are those of the stream; its window
     /// algorithm is that of every subflow, coupled or not.
@@ -24,7 +24,7 @@ pub struct Config {
     /// Path manager.
     pub path_manager: PathManager,
     /// Most subflows at a time, 1 to 32.
-    pub max_subflows: usize,
+    pub max_subflows: u32,
     /// When the receive window keeps a subflow from sending, it sends again what
     /// blocks the window and another subflow carries (Raiciu et al., NSDI 2012,
     /// section 4.2).
@@ -68,8 +68,8 @@ impl Default for Config {
 /// A setting out of its range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// The field of [`Config`].
-    pub field: &'static str,
+    /// The field of [`Config`]; `subflow.FIELD` of the subflows'.
+    pub field: String,
     /// The value it has.
     pub value: String,
     /// What is allowed.
@@ -102,11 +102,13 @@ impl Config {
     /// # Errors
     /// The first field that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let error = |field, value: &dyn fmt::Display, allowed: &str| {
-            Err(ConfigError { field, value: value.to_string(), allowed: allowed.to_string() })
+        let error = |field: &str, value: &dyn fmt::Display, allowed: &str| {
+            let (field, allowed) = (field.to_owned(), allowed.to_owned());
+            Err(ConfigError { field, value: value.to_string(), allowed })
         };
         if let Err(inner) = self.subflow.validate() {
-            return error(inner.field, &inner.value, &inner.allowed);
+            let field = format!("subflow.{}", inner.field);
+            return error(&field, &inner.value, &inner.allowed);
         }
         if !(1..=32).contains(&self.max_subflows) {
             return error("max_subflows", &self.max_subflows, "1 to 32");
@@ -117,7 +119,15 @@ impl Config {
             return error("path_manager.ports", &count, "1 to 32");
         }
         if self.subflow.mss < 128 {
-            return error("mss", &self.subflow.mss, "at least 128 B");
+            return error("subflow.mss", &self.subflow.mss, "at least 128 B");
+        }
+        for (field, given) in [
+            ("subflow.fast_open", self.subflow.fast_open.is_some()),
+            ("subflow.keep_alive", self.subflow.keep_alive.is_some()),
+        ] {
+            if given {
+                return error(field, &"given", "none over Multipath TCP");
+            }
         }
         if let Some(reopen) = self.reopen
             && reopen == Span::ZERO
@@ -135,7 +145,6 @@ impl Config {
             nagle: anabranch_tcp::Nagle::Off,
             send_buffer: 1 << 30,
             receive_buffer: (2 * self.subflow.receive_buffer).min(1 << 30),
-            keep_alive: None,
             ..self.subflow.clone()
         }
     }
@@ -154,6 +163,9 @@ mod tests {
         let mut config = Config::default();
         config.validate().unwrap();
         config.subflow.mss = 10;
-        assert_eq!(config.validate().unwrap_err().field, "mss");
+        assert_eq!(config.validate().unwrap_err().field, "subflow.mss");
+        let mut config = Config::default();
+        config.subflow.keep_alive = Some(anabranch_tcp::KeepAlive::default());
+        assert_eq!(config.validate().unwrap_err().field, "subflow.keep_alive");
     }
 }

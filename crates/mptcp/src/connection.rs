@@ -24,6 +24,7 @@ mod tests;
 use crate::config::{Config, option_room};
 use crate::incoming::Incoming;
 use crate::key::Key;
+use crate::ledger::{self, Ledger};
 use crate::outgoing::Outgoing;
 use crate::path_manager::Wanted;
 use crate::scheduler::{Active, Candidate};
@@ -105,15 +106,6 @@ struct PeerAddress {
     port: u16,
 }
 
-/// Totals of subflows that are gone.
-#[derive(Clone, Copy, Debug, Default)]
-struct Retired {
-    packets: u64,
-    retransmitted: u64,
-    fast_retransmits: u64,
-    timeouts: u64,
-}
-
 /// What a connection did that its subflows do not know; totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
@@ -193,7 +185,7 @@ pub struct Connection {
     ended: bool,
     /// Its subflows were asked to close.
     closing: bool,
-    retired: Retired,
+    ledger: Ledger,
     counters: Counters,
     /// Room for what is made for each decision.
     candidates: Vec<Candidate>,
@@ -245,7 +237,9 @@ impl Connection {
         if config.enabled {
             tcp.reserve_options(option_room(config.long_numbers));
         }
-        let subflow = Subflow::new(tcp, 0, Stage::First);
+        let mut ledger = Ledger::default();
+        let path = ledger.number(first, remote.0, 0);
+        let subflow = Subflow::new(tcp, 0, path, Stage::First);
         let peer = PeerAddress { addr: remote.0, port: remote.1 };
         Connection {
             passive,
@@ -282,7 +276,7 @@ impl Connection {
             pending: PendingEvents::default(),
             ended: false,
             closing: false,
-            retired: Retired::default(),
+            ledger,
             counters: Counters::default(),
             candidates: Vec::new(),
             siblings: Vec::new(),
@@ -476,16 +470,12 @@ impl Endpoint for Connection {
     /// Windows and counts are sums over the subflows; the round-trip time is that
     /// of the fastest.
     fn observe(&self) -> Observation {
-        let Retired { packets, retransmitted, fast_retransmits, timeouts } = self.retired;
         let mut all = Observation {
             bytes_acked: self.out.una.min(self.out.data_end()) - 1,
             bytes_received: self.inc.received(),
-            packets_sent: packets,
-            retransmitted_packets: retransmitted,
-            fast_retransmits,
-            timeouts,
             ..Observation::default()
         };
+        self.ledger.add_to(&mut all);
         for it in self.subflows.iter().map(|it| it.tcp.observe()) {
             all.cwnd += it.cwnd;
             all.ssthresh = all.ssthresh.saturating_add(it.ssthresh);
@@ -499,8 +489,19 @@ impl Endpoint for Connection {
             all.retransmitted_packets += it.retransmitted_packets;
             all.fast_retransmits += it.fast_retransmits;
             all.timeouts += it.timeouts;
+            all.undone_reductions += it.undone_reductions;
+            all.tail_loss_probes += it.tail_loss_probes;
+            all.spurious_retransmissions += it.spurious_retransmissions;
         }
         all
+    }
+
+    /// The paths that have had a subflow, the oldest first. Counts are those of
+    /// all its subflows, the rest is of the one that there is.
+    fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        let past = self.ledger.get(path)?;
+        let its = self.subflows.iter().filter(|it| it.path == path);
+        Some(its.fold(past, |all, it| ledger::sum(&all, &it.observe())))
     }
 
     fn flow_key(&self) -> FlowKey {

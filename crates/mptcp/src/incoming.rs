@@ -115,6 +115,11 @@ impl Incoming {
         self.nxt - 1 - self.has_ended() as u64
     }
 
+    /// Octets that arrived so far, each counted once.
+    pub fn held(&self) -> u64 {
+        self.received() + self.waiting()
+    }
+
     /// Octets that can be read.
     pub fn readable(&self) -> u64 {
         self.received() + 1 - self.read

@@ -14,6 +14,7 @@ mod config;
 mod connection;
 mod incoming;
 mod key;
+mod ledger;
 mod mapping;
 mod outgoing;
 pub mod path_manager;

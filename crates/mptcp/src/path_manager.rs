@@ -87,6 +87,15 @@ impl PathManager {
         }
     }
 
+    /// How many ports in a row, from the first subflow's on, the side that opens
+    /// subflows needs at its addresses.
+    pub fn ports(&self) -> u8 {
+        match *self {
+            PathManager::NDiffports(count) => count,
+            _ => 1,
+        }
+    }
+
     /// It tells the peer of its further addresses.
     pub fn announces(&self) -> bool {
         !matches!(self, PathManager::Single | PathManager::NDiffports(_))
@@ -145,5 +154,6 @@ mod tests {
         let copies: Vec<u8> =
             PathManager::NDiffports(4).wanted(1, 1).iter().map(|it| it.copy).collect();
         assert_eq!(copies, [1, 2, 3]);
+        assert_eq!((PathManager::NDiffports(4).ports(), PathManager::FullMesh.ports()), (4, 1));
     }
 }

@@ -92,7 +92,7 @@ pub trait Scheduler: fmt::Debug + Send {
 }
 
 /// Which scheduler, with its options: a description.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SchedulerKind {
     /// The lowest round-trip time that has room, as Linux.
     MinRtt,
@@ -105,7 +105,17 @@ pub enum SchedulerKind {
     /// ECF: the earliest completion.
     Ecf(EcfOptions),
     /// One of the user's own.
-    Custom(fn() -> Box<dyn Scheduler>),
+    Custom(Build),
+}
+
+/// What makes a scheduler of the user's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Build(pub fn() -> Box<dyn Scheduler>);
+
+impl PartialEq for Build {
+    fn eq(&self, other: &Build) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
 }
 
 /// A line of the catalogue.
@@ -180,7 +190,7 @@ impl SchedulerKind {
             SchedulerKind::Redundant => Active::Redundant(Redundant),
             SchedulerKind::Blest(options) => Active::Blest(Blest::new(options)),
             SchedulerKind::Ecf(options) => Active::Ecf(Ecf::new(options)),
-            SchedulerKind::Custom(build) => Active::Custom(build()),
+            SchedulerKind::Custom(build) => Active::Custom(build.0()),
         }
     }
 }

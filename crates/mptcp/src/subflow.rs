@@ -42,6 +42,8 @@ pub(crate) struct Subflow {
     pub tcp: Tcp,
     /// Names it in bit masks; free again when it is gone.
     pub id: u32,
+    /// Number of its path in the ledger.
+    pub path: usize,
     pub stage: Stage,
     /// Which of the path manager's it is, where this side opened it.
     pub wanted: Option<Wanted>,
@@ -76,13 +78,16 @@ pub(crate) struct Subflow {
     pub gone: bool,
     /// Its address was removed: it is not opened again.
     pub removed: bool,
+    /// Octets new to the stream that came over it.
+    pub brought: u64,
 }
 
 impl Subflow {
-    pub fn new(tcp: Tcp, id: u32, stage: Stage) -> Subflow {
+    pub fn new(tcp: Tcp, id: u32, path: usize, stage: Stage) -> Subflow {
         Subflow {
             tcp,
             id,
+            path,
             stage,
             wanted: None,
             own_address: 0,
@@ -103,6 +108,7 @@ impl Subflow {
             closed: false,
             gone: false,
             removed: false,
+            brought: 0,
         }
     }
 
@@ -161,6 +167,7 @@ impl Subflow {
         PathObservation {
             local: self.key().src,
             remote: self.key().dst,
+            subflow: Some(self.wanted.map_or(0, |it| it.copy)),
             state,
             cwnd: it.cwnd,
             ssthresh: it.ssthresh,
@@ -171,6 +178,9 @@ impl Subflow {
             timeouts: it.timeouts,
             fast_retransmits: it.fast_retransmits,
             packets: it.packets_sent,
+            retransmitted: it.retransmitted_packets,
+            bytes_acked: it.bytes_acked,
+            bytes_received: Some(self.brought),
             heartbeats: 0,
         }
     }

@@ -94,8 +94,13 @@ fn path<'py>(py: Python<'py>, row: &PathRow) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("flow", &row.flow)?;
     dict.set_item("from", &row.from)?;
     dict.set_item("to", &row.to)?;
+    dict.set_item("subflow", row.subflow)?;
     dict.set_item("state", row.state)?;
     dict.set_item("packets", row.packets)?;
+    dict.set_item("retransmitted_packets", row.retransmitted_packets)?;
+    dict.set_item("bytes", row.bytes)?;
+    dict.set_item("new_bytes", row.new_bytes)?;
+    dict.set_item("goodput_bps", row.goodput_bps)?;
     dict.set_item("fast_retransmits", row.fast_retransmits)?;
     dict.set_item("timeouts", row.timeouts)?;
     dict.set_item("heartbeats", row.heartbeats)?;

@@ -130,6 +130,9 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
             stop,
             octets: spec.octets,
         });
+        for more in 1..spec.client_ports() {
+            builder.also_bind(id, Side::Client, client.1 + more);
+        }
         let barrier = spec.barrier().map(str::to_owned);
         flows.push(BuiltFlow { name, entry, id, sender, stop, barrier });
     }
@@ -185,15 +188,16 @@ fn plan<'a>(
     recipes: &[Recipe],
 ) -> Vec<Plan<'a>> {
     let mut ports: BTreeMap<&str, u16> = BTreeMap::new();
-    let mut bind = |interface: usize| {
+    let mut bind = |interface: usize, count: u16| {
         let next = ports.entry(graph.owner(interface)).or_insert(FIRST_PORT);
-        *next += 1;
-        (nodes[interface], *next - 1)
+        *next += count;
+        (nodes[interface], *next - count)
     };
     let mut plans = Vec::new();
     for (entry, spec) in scenario.flows.iter().enumerate() {
         for name in spec.names() {
-            let [client, server] = recipes[entry].primary().map(&mut bind);
+            let [client, server] = recipes[entry].primary();
+            let (client, server) = (bind(client, spec.client_ports()), bind(server, 1));
             plans.push(Plan { name, entry, spec, client, server });
         }
     }

@@ -5,6 +5,7 @@ use crate::multihoming::{self, Ends};
 use crate::schema::{FlowSpec, Protocol};
 use crate::transport::Transport;
 use anabranch_endpoint::{Generator, Seed};
+use anabranch_mptcp::Connection as Multipath;
 use anabranch_sctp::Association;
 use anabranch_sim::NodeId;
 use anabranch_tcp::Connection;
@@ -21,6 +22,7 @@ enum Options {
     /// With what makes the Fast Open cookies of the server's host.
     Tcp(Arc<anabranch_tcp::Config>, [u64; 2]),
     Sctp(Arc<anabranch_sctp::Config>),
+    Mptcp(Arc<anabranch_mptcp::Config>),
 }
 
 impl Recipe {
@@ -35,6 +37,7 @@ impl Recipe {
                 Options::Tcp(Arc::new(config.as_ref().clone()), key)
             }
             Protocol::Sctp(spec) => Options::Sctp(Arc::new(spec.config.clone())),
+            Protocol::Mptcp(config) => Options::Mptcp(Arc::new(config.as_ref().clone())),
         };
         Recipe { ends, options }
     }
@@ -47,7 +50,7 @@ impl Recipe {
     /// IP protocol number.
     pub(crate) fn protocol(&self) -> u8 {
         match self.options {
-            Options::Tcp(..) => 6,
+            Options::Tcp(..) | Options::Mptcp(_) => 6,
             Options::Sctp(_) => 132,
         }
     }
@@ -72,6 +75,14 @@ impl Recipe {
                 let mut server = Connection::server(config.clone(), there, here, of_server);
                 server.set_fast_open_key(*key);
                 [client.into(), server.into()]
+            }
+            Options::Mptcp(config) => {
+                let (here, there) = ((&client[..], ports[0]), (&server[..], ports[1]));
+                let (to, from) = ((server[0], ports[1]), (client[0], ports[0]));
+                [
+                    Multipath::client(config.clone(), here, to, of_client).into(),
+                    Multipath::server(config.clone(), there, from, of_server).into(),
+                ]
             }
             Options::Sctp(config) => {
                 let (here, there) = ((&client[..], ports[0]), (&server[..], ports[1]));

@@ -19,13 +19,14 @@ pub(crate) struct Ends {
 }
 
 /// The interfaces of the primary path, if the names are known. A host over
-/// SCTP means its first interface that leads to the other end.
+/// SCTP or MPTCP means its first interface that leads to the other end.
 pub(crate) fn primary(graph: &Graph<'_>, flow: &FlowSpec) -> Option<[usize; 2]> {
     let from = graph.interface(&flow.from)?;
-    let Protocol::Sctp(sctp) = &flow.protocol else {
-        return Some([from, graph.interface(&flow.to)?]);
+    let to = match &flow.protocol {
+        Protocol::Tcp(_) => return Some([from, graph.interface(&flow.to)?]),
+        Protocol::Sctp(sctp) => graph.interface(sctp.primary.as_ref().unwrap_or(&flow.to))?,
+        Protocol::Mptcp(_) => graph.interface(&flow.to)?,
     };
-    let to = graph.interface(sctp.primary.as_ref().unwrap_or(&flow.to))?;
     let is_host = graph.owner(from) == flow.from;
     let leading = graph.siblings(from).find(|it| is_host && graph.reaches(*it, to));
     Some([leading.unwrap_or(from), to])
@@ -64,7 +65,19 @@ pub(crate) fn interfaces(
 ) -> Result<[Vec<usize>; 2], InputError> {
     let known = |name: &str| graph.interface(name).expect("checked before");
     let (from, to) = (known(&flow.from), known(&flow.to));
-    let Protocol::Sctp(sctp) = &flow.protocol else { return Ok([vec![from], vec![to]]) };
+    let sctp = match &flow.protocol {
+        Protocol::Tcp(_) => return Ok([vec![from], vec![to]]),
+        Protocol::Sctp(sctp) => sctp,
+        Protocol::Mptcp(_) => {
+            // All interfaces, the first path's before the others.
+            let ends = primary(graph, flow).expect("checked before");
+            let all = |end: usize| {
+                let others = graph.siblings(end).filter(move |other| *other != end);
+                std::iter::once(end).chain(others).collect()
+            };
+            return Ok(ends.map(all));
+        }
+    };
     let field = |name: &str| format!("{path}.sctp.{name}");
     let of = |end: usize| {
         let names = graph.siblings(end).map(|node| graph.names()[node].as_str());
@@ -102,6 +115,9 @@ pub(crate) fn interfaces(
 /// The interfaces of the flow at `path` and the paths between them.
 pub(crate) fn ends(graph: &Graph<'_>, flow: &FlowSpec, path: &str) -> Result<Ends, InputError> {
     let [client, server] = interfaces(graph, flow, path)?;
+    if let Protocol::Mptcp(config) = &flow.protocol {
+        return Ok(subflows(graph, client, server, config));
+    }
     let pairs = |own: &[usize], peers: &[usize]| -> Result<Vec<_>, InputError> {
         let source = |(i, peer): (usize, &usize)| {
             let usual = own[i % own.len()];
@@ -117,6 +133,22 @@ pub(crate) fn ends(graph: &Graph<'_>, flow: &FlowSpec, path: &str) -> Result<End
     };
     let (from_client, from_server) = (pairs(&client, &server)?, pairs(&server, &client)?);
     Ok(Ends { client, server, from_client, from_server })
+}
+
+/// What the path manager joins, as far as links lead there; on the wire the
+/// subflows have their addresses from the engine.
+fn subflows(
+    graph: &Graph<'_>,
+    client: Vec<usize>,
+    server: Vec<usize>,
+    config: &anabranch_mptcp::Config,
+) -> Ends {
+    let wanted = config.path_manager.wanted(client.len(), server.len());
+    let others = wanted.iter().map(|it| (client[it.own], server[it.peer]));
+    let mut pairs: Vec<_> = std::iter::once((client[0], server[0])).chain(others).collect();
+    pairs.retain(|(from, to)| graph.reaches(*from, *to));
+    let from_client = pairs.iter().map(|(from, to)| (*to, *from)).collect();
+    Ends { client, server, from_client, from_server: pairs }
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@ use crate::build::BuiltFlow;
 use crate::result::NamedSeries;
 use crate::schema::{Scenario, What};
 use crate::transport::Transport;
+use anabranch_endpoint::PathId;
 use anabranch_sim::observe::{
     Arrivals, Compression, CompressionRecorder, PacketRecorder, PathQuantity, PathRecorder,
     Quantity, QueueRecorder, RegulatorRecorder, Series, SeriesRecorder,
 };
 use anabranch_sim::{Handle, LinkId, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
+use anabranch_wire::Addr;
 use std::collections::BTreeMap;
 
 /// Recorders attached to a simulation.
@@ -149,9 +151,9 @@ impl Recorders {
                 let recorder = self.paths.map(|handle| simulation.observer(handle));
                 let end = simulation.now();
                 let all = recorder.map(|it| it.series(flow.id, flow.sender, quantity, end));
-                out.extend(all.into_iter().flatten().map(|(peer, series)| {
-                    let peer = simulation.node_name(NodeId(peer.0));
-                    let name = format!("{}.{peer}.{}", flow.name, what.name());
+                out.extend(all.into_iter().flatten().map(|(path, series)| {
+                    let path = path_name(&path, simulation);
+                    let name = format!("{}.{path}.{}", flow.name, what.name());
                     step_function(name, &series.time, &series.value)
                 }));
                 continue;
@@ -239,6 +241,18 @@ fn path_quantity(what: What) -> Option<PathQuantity> {
         What::PathErrors => Some(PathQuantity::Errors),
         What::PathState => Some(PathQuantity::State),
         _ => None,
+    }
+}
+
+/// A path in the names of series: the peer's interface, or of a subflow
+/// `FROM-TO`, with its number unless it is the first between them.
+fn path_name(path: &PathId, simulation: &Simulation<Transport>) -> String {
+    let name = |addr: Addr| simulation.node_name(NodeId(addr.0));
+    let to = name(path.remote);
+    match (path.local, path.subflow) {
+        (None, _) => to.to_owned(),
+        (Some(from), 0) => format!("{}-{to}", name(from)),
+        (Some(from), n) => format!("{}-{to}.{n}", name(from)),
     }
 }
 

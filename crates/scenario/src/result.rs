@@ -92,10 +92,22 @@ pub struct PathRow {
     pub from: String,
     /// The peer's.
     pub to: String,
+    /// Which of the subflows between the two, from 0.
+    pub subflow: u8,
     /// `unconfirmed`, `active`, `potentially-failed` or `inactive`.
     pub state: &'static str,
     /// Packets with data sent.
     pub packets: u64,
+    /// Of these, sent again.
+    pub retransmitted_packets: u64,
+    /// Octets sent this way that the peer has acknowledged; what went several
+    /// ways counts in each.
+    pub bytes: u64,
+    /// Octets that came this way to the receiver and were new to it; `None`
+    /// where it does not count them.
+    pub new_bytes: Option<u64>,
+    /// `new_bytes` over the time of the flow's `goodput_bps`.
+    pub goodput_bps: Option<f64>,
     /// Reductions of the window for missing reports.
     pub fast_retransmits: u64,
     /// Expiries of the retransmission timer.

@@ -7,7 +7,7 @@ use crate::record::Recorders;
 use crate::result::{FlowRow, LinkRow, MessageRow, PathRow, RegulatorRow, RunInfo, RunResult};
 use crate::transport::Transport;
 use crate::{InputError, Scenario};
-use anabranch_endpoint::{CloseReason, Endpoint, GENERATOR, PathState, Seed};
+use anabranch_endpoint::{CloseReason, Endpoint, GENERATOR, PathObservation, PathState, Seed};
 use anabranch_sim::observe::ConservationChecker;
 use anabranch_sim::{BuildError, MessageTotals, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
@@ -151,7 +151,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
             .iter()
             .filter_map(|flow| Some(message_row(flow, simulation.message_totals(flow.id)?)))
             .collect(),
-        paths: flows.iter().flat_map(|flow| path_rows(flow, &simulation)).collect(),
+        paths: flows.iter().flat_map(|flow| path_rows(flow, &simulation, end)).collect(),
         run: RunInfo {
             version: env!("CARGO_PKG_VERSION"),
             seed: seed.seed,
@@ -188,14 +188,20 @@ pub fn run_batch(
     })
 }
 
+/// How long a flow has taken: to its finish, or else until it stopped or the
+/// run ended.
+fn seconds(flow: &BuiltFlow, result: &anabranch_sim::FlowResult, end: Time) -> f64 {
+    let until = result.finish.unwrap_or(flow.stop.map_or(end, |stop| stop.min(end)));
+    until.saturating_since(result.start).as_secs_f64()
+}
+
 fn flow_row(
     flow: &BuiltFlow,
     protocol: &'static str,
     result: &anabranch_sim::FlowResult,
     end: Time,
 ) -> FlowRow {
-    let until = result.finish.unwrap_or(flow.stop.map_or(end, |stop| stop.min(end)));
-    let seconds = until.saturating_since(result.start).as_secs_f64();
+    let seconds = seconds(flow, result, end);
     let bytes = match flow.sender {
         Side::Client => result.bytes,
         Side::Server => result.reverse_bytes,
@@ -240,32 +246,49 @@ fn message_row(flow: &BuiltFlow, totals: MessageTotals) -> MessageRow {
     }
 }
 
-/// The paths of a flow, from its sender.
+/// The paths of a flow, from its sender; what came over each, from its receiver.
 fn path_rows<'a>(
     flow: &'a BuiltFlow,
     simulation: &'a Simulation<Transport>,
+    end: Time,
 ) -> impl Iterator<Item = PathRow> + 'a {
-    let endpoint = simulation.endpoint(flow.id, flow.sender);
+    let paths = |side| {
+        let endpoint = simulation.endpoint(flow.id, side);
+        (0..).map_while(|path| endpoint.observe_path(path))
+    };
     let name = |addr: Addr| simulation.node_name(NodeId(addr.0)).to_owned();
-    let paths = (0..).map_while(|path| endpoint.observe_path(path));
-    paths.map(move |path| PathRow {
-        flow: flow.name.clone(),
-        from: name(path.local),
-        to: name(path.remote),
-        state: match path.state {
-            PathState::Unconfirmed => "unconfirmed",
-            PathState::Active => "active",
-            PathState::PotentiallyFailed => "potentially-failed",
-            PathState::Inactive => "inactive",
-        },
-        packets: path.packets,
-        fast_retransmits: path.fast_retransmits,
-        timeouts: path.timeouts,
-        heartbeats: path.heartbeats,
-        errors: path.errors,
-        cwnd: path.cwnd,
-        srtt_s: path.srtt.map(|srtt| srtt.as_secs_f64()),
-        rto_s: path.rto.as_secs_f64(),
+    let at_receiver: Vec<_> = paths(flow.sender.peer()).collect();
+    let seconds = seconds(flow, &simulation.flow_result(flow.id), end);
+    paths(flow.sender).map(move |path| {
+        let reversed = |it: &&PathObservation| {
+            (it.local, it.remote, it.subflow) == (path.remote, path.local, path.subflow)
+        };
+        let new_bytes = at_receiver.iter().find(reversed).and_then(|it| it.bytes_received);
+        let goodput = |bytes| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+        PathRow {
+            flow: flow.name.clone(),
+            from: name(path.local),
+            to: name(path.remote),
+            subflow: path.subflow.unwrap_or(0),
+            state: match path.state {
+                PathState::Unconfirmed => "unconfirmed",
+                PathState::Active => "active",
+                PathState::PotentiallyFailed => "potentially-failed",
+                PathState::Inactive => "inactive",
+            },
+            packets: path.packets,
+            retransmitted_packets: path.retransmitted,
+            bytes: path.bytes_acked,
+            new_bytes,
+            goodput_bps: new_bytes.map(goodput),
+            fast_retransmits: path.fast_retransmits,
+            timeouts: path.timeouts,
+            heartbeats: path.heartbeats,
+            errors: path.errors,
+            cwnd: path.cwnd,
+            srtt_s: path.srtt.map(|srtt| srtt.as_secs_f64()),
+            rto_s: path.rto.as_secs_f64(),
+        }
     })
 }
 

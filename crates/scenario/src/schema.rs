@@ -15,6 +15,7 @@ mod icmp;
 mod impairment;
 mod link;
 mod messages;
+mod mptcp;
 mod observe;
 mod queue;
 mod recovery;

@@ -3,6 +3,7 @@
 use anabranch_endpoint::{
     ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
 };
+use anabranch_mptcp::Connection as Multipath;
 use anabranch_sctp::Association;
 use anabranch_tcp::Connection;
 use anabranch_units::Time;
@@ -19,6 +20,8 @@ pub enum Transport {
     Tcp(Connection),
     /// RFC 9260.
     Sctp(Box<Association>),
+    /// RFC 8684.
+    Mptcp(Box<Multipath>),
 }
 
 /// The same expression for whichever transport it is.
@@ -27,6 +30,7 @@ macro_rules! each {
         match $self {
             Transport::Tcp($it) => $value,
             Transport::Sctp($it) => $value,
+            Transport::Mptcp($it) => $value,
         }
     };
 }
@@ -40,6 +44,12 @@ impl From<Connection> for Transport {
 impl From<Association> for Transport {
     fn from(association: Association) -> Transport {
         Transport::Sctp(Box::new(association))
+    }
+}
+
+impl From<Multipath> for Transport {
+    fn from(connection: Multipath) -> Transport {
+        Transport::Mptcp(Box::new(connection))
     }
 }
 

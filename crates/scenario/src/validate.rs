@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// Largest number of hosts, routers or links.
 const MOST_NODES: usize = 100_000;
 
-/// Each flow has a port of its own at both hosts.
-const MOST_FLOWS_OF_A_HOST: u64 = (u16::MAX - FIRST_PORT) as u64;
+/// Each flow has a port of its own at both hosts, or several.
+const MOST_PORTS_OF_A_HOST: u64 = (u16::MAX - FIRST_PORT) as u64;
 
 /// Checks what concerns more than one field.
 pub(crate) fn check(s: &Scenario) -> Result<(), InputError> {
@@ -103,11 +103,14 @@ fn check_flows(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
             let allowed = format!("another host than `from` ({})", flow.from);
             return Err(InputError::field(field("to"), &flow.to, allowed));
         }
-        for host in ends {
+        for (host, each) in ends.into_iter().zip([flow.client_ports(), 1]) {
             let used = ports.entry(host).or_default();
-            *used += u64::from(flow.count);
-            if *used > MOST_FLOWS_OF_A_HOST {
-                let allowed = format!("at most {MOST_FLOWS_OF_A_HOST} flows at the host {host}");
+            *used += u64::from(flow.count) * u64::from(each);
+            if *used > MOST_PORTS_OF_A_HOST {
+                let allowed = match each {
+                    1 => format!("at most {MOST_PORTS_OF_A_HOST} flows at the host {host}"),
+                    _ => format!("at most {MOST_PORTS_OF_A_HOST} ports, {each} a flow, at {host}"),
+                };
                 return Err(InputError::field(field("count"), flow.count, allowed));
             }
         }

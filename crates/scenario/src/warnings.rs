@@ -117,6 +117,7 @@ fn min_rto(flow: &FlowSpec) -> Span {
     match &flow.protocol {
         Protocol::Tcp(config) => config.rto.min,
         Protocol::Sctp(spec) => spec.config.rto.min,
+        Protocol::Mptcp(config) => config.subflow.rto.min,
     }
 }
 

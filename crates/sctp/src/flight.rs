@@ -225,6 +225,7 @@ impl Flight {
             }
             Status::Lost(_) => {}
         }
+        path.bytes_acked += chunk.fragment.payload.len() as u64;
         path.sack.acked += size;
         path.sack.chunks += 1;
         path.sack.earliest |= !path.sack.passed;

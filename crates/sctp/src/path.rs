@@ -40,6 +40,8 @@ pub(crate) struct Path {
     pub timeouts: u64,
     pub fast_retransmits: u64,
     pub packets: u64,
+    pub retransmitted: u64,
+    pub bytes_acked: u64,
     pub heartbeats: u64,
 }
 
@@ -118,6 +120,8 @@ impl Path {
             timeouts: 0,
             fast_retransmits: 0,
             packets: 0,
+            retransmitted: 0,
+            bytes_acked: 0,
             heartbeats: 0,
         }
     }
@@ -171,6 +175,7 @@ impl Path {
         PathObservation {
             local: self.local,
             remote: self.remote,
+            subflow: None,
             state: self.state,
             cwnd: self.window.cwnd(),
             ssthresh: self.window.ssthresh(),
@@ -181,6 +186,9 @@ impl Path {
             timeouts: self.timeouts,
             fast_retransmits: self.fast_retransmits,
             packets: self.packets,
+            retransmitted: self.retransmitted,
+            bytes_acked: self.bytes_acked,
+            bytes_received: None,
             heartbeats: self.heartbeats,
         }
     }

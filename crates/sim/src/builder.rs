@@ -4,7 +4,7 @@ use crate::app::{App, AppState, Stage};
 use crate::channel::{self, Channels};
 use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
-use crate::flow::{FlowId, FlowSpec};
+use crate::flow::{FlowId, FlowSpec, Side};
 use crate::host::{HostConfig, Hosts};
 use crate::icmp_limit::{IcmpLimiter, IcmpLimits};
 use crate::memories::Memories;
@@ -38,6 +38,7 @@ pub struct SimulationBuilder<E> {
     flows: Vec<Flow>,
     /// Node and port of both sides of each flow.
     bound: Vec<[(NodeId, u16); 2]>,
+    also_bound: Vec<(FlowId, Side, u16)>,
     /// The hosts of further interfaces.
     owners: BTreeMap<NodeId, NodeId>,
     flow_names: Vec<String>,
@@ -149,6 +150,7 @@ impl<E> Default for SimulationBuilder<E> {
             endpoints: Vec::new(),
             flows: Vec::new(),
             bound: Vec::new(),
+            also_bound: Vec::new(),
             owners: BTreeMap::new(),
             flow_names: Vec::new(),
             name_index: BTreeMap::new(),
@@ -191,6 +193,16 @@ impl<E: ByteStream> SimulationBuilder<E> {
     /// The host of an interface; any other node itself.
     fn owner(&self, node: NodeId) -> NodeId {
         self.owners.get(&node).copied().unwrap_or(node)
+    }
+
+    /// Host, port and endpoint of what [`Self::also_bind`] was told.
+    fn also(&self, &(flow, side, port): &(FlowId, Side, u16)) -> (NodeId, u16, u32) {
+        let sides = self.bound[flow.0 as usize];
+        let (node, endpoint) = match side {
+            Side::Client => (sides[0].0, flow.0 << 1),
+            Side::Server => (sides[1].0, flow.0 << 1 | 1),
+        };
+        (self.owner(node), port, endpoint)
     }
 
     /// What a host does besides passing packets on; once for each host.
@@ -327,6 +339,11 @@ impl<E: ByteStream> SimulationBuilder<E> {
         id
     }
 
+    /// The endpoint of that side of a flow has one more port of its host.
+    pub fn also_bind(&mut self, flow: FlowId, side: Side, port: u16) {
+        self.also_bound.push((flow, side, port));
+    }
+
     /// The simulation, at time zero.
     pub fn build(mut self) -> Result<Simulation<E>, BuildError> {
         if let Some(error) = self.error.take() {
@@ -335,7 +352,9 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let routes = self.topology.routes();
         let bound = self.bound.iter().flatten();
         let bound = bound.map(|&(node, port)| (self.owner(node), port));
-        let mut ports = Ports::new(self.node_names.len(), bound);
+        let more: Vec<_> = self.also_bound.iter().map(|it| self.also(it)).collect();
+        let more_ports = more.iter().map(|&(node, port, _)| (node, port));
+        let mut ports = Ports::new(self.node_names.len(), bound.chain(more_ports));
         let mut known = Vec::new();
         for (index, sides) in self.bound.iter().enumerate() {
             let name = || self.flow_names[self.flows[index].name as usize].clone();
@@ -364,6 +383,14 @@ impl<E: ByteStream> SimulationBuilder<E> {
                     let (from, to) = (node_name(from), node_name(to));
                     return Err(BuildError::Unreachable { flow: name(), from, to });
                 }
+            }
+        }
+        for (node, port, endpoint) in more {
+            if !ports.bind(node, port, endpoint) {
+                let flow = &self.flows[endpoint as usize / 2];
+                let flow = self.flow_names[flow.name as usize].clone();
+                let node = self.node_names[node.0 as usize].clone();
+                return Err(BuildError::PortInUse { flow, node, port });
             }
         }
         for (interface, host) in &self.owners {

@@ -13,6 +13,7 @@ import os
 import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,8 +25,11 @@ from anabranch.files import replacing, write_text
 T = TypeVar("T")
 R = TypeVar("R")
 
-FORMAT = 2
+FORMAT = 3
 """Raised when the layout of the files changes."""
+
+FACTS = [field.name for field in fields(RunResult) if field.name != "series"]
+"""What a result holds beside its series: tables, and facts of the run."""
 
 
 class RunCache:
@@ -98,16 +102,15 @@ def in_order(
 
 def _facts(result: RunResult) -> dict[str, Any]:
     """All of a result but its series."""
-    names = ("flows", "links", "regulators", "run")
-    return {name: getattr(result, name) for name in names}
+    return {name: getattr(result, name) for name in FACTS}
 
 
 def _result(facts: dict[str, Any], series: dict[str, dict[str, Any]]) -> RunResult:
-    return RunResult(facts["flows"], series, facts["links"], facts["run"], facts["regulators"])
+    return RunResult(series=series, **{name: facts[name] for name in FACTS})
 
 
 def store_rows(path: Path, results: Sequence[RunResult]) -> None:
-    """Writes the flows, links and facts of a batch as JSON, atomically."""
+    """Writes a batch but for its series as JSON, atomically."""
     rows = [_facts(result) for result in results]
     write_text(path, json.dumps(rows, default=lambda number: number.item()))
 

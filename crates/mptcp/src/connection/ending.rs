@@ -139,11 +139,7 @@ impl Connection {
         self.full &= !bit;
         self.roomy &= !bit;
         self.out.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
-        let last = it.tcp.observe();
-        self.retired.packets += last.packets_sent;
-        self.retired.retransmitted += last.retransmitted_packets;
-        self.retired.fast_retransmits += last.fast_retransmits;
-        self.retired.timeouts += last.timeouts;
+        self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
     }
 
     /// Subflows that have not ended.

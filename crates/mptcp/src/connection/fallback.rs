@@ -144,7 +144,7 @@ impl Connection {
         }
         self.fail = Some(dsn);
         self.subflows[i].tcp.ask_for_ack();
-        self.deliver(map.data, payload);
+        self.deliver(i, map.data, payload);
         self.subflows[i].received.drop_below(map.start + map.len as u64);
         self.fall_back(i);
         !self.ended

@@ -273,6 +273,7 @@ impl Connection {
                     }
                     let payload = self.take(i, n);
                     let arrival = self.inc.on_data(data + (at - from), &payload);
+                    self.subflows[i].brought += arrival.advanced;
                     self.note(arrival);
                 }
                 Phase::Multipath => {
@@ -307,7 +308,9 @@ impl Connection {
             self.counters.bad_checksums += 1;
             return self.on_bad_checksum(i, map, &payload);
         }
+        let before = self.inc.held();
         let arrival = self.inc.on_data(map.data + (at - map.start), &payload);
+        self.subflows[i].brought += self.inc.held() - before;
         self.note(arrival);
         if at + n == end {
             self.subflows[i].received.drop_below(end);
@@ -324,8 +327,9 @@ impl Connection {
     }
 
     /// Octets in order whatever the mapping said: for the fallback.
-    pub(super) fn deliver(&mut self, data: u64, payload: &Payload) {
+    pub(super) fn deliver(&mut self, i: usize, data: u64, payload: &Payload) {
         let arrival = self.inc.on_data(data, payload);
+        self.subflows[i].brought += arrival.advanced;
         self.note(arrival);
     }
 

@@ -47,7 +47,7 @@ impl Connection {
         self.phase == Phase::Multipath
             && !self.ended
             && !self.closing
-            && self.alive() < self.config.max_subflows
+            && self.alive() < self.config.max_subflows as usize
             && self.subflows.len() < MOST_SLOTS
     }
 
@@ -74,7 +74,8 @@ impl Connection {
         let mut tcp = Tcp::client(self.of_subflow.clone(), local, remote, generator);
         tcp.reserve_options(option_room(self.config.long_numbers));
         tcp.connect(now);
-        let mut subflow = Subflow::new(tcp, id, Stage::Joining { nonce });
+        let path = self.ledger.number(own.1, peer.1, wanted.copy);
+        let mut subflow = Subflow::new(tcp, id, path, Stage::Joining { nonce });
         subflow.wanted = Some(wanted);
         subflow.backup = wanted.backup;
         (subflow.own_address, subflow.peer_address) = (own.0, peer.0);
@@ -204,7 +205,9 @@ impl Connection {
         let config = self.of_subflow.clone();
         let mut tcp = Tcp::server(config, local, remote, self.generator.clone());
         tcp.reserve_options(option_room(self.config.long_numbers));
-        Subflow::new(tcp, id, Stage::Joined { nonce, peer })
+        let copy = segment.src_port.wrapping_sub(self.first.dst_port) as u8;
+        let path = self.ledger.number(local.0, remote.0, copy);
+        Subflow::new(tcp, id, path, Stage::Joined { nonce, peer })
     }
 
     /// RFC 9293 §3.10.7.1, with the reason (§3.6).

@@ -1,5 +1,6 @@
 //! Traffic: who sends what to whom, with which transport.
 
+use super::mptcp;
 use super::sctp::{self, SctpSpec};
 use super::tcp;
 use super::traffic::{self, Workload};
@@ -52,6 +53,8 @@ pub enum Protocol {
     Tcp(Box<Config>),
     /// RFC 9260, both ends alike.
     Sctp(Box<SctpSpec>),
+    /// RFC 8684, both ends alike.
+    Mptcp(Box<anabranch_mptcp::Config>),
 }
 
 impl Protocol {
@@ -60,6 +63,7 @@ impl Protocol {
         match self {
             Protocol::Tcp(_) => "tcp",
             Protocol::Sctp(_) => "sctp",
+            Protocol::Mptcp(_) => "mptcp",
         }
     }
 }
@@ -77,17 +81,23 @@ impl FlowSpec {
     }
 
     pub(super) fn read(f: &Fields<'_>) -> Result<FlowSpec, InputError> {
-        let is_sctp = f.choice("protocol", &[("tcp", false), ("sctp", true)])?.unwrap_or(false);
-        let (tcp, sctp) = (f.table("tcp")?, f.table("sctp")?);
-        if tcp.is_some() && is_sctp {
+        let names = ["tcp", "sctp", "mptcp"].map(|name| (name, name));
+        let name = f.choice("protocol", &names)?.unwrap_or("tcp");
+        let (tcp, sctp, mptcp) = (f.table("tcp")?, f.table("sctp")?, f.table("mptcp")?);
+        if tcp.is_some() && name == "sctp" {
             return Err(f.error("tcp", "none in a flow over SCTP, whose options are in `sctp`"));
         }
-        if sctp.is_some() && !is_sctp {
+        if sctp.is_some() && name != "sctp" {
             return Err(f.error("sctp", "none unless `protocol` is \"sctp\""));
         }
-        let protocol = match is_sctp {
-            true => Protocol::Sctp(Box::new(sctp::read(sctp.as_ref())?)),
-            false => Protocol::Tcp(Box::new(tcp.map_or(Ok(Config::default()), tcp::read)?)),
+        if mptcp.is_some() && name != "mptcp" {
+            return Err(f.error("mptcp", "none unless `protocol` is \"mptcp\""));
+        }
+        let of_tcp = || tcp.map_or(Ok(Config::default()), tcp::read);
+        let protocol = match name {
+            "sctp" => Protocol::Sctp(Box::new(sctp::read(sctp.as_ref())?)),
+            "mptcp" => Protocol::Mptcp(Box::new(mptcp::read(f, mptcp.as_ref(), of_tcp()?)?)),
+            _ => Protocol::Tcp(Box::new(of_tcp()?)),
         };
         let octets = |n: Option<Bytes>| n.map(|n| n.0);
         let flow = FlowSpec {
@@ -171,6 +181,14 @@ impl FlowSpec {
         Ok(())
     }
 
+    /// Ports in a row that each of its flows has at the host `from`.
+    pub fn client_ports(&self) -> u16 {
+        match &self.protocol {
+            Protocol::Mptcp(config) => config.path_manager.ports().into(),
+            Protocol::Tcp(_) | Protocol::Sctp(_) => 1,
+        }
+    }
+
     /// The barrier of its requests.
     pub fn barrier(&self) -> Option<&str> {
         match &self.workload {
@@ -223,6 +241,10 @@ impl FlowSpec {
         match &self.protocol {
             Protocol::Tcp(config) => put("tcp", Value::Table(tcp::write(config))),
             Protocol::Sctp(spec) => put("sctp", Value::Table(sctp::write(spec))),
+            Protocol::Mptcp(config) => {
+                put("tcp", Value::Table(tcp::write(&config.subflow)));
+                put("mptcp", Value::Table(mptcp::write(config)));
+            }
         }
         table
     }

@@ -209,6 +209,7 @@ impl Association {
             draft.push(self.data_chunk(&chunk.fragment, self.local_origin.at(offset)));
             self.flight.resend(index, path as u8);
             self.counters.retransmitted += !sent as u64;
+            self.paths[path].retransmitted += !sent as u64;
             sent = true;
             let to = &mut self.paths[path];
             to.flight += size;

@@ -3,9 +3,8 @@
 use super::recording::{Recording, Series};
 use super::{Interests, Observer};
 use crate::flow::{FlowId, Side};
-use anabranch_endpoint::{PathObservation, PathState};
+use anabranch_endpoint::{PathId, PathObservation, PathState};
 use anabranch_units::{Span, Time};
-use anabranch_wire::Addr;
 
 /// A quantity of a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -46,8 +45,8 @@ impl PathQuantity {
     }
 }
 
-/// Records chosen quantities of all paths of chosen endpoints. Paths are told
-/// apart by the peer's address.
+/// Records chosen quantities of all paths of chosen endpoints. A path that ends
+/// and is opened again goes on in the same series.
 #[derive(Clone, Debug, Default)]
 pub struct PathRecorder {
     tracks: Vec<Vec<Track>>,
@@ -58,7 +57,7 @@ struct Track {
     side: Side,
     quantity: PathQuantity,
     every: Option<Span>,
-    paths: Vec<(Addr, Recording)>,
+    paths: Vec<(PathId, Recording)>,
 }
 
 impl PathRecorder {
@@ -83,18 +82,18 @@ impl PathRecorder {
         self.tracks[index].push(Track { side, quantity, every, paths: Vec::new() });
     }
 
-    /// What was recorded, up to `end`, with the peer's address of each path.
+    /// What was recorded, up to `end`, path by path.
     pub fn series(
         &self,
         flow: FlowId,
         side: Side,
         quantity: PathQuantity,
         end: Time,
-    ) -> Vec<(Addr, Series)> {
+    ) -> Vec<(PathId, Series)> {
         let tracks = self.tracks.get(flow.0 as usize).into_iter().flatten();
         let tracks = tracks.filter(|it| (it.side, it.quantity) == (side, quantity));
         let paths = tracks.flat_map(|track| &track.paths);
-        paths.map(|(addr, recording)| (*addr, recording.series(end))).collect()
+        paths.map(|(id, recording)| (*id, recording.series(end))).collect()
     }
 }
 
@@ -107,12 +106,12 @@ impl Observer for PathRecorder {
         let Some(tracks) = self.tracks.get_mut(flow.0 as usize) else { return };
         for track in tracks.iter_mut().filter(|track| track.side == side) {
             let Some(value) = track.quantity.of(path) else { continue };
-            match track.paths.iter_mut().find(|known| known.0 == path.remote) {
+            match track.paths.iter_mut().find(|known| known.0 == path.id()) {
                 Some((_, recording)) => recording.set(now, value),
                 None => {
                     let mut recording = Recording::new(track.every);
                     recording.set(now, value);
-                    track.paths.push((path.remote, recording));
+                    track.paths.push((path.id(), recording));
                 }
             }
         }
@@ -122,6 +121,7 @@ impl Observer for PathRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_wire::Addr;
 
     #[test]
     fn each_path_has_a_series_of_its_own() {
@@ -132,6 +132,7 @@ mod tests {
             let path = PathObservation {
                 local: Addr(0),
                 remote: Addr(remote),
+                subflow: None,
                 state,
                 cwnd: 1,
                 ssthresh: 1,
@@ -142,6 +143,9 @@ mod tests {
                 timeouts: 0,
                 fast_retransmits: 0,
                 packets: 0,
+                retransmitted: 0,
+                bytes_acked: 0,
+                bytes_received: None,
                 heartbeats: 0,
             };
             recorder.path(Time::ZERO + Span::from_millis(ms), FlowId(0), side, &path);
@@ -153,7 +157,7 @@ mod tests {
         hear(3, Side::Client, 8, 1, PathState::Active);
         let series = |what| -> Vec<(u32, Vec<f64>)> {
             let all = recorder.series(FlowId(0), Side::Client, what, Time::NEVER);
-            all.into_iter().map(|(addr, series)| (addr.0, series.value)).collect()
+            all.into_iter().map(|(id, series)| (id.remote.0, series.value)).collect()
         };
         assert_eq!(series(PathQuantity::Rto), [(7, vec![1.0]), (8, vec![3.0, 1.0])]);
         assert_eq!(series(PathQuantity::State), [(7, vec![1.0, 2.0]), (8, vec![0.0, 1.0])]);

@@ -1,0 +1,181 @@
+//! The options of Multipath TCP beside those of its subflows, which are TCP's:
+//! [`anabranch_mptcp::Config`] from and to TOML.
+
+use super::form::Form;
+use crate::InputError;
+use crate::fields::Fields;
+use anabranch_mptcp::path_manager::PATH_MANAGERS;
+use anabranch_mptcp::scheduler::SCHEDULERS;
+use anabranch_mptcp::{Config, PathManager, SchedulerKind};
+use toml::{Table, Value};
+
+/// Reads the tables `mptcp` and `tcp` of a flow; `subflow` is what the latter
+/// says.
+pub(super) fn read(
+    flow: &Fields<'_>,
+    f: Option<&Fields<'_>>,
+    subflow: anabranch_tcp::Config,
+) -> Result<Config, InputError> {
+    let mut config = Config { subflow, ..Config::default() };
+    if let Some(f) = f {
+        options(&mut Form::Read(f), &mut config)?;
+        f.finish()?;
+    }
+    config.validate().map_err(|e| {
+        let field = match e.field.strip_prefix("subflow.") {
+            Some(field) => format!("tcp.{field}"),
+            None => format!("mptcp.{}", e.field),
+        };
+        InputError::field(flow.path(&field), e.value, e.allowed)
+    })?;
+    Ok(config)
+}
+
+/// Writes all options but the subflows'.
+pub(super) fn write(config: &Config) -> Table {
+    let mut form = Form::Write(Table::new());
+    // Writing has no wrong input.
+    let _ = options(&mut form, &mut config.clone());
+    match form.into_value() {
+        Value::Table(table) => table,
+        _ => Table::new(),
+    }
+}
+
+fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    form.boolean("enabled", &mut c.enabled)?;
+    scheduler(form, &mut c.scheduler)?;
+    path_manager(form, &mut c.path_manager)?;
+    form.integer("max_subflows", 1..=32, &mut c.max_subflows)?;
+    form.boolean("checksum", &mut c.checksum)?;
+    form.boolean("long_numbers", &mut c.long_numbers)?;
+    form.boolean("opportunistic_retransmission", &mut c.opportunistic_retransmission)?;
+    form.boolean("penalisation", &mut c.penalisation)?;
+    form.integer("capable_syns", 0..=100, &mut c.capable_syns)?;
+    form.quantity_or_off("reopen", &mut c.reopen)?;
+    form.quantity("linger", &mut c.linger)
+}
+
+/// A name, or a table with the name as `kind` and its constants.
+fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), InputError> {
+    let all: Vec<_> = SCHEDULERS
+        .iter()
+        .filter_map(|info| Some((info.name, SchedulerKind::from_name(info.name)?)))
+        .collect();
+    form.named_table("scheduler", "kind", &all, scheduler, |form, it| match it {
+        SchedulerKind::Blest(options) => form.probability("delta", &mut options.delta),
+        SchedulerKind::Ecf(options) => form.probability("beta", &mut options.beta),
+        _ => Ok(()),
+    })
+}
+
+/// The same.
+fn path_manager(form: &mut Form<'_>, manager: &mut PathManager) -> Result<(), InputError> {
+    let all: Vec<_> = PATH_MANAGERS
+        .iter()
+        .filter_map(|info| Some((info.name, PathManager::from_name(info.name)?)))
+        .collect();
+    form.named_table("path_manager", "kind", &all, manager, |form, it| match it {
+        PathManager::NDiffports(ports) => form.integer("ports", 1..=32, ports),
+        _ => Ok(()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_mptcp::scheduler::{BlestOptions, EcfOptions};
+    use anabranch_units::Span;
+
+    fn read_text(text: &str) -> Result<Config, InputError> {
+        let flow: Table = "".parse().expect("an empty table");
+        let table: Table = text.parse().expect("the test's TOML");
+        let subflow = anabranch_tcp::Config::default();
+        let fields = Fields::new("flows[0].mptcp", &table);
+        super::read(&Fields::new("flows[0]", &flow), Some(&fields), subflow)
+    }
+
+    /// Each option away from its default: read as meant, and read back from
+    /// what is written.
+    #[test]
+    fn options_are_read_and_written() {
+        let d = Config::default();
+        let blest = SchedulerKind::Blest(BlestOptions { delta: 0.05 });
+        let ecf = SchedulerKind::Ecf(EcfOptions { beta: 0.5 });
+        let cases: Vec<(&str, Config)> = vec![
+            ("", d.clone()),
+            ("enabled = false", Config { enabled: false, ..d.clone() }),
+            (
+                "scheduler = \"round-robin\"",
+                Config { scheduler: SchedulerKind::RoundRobin, ..d.clone() },
+            ),
+            (
+                "scheduler = \"redundant\"",
+                Config { scheduler: SchedulerKind::Redundant, ..d.clone() },
+            ),
+            (
+                "scheduler = { kind = \"blest\", delta = 0.05 }",
+                Config { scheduler: blest, ..d.clone() },
+            ),
+            ("scheduler = { kind = \"ecf\", beta = 0.5 }", Config { scheduler: ecf, ..d.clone() }),
+            ("path_manager = \"pairs\"", Config { path_manager: PathManager::Pairs, ..d.clone() }),
+            (
+                "path_manager = \"n-diffports\"",
+                Config { path_manager: PathManager::NDiffports(2), ..d.clone() },
+            ),
+            (
+                "path_manager = { kind = \"n-diffports\", ports = 5 }",
+                Config { path_manager: PathManager::NDiffports(5), ..d.clone() },
+            ),
+            ("max_subflows = 3", Config { max_subflows: 3, ..d.clone() }),
+            ("checksum = true", Config { checksum: true, ..d.clone() }),
+            ("long_numbers = true", Config { long_numbers: true, ..d.clone() }),
+            (
+                "opportunistic_retransmission = false",
+                Config { opportunistic_retransmission: false, ..d.clone() },
+            ),
+            ("penalisation = false", Config { penalisation: false, ..d.clone() }),
+            ("capable_syns = 0", Config { capable_syns: 0, ..d.clone() }),
+            ("reopen = false", Config { reopen: None, ..d.clone() }),
+            ("reopen = \"3 s\"", Config { reopen: Some(Span::from_secs(3)), ..d.clone() }),
+            ("linger = \"5 s\"", Config { linger: Span::from_secs(5), ..d }),
+        ];
+        for (text, expected) in cases {
+            let config = read_text(text).unwrap();
+            assert_eq!(config, expected, "{text}");
+            let written = super::write(&config).to_string();
+            assert_eq!(read_text(&written).unwrap(), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_field_and_what_is_allowed() {
+        for (text, field, allowed) in [
+            ("enabled = 1", "enabled", "true or false"),
+            ("scheduler = \"fastest\"", "scheduler", "min-rtt, round-robin, redundant, blest, ecf"),
+            (
+                "scheduler = { kind = \"ecf\", beta = 2 }",
+                "scheduler.beta",
+                "a probability, from 0 to 1",
+            ),
+            ("scheduler = { beta = 0.5 }", "scheduler.kind", "min-rtt, round-robin"),
+            ("scheduler = { kind = \"min-rtt\", beta = 0.5 }", "scheduler.beta", "no field"),
+            ("path_manager = \"mesh\"", "path_manager", "single, full-mesh, pairs, n-diffports"),
+            (
+                "path_manager = { kind = \"n-diffports\", ports = 33 }",
+                "path_manager.ports",
+                "a whole number from 1 to 32",
+            ),
+            ("max_subflows = 0", "max_subflows", "a whole number from 1 to 32"),
+            ("capable_syns = -1", "capable_syns", "a whole number from 0 to 100"),
+            ("reopen = true", "reopen", "false, or a time"),
+            ("reopen = \"0 s\"", "reopen", "more than 0 s"),
+            ("linger = 3", "linger", "a time"),
+            ("window = \"lia\"", "window", "no field of this name"),
+        ] {
+            let error = read_text(text).unwrap_err();
+            assert_eq!(error.field, format!("flows[0].mptcp.{field}"), "{text}");
+            assert!(error.allowed.starts_with(allowed), "{text}: {}", error.allowed);
+        }
+    }
+}
