@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anabranch import figures, tables
 from anabranch.errors import InputError, RunError
-from anabranch.experiment import RunResult
+from anabranch.experiment import RunResult, Scenario
 from anabranch.files import output_directory, read_text, replacing, write_text
 from anabranch.studies import cache
 
@@ -93,3 +93,42 @@ def test_a_stored_run_reads_back_and_half_a_file_does_not(tmp_path: Path) -> Non
     path.write_bytes(path.read_bytes()[:-40])
     assert cache.load(path) is None
     assert cache.load(tmp_path / "absent.npz") is None
+
+
+def test_stored_runs_keep_every_table(tmp_path: Path) -> None:
+    hosts = ", ".join(f'{{ name = "{name}", interfaces = ["x", "y"] }}' for name in "ab")
+    link = 'rate = "10 Mbit/s", delay = "5 ms"'
+    scenario = Scenario(f"""
+        hosts = [{hosts}]
+        links = [{{ ends = ["a.x", "b.x"], {link} }}, {{ ends = ["a.y", "b.y"], {link} }}]
+        [[flows]]
+        name = "subflows"
+        from = "a"
+        to = "b"
+        size = "1 MB"
+        protocol = "mptcp"
+        [[flows]]
+        name = "messages"
+        from = "a"
+        to = "b"
+        size = "100 kB"
+        protocol = "sctp"
+        traffic = {{ kind = "messages", size = "1 kB" }}
+        [[observe]]
+        what = "path_cwnd"
+        flow = "subflows"
+        """)
+    runs = cache.RunCache(tmp_path)
+    fresh, known = runs.get(scenario)
+    stored, again = runs.get(scenario)
+    assert (known, again) == (False, True)
+    assert "subflows.a.x-b.x.path_cwnd" in stored.series
+    for name in cache.FACTS:
+        assert getattr(stored, name) == getattr(fresh, name)
+    assert {row["flow"] for row in stored.paths} == {"subflows", "messages"}
+    assert sum(row["new_bytes"] or 0 for row in stored.paths) == 1_000_000
+    assert stored.messages[0]["delivered"] == 100
+    batch = runs.get_batch(scenario, 2)
+    kept = runs.get_batch(scenario, 2)
+    assert [run.paths for run in kept] == [run.paths for run in batch]
+    assert kept[0].paths == fresh.paths
