@@ -93,7 +93,7 @@ def test_a_claim_of_several_parts() -> None:
     assert Verdict.worst(no, no) is no
 
 
-@pytest.mark.parametrize("module", [stats, models], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [stats.intervals, models], ids=lambda module: module.__name__)
 def test_examples_in_the_documentation(module: ModuleType) -> None:
     result = doctest.testmod(module)
     assert result.attempted > 0

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 
@@ -47,6 +48,16 @@ class Estimate:
         return f"{self.mean:.{digits}f} ({self.ci_low:.{digits}f} to {self.ci_high:.{digits}f})"
 
 
+def finite(samples: Iterable[float], confidence: float = 0.95) -> NDArray[np.float64]:
+    """The samples as an array; what no statistic can use is refused."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence}; allowed: between 0 and 1")
+    values = np.asarray(list(samples), dtype=float)
+    if not np.isfinite(values).all():
+        raise ValueError("a sample is not a finite number")
+    return values
+
+
 def mean(samples: Iterable[float], confidence: float = 0.95) -> Estimate:
     """Mean and t interval; samples that are not numbers are refused.
 
@@ -55,11 +66,7 @@ def mean(samples: Iterable[float], confidence: float = 0.95) -> Estimate:
     >>> mean([7.0])
     Estimate(mean=7.0, ci_low=7.0, ci_high=7.0, n=1)
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}; allowed: between 0 and 1")
-    values = np.asarray(list(samples), dtype=float)
-    if not np.isfinite(values).all():
-        raise ValueError("a sample is not a finite number")
+    values = finite(samples, confidence)
     count = int(values.size)
     if count == 0:
         return Estimate(math.nan, math.nan, math.nan, 0)
