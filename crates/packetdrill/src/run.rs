@@ -201,7 +201,9 @@ impl<S: Stack> Runner<'_, S> {
 
     fn configure(&mut self, name: &str, value: &str) -> Run {
         if name == "link" {
+            // The stack may know it too.
             self.link_up = value == "up";
+            _ = self.stack.configure(name, value);
             return Ok(());
         }
         match self.stack.configure(name, value) {

@@ -72,6 +72,10 @@ impl TcpStack {
 
 impl Stack for TcpStack {
     fn configure(&mut self, name: &str, value: &str) -> Configured {
+        if name == "link" {
+            self.sockets.set_device_full(value == "down");
+            return Configured::Done;
+        }
         settings::configure(self.sockets.settings(), name, value)
     }
 

@@ -1,5 +1,6 @@
 //! Why a call fails.
 
+use anabranch_wire::IcmpKind;
 use std::fmt;
 
 macro_rules! errors {
@@ -54,6 +55,19 @@ errors! {
 }
 
 impl Errno {
+    /// What an error of ICMP means to a socket.
+    pub(crate) fn of_icmp(kind: IcmpKind) -> Errno {
+        match kind {
+            IcmpKind::NoRoute => Errno::ENETUNREACH,
+            IcmpKind::ProtocolUnreachable => Errno::ENOPROTOOPT,
+            IcmpKind::PortUnreachable => Errno::ECONNREFUSED,
+            IcmpKind::PacketTooBig { .. } => Errno::EMSGSIZE,
+            IcmpKind::HostUnreachable | IcmpKind::Prohibited | IcmpKind::TimeExceeded => {
+                Errno::EHOSTUNREACH
+            }
+        }
+    }
+
     /// Its number on Linux.
     pub fn number(self) -> i32 {
         self as i32

@@ -201,11 +201,6 @@ impl Options {
             config.nagle = Nagle::Off;
         }
         config.keep_alive = self.keep_alive.then_some(self.keep);
-        if self.quick_ack == Some(true) {
-            config.quick_acks = config.quick_acks.max(16);
-        } else if self.quick_ack == Some(false) {
-            config.quick_acks = 0;
-        }
     }
 
     /// An option was set on a socket whose connection exists.
@@ -224,6 +219,7 @@ impl Options {
                 connection.reconfigure(|c| c.keep_alive = keep_alive);
             }
             Name::TypeOfService => connection.reconfigure(|c| c.dscp = self.tos >> 2),
+            Name::QuickAck => connection.set_quick_acks(self.quick_ack != Some(false)),
             Name::MtuDiscover => {
                 connection.reconfigure(|c| c.path_mtu_discovery = self.mtu_discovery);
             }

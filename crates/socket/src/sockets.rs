@@ -93,6 +93,8 @@ pub struct Sockets {
     /// What is known of each peer.
     memories: BTreeMap<Addr, PeerMemory>,
     next_port: u16,
+    /// The interface takes no packets.
+    device_full: bool,
 }
 
 impl Sockets {
@@ -116,6 +118,7 @@ impl Sockets {
             outgoing: VecDeque::new(),
             memories: BTreeMap::new(),
             next_port: FIRST_EPHEMERAL,
+            device_full: false,
         }
     }
 

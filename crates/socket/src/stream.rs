@@ -134,6 +134,7 @@ impl Stream {
             Data::Octets(all) => _ = self.connection.write_octets(&all[..octets as usize]),
         }
         self.written += octets;
+        self.tail = self.written;
         self.push();
     }
 
@@ -163,13 +164,14 @@ impl Stream {
                 }
                 Event::Closed(reason) => {
                     // A reset after the peer's end is a broken pipe (Linux).
+                    let reported = self.connection.icmp_error().map(Errno::of_icmp);
                     self.error = match reason {
                         CloseReason::Reset if self.connection.info().peer_ended => {
                             Some(Errno::EPIPE)
                         }
                         CloseReason::Reset => Some(Errno::ECONNRESET),
-                        CloseReason::Refused => Some(Errno::ECONNREFUSED),
-                        CloseReason::TimedOut => Some(Errno::ETIMEDOUT),
+                        CloseReason::Refused => Some(reported.unwrap_or(Errno::ECONNREFUSED)),
+                        CloseReason::TimedOut => Some(reported.unwrap_or(Errno::ETIMEDOUT)),
                         CloseReason::Normal | CloseReason::Aborted => self.error,
                     };
                     self.ended = Some(reason);

@@ -228,6 +228,11 @@ pub struct Config {
     /// Full segments at the start of the stream that are acknowledged at once,
     /// whatever `delayed_ack` says.
     pub quick_acks: u32,
+    /// Which acknowledgments wait, and for how long, follows the peer's pace and
+    /// the application's answers, as in Linux; `quick_acks` is then how many
+    /// segments are acknowledged at once whenever the peer starts, and
+    /// `delayed_ack` makes no difference.
+    pub adaptive_acks: bool,
     /// Restart from the initial window after idle time (RFC 5681 §4.1).
     pub idle_restart: bool,
     /// What probes a closed window.
@@ -237,6 +242,9 @@ pub struct Config {
     /// How long data may go unacknowledged (RFC 5482); `None` for no limit but
     /// `max_retries`.
     pub user_timeout: Option<Span>,
+    /// An attempt to open a connection ends when a router reports trouble of any
+    /// kind (RFC 5461 §4.1).
+    pub soft_errors_end_opening: bool,
     /// Smaller segments when a router says that they are too big (RFC 1191,
     /// RFC 8201).
     pub path_mtu_discovery: bool,
@@ -300,10 +308,12 @@ impl Default for Config {
             window: Algorithm::from_name("cubic").expect("cubic is registered"),
             nagle: Nagle::Off,
             quick_acks: 0,
+            adaptive_acks: false,
             idle_restart: true,
             window_probe: WindowProbe::Octet,
             keep_alive: None,
             user_timeout: None,
+            soft_errors_end_opening: false,
             path_mtu_discovery: true,
             min_path_mtu: 552,
             black_hole_detection: false,

@@ -24,7 +24,7 @@ use crate::state::State;
 use anabranch_endpoint::{Endpoint, Generator};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{
-    Addr, Body, FastOpenOption, Packet, Payload, TcpFlags, TcpOptions, TcpSegment,
+    Addr, Body, FastOpenOption, Icmp, Packet, Payload, TcpFlags, TcpOptions, TcpSegment,
 };
 use cookie::Cookies;
 use pending::Pending;
@@ -125,7 +125,9 @@ impl Listener {
     /// its packets. One that a Fast Open cookie opened may still be in
     /// SYN-RECEIVED: the host tells when it no longer is ([`settle`](Self::settle)).
     pub fn accept(&mut self) -> Option<Connection> {
-        self.ready.pop_front()
+        let mut connection = self.ready.pop_front()?;
+        connection.on_accepted();
+        Some(connection)
     }
 
     /// The handshake of an accepted connection is over: it is no longer pending
@@ -141,7 +143,11 @@ impl Listener {
 
     /// A packet arrived for the port, of no accepted connection.
     pub fn handle_input(&mut self, now: Time, packet: &Packet) {
-        let Body::Tcp(segment) = &packet.body else { return };
+        let segment = match &packet.body {
+            Body::Tcp(segment) => segment,
+            Body::Icmp(icmp) => return self.on_icmp(now, packet, icmp),
+            _ => return,
+        };
         let remote = (packet.src, segment.src_port);
         if let Some(waiting) = self.ready.iter_mut().find(|c| c.remote() == remote) {
             waiting.handle_input(now, packet);
@@ -155,6 +161,17 @@ impl Listener {
         } else {
             self.on_new(now, remote, packet, segment);
         }
+    }
+
+    /// An error about a segment of a connection that is not accepted.
+    fn on_icmp(&mut self, now: Time, packet: &Packet, icmp: &Icmp) {
+        let flow = icmp.quote.flow_key();
+        let remote = (flow.dst, flow.dst_port);
+        let ready = self.ready.iter_mut().find(|c| c.remote() == remote);
+        if let Some(connection) = ready.or_else(|| self.half_open.get_mut(&remote)) {
+            connection.handle_input(now, packet);
+        }
+        self.half_open.retain(|_, c| c.state() == State::SynReceived);
     }
 
     /// Deadlines of handshakes may have passed.

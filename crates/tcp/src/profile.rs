@@ -44,6 +44,7 @@ impl Config {
             ecn: EcnMode::Passive, // tcp_ecn = 2
             nagle: Nagle::Minshall,
             quick_acks: 16, // TCP_MAX_QUICKACKS
+            adaptive_acks: true,
             // tcp_dsack, tcp_recovery, tcp_early_retrans, tcp_frto
             dsack: true,
             recovery: Recovery::Rack(RackOptions { reduce_again: false, ..Default::default() }),
@@ -55,11 +56,12 @@ impl Config {
             window_probe: WindowProbe::Empty,
             window: Algorithm::Cubic(cubic),
             challenge_acks: 0, // tcp_challenge_ack_limit, without limit since 6.x
-            syn_retries: 6,    // tcp_syn_retries
+            soft_errors_end_opening: true,
+            syn_retries: 6,         // tcp_syn_retries
             syn_linear_timeouts: 4, // tcp_syn_linear_timeouts, since 6.5
-            syn_ack_retries: 5, // tcp_synack_retries
-            max_retries: 15,   // tcp_retries2
-            stalled_after: 3,  // tcp_retries1
+            syn_ack_retries: 5,     // tcp_synack_retries
+            max_retries: 15,        // tcp_retries2
+            stalled_after: 3,       // tcp_retries1
             ..Config::default()
         }
     }

@@ -3,6 +3,8 @@
 //! advertised window without the silly-window syndrome (RFC 9293 §3.8.6.2.2),
 //! and the delayed-ACK decision (RFC 5681 §4.2).
 
+use crate::ack_timing::AckTiming;
+use crate::config::Config;
 use crate::range_set::{Range, RangeSet};
 use crate::stream::Octets;
 use anabranch_units::Serial32;
@@ -40,6 +42,8 @@ pub(crate) struct Receiver {
     pub ack_now: bool,
     /// Report duplicates (RFC 2883).
     reports_duplicates: bool,
+    /// Which ACKs wait, where that adapts.
+    pub timing: Option<Box<AckTiming>>,
 }
 
 /// What arrived above a gap; there only while there is one.
@@ -64,7 +68,12 @@ pub(crate) struct Arrival {
 
 impl Receiver {
     /// Before the peer's SYN. Data starts at offset 1.
-    pub fn new(capacity: u64, reports_duplicates: bool) -> Receiver {
+    pub fn new(config: &Config) -> Receiver {
+        let timing = config.adaptive_acks.then(|| Box::new(AckTiming::new(config.quick_acks)));
+        Receiver { timing, ..Receiver::with(config.receive_buffer, config.dsack) }
+    }
+
+    fn with(capacity: u64, reports_duplicates: bool) -> Receiver {
         Receiver {
             irs: Serial32(0),
             nxt: 0,
@@ -78,6 +87,7 @@ impl Receiver {
             unacknowledged: 0,
             ack_now: false,
             reports_duplicates,
+            timing: None,
         }
     }
 
@@ -146,8 +156,12 @@ impl Receiver {
         }
         self.unacknowledged += 1;
         let advanced = self.nxt - before - fin_passed as u64;
-        let in_order = advanced > 0 && !had_gaps;
-        self.ack_now |= !in_order || fin_passed || self.unacknowledged >= count;
+        let in_order = (advanced > 0 || fin_passed) && !had_gaps;
+        self.ack_now |= !in_order
+            || match self.timing {
+                None => fin_passed || self.unacknowledged >= count,
+                Some(_) => false, // whoever calls asks it
+            };
         Arrival { advanced, ended: fin_passed }
     }
 
@@ -277,6 +291,9 @@ impl Receiver {
         self.unacknowledged = 0;
         self.ack_now = false;
         self.acknowledged = self.nxt;
+        if let Some(timing) = &mut self.timing {
+            timing.on_ack_sent();
+        }
         if self.opens_by(mss) {
             self.edge = self.read + self.capacity;
         }
@@ -329,6 +346,10 @@ impl Receiver {
         let opened = self.window() < half && self.opens_by(half);
         let reopened = self.window() < mss && self.opens_by(mss);
         self.ack_now |= opened || reopened;
+        if let Some(timing) = &self.timing {
+            let unacknowledged = self.nxt - self.acknowledged;
+            self.ack_now |= timing.must_leave_after_read(unacknowledged, self.readable() == 0);
+        }
     }
 }
 
@@ -354,7 +375,7 @@ mod tests {
     use super::*;
 
     fn receiver() -> Receiver {
-        Receiver { nxt: 1, ..Receiver::new(100_000, true) }
+        Receiver { nxt: 1, ..Receiver::with(100_000, true) }
     }
 
     /// A data segment of 1000 octets, the n-th from 0.
@@ -444,7 +465,7 @@ mod tests {
 
     #[test]
     fn duplicates_are_not_reported_unasked() {
-        let mut r = Receiver { nxt: 1, ..Receiver::new(100_000, false) };
+        let mut r = Receiver { nxt: 1, ..Receiver::with(100_000, false) };
         segment(&mut r, 0);
         segment(&mut r, 0);
         assert_eq!(blocks(&mut r), []);
@@ -466,7 +487,7 @@ mod tests {
     /// neither reported nor missed when it comes again.
     #[test]
     fn fragments_are_bounded() {
-        let mut r = Receiver { nxt: 1, ..Receiver::new(12_800, false) };
+        let mut r = Receiver { nxt: 1, ..Receiver::with(12_800, false) };
         let most = (LEAST_RANGES + 12_800 / OCTETS_PER_RANGE) as usize;
         for at in (3..12_000).step_by(2) {
             r.on_segment(at, &Payload::virtual_of(1), false, 2);
@@ -506,7 +527,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_not_kept() {
-        let mut r = Receiver { nxt: 1, ..Receiver::new(1500, false) };
+        let mut r = Receiver { nxt: 1, ..Receiver::with(1500, false) };
         segment(&mut r, 0);
         segment(&mut r, 1);
         assert_eq!((r.nxt, r.on_ack_sent(1000)), (1501, 0));

@@ -56,7 +56,7 @@ pub struct Sender {
     pub dup_thresh: u32,
     /// RFC 3042.
     pub limited_transmit: bool,
-    counting: Counting,
+    pub(crate) counting: Counting,
     going_back: bool,
     /// The ACK at hand carries an echo of congestion (RFC 3168 §6.1.2).
     pub echoed: bool,

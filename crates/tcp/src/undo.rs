@@ -14,7 +14,7 @@
 //! The response is Eifel's (RFC 4015): [`Sender::undo_reduction`]. RFC 5682
 //! leaves it open.
 
-use crate::config::{Config, UndoOptions};
+use crate::config::{Config, Counting, UndoOptions};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 use anabranch_units::Time;
@@ -27,6 +27,8 @@ pub struct Undo {
     frto: Frto,
     /// The next round-trip sample lifts the estimate.
     adapt: bool,
+    /// How often reordering was seen.
+    pub reorderings: u32,
     /// Reductions that were undone.
     pub undone: u32,
     /// Retransmissions that were needless are told by reports of duplicates.
@@ -91,6 +93,7 @@ impl Undo {
                 episode: None,
                 frto: Frto::Idle,
                 adapt: false,
+                reorderings: 0,
                 undone: 0,
                 reports: config.dsack,
                 dup_thresh,
@@ -185,7 +188,8 @@ impl Sender {
     /// that overtook it, as Linux's `reordering` does (RFC 4653 §3 raises it to
     /// a window's worth at once).
     pub(crate) fn note_reordering(&mut self, low: u64, fack: u64) {
-        let Some(undo) = &self.undo else { return };
+        let Some(undo) = &mut self.undo else { return };
+        undo.reorderings += 1;
         let overtaken = (fack - low).div_ceil(self.mss).min(u32::MAX as u64) as u32;
         self.dup_thresh = self.dup_thresh.max(overtaken.min(undo.dup_thresh.1));
     }
@@ -207,6 +211,14 @@ impl Sender {
         {
             self.note_reordering(low, fack);
         }
+    }
+
+    /// Segments have been seen to overtake each other: what is SACKed has
+    /// arrived, and lets the window grow, as on Linux.
+    #[inline]
+    pub(crate) fn expects_reordering(&self) -> bool {
+        self.counting == Counting::Delivered
+            && self.undo.as_ref().is_some_and(|undo| self.dup_thresh > undo.dup_thresh.0)
     }
 
     /// After a timeout the threshold is what it was configured to be.

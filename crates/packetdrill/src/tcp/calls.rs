@@ -167,7 +167,11 @@ fn write(
     };
     if waits && sockets.is_connecting(fd) && matches!(result, Ok(_) | Err(Errno::EINPROGRESS)) {
         // With Fast Open it returns when the connection is open.
-        return blocks(before + result.unwrap_or(0));
+        let progress = before + result.unwrap_or(0);
+        if progress < len {
+            sockets.await_connection(fd);
+        }
+        return blocks(progress);
     }
     let progress = before + *result.as_ref().unwrap_or(&0);
     match result {

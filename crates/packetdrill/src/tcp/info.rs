@@ -71,6 +71,7 @@ pub(super) fn report(info: &TcpInfo, names: &mut Names) {
         ("tcpi_snd_cwnd", whole(it.cwnd)),
         ("tcpi_advmss", it.advertised_mss),
         ("tcpi_reordering", it.reordering as u64),
+        ("tcpi_reord_seen", it.reorderings as u64),
         ("tcpi_total_retrans", it.total_retransmitted_packets),
         ("tcpi_notsent_bytes", it.unsent),
         ("tcpi_min_rtt", micros(it.min_rtt)),

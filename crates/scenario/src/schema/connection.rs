@@ -43,7 +43,9 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
         _ => f.quantity("user_timeout")?.or(config.user_timeout),
     };
     for (name, field) in [
+        ("adaptive_acks", &mut config.adaptive_acks),
         ("idle_restart", &mut config.idle_restart),
+        ("soft_errors_end_opening", &mut config.soft_errors_end_opening),
         ("path_mtu_discovery", &mut config.path_mtu_discovery),
         ("black_hole_detection", &mut config.black_hole_detection),
         ("paws", &mut config.paws),
@@ -79,10 +81,12 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
     vec![
         ("nagle", word(&NAGLES, &config.nagle).into()),
         ("quick_acks", Value::Integer(config.quick_acks.into())),
+        ("adaptive_acks", config.adaptive_acks.into()),
         ("fast_open", fast_open::write(config.fast_open)),
         ("keep_alive", keep_alive.unwrap_or(false.into())),
         ("user_timeout", user_timeout.unwrap_or(false.into())),
         ("idle_restart", config.idle_restart.into()),
+        ("soft_errors_end_opening", config.soft_errors_end_opening.into()),
         ("path_mtu_discovery", config.path_mtu_discovery.into()),
         ("min_path_mtu", Bytes(config.min_path_mtu.into()).write().into()),
         ("mtu_probing", word(&MTU_PROBINGS, &config.mtu_probing).into()),
@@ -144,6 +148,7 @@ mod tests {
             ("ecn_codepoint = \"ect1\"", Config { ect: Ect::One, ..default.clone() }),
             ("nagle = \"minshall\"", Config { nagle: Nagle::Minshall, ..default.clone() }),
             ("quick_acks = 16", Config { quick_acks: 16, ..default.clone() }),
+            ("adaptive_acks = true", Config { adaptive_acks: true, ..default.clone() }),
             ("keep_alive = true", Config { keep_alive: Some(keep), ..default.clone() }),
             (
                 "keep_alive = { idle = \"1 s\", probes = 3 }",
@@ -154,6 +159,10 @@ mod tests {
                 Config { user_timeout: Some(Span::from_secs(30)), ..default.clone() },
             ),
             ("idle_restart = false", Config { idle_restart: false, ..default.clone() }),
+            (
+                "soft_errors_end_opening = true",
+                Config { soft_errors_end_opening: true, ..default.clone() },
+            ),
             ("path_mtu_discovery = false", Config { path_mtu_discovery: false, ..default.clone() }),
             ("min_path_mtu = \"1280 B\"", Config { min_path_mtu: 1280, ..default.clone() }),
             (

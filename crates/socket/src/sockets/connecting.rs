@@ -141,6 +141,13 @@ impl Sockets {
         socket.is_some_and(|it| matches!(&it.kind, Kind::Stream(s) if s.is_connecting()))
     }
 
+    /// A write of the user waits for the connect that is under way.
+    pub fn await_connection(&mut self, fd: Fd) {
+        if let Ok(stream) = self.stream_at(fd) {
+            stream.connection.set_writer_waiting();
+        }
+    }
+
     /// The error of a connect that has failed, once; `None` when it has not.
     pub fn take_error(&mut self, fd: Fd) -> Option<Errno> {
         match &mut self.table.get_mut(&fd)?.kind {

@@ -74,6 +74,7 @@ impl Sockets {
         let (options, port) = (socket.options, socket.port);
         let key = key_of(&connection);
         let mut stream = Stream::accepted(connection, now);
+        stream.connection.set_device_full(self.device_full);
         stream.hear(now);
         if options.no_delay {
             stream.connection.set_no_delay(true);

@@ -70,6 +70,18 @@ impl Sockets {
         }
     }
 
+    /// Whether the interface takes packets. While it is full data is not sent,
+    /// and what the host sends meanwhile should be dropped.
+    pub fn set_device_full(&mut self, full: bool) {
+        self.device_full = full;
+        for socket in self.table.values_mut() {
+            if let Kind::Stream(stream) = &mut socket.kind {
+                stream.connection.set_device_full(full);
+            }
+        }
+        self.orphans.values_mut().for_each(|it| it.set_device_full(full));
+    }
+
     /// Deadlines may have passed.
     pub fn handle_timeout(&mut self, now: Time) {
         for socket in self.table.values_mut() {

@@ -2,6 +2,7 @@
 //! small and ask one question of it.
 
 use super::challenge::Challenges;
+use super::device::Device;
 use super::ecn::EcnState;
 use super::fast_open::FastOpen;
 use super::keep_alive::KeepAliveState;
@@ -13,6 +14,7 @@ use super::push::Marks;
 use super::urgent::Urgent;
 use anabranch_endpoint::Timer;
 use anabranch_units::Time;
+use anabranch_wire::IcmpKind;
 
 /// The box, empty until something needs it.
 #[derive(Debug, Default)]
@@ -29,6 +31,11 @@ pub(super) struct Inside {
     pub urgent: Urgent,
     pub keep_alive: KeepAliveState,
     pub challenges: Challenges,
+    pub device: Device,
+    /// The MSS that a router has said the path carries, before the handshake.
+    pub path_mss: Option<u32>,
+    /// What a router reported last (RFC 9293 §3.9.2.2).
+    pub icmp: Option<IcmpKind>,
     pub part: Part,
     pub marks: Option<Marks>,
     pub timers: [Timer; ExtraDue::ALL.len()],
@@ -45,11 +52,18 @@ pub(super) enum ExtraDue {
     KeepAlive,
     /// Data has gone unacknowledged for too long (RFC 5482).
     UserTimeout,
+    /// The interface that was full may take packets.
+    Device,
 }
 
 impl ExtraDue {
-    pub const ALL: [ExtraDue; 4] =
-        [ExtraDue::Pacing, ExtraDue::Cork, ExtraDue::KeepAlive, ExtraDue::UserTimeout];
+    pub const ALL: [ExtraDue; 5] = [
+        ExtraDue::Pacing,
+        ExtraDue::Cork,
+        ExtraDue::KeepAlive,
+        ExtraDue::UserTimeout,
+        ExtraDue::Device,
+    ];
 }
 
 impl Extras {

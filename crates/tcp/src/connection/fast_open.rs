@@ -53,6 +53,8 @@ pub(super) struct FastOpen {
     answer: Option<FastOpenOption>,
     /// The cookie of the peer's SYN was good: this side is open.
     accepted: bool,
+    /// The listener has given it to the user.
+    taken: bool,
     /// Data in a SYN arrived.
     delivered: bool,
     /// The listener has too many of these.
@@ -88,6 +90,7 @@ impl FastOpen {
             sent: 0,
             answer: None,
             accepted: false,
+            taken: false,
             delivered: false,
             refused: false,
         }
@@ -128,9 +131,29 @@ impl Connection {
         self.extras.fast_open().is_some_and(|it| it.accepted)
     }
 
+    /// The listener gives it to the user.
+    pub(crate) fn on_accepted(&mut self) {
+        if let Some(it) = self.extras.fast_open_mut() {
+            it.taken = true;
+        }
+    }
+
+    /// Open early, and in the hands of the user.
+    pub(super) fn is_accepted_early(&self) -> bool {
+        self.extras.fast_open().is_some_and(|it| it.accepted && it.taken)
+    }
+
     /// Data in a SYN, ours or the peer's, was accepted.
     pub(super) fn is_syn_data_delivered(&self) -> bool {
         self.extras.fast_open().is_some_and(|it| it.delivered)
+    }
+
+    /// Octets of our SYN's data that the SYN-ACK left, outstanding again.
+    pub(super) fn resent_of_syn(&self) -> u64 {
+        let s = &self.sender;
+        let refused = self.sent_with_syn() > 0 && !self.is_syn_data_delivered();
+        let again = refused && self.state.is_synchronized() && s.una == 1;
+        if again { self.sent_with_syn().min(s.max - s.una) } else { 0 }
     }
 
     /// Octets of data in our SYN.
@@ -233,6 +256,10 @@ impl Connection {
             }
         }
         self.retransmitted_packets += (acked < sent) as u64;
+        if acked == 0 && sent > 0 {
+            // What the SYN carried is sent again as a segment of its own.
+            self.separate(1 + sent);
+        }
         let s = &mut self.sender;
         (s.una, s.nxt, s.max, s.recover) = (ack, ack, ack, ack);
         self.window_update = (0, ack);

@@ -9,8 +9,12 @@ use crate::sender::Sender;
 use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::{CloseReason, Timer};
-use anabranch_units::{Serial32, Time};
+use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpOptions, TcpSegment};
+
+/// How long the ACK of a handshake waits for a writer (Linux's
+/// `TCP_DELACK_MAX`).
+const MOST_ACK_DELAY: Span = Span::from_millis(200);
 
 /// Octets that the timestamps option takes from each segment's payload.
 const TIMESTAMPS_LEN: u64 = 12;
@@ -52,7 +56,7 @@ impl Connection {
         let end = self.sender.end;
         self.sender = Sender::new(&self.config);
         self.sender.end = end;
-        self.receiver = Receiver::new(self.config.receive_buffer, self.config.dsack);
+        self.receiver = Receiver::new(&self.config);
         self.scheme = self.config.recovery.build();
         self.state = State::Listen;
         self.agreed = Agreed::default();
@@ -92,7 +96,7 @@ impl Connection {
     /// SYN-SENT (§3.10.7.3).
     pub(super) fn on_segment_in_syn_sent(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         let acks = segment.flags.contains(TcpFlags::ACK);
-        if acks && !self.acks_sent_data(segment) {
+        if acks && !(self.acks_sent_data(segment) && self.echoes_own_stamp(now, segment)) {
             if !segment.flags.contains(TcpFlags::RST) {
                 self.reset_due = Some(Reset { seq: segment.ack, ack: None });
             }
@@ -110,7 +114,9 @@ impl Connection {
         self.on_peer_syn(now, segment, ecn);
         if acks {
             self.on_own_syn_acked(now, segment);
-            self.receiver.ack_now = true;
+            if !self.ack_awaits_writer(now) {
+                self.receiver.ack_now = true;
+            }
             // Sixth and seventh: other controls and text come with it.
             self.on_text(now, segment, 1);
         } else {
@@ -118,6 +124,28 @@ impl Connection {
             self.state = State::SynReceived;
             self.syn_due = true;
         }
+    }
+
+    /// The timestamp that is echoed, if any, left with one of our SYNs: an answer
+    /// to something else is none (as in Linux; RFC 7323 §5.3 is about later
+    /// segments).
+    fn echoes_own_stamp(&self, now: Time, segment: &TcpSegment) -> bool {
+        let stamp = segment.options.timestamps.filter(|ts| ts.echo != 0);
+        stamp.filter(|_| self.config.timestamps).is_none_or(|ts| {
+            let age = Connection::timestamp_clock(now).wrapping_sub(ts.echo) as u64;
+            age <= now.as_millis() - self.ts_recent_at.as_millis()
+        })
+    }
+
+    /// A writer waits for the handshake: what it writes carries the ACK.
+    fn ack_awaits_writer(&mut self, now: Time) -> bool {
+        let waits = self.extras.peek().is_some_and(|it| it.hold.writer_waits);
+        let window = self.receiver.window();
+        let Some(timing) = self.receiver.timing.as_mut().filter(|_| waits) else { return false };
+        timing.on_irregular(window);
+        self.receiver.owe((1, false));
+        self.timer(Due::DelayedAck).set(now + MOST_ACK_DELAY);
+        true
     }
 
     /// The peer's SYN: its sequence number, and what both sides offer.
@@ -191,6 +219,9 @@ impl Connection {
         }
         self.state = if self.closed_by_user { State::FinWait1 } else { State::Established };
         self.pending.connected |= !early;
+        if let Some(timing) = &mut self.receiver.timing {
+            timing.on_established(now);
+        }
         self.restart_user_timeout(now);
         self.start_keep_alive(now);
         self.note_pacing();
@@ -212,6 +243,15 @@ impl Connection {
         }
     }
 
+    /// The MSS option. Where a router has said that the path carries less, what
+    /// comes back is asked to be as small (as in Linux, whose route it is).
+    fn offered_mss(&self) -> u32 {
+        self.extras
+            .peek()
+            .and_then(|it| it.path_mss)
+            .map_or(self.config.mss, |path| self.config.mss.min(path))
+    }
+
     /// Options of our SYN or SYN-ACK: what we offer, or what the peer's offer
     /// leaves of it.
     pub(super) fn syn_options(&self, now: Time) -> TcpOptions {
@@ -224,7 +264,7 @@ impl Connection {
         };
         let timestamps = if answering { agreed.timestamps } else { self.config.timestamps };
         TcpOptions {
-            mss: Some(self.config.mss as u16),
+            mss: Some(self.offered_mss() as u16),
             window_scale: scale,
             sack_permitted: if answering { agreed.sack } else { self.config.sack },
             timestamps: timestamps.then(|| self.timestamps_at(now)),

@@ -5,7 +5,9 @@
 //! outstanding (RFC 5927 §4.1). *Soft* errors never end a connection
 //! (RFC 9293 MUST-56); the user hears of trouble. *Hard* ones, protocol and
 //! port unreachable, end the attempt to open one; once it is established they
-//! are soft too (RFC 5461 §4.1, RFC 5927 §5.2), as in the common stacks.
+//! are soft too (RFC 5461 §4.1, RFC 5927 §5.2), as in the common stacks. With
+//! `soft_errors_end_opening` soft ones end the attempt too (RFC 5461 §4.1,
+//! which tells that Linux does so).
 //!
 //! *Packet too big* lowers the segment size, and everything outstanding is
 //! sent again in such segments. That is no sign of congestion: window and
@@ -33,7 +35,8 @@ const SAFE_MSS: u64 = 536;
 
 impl Connection {
     pub(super) fn on_icmp(&mut self, now: Time, icmp: &Icmp) {
-        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        let opening =
+            matches!(self.state, State::SynSent | State::SynReceived) && !self.is_accepted_early();
         let una = if opening { 0 } else { self.sender.una };
         let outstanding = matches!(icmp.quote.seq().expand(self.iss, una),
             Some(at) if una <= at && at < self.sender.max);
@@ -50,16 +53,23 @@ impl Connection {
                 self.on_path_mtu(now, next.unwrap_or(0));
             }
             IcmpKind::PacketTooBig { mtu } => self.on_path_mtu(now, mtu),
-            IcmpKind::ProtocolUnreachable | IcmpKind::PortUnreachable if opening => {
-                self.finish(CloseReason::Refused);
+            kind => {
+                self.extras.get().icmp = Some(kind);
+                let hard =
+                    matches!(kind, IcmpKind::ProtocolUnreachable | IcmpKind::PortUnreachable);
+                if opening && (hard || self.config.soft_errors_end_opening) {
+                    self.finish(CloseReason::Refused);
+                } else {
+                    self.pending.stalled = true;
+                }
             }
-            IcmpKind::ProtocolUnreachable
-            | IcmpKind::PortUnreachable
-            | IcmpKind::NoRoute
-            | IcmpKind::HostUnreachable
-            | IcmpKind::Prohibited
-            | IcmpKind::TimeExceeded => self.pending.stalled = true,
         }
+    }
+
+    /// The last trouble that a router or the peer's host has reported of a
+    /// segment of this connection, packets that were too big apart.
+    pub fn icmp_error(&self) -> Option<IcmpKind> {
+        self.extras.peek()?.icmp
     }
 
     /// The path carries packets of at most `mtu` octets. Less than
@@ -70,6 +80,9 @@ impl Connection {
         }
         let headers = Packet::IP_HEADER + TcpSegment::HEADER;
         let mss = mtu.max(self.config.min_path_mtu).saturating_sub(headers) as u64;
+        if self.state == State::SynSent {
+            self.extras.get().path_mss = Some(mss as u32);
+        }
         self.on_fast_open_too_big(mss);
         let mss = mss - self.options_in_each_segment();
         self.limit_mtu_search(mss);

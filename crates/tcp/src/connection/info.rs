@@ -34,7 +34,7 @@ pub struct Info {
     pub mss: u64,
     /// The MSS that this side advertises, less the options of each segment.
     pub advertised_mss: u64,
-    /// Congestion window.
+    /// Congestion window; while RACK repairs with PRR, what that makes of it.
     pub cwnd: u64,
     /// Slow-start threshold; `u64::MAX` when infinite.
     pub ssthresh: u64,
@@ -54,6 +54,8 @@ pub struct Info {
     pub unsent: u64,
     /// Duplicate ACKs, or segments, that signal a loss.
     pub reordering: u32,
+    /// How often segments were seen to arrive behind later ones.
+    pub reorderings: u32,
     /// Smoothed round-trip time.
     pub srtt: Option<Span>,
     /// Its variation.
@@ -108,16 +110,17 @@ impl Connection {
             repair,
             mss: s.mss,
             advertised_mss: config.mss as u64 - self.options_in_each_segment(),
-            cwnd: s.cwnd(),
+            cwnd: self.scheme.window(s),
             ssthresh: s.congestion.ssthresh(),
             unacked: s.max - s.una,
             acked: s.una.saturating_sub(1).min(self.data_end() - 1),
             sacked,
             lost,
-            retransmitted: self.scheme.resent(s),
+            retransmitted: self.scheme.resent(s) + self.resent_of_syn(),
             max_window: s.max_window,
             unsent: s.end.saturating_sub(s.max),
             reordering: s.dup_thresh,
+            reorderings: s.undo.as_ref().map_or(0, |undo| undo.reorderings),
             srtt: s.rtt.srtt(),
             rttvar: s.rtt.rttvar(),
             min_rtt: s.rtt.min_rtt(),

@@ -3,6 +3,7 @@
 use super::{Connection, Due};
 use crate::config::Counting;
 use crate::range_set::Range;
+use crate::receiver::Arrival;
 use crate::recovery::{Rto, Scheme};
 use crate::sender::Ack;
 use crate::state::State;
@@ -376,6 +377,9 @@ impl Connection {
         if arrival.advanced > 0 {
             self.pending.readable = true;
         }
+        if self.receiver.timing.is_some() {
+            self.time_ack(now, segment, start, arrival);
+        }
         if arrival.ended {
             self.pending.peer_closed = true;
             match self.state {
@@ -385,6 +389,30 @@ impl Connection {
                 _ => {}
             }
         }
+    }
+
+    /// Whether the ACK of what arrived may wait, where that adapts.
+    #[inline(never)]
+    fn time_ack(&mut self, now: Time, segment: &TcpSegment, start: u64, arrival: Arrival) {
+        let (rto, window) = (self.sender.rtt.rto(), self.receiver.window());
+        let len = segment.payload.len() as u64;
+        let unacknowledged = self.receiver.nxt - self.receiver.acknowledged();
+        let regular = arrival.advanced >= len;
+        let Some(timing) = &mut self.receiver.timing else { return };
+        if !regular && start + len <= self.receiver.nxt {
+            timing.on_irregular(window);
+        }
+        if len > 0 && arrival.advanced > 0 {
+            let pushed = segment.flags.contains(TcpFlags::PSH);
+            timing.on_data(now, len, pushed, window, rto);
+        }
+        if arrival.ended {
+            match self.state {
+                State::Established | State::SynReceived => timing.on_end(),
+                _ => self.receiver.ack_now = true,
+            }
+        }
+        self.receiver.ack_now |= timing.must_leave(unacknowledged);
     }
 
     pub(super) fn enter_time_wait(&mut self, now: Time) {

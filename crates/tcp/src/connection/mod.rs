@@ -11,6 +11,7 @@
 //! carries a part of a stream ([`part`]).
 
 mod challenge;
+mod device;
 mod ecn;
 mod extras;
 mod fast_open;
@@ -120,7 +121,7 @@ pub struct Connection {
     window_update: (u64, u64),
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
-    /// When it was updated.
+    /// When it was updated; in SYN-SENT, when the connection was opened.
     ts_recent_at: Time,
     /// When data left last.
     last_sent: Time,
@@ -194,7 +195,7 @@ impl Connection {
             extras,
             sender: Sender::new(&config),
             scheme: config.recovery.build(),
-            receiver: Receiver::new(config.receive_buffer, config.dsack),
+            receiver: Receiver::new(&config),
             window_update: (0, 0),
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
@@ -272,6 +273,7 @@ impl ByteStream for Connection {
         // (RFC 9293 §3.10.1).
         if matches!(self.state, State::Closed | State::Listen) && !self.ended {
             self.choose_isn(now);
+            self.ts_recent_at = now;
             self.passive = false;
             self.state = State::SynSent;
             self.syn_due = true;

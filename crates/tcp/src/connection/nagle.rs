@@ -24,6 +24,8 @@ pub(super) struct Hold {
     corked: bool,
     /// The user is about to write more.
     pub more: bool,
+    /// The user waits for the handshake to write.
+    pub writer_waits: bool,
     /// What was written up to here leaves even while corked.
     flush_to: u64,
     /// The cork has held for long enough.
@@ -41,6 +43,22 @@ impl Connection {
         hold.no_delay = on;
         if on {
             hold.flush_to = end;
+        }
+    }
+
+    /// A write waits for the handshake to end: where ACKs adapt to the user, the
+    /// handshake's last leaves with what is written.
+    pub fn set_writer_waiting(&mut self) {
+        self.extras.get().hold.writer_waits = true;
+    }
+
+    /// Whether ACKs leave without waiting for data to carry them, where that
+    /// adapts (`TCP_QUICKACK`); without effect elsewhere.
+    pub fn set_quick_acks(&mut self, on: bool) {
+        let owed = on && self.receiver.owes_ack() && self.receiver.readable() == 0;
+        if let Some(timing) = &mut self.receiver.timing {
+            timing.set_interactive(!on);
+            self.receiver.ack_now |= owed;
         }
     }
 

@@ -56,8 +56,11 @@ impl Connection {
             return Some(self.pure_ack(now));
         }
         if self.receiver.owes_ack() && !self.timer(Due::DelayedAck).is_armed() {
-            let deadline = now + self.config.delayed_ack.delay;
-            self.timer(Due::DelayedAck).set(deadline);
+            let wait = match &self.receiver.timing {
+                None => self.config.delayed_ack.delay,
+                Some(timing) => timing.wait(self.sender.rtt.srtt()),
+            };
+            self.timer(Due::DelayedAck).set(now + wait);
         }
         None
     }
@@ -67,6 +70,11 @@ impl Connection {
             return None;
         }
         match self.scheme.next(&self.sender) {
+            Next::Retransmit(_) if self.is_device_full() => None,
+            Next::InOrder(_) if self.is_device_full() => {
+                self.wait_for_device(now);
+                None
+            }
             Next::Retransmit(mut range) => {
                 self.keep_apart(&mut range);
                 // The FIN rides along where it has been sent before.
@@ -251,6 +259,9 @@ impl Connection {
             }
         }
         self.on_paced(now, &packet);
+        if let Some(timing) = &mut self.receiver.timing {
+            timing.on_data_sent(now);
+        }
         packet
     }
 

@@ -72,6 +72,17 @@ impl Connection {
         }
     }
 
+    /// A segment ends at `at`, which lies before all other cuts.
+    pub(super) fn separate(&mut self, at: u64) {
+        let extras = self.extras.get();
+        if extras.part.cuts.front().is_none_or(|cut| at < *cut) {
+            extras.part.cuts.push_front(at);
+        }
+        if let Some(marks) = &mut extras.marks {
+            marks.push_first(at);
+        }
+    }
+
     /// A segment of new data would leave now, if there were one: nothing that
     /// was written waits, and the window and the pacer allow it.
     pub fn takes_more(&mut self, now: Time) -> bool {

@@ -21,6 +21,13 @@ impl Marks {
         self.pushed.get(next).is_some_and(|mark| *mark <= range.end)
     }
 
+    /// A mark before all others.
+    pub fn push_first(&mut self, at: u64) {
+        if self.pushed.front().is_none_or(|mark| at < *mark) {
+            self.pushed.push_front(at);
+        }
+    }
+
     fn drop_below(&mut self, una: u64) {
         while self.pushed.front().is_some_and(|mark| *mark <= una) {
             self.pushed.pop_front();

@@ -16,7 +16,7 @@ impl Connection {
             match due {
                 Due::Retransmit => self.on_retransmission_timeout(now),
                 Due::Probe => self.probe_due = true,
-                Due::DelayedAck => self.receiver.ack_now = self.receiver.owes_ack(),
+                Due::DelayedAck => self.on_ack_waited(),
                 Due::TimeWait => self.finish(CloseReason::Normal),
             }
         }
@@ -35,14 +35,28 @@ impl Connection {
                         }
                     }
                     ExtraDue::KeepAlive => self.on_keep_alive_timer(now),
+                    ExtraDue::Device => self.on_device_timer(now),
                     ExtraDue::UserTimeout => self.reset(CloseReason::TimedOut),
                 }
             }
         }
     }
 
+    fn on_ack_waited(&mut self) {
+        self.receiver.ack_now |= self.receiver.owes_ack();
+        let rto = self.sender.rtt.rto();
+        if let Some(timing) = &mut self.receiver.timing
+            && self.receiver.ack_now
+        {
+            timing.on_waited(rto);
+        }
+    }
+
     /// RFC 6298 §5.4–5.6, RFC 9293 §3.8.3.
     fn on_retransmission_timeout(&mut self, now: Time) {
+        if self.retransmits_later(now) {
+            return;
+        }
         self.retries += 1;
         self.timed = None;
         self.pending.stalled |= self.retries == self.config.stalled_after;

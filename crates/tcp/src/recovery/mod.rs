@@ -372,6 +372,15 @@ impl Active {
         }
     }
 
+    /// What may be in flight: the window, or what proportional rate reduction
+    /// makes of it.
+    pub fn window(&self, s: &Sender) -> u64 {
+        match self {
+            Active::Rack(rack) => rack.window(s),
+            _ => s.cwnd(),
+        }
+    }
+
     /// What a timeout found missing is repaired.
     pub fn repairs_timeout(&self) -> bool {
         matches!(self, Active::Rack(rack) if rack.repairs_timeout())

@@ -119,3 +119,33 @@ fn a_black_hole_is_survived() {
         assert_eq!(pair.server.receiver.received(), received);
     }
 }
+
+/// RFC 5461 §4.1: some stacks give an attempt up at any error. What was reported
+/// can be asked for.
+#[test]
+fn an_attempt_may_end_with_soft_errors() {
+    let config = Config { soft_errors_end_opening: true, ..config() };
+    let mut s = Solo::client(&config);
+    s.end.connect(Time::ZERO);
+    let syn = s.end.poll_transmit(s.now).unwrap();
+    error(&mut s, IcmpKind::HostUnreachable, &syn);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::Refused)]);
+    assert_eq!(s.end.icmp_error(), Some(IcmpKind::HostUnreachable));
+    let (mut s, first) = outstanding(&config);
+    error(&mut s, IcmpKind::NoRoute, &first);
+    assert_eq!(s.end.state(), State::Established);
+    assert_eq!(s.end.icmp_error(), Some(IcmpKind::NoRoute));
+}
+
+/// A SYN that was too big is repeated with the MSS that fits the path.
+#[test]
+fn a_syn_asks_for_what_the_path_carries() {
+    let mut s = Solo::client(&config());
+    s.end.connect(Time::ZERO);
+    let syn = s.end.poll_transmit(s.now).unwrap();
+    error(&mut s, IcmpKind::PacketTooBig { mtu: 840 }, &syn);
+    s.now = at_ms(1000);
+    s.end.handle_timeout(s.now);
+    let Body::Tcp(again) = s.end.poll_transmit(s.now).unwrap().body else { panic!() };
+    assert_eq!(again.options.mss, Some(800));
+}

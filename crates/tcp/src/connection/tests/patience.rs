@@ -155,3 +155,56 @@ fn the_user_hears_of_trouble_before_the_end() {
     s.until(600_000);
     assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
 }
+
+/// What the interface does not take is tried again every half second, and says
+/// nothing of the network; the user timeout runs from the first try.
+#[test]
+fn a_full_interface_is_no_congestion() {
+    let user_timeout = Some(Span::from_millis(1500));
+    let mut s = Solo::established(&Config { user_timeout, ..config() });
+    let rto = s.end.observe().rto.as_millis();
+    s.end.set_device_full(true);
+    s.end.write(1000);
+    assert_eq!(s.sent(), [""; 0]);
+    assert_eq!(s.until(100 + rto + 1499), [""; 0]);
+    let seen = s.end.observe();
+    assert_eq!((seen.timeouts, seen.packets_sent, s.end.info().probes), (0, 0, 3));
+    s.until(100 + rto + 1500);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
+}
+
+#[test]
+fn an_interface_that_takes_packets_again_gets_them() {
+    let mut s = Solo::established(&config());
+    let cwnd = s.end.observe().cwnd;
+    s.end.write(1000);
+    assert_eq!(s.sent(), ["P. 1:1000 1"]);
+    s.end.set_device_full(true);
+    s.end.write(1000);
+    assert_eq!(s.sent(), [""; 0]);
+    s.until(5_000); // the first segment's timeout passes, and is none
+    s.end.set_device_full(false);
+    assert_eq!(s.end.observe().timeouts, 0);
+    assert_eq!(s.sent(), ["P. 1001:1000 1"]);
+    assert_eq!(s.arrives(".", 1, 2001, 0), [""; 0]);
+    assert!(s.end.observe().cwnd >= cwnd);
+}
+
+/// An answer that echoes a timestamp of before the connection, or of the
+/// future, is no answer to its SYN.
+#[test]
+fn a_syn_ack_must_echo_the_own_clock() {
+    let config = Config { timestamps: true, ..config() };
+    for (echo, opened) in [(1001, true), (1051, true), (1000, false), (1100, false), (0, true)] {
+        let mut s = Solo::client(&config);
+        s.now = at_ms(1000);
+        s.end.connect(s.now);
+        s.sent();
+        s.now = at_ms(1050);
+        let mut syn = s.segment("S.", 0, 1, 0);
+        syn.options.timestamps = Some(anabranch_wire::Timestamps { value: 7, echo });
+        let answer = s.deliver(syn);
+        assert_eq!(s.end.state() == State::Established, opened, "{echo}: {answer:?}");
+        assert_eq!(answer == ["R 1:0"], !opened, "{answer:?}");
+    }
+}

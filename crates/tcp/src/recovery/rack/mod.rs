@@ -201,7 +201,7 @@ impl Rack {
         self.prober.forget();
     }
 
-    fn window(&self, s: &Sender) -> u64 {
+    pub(crate) fn window(&self, s: &Sender) -> u64 {
         if self.phase == Phase::Fast && self.options.prr { self.prr.window() } else { s.cwnd() }
     }
 
@@ -251,8 +251,12 @@ impl Scheme for Rack {
         }
         self.detector.on_dsack(ack.dsack.is_some(), left, s.una, s.nxt); // step 4
         // Slow start after a timeout goes on when all is repaired.
-        if self.phase != Phase::Fast && (!left || repaired_timeout) && ack.acked > 0 {
-            s.grow(ack, ack.acked);
+        if self.phase != Phase::Fast && (!left || repaired_timeout) {
+            if s.expects_reordering() && ack.delivered > 0 {
+                s.grow(ack, ack.delivered);
+            } else if ack.acked > 0 {
+                s.grow(ack, ack.acked);
+            }
         }
         let newest = self.detect(s, ack.now); // step 5
         let reduced_at = self.reduced_at;
