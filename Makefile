@@ -40,14 +40,14 @@ test-python: setup
 lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests
-	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests examples
+	$(BIN)/ruff check python tests examples
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest anabranch._core
 
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python tests
+	$(BIN)/ruff format python tests examples
 
 bench: setup
 	$(BIN)/anabranch bench --json $(OUT)/bench.json $(ARGS)

@@ -8,5 +8,6 @@
 
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import RunResult, Scenario, Series
+from anabranch.network import Network
 
-__all__ = ["InputError", "RunError", "RunResult", "Scenario", "Series"]
+__all__ = ["InputError", "Network", "RunError", "RunResult", "Scenario", "Series"]

@@ -13,17 +13,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from anabranch import arrow
 from anabranch.errors import InputError, RunError
 from anabranch.files import read_text
+
+if TYPE_CHECKING:  # matplotlib is imported when something is drawn
+    from matplotlib.figure import Figure
 
 Series = dict[str, NDArray[Any]]
 """The columns of one recorded series: `time_s`, `value` and, for packets, `len`
 and `retransmission`."""
+
+
+TABLES = ("flows", "links", "paths", "messages", "regulators")
+"""What a run has rows of."""
 
 
 @functools.cache
@@ -77,6 +86,32 @@ class RunResult:
             list(value["paths"]),
             list(value["messages"]),
         )
+
+    def table(self, name: str = "flows") -> pa.Table:
+        """The rows of `flows`, `links`, `paths`, `messages` or `regulators` as an Arrow table.
+
+        `polars.from_arrow(...)` and `.to_pandas()` take it as it is.
+        """
+        if name not in TABLES:
+            raise InputError.about("result", "table", name, ", ".join(TABLES))
+        return arrow.rows_table(getattr(self, name))
+
+    def series_table(self, name: str) -> pa.Table:
+        """One observed series as an Arrow table, without a copy."""
+        if name not in self.series:
+            allowed = ", ".join(self.series) or "none: the scenario observes nothing"
+            raise InputError.about("result", "series", name, allowed)
+        return arrow.series_table(self.series[name])
+
+    def plot(self, kind: str, of: str | Sequence[str] | None = None, axes: Any = None) -> Figure:
+        """A figure of what was observed, see `anabranch.plot.plot`."""
+        figure: Figure = importlib.import_module("anabranch.plot").plot(self, kind, of, axes)
+        return figure
+
+    def _repr_html_(self) -> str:
+        """The flows as a table, for notebooks."""
+        text: str = importlib.import_module("anabranch.notebook").flows_html(self)
+        return text
 
 
 @dataclass(frozen=True)

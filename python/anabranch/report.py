@@ -11,28 +11,9 @@ import jinja2
 from anabranch import figures, studies, tables
 from anabranch.experiment import RunResult
 from anabranch.files import write_text
+from anabranch.observed import AXES, PACKETS
 from anabranch.studies.results import StudyResult
 
-AXES = {
-    "cwnd": ("congestion window (octets)", "Congestion window"),
-    "ssthresh": ("slow-start threshold (octets)", "Slow-start threshold"),
-    "srtt": ("smoothed RTT (s)", "Smoothed round-trip time"),
-    "in_flight": ("in flight (octets)", "Octets in flight"),
-    "received": ("octets received in order", "Data received"),
-    "queue": ("waiting packets", "Queue length"),
-    "path_cwnd": ("congestion window (octets)", "Congestion window of each path"),
-    "path_ssthresh": ("slow-start threshold (octets)", "Slow-start threshold of each path"),
-    "path_in_flight": ("in flight (octets)", "Octets outstanding on each path"),
-    "path_srtt": ("smoothed RTT (s)", "Smoothed round-trip time of each path"),
-    "path_rto": ("RTO (s)", "Retransmission timeout of each path"),
-    "path_errors": ("errors in a row", "Errors of each path"),
-    "path_state": ("0 unconfirmed, 1 active, 2 failing, 3 inactive", "State of each path"),
-    "message_delay": ("from made to read (s)", "Delay of each message"),
-    "message_wait": ("complete and waiting (s)", "Head-of-line blocking of each message"),
-    "sends": ("offset in the stream (octets)", "Segments sent"),
-    "acks": ("offset in the stream (octets)", "Acknowledgments at the sender"),
-    "receives": ("offset in the stream (octets)", "Segments received"),
-}
 MOST_SERIES = 7
 """More series than this in one figure cannot be told apart: the first are drawn."""
 
@@ -81,8 +62,8 @@ def _run_figures(directory: Path, result: RunResult) -> list[tuple[str, Path]]:
         tables.write_csv(path, tables.TIME_COLUMNS, rows)
         dots = figures.Look("", ".", size=2.0)
         looks = {name.rpartition(".")[0]: dots for name in names}
-        packets = kind in ("sends", "acks", "receives")
-        figures.time_series(path, figures.Plot(title, "time (s)", axis, looks if packets else {}))
+        styled = looks if kind in PACKETS else {}
+        figures.time_series(path, figures.Plot(title, "time (s)", axis, styled))
         drawn.append((title, path.with_suffix(".svg")))
     return drawn
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from anabranch.arrow import run_tables
 from anabranch.errors import RunError
 from anabranch.experiment import Scenario
 from anabranch.sweep.executors import Executor
 from anabranch.sweep.metrics import Metric, Replications
 from anabranch.sweep.store import Point, Store, Unit
+from anabranch.sweep.tables import run_tables
 
 UNIT_S = 1.0
 """What a unit should take, in seconds."""

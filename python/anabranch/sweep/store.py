@@ -69,6 +69,8 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.runs = directory / "runs"
+        self.partial = directory / ".partial"
+        """Where units are written before they are renamed: outside what readers look at."""
 
     @contextmanager
     def opened(self, points: list[Point], facts: dict[str, Any], resume: bool) -> Iterator[None]:
@@ -95,8 +97,7 @@ class Store:
             yield
 
     def _set_aside(self, wanted: set[str]) -> None:
-        for partial in self.runs.glob("*/.*.part"):
-            shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(self.partial, ignore_errors=True)
         for folder in self.runs.glob("point=*"):
             if folder.name.removeprefix("point=") not in wanted:
                 target = self.directory / "superseded" / folder.name
@@ -131,7 +132,8 @@ class Store:
         target = self.folder(unit.point, unit.first)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            partial = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=target.parent))
+            self.partial.mkdir(exist_ok=True)
+            partial = Path(tempfile.mkdtemp(dir=self.partial))
             partial.chmod(0o755)
             for name, table in tables.items():
                 labelled = _with_labels(name, table, unit.point.labels)

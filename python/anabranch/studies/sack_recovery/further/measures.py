@@ -47,9 +47,8 @@ def reductions(run: RunResult) -> float:
 
 
 def jain(run: RunResult) -> float:
-    """Jain's index of the flows' goodputs: (sum x)^2 / (n sum x^2)."""
-    rates = [float(flow["goodput_bps"]) for flow in run.flows]
-    return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
+    """Jain's index of the flows' goodputs."""
+    return stats.jain(float(flow["goodput_bps"]) for flow in run.flows)
 
 
 def left_to_others(run: RunResult) -> float:

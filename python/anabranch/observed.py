@@ -1,0 +1,28 @@
+"""What figures call the series that a scenario can observe."""
+
+from __future__ import annotations
+
+AXES = {
+    "cwnd": ("congestion window (octets)", "Congestion window"),
+    "ssthresh": ("slow-start threshold (octets)", "Slow-start threshold"),
+    "srtt": ("smoothed RTT (s)", "Smoothed round-trip time"),
+    "in_flight": ("in flight (octets)", "Octets in flight"),
+    "received": ("octets received in order", "Data received"),
+    "queue": ("waiting packets", "Queue length"),
+    "path_cwnd": ("congestion window (octets)", "Congestion window of each path"),
+    "path_ssthresh": ("slow-start threshold (octets)", "Slow-start threshold of each path"),
+    "path_in_flight": ("in flight (octets)", "Octets outstanding on each path"),
+    "path_srtt": ("smoothed RTT (s)", "Smoothed round-trip time of each path"),
+    "path_rto": ("RTO (s)", "Retransmission timeout of each path"),
+    "path_errors": ("errors in a row", "Errors of each path"),
+    "path_state": ("0 unconfirmed, 1 active, 2 failing, 3 inactive", "State of each path"),
+    "message_delay": ("from made to read (s)", "Delay of each message"),
+    "message_wait": ("complete and waiting (s)", "Head-of-line blocking of each message"),
+    "sends": ("offset in the stream (octets)", "Segments sent"),
+    "acks": ("offset in the stream (octets)", "Acknowledgments at the sender"),
+    "receives": ("offset in the stream (octets)", "Segments received"),
+}
+"""Of each kind of series the label of its axis and a title."""
+
+PACKETS = ("sends", "acks", "receives")
+"""Kinds whose samples are packets: drawn as dots."""

@@ -1,0 +1,147 @@
+"""Figures of one run with one call: what is observed, over time or as a distribution.
+
+Each function returns a matplotlib figure; with `axes` it draws into these
+instead, and returns the figure that they are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from anabranch.errors import InputError
+from anabranch.experiment import RunResult, Series
+from anabranch.figures import COLOURS
+from anabranch.observed import AXES, PACKETS
+
+
+def plot(
+    result: RunResult, kind: str, of: str | Iterable[str] | None = None, axes: Axes | None = None
+) -> Figure:
+    """Every observed series of a kind: `cwnd`, `queue`, `path_cwnd`, ...; or
+    `time-sequence` or `throughput`. `of` names flows, paths or links."""
+    if kind == "time-sequence":
+        return time_sequence(result, of, axes)
+    if kind == "throughput":
+        return throughput(result, of, axes=axes)
+    chosen = select(result, kind, of)
+    label, title = AXES.get(kind, (kind, kind))
+    axes = _axes(axes, title, "time (s)", label)
+    for colour, (name, series) in zip(_colours(), chosen.items(), strict=False):
+        style: dict[str, Any] = {"marker": ".", "markersize": 2, "linestyle": "none"}
+        if kind not in PACKETS:
+            style = {"drawstyle": "steps-post", "linewidth": 1.2}
+        axes.plot(series["time_s"], series["value"], color=colour, label=name, **style)
+    return _done(axes)
+
+
+def time_sequence(
+    result: RunResult, of: str | Iterable[str] | None = None, axes: Axes | None = None
+) -> Figure:
+    """Segments sent, those sent again, and what was acknowledged. Observe `packets`."""
+    sent = select(result, "sends", of)
+    axes = _axes(axes, "Time-sequence", "time (s)", "offset in the stream (octets)")
+    for colour, (name, series) in zip(_colours(), sent.items(), strict=False):
+        again = np.asarray(series["retransmission"], dtype=bool)
+        times, offsets = series["time_s"], series["value"]
+        dots: dict[str, Any] = {"linestyle": "none", "markersize": 3}
+        axes.plot(times[~again], offsets[~again], marker=".", color=colour, label=name, **dots)
+        label = f"{name}, again"
+        axes.plot(times[again], offsets[again], marker="x", color="#000000", label=label, **dots)
+        if acks := result.series.get(f"{name}.acks"):
+            step: dict[str, Any] = {"drawstyle": "steps-post", "linewidth": 0.8, "color": colour}
+            axes.plot(acks["time_s"], acks["value"], label=f"{name}, acknowledged", **step)
+    return _done(axes)
+
+
+def throughput(
+    result: RunResult,
+    of: str | Iterable[str] | None = None,
+    interval_s: float = 1.0,
+    axes: Axes | None = None,
+) -> Figure:
+    """Octets received in order in each interval, as Mbit/s. Observe `received`."""
+    axes = _axes(axes, "Throughput", "time (s)", "Mbit/s")
+    for colour, (name, series) in zip(
+        _colours(), select(result, "received", of).items(), strict=False
+    ):
+        times, rates = rate(series, interval_s, float(result.run["end_s"]))
+        axes.step(times, rates / 1e6, where="mid", color=colour, linewidth=1.2, label=name)
+    return _done(axes)
+
+
+def rate(series: Series, interval_s: float, end_s: float) -> tuple[Any, Any]:
+    """Middles of the intervals and the mean rate in each, bit/s, of a series that counts octets.
+
+    A last interval that is not whole is left out.
+    """
+    if not interval_s > 0:
+        raise ValueError(f"interval_s = {interval_s}; allowed: above 0")
+    edges = np.arange(0, end_s + interval_s * 1e-9, interval_s)
+    if edges.size < 2:
+        raise ValueError(f"interval_s = {interval_s}; allowed: at most the run's {end_s} s")
+    times, values = np.asarray(series["time_s"]), np.asarray(series["value"], dtype=float)
+    counted = np.concatenate(([0.0], values))[np.searchsorted(times, edges, side="right")]
+    return (edges[:-1] + edges[1:]) / 2, np.diff(counted) * 8 / interval_s
+
+
+def cdf(
+    samples: Mapping[str, Sequence[float]], label: str = "", axes: Axes | None = None
+) -> Figure:
+    """The empirical distribution of each named sample; what is missing (`None`) is left out."""
+    axes = _axes(axes, "Distribution", label, "share of the samples")
+    for colour, (name, values) in zip(_colours(), samples.items(), strict=False):
+        ordered = np.sort([float(value) for value in values if value is not None])
+        shares = np.arange(1, ordered.size + 1) / max(ordered.size, 1)
+        axes.step(ordered, shares, where="post", color=colour, linewidth=1.2, label=name)
+    axes.set_ylim(0, 1.02)
+    return _done(axes)
+
+
+def select(result: RunResult, kind: str, of: str | Iterable[str] | None) -> dict[str, Series]:
+    """The observed series of a kind, by the name of their flow, path or link."""
+    found = {
+        name.rpartition(".")[0]: series
+        for name, series in sorted(result.series.items())
+        if name.rpartition(".")[2] == kind
+    }
+    if not found:
+        kinds = sorted({name.rpartition(".")[2] for name in result.series})
+        allowed = f"what the scenario observes: {', '.join(kinds) or 'nothing'}"
+        raise InputError.about("plot", "kind", kind, allowed)
+    if of is None:
+        return found
+    wanted = [of] if isinstance(of, str) else list(of)
+    for name in wanted:
+        if name not in found:
+            raise InputError.about("plot", "of", name, ", ".join(found))
+    return {name: found[name] for name in wanted}
+
+
+def _colours() -> Iterator[str]:
+    while True:
+        yield from COLOURS
+
+
+def _axes(axes: Axes | None, title: str, x: str, y: str) -> Axes:
+    if axes is None:
+        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        axes = figure.add_subplot()
+        axes.set(title=title)
+    axes.set(xlabel=x, ylabel=y)
+    axes.grid(color="#d8d8d8", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def _done(axes: Axes) -> Figure:
+    if len(axes.get_legend_handles_labels()[1]) > 1:
+        axes.legend(frameon=False, fontsize="small")
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
