@@ -159,3 +159,33 @@ fn a_narrow_link_passes_those_who_hear_of_it() {
     assert_eq!(pass("", "").0, 0);
     assert_eq!(pass("", "tcp = { black_hole_detection = true }"), (100_000, 2));
 }
+
+/// Data both ways with losses both ways: segments that report them in SACK
+/// blocks still fit links of 1500 octets.
+#[test]
+fn data_both_ways_fits_the_links() {
+    for tcp in ["{ }", "{ timestamps = false }"] {
+        let scenario = Scenario::from_toml(
+            &format!(
+                r#"
+                hosts = ["a", "b"]
+                links = [{{ name = "l", ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms",
+                            queue = {{ limit = "50 packets" }} }}]
+                flows = [{{ name = "f", from = "a", to = "b", size = "300 kB",
+                            reverse_size = "900 kB", octets = true, tcp = {tcp} }}]
+                "#
+            ),
+            "both-ways.toml",
+        )
+        .unwrap_or_else(|e| panic!("{e}"));
+        let result = run(&scenario, &RunOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let row = &result.flows[0];
+        assert!(row.retransmitted_packets > 0, "losses were meant: {tcp}");
+        assert_eq!(
+            (row.bytes, row.reverse_bytes, row.wrong_octets),
+            (300_000, 900_000, 0),
+            "{tcp}"
+        );
+        assert!(row.finish_s.is_some_and(|it| it < 3.0), "{:?} {tcp}", row.finish_s);
+    }
+}

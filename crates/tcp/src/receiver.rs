@@ -199,6 +199,12 @@ impl Receiver {
         self.gaps.is_some()
     }
 
+    /// How many there are to report, of as many as options hold.
+    pub fn blocks(&self) -> u64 {
+        let Some(gaps) = &self.gaps else { return 0 };
+        (gaps.duplicate.is_some() as usize + gaps.ranges.count().min(gaps.recent.len())) as u64
+    }
+
     /// A segment came; what of it had arrived before is reported with the next
     /// ACK (RFC 2883 §4): of several duplicates before that ACK, the first.
     #[inline(never)]

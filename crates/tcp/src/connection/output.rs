@@ -8,6 +8,7 @@ use crate::recovery::{Next, Scheme};
 use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::tcp::options::MAX_LEN;
 use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 
 /// The longest interval between zero-window probes (RFC 9293 §3.8.6.1 leaves
@@ -77,6 +78,9 @@ impl Connection {
             }
             Next::Retransmit(mut range) => {
                 self.keep_apart(&mut range);
+                if self.receiver.has_blocks() {
+                    self.leave_room_for_blocks(&mut range, 0);
+                }
                 // The FIN rides along where it has been sent before.
                 if self.closed_by_user
                     && range.end == self.data_end()
@@ -91,9 +95,13 @@ impl Connection {
             Next::InOrder(mut range) => {
                 self.keep_apart(&mut range);
                 let small = range.len() < self.sender.mss;
+                let mut room = 0;
                 if self.extras.ecn().is_some() {
-                    let room = self.room_for_option(now, range.start);
+                    room = self.room_for_option(now, range.start);
                     range.end = range.end.min(range.start + self.sender.mss - room);
+                }
+                if self.receiver.has_blocks() {
+                    self.leave_room_for_blocks(&mut range, room);
                 }
                 if small && self.holds_back(now, range) {
                     self.note_use(false);
@@ -136,6 +144,24 @@ impl Connection {
         if let Some(extras) = self.extras.peek() {
             range.end = range.end.min(extras.part.end_of(range.start));
         }
+    }
+
+    /// The SACK blocks that ride on a segment are taken off its payload, as all
+    /// options (RFC 9293 §3.7.1); `others`: octets of those that are taken off
+    /// for this segment alone.
+    #[cold]
+    fn leave_room_for_blocks(&self, range: &mut Range, others: u64) {
+        if !self.agreed.sack {
+            return;
+        }
+        let timestamps = if self.agreed.timestamps { 12 } else { 0 };
+        let taken = timestamps + others + self.extras.reserved();
+        // Kind, length and padding take four octets, a block eight.
+        let most = MAX_LEN as u64 - taken.min(MAX_LEN as u64);
+        let blocks = self.receiver.blocks().min(most.saturating_sub(4) / 8);
+        let room = if blocks > 0 { 4 + 8 * blocks } else { 0 };
+        let len = self.sender.mss.saturating_sub(others + room).max(1);
+        range.end = range.end.min(range.start + len);
     }
 
     /// A sending opportunity is over; `limited`: by the window.

@@ -4,7 +4,7 @@
 use super::solo::Solo;
 use super::*;
 use crate::config::{Nagle, WindowProbe, WindowUse};
-use anabranch_wire::SackBlock;
+use anabranch_wire::{SackBlock, Timestamps};
 
 fn config() -> Config {
     Config { idle_restart: false, ..classic(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }) }
@@ -291,4 +291,36 @@ fn blocks_of_one_ack_are_no_reordering() {
         [". 1001:1000 1", ". 2001:1000 1", ". 4001:1000 1", ". 5001:1000 1"]
     );
     assert_eq!(s.end.info().reordering, 3);
+}
+
+/// RFC 9293 §3.7.1: what reports the peer's losses is taken off the payload, or
+/// the packet would be too large for the path.
+#[test]
+fn sack_blocks_make_segments_shorter() {
+    for (timestamps, room, most) in [(false, [12, 20, 28, 36], 4), (true, [12, 20, 28, 28], 3)] {
+        let mut s = Solo::established(&Config { timestamps, ..config() });
+        let full = s.end.sender.mss;
+        s.end.write(40_000);
+        s.sent();
+        for (n, room) in (1..).zip(room) {
+            // The peer's data arrives with holes, and opens the window.
+            let mut segment = s.segment(".", 2000 * n, 1 + s.end.sender.max as i64 - 1, 1000);
+            if timestamps {
+                let echo = Connection::timestamp_clock(s.now);
+                segment.options.timestamps = Some(Timestamps { value: 1000, echo });
+            }
+            let packet = Packet::new(s.end.remote.0, s.end.local.0, Body::Tcp(segment));
+            s.end.handle_input(s.now, &packet);
+            let data = std::iter::from_fn(|| s.end.poll_transmit(s.now));
+            let data: Vec<_> = data.filter(|it| it.payload_len() > 0).collect();
+            assert!(!data.is_empty());
+            for packet in data {
+                let Body::Tcp(segment) = &packet.body else { unreachable!() };
+                let blocks = segment.options.sack.as_slice().len();
+                assert_eq!(blocks, most.min(n as usize));
+                assert_eq!(packet.payload_len() as u64, full - room);
+                assert!(packet.wire_len().0 <= 1000 + 40);
+            }
+        }
+    }
 }
