@@ -23,7 +23,7 @@ pub struct Workload {
 }
 
 /// All workloads.
-pub const WORKLOADS: [Workload; 8] = [
+pub const WORKLOADS: [Workload; 10] = [
     Workload { name: "long-flow", summary: "one bulk flow over 1 Gbit/s, 12 ms one way, 30 s" },
     Workload {
         name: "dumbbell-100",
@@ -46,6 +46,11 @@ pub const WORKLOADS: [Workload; 8] = [
         name: "sctp-multihomed",
         summary: "one SCTP flow over two paths of 1 Gbit/s, 12 ms one way, 0.01 % loss on one, 30 s",
     },
+    Workload {
+        name: "mptcp-2",
+        summary: "two flows over a path of 1 Gbit/s, 12 ms one way, each, then one of MPTCP over both, 30 s",
+    },
+    Workload { name: "mptcp-8", summary: "the same with eight paths of 250 Mbit/s" },
     Workload {
         name: "idle-flows",
         summary: "memory of 100,000 established connections without data",
@@ -74,13 +79,14 @@ pub struct Measurement {
 }
 
 /// Runs and measures the workload of this name: one measurement a variant.
-/// `dumbbell-100-newreno` and `dumbbell-100-cubic` are its variants alone.
+/// `dumbbell-100-newreno` and `dumbbell-100-cubic` are its variants alone, and
+/// so `mptcp-2-tcp`, `mptcp-2-mptcp`, `mptcp-8-tcp` and `mptcp-8-mptcp`.
 pub fn measure(workload: &str) -> Result<Vec<Measurement>, InputError> {
     measure_size(workload, None)
 }
 
 /// As [`measure`], of another size: simulated seconds of `long-flow`,
-/// `dumbbell-100`, `ack-regulator`, `sctp-bulk` and `sctp-multihomed`, simulated
+/// `dumbbell-100`, `ack-regulator`, `sctp-bulk`, `sctp-multihomed`, `mptcp-2` and `mptcp-8`, simulated
 /// milliseconds of `fat-tree`, transfers of
 /// `replications`, connections of `idle-flows`.
 pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement>, InputError> {
@@ -100,6 +106,14 @@ pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement
             vec![one_run("sctp-multihomed", "", &workloads::sctp_multihomed(), in_unit("s"))?]
         }
         "fat-tree" => vec![one_run("fat-tree", "", &workloads::fat_tree(), in_unit("ms"))?],
+        "mptcp-2" => subflows("mptcp-2", 2, "1 Gbit/s", size.unwrap_or(30))?,
+        "mptcp-8" => subflows("mptcp-8", 8, "250 Mbit/s", size.unwrap_or(30))?,
+        "mptcp-2-tcp" => vec![one_of_paths("mptcp-2", 2, "1 Gbit/s", false, size.unwrap_or(30))?],
+        "mptcp-2-mptcp" => vec![one_of_paths("mptcp-2", 2, "1 Gbit/s", true, size.unwrap_or(30))?],
+        "mptcp-8-tcp" => vec![one_of_paths("mptcp-8", 8, "250 Mbit/s", false, size.unwrap_or(30))?],
+        "mptcp-8-mptcp" => {
+            vec![one_of_paths("mptcp-8", 8, "250 Mbit/s", true, size.unwrap_or(30))?]
+        }
         "ack-regulator" => regulators(size.unwrap_or(10))?,
         "replications" => vec![replications(size.unwrap_or(200).into())?],
         "idle-flows" => vec![idle::measure(size.unwrap_or(100_000) as usize)?],
@@ -128,6 +142,46 @@ fn one_run(
     Ok(watch.measurement(workload, variant, result.run.end_s, result.run.packet_hops, extra))
 }
 
+/// Flows over disjoint paths, or one with as many subflows.
+fn one_of_paths(
+    name: &'static str,
+    paths: u32,
+    rate: &str,
+    multipath: bool,
+    seconds: u32,
+) -> Result<Measurement, InputError> {
+    let variant = if multipath { "mptcp" } else { "tcp" };
+    let text = workloads::disjoint_paths(paths, rate, multipath);
+    one_run(name, variant, &text, Some(format!("{seconds} s")))
+}
+
+/// What a hop of Multipath TCP costs beside one of as many TCP connections. The
+/// latter are measured before and after, so that a machine that slows down is
+/// seen.
+fn subflows(
+    name: &'static str,
+    paths: u32,
+    rate: &str,
+    seconds: u32,
+) -> Result<Vec<Measurement>, InputError> {
+    let measured = |multipath| one_of_paths(name, paths, rate, multipath, seconds);
+    let mut list = vec![measured(false)?, measured(true)?, measured(false)?];
+    list[2].variant = "tcp-again";
+    compare(&mut list, |m| m.variant.starts_with("tcp"));
+    Ok(list)
+}
+
+/// Adds what a hop costs beside the mean of those that `is_plain` tells.
+fn compare(list: &mut [Measurement], is_plain: impl Fn(&Measurement) -> bool) {
+    let cost = |m: &Measurement| m.cpu_s / m.packet_hops as f64;
+    let plain: Vec<f64> = list.iter().filter(|m| is_plain(m)).map(cost).collect();
+    let plain = plain.iter().sum::<f64>() / plain.len() as f64;
+    for m in list {
+        let ratio = cost(m) / plain;
+        m.extra.push(("cost_per_hop_to_plain", ratio));
+    }
+}
+
 /// What a hop costs with regulators in the path, beside plain routers. The plain
 /// run is measured before and after, so that a machine that slows down is seen.
 fn regulators(seconds: u32) -> Result<Vec<Measurement>, InputError> {
@@ -141,12 +195,7 @@ fn regulators(seconds: u32) -> Result<Vec<Measurement>, InputError> {
         measured("ack-bucket", "regulator = { law = \"ack-bucket\" }\n")?,
         measured("plain-again", "")?,
     ];
-    let cost = |m: &Measurement| m.cpu_s / m.packet_hops as f64;
-    let plain = (cost(&list[0]) + cost(&list[3])) / 2.0;
-    for m in &mut list {
-        let ratio = cost(m) / plain;
-        m.extra.push(("cost_per_hop_to_plain", ratio));
-    }
+    compare(&mut list, |m| m.variant.starts_with("plain"));
     Ok(list)
 }
 

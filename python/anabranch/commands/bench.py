@@ -21,6 +21,8 @@ WORKLOADS = (
     "sctp-bulk",
     "sctp-multihomed",
     "ack-regulator",
+    "mptcp-2",
+    "mptcp-8",
     "idle-flows",
 )
 ALWAYS = ("workload", "variant", "sim_s", "cpu_s", "packet_hops", "packet_hops_per_core_s")

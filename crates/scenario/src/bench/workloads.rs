@@ -47,6 +47,38 @@ pub(super) fn sctp_multihomed() -> String {
     )
 }
 
+/// Disjoint paths of two links of `rate` and 6 ms each between two hosts: a flow
+/// of its own over each, or one of Multipath TCP over all.
+pub(super) fn disjoint_paths(paths: u32, rate: &str, multipath: bool) -> String {
+    let (mut links, mut flows) = (String::new(), String::new());
+    for i in 0..paths {
+        for (a, b) in [(format!("a.{i}"), format!("r{i}")), (format!("r{i}"), format!("b.{i}"))] {
+            links += &format!(
+                "[[links]]\nends = [\"{a}\", \"{b}\"]\nrate = \"{rate}\"\ndelay = \"6 ms\"\n\
+                 queue = {{ limit = \"1000 packets\" }}\n"
+            );
+        }
+        if !multipath {
+            flows += &format!(
+                "[[flows]]\nname = \"f{i}\"\nfrom = \"a.{i}\"\nto = \"b.{i}\"\n\
+                 tcp = {{ receive_buffer = \"64 MiB\" }}\n"
+            );
+        }
+    }
+    if multipath {
+        flows = "[[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\n\
+                 tcp = { receive_buffer = \"256 MiB\" }\nmptcp = { path_manager = \"pairs\" }\n"
+            .to_owned();
+    }
+    let list = |name: fn(u32) -> String| (0..paths).map(name).collect::<Vec<_>>().join(", ");
+    let (interfaces, routers) = (list(|i| format!("\"{i}\"")), list(|i| format!("\"r{i}\"")));
+    format!(
+        "name = \"paths\"\nduration = \"30 s\"\nrouters = [{routers}]\n\
+         hosts = [{{ name = \"a\", interfaces = [{interfaces}] }}, \
+         {{ name = \"b\", interfaces = [{interfaces}] }}]\n{links}{flows}"
+    )
+}
+
 /// 100 bulk flows, each with hosts and access links of its own, over one
 /// bottleneck whose queue holds about the bandwidth-delay product: 1 Gbit/s
 /// times 2 (1 + 20 + 1) ms are 3667 packets of 1500 B; 20 ms and the access
