@@ -215,6 +215,17 @@ impl Reassembly {
         }
     }
 
+    /// All streams start anew: what is complete is delivered, fragments below `end`
+    /// are forgotten (RFC 6525 §5.2.4).
+    pub fn renumber(&mut self, end: u64) {
+        self.skip_to(end, end);
+        for id in 0..self.streams.len() {
+            let waiting = std::mem::take(&mut self.streams[id].waiting);
+            waiting.into_values().for_each(|complete| self.deliver(complete));
+            self.reset_stream(id as u16);
+        }
+    }
+
     fn stream(&mut self, id: u16) -> &mut Stream {
         let index = id as usize;
         if self.streams.len() <= index {

@@ -87,6 +87,11 @@ impl TsnMap {
         }
     }
 
+    /// The offset after the highest that has arrived.
+    pub fn end(&self) -> u64 {
+        self.ranges.back().map_or(self.next, |last| last.1)
+    }
+
     /// There are gaps.
     pub fn has_gaps(&self) -> bool {
         !self.ranges.is_empty()

@@ -2,6 +2,7 @@
 //! to the paths (RFC 9260 §6.2.1, §6.3, §7.2).
 
 use super::output::Candidates;
+use super::renumber::FAR;
 use super::{Association, Notification};
 use crate::config::Concurrent;
 use crate::flight::{Outcome, Rules};
@@ -36,6 +37,9 @@ impl Association {
         let cum = cum + 1;
         if cum < self.flight.una {
             return false; // §6.2.1 D i
+        }
+        if cum > self.flight.next() + FAR {
+            return false; // late, from before the numbers changed
         }
         if cum > self.flight.next() {
             let text = b"acknowledgment of a TSN that was not sent";

@@ -132,7 +132,7 @@ impl Association {
         Ok(())
     }
 
-    fn addresses(&mut self) -> &mut Addresses {
+    pub(super) fn addresses(&mut self) -> &mut Addresses {
         // §5.1 C1: the first number is the initial TSN.
         let (serial, expected) = (self.local_origin.add(1), self.peer_origin.add(1));
         self.addresses.get_or_insert_with(|| {

@@ -104,7 +104,7 @@ impl Endpoint for Association {
         let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
         let own = match &self.reconfig {
             None => own,
-            Some(reconfig) => own.min(reconfig.timer.deadline()),
+            Some(reconfig) => own.min(reconfig.deadline()),
         };
         let own = match &self.addresses {
             None => own,

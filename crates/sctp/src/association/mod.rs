@@ -5,7 +5,7 @@
 //! [`input`] (which packets count, and what their chunks call), [`data`]
 //! (receiving), [`acknowledge`] (SACKs of the peer), [`output`] (what leaves),
 //! [`timeout`], [`heartbeat`], [`shutdown`]; of extensions in [`partial`]
-//! (messages that are given up), [`reconfig`] (changes of streams),
+//! (messages that are given up), [`reconfig`] and [`renumber`] (changes of streams),
 //! [`addresses`] (of addresses) and [`concurrent`] (all paths at once). The
 //! user's messages are in [`messages`], what else the user hears in
 //! [`notification`], the contract with the host in [`contract`]; [`packets`]
@@ -29,6 +29,7 @@ mod output;
 mod packets;
 mod partial;
 mod reconfig;
+mod renumber;
 mod shutdown;
 mod timeout;
 

@@ -42,6 +42,8 @@ pub enum Notification {
         /// They are streams of the peer's.
         incoming: bool,
     },
+    /// All numbers of both directions start anew (RFC 6525 §5.1.4).
+    Renumbered,
     /// The peer refused to change the streams.
     ReconfigurationFailed {
         /// Result code (RFC 6525 §4.4).

@@ -230,6 +230,9 @@ impl Association {
         if self.outgoing.is_empty() || (self.await_sack && self.flight.lost > 0) {
             return None;
         }
+        if self.reconfig.as_ref().is_some_and(|reconfig| reconfig.holds_data()) {
+            return None;
+        }
         let path = match self.config.concurrent {
             None => self.data_path(),
             Some(concurrent) => self.concurrent_path(now, concurrent)?,

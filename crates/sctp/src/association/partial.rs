@@ -8,6 +8,7 @@
 //! be told even when all that was sent has arrived.
 
 use super::Association;
+use super::renumber::FAR;
 use crate::extensions::Extensions;
 use crate::flight::Status;
 use crate::outgoing::{Dropped, Fragment};
@@ -170,6 +171,9 @@ impl Association {
             return false;
         }
         let Some(last) = cum.expand(self.peer_origin, self.map.next) else { return false };
+        if last > self.map.next + FAR {
+            return false; // late, from before the numbers changed
+        }
         if last < self.map.next {
             self.sack_now = true; // out of date: the last SACK may be lost
             return true;

@@ -4,8 +4,7 @@
 //! first sends all that was given for it; until the peer has answered it takes no
 //! more. What a request asks for is done when its answer says so (§5.2.7).
 //!
-//! Left out: the SSN/TSN reset (§5.1.4), which throws away what the receiver of
-//! the request has outstanding. It is answered with "denied".
+//! A reset of all numbers, TSNs too, is in [`super::renumber`].
 
 use super::{Association, Notification};
 use crate::extensions::Extensions;
@@ -39,7 +38,7 @@ impl fmt::Display for ReconfigError {
 impl std::error::Error for ReconfigError {}
 
 /// Results of §4.4.
-mod result {
+pub(super) mod result {
     pub const NOTHING_TO_DO: u32 = 0;
     pub const PERFORMED: u32 = 1;
     pub const DENIED: u32 = 2;
@@ -52,9 +51,24 @@ mod result {
 /// Requests that wait, at most.
 const MAX_WISHES: usize = 16;
 
+/// What a request gets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Answer {
+    /// Result code.
+    pub code: u32,
+    /// To a TSN reset: the next TSNs of who answers, and of who asked.
+    pub next_tsns: Option<(Serial32, Serial32)>,
+}
+
+impl From<u32> for Answer {
+    fn from(code: u32) -> Answer {
+        Answer { code, next_tsns: None }
+    }
+}
+
 /// What this side wants.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Wish {
+pub(super) enum Wish {
     /// Our streams start anew (all if none is named), perhaps since the peer
     /// asked for it in this request.
     ResetOutgoing { streams: Vec<u16>, answers: Option<Serial32> },
@@ -62,12 +76,17 @@ enum Wish {
     ResetIncoming(Vec<u16>),
     /// More streams.
     Add { outgoing: bool, count: u16 },
+    /// All numbers start anew.
+    Renumber,
 }
 
 impl Wish {
     fn is_reset_of(&self, stream: u16) -> bool {
-        matches!(self, Wish::ResetOutgoing { streams, .. }
-            if streams.is_empty() || streams.contains(&stream))
+        match self {
+            Wish::ResetOutgoing { streams, .. } => streams.is_empty() || streams.contains(&stream),
+            Wish::Renumber => true,
+            Wish::ResetIncoming(_) | Wish::Add { .. } => false,
+        }
     }
 }
 
@@ -79,12 +98,24 @@ pub(super) struct Reconfig {
     /// Number of the peer's next.
     expected: Serial32,
     /// The outstanding request as it was sent.
-    asked: Option<Parameter>,
+    pub asked: Option<Parameter>,
     /// What we want, the outstanding request first.
     wishes: VecDeque<Wish>,
     /// What the peer's last request got for an answer.
-    answered: u32,
+    answered: Answer,
     pub timer: Timer,
+    /// The peer waits to renumber: no new data until then.
+    pub hold: Timer,
+}
+
+impl Reconfig {
+    /// New data waits for numbers that are about to change.
+    pub fn holds_data(&self) -> bool {
+        self.hold.is_armed() || matches!(self.asked, Some(Parameter::TsnReset { .. }))
+    }
+    pub fn deadline(&self) -> Time {
+        self.timer.deadline().min(self.hold.deadline())
+    }
 }
 
 impl Association {
@@ -128,7 +159,7 @@ impl Association {
         }
     }
 
-    fn wish(&mut self, wish: Wish) -> Result<(), ReconfigError> {
+    pub(super) fn wish(&mut self, wish: Wish) -> Result<(), ReconfigError> {
         if !self.extensions.has(Extensions::RECONFIGURATION) || !self.state.may_receive() {
             return Err(ReconfigError::NotAvailable);
         }
@@ -140,12 +171,13 @@ impl Association {
         Ok(())
     }
 
-    fn reconfig(&mut self) -> &mut Reconfig {
+    pub(super) fn reconfig(&mut self) -> &mut Reconfig {
         // §4.1: the first number is the initial TSN.
         let (number, expected) = (self.local_origin.add(1), self.peer_origin.add(1));
         self.reconfig.get_or_insert_with(|| {
-            let (wishes, timer) = (VecDeque::new(), Timer::IDLE);
-            Box::new(Reconfig { number, expected, asked: None, wishes, answered: 0, timer })
+            let (wishes, answered) = (VecDeque::new(), Answer::default());
+            let (timer, hold) = (Timer::IDLE, Timer::IDLE);
+            Box::new(Reconfig { number, expected, asked: None, wishes, answered, timer, hold })
         })
     }
 
@@ -179,6 +211,10 @@ impl Association {
             }
             Wish::ResetIncoming(streams) => Parameter::IncomingReset { request, streams },
             Wish::Add { outgoing, count } => Parameter::AddStreams { outgoing, request, count },
+            Wish::Renumber if self.flight.is_empty() && self.outgoing.is_empty() => {
+                Parameter::TsnReset { request }
+            }
+            Wish::Renumber => return,
         };
         self.control.push(Chunk::Reconfig(vec![parameter.clone()]));
         let rto = self.paths[self.data_path()].rtt.rto();
@@ -217,19 +253,19 @@ impl Association {
                     if ours {
                         self.end_request(); // it answers our request (§5.2.3)
                     }
-                    self.answer(*request, |this| this.on_outgoing_reset(*last_tsn, streams));
+                    self.answer(*request, |this| this.on_outgoing_reset(*last_tsn, streams).into());
                 }
                 Parameter::IncomingReset { request, streams } => {
-                    self.answer(*request, |this| this.on_incoming_reset(*request, streams));
+                    self.answer(*request, |this| this.on_incoming_reset(*request, streams).into());
                 }
                 Parameter::TsnReset { request } => {
-                    self.answer(*request, |_| result::DENIED);
+                    self.answer(*request, |this| this.on_tsn_reset(now));
                 }
                 Parameter::AddStreams { outgoing, request, count } => {
-                    self.answer(*request, |this| this.on_add_streams(*outgoing, *count));
+                    self.answer(*request, |this| this.on_add_streams(*outgoing, *count).into());
                 }
-                Parameter::ReconfigResponse { response, result, .. } => {
-                    self.on_response(now, *response, *result);
+                Parameter::ReconfigResponse { response, result, next_tsns } => {
+                    self.on_response(now, *response, *result, *next_tsns);
                 }
                 _ => {}
             }
@@ -237,25 +273,25 @@ impl Association {
     }
 
     /// Answers a request, once for each number (§5.2.1).
-    fn answer(&mut self, request: Serial32, perform: impl FnOnce(&mut Self) -> u32) {
+    fn answer(&mut self, request: Serial32, perform: impl FnOnce(&mut Self) -> Answer) {
         let expected = self.reconfig().expected;
-        let code = if request == expected {
-            let code = perform(self);
+        let answer = if request == expected {
+            let answer = perform(self);
             // A request in progress comes again with its number, unless it is
             // an incoming reset, which our own request answers.
             let reconfig = self.reconfig();
-            if code != result::IN_PROGRESS {
+            if answer.code != result::IN_PROGRESS {
                 reconfig.expected = expected.add(1);
-                reconfig.answered = code;
+                reconfig.answered = answer;
             }
-            code
+            answer
         } else if request.add(1) == expected {
             self.reconfig().answered
         } else {
-            result::BAD_NUMBER
+            result::BAD_NUMBER.into()
         };
-        let next_tsns = None;
-        let answer = Parameter::ReconfigResponse { response: request, result: code, next_tsns };
+        let Answer { code: result, next_tsns } = answer;
+        let answer = Parameter::ReconfigResponse { response: request, result, next_tsns };
         self.push_control(Chunk::Reconfig(vec![answer]));
     }
 
@@ -316,7 +352,13 @@ impl Association {
     }
 
     /// Our request was answered (§5.2.7).
-    fn on_response(&mut self, now: Time, response: Serial32, code: u32) {
+    fn on_response(
+        &mut self,
+        now: Time,
+        response: Serial32,
+        code: u32,
+        next_tsns: Option<(Serial32, Serial32)>,
+    ) {
         let rto = self.paths[self.data_path()].rtt.rto();
         let Some(reconfig) = &mut self.reconfig else { return };
         if reconfig.number != response || reconfig.asked.is_none() {
@@ -344,6 +386,10 @@ impl Association {
             }
             // The peer's own request follows.
             Wish::Add { outgoing: false, .. } | Wish::ResetIncoming(_) => {}
+            Wish::Renumber => match next_tsns {
+                Some((theirs, ours)) => self.renumber(ours, theirs),
+                None => self.on_violation(b"a TSN reset without TSNs"),
+            },
         }
     }
 

@@ -12,6 +12,7 @@ mod opening;
 mod partial;
 mod paths;
 mod reconfig;
+mod renumber;
 mod rounds;
 mod sending;
 mod states;

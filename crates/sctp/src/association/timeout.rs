@@ -27,6 +27,11 @@ impl Association {
         if self.reconfig.as_ref().is_some_and(|reconfig| reconfig.timer.expired(now)) {
             self.on_reconfig_timer(now);
         }
+        if let Some(reconfig) = &mut self.reconfig
+            && reconfig.hold.expired(now)
+        {
+            reconfig.hold.stop();
+        }
         if self.addresses.as_ref().is_some_and(|addresses| addresses.timer.expired(now)) {
             self.on_t4(now);
         }
