@@ -98,7 +98,7 @@ fn what_is_outstanding_arrives_first() {
     pair.client.send(message("mine")).unwrap();
     pair.server.send(message("yours")).unwrap();
     pair.client.reset_association().unwrap();
-    run(&mut pair, at_ms(1120));
+    run(&mut pair, at_ms(1160));
     pair.server.send(message("held back")).unwrap();
     run(&mut pair, at_ms(9000));
     assert_eq!(results(&pair), [6, 1]);
