@@ -96,6 +96,13 @@ pub struct Config {
     pub receive_buffer: u32,
     /// Send buffer for real octets and messages; counted octets need none.
     pub send_buffer: u64,
+    /// A message with so many octets in a row is delivered in parts (RFC 6458
+    /// §8.1.21); `None`: only when half of the receive buffer is taken and
+    /// nothing can be read.
+    pub partial_delivery_point: Option<u32>,
+    /// Octets that a message may have which is received in parts and put
+    /// together; the peer of a larger one gets an ABORT.
+    pub largest_message: u64,
     /// Window algorithm.
     pub window: Window,
     /// Initial window rule.
@@ -238,6 +245,8 @@ impl Config {
             inbound_streams: 2048,
             receive_buffer: 1 << 20,
             send_buffer: 4 << 20,
+            partial_delivery_point: None,
+            largest_message: 64 << 20,
             window: Window::Standard,
             initial_window: InitialWindow::Rfc9260,
             initial_ssthresh: None,

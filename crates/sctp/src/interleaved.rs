@@ -9,7 +9,7 @@ use anabranch_wire::sctp::{DataFlags, IDataChunk};
 use std::collections::BTreeMap;
 
 /// Stream, unordered, message identifier.
-type Key = (u16, bool, u32);
+pub(crate) type Key = (u16, bool, u32);
 
 /// The fragments of a message that have arrived.
 #[derive(Debug, Default)]
@@ -22,6 +22,49 @@ struct Fragments {
     /// TSN of the first.
     tsn: Serial32,
     len: u64,
+    /// It is delivered in parts: the number of the next.
+    given: Option<u32>,
+}
+
+/// What a fragment has made of its message.
+pub(crate) enum Progress {
+    Nothing,
+    Whole(Whole),
+    Piece(Piece),
+}
+
+/// Fragments in a row of a message that is delivered in parts.
+pub(crate) struct Piece {
+    pub key: Key,
+    pub payload: Payload,
+    pub ppid: u32,
+    pub tsn: Serial32,
+    pub pieces: u64,
+    /// The message begins with it.
+    pub first: bool,
+    /// And ends.
+    pub ends: bool,
+}
+
+impl Fragments {
+    /// Takes what follows what was given.
+    fn take(&mut self, key: Key) -> Option<Piece> {
+        let from = self.given?;
+        let mut taken = Vec::new();
+        let mut next = from;
+        while let Some(payload) = self.parts.remove(&next) {
+            taken.push(payload);
+            next += 1;
+        }
+        if taken.is_empty() {
+            return None;
+        }
+        let (payload, pieces) = (Payload::join(taken.iter()), taken.len() as u64);
+        self.given = Some(next);
+        self.len -= payload.len() as u64;
+        let (first, ends) = (from == 0, self.last.is_some_and(|last| next > last));
+        Some(Piece { key, payload, ppid: self.ppid, tsn: self.tsn, pieces, first, ends })
+    }
 }
 
 /// A message that is complete, and the number of its fragments.
@@ -42,11 +85,13 @@ pub(crate) struct Forgotten {
 #[derive(Debug, Default)]
 pub(crate) struct Interleaved {
     messages: BTreeMap<Key, Fragments>,
+    /// Messages that were delivered in part, and whose rest is not coming.
+    aborted: Vec<Key>,
 }
 
 impl Interleaved {
     /// A fragment that is not a whole message; the message if it is complete.
-    pub fn insert(&mut self, data: &IDataChunk) -> Result<Option<Whole>, Violation> {
+    pub fn insert(&mut self, data: &IDataChunk) -> Result<Progress, Violation> {
         let unordered = data.flags.contains(DataFlags::UNORDERED);
         let key = (data.stream, unordered, data.mid);
         let begins = data.flags.contains(DataFlags::BEGIN);
@@ -57,7 +102,8 @@ impl Interleaved {
         let message = self.messages.entry(key).or_default();
         let beyond = message.last.is_some_and(|last| fsn > last);
         if data.flags.contains(DataFlags::END) {
-            let highest = message.parts.last_key_value().map_or(0, |(highest, _)| *highest);
+            let given = message.given.map_or(0, |next| next.saturating_sub(1));
+            let highest = message.parts.last_key_value().map_or(given, |(highest, _)| *highest);
             if message.last.is_some() || highest > fsn {
                 return Err(Violation("a message with two ends"));
             }
@@ -70,27 +116,59 @@ impl Interleaved {
             message.tsn = data.tsn;
         }
         message.len += data.payload.len() as u64;
-        if message.parts.insert(fsn, data.payload.clone()).is_some() {
+        let given = message.given.is_some_and(|next| fsn < next);
+        if message.parts.insert(fsn, data.payload.clone()).is_some() || given {
             return Err(Violation("two fragments with one number"));
+        }
+        if message.given.is_some() {
+            let piece = message.take(key);
+            if piece.as_ref().is_some_and(|piece| piece.ends) {
+                self.messages.remove(&key);
+            }
+            return Ok(piece.map_or(Progress::Nothing, Progress::Piece));
         }
         let complete = message.last.is_some_and(|last| message.parts.len() as u64 > last as u64);
         if !complete {
-            return Ok(None);
+            return Ok(Progress::Nothing);
         }
         let whole = self.messages.remove(&key).expect("it was completed");
         let pieces = whole.parts.len() as u64;
         let payload = Payload::join(whole.parts.values());
         let message = Message { stream: data.stream, unordered, ppid: whole.ppid, payload };
-        Ok(Some(Whole { message, mid: data.mid, tsn: whole.tsn, pieces }))
+        Ok(Progress::Whole(Whole { message, mid: data.mid, tsn: whole.tsn, pieces }))
+    }
+
+    /// Begins to deliver in parts the longest message whose turn it is, if it has
+    /// begun and has at least `least` octets.
+    pub fn open(&mut self, least: u64, in_turn: impl Fn(&Key) -> bool) -> Option<Piece> {
+        let ripe =
+            |it: &Fragments| it.given.is_none() && it.len >= least && it.parts.contains_key(&0);
+        let ripe = self.messages.iter_mut().filter(|(key, it)| ripe(it) && in_turn(key));
+        let (key, message) = ripe.max_by_key(|(_, it)| it.len)?;
+        message.given = Some(0);
+        message.take(*key)
+    }
+
+    /// Messages that are delivered in parts, and end with the association.
+    pub fn take_open(&mut self) -> Vec<Key> {
+        let open = self.messages.iter().filter(|(_, it)| it.given.is_some());
+        open.map(|(key, _)| *key).collect()
+    }
+
+    /// Messages whose rest is not coming, since it was asked last.
+    pub fn take_aborted(&mut self) -> Vec<Key> {
+        std::mem::take(&mut self.aborted)
     }
 
     /// Messages of the stream up to `mid` are not coming (RFC 8260 §2.3).
     pub fn skip(&mut self, stream: u16, unordered: bool, mid: u32) -> Forgotten {
         let mut gone = Forgotten::default();
+        let aborted = &mut self.aborted;
         self.messages.retain(|key, fragments| {
             let behind = mid.wrapping_sub(key.2) < 1 << 31;
             let keep = (key.0, key.1) != (stream, unordered) || !behind;
             if !keep {
+                aborted.extend(fragments.given.map(|_| *key));
                 gone.octets += fragments.len;
                 gone.pieces += fragments.parts.len() as u64;
             }
@@ -102,9 +180,11 @@ impl Interleaved {
     /// The stream starts anew: fragments of it are forgotten.
     pub fn reset(&mut self, stream: u16) -> Forgotten {
         let mut gone = Forgotten::default();
+        let aborted = &mut self.aborted;
         self.messages.retain(|key, fragments| {
             let keep = key.0 != stream;
             if !keep {
+                aborted.extend(fragments.given.map(|_| *key));
                 gone.octets += fragments.len;
                 gone.pieces += fragments.parts.len() as u64;
             }
@@ -126,8 +206,9 @@ mod tests {
     #[test]
     fn fragments_of_two_messages_alternate() {
         let mut r = Interleaved::default();
-        let insert = |r: &mut Interleaved, chunk| {
-            r.insert(&chunk).unwrap().map(|w| (w.mid, w.message.ppid, w.message.payload, w.pieces))
+        let insert = |r: &mut Interleaved, chunk| match r.insert(&chunk).unwrap() {
+            Progress::Whole(w) => Some((w.mid, w.message.ppid, w.message.payload, w.pieces)),
+            _ => None,
         };
         assert_eq!(insert(&mut r, fragment(2, 7, 99, b"ab")), None);
         assert_eq!(insert(&mut r, fragment(1, 8, 1, b"yz")), None);

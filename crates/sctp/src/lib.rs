@@ -16,6 +16,7 @@ mod extensions;
 mod flight;
 mod interleaved;
 mod outgoing;
+mod parts;
 mod path;
 pub mod policy;
 mod reassembly;
@@ -35,7 +36,7 @@ pub use config::{
 pub use outgoing::Message;
 pub use path::{PathObservation, PathState};
 pub use policy::Destination;
-pub use reassembly::Received;
+pub use reassembly::{Part, Received};
 pub use reliability::{Abandoned, Reliability};
 pub use scheduler::Scheduler;
 pub use state::State;

@@ -221,11 +221,11 @@ impl Outgoing {
     }
 
     /// Messages are numbered and cut as I-DATA has it, or as DATA. Nothing was
-    /// sent yet. `buffer`: the peer's.
-    pub fn set_interleaving(&mut self, on: bool, buffer: u64) {
+    /// sent yet. `buffer`: the peer's; a packet takes `whole` octets of a message.
+    pub fn set_interleaving(&mut self, on: bool, buffer: u64, whole: u32) {
         self.numbers.interleaving = on;
         if let Some(streams) = &mut self.streams {
-            streams.set_buffer(buffer);
+            streams.set_buffer(buffer, whole);
         }
     }
 

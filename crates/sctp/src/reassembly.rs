@@ -1,11 +1,11 @@
 //! From DATA chunks to messages (RFC 9260 §6.5, §6.6, §6.9): fragments are
 //! joined, ordered messages wait for their predecessors in the stream. I-DATA
 //! chunks join in [`Interleaved`] and wait in the same queues.
-//!
-//! Left out: partial delivery of a message that is larger than the receive
-//! buffer; the sender's data then stops at the closed window.
+//! A message that the buffer cannot hold is delivered in parts, see [`delivery`].
 
-use crate::interleaved::{Forgotten, Interleaved};
+mod delivery;
+
+use crate::interleaved::{Forgotten, Interleaved, Progress};
 use crate::outgoing::Message;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::Payload;
@@ -30,6 +30,24 @@ pub struct Received {
     pub tsn: Serial32,
     /// How long it was complete and waited for earlier ones of its stream.
     pub waited: Span,
+    /// The whole message, or which part of it.
+    pub part: Part,
+}
+
+/// Which part of a message has been delivered (RFC 6458 §8.1.21).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// Its beginning; more follows.
+    First,
+    /// More of it.
+    Middle,
+    /// The rest.
+    Last,
+    /// The rest is not coming: the peer gave the message up, or started its
+    /// streams anew. There are no octets.
+    Aborted,
 }
 
 /// Fragments with TSNs in a row.
@@ -86,6 +104,10 @@ pub(crate) struct Reassembly {
     delivered: u64,
     /// When the packet at hand came.
     now: Time,
+    /// When messages are delivered in parts.
+    limits: delivery::Limits,
+    /// The message of DATA chunks that is being delivered in parts.
+    open: Option<Box<delivery::Open>>,
 }
 
 impl Reassembly {
@@ -111,11 +133,16 @@ impl Reassembly {
 
     /// The peer has restarted: streams start anew, what is complete stays.
     pub fn restart(&mut self) {
+        self.abort_open();
         let (ready, taken) = (std::mem::take(&mut self.ready), self.taken);
         let all = ready.iter().map(|it| it.message.payload.len() as u64).sum::<u64>();
         let octets = all - taken as u64;
         let (pieces, delivered) = (ready.len() as u64, self.delivered);
-        *self = Reassembly { ready, taken, octets, pieces, delivered, ..Reassembly::default() };
+        let open = self.interleaved.as_mut().map_or(Vec::new(), |it| it.take_open());
+        let limits = self.limits;
+        let fresh = Reassembly::default();
+        *self = Reassembly { ready, taken, octets, pieces, delivered, limits, ..fresh };
+        open.into_iter().for_each(|key| self.abort_part(key));
     }
 
     /// Chunks are I-DATA from the first on, or DATA.
@@ -131,11 +158,15 @@ impl Reassembly {
             let unordered = data.flags.contains(DataFlags::UNORDERED);
             let (stream, ppid, payload) = (data.stream, data.ppid_or_fsn, data.payload.clone());
             self.order(data.mid, data.tsn, Message { stream, unordered, ppid, payload });
-        } else if let Some(fragments) = &mut self.interleaved
-            && let Some(whole) = fragments.insert(data)?
-        {
-            self.pieces -= whole.pieces - 1;
-            self.order(whole.mid, whole.tsn, whole.message);
+        } else if let Some(fragments) = &mut self.interleaved {
+            match fragments.insert(data)? {
+                Progress::Nothing => self.relieve(),
+                Progress::Whole(whole) => {
+                    self.pieces -= whole.pieces - 1;
+                    self.order(whole.mid, whole.tsn, whole.message);
+                }
+                Progress::Piece(piece) => self.deliver_piece(piece),
+            }
         }
         Ok(())
     }
@@ -143,6 +174,9 @@ impl Reassembly {
     /// TSNs up to `last` are not coming, and all before `next` are known
     /// (RFC 3758 §3.6): fragments whose message can not be completed go.
     pub fn skip_to(&mut self, last: u64, next: u64) {
+        if self.open.as_ref().is_some_and(|open| open.next <= last) {
+            self.abort_open();
+        }
         let mut gone = Forgotten::default();
         self.runs.retain(|start, run| {
             let keep = *start > last && (run.begins || *start > next);
@@ -160,7 +194,9 @@ impl Reassembly {
     pub fn skip(&mut self, id: u16, unordered: bool, number: u32) {
         if let Some(fragments) = &mut self.interleaved {
             let gone = fragments.skip(id, unordered, number);
+            let open = fragments.take_aborted();
             self.forget(gone);
+            open.into_iter().for_each(|key| self.abort_part(key));
         } else {
             self.forget_ordered(|run| {
                 (run.stream, run.unordered) == (id, false)
@@ -205,7 +241,12 @@ impl Reassembly {
     pub fn reset_stream(&mut self, id: u16) {
         if let Some(fragments) = &mut self.interleaved {
             let gone = fragments.reset(id);
+            let open = fragments.take_aborted();
             self.forget(gone);
+            open.into_iter().for_each(|key| self.abort_part(key));
+        }
+        if self.open.as_ref().is_some_and(|open| open.stream == id) {
+            self.abort_open();
         }
         let Some(stream) = self.streams.get_mut(id as usize) else { return };
         let waiting = std::mem::take(stream).waiting;
@@ -240,6 +281,9 @@ impl Reassembly {
         let len = data.payload.len() as u64;
         self.octets += len;
         self.pieces += 1;
+        if self.open.as_ref().is_some_and(|open| open.next == offset) {
+            return self.go_on(data);
+        }
         if data.flags.contains(DataFlags::WHOLE) {
             self.fits(offset)?;
             let (stream, ppid, payload) = (data.stream, data.ppid, data.payload.clone());
@@ -305,6 +349,7 @@ impl Reassembly {
             self.order(ssn as u32, tsn, message);
         } else {
             self.runs.insert(start, run);
+            self.relieve();
         }
         Ok(())
     }
@@ -351,9 +396,18 @@ impl Reassembly {
     }
 
     fn deliver(&mut self, Complete { message, number, tsn, since }: Complete) {
-        self.delivered += message.payload.len() as u64;
         let waited = self.now.saturating_since(since);
-        self.ready.push_back(Received { message, number, tsn, waited });
+        let received = Received { message, number, tsn, waited, part: Part::Whole };
+        match &mut self.open {
+            // Nothing comes between the parts of another message.
+            Some(open) => open.held.push_back(received),
+            None => self.hand_over(received),
+        }
+    }
+
+    fn hand_over(&mut self, received: Received) {
+        self.delivered += received.message.payload.len() as u64;
+        self.ready.push_back(received);
     }
 
     /// Messages for the user.
@@ -375,6 +429,9 @@ impl Reassembly {
         }
         self.octets -= message.payload.len() as u64;
         self.pieces -= 1;
+        if self.ready.is_empty() {
+            self.relieve();
+        }
         Some(received)
     }
 
@@ -393,6 +450,9 @@ impl Reassembly {
                 self.ready.pop_front();
                 self.taken = 0;
                 self.pieces -= 1;
+                if self.ready.is_empty() {
+                    self.relieve();
+                }
             } else {
                 self.taken += take;
             }
@@ -444,124 +504,4 @@ impl Run {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use anabranch_units::Serial32;
-
-    fn data(flags: u8, stream: u16, ssn: u16, octets: &[u8]) -> DataChunk {
-        let (flags, tsn, payload) = (DataFlags(flags), Serial32(0), Payload::of_octets(octets));
-        DataChunk { flags, tsn, stream, ssn, ppid: 0, payload }
-    }
-
-    fn all(r: &mut Reassembly) -> Vec<(u16, Vec<u8>)> {
-        std::iter::from_fn(|| r.receive())
-            .map(|r| (r.message.stream, r.message.payload.octets().unwrap().to_vec()))
-            .collect()
-    }
-
-    /// Head-of-line blocking: from when a message is complete to its turn.
-    #[test]
-    fn how_long_a_message_has_waited_is_known() {
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
-        let mut r = Reassembly::default();
-        let mut insert = |ms, offset, chunk| {
-            r.set_now(at(ms));
-            r.insert(offset, &chunk).unwrap();
-        };
-        insert(10, 2, data(3, 0, 2, b"third"));
-        insert(20, 3, data(2, 0, 1, b"sec"));
-        insert(25, 5, data(3, 1, 0, b"other"));
-        insert(30, 4, data(1, 0, 1, b"ond"));
-        insert(90, 1, data(3, 0, 0, b"first"));
-        let waited =
-            std::iter::from_fn(|| r.receive()).map(|Received { message, waited, .. }| {
-                let octets = message.payload.octets().unwrap().to_vec();
-                (String::from_utf8(octets).unwrap(), waited.as_millis())
-            });
-        let expected = [("other", 0), ("first", 0), ("second", 60), ("third", 80)];
-        assert_eq!(waited.collect::<Vec<_>>(), expected.map(|(text, ms)| (text.to_owned(), ms)));
-    }
-
-    #[test]
-    fn a_message_has_its_number_and_the_tsn_of_its_first_chunk() {
-        let mut r = Reassembly::default();
-        let at = |tsn, chunk: DataChunk| DataChunk { tsn: Serial32(tsn), ..chunk };
-        r.insert(3, &at(13, data(3, 0, 1, b"later"))).unwrap();
-        r.insert(2, &at(12, data(1, 0, 0, b"rst"))).unwrap();
-        r.insert(1, &at(11, data(2, 0, 0, b"fi"))).unwrap();
-        let facts = |it: Received| (it.number, it.tsn.0, it.message.payload.len());
-        let all: Vec<_> = std::iter::from_fn(|| r.receive()).map(facts).collect();
-        assert_eq!(all, [(0, 11, 5), (1, 13, 5)]);
-    }
-
-    #[test]
-    fn a_stream_waits_and_another_does_not() {
-        let mut r = Reassembly::default();
-        r.insert(1, &data(3, 0, 1, b"second")).unwrap();
-        r.insert(2, &data(3, 1, 0, b"other")).unwrap();
-        r.insert(3, &data(7, 0, 0, b"unordered")).unwrap();
-        assert_eq!(all(&mut r), [(1, b"other".to_vec()), (0, b"unordered".to_vec())]);
-        r.insert(0, &data(3, 0, 0, b"first")).unwrap();
-        assert_eq!(all(&mut r), [(0, b"first".to_vec()), (0, b"second".to_vec())]);
-        assert_eq!((r.octets(), r.memory()), (0, 0));
-    }
-
-    #[test]
-    fn fragments_join_in_any_order() {
-        let parts = [(0_u64, 2_u8, b"ab"), (1, 0, b"cd"), (2, 0, b"ef"), (3, 1, b"gh")];
-        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
-            let mut r = Reassembly::default();
-            for i in order {
-                let (offset, flags, octets) = parts[i];
-                assert!(!r.is_ready());
-                r.insert(offset, &data(flags, 4, 0, octets)).unwrap();
-            }
-            assert_eq!(all(&mut r), [(4, b"abcdefgh".to_vec())], "{order:?}");
-            assert_eq!(r.memory(), 0);
-        }
-    }
-
-    #[test]
-    fn fragments_that_contradict_each_other_are_a_violation() {
-        for (first, second) in [
-            (data(2, 0, 0, b"a"), data(3, 0, 1, b"b")), // a whole message inside
-            (data(2, 0, 0, b"a"), data(2, 0, 1, b"b")), // a beginning inside
-            (data(2, 0, 0, b"a"), data(1, 1, 0, b"b")), // the end of another stream
-            (data(2, 0, 0, b"a"), data(1, 0, 1, b"b")), // the end of another message
-        ] {
-            let mut r = Reassembly::default();
-            r.insert(0, &first).unwrap();
-            assert!(r.insert(1, &second).is_err(), "{first:?} {second:?}");
-            // What has been delivered whole cannot be held against it later.
-            if !second.flags.contains(DataFlags::WHOLE) {
-                let mut r = Reassembly::default();
-                r.insert(1, &second).unwrap();
-                assert!(r.insert(0, &first).is_err(), "{second:?} {first:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn sequence_numbers_wrap() {
-        let mut r = Reassembly::default();
-        for n in 0..70_000_u64 {
-            r.insert(n, &data(3, 0, n as u16, b"x")).unwrap();
-            assert!(r.receive().is_some(), "{n}");
-        }
-        // A number behind its turn holds no memory.
-        r.insert(70_000, &data(3, 0, 0, b"x")).unwrap();
-        assert_eq!(r.memory(), 0);
-    }
-
-    #[test]
-    fn octets_are_read_across_messages() {
-        let mut r = Reassembly::default();
-        r.insert(0, &data(3, 0, 0, b"abc")).unwrap();
-        r.insert(1, &data(3, 0, 1, b"defg")).unwrap();
-        let mut read = Vec::new();
-        let n = r.read(5, |p, at, n| read.extend_from_slice(&p.octets().unwrap()[at..at + n]));
-        assert_eq!((n, read.as_slice(), r.octets()), (5, b"abcde".as_slice(), 2));
-        assert_eq!(all(&mut r), [(0, b"fg".to_vec())]);
-        assert_eq!(r.memory(), 0);
-    }
-}
+mod tests;

@@ -102,6 +102,7 @@ fn config() -> impl Strategy<Value = Config> {
                 heartbeat_after_rto,
                 potentially_failed: pf.then_some(0),
                 receive_buffer,
+                partial_delivery_point: (receive_buffer % 4 == 0).then_some(3000),
                 path_max_retrans: 1,
                 association_max_retrans: 1000,
                 interleaving,
@@ -144,6 +145,11 @@ fn octets(index: usize, len: u32) -> Vec<u8> {
 /// Seconds: time for forty timeouts of a minute, and more.
 const FAR: u64 = 20_000;
 
+/// Some are larger than the receive buffer.
+fn length() -> impl Strategy<Value = u32> {
+    prop_oneof![19 => 1_u32..5000, 1 => 5000_u32..150_000]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
@@ -155,7 +161,7 @@ proptest! {
     fn messages_arrive_once_unaltered_and_in_order(
         config in config(),
         trouble in trouble(),
-        messages in prop::collection::vec((0_u16..4, any::<bool>(), 1_u32..5000), 1..60),
+        messages in prop::collection::vec((0_u16..4, any::<bool>(), length()), 1..60),
     ) {
         let mut pair = pair(&config, rule(&trouble));
         let mut waiting = messages.iter().enumerate().peekable();
@@ -212,7 +218,7 @@ proptest! {
     fn messages_that_are_given_up_leave_no_trace(
         config in config(),
         trouble in trouble(),
-        messages in prop::collection::vec((0_u16..4, any::<bool>(), 1_u32..5000, 0_u8..4), 1..60),
+        messages in prop::collection::vec((0_u16..4, any::<bool>(), length(), 0_u8..4), 1..60),
     ) {
         let config = Config { partial_reliability: true, ..config };
         let mut pair = pair(&config, rule(&trouble));

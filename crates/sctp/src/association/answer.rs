@@ -185,12 +185,12 @@ impl Association {
     pub(super) fn restart(&mut self, now: Time, cookie: &Cookie) {
         // The user's wish to end holds for the new association, too.
         let close = matches!(self.state, State::ShutdownPending | State::ShutdownSent);
+        self.reassembly.restart();
         self.adopt(cookie);
         self.timers = [Timer::IDLE; 4];
         self.control.clear();
         self.await_sack = false;
         self.outgoing.restart();
-        self.reassembly.restart();
         self.agree(cookie.extensions);
         self.duplicates.clear();
         self.unsacked = 0;

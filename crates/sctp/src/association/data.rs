@@ -96,6 +96,8 @@ impl Association {
         }
         let offset = offset.expect("an offset was looked up");
         if !self.has_room(offset, payload.len() as u64) {
+            self.reassembly.relieve();
+            self.pending.readable |= self.reassembly.is_ready();
             self.sack_now = true;
             return None;
         }

@@ -261,9 +261,9 @@ impl Association {
         self.partial = None;
         self.reconfig = None;
         self.flight.set_interleaving(interleaving);
-        self.outgoing.set_interleaving(interleaving, self.peer_rwnd);
         self.reassembly.set_interleaving(interleaving);
         self.measure();
+        self.outgoing.set_interleaving(interleaving, self.peer_rwnd, self.max_payload);
     }
 
     /// Enters ESTABLISHED.

@@ -2,10 +2,12 @@
 
 use super::Association;
 use crate::outgoing::Message;
-use crate::reassembly::Received;
+use crate::reassembly::{Part, Received};
 use crate::reliability::Reliability;
+use anabranch_endpoint::CloseReason;
 use anabranch_endpoint::message::{Incoming, Messages, Outgoing, Patience, Refusal};
 use anabranch_units::Span;
+use anabranch_wire::sctp::Cause;
 use std::fmt;
 
 /// Why a message was not taken.
@@ -78,7 +80,10 @@ impl Association {
         Ok(())
     }
 
-    /// The next message that has arrived. Frees receive-buffer space.
+    /// The next message that has arrived. Frees receive-buffer space. A message
+    /// that is larger than the receive buffer is put together here, up to
+    /// `largest_message` octets of [`Config`](crate::Config): beyond, the
+    /// association is aborted.
     pub fn receive(&mut self) -> Option<Message> {
         self.receive_with_wait().map(|(message, _)| message)
     }
@@ -91,6 +96,27 @@ impl Association {
 
     /// The same, with what the wire said about it.
     pub fn receive_with_facts(&mut self) -> Option<Received> {
+        loop {
+            let received = self.receive_part()?;
+            if received.part == Part::Whole {
+                return Some(received);
+            }
+            let parts = self.parts.get_or_insert_default();
+            let whole = parts.add(received);
+            if parts.octets() > self.config.largest_message {
+                self.abort_with(vec![Cause::OutOfResource], CloseReason::Aborted);
+                return None;
+            }
+            if whole.is_some() {
+                return whole;
+            }
+        }
+    }
+
+    /// What has arrived next: a message, or a part of one that the receive buffer
+    /// could not hold (partial delivery, RFC 6458 §8.1.21). Not to be mixed with
+    /// the calls that give whole messages.
+    pub fn receive_part(&mut self) -> Option<Received> {
         let received = self.reassembly.receive()?;
         self.update_window();
         Some(received)

@@ -41,6 +41,7 @@ use crate::config::Config;
 use crate::extensions::Extensions;
 use crate::flight::Flight;
 use crate::outgoing::Outgoing;
+use crate::parts::Parts;
 use crate::path::{Path, PathObservation, PathState};
 use crate::reassembly::Reassembly;
 use crate::reliability::Abandoned;
@@ -174,6 +175,8 @@ pub struct Association {
     /// Room for chunks in a packet, and for user data in one with a chunk of it.
     max_chunk: u32,
     max_payload: u32,
+    /// Messages that arrive in parts, for a user who wants them whole.
+    parts: Option<Box<Parts>>,
     /// What partial reliability needs, once a message was given up.
     partial: Option<Box<Partial>>,
     /// What changes of streams need, once there was one.
@@ -276,12 +279,16 @@ impl Association {
             mtu: config.mtu,
             max_chunk: config.max_chunk(),
             max_payload: config.max_payload(),
+            parts: None,
             partial: None,
             reconfig: None,
             addresses: None,
             auth: None,
             config,
         };
+        let (point, buffer) =
+            (association.config.partial_delivery_point, association.config.receive_buffer);
+        association.reassembly.set_limits(point, buffer);
         association.set_paths(remote.0, remote.0[0], &remote.0[..1]);
         association
     }

@@ -5,6 +5,7 @@ mod auth;
 mod blind;
 mod collision;
 mod concurrent;
+mod delivery;
 mod ending;
 mod hostile;
 mod interleaving;

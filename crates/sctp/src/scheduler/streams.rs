@@ -28,18 +28,22 @@ pub(crate) struct Streams {
     /// The peer's receive buffer: with interleaving, messages that are sent in
     /// part must fit it together, or none of them could ever be completed.
     buffer: u64,
+    /// A message of so many octets leaves in one piece, and need not wait.
+    whole: u64,
 }
 
 impl Streams {
     pub fn new(discipline: Box<dyn Discipline>) -> Streams {
         let (streams, order) = (Vec::new(), BTreeSet::new());
-        let (current, served, begun, buffer) = (None, 0, 0, u64::MAX);
-        Streams { discipline, streams, order, current, served, begun, buffer }
+        let (current, served, begun) = (None, 0, 0);
+        let (buffer, whole) = (u64::MAX, 0);
+        Streams { discipline, streams, order, current, served, begun, buffer, whole }
     }
 
-    /// Messages that are sent in part have at most so many octets together.
-    pub fn set_buffer(&mut self, buffer: u64) {
-        self.buffer = buffer;
+    /// Messages that are sent in part have at most `buffer` octets together; those
+    /// of `whole` octets leave in one piece.
+    pub fn set_buffer(&mut self, buffer: u64, whole: u32) {
+        (self.buffer, self.whole) = (buffer, whole as u64);
     }
 
     /// A message was begun, or ended.
@@ -94,7 +98,8 @@ impl Streams {
         let fits = |id: &u16| {
             let queue = self.queue(*id);
             let more = queue.first_len().unwrap_or(0) as u64;
-            self.begun == 0 || queue.is_begun() || self.begun + more <= self.buffer
+            let small = more <= self.whole;
+            small || self.begun == 0 || queue.is_begun() || self.begun + more <= self.buffer
         };
         self.current.or_else(|| self.order.iter().map(|(_, id)| *id).find(fits))
     }
