@@ -104,6 +104,11 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
+    /// Other bounds from now on.
+    pub fn set_bounds(&mut self, bounds: RtoBounds) {
+        self.bounds = bounds;
+    }
+
     /// The timeout with back-off, within the bounds.
     pub fn rto(&self) -> Span {
         let base = if self.sampled {

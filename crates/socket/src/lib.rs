@@ -37,6 +37,7 @@
 
 mod errno;
 mod options;
+pub mod sctp;
 mod sockets;
 mod stream;
 

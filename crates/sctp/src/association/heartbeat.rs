@@ -35,7 +35,7 @@ impl Association {
     }
 
     /// When an idle path is probed next: RTO + HB.interval, with jitter.
-    fn rest(&mut self, now: Time, index: usize) {
+    pub(super) fn rest(&mut self, now: Time, index: usize) {
         let Some(interval) = self.config.heartbeat_interval else {
             return self.paths[index].heartbeat.stop();
         };

@@ -32,6 +32,7 @@ mod reconfig;
 mod renumber;
 mod shutdown;
 mod timeout;
+mod tuning;
 
 #[cfg(test)]
 mod tests;

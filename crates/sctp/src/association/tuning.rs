@@ -1,0 +1,86 @@
+//! Settings that may change while an association lives, and what sockets share.
+
+use super::Association;
+use crate::config::Config;
+use anabranch_units::Time;
+use std::sync::Arc;
+
+impl Association {
+    /// Changes the settings. Those of the handshake count until it has begun;
+    /// of the others timeouts, limits of retransmission, heartbeats, MTU, SACK
+    /// delay and Nagle's rule are in force at once. Whatever both sides have
+    /// agreed on stays.
+    pub fn reconfigure(&mut self, now: Time, change: impl FnOnce(&mut Config)) {
+        let before = self.config.clone();
+        change(Arc::make_mut(&mut self.config));
+        let config = self.config.clone();
+        if config.rto != before.rto {
+            self.paths.iter_mut().for_each(|path| path.rtt.set_bounds(config.rto));
+        }
+        if config.mtu != before.mtu {
+            self.mtu = config.mtu;
+            self.measure();
+        }
+        if config.outbound_streams != before.outbound_streams && self.is_unopened() {
+            self.outbound = config.outbound_streams;
+        }
+        let beats = (config.heartbeat_interval, config.heartbeat_jitter);
+        if beats != (before.heartbeat_interval, before.heartbeat_jitter)
+            && self.state.is_synchronized()
+        {
+            for index in 0..self.paths.len() {
+                if self.paths[index].probe.is_none() {
+                    self.rest(now, index);
+                }
+            }
+        }
+    }
+
+    /// Nothing has been sent or received.
+    fn is_unopened(&self) -> bool {
+        self.state == crate::State::Closed && !self.ended
+    }
+
+    /// Signs cookies with this key, so that several associations of a host can
+    /// open each other's.
+    #[must_use]
+    pub fn with_cookie_key(mut self, key: [u8; 32]) -> Association {
+        self.key = key;
+        self
+    }
+
+    /// The settings in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Streams that the peer may send on.
+    pub fn inbound_streams(&self) -> u16 {
+        self.inbound
+    }
+
+    /// Room of the peer's receive buffer, as it said last.
+    pub fn peer_window(&self) -> u64 {
+        self.peer_rwnd
+    }
+
+    /// Chunks with user data that are not acknowledged.
+    pub fn unacknowledged_chunks(&self) -> usize {
+        self.flight.chunks.len()
+    }
+
+    /// Nothing waits to be sent or acknowledged.
+    pub fn is_dry(&self) -> bool {
+        self.flight.is_empty() && self.outgoing.is_empty()
+    }
+
+    /// User data that fits a packet with one chunk of it.
+    pub fn fragmentation_point(&self) -> u32 {
+        self.max_payload
+    }
+
+    /// The highest TSN up to which all has arrived from the peer.
+    pub fn cumulative_tsn(&self) -> anabranch_units::Serial32 {
+        self.peer_origin.at(self.map.next - 1)
+    }
+}

@@ -1,0 +1,310 @@
+//! Messages: sent, and received in parts as large as the user's buffer.
+
+use super::notification::Notification;
+use super::{AssociationId, SctpSockets, Style};
+use crate::errno::Errno;
+use crate::sockets::Fd;
+use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_sctp::{Message, Reliability, SendError, State};
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::{Addr, Payload};
+
+/// When a message may be given up (RFC 3758, RFC 7496).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Lifetime {
+    /// Never.
+    #[default]
+    Reliable,
+    /// After that time (`SCTP_PR_SCTP_TTL`).
+    For(Span),
+    /// After that many retransmissions (`SCTP_PR_SCTP_RTX`).
+    Retransmissions(u16),
+    /// When a message of a lower number needs its room (`SCTP_PR_SCTP_PRIO`).
+    Priority(u32),
+}
+
+/// How a message is sent (`struct sctp_sndinfo` and `struct sctp_prinfo`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sending {
+    /// Stream.
+    pub stream: u16,
+    /// Not in the order of its stream.
+    pub unordered: bool,
+    /// Payload protocol identifier.
+    pub ppid: u32,
+    /// What the user calls it; comes back if it fails.
+    pub context: u32,
+    /// When it may be given up.
+    pub lifetime: Lifetime,
+    /// The association ends after it (`SCTP_EOF`).
+    pub last: bool,
+    /// The association is aborted, with the message as the reason (`SCTP_ABORT`).
+    pub abort: bool,
+    /// The association, on a one-to-many socket.
+    pub association: Option<AssociationId>,
+    /// The peer's address and port, on a one-to-many socket; an association is
+    /// begun where there is none.
+    pub to: Option<(Addr, u16)>,
+}
+
+/// What is known of the message after this one (`struct sctp_nxtinfo`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Next {
+    /// Stream.
+    pub stream: u16,
+    /// Not in the order of its stream.
+    pub unordered: bool,
+    /// Payload protocol identifier.
+    pub ppid: u32,
+    /// Octets.
+    pub len: u32,
+}
+
+/// A message, or a part of one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// Whose.
+    pub association: AssociationId,
+    /// Where it came from: the peer's primary address, and its port.
+    pub from: (Addr, u16),
+    /// Stream.
+    pub stream: u16,
+    /// Stream sequence number, or message identifier with interleaving.
+    pub number: u32,
+    /// Not in the order of its stream.
+    pub unordered: bool,
+    /// Payload protocol identifier.
+    pub ppid: u32,
+    /// TSN of its first chunk.
+    pub tsn: Serial32,
+    /// All up to this TSN had arrived.
+    pub cumulative_tsn: Serial32,
+    /// Octets.
+    pub payload: Payload,
+    /// It ends with them (`MSG_EOR`).
+    pub end: bool,
+    /// What follows, where it has arrived.
+    pub next: Option<Next>,
+}
+
+/// What a receive returns.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Arrival {
+    /// A message or a part of one.
+    Data(Part),
+    /// A notification.
+    Notification(Notification),
+    /// The peer sends no more, on a one-to-one socket.
+    End,
+}
+
+/// What `SCTP_STATUS` reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Status {
+    /// State.
+    pub state: State,
+    /// Room of the peer, octets.
+    pub peer_window: u64,
+    /// Chunks that are not acknowledged.
+    pub unacknowledged: usize,
+    /// Messages that wait to be read.
+    pub pending: usize,
+    /// Streams of the peer's.
+    pub inbound: u16,
+    /// Streams to send on.
+    pub outbound: u16,
+    /// User data that fits a packet.
+    pub fragmentation_point: u32,
+    /// The peer's primary address and port.
+    pub primary: (Addr, u16),
+}
+
+impl SctpSockets {
+    /// Sends a message; all of it or nothing is taken.
+    ///
+    /// # Errors
+    /// `EBADF`, `ENOTCONN` without an association, `EPIPE` once it ends,
+    /// `EINVAL` for a stream that is not there or an empty message, `EMSGSIZE`,
+    /// `EAGAIN`; on a one-to-one socket the error that waits.
+    pub fn send(
+        &mut self,
+        fd: Fd,
+        now: Time,
+        sending: Sending,
+        payload: Payload,
+    ) -> Result<u64, Errno> {
+        let socket = self.get_mut(fd)?;
+        if let Some(error) = socket.error.take() {
+            return Err(error);
+        }
+        if socket.shut_write {
+            return Err(Errno::EPIPE);
+        }
+        let (style, no_fragments) = (socket.style, socket.options.no_fragments);
+        let id = match (style, sending.to, sending.association) {
+            (Style::OneToMany, Some((peer, port)), None) => match self.find_peer(fd, peer, port) {
+                Some(id) => id,
+                None => self.begin(fd, now, &[peer], port)?,
+            },
+            (_, _, named) => self.association_of(fd, named).ok_or(Errno::ENOTCONN)?,
+        };
+        let held = self.associations.get_mut(&id).ok_or(Errno::ENOTCONN)?;
+        let len = payload.len() as u64;
+        if sending.abort {
+            held.engine.abort_by_user(payload.octets().unwrap_or_default());
+            self.hear(id);
+            return Ok(len);
+        }
+        if no_fragments && len > held.engine.fragmentation_point() as u64 {
+            return Err(Errno::EMSGSIZE);
+        }
+        let limit = match sending.lifetime {
+            Lifetime::Reliable => Reliability::Reliable,
+            Lifetime::For(span) => Reliability::Until(now.saturating_add(span)),
+            Lifetime::Retransmissions(most) => Reliability::Retransmissions(most),
+            Lifetime::Priority(priority) => Reliability::Priority(priority),
+        };
+        let Sending { stream, unordered, ppid, .. } = sending;
+        let empty_end = sending.last && payload.is_empty();
+        let message = Message { stream, unordered, ppid, payload };
+        let result = if empty_end { Ok(()) } else { held.engine.send_with(message, limit) };
+        result.map_err(|error| match error {
+            SendError::Closing => Errno::EPIPE,
+            SendError::NoSuchStream(_) | SendError::Empty => Errno::EINVAL,
+            SendError::TooLong(_) => Errno::EMSGSIZE,
+            SendError::Full | SendError::Resetting => Errno::EAGAIN,
+        })?;
+        if sending.last {
+            held.engine.close();
+        }
+        self.hear(id);
+        Ok(len)
+    }
+
+    /// Takes what is next: a notification, or up to `max` octets of a message.
+    ///
+    /// # Errors
+    /// `EBADF`, `EAGAIN`; on a one-to-one socket `ENOTCONN` and the error that
+    /// waits.
+    pub fn receive(&mut self, fd: Fd, max: u32) -> Result<Arrival, Errno> {
+        let socket = self.get_mut(fd)?;
+        if let Some(rest) = socket.rest.take() {
+            return Ok(Arrival::Data(self.cut(fd, rest, max)));
+        }
+        // Notifications have their place among the messages of their association.
+        if let Some(queued) = socket.notifications.front() {
+            let taken = queued.association.and_then(|id| self.associations.get(&id));
+            if taken.is_none_or(|held| held.taken >= queued.after) {
+                let socket = self.get_mut(fd)?;
+                if let Some(queued) = socket.notifications.pop_front() {
+                    return Ok(Arrival::Notification(queued.notification));
+                }
+            }
+        }
+        let socket = self.get(fd)?;
+        let listens = socket.listener.is_some() && socket.style == Style::OneToOne;
+        let ids = socket.associations.clone();
+        for id in ids.iter().copied().filter(|_| !listens) {
+            if let Some(part) = self.take(id) {
+                return Ok(Arrival::Data(self.cut(fd, part, max)));
+            }
+        }
+        let socket = self.get_mut(fd)?;
+        if let Some(error) = socket.error.take() {
+            return Err(error);
+        }
+        if socket.style == Style::OneToMany {
+            return Err(Errno::EAGAIN);
+        }
+        let over = socket.shut_read;
+        match ids.first().and_then(|id| self.associations.get(id)) {
+            _ if over => Ok(Arrival::End),
+            Some(held) if held.peer_ended || held.ended.is_some() => Ok(Arrival::End),
+            Some(_) => Err(Errno::EAGAIN),
+            None => Err(Errno::ENOTCONN),
+        }
+    }
+
+    /// The next message of an association, whole.
+    fn take(&mut self, id: AssociationId) -> Option<Part> {
+        let held = self.associations.get_mut(&id)?;
+        let received = held.engine.receive_with_facts()?;
+        held.taken += 1;
+        let next = held.engine.waiting().next().map(|it| Next {
+            stream: it.message.stream,
+            unordered: it.message.unordered,
+            ppid: it.message.ppid,
+            len: it.message.payload.len(),
+        });
+        let part = Part {
+            association: id,
+            from: (held.peer(), held.engine.flow_key().dst_port),
+            stream: received.message.stream,
+            number: received.number,
+            unordered: received.message.unordered,
+            ppid: received.message.ppid,
+            tsn: received.tsn,
+            cumulative_tsn: held.engine.cumulative_tsn(),
+            payload: received.message.payload,
+            end: true,
+            next,
+        };
+        self.hear(id);
+        Some(part)
+    }
+
+    /// The first `max` octets; the socket keeps the rest.
+    fn cut(&mut self, fd: Fd, part: Part, max: u32) -> Part {
+        let len = part.payload.len();
+        if len <= max {
+            return part;
+        }
+        let piece = |from: u32, to: u32| match part.payload.octets() {
+            Some(octets) => Payload::of_octets(&octets[from as usize..to as usize]),
+            None => Payload::virtual_of(to - from),
+        };
+        let head = Part { payload: piece(0, max), end: false, next: None, ..part.clone() };
+        let rest = Part { payload: piece(max, len), ..part };
+        if let Some(socket) = self.table.get_mut(&fd) {
+            socket.rest = Some(rest);
+        }
+        head
+    }
+
+    /// Something can be read without waiting.
+    pub fn is_readable(&self, fd: Fd) -> bool {
+        let Ok(socket) = self.get(fd) else { return false };
+        let held = || socket.associations.iter().filter_map(|id| self.associations.get(id));
+        if socket.listener.is_some() && socket.style == Style::OneToOne {
+            return !socket.associations.is_empty();
+        }
+        let over = socket.style == Style::OneToOne
+            && held().any(|held| held.peer_ended || held.ended.is_some());
+        socket.rest.is_some()
+            || socket.error.is_some()
+            || !socket.notifications.is_empty()
+            || over
+            || held().any(|held| held.engine.waiting().len() > 0)
+    }
+
+    /// `SCTP_STATUS`.
+    ///
+    /// # Errors
+    /// `EBADF`, `EINVAL` without an association.
+    pub fn status(&self, fd: Fd, id: Option<AssociationId>) -> Result<Status, Errno> {
+        self.get(fd)?;
+        let id = self.association_of(fd, id).ok_or(Errno::EINVAL)?;
+        let held = self.associations.get(&id).ok_or(Errno::EINVAL)?;
+        let engine = &held.engine;
+        Ok(Status {
+            state: engine.state(),
+            peer_window: engine.peer_window(),
+            unacknowledged: engine.unacknowledged_chunks(),
+            pending: engine.waiting().len(),
+            inbound: engine.inbound_streams(),
+            outbound: engine.outbound_streams(),
+            fragmentation_point: engine.fragmentation_point(),
+            primary: (held.peer(), engine.flow_key().dst_port),
+        })
+    }
+}
