@@ -97,7 +97,7 @@ const CONSTANTS: [(&str, i64); 89] = [
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = (&'static str, i64)> {
-    CONSTANTS.into_iter()
+    CONSTANTS.into_iter().chain(crate::sctp::CONSTANTS)
 }
 
 /// The number behind a value: of numbers, symbols, flags with `|` between,

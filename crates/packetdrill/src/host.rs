@@ -9,6 +9,7 @@ use crate::code::Names;
 use crate::descriptors;
 use crate::profile::Profile;
 use crate::script::Call;
+use crate::sctp::SctpStack;
 use crate::stack::{Configured, Outcome, Stack};
 use crate::tcp::TcpStack;
 use anabranch_units::Time;
@@ -16,7 +17,7 @@ use anabranch_wire::{Body, FlowKey, Packet};
 
 /// The transports of a host: the number of the protocol, and the stack.
 fn transports(profile: Profile) -> Vec<(u8, Box<dyn Stack>)> {
-    vec![(6, Box::new(TcpStack::new(profile)))]
+    vec![(6, Box::new(TcpStack::new(profile))), (132, Box::new(SctpStack::new(profile)))]
 }
 
 /// Descriptors of the transport numbered `n` count from `n` times this; each

@@ -41,6 +41,7 @@ pub mod report;
 mod run;
 pub mod runner;
 pub mod script;
+pub mod sctp;
 pub mod shell;
 pub mod stack;
 pub mod suites;

@@ -186,6 +186,17 @@ pub struct Config {
     pub dynamic_addresses: bool,
     /// Packets are UDP datagrams (RFC 6951).
     pub udp: Option<Encapsulation>,
+    /// INIT lists the types of addresses that this side can use (RFC 9260
+    /// §3.3.2.1), which it need not.
+    pub list_address_types: bool,
+    /// Adaptation code point for the peer's user (RFC 5061 §4.2.6).
+    pub adaptation: Option<u32>,
+    /// Nagle's rule: less than a packet of new data waits while any is
+    /// outstanding (RFC 6458 §8.1.5).
+    pub nagle: bool,
+    /// An association that fails tells the peer by an ABORT, as kernels do; RFC
+    /// 9260 §8.1 says only that it ends.
+    pub abort_on_failure: bool,
 }
 
 /// UDP ports of an association (RFC 6951).
@@ -281,6 +292,10 @@ impl Config {
             authentication: None,
             dynamic_addresses: false,
             udp: None,
+            list_address_types: false,
+            adaptation: None,
+            nagle: false,
+            abort_on_failure: false,
         }
     }
 

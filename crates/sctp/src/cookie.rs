@@ -6,6 +6,8 @@ use anabranch_endpoint::mac;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::Addr;
 
+/// Among the extensions: there is an adaptation code point.
+const ADAPTATION: u16 = 0x8000;
 /// Length of the signature.
 const MAC: usize = 32;
 /// Most addresses of a peer that are used; further ones are ignored.
@@ -38,6 +40,8 @@ pub(crate) struct Cookie {
     pub peer_port: u16,
     /// What authentication needs of both sides; nothing without it.
     pub auth: Box<[u8]>,
+    /// The peer's adaptation code point.
+    pub adaptation: Option<u32>,
     /// Extensions that both sides offer.
     pub extensions: Extensions,
     /// Which of `addresses` the INIT came from.
@@ -63,9 +67,13 @@ impl Cookie {
         ] {
             out.extend_from_slice(&word.to_be_bytes());
         }
-        let extensions = self.extensions.0 as u16;
+        let adaptation = self.adaptation.map_or(0, |_| ADAPTATION);
+        let extensions = self.extensions.0 as u16 | adaptation;
         for half in [self.outbound, self.inbound, self.peer_port, self.primary, extensions] {
             out.extend_from_slice(&half.to_be_bytes());
+        }
+        if let Some(code) = self.adaptation {
+            out.extend_from_slice(&code.to_be_bytes());
         }
         out.extend_from_slice(&(self.auth.len() as u16).to_be_bytes());
         out.extend_from_slice(&self.auth);
@@ -97,8 +105,13 @@ impl Cookie {
         let mut half = || take(2).map(|half| half as u16);
         let (outbound, inbound, peer_port) = (half()?, half()?, half()?);
         let primary = half()?;
-        let extensions = Extensions(half()? as u8);
-        let len = half()? as usize;
+        let bits = half()?;
+        let extensions = Extensions(bits as u8);
+        let adaptation = match bits & ADAPTATION {
+            0 => None,
+            _ => Some(take(4)? as u32),
+        };
+        let len = take(2)? as usize;
         let (auth, mut rest) = rest.split_at_checked(len)?;
         let mut take = |n: usize| {
             let (head, tail) = rest.split_at_checked(n)?;
@@ -124,6 +137,7 @@ impl Cookie {
             primary,
             extensions,
             auth: auth.into(),
+            adaptation,
             addresses,
         })
     }
@@ -148,6 +162,7 @@ mod tests {
             peer_port: 5000,
             primary: 1,
             extensions: Extensions(5),
+            adaptation: Some(77),
             auth: [7, 8, 9].into(),
             addresses: vec![Addr(7), Addr(9)],
         }

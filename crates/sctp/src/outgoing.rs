@@ -268,6 +268,18 @@ impl Outgoing {
     pub fn is_empty(&self) -> bool {
         self.queued == 0 && self.counted == 0 && self.octets.is_empty()
     }
+    /// Octets that are not sent.
+    pub fn unsent(&self) -> u64 {
+        self.queued + self.bytes()
+    }
+    /// The message that is next is sent in part.
+    pub fn is_begun(&self) -> bool {
+        match (self.head(), &self.streams) {
+            (Some(Head::First), _) => self.first.is_begun(),
+            (Some(Head::Stream(id)), Some(streams)) => streams.queue(id).is_begun(),
+            _ => false,
+        }
+    }
     fn bytes(&self) -> u64 {
         self.counted.max(self.octets.len() as u64)
     }

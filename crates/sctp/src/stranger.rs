@@ -27,7 +27,10 @@ pub fn refusal(packet: &Packet) -> Option<Packet> {
 }
 
 /// What a packet other than an INIT is answered with (§8.4).
-fn out_of_the_blue(sctp: &SctpPacket) -> Option<Chunk> {
+pub(crate) fn out_of_the_blue(sctp: &SctpPacket) -> Option<Chunk> {
+    if sctp.tag == 0 {
+        return None; // §8.5.1 A: only an INIT has none
+    }
     let stale = |cause: &Cause| matches!(cause, Cause::StaleCookie(_));
     for chunk in sctp.chunks.iter() {
         match chunk {
@@ -37,9 +40,9 @@ fn out_of_the_blue(sctp: &SctpPacket) -> Option<Chunk> {
             _ => {}
         }
     }
-    Some(match sctp.chunks.first() {
-        Some(Chunk::ShutdownAck) => Chunk::ShutdownComplete { reflected: true },
-        _ => Chunk::Abort { reflected: true, causes: Vec::new() },
+    Some(match sctp.chunks.iter().any(|chunk| *chunk == Chunk::ShutdownAck) {
+        true => Chunk::ShutdownComplete { reflected: true },
+        false => Chunk::Abort { reflected: true, causes: Vec::new() },
     })
 }
 

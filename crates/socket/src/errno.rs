@@ -31,6 +31,7 @@ macro_rules! errors {
 }
 
 errors! {
+    EPERM = 1, "Operation not permitted";
     EBADF = 9, "Bad file descriptor";
     EAGAIN = 11, "Resource temporarily unavailable";
     EINVAL = 22, "Invalid argument";

@@ -39,8 +39,9 @@ impl Association {
         if impossible {
             return refuse(self, Some(Cause::InvalidParameter));
         }
-        let Ok(offer) = self.read_parameters(&init.parameters) else {
-            return refuse(self, Some(Cause::UnresolvableAddress([].into())));
+        let offer = match self.read_parameters(&init.parameters) {
+            Ok(offer) => offer,
+            Err(cause) => return refuse(self, Some(cause)),
         };
         let mut addresses = offer.addresses;
         if !addresses.contains(&packet.src) {
@@ -98,10 +99,12 @@ impl Association {
             primary: addresses.iter().position(|a| *a == packet.src).unwrap_or(0) as u16,
             extensions,
             auth: auth.as_ref().map_or([].into(), |auth| auth.remember(&offer.vector)),
+            adaptation: offer.adaptation,
             addresses,
         };
         let mut parameters = vec![Parameter::StateCookie(cookie.seal(&self.key))];
         parameters.extend(self.address_parameters());
+        parameters.extend(self.config.adaptation.map(Parameter::Adaptation));
         parameters.extend(Extensions::offered(&self.config).parameters());
         parameters.extend(self.auth_parameters(auth.as_deref()));
         parameters.extend(offer.unrecognized);
@@ -167,6 +170,7 @@ impl Association {
         self.inbound = cookie.inbound;
         self.peer_port = cookie.peer_port;
         self.peer_rwnd = cookie.peer_rwnd as u64;
+        self.peer_adaptation = cookie.adaptation;
         self.flight = Flight::starting_at(1);
         self.map = TsnMap::starting_at(1);
         self.auth = match &self.config.authentication {

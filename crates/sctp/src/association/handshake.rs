@@ -47,6 +47,7 @@ pub(super) struct Offer {
     pub addresses: Vec<Addr>,
     pub cookie: Option<Box<[u8]>>,
     pub more_life: Option<u32>,
+    pub adaptation: Option<u32>,
     pub extensions: Extensions,
     /// The peer's part of the keys (RFC 4895 §6.1).
     pub vector: Vec<u8>,
@@ -86,8 +87,13 @@ impl Association {
         if let Some(ms) = self.handshake.as_ref().and_then(|h| h.preservative) {
             parameters.push(Parameter::CookiePreservative(ms));
         }
+        parameters.extend(self.config.adaptation.map(Parameter::Adaptation));
         parameters.extend(Extensions::offered(&self.config).parameters());
         parameters.extend(self.auth_parameters(self.auth.as_deref()));
+        if self.config.list_address_types {
+            let kind = if self.config.ip_header == 40 { 6 } else { 5 };
+            parameters.push(Parameter::SupportedAddressTypes(vec![kind]));
+        }
         InitChunk {
             tag: self.local_tag,
             a_rwnd: self.config.receive_buffer,
@@ -106,13 +112,14 @@ impl Association {
     }
 
     /// Addresses, cookie and unknown types of an INIT or INIT ACK. A host name
-    /// is an error (RFC 9260 §5.1.2 3). Addresses that this world has no
-    /// number for cannot be reached and are left out.
-    pub(super) fn read_parameters(&self, parameters: &[Parameter]) -> Result<Offer, ()> {
+    /// is an error (RFC 9260 §5.1.2 3), and so is a broken parameter. Addresses
+    /// that this world has no number for cannot be reached and are left out.
+    pub(super) fn read_parameters(&self, parameters: &[Parameter]) -> Result<Offer, Cause> {
         let mut offer = Offer {
             addresses: Vec::new(),
             cookie: None,
             more_life: None,
+            adaptation: None,
             extensions: Extensions::default(),
             vector: Vec::new(),
             unrecognized: Vec::new(),
@@ -130,7 +137,15 @@ impl Association {
                 }
                 Parameter::StateCookie(cookie) => offer.cookie = Some(cookie.clone()),
                 Parameter::CookiePreservative(ms) => offer.more_life = Some(*ms),
-                Parameter::HostName(_) => return Err(()),
+                Parameter::HostName(name) => {
+                    let len = (name.len() as u16 + 4).to_be_bytes();
+                    let octets = [&[0, 11], &len[..], &name[..name.len().min(MAX_REPORTED)]];
+                    return Err(Cause::UnresolvableAddress(octets.concat().into()));
+                }
+                Parameter::Malformed(_) => {
+                    return Err(Cause::ProtocolViolation((*b"a broken parameter").into()));
+                }
+                Parameter::Adaptation(code) => offer.adaptation = Some(*code),
                 Parameter::Unknown { kind, value } => {
                     let action = Parameter::action_on_unknown(*kind);
                     reported += value.len() + 8;
@@ -179,8 +194,9 @@ impl Association {
         if ack.outbound == 0 || ack.inbound == 0 || ack.a_rwnd < LEAST_WINDOW {
             return fail(self, Cause::InvalidParameter);
         }
-        let Ok(offer) = self.read_parameters(&ack.parameters) else {
-            return fail(self, Cause::UnresolvableAddress([].into()));
+        let offer = match self.read_parameters(&ack.parameters) {
+            Ok(offer) => offer,
+            Err(cause) => return fail(self, cause),
         };
         let Some(cookie) = offer.cookie else {
             return fail(self, Cause::MissingParameters(vec![7]));
@@ -190,6 +206,7 @@ impl Association {
         self.outbound = self.config.outbound_streams.min(ack.inbound);
         self.inbound = self.config.inbound_streams.min(ack.outbound);
         self.peer_rwnd = ack.a_rwnd as u64;
+        self.peer_adaptation = offer.adaptation;
         self.find_paths(offer.addresses, packet.src);
         self.set_initial_thresholds();
         if let (Some(auth), Some(config)) = (&mut self.auth, &self.config.authentication) {
@@ -326,6 +343,7 @@ impl Association {
         let Some(handshake) = &mut self.handshake else { return };
         handshake.retries += 1;
         if handshake.retries > most {
+            self.tell_of_failure();
             return self.finish(CloseReason::TimedOut);
         }
         self.paths[handshake.path].rtt.on_timeout();

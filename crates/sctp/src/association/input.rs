@@ -4,11 +4,12 @@ use super::Association;
 use crate::auth::Failure;
 use crate::extensions::Extensions;
 use crate::state::State;
+use crate::stranger::out_of_the_blue;
 use crate::timestamp;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 use anabranch_wire::sctp::{Address, Cause, Chunk, Chunks, Parameter, SctpPacket};
-use anabranch_wire::{Addr, Body, Packet};
+use anabranch_wire::{Addr, AddressBook, Body, Packet};
 
 /// Complete packets that wait for the host, at most: it drains them after
 /// each packet that comes in.
@@ -141,22 +142,9 @@ impl Association {
 
     /// A packet of no association (§8.4).
     fn on_out_of_the_blue(&mut self, packet: &Packet, sctp: &SctpPacket) {
-        if sctp.tag == 0 {
-            return; // §8.5.1 A: only an INIT has none
+        if let Some(answer) = out_of_the_blue(sctp) {
+            self.reply(packet, sctp, sctp.tag, answer);
         }
-        let stale = |cause: &Cause| matches!(cause, Cause::StaleCookie(_));
-        for chunk in sctp.chunks.iter() {
-            match chunk {
-                Chunk::Abort { .. } | Chunk::ShutdownComplete { .. } | Chunk::CookieAck => return,
-                Chunk::Error(causes) if causes.iter().any(stale) => return,
-                _ => {}
-            }
-        }
-        let answer = match sctp.chunks.iter().any(|chunk| *chunk == Chunk::ShutdownAck) {
-            true => Chunk::ShutdownComplete { reflected: true },
-            false => Chunk::Abort { reflected: true, causes: Vec::new() },
-        };
-        self.reply(packet, sctp, sctp.tag, answer);
     }
 
     /// An answer that needs no association.
@@ -200,7 +188,7 @@ impl Association {
                 Chunk::IData(chunk) if self.offers(Extensions::INTERLEAVING) => {
                     data |= self.on_interleaved(chunk);
                 }
-                Chunk::ForwardTsn(forward) if self.offers(Extensions::PARTIAL) => {
+                Chunk::ForwardTsn(forward) if self.extensions.has(Extensions::PARTIAL) => {
                     data |= self.on_forward_tsn(forward);
                 }
                 Chunk::Auth { .. } if self.auth.is_some() => {}
@@ -213,7 +201,7 @@ impl Association {
                 Chunk::Reconfig(list) if self.offers(Extensions::RECONFIGURATION) => {
                     self.on_reconfig(now, list);
                 }
-                Chunk::IForwardTsn(forward) if self.offers(Extensions::PARTIAL) => {
+                Chunk::IForwardTsn(forward) if self.extensions.has(Extensions::PARTIAL) => {
                     data |= self.on_interleaved_forward_tsn(forward);
                 }
                 Chunk::Sack(sack) => self.on_sack(now, sack),
@@ -260,6 +248,12 @@ impl Association {
                 Chunk::Unknown { kind: timestamp::KIND | timestamp::ECHO, .. } | Chunk::Pad(_) => {}
                 // §6.10: a COOKIE ECHO and an INIT come first or not at all.
                 Chunk::CookieEcho(_) | Chunk::Init(_) => {}
+                // What is cut short was not meant so, and nothing after it is
+                // readable; other contradictions are a violation (§3.3.10.13).
+                Chunk::Malformed { truncated: false, .. } if self.state.is_synchronized() => {
+                    return self.on_violation(b"a chunk whose length does not fit its fields");
+                }
+                Chunk::Malformed { .. } => break,
                 other => {
                     if !self.on_unknown(other) {
                         break;
@@ -278,21 +272,16 @@ impl Association {
     }
 
     /// A chunk that this side does not understand (§3.2): extensions that it
-    /// did not offer are such. False when the rest is not to be read.
+    /// did not offer are such, and FORWARD-TSN that both did not. False when the rest is not to be read.
     fn on_unknown(&mut self, chunk: &Chunk) -> bool {
         let kind = chunk.kind();
         let action = Chunk::action_on_unknown(kind);
         if action.report && self.state.is_synchronized() {
-            let (flags, value): (u8, &[u8]) = match chunk {
-                Chunk::Unknown { flags, value, .. } => (*flags, value),
-                _ => (0, &[]),
-            };
-            let len = (value.len() as u16 + 4).to_be_bytes();
             // As much of it as fits a packet behind two headers more.
-            let most = self.max_chunk as usize - 12;
-            let value = &value[..value.len().min(most)];
-            let octets = [&[kind, flags, len[0], len[1]], value].concat();
-            self.push_control(Chunk::Error(vec![Cause::UnrecognizedChunk(octets.into())]));
+            let octets = octets_of(chunk);
+            let most = (self.max_chunk as usize - 8).min(octets.len());
+            let cause = Cause::UnrecognizedChunk(octets[..most].into());
+            self.push_control(Chunk::Error(vec![cause]));
         }
         !action.stop
     }
@@ -303,4 +292,16 @@ impl Association {
             self.control.push(chunk);
         }
     }
+}
+
+/// A chunk as it is on the wire, without padding. Nothing that is reported has
+/// addresses in it; one would be missing.
+fn octets_of(chunk: &Chunk) -> Vec<u8> {
+    let chunks = Chunks::from(chunk.clone());
+    let packet = SctpPacket { src_port: 0, dst_port: 0, tag: 0, udp: None, chunks };
+    let mut octets = packet.chunk_octets(0, &AddressBook::new()).unwrap_or_default();
+    if let [_, _, high, low, ..] = octets[..] {
+        octets.truncate(u16::from_be_bytes([high, low]) as usize);
+    }
+    octets
 }

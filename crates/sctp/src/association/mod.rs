@@ -129,6 +129,8 @@ pub struct Association {
     flight: Flight,
     /// a_rwnd of the last SACK.
     peer_rwnd: u64,
+    /// What the peer said its user is (RFC 5061 §4.2.6).
+    peer_adaptation: Option<u32>,
     /// A SACK came since T3-rtx expired last.
     heard: bool,
     /// The first packet of a fast retransmit ignores the window.
@@ -253,6 +255,7 @@ impl Association {
             outgoing: Outgoing::new(config.scheduler),
             flight: Flight::starting_at(1),
             peer_rwnd: 0,
+            peer_adaptation: None,
             heard: false,
             fast_due: false,
             timed_out: false,

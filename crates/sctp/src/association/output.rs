@@ -243,6 +243,9 @@ impl Association {
         }
         self.outgoing.begin_packet();
         let len = self.next_len(self.max_payload)?;
+        if self.config.nagle && self.waits_for_more() {
+            return None;
+        }
         // The peer's window takes it, or nothing is outstanding and one chunk may
         // probe it (§6.1 A).
         if self.flight.payload + len as u64 > self.peer_rwnd && !self.flight.is_empty() {
@@ -252,6 +255,15 @@ impl Association {
         let mut draft = self.data_draft(now, path, len);
         self.add_new(now, &mut draft, path);
         Some(self.packet(path, draft.chunks))
+    }
+
+    /// Nagle's rule: what waits is less than a packet, data is outstanding, and
+    /// more may come. The rest of a message does not wait.
+    fn waits_for_more(&self) -> bool {
+        self.state == State::Established
+            && !self.flight.is_empty()
+            && !self.outgoing.is_begun()
+            && self.outgoing.unsent() < self.max_payload as u64
     }
 
     #[inline]

@@ -41,6 +41,32 @@ impl Association {
         self.finish(reason);
     }
 
+    /// The user aborts, perhaps with a reason (§11.1, ABORT primitive).
+    pub fn abort_by_user(&mut self, reason: &[u8]) {
+        let most = (self.max_chunk as usize).saturating_sub(8);
+        let causes = match reason.get(..reason.len().min(most)) {
+            None | Some([]) => Vec::new(),
+            Some(reason) => vec![Cause::UserAbort(reason.into())],
+        };
+        self.abort_with(causes, CloseReason::Aborted);
+    }
+
+    /// The association fails: an ABORT, where the peer is to be told. Before the
+    /// peer's tag is known it has this side's.
+    pub(super) fn tell_of_failure(&mut self) {
+        if !self.config.abort_on_failure {
+            return;
+        }
+        let (reflected, tag) = match self.state {
+            State::CookieWait => (true, self.local_tag),
+            _ => (false, self.peer_tag),
+        };
+        let abort = Chunk::Abort { reflected, causes: Vec::new() };
+        let path = &self.paths[self.data_path()];
+        let packet = self.packet_with(path.local, path.remote, self.peer_port, tag, abort);
+        self.outbox.push_back(packet);
+    }
+
     /// SHUTDOWN, with T2-shutdown.
     pub(super) fn send_shutdown(&mut self, now: Time) {
         let cum = self.peer_origin.at(self.map.next - 1);

@@ -90,6 +90,7 @@ impl Association {
     pub(super) fn on_failure(&mut self) {
         self.errors += 1;
         if self.errors > self.config.association_max_retrans {
+            self.tell_of_failure();
             self.finish(CloseReason::TimedOut);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Association;
 use crate::config::Config;
+use crate::extensions::Extensions;
 use anabranch_units::Time;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ impl Association {
     /// of the others timeouts, limits of retransmission, heartbeats, MTU, SACK
     /// delay and Nagle's rule are in force at once. Whatever both sides have
     /// agreed on stays.
-    pub fn reconfigure(&mut self, now: Time, change: impl FnOnce(&mut Config)) {
+    pub fn tune(&mut self, now: Time, change: impl FnOnce(&mut Config)) {
         let before = self.config.clone();
         change(Arc::make_mut(&mut self.config));
         let config = self.config.clone();
@@ -57,6 +58,26 @@ impl Association {
     /// Streams that the peer may send on.
     pub fn inbound_streams(&self) -> u16 {
         self.inbound
+    }
+
+    /// The adaptation code point that the peer gave (RFC 5061 §4.2.6).
+    pub fn peer_adaptation(&self) -> Option<u32> {
+        self.peer_adaptation
+    }
+
+    /// Messages may be given up: both sides offered it (RFC 3758).
+    pub fn gives_up_messages(&self) -> bool {
+        self.extensions.has(Extensions::PARTIAL)
+    }
+
+    /// Streams may be changed: both sides offered it (RFC 6525).
+    pub fn changes_streams(&self) -> bool {
+        self.extensions.has(Extensions::RECONFIGURATION)
+    }
+
+    /// Addresses may be changed: both sides offered it (RFC 5061).
+    pub fn changes_addresses(&self) -> bool {
+        self.extensions.has(Extensions::ADDRESSES)
     }
 
     /// Room of the peer's receive buffer, as it said last.

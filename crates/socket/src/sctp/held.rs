@@ -131,7 +131,8 @@ impl SctpSockets {
             };
         }
         let wanted = said.into_iter().filter(|it| socket.options.events.has(it.event()));
-        let queued = wanted.map(|notification| Queued { notification, after, association: Some(id) });
+        let queued =
+            wanted.map(|notification| Queued { notification, after, association: Some(id) });
         socket.notifications.extend(queued);
     }
 

@@ -184,8 +184,8 @@ impl SctpSockets {
         let config = self.get(fd)?.options.config.clone();
         let generator = self.generator();
         let local = (self.addresses.as_slice(), local_port);
-        let mut engine = Association::client(config, local, (peer, port), generator)
-            .with_cookie_key(self.key);
+        let mut engine =
+            Association::client(config, local, (peer, port), generator).with_cookie_key(self.key);
         engine.connect(now);
         Ok(self.hold(engine, fd, local_port))
     }
@@ -270,11 +270,11 @@ impl SctpSockets {
         change(&mut socket.options);
         let config = &socket.options.config;
         if let Some(listener) = &mut socket.listener {
-            listener.reconfigure(now, |it| it.clone_from(config));
+            listener.tune(now, |it| it.clone_from(config));
         }
         for id in &socket.associations {
             if let Some(held) = self.associations.get_mut(id) {
-                held.engine.reconfigure(now, |it| it.clone_from(config));
+                held.engine.tune(now, |it| it.clone_from(config));
             }
         }
         let dry = socket.options.events.has(super::Event::SenderDry);
@@ -288,8 +288,7 @@ impl SctpSockets {
     /// Who asks to be told that nothing waits is told if that is so (RFC 6458
     /// §6.1.9).
     fn tell_if_dry(&mut self, fd: Fd, id: AssociationId) {
-        let (Some(held), Some(socket)) =
-            (self.associations.get(&id), self.table.get_mut(&fd))
+        let (Some(held), Some(socket)) = (self.associations.get(&id), self.table.get_mut(&fd))
         else {
             return;
         };

@@ -33,9 +33,7 @@ impl SctpSockets {
         fits: impl Fn(&super::Held) -> bool,
     ) -> Option<AssociationId> {
         let found = self.associations.iter().find(|(_, held)| {
-            held.ended.is_none()
-                && (held.local_port, held.peer_port) == (local, peer)
-                && fits(held)
+            held.ended.is_none() && (held.local_port, held.peer_port) == (local, peer) && fits(held)
         });
         found.map(|(id, _)| *id)
     }
@@ -53,15 +51,15 @@ impl SctpSockets {
         }
         // An INIT ACK may come from an address that is not known yet.
         let known = self.find(sctp.dst_port, sctp.src_port, |held| {
-            held.engine.state() == State::CookieWait
-                || held.peers().any(|peer| peer == packet.src)
+            held.engine.state() == State::CookieWait || held.peers().any(|peer| peer == packet.src)
         });
         if let Some(id) = known {
             return self.pass(now, id, packet);
         }
-        let listening = self.table.iter().find(|(_, socket)| {
-            socket.port == Some(sctp.dst_port) && socket.listener.is_some()
-        });
+        let listening = self
+            .table
+            .iter()
+            .find(|(_, socket)| socket.port == Some(sctp.dst_port) && socket.listener.is_some());
         match listening.map(|(fd, _)| *fd) {
             Some(fd) => self.knock(now, fd, packet, sctp),
             None => self.outgoing.extend(refusal(packet)),
@@ -71,10 +69,9 @@ impl SctpSockets {
     /// A packet of nobody's for a listener.
     fn knock(&mut self, now: Time, fd: Fd, packet: &Packet, sctp: &SctpPacket) {
         let Some(socket) = self.table.get_mut(&fd) else { return };
-        let full = socket.style == Style::OneToOne
-            && socket.associations.len() > socket.backlog as usize;
-        let opens =
-            matches!(sctp.chunks.first(), Some(Chunk::Init(_) | Chunk::CookieEcho(_)));
+        let full =
+            socket.style == Style::OneToOne && socket.associations.len() > socket.backlog as usize;
+        let opens = matches!(sctp.chunks.first(), Some(Chunk::Init(_) | Chunk::CookieEcho(_)));
         if opens && full {
             return; // the peer tries again
         }

@@ -192,13 +192,13 @@ impl SctpSockets {
             return Ok(Arrival::Data(self.cut(fd, rest, max)));
         }
         // Notifications have their place among the messages of their association.
-        if let Some(queued) = socket.notifications.front() {
-            let taken = queued.association.and_then(|id| self.associations.get(&id));
-            if taken.is_none_or(|held| held.taken >= queued.after) {
-                let socket = self.get_mut(fd)?;
-                if let Some(queued) = socket.notifications.pop_front() {
-                    return Ok(Arrival::Notification(queued.notification));
-                }
+        let first = socket.notifications.front().map(|queued| (queued.association, queued.after));
+        if let Some((association, after)) = first {
+            let held = association.and_then(|id| self.associations.get(&id));
+            if held.is_none_or(|held| held.taken >= after)
+                && let Some(queued) = self.get_mut(fd)?.notifications.pop_front()
+            {
+                return Ok(Arrival::Notification(queued.notification));
             }
         }
         let socket = self.get(fd)?;
