@@ -130,6 +130,9 @@ pub struct Config {
     pub sack_frequency: u32,
     /// It leaves at the latest after this (at most 500 ms).
     pub sack_delay: Span,
+    /// The SACK after the last gap was filled is not delayed, as FreeBSD has it
+    /// (RFC 9260 §6.7 asks that only while there is a gap).
+    pub prompt_fill: bool,
     /// RTO.Initial, RTO.Min, RTO.Max and clock granularity.
     pub rto: RtoBounds,
     /// Path.Max.Retrans.
@@ -269,6 +272,7 @@ impl Config {
             max_burst: Some(4),
             sack_frequency: 2,
             sack_delay: Span::from_millis(200),
+            prompt_fill: false,
             rto: RtoBounds::default(),
             path_max_retrans: 5,
             association_max_retrans: 10,

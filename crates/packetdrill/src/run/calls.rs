@@ -73,7 +73,11 @@ impl<S: Stack> Runner<'_, S> {
             self.descriptors.insert(symbolic, returned.value);
         } else {
             let same = expected.is_none_or(|expected| expected == returned.value);
-            let symbol = call.errno.as_deref();
+            // Two names of one error.
+            let symbol = match call.errno.as_deref() {
+                Some("EWOULDBLOCK") => Some("EAGAIN"),
+                symbol => symbol,
+            };
             let same_error = symbol.is_none_or(|symbol| returned.errno == Some(symbol));
             if !same || !same_error {
                 let actual = format!("{} {}", returned.value, returned.errno.unwrap_or(""));

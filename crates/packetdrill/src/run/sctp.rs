@@ -189,10 +189,13 @@ impl SctpDialect {
         for (chunk, expected) in packet.chunks.iter().zip(&spec.chunks) {
             match chunk {
                 Chunk::Init(init) | Chunk::InitAck(init) => {
+                    if !matches!(expected, Value::Tree(name, _) if name.starts_with("INIT")) {
+                        continue;
+                    }
                     let script = |name| expected.field(name).and_then(Value::number);
-                    let Some(tag) = script("tag") else { continue };
+                    let tag = script("tag").map_or(init.tag, |tag| tag as u32);
                     let tsn = script("tsn").map_or(init.tsn.0, |tsn| tsn as u32);
-                    let chosen = Chosen { tag: (init.tag, tag as u32), tsn: (init.tsn.0, tsn) };
+                    let chosen = Chosen { tag: (init.tag, tag), tsn: (init.tsn.0, tsn) };
                     self.mapping.learn(chosen, matches!(chunk, Chunk::Init(_)));
                     for parameter in &init.parameters {
                         if let Parameter::StateCookie(cookie) = parameter {

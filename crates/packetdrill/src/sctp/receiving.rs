@@ -170,8 +170,10 @@ fn message(call: &Call, part: &Part, options: &Options) -> Returned {
             )]
         }
         "sctp_recvv" => {
-            let received = options.receive_info.then(|| facts.received());
-            let next = facts.next().filter(|_| options.next_info);
+            let no_room =
+                matches!(call.arguments.get(5), Some(Value::Word(word)) if word == "NULL");
+            let received = (options.receive_info && !no_room).then(|| facts.received());
+            let next = facts.next().filter(|_| options.next_info && !no_room);
             let (info, len, kind) = match (received, next) {
                 (Some(received), Some(next)) => {
                     let both = vec![("recvv_rcvinfo", received), ("recvv_nxtinfo", next)];

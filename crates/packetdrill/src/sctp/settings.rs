@@ -18,6 +18,7 @@ pub(super) fn config(profile: Profile) -> Config {
             list_address_types: true,
             nagle: true,
             abort_on_failure: true,
+            prompt_fill: true,
             initial_window: InitialWindow::Mtus(3),
             receive_buffer: 1_864_135,
             ..rfc

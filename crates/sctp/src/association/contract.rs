@@ -79,6 +79,7 @@ impl Endpoint for Association {
         }
         if let Body::Sctp(sctp) = &packet.body {
             self.burst_limited = 0;
+            self.nagle_passed = false;
             self.reassembly.set_now(now);
             self.on_packet(now, packet, sctp);
         }

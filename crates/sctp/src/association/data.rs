@@ -135,10 +135,17 @@ impl Association {
         let delayed = self.config.concurrent.is_some_and(|c| c.delayed_ack);
         self.sack_now |=
             self.unsacked >= self.config.sack_frequency || (self.map.has_gaps() && !delayed);
+        self.sack_now |= !self.has_sacked; // §5.1: the first at once
+        self.sack_now |= self.config.prompt_fill && self.told_gaps && !self.map.has_gaps();
         if self.state == State::ShutdownSent {
-            // §9.2: with a SHUTDOWN, and at once.
+            // §9.2: with a SHUTDOWN, and at once; a SACK too where that cannot
+            // say all.
             self.send_shutdown(now);
-            self.sack_now = true;
+            self.sack_now = self.map.has_gaps() || !self.duplicates.is_empty();
+            if !self.sack_now {
+                self.unsacked = 0;
+                return;
+            }
         }
         if !self.sack_now && !self.timers[Due::Sack as usize].is_armed() {
             let delay = self.config.sack_delay;
@@ -180,6 +187,8 @@ impl Association {
             },
         };
         self.advertised = sack.a_rwnd;
+        self.has_sacked = true;
+        self.told_gaps = !sack.gaps.is_empty();
         self.unsacked = 0;
         self.sack_now = false;
         self.timer(Due::Sack).stop();

@@ -146,6 +146,14 @@ impl Association {
                     return Err(Cause::ProtocolViolation((*b"a broken parameter").into()));
                 }
                 Parameter::Adaptation(code) => offer.adaptation = Some(*code),
+                // An INIT ACK answers what this side has not offered; in an INIT
+                // it is an offer that is not taken.
+                Parameter::ForwardTsnSupported
+                    if !self.config.partial_reliability && self.state == State::CookieWait =>
+                {
+                    let octets = [0xc0, 0, 0, 4].into();
+                    offer.unrecognized.push(Parameter::Unrecognized(octets));
+                }
                 Parameter::Unknown { kind, value } => {
                     let action = Parameter::action_on_unknown(*kind);
                     reported += value.len() + 8;

@@ -201,7 +201,7 @@ impl Association {
                 Chunk::Reconfig(list) if self.offers(Extensions::RECONFIGURATION) => {
                     self.on_reconfig(now, list);
                 }
-                Chunk::IForwardTsn(forward) if self.extensions.has(Extensions::PARTIAL) => {
+                Chunk::IForwardTsn(forward) if self.interleaves_partially() => {
                     data |= self.on_interleaved_forward_tsn(forward);
                 }
                 Chunk::Sack(sack) => self.on_sack(now, sack),
@@ -264,6 +264,11 @@ impl Association {
         if data {
             self.on_packet_with_data(now, from);
         }
+    }
+
+    /// Both sides know I-FORWARD-TSN.
+    fn interleaves_partially(&self) -> bool {
+        self.extensions.has(Extensions::PARTIAL) && self.extensions.has(Extensions::INTERLEAVING)
     }
 
     /// This side knows the chunks of an extension, whether or not the peer does.

@@ -76,6 +76,7 @@ impl Association {
             self.write_blocked = true;
             return Err(SendError::Full);
         }
+        self.nagle_passed = false;
         self.outgoing.push(message, limit);
         Ok(())
     }

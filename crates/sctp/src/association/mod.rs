@@ -146,6 +146,10 @@ pub struct Association {
     /// Packets with data since the last SACK.
     unsacked: u32,
     sack_now: bool,
+    /// A SACK has left.
+    has_sacked: bool,
+    /// The last one had gap blocks.
+    told_gaps: bool,
     /// The path that data came on last.
     sack_path: usize,
     /// Of concurrent transfer: the path whose turn it is.
@@ -165,6 +169,8 @@ pub struct Association {
     /// Paths to which Max.Burst has been applied since the last event, a bit
     /// each.
     burst_limited: u32,
+    /// New data has left since the last event: Nagle's rule was asked then.
+    nagle_passed: bool,
     /// The user has closed since the last packet.
     shutdown_due: bool,
     pending: PendingEvents,
@@ -265,6 +271,8 @@ impl Association {
             duplicates: Vec::new(),
             unsacked: 0,
             sack_now: false,
+            has_sacked: false,
+            told_gaps: false,
             sack_path: 0,
             turn: 0,
             echo: None,
@@ -274,6 +282,7 @@ impl Association {
             next_confirmation: Time::ZERO,
             write_blocked: false,
             burst_limited: 0,
+            nagle_passed: false,
             shutdown_due: false,
             pending: PendingEvents::default(),
             notifications: VecDeque::new(),

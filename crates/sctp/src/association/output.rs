@@ -246,6 +246,7 @@ impl Association {
         if self.config.nagle && self.waits_for_more() {
             return None;
         }
+        self.nagle_passed = true;
         // The peer's window takes it, or nothing is outstanding and one chunk may
         // probe it (§6.1 A).
         if self.flight.payload + len as u64 > self.peer_rwnd && !self.flight.is_empty() {
@@ -258,10 +259,12 @@ impl Association {
     }
 
     /// Nagle's rule: what waits is less than a packet, data is outstanding, and
-    /// more may come. The rest of a message does not wait.
+    /// more may come. What leaves at once leaves to its end, and so does a
+    /// message that was begun.
     fn waits_for_more(&self) -> bool {
         self.state == State::Established
-            && !self.flight.is_empty()
+            && self.flight.payload > 0
+            && !self.nagle_passed
             && !self.outgoing.is_begun()
             && self.outgoing.unsent() < self.max_payload as u64
     }

@@ -9,6 +9,7 @@ mod delivery;
 mod ending;
 mod hostile;
 mod interleaving;
+mod kernels;
 mod opening;
 mod partial;
 mod paths;

@@ -9,6 +9,7 @@ use anabranch_units::Time;
 impl Association {
     pub(super) fn on_timeout(&mut self, now: Time) {
         self.burst_limited = 0;
+        self.nagle_passed = false;
         for due in Due::ALL {
             if !self.timers[due as usize].expired(now) {
                 continue;

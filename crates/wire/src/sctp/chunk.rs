@@ -109,7 +109,7 @@ pub enum Chunk {
         kind: u8,
         /// The octets, with type, flags and length.
         octets: Box<[u8]>,
-        /// The length is below 4 or beyond the packet.
+        /// The length is beyond the packet.
         truncated: bool,
     },
 }

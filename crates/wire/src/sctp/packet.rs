@@ -269,8 +269,8 @@ impl SctpPacket {
         while let [kind, flags, high, low, ..] = *rest {
             let len = u16::from_be_bytes([high, low]);
             let Some(value) = rest.get(4..len as usize) else {
-                let octets = rest.into();
-                packet.chunks.push(Chunk::Malformed { kind, octets, truncated: true });
+                let (octets, truncated) = (rest.into(), len as usize > rest.len());
+                packet.chunks.push(Chunk::Malformed { kind, octets, truncated });
                 return Ok(packet);
             };
             let error = SctpError::Chunk { kind, len };

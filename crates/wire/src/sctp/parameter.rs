@@ -266,6 +266,7 @@ impl Parameter {
             0x8004 => P::HmacAlgorithms(r.u16s()?),
             0x8005 => P::Padding(r.rest().len() as u16),
             0x8008 => P::SupportedExtensions(r.boxed()),
+            0xc000 if !r.is_empty() => return r.error(), // it has no value
             0xc000 => P::ForwardTsnSupported,
             0xc001 => change(AddressChange::Add, r)?,
             0xc002 => change(AddressChange::Delete, r)?,

@@ -134,7 +134,8 @@ impl Mapping {
     pub fn is_right_tag(&self, tag: u32, opens: bool, reflected: bool) -> bool {
         match (opens, reflected) {
             (true, _) => tag == 0,
-            (_, true) => tag == self.last_tag,
+            // One that failed before the peer was known has its own.
+            (_, true) => tag == self.last_tag || self.chosen.is_some_and(|it| it.tag.0 == tag),
             _ => self.peer_tags.contains(&tag),
         }
     }

@@ -9,17 +9,46 @@ fn established<F: FnMut(Side, &Packet) -> Fate>(config: &Config, rule: F) -> Pai
     pair
 }
 
-/// §6.2: every second packet, or after 200 ms.
+/// §5.1: the first packet at once; §6.2: every second, or after 200 ms.
 #[test]
-fn a_sack_for_every_second_packet_or_after_the_delay() {
+fn a_sack_for_the_first_packet_for_every_second_or_after_the_delay() {
     let config = Config { sack_frequency: 2, ..plain(Config::rfc9260()) };
     let mut pair = established(&config, deliver);
     pair.client.write(3 * 1452);
     pair.drive(at_ms(2000));
-    assert_eq!(
-        trace(&pair, 1000),
-        ["1000 > DATA 1", "1000 > DATA 2", "1000 > DATA 3", "1050 < SACK 2", "1250 < SACK 3",]
-    );
+    pair.client.write(1452);
+    pair.drive(at_ms(3000));
+    let sent = ["1000 > DATA 1", "1000 > DATA 2", "1000 > DATA 3"];
+    let acked = ["1050 < SACK 1", "1050 < SACK 3"];
+    let later = ["2000 > DATA 4", "2250 < SACK 4"];
+    assert_eq!(trace(&pair, 1000), [&sent[..], &acked, &later].concat());
+}
+
+/// §9.2: a SHUTDOWN answers data, and a SACK goes with it only for what it cannot
+/// say.
+#[test]
+fn while_shutting_down_a_shutdown_acknowledges() {
+    let mut pair = established(&plain(Config::rfc9260()), deliver);
+    pair.server.close();
+    let _ = pair.server.poll_transmit(at_ms(1000)).expect("the first SHUTDOWN");
+    let mut answer = |tsn: u32| {
+        let data = Chunk::Data(anabranch_wire::sctp::DataChunk {
+            flags: DataFlags::WHOLE,
+            tsn: pair.client.local_origin.add(tsn),
+            stream: 1,
+            ssn: tsn as u16 - 1,
+            ppid: 0,
+            payload: Payload::virtual_of(1),
+        });
+        let packet = from_client(&pair.client, pair.server.local_tag, vec![data]);
+        pair.server.handle_input(at_ms(1000), &packet);
+        let answer = pair.server.poll_transmit(at_ms(1000)).expect("an answer");
+        let kinds: Vec<u8> = sctp(&answer).chunks.iter().map(Chunk::kind).collect();
+        kinds
+    };
+    assert_eq!(answer(1), [7], "SHUTDOWN");
+    assert_eq!(answer(3), [7, 3], "SHUTDOWN and SACK with a gap");
+    assert_eq!(answer(3), [7, 3], "and with a duplicate");
 }
 
 /// §6.2: at once with gaps and duplicates; RFC 7053: with the I bit.

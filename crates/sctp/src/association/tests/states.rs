@@ -15,7 +15,7 @@ const STATES: [State; 8] = [
 ];
 
 /// A client of an association that is in `state`.
-fn client_in(state: State) -> Association {
+pub(super) fn client_in(state: State) -> Association {
     let config = plain(Config::rfc9260());
     let mut pair = pair(&config, 1, deliver);
     let until = match state {
@@ -50,7 +50,7 @@ fn client_in(state: State) -> Association {
     client
 }
 
-fn to_client(client: &Association, chunk: Chunk) -> Packet {
+pub(super) fn to_client(client: &Association, chunk: Chunk) -> Packet {
     let tag = if matches!(chunk, Chunk::Init(_)) { 0 } else { client.local_tag };
     let chunks = [chunk].into_iter().collect();
     let sctp = SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, chunks };
