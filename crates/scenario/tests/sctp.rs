@@ -91,10 +91,14 @@ fn a_transfer_survives_the_death_of_its_primary() {
     assert_eq!(states, ["inactive", "active"]);
     let state = series(&result, "f.b.x.path_state");
     assert_eq!(state.value, [1.0, 3.0]);
-    // RTO.Min is 1 s: inactive 1 + 2 + 4 s after the first loss.
-    assert!((8.9..9.6).contains(&state.time_s[1]), "{:?}", state.time_s);
+    // Inactive with the third expiry in a row, each after twice the time.
     let rto = series(&result, "f.b.x.path_rto");
-    assert!(rto.value.windows(2).any(|w| w == [2.0, 4.0]), "{:?}", rto.value);
+    let doubled = rto.value.windows(2).zip(&rto.time_s[1..]);
+    let expiries: Vec<f64> =
+        doubled.filter(|(w, _)| w[1] == 2.0 * w[0]).map(|(_, at)| *at).collect();
+    assert_eq!(expiries.len(), 3, "{:?}", rto.value);
+    assert!((expiries[2] - state.time_s[1]).abs() < 1e-9, "{expiries:?} {:?}", state.time_s);
+    assert!((8.9..10.5).contains(&state.time_s[1]), "RTO.Min is 1 s: {:?}", state.time_s);
     assert_eq!(series(&result, "f.b.y.path_state").value.last(), Some(&1.0));
 }
 

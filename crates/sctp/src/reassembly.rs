@@ -50,6 +50,13 @@ pub enum Part {
     Aborted,
 }
 
+impl Part {
+    /// The message ends with it.
+    pub fn is_last(self) -> bool {
+        matches!(self, Part::Whole | Part::Last)
+    }
+}
+
 /// Fragments with TSNs in a row.
 #[derive(Debug)]
 struct Run {

@@ -73,6 +73,18 @@ pub(super) fn structure_of(notification: &Notification) -> (Value, u64) {
             ];
             (structure(fields), len)
         }
+        Notification::PartialDelivery { id, stream, number } => {
+            let fields = vec![
+                ("pdapi_type", word("SCTP_PARTIAL_DELIVERY_EVENT")),
+                ("pdapi_flags", Value::Number(0)),
+                ("pdapi_length", Value::Number(24)),
+                ("pdapi_indication", Value::Number(1)),
+                ("pdapi_stream", Value::Number(*stream as i64)),
+                ("pdapi_seq", Value::Number(*number as i64)),
+                ("pdapi_assoc_id", Value::Number(id.0 as i64)),
+            ];
+            (structure(fields), 24)
+        }
         Notification::Shutdown { id } => short("sse", "SCTP_SHUTDOWN_EVENT", &[], id.0),
         Notification::SenderDry { id } => short("sender_dry", "SCTP_SENDER_DRY_EVENT", &[], id.0),
         Notification::Adaptation { id, code } => {

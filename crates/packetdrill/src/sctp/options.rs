@@ -245,7 +245,7 @@ fn reconfigure(sockets: &mut SctpSockets, fd: Fd, name: &str, value: &Value) -> 
                 count => engine.add_streams(false, count as u16),
             })
         }
-        _ => Err(ReconfigError::NotAvailable),
+        _ => engine.reset_association(),
     };
     result.map_err(|error| match error {
         ReconfigError::NotAvailable => Errno::EOPNOTSUPP,

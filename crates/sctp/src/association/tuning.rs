@@ -100,6 +100,11 @@ impl Association {
         self.max_payload
     }
 
+    /// The TSN that the next new chunk will have.
+    pub fn next_tsn(&self) -> anabranch_units::Serial32 {
+        self.local_origin.at(self.flight.next())
+    }
+
     /// The highest TSN up to which all has arrived from the peer.
     pub fn cumulative_tsn(&self) -> anabranch_units::Serial32 {
         self.peer_origin.at(self.map.next - 1)

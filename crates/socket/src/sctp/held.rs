@@ -192,6 +192,11 @@ fn translate(id: AssociationId, held: &Held, told: Told) -> Option<Notification>
             inbound: engine.inbound_streams(),
             outbound: engine.outbound_streams(),
         },
+        Told::Renumbered => Notification::AssociationReset {
+            id,
+            local_tsn: engine.next_tsn().0,
+            remote_tsn: engine.cumulative_tsn().add(1).0,
+        },
         Told::ReconfigurationFailed { .. } => {
             Notification::StreamReset { id, incoming: false, denied: true, streams: Vec::new() }
         }

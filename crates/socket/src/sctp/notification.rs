@@ -123,6 +123,15 @@ pub enum Notification {
         /// Whose.
         id: AssociationId,
     },
+    /// The rest of a message that was read in part is not coming (§6.1.7).
+    PartialDelivery {
+        /// Whose.
+        id: AssociationId,
+        /// Stream.
+        stream: u16,
+        /// Its number.
+        number: u32,
+    },
     /// The peer's adaptation code point (§6.1.6).
     Adaptation {
         /// Whose.
@@ -179,6 +188,7 @@ impl Notification {
             Notification::PeerAddress { .. } => Event::PeerAddress,
             Notification::SendFailed { .. } => Event::SendFailed,
             Notification::Shutdown { .. } => Event::Shutdown,
+            Notification::PartialDelivery { .. } => Event::PartialDelivery,
             Notification::Adaptation { .. } => Event::Adaptation,
             Notification::NoAuthentication { .. } => Event::Authentication,
             Notification::SenderDry { .. } => Event::SenderDry,

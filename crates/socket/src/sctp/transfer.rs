@@ -5,7 +5,7 @@ use super::{AssociationId, SctpSockets, Style};
 use crate::errno::Errno;
 use crate::sockets::Fd;
 use anabranch_endpoint::{ByteStream, Endpoint};
-use anabranch_sctp::{Message, Reliability, SendError, State};
+use anabranch_sctp::{Message, Part as Delivered, Reliability, SendError, State};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Addr, Payload};
 
@@ -205,8 +205,15 @@ impl SctpSockets {
         let listens = socket.listener.is_some() && socket.style == Style::OneToOne;
         let ids = socket.associations.clone();
         for id in ids.iter().copied().filter(|_| !listens) {
-            if let Some(part) = self.take(id) {
-                return Ok(Arrival::Data(self.cut(fd, part, max)));
+            while let Some((part, aborted)) = self.take(id) {
+                if !aborted {
+                    return Ok(Arrival::Data(self.cut(fd, part, max)));
+                }
+                let notification =
+                    Notification::PartialDelivery { id, stream: part.stream, number: part.number };
+                if self.get(fd)?.options.events.has(notification.event()) {
+                    return Ok(Arrival::Notification(notification));
+                }
             }
         }
         let socket = self.get_mut(fd)?;
@@ -225,10 +232,11 @@ impl SctpSockets {
         }
     }
 
-    /// The next message of an association, whole.
-    fn take(&mut self, id: AssociationId) -> Option<Part> {
+    /// The next message of an association, whole unless the receive buffer could
+    /// not hold it; or that the rest of one is not coming.
+    fn take(&mut self, id: AssociationId) -> Option<(Part, bool)> {
         let held = self.associations.get_mut(&id)?;
-        let received = held.engine.receive_with_facts()?;
+        let received = held.engine.receive_part()?;
         held.taken += 1;
         let next = held.engine.waiting().next().map(|it| Next {
             stream: it.message.stream,
@@ -246,11 +254,11 @@ impl SctpSockets {
             tsn: received.tsn,
             cumulative_tsn: held.engine.cumulative_tsn(),
             payload: received.message.payload,
-            end: true,
+            end: received.part.is_last(),
             next,
         };
         self.hear(id);
-        Some(part)
+        Some((part, received.part == Delivered::Aborted))
     }
 
     /// The first `max` octets; the socket keeps the rest.
