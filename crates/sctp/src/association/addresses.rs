@@ -115,6 +115,32 @@ impl Association {
         self.wish_address(AddressChange::SetPrimary, addr)
     }
 
+    /// The own address that packets to a new address of the peer leave from. One that the peer
+    /// has not taken yet must not be used (§5.1 D4): whoever does not know it aborts.
+    fn source_for(&self, remote: Addr, index: usize) -> Addr {
+        let wishes = || self.addresses.iter().flat_map(|addresses| &addresses.wishes);
+        let is_new = |own| wishes().any(|wish| *wish == (AddressChange::Add, own));
+        let usable = |own: &Addr| self.local.contains(own) && !is_new(*own);
+        let usual = self.sources.iter().find(|pair| pair.0 == remote).map(|pair| pair.1);
+        let others = self.local.iter().cycle().skip(index % self.local.len());
+        let mut others = others.copied().take(self.local.len());
+        usual.filter(usable).or_else(|| others.find(usable)).unwrap_or(self.local[0])
+    }
+
+    /// The peer has taken this address of ours: paths that should leave from it do.
+    fn use_source(&mut self, now: Time, own: Addr) {
+        for index in 0..self.paths.len() {
+            let path = &mut self.paths[index];
+            if path.local != own && self.sources.contains(&(path.remote, own)) {
+                path.local = own;
+                if path.state == PathState::Unconfirmed {
+                    path.errors = 0;
+                    self.probe(now, index);
+                }
+            }
+        }
+    }
+
     fn is_going(&self, addr: Addr) -> bool {
         let wishes = self.addresses.iter().flat_map(|addresses| &addresses.wishes);
         wishes.clone().any(|wish| *wish == (AddressChange::Delete, addr))
@@ -249,9 +275,8 @@ impl Association {
                 if self.paths.len() >= MAX_ADDRESSES {
                     return Err(refusal::RESOURCES);
                 }
-                let from = self.sources.iter().find(|pair| pair.0 == addr);
                 let index = self.paths.len();
-                let own = from.map_or(self.local[index % self.local.len()], |pair| pair.1);
+                let own = self.source_for(addr, index);
                 self.paths.push(Path::new(&self.config, own, addr, PathState::Unconfirmed));
                 self.confirm(now, index);
                 self.notify(Notification::PathsChanged);
@@ -294,7 +319,7 @@ impl Association {
     }
 
     /// ASCONF-ACK arrived (§5.1 D).
-    pub(super) fn on_asconf_ack(&mut self, serial: Serial32, parameters: &[Parameter]) {
+    pub(super) fn on_asconf_ack(&mut self, now: Time, serial: Serial32, parameters: &[Parameter]) {
         let Some(addresses) = &mut self.addresses else { return };
         if addresses.asked.is_none() || addresses.serial != serial {
             return;
@@ -314,6 +339,9 @@ impl Association {
             self.local.retain(|own| *own != address);
         }
         let added = change == AddressChange::Add;
+        if added && accepted {
+            self.use_source(now, address);
+        }
         self.notify(Notification::AddressChanged { address, added, accepted });
     }
 }

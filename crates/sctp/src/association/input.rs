@@ -196,7 +196,7 @@ impl Association {
                     self.on_asconf(now, packet, *serial, parameters);
                 }
                 Chunk::AsconfAck { serial, parameters } if self.offers(Extensions::ADDRESSES) => {
-                    self.on_asconf_ack(*serial, parameters);
+                    self.on_asconf_ack(now, *serial, parameters);
                 }
                 Chunk::Reconfig(list) if self.offers(Extensions::RECONFIGURATION) => {
                     self.on_reconfig(now, list);

@@ -53,6 +53,26 @@ fn an_address_is_added_and_confirmed() {
     assert_eq!(pair.client.add_address(MORE), Err(AddressError::Unfit(MORE)));
 }
 
+/// §5.1 D4: both sides add the end of a second path at the same time. Neither sends from its new
+/// address, which the other may not know yet, before that has said that it does.
+#[test]
+fn a_new_address_is_no_source_until_it_is_taken() {
+    let mut pair = established(1, deliver);
+    let paths = [(SERVER[0], CLIENT[0]), (SERVER[1], CLIENT[1])];
+    pair.client.sources = paths.to_vec();
+    pair.server.sources = paths.map(|(to, own)| (own, to)).to_vec();
+    pair.client.add_address(CLIENT[1]).unwrap();
+    pair.server.add_address(SERVER[1]).unwrap();
+    pair.drive(at_ms(5000));
+    let from_new = |l: &&anabranch_testkit::Line| [CLIENT[1], SERVER[1]].contains(&l.packet.src);
+    let first = pair.log.iter().find(from_new).expect("the path is used").sent;
+    assert_eq!(first, at_ms(1100), "{:#?}", trace(&pair, 1000));
+    for side in [&pair.client, &pair.server] {
+        assert_eq!(side.paths[1].state, PathState::Active);
+    }
+    assert_eq!((pair.client.paths[1].local, pair.client.paths[1].remote), (CLIENT[1], SERVER[1]));
+}
+
 /// §5.3: the peer sends to the address that it was asked to.
 #[test]
 fn the_peer_is_told_where_to_send() {
