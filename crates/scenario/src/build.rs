@@ -236,8 +236,12 @@ fn apps(
     let traffic = match spec.workload {
         Workload::Messages(ref messages) => {
             let keep = keeps_deliveries(scenario, spec, name);
-            let messages = message_traffic(spec, messages, size, keep, seed());
-            return (App::Messages(Arc::new(messages)), App::MessageSink, Side::Client);
+            let forward = message_traffic(spec, messages, size, keep, seed());
+            let back = messages.reverse.as_ref().map_or(App::MessageSink, |it| {
+                let seed = generator("reverse traffic").next_u64();
+                App::Messages(Arc::new(message_traffic(spec, it, None, keep, seed)))
+            });
+            return (App::Messages(Arc::new(forward)), back, Side::Client);
         }
         Workload::Bulk => None,
         Workload::Constant { rate, chunk } => {

@@ -1,6 +1,7 @@
 //! The two endpoints of a flow, from its description.
 
 use crate::graph::Graph;
+use crate::moving::{self, Change, Moving};
 use crate::multihoming::{self, Ends};
 use crate::schema::{FlowSpec, Protocol};
 use crate::transport::Transport;
@@ -21,7 +22,8 @@ pub(crate) struct Recipe {
 enum Options {
     /// With what makes the Fast Open cookies of the server's host.
     Tcp(Arc<anabranch_tcp::Config>, [u64; 2]),
-    Sctp(Arc<anabranch_sctp::Config>),
+    /// With the values of streams, and what changes of both sides' addresses.
+    Sctp(Arc<anabranch_sctp::Config>, Vec<u16>, [Vec<Change>; 2]),
     Mptcp(Arc<anabranch_mptcp::Config>),
 }
 
@@ -36,7 +38,10 @@ impl Recipe {
                 let key = [generator.next_u64(), generator.next_u64()];
                 Options::Tcp(Arc::new(config.as_ref().clone()), key)
             }
-            Protocol::Sctp(spec) => Options::Sctp(Arc::new(spec.config.clone())),
+            Protocol::Sctp(spec) => {
+                let changes = moving::changes(graph, flow);
+                Options::Sctp(Arc::new(spec.config.clone()), spec.stream_values.clone(), changes)
+            }
             Protocol::Mptcp(config) => Options::Mptcp(Arc::new(config.as_ref().clone())),
         };
         Recipe { ends, options }
@@ -51,7 +56,7 @@ impl Recipe {
     pub(crate) fn protocol(&self) -> u8 {
         match self.options {
             Options::Tcp(..) | Options::Mptcp(_) => 6,
-            Options::Sctp(_) => 132,
+            Options::Sctp(..) => 132,
         }
     }
 
@@ -84,19 +89,26 @@ impl Recipe {
                     Multipath::server(config.clone(), there, from, of_server).into(),
                 ]
             }
-            Options::Sctp(config) => {
+            Options::Sctp(config, values, changes) => {
                 let (here, there) = ((&client[..], ports[0]), (&server[..], ports[1]));
                 let [from_client, from_server] = [&self.ends.from_client, &self.ends.from_server]
                     .map(|pairs| pairs.iter().map(|(to, own)| (addr(to), addr(own))).collect());
                 let (from_client, from_server): (Vec<_>, Vec<_>) = (from_client, from_server);
-                [
-                    Association::client(config.clone(), here, there, of_client)
-                        .with_sources(&from_client)
-                        .into(),
-                    Association::server(config.clone(), there, here, of_server)
-                        .with_sources(&from_server)
-                        .into(),
-                ]
+                let finish = |mut association: Association, changes: &[Change]| {
+                    for (stream, value) in (0..).zip(values) {
+                        association.set_stream_value(stream, *value);
+                    }
+                    if changes.is_empty() {
+                        return association.into();
+                    }
+                    let changes = changes.iter().map(|it| (it.0, it.1, addr(&it.2)));
+                    Moving::new(association, changes).into()
+                };
+                let client = Association::client(config.clone(), here, there, of_client)
+                    .with_sources(&from_client);
+                let server = Association::server(config.clone(), there, here, of_server)
+                    .with_sources(&from_server);
+                [finish(client, &changes[0]), finish(server, &changes[1])]
             }
         }
     }

@@ -16,6 +16,7 @@ mod endpoints;
 pub mod error;
 mod fields;
 mod graph;
+mod moving;
 mod multihoming;
 pub mod overrides;
 mod pattern;

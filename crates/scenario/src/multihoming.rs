@@ -3,6 +3,7 @@
 
 use crate::InputError;
 use crate::graph::Graph;
+use crate::moving;
 use crate::schema::{FlowSpec, Protocol, Scenario};
 
 /// The interfaces of a flow, by their numbers in the graph. The first of each
@@ -11,8 +12,8 @@ use crate::schema::{FlowSpec, Protocol, Scenario};
 pub(crate) struct Ends {
     pub client: Vec<usize>,
     pub server: Vec<usize>,
-    /// Each interface of the server with the one that the client's packets to
-    /// it leave from.
+    /// Each interface of the server, those that come later too, with the one
+    /// that the client's packets to it leave from.
     pub from_client: Vec<(usize, usize)>,
     /// The same of the server.
     pub from_server: Vec<(usize, usize)>,
@@ -38,13 +39,20 @@ pub(crate) fn primary(graph: &Graph<'_>, flow: &FlowSpec) -> Option<[usize; 2]> 
 pub(crate) fn complete(scenario: &mut Scenario) {
     let graph = Graph::new(scenario);
     let all = |flow: &FlowSpec| -> Option<Vec<String>> {
-        if !matches!(flow.protocol, Protocol::Sctp(_)) {
-            return None;
-        }
+        let Protocol::Sctp(sctp) = &flow.protocol else { return None };
         let ends = primary(&graph, flow)?;
         let others = ends
             .into_iter()
             .flat_map(|first| graph.siblings(first).filter(move |other| *other != first));
+        // Of those that are there at first, where others come later, the ones that lead to
+        // another that is.
+        let at_first = |node: &usize| !sctp.comes_later(&graph.names()[*node]);
+        let leads = |node: &usize| {
+            let other = if graph.owner(*node) == graph.owner(ends[0]) { ends[1] } else { ends[0] };
+            let mut peers = graph.siblings(other).filter(at_first);
+            sctp.address_changes.is_empty() || peers.any(|peer| graph.reaches(*node, peer))
+        };
+        let others = others.filter(at_first).filter(leads);
         Some(others.map(|node| graph.names()[node].clone()).collect())
     };
     let all: Vec<_> = scenario.flows.iter().map(all).collect();
@@ -131,7 +139,10 @@ pub(crate) fn ends(graph: &Graph<'_>, flow: &FlowSpec, path: &str) -> Result<End
         };
         peers.iter().enumerate().map(source).collect()
     };
-    let (from_client, from_server) = (pairs(&client, &server)?, pairs(&server, &client)?);
+    let (mut from_client, mut from_server) = (pairs(&client, &server)?, pairs(&server, &client)?);
+    let later = moving::later(graph, flow, [&client, &server], path)?;
+    from_client.extend(&later[0]);
+    from_server.extend(&later[1]);
     Ok(Ends { client, server, from_client, from_server })
 }
 

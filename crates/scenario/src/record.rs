@@ -59,11 +59,8 @@ impl Recorders {
                 }
             }
         }
-        let both = |entry: usize| {
-            let spec = &scenario.flows[entry];
-            spec.reverse_size.is_some() && spec.size != Some(0)
-        };
-        let two_way: Vec<bool> = flows.iter().map(|flow| both(flow.entry)).collect();
+        let both = |flow: &BuiltFlow| scenario.flows[flow.entry].is_two_way();
+        let two_way: Vec<bool> = flows.iter().map(both).collect();
 
         let mut endpoints = SeriesRecorder::new();
         let mut packets = [PacketRecorder::new(), PacketRecorder::new()];
@@ -315,16 +312,19 @@ fn messages(
     what: What,
     simulation: &Simulation<Transport>,
 ) -> impl Iterator<Item = NamedSeries> {
-    let mut streams: BTreeMap<u16, NamedSeries> = BTreeMap::new();
-    for delivery in simulation.deliveries(flow.id) {
-        let stream = delivery.stream;
-        let series = streams.entry(stream).or_insert_with(|| NamedSeries {
-            name: format!("{}.stream-{stream}.{}", flow.name, what.name()),
-            ..NamedSeries::default()
-        });
-        let span = if what == What::MessageDelay { delivery.delay } else { delivery.waited };
-        series.time_s.push(delivery.at.as_secs_f64());
-        series.value.push(span.as_secs_f64());
+    let mut streams: BTreeMap<(bool, u16), NamedSeries> = BTreeMap::new();
+    for (back, sender) in [(false, flow.sender), (true, flow.sender.peer())] {
+        let way = if back { ".reverse" } else { "" };
+        for delivery in simulation.deliveries(flow.id, sender) {
+            let stream = delivery.stream;
+            let series = streams.entry((back, stream)).or_insert_with(|| NamedSeries {
+                name: format!("{}{way}.stream-{stream}.{}", flow.name, what.name()),
+                ..NamedSeries::default()
+            });
+            let span = if what == What::MessageDelay { delivery.delay } else { delivery.waited };
+            series.time_s.push(delivery.at.as_secs_f64());
+            series.value.push(span.as_secs_f64());
+        }
     }
     streams.into_values()
 }

@@ -63,10 +63,10 @@ pub struct FlowRow {
     pub spurious_retransmissions: u64,
 }
 
-/// What became of the messages of a flow.
+/// What became of the messages of a flow, of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MessageRow {
-    /// The flow.
+    /// The flow; `FLOW.reverse` for the messages of its other host.
     pub flow: String,
     /// Made by the application.
     pub made: u64,

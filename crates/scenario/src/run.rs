@@ -147,10 +147,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
         series: recorders.series(&flows, &links, &simulation),
         links: links.iter().map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),
-        messages: flows
-            .iter()
-            .filter_map(|flow| Some(message_row(flow, simulation.message_totals(flow.id)?)))
-            .collect(),
+        messages: flows.iter().flat_map(|flow| message_rows(flow, &simulation)).collect(),
         paths: flows.iter().flat_map(|flow| path_rows(flow, &simulation, end)).collect(),
         run: RunInfo {
             version: env!("CARGO_PKG_VERSION"),
@@ -232,11 +229,23 @@ fn flow_row(
     }
 }
 
-fn message_row(flow: &BuiltFlow, totals: MessageTotals) -> MessageRow {
+/// The messages of a flow, of each direction that has some.
+fn message_rows<'a>(
+    flow: &'a BuiltFlow,
+    simulation: &'a Simulation<Transport>,
+) -> impl Iterator<Item = MessageRow> + 'a {
+    let back = || format!("{}.reverse", flow.name);
+    let sides = [(flow.sender, flow.name.clone()), (flow.sender.peer(), back())];
+    sides.into_iter().filter_map(move |(side, name)| {
+        Some(message_row(name, simulation.message_totals(flow.id, side)?))
+    })
+}
+
+fn message_row(flow: String, totals: MessageTotals) -> MessageRow {
     let of_delivered = |span: Span| (totals.delivered > 0).then(|| span.as_secs_f64());
     let mean = |sum| of_delivered(sum).map(|seconds| seconds / totals.delivered as f64);
     MessageRow {
-        flow: flow.name.clone(),
+        flow,
         made: totals.made,
         delivered: totals.delivered,
         delay_s: mean(totals.delay),

@@ -5,6 +5,8 @@
 //! depends on and reads back as the same [`Scenario`]. docs/scenario.md
 //! documents the fields.
 
+mod address_changes;
+mod authentication;
 mod channel;
 mod connection;
 mod fast_open;
@@ -26,6 +28,7 @@ mod traffic;
 mod transmitter;
 mod window;
 
+pub use address_changes::{AddressChange, ChangeOfAddress};
 pub use channel::{ChannelSpec, ExplicitRate};
 pub use flow::{FlowSpec, Protocol};
 pub use host::HostSpec;

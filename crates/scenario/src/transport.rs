@@ -1,5 +1,6 @@
 //! The endpoint of any flow of a scenario, whatever its transport.
 
+use crate::moving::Moving;
 use anabranch_endpoint::{
     ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
 };
@@ -20,6 +21,8 @@ pub enum Transport {
     Tcp(Connection),
     /// RFC 9260.
     Sctp(Box<Association>),
+    /// RFC 9260 with addresses that change, RFC 5061.
+    Moving(Box<Moving>),
     /// RFC 8684.
     Mptcp(Box<Multipath>),
 }
@@ -30,6 +33,7 @@ macro_rules! each {
         match $self {
             Transport::Tcp($it) => $value,
             Transport::Sctp($it) => $value,
+            Transport::Moving($it) => $value,
             Transport::Mptcp($it) => $value,
         }
     };
@@ -44,6 +48,12 @@ impl From<Connection> for Transport {
 impl From<Association> for Transport {
     fn from(association: Association) -> Transport {
         Transport::Sctp(Box::new(association))
+    }
+}
+
+impl From<Moving> for Transport {
+    fn from(moving: Moving) -> Transport {
+        Transport::Moving(Box::new(moving))
     }
 }
 

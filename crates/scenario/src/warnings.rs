@@ -129,7 +129,9 @@ impl FlowSpec {
 
     /// Data goes from `to` to `from`.
     fn answers(&self) -> bool {
-        self.reverse_size.is_some() || matches!(self.workload, Workload::Requests { .. })
+        self.reverse_size.is_some()
+            || self.is_two_way()
+            || matches!(self.workload, Workload::Requests { .. })
     }
 }
 

@@ -29,10 +29,10 @@ pub enum App {
     },
     /// Writes what its traffic allows when it allows it, then closes.
     Traffic(Traffic),
-    /// The client of a flow over a transport with messages: sends these, then
-    /// closes.
+    /// Over a transport with messages: sends these and reads those of the peer,
+    /// then closes.
     Messages(Arc<MessageTraffic>),
-    /// Its server: reads messages; closes when the peer has closed.
+    /// Reads messages; closes when the peer has closed.
     MessageSink,
 }
 
@@ -57,7 +57,8 @@ const ENDLESS: u64 = 1 << 60;
 #[derive(Debug)]
 pub(crate) struct AppState {
     /// Octets to write, `u64::MAX` without end; or, with traffic, the number of
-    /// the source that says how many; or, with messages, that of the channel.
+    /// the source that says how many; or, with messages, those of the channel
+    /// that it sends on and, in the upper half, of the peer's.
     target: u64,
     /// Octets written.
     written: u64,
@@ -95,14 +96,16 @@ impl Stage {
         }
     }
 
-    /// The number of the channel of a flow whose client is this.
-    pub(crate) fn open(&mut self, client: &App) -> usize {
-        if let App::Messages(messages) = client {
-            self.channels.push(Channel::new(messages.clone()));
-        }
-        self.channels.len().saturating_sub(1)
+    /// The number of the channel that an application sends messages on.
+    pub(crate) fn open(&mut self, app: &App) -> u32 {
+        let App::Messages(messages) = app else { return NO_CHANNEL };
+        self.channels.push(Channel::new(messages.clone()));
+        self.channels.len() as u32 - 1
     }
 }
+
+/// Of a side that sends no messages.
+const NO_CHANNEL: u32 = u32::MAX;
 
 /// Writes nothing and closes after the peer.
 const SINK: u8 = 1;
@@ -116,14 +119,15 @@ const ESTABLISHED: u8 = 8;
 const OVER: u8 = 16;
 /// A source says how many octets may be written.
 const SOURCED: u8 = 32;
-/// It sends or reads the messages of a channel.
+/// It sends or reads the messages of channels.
 const MESSAGES: u8 = 64;
 
 impl AppState {
+    /// `channels`: its own and the peer's.
     pub(crate) fn new(
         app: &App,
         peer: &App,
-        channel: usize,
+        [own, theirs]: [u32; 2],
         octets: bool,
         stage: &mut Stage,
     ) -> AppState {
@@ -143,7 +147,7 @@ impl AppState {
             stage.sources.push(Source::new(*traffic));
         }
         if matches!(app, App::Messages(_) | App::MessageSink) {
-            state.target = channel as u64;
+            state.target = own as u64 | (theirs as u64) << 32;
             state.set(MESSAGES, true);
         }
         state.set(SINK, matches!(app, App::Sink | App::MessageSink));
@@ -164,15 +168,22 @@ impl AppState {
         self.write(now, endpoint, stage);
     }
 
-    /// The messages that it sends or reads.
-    pub(crate) fn channel<'a>(&self, stage: &'a Stage) -> Option<&'a Channel> {
-        self.is(MESSAGES).then(|| &stage.channels[self.target as usize])
+    /// Numbers of the channel that it sends on and of the peer's; beyond all
+    /// where there is none.
+    fn channels(&self) -> [usize; 2] {
+        [self.target as u32 as usize, (self.target >> 32) as usize]
     }
 
     /// The messages that it sends.
+    pub(crate) fn sent<'a>(&self, stage: &'a Stage) -> Option<&'a Channel> {
+        let sends = self.bits & (MESSAGES | SINK) == MESSAGES;
+        sends.then(|| &stage.channels[self.channels()[0]])
+    }
+
+    /// The same, to change it.
     fn sender<'a>(&self, stage: &'a mut Stage) -> Option<&'a mut Channel> {
         let sends = self.bits & (MESSAGES | SINK) == MESSAGES;
-        sends.then(|| &mut stage.channels[self.target as usize])
+        sends.then(|| &mut stage.channels[self.channels()[0]])
     }
 
     fn source<'a>(&self, stage: &'a mut Stage) -> Option<&'a mut Source> {
@@ -184,7 +195,7 @@ impl AppState {
     pub(crate) fn due(&self, stage: &Stage) -> Time {
         match self.bits & (SOURCED | MESSAGES | SINK) {
             SOURCED => stage.sources[self.target as usize].due(),
-            MESSAGES => stage.channels[self.target as usize].due(),
+            MESSAGES => stage.channels[self.channels()[0]].due(),
             _ => Time::NEVER,
         }
     }
@@ -246,6 +257,9 @@ impl AppState {
         match event {
             Event::Connected => {
                 self.set(ESTABLISHED, true);
+                if let Some(channel) = self.sender(stage) {
+                    channel.start(now);
+                }
                 self.write(now, endpoint, stage);
             }
             Event::Writable => self.write(now, endpoint, stage),
@@ -359,7 +373,9 @@ impl AppState {
                 Err(Refusal::Never) => channel.stop(),
             }
         }
-        let is_over = channel.is_over();
+        let mut is_over = channel.is_over();
+        // To close would end the peer's direction too.
+        is_over &= stage.channels.get(self.channels()[1]).is_none_or(Channel::is_over);
         self.written += written;
         if is_over {
             self.close(endpoint);
@@ -390,7 +406,7 @@ impl AppState {
     fn read<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         let before = self.received;
         if self.is(MESSAGES) {
-            let channel = &mut stage.channels[self.target as usize];
+            let Some(channel) = stage.channels.get_mut(self.channels()[1]) else { return };
             let messages = endpoint.messages().expect("messages need a transport that has them");
             while let Some(message) = messages.receive_message() {
                 let wrong = channel.on_delivered(now, &message);

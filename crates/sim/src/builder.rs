@@ -313,7 +313,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let id = FlowId(self.flows.len() as u32);
         assert!(id.0 < 1 << 30, "a simulation has fewer than 2^30 flows");
         let (client, server) = (&spec.client_app, &spec.server_app);
-        let channel = self.stage.open(client);
+        let channels = [client, server].map(|app| self.stage.open(app));
         let name = self.intern(spec.name);
         self.flows.push(Flow { start: spec.start, name });
         self.bound.push([spec.client, spec.server]);
@@ -322,11 +322,17 @@ impl<E: ByteStream> SimulationBuilder<E> {
         }
         self.endpoints.push(Hosted {
             endpoint: spec.client_endpoint,
-            app: AppState::new(client, server, channel, spec.octets, &mut self.stage),
+            app: AppState::new(client, server, channels, spec.octets, &mut self.stage),
         });
         self.endpoints.push(Hosted {
             endpoint: spec.server_endpoint,
-            app: AppState::new(server, client, channel, spec.octets, &mut self.stage),
+            app: AppState::new(
+                server,
+                client,
+                [channels[1], channels[0]],
+                spec.octets,
+                &mut self.stage,
+            ),
         });
         if spec.start == Time::NEVER {
             let flow = self.flow_names[name as usize].clone();

@@ -13,7 +13,7 @@ use anabranch_wire::{Payload, pattern};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Description of the messages of a flow, from its client to its server.
+/// Description of the messages that a side of a flow sends.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MessageTraffic {
     /// Draws the size of each.
@@ -96,7 +96,7 @@ struct Waiting {
     len: u32,
 }
 
-/// Messages at work, of both sides of a flow.
+/// Messages of one direction at work: their sender and their reader share it.
 #[derive(Debug)]
 pub(crate) struct Channel {
     traffic: Arc<MessageTraffic>,
@@ -186,7 +186,12 @@ impl Channel {
         self.stopped || ended || dates
     }
 
+    /// Begins, unless it has: a client when it connects, a server when the
+    /// connection is there.
     pub(crate) fn start(&mut self, now: Time) {
+        if self.start != Time::NEVER {
+            return;
+        }
         self.start = now;
         self.due = match &self.traffic.pace {
             Pace::Saturated => Time::NEVER,

@@ -170,15 +170,15 @@ impl<E: ByteStream> Simulation<E> {
         self.hosted(flow, Side::Client).app.exchanges(&self.stage)
     }
 
-    /// Of a flow whose client sends messages: what became of them.
-    pub fn message_totals(&self, flow: FlowId) -> Option<MessageTotals> {
-        let channel = self.hosted(flow, Side::Client).app.channel(&self.stage)?;
+    /// What became of the messages that a side of a flow sent, if it sends any.
+    pub fn message_totals(&self, flow: FlowId, sender: Side) -> Option<MessageTotals> {
+        let channel = self.hosted(flow, sender).app.sent(&self.stage)?;
         Some(channel.totals())
     }
 
-    /// The messages that were read, in that order, where they are kept.
-    pub fn deliveries(&self, flow: FlowId) -> &[Delivery] {
-        let channel = self.hosted(flow, Side::Client).app.channel(&self.stage);
+    /// Those of them that were read, in that order, where they are kept.
+    pub fn deliveries(&self, flow: FlowId, sender: Side) -> &[Delivery] {
+        let channel = self.hosted(flow, sender).app.sent(&self.stage);
         channel.map_or(&[], |channel| channel.deliveries())
     }
 

@@ -1,5 +1,6 @@
 //! Traffic: who sends what to whom, with which transport.
 
+use super::messages::MessageSpec;
 use super::mptcp;
 use super::sctp::{self, SctpSpec};
 use super::tcp;
@@ -150,6 +151,24 @@ impl FlowSpec {
             let allowed = "bulk, constant, on-off, requests; messages over SCTP alone";
             return wrong("kind", "messages".into(), allowed.into());
         };
+        for (at, it) in messages.directions() {
+            Self::check_direction(sctp, it, |field, value, allowed| {
+                wrong(&format!("{at}{field}"), value, allowed)
+            })?;
+        }
+        if messages.has_end() && (self.size.is_some() || self.sizes.is_some()) {
+            let field = if self.size.is_some() { "size" } else { "sizes" };
+            return Err(f.error(field, "none beside `count` or `at` of the messages"));
+        }
+        Ok(())
+    }
+
+    /// The same for the messages of one direction; `wrong` makes the error.
+    fn check_direction(
+        sctp: &SctpSpec,
+        messages: &MessageSpec,
+        wrong: impl Fn(&str, String, String) -> Result<(), InputError>,
+    ) -> Result<(), InputError> {
         let (c, streams) = (&sctp.config, messages.streams);
         let most = c.outbound_streams.min(c.inbound_streams);
         if streams > most {
@@ -167,16 +186,12 @@ impl FlowSpec {
                 }
             }
         }
-        let (most, size) = (sctp.largest_message(), &messages.size);
-        if let Sizes::Constant { mean } = size
+        let most = sctp.largest_message();
+        if let Sizes::Constant { mean } = &messages.size
             && *mean > most.into()
         {
             let allowed = format!("at most {}, what both buffers hold", Bytes(most.into()));
             return wrong("size", Bytes(*mean).to_string(), allowed);
-        }
-        if messages.has_end() && (self.size.is_some() || self.sizes.is_some()) {
-            let field = if self.size.is_some() { "size" } else { "sizes" };
-            return Err(f.error(field, "none beside `count` or `at` of the messages"));
         }
         Ok(())
     }
@@ -186,6 +201,14 @@ impl FlowSpec {
         match &self.protocol {
             Protocol::Mptcp(config) => config.path_manager.ports().into(),
             Protocol::Tcp(_) | Protocol::Sctp(_) => 1,
+        }
+    }
+
+    /// Both hosts send data.
+    pub fn is_two_way(&self) -> bool {
+        match &self.workload {
+            Workload::Messages(messages) => messages.reverse.is_some(),
+            _ => self.reverse_size.is_some() && self.size != Some(0),
         }
     }
 
@@ -199,10 +222,14 @@ impl FlowSpec {
 
     /// It is known how much the flow carries.
     pub fn has_end(&self) -> bool {
-        match self.workload {
+        let has_size = self.size.is_some() || self.sizes.is_some();
+        match &self.workload {
             Workload::Requests { count, .. } => count.is_some(),
-            Workload::Messages(ref messages) if messages.has_end() => true,
-            _ => self.size.is_some() || self.sizes.is_some(),
+            Workload::Messages(messages) => {
+                let mut back = messages.reverse.iter();
+                (has_size || messages.has_end()) && back.all(|it| it.has_end())
+            }
+            _ => has_size,
         }
     }
 

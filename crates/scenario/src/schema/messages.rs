@@ -9,7 +9,7 @@ use anabranch_units::{Rate, Span};
 use std::sync::Arc;
 use toml::{Table, Value};
 
-/// Messages from the client of a flow to its server.
+/// Messages of one direction of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MessageSpec {
     /// Draws the size of each.
@@ -26,6 +26,8 @@ pub struct MessageSpec {
     pub lifetime: Option<Span>,
     /// They may be given up after so many retransmissions.
     pub retransmissions: Option<u16>,
+    /// Messages of the server at the same time.
+    pub reverse: Option<Box<MessageSpec>>,
 }
 
 /// When messages are made.
@@ -46,6 +48,15 @@ const MOST_MESSAGES: u64 = 1_000_000_000;
 
 impl MessageSpec {
     pub(super) fn read(t: &Fields<'_>) -> Result<MessageSpec, InputError> {
+        let mut messages = MessageSpec::read_one(t)?;
+        if let Some(r) = t.table("reverse")? {
+            messages.reverse = Some(Box::new(MessageSpec::read_one(&r)?));
+            r.finish()?;
+        }
+        Ok(messages)
+    }
+
+    fn read_one(t: &Fields<'_>) -> Result<MessageSpec, InputError> {
         let size = match t.get("size") {
             Some(Value::Table(_)) => traffic::read_law(t, "size")?,
             Some(_) => Some(Sizes::Constant { mean: traffic::octets(t, "size")? }),
@@ -57,6 +68,7 @@ impl MessageSpec {
             return Err(t.error("retransmissions", "either `lifetime` or `retransmissions`"));
         }
         Ok(MessageSpec {
+            reverse: None,
             lifetime,
             retransmissions,
             size: size.unwrap_or(Sizes::Constant { mean: CHUNK.0 }),
@@ -68,10 +80,19 @@ impl MessageSpec {
     }
 
     pub(super) fn write(&self, table: &mut Table) {
+        table.insert("kind".into(), "messages".into());
+        self.write_one(table);
+        if let Some(reverse) = &self.reverse {
+            let mut inner = Table::new();
+            reverse.write_one(&mut inner);
+            table.insert("reverse".into(), Value::Table(inner));
+        }
+    }
+
+    fn write_one(&self, table: &mut Table) {
         let mut put = |name: &str, value: Value| {
             table.insert(name.to_owned(), value);
         };
-        put("kind", "messages".into());
         put("size", traffic::write_sizes(&self.size));
         if let Some(count) = self.count {
             put("count", Value::Integer(count as i64));
@@ -92,6 +113,13 @@ impl MessageSpec {
             put("retransmissions", Value::Integer(most.into()));
         }
         put("order", super::tcp::word(&ORDERS, &self.unordered).into());
+    }
+
+    /// The messages of both directions, each with the path of its fields below
+    /// `traffic`.
+    pub(super) fn directions(&self) -> impl Iterator<Item = (&'static str, &MessageSpec)> {
+        let reverse = self.reverse.as_deref().map(|it| ("reverse.", it));
+        std::iter::once(("", self)).chain(reverse)
     }
 
     /// It is known how much is sent in all.

@@ -1,11 +1,13 @@
 //! The options of SCTP: [`anabranch_sctp::Config`] from and to TOML.
 
+use super::address_changes::{self, AddressChange, ChangeOfAddress};
 use super::form::Form;
-use super::window;
+use super::{authentication, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_sctp::{Config, Destination, InitialWindow, Jitter, PRESETS, Scheduler, Window};
+use std::sync::Arc;
 use toml::{Table, Value};
 
 /// SCTP of a flow, both ends alike.
@@ -18,9 +20,26 @@ pub struct SctpSpec {
     pub primary: Option<String>,
     /// Further interfaces of both hosts; `None` for all.
     pub alternates: Option<Vec<String>>,
+    /// Addresses that come and go, in the order of their dates.
+    pub address_changes: Vec<AddressChange>,
+    /// Priorities or weights of the streams from 0 on, for the scheduler.
+    pub stream_values: Vec<u16>,
 }
 
 impl SctpSpec {
+    fn new() -> SctpSpec {
+        let (address_changes, stream_values) = (Vec::new(), Vec::new());
+        let config = Config::default();
+        SctpSpec { config, primary: None, alternates: None, address_changes, stream_values }
+    }
+
+    /// The interface is not there at first: what happens to it first is that it
+    /// is added.
+    pub fn comes_later(&self, interface: &str) -> bool {
+        let first = self.address_changes.iter().find(|it| it.interface == interface);
+        first.is_some_and(|it| it.change == ChangeOfAddress::Add)
+    }
+
     /// The largest message that the sender's buffer takes and the receiver's
     /// can hold.
     pub fn largest_message(&self) -> u32 {
@@ -39,14 +58,22 @@ const JITTERS: [(&str, Jitter); 3] =
 
 /// Reads the table `sctp` of a flow, or what an absent one means.
 pub(super) fn read(f: Option<&Fields<'_>>) -> Result<SctpSpec, InputError> {
-    let mut spec = SctpSpec { config: Config::default(), primary: None, alternates: None };
+    let mut spec = SctpSpec::new();
     let Some(f) = f else { return Ok(spec) };
     let presets = PRESETS.map(|name| (name, Config::preset(name)));
     spec.config = f.choice("preset", &presets)?.flatten().unwrap_or_default();
     spec.primary = f.text("primary")?.map(str::to_owned);
     spec.alternates = f.texts("alternates")?;
+    spec.address_changes = address_changes::read(f)?;
     options(&mut Form::Read(f), &mut spec.config)?;
+    spec.stream_values = stream_values(f, &spec.config)?;
     f.finish()?;
+    if spec.config.dynamic_addresses && f.get("authentication").is_none() {
+        spec.config.authentication = Some(Arc::default());
+    }
+    if !spec.config.dynamic_addresses && !spec.address_changes.is_empty() {
+        return Err(f.error("address_changes", "none without `dynamic_addresses`"));
+    }
     let wrong =
         |e: anabranch_sctp::ConfigError| InputError::field(f.path(e.field), e.value, e.allowed);
     spec.config.validate().map_err(wrong)?;
@@ -66,7 +93,35 @@ pub(super) fn write(spec: &SctpSpec) -> Table {
         let names = alternates.iter().map(|name| Value::from(name.as_str())).collect();
         table.insert("alternates".into(), Value::Array(names));
     }
+    if !spec.address_changes.is_empty() {
+        table.insert("address_changes".into(), address_changes::write(&spec.address_changes));
+    }
+    if !spec.stream_values.is_empty() {
+        let values = spec.stream_values.iter().map(|it| Value::from(i64::from(*it))).collect();
+        table.insert("stream_values".into(), Value::Array(values));
+    }
     table
+}
+
+/// Values of the first streams; there must be a scheduler that asks for them.
+fn stream_values(f: &Fields<'_>, c: &Config) -> Result<Vec<u16>, InputError> {
+    let Some(value) = f.get("stream_values") else { return Ok(Vec::new()) };
+    if !matches!(c.scheduler, Scheduler::Priority | Scheduler::WeightedFair) {
+        let allowed = "none unless `scheduler` is \"priority\" or \"weighted-fair\"";
+        return Err(f.error("stream_values", allowed));
+    }
+    let least = if c.scheduler == Scheduler::Priority { 0 } else { 1 };
+    let most = usize::from(c.outbound_streams);
+    let number = |it: &Value| {
+        let number = u16::try_from(it.as_integer()?).ok()?;
+        (number >= least).then_some(number)
+    };
+    let values: Option<Vec<u16>> =
+        value.as_array().and_then(|list| list.iter().map(number).collect());
+    let allowed =
+        format!("at most {most} whole numbers from {least} to 65535, of the streams from 0 on");
+    let values = values.filter(|values| values.len() <= most);
+    values.ok_or_else(|| f.error("stream_values", allowed))
 }
 
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
@@ -114,6 +169,8 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     let schedulers = Scheduler::ALL.map(|it| (it.name(), it));
     form.choice("scheduler", &schedulers, &mut c.scheduler)?;
     form.boolean("reconfiguration", &mut c.reconfiguration)?;
+    authentication::option(form, &mut c.authentication)?;
+    form.boolean("dynamic_addresses", &mut c.dynamic_addresses)?;
     form.switch_or_table("concurrent", &mut c.concurrent, |form, it| {
         form.boolean("split_fast_retransmit", &mut it.split_fast_retransmit)?;
         form.boolean("window_update", &mut it.window_update)?;
@@ -194,7 +251,7 @@ fn initial_ssthresh(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputErro
 mod tests {
     use super::*;
     use anabranch_congestion::Algorithm;
-    use anabranch_sctp::Concurrent;
+    use anabranch_sctp::{Authentication, Concurrent};
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
@@ -280,6 +337,28 @@ mod tests {
                 Config { scheduler: Scheduler::WeightedFair, ..d.clone() },
             ),
             ("reconfiguration = true", Config { reconfiguration: true, ..d.clone() }),
+            ("authentication = true", Config { authentication: Some(Arc::default()), ..d.clone() }),
+            (
+                "authentication = { key = \"k\", chunks = [\"data\", \"i-data\"], \
+                 algorithms = [\"sha-1\"] }",
+                Config {
+                    authentication: Some(Arc::new(Authentication {
+                        keys: vec![(0, b"k".to_vec())],
+                        chunks: vec![0, 0x40],
+                        algorithms: vec![1],
+                        ..Authentication::default()
+                    })),
+                    ..d.clone()
+                },
+            ),
+            (
+                "dynamic_addresses = true",
+                Config {
+                    dynamic_addresses: true,
+                    authentication: Some(Arc::default()),
+                    ..d.clone()
+                },
+            ),
             (
                 "destination = \"best-path\"",
                 Config { destination: Destination::BestPath, ..d.clone() },
@@ -300,11 +379,35 @@ mod tests {
         for (text, expected) in cases {
             let config = read_text(text).unwrap();
             assert_eq!(config, expected, "{text}");
-            let spec = SctpSpec { config, primary: None, alternates: None };
+            let spec = SctpSpec { config, ..SctpSpec::new() };
             let written = super::write(&spec).to_string();
             assert_eq!(read_text(&written).unwrap(), expected, "{written}");
             assert!(!written.contains("preset"), "{written}");
         }
+    }
+
+    /// What concerns the hosts' interfaces and the streams, read and read back.
+    #[test]
+    fn changes_of_addresses_and_values_of_streams() {
+        let text = "dynamic_addresses = true\nscheduler = \"priority\"\nstream_values = [2, 0]\n\
+                    address_changes = [{ at = \"1 s\", add = \"a.y\" }, \
+                    { at = \"2 s\", primary = \"a.y\" }, { at = \"2 s\", delete = \"a.x\" }]";
+        let read = |text: &str| {
+            let table = text.parse().expect("TOML");
+            super::read(Some(&Fields::new("flows[0].sctp", &table))).unwrap()
+        };
+        let spec = read(text);
+        assert_eq!(spec.stream_values, [2, 0]);
+        let changes: Vec<_> = spec.address_changes.iter().map(|it| (it.at, it.change)).collect();
+        let at = Span::from_secs;
+        let expected = [
+            (at(1), ChangeOfAddress::Add),
+            (at(2), ChangeOfAddress::Primary),
+            (at(2), ChangeOfAddress::Delete),
+        ];
+        assert_eq!(changes, expected);
+        assert!(spec.comes_later("a.y") && !spec.comes_later("a.x"));
+        assert_eq!(read(&super::write(&spec).to_string()), spec);
     }
 
     #[test]
