@@ -69,7 +69,7 @@ def bench(workload: str) -> list[dict[str, Any]]:
 
 def drill(
     places: list[str | PathLike[str]],
-    profile: str = "linux",
+    profile: str = "auto",
     definitions: list[tuple[str, str]] = ...,
     settings: list[tuple[str, str]] = ...,
     jobs: int = 1,

@@ -1,7 +1,6 @@
 //! The page of conformance: what came of suites of scripts, by suite and
 //! category.
 
-use crate::profile::Profile;
 use crate::report::{Report, Verdict};
 use crate::runner::Drill;
 use crate::suites::{self, Listed};
@@ -28,11 +27,11 @@ pub struct Row {
     pub report: Report,
 }
 
-/// Runs the scripts under the `linux` profile, with what their suites take for
-/// granted; reports call them by their path in the suite.
+/// Runs the scripts as the systems that they were written on, with what their
+/// suites take for granted; reports call them by their path in the suite.
 pub fn run_suites(scripts: &[Listed]) -> Vec<Row> {
     let run = |listed: &Listed| {
-        let mut drill = Drill::new(Profile::Linux);
+        let mut drill = Drill::new(None);
         let assumed = ASSUMED.iter().filter(|(suite, ..)| *suite == listed.suite);
         drill.settings.configure =
             assumed.map(|(_, name, value)| ((*name).into(), (*value).into())).collect();
@@ -41,16 +40,7 @@ pub fn run_suites(scripts: &[Listed]) -> Vec<Row> {
         }
         let path = &listed.path;
         let report = match std::fs::read(&listed.file) {
-            Ok(octets) => {
-                let text = String::from_utf8_lossy(&octets);
-                match drill.text(path, &text) {
-                    // Some scripts can be read for one system alone.
-                    Report { verdict: Verdict::Unreadable(_), .. } => {
-                        Drill { system: Profile::FreeBsd.symbol(), ..drill }.text(path, &text)
-                    }
-                    report => report,
-                }
-            }
+            Ok(octets) => drill.text(path, &String::from_utf8_lossy(&octets)),
             Err(error) => Report::unreadable(path, format_args!("{path}: {error}")),
         };
         Row { listed: listed.clone(), report }
@@ -129,8 +119,9 @@ pub fn page(suites: &[Row], own: &[Row]) -> String {
 const HEAD: &str = "\
 # Conformance
 
-What public packetdrill scripts say of our TCP, run by `anabranch drill` in virtual time under
-the `linux` profile. Written by `make conformance SUITES=INDEX`; do not edit. The scripts are
+What public packetdrill scripts say of our TCP and SCTP, run by `anabranch drill` in virtual
+time: those of TCP under the `linux` profile, those of SCTP under `freebsd`, and where a script
+has variants and that one does not pass, under the other system's. Written by `make conformance SUITES=INDEX`; do not edit. The scripts are
 third-party data and not part of the project; a script passes when every packet, return value
 and assertion of it is as written, within its tolerance of time.
 
@@ -138,7 +129,9 @@ How the interpreter reads a script: options are compared in order but for paddin
 script expects one packet of several segments, PSH is not compared, since offloading hardware
 sets it there; commands are understood as settings and never executed, and counters that they
 check are not. The suite nplab is run with a receive buffer of 4 MB, whose window scale of 6 it
-expects.
+expects. Of SCTP, parameters of INIT and INIT ACK, lists of types and the streams of FORWARD-TSN
+are compared as sets: each system has an order of its own, and FreeBSD writes a stream once for
+each chunk that it gives up.
 
 ";
 

@@ -22,6 +22,15 @@ impl Profile {
         }
     }
 
+    /// The system where the protocol of the script `text` is at home, by which
+    /// public suites are written: FreeBSD for SCTP, Linux for all others.
+    pub fn at_home(text: &str) -> Profile {
+        match text.contains("IPPROTO_SCTP") {
+            true => Profile::FreeBsd,
+            false => Profile::Linux,
+        }
+    }
+
     /// Symbols that scripts test for the system with `#ifdef`.
     pub fn symbol(self) -> Option<&'static str> {
         match self {

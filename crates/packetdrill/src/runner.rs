@@ -3,7 +3,7 @@
 use crate::host::Host;
 use crate::parse::{Definitions, parse};
 use crate::profile::Profile;
-use crate::report::{Report, Traced};
+use crate::report::{Report, Traced, Verdict};
 use crate::run::{Settings, run};
 use crate::suites::Listed;
 use anabranch_wire::AddressBook;
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What a drill is made with.
 #[derive(Clone, Debug)]
 pub struct Drill {
-    /// The stack's defaults.
-    pub profile: Profile,
-    /// The system that scripts test for with `#ifdef`: the profile's.
-    pub system: Option<&'static str>,
+    /// The stack's defaults; `None` for those of the system where the protocol of
+    /// a script is at home ([`Profile::at_home`]). A script that tests for
+    /// systems and does not pass is then run as the other system, too.
+    pub profile: Option<Profile>,
     /// Other symbols.
     pub definitions: Definitions,
     /// How scripts are run.
@@ -27,19 +27,41 @@ pub struct Drill {
 
 impl Drill {
     /// A drill of `profile` without more.
-    pub fn new(profile: Profile) -> Drill {
-        let (system, settings) = (profile.symbol(), Settings::default());
-        Drill { profile, system, definitions: Definitions::new(), settings }
+    pub fn new(profile: impl Into<Option<Profile>>) -> Drill {
+        let (definitions, settings) = (Definitions::new(), Settings::default());
+        Drill { profile: profile.into(), definitions, settings }
     }
 
     /// Runs the script `text` that is called `name`.
     pub fn text(&self, name: &str, text: &str) -> Report {
+        if let Some(profile) = self.profile {
+            return self.text_as(profile, profile.symbol(), name, text);
+        }
+        let home = Profile::at_home(text);
+        let report = self.text_as(home, home.symbol(), name, text);
+        if report.passed() || !text.contains("#ifdef") {
+            return report;
+        }
+        let other = match home {
+            Profile::FreeBsd => self.text_as(Profile::Linux, Profile::Linux.symbol(), name, text),
+            // Some scripts can be read for one system alone.
+            _ => self.text_as(home, Profile::FreeBsd.symbol(), name, text),
+        };
+        let read = !matches!(other.verdict, Verdict::Unreadable(_));
+        match matches!(report.verdict, Verdict::Unreadable(_)) && read || other.passed() {
+            true => other,
+            false => report,
+        }
+    }
+
+    /// The same with the defaults of `profile`, and `symbol` for `#ifdef`.
+    fn text_as(&self, profile: Profile, symbol: Option<&str>, name: &str, text: &str) -> Report {
         let mut definitions = self.definitions.clone();
-        if let Some(symbol) = self.system {
+        if let Some(symbol) = symbol {
             definitions.entry(symbol.into()).or_default();
         }
         match parse(name, text, &definitions) {
-            Ok(script) => run(&script, &mut Host::new(self.profile), &self.settings),
+            Ok(script) => run(&script, &mut Host::new(profile), &self.settings),
             Err(error) => Report::unreadable(name, error),
         }
     }
@@ -95,7 +117,6 @@ pub fn write_trace<W: Write>(trace: &[Traced], out: W) -> io::Result<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Verdict;
 
     const REFUSED: &str = "0 < S 7:7(0) win 100\n+0 > R. 0:0(0) ack 1";
 
@@ -111,6 +132,18 @@ mod tests {
         let octets = write_trace(&report.trace, Vec::new()).unwrap();
         assert_eq!(report.trace.len(), 2);
         assert_eq!(octets[..4], 0x0a0d_0d0a_u32.to_le_bytes());
+    }
+
+    /// A script for one system alone passes as that system.
+    #[test]
+    fn without_a_profile_a_script_runs_where_it_is_at_home_or_else_as_the_other() {
+        let refused = |symbol: &str| format!("{REFUSED}\n#ifdef {symbol}\n+0 what\n#endif\n");
+        assert!(Drill::new(None).text("linux", &refused("Linux")).passed());
+        assert!(Drill::new(None).text("bsd", &refused("FreeBSD")).passed());
+        assert!(!Drill::new(Profile::Linux).text("linux", &refused("Linux")).passed());
+        let sctp = "0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n#ifdef Linux\n+0 what\n#endif";
+        assert_eq!(Profile::at_home(sctp), Profile::FreeBsd);
+        assert!(Drill::new(None).text("sctp", sctp).passed());
     }
 
     #[test]

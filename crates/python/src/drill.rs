@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Runs the scripts at `places` (files, folders, indexes) on `jobs` threads: a
 /// dictionary each, in order.
 #[pyfunction]
-#[pyo3(signature = (places, profile="linux", definitions=vec![], settings=vec![], jobs=1,
+#[pyo3(signature = (places, profile="auto", definitions=vec![], settings=vec![], jobs=1,
     traces=None))]
 pub(crate) fn drill<'py>(
     py: Python<'py>,
@@ -27,9 +27,13 @@ pub(crate) fn drill<'py>(
     jobs: usize,
     traces: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let Some(profile) = Profile::from_name(profile) else {
-        let message = format!("--profile: `{profile}`: allowed: linux, rfc, freebsd");
-        return Err(InputError::new_err(message));
+    let profile = match (profile, Profile::from_name(profile)) {
+        ("auto", _) => None,
+        (_, Some(known)) => Some(known),
+        (profile, None) => {
+            let message = format!("--profile: `{profile}`: allowed: auto, linux, rfc, freebsd");
+            return Err(InputError::new_err(message));
+        }
     };
     let mut scripts = Vec::new();
     for place in &places {

@@ -22,10 +22,11 @@ BAD = ("failed", "unreadable")
 @click.argument("scripts", nargs=-1, required=True, type=PATH, metavar="SCRIPT.pkt...")
 @click.option(
     "--profile",
-    type=click.Choice(["linux", "rfc", "freebsd"]),
-    default="linux",
+    type=click.Choice(["auto", "linux", "rfc", "freebsd"]),
+    default="auto",
     show_default=True,
-    help="Defaults of the stack; also the symbol that #ifdef tests.",
+    help="Defaults of the stack; also the symbol that #ifdef tests. auto: freebsd for SCTP, "
+    "linux for all others, and the other one for a script that has variants and fails.",
 )
 @click.option(
     "-D",
@@ -57,7 +58,7 @@ def drill(
     quiet: bool,
     jobs: int,
 ) -> None:
-    """Runs packetdrill scripts against our TCP and tells which pass.
+    """Runs packetdrill scripts against our TCP and SCTP and tells which pass.
 
     SCRIPT may also be a folder, or an index of suites. The exit status is 1 if any failed.
     """
