@@ -121,9 +121,10 @@ const HEAD: &str = "\
 
 What public packetdrill scripts say of our TCP and SCTP, run by `anabranch drill` in virtual
 time: those of TCP under the `linux` profile, those of SCTP under `freebsd`, and where a script
-has variants and that one does not pass, under the other system's. Written by `make conformance SUITES=INDEX`; do not edit. The scripts are
-third-party data and not part of the project; a script passes when every packet, return value
-and assertion of it is as written, within its tolerance of time.
+has variants and that one does not pass, under the other system's. Written by
+`make conformance SUITES=INDEX`; do not edit. The scripts are third-party data and not part of
+the project; a script passes when every packet, return value and assertion of it is as written,
+within its tolerance of time.
 
 How the interpreter reads a script: options are compared in order but for padding; where a
 script expects one packet of several segments, PSH is not compared, since offloading hardware
