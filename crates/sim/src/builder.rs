@@ -9,6 +9,7 @@ use crate::host::{HostConfig, Hosts};
 use crate::icmp_limit::{IcmpLimiter, IcmpLimits};
 use crate::memories::Memories;
 use crate::observe::Observers;
+use crate::outside::Outside;
 use crate::ports::Ports;
 use crate::regulate::Regulators;
 use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
@@ -48,6 +49,8 @@ pub struct SimulationBuilder<E> {
     icmp: bool,
     icmp_limits: IcmpLimits,
     hosts: Vec<(NodeId, HostConfig)>,
+    /// Hosts that stand outside.
+    outside: Vec<NodeId>,
     error: Option<BuildError>,
 }
 
@@ -159,6 +162,7 @@ impl<E> Default for SimulationBuilder<E> {
             icmp: false,
             icmp_limits: IcmpLimits::NONE,
             hosts: Vec::new(),
+            outside: Vec::new(),
             error: None,
         }
     }
@@ -210,6 +214,12 @@ impl<E: ByteStream> SimulationBuilder<E> {
         if config != HostConfig::default() {
             self.hosts.push((host, config));
         }
+    }
+
+    /// The host, with its interfaces, stands outside: see
+    /// [`Simulation::departures`].
+    pub fn outside(&mut self, host: NodeId) {
+        self.outside.push(host);
     }
 
     /// Adds a router.
@@ -356,11 +366,17 @@ impl<E: ByteStream> SimulationBuilder<E> {
             return Err(error);
         }
         let routes = self.topology.routes();
-        let bound = self.bound.iter().flatten();
-        let bound = bound.map(|&(node, port)| (self.owner(node), port));
         let more: Vec<_> = self.also_bound.iter().map(|it| self.also(it)).collect();
-        let more_ports = more.iter().map(|&(node, port, _)| (node, port));
-        let mut ports = Ports::new(self.node_names.len(), bound.chain(more_ports));
+        let nodes = self.node_names.len();
+        let is_outside = |node: NodeId| self.outside.contains(&self.owner(node));
+        let bound = |outside: bool| {
+            let bound = self.bound.iter().flatten();
+            let bound = bound.map(|&(node, port)| (self.owner(node), port));
+            let more = more.iter().map(|&(node, port, _)| (node, port));
+            bound.chain(more).filter(move |(node, _)| is_outside(*node) == outside)
+        };
+        let mut ports = Ports::new(nodes, bound(false));
+        let mut ports_outside = Ports::new(nodes, bound(true));
         let mut known = Vec::new();
         for (index, sides) in self.bound.iter().enumerate() {
             let name = || self.flow_names[self.flows[index].name as usize].clone();
@@ -370,6 +386,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
                     return Err(BuildError::NotAHost { flow: name(), node: node_name(node) });
                 }
                 let endpoint = (index * 2 + side) as u32;
+                let ports = if is_outside(node) { &mut ports_outside } else { &mut ports };
                 if !ports.bind(self.owner(node), port, endpoint) {
                     let (flow, node) = (name(), node_name(node));
                     return Err(BuildError::PortInUse { flow, node, port });
@@ -391,7 +408,8 @@ impl<E: ByteStream> SimulationBuilder<E> {
                 }
             }
         }
-        for (node, port, endpoint) in more {
+        for &(node, port, endpoint) in &more {
+            let ports = if is_outside(node) { &mut ports_outside } else { &mut ports };
             if !ports.bind(node, port, endpoint) {
                 let flow = &self.flows[endpoint as usize / 2];
                 let flow = self.flow_names[flow.name as usize].clone();
@@ -401,7 +419,11 @@ impl<E: ByteStream> SimulationBuilder<E> {
         }
         for (interface, host) in &self.owners {
             ports.alias(*interface, *host);
+            ports_outside.alias(*interface, *host);
         }
+        let outside = (0..nodes as u32).map(NodeId).map(is_outside).collect();
+        let outside = || Box::new(Outside::new(outside, ports_outside));
+        let outside = (!self.outside.is_empty()).then(outside);
         self.schedule.sort();
         let node_count = self.node_names.len() as u32;
         let nodes = (0..node_count).map(NodeId);
@@ -448,6 +470,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             host_events: 0,
             stage: self.stage,
             memories: Memories::default(),
+            outside,
             trace_hash: None,
             node_names: self.node_names,
             link_names: self.link_names,

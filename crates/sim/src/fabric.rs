@@ -226,7 +226,7 @@ impl Fabric {
     }
 
     #[inline]
-    fn route(&mut self, node: NodeId, id: PacketId) {
+    pub(crate) fn route(&mut self, node: NodeId, id: PacketId) {
         let dst = self.pool.dst(id);
         let flow = || flow_hash(&self.pool.packet(id).flow_key());
         let Some(link) = self.routes.next(node, dst, flow) else {

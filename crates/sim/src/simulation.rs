@@ -14,6 +14,7 @@ use crate::host::HostTask;
 use crate::memories::Memories;
 use crate::messages::{Delivery, MessageTotals};
 use crate::observe::{Handle, Observer, Observers, PacketEvent, PacketEventKind, Place, TraceHash};
+use crate::outside::Outside;
 use crate::ports::Ports;
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
@@ -36,6 +37,8 @@ pub struct Simulation<E> {
     pub(crate) host_events: u64,
     pub(crate) stage: Stage,
     pub(crate) memories: Memories,
+    /// Hosts outside, where there are some.
+    pub(crate) outside: Option<Box<Outside>>,
     pub(crate) trace_hash: Option<Handle<TraceHash>>,
     pub(crate) node_names: Vec<String>,
     pub(crate) link_names: Vec<String>,
@@ -67,6 +70,10 @@ impl Scheduled {
     }
     pub(crate) fn stop(at: Time, flow: FlowId) -> Scheduled {
         Scheduled { at, flow_and_stop: flow.0 << 1 | 1 }
+    }
+    /// The date.
+    pub(crate) fn at(&self) -> Time {
+        self.at
     }
 }
 
@@ -282,7 +289,7 @@ impl<E: ByteStream> Simulation<E> {
             self.fabric.pool.release(id);
             self.service_and_set_timer(index);
         } else {
-            self.fabric.drop(node, id, DropReason::NoEndpoint);
+            self.hand_out(node, id);
         }
         self.end_event();
     }
@@ -300,7 +307,7 @@ impl<E: ByteStream> Simulation<E> {
                 let node = NodeId(packet.dst.0);
                 let Some(index) = self.ports.endpoint(node, port(&packet)) else {
                     let id = self.fabric.pool.insert(packet);
-                    return self.fabric.drop(node, id, DropReason::NoEndpoint);
+                    return self.hand_out(node, id);
                 };
                 if self.fabric.observers.packets() {
                     let kind = PacketEventKind::Received;
@@ -355,7 +362,7 @@ impl<E: ByteStream> Simulation<E> {
     }
 
     #[inline]
-    fn service_and_set_timer(&mut self, index: u32) {
+    pub(crate) fn service_and_set_timer(&mut self, index: u32) {
         let due = self.service(index);
         if due < self.timers.date(index) {
             self.timers.set(index, due);
@@ -408,7 +415,7 @@ impl<E: ByteStream> Simulation<E> {
     }
 
     #[inline]
-    fn end_event(&mut self) {
+    pub(crate) fn end_event(&mut self) {
         if self.fabric.observers.events() {
             self.fabric.after_event();
         }
@@ -417,7 +424,7 @@ impl<E: ByteStream> Simulation<E> {
 
 /// The port of the endpoint that a packet is for.
 #[inline]
-fn port(packet: &Packet) -> u16 {
+pub(crate) fn port(packet: &Packet) -> u16 {
     match &packet.body {
         Body::Tcp(segment) => segment.dst_port,
         // To whoever sent what it quotes.
@@ -441,7 +448,7 @@ fn tell(endpoint: &impl Endpoint, now: Time, (flow, side): (FlowId, Side), to: &
 }
 
 /// Whose endpoint it is.
-fn owner(index: u32) -> (FlowId, Side) {
+pub(crate) fn owner(index: u32) -> (FlowId, Side) {
     (FlowId(index >> 1), if index & 1 == 0 { Side::Client } else { Side::Server })
 }
 

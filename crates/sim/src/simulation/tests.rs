@@ -13,6 +13,7 @@ use anabranch_wire::{
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
+mod outside;
 mod regulators;
 
 const MS: fn(u64) -> Span = Span::from_millis;

@@ -1,0 +1,111 @@
+//! Hosts that stand outside the simulation: a kernel behind a TUN device, say.
+//!
+//! What reaches such a host leaves the simulation as a [`Departure`], and what
+//! it sends is put in by [`Simulation::enter`]. Endpoints that are bound there
+//! hear of no packet and send none: they may stand for a socket of the host,
+//! whose state changes by itself, and are told so by
+//! [`Simulation::with_endpoint`]. Whoever drives such a simulation calls
+//! [`Simulation::run_until`] with the dates of a clock.
+
+use crate::flow::{FlowId, Side};
+use crate::observe::{PacketEvent, PacketEventKind, Place};
+use crate::ports::Ports;
+use crate::simulation::{Simulation, owner, port};
+use anabranch_endpoint::ByteStream;
+use anabranch_network::{DropReason, NodeId, PacketId};
+use anabranch_units::Time;
+use anabranch_wire::Packet;
+
+/// A packet that has reached a host outside.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Departure {
+    /// When.
+    pub at: Time,
+    /// The host, or its interface.
+    pub node: NodeId,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// The hosts outside.
+#[derive(Debug)]
+pub(crate) struct Outside {
+    /// Of each node.
+    nodes: Vec<bool>,
+    /// Whose packets are whose, for observers.
+    ports: Ports,
+    departures: Vec<Departure>,
+}
+
+impl Outside {
+    /// `nodes` says which are outside; `ports` are those bound there.
+    pub(crate) fn new(nodes: Vec<bool>, ports: Ports) -> Outside {
+        Outside { nodes, ports, departures: Vec::new() }
+    }
+}
+
+impl<E: ByteStream> Simulation<E> {
+    /// The date of the next event; [`Time::NEVER`] when nothing is pending.
+    pub fn next_event(&self) -> Time {
+        let scheduled = self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |it| it.at());
+        let hosts = self.fabric.hosts_due();
+        scheduled.min(self.timers.first()).min(hosts).min(self.fabric.events.peek().0)
+    }
+
+    /// A host outside sends a packet from `node`, now.
+    pub fn enter(&mut self, node: NodeId, packet: Packet) {
+        if self.fabric.observers.packets() {
+            let source = packet.flow_key().src_port;
+            let kind = PacketEventKind::Sent;
+            self.tell_outside(kind, node, source, &packet);
+        }
+        let id = self.fabric.pool.insert(packet);
+        self.fabric.route(node, id);
+        self.end_event();
+    }
+
+    /// Takes the packets that have reached hosts outside since the last call,
+    /// in the order in which they did.
+    pub fn departures(&mut self) -> impl Iterator<Item = Departure> {
+        self.outside.iter_mut().flat_map(|outside| outside.departures.drain(..))
+    }
+
+    /// Changes an endpoint from outside, now; then its application hears what
+    /// it has to tell, and what it wants to send is sent.
+    pub fn with_endpoint<R>(
+        &mut self,
+        flow: FlowId,
+        side: Side,
+        change: impl FnOnce(&mut E) -> R,
+    ) -> R {
+        let index = flow.0 * 2 + side as u32;
+        let result = change(&mut self.endpoints[index as usize].endpoint);
+        self.service_and_set_timer(index);
+        self.end_event();
+        result
+    }
+
+    /// A packet reached a host that has no endpoint for it.
+    #[cold]
+    pub(crate) fn hand_out(&mut self, node: NodeId, id: PacketId) {
+        let is_outside = |it: &Outside| it.nodes[node.0 as usize];
+        if !self.outside.as_deref().is_some_and(is_outside) {
+            return self.fabric.drop(node, id, DropReason::NoEndpoint);
+        }
+        let at = self.fabric.now;
+        let packet = self.fabric.pool.packet(id).clone();
+        self.fabric.pool.release(id);
+        if self.fabric.observers.packets() {
+            self.tell_outside(PacketEventKind::Received, node, port(&packet), &packet);
+        }
+        if let Some(outside) = &mut self.outside {
+            outside.departures.push(Departure { at, node, packet });
+        }
+    }
+
+    fn tell_outside(&mut self, kind: PacketEventKind, node: NodeId, port: u16, packet: &Packet) {
+        let index = self.outside.as_ref().and_then(|it| it.ports.endpoint(node, port));
+        let event = PacketEvent { kind, place: Place::Node(node), flow: index.map(owner) };
+        self.fabric.observers.packet(self.fabric.now, event, packet);
+    }
+}
