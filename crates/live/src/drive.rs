@@ -1,0 +1,254 @@
+//! The loop: reads the clock, lets the simulation do what is due, hands packets
+//! to ports and takes packets from them, and sleeps until the next event.
+
+use crate::clock::Clock;
+use crate::lateness::Lateness;
+use crate::port::{Port, Read};
+use crate::program::{Program, ProgramReport};
+use crate::reactor::{Reactor, Token};
+use crate::sys::priority::{Scheduling, drop_privileges, make_precise};
+use crate::{ExternalHost, LiveError};
+use anabranch_endpoint::ByteStream;
+use anabranch_sim::Simulation;
+use anabranch_units::{Span, Time};
+use anabranch_wire::AddressBook;
+use rustix::io::Errno;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An endpoint whose state changes from outside.
+pub trait Ready {
+    /// Epoll told of its descriptor.
+    fn ready(&mut self, now: Time);
+}
+
+/// When a run ends, unless it is stopped before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// At this date.
+    At(Time),
+    /// When its flows are over and the programs that it waits for have ended;
+    /// but it goes on for so long at most for what is still under way.
+    WhenOver(Span),
+}
+
+/// Stops a run from another thread.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+    reactor: Reactor,
+}
+
+impl Stop {
+    /// For the run of this reactor.
+    pub fn new(reactor: &Reactor) -> Stop {
+        Stop { flag: Arc::new(AtomicBool::new(false)), reactor: reactor.clone() }
+    }
+
+    /// Stops it soon.
+    pub fn stop(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+        self.reactor.ring();
+    }
+
+    fn is_set(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}
+
+/// A world that is ready to run.
+pub struct Live<E> {
+    /// The network and all endpoints.
+    pub simulation: Simulation<E>,
+    /// The hosts outside; their namespaces last as long as this.
+    pub hosts: Vec<ExternalHost>,
+    /// The ports of all hosts outside.
+    pub ports: Vec<Port>,
+    /// What stands on the wire for a node.
+    pub book: AddressBook,
+    /// Where sockets and programs report.
+    pub reactor: Reactor,
+    /// Programs that run until they end.
+    pub programs: Vec<Program>,
+    /// Programs that run as long as the world does.
+    pub services: Vec<Program>,
+}
+
+/// What is left of a run.
+pub struct Outcome<E> {
+    /// As it stood at the end.
+    pub simulation: Simulation<E>,
+    /// The ports, with their counters.
+    pub ports: Vec<Port>,
+    /// How late packets left for hosts outside.
+    pub lateness: Lateness,
+    /// The longest time that the loop was away beyond its sleep: others had the
+    /// processor, or the process was suspended.
+    pub longest_absence: Span,
+    /// How the loop was scheduled.
+    pub scheduling: Scheduling,
+    /// The loop ran without root's rights.
+    pub unprivileged: bool,
+    /// Somebody stopped it.
+    pub stopped: bool,
+    /// What became of the programs, and then of the services.
+    pub programs: Vec<ProgramReport>,
+}
+
+/// Packets that are taken from a port before others have their turn.
+const BATCH: usize = 32;
+/// How often the loop asks whether all is over.
+const LOOK: Span = Span::from_millis(5);
+
+impl<E: ByteStream + Ready + Send> Live<E> {
+    /// Runs the world from date zero, now. `flows_are_over` and `is_quiet` look
+    /// at the flows: everything has arrived; nothing is under way any more.
+    ///
+    /// # Errors
+    /// An interface that disappears, and the kernel's refusals.
+    pub fn run(
+        self,
+        end: End,
+        stop: &Stop,
+        flows_are_over: impl Fn(&Simulation<E>) -> bool + Send,
+        is_quiet: impl Fn(&Simulation<E>) -> bool + Send,
+    ) -> Result<Outcome<E>, LiveError> {
+        // A thread of its own: its priority and its rights are nobody else's.
+        let run = || self.run_here(end, stop, flows_are_over, is_quiet);
+        std::thread::scope(|scope| match scope.spawn(run).join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    }
+
+    fn run_here(
+        self,
+        end: End,
+        stop: &Stop,
+        flows_are_over: impl Fn(&Simulation<E>) -> bool,
+        is_quiet: impl Fn(&Simulation<E>) -> bool,
+    ) -> Result<Outcome<E>, LiveError> {
+        let Live { simulation, hosts, ports, book, reactor, programs, services } = self;
+        for (number, port) in (0..).zip(&ports) {
+            let added = reactor.add_reader(port.fd(), Token::Port(number));
+            added.map_err(|error| gone(port, error))?;
+        }
+        let scheduling = make_precise();
+        let unprivileged = drop_privileges();
+        let mut of_node = Vec::new();
+        for (number, port) in ports.iter().enumerate() {
+            let node = port.node().0 as usize;
+            of_node.resize(of_node.len().max(node + 1), usize::MAX);
+            of_node[node] = number;
+        }
+        let clock = Clock::start();
+        let lateness = Lateness::default();
+        let mut it = Loop { simulation, ports, book, of_node, clock, lateness };
+        let mut ready = Vec::new();
+        let mut longest_absence = Span::ZERO;
+        let (mut next_look, mut closing) = (Time::ZERO, None);
+        let mut stopped = false;
+        loop {
+            let now = it.advance()?;
+            stopped |= stop.is_set();
+            if stopped {
+                break;
+            }
+            if now >= next_look {
+                next_look = now + LOOK;
+                match end {
+                    End::At(date) if now >= date => break,
+                    End::At(_) => {}
+                    End::WhenOver(patience) => {
+                        let programs = programs.iter().all(Program::is_over);
+                        if programs && flows_are_over(&it.simulation) {
+                            let last = *closing.get_or_insert(now + patience);
+                            if now >= last || is_quiet(&it.simulation) {
+                                break;
+                            }
+                        }
+                    }
+                }
+            }
+            let mut due = it.simulation.next_event().min(next_look);
+            if let End::At(date) = end {
+                due = due.min(date);
+            }
+            let sleep = due.saturating_since(it.clock.now());
+            reactor.wait(&mut ready, Some(sleep)).map_err(|error| LiveError::System {
+                what: "waiting for packets".into(),
+                error: error.into(),
+            })?;
+            let late = it.clock.now().saturating_since(due);
+            longest_absence = longest_absence.max(late);
+            for token in ready.drain(..) {
+                match token {
+                    Token::Port(number) => it.take(number as usize)?,
+                    Token::Endpoint(flow, side) => {
+                        let now = it.advance()?;
+                        it.simulation.with_endpoint(flow, side, |endpoint| endpoint.ready(now));
+                    }
+                    Token::Alarm => reactor.silence(),
+                }
+            }
+        }
+        let programs = programs.into_iter().chain(services).map(Program::finish).collect();
+        drop(hosts);
+        let Loop { simulation, ports, lateness, .. } = it;
+        Ok(Outcome {
+            simulation,
+            ports,
+            lateness,
+            longest_absence,
+            scheduling,
+            unprivileged,
+            stopped,
+            programs,
+        })
+    }
+}
+
+fn gone(port: &Port, error: Errno) -> LiveError {
+    LiveError::InterfaceGone { name: port.name().to_owned(), error: error.into() }
+}
+
+struct Loop<E> {
+    simulation: Simulation<E>,
+    ports: Vec<Port>,
+    book: AddressBook,
+    /// The port of a node.
+    of_node: Vec<usize>,
+    clock: Clock,
+    lateness: Lateness,
+}
+
+impl<E: ByteStream> Loop<E> {
+    /// Does what is due, and hands out what has left.
+    fn advance(&mut self) -> Result<Time, LiveError> {
+        let now = self.clock.now();
+        self.simulation.run_until(now);
+        for it in self.simulation.departures() {
+            let port = &mut self.ports[self.of_node[it.node.0 as usize]];
+            port.write(&it.packet, &self.book).map_err(|error| gone(port, error))?;
+            self.lateness.record(self.clock.now().saturating_since(it.at));
+        }
+        Ok(now)
+    }
+
+    /// Takes packets from a port.
+    fn take(&mut self, number: usize) -> Result<(), LiveError> {
+        for _ in 0..BATCH {
+            let port = &mut self.ports[number];
+            let (node, read) = (port.node(), port.read(&self.book));
+            match read.map_err(|error| gone(&self.ports[number], error))? {
+                Read::Packet(packet) => {
+                    self.advance()?;
+                    self.simulation.enter(node, packet);
+                }
+                Read::Ignored => {}
+                Read::Empty => break,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! Why a live run cannot be: what is missing, and what would help.
+
+use std::fmt;
+use std::io;
+
+/// A failure to set up or to hold the live world.
+#[derive(Debug)]
+pub enum LiveError {
+    /// The machine lacks something, or does not let us have it.
+    Missing {
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel said.
+        error: io::Error,
+        /// What would help.
+        remedy: String,
+    },
+    /// A system call failed that usually does not.
+    System {
+        /// What was tried, with names.
+        what: String,
+        /// What the kernel said.
+        error: io::Error,
+    },
+    /// An interface has disappeared while it was in use.
+    InterfaceGone {
+        /// The host and its device.
+        name: String,
+        /// What the kernel said.
+        error: io::Error,
+    },
+    /// A program could not be started.
+    Program {
+        /// Its command.
+        command: String,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl fmt::Display for LiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LiveError::Missing { what, error, remedy } => write!(f, "{what}: {error}; {remedy}"),
+            LiveError::System { what, error } => write!(f, "{what}: {error}"),
+            LiveError::InterfaceGone { name, error } => {
+                write!(f, "the interface {name} has disappeared: {error}")
+            }
+            LiveError::Program { command, error } => write!(f, "{command}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LiveError {}
+
+/// Names what a failing call was for.
+pub(crate) trait Doing<T> {
+    fn doing(self, what: impl Into<String>) -> Result<T, LiveError>;
+}
+
+impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
+    fn doing(self, what: impl Into<String>) -> Result<T, LiveError> {
+        self.map_err(|error| LiveError::System { what: what.into(), error: error.into() })
+    }
+}

@@ -1,0 +1,124 @@
+//! A host outside: a namespace with a device for each interface, addresses,
+//! routes and the settings of its kernel.
+
+use crate::error::Doing;
+use crate::sys::netlink::{Netlink, Route};
+use crate::sys::tun;
+use crate::{LiveError, Namespace, Port};
+use anabranch_sim::NodeId;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// What such a host is to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostSettings {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its interfaces, the first for all that names no source.
+    pub interfaces: Vec<InterfaceSettings>,
+    /// Files below `/proc/sys/net` and what is written to them.
+    pub sysctls: Vec<(String, String)>,
+    /// What connections use that do not choose.
+    pub congestion_control: Option<String>,
+    /// Initial congestion window, in segments.
+    pub initial_window: Option<u32>,
+}
+
+/// An interface of such a host.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InterfaceSettings {
+    /// Its node.
+    pub node: NodeId,
+    /// Name of the device, at most 15 octets.
+    pub device: String,
+    /// Its address.
+    pub ip: IpAddr,
+    /// Its MTU.
+    pub mtu: u32,
+}
+
+/// A host in its namespace.
+#[derive(Clone, Debug)]
+pub struct ExternalHost {
+    name: String,
+    namespace: Arc<Namespace>,
+}
+
+/// Packets that wait in a device for us: more than any window holds, for the
+/// emulated queue is the link's.
+const QUEUE: u32 = 20_000;
+const MAIN_TABLE: u32 = 254;
+/// The table of the first interface; others follow.
+const FIRST_TABLE: u32 = 100;
+
+impl ExternalHost {
+    /// Makes it, with the ports of its interfaces.
+    ///
+    /// # Errors
+    /// What is missing, or what the kernel refused.
+    pub fn new(settings: &HostSettings) -> Result<(ExternalHost, Vec<Port>), LiveError> {
+        let namespace = Namespace::new()?;
+        let devices = namespace.inside(|| set_up(settings))?;
+        let ports = settings.interfaces.iter().zip(devices).map(|(it, fd)| {
+            Port::new(fd, it.node, format!("{} of {}", it.device, settings.name))
+        });
+        let ports = ports.collect();
+        let host = ExternalHost { name: settings.name.clone(), namespace: Arc::new(namespace) };
+        Ok((host, ports))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its namespace.
+    pub fn namespace(&self) -> &Arc<Namespace> {
+        &self.namespace
+    }
+}
+
+/// In the host's namespace.
+fn set_up(settings: &HostSettings) -> Result<Vec<OwnedFd>, LiveError> {
+    let write = |path: &str, text: &str| {
+        let path = format!("/proc/sys/net/{path}");
+        std::fs::write(&path, text).doing(format!("writing `{text}` to {path}"))
+    };
+    // Nothing of an earlier connection is to tell.
+    write("ipv4/tcp_no_metrics_save", "1")?;
+    for (path, text) in &settings.sysctls {
+        write(path, text)?;
+    }
+    if settings.interfaces.iter().all(|it| it.ip.is_ipv4()) {
+        // Else the kernel would look for routers. Some have no IPv6.
+        let _ = write("ipv6/conf/all/disable_ipv6", "1");
+        let _ = write("ipv6/conf/default/disable_ipv6", "1");
+    }
+    let mut netlink = Netlink::open()?;
+    netlink.up(netlink.index("lo")?, 0, 0)?;
+    let mut devices = Vec::new();
+    for (i, interface) in settings.interfaces.iter().enumerate() {
+        devices.push(tun::create(&interface.device)?);
+        let device = netlink.index(&interface.device)?;
+        netlink.address(device, interface.ip)?;
+        netlink.up(device, interface.mtu, QUEUE)?;
+        let (i, source) = (i as u32, interface.ip);
+        let route = Route {
+            to: None,
+            source: Some(source),
+            device,
+            table: MAIN_TABLE,
+            priority: 100 + i,
+            initial_window: settings.initial_window,
+            congestion_control: settings.congestion_control.as_deref(),
+        };
+        netlink.route(&route)?;
+        if settings.interfaces.len() > 1 {
+            // What names a source leaves over the source's interface.
+            netlink.route(&Route { table: FIRST_TABLE + i, ..route })?;
+            netlink.rule(source, FIRST_TABLE + i)?;
+        }
+    }
+    Ok(devices)
+}

@@ -1,0 +1,104 @@
+//! How late packets leave: a histogram with a relative error below 1/32.
+
+use anabranch_units::Span;
+
+/// Times in nanoseconds, counted in buckets whose width is at most 1/32 of
+/// their value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lateness {
+    counts: Vec<u64>,
+    total: u64,
+    max: u64,
+}
+
+/// Buckets to a doubling.
+const FINE: u32 = 5;
+
+impl Default for Lateness {
+    fn default() -> Lateness {
+        Lateness { counts: vec![0; bucket(u64::MAX) + 1], total: 0, max: 0 }
+    }
+}
+
+fn bucket(nanos: u64) -> usize {
+    let log = nanos.checked_ilog2().unwrap_or(0);
+    match log.checked_sub(FINE) {
+        None => nanos as usize,
+        Some(shift) => ((shift as usize + 1) << FINE) + (nanos >> shift) as usize - (1 << FINE),
+    }
+}
+
+/// The largest value of a bucket.
+fn upper(bucket: usize) -> u64 {
+    let (doubling, rest) = (bucket >> FINE, (bucket & ((1 << FINE) - 1)) as u64);
+    match doubling.checked_sub(1) {
+        None => rest,
+        Some(shift) => (((1 << FINE) + rest + 1) << shift).wrapping_sub(1),
+    }
+}
+
+impl Lateness {
+    /// A packet was late by this much.
+    pub fn record(&mut self, late: Span) {
+        let nanos = late.as_picos() / 1000;
+        self.counts[bucket(nanos)] += 1;
+        self.total += 1;
+        self.max = self.max.max(nanos);
+    }
+
+    /// Packets recorded.
+    pub fn count(&self) -> u64 {
+        self.total
+    }
+
+    /// The latest.
+    pub fn max(&self) -> Span {
+        Span::from_nanos(self.max)
+    }
+
+    /// What a fraction `q` of the packets did not exceed, from above, to the
+    /// width of a bucket; zero when there were none.
+    pub fn quantile(&self, q: f64) -> Span {
+        let rank = (q * self.total as f64).max(1.0);
+        let mut seen = 0;
+        for (bucket, count) in self.counts.iter().enumerate() {
+            seen += count;
+            if *count > 0 && seen as f64 >= rank {
+                return Span::from_nanos(upper(bucket).min(self.max));
+            }
+        }
+        Span::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_contiguous_and_narrow() {
+        let mut last = None;
+        for nanos in (0..5000).chain((5000..10_000_000).step_by(977)) {
+            let it = bucket(nanos);
+            assert!(last.is_none_or(|last| it >= last), "{nanos}");
+            assert!(upper(it) >= nanos && (upper(it) - nanos) as f64 <= nanos as f64 / 32.0);
+            last = Some(it);
+        }
+        assert_eq!(upper(bucket(u64::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_sorted_list() {
+        let mut lateness = Lateness::default();
+        assert_eq!(lateness.quantile(0.5), Span::ZERO);
+        for us in 1..=1000 {
+            lateness.record(Span::from_micros(us));
+        }
+        for (q, us) in [(0.0, 1), (0.5, 500), (0.99, 990), (0.999, 999), (1.0, 1000)] {
+            let found = lateness.quantile(q).as_secs_f64() * 1e6;
+            assert!((found - us as f64).abs() <= us as f64 / 32.0, "{q}: {found}");
+        }
+        assert_eq!(lateness.max(), Span::from_micros(1000));
+        assert_eq!(lateness.quantile(1.0), lateness.max());
+    }
+}

@@ -1,0 +1,39 @@
+//! The world of a simulation in real time, between network namespaces.
+//!
+//! A [`Simulation`](anabranch_sim::Simulation) whose hosts stand partly outside
+//! is driven by a monotonic clock ([`Live`]). Each host outside is a network
+//! [`Namespace`] with a TUN device for each interface ([`Port`]): what it sends
+//! enters the simulated links as values and leaves them as octets. Flows of its
+//! kernel's own TCP are [`KernelSocket`]s, endpoints like any other to the
+//! simulation's applications; what else runs there is a [`Program`].
+//!
+//! The loop sleeps in `epoll_pwait2` under `SCHED_FIFO`, with a timer slack of
+//! 1 ns, and never spins. It measures how late packets leave ([`Lateness`]).
+//!
+//! Linux alone has what this needs; elsewhere the crate is empty.
+
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod drive;
+mod error;
+mod host;
+mod lateness;
+mod port;
+mod program;
+mod reactor;
+mod socket;
+mod sys;
+
+pub use clock::Clock;
+pub use drive::{End, Live, Outcome, Ready, Stop};
+pub use error::LiveError;
+pub use host::{ExternalHost, HostSettings, InterfaceSettings};
+pub use lateness::Lateness;
+pub use port::{Port, PortCounters};
+pub use program::{Program, ProgramReport, Stdio};
+pub use reactor::{Reactor, Token};
+pub use socket::{KernelSocket, Role, SocketSettings};
+pub use sys::enter_user_namespace;
+pub use sys::namespace::Namespace;
+pub use sys::priority::Scheduling;

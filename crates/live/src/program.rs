@@ -1,0 +1,178 @@
+//! Programs that run on hosts outside, each watched by a thread of its own, in
+//! the host's namespace. Whatever ends the run ends them, with what they have
+//! started: they have a process group, and the kernel kills them when their
+//! thread dies.
+
+use crate::error::Doing;
+use crate::reactor::Reactor;
+use crate::{LiveError, Namespace};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::File;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What a program reads and writes.
+#[derive(Debug)]
+pub enum Stdio {
+    /// What we do: an interactive shell needs that.
+    Inherited,
+    /// It reads nothing and writes here.
+    Log(File),
+}
+
+/// What became of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramReport {
+    /// Its host.
+    pub host: String,
+    /// Its command.
+    pub command: String,
+    /// Its exit status, or 128 and the number of the signal that ended it;
+    /// `None` when it was still running and we ended it.
+    pub status: Option<i32>,
+}
+
+/// A program. Dropping it ends it.
+#[derive(Debug)]
+pub struct Program {
+    host: String,
+    command: String,
+    shared: Arc<Shared>,
+    watcher: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    stop: AtomicBool,
+    over: AtomicBool,
+    /// How it ended by itself.
+    status: Mutex<Option<ExitStatus>>,
+}
+
+/// How often its thread looks.
+const LOOK: Duration = Duration::from_millis(5);
+/// What a program has to end by itself when it is told to.
+const PATIENCE: Duration = Duration::from_millis(1000);
+
+impl Program {
+    /// Starts `command` with the shell in `namespace`, after `delay`.
+    ///
+    /// # Errors
+    /// The kernel's. A command that there is not is an exit status of 127.
+    pub fn start(
+        namespace: &Arc<Namespace>,
+        reactor: &Reactor,
+        host: &str,
+        command: &str,
+        stdio: Stdio,
+        delay: Duration,
+    ) -> Result<Program, LiveError> {
+        let shared = Arc::new(Shared::default());
+        let (namespace, reactor, ours) = (namespace.clone(), reactor.clone(), shared.clone());
+        let text = command.to_owned();
+        let watch = move || {
+            let mut waited = Duration::ZERO;
+            while waited < delay && !ours.stop.load(Ordering::Relaxed) {
+                std::thread::sleep(LOOK);
+                waited += LOOK;
+            }
+            if !ours.stop.load(Ordering::Relaxed)
+                && let Some(child) = spawn(&namespace, &text, stdio)
+            {
+                ours.watch(child);
+            }
+            ours.over.store(true, Ordering::Release);
+            reactor.ring();
+        };
+        let watcher = std::thread::Builder::new().name("program".into()).spawn(watch);
+        let watcher = Some(watcher.doing("a thread")?);
+        let (host, command) = (host.to_owned(), command.to_owned());
+        Ok(Program { host, command, shared, watcher })
+    }
+
+    /// It has ended.
+    pub fn is_over(&self) -> bool {
+        self.shared.over.load(Ordering::Acquire)
+    }
+
+    /// Its host.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Ends it if it runs.
+    pub fn finish(mut self) -> ProgramReport {
+        self.end();
+        let status = *self.shared.status.lock().expect("watchers do not panic");
+        ProgramReport {
+            host: std::mem::take(&mut self.host),
+            command: std::mem::take(&mut self.command),
+            status: status.and_then(|it| it.code().or_else(|| Some(128 + it.signal()?))),
+        }
+    }
+
+    fn end(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(watcher) = self.watcher.take() {
+            let _ = watcher.join();
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    /// Until it has ended, by itself or because it was told to.
+    fn watch(&self, mut child: Child) {
+        while !self.stop.load(Ordering::Relaxed) {
+            match child.try_wait() {
+                Ok(Some(status)) => {
+                    *self.status.lock().expect("nobody panics with it") = Some(status);
+                    return;
+                }
+                Ok(None) => std::thread::sleep(LOOK),
+                Err(_) => break,
+            }
+        }
+        let group = Pid::from_child(&child);
+        let mut left = PATIENCE;
+        let _ = kill_process_group(group, Signal::TERM);
+        while left > Duration::ZERO && matches!(child.try_wait(), Ok(None)) {
+            std::thread::sleep(LOOK);
+            left = left.saturating_sub(LOOK);
+        }
+        // Its own children too, be it gone or not.
+        let _ = kill_process_group(group, Signal::KILL);
+        let _ = child.wait();
+    }
+}
+
+/// From the thread that will watch it: the kernel's signal on a parent's death
+/// means the thread.
+fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Option<Child> {
+    namespace.enter().ok()?;
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(text);
+    if let Stdio::Log(file) = stdio {
+        let copy = file.try_clone().ok()?;
+        command.stdin(std::process::Stdio::null()).stdout(copy).stderr(file);
+    }
+    command.process_group(0);
+    #[expect(unsafe_code, reason = "std has no safe way to ask for the signal")]
+    // SAFETY: between fork and exec only prctl is called, which allocates nothing.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+    command.spawn().ok()
+}

@@ -1,0 +1,411 @@
+//! A socket of a host's kernel as an endpoint: the simulation's applications
+//! write and read it as they do any other, and observers see the kernel's
+//! `TCP_INFO`. Its packets are the kernel's and cross the network by themselves.
+//!
+//! The loop calls [`Ready::ready`](crate::Ready::ready) when epoll tells of the
+//! socket; everything else is the contract of endpoints. What `TCP_INFO` does
+//! not tell (entries into fast retransmit, undone reductions, tail loss probes)
+//! stays 0 in [`Observation`].
+
+use crate::drive::Ready;
+use crate::error::Doing;
+use crate::reactor::{Reactor, Token};
+use crate::sys::socket::{set_notsent_lowat, tcp_info};
+use crate::{LiveError, Namespace};
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation};
+use anabranch_units::{Rate, Span, Time};
+use anabranch_wire::{FlowKey, Packet};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind,
+    connect, ipproto, listen, recv, send, shutdown, socket_with, sockopt,
+};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+/// What a socket is told before it is used.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SocketSettings {
+    /// The kernel's name of a congestion control; `None`: the route's, or the
+    /// namespace's.
+    pub congestion_control: Option<String>,
+    /// Octets of the receive buffer that count as data; `None`: the kernel
+    /// finds them.
+    pub receive_buffer: Option<u64>,
+    /// Several paths (RFC 8684).
+    pub multipath: bool,
+    /// Time between two looks at `TCP_INFO`; `None`: only when something
+    /// happens.
+    pub sample_every: Option<Span>,
+}
+
+/// Which side of the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Connects.
+    Client,
+    /// Waits for a connection.
+    Server,
+}
+
+/// Octets that wait to be sent for the first time, at most about so many: a
+/// socket that took megabytes at once would keep the loop from its packets.
+const MOST_UNSENT: u32 = 128 << 10;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct KernelSocket {
+    key: FlowKey,
+    state: State,
+    remote: SocketAddr,
+    reactor: Reactor,
+    token: Token,
+    events: VecDeque<Event>,
+    sample_every: Option<Span>,
+    sample: Time,
+    /// `TCP_INFO` when the socket was closed.
+    last: Option<Box<[u8; 256]>>,
+    peer_closed: bool,
+    wants_to_write: bool,
+    closing: bool,
+    over: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Nothing is here: a program has this end, or the socket is gone.
+    Absent,
+    /// Made, and not yet connecting.
+    Idle(OwnedFd),
+    Listening(OwnedFd),
+    Connecting(OwnedFd),
+    Open(OwnedFd),
+}
+
+impl KernelSocket {
+    /// A socket in `namespace`, bound to `local`; a server listens from now on.
+    ///
+    /// # Errors
+    /// The kernel's; a congestion control that it does not have is one.
+    #[expect(clippy::too_many_arguments, reason = "what a socket is")]
+    pub fn new(
+        namespace: &Namespace,
+        reactor: &Reactor,
+        token: Token,
+        role: Role,
+        key: FlowKey,
+        local: SocketAddr,
+        remote: SocketAddr,
+        settings: &SocketSettings,
+    ) -> Result<KernelSocket, LiveError> {
+        let fd = namespace.inside(|| make(local, settings))?;
+        let mut state = State::Idle(fd);
+        if role == Role::Server {
+            let State::Idle(fd) = state else { unreachable!() };
+            let wait = || {
+                listen(&fd, 1)?;
+                reactor.add_edges(&fd, token)
+            };
+            wait().doing(format!("listening at {local}"))?;
+            state = State::Listening(fd);
+        }
+        let mut it = KernelSocket::absent(key, reactor, token);
+        (it.state, it.remote, it.sample_every) = (state, remote, settings.sample_every);
+        Ok(it)
+    }
+
+    /// The place of an end that a program has.
+    pub fn absent(key: FlowKey, reactor: &Reactor, token: Token) -> KernelSocket {
+        KernelSocket {
+            key,
+            state: State::Absent,
+            remote: SocketAddr::from(([0, 0, 0, 0], 0)),
+            reactor: reactor.clone(),
+            token,
+            events: VecDeque::new(),
+            sample_every: None,
+            sample: Time::NEVER,
+            last: None,
+            peer_closed: false,
+            wants_to_write: false,
+            closing: false,
+            over: false,
+        }
+    }
+
+    fn fd(&self) -> Option<&OwnedFd> {
+        match &self.state {
+            State::Open(fd) => Some(fd),
+            _ => None,
+        }
+    }
+
+    /// The connection is there.
+    fn open(&mut self, now: Time, fd: OwnedFd) {
+        self.state = State::Open(fd);
+        self.sample = self.sample_every.map_or(Time::NEVER, |every| now.saturating_add(every));
+        // What epoll told may have been of more than the connection.
+        self.events.extend([Event::Connected, Event::Readable]);
+        if self.closing {
+            self.shut();
+        }
+    }
+
+    fn end(&mut self, reason: CloseReason) {
+        if std::mem::replace(&mut self.over, true) {
+            return;
+        }
+        if let State::Open(fd) = std::mem::replace(&mut self.state, State::Absent) {
+            self.last = tcp_info(&fd).ok().map(Box::new);
+        }
+        self.sample = Time::NEVER;
+        self.events.push_back(Event::Closed(reason));
+    }
+
+    fn fail(&mut self, error: Errno) {
+        self.end(match error {
+            Errno::CONNREFUSED => CloseReason::Refused,
+            Errno::CONNRESET | Errno::PIPE => CloseReason::Reset,
+            _ => CloseReason::TimedOut,
+        });
+    }
+
+    fn shut(&mut self) {
+        if let Some(Err(error)) = self.fd().map(|fd| shutdown(fd, Shutdown::Write))
+            && error != Errno::NOTCONN
+        {
+            return self.fail(error);
+        }
+        self.end_if_over();
+    }
+
+    /// Both streams have ended.
+    fn end_if_over(&mut self) {
+        if self.closing && self.peer_closed && self.fd().is_some() {
+            self.end(CloseReason::Normal);
+        }
+    }
+
+    fn accept(&mut self, now: Time) {
+        let State::Listening(listener) = &self.state else { return };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        // Whatever is wrong with a connection, the next may be sound.
+        let Ok(fd) = accept_with(listener, flags) else { return };
+        let _ = set_notsent_lowat(&fd, MOST_UNSENT);
+        match self.reactor.add_edges(&fd, self.token) {
+            Ok(()) => self.open(now, fd),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    fn info(&self) -> Option<Info> {
+        let now = self.fd().and_then(|fd| tcp_info(fd).ok());
+        now.or_else(|| self.last.as_deref().copied()).map(Info)
+    }
+}
+
+/// A socket that does not block, bound and set up.
+fn make(local: SocketAddr, settings: &SocketSettings) -> Result<OwnedFd, LiveError> {
+    let family = if local.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let protocol = if settings.multipath { ipproto::MPTCP } else { ipproto::TCP };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let what = if settings.multipath { "an MPTCP socket" } else { "a TCP socket" };
+    let fd = socket_with(family, SocketType::STREAM, flags, Some(protocol)).doing(what)?;
+    if let Some(name) = &settings.congestion_control {
+        sockopt::set_tcp_congestion(&fd, name)
+            .doing(format!("the kernel's congestion control `{name}`"))?;
+    }
+    if let Some(octets) = settings.receive_buffer {
+        // The kernel doubles the number, for its own needs.
+        let octets = usize::try_from(octets).unwrap_or(usize::MAX);
+        sockopt::set_socket_recv_buffer_size_force(&fd, octets)
+            .doing(format!("a receive buffer of {octets} B"))?;
+    }
+    // A hint, which MPTCP sockets of some kernels do not take.
+    let _ = set_notsent_lowat(&fd, MOST_UNSENT);
+    sockopt::set_socket_reuseaddr(&fd, true).doing("SO_REUSEADDR")?;
+    bind(&fd, &local).doing(format!("binding a socket to {local}"))?;
+    Ok(fd)
+}
+
+impl Ready for KernelSocket {
+    fn ready(&mut self, now: Time) {
+        match std::mem::replace(&mut self.state, State::Absent) {
+            State::Connecting(fd) => match sockopt::socket_error(&fd) {
+                Ok(Ok(())) if rustix::net::getpeername(&fd).is_ok() => self.open(now, fd),
+                // Told of too early.
+                Ok(Ok(())) => self.state = State::Connecting(fd),
+                Ok(Err(error)) | Err(error) => self.fail(error),
+            },
+            state @ State::Listening(_) => {
+                self.state = state;
+                self.accept(now);
+            }
+            State::Open(fd) => {
+                let failed = sockopt::socket_error(&fd);
+                self.state = State::Open(fd);
+                if let Ok(Err(error)) | Err(error) = failed {
+                    return self.fail(error);
+                }
+                self.events.push_back(Event::Readable);
+                if std::mem::take(&mut self.wants_to_write) {
+                    self.events.push_back(Event::Writable);
+                }
+            }
+            state => self.state = state,
+        }
+    }
+}
+
+impl Endpoint for KernelSocket {
+    /// The kernel has it.
+    fn handle_input(&mut self, _now: Time, _packet: &Packet) {}
+
+    fn handle_timeout(&mut self, now: Time) {
+        if self.sample <= now {
+            let every = self.sample_every.unwrap_or(Span::MAX);
+            self.sample = now.saturating_add(every);
+        }
+    }
+
+    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
+        None
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.sample
+    }
+
+    fn observe(&self) -> Observation {
+        self.info().map_or_else(Observation::default, |info| info.observation())
+    }
+
+    fn flow_key(&self) -> FlowKey {
+        self.key
+    }
+}
+
+impl ByteStream for KernelSocket {
+    fn connect(&mut self, _now: Time) {
+        let State::Idle(fd) = std::mem::replace(&mut self.state, State::Absent) else { return };
+        let started = match connect(&fd, &self.remote) {
+            Ok(()) | Err(Errno::INPROGRESS) => self.reactor.add_edges(&fd, self.token),
+            Err(error) => Err(error),
+        };
+        match started {
+            Ok(()) => self.state = State::Connecting(fd),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Sockets carry real octets: nothing is taken.
+    fn write(&mut self, _len: u64) -> u64 {
+        0
+    }
+
+    fn write_octets(&mut self, octets: &[u8]) -> usize {
+        let Some(fd) = self.fd() else { return 0 };
+        match send(fd, octets, SendFlags::NOSIGNAL) {
+            Ok(taken) => {
+                self.wants_to_write |= taken < octets.len();
+                taken
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {
+                self.wants_to_write = true;
+                0
+            }
+            Err(error) => {
+                self.fail(error);
+                0
+            }
+        }
+    }
+
+    fn read(&mut self, _max: u64) -> u64 {
+        0
+    }
+
+    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
+        if self.peer_closed {
+            return 0;
+        }
+        let Some(fd) = self.fd() else { return 0 };
+        match recv(fd, buf, RecvFlags::empty()) {
+            Ok((0, _)) => {
+                self.peer_closed = true;
+                self.events.push_back(Event::PeerClosed);
+                self.end_if_over();
+                0
+            }
+            Ok((taken, _)) => taken,
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            Err(error) => {
+                self.fail(error);
+                0
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.closing = true;
+        self.shut();
+    }
+
+    fn abort(&mut self) {
+        if let Some(fd) = self.fd() {
+            // A linger of zero sends a reset.
+            let _ = sockopt::set_socket_linger(fd, Some(Duration::ZERO));
+        }
+        self.end(CloseReason::Aborted);
+    }
+}
+
+/// `struct tcp_info` of linux/tcp.h, as octets.
+struct Info([u8; 256]);
+
+impl Info {
+    fn word(&self, at: usize) -> u64 {
+        u32::from_ne_bytes(self.0[at..at + 4].try_into().expect("four octets")).into()
+    }
+
+    fn long(&self, at: usize) -> u64 {
+        u64::from_ne_bytes(self.0[at..at + 8].try_into().expect("eight octets"))
+    }
+
+    fn half(&self, at: usize) -> u64 {
+        u16::from_ne_bytes(self.0[at..at + 2].try_into().expect("two octets")).into()
+    }
+
+    fn observation(&self) -> Observation {
+        const RECOVERY: u8 = 3; // TCP_CA_Recovery; loss is 4
+        let mss = self.word(16);
+        let [unacked, sacked, lost, again] = [24, 28, 32, 36].map(|at| self.word(at));
+        let ssthresh = self.word(76);
+        let pacing = self.long(104);
+        let micros = |at| Span::from_micros(self.word(at));
+        let has_rtt = self.word(68) > 0;
+        Observation {
+            cwnd: self.word(80) * mss,
+            ssthresh: if ssthresh >= 0x7fff_ffff { u64::MAX } else { ssthresh * mss },
+            in_flight: (unacked + again).saturating_sub(sacked + lost) * mss,
+            srtt: has_rtt.then(|| micros(68)),
+            rto: micros(8),
+            // Octets a second; all ones when it does not pace.
+            pacing_rate: pacing.checked_mul(8).and_then(Rate::from_bps),
+            in_recovery: self.0[1] >= RECOVERY,
+            bytes_acked: self.long(120),
+            bytes_received: self.long(128),
+            packets_sent: self.word(156),
+            retransmitted_packets: self.word(100),
+            timeouts: self.half(240),
+            spurious_retransmissions: self.word(216),
+            ..Observation::default()
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! System calls: the only place with `unsafe`, each with its reason.
+
+pub mod namespace;
+pub mod netlink;
+pub mod priority;
+pub mod socket;
+pub mod tun;
+
+pub use namespace::enter_user_namespace;

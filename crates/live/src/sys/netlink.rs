@@ -1,0 +1,257 @@
+//! rtnetlink (rtnetlink(7)): devices up, addresses, routes and rules, as small
+//! messages; so that no program is needed to set up a namespace.
+
+use crate::LiveError;
+use crate::error::Doing;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, netdevice, recv, send,
+    socket_with,
+};
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+
+/// A connection to the kernel's tables of the namespace in which it was opened.
+#[derive(Debug)]
+pub struct Netlink {
+    socket: OwnedFd,
+    sequence: u32,
+}
+
+/// A route over a device, without a gateway.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Route<'a> {
+    /// The destination; `None`: everything of the source's family.
+    pub to: Option<IpAddr>,
+    /// The address that packets over it have as their source.
+    pub source: Option<IpAddr>,
+    /// Index of the device.
+    pub device: u32,
+    /// The table; 254 is the main one.
+    pub table: u32,
+    /// Which of several, the lowest first.
+    pub priority: u32,
+    /// Initial congestion window, in segments.
+    pub initial_window: Option<u32>,
+    /// Name of the kernel's congestion control.
+    pub congestion_control: Option<&'a str>,
+}
+
+const NEWLINK: u16 = 16;
+const NEWADDR: u16 = 20;
+const NEWROUTE: u16 = 24;
+const NEWRULE: u16 = 32;
+/// Create, or replace what is there.
+const CREATE: u16 = 0x400 | 0x100;
+
+impl Netlink {
+    /// In the namespace of the calling thread.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn open() -> Result<Netlink, LiveError> {
+        let open = || {
+            let flags = SocketFlags::CLOEXEC;
+            let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
+            // No protocol: NETLINK_ROUTE is number 0.
+            let socket = socket_with(family, kind, flags, None)?;
+            bind(&socket, &SocketAddrNetlink::new(0, 0))?;
+            Ok::<_, rustix::io::Errno>(Netlink { socket, sequence: 0 })
+        };
+        open().doing("netlink")
+    }
+
+    /// The index of a device.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn index(&self, device: &str) -> Result<u32, LiveError> {
+        netdevice::name_to_index(&self.socket, device).doing(device)
+    }
+
+    /// Sets a device up, with this MTU and this length of its queue.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn up(&mut self, device: u32, mtu: u32, queue: u32) -> Result<(), LiveError> {
+        let mut message = Message::new(NEWLINK, 0);
+        message.octets(&[0, 0, 0, 0]);
+        message.word(device).word(1).word(1);
+        if mtu > 0 {
+            message.attribute(4, &mtu.to_ne_bytes());
+        }
+        if queue > 0 {
+            message.attribute(13, &queue.to_ne_bytes());
+        }
+        self.ask(message, format!("setting a device up with an MTU of {mtu}"))
+    }
+
+    /// Gives a device an address of its own, without a network around it.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn address(&mut self, device: u32, ip: IpAddr) -> Result<(), LiveError> {
+        let mut message = Message::new(NEWADDR, CREATE);
+        // No detection of duplicates (IFA_F_NODAD): nobody else is there.
+        message.octets(&[family(ip), bits(ip), 2, 0]).word(device);
+        message.address(2, ip).address(1, ip);
+        self.ask(message, format!("the address {ip}"))
+    }
+
+    /// Adds a route.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn route(&mut self, route: &Route<'_>) -> Result<(), LiveError> {
+        let ip = route.to.or(route.source).expect("a route has a family");
+        let mut message = Message::new(NEWROUTE, CREATE);
+        // Static, in the scope of the link, to one destination.
+        let to_bits = route.to.map_or(0, bits);
+        message.octets(&[family(ip), to_bits, 0, 0, 0, 4, 253, 1]).word(0);
+        if let Some(to) = route.to {
+            message.address(1, to);
+        }
+        if let Some(source) = route.source {
+            message.address(7, source);
+        }
+        message.attribute(4, &route.device.to_ne_bytes());
+        message.attribute(15, &route.table.to_ne_bytes());
+        message.attribute(6, &route.priority.to_ne_bytes());
+        let mut metrics = Message::default();
+        if let Some(segments) = route.initial_window {
+            metrics.attribute(11, &segments.to_ne_bytes());
+        }
+        if let Some(name) = route.congestion_control {
+            metrics.attribute(16, format!("{name}\0").as_bytes());
+        }
+        if !metrics.octets.is_empty() {
+            message.attribute(8, &metrics.octets);
+        }
+        self.ask(message, format!("the route to {ip}"))
+    }
+
+    /// Packets from `source` follow `table`.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn rule(&mut self, source: IpAddr, table: u32) -> Result<(), LiveError> {
+        let mut message = Message::new(NEWRULE, CREATE);
+        message.octets(&[family(source), 0, bits(source), 0, 0, 0, 0, 1]).word(0);
+        message.address(2, source);
+        message.attribute(15, &table.to_ne_bytes());
+        self.ask(message, format!("the rule for {source}"))
+    }
+
+    /// Sends a message and waits for the acknowledgment.
+    fn ask(&mut self, message: Message, what: String) -> Result<(), LiveError> {
+        self.sequence += 1;
+        let octets = message.finish(self.sequence);
+        let mut answer = [0; 4096];
+        let mut exchange = || {
+            send(&self.socket, &octets, SendFlags::empty())?;
+            loop {
+                let (len, _) = recv(&self.socket, &mut answer, RecvFlags::empty())?;
+                if let Some(errno) = acknowledgment(&answer[..len], self.sequence) {
+                    return Ok::<_, rustix::io::Errno>(errno);
+                }
+            }
+        };
+        match exchange().doing(what.as_str())? {
+            0 => Ok(()),
+            errno => Err(std::io::Error::from_raw_os_error(errno)).doing(what),
+        }
+    }
+}
+
+/// The error number in the acknowledgment of message `sequence`, 0 for none.
+fn acknowledgment(octets: &[u8], sequence: u32) -> Option<i32> {
+    const ERROR: u16 = 2;
+    let kind = u16::from_ne_bytes(octets.get(4..6)?.try_into().ok()?);
+    let of = u32::from_ne_bytes(octets.get(8..12)?.try_into().ok()?);
+    let error = i32::from_ne_bytes(octets.get(16..20)?.try_into().ok()?);
+    (kind == ERROR && of == sequence).then_some(-error)
+}
+
+fn family(ip: IpAddr) -> u8 {
+    let family = if ip.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    family as u8
+}
+
+fn bits(ip: IpAddr) -> u8 {
+    if ip.is_ipv4() { 32 } else { 128 }
+}
+
+/// A message, or the attributes of a nested one.
+#[derive(Default)]
+struct Message {
+    octets: Vec<u8>,
+}
+
+impl Message {
+    fn new(kind: u16, flags: u16) -> Message {
+        const REQUEST_AND_ACK: u16 = 1 | 4;
+        let mut message = Message { octets: vec![0; 4] };
+        message.octets(&kind.to_ne_bytes()).octets(&(flags | REQUEST_AND_ACK).to_ne_bytes());
+        message.word(0).word(0);
+        message
+    }
+
+    fn octets(&mut self, octets: &[u8]) -> &mut Message {
+        self.octets.extend_from_slice(octets);
+        self
+    }
+
+    fn word(&mut self, word: u32) -> &mut Message {
+        self.octets(&word.to_ne_bytes())
+    }
+
+    fn attribute(&mut self, kind: u16, value: &[u8]) -> &mut Message {
+        let len = 4 + value.len() as u16;
+        self.octets(&len.to_ne_bytes()).octets(&kind.to_ne_bytes()).octets(value);
+        self.octets.resize(self.octets.len().next_multiple_of(4), 0);
+        self
+    }
+
+    fn address(&mut self, kind: u16, ip: IpAddr) -> &mut Message {
+        match ip {
+            IpAddr::V4(ip) => self.attribute(kind, &ip.octets()),
+            IpAddr::V6(ip) => self.attribute(kind, &ip.octets()),
+        }
+    }
+
+    /// The message with its length and sequence number.
+    fn finish(mut self, sequence: u32) -> Vec<u8> {
+        let len = self.octets.len() as u32;
+        self.octets[..4].copy_from_slice(&len.to_ne_bytes());
+        self.octets[8..12].copy_from_slice(&sequence.to_ne_bytes());
+        self.octets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_padded_and_their_length_is_not() {
+        let mut message = Message::new(NEWROUTE, CREATE);
+        message.attribute(16, b"bbr\0x").attribute(4, &[1, 0, 0, 0]);
+        let octets = message.finish(7);
+        let number = |at: usize| u32::from_ne_bytes(octets[at..at + 4].try_into().unwrap());
+        assert_eq!((number(0) as usize, number(8)), (octets.len(), 7));
+        assert_eq!(octets.len(), 16 + 12 + 8);
+        assert_eq!(u16::from_ne_bytes([octets[16], octets[17]]), 9);
+    }
+
+    #[test]
+    fn acknowledgments_are_found_in_any_octets() {
+        let mut octets = [0; 36];
+        octets[4..6].copy_from_slice(&2_u16.to_ne_bytes());
+        octets[8..12].copy_from_slice(&9_u32.to_ne_bytes());
+        octets[16..20].copy_from_slice(&(-17_i32).to_ne_bytes());
+        assert_eq!(acknowledgment(&octets, 9), Some(17));
+        assert_eq!(acknowledgment(&octets, 8), None);
+        assert_eq!(acknowledgment(&octets[..18], 9), None);
+        assert_eq!(acknowledgment(&[], 9), None);
+    }
+}

@@ -1,0 +1,51 @@
+//! TUN devices: IP packets of a namespace's kernel as messages of a descriptor.
+//! Without IFF_VNET_HDR, so that the kernel cuts its segments and computes
+//! checksums before it hands packets over.
+
+use crate::LiveError;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+const DEVICE: &str = "/dev/net/tun";
+
+/// Makes the device `name`, of at most 15 octets, in the namespace of the
+/// calling thread; it lasts as long as the descriptor, which does not block.
+///
+/// # Errors
+/// [`LiveError::Missing`] when there is no TUN or it may not be used.
+pub fn create(name: &str) -> Result<OwnedFd, LiveError> {
+    let missing = |error: Errno| {
+        let remedy = match error {
+            Errno::NOENT | Errno::NODEV | Errno::NXIO => {
+                "the kernel needs its TUN driver (modprobe tun) and the device node".into()
+            }
+            Errno::ACCESS => format!("run as root, or let this user read and write {DEVICE}"),
+            _ => "run as root, with the capability CAP_NET_ADMIN".into(),
+        };
+        LiveError::Missing { what: DEVICE, error: error.into(), remedy }
+    };
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let fd = open(DEVICE, flags, Mode::empty()).map_err(missing)?;
+    set_interface(&fd, name).map_err(missing)?;
+    Ok(fd)
+}
+
+#[expect(unsafe_code, reason = "rustix has no TUNSETIFF")]
+fn set_interface(fd: &OwnedFd, name: &str) -> Result<(), Errno> {
+    assert!(name.len() < libc::IFNAMSIZ, "the name of a device fits");
+    // SAFETY: all of an ifreq's fields may be zero.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (slot, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *slot = octet as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes one ifreq, which outlives the call.
+    let status = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &mut request) };
+    if status == 0 { Ok(()) } else { Err(last_error()) }
+}
+
+/// The error of the last call of libc.
+pub(super) fn last_error() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
