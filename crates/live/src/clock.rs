@@ -20,6 +20,8 @@ impl Clock {
     /// The time.
     pub fn now(&self) -> Time {
         let elapsed = self.start.elapsed();
-        Time::ZERO + Span::from_secs(elapsed.as_secs()) + Span::from_nanos(elapsed.subsec_nanos().into())
+        Time::ZERO
+            + Span::from_secs(elapsed.as_secs())
+            + Span::from_nanos(elapsed.subsec_nanos().into())
     }
 }

@@ -60,12 +60,31 @@ impl ExternalHost {
     pub fn new(settings: &HostSettings) -> Result<(ExternalHost, Vec<Port>), LiveError> {
         let namespace = Namespace::new()?;
         let devices = namespace.inside(|| set_up(settings))?;
-        let ports = settings.interfaces.iter().zip(devices).map(|(it, fd)| {
-            Port::new(fd, it.node, format!("{} of {}", it.device, settings.name))
-        });
+        let ports =
+            settings.interfaces.iter().zip(devices).map(|(it, fd)| {
+                Port::new(fd, it.node, format!("{} of {}", it.device, settings.name))
+            });
         let ports = ports.collect();
         let host = ExternalHost { name: settings.name.clone(), namespace: Arc::new(namespace) };
         Ok((host, ports))
+    }
+
+    /// Whether this machine lets us have such hosts: makes one, and takes it
+    /// down.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn probe() -> Result<(), LiveError> {
+        let ip = IpAddr::from([10, 0, 0, 1]);
+        let interface = InterfaceSettings { node: NodeId(0), device: "tun0".into(), ip, mtu: 1500 };
+        let settings = HostSettings {
+            name: "probe".into(),
+            interfaces: vec![interface],
+            sysctls: Vec::new(),
+            congestion_control: None,
+            initial_window: None,
+        };
+        ExternalHost::new(&settings).map(drop)
     }
 
     /// Its name.

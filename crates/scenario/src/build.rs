@@ -13,7 +13,7 @@ use crate::schema::{
     Workload,
 };
 use crate::transport::Transport;
-use anabranch_endpoint::{Generator, Seed};
+use anabranch_endpoint::{Endpoint, Generator, Seed};
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
 use anabranch_sim::{
     App, BuildError, FlowId, LinkId, MessageTraffic, NodeId, Pace, Side, Simulation,
@@ -23,6 +23,10 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::FlowKey;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Gives the endpoint of a flow at an external host: the flow, its entry, the
+/// side and the key of what it sends.
+pub(crate) type External<'a> = dyn FnMut(FlowId, &FlowSpec, Side, FlowKey) -> Transport + 'a;
 
 /// A simulation, and what its parts are called.
 pub struct Built {
@@ -66,13 +70,23 @@ struct Plan<'a> {
 
 /// Builds the network and the flows of `scenario` with this seed.
 pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
+    build_with(scenario, seed, None)
+}
+
+/// As [`build`]; with `external` the external hosts stand outside, and it gives
+/// the endpoints there.
+pub(crate) fn build_with(
+    scenario: &Scenario,
+    seed: Seed,
+    mut external: Option<&mut External<'_>>,
+) -> Result<Built, BuildError> {
     let mut builder = SimulationBuilder::new();
     if let Some(limits) = scenario.icmp {
         builder.icmp(true);
         builder.icmp_limits(limits);
     }
     let graph = Graph::new(scenario);
-    let nodes = add_nodes(scenario, &mut builder);
+    let nodes = add_nodes(scenario, external.is_some(), &mut builder);
     let node = |name: &str| nodes[graph.node(name).expect("names are checked")];
     builder.multipath(scenario.routing == Routing::Ecmp);
     let recipes: Vec<_> =
@@ -116,8 +130,24 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
         let start = start.saturating_add(arrivals.next(entry));
         let stop = spec.duration.map(|duration| start.saturating_add(duration));
         let (client_app, server_app, sender) = apps(scenario, spec, &name, generator);
-        let [client_endpoint, server_endpoint] =
+        let [mut client_endpoint, mut server_endpoint] =
             recipes[entry].endpoints(&nodes, [client.1, server.1], generator);
+        let mut octets = spec.octets;
+        if let Some(external) = &mut external {
+            let id = FlowId(flows.len() as u32);
+            for (endpoint, side, name) in [
+                (&mut client_endpoint, Side::Client, &spec.from),
+                (&mut server_endpoint, Side::Server, &spec.to),
+            ] {
+                let interface = graph.interface(name).expect("names are checked");
+                let owner = graph.owner(interface);
+                if scenario.hosts.iter().any(|host| host.name == owner && host.external) {
+                    *endpoint = external(id, spec, side, endpoint.flow_key());
+                    // What leaves is checked, and octets alone can be.
+                    octets = true;
+                }
+            }
+        }
         let id = builder.flow(anabranch_sim::FlowSpec {
             name: name.clone(),
             client,
@@ -128,7 +158,7 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
             server_app,
             start,
             stop,
-            octets: spec.octets,
+            octets,
         });
         for more in 1..spec.client_ports() {
             builder.also_bind(id, Side::Client, client.1 + more);
@@ -140,7 +170,11 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
 }
 
 /// Adds the nodes of `graph`, in its order.
-fn add_nodes(scenario: &Scenario, builder: &mut SimulationBuilder<Transport>) -> Vec<NodeId> {
+fn add_nodes(
+    scenario: &Scenario,
+    external: bool,
+    builder: &mut SimulationBuilder<Transport>,
+) -> Vec<NodeId> {
     let mut nodes = Vec::new();
     for host in &scenario.hosts {
         let mut first = None;
@@ -154,6 +188,9 @@ fn add_nodes(scenario: &Scenario, builder: &mut SimulationBuilder<Transport>) ->
         }
         if let Some(node) = first {
             builder.configure_host(node, host.config);
+            if external && host.external {
+                builder.outside(node);
+            }
         }
     }
     nodes.extend(scenario.routers.iter().map(|name| builder.router(name)));

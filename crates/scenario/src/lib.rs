@@ -16,6 +16,8 @@ mod endpoints;
 pub mod error;
 mod fields;
 mod graph;
+#[cfg(target_os = "linux")]
+pub mod live;
 mod moving;
 mod multihoming;
 pub mod overrides;

@@ -9,7 +9,7 @@ use crate::transport::Transport;
 use crate::{InputError, Scenario};
 use anabranch_endpoint::{CloseReason, Endpoint, GENERATOR, PathObservation, PathState, Seed};
 use anabranch_sim::observe::ConservationChecker;
-use anabranch_sim::{BuildError, MessageTotals, NodeId, Side, Simulation};
+use anabranch_sim::{BuildError, LinkId, MessageTotals, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
 use std::fmt;
@@ -43,6 +43,9 @@ pub enum RunError {
         /// Why.
         error: std::io::Error,
     },
+    /// The machine does not hold a live run.
+    #[cfg(target_os = "linux")]
+    Live(anabranch_live::LiveError),
 }
 
 impl fmt::Display for RunError {
@@ -50,6 +53,8 @@ impl fmt::Display for RunError {
         match self {
             RunError::Input(error) => error.fmt(f),
             RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),
+            #[cfg(target_os = "linux")]
+            RunError::Live(error) => error.fmt(f),
         }
     }
 }
@@ -59,6 +64,13 @@ impl std::error::Error for RunError {}
 impl From<InputError> for RunError {
     fn from(error: InputError) -> RunError {
         RunError::Input(error)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<anabranch_live::LiveError> for RunError {
+    fn from(error: anabranch_live::LiveError) -> RunError {
+        RunError::Live(error)
     }
 }
 
@@ -124,10 +136,23 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
         }
     }
 
-    let end = simulation.now();
     if let Some((handle, path)) = capture {
         simulation.observer_mut(handle).finish().map_err(failed(path))?;
     }
+    Ok(results(scenario, seed, &simulation, &flows, &links, &recorders, &clocks))
+}
+
+/// What a simulation of `scenario` has to tell now.
+pub(crate) fn results(
+    scenario: &Scenario,
+    seed: Seed,
+    simulation: &Simulation<Transport>,
+    flows: &[BuiltFlow],
+    links: &[(String, LinkId)],
+    recorders: &Recorders,
+    clocks: &Clocks,
+) -> RunResult {
+    let end = simulation.now();
     let flow_row = |flow: &BuiltFlow| {
         let protocol = scenario.flows[flow.entry].protocol.name();
         let result = simulation.flow_result(flow.id);
@@ -142,13 +167,13 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
         Some(RegulatorRow { name: name.clone(), counters })
     };
     let (wall_s, cpu_s) = clocks.read();
-    Ok(RunResult {
+    RunResult {
         flows: flows.iter().map(flow_row).collect(),
-        series: recorders.series(&flows, &links, &simulation),
+        series: recorders.series(flows, links, simulation),
         links: links.iter().map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),
-        messages: flows.iter().flat_map(|flow| message_rows(flow, &simulation)).collect(),
-        paths: flows.iter().flat_map(|flow| path_rows(flow, &simulation, end)).collect(),
+        messages: flows.iter().flat_map(|flow| message_rows(flow, simulation)).collect(),
+        paths: flows.iter().flat_map(|flow| path_rows(flow, simulation, end)).collect(),
         run: RunInfo {
             version: env!("CARGO_PKG_VERSION"),
             seed: seed.seed,
@@ -165,7 +190,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
             warnings: scenario.warnings(),
             resolved: scenario.resolved_toml(),
         },
-    })
+    }
 }
 
 /// Runs the replications `0..replications` on up to `jobs` threads; the order
@@ -302,7 +327,7 @@ fn path_rows<'a>(
 }
 
 /// Wall clock and CPU time of this thread, for reports only.
-struct Clocks {
+pub(crate) struct Clocks {
     wall: std::time::Instant,
     cpu: cpu_time::ThreadTime,
 }
@@ -312,7 +337,7 @@ impl Clocks {
         clippy::disallowed_methods,
         reason = "how long a run took is reported, and used nowhere"
     )]
-    fn start() -> Clocks {
+    pub(crate) fn start() -> Clocks {
         Clocks { wall: std::time::Instant::now(), cpu: cpu_time::ThreadTime::now() }
     }
 

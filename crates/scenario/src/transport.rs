@@ -25,6 +25,9 @@ pub enum Transport {
     Moving(Box<Moving>),
     /// RFC 8684.
     Mptcp(Box<Multipath>),
+    /// A socket of a kernel, in live runs.
+    #[cfg(target_os = "linux")]
+    Kernel(Box<anabranch_live::KernelSocket>),
 }
 
 /// The same expression for whichever transport it is.
@@ -35,6 +38,8 @@ macro_rules! each {
             Transport::Sctp($it) => $value,
             Transport::Moving($it) => $value,
             Transport::Mptcp($it) => $value,
+            #[cfg(target_os = "linux")]
+            Transport::Kernel($it) => $value,
         }
     };
 }

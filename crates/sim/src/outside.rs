@@ -85,6 +85,17 @@ impl<E: ByteStream> Simulation<E> {
         result
     }
 
+    /// Nothing more will come to the application of a side: all that it expects
+    /// is there, or its connection has ended, or it expects nothing.
+    pub fn is_over(&self, flow: FlowId, side: Side) -> bool {
+        self.hosted(flow, side).app.is_over()
+    }
+
+    /// The connection of a side has ended.
+    pub fn is_closed(&self, flow: FlowId, side: Side) -> bool {
+        self.hosted(flow, side).app.closed.is_some()
+    }
+
     /// A packet reached a host that has no endpoint for it.
     #[cold]
     pub(crate) fn hand_out(&mut self, node: NodeId, id: PacketId) {

@@ -228,7 +228,7 @@ impl<E: ByteStream> Simulation<E> {
         &self.node_names[node.0 as usize]
     }
 
-    fn hosted(&self, flow: FlowId, side: Side) -> &Hosted<E> {
+    pub(crate) fn hosted(&self, flow: FlowId, side: Side) -> &Hosted<E> {
         &self.endpoints[flow.0 as usize * 2 + side as usize]
     }
 

@@ -17,6 +17,8 @@ pub struct HostSpec {
     pub interfaces: Vec<String>,
     /// What it does besides passing packets on.
     pub config: HostConfig,
+    /// In live runs it is a network namespace with a kernel's own stack.
+    pub external: bool,
 }
 
 /// Most interfaces of a host.
@@ -27,7 +29,8 @@ const ALLOWED: &str = "the hosts: names such as \"a\", or tables such as { name 
 impl HostSpec {
     /// A host with nothing special.
     pub fn named(name: &str) -> HostSpec {
-        HostSpec { name: name.to_owned(), interfaces: Vec::new(), config: HostConfig::default() }
+        let (interfaces, config) = (Vec::new(), HostConfig::default());
+        HostSpec { name: name.to_owned(), interfaces, config, external: false }
     }
 
     /// The field `hosts`.
@@ -56,6 +59,7 @@ impl HostSpec {
         }
         (host.config.receive, host.config.send) = read_processing(f)?;
         host.config.backpressure = f.quantity("backpressure")?;
+        host.external = f.boolean("external")?.unwrap_or(false);
         f.finish()?;
         Ok(host)
     }
@@ -88,6 +92,9 @@ impl HostSpec {
         }
         if let Some(octets) = backpressure {
             table.insert("backpressure".into(), octets.write().into());
+        }
+        if self.external {
+            table.insert("external".into(), true.into());
         }
         Value::Table(table)
     }

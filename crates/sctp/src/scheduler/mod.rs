@@ -97,7 +97,7 @@ pub(crate) struct Account {
 }
 
 /// The rule of a scheduler.
-pub(crate) trait Discipline: std::fmt::Debug {
+pub(crate) trait Discipline: std::fmt::Debug + Send {
     /// The place of a stream that gets something to send.
     fn join(&mut self, account: &mut Account) -> Key;
     /// Its place after a turn of so many octets.

@@ -1,0 +1,375 @@
+//! A scenario in real time: the same network and applications, driven by a
+//! clock, with external hosts as network namespaces.
+//!
+//! The ends of flows at external hosts are sockets of the kernel there, unless
+//! a program was given for the host: then the program has them. All streams
+//! with such an end carry real octets, which are checked where they are read.
+
+mod hosts;
+mod precision;
+
+use crate::InputError;
+use crate::build::{Built, BuiltFlow, build_with};
+use crate::capture::Capture;
+use crate::graph::Graph;
+use crate::record::Recorders;
+use crate::result::RunResult;
+use crate::run::{Clocks, RunError, results};
+use crate::schema::{FlowSpec, Protocol, Scenario};
+use crate::transport::Transport;
+use anabranch_endpoint::{CloseReason, Seed};
+use anabranch_live::{
+    End, ExternalHost, KernelSocket, Live, LiveError, Program, ProgramReport, Reactor, Ready, Role,
+    SocketSettings, Stdio, Stop, Token,
+};
+use anabranch_sim::{FlowId, Side, Simulation};
+use anabranch_units::{Span, Time};
+use anabranch_wire::{AddressBook, FlowKey, ParseError};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use precision::Precision;
+
+/// How to run a scenario live.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LiveOptions {
+    /// Seed of the network's randomness; `None` takes the scenario's.
+    pub seed: Option<u64>,
+    /// Write all packets that the hosts send and receive to this file.
+    pub pcap: Option<PathBuf>,
+    /// Programs by external host: commands for the shell, in which `{HOST}`
+    /// stands for the address of a host's first interface.
+    pub programs: Vec<(String, String)>,
+    /// Folder for what these programs write, each in `HOST.log`.
+    pub logs: PathBuf,
+    /// A program in the foreground, with the terminal, on the first external
+    /// host; the run ends with it.
+    pub command: Option<String>,
+}
+
+/// What a live run gives.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LiveResult {
+    /// As of a simulated run. Of flows with kernel senders the columns that
+    /// `TCP_INFO` does not tell are 0: see [`LiveResult::kernel_senders`].
+    pub result: RunResult,
+    /// How precise the emulation was.
+    pub precision: Precision,
+    /// Names of the flows whose sender is a kernel.
+    pub kernel_senders: Vec<String>,
+    /// The ports of external hosts.
+    pub ports: Vec<PortRow>,
+    /// What became of the programs.
+    pub programs: Vec<ProgramReport>,
+    /// It was stopped from outside before its end.
+    pub stopped: bool,
+}
+
+/// A port of an external host and its counters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortRow {
+    /// Device and host.
+    pub name: String,
+    /// What it counted.
+    pub counters: anabranch_live::PortCounters,
+    /// Why the first of the ignored packets was.
+    pub first_ignored: Option<ParseError>,
+}
+
+/// How long programs at the `to` of flows have before those at the `from` start.
+const HEAD_START: Duration = Duration::from_millis(300);
+/// Time between two looks at a kernel's `TCP_INFO` where a scenario observes.
+const SAMPLE: Span = Span::from_millis(5);
+
+/// Runs `scenario` in real time. `started` gets what stops it.
+///
+/// # Errors
+/// [`RunError::Input`] for what cannot be live, [`RunError::Live`] for what the
+/// machine lacks or refuses.
+pub fn live(
+    scenario: &Scenario,
+    options: &LiveOptions,
+    started: impl FnOnce(Stop),
+) -> Result<LiveResult, RunError> {
+    let clocks = Clocks::start();
+    let seed = Seed { seed: options.seed.unwrap_or(scenario.seed), replication: 0 };
+    let graph = Graph::new(scenario);
+    check(scenario, options)?;
+    let book = AddressBook::new();
+    let settings = hosts::settings(scenario, &graph, &book)?;
+    let reactor = Reactor::new()?;
+    let mut ports = Vec::new();
+    let mut hosts = Vec::new();
+    for it in &settings {
+        let (host, of_host) = ExternalHost::new(it)?;
+        hosts.push(host);
+        ports.extend(of_host);
+    }
+
+    let mut sockets =
+        Sockets { scenario, options, graph: &graph, hosts: &hosts, reactor: &reactor, book: &book };
+    let (mut failure, mut by_programs) = (None, Vec::new());
+    let mut external = |id: FlowId, flow: &FlowSpec, side: Side, key: FlowKey| {
+        let made = sockets.make(id, flow, side, key);
+        let made = made.unwrap_or_else(|error| {
+            failure.get_or_insert(error);
+            None
+        });
+        let absent = || KernelSocket::absent(key, &reactor, Token::Endpoint(id, side));
+        if made.is_none() {
+            by_programs.push((id, side));
+        }
+        Transport::Kernel(Box::new(made.unwrap_or_else(absent)))
+    };
+    let built = build_with(scenario, seed, Some(&mut external))?;
+    if let Some(error) = failure {
+        return Err(error.into());
+    }
+    let Built { mut simulation, flows, links } = built;
+    let recorders = Recorders::attach(scenario, &flows, &links, &mut simulation);
+    let failed = |path: &PathBuf| {
+        let path = path.clone();
+        move |error| RunError::Output { path, error }
+    };
+    let capture = match &options.pcap {
+        Some(path) => {
+            let capture = Capture::create(path, graph.names().iter()).map_err(failed(path))?;
+            Some((simulation.attach(capture), path))
+        }
+        None => None,
+    };
+
+    let (programs, services) = start_programs(scenario, options, &graph, &hosts, &reactor, &book)?;
+    let ends = Ends::new(&flows, by_programs);
+    let end = match scenario.duration {
+        Some(duration) => End::At(Time::ZERO + duration),
+        None => End::WhenOver(Span::from_secs(3)),
+    };
+    let stop = Stop::new(&reactor);
+    started(stop.clone());
+    let world = Live { simulation, hosts, ports, book, reactor, programs, services };
+    let outcome = world.run(end, &stop, |it| ends.are_over(it), |it| ends.are_closed(it))?;
+
+    let mut simulation = outcome.simulation;
+    if let Some((handle, path)) = capture {
+        simulation.observer_mut(handle).finish().map_err(failed(path))?;
+    }
+    let result = results(scenario, seed, &simulation, &flows, &links, &recorders, &clocks);
+    let is_kernels = |flow: &&BuiltFlow| {
+        matches!(simulation.endpoint(flow.id, flow.sender), Transport::Kernel(_))
+    };
+    let kernel_senders = flows.iter().filter(is_kernels).map(|flow| flow.name.clone()).collect();
+    let port_row = |port: &anabranch_live::Port| PortRow {
+        name: port.name().to_owned(),
+        counters: port.counters(),
+        first_ignored: port.first_ignored(),
+    };
+    Ok(LiveResult {
+        result,
+        precision: Precision {
+            lateness: outcome.lateness,
+            longest_absence: outcome.longest_absence,
+            scheduling: outcome.scheduling,
+            unprivileged: outcome.unprivileged,
+            shortest_round_trip: precision::shortest_round_trip(scenario, &graph),
+        },
+        kernel_senders,
+        ports: outcome.ports.iter().map(port_row).collect(),
+        programs: outcome.programs,
+        stopped: outcome.stopped,
+    })
+}
+
+/// What a live run asks of a scenario beyond being one.
+fn check(scenario: &Scenario, options: &LiveOptions) -> Result<(), InputError> {
+    let external = || scenario.hosts.iter().filter(|host| host.external);
+    if external().next().is_none() {
+        let allowed = "at least one host as a table with `external = true`, in a live run";
+        return Err(InputError::field("hosts", "(none is external)", allowed));
+    }
+    let names: Vec<&str> = external().map(|host| host.name.as_str()).collect();
+    for (host, _) in &options.programs {
+        if !names.contains(&host.as_str()) {
+            let allowed = format!("an external host: {}", names.join(", "));
+            return Err(InputError::field("--exec", host, allowed));
+        }
+    }
+    for (i, host) in scenario.hosts.iter().enumerate().filter(|(_, host)| host.external) {
+        if host.config != anabranch_sim::HostConfig::default() {
+            let allowed =
+                "neither `processing` nor `backpressure` where a kernel is, in a live run";
+            return Err(InputError::field(format!("hosts[{i}]"), &host.name, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the sockets of flows.
+struct Sockets<'a> {
+    scenario: &'a Scenario,
+    options: &'a LiveOptions,
+    graph: &'a Graph<'a>,
+    hosts: &'a [ExternalHost],
+    reactor: &'a Reactor,
+    book: &'a AddressBook,
+}
+
+impl Sockets<'_> {
+    /// `None` where a program has the end.
+    fn make(
+        &mut self,
+        id: FlowId,
+        flow: &FlowSpec,
+        side: Side,
+        key: FlowKey,
+    ) -> Result<Option<KernelSocket>, LiveError> {
+        let owner = self.graph.owner(key.src.0 as usize);
+        let Protocol::Tcp(config) = &flow.protocol else { return Ok(None) };
+        if self.options.programs.iter().any(|(host, _)| host == owner) {
+            return Ok(None);
+        }
+        let host = self.hosts.iter().find(|host| host.name() == owner);
+        let host = host.expect("every external host has been made");
+        let address = |addr, port| {
+            let ip = self.book.ip(addr).expect("every node has an address");
+            SocketAddr::new(ip, port)
+        };
+        let settings = SocketSettings {
+            congestion_control: hosts::sends(flow, side).then(|| config.window.name().to_owned()),
+            receive_buffer: Some(config.receive_buffer),
+            multipath: false,
+            sample_every: (!self.scenario.observe.is_empty()).then_some(SAMPLE),
+        };
+        let role = if side == Side::Client { Role::Client } else { Role::Server };
+        let (local, remote) = (address(key.src, key.src_port), address(key.dst, key.dst_port));
+        let token = Token::Endpoint(id, side);
+        let namespace = host.namespace();
+        KernelSocket::new(namespace, self.reactor, token, role, key, local, remote, &settings)
+            .map(Some)
+    }
+}
+
+impl Ready for Transport {
+    fn ready(&mut self, now: Time) {
+        if let Transport::Kernel(socket) = self {
+            socket.ready(now);
+        }
+    }
+}
+
+/// Which sides of flows are ours to wait for.
+struct Ends(Vec<(FlowId, [bool; 2])>);
+
+impl Ends {
+    fn new(flows: &[BuiltFlow], by_programs: Vec<(FlowId, Side)>) -> Ends {
+        let ours = |flow: &BuiltFlow| {
+            let ours = |side| !by_programs.contains(&(flow.id, side));
+            (flow.id, [ours(Side::Client), ours(Side::Server)])
+        };
+        Ends(flows.iter().map(ours).collect())
+    }
+
+    fn all(&self, test: impl Fn(FlowId, Side, bool) -> bool) -> bool {
+        self.0.iter().all(|(flow, ours)| {
+            let sides = [Side::Client, Side::Server].into_iter().zip(ours);
+            sides.filter(|(_, ours)| **ours).all(|(side, _)| test(*flow, side, ours[0] && ours[1]))
+        })
+    }
+
+    /// Everything has arrived. Of a flow whose other end a program has, our end
+    /// is over when its connection has ended.
+    fn are_over(&self, simulation: &Simulation<Transport>) -> bool {
+        self.all(|flow, side, both| match both {
+            true => simulation.is_over(flow, side),
+            false => simulation.is_closed(flow, side),
+        })
+    }
+
+    /// All connections have ended, or never were.
+    fn are_closed(&self, simulation: &Simulation<Transport>) -> bool {
+        self.all(|flow, side, _| {
+            let reset = simulation.flow_result(flow).closed == Some(CloseReason::Reset);
+            simulation.is_closed(flow, side) || reset
+        })
+    }
+}
+
+/// Starts the programs: those that the run waits for, and those that run as
+/// long as it does, at hosts where flows only end.
+fn start_programs(
+    scenario: &Scenario,
+    options: &LiveOptions,
+    graph: &Graph<'_>,
+    hosts: &[ExternalHost],
+    reactor: &Reactor,
+    book: &AddressBook,
+) -> Result<(Vec<Program>, Vec<Program>), RunError> {
+    let addresses = addresses(scenario, graph, book);
+    let (mut programs, mut services) = (Vec::new(), Vec::new());
+    let owner = |name: &str| graph.interface(name).map(|node| graph.owner(node));
+    let start = |host: &ExternalHost, command: &str, stdio, delay| {
+        let command = fill(command, &addresses)?;
+        let namespace = host.namespace();
+        Ok::<_, RunError>(Program::start(namespace, reactor, host.name(), &command, stdio, delay)?)
+    };
+    for (name, command) in &options.programs {
+        let host = hosts.iter().find(|host| host.name() == name).expect("checked before");
+        let path = options.logs.join(format!("{name}.log"));
+        let log = File::options().create(true).append(true).open(&path);
+        let log = log.map_err(|error| RunError::Output { path, error })?;
+        let begins = scenario.flows.iter().filter(|it| owner(&it.from) == Some(name));
+        match begins.map(|it| it.start).min() {
+            Some(at) => {
+                let at = Duration::from_nanos(at.as_nanos()).max(HEAD_START);
+                programs.push(start(host, command, Stdio::Log(log), at)?);
+            }
+            None => services.push(start(host, command, Stdio::Log(log), Duration::ZERO)?),
+        }
+    }
+    if let Some(command) = &options.command {
+        programs.push(start(&hosts[0], command, Stdio::Inherited, Duration::ZERO)?);
+    }
+    Ok((programs, services))
+}
+
+/// The address of each host's first interface, and of interfaces by their names.
+fn addresses(
+    scenario: &Scenario,
+    graph: &Graph<'_>,
+    book: &AddressBook,
+) -> BTreeMap<String, String> {
+    let ip = |node: usize| book.ip(anabranch_wire::Addr(node as u32)).map(|ip| ip.to_string());
+    let hosts = scenario.hosts.iter().map(|host| host.name.clone());
+    let interfaces = graph.interfaces().map(|node| graph.names()[node].clone());
+    let address = |name: String| {
+        let ip = ip(graph.interface(&name)?)?;
+        Some((name, ip))
+    };
+    hosts.chain(interfaces).filter_map(address).collect()
+}
+
+/// Puts addresses for `{HOST}`; other braces, which shells have too, stay.
+fn fill(command: &str, addresses: &BTreeMap<String, String>) -> Result<String, RunError> {
+    let mut filled = command.to_owned();
+    for (name, address) in addresses {
+        filled = filled.replace(&format!("{{{name}}}"), address);
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_braces_are_addresses() {
+        let addresses = [("b", "10.0.0.2"), ("b.x", "10.0.0.2"), ("c", "10.0.0.3")];
+        let addresses = addresses.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        let filled = fill("for i in {b} {b.x} ${c} {d}; do awk '{print}'; done", &addresses);
+        let expected = "for i in 10.0.0.2 10.0.0.2 $10.0.0.3 {d}; do awk '{print}'; done";
+        assert_eq!(filled.unwrap(), expected);
+    }
+}

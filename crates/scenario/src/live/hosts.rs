@@ -1,0 +1,145 @@
+//! The external hosts of a scenario: addresses, and what of the flows' options
+//! a kernel can be told.
+//!
+//! | field of `tcp` | in the kernel |
+//! |---|---|
+//! | `sack`, `timestamps`, `window_scale` | `tcp_sack`, `tcp_timestamps`, `tcp_window_scaling` |
+//! | `dsack` | `tcp_dsack` |
+//! | `recovery` | `rack`: `tcp_recovery` 1 and `tcp_early_retrans` 3 (TLP), else 0 and 0 |
+//! | `ecn` | `tcp_ecn`: `off` 0, `on` and `dctcp` 1, `passive` 2 |
+//! | `initial_window` | `initcwnd` of the host's routes |
+//! | `window` | the socket's congestion control, where the host sends |
+//! | `receive_buffer` | `SO_RCVBUF` |
+//!
+//! Its other options the kernel has its own way.
+
+use crate::InputError;
+use crate::graph::Graph;
+use crate::schema::{FlowSpec, Protocol, Scenario, Workload};
+use anabranch_live::{HostSettings, InterfaceSettings};
+use anabranch_sim::{NodeId, Side};
+use anabranch_tcp::recovery::Recovery;
+use anabranch_tcp::{Config, EcnMode};
+use anabranch_wire::{Addr, AddressBook};
+use std::collections::BTreeMap;
+
+/// Data of the flow leaves this side.
+pub(super) fn sends(flow: &FlowSpec, side: Side) -> bool {
+    match side {
+        Side::Client => flow.size != Some(0),
+        Side::Server => {
+            flow.reverse_size.is_some() || matches!(flow.workload, Workload::Requests { .. })
+        }
+    }
+}
+
+/// What each external host is to be.
+pub(super) fn settings(
+    scenario: &Scenario,
+    graph: &Graph<'_>,
+    book: &AddressBook,
+) -> Result<Vec<HostSettings>, InputError> {
+    let kernels = available();
+    let mut list = Vec::new();
+    for host in scenario.hosts.iter().filter(|host| host.external) {
+        let first = graph.interface(&host.name).expect("names are checked");
+        let interfaces = graph.siblings(first).enumerate().map(|(i, node)| {
+            let named = host.interfaces.get(i).filter(|name| name.len() <= 15);
+            InterfaceSettings {
+                node: NodeId(node as u32),
+                device: named.cloned().unwrap_or_else(|| format!("tun{i}")),
+                ip: book.ip(Addr(node as u32)).expect("every node has an address"),
+                mtu: mtu(scenario, &graph.names()[node]),
+            }
+        });
+        let mut settings = HostSettings {
+            name: host.name.clone(),
+            interfaces: interfaces.collect(),
+            sysctls: Vec::new(),
+            congestion_control: None,
+            initial_window: None,
+        };
+        let mut sysctls: BTreeMap<&str, String> = BTreeMap::new();
+        for (i, flow) in scenario.flows.iter().enumerate() {
+            let sides = [(Side::Client, &flow.from), (Side::Server, &flow.to)];
+            let owner = |name: &str| graph.interface(name).map(|node| graph.owner(node));
+            let side = sides.into_iter().find(|(_, name)| owner(name) == Some(&host.name));
+            let (Some((side, _)), Protocol::Tcp(config)) = (side, &flow.protocol) else { continue };
+            let field = |name: &str| format!("flows[{i}].tcp.{name}");
+            for (name, path, value) in of_kernel(config, &field("ecn"))? {
+                if let Some(other) = sysctls.insert(path, value.clone())
+                    && other != value
+                {
+                    let allowed = format!(
+                        "the same for all flows of the external host {}, whose kernel has one \
+                         setting ({path}) for all",
+                        host.name
+                    );
+                    return Err(InputError::field(field(name), value, allowed));
+                }
+            }
+            if !sends(flow, side) {
+                continue;
+            }
+            let name = config.window.name();
+            if !kernels.iter().any(|it| it == name) {
+                let allowed = format!(
+                    "a congestion control of this kernel, for the external sender {}: {}",
+                    host.name,
+                    kernels.join(", ")
+                );
+                return Err(InputError::field(field("window.algorithm"), name, allowed));
+            }
+            settings.congestion_control.get_or_insert(name.to_owned());
+            let window = config.initial_window.octets(config.mss.into()) / u64::from(config.mss);
+            settings.initial_window.get_or_insert(window as u32);
+        }
+        let path = |(name, value): (&str, String)| (format!("ipv4/{name}"), value);
+        settings.sysctls = sysctls.into_iter().map(path).collect();
+        list.push(settings);
+    }
+    Ok(list)
+}
+
+/// The options that a namespace has for all its connections: field, file, value.
+fn of_kernel(
+    config: &Config,
+    ecn_field: &str,
+) -> Result<[(&'static str, &'static str, String); 7], InputError> {
+    let flag = |on: bool| u8::from(on).to_string();
+    let rack = matches!(config.recovery, Recovery::Rack(_));
+    let ecn = match config.ecn {
+        EcnMode::Off => 0,
+        EcnMode::On | EcnMode::Dctcp => 1,
+        EcnMode::Passive => 2,
+        EcnMode::Accurate => {
+            let allowed = "off, passive, on, dctcp where an end is external";
+            return Err(InputError::field(ecn_field, "accurate", allowed));
+        }
+    };
+    Ok([
+        ("sack", "tcp_sack", flag(config.sack)),
+        ("dsack", "tcp_dsack", flag(config.dsack)),
+        ("timestamps", "tcp_timestamps", flag(config.timestamps)),
+        ("window_scale", "tcp_window_scaling", flag(config.window_scale)),
+        ("recovery", "tcp_recovery", flag(rack)),
+        ("recovery", "tcp_early_retrans", if rack { "3" } else { "0" }.to_owned()),
+        ("ecn", "tcp_ecn", ecn.to_string()),
+    ])
+}
+
+/// The least MTU of the links that leave a node.
+fn mtu(scenario: &Scenario, node: &str) -> u32 {
+    let leaving = scenario.links.iter().filter_map(|link| match &link.ends {
+        [a, _] if a == node => Some(link.forward.mtu),
+        [_, b] if b == node => Some(link.reverse.mtu),
+        _ => None,
+    });
+    leaving.map(|mtu| mtu.0).min().unwrap_or(1500).clamp(68, 65_535) as u32
+}
+
+/// The kernel's congestion controls.
+fn available() -> Vec<String> {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    text.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}

@@ -1,0 +1,202 @@
+//! Live runs: kernels and our endpoints across emulated links. They need network
+//! namespaces and TUN, and say so where these are missing; in continuous
+//! integration (`CI` is set) that is a failure. Links run side by side, so that
+//! many cases take the time of one.
+
+#![cfg(target_os = "linux")]
+
+mod live_support;
+
+use anabranch_scenario::live::LiveResult;
+use live_support::{Case, cases, machine, run};
+
+const LOSSY: &str = r#"impairments = [{ kind = "bernoulli", rate = 0.01 }]"#;
+const REORDERING: &str = r#"impairments = [
+    { kind = "bernoulli", rate = 0.005 },
+    { kind = "reorder", probability = 0.03, extra = "12 ms" },
+    { kind = "duplicate", probability = 0.01 },
+]"#;
+
+/// Two kernels, whose packets only the network is ours.
+#[test]
+fn a_kernel_sends_to_a_kernel() {
+    if !machine() {
+        return;
+    }
+    let it = run(r#"
+        hosts = [{ name = "a", external = true }, { name = "b", external = true }]
+        [[links]]
+        ends = ["a", "b"]
+        rate = "20 Mbit/s"
+        delay = "10 ms"
+        queue = { kind = "droptail", limit = "40 packets" }
+        impairments = [{ kind = "periodic", every = 100 }]
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        size = "1 MB"
+        [[observe]]
+        what = "cwnd"
+        "#);
+    let flow = &it.result.flows[0];
+    assert_eq!((flow.bytes, flow.wrong_octets, flow.closed), (1_000_000, 0, Some("normal")));
+    // The link cannot be faster than it is: 691 segments of 1500 octets and two
+    // round trips.
+    assert!(flow.finish_s.unwrap() > 691.0 * 1500.0 * 8.0 / 20e6 + 0.03, "{flow:?}");
+    let link = &it.result.links[0].counters;
+    let dropped = link.dropped_loss + link.dropped_queue;
+    assert!(link.dropped_loss >= 6 && flow.retransmitted_packets >= dropped, "{flow:?} {link:?}");
+    assert_eq!(it.kernel_senders, ["f"]);
+    let [a, b] = [&it.ports[0], &it.ports[1]];
+    assert_eq!(a.name, "tun0 of a");
+    // At most the last ACKs were still under way.
+    assert!(a.counters.entered - dropped - b.counters.left <= 2, "{a:?} {b:?}");
+    assert_eq!((a.counters.refused, b.counters.refused, a.counters.ignored), (0, 0, 0));
+    let cwnd = it.result.series.iter().find(|it| it.name == "f.cwnd").unwrap();
+    assert_eq!(cwnd.value.iter().find(|it| **it > 0.0), Some(&(10.0 * 1448.0)));
+    assert!(cwnd.value.iter().any(|it| *it > 20.0 * 1448.0));
+    assert_eq!(it.precision.lateness.count(), a.counters.left + b.counters.left);
+}
+
+/// Everything arrived, at both ends of each case.
+fn check_all(cases: &[Case], it: &LiveResult) {
+    for (case, flow) in cases.iter().zip(&it.result.flows) {
+        assert_eq!((flow.bytes, flow.wrong_octets), (case.bytes, 0), "{flow:?}");
+        assert!(flow.finish_s.is_some() && flow.established, "{flow:?}");
+    }
+}
+
+/// Our TCP sends to the kernel's with each scheme of loss recovery, and hears
+/// the kernel's ACKs with each set of options.
+#[test]
+fn our_tcp_sends_to_a_kernel() {
+    if !machine() {
+        return;
+    }
+    let mut list = Vec::new();
+    for scheme in ["reno", "newreno", "sack", "fack", "rack", "decoupled"] {
+        let options = format!("recovery = \"{scheme}\"");
+        list.push(Case::ours(&format!("{scheme}-loss"), LOSSY, &options));
+        list.push(Case::ours(&format!("{scheme}-reordering"), REORDERING, &options));
+    }
+    for (name, options) in [
+        ("plain", "sack = false, timestamps = false, window_scale = false, recovery = \"newreno\""),
+        ("no-timestamps", "timestamps = false"),
+        ("no-scale", "window_scale = false"),
+        ("dsack", "dsack = true, recovery = \"rack\""),
+        ("linux", "profile = \"linux\""),
+        ("freebsd", "profile = \"freebsd\""),
+    ] {
+        list.push(Case::ours(name, LOSSY, options));
+    }
+    let it = run(&cases(&list));
+    check_all(&list, &it);
+    for (case, flow) in list.iter().zip(&it.result.flows) {
+        assert!(flow.retransmitted_packets > 0, "{}: {flow:?}", case.name);
+    }
+    assert!(it.kernel_senders.is_empty());
+}
+
+/// The kernel's TCP sends to ours.
+#[test]
+fn a_kernel_sends_to_our_tcp() {
+    if !machine() {
+        return;
+    }
+    let mut list = Vec::new();
+    for window in ["cubic", "reno", "bbr"] {
+        for (name, impairments) in [("loss", LOSSY), ("reordering", REORDERING)] {
+            let options = format!("window = \"{window}\", recovery = \"rack\", dsack = true");
+            list.push(Case::kernels(&format!("{window}-{name}"), impairments, &options));
+        }
+    }
+    for (name, options) in [
+        ("plain", "sack = false, timestamps = false, window_scale = false, recovery = \"newreno\""),
+        ("no-timestamps", "timestamps = false"),
+        ("no-sack", "sack = false, recovery = \"newreno\""),
+        ("no-scale", "window_scale = false"),
+        ("small-buffer", "receive_buffer = \"20 kB\""),
+    ] {
+        list.push(Case::kernels(name, LOSSY, options));
+    }
+    let it = run(&cases(&list));
+    check_all(&list, &it);
+    let retransmitting =
+        it.result.flows.iter().filter(|flow| flow.retransmitted_packets > 0).count();
+    assert_eq!(retransmitting, list.len());
+    assert_eq!(it.kernel_senders.len(), list.len());
+}
+
+/// A queue that marks instead of dropping, between stacks that agree on ECN: one
+/// end's marks are the other's reductions.
+#[test]
+fn marks_are_echoed_and_obeyed() {
+    if !machine() {
+        return;
+    }
+    let codel = r#"queue = { kind = "codel", limit = "500 packets", ecn = true }"#;
+    let on = "ecn = \"on\"";
+    let list = [Case::ours("ours", codel, on), Case::kernels("kernels", codel, on)];
+    let list = list.map(|case| case.of(2_500_000));
+    let it = run(&cases(&list));
+    check_all(&list, &it);
+    for (i, case) in list.iter().enumerate() {
+        let link = &it.result.links[2 * i].counters;
+        assert!(link.marked > 0, "{}: {link:?}", case.name);
+        // Control packets are not ECN-capable, data is.
+        assert!(link.dropped_aqm <= 2 && link.dropped_queue == 0, "{}: {link:?}", case.name);
+    }
+}
+
+/// Streams in both directions at once, and requests with responses, between our
+/// applications over either stack.
+#[test]
+fn traffic_of_all_kinds_crosses() {
+    if !machine() {
+        return;
+    }
+    let it = run(r#"
+        hosts = [{ name = "a", external = true }, "b"]
+        [[links]]
+        ends = ["a", "b"]
+        rate = "20 Mbit/s"
+        delay = "5 ms"
+        [[flows]]
+        name = "both"
+        from = "a"
+        to = "b"
+        size = "400 kB"
+        reverse_size = "300 kB"
+        [[flows]]
+        name = "requests"
+        from = "b"
+        to = "a"
+        traffic = { kind = "requests", request = "200 B", response = "20 kB", count = 8 }
+        [[flows]]
+        name = "constant"
+        from = "a"
+        to = "b"
+        start = "100 ms"
+        size = "50 kB"
+        traffic = { kind = "constant", rate = "1 Mbit/s", chunk = "1 kB" }
+        [[observe]]
+        what = "responses"
+        flow = "requests"
+        "#);
+    let moved = |name: &str| {
+        let flow = it.result.flows.iter().find(|flow| flow.flow == name).unwrap();
+        assert_eq!(flow.wrong_octets, 0, "{flow:?}");
+        (flow.bytes, flow.reverse_bytes, flow.finish_s.unwrap())
+    };
+    let (bytes, reverse, _) = moved("both");
+    assert_eq!((bytes, reverse), (400_000, 300_000));
+    let (bytes, reverse, _) = moved("requests");
+    assert_eq!((bytes, reverse), (8 * 200, 8 * 20_000));
+    let (bytes, _, finish) = moved("constant");
+    // 50 kB at 1 Mbit/s: 49 times 8 ms, and the way.
+    assert!(bytes == 50_000 && (0.397..0.6).contains(&(finish - 0.1)), "{finish}");
+    let responses = &it.result.series[0];
+    assert_eq!(responses.value.len(), 8);
+    assert!(responses.value.iter().all(|it| *it > 0.010), "{responses:?}");
+}
