@@ -6,7 +6,7 @@
 use crate::error::Doing;
 use crate::reactor::Reactor;
 use crate::{LiveError, Namespace};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
@@ -74,6 +74,7 @@ impl Program {
         let shared = Arc::new(Shared::default());
         let (namespace, reactor, ours) = (namespace.clone(), reactor.clone(), shared.clone());
         let text = command.to_owned();
+        let grouped = matches!(stdio, Stdio::Log(_));
         let watch = move || {
             let mut waited = Duration::ZERO;
             while waited < delay && !ours.stop.load(Ordering::Relaxed) {
@@ -83,7 +84,7 @@ impl Program {
             if !ours.stop.load(Ordering::Relaxed)
                 && let Some(child) = spawn(&namespace, &text, stdio)
             {
-                ours.watch(child);
+                ours.watch(child, grouped);
             }
             ours.over.store(true, Ordering::Release);
             reactor.ring();
@@ -131,7 +132,7 @@ impl Drop for Program {
 
 impl Shared {
     /// Until it has ended, by itself or because it was told to.
-    fn watch(&self, mut child: Child) {
+    fn watch(&self, mut child: Child, grouped: bool) {
         while !self.stop.load(Ordering::Relaxed) {
             match child.try_wait() {
                 Ok(Some(status)) => {
@@ -142,15 +143,19 @@ impl Shared {
                 Err(_) => break,
             }
         }
-        let group = Pid::from_child(&child);
+        let pid = Pid::from_child(&child);
+        let send = |signal| match grouped {
+            true => kill_process_group(pid, signal),
+            false => kill_process(pid, signal),
+        };
         let mut left = PATIENCE;
-        let _ = kill_process_group(group, Signal::TERM);
+        let _ = send(Signal::TERM);
         while left > Duration::ZERO && matches!(child.try_wait(), Ok(None)) {
             std::thread::sleep(LOOK);
             left = left.saturating_sub(LOOK);
         }
         // Its own children too, be it gone or not.
-        let _ = kill_process_group(group, Signal::KILL);
+        let _ = send(Signal::KILL);
         let _ = child.wait();
     }
 }
@@ -164,8 +169,9 @@ fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Option<Child> {
     if let Stdio::Log(file) = stdio {
         let copy = file.try_clone().ok()?;
         command.stdin(std::process::Stdio::null()).stdout(copy).stderr(file);
+        // In the foreground a program keeps our group, which has the terminal.
+        command.process_group(0);
     }
-    command.process_group(0);
     #[expect(unsafe_code, reason = "std has no safe way to ask for the signal")]
     // SAFETY: between fork and exec only prctl is called, which allocates nothing.
     unsafe {

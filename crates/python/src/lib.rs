@@ -8,6 +8,8 @@
 mod bench;
 mod drill;
 mod guard;
+#[cfg(target_os = "linux")]
+mod live;
 mod results;
 
 use anabranch_scenario as scenario;
@@ -38,6 +40,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(drill::drill, module)?)?;
+    #[cfg(target_os = "linux")]
+    {
+        module.add_function(wrap_pyfunction!(live::live, module)?)?;
+        module.add_function(wrap_pyfunction!(live::enter_user_namespace, module)?)?;
+    }
     module.add("WORKLOADS", scenario::bench::WORKLOADS.map(|w| w.name).to_vec())
 }
 
@@ -158,6 +165,6 @@ fn input_error(error: scenario::InputError) -> PyErr {
 fn run_error(error: RunError) -> PyErr {
     match error {
         RunError::Input(error) => input_error(error),
-        RunError::Output { .. } => PyOSError::new_err(error.to_string()),
+        error => PyOSError::new_err(error.to_string()),
     }
 }

@@ -20,7 +20,7 @@ use crate::transport::Transport;
 use anabranch_endpoint::{CloseReason, Seed};
 use anabranch_live::{
     End, ExternalHost, KernelSocket, Live, LiveError, Program, ProgramReport, Reactor, Ready, Role,
-    SocketSettings, Stdio, Stop, Token,
+    SocketSettings, Stdio, Token,
 };
 use anabranch_sim::{FlowId, Side, Simulation};
 use anabranch_units::{Span, Time};
@@ -31,6 +31,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use anabranch_live::{Stop, enter_user_namespace};
 pub use precision::Precision;
 
 /// How to run a scenario live.

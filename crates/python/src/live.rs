@@ -1,0 +1,108 @@
+//! `live`: a scenario in real time.
+
+use crate::guard::guarded;
+use crate::{results, run_error};
+use anabranch_scenario::live::{LiveOptions, LiveResult, Precision, Stop, live as run_live};
+use anabranch_scenario::{RunError, Scenario};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// Runs a scenario once in real time. An interrupt from the keyboard stops it;
+/// the result then says so.
+#[pyfunction]
+#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, pcap=None, programs=vec![],
+    logs=PathBuf::new(), command=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
+pub(crate) fn live<'py>(
+    py: Python<'py>,
+    text: &str,
+    file: &str,
+    overrides: Vec<String>,
+    seed: Option<u64>,
+    pcap: Option<PathBuf>,
+    programs: Vec<(String, String)>,
+    logs: PathBuf,
+    command: Option<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = LiveOptions { seed, pcap, programs, logs, command };
+    let (text, file) = (text.to_owned(), file.to_owned());
+    let stop = Arc::new(OnceLock::new());
+    let tell = stop.clone();
+    let worker = std::thread::spawn(move || {
+        let scenario = Scenario::with_overrides(&text, &file, &overrides)?;
+        let in_file = |error| match error {
+            RunError::Input(error) => RunError::Input(error.in_file(&file)),
+            other => other,
+        };
+        run_live(&scenario, &options, |it| drop(tell.set(it))).map_err(in_file)
+    });
+    let mut interrupted = false;
+    while !worker.is_finished() {
+        py.detach(|| std::thread::sleep(Duration::from_millis(20)));
+        interrupted |= py.check_signals().is_err();
+        if let (true, Some(stop)) = (interrupted, stop.get()) {
+            Stop::stop(stop);
+        }
+    }
+    let joined = guarded(py, || match worker.join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })?;
+    let result = joined.map_err(run_error)?;
+    let dict = results::to_dict(py, &result.result)?;
+    dict.set_item("live", live_dict(py, &result)?)?;
+    Ok(dict)
+}
+
+/// Makes the process root in a user namespace of its own, where the kernel
+/// allows that. It must have a single thread.
+#[pyfunction]
+pub(crate) fn enter_user_namespace() -> PyResult<()> {
+    anabranch_scenario::live::enter_user_namespace()
+        .map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
+fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let Precision { lateness, .. } = &it.precision;
+    let late = PyDict::new(py);
+    late.set_item("packets", lateness.count())?;
+    for (name, q) in [("median_s", 0.5), ("p99_s", 0.99), ("p999_s", 0.999)] {
+        late.set_item(name, lateness.quantile(q).as_secs_f64())?;
+    }
+    late.set_item("max_s", lateness.max().as_secs_f64())?;
+    dict.set_item("lateness", late)?;
+    dict.set_item("longest_absence_s", it.precision.longest_absence.as_secs_f64())?;
+    dict.set_item("shortest_round_trip_s", it.precision.shortest_round_trip.as_secs_f64())?;
+    dict.set_item("doubts", it.precision.doubts())?;
+    dict.set_item("scheduling", it.precision.scheduling.name())?;
+    dict.set_item("unprivileged", it.precision.unprivileged)?;
+    dict.set_item("kernel_senders", &it.kernel_senders)?;
+    dict.set_item("stopped", it.stopped)?;
+    let ports = PyList::empty(py);
+    for port in &it.ports {
+        let row = PyDict::new(py);
+        row.set_item("name", &port.name)?;
+        row.set_item("entered", port.counters.entered)?;
+        row.set_item("left", port.counters.left)?;
+        row.set_item("ignored", port.counters.ignored)?;
+        row.set_item("refused", port.counters.refused)?;
+        row.set_item("first_ignored", port.first_ignored.map(|error| error.to_string()))?;
+        ports.append(row)?;
+    }
+    dict.set_item("ports", ports)?;
+    let programs = PyList::empty(py);
+    for program in &it.programs {
+        let row = PyDict::new(py);
+        row.set_item("host", &program.host)?;
+        row.set_item("command", &program.command)?;
+        row.set_item("status", program.status)?;
+        programs.append(row)?;
+    }
+    dict.set_item("programs", programs)?;
+    Ok(dict)
+}
