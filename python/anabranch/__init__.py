@@ -7,7 +7,15 @@
 """
 
 from anabranch.errors import InputError, RunError
-from anabranch.experiment import RunResult, Scenario, Series
+from anabranch.experiment import LiveResult, RunResult, Scenario, Series
 from anabranch.network import Network
 
-__all__ = ["InputError", "Network", "RunError", "RunResult", "Scenario", "Series"]
+__all__ = [
+    "InputError",
+    "LiveResult",
+    "Network",
+    "RunError",
+    "RunResult",
+    "Scenario",
+    "Series",
+]

@@ -10,6 +10,8 @@ __all__ = [
     "bench",
     "catalogue",
     "drill",
+    "enter_user_namespace",
+    "live",
     "load",
     "resolve",
     "run",
@@ -46,6 +48,23 @@ def run(
 ) -> dict[str, Any]:
     """Runs a scenario once: `flows`, `series`, `links`, `regulators`, `paths`, `messages`
     and `run`."""
+
+def live(
+    text: str,
+    file: str = "scenario",
+    overrides: list[str] = ...,
+    seed: int | None = None,
+    pcap: str | PathLike[str] | None = None,
+    programs: list[tuple[str, str]] = ...,
+    logs: str | PathLike[str] = ...,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """Runs a scenario once in real time: as `run`, and `live`. An interrupt from the keyboard
+    stops it; the result then says so. On Linux alone."""
+
+def enter_user_namespace() -> None:
+    """Makes the process, which must have a single thread, root in a user namespace of its own,
+    where the kernel allows that; nothing happens to root. On Linux alone."""
 
 def run_batch(
     text: str,

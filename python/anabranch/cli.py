@@ -22,6 +22,7 @@ COMMANDS = {
     "reproduce": "reproduce",
     "run": "run",
     "sweep": "sweep",
+    "live": "live",
     "drill": "drill",
     "list": "list_things",
     "bench": "bench",

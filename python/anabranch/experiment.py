@@ -115,6 +115,28 @@ class RunResult:
 
 
 @dataclass(frozen=True)
+class LiveResult:
+    """What a run in real time left: the same as one in virtual time, and how precise it was."""
+
+    run: RunResult
+    facts: dict[str, Any]
+    """`lateness` of departures (`median_s`, `p99_s`, `p999_s`, `max_s`), `doubts` about the
+    timing, `ports`, `programs`, `scheduling`, `kernel_senders`, `stopped`."""
+
+    @classmethod
+    def from_native(cls, value: dict[str, Any]) -> LiveResult:
+        """From the dictionary that the core returns."""
+        facts = dict(value["live"])
+        run = RunResult.from_native(value)
+        for flow in run.flows:
+            if flow["flow"] in facts["kernel_senders"]:
+                # What a kernel does not tell of its connections.
+                for name in ("fast_retransmits", "undone_reductions", "tail_loss_probes"):
+                    flow[name] = None
+        return cls(run, facts)
+
+
+@dataclass(frozen=True)
 class Scenario:
     """The text of a scenario, where it came from, and the overrides on top."""
 
@@ -152,6 +174,24 @@ class Scenario:
         arguments = (self.text, self.file, list(self.overrides), seed, replication)
         capture = None if pcap is None else str(pcap)
         return RunResult.from_native(_guard(core().run, *arguments, capture, trace_hash, check))
+
+    def live(
+        self,
+        *,
+        seed: int | None = None,
+        pcap: Path | None = None,
+        programs: Sequence[tuple[str, str]] = (),
+        logs: Path = Path(),
+        command: str | None = None,
+    ) -> LiveResult:
+        """Runs once in real time, on Linux, as root: `programs` are pairs of an external host
+        and a command, whose output goes to `logs`; `command` has the terminal."""
+        if not hasattr(core(), "live"):
+            raise RunError("live runs need Linux")
+        capture = None if pcap is None else str(pcap)
+        arguments = (self.text, self.file, list(self.overrides), seed, capture)
+        more = (list(programs), str(logs), command)
+        return LiveResult.from_native(_guard(core().live, *arguments, *more))
 
     def run_batch(
         self,

@@ -2,6 +2,7 @@
 //! to ports and takes packets from them, and sleeps until the next event.
 
 use crate::clock::Clock;
+use crate::error::Doing;
 use crate::lateness::Lateness;
 use crate::port::{Port, Read};
 use crate::program::{Program, ProgramReport};
@@ -115,9 +116,12 @@ impl<E: ByteStream + Ready + Send> Live<E> {
     ) -> Result<Outcome<E>, LiveError> {
         // A thread of its own: its priority and its rights are nobody else's.
         let run = || self.run_here(end, stop, flows_are_over, is_quiet);
-        std::thread::scope(|scope| match scope.spawn(run).join() {
-            Ok(outcome) => outcome,
-            Err(panic) => std::panic::resume_unwind(panic),
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("live".into()).spawn_scoped(scope, run);
+            match thread.doing("a thread")?.join() {
+                Ok(outcome) => outcome,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
         })
     }
 
@@ -160,8 +164,8 @@ impl<E: ByteStream + Ready + Send> Live<E> {
                     End::At(date) if now >= date => break,
                     End::At(_) => {}
                     End::WhenOver(patience) => {
-                        let programs = programs.iter().all(Program::is_over);
-                        if programs && flows_are_over(&it.simulation) {
+                        let programs = || programs.iter().all(Program::is_over);
+                        if flows_are_over(&it.simulation) && programs() {
                             let last = *closing.get_or_insert(now + patience);
                             if now >= last || is_quiet(&it.simulation) {
                                 break;
@@ -252,3 +256,6 @@ impl<E: ByteStream> Loop<E> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,23 +55,24 @@ def run(
         capture = stack.enter_context(replacing(directory / "capture.pcapng")) if pcap else None
         result = interruptible(lambda: experiment.run(seed=seed, pcap=capture, trace_hash=True))
     tables.write_run(directory, result)
-    write_text(directory / "run.json", json.dumps(result.run, indent=2, default=_plain) + "\n")
+    write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")
     report.write_run_report(directory, experiment.file, result)
     _print(result, directory)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """NumPy numbers as Python's."""
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def _print(result: RunResult, directory: Path) -> None:
+def flow_table(flows: list[dict[str, Any]]) -> Table:
+    """The first flows, a row each."""
     table = Table(box=None, header_style="bold")
     table.add_column("flow")
     table.add_column("protocol")
     for heading in ("finish s", "bytes", "Mbit/s", "retransmitted", "fast", "timeouts"):
         table.add_column(heading, justify="right")
-    for flow in result.flows[:50]:
+    for flow in flows[:50]:
         finish = flow["finish_s"]
         table.add_row(
             str(flow["flow"]),
@@ -80,11 +81,15 @@ def _print(result: RunResult, directory: Path) -> None:
             str(flow["bytes"]),
             f"{(flow['goodput_bps'] or 0) / 1e6:.3f}",
             str(flow["retransmitted_packets"]),
-            str(flow["fast_retransmits"]),
+            "" if flow["fast_retransmits"] is None else str(flow["fast_retransmits"]),
             str(flow["timeouts"]),
         )
+    return table
+
+
+def _print(result: RunResult, directory: Path) -> None:
     terminal = console()
-    terminal.print(table)
+    terminal.print(flow_table(result.flows))
     if len(result.flows) > 50:
         terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
     terminal.print(

@@ -86,6 +86,18 @@ impl Netlink {
         self.ask(message, format!("setting a device up with an MTU of {mtu}"))
     }
 
+    /// Removes a device.
+    ///
+    /// # Errors
+    /// The kernel's.
+    #[cfg(test)]
+    pub fn remove(&mut self, device: u32) -> Result<(), LiveError> {
+        let mut message = Message::new(17, 0);
+        message.octets(&[0, 0, 0, 0]);
+        message.word(device).word(0).word(0);
+        self.ask(message, "removing a device".into())
+    }
+
     /// Gives a device an address of its own, without a network around it.
     ///
     /// # Errors

@@ -1,0 +1,186 @@
+use super::*;
+use crate::sys::netlink::Netlink;
+use crate::{HostSettings, InterfaceSettings, Program, Stdio};
+use anabranch_endpoint::{Endpoint, Event, Observation};
+use anabranch_sim::{LinkConfig, SimulationBuilder};
+use anabranch_units::Rate;
+use anabranch_wire::{FlowKey, Packet};
+use std::time::Duration;
+
+/// No flow is made: nobody calls it.
+struct Nobody;
+
+impl Ready for Nobody {
+    fn ready(&mut self, _now: Time) {}
+}
+
+impl Endpoint for Nobody {
+    fn handle_input(&mut self, _now: Time, _packet: &Packet) {}
+    fn handle_timeout(&mut self, _now: Time) {}
+    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
+        None
+    }
+    fn poll_event(&mut self) -> Option<Event> {
+        None
+    }
+    fn poll_timeout(&self) -> Time {
+        Time::NEVER
+    }
+    fn observe(&self) -> Observation {
+        Observation::default()
+    }
+    fn flow_key(&self) -> FlowKey {
+        unreachable!("there is no flow")
+    }
+}
+
+impl ByteStream for Nobody {
+    fn connect(&mut self, _now: Time) {}
+    fn write(&mut self, _len: u64) -> u64 {
+        0
+    }
+    fn write_octets(&mut self, _octets: &[u8]) -> usize {
+        0
+    }
+    fn read(&mut self, _max: u64) -> u64 {
+        0
+    }
+    fn read_octets(&mut self, _buf: &mut [u8]) -> usize {
+        0
+    }
+    fn close(&mut self) {}
+    fn abort(&mut self) {}
+}
+
+/// This machine holds live runs; says it when it does not.
+fn machine() -> bool {
+    match ExternalHost::probe() {
+        Ok(()) => true,
+        Err(error) if std::env::var_os("CI").is_none() => {
+            eprintln!("SKIPPED, this machine holds no live runs: {error}");
+            false
+        }
+        Err(error) => panic!("continuous integration needs live runs: {error}"),
+    }
+}
+
+/// Two hosts outside and a link of 10 ms each way; `command` runs on the first.
+fn world(command: &str) -> (Live<Nobody>, Stop) {
+    let mut builder = SimulationBuilder::new();
+    let book = AddressBook::new();
+    let (mut hosts, mut ports) = (Vec::new(), Vec::new());
+    let nodes = ["a", "b"].map(|name| {
+        let node = builder.host(name);
+        builder.outside(node);
+        let ip = book.ip(builder.addr(node)).unwrap();
+        let settings = HostSettings {
+            name: name.into(),
+            interfaces: vec![InterfaceSettings { node, device: "tun0".into(), ip, mtu: 1500 }],
+            sysctls: vec![("ipv4/tcp_sack".into(), "0".into())],
+            congestion_control: Some("reno".into()),
+            initial_window: Some(3),
+        };
+        let (host, of_host) = ExternalHost::new(&settings).unwrap();
+        hosts.push(host);
+        ports.extend(of_host);
+        node
+    });
+    for (from, to, name) in [(nodes[0], nodes[1], "a-b"), (nodes[1], nodes[0], "b-a")] {
+        let config = LinkConfig::new(Rate::mbit(100), Span::from_millis(10));
+        builder.link(from, to, name, config, anabranch_endpoint::Seed::default().generator(name));
+    }
+    let simulation = builder.build().unwrap();
+    let reactor = Reactor::new().unwrap();
+    let namespace = hosts[0].namespace();
+    let log = std::fs::File::options().write(true).open("/dev/null").unwrap();
+    let program =
+        Program::start(namespace, &reactor, "a", command, Stdio::Log(log), Duration::ZERO).unwrap();
+    let stop = Stop::new(&reactor);
+    let (programs, services) = (vec![program], Vec::new());
+    (Live { simulation, hosts, ports, book, reactor, programs, services }, stop)
+}
+
+
+const WHEN_OVER: End = End::WhenOver(Span::ZERO);
+
+/// A datagram to the peer: 10.0.0.2, whose kernel answers that nobody is there.
+const DATAGRAM: &str = "echo hello > /dev/udp/10.0.0.2/9";
+
+#[test]
+fn what_a_program_sends_crosses_and_the_answer_comes_back() {
+    if !machine() {
+        return;
+    }
+    let (world, stop) = world(&format!("bash -c '{DATAGRAM}'; sleep 0.2"));
+    let outcome = world.run(WHEN_OVER, &stop, |_| true, |_| true).unwrap();
+    let [a, b] = [&outcome.ports[0], &outcome.ports[1]].map(Port::counters);
+    assert_eq!((a.entered, b.left, b.entered, a.left), (1, 1, 1, 1));
+    assert_eq!(outcome.programs[0].status, Some(0));
+    assert_eq!(outcome.lateness.count(), 2);
+    assert!(outcome.unprivileged && !outcome.stopped);
+}
+
+#[test]
+fn a_stopped_run_ends_its_programs() {
+    if !machine() {
+        return;
+    }
+    let (world, stop) = world("trap '' TERM; sleep 1000");
+    let begun = Clock::start();
+    let from_outside = stop.clone();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        from_outside.stop();
+    });
+    let end = End::At(Time::ZERO + Span::from_secs(60));
+    let outcome = world.run(end, &stop, |_| false, |_| false).unwrap();
+    stopper.join().unwrap();
+    assert!(outcome.stopped && begun.now() < Time::ZERO + Span::from_secs(10));
+    assert_eq!(outcome.programs[0].status, None, "it did not end by itself");
+}
+
+#[test]
+fn an_interface_that_disappears_is_an_error_with_its_name() {
+    if !machine() {
+        return;
+    }
+    let (world, stop) = world("sleep 1000");
+    let namespace = world.hosts[1].namespace().clone();
+    let remover = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        let remove = || {
+            let mut netlink = Netlink::open()?;
+            let device = netlink.index("tun0")?;
+            netlink.remove(device)
+        };
+        namespace.inside(remove).unwrap();
+    });
+    let failed = world.run(End::At(Time::ZERO + Span::from_secs(10)), &stop, |_| false, |_| false);
+    remover.join().unwrap();
+    let message = failed.err().expect("the device has gone").to_string();
+    assert!(message.starts_with("the interface tun0 of b has disappeared"), "{message}");
+}
+
+/// Command lines of all processes.
+fn processes() -> Vec<String> {
+    let list = std::fs::read_dir("/proc").unwrap().flatten();
+    let text = list.filter_map(|it| std::fs::read(it.path().join("cmdline")).ok());
+    text.map(|it| String::from_utf8_lossy(&it).replace('\0', " ")).collect()
+}
+
+#[test]
+fn a_panic_ends_the_programs_and_goes_on() {
+    if !machine() {
+        return;
+    }
+    let marker = format!("panic-of-{}", std::process::id());
+    let (world, stop) = world(&format!("sleep 1000; : {marker}"));
+    let is_there = || processes().iter().any(|it| it.contains(&marker));
+    while !is_there() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let run = || world.run(WHEN_OVER, &stop, |_| panic!("on purpose"), |_| true);
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+    assert_eq!(panic.err().unwrap().downcast_ref(), Some(&"on purpose"));
+    assert!(!is_there());
+}

@@ -1,0 +1,170 @@
+"""`anabranch live`: one scenario in real time, between network namespaces."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from anabranch import report, tables
+from anabranch.commands.options import PATH, console
+from anabranch.commands.run import SEED_MAX, flow_table, plain
+from anabranch.errors import InputError
+from anabranch.experiment import LiveResult, Scenario, core
+from anabranch.files import output_directory, replacing, write_text
+
+TAIL = 12
+"""Lines of a program's output that are shown at the end."""
+
+_AS_ROOT_OF_A_NAMESPACE = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("anabranch._core", sys.argv.pop(1))
+core = sys.modules["anabranch._core"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(core)
+try:
+    core.enter_user_namespace()
+except OSError as error:
+    sys.exit(f"anabranch: {error}")
+from anabranch.cli import main
+main()
+"""
+"""A fresh process has a single thread, as a new user namespace asks for."""
+
+
+@click.command(context_settings={"ignore_unknown_options": False})
+@click.argument("scenario", type=PATH, metavar="SCENARIO.toml")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@click.option("--seed", type=click.IntRange(0, SEED_MAX), help="Replaces the scenario's seed.")
+@click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Overrides one field, e.g. links.0.delay='5 ms'; may be repeated.",
+)
+@click.option(
+    "--exec",
+    "programs",
+    multiple=True,
+    metavar="HOST='COMMAND'",
+    help="Runs a program on an external host instead of our sender or receiver; {HOST} in it"
+    " stands for a host's address; may be repeated.",
+)
+@click.option("--pcap", is_flag=True, help="Also write capture.pcapng.")
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("results/live"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the results go.",
+)
+def live(
+    *,
+    scenario: Path,
+    command: tuple[str, ...],
+    seed: int | None,
+    assignments: tuple[str, ...],
+    programs: tuple[str, ...],
+    pcap: bool,
+    out: Path,
+) -> None:
+    """Runs one scenario in real time.
+
+    Hosts with `external = true` become network namespaces; flows that end there are the
+    kernel's own TCP. COMMAND runs on the first of them, with the terminal: `-- bash` is a
+    shell in the host. Needs root, or a kernel that gives users their own namespaces.
+    """
+    experiment = Scenario.load(scenario).set(
+        *(_checked(text, "--set", "KEY=VALUE") for text in assignments)
+    )
+    pairs = [_pair(text) for text in programs]
+    for warning in experiment.warnings():
+        click.echo(f"{scenario}: warning: {warning}", err=True)
+    if os.geteuid() != 0:
+        _become_root_of_a_namespace()
+    directory = output_directory(out)
+    for host, _ in pairs:
+        (directory / f"{tables.file_name(host)}.log").unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        capture = stack.enter_context(replacing(directory / "capture.pcapng")) if pcap else None
+        result = experiment.live(
+            seed=seed,
+            pcap=capture,
+            programs=pairs,
+            logs=directory,
+            command=shlex.join(command) if command else None,
+        )
+    tables.write_run(directory, result.run)
+    facts = result.run.run | {"live": result.facts}
+    write_text(directory / "run.json", json.dumps(facts, indent=2, default=plain) + "\n")
+    report.write_run_report(directory, experiment.file, result.run)
+    _print(result, directory)
+    if result.facts["stopped"]:
+        raise KeyboardInterrupt
+
+
+def _checked(text: str, option: str, allowed: str) -> str:
+    name, equals, _value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError.about("command line", option, text, allowed)
+    return text
+
+
+def _pair(text: str) -> tuple[str, str]:
+    host, _, command = _checked(text, "--exec", "HOST='COMMAND'").partition("=")
+    if not command.strip():
+        raise InputError.about("command line", "--exec", text, "HOST='COMMAND'")
+    return host.strip(), command
+
+
+def _become_root_of_a_namespace() -> None:
+    """Starts anew inside a user namespace; the core says what is missing."""
+    file = core().__file__ or ""
+    sys.stdout.flush()
+    arguments = [sys.executable, "-c", _AS_ROOT_OF_A_NAMESPACE, file, *sys.argv[1:]]
+    os.execv(sys.executable, arguments)
+
+
+def _print(result: LiveResult, directory: Path) -> None:
+    terminal = console()
+    for program in result.facts["programs"]:
+        _print_program(program, directory)
+    terminal.print(flow_table(result.run.flows))
+    late = result.facts["lateness"]
+    times = ", ".join(
+        f"{name} {late[key] * 1e6:.0f} us"
+        for name, key in (
+            ("median", "median_s"),
+            ("p99", "p99_s"),
+            ("p99.9", "p999_s"),
+            ("max", "max_s"),
+        )
+    )
+    terminal.print(f"{late['packets']} packets left late by {times} ({result.facts['scheduling']})")
+    for port in result.facts["ports"]:
+        if port["refused"] or port["ignored"]:
+            why = f" (first: {port['first_ignored']})" if port["first_ignored"] else ""
+            terminal.print(
+                f"{port['name']}: {port['ignored']} packets ignored{why}, {port['refused']} refused"
+            )
+    for doubt in result.facts["doubts"]:
+        click.echo(f"doubtful: {doubt}", err=True)
+    terminal.print(f"results in {directory}")
+
+
+def _print_program(program: dict[str, Any], directory: Path) -> None:
+    """The last lines of what a program wrote, and its exit status."""
+    log = directory / f"{program['host']}.log"
+    if log.is_file():
+        text = log.read_text(encoding="utf-8", errors="replace").rstrip()
+        for line in text.splitlines()[-TAIL:]:
+            click.echo(f"{program['host']}: {line}")
+    if program["status"]:
+        click.echo(f"{program['host']}: `{program['command']}` ended with {program['status']}")
