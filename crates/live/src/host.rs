@@ -3,7 +3,7 @@
 
 use crate::error::Doing;
 use crate::sys::netlink::{Netlink, Route};
-use crate::sys::tun;
+use crate::sys::{mptcp, tun};
 use crate::{LiveError, Namespace, Port};
 use anabranch_sim::NodeId;
 use std::net::IpAddr;
@@ -23,6 +23,11 @@ pub struct HostSettings {
     pub congestion_control: Option<String>,
     /// Initial congestion window, in segments.
     pub initial_window: Option<u32>,
+    /// Destinations that another interface than the first leads to: which.
+    pub destinations: Vec<(IpAddr, usize)>,
+    /// Interfaces whose addresses Multipath TCP announces; `None`: nothing is
+    /// told to its path manager.
+    pub announced: Option<Vec<usize>>,
 }
 
 /// An interface of such a host.
@@ -83,6 +88,8 @@ impl ExternalHost {
             sysctls: Vec::new(),
             congestion_control: None,
             initial_window: None,
+            destinations: Vec::new(),
+            announced: None,
         };
         ExternalHost::new(&settings).map(drop)
     }
@@ -116,7 +123,7 @@ fn set_up(settings: &HostSettings) -> Result<Vec<OwnedFd>, LiveError> {
     }
     let mut netlink = Netlink::open()?;
     netlink.up(netlink.index("lo")?, 0, 0)?;
-    let mut devices = Vec::new();
+    let (mut devices, mut routes) = (Vec::new(), Vec::new());
     for (i, interface) in settings.interfaces.iter().enumerate() {
         devices.push(tun::create(&interface.device)?);
         let device = netlink.index(&interface.device)?;
@@ -135,9 +142,18 @@ fn set_up(settings: &HostSettings) -> Result<Vec<OwnedFd>, LiveError> {
         netlink.route(&route)?;
         if settings.interfaces.len() > 1 {
             // What names a source leaves over the source's interface.
-            netlink.route(&Route { table: FIRST_TABLE + i, ..route })?;
+            netlink.route(&Route { table: FIRST_TABLE + i, ..route.clone() })?;
             netlink.rule(source, FIRST_TABLE + i)?;
         }
+        routes.push(route);
+    }
+    for (ip, interface) in &settings.destinations {
+        let route = routes[*interface].clone();
+        netlink.route(&Route { to: Some(*ip), priority: 1, ..route })?;
+    }
+    if let Some(announced) = &settings.announced {
+        let address = |i: &usize| (settings.interfaces[*i].ip, routes[*i].device);
+        mptcp::set_up(&announced.iter().map(address).collect::<Vec<_>>())?;
     }
     Ok(devices)
 }

@@ -21,7 +21,7 @@ use rustix::net::{
     connect, ipproto, listen, recv, send, shutdown, socket_with, sockopt,
 };
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ impl KernelSocket {
         remote: SocketAddr,
         settings: &SocketSettings,
     ) -> Result<KernelSocket, LiveError> {
-        let fd = namespace.inside(|| make(local, settings))?;
+        let fd = namespace.inside(|| make(role, local, settings))?;
         let mut state = State::Idle(fd);
         if role == Role::Server {
             let State::Idle(fd) = state else { unreachable!() };
@@ -207,7 +207,7 @@ impl KernelSocket {
 }
 
 /// A socket that does not block, bound and set up.
-fn make(local: SocketAddr, settings: &SocketSettings) -> Result<OwnedFd, LiveError> {
+fn make(role: Role, local: SocketAddr, settings: &SocketSettings) -> Result<OwnedFd, LiveError> {
     let family = if local.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let protocol = if settings.multipath { ipproto::MPTCP } else { ipproto::TCP };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -226,6 +226,10 @@ fn make(local: SocketAddr, settings: &SocketSettings) -> Result<OwnedFd, LiveErr
     // A hint, which MPTCP sockets of some kernels do not take.
     let _ = set_notsent_lowat(&fd, MOST_UNSENT);
     sockopt::set_socket_reuseaddr(&fd, true).doing("SO_REUSEADDR")?;
+    // Subflows may come to any address of a server.
+    let anywhere = settings.multipath && role == Role::Server;
+    let any = if local.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0_u8; 16]) };
+    let local = if anywhere { SocketAddr::new(any, local.port()) } else { local };
     bind(&fd, &local).doing(format!("binding a socket to {local}"))?;
     Ok(fd)
 }

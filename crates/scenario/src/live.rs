@@ -228,7 +228,11 @@ impl Sockets<'_> {
         key: FlowKey,
     ) -> Result<Option<KernelSocket>, LiveError> {
         let owner = self.graph.owner(key.src.0 as usize);
-        let Protocol::Tcp(config) = &flow.protocol else { return Ok(None) };
+        let (config, multipath) = match &flow.protocol {
+            Protocol::Tcp(config) => (config.as_ref(), false),
+            Protocol::Mptcp(config) => (&config.subflow, config.enabled),
+            Protocol::Sctp(_) => return Ok(None),
+        };
         if self.options.programs.iter().any(|(host, _)| host == owner) {
             return Ok(None);
         }
@@ -241,7 +245,7 @@ impl Sockets<'_> {
         let settings = SocketSettings {
             congestion_control: hosts::sends(flow, side).then(|| config.window.name().to_owned()),
             receive_buffer: Some(config.receive_buffer),
-            multipath: false,
+            multipath,
             sample_every: (!self.scenario.observe.is_empty()).then_some(SAMPLE),
         };
         let role = if side == Side::Client { Role::Client } else { Role::Server };

@@ -79,6 +79,8 @@ fn world(command: &str) -> (Live<Nobody>, Stop) {
             sysctls: vec![("ipv4/tcp_sack".into(), "0".into())],
             congestion_control: Some("reno".into()),
             initial_window: Some(3),
+            destinations: Vec::new(),
+            announced: None,
         };
         let (host, of_host) = ExternalHost::new(&settings).unwrap();
         hosts.push(host);
@@ -99,7 +101,6 @@ fn world(command: &str) -> (Live<Nobody>, Stop) {
     let (programs, services) = (vec![program], Vec::new());
     (Live { simulation, hosts, ports, book, reactor, programs, services }, stop)
 }
-
 
 const WHEN_OVER: End = End::WhenOver(Span::ZERO);
 

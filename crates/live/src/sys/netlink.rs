@@ -5,8 +5,8 @@ use crate::LiveError;
 use crate::error::Doing;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, netdevice, recv, send,
-    socket_with,
+    AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, netdevice, recv,
+    send, socket_with,
 };
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
@@ -50,11 +50,16 @@ impl Netlink {
     /// # Errors
     /// The kernel's.
     pub fn open() -> Result<Netlink, LiveError> {
+        // NETLINK_ROUTE is number 0.
+        Netlink::open_protocol(None)
+    }
+
+    /// The same of another protocol.
+    pub(super) fn open_protocol(protocol: Option<Protocol>) -> Result<Netlink, LiveError> {
         let open = || {
             let flags = SocketFlags::CLOEXEC;
             let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
-            // No protocol: NETLINK_ROUTE is number 0.
-            let socket = socket_with(family, kind, flags, None)?;
+            let socket = socket_with(family, kind, flags, protocol)?;
             bind(&socket, &SocketAddrNetlink::new(0, 0))?;
             Ok::<_, rustix::io::Errno>(Netlink { socket, sequence: 0 })
         };
@@ -155,23 +160,54 @@ impl Netlink {
     }
 
     /// Sends a message and waits for the acknowledgment.
-    fn ask(&mut self, message: Message, what: String) -> Result<(), LiveError> {
+    pub(super) fn ask(&mut self, message: Message, what: String) -> Result<(), LiveError> {
+        self.inquire(message, what).map(drop)
+    }
+
+    /// The same; gives the message that came before the acknowledgment, if any.
+    pub(super) fn inquire(&mut self, message: Message, what: String) -> Result<Vec<u8>, LiveError> {
         self.sequence += 1;
         let octets = message.finish(self.sequence);
-        let mut answer = [0; 4096];
+        let (mut buf, mut answer) = ([0; 8192], Vec::new());
         let mut exchange = || {
             send(&self.socket, &octets, SendFlags::empty())?;
             loop {
-                let (len, _) = recv(&self.socket, &mut answer, RecvFlags::empty())?;
-                if let Some(errno) = acknowledgment(&answer[..len], self.sequence) {
-                    return Ok::<_, rustix::io::Errno>(errno);
+                let (len, _) = recv(&self.socket, &mut buf, RecvFlags::empty())?;
+                for message in messages(&buf[..len]) {
+                    if let Some(errno) = acknowledgment(message, self.sequence) {
+                        return Ok::<_, rustix::io::Errno>(errno);
+                    }
+                    answer = message.to_vec();
                 }
             }
         };
         match exchange().doing(what.as_str())? {
-            0 => Ok(()),
+            0 => Ok(answer),
             errno => Err(std::io::Error::from_raw_os_error(errno)).doing(what),
         }
+    }
+}
+
+/// The messages of a datagram.
+fn messages(mut octets: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let len = u32::from_ne_bytes(octets.get(..4)?.try_into().ok()?) as usize;
+        let message = octets.get(..len).filter(|_| len >= 16)?;
+        octets = octets.get(len.next_multiple_of(4)..).unwrap_or(&[]);
+        Some(message)
+    })
+}
+
+/// The value of an attribute among `octets`.
+pub(super) fn attribute(mut octets: &[u8], kind: u16) -> Option<&[u8]> {
+    loop {
+        let half = |at: usize| Some(u16::from_ne_bytes(octets.get(at..at + 2)?.try_into().ok()?));
+        let (len, found) = (usize::from(half(0)?), half(2)?);
+        let value = octets.get(4..len)?;
+        if found == kind {
+            return Some(value);
+        }
+        octets = octets.get(len.next_multiple_of(4)..)?;
     }
 }
 
@@ -195,12 +231,12 @@ fn bits(ip: IpAddr) -> u8 {
 
 /// A message, or the attributes of a nested one.
 #[derive(Default)]
-struct Message {
-    octets: Vec<u8>,
+pub(super) struct Message {
+    pub(super) octets: Vec<u8>,
 }
 
 impl Message {
-    fn new(kind: u16, flags: u16) -> Message {
+    pub(super) fn new(kind: u16, flags: u16) -> Message {
         const REQUEST_AND_ACK: u16 = 1 | 4;
         let mut message = Message { octets: vec![0; 4] };
         message.octets(&kind.to_ne_bytes()).octets(&(flags | REQUEST_AND_ACK).to_ne_bytes());
@@ -208,23 +244,23 @@ impl Message {
         message
     }
 
-    fn octets(&mut self, octets: &[u8]) -> &mut Message {
+    pub(super) fn octets(&mut self, octets: &[u8]) -> &mut Message {
         self.octets.extend_from_slice(octets);
         self
     }
 
-    fn word(&mut self, word: u32) -> &mut Message {
+    pub(super) fn word(&mut self, word: u32) -> &mut Message {
         self.octets(&word.to_ne_bytes())
     }
 
-    fn attribute(&mut self, kind: u16, value: &[u8]) -> &mut Message {
+    pub(super) fn attribute(&mut self, kind: u16, value: &[u8]) -> &mut Message {
         let len = 4 + value.len() as u16;
         self.octets(&len.to_ne_bytes()).octets(&kind.to_ne_bytes()).octets(value);
         self.octets.resize(self.octets.len().next_multiple_of(4), 0);
         self
     }
 
-    fn address(&mut self, kind: u16, ip: IpAddr) -> &mut Message {
+    pub(super) fn address(&mut self, kind: u16, ip: IpAddr) -> &mut Message {
         match ip {
             IpAddr::V4(ip) => self.attribute(kind, &ip.octets()),
             IpAddr::V6(ip) => self.attribute(kind, &ip.octets()),
@@ -253,6 +289,22 @@ mod tests {
         assert_eq!((number(0) as usize, number(8)), (octets.len(), 7));
         assert_eq!(octets.len(), 16 + 12 + 8);
         assert_eq!(u16::from_ne_bytes([octets[16], octets[17]]), 9);
+    }
+
+    #[test]
+    fn attributes_and_messages_are_found_in_any_octets() {
+        let mut message = Message::new(NEWROUTE, CREATE);
+        message.attribute(16, b"bbr").attribute(4, &[1, 0, 0, 0]);
+        let mut octets = message.finish(7);
+        assert_eq!(attribute(&octets[16..], 16), Some(&b"bbr"[..]));
+        assert_eq!(attribute(&octets[16..], 4), Some(&[1, 0, 0, 0][..]));
+        assert_eq!(attribute(&octets[16..], 5), None);
+        assert_eq!(attribute(&[3, 0, 4, 0], 4), None, "shorter than its header");
+        let one = octets.clone();
+        octets.extend_from_slice(&one);
+        octets.extend_from_slice(&[255, 0, 0]);
+        assert_eq!(messages(&octets).collect::<Vec<_>>(), [&one[..], &one[..]]);
+        assert_eq!(messages(&[0; 40]).count(), 0);
     }
 
     #[test]

@@ -11,6 +11,9 @@
 //! | `window` | the socket's congestion control, where the host sends |
 //! | `receive_buffer` | `SO_RCVBUF` |
 //!
+//! Of a flow over MPTCP the same for its subflows; a server announces its other
+//! addresses, as a kernel's path manager is told to.
+//!
 //! Its other options the kernel has its own way.
 
 use crate::InputError;
@@ -22,6 +25,7 @@ use anabranch_tcp::recovery::Recovery;
 use anabranch_tcp::{Config, EcnMode};
 use anabranch_wire::{Addr, AddressBook};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// Data of the flow leaves this side.
 pub(super) fn sends(flow: &FlowSpec, side: Side) -> bool {
@@ -58,13 +62,26 @@ pub(super) fn settings(
             sysctls: Vec::new(),
             congestion_control: None,
             initial_window: None,
+            destinations: destinations(graph, book, first),
+            announced: None,
         };
         let mut sysctls: BTreeMap<&str, String> = BTreeMap::new();
         for (i, flow) in scenario.flows.iter().enumerate() {
             let sides = [(Side::Client, &flow.from), (Side::Server, &flow.to)];
             let owner = |name: &str| graph.interface(name).map(|node| graph.owner(node));
             let side = sides.into_iter().find(|(_, name)| owner(name) == Some(&host.name));
-            let (Some((side, _)), Protocol::Tcp(config)) = (side, &flow.protocol) else { continue };
+            let Some((side, _)) = side else { continue };
+            let config = match &flow.protocol {
+                Protocol::Tcp(config) => config.as_ref(),
+                Protocol::Mptcp(config) => {
+                    let announced = settings.announced.get_or_insert_default();
+                    if side == Side::Server {
+                        *announced = (1..settings.interfaces.len()).collect();
+                    }
+                    &config.subflow
+                }
+                Protocol::Sctp(_) => continue,
+            };
             let field = |name: &str| format!("flows[{i}].tcp.{name}");
             for (name, path, value) in of_kernel(config, &field("ecn"))? {
                 if let Some(other) = sysctls.insert(path, value.clone())
@@ -126,6 +143,18 @@ fn of_kernel(
         ("recovery", "tcp_early_retrans", if rack { "3" } else { "0" }.to_owned()),
         ("ecn", "tcp_ecn", ecn.to_string()),
     ])
+}
+
+/// Destinations that the first interface, whose node this is, does not lead to,
+/// and the interface that does.
+fn destinations(graph: &Graph<'_>, book: &AddressBook, first: usize) -> Vec<(IpAddr, usize)> {
+    let own: Vec<usize> = graph.siblings(first).collect();
+    let others = graph.interfaces().filter(|node| !own.contains(node));
+    let leading = others.filter_map(|to| {
+        let by = own.iter().position(|from| graph.reaches(*from, to)).filter(|by| *by > 0)?;
+        Some((book.ip(Addr(to as u32))?, by))
+    });
+    leading.collect()
 }
 
 /// The least MTU of the links that leave a node.

@@ -1,14 +1,7 @@
-//! Live runs: kernels and our endpoints across emulated links. They need network
-//! namespaces and TUN, and say so where these are missing; in continuous
-//! integration (`CI` is set) that is a failure. Links run side by side, so that
-//! many cases take the time of one.
+//! TCP: our stack and the kernel's, both roles.
 
-#![cfg(target_os = "linux")]
-
-mod live_support;
-
+use crate::support::{Case, cases, machine, run};
 use anabranch_scenario::live::LiveResult;
-use live_support::{Case, cases, machine, run};
 
 const LOSSY: &str = r#"impairments = [{ kind = "bernoulli", rate = 0.01 }]"#;
 const REORDERING: &str = r#"impairments = [
