@@ -17,7 +17,7 @@ use crate::result::RunResult;
 use crate::run::{Clocks, RunError, results};
 use crate::schema::{FlowSpec, Protocol, Scenario};
 use crate::transport::Transport;
-use anabranch_endpoint::{CloseReason, Seed};
+use anabranch_endpoint::Seed;
 use anabranch_live::{
     End, ExternalHost, KernelSocket, Live, LiveError, Program, ProgramReport, Reactor, Ready, Role,
     SocketSettings, Stdio, Token,
@@ -285,19 +285,22 @@ impl Ends {
     }
 
     /// Everything has arrived. Of a flow whose other end a program has, our end
-    /// is over when its connection has ended.
+    /// is over when its connection has ended; one that waits for the program's
+    /// is over until it comes.
     fn are_over(&self, simulation: &Simulation<Transport>) -> bool {
-        self.all(|flow, side, both| match both {
-            true => simulation.is_over(flow, side),
-            false => simulation.is_closed(flow, side),
+        self.all(|flow, side, both| match (both, side) {
+            (true, _) => simulation.is_over(flow, side),
+            (false, Side::Client) => simulation.is_closed(flow, side),
+            (false, Side::Server) => {
+                simulation.is_closed(flow, side) || !simulation.is_established(flow, side)
+            }
         })
     }
 
     /// All connections have ended, or never were.
     fn are_closed(&self, simulation: &Simulation<Transport>) -> bool {
         self.all(|flow, side, _| {
-            let reset = simulation.flow_result(flow).closed == Some(CloseReason::Reset);
-            simulation.is_closed(flow, side) || reset
+            simulation.is_closed(flow, side) || !simulation.is_established(flow, side)
         })
     }
 }

@@ -91,6 +91,11 @@ impl<E: ByteStream> Simulation<E> {
         self.hosted(flow, side).app.is_over()
     }
 
+    /// The connection of a side was established.
+    pub fn is_established(&self, flow: FlowId, side: Side) -> bool {
+        self.hosted(flow, side).app.is_established()
+    }
+
     /// The connection of a side has ended.
     pub fn is_closed(&self, flow: FlowId, side: Side) -> bool {
         self.hosted(flow, side).app.closed.is_some()

@@ -102,6 +102,16 @@ fn world(command: &str) -> (Live<Nobody>, Stop) {
     (Live { simulation, hosts, ports, book, reactor, programs, services }, stop)
 }
 
+#[test]
+fn who_is_not_root_hears_what_would_help() {
+    let as_nobody = || {
+        drop_privileges();
+        ExternalHost::probe().unwrap_err().to_string()
+    };
+    let message = std::thread::spawn(as_nobody).join().unwrap();
+    assert!(message.contains("run as root"), "{message}");
+}
+
 const WHEN_OVER: End = End::WhenOver(Span::ZERO);
 
 /// A datagram to the peer: 10.0.0.2, whose kernel answers that nobody is there.
