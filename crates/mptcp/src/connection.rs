@@ -37,7 +37,7 @@ use anabranch_endpoint::{
 };
 use anabranch_tcp::{Connection as Tcp, Octets};
 use anabranch_units::{Span, Time};
-use anabranch_wire::{Addr, FlowKey, Packet};
+use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -141,8 +141,11 @@ pub struct Connection {
     peer_key: Key,
     /// Both sides, or one of them, want checksums.
     checksum: bool,
-    /// The peer has sent a DSS: it knows that both speak Multipath TCP.
+    /// The peer has sent a DSS, or an address: it knows that both speak Multipath
+    /// TCP.
     confirmed: bool,
+    /// The peer numbers its data with 64 bits: they are acknowledged so.
+    peer_is_long: bool,
     own: Numbering,
     peer: Numbering,
     out: Outgoing,
@@ -236,6 +239,7 @@ impl Connection {
         let mut tcp = open(of_subflow.clone(), local, remote, generator.clone());
         if config.enabled {
             tcp.reserve_options(option_room(config.long_numbers));
+            tcp.scale_windows_for(config.subflow.receive_buffer);
         }
         let mut ledger = Ledger::default();
         let path = ledger.number(first, remote.0, 0);
@@ -249,6 +253,7 @@ impl Connection {
             peer_key: Key(0),
             checksum: config.checksum,
             confirmed: false,
+            peer_is_long: false,
             own: Numbering::from_idsn(key.idsn()),
             peer: Numbering::default(),
             out: Outgoing::new(),
@@ -294,6 +299,17 @@ impl Connection {
     /// This side's token, which names the connection in MP_JOINs to it.
     pub fn token(&self) -> u32 {
         self.key.token()
+    }
+
+    /// The packet is one of its subflows', reports trouble of one, or asks to join
+    /// it.
+    pub fn is_for(&self, packet: &Packet) -> bool {
+        let key = match &packet.body {
+            Body::Icmp(icmp) => icmp.quote.flow_key(),
+            _ => packet.flow_key().reversed(),
+        };
+        self.flow_keys().any(|it| it == key)
+            || matches!(&packet.body, Body::Tcp(segment) if self.is_joined_by(segment))
     }
 
     /// This side's key.
@@ -354,6 +370,16 @@ impl Connection {
         if let Some(i) = self.best() {
             self.subflows[i].tcp.ask_for_ack();
             self.touch(i);
+        }
+    }
+
+    /// The same, on every subflow that carries data.
+    fn tell_peer_everywhere(&mut self) {
+        for i in 0..self.subflows.len() {
+            if self.subflows[i].is_usable() {
+                self.subflows[i].tcp.ask_for_ack();
+                self.touch(i);
+            }
         }
     }
 

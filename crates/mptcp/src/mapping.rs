@@ -108,6 +108,8 @@ pub(crate) struct Received {
     pub fin: bool,
     /// Checksum, where they are in use.
     pub checksum: Option<u16>,
+    /// The peer numbered it with 64 bits.
+    pub long: bool,
 }
 
 /// Mappings whose octets have not all been read, by subflow offset.
@@ -195,7 +197,14 @@ mod tests {
 
     #[test]
     fn the_first_mapping_of_an_octet_counts() {
-        let map = |start, len, data| Received { start, len, data, fin: false, checksum: None };
+        let map = |start, len, data| Received {
+            start,
+            len,
+            data,
+            fin: false,
+            checksum: None,
+            long: false,
+        };
         let mut all = ReceivedMap::default();
         all.insert(map(101, 100, 301), 1, 10);
         all.insert(map(1, 100, 1), 1, 10);

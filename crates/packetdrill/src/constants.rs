@@ -2,6 +2,7 @@
 //! them.
 
 use crate::script::Value;
+use anabranch_socket::Errno;
 
 const CONSTANTS: [(&str, i64); 89] = [
     ("AF_INET", 2),
@@ -105,7 +106,10 @@ pub fn all() -> impl Iterator<Item = (&'static str, i64)> {
 pub fn number(value: &Value) -> Option<i64> {
     match value {
         Value::Number(n) => Some(*n),
-        Value::Word(word) => all().find(|(name, _)| name == word).map(|(_, n)| n),
+        Value::Word(word) => {
+            let constant = all().find(|(name, _)| name == word).map(|(_, n)| n);
+            constant.or_else(|| Errno::from_name(word).map(|it| it.number() as i64))
+        }
         Value::Or(values) => values.iter().try_fold(0, |all, it| Some(all | number(it)?)),
         Value::Call(_, arguments) => number(arguments.first()?),
         Value::List(fields) if fields.len() == 1 => number(&fields[0].value),

@@ -130,6 +130,10 @@ impl Stack for Host {
         self.transports.iter_mut().find_map(|(_, stack)| stack.fast_open_cookie(now))
     }
 
+    fn counter(&self, name: &str) -> Option<u64> {
+        self.transports.iter().find_map(|(_, stack)| stack.counter(name))
+    }
+
     fn info(&self, now: Time, flow: FlowKey, names: &mut Names) {
         for (protocol, stack) in &self.transports {
             if *protocol == flow.protocol {

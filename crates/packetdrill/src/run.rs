@@ -160,6 +160,7 @@ impl<S: Stack> Runner<'_, S> {
             Action::Shell(shell) => {
                 self.begin(event, &window)?;
                 self.shell(&shell.text)?;
+                self.check_counters(event, &shell.text)?;
             }
             Action::Code(statements) => {
                 self.begin(event, &window)?;
@@ -219,9 +220,24 @@ impl<S: Stack> Runner<'_, S> {
         let settings = shell::settings(text)
             .map_err(|command| Stop::NotApplicable(format!("the command `{command}`")))?;
         for (name, value) in settings {
-            self.configure(&name, &value)?;
+            if !name.starts_with(shell::COUNTER) {
+                self.configure(&name, &value)?;
+            }
         }
         self.settle();
+        Ok(())
+    }
+
+    /// Counters that a command compares are what it says, where the stack keeps
+    /// them.
+    fn check_counters(&mut self, event: &Event, text: &str) -> Run {
+        for (name, value) in shell::settings(text).unwrap_or_default() {
+            let Some(name) = name.strip_prefix(shell::COUNTER) else { continue };
+            let counted = self.stack.counter(name).map(|n| n.to_string());
+            if let Some(counted) = counted.filter(|it| *it != value) {
+                return self.fail(event, format!("the counter {name} differs"), value, counted);
+            }
+        }
         Ok(())
     }
 }

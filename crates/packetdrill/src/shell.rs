@@ -10,8 +10,12 @@
 //! | `tc qdisc add dev X root pfifo limit 0` | `link`, `down` |
 //! | `tc qdisc ... fq` | `qdisc`, `fq` |
 //! | `ip route change ... advmss N mtu [lock] N initcwnd N` | `route.advmss`... |
+//! | `test $(nstat ... .kernel.NAME) -eq N` | `counter.NAME`, `N` |
 //! | `ip mptcp ...`, `client.sh`, `server.sh`, `multi-ep.sh` | `mptcp`, the words |
 //! | `sysctl_restore_*.sh`, `ethtool`, `nstat`, `test`, `sleep`, `true` | nothing |
+
+/// Before the name of a counter that a command compares with a number.
+pub const COUNTER: &str = "counter.";
 
 /// A setting: its name and value.
 pub type Setting = (String, String);
@@ -87,11 +91,21 @@ fn understand(command: &str, settings: &mut Vec<Setting>) -> Result<(), String> 
         "client.sh" | "server.sh" | "multi-ep.sh" => {
             settings.push(("mptcp".into(), words.join(" ")));
         }
+        "test" | "[" if command.contains("nstat") => settings.extend(counter(command)),
         "ethtool" | "nstat" | "test" | "sleep" | "true" | "[" | "rm" | "ifconfig" | "grep" => {}
         _ if program.starts_with("sysctl_restore") => {}
         _ => return Err(command.to_owned()),
     }
     Ok(())
+}
+
+/// `test $(nstat -zjs | jq '.kernel.NAME') -eq N`: the counter, and what it must
+/// be.
+fn counter(command: &str) -> Option<Setting> {
+    let (_, rest) = command.split_once(".kernel.")?;
+    let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
+    let (_, value) = rest.rsplit_once(" -eq ")?;
+    Some((format!("{COUNTER}{name}"), value.trim_end_matches(']').trim().to_owned()))
 }
 
 fn assignment(text: &str) -> Option<Setting> {

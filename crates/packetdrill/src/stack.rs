@@ -145,6 +145,12 @@ pub trait Stack {
         None
     }
 
+    /// A counter of the host by the name that `nstat` gives it; `None` for one that
+    /// the stack does not keep.
+    fn counter(&self, _name: &str) -> Option<u64> {
+        None
+    }
+
     /// What code may ask of the connection that sends with the key `flow`
     /// (`tcpi_...`).
     fn info(&self, now: Time, flow: FlowKey, names: &mut Names);

@@ -1,6 +1,7 @@
 //! Our TCP as a [`Stack`]: the calls of a script over [`Sockets`].
 
 mod calls;
+mod endpoints;
 mod info;
 mod options;
 mod settings;
@@ -72,6 +73,9 @@ impl TcpStack {
 
 impl Stack for TcpStack {
     fn configure(&mut self, name: &str, value: &str) -> Configured {
+        if name == "mptcp" {
+            return endpoints::configure(&mut self.sockets.settings().multipath, value);
+        }
         if name == "link" {
             self.sockets.set_device_full(value == "down");
             return Configured::Done;
@@ -129,6 +133,15 @@ impl Stack for TcpStack {
         self.sockets.handle_input(now, &packet(segment(TcpFlags::RST, 1)));
         let Body::Tcp(answer) = answer?.body else { return None };
         Some(answer.options.fast_open()?.cookie.octets().to_vec())
+    }
+
+    fn counter(&self, name: &str) -> Option<u64> {
+        let it = self.sockets.multipath_counters();
+        match name {
+            "MPTcpExtMPCapableSYNRX" => Some(it.capable_syns),
+            "MPTcpExtMPCapableFallbackACK" => Some(it.fallback_acks),
+            _ => None,
+        }
     }
 
     fn info(&self, now: Time, flow: FlowKey, names: &mut Names) {

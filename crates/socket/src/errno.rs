@@ -12,6 +12,14 @@ macro_rules! errors {
         }
 
         impl Errno {
+            /// The error of that name.
+            pub fn from_name(name: &str) -> Option<Errno> {
+                match name {
+                    $(stringify!($name) => Some(Errno::$name),)*
+                    _ => None,
+                }
+            }
+
             /// Its name: `"EAGAIN"`.
             pub fn name(self) -> &'static str {
                 match self {
@@ -36,6 +44,7 @@ errors! {
     EAGAIN = 11, "Resource temporarily unavailable";
     EINVAL = 22, "Invalid argument";
     EPIPE = 32, "Broken pipe";
+    EDOM = 33, "Numerical argument out of domain";
     EDESTADDRREQ = 89, "Destination address required";
     EMSGSIZE = 90, "Message too long";
     EPROTO = 71, "Protocol error";

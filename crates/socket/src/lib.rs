@@ -36,6 +36,7 @@
 //! ```
 
 mod errno;
+mod multipath;
 mod options;
 pub mod sctp;
 mod sockets;
@@ -43,5 +44,5 @@ mod stream;
 
 pub use errno::Errno;
 pub use options::{Name, Options};
-pub use sockets::{FastOpen, Fd, Settings, Shutdown, Sockets};
+pub use sockets::{FastOpen, Fd, MultipathSettings, Settings, Shutdown, Sockets};
 pub use stream::{Data, Readiness, SendFlags, TcpInfo};

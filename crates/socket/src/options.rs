@@ -19,6 +19,10 @@ pub enum Name {
     KeepAlive,
     /// `SO_ERROR`: the number of the error that waits; reading takes it.
     Error,
+    /// `SO_SNDTIMEO`, microseconds; 0 for none.
+    SendTimeout,
+    /// `SO_RCVTIMEO`, microseconds; 0 for none.
+    ReceiveTimeout,
     /// `TCP_KEEPIDLE`, seconds.
     KeepIdle,
     /// `TCP_KEEPINTVL`, seconds.
@@ -40,6 +44,8 @@ pub enum Name {
     NotSentLowWater,
     /// `TCP_QUICKACK`.
     QuickAck,
+    /// `TCP_MD5SIG`: what is signed is sent and taken (RFC 2385); only refused here.
+    Md5,
     /// `TCP_FASTOPEN`: how many connections of a listener may be open before
     /// their handshake is over (RFC 7413 §5.1).
     FastOpen,
@@ -60,6 +66,8 @@ pub struct Options {
     pub(crate) send_buffer: u64,
     pub(crate) receive_buffer: Option<u64>,
     pub(crate) linger: Option<u32>,
+    pub(crate) send_timeout: Option<Span>,
+    pub(crate) receive_timeout: Option<Span>,
     pub(crate) keep_alive: bool,
     pub(crate) keep: KeepAlive,
     pub(crate) no_delay: bool,
@@ -83,6 +91,8 @@ impl Options {
             send_buffer,
             receive_buffer: None,
             linger: None,
+            send_timeout: None,
+            receive_timeout: None,
             keep_alive: false,
             keep: KeepAlive::default(),
             no_delay: false,
@@ -120,6 +130,14 @@ impl Options {
             Name::Linger => self.linger = u32::try_from(value).ok(),
             Name::KeepAlive => self.keep_alive = on,
             Name::Error => return Err(Errno::ENOPROTOOPT),
+            Name::SendTimeout | Name::ReceiveTimeout => {
+                let micros = u64::try_from(value).map_err(|_| Errno::EDOM)?;
+                let timeout = (micros > 0).then(|| Span::from_micros(micros));
+                match name {
+                    Name::SendTimeout => self.send_timeout = timeout,
+                    _ => self.receive_timeout = timeout,
+                }
+            }
             Name::KeepIdle => self.keep.idle = seconds(32_767)?,
             Name::KeepInterval => self.keep.interval = seconds(32_767)?,
             Name::KeepCount => match within(127)? {
@@ -148,6 +166,7 @@ impl Options {
                 0 | 1 => self.fast_open_connect = on,
                 _ => return Err(Errno::EINVAL),
             },
+            Name::Md5 => return Err(Errno::ENOPROTOOPT),
             Name::TypeOfService => self.tos = within(255)? as u8,
             Name::MtuDiscover => self.mtu_discovery = on,
         }
@@ -157,6 +176,7 @@ impl Options {
     /// Reads one that does not depend on the connection.
     pub fn get(&self, name: Name) -> i64 {
         let seconds = |span: Span| (span.as_millis() / 1000) as i64;
+        let micros = |span: Option<Span>| span.map_or(0, |it| (it.as_nanos() / 1000) as i64);
         match name {
             Name::ReuseAddress => self.reuse_address as i64,
             Name::SendBuffer => self.send_buffer as i64,
@@ -164,6 +184,8 @@ impl Options {
             Name::Linger => self.linger.map_or(-1, i64::from),
             Name::KeepAlive => self.keep_alive as i64,
             Name::Error => 0,
+            Name::SendTimeout => micros(self.send_timeout),
+            Name::ReceiveTimeout => micros(self.receive_timeout),
             Name::KeepIdle => seconds(self.keep.idle),
             Name::KeepInterval => seconds(self.keep.interval),
             Name::KeepCount => self.keep.probes as i64,
@@ -176,6 +198,7 @@ impl Options {
             Name::QuickAck => self.quick_ack.unwrap_or(true) as i64,
             Name::FastOpen => self.fast_open.unwrap_or(0) as i64,
             Name::FastOpenConnect => self.fast_open_connect as i64,
+            Name::Md5 => 0,
             Name::TypeOfService => self.tos as i64,
             Name::MtuDiscover => self.mtu_discovery as i64,
         }

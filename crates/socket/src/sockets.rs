@@ -4,14 +4,19 @@
 mod connecting;
 mod inquiry;
 mod listening;
+mod multipath;
 mod packets;
 mod transfer;
 
+pub use multipath::MultipathSettings;
+
 use crate::errno::Errno;
+use crate::multipath::Multipath;
 use crate::options::Options;
 use crate::stream::Stream;
 use anabranch_endpoint::{Endpoint, Generator, PeerMemory, Seed};
 use anabranch_tcp::{Backlog, Config, Connection, Listener};
+use anabranch_units::Span;
 use anabranch_wire::{Addr, Packet};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -41,6 +46,8 @@ pub struct Settings {
     pub send_buffer: u64,
     /// Fast Open (`net.ipv4.tcp_fastopen`).
     pub fast_open: FastOpen,
+    /// Of its connections over several paths.
+    pub multipath: MultipathSettings,
 }
 
 /// Who may use Fast Open (RFC 7413).
@@ -65,16 +72,31 @@ enum Kind {
     Fresh,
     Listening(Box<Listener>),
     Stream(Box<Stream>),
+    MultipathListening(Box<anabranch_mptcp::Listener>),
+    Multipath(Box<Multipath>),
 }
 
 #[derive(Debug)]
 struct Socket {
     options: Options,
     blocking: bool,
+    /// Of Multipath TCP.
+    multipath: bool,
     port: Option<u16>,
     /// Where the first write connects to (`TCP_FASTOPEN_CONNECT`).
     deferred: Option<(Addr, u16)>,
     kind: Kind,
+}
+
+impl Socket {
+    fn new(options: Options) -> Socket {
+        let (port, deferred, kind) = (None, None, Kind::Fresh);
+        Socket { options, blocking: true, multipath: false, port, deferred, kind }
+    }
+
+    fn is_listening(&self) -> bool {
+        matches!(self.kind, Kind::Listening(_) | Kind::MultipathListening(_))
+    }
 }
 
 /// The sockets of one host with one address.
@@ -89,6 +111,9 @@ pub struct Sockets {
     streams: BTreeMap<Key, Fd>,
     /// Connections whose sockets are closed.
     orphans: BTreeMap<Key, Connection>,
+    path_orphans: Vec<anabranch_mptcp::Connection>,
+    /// Of listeners that are closed.
+    path_counters: anabranch_mptcp::ListenerCounters,
     outgoing: VecDeque<Packet>,
     /// What is known of each peer.
     memories: BTreeMap<Addr, PeerMemory>,
@@ -108,6 +133,7 @@ impl Sockets {
                 backlog: Backlog::default(),
                 send_buffer,
                 fast_open: FastOpen::default(),
+                multipath: MultipathSettings::default(),
             },
             local,
             seed,
@@ -115,6 +141,8 @@ impl Sockets {
             table: BTreeMap::new(),
             streams: BTreeMap::new(),
             orphans: BTreeMap::new(),
+            path_orphans: Vec::new(),
+            path_counters: Default::default(),
             outgoing: VecDeque::new(),
             memories: BTreeMap::new(),
             next_port: FIRST_EPHEMERAL,
@@ -142,8 +170,7 @@ impl Sockets {
     /// A new TCP socket.
     pub fn socket(&mut self) -> Fd {
         let options = Options::new(self.settings.send_buffer);
-        let kind = Kind::Fresh;
-        self.insert(Socket { options, blocking: true, port: None, deferred: None, kind })
+        self.insert(Socket::new(options))
     }
 
     /// Whether the user wants calls to wait (no `O_NONBLOCK`).
@@ -152,6 +179,13 @@ impl Sockets {
     /// `EBADF`.
     pub fn is_blocking(&self, fd: Fd) -> Result<bool, Errno> {
         self.table.get(&fd).map(|socket| socket.blocking).ok_or(Errno::EBADF)
+    }
+
+    /// How long a call of the user waits at most: one that writes or connects, or
+    /// one that reads or accepts; `None` for as long as it takes.
+    pub fn patience(&self, fd: Fd, writes: bool) -> Option<Span> {
+        let options = &self.table.get(&fd)?.options;
+        if writes { options.send_timeout } else { options.receive_timeout }
     }
 
     /// Sets or clears `O_NONBLOCK`.

@@ -21,13 +21,25 @@ impl Connection {
     /// passive side announces it, as the path manager has it. Numbers of
     /// addresses are used once: 255 in a connection.
     pub fn add_address(&mut self, now: Time, addr: Addr) {
-        let known = self.addresses.contains(&Some(addr));
-        if known || self.addresses.len() > u8::MAX as usize {
+        if let Ok(id) = u8::try_from(self.addresses.len()) {
+            self.add_numbered_address(now, id, addr);
+        }
+    }
+
+    /// As [`add_address`](Self::add_address), with a number that the user chooses;
+    /// without effect where the address or the number is in use.
+    pub fn add_numbered_address(&mut self, now: Time, id: u8, addr: Addr) {
+        let at = id as usize;
+        let taken = self.addresses.get(at).is_some_and(Option::is_some);
+        if taken || self.addresses.contains(&Some(addr)) {
             return;
         }
-        self.addresses.push(Some(addr));
+        if self.addresses.len() <= at {
+            self.addresses.resize(at + 1, None);
+        }
+        self.addresses[at] = Some(addr);
         if self.phase == Phase::Multipath {
-            self.announce(now, self.addresses.len() - 1);
+            self.announce(now, at);
             self.open_wanted(now);
         }
     }
@@ -128,6 +140,8 @@ impl Connection {
         if mac != self.peer_key.address_mac(self.key, id, ip, port) {
             return;
         }
+        // Whoever can compute that has the keys.
+        self.confirmed = true;
         let subflow = &mut self.subflows[i];
         if subflow.options.len() < MOST_WAITING {
             subflow.options.push(MptcpOption::AddAddr(AddAddr { mac: None, ..*add }));

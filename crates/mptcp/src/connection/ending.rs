@@ -26,7 +26,7 @@ impl Connection {
                     self.subflows[0].tcp.ask_peer_for_ack();
                     self.touch(0);
                 } else {
-                    self.tell_peer();
+                    self.tell_peer_everywhere();
                 }
             }
             _ => self.end_if_done(),
@@ -80,7 +80,10 @@ impl Connection {
             self.pending.peer_closed = true;
         } else if self.phase == Phase::Multipath {
             self.reinject_all(i);
-            self.close_subflow(i);
+            // After the end of the stream it says no more than that.
+            if !self.inc.has_ended() {
+                self.close_subflow(i);
+            }
         }
     }
 
@@ -181,6 +184,8 @@ impl Connection {
         }
         for i in 0..self.subflows.len() {
             if !self.subflows[i].gone {
+                let reason = ResetReason::Unspecified as u8;
+                self.subflows[i].farewell = Some(MptcpOption::TcpRst { transient: false, reason });
                 self.subflows[i].closed = true;
                 self.subflows[i].tcp.abort();
                 self.touch(i);

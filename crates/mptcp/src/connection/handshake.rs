@@ -28,6 +28,11 @@ fn capable(segment: &TcpSegment) -> Option<&Capable> {
     })
 }
 
+/// §3.1: the algorithm is the one that there is, and nothing is extended.
+fn is_understood(flags: CapableFlags) -> bool {
+    flags.contains(CapableFlags::HMAC_SHA256) && !flags.contains(CapableFlags::EXTENSION)
+}
+
 impl Connection {
     /// MP_CAPABLE with this side's flags.
     fn capable(&self, keys: CapableKeys) -> MptcpOption {
@@ -59,11 +64,8 @@ impl Connection {
 
     /// The passive side: a SYN, the first or the same again.
     pub(super) fn on_first_syn(&mut self, segment: &TcpSegment) {
-        let offer = capable(segment).filter(|it| {
-            it.keys == CapableKeys::Syn
-                && it.flags.contains(CapableFlags::HMAC_SHA256)
-                && !it.flags.contains(CapableFlags::EXTENSION)
-        });
+        let offer =
+            capable(segment).filter(|it| it.keys == CapableKeys::Syn && is_understood(it.flags));
         match offer.filter(|_| self.config.enabled) {
             Some(offer) => {
                 self.offered = true;
@@ -79,7 +81,7 @@ impl Connection {
     /// The active side: the SYN/ACK.
     pub(super) fn on_first_answer(&mut self, segment: &TcpSegment) {
         let answer = capable(segment).filter(|it| {
-            let right = it.version == VERSION && it.flags.contains(CapableFlags::HMAC_SHA256);
+            let right = it.version == VERSION && is_understood(it.flags);
             self.offered && right
         });
         match answer.map(|it| (it.keys, it.flags)) {
@@ -102,7 +104,7 @@ impl Connection {
             self.on_first_syn(segment);
             return true;
         }
-        match capable(segment).map(|it| it.keys) {
+        match capable(segment).filter(|it| is_understood(it.flags)).map(|it| it.keys) {
             Some(CapableKeys::Ack { key, peer, .. }) if peer == self.key.0 => {
                 self.begin(Key(key));
                 true
@@ -130,7 +132,14 @@ impl Connection {
             return;
         };
         let CapableData { len, checksum } = data;
-        let map = Received { start: 1, len: len.into(), data: 1, fin: false, checksum };
+        let map = Received {
+            start: 1,
+            len: len.into(),
+            data: 1,
+            fin: false,
+            checksum,
+            long: true, // it could have been either
+        };
         let most = self.most_mappings();
         let subflow = &mut self.subflows[i];
         let read = subflow.tcp.read_offset();

@@ -8,7 +8,7 @@ use crate::subflow::Stage;
 use anabranch_endpoint::{Endpoint, Event};
 use anabranch_tcp::State as TcpState;
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
+use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping, MptcpOption, ResetReason};
 use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpSegment};
 
 /// Mappings of a subflow that are kept in any case, and the octets of receive
@@ -45,7 +45,7 @@ impl Connection {
 
     fn on_segment(&mut self, now: Time, i: usize, packet: &Packet, segment: &TcpSegment) {
         let before = self.subflows[i].tcp.state();
-        if !self.on_handshake(now, i, before, packet, segment) {
+        if !self.on_handshake(i, before, packet, segment) {
             return;
         }
         let ends = segment.flags.intersects(TcpFlags::RST.union(TcpFlags::SYN));
@@ -60,6 +60,7 @@ impl Connection {
             self.tell_siblings(i);
         }
         self.subflows[i].tcp.handle_input(now, packet);
+        self.await_join_confirmed(now, i);
         self.touch(i);
         if segment.flags.contains(TcpFlags::RST) {
             self.on_reset_options(i, segment);
@@ -74,7 +75,6 @@ impl Connection {
     /// What handshakes say; false when the segment goes no further.
     fn on_handshake(
         &mut self,
-        now: Time,
         i: usize,
         state: TcpState,
         packet: &Packet,
@@ -91,7 +91,7 @@ impl Connection {
                     has(TcpFlags::ACK) && self.subflows[i].tcp.sent_offset(segment.ack) == Some(1);
                 if first && (ours || !has(TcpFlags::ACK)) {
                     self.on_first_answer(segment);
-                } else if ours && !self.on_join_answer(now, i, segment) {
+                } else if ours && !self.on_join_answer(i, segment) {
                     self.refuse(packet, segment, ResetReason::Mptcp);
                     self.drop_subflow(i, ResetReason::Mptcp);
                     return false;
@@ -147,11 +147,12 @@ impl Connection {
             self.on_infinite_mapping(i);
             return;
         }
+        let long = matches!(dsn, DataNumber::Long(_));
         let len = len as u32 - dss.data_fin as u32;
         let end = start + len as u64;
         let overlaps = start < at + segment.payload.len() as u64 && at < end;
         if overlaps && start > 0 && data > 0 {
-            let map = Received { start, len, data, fin: dss.data_fin, checksum };
+            let map = Received { start, len, data, fin: dss.data_fin, checksum, long };
             self.subflows[i].received.insert(map, read, most);
         }
     }
@@ -303,6 +304,7 @@ impl Connection {
         if whole {
             n = map.len as u64;
         }
+        self.peer_is_long |= map.long;
         let payload = self.take(i, n);
         if whole && !self.is_sound(i, map, &payload) {
             self.counters.bad_checksums += 1;

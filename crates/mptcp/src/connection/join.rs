@@ -18,7 +18,7 @@ use crate::path_manager::Wanted;
 use crate::subflow::{Stage, Subflow};
 use anabranch_endpoint::{ByteStream, Endpoint};
 use anabranch_tcp::Connection as Tcp;
-use anabranch_units::{Serial32, Time};
+use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 use anabranch_wire::{Addr, Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
 
@@ -29,6 +29,13 @@ const MOST_SLOTS: usize = 48;
 /// Resets of strangers' packets that wait at most.
 const MOST_RESETS: usize = 16;
 
+/// How long the answer to a third ACK is awaited: two round trips, as Linux does.
+/// It is not data, whose loss would say something of the path.
+fn third_ack_patience(subflow: &Subflow) -> Span {
+    let rtt = subflow.tcp.rtt();
+    rtt.srtt().map_or(rtt.rto(), |srtt| srtt.saturating_mul(2).max(Span::from_millis(1)))
+}
+
 /// The MP_JOIN of a segment.
 fn join(segment: &TcpSegment) -> Option<&Join> {
     segment.options.mptcp().iter().find_map(|option| match option {
@@ -38,6 +45,12 @@ fn join(segment: &TcpSegment) -> Option<&Join> {
 }
 
 impl Connection {
+    /// The segment asks to join this connection.
+    pub(super) fn is_joined_by(&self, segment: &TcpSegment) -> bool {
+        let token = self.key.token();
+        matches!(join(segment), Some(Join::Syn { token: named, .. }) if *named == token)
+    }
+
     /// A number that no subflow has.
     fn free_id(&self) -> Option<u32> {
         (0..u64::BITS).find(|id| self.position(*id).is_none())
@@ -73,6 +86,7 @@ impl Connection {
         generator.next_u64(); // sequence numbers of its own
         let mut tcp = Tcp::client(self.of_subflow.clone(), local, remote, generator);
         tcp.reserve_options(option_room(self.config.long_numbers));
+        tcp.scale_windows_for(self.config.subflow.receive_buffer);
         tcp.connect(now);
         let path = self.ledger.number(own.1, peer.1, wanted.copy);
         let mut subflow = Subflow::new(tcp, id, path, Stage::Joining { nonce });
@@ -101,7 +115,7 @@ impl Connection {
     }
 
     /// The active side: the SYN/ACK. False when it is not the peer's.
-    pub(super) fn on_join_answer(&mut self, now: Time, i: usize, segment: &TcpSegment) -> bool {
+    pub(super) fn on_join_answer(&mut self, i: usize, segment: &TcpSegment) -> bool {
         let Stage::Joining { nonce } = self.subflows[i].stage else { return true };
         let Some(&Join::SynAck { backup, address, mac, nonce: peer }) = join(segment) else {
             return false;
@@ -114,7 +128,6 @@ impl Connection {
         it.stage = Stage::Unconfirmed { mac };
         it.peer_backup = backup;
         it.peer_address = address;
-        it.timer.set(now + it.tcp.rtt().rto());
         true
     }
 
@@ -134,6 +147,14 @@ impl Connection {
         news
     }
 
+    /// The third ACK is about to leave: an answer is awaited.
+    pub(super) fn await_join_confirmed(&mut self, now: Time, i: usize) {
+        let it = &mut self.subflows[i];
+        if matches!(it.stage, Stage::Unconfirmed { .. }) && !it.timer.is_armed() {
+            it.timer.set(now + third_ack_patience(it));
+        }
+    }
+
     /// No answer to the third ACK: again.
     pub(super) fn on_third_ack_timer(&mut self, now: Time, i: usize) {
         let it = &mut self.subflows[i];
@@ -142,8 +163,7 @@ impl Connection {
             self.drop_subflow(i, ResetReason::Unspecified);
             return;
         }
-        let rto = it.tcp.rtt().rto().saturating_mul(1 << it.tries);
-        it.timer.set(now + rto);
+        it.timer.set(now + third_ack_patience(it));
         it.tcp.ask_for_ack();
         self.touch(i);
     }
@@ -205,6 +225,7 @@ impl Connection {
         let config = self.of_subflow.clone();
         let mut tcp = Tcp::server(config, local, remote, self.generator.clone());
         tcp.reserve_options(option_room(self.config.long_numbers));
+        tcp.scale_windows_for(self.config.subflow.receive_buffer);
         let copy = segment.src_port.wrapping_sub(self.first.dst_port) as u8;
         let path = self.ledger.number(local.0, remote.0, copy);
         Subflow::new(tcp, id, path, Stage::Joined { nonce, peer })

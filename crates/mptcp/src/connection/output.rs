@@ -60,6 +60,9 @@ impl Connection {
             push(segment, self.subflows[i].farewell.take());
             return;
         }
+        if segment.payload.is_empty() {
+            segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0); // of a lone FIN
+        }
         match self.phase {
             Phase::Opening => return,
             Phase::Multipath => self.add_options(i, segment),
@@ -81,7 +84,8 @@ impl Connection {
     }
 
     fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
-        let data_ack = Some(self.peer.number(self.inc.nxt, self.config.long_numbers));
+        // §3.3.1: what is numbered with 64 bits is acknowledged with 64.
+        let data_ack = Some(self.peer.number(self.inc.nxt, self.peer_is_long));
         let mut dss = Dss { data_ack, ..Dss::default() };
         if !segment.payload.is_empty() {
             if let Some(data) = self.map(i, segment, &mut dss) {
@@ -97,6 +101,10 @@ impl Connection {
             push(segment, Some(MptcpOption::Join(Join::Ack { mac })));
             fit(segment, None);
             return;
+        } else if let Some(MptcpOption::AddAddr(_)) = self.subflows[i].options.first() {
+            // Alone, as Linux sends it: with an address of IPv6 there is no room.
+            push_waiting(&mut self.subflows[i], segment);
+            return fit(segment, None);
         } else {
             if self.out.owes_fin() {
                 let dsn = self.own.number(self.out.data_end(), self.config.long_numbers);

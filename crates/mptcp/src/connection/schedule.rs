@@ -226,7 +226,8 @@ impl Connection {
         }
         let multipath = self.phase == Phase::Multipath;
         let outstanding = self.out.una < self.out.nxt || multipath && self.out.owes_fin();
-        let factor = 1 << self.retries.min(6);
+        // The first two intervals are the same, as on Linux.
+        let factor = 1 << self.retries.saturating_sub(1).min(6);
         if !outstanding || !multipath {
             self.timer(Due::Retransmit).stop();
         } else if !self.timer(Due::Retransmit).is_armed() {

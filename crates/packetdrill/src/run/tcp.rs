@@ -1,6 +1,7 @@
 //! TCP: its segments, and the ICMP messages that quote them.
 
 mod mapping;
+mod multipath;
 mod options;
 mod packets;
 
@@ -9,12 +10,17 @@ use crate::report::millis;
 use crate::script::{OptionsSpec, PacketBody, PacketSpec, TcpOptionSpec, TcpSpec, ToolOption};
 use crate::stack::Stack;
 use anabranch_units::{Span, Time};
-use anabranch_wire::{Body, FlowKey, Packet};
+use anabranch_wire::tcp::mptcp::MptcpOption;
+use anabranch_wire::{Body, FlowKey, Packet, TcpFlags};
 use mapping::{Mapping, cookie_word};
+use multipath::Multipath;
 
 /// TCP between a script and the wire.
 pub(super) struct TcpDialect {
+    /// The current subflow, or the only one, and the others.
     mapping: Mapping,
+    others: Vec<Mapping>,
+    multipath: Multipath,
     /// Segments are compared one by one (`--strict_segments`).
     strict_segments: bool,
     /// Length of a tick of the stack's timestamp clock, where it is checked.
@@ -23,7 +29,13 @@ pub(super) struct TcpDialect {
 
 impl TcpDialect {
     pub fn new() -> TcpDialect {
-        TcpDialect { mapping: Mapping::new(), strict_segments: false, tick: None }
+        TcpDialect {
+            mapping: Mapping::new(),
+            others: Vec::new(),
+            multipath: Multipath::new(),
+            strict_segments: false,
+            tick: None,
+        }
     }
 
     /// Cookies that the script names before the stack has given one.
@@ -42,15 +54,60 @@ impl TcpDialect {
 
 /// What no stack here can be drilled with yet.
 fn refuse_unsupported(spec: &PacketSpec) -> Result<(), Trouble> {
-    let PacketBody::Tcp(tcp) = &spec.body else { return Ok(()) };
-    let reason = match &tcp.options {
-        OptionsSpec::List(list) if list.iter().any(|it| matches!(it, TcpOptionSpec::Mptcp(_))) => {
-            "options of MPTCP"
+    match spec.outer.is_empty() {
+        true => Ok(()),
+        false => Err(Trouble::NotApplicable("packets within packets".into())),
+    }
+}
+
+/// The segment opens a further subflow of a connection (MP_JOIN).
+fn joins(packet: &Packet) -> bool {
+    let Body::Tcp(segment) = &packet.body else { return false };
+    let join = |it: &MptcpOption| matches!(it, MptcpOption::Join(_));
+    let syn = segment.flags.contains(TcpFlags::SYN) && !segment.flags.contains(TcpFlags::ACK);
+    syn && segment.options.mptcp().iter().any(join)
+}
+
+/// The packet of the script does.
+fn opens_subflow(spec: &TcpSpec) -> bool {
+    let OptionsSpec::List(list) = &spec.options else { return false };
+    list.iter().any(|it| matches!(it, TcpOptionSpec::Mptcp(it) if is_join_syn(&it.name)))
+}
+
+fn is_join_syn(name: &str) -> bool {
+    matches!(name, "mp_join_syn" | "mp_join_syn_backup")
+}
+
+impl TcpDialect {
+    /// Makes the subflow with these addresses the current one.
+    fn select(&mut self, is_it: impl Fn(&Mapping) -> bool) {
+        if !is_it(&self.mapping)
+            && let Some(other) = self.others.iter_mut().find(|it| is_it(it))
+        {
+            std::mem::swap(&mut self.mapping, other);
         }
-        _ if !spec.outer.is_empty() => "packets within packets",
-        _ => return Ok(()),
-    };
-    Err(Trouble::NotApplicable(reason.into()))
+    }
+
+    /// The subflow that a packet of the script comes on.
+    fn select_inbound(&mut self, spec: &PacketSpec, tcp: &TcpSpec) {
+        let named = spec.subflow.as_ref().map(|it| self.multipath.addresses_of(it, true, None));
+        let (own, peer) = self.mapping.addresses();
+        let (remote, local) = named.map_or((peer, own), |(src, dst)| (src.unwrap_or(peer), dst));
+        if opens_subflow(tcp) && tcp.flags.bits.contains(TcpFlags::SYN) {
+            let there = |it: &Mapping| it.addresses() == (local, remote);
+            if !there(&self.mapping) && !self.others.iter().any(there) {
+                let joining = self.mapping.joining(local, remote, tcp);
+                self.others.push(std::mem::replace(&mut self.mapping, joining));
+                return;
+            }
+        }
+        if named.is_some() {
+            match self.mapping.is_known() {
+                true => self.select(|it| it.addresses() == (local, remote)),
+                false => self.mapping.set_addresses(local, remote),
+            }
+        }
+    }
 }
 
 impl Dialect for TcpDialect {
@@ -83,18 +140,33 @@ impl Dialect for TcpDialect {
         refuse_unsupported(spec)?;
         if let PacketBody::Tcp(tcp) = &spec.body {
             self.learn_cookies(context.now, tcp, stack);
-            self.mapping.on_inbound(tcp, spec.ports, context.listening);
+            self.select_inbound(spec, tcp);
+            if !opens_subflow(tcp) {
+                self.mapping.on_inbound(tcp, spec.ports, context.listening);
+            }
         }
-        Ok(packets::inbound(spec, &self.mapping)?)
+        Ok(packets::inbound(spec, &mut self.mapping, &mut self.multipath)?)
     }
 
     fn is_opened_by(&self, packet: &Packet) -> bool {
-        self.mapping.is_opened_by(packet)
+        let others = self.others.iter();
+        !joins(packet)
+            && std::iter::once(&self.mapping).chain(others).all(|it| it.is_opened_by(packet))
     }
 
     fn is_under_test(&mut self, packet: &Packet) -> bool {
         match &packet.body {
-            Body::Tcp(segment) => self.mapping.is_under_test(segment),
+            Body::Tcp(segment) => {
+                let key = packet.flow_key();
+                let known = |it: &Mapping| it.is_known() && it.flow() == key;
+                self.select(known);
+                if joins(packet) && !known(&self.mapping) {
+                    let subflow = Mapping::of_packet(packet);
+                    self.others.push(std::mem::replace(&mut self.mapping, subflow));
+                    return true;
+                }
+                self.mapping.is_under_test(segment)
+            }
             _ => true,
         }
     }
@@ -121,7 +193,15 @@ impl Dialect for TcpDialect {
         if let (PacketBody::Tcp(tcp), Body::Tcp(segment)) = (&spec.body, &merged.packet.body) {
             self.mapping.learn(tcp, segment);
         }
-        Ok(packets::compare(spec, merged, &mut self.mapping)?.map(Difference::from))
+        if let Some(subflow) = &spec.subflow {
+            let live = (merged.packet.src, merged.packet.dst);
+            let (src, dst) = self.multipath.addresses_of(subflow, false, Some(live));
+            if src.is_some_and(|src| src != live.0) || dst != live.1 {
+                return Ok(Some(Difference::from("the packet is of another subflow".to_owned())));
+            }
+        }
+        let (mapping, multipath) = (&mut self.mapping, &mut self.multipath);
+        Ok(packets::compare(spec, merged, mapping, multipath)?.map(Difference::from))
     }
 
     /// Pairs the clock's values; with `--tcp_ts_tick_usecs` it must run as the

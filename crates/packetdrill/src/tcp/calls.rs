@@ -8,6 +8,7 @@ use crate::stack::{PORT, REMOTE, Returned};
 use anabranch_socket::{Data, Errno, Fd, SendFlags, Shutdown, Sockets};
 use anabranch_units::{Span, Time};
 
+const MPTCP: i64 = 262;
 const MSG_OOB: i64 = 1;
 const MSG_DONTWAIT: i64 = 0x40;
 const MSG_EOR: i64 = 0x80;
@@ -24,8 +25,9 @@ pub(super) fn attempt(
 ) -> Attempt {
     let argument = |at: usize| call.arguments.get(at).and_then(number);
     let fd = Fd(argument(0).and_then(|fd| u32::try_from(fd).ok()).unwrap_or(u32::MAX));
-    let never = Time::NEVER;
-    let blocks = |progress| Attempt::Blocks { progress, deadline: never };
+    let deadline = |writes| patience(sockets, fd, now, waiting, writes);
+    let (to_write, to_read) = (deadline(true), deadline(false));
+    let blocks = |progress, deadline| Attempt::Blocks { progress, deadline };
     match call.name.as_str() {
         "socket" => socket(sockets, call),
         "bind" => returns(sockets.bind(fd, port_of(call.arguments.get(1)))),
@@ -40,21 +42,24 @@ pub(super) fn attempt(
                 }
                 Attempt::Returns(Returned::value(new.0 as i64))
             }
-            Err(Errno::EAGAIN) if waits(sockets, fd, 0) => blocks(0),
+            Err(Errno::EAGAIN) if waits(sockets, fd, 0) && now < to_read => blocks(0, to_read),
             Err(errno) => returns(Err(errno)),
         },
         "connect" if waiting.is_some() => match sockets.is_connecting(fd) {
-            true => blocks(0),
+            true if now >= to_write => returns(Err(Errno::EINPROGRESS)),
+            true => blocks(0, to_write),
             false => returns(sockets.take_error(fd).map_or(Ok(()), Err)),
         },
         "connect" => {
             let port = port_of(call.arguments.get(1));
             match sockets.connect(fd, now, (REMOTE, port)) {
-                Err(Errno::EINPROGRESS) if waits(sockets, fd, 0) => blocks(0),
+                Err(Errno::EINPROGRESS | Errno::EALREADY) if waits(sockets, fd, 0) => {
+                    blocks(0, to_write)
+                }
                 result => returns(result),
             }
         }
-        "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => read(sockets, fd, call),
+        "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => read(sockets, now, fd, call, to_read),
         "write" | "writev" | "send" | "sendto" | "sendmsg" => {
             let flags = flags_of(call);
             if flags & MSG_OOB != 0 {
@@ -82,13 +87,16 @@ fn socket(sockets: &mut Sockets, call: &Call) -> Attempt {
     let kind = call.arguments.get(1).and_then(number).unwrap_or(0);
     let protocol = call.arguments.get(2);
     match protocol.and_then(number) {
-        Some(0 | 6) if kind & 0xf == 1 => {}
+        Some(0 | 6 | MPTCP) if kind & 0xf == 1 => {}
         _ => {
             let protocol = protocol.map_or("none".into(), Value::to_string);
             return Attempt::NotApplicable(format!("sockets of {protocol}"));
         }
     }
-    let fd = sockets.socket();
+    let fd = match protocol.and_then(number) {
+        Some(MPTCP) => sockets.multipath_socket(),
+        _ => sockets.socket(),
+    };
     if kind & SOCK_NONBLOCK != 0 {
         _ = sockets.set_blocking(fd, false);
     }
@@ -128,11 +136,20 @@ fn length_of(call: &Call) -> u64 {
     vectors.iter().filter_map(len).map(|len| len.max(0) as u64).sum()
 }
 
-fn read(sockets: &mut Sockets, fd: Fd, call: &Call) -> Attempt {
+/// When a call gives up (`SO_SNDTIMEO`, `SO_RCVTIMEO`).
+fn patience(sockets: &Sockets, fd: Fd, now: Time, waiting: Option<&Waiting>, writes: bool) -> Time {
+    let begins = || {
+        let patience = sockets.patience(fd, writes);
+        patience.map_or(Time::NEVER, |patience| now.saturating_add(patience))
+    };
+    waiting.map_or_else(begins, |it| it.deadline)
+}
+
+fn read(sockets: &mut Sockets, now: Time, fd: Fd, call: &Call, deadline: Time) -> Attempt {
     match sockets.read(fd, length_of(call)) {
         Ok(octets) => Attempt::Returns(Returned::value(octets as i64)),
-        Err(Errno::EAGAIN) if waits(sockets, fd, flags_of(call)) => {
-            Attempt::Blocks { progress: 0, deadline: Time::NEVER }
+        Err(Errno::EAGAIN) if waits(sockets, fd, flags_of(call)) && now < deadline => {
+            Attempt::Blocks { progress: 0, deadline }
         }
         Err(errno) => returns(Err(errno)),
     }
@@ -150,9 +167,13 @@ fn write(
     let len = length_of(call);
     let send_flags = SendFlags { more: flags & MSG_MORE != 0, end_of_record: flags & MSG_EOR != 0 };
     let data = Data::Counted(len - before);
-    let waits = waits(sockets, fd, flags);
-    let blocks = |progress| Attempt::Blocks { progress, deadline: Time::NEVER };
-    if waiting.is_some() && sockets.is_connecting(fd) {
+    let deadline = patience(sockets, fd, now, waiting, true);
+    let waits = waits(sockets, fd, flags) && now < deadline;
+    let blocks = |progress| Attempt::Blocks { progress, deadline };
+    if waiting.is_some() && now >= deadline && before > 0 {
+        return Attempt::Returns(Returned::value(before as i64));
+    }
+    if waiting.is_some() && waits && sockets.is_connecting(fd) {
         return blocks(before);
     }
     if before > 0 && before == len {
@@ -176,7 +197,7 @@ fn write(
     let progress = before + *result.as_ref().unwrap_or(&0);
     match result {
         Ok(_) | Err(Errno::EAGAIN) if progress < len && waits => {
-            Attempt::Blocks { progress, deadline: Time::NEVER }
+            Attempt::Blocks { progress, deadline }
         }
         Err(errno) if progress == 0 => returns(Err(errno)),
         _ => Attempt::Returns(Returned::value(progress as i64)),

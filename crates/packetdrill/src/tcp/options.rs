@@ -16,6 +16,8 @@ fn named(level: &Value, option: &Value) -> Option<Name> {
         ("SOL_SOCKET", "SO_LINGER") => Name::Linger,
         ("SOL_SOCKET", "SO_KEEPALIVE") => Name::KeepAlive,
         ("SOL_SOCKET", "SO_ERROR") => Name::Error,
+        ("SOL_SOCKET", "SO_SNDTIMEO") => Name::SendTimeout,
+        ("SOL_SOCKET", "SO_RCVTIMEO") => Name::ReceiveTimeout,
         ("SOL_TCP" | "IPPROTO_TCP", option) => match option {
             "TCP_NODELAY" => Name::NoDelay,
             "TCP_CORK" => Name::Cork,
@@ -27,6 +29,7 @@ fn named(level: &Value, option: &Value) -> Option<Name> {
             "TCP_KEEPCNT" => Name::KeepCount,
             "TCP_NOTSENT_LOWAT" => Name::NotSentLowWater,
             "TCP_QUICKACK" => Name::QuickAck,
+            "TCP_MD5SIG" => Name::Md5,
             "TCP_FASTOPEN" => Name::FastOpen,
             "TCP_FASTOPEN_CONNECT" => Name::FastOpenConnect,
             _ => return None,
@@ -61,6 +64,10 @@ pub(super) fn set(sockets: &mut Sockets, fd: Fd, call: &Call) -> Attempt {
             let part = |name| value.field(name).and_then(number).unwrap_or(0);
             if part("onoff") != 0 { part("linger") } else { -1 }
         }
+        (Name::SendTimeout | Name::ReceiveTimeout, value) => {
+            let part = |name| value.field(name).and_then(number).unwrap_or(0);
+            part("tv_sec") * 1_000_000 + part("tv_usec")
+        }
         (_, value) => match number(value) {
             Some(value) => value,
             None => return Attempt::NotApplicable(format!("the value {value} of {option}")),
@@ -79,18 +86,20 @@ pub(super) fn get(sockets: &mut Sockets, fd: Fd, call: &Call) -> Attempt {
     };
     Attempt::Returns(match sockets.option(fd, name) {
         Ok(value) => {
+            let part = |name: &str, value: i64| Field {
+                name: Some(name.into()),
+                count: None,
+                value: Value::Number(value),
+            };
             let value = match name {
-                Name::Linger => {
-                    let part = |name: &str, value: i64| Field {
-                        name: Some(name.into()),
-                        count: None,
-                        value: Value::Number(value),
-                    };
-                    Value::Struct(vec![
-                        part("onoff", (value >= 0) as i64),
-                        part("linger", value.max(0)),
-                    ])
-                }
+                Name::SendTimeout | Name::ReceiveTimeout => Value::Struct(vec![
+                    part("tv_sec", value / 1_000_000),
+                    part("tv_usec", value % 1_000_000),
+                ]),
+                Name::Linger => Value::Struct(vec![
+                    part("onoff", (value >= 0) as i64),
+                    part("linger", value.max(0)),
+                ]),
                 _ => list_of(value),
             };
             Returned { outputs: vec![(3, value)], ..Returned::value(0) }

@@ -137,7 +137,6 @@ fn by_word(config: &mut Config, name: &str, value: &str) -> Configured {
             }
             Configured::Done
         }
-        "mptcp" => Configured::NotApplicable("addresses of MPTCP".into()),
         _ if WITHOUT_EFFECT.contains(&name) => Configured::Done,
         _ => Configured::Unknown,
     }

@@ -22,7 +22,13 @@ impl Sockets {
     pub fn connect(&mut self, fd: Fd, now: Time, remote: (Addr, u16)) -> Result<(), Errno> {
         let socket = self.table.get_mut(&fd).ok_or(Errno::EBADF)?;
         match &mut socket.kind {
-            Kind::Listening(_) => return Err(Errno::EISCONN),
+            Kind::Listening(_) | Kind::MultipathListening(_) => return Err(Errno::EISCONN),
+            Kind::Multipath(it) => {
+                if let Some(error) = it.error.take() {
+                    return Err(error);
+                }
+                return Err(if it.is_connecting() { Errno::EALREADY } else { Errno::EISCONN });
+            }
             Kind::Stream(stream) => {
                 if let Some(error) = stream.error.take() {
                     return Err(error);
@@ -32,7 +38,8 @@ impl Sockets {
             Kind::Fresh if socket.deferred.is_some() => return Err(Errno::EISCONN),
             Kind::Fresh => {}
         }
-        let fast = socket.options.fast_open_connect && self.settings.fast_open.client;
+        let fast =
+            !socket.multipath && socket.options.fast_open_connect && self.settings.fast_open.client;
         if fast && self.cookie_mss(now, remote.0).is_some() {
             self.socket_at(fd)?.deferred = Some(remote);
             return Ok(());
@@ -63,7 +70,8 @@ impl Sockets {
         match &socket.kind {
             Kind::Stream(stream) if stream.is_connecting() => return Err(Errno::EALREADY),
             Kind::Stream(_) => return self.write(fd, now, data, flags),
-            Kind::Listening(_) => return Err(Errno::EISCONN),
+            Kind::Multipath(_) => return self.write(fd, now, data, flags),
+            Kind::Listening(_) | Kind::MultipathListening(_) => return Err(Errno::EISCONN),
             Kind::Fresh => {}
         }
         let remote = socket.deferred.take().unwrap_or(remote);
@@ -102,6 +110,9 @@ impl Sockets {
             Some(port) => port,
             None => self.ephemeral_port(remote).ok_or(Errno::EADDRNOTAVAIL)?,
         };
+        if self.table.get(&fd).is_some_and(|it| it.multipath) {
+            return self.open_paths(fd, now, port, remote);
+        }
         let mut config = self.settings.config.clone();
         options.apply(&mut config);
         if fast {
@@ -138,7 +149,11 @@ impl Sockets {
     /// A connect is under way.
     pub fn is_connecting(&self, fd: Fd) -> bool {
         let socket = self.table.get(&fd);
-        socket.is_some_and(|it| matches!(&it.kind, Kind::Stream(s) if s.is_connecting()))
+        socket.is_some_and(|it| match &it.kind {
+            Kind::Stream(it) => it.is_connecting(),
+            Kind::Multipath(it) => it.is_connecting(),
+            _ => false,
+        })
     }
 
     /// A write of the user waits for the connect that is under way.
@@ -152,6 +167,7 @@ impl Sockets {
     pub fn take_error(&mut self, fd: Fd) -> Option<Errno> {
         match &mut self.table.get_mut(&fd)?.kind {
             Kind::Stream(stream) => stream.error.take(),
+            Kind::Multipath(it) => it.error.take(),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Fd, Kind, Sockets};
 use crate::errno::Errno;
+use crate::multipath::Multipath;
 use crate::options::Name;
 use crate::stream::{Readiness, TcpInfo};
 use anabranch_tcp::Connection;
@@ -18,8 +19,10 @@ impl Sockets {
         let socket = self.socket_at(fd)?;
         match (name, &socket.kind) {
             (Name::FastOpenConnect, _) if no_fast_open => return Err(Errno::EOPNOTSUPP),
-            (Name::FastOpenConnect, Kind::Stream(_) | Kind::Listening(_)) => {
-                return Err(Errno::EINVAL);
+            (Name::FastOpenConnect, Kind::Fresh) => {}
+            (Name::FastOpenConnect, _) => return Err(Errno::EINVAL),
+            (name, _) if socket.multipath && Multipath::refuses(name).is_some() => {
+                return Multipath::refuses(name).map_or(Ok(()), |(set, _)| Err(set));
             }
             _ => {}
         }
@@ -38,7 +41,11 @@ impl Sockets {
         let config = &self.settings.config;
         let (mss, syn_retries) = (config.mss, config.syn_retries);
         let socket = self.socket_at(fd)?;
+        if let Some((_, get)) = Multipath::refuses(name).filter(|_| socket.multipath) {
+            return Err(get);
+        }
         Ok(match (name, &mut socket.kind) {
+            (Name::Error, Kind::Multipath(it)) => it.error.take().map_or(0, |e| e.number() as i64),
             (Name::Error, Kind::Stream(s)) => s.error.take().map_or(0, |e| e.number() as i64),
             (Name::MaxSegment, Kind::Stream(stream)) => stream.connection.info().mss as i64,
             (Name::MaxSegment, Kind::Listening(_)) => {
@@ -61,6 +68,10 @@ impl Sockets {
                 Readiness { readable: it.lengths().1 > 0, ..Readiness::default() }
             }
             Kind::Stream(stream) => stream.readiness(&socket.options),
+            Kind::Multipath(it) => it.readiness(&socket.options),
+            Kind::MultipathListening(it) => {
+                Readiness { readable: it.waiting() > 0, ..Readiness::default() }
+            }
         })
     }
 

@@ -21,8 +21,7 @@ impl Sockets {
         let taken = |(other, socket): (&Fd, &Socket)| {
             *other != fd
                 && socket.port == Some(port)
-                && (matches!(socket.kind, Kind::Listening(_))
-                    || !(reuse && socket.options.reuse_address))
+                && (socket.is_listening() || !(reuse && socket.options.reuse_address))
         };
         let lingering = || self.orphans.keys().any(|key| key.0 == port);
         if self.table.iter().any(taken) || !reuse && lingering() {
@@ -45,8 +44,9 @@ impl Sockets {
         let fast_open = self.settings.fast_open;
         let socket = self.socket_at(fd)?;
         match socket.kind {
-            Kind::Listening(_) => return Ok(()),
-            Kind::Stream(_) => return Err(Errno::EINVAL),
+            Kind::Listening(_) | Kind::MultipathListening(_) => return Ok(()),
+            Kind::Stream(_) | Kind::Multipath(_) => return Err(Errno::EINVAL),
+            Kind::Fresh if socket.multipath => return self.listen_on_paths(fd, backlog),
             Kind::Fresh => {}
         }
         let port = *socket.port.get_or_insert(ephemeral);
@@ -69,6 +69,9 @@ impl Sockets {
     /// waits.
     pub fn accept(&mut self, fd: Fd, now: Time) -> Result<Fd, Errno> {
         let socket = self.socket_at(fd)?;
+        if socket.multipath {
+            return self.accept_of_paths(fd);
+        }
         let Kind::Listening(listener) = &mut socket.kind else { return Err(Errno::EINVAL) };
         let Some(connection) = listener.accept() else { return Err(Errno::EAGAIN) };
         let (options, port) = (socket.options, socket.port);
@@ -80,13 +83,19 @@ impl Sockets {
             stream.connection.set_no_delay(true);
         }
         let kind = Kind::Stream(Box::new(stream));
-        let fd = self.insert(Socket { options, blocking: true, port, deferred: None, kind });
+        let fd = self.insert(Socket { port, kind, ..Socket::new(options) });
         self.streams.insert(key, fd);
         Ok(fd)
     }
 
     /// Connections that nobody accepted are reset.
     pub(super) fn stop_listening(&mut self, kind: Kind) {
+        if let Kind::MultipathListening(listener) = kind {
+            let counters = listener.counters();
+            self.path_counters.capable_syns += counters.capable_syns;
+            self.path_counters.fallback_acks += counters.fallback_acks;
+            return self.path_orphans.extend(listener.stop());
+        }
         let Kind::Listening(mut listener) = kind else { return };
         while let Some(mut connection) = listener.accept() {
             connection.abort();

@@ -16,6 +16,9 @@ impl Sockets {
             }
             _ => return,
         };
+        if self.handle_on_paths(now, packet) {
+            return;
+        }
         let listening = self.is_listening(key.0);
         let stream = self.streams.get(&key).and_then(|fd| self.table.get_mut(fd));
         if let Some(Socket { kind: Kind::Stream(stream), .. }) = stream {
@@ -88,6 +91,11 @@ impl Sockets {
             match &mut socket.kind {
                 Kind::Fresh => {}
                 Kind::Listening(listener) => listener.handle_timeout(now),
+                Kind::MultipathListening(listener) => listener.handle_timeout(now),
+                Kind::Multipath(it) => {
+                    it.connection.handle_timeout(now);
+                    it.hear();
+                }
                 Kind::Stream(stream) => {
                     stream.connection.handle_timeout(now);
                     stream.hear(now);
@@ -99,6 +107,7 @@ impl Sockets {
             }
         }
         self.orphans.values_mut().for_each(|it| it.handle_timeout(now));
+        self.handle_timeout_of_orphans(now);
     }
 
     /// The next packet to send; call until `None`.
@@ -110,6 +119,12 @@ impl Sockets {
             let packet = match &mut socket.kind {
                 Kind::Fresh => None,
                 Kind::Listening(listener) => listener.poll_transmit(now),
+                Kind::MultipathListening(listener) => listener.poll_transmit(now),
+                Kind::Multipath(it) => {
+                    let packet = it.connection.poll_transmit(now);
+                    it.hear();
+                    packet
+                }
                 Kind::Stream(stream) => stream.connection.poll_transmit(now),
             };
             if packet.is_some() {
@@ -120,7 +135,7 @@ impl Sockets {
         if packet.is_none() {
             self.orphans.retain(|_, it| it.state() != anabranch_tcp::State::Closed);
         }
-        packet
+        packet.or_else(|| self.poll_path_orphans(now))
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
@@ -128,10 +143,13 @@ impl Sockets {
         let sockets = self.table.values().map(|socket| match &socket.kind {
             Kind::Fresh => Time::NEVER,
             Kind::Listening(listener) => listener.poll_timeout(),
+            Kind::MultipathListening(listener) => listener.poll_timeout(),
+            Kind::Multipath(it) => it.connection.poll_timeout(),
             Kind::Stream(stream) => stream.connection.poll_timeout(),
         });
         let orphans = self.orphans.values().map(Endpoint::poll_timeout);
-        sockets.chain(orphans).min().unwrap_or(Time::NEVER)
+        let path_orphans = self.path_orphans.iter().map(Endpoint::poll_timeout);
+        sockets.chain(orphans).chain(path_orphans).min().unwrap_or(Time::NEVER)
     }
 }
 

@@ -27,6 +27,7 @@ impl Sockets {
             Kind::Stream(stream) => {
                 stream.write(now, data, flags, &socket.options, &mut self.outgoing)
             }
+            Kind::Multipath(it) => it.write(data, &socket.options),
             _ => Err(Errno::EPIPE),
         }
     }
@@ -37,7 +38,10 @@ impl Sockets {
     /// # Errors
     /// `EBADF`, `ENOTCONN`, `EAGAIN`; the error that waits.
     pub fn read(&mut self, fd: Fd, max: u64) -> Result<u64, Errno> {
-        self.stream_at(fd)?.read(max, None)
+        match &mut self.socket_at(fd)?.kind {
+            Kind::Multipath(it) => it.read(max, None),
+            _ => self.stream_at(fd)?.read(max, None),
+        }
     }
 
     /// Takes octets into `buffer`; 0 at the end of the stream.
@@ -45,7 +49,10 @@ impl Sockets {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_octets(&mut self, fd: Fd, buffer: &mut [u8]) -> Result<u64, Errno> {
-        self.stream_at(fd)?.read(buffer.len() as u64, Some(buffer))
+        match &mut self.socket_at(fd)?.kind {
+            Kind::Multipath(it) => it.read(buffer.len() as u64, Some(buffer)),
+            _ => self.stream_at(fd)?.read(buffer.len() as u64, Some(buffer)),
+        }
     }
 
     pub(super) fn stream_at(&mut self, fd: Fd) -> Result<&mut Stream, Errno> {
@@ -62,8 +69,9 @@ impl Sockets {
     pub fn readable(&mut self, fd: Fd) -> Result<u64, Errno> {
         match &self.socket_at(fd)?.kind {
             Kind::Stream(stream) => Ok(stream.connection.info().readable),
+            Kind::Multipath(it) => Ok(it.readable()),
             Kind::Fresh => Ok(0),
-            Kind::Listening(_) => Err(Errno::EINVAL),
+            Kind::Listening(_) | Kind::MultipathListening(_) => Err(Errno::EINVAL),
         }
     }
 
@@ -74,8 +82,9 @@ impl Sockets {
     pub fn unacknowledged(&mut self, fd: Fd) -> Result<u64, Errno> {
         match &self.socket_at(fd)?.kind {
             Kind::Stream(stream) => Ok(stream.queued()),
+            Kind::Multipath(it) => Ok(it.queued()),
             Kind::Fresh => Ok(0),
-            Kind::Listening(_) => Err(Errno::EINVAL),
+            Kind::Listening(_) | Kind::MultipathListening(_) => Err(Errno::EINVAL),
         }
     }
 
@@ -88,9 +97,10 @@ impl Sockets {
         let socket = self.socket_at(fd)?;
         match &mut socket.kind {
             Kind::Stream(stream) => stream.shutdown(read, write),
+            Kind::Multipath(it) => it.shutdown(read, write),
             Kind::Fresh => Err(Errno::ENOTCONN),
-            Kind::Listening(_) if !read => Ok(()),
-            Kind::Listening(_) => {
+            Kind::Listening(_) | Kind::MultipathListening(_) if !read => Ok(()),
+            Kind::Listening(_) | Kind::MultipathListening(_) => {
                 let kind = std::mem::replace(&mut socket.kind, Kind::Fresh);
                 self.stop_listening(kind);
                 Ok(())
@@ -113,6 +123,9 @@ impl Sockets {
                 if let Some(connection) = stream.close(socket.options.linger) {
                     self.orphans.insert(key, connection);
                 }
+            }
+            Kind::Multipath(it) => {
+                self.path_orphans.extend(it.close(socket.options.linger));
             }
             kind => self.stop_listening(kind),
         }

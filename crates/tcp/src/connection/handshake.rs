@@ -159,7 +159,7 @@ impl Connection {
         self.agreed = Agreed {
             // RFC 7323 §2.3: a shift beyond 14 is used as 14.
             peer_shift: scale.map_or(0, |shift| shift.min(14)),
-            own_shift: scale.map_or(0, |_| self.config.window_shift()),
+            own_shift: scale.map_or(0, |_| self.window_shift()),
             timestamps: offered.timestamps.is_some() && self.config.timestamps,
             sack: offered.sack_permitted && self.config.sack,
         };
@@ -260,7 +260,7 @@ impl Connection {
         let scale = if answering {
             (agreed.own_shift > 0 || agreed.peer_shift > 0).then_some(agreed.own_shift)
         } else {
-            self.config.window_scale.then(|| self.config.window_shift())
+            self.config.window_scale.then(|| self.window_shift())
         };
         let timestamps = if answering { agreed.timestamps } else { self.config.timestamps };
         TcpOptions {

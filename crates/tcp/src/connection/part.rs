@@ -31,6 +31,8 @@ use std::collections::VecDeque;
 pub(super) struct Part {
     /// Offsets that no segment crosses, in order.
     cuts: VecDeque<u64>,
+    /// The window of the whole, where its scale is that of the whole.
+    pub window: Option<u64>,
     /// Octets of options that the user adds to every segment.
     pub reserved: u64,
     /// The whole has more to send than the window lets this part have.
@@ -50,6 +52,18 @@ impl Connection {
     /// before the handshake.
     pub fn reserve_options(&mut self, octets: u32) {
         self.extras.get().part.reserved = octets as u64;
+    }
+
+    /// The windows that the user writes into segments are at most `octets`: their
+    /// scale follows from that; before the handshake.
+    pub fn scale_windows_for(&mut self, octets: u64) {
+        self.extras.get().part.window = Some(octets);
+    }
+
+    /// The shift of the windows that this side advertises.
+    pub(super) fn window_shift(&self) -> u8 {
+        let whole = self.extras.peek().and_then(|it| it.part.window);
+        crate::config::window_shift(whole.unwrap_or(self.config.receive_buffer))
     }
 
     /// From now on the windows that the peer advertises are not this

@@ -7,10 +7,11 @@
 //! Values of the stack's timestamp clock are learnt from each packet, so that
 //! an echo in the script names one of them.
 
+use super::multipath::Nonces;
 use crate::script::{Sequence, TcpOptionSpec, TcpSpec};
 use crate::stack::{LOCAL, PORT, REMOTE};
 use anabranch_units::Serial32;
-use anabranch_wire::{Body, FlowKey, Packet, TcpFlags, TcpSegment};
+use anabranch_wire::{Addr, Body, FlowKey, Packet, TcpFlags, TcpSegment};
 use std::collections::BTreeMap;
 
 /// Why a packet cannot be made as the script wants it.
@@ -38,6 +39,8 @@ pub(super) fn cookie_word(option: &TcpOptionSpec) -> Option<&str> {
 /// The connection under test.
 #[derive(Clone, Debug)]
 pub(super) struct Mapping {
+    local_addr: Addr,
+    remote_addr: Addr,
     local_port: u16,
     remote_port: u16,
     /// There is a connection, or a packet made one be looked for.
@@ -54,6 +57,8 @@ pub(super) struct Mapping {
     stamps: Vec<(u32, u32)>,
     /// Cookies that the script names and nobody defined.
     pub cookies: BTreeMap<String, Vec<u8>>,
+    /// Random numbers of the subflow's handshake.
+    pub nonces: Nonces,
     /// Echoes that are no known value are scaled (`--tcp_ts_ecr_scaled`).
     pub scaled: bool,
 }
@@ -61,6 +66,8 @@ pub(super) struct Mapping {
 impl Mapping {
     pub fn new() -> Mapping {
         Mapping {
+            local_addr: LOCAL,
+            remote_addr: REMOTE,
             local_port: PORT,
             remote_port: 0,
             known: false,
@@ -70,6 +77,7 @@ impl Mapping {
             remote_syn: None,
             stamps: Vec::new(),
             cookies: BTreeMap::new(),
+            nonces: Nonces::default(),
             scaled: false,
         }
     }
@@ -77,8 +85,8 @@ impl Mapping {
     /// The key of the packets that the stack sends.
     pub fn flow(&self) -> FlowKey {
         FlowKey {
-            src: LOCAL,
-            dst: REMOTE,
+            src: self.local_addr,
+            dst: self.remote_addr,
             protocol: 6,
             src_port: self.local_port,
             dst_port: self.remote_port,
@@ -96,6 +104,43 @@ impl Mapping {
         let remote = ports.map_or(self.next_port, |ports| ports.0);
         self.next_port = self.next_port.wrapping_add(1).max(FIRST_REMOTE_PORT);
         self.begin(ports.map_or(PORT, |ports| ports.1), remote);
+    }
+
+    /// A further subflow of the connection, which the stack opens with this
+    /// packet.
+    pub fn of_packet(packet: &Packet) -> Mapping {
+        let flow = packet.flow_key();
+        let mut mapping = Mapping::new();
+        (mapping.local_addr, mapping.remote_addr) = (flow.src, flow.dst);
+        mapping.begin(flow.src_port, flow.dst_port);
+        mapping
+    }
+
+    /// A further subflow, which the script opens from `remote` to `local`.
+    pub fn joining(&mut self, local: Addr, remote: Addr, spec: &TcpSpec) -> Mapping {
+        let mut mapping = Mapping::new();
+        (mapping.local_addr, mapping.remote_addr) = (local, remote);
+        mapping.next_port = self.next_port;
+        mapping.begin_inbound(None);
+        mapping.local_port = self.local_port;
+        self.next_port = mapping.next_port;
+        mapping.remote = spec.sequence.start;
+        mapping
+    }
+
+    /// The addresses of the stack and of the other side.
+    pub fn addresses(&self) -> (Addr, Addr) {
+        (self.local_addr, self.remote_addr)
+    }
+
+    /// The connection runs between these addresses.
+    pub fn set_addresses(&mut self, local: Addr, remote: Addr) {
+        (self.local_addr, self.remote_addr) = (local, remote);
+    }
+
+    /// There is a connection.
+    pub fn is_known(&self) -> bool {
+        self.known
     }
 
     /// A segment of the script is about to come to the stack; `listening`: the

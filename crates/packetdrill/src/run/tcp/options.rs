@@ -5,6 +5,7 @@
 //! habit of each stack.
 
 use super::mapping::{Mapping, Unusable, cookie_word};
+use super::multipath::{Multipath, Place};
 use crate::script::{OptionsSpec, TcpOptionSpec};
 use anabranch_wire::TcpOptions;
 use anabranch_wire::tcp::options::{self, RawOption};
@@ -40,9 +41,8 @@ pub(super) fn encode(option: &TcpOptionSpec) -> Result<Option<Vec<u8>>, Unusable
         }
         TcpOptionSpec::AccEcn(counters) => with_counters(counters),
         TcpOptionSpec::Generic { kind, octets, .. } => with(*kind, octets),
-        TcpOptionSpec::Mptcp(option) => {
-            return Err(format!("the option {} of MPTCP", option.name));
-        }
+        // Where it stands makes a difference: see `multipath`.
+        TcpOptionSpec::Mptcp(_) => None,
     })
 }
 
@@ -62,12 +62,21 @@ fn with_counters(counters: &[(String, u32)]) -> Option<Vec<u8>> {
 }
 
 /// The options of a packet that comes to the stack.
-pub(super) fn inbound(spec: &OptionsSpec, mapping: &Mapping) -> Result<TcpOptions, Unusable> {
+pub(super) fn inbound(
+    spec: &OptionsSpec,
+    mapping: &mut Mapping,
+    multipath: &mut Multipath,
+) -> Result<TcpOptions, Unusable> {
     let OptionsSpec::List(list) = spec else {
         return Err("options of a packet that comes cannot be left open".into());
     };
     let mut octets = Vec::new();
     for option in list {
+        if let TcpOptionSpec::Mptcp(option) = option {
+            let place = Place { inbound: true, live: None };
+            octets.extend(multipath.encode(option, &mut mapping.nonces, place)?);
+            continue;
+        }
         octets.extend(encode(&mapping.inbound_option(option)?)?.unwrap_or_default());
     }
     if octets.len() > options::MAX_LEN {
@@ -89,8 +98,12 @@ pub(super) fn compare(
     spec: &OptionsSpec,
     options: &TcpOptions,
     mapping: &mut Mapping,
+    multipath: &mut Multipath,
 ) -> Result<Option<String>, Unusable> {
     let OptionsSpec::List(list) = spec else { return Ok(None) };
+    // The MPTCP project's packetdrill does not compare echoes, and its scripts
+    // have some that nobody sent.
+    let echoes = !list.iter().any(|it| matches!(it, TcpOptionSpec::Mptcp(_)));
     let octets = octets_of(options);
     let mut actual = options::iter(&octets).flatten();
     for expected in list {
@@ -103,7 +116,17 @@ pub(super) fn compare(
             let cookie = next.and_then(|it| it.value.get(head..)).unwrap_or_default();
             mapping.cookies.insert(word.to_owned(), cookie.to_vec());
         }
-        let Some(expected_octets) = encode(&mapping.outbound_option(expected))? else { continue };
+        let expected_octets = match expected {
+            TcpOptionSpec::Mptcp(option) => {
+                let live = actual.clone().next().map(|it| whole(&it));
+                let place = Place { inbound: false, live: live.as_deref() };
+                multipath.encode(option, &mut mapping.nonces, place)?
+            }
+            _ => match encode(&mapping.outbound_option(expected))? {
+                Some(octets) => octets,
+                None => continue,
+            },
+        };
         let Some(actual) = actual.next() else {
             return Ok(Some(format!("the option {} is missing", name(expected_octets[0]))));
         };
@@ -111,18 +134,31 @@ pub(super) fn compare(
             let (expected, actual) = (name(expected_octets[0]), name(actual.kind));
             return Ok(Some(format!("the option {expected} was expected, {actual} came")));
         }
-        if !same_value(expected, &expected_octets, &actual) {
+        if !same_value(expected, &expected_octets, &actual, echoes) {
             return Ok(Some(format!("the option {} differs", name(actual.kind))));
         }
     }
     Ok(actual.next().map(|it| format!("the option {} was not expected", name(it.kind))))
 }
 
-fn same_value(expected: &TcpOptionSpec, octets: &[u8], actual: &RawOption<'_>) -> bool {
+/// An option with its kind and length.
+fn whole(option: &RawOption<'_>) -> Vec<u8> {
+    let mut octets = vec![option.kind, option.value.len() as u8 + 2];
+    octets.extend(option.value);
+    octets
+}
+
+fn same_value(
+    expected: &TcpOptionSpec,
+    octets: &[u8],
+    actual: &RawOption<'_>,
+    echoes: bool,
+) -> bool {
     match expected {
         // Values of the clock are remembered, not compared.
         TcpOptionSpec::Timestamps { echo, .. } => {
-            actual.value.len() == 8 && (echo.is_none() || octets[6..] == actual.value[4..])
+            actual.value.len() == 8
+                && (echo.is_none() || !echoes || octets[6..] == actual.value[4..])
         }
         TcpOptionSpec::Md5(None) => true,
         _ => octets[2..] == *actual.value,

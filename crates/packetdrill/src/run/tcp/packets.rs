@@ -1,23 +1,28 @@
 //! Packets between a script and the wire.
 
 use super::mapping::{Mapping, Unusable};
+use super::multipath::Multipath;
 use super::options;
 use crate::run::dialect::Merged;
 use crate::run::{icmp, ip};
 use crate::script::{IcmpQuote, IcmpSpec, PacketBody, PacketSpec, TcpSpec};
-use crate::stack::{LOCAL, REMOTE};
 use anabranch_units::Serial32;
 use anabranch_wire::{Body, Icmp, Packet, Payload, Quote, TcpFlags, TcpOptions, TcpSegment};
 
 /// The packet that comes to the stack.
-pub(super) fn inbound(spec: &PacketSpec, mapping: &Mapping) -> Result<Packet, Unusable> {
+pub(super) fn inbound(
+    spec: &PacketSpec,
+    mapping: &mut Mapping,
+    multipath: &mut Multipath,
+) -> Result<Packet, Unusable> {
     let body = match &spec.body {
-        PacketBody::Tcp(tcp) => Body::Tcp(segment(tcp, mapping)?),
+        PacketBody::Tcp(tcp) => Body::Tcp(segment(tcp, mapping, multipath)?),
         PacketBody::Icmp(icmp) => Body::Icmp(Box::new(message(icmp, mapping)?)),
         PacketBody::Udp(_) => return Err("a datagram of UDP".into()),
         PacketBody::Sctp(_) => return Err("a packet of SCTP".into()),
     };
-    let mut packet = Packet::new(REMOTE, LOCAL, body);
+    let (local, remote) = mapping.addresses();
+    let mut packet = Packet::new(remote, local, body);
     ip::mark(&spec.ip, &mut packet);
     Ok(packet)
 }
@@ -28,7 +33,11 @@ fn flags(spec: &TcpSpec) -> TcpFlags {
     TcpFlags(spec.flags.bits.0 | ace << 6)
 }
 
-fn segment(spec: &TcpSpec, mapping: &Mapping) -> Result<TcpSegment, Unusable> {
+fn segment(
+    spec: &TcpSpec,
+    mapping: &mut Mapping,
+    multipath: &mut Multipath,
+) -> Result<TcpSegment, Unusable> {
     let (local, remote) = mapping.ports();
     let flags = flags(spec);
     let Some(start) = spec.sequence.start else {
@@ -47,7 +56,7 @@ fn segment(spec: &TcpSpec, mapping: &Mapping) -> Result<TcpSegment, Unusable> {
         flags,
         window: spec.window.unwrap_or(0),
         urgent: spec.urgent.unwrap_or(0),
-        options: options::inbound(&spec.options, mapping)?,
+        options: options::inbound(&spec.options, mapping, multipath)?,
         payload: Payload::virtual_of(spec.sequence.len),
     })
 }
@@ -58,6 +67,7 @@ fn message(spec: &IcmpSpec, mapping: &Mapping) -> Result<Icmp, Unusable> {
         return Err("a message of ICMP that quotes no TCP".into());
     };
     let (local, remote) = mapping.ports();
+    let (own, peer) = mapping.addresses();
     let quoted = TcpSegment {
         src_port: local,
         dst_port: remote,
@@ -69,7 +79,7 @@ fn message(spec: &IcmpSpec, mapping: &Mapping) -> Result<Icmp, Unusable> {
         options: TcpOptions::default(),
         payload: Payload::virtual_of(sequence.len),
     };
-    Ok(Icmp { kind, quote: Quote::of(&Packet::new(LOCAL, REMOTE, Body::Tcp(quoted))) })
+    Ok(Icmp { kind, quote: Quote::of(&Packet::new(own, peer, Body::Tcp(quoted))) })
 }
 
 /// Adds the segment that follows to those that left before it, as one (a
@@ -108,6 +118,7 @@ pub(super) fn compare(
     spec: &PacketSpec,
     merged: &Merged,
     mapping: &mut Mapping,
+    multipath: &mut Multipath,
 ) -> Result<Option<String>, Unusable> {
     let PacketBody::Tcp(tcp) = &spec.body else {
         return Err("a packet that is none of TCP".into());
@@ -143,7 +154,7 @@ pub(super) fn compare(
     if let Some(urgent) = tcp.urgent.filter(|urgent| *urgent != segment.urgent) {
         return Ok(Some(format!("the urgent pointer is {}, not {urgent}", segment.urgent)));
     }
-    options::compare(&tcp.options, &segment.options, mapping)
+    options::compare(&tcp.options, &segment.options, mapping, multipath)
 }
 
 /// The packet as a script would write it.

@@ -1,0 +1,236 @@
+//! A listening port: connections whose handshake is under way, and those that
+//! wait to be accepted.
+//!
+//! Packets of a connection that waits are given to it, as are MP_JOINs that name
+//! it by its token; once it is accepted that is the host's to do
+//! ([`Connection::is_for`]).
+
+use crate::config::Config;
+use crate::connection::{Connection, Phase};
+use anabranch_endpoint::{ByteStream, Endpoint, Event, Generator};
+use anabranch_units::Time;
+use anabranch_wire::{Addr, Body, Packet, TcpFlags};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What a listener has seen, in total.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ListenerCounters {
+    /// SYNs that asked for Multipath TCP and were answered so.
+    pub capable_syns: u64,
+    /// Of these connections, those whose third ACK did not bring the keys.
+    pub fallback_acks: u64,
+}
+
+/// A connection whose handshake is under way.
+#[derive(Debug)]
+struct HalfOpen {
+    connection: Connection,
+    capable: bool,
+}
+
+/// A listening port for Multipath TCP, and TCP where a client asks for no more.
+#[derive(Debug)]
+pub struct Listener {
+    config: Arc<Config>,
+    addresses: Vec<(u8, Addr)>,
+    port: u16,
+    backlog: usize,
+    generator: Generator,
+    half_open: Vec<HalfOpen>,
+    ready: VecDeque<Connection>,
+    counters: ListenerCounters,
+}
+
+impl Listener {
+    /// Listens at `port` of the first of the addresses, which are given with
+    /// their numbers; up to `backlog` connections wait.
+    pub fn new(
+        config: impl Into<Arc<Config>>,
+        addresses: &[(u8, Addr)],
+        port: u16,
+        backlog: usize,
+        generator: Generator,
+    ) -> Listener {
+        Listener {
+            config: config.into(),
+            addresses: addresses.to_vec(),
+            port,
+            backlog,
+            generator,
+            half_open: Vec::new(),
+            ready: VecDeque::new(),
+            counters: ListenerCounters::default(),
+        }
+    }
+
+    /// The connection that has waited longest.
+    pub fn accept(&mut self) -> Option<Connection> {
+        self.ready.pop_front()
+    }
+
+    /// Connections that wait to be accepted.
+    pub fn waiting(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// What it has seen.
+    pub fn counters(&self) -> ListenerCounters {
+        self.counters
+    }
+
+    /// A packet arrived for the port, of no accepted connection. False when
+    /// nobody wants it: the host refuses it.
+    pub fn handle_input(&mut self, now: Time, packet: &Packet) -> bool {
+        if let Some(it) = self.half_open.iter_mut().find(|it| it.connection.is_for(packet)) {
+            it.connection.handle_input(now, packet);
+            self.settle();
+            return true;
+        }
+        if let Some(it) = self.ready.iter_mut().find(|it| it.is_for(packet)) {
+            it.handle_input(now, packet);
+            return true;
+        }
+        let Body::Tcp(segment) = &packet.body else { return false };
+        let others = TcpFlags::ACK.union(TcpFlags::RST);
+        let opens = segment.flags.contains(TcpFlags::SYN) && !segment.flags.intersects(others);
+        if !opens {
+            return false;
+        }
+        if self.ready.len() >= self.backlog || self.half_open.len() >= 4 * self.backlog {
+            return true; // the client tries again
+        }
+        let Some((_, first)) = self.addresses.first() else { return false };
+        let remote = (packet.src, segment.src_port);
+        self.generator.next_u64();
+        let (config, generator) = (self.config.clone(), self.generator.clone());
+        let mut connection = Connection::server(config, (&[*first], self.port), remote, generator);
+        for (id, addr) in &self.addresses[1..] {
+            connection.add_numbered_address(now, *id, *addr);
+        }
+        connection.handle_input(now, packet);
+        let capable = connection.phase() == Phase::Opening;
+        self.counters.capable_syns += capable as u64;
+        self.half_open.push(HalfOpen { connection, capable });
+        true
+    }
+
+    /// Handshakes that are over.
+    fn settle(&mut self) {
+        let mut at = 0;
+        while at < self.half_open.len() {
+            let it = &mut self.half_open[at];
+            match it.connection.poll_event() {
+                None => at += 1,
+                Some(Event::Closed(_)) => _ = self.half_open.remove(at),
+                Some(_) => {
+                    let HalfOpen { connection, capable } = self.half_open.remove(at);
+                    let fell_back = connection.phase() == Phase::Fallback;
+                    self.counters.fallback_acks += (capable && fell_back) as u64;
+                    self.ready.push_back(connection);
+                }
+            }
+        }
+    }
+
+    /// Deadlines may have passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.half_open.iter_mut().for_each(|it| it.connection.handle_timeout(now));
+        self.ready.iter_mut().for_each(|it| it.handle_timeout(now));
+        self.settle();
+    }
+
+    /// The next packet to send; call until `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        let half_open = self.half_open.iter_mut().map(|it| &mut it.connection);
+        half_open.chain(&mut self.ready).find_map(|it| it.poll_transmit(now))
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout).
+    pub fn poll_timeout(&self) -> Time {
+        let half_open = self.half_open.iter().map(|it| &it.connection);
+        half_open.chain(&self.ready).map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Nobody listens any more: connections that wait are aborted, and returned
+    /// to be driven to their end.
+    pub fn stop(mut self) -> Vec<Connection> {
+        self.ready.iter_mut().for_each(ByteStream::abort);
+        self.ready.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_endpoint::Seed;
+
+    const CLIENT: Addr = Addr(1);
+    const SERVER: Addr = Addr(0);
+
+    fn generator(name: &str) -> Generator {
+        Seed { seed: 1, replication: 0 }.generator(name)
+    }
+
+    fn listener(backlog: usize) -> Listener {
+        let addresses = [(0, SERVER), (3, Addr(9))];
+        Listener::new(Config::default(), &addresses, 80, backlog, generator("server"))
+    }
+
+    fn client(port: u16, config: &Config) -> Connection {
+        let local = (&[CLIENT][..], port);
+        Connection::client(config.clone(), local, (SERVER, 80), generator("client"))
+    }
+
+    /// Packets go back and forth until nothing is left to say.
+    fn exchange(listener: &mut Listener, client: &mut Connection) {
+        let now = Time::ZERO;
+        while let Some(packet) = client.poll_transmit(now).or_else(|| listener.poll_transmit(now)) {
+            match packet.dst == SERVER {
+                true => _ = listener.handle_input(now, &packet),
+                false => client.handle_input(now, &packet),
+            }
+        }
+    }
+
+    #[test]
+    fn handshakes_end_in_the_queue_as_what_the_client_asked_for() {
+        for (enabled, phase, capable) in [(true, Phase::Multipath, 1), (false, Phase::Fallback, 0)]
+        {
+            let mut listener = listener(5);
+            let mut client = client(1000, &Config { enabled, ..Config::default() });
+            client.connect(Time::ZERO);
+            exchange(&mut listener, &mut client);
+            assert_eq!(listener.waiting(), 1);
+            let accepted = listener.accept().unwrap();
+            assert_eq!(accepted.phase(), phase);
+            let expected = ListenerCounters { capable_syns: capable, fallback_acks: 0 };
+            assert_eq!(listener.counters(), expected);
+        }
+    }
+
+    /// As TCP's: what does not fit is ignored, and the client tries again.
+    #[test]
+    fn a_full_queue_takes_no_more() {
+        let mut listener = listener(1);
+        for port in [1000, 1001] {
+            let mut client = client(port, &Config::default());
+            client.connect(Time::ZERO);
+            exchange(&mut listener, &mut client);
+        }
+        assert_eq!(listener.waiting(), 1);
+        assert_eq!(listener.stop().len(), 1);
+    }
+
+    /// A segment for nobody is the host's to refuse.
+    #[test]
+    fn strangers_are_refused() {
+        let mut listener = listener(1);
+        let mut client = client(1000, &Config::default());
+        client.connect(Time::ZERO);
+        let mut packet = client.poll_transmit(Time::ZERO).unwrap();
+        let Body::Tcp(segment) = &mut packet.body else { panic!() };
+        segment.flags = TcpFlags::ACK;
+        assert!(!listener.handle_input(Time::ZERO, &packet));
+    }
+}

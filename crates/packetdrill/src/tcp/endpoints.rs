@@ -1,0 +1,95 @@
+//! What `ip mptcp` and the helpers of the MPTCP suite set.
+//!
+//! | command | becomes |
+//! |---|---|
+//! | `ip mptcp endpoint flush` | no further address |
+//! | `ip mptcp endpoint add IP [id N] signal` | an address that is announced |
+//! | `ip mptcp endpoint add IP [id N] subflow` | one that subflows are opened from |
+//! | `ip mptcp limits set ... add_addr_accepted N subflows N` | whether announced addresses are used |
+//! | `client.sh` | announced addresses are used, 8 subflows |
+//! | `server.sh` | one more address, announced |
+//! | `multi-ep.sh [-e N] [-m signal\|subflow] [-b]` | N more |
+
+use crate::stack::Configured;
+use anabranch_mptcp::PathManager;
+use anabranch_socket::MultipathSettings;
+use anabranch_wire::Addr;
+
+/// The first of the host's further addresses; those that scripts name `saddr1`
+/// and the like on this side too.
+const FIRST: u32 = 10;
+/// The first of addresses whose IP a command names.
+const FIRST_NAMED: u32 = 100;
+
+/// A command, as words.
+pub(super) fn configure(settings: &mut MultipathSettings, text: &str) -> Configured {
+    let words: Vec<&str> = text.split_whitespace().filter(|it| !it.starts_with("-6")).collect();
+    let (program, rest) = match words.split_first() {
+        Some((first, rest)) => (first.rsplit('/').next().unwrap_or(first), rest),
+        None => return Configured::Done,
+    };
+    let after = |word: &str| {
+        let at = rest.iter().position(|it| *it == word)?;
+        rest.get(at + 1).copied()
+    };
+    match program {
+        "client.sh" => settings.config.path_manager = PathManager::Signal,
+        "server.sh" => {
+            settings.config.path_manager = PathManager::Signal;
+            add_free(settings);
+        }
+        "multi-ep.sh" => {
+            let count = after("-e").and_then(|n| n.parse().ok()).unwrap_or(1);
+            for _ in 0..count {
+                add_free(settings);
+            }
+            settings.config.path_manager = match after("-m") {
+                Some("subflow") if rest.contains(&"-b") => PathManager::Backup,
+                Some("subflow") => PathManager::FullMesh,
+                _ => PathManager::Signal,
+            };
+        }
+        _ if words.contains(&"endpoint") => return endpoint(settings, &words),
+        _ if words.contains(&"limits") => {
+            let accepted = after("add_addr_accepted").and_then(|n| n.parse::<u32>().ok());
+            if accepted.is_some_and(|n| n > 0) {
+                settings.config.path_manager = PathManager::Signal;
+            }
+        }
+        _ => return Configured::Unknown,
+    }
+    Configured::Done
+}
+
+fn add_free(settings: &mut MultipathSettings) {
+    let count = settings.addresses.len() as u32;
+    let id = (1..=u8::MAX).find(|id| settings.addresses.iter().all(|(it, _)| it != id));
+    settings.addresses.extend(id.map(|id| (id, Addr(FIRST + count))));
+}
+
+/// `endpoint flush`, `endpoint add IP ...`.
+fn endpoint(settings: &mut MultipathSettings, words: &[&str]) -> Configured {
+    let after = |word: &str| {
+        let at = words.iter().position(|it| *it == word)?;
+        words.get(at + 1).copied()
+    };
+    if words.contains(&"flush") {
+        settings.addresses.clear();
+        return Configured::Done;
+    }
+    let Some(ip) = after("add").and_then(|it| it.parse().ok()) else { return Configured::Unknown };
+    let addr = Addr(FIRST_NAMED + settings.addresses.len() as u32);
+    let known = settings.book.addr(ip);
+    if known.is_none() && settings.book.insert(addr, ip).is_err() {
+        return Configured::Unknown;
+    }
+    let next = settings.addresses.len() as u8 + 1;
+    let id = after("id").and_then(|it| it.parse().ok()).unwrap_or(next);
+    settings.addresses.push((id, known.unwrap_or(addr)));
+    settings.config.path_manager = match words.contains(&"subflow") {
+        true if words.contains(&"backup") => PathManager::Backup,
+        true => PathManager::FullMesh,
+        false => PathManager::Signal,
+    };
+    Configured::Done
+}

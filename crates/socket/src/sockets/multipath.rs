@@ -1,0 +1,158 @@
+//! Sockets of Multipath TCP: the host's addresses, who listens, and whose
+//! packets are whose.
+
+use super::{Fd, Kind, Settings, Socket, Sockets};
+use crate::errno::Errno;
+use crate::multipath::Multipath;
+use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_mptcp::{Config, Connection, Listener, ListenerCounters, PathManager};
+use anabranch_units::Time;
+use anabranch_wire::{Addr, AddressBook, Body, Packet};
+use std::sync::Arc;
+
+/// What the host sets for its connections over several paths.
+#[derive(Clone, Debug)]
+pub struct MultipathSettings {
+    /// Of the connections, but for their subflows, which are as
+    /// [`Settings::config`] says.
+    pub config: Config,
+    /// Further addresses of the host, with their numbers.
+    pub addresses: Vec<(u8, Addr)>,
+    /// What addresses look like on the wire.
+    pub book: AddressBook,
+}
+
+impl Default for MultipathSettings {
+    /// As on Linux: numbers of 64 bits, no subflow without being told.
+    fn default() -> MultipathSettings {
+        let path_manager = PathManager::Single;
+        let config = Config { long_numbers: true, path_manager, ..Config::default() };
+        MultipathSettings { config, addresses: Vec::new(), book: AddressBook::new() }
+    }
+}
+
+impl Settings {
+    fn multipath_config(&self, options: &crate::options::Options) -> Config {
+        let mut subflow = self.config.clone();
+        let send_buffer = subflow.send_buffer;
+        options.apply(&mut subflow);
+        subflow.send_buffer = send_buffer;
+        (subflow.fast_open, subflow.keep_alive) = (None, None);
+        let book = Arc::new(self.multipath.book.clone());
+        Config { subflow, book, ..self.multipath.config.clone() }
+    }
+}
+
+impl Sockets {
+    /// A new socket of Multipath TCP (`IPPROTO_MPTCP`).
+    pub fn multipath_socket(&mut self) -> Fd {
+        let fd = self.socket();
+        if let Some(socket) = self.table.get_mut(&fd) {
+            socket.multipath = true;
+        }
+        fd
+    }
+
+    fn numbered_addresses(&self) -> Vec<(u8, Addr)> {
+        let own = std::iter::once((0, self.local));
+        own.chain(self.settings.multipath.addresses.iter().copied()).collect()
+    }
+
+    pub(super) fn listen_on_paths(&mut self, fd: Fd, backlog: u32) -> Result<(), Errno> {
+        let (addresses, generator) = (self.numbered_addresses(), self.generator());
+        let (settings, ephemeral) = (self.settings.clone(), self.next_port);
+        let socket = self.socket_at(fd)?;
+        let port = *socket.port.get_or_insert(ephemeral);
+        let config = settings.multipath_config(&socket.options);
+        let listener = Listener::new(config, &addresses, port, backlog as usize + 1, generator);
+        socket.kind = Kind::MultipathListening(Box::new(listener));
+        Ok(())
+    }
+
+    pub(super) fn accept_of_paths(&mut self, fd: Fd) -> Result<Fd, Errno> {
+        let socket = self.socket_at(fd)?;
+        let Kind::MultipathListening(listener) = &mut socket.kind else {
+            return Err(Errno::EINVAL);
+        };
+        let connection = listener.accept().ok_or(Errno::EAGAIN)?;
+        let (options, port) = (socket.options, socket.port);
+        let kind = Kind::Multipath(Box::new(Multipath::accepted(connection)));
+        let socket = Socket { options, port, kind, ..Socket::new(options) };
+        Ok(self.insert(Socket { multipath: true, ..socket }))
+    }
+
+    pub(super) fn open_paths(
+        &mut self,
+        fd: Fd,
+        now: Time,
+        port: u16,
+        remote: (Addr, u16),
+    ) -> Result<(), Errno> {
+        let (addresses, generator) = (self.numbered_addresses(), self.generator());
+        let settings = self.settings.clone();
+        let local = self.local;
+        let socket = self.socket_at(fd)?;
+        let config = settings.multipath_config(&socket.options);
+        let mut connection = Connection::client(config, (&[local], port), remote, generator);
+        for (id, addr) in &addresses[1..] {
+            connection.add_numbered_address(now, *id, *addr);
+        }
+        connection.connect(now);
+        socket.port = Some(port);
+        socket.kind = Kind::Multipath(Box::new(Multipath::new(connection)));
+        Ok(())
+    }
+
+    /// The packet is of a connection over several paths, or for a listener of
+    /// such.
+    pub(super) fn handle_on_paths(&mut self, now: Time, packet: &Packet) -> bool {
+        let port = match &packet.body {
+            Body::Tcp(segment) => segment.dst_port,
+            Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
+            _ => return false,
+        };
+        for socket in self.table.values_mut() {
+            if let Kind::Multipath(it) = &mut socket.kind
+                && it.connection.is_for(packet)
+            {
+                it.handle_input(now, packet);
+                return true;
+            }
+        }
+        if let Some(it) = self.path_orphans.iter_mut().find(|it| it.is_for(packet)) {
+            it.handle_input(now, packet);
+            return true;
+        }
+        self.table.values_mut().any(|socket| match &mut socket.kind {
+            Kind::MultipathListening(listener) if socket.port == Some(port) => {
+                listener.handle_input(now, packet)
+            }
+            _ => false,
+        })
+    }
+
+    pub(super) fn handle_timeout_of_orphans(&mut self, now: Time) {
+        self.path_orphans.iter_mut().for_each(|it| it.handle_timeout(now));
+    }
+
+    pub(super) fn poll_path_orphans(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.path_orphans.iter_mut().find_map(|it| it.poll_transmit(now));
+        if packet.is_none() {
+            self.path_orphans.retain(|it| it.flow_keys().next().is_some());
+        }
+        packet
+    }
+
+    /// What the listeners of Multipath TCP have seen, in total.
+    pub fn multipath_counters(&self) -> ListenerCounters {
+        let mut all = self.path_counters;
+        for socket in self.table.values() {
+            if let Kind::MultipathListening(listener) = &socket.kind {
+                let it = listener.counters();
+                all.capable_syns += it.capable_syns;
+                all.fallback_acks += it.fallback_acks;
+            }
+        }
+        all
+    }
+}
