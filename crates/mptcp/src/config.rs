@@ -19,6 +19,8 @@ pub struct Config {
     pub checksum: bool,
     /// Data sequence numbers and DATA_ACKs of 64 bits in place of 32.
     pub long_numbers: bool,
+    /// ADD_ADDR leaves on an ACK of its own, without a DSS, as on Linux.
+    pub lone_addresses: bool,
     /// Packet scheduler.
     pub scheduler: SchedulerKind,
     /// Path manager.
@@ -52,6 +54,7 @@ impl Default for Config {
             enabled: true,
             checksum: false,
             long_numbers: false,
+            lone_addresses: false,
             scheduler: SchedulerKind::MinRtt,
             path_manager: PathManager::FullMesh,
             max_subflows: 8,

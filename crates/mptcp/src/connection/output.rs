@@ -101,8 +101,9 @@ impl Connection {
             push(segment, Some(MptcpOption::Join(Join::Ack { mac })));
             fit(segment, None);
             return;
-        } else if let Some(MptcpOption::AddAddr(_)) = self.subflows[i].options.first() {
-            // Alone, as Linux sends it: with an address of IPv6 there is no room.
+        } else if self.config.lone_addresses
+            && let Some(MptcpOption::AddAddr(_)) = self.subflows[i].options.first()
+        {
             push_waiting(&mut self.subflows[i], segment);
             return fit(segment, None);
         } else {

@@ -26,7 +26,8 @@ impl Default for MultipathSettings {
     /// As on Linux: numbers of 64 bits, no subflow without being told.
     fn default() -> MultipathSettings {
         let path_manager = PathManager::Single;
-        let config = Config { long_numbers: true, path_manager, ..Config::default() };
+        let default = Config::default();
+        let config = Config { long_numbers: true, lone_addresses: true, path_manager, ..default };
         MultipathSettings { config, addresses: Vec::new(), book: AddressBook::new() }
     }
 }
