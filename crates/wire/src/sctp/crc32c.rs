@@ -1,16 +1,17 @@
 //! CRC32c (Castagnoli), the checksum of SCTP (RFC 9260 §6.8 and Appendix A).
 //!
-//! The polynomial is 0x1EDC6F41, here bit-reversed. Eight octets are taken at a
+//! The polynomial is 0x1EDC6F41, here bit-reversed. Sixteen octets are taken at a
 //! time (Kounavis and Berry, "A systematic approach to building high
-//! performance software-based CRC generators", ISCC 2005: slicing by 8).
+//! performance software-based CRC generators", ISCC 2005: slicing by 8, of which
+//! this is twice): only four of the look-ups wait for the octets before.
 
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
 /// `TABLES[k][b]`: the remainder of octet `b` followed by `k` zero octets.
-static TABLES: [[u32; 256]; 8] = tables();
+static TABLES: [[u32; 256]; 16] = tables();
 
-const fn tables() -> [[u32; 256]; 8] {
-    let mut tables = [[0; 256]; 8];
+const fn tables() -> [[u32; 256]; 16] {
+    let mut tables = [[0; 256]; 16];
     let mut b = 0;
     while b < 256 {
         let mut crc = b as u32;
@@ -23,7 +24,7 @@ const fn tables() -> [[u32; 256]; 8] {
         b += 1;
     }
     let mut k = 1;
-    while k < 8 {
+    while k < 16 {
         let mut b = 0;
         while b < 256 {
             let crc = tables[k - 1][b];
@@ -33,6 +34,13 @@ const fn tables() -> [[u32; 256]; 8] {
         k += 1;
     }
     tables
+}
+
+/// The remainder of eight octets followed by `zeros` zero octets.
+#[inline(always)]
+fn sliced(zeros: usize, octets: u64) -> u32 {
+    let of = |k: usize| TABLES[zeros + 7 - k][(octets >> (8 * k) & 0xff) as usize];
+    (of(0) ^ of(1)) ^ (of(2) ^ of(3)) ^ ((of(4) ^ of(5)) ^ (of(6) ^ of(7)))
 }
 
 /// A running CRC32c.
@@ -60,19 +68,17 @@ impl Crc32c {
     #[must_use]
     pub fn with(self, octets: &[u8]) -> Crc32c {
         let mut crc = self.0;
-        let mut words = octets.chunks_exact(8);
-        for word in &mut words {
-            let low = crc ^ u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-            crc = TABLES[7][(low & 0xff) as usize]
-                ^ TABLES[6][(low >> 8 & 0xff) as usize]
-                ^ TABLES[5][(low >> 16 & 0xff) as usize]
-                ^ TABLES[4][(low >> 24) as usize]
-                ^ TABLES[3][word[4] as usize]
-                ^ TABLES[2][word[5] as usize]
-                ^ TABLES[1][word[6] as usize]
-                ^ TABLES[0][word[7] as usize];
+        let (words, mut rest) = octets.as_chunks::<16>();
+        for word in words {
+            let word = u128::from_le_bytes(*word);
+            let (low, high) = (word as u64 ^ crc as u64, (word >> 64) as u64);
+            crc = sliced(8, low) ^ sliced(0, high);
         }
-        for octet in words.remainder() {
+        if let Some((word, after)) = rest.split_first_chunk::<8>() {
+            crc = sliced(0, u64::from_le_bytes(*word) ^ crc as u64);
+            rest = after;
+        }
+        for octet in rest {
             crc = crc >> 8 ^ TABLES[0][((crc ^ *octet as u32) & 0xff) as usize];
         }
         Crc32c(crc)
