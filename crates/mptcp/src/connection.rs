@@ -166,6 +166,12 @@ pub struct Connection {
     dirty: u64,
     full: u64,
     roomy: u64,
+    /// Those that have had nothing more to send since the last round, and those
+    /// that were told that more waits for their windows.
+    polled: u64,
+    told: u64,
+    /// The last packet was data that a subflow was given.
+    gave: bool,
     scheduler: Active,
     /// Own addresses by number.
     addresses: Vec<Option<Addr>>,
@@ -176,6 +182,9 @@ pub struct Connection {
     announcements: Vec<Announcement>,
     reopenings: Vec<Reopening>,
     timers: [Timer; Due::ALL.len()],
+    /// When the timer for data without DATA_ACK was started, or the last new
+    /// DATA_ACK came: it is moved when it expires, not with each of these.
+    progress: Time,
     /// Expiries of the retransmission timer since the last DATA_ACK, and of the
     /// probe timer since the window last opened.
     retries: u32,
@@ -267,6 +276,9 @@ impl Connection {
             dirty: 1,
             full: 0,
             roomy: 0,
+            polled: 0,
+            told: 0,
+            gave: false,
             scheduler: config.scheduler.build(),
             addresses: addresses.iter().copied().map(Some).collect(),
             avoid_first: false,
@@ -274,6 +286,7 @@ impl Connection {
             announcements: Vec::new(),
             reopenings: Vec::new(),
             timers: [Timer::IDLE; Due::ALL.len()],
+            progress: Time::ZERO,
             retries: 0,
             probes: 0,
             override_silly: false,
@@ -489,8 +502,14 @@ impl Endpoint for Connection {
 
     fn poll_timeout(&self) -> Time {
         let own = self.timers.iter().map(Timer::deadline);
-        let theirs = self.subflows.iter().map(|it| it.tcp.poll_timeout().min(it.timer.deadline()));
-        own.chain(theirs).min().unwrap_or(Time::NEVER)
+        let mut first = own.min().unwrap_or(Time::NEVER);
+        for it in &self.subflows {
+            let known = self.dirty & it.bit() == 0;
+            let its = if known { it.deadline } else { it.tcp.poll_timeout() };
+            debug_assert_eq!(its, it.tcp.poll_timeout());
+            first = first.min(its).min(it.timer.deadline());
+        }
+        first
     }
 
     /// Windows and counts are sums over the subflows; the round-trip time is that

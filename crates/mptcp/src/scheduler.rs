@@ -85,6 +85,12 @@ pub trait Scheduler: fmt::Debug + Send {
     /// The receiver's window, not the subflows', keeps data from leaving.
     fn on_window_blocked(&mut self, _now: Time) {}
 
+    /// Subflows without room play no part in what it chooses: it is not told of
+    /// them.
+    fn needs_room(&self) -> bool {
+        false
+    }
+
     /// It sends copies, so it is asked even when nothing new waits.
     fn copies(&self) -> bool {
         false
@@ -226,6 +232,9 @@ impl Active {
     }
     pub fn copies(&mut self) -> bool {
         self.it().copies()
+    }
+    pub fn needs_room(&mut self) -> bool {
+        self.it().needs_room()
     }
 }
 

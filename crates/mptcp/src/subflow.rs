@@ -78,12 +78,17 @@ pub(crate) struct Subflow {
     pub gone: bool,
     /// Its address was removed: it is not opened again.
     pub removed: bool,
+    /// Addresses and ports of what it sends.
+    pub key: FlowKey,
+    /// When its TCP wants to be called; known while it has nothing to send.
+    pub deadline: Time,
     /// Octets new to the stream that came over it.
     pub brought: u64,
 }
 
 impl Subflow {
     pub fn new(tcp: Tcp, id: u32, path: usize, stage: Stage) -> Subflow {
+        let key = tcp.flow_key();
         Subflow {
             tcp,
             id,
@@ -108,6 +113,8 @@ impl Subflow {
             closed: false,
             gone: false,
             removed: false,
+            key,
+            deadline: Time::NEVER,
             brought: 0,
         }
     }
@@ -129,7 +136,7 @@ impl Subflow {
 
     /// Address and port of this side, and of the peer.
     pub fn key(&self) -> FlowKey {
-        self.tcp.flow_key()
+        self.key
     }
 
     pub fn local(&self) -> Addr {

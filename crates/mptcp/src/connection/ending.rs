@@ -141,6 +141,8 @@ impl Connection {
         self.dirty &= !bit;
         self.full &= !bit;
         self.roomy &= !bit;
+        self.polled &= !bit;
+        self.told &= !bit;
         self.out.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
         self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
     }

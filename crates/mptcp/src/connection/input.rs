@@ -50,9 +50,10 @@ impl Connection {
         }
         let ends = segment.flags.intersects(TcpFlags::RST.union(TcpFlags::SYN));
         let counts = !ends && self.is_plausible(i, segment);
+        let dss = segment.options.dss();
         if counts && self.phase == Phase::Multipath && !segment.payload.is_empty() {
-            match segment.options.dss() {
-                Some(dss) => self.on_mapping(i, segment, &dss),
+            match &dss {
+                Some(dss) => self.on_mapping(i, segment, dss),
                 None => self.on_capable_data(i, segment),
             }
         }
@@ -65,9 +66,9 @@ impl Connection {
         if segment.flags.contains(TcpFlags::RST) {
             self.on_reset_options(i, segment);
         } else if counts || segment.flags.contains(TcpFlags::SYN) {
-            self.on_acknowledgment(now, i, segment);
+            self.on_acknowledgment(now, i, segment, &dss);
             if counts {
-                self.on_options(now, i, segment);
+                self.on_options(now, i, segment, &dss);
             }
         }
     }
@@ -158,7 +159,7 @@ impl Connection {
     }
 
     /// DATA_ACK and window (§3.3.2, §3.3.5).
-    fn on_acknowledgment(&mut self, now: Time, i: usize, segment: &TcpSegment) {
+    fn on_acknowledgment(&mut self, now: Time, i: usize, segment: &TcpSegment, dss: &Option<Dss>) {
         let tcp = &self.subflows[i].tcp;
         if !tcp.state().is_synchronized() {
             return;
@@ -175,7 +176,7 @@ impl Connection {
                 (data + ack.saturating_sub(from)).min(self.out.data_end())
             }
             Phase::Multipath => {
-                let number = segment.options.dss().and_then(|dss| dss.data_ack);
+                let number = dss.as_ref().and_then(|dss| dss.data_ack);
                 let ack = match number {
                     Some(number) => self.own.offset(number, self.out.una),
                     // Before the first: the window of handshakes.
@@ -199,13 +200,12 @@ impl Connection {
     }
 
     /// What options beside acknowledgment and mapping say.
-    fn on_options(&mut self, now: Time, i: usize, segment: &TcpSegment) {
+    fn on_options(&mut self, now: Time, i: usize, segment: &TcpSegment, dss: &Option<Dss>) {
         match self.phase {
             Phase::Opening => return,
             Phase::Fallback => return self.on_fail_again(i, segment),
             Phase::Multipath => {}
         }
-        let dss = segment.options.dss();
         let confirmed_join = self.on_join_confirmed(i);
         if let Some(dss) = dss {
             let news = !self.confirmed;
@@ -214,7 +214,7 @@ impl Connection {
                 self.open_wanted(now);
             }
             if dss.data_fin && segment.payload.is_empty() {
-                self.on_lone_fin(i, &dss);
+                self.on_lone_fin(i, dss);
             }
         } else if segment.options.mptcp().is_empty() && !confirmed_join && !self.closing {
             // §3.7: every segment of a peer that has the keys has an option, unless

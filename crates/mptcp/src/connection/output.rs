@@ -14,6 +14,11 @@ impl Connection {
         if let Some(packet) = self.outbox.pop_front() {
             return Some(packet);
         }
+        // In the middle of a burst: the subflow is asked for what it still has
+        // when it takes no more.
+        if std::mem::take(&mut self.gave) {
+            self.schedule(now);
+        }
         loop {
             while self.dirty != 0 {
                 let id = self.dirty.trailing_zeros();
@@ -22,11 +27,14 @@ impl Connection {
                     && let Some(mut packet) = self.subflows[i].tcp.poll_transmit(now)
                 {
                     self.complete(i, &mut packet);
+                    self.gave = packet.payload_len() > 0;
                     return Some(packet);
                 }
                 self.dirty &= !(1 << id);
+                self.polled |= 1 << id;
                 if let Some(i) = i {
                     self.collect_one(now, i); // what commands did
+                    self.subflows[i].deadline = self.subflows[i].tcp.poll_timeout();
                     self.bury(i);
                 }
             }
@@ -180,6 +188,13 @@ fn push_waiting(subflow: &mut Subflow, segment: &mut TcpSegment) {
 fn fit(segment: &mut TcpSegment, dss: Option<Dss>) {
     let options = &mut segment.options;
     let most = MAX_LEN as u32;
+    let more = dss.as_ref().map_or(0, |dss| dss.wire_len().next_multiple_of(4));
+    if options.wire_len() + more <= most {
+        if let Some(dss) = &dss {
+            options.set_dss(dss);
+        }
+        return;
+    }
     let fits = |options: &anabranch_wire::TcpOptions, dss: &Option<Dss>| {
         let more = dss.map_or(0, |dss| dss.wire_len().next_multiple_of(4));
         options.wire_len() + more <= most

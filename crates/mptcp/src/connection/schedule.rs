@@ -40,7 +40,7 @@ impl Connection {
         if room == 0 && !copies {
             return false;
         }
-        self.ask_scheduler(now, room)
+        self.ask_scheduler(now, room, usable)
     }
 
     /// Asks subflows of which it is not known whether they have room.
@@ -74,13 +74,25 @@ impl Connection {
 
     /// Of the subflows in `among` those that are liked the best.
     fn liked(&self, among: u64) -> u64 {
-        let all = || self.subflows.iter().filter(|it| among & it.bit() != 0);
-        let rank = all().map(Connection::rank).min();
-        all().filter(|it| Some(Connection::rank(it)) == rank).fold(0, |all, it| all | it.bit())
+        let (mut best, mut liked) = (u32::MAX, 0);
+        for it in self.subflows.iter().filter(|it| among & it.bit() != 0) {
+            let rank = Connection::rank(it);
+            if rank < best {
+                (best, liked) = (rank, 0);
+            }
+            liked |= if rank == best { it.bit() } else { 0 };
+        }
+        liked
     }
 
-    fn ask_scheduler(&mut self, now: Time, room: u64) -> bool {
-        let liked = self.liked(self.usable());
+    fn ask_scheduler(&mut self, now: Time, room: u64, usable: u64) -> bool {
+        let mut liked = self.liked(usable);
+        if self.scheduler.needs_room() {
+            liked &= self.roomy;
+            if liked == 0 {
+                return false;
+            }
+        }
         let mut candidates: Vec<Candidate> = std::mem::take(&mut self.candidates);
         candidates.clear();
         let liked = self.subflows.iter().filter(|it| liked & it.bit() != 0);
@@ -209,9 +221,12 @@ impl Connection {
     /// are full while there is more, and timers are set.
     pub(super) fn end_round(&mut self, now: Time) {
         let waits = self.out.unsent() > 0 && !self.ended;
-        for it in &mut self.subflows {
-            it.tcp.set_waiting(waits && self.full & it.bit() != 0);
+        let wait = if waits { self.full } else { 0 };
+        let news = self.polled | (wait ^ self.told);
+        for it in self.subflows.iter_mut().filter(|it| news & it.bit() != 0) {
+            it.tcp.set_waiting(wait & it.bit() != 0);
         }
+        (self.polled, self.told) = (0, wait);
         self.arm(now);
     }
 
@@ -233,6 +248,7 @@ impl Connection {
         } else if !self.timer(Due::Retransmit).is_armed() {
             let at = now + self.longest_rto().saturating_mul(factor);
             self.timer(Due::Retransmit).set(at);
+            self.progress = now;
         }
         let blocked = !outstanding
             && self.out.unsent() > 0

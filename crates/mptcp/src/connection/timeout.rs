@@ -1,7 +1,7 @@
 //! What the connection does by itself.
 
 use super::{Connection, Due};
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Timer};
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint};
 use anabranch_tcp::Range;
 use anabranch_units::Time;
 
@@ -51,7 +51,7 @@ impl Connection {
     /// Something new has a DATA_ACK.
     pub(super) fn on_data_acked(&mut self, now: Time) {
         self.retries = 0;
-        *self.timer(Due::Retransmit) = Timer::IDLE;
+        self.progress = now;
         if self.out.blocked {
             self.out.blocked = false;
             self.pending.writable = true;
@@ -63,6 +63,11 @@ impl Connection {
     /// (§3.3.6). Where a subflow that answers still carries it, that subflow
     /// sees to it; otherwise it is sent again.
     fn on_data_timeout(&mut self, now: Time) {
+        let due = self.progress + self.longest_rto().saturating_mul(1 << self.retries.min(6));
+        if due > now {
+            self.timer(Due::Retransmit).set(due);
+            return;
+        }
         self.retries += 1;
         if !self.confirmed && !self.passive {
             // The peer may not even know the keys.

@@ -15,6 +15,10 @@ impl Scheduler for MinRtt {
             None => Choice::Wait,
         }
     }
+
+    fn needs_room(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

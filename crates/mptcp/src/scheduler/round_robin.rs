@@ -24,6 +24,10 @@ impl Scheduler for RoundRobin {
             None => Choice::Wait,
         }
     }
+
+    fn needs_room(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
