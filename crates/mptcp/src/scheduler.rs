@@ -91,6 +91,10 @@ pub trait Scheduler: fmt::Debug + Send {
         false
     }
 
+    /// Where it needs room: this subflow alone has some, and gets the segment
+    /// without being chosen.
+    fn on_only(&mut self, _id: u32) {}
+
     /// It sends copies, so it is asked even when nothing new waits.
     fn copies(&self) -> bool {
         false
@@ -235,6 +239,9 @@ impl Active {
     }
     pub fn needs_room(&mut self) -> bool {
         self.it().needs_room()
+    }
+    pub fn on_only(&mut self, id: u32) {
+        self.it().on_only(id);
     }
 }
 

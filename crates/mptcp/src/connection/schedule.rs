@@ -92,6 +92,11 @@ impl Connection {
             if liked == 0 {
                 return false;
             }
+            if liked.is_power_of_two() && room > 0 {
+                self.scheduler.on_only(liked.trailing_zeros());
+                let only = self.position(liked.trailing_zeros());
+                return only.is_some_and(|i| self.give_new(i));
+            }
         }
         let mut candidates: Vec<Candidate> = std::mem::take(&mut self.candidates);
         candidates.clear();

@@ -28,6 +28,10 @@ impl Scheduler for RoundRobin {
     fn needs_room(&self) -> bool {
         true
     }
+
+    fn on_only(&mut self, id: u32) {
+        self.last = Some(id);
+    }
 }
 
 #[cfg(test)]
