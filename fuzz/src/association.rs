@@ -1,29 +1,21 @@
 //! Commands, packets and dates in any order against two SCTP associations.
 
 use crate::input::Input;
+use crate::world::{Subject, World};
 use anabranch_congestion::Algorithm;
-use anabranch_endpoint::{ByteStream, Endpoint, Seed};
+use anabranch_endpoint::{Endpoint, Seed};
 use anabranch_sctp::{
     Association, Authentication, Concurrent, Config, Destination, Encapsulation, Message, PRESETS,
     Reliability, Scheduler, Window,
 };
-use anabranch_units::{Serial32, Span, Time};
+use anabranch_units::{Serial32, Span};
 use anabranch_wire::sctp::{
     AddressChange, Cause, Chunk, DataFlags, GapBlock, Parameter, SkippedMessage,
 };
-use anabranch_wire::{Addr, AddressBook, Body, Icmp, IcmpKind, Packet, Payload, Quote};
+use anabranch_wire::{Addr, Body, Icmp, IcmpKind, Packet, Payload, Quote};
 use std::sync::Arc;
 
 const ADDRESSES: [[Addr; 2]; 2] = [[Addr(0), Addr(1)], [Addr(2), Addr(3)]];
-
-/// A world of two associations: what was sent and may still arrive.
-struct World {
-    ends: [Association; 2],
-    sent: Vec<(usize, Packet)>,
-    now: Time,
-    book: AddressBook,
-    most: u64,
-}
 
 /// The input is a configuration and a list of steps. Whatever the steps are, no
 /// call panics, every call ends in finitely many packets, every packet fits the
@@ -75,67 +67,21 @@ pub fn sctp_association(octets: &[u8]) {
     } else {
         Association::client(config, b, a, seed.generator("b"))
     };
-    let mut world = World {
-        ends: [client, server],
-        sent: Vec::new(),
-        now: Time::ZERO,
-        book: AddressBook::new(),
-        most,
-    };
-    for _ in 0..400 {
-        if input.0.is_empty() {
-            break;
-        }
-        world.step(&mut input, switches & 128 != 0);
-        world.poll();
-    }
+    World::new([client, server], most, switches & 128 != 0).run(&mut input);
 }
 
-impl World {
-    fn step(&mut self, input: &mut Input, real: bool) {
-        let (what, who) = (input.byte(), input.index(2));
-        let now = self.now;
-        let end = &mut self.ends[who];
-        match what % 19 {
-            0 => end.connect(now),
-            1 if real => drop(end.write_octets(&[7; 5000][..input.u16() as usize % 5001])),
-            1 => drop(end.write(input.u16() as u64 * 4)),
-            2 => drop(end.read(input.u16() as u64)),
-            3 if what < 64 => end.close(),
-            3 if what < 72 => end.abort(),
-            4 => end.handle_timeout(now), // early, or not
-            5 => {
-                let due = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(now);
-                if due != Time::NEVER {
-                    self.now = self.now.max(due);
-                }
-                let now = self.now;
-                self.ends.iter_mut().for_each(|end| end.handle_timeout(now));
-            }
-            6 => self.now += Span::from_micros(input.u16() as u64 * 10),
-            7 if !self.sent.is_empty() => {
-                let at = input.index(self.sent.len());
-                self.sent.remove(at);
-            }
-            8 if !self.sent.is_empty() => {
-                // A packet arrives with other fields.
-                let at = input.index(self.sent.len());
-                let (to, mut packet) = self.sent[at].clone();
-                if let Body::Sctp(sctp) = &mut packet.body {
-                    sctp.chunks.iter_mut().for_each(|chunk| forge(chunk, input));
-                }
-                self.ends[to].handle_input(now, &packet);
-            }
-            9 if !self.sent.is_empty() => {
-                // A packet arrives and stays: it will be a duplicate.
-                let at = input.index(self.sent.len());
-                let (to, packet) = self.sent[at].clone();
-                self.ends[to].handle_input(now, &packet);
-            }
+impl Subject for Association {
+    const STEPS: u8 = 19;
+    const MOST_PACKETS: u32 = 5000;
+
+    fn special(world: &mut World<Association>, what: u8, who: usize, input: &mut Input) -> bool {
+        let now = world.now;
+        let end = &mut world.ends[who];
+        match what % Self::STEPS {
             10 => {
                 let octets = [what; 9000];
                 let len = input.u16() as usize % 9000;
-                let payload = match real {
+                let payload = match world.real {
                     true => Payload::of_octets(&octets[..len]),
                     false => Payload::virtual_of(len as u32),
                 };
@@ -168,66 +114,41 @@ impl World {
                     _ => end.set_peer_primary(addr),
                 };
             }
-            18 if !self.sent.is_empty() => {
+            18 if !world.sent.is_empty() => {
                 // A router says something about a packet.
-                let (to, packet) = &self.sent[input.index(self.sent.len())];
+                let (to, packet) = &world.sent[input.index(world.sent.len())];
                 let kind = match what {
                     0..200 => IcmpKind::PacketTooBig { mtu: input.u16() as u32 },
                     _ => IcmpKind::ProtocolUnreachable,
                 };
                 let icmp = Body::Icmp(Box::new(Icmp { kind, quote: Quote::of(packet) }));
                 let error = Packet::new(Addr(99), packet.src, icmp);
-                self.ends[1 - to].handle_input(now, &error);
+                world.ends[1 - to].handle_input(now, &error);
             }
             16 => end.set_stream_value(input.byte() as u16, input.u16()),
             12 => drop(end.receive()),
-            _ if !self.sent.is_empty() => {
-                // The usual: the oldest arrives, or one after it.
-                let at = input.index(self.sent.len().min(4));
-                let (to, packet) = self.sent.remove(at);
-                self.ends[to].handle_input(now, &packet);
-            }
-            _ => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn forge(packet: &mut Packet, input: &mut Input) {
+        if let Body::Sctp(sctp) = &mut packet.body {
+            sctp.chunks.iter_mut().for_each(|chunk| forge(chunk, input));
         }
     }
 
-    fn poll(&mut self) {
-        for who in 0..2 {
-            let end = &mut self.ends[who];
-            let mut events = 0;
-            while end.poll_event().is_some() {
-                events += 1;
-                assert!(events < 10, "events without end");
-            }
-            while end.poll_notification().is_some() {}
-            let mut packets = 0;
-            loop {
-                let end = &mut self.ends[who];
-                while let Some(packet) = end.poll_transmit(self.now) {
-                    packets += 1;
-                    assert!(packets < 5000, "packets without end");
-                    let mut out = Vec::new();
-                    packet.emit(&self.book, &mut out).expect("what is sent can be sent");
-                    // Cookies and answers to forged chunks may be larger.
-                    let Body::Sctp(sctp) = &packet.body else { panic!("{packet:?}") };
-                    if sctp.payload_len() > 0 {
-                        assert!(out.len() as u64 <= self.most, "{} octets", out.len());
-                    }
-                    assert_eq!(Packet::parse(&out, &self.book), Ok(packet.canonical()));
-                    if self.sent.len() < 200 {
-                        self.sent.push((1 - who, packet));
-                    }
-                }
-                if end.poll_timeout() > self.now {
-                    break;
-                }
-                end.handle_timeout(self.now);
-                packets += 1;
-            }
-            let end = &self.ends[who];
-            assert!(end.observe_paths().all(|path| path.cwnd > 0));
-            assert!(end.observe().in_flight <= 1 << 40);
+    fn check_packet(world: &World<Association>, packet: &Packet, octets: &[u8]) {
+        // Cookies and answers to forged chunks may be larger.
+        let Body::Sctp(sctp) = &packet.body else { panic!("{packet:?}") };
+        if sctp.payload_len() > 0 {
+            assert!(octets.len() as u64 <= world.most, "{} octets", octets.len());
         }
+    }
+
+    fn check(&mut self) {
+        while self.poll_notification().is_some() {}
+        assert!(self.observe_paths().all(|path| path.cwnd > 0));
     }
 }
 

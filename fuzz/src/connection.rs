@@ -1,21 +1,14 @@
 //! Commands, segments and dates in any order against two TCP connections.
 
 use crate::input::Input;
-use anabranch_endpoint::{ByteStream, Endpoint, Event, Seed};
+use crate::world::{Subject, World};
+use anabranch_endpoint::{Endpoint, Event, Seed};
 use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
 use anabranch_tcp::{Config, Connection, EcnMode, KeepAlive, Nagle, State};
-use anabranch_units::{Serial32, Span, Time};
+use anabranch_units::{Serial32, Span};
 use anabranch_wire::{
-    Addr, AddressBook, Body, Ecn, Packet, Payload, SackBlock, TcpFlags, TcpSegment, Timestamps,
+    Addr, Body, Ecn, Packet, Payload, SackBlock, TcpFlags, TcpSegment, Timestamps,
 };
-
-/// A world of two connections: what was sent and may still arrive.
-struct World {
-    ends: [Connection; 2],
-    sent: Vec<(usize, Packet)>,
-    now: Time,
-    book: AddressBook,
-}
 
 /// The input is a configuration and a list of steps. Whatever the steps are, no
 /// call panics, every call ends in finitely many packets, every packet can be
@@ -64,120 +57,53 @@ pub fn tcp_connection(octets: &[u8]) {
     } else {
         Connection::client(config, b, a, seed.generator("b"))
     };
-    let mut world = World {
-        ends: [client, server],
-        sent: Vec::new(),
-        now: Time::ZERO,
-        book: AddressBook::new(),
-    };
-    for _ in 0..400 {
-        if input.0.is_empty() {
-            break;
-        }
-        world.step(&mut input, switches & 16 != 0);
-        world.poll();
-    }
+    World::new([client, server], 0, switches & 16 != 0).run(&mut input);
 }
 
-impl World {
-    fn step(&mut self, input: &mut Input, real: bool) {
-        let (what, who) = (input.byte(), input.index(2));
-        let now = self.now;
-        let end = &mut self.ends[who];
-        match what % 14 {
-            0 => end.connect(now),
-            1 if real => drop(end.write_octets(&[7; 5000][..input.u16() as usize % 5001])),
-            1 => drop(end.write(input.u16() as u64 * 4)),
-            2 => drop(end.read(input.u16() as u64)),
-            3 if what < 64 => end.close(),
-            3 if what < 72 => end.abort(),
-            4 => end.handle_timeout(now), // early, or not
-            5 => {
-                let due = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(now);
-                if due != Time::NEVER {
-                    self.now = self.now.max(due);
-                }
-                let now = self.now;
-                self.ends.iter_mut().for_each(|end| end.handle_timeout(now));
-            }
-            6 => self.now += Span::from_micros(input.u16() as u64 * 10),
-            7 if !self.sent.is_empty() => {
-                // A packet gets lost.
-                let at = input.index(self.sent.len());
-                self.sent.remove(at);
-            }
-            8 if !self.sent.is_empty() => {
-                // A packet arrives with other fields.
-                let at = input.index(self.sent.len());
-                let (to, mut packet) = self.sent[at].clone();
-                if let Body::Tcp(segment) = &mut packet.body {
-                    forge(segment, input);
-                }
-                self.ends[to].handle_input(now, &packet);
-            }
-            9 if !self.sent.is_empty() => {
-                // A packet arrives and stays: it will be a duplicate.
-                let at = input.index(self.sent.len());
-                let (to, packet) = self.sent[at].clone();
-                self.ends[to].handle_input(now, &packet);
-            }
+impl Subject for Connection {
+    const STEPS: u8 = 14;
+    const MOST_PACKETS: u32 = 100_000;
+
+    fn special(world: &mut World<Connection>, what: u8, who: usize, input: &mut Input) -> bool {
+        let end = &mut world.ends[who];
+        match what % Self::STEPS {
             12 => match input.byte() % 4 {
                 0 => end.set_corked(what < 128),
                 1 => end.set_no_delay(what < 128),
                 2 => end.mark_urgent(),
                 _ => assert!(end.urgent_ahead() <= 1 << 40),
             },
-            13 if !self.sent.is_empty() => {
+            13 if !world.sent.is_empty() => {
                 // The network marks a packet, which then arrives.
-                let at = input.index(self.sent.len());
-                let (to, mut packet) = self.sent.remove(at);
+                let at = input.index(world.sent.len());
+                let (to, mut packet) = world.sent.remove(at);
                 packet.ecn = Ecn::Ce;
-                self.ends[to].handle_input(now, &packet);
+                world.ends[to].handle_input(world.now, &packet);
             }
-            _ if !self.sent.is_empty() => {
-                // The usual: the oldest arrives, or one after it.
-                let at = input.index(self.sent.len().min(4));
-                let (to, packet) = self.sent.remove(at);
-                self.ends[to].handle_input(now, &packet);
-            }
-            _ => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn forge(packet: &mut Packet, input: &mut Input) {
+        if let Body::Tcp(segment) = &mut packet.body {
+            forge(segment, input);
         }
     }
 
-    fn poll(&mut self) {
-        for who in 0..2 {
-            let end = &mut self.ends[who];
-            while let Some(event) = end.poll_event() {
-                if let Event::Closed(_) = event {
-                    assert_eq!(end.state(), State::Closed);
-                }
-            }
-            let mut packets = 0;
-            while let Some(packet) = end.poll_transmit(self.now) {
-                packets += 1;
-                assert!(packets < 100_000, "poll_transmit does not end");
-                let mut out = Vec::new();
-                packet.emit(&self.book, &mut out).expect("what is sent can be sent");
-                if self.sent.len() < 200 {
-                    self.sent.push((1 - who, packet));
-                }
-            }
-            let seen = end.observe();
-            assert!(seen.cwnd > 0);
-            assert!(seen.in_flight <= 1 << 40, "{seen:?}");
-            if end.poll_timeout() <= self.now {
-                end.handle_timeout(self.now);
-                while let Some(packet) = end.poll_transmit(self.now) {
-                    self.sent.push((1 - who, packet));
-                }
-                assert!(end.poll_timeout() > self.now, "a deadline in the past");
-            }
+    fn on_event(&mut self, event: &Event) {
+        if let Event::Closed(_) = event {
+            assert_eq!(self.state(), State::Closed);
         }
+    }
+
+    fn check(&mut self) {
+        assert!(self.observe().cwnd > 0);
     }
 }
 
 /// Changes a field of a segment.
-fn forge(segment: &mut TcpSegment, input: &mut Input) {
+pub(crate) fn forge(segment: &mut TcpSegment, input: &mut Input) {
     let by = input.u16() as i16 as i32;
     match input.byte() % 9 {
         0 => segment.seq = Serial32(segment.seq.0.wrapping_add_signed(by)),

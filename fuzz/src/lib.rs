@@ -8,8 +8,11 @@
 mod association;
 mod connection;
 mod input;
+mod multipath;
 mod wire;
+mod world;
 
 pub use association::sctp_association;
 pub use connection::tcp_connection;
+pub use multipath::mptcp_connection;
 pub use wire::{parse_packet, parse_sctp, parse_tcp_options};

@@ -7,6 +7,11 @@ use std::path::Path;
 const ROUNDS: u32 = 200_000;
 
 #[test]
+fn mptcp_connection() {
+    drive("mptcp_connection", 600, anabranch_fuzz::mptcp_connection);
+}
+
+#[test]
 fn parse_packet() {
     drive("parse_packet", 120, anabranch_fuzz::parse_packet);
 }
