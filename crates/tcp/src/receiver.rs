@@ -353,7 +353,8 @@ impl Receiver {
         let reopened = self.window() < mss && self.opens_by(mss);
         self.ack_now |= opened || reopened;
         if let Some(timing) = &self.timing {
-            let unacknowledged = self.nxt - self.acknowledged;
+            // Before the peer's SYN there is nothing.
+            let unacknowledged = self.nxt.saturating_sub(self.acknowledged);
             self.ack_now |= timing.must_leave_after_read(unacknowledged, self.readable() == 0);
         }
     }

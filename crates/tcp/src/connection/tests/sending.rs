@@ -324,3 +324,13 @@ fn sack_blocks_make_segments_shorter() {
         }
     }
 }
+
+/// A user may ask for data before there is a peer.
+#[test]
+fn reading_before_the_handshake_gives_nothing() {
+    for config in [Config::default(), Config::linux()] {
+        let mut s = Solo::client(&config);
+        assert_eq!(s.end.read(100), 0);
+        assert!(s.sent().is_empty());
+    }
+}
