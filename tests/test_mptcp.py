@@ -1,0 +1,92 @@
+"""A capture of Multipath TCP, read by Wireshark's dissectors, with tokens and HMACs beside
+hashlib's."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "mptcp.toml"
+CHANGES = [
+    "duration=2 s",
+    "flows.0.reverse_size=1 MB",
+    "flows.0.size=9 MB",
+    "flows.0.octets=true",
+    "flows.0.mptcp.checksum=true",
+]
+
+pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+
+
+@pytest.fixture(scope="module")
+def pcap(anabranch: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mptcp")
+    changes = [part for change in CHANGES for part in ("--set", change)]
+    done = anabranch("run", EXAMPLE, *changes, "--pcap", "--out", folder)
+    assert done.returncode == 0, done.stderr
+    return next(folder.glob("*.pcapng"))
+
+
+def tshark(pcap: Path, condition: str, *names: str) -> Iterator[list[str]]:
+    """The fields of the packets for which the condition holds."""
+    fields = [part for name in names for part in ("-e", name)]
+    checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
+    command = ["tshark", "-n", *checks, "-r", pcap, "-Y", condition, "-T", "fields", *fields]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+    return (line.split("\t") for line in done.stdout.splitlines())
+
+
+def option(name: str) -> str:
+    return f"tcp.options.mptcp.{name}"
+
+
+def octets(number: str, length: int) -> bytes:
+    return int(number, 0).to_bytes(length, "big")
+
+
+def mac(first: bytes, second: bytes, message: bytes) -> bytes:
+    return hmac.new(first + second, message, hashlib.sha256).digest()
+
+
+def test_nothing_is_malformed(pcap: Path) -> None:
+    bad = "_ws.malformed || tcp.checksum.status == 0 || ip.checksum.status == 0 || !tcp"
+    assert list(tshark(pcap, bad, "frame.number")) == []
+    # MP_CAPABLE, MP_JOIN, DSS and ADD_ADDR; data on both paths, in both directions.
+    for subtype in range(4):
+        assert list(tshark(pcap, f"{option('subtype')} == {subtype}", "frame.number"))
+    carried = tshark(pcap, f"{option('rawdataseqno')} && tcp.len > 0", "ip.src", "ip.dst")
+    assert len({tuple(pair) for pair in carried}) == 4
+
+
+def test_tokens_and_hmacs_are_those_of_hashlib(pcap: Path) -> None:
+    keys = tshark(pcap, f"{option('recvkey')}", option("sendkey"), option("recvkey"))
+    client, server = (octets(key, 8) for key in next(keys))
+    joins = f"{option('subtype')} == 1"
+    syn = f"{joins} && tcp.flags.syn == 1 && tcp.flags.ack == 0"
+    token, ours = next(tshark(pcap, syn, option("recvtok"), option("sendrand")))
+    assert octets(token, 4) == hashlib.sha256(server).digest()[:4]
+    answer = f"{joins} && tcp.flags.syn == 1 && tcp.flags.ack == 1"
+    short, theirs = next(tshark(pcap, answer, option("sendtrunchmac"), option("sendrand")))
+    nonces = octets(ours, 4), octets(theirs, 4)
+    assert octets(short, 8) == mac(server, client, nonces[1] + nonces[0])[:8]
+    (whole,) = next(tshark(pcap, f"{joins} && tcp.flags.syn == 0", option("sendhmac")))
+    assert bytes.fromhex(whole.replace(":", "")) == mac(client, server, nonces[0] + nonces[1])[:20]
+
+
+def test_announced_addresses_carry_the_hmac_of_hashlib(pcap: Path) -> None:
+    keys = tshark(pcap, f"{option('recvkey')}", option("sendkey"), option("recvkey"))
+    client, server = (octets(key, 8) for key in next(keys))
+    names = [option(name) for name in ("addrid", "ipv4", "addaddrtrunchmac")]
+    number, address, short = next(tshark(pcap, option("addaddrtrunchmac"), *names))
+    message = octets(number, 1) + ipaddress.ip_address(address).packed + bytes(2)
+    assert octets(short, 8) == mac(server, client, message)[-8:]
