@@ -282,8 +282,16 @@ impl Reassembly {
         &mut self.streams[index]
     }
 
-    /// A new chunk; its stream is valid and its payload not empty.
-    pub fn insert(&mut self, offset: u64, data: &DataChunk) -> Result<(), Violation> {
+    /// A new chunk; its stream is valid and its payload not empty. If it is the one
+    /// that was due (`in_order`), it must go with the fragment before it. Out of
+    /// order, fragments that contradict each other stay apart, for their messages
+    /// not to be completed.
+    pub fn insert(
+        &mut self,
+        offset: u64,
+        data: &DataChunk,
+        in_order: bool,
+    ) -> Result<(), Violation> {
         let unordered = data.flags.contains(DataFlags::UNORDERED);
         let len = data.payload.len() as u64;
         self.octets += len;
@@ -292,7 +300,7 @@ impl Reassembly {
             return self.go_on(data);
         }
         if data.flags.contains(DataFlags::WHOLE) {
-            self.fits(offset)?;
+            self.fits(offset, in_order)?;
             let (stream, ppid, payload) = (data.stream, data.ppid, data.payload.clone());
             let message = Message { stream, unordered, ppid, payload };
             self.order(data.ssn as u32, data.tsn, message);
@@ -310,43 +318,34 @@ impl Reassembly {
             parts: [data.payload.clone()].into(),
             len,
         };
-        self.join(offset, run)
+        self.join(offset, run, in_order)
     }
 
-    /// No fragment beside `offset` waits for it to be of its message.
-    fn fits(&self, offset: u64) -> Result<(), Violation> {
+    /// No fragment before `offset` waits for it to be of its message.
+    fn fits(&self, offset: u64, in_order: bool) -> Result<(), Violation> {
         let before = self.runs.range(..offset).next_back().map(|(_, run)| run);
-        if before.is_some_and(|run| run.end == offset && !run.ends) {
-            return Err(Violation("a message inside another"));
+        match before.is_some_and(|run| run.end == offset && !run.ends) && in_order {
+            true => Err(Violation("a message inside another")),
+            false => Ok(()),
         }
-        if self.runs.get(&(offset + 1)).is_some_and(|run| !run.begins) {
-            return Err(Violation("a fragment without a beginning"));
-        }
-        Ok(())
     }
 
-    fn join(&mut self, offset: u64, mut run: Run) -> Result<(), Violation> {
+    fn join(&mut self, offset: u64, mut run: Run, in_order: bool) -> Result<(), Violation> {
         let mut start = offset;
         let before = self.runs.range(..offset).next_back().map(|(start, run)| (*start, run));
         if let Some((at, before)) = before.filter(|(_, before)| before.end == offset) {
-            match (before.ends, run.begins) {
-                (false, false) => {
-                    let mut whole = self.runs.remove(&at).expect("just seen");
-                    whole.append(run)?;
-                    (start, run) = (at, whole);
-                }
-                (true, true) => {}
-                _ => return Err(Violation("fragments that do not follow each other")),
+            if before.is_continued_by(&run) {
+                let mut whole = self.runs.remove(&at).expect("just seen");
+                whole.append(run);
+                (start, run) = (at, whole);
+            } else if in_order && !(before.ends && run.begins) {
+                return Err(Violation("fragments that do not follow each other"));
             }
         }
         if let Some(after) = self.runs.get(&run.end) {
-            match (run.ends, after.begins) {
-                (false, false) => {
-                    let after = self.runs.remove(&run.end).expect("just seen");
-                    run.append(after)?;
-                }
-                (true, true) => {}
-                _ => return Err(Violation("fragments that do not follow each other")),
+            if run.is_continued_by(after) {
+                let after = self.runs.remove(&run.end).expect("just seen");
+                run.append(after);
             }
         }
         if run.begins && run.ends {
@@ -480,14 +479,15 @@ fn ahead(next: u64, number: u32, wide: bool) -> Option<u64> {
 }
 
 impl Run {
-    fn append(&mut self, after: Run) -> Result<(), Violation> {
-        let same =
-            (self.stream, self.ssn, self.unordered) == (after.stream, after.ssn, after.unordered);
+    /// Both are of one message.
+    fn is_continued_by(&self, after: &Run) -> bool {
         // The sequence number of unordered fragments means nothing.
-        let same = same || (self.unordered && after.unordered && self.stream == after.stream);
-        if !same {
-            return Err(Violation("fragments of different messages in a row"));
-        }
+        let same = (self.stream, self.unordered) == (after.stream, after.unordered)
+            && (self.unordered || self.ssn == after.ssn);
+        same && !self.ends && !after.begins
+    }
+
+    fn append(&mut self, after: Run) {
         if self.parts.len() >= after.parts.len() {
             self.parts.extend(after.parts);
         } else {
@@ -500,7 +500,6 @@ impl Run {
         self.end = after.end;
         self.ends = after.ends;
         self.len += after.len;
-        Ok(())
     }
 
     fn finish(self) -> (u16, Message) {

@@ -20,10 +20,11 @@ impl Association {
         if self.extensions.has(Extensions::INTERLEAVING) {
             return self.on_wrong_kind(); // RFC 8260 §2.2.3
         }
+        let due = self.map.next;
         let Some(offset) = self.arrive(data.tsn, &data.payload, data.flags, data.stream) else {
             return self.state.may_receive();
         };
-        let result = self.reassembly.insert(offset, data);
+        let result = self.reassembly.insert(offset, data, offset == due);
         self.after_insert(result)
     }
 

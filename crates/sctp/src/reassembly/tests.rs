@@ -21,7 +21,7 @@ fn how_long_a_message_has_waited_is_known() {
     let mut r = Reassembly::default();
     let mut insert = |ms, offset, chunk| {
         r.set_now(at(ms));
-        r.insert(offset, &chunk).unwrap();
+        r.insert(offset, &chunk, true).unwrap();
     };
     insert(10, 2, data(3, 0, 2, b"third"));
     insert(20, 3, data(2, 0, 1, b"sec"));
@@ -40,9 +40,9 @@ fn how_long_a_message_has_waited_is_known() {
 fn a_message_has_its_number_and_the_tsn_of_its_first_chunk() {
     let mut r = Reassembly::default();
     let at = |tsn, chunk: DataChunk| DataChunk { tsn: Serial32(tsn), ..chunk };
-    r.insert(3, &at(13, data(3, 0, 1, b"later"))).unwrap();
-    r.insert(2, &at(12, data(1, 0, 0, b"rst"))).unwrap();
-    r.insert(1, &at(11, data(2, 0, 0, b"fi"))).unwrap();
+    r.insert(3, &at(13, data(3, 0, 1, b"later")), true).unwrap();
+    r.insert(2, &at(12, data(1, 0, 0, b"rst")), true).unwrap();
+    r.insert(1, &at(11, data(2, 0, 0, b"fi")), true).unwrap();
     let facts = |it: Received| (it.number, it.tsn.0, it.message.payload.len());
     let all: Vec<_> = std::iter::from_fn(|| r.receive()).map(facts).collect();
     assert_eq!(all, [(0, 11, 5), (1, 13, 5)]);
@@ -51,11 +51,11 @@ fn a_message_has_its_number_and_the_tsn_of_its_first_chunk() {
 #[test]
 fn a_stream_waits_and_another_does_not() {
     let mut r = Reassembly::default();
-    r.insert(1, &data(3, 0, 1, b"second")).unwrap();
-    r.insert(2, &data(3, 1, 0, b"other")).unwrap();
-    r.insert(3, &data(7, 0, 0, b"unordered")).unwrap();
+    r.insert(1, &data(3, 0, 1, b"second"), true).unwrap();
+    r.insert(2, &data(3, 1, 0, b"other"), true).unwrap();
+    r.insert(3, &data(7, 0, 0, b"unordered"), true).unwrap();
     assert_eq!(all(&mut r), [(1, b"other".to_vec()), (0, b"unordered".to_vec())]);
-    r.insert(0, &data(3, 0, 0, b"first")).unwrap();
+    r.insert(0, &data(3, 0, 0, b"first"), true).unwrap();
     assert_eq!(all(&mut r), [(0, b"first".to_vec()), (0, b"second".to_vec())]);
     assert_eq!((r.octets(), r.memory()), (0, 0));
 }
@@ -68,7 +68,7 @@ fn fragments_join_in_any_order() {
         for i in order {
             let (offset, flags, octets) = parts[i];
             assert!(!r.is_ready());
-            r.insert(offset, &data(flags, 4, 0, octets)).unwrap();
+            r.insert(offset, &data(flags, 4, 0, octets), true).unwrap();
         }
         assert_eq!(all(&mut r), [(4, b"abcdefgh".to_vec())], "{order:?}");
         assert_eq!(r.memory(), 0);
@@ -84,13 +84,20 @@ fn fragments_that_contradict_each_other_are_a_violation() {
         (data(2, 0, 0, b"a"), data(1, 0, 1, b"b")), // the end of another message
     ] {
         let mut r = Reassembly::default();
-        r.insert(0, &first).unwrap();
-        assert!(r.insert(1, &second).is_err(), "{first:?} {second:?}");
-        // What has been delivered whole cannot be held against it later.
-        if !second.flags.contains(DataFlags::WHOLE) {
-            let mut r = Reassembly::default();
-            r.insert(1, &second).unwrap();
-            assert!(r.insert(0, &first).is_err(), "{second:?} {first:?}");
+        r.insert(0, &first, true).unwrap();
+        assert!(r.insert(1, &second, true).is_err(), "{first:?} {second:?}");
+        // Out of order they stay apart, and are no message.
+        let mut r = Reassembly::default();
+        r.insert(0, &first, true).unwrap();
+        r.insert(1, &second, false).unwrap();
+        let mut s = Reassembly::default();
+        s.insert(1, &second, false).unwrap();
+        s.insert(0, &first, true).unwrap();
+        for r in [&mut r, &mut s] {
+            let whole = second.flags.contains(DataFlags::WHOLE);
+            assert_eq!(all(r).len(), 0, "{first:?} {second:?}: {whole}");
+            r.skip_to(1, 2);
+            assert_eq!(r.octets(), u64::from(whole), "{first:?} {second:?}");
         }
     }
 }
@@ -99,19 +106,19 @@ fn fragments_that_contradict_each_other_are_a_violation() {
 fn sequence_numbers_wrap() {
     let mut r = Reassembly::default();
     for n in 0..70_000_u64 {
-        r.insert(n, &data(3, 0, n as u16, b"x")).unwrap();
+        r.insert(n, &data(3, 0, n as u16, b"x"), true).unwrap();
         assert!(r.receive().is_some(), "{n}");
     }
     // A number behind its turn holds no memory.
-    r.insert(70_000, &data(3, 0, 0, b"x")).unwrap();
+    r.insert(70_000, &data(3, 0, 0, b"x"), true).unwrap();
     assert_eq!(r.memory(), 0);
 }
 
 #[test]
 fn octets_are_read_across_messages() {
     let mut r = Reassembly::default();
-    r.insert(0, &data(3, 0, 0, b"abc")).unwrap();
-    r.insert(1, &data(3, 0, 1, b"defg")).unwrap();
+    r.insert(0, &data(3, 0, 0, b"abc"), true).unwrap();
+    r.insert(1, &data(3, 0, 1, b"defg"), true).unwrap();
     let mut read = Vec::new();
     let n = r.read(5, |p, at, n| read.extend_from_slice(&p.octets().unwrap()[at..at + n]));
     assert_eq!((n, read.as_slice(), r.octets()), (5, b"abcde".as_slice(), 2));
