@@ -192,6 +192,11 @@ pub struct Config {
     /// INIT lists the types of addresses that this side can use (RFC 9260
     /// §3.3.2.1), which it need not.
     pub list_address_types: bool,
+    /// Offers ECN (RFC 4960 Appendix A).
+    pub ecn: bool,
+    /// Messages that will not be delivered are kept for
+    /// [`Association::poll_undelivered`](crate::Association::poll_undelivered).
+    pub keep_undelivered: bool,
     /// Adaptation code point for the peer's user (RFC 5061 §4.2.6).
     pub adaptation: Option<u32>,
     /// Nagle's rule: less than a packet of new data waits while any is
@@ -297,6 +302,8 @@ impl Config {
             dynamic_addresses: false,
             udp: None,
             list_address_types: false,
+            ecn: false,
+            keep_undelivered: false,
             adaptation: None,
             nagle: false,
             abort_on_failure: false,

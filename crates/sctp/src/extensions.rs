@@ -27,6 +27,9 @@ impl Extensions {
     /// ASCONF (RFC 5061).
     pub const ADDRESSES: Extensions = Extensions(8);
 
+    /// ECN (RFC 4960 Appendix A).
+    pub const ECN: Extensions = Extensions(16);
+
     /// What the configuration offers.
     pub fn offered(config: &Config) -> Extensions {
         let mut set = Extensions::default();
@@ -35,6 +38,7 @@ impl Extensions {
             (config.interleaving, Extensions::INTERLEAVING),
             (config.reconfiguration, Extensions::RECONFIGURATION),
             (config.dynamic_addresses, Extensions::ADDRESSES),
+            (config.ecn, Extensions::ECN),
         ] {
             set.0 |= if on { extension.0 } else { 0 };
         }
@@ -53,6 +57,9 @@ impl Extensions {
     /// The parameters that offer them.
     pub fn parameters(self) -> Vec<Parameter> {
         let mut list = Vec::new();
+        if self.has(Extensions::ECN) {
+            list.push(Parameter::EcnCapable);
+        }
         if self.has(Extensions::PARTIAL) {
             list.push(Parameter::ForwardTsnSupported);
         }
@@ -73,6 +80,7 @@ impl Extensions {
     /// Notes what a parameter of the peer offers.
     pub fn note(&mut self, parameter: &Parameter) {
         match parameter {
+            Parameter::EcnCapable => self.0 |= Extensions::ECN.0,
             Parameter::ForwardTsnSupported => self.0 |= Extensions::PARTIAL.0,
             Parameter::SupportedExtensions(kinds) => {
                 for (_, extension) in TYPES.iter().filter(|(kind, _)| kinds.contains(kind)) {
@@ -90,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_is_offered_is_what_is_read() {
-        for bits in 0..16 {
+        for bits in 0..32 {
             let set = Extensions(bits);
             let mut read = Extensions::default();
             set.parameters().iter().for_each(|parameter| read.note(parameter));

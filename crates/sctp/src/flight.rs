@@ -251,6 +251,17 @@ impl Flight {
         }
     }
 
+    /// All that is not acknowledged was given up.
+    pub fn is_abandoned(&self) -> bool {
+        self.chunks.iter().all(|chunk| chunk.status == Status::Abandoned)
+    }
+
+    /// What the peer may not have, and was not given up.
+    pub fn undelivered(&self) -> impl Iterator<Item = &Fragment> {
+        let left = |chunk: &&Sent| matches!(chunk.status, Status::InFlight | Status::Lost(_));
+        self.chunks.iter().filter(left).map(|chunk| &chunk.fragment)
+    }
+
     /// Everything, all of it lost, for another association like `new` whose paths
     /// are others.
     pub fn moved_to(mut self, path: u8, new: &Flight) -> Flight {

@@ -29,7 +29,9 @@ mod timestamp;
 mod tsn_map;
 mod window;
 
-pub use association::{AddressError, Association, Notification, ReconfigError, SendError};
+pub use association::{
+    AddressError, Association, Notification, ReconfigError, SendError, Undelivered,
+};
 pub use auth::Authentication;
 pub use config::{
     Concurrent, Config, ConfigError, Encapsulation, InitialWindow, Jitter, PRESETS, Window,

@@ -46,6 +46,13 @@ impl Fragment {
         self.flags.contains(DataFlags::UNORDERED)
     }
 
+    /// Its user data as a message of its own.
+    pub fn as_message(&self) -> Message {
+        let (stream, unordered) = (self.stream, self.is_unordered());
+        let ppid = self.ppid_or_fsn;
+        Message { stream, unordered, ppid, payload: self.payload.clone() }
+    }
+
     /// They may be of one message.
     pub fn is_sibling(&self, other: &Fragment) -> bool {
         (self.stream, self.number, self.is_unordered())
@@ -267,6 +274,18 @@ impl Outgoing {
     }
     pub fn is_empty(&self) -> bool {
         self.queued == 0 && self.counted == 0 && self.octets.is_empty()
+    }
+    /// Takes all messages of which nothing was sent.
+    pub fn drain(&mut self) -> Vec<Message> {
+        let of = |queue: &mut Queue| {
+            let begun = queue.is_begun() as usize;
+            queue.messages.drain(begun..).map(|(message, _)| message).collect::<Vec<_>>()
+        };
+        let mut all = of(&mut self.first);
+        if let Some(streams) = &mut self.streams {
+            streams.queues_mut().for_each(|queue| all.extend(of(queue)));
+        }
+        all
     }
     /// Octets that are not sent.
     pub fn unsent(&self) -> u64 {

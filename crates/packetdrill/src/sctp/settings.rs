@@ -15,6 +15,7 @@ pub(super) fn config(profile: Profile) -> Config {
         Profile::FreeBsd => Config {
             partial_reliability: true,
             reconfiguration: true,
+            ecn: true,
             list_address_types: true,
             nagle: true,
             abort_on_failure: true,
@@ -26,6 +27,7 @@ pub(super) fn config(profile: Profile) -> Config {
         // Linux 6: Documentation/networking/ip-sysctl.rst.
         Profile::Linux => Config {
             partial_reliability: true,
+            ecn: true,
             list_address_types: true,
             nagle: true,
             abort_on_failure: true,
@@ -55,14 +57,12 @@ const WITHOUT_EFFECT: [&str; 12] = [
 ];
 
 /// Features that we do not offer: turning one off is done.
-const MISSING: [(&str, &str); 8] = [
-    ("net.inet.sctp.ecn_enable", "ECN for SCTP"),
+const MISSING: [(&str, &str); 6] = [
     ("net.inet.sctp.asconf_enable", "changes of addresses by sockets"),
     ("net.inet.sctp.auth_enable", "authenticated chunks by sockets"),
     ("net.inet.sctp.nrsack_enable", "NR-SACK, an expired draft"),
     ("net.inet.sctp.nrsack_on_off", "NR-SACK, an expired draft"),
     ("net.inet.sctp.pktdrop_enable", "PKTDROP, an expired draft"),
-    ("net.sctp.ecn_enable", "ECN for SCTP"),
     ("net.sctp.addip_enable", "changes of addresses by sockets"),
 ];
 
@@ -83,6 +83,7 @@ pub(super) fn configure(config: &mut Config, name: &str, value: &str) -> Configu
     let (on, millis) = (n != 0, Span::from_millis(n));
     match short {
         "pr_enable" | "prsctp_enable" => config.partial_reliability = on,
+        "ecn_enable" => config.ecn = on,
         "reconfig_enable" | "reconf_enable" => config.reconfiguration = on,
         "idata_enable" | "intl_enable" => config.interleaving = on,
         "rto_min" => config.rto.min = millis,

@@ -154,17 +154,32 @@ impl Association {
             return;
         }
         match self.state {
-            State::ShutdownPending => {
-                self.state = State::ShutdownSent;
-                self.send_shutdown(now);
-                self.start_guard(now);
-            }
+            State::ShutdownPending => self.begin_shutdown(now),
             State::ShutdownReceived => {
                 self.state = State::ShutdownAckSent;
                 self.send_shutdown_ack(now);
             }
             _ => {}
         }
+    }
+
+    /// The user has ended. What was given up counts as acknowledged (RFC 3758
+    /// §3.5 A3): where that is all that is left, the end does not wait for an
+    /// answer to FORWARD-TSN.
+    pub(super) fn after_close(&mut self, now: Time) {
+        if self.state == State::ShutdownPending
+            && self.outgoing.is_empty()
+            && self.flight.is_abandoned()
+        {
+            return self.begin_shutdown(now);
+        }
+        self.after_progress(now);
+    }
+
+    fn begin_shutdown(&mut self, now: Time) {
+        self.state = State::ShutdownSent;
+        self.send_shutdown(now);
+        self.start_guard(now);
     }
 
     /// The path for new data: the primary, else the next that works (§6.4,

@@ -5,7 +5,7 @@ use crate::path::{Path, PathObservation};
 use crate::state::State;
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Messages, Observation, Timer};
 use anabranch_units::Time;
-use anabranch_wire::{Body, FlowKey, Packet, SctpPacket};
+use anabranch_wire::{Body, Ecn, FlowKey, Packet, SctpPacket};
 
 impl ByteStream for Association {
     fn connect(&mut self, now: Time) {
@@ -81,6 +81,9 @@ impl Endpoint for Association {
             self.burst_limited = 0;
             self.nagle_passed = false;
             self.reassembly.set_now(now);
+            if packet.ecn == Ecn::Ce {
+                self.on_mark(sctp);
+            }
             self.on_packet(now, packet, sctp);
         }
     }
@@ -90,7 +93,12 @@ impl Endpoint for Association {
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        let packet = self.next_packet(now);
+        let mut packet = self.next_packet(now);
+        if self.extended
+            && let Some(packet) = &mut packet
+        {
+            self.make_capable(packet);
+        }
         match &self.auth {
             None => packet,
             Some(auth) => packet.map(|packet| self.signed(auth, packet)),

@@ -192,6 +192,8 @@ impl Association {
                     data |= self.on_forward_tsn(forward);
                 }
                 Chunk::Auth { .. } if self.auth.is_some() => {}
+                Chunk::Ecne(tsn) if self.extensions.has(Extensions::ECN) => self.on_ecne(now, *tsn),
+                Chunk::Cwr(tsn) if self.extensions.has(Extensions::ECN) => self.on_cwr(*tsn),
                 Chunk::Asconf { serial, parameters } if self.offers(Extensions::ADDRESSES) => {
                     self.on_asconf(now, packet, *serial, parameters);
                 }

@@ -19,6 +19,7 @@ mod collision;
 mod concurrent;
 mod contract;
 mod data;
+mod ecn;
 mod handshake;
 mod heartbeat;
 mod icmp;
@@ -33,6 +34,7 @@ mod renumber;
 mod shutdown;
 mod timeout;
 mod tuning;
+mod undelivered;
 
 #[cfg(test)]
 mod tests;
@@ -62,6 +64,7 @@ use reconfig::Reconfig;
 pub use reconfig::ReconfigError;
 use std::collections::VecDeque;
 use std::sync::Arc;
+pub use undelivered::Undelivered;
 
 /// Timers of the association; T3-rtx and heartbeats are the paths'.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +172,8 @@ pub struct Association {
     /// Paths to which Max.Burst has been applied since the last event, a bit
     /// each.
     burst_limited: u32,
-    /// New data has left since the last event: Nagle's rule was asked then.
+    /// New data has left since the last event, when nothing was outstanding:
+    /// Nagle's rule does not hold up the rest.
     nagle_passed: bool,
     /// The user has closed since the last packet.
     shutdown_due: bool,
@@ -194,6 +198,10 @@ pub struct Association {
     addresses: Option<Box<Addresses>>,
     /// Keys, where chunks are authenticated.
     auth: Option<Box<Auth>>,
+    /// Marks of routers, once there was one.
+    ecn: Option<Box<ecn::Ecn>>,
+    /// Messages that will not be delivered, once there was one.
+    undelivered: Option<Box<VecDeque<Undelivered>>>,
 }
 
 impl Association {
@@ -297,6 +305,8 @@ impl Association {
             reconfig: None,
             addresses: None,
             auth: None,
+            ecn: None,
+            undelivered: None,
             config,
         };
         let (point, buffer) =
@@ -442,6 +452,7 @@ impl Association {
             path.t3.stop();
             path.heartbeat.stop();
         }
+        self.keep_all();
         self.flight = Flight::starting_at(self.flight.next());
         self.outgoing.restart();
         self.control.clear();

@@ -55,7 +55,7 @@ impl Association {
             _ => {}
         }
         if std::mem::take(&mut self.shutdown_due) {
-            self.after_progress(now);
+            self.after_close(now);
         }
         if self.state.may_transmit() {
             if self.extended {
@@ -100,6 +100,7 @@ impl Association {
         self.control.extend(waiting);
         let least = SACK + 4 * self.duplicates.len() as u32 + timestamp::CHUNK;
         if sack && least <= draft.room {
+            self.ecne().into_iter().for_each(|chunk| draft.push(chunk));
             // What a whole packet's gap blocks take is bounded; half of it
             // stays for data.
             let room = if self.sack_now { draft.room } else { draft.room / 2 };
@@ -246,7 +247,7 @@ impl Association {
         if self.config.nagle && self.waits_for_more() {
             return None;
         }
-        self.nagle_passed = true;
+        self.nagle_passed |= self.flight.payload == 0;
         // The peer's window takes it, or nothing is outstanding and one chunk may
         // probe it (§6.1 A).
         if self.flight.payload + len as u64 > self.peer_rwnd && !self.flight.is_empty() {
@@ -259,8 +260,8 @@ impl Association {
     }
 
     /// Nagle's rule: what waits is less than a packet, data is outstanding, and
-    /// more may come. What leaves at once leaves to its end, and so does a
-    /// message that was begun.
+    /// more may come. What leaves when nothing was outstanding leaves to its end,
+    /// and so does a message that was begun.
     fn waits_for_more(&self) -> bool {
         self.state == State::Established
             && self.flight.payload > 0

@@ -63,6 +63,10 @@ impl Association {
     }
 
     fn abandon(&mut self, index: usize) {
+        if self.config.keep_undelivered {
+            let fragment = self.flight.chunks[index].fragment.clone();
+            self.keep_abandoned(&fragment);
+        }
         let unfinished = self.flight.abandon(index, &mut self.paths);
         let dropped = unfinished.and_then(|fragment| self.outgoing.drop_begun(&fragment));
         match dropped {
@@ -175,8 +179,7 @@ impl Association {
             return false; // late, from before the numbers changed
         }
         if last < self.map.next {
-            self.sack_now = true; // out of date: the last SACK may be lost
-            return true;
+            return true; // out of date: acknowledged, since the last SACK may be lost
         }
         self.map.skip_to(last + 1);
         self.reassembly.skip_to(last, self.map.next);

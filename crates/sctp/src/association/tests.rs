@@ -6,6 +6,7 @@ mod blind;
 mod collision;
 mod concurrent;
 mod delivery;
+mod ecn;
 mod ending;
 mod hostile;
 mod interleaving;

@@ -77,6 +77,11 @@ impl Streams {
         self.streams.iter().enumerate().map(|(id, stream)| (id as u16, &stream.queue))
     }
 
+    /// The same, to change them.
+    pub fn queues_mut(&mut self) -> impl Iterator<Item = &mut Queue> {
+        self.streams.iter_mut().map(|stream| &mut stream.queue)
+    }
+
     /// Sets the priority or weight of a stream, from its next turn on.
     pub fn set_value(&mut self, id: u16, value: u16) {
         self.stream(id).account.value = value;

@@ -1,11 +1,11 @@
 //! An association of a host's, and what it has to say.
 
 use super::notification::{AddressState, AssociationState, Event, Notification};
-use super::{AssociationId, Queued, SctpSockets};
+use super::{AssociationId, Queued, SctpSockets, Sending};
 use crate::errno::Errno;
 use crate::sockets::Fd;
 use anabranch_endpoint::{CloseReason, Endpoint, Event as Heard, PathState};
-use anabranch_sctp::{Association, Notification as Told};
+use anabranch_sctp::{Association, Message, Notification as Told, Undelivered};
 use anabranch_wire::{Addr, Packet};
 
 #[derive(Debug)]
@@ -106,6 +106,11 @@ impl SctpSockets {
         }
         while let Some(told) = held.engine.poll_notification() {
             said.extend(translate(id, held, told));
+        }
+        while let Some(Undelivered { message, sent }) = held.engine.poll_undelivered() {
+            let Message { stream, unordered, ppid, payload } = message;
+            let sending = Sending { stream, unordered, ppid, ..Sending::default() };
+            said.push(Notification::SendFailed { id, sent, sending, payload });
         }
         let (connected, ended) = (held.connected, held.ended);
         let wet = !held.engine.is_dry();

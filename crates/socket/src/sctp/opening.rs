@@ -268,6 +268,8 @@ impl SctpSockets {
     ) -> Result<(), Errno> {
         let socket = self.table.get_mut(&fd).ok_or(Errno::EBADF)?;
         change(&mut socket.options);
+        socket.options.config.keep_undelivered =
+            socket.options.events.has(super::Event::SendFailed);
         let config = &socket.options.config;
         if let Some(listener) = &mut socket.listener {
             listener.tune(now, |it| it.clone_from(config));

@@ -32,7 +32,7 @@ pub struct Sending {
     pub unordered: bool,
     /// Payload protocol identifier.
     pub ppid: u32,
-    /// What the user calls it; comes back if it fails.
+    /// What the user calls it; kept, without effect.
     pub context: u32,
     /// When it may be given up.
     pub lifetime: Lifetime,

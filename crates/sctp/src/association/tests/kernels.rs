@@ -110,8 +110,8 @@ fn a_chunk_of_an_extension_that_was_not_agreed_on_is_reported() {
     assert_eq!(sctp(&error).chunks.first(), Some(&expected));
 }
 
-/// RFC 6458 §8.1.5: less than a packet waits while data is outstanding; what is
-/// a packet or more does not, and takes its rest along.
+/// RFC 6458 §8.1.5: less than a packet waits while data is outstanding; when
+/// nothing is, all leaves.
 #[test]
 fn small_messages_wait_by_nagles_rule() {
     let config = Config { nagle: true, ..plain(Config::rfc9260()) };
@@ -133,7 +133,13 @@ fn small_messages_wait_by_nagles_rule() {
     pair.client.send(message(1000)).unwrap();
     run(&mut pair, at_ms(2020));
     let sent: Vec<String> = trace(&pair, 2000).into_iter().filter(|l| l.contains('>')).collect();
-    assert_eq!(sent, ["2000 > DATA 4", "2010 > DATA 5", "2010 > DATA 6"]);
+    assert_eq!(sent, ["2000 > DATA 4", "2010 > DATA 5"], "less than a packet is left");
+    run(&mut pair, at_ms(3000));
+    pair.client.send(message(1000)).unwrap();
+    pair.client.send(message(1000)).unwrap();
+    run(&mut pair, at_ms(3010));
+    let sent: Vec<String> = trace(&pair, 3000).into_iter().filter(|l| l.contains('>')).collect();
+    assert_eq!(sent, ["3000 > DATA 7", "3000 > DATA 8"], "nothing was outstanding");
 }
 
 /// Where it is wanted, a failure is told: before the peer's tag is known with
@@ -210,4 +216,63 @@ fn settings_change_under_way() {
     pair.client.write(10);
     pair.drive(at_ms(2000));
     assert_eq!(trace(&pair, 1000)[..2], ["1000 > DATA 1 x", "1100 > DATA 1"]);
+}
+
+/// RFC 9260 §11.2, SEND FAILURE: what was sent and not acknowledged comes back,
+/// then what was never sent; a message that was given up, too.
+#[test]
+fn messages_that_are_not_delivered_come_back() {
+    let config =
+        Config { keep_undelivered: true, partial_reliability: true, ..plain(Config::rfc9260()) };
+    let lose = |_: Side, packet: &Packet| match packet.payload_len() {
+        0 => Fate::Deliver,
+        _ => Fate::Drop,
+    };
+    let mut pair = pair(&config, 1, lose);
+    pair.drive(at_ms(1000));
+    let limit = crate::Reliability::Retransmissions(0);
+    pair.client.send_with(Message::new(1, Payload::virtual_of(10)), limit).unwrap();
+    run(&mut pair, at_ms(2500));
+    let back = pair.client.poll_undelivered().expect("it was given up");
+    assert_eq!((back.sent, back.message.stream, back.message.payload.len()), (true, 1, 10));
+    for stream in [2, 3] {
+        let payload = Payload::virtual_of(4000);
+        pair.client.send(Message { ppid: 7, ..Message::new(stream, payload) }).unwrap();
+    }
+    run(&mut pair, at_ms(2600));
+    pair.client.abort();
+    let back: Vec<_> = std::iter::from_fn(|| pair.client.poll_undelivered())
+        .map(|it| (it.sent, it.message.stream, it.message.payload.len()))
+        .collect();
+    let sent: u32 = back.iter().filter(|it| it.0).map(|it| it.2).sum();
+    assert!(back.iter().all(|it| it.1 == if it.0 { 2 } else { 3 }), "{back:?}");
+    assert!(sent >= 1452 && back.last() == Some(&(false, 3, 4000)), "{back:?}");
+}
+
+/// RFC 3758 §3.5 A3: what was given up counts as acknowledged, so that the end
+/// does not wait for it; what was skipped by a gap block does.
+#[test]
+fn an_end_does_not_wait_for_what_was_given_up() {
+    let config = Config { partial_reliability: true, ..plain(Config::rfc9260()) };
+    let silent = |_: Side, packet: &Packet| match chunks(packet)[..] {
+        [0] | [192] => Fate::Drop,
+        _ => Fate::Deliver,
+    };
+    let mut pair = pair(&config, 1, silent);
+    pair.drive(at_ms(1000));
+    let limit = crate::Reliability::Retransmissions(0);
+    pair.client.send_with(Message::new(1, Payload::virtual_of(10)), limit).unwrap();
+    run(&mut pair, at_ms(2500));
+    pair.client.close();
+    run(&mut pair, at_ms(2700));
+    assert_eq!(
+        trace(&pair, 1000),
+        [
+            "1000 > DATA 1 x",
+            "2000 > FORWARD-TSN 1 1/0 x",
+            "2500 > SHUTDOWN 0",
+            "2550 < SHUTDOWN ACK",
+            "2600 > SHUTDOWN COMPLETE",
+        ]
+    );
 }
