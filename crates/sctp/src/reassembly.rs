@@ -342,11 +342,9 @@ impl Reassembly {
                 return Err(Violation("fragments that do not follow each other"));
             }
         }
-        if let Some(after) = self.runs.get(&run.end) {
-            if run.is_continued_by(after) {
-                let after = self.runs.remove(&run.end).expect("just seen");
-                run.append(after);
-            }
+        if self.runs.get(&run.end).is_some_and(|after| run.is_continued_by(after)) {
+            let after = self.runs.remove(&run.end).expect("just seen");
+            run.append(after);
         }
         if run.begins && run.ends {
             self.pieces -= run.parts.len() as u64 - 1;

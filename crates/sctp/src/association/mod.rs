@@ -201,7 +201,7 @@ pub struct Association {
     /// Marks of routers, once there was one.
     ecn: Option<Box<ecn::Ecn>>,
     /// Messages that will not be delivered, once there was one.
-    undelivered: Option<Box<VecDeque<Undelivered>>>,
+    undelivered: Option<Box<undelivered::List>>,
 }
 
 impl Association {

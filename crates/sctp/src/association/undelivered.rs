@@ -15,6 +15,10 @@ pub struct Undelivered {
     pub sent: bool,
 }
 
+/// Those that the user has not taken.
+#[derive(Debug, Default)]
+pub(super) struct List(VecDeque<Undelivered>);
+
 /// They are kept up to this number.
 const MOST: usize = 1024;
 
@@ -22,11 +26,11 @@ impl Association {
     /// The next message that will not be delivered, where the settings ask to
     /// keep them.
     pub fn poll_undelivered(&mut self) -> Option<Undelivered> {
-        self.undelivered.as_mut()?.pop_front()
+        self.undelivered.as_mut()?.0.pop_front()
     }
 
     fn keep(&mut self, undelivered: Undelivered) {
-        let list: &mut VecDeque<_> = self.undelivered.get_or_insert_default();
+        let list = &mut self.undelivered.get_or_insert_default().0;
         if list.len() < MOST {
             list.push_back(undelivered);
         }
