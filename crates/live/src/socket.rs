@@ -65,6 +65,9 @@ pub struct KernelSocket {
     events: VecDeque<Event>,
     sample_every: Option<Span>,
     sample: Time,
+    /// Further subflows of a connection come to the listener of the first.
+    multipath: bool,
+    listener: Option<OwnedFd>,
     /// `TCP_INFO` when the socket was closed.
     last: Option<Box<[u8; 256]>>,
     peer_closed: bool,
@@ -113,6 +116,7 @@ impl KernelSocket {
         }
         let mut it = KernelSocket::absent(key, reactor, token);
         (it.state, it.remote, it.sample_every) = (state, remote, settings.sample_every);
+        it.multipath = settings.multipath;
         Ok(it)
     }
 
@@ -127,6 +131,8 @@ impl KernelSocket {
             events: VecDeque::new(),
             sample_every: None,
             sample: Time::NEVER,
+            multipath: false,
+            listener: None,
             last: None,
             peer_closed: false,
             wants_to_write: false,
@@ -160,7 +166,7 @@ impl KernelSocket {
         if let State::Open(fd) = std::mem::replace(&mut self.state, State::Absent) {
             self.last = tcp_info(&fd).ok().map(Box::new);
         }
-        self.sample = Time::NEVER;
+        (self.sample, self.listener) = (Time::NEVER, None);
         self.events.push_back(Event::Closed(reason));
     }
 
@@ -194,7 +200,11 @@ impl KernelSocket {
         // Whatever is wrong with a connection, the next may be sound.
         let Ok(fd) = accept_with(listener, flags) else { return };
         let _ = set_notsent_lowat(&fd, MOST_UNSENT);
-        match self.reactor.add_edges(&fd, self.token) {
+        let added = self.reactor.add_edges(&fd, self.token);
+        if let State::Listening(listener) = std::mem::replace(&mut self.state, State::Absent) {
+            self.listener = Some(listener).filter(|_| self.multipath);
+        }
+        match added {
             Ok(()) => self.open(now, fd),
             Err(error) => self.fail(error),
         }

@@ -5,5 +5,6 @@
 
 #![cfg(target_os = "linux")]
 
+mod mptcp;
 mod support;
 mod tcp;

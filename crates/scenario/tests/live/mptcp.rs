@@ -1,0 +1,98 @@
+//! Live runs of Multipath TCP: our connections and the kernel's, over two paths
+//! that join nothing else.
+
+use crate::support::{machine, run};
+use anabranch_scenario::live::LiveResult;
+
+/// A transfer between two hosts with two interfaces each.
+struct Case {
+    name: String,
+    /// Who is a kernel: the sender, which opens the connection, and the receiver.
+    kernels: [bool; 2],
+    window: &'static str,
+    /// Further fields of the second path's link.
+    second: &'static str,
+    bytes: u64,
+}
+
+fn case(name: &str, kernels: [bool; 2], window: &'static str) -> Case {
+    Case { name: name.to_owned(), kernels, window, second: "", bytes: 1_500_000 }
+}
+
+/// All of them side by side: two links of 5 Mbit/s and 10 ms for each.
+fn text(cases: &[Case]) -> String {
+    let (mut hosts, mut rest) = (String::new(), String::new());
+    for (i, it) in cases.iter().enumerate() {
+        for (host, external) in ["a", "b"].into_iter().zip(it.kernels) {
+            hosts += &format!(
+                "{{ name = \"{host}{i}\", interfaces = [\"x\", \"y\"], external = {external} }},"
+            );
+        }
+        for (path, more) in [("x", ""), ("y", it.second)] {
+            rest += &format!(
+                "[[links]]\nends = [\"a{i}.{path}\", \"b{i}.{path}\"]\nrate = \"5 Mbit/s\"\n\
+                 delay = \"10 ms\"\nqueue = {{ limit = \"40 packets\" }}\n{more}\n"
+            );
+        }
+        rest += &format!(
+            "[[flows]]\nname = \"{}\"\nfrom = \"a{i}\"\nto = \"b{i}\"\nsize = \"{} B\"\n\
+             protocol = \"mptcp\"\ntcp = {{ window = \"{}\", receive_buffer = \"500 kB\" }}\n\
+             mptcp = {{ path_manager = \"pairs\" }}\n",
+            it.name, it.bytes, it.window
+        );
+    }
+    format!("hosts = [{hosts}]\n{rest}")
+}
+
+/// Octets that left by each path of a case, of both directions.
+fn carried(it: &LiveResult, case: usize) -> [u64; 2] {
+    [0, 1].map(|path| {
+        let ways = &it.result.links[case * 4 + path * 2..][..2];
+        ways.iter().map(|way| way.counters.bytes_delivered).sum()
+    })
+}
+
+fn check(cases: &[Case], it: &LiveResult) {
+    for (i, (case, flow)) in cases.iter().zip(&it.result.flows).enumerate() {
+        let paths = carried(it, i);
+        assert_eq!((flow.bytes, flow.wrong_octets), (case.bytes, 0), "{flow:?} {paths:?}");
+        assert!(flow.finish_s.is_some(), "{flow:?}");
+        let least = case.bytes / 10;
+        assert!(paths.iter().all(|octets| *octets > least), "{}: {paths:?}", case.name);
+    }
+}
+
+#[test]
+fn streams_cross_over_two_paths_whoever_has_them() {
+    if !machine() {
+        return;
+    }
+    let (ours, kernels) = ([false, true], [true, false]);
+    let mut cases: Vec<Case> = ["reno", "cubic", "lia", "olia", "balia", "wvegas", "mcubic"]
+        .into_iter()
+        .map(|window| case(&format!("ours-{window}"), ours, window))
+        .collect();
+    cases.push(case("kernels-cubic", kernels, "cubic"));
+    cases.push(case("kernels-reno", kernels, "reno"));
+    cases.push(case("both-kernels", [true, true], "cubic"));
+    let it = run(&text(&cases));
+    check(&cases, &it);
+}
+
+#[test]
+fn a_path_that_dies_is_left() {
+    if !machine() {
+        return;
+    }
+    let dies = "impairments = [{ kind = \"outage\", intervals = [{ at = \"700 ms\", for = \"1 h\" }] }]\n\
+                reverse = { impairments = [{ kind = \"outage\", intervals = [{ at = \"700 ms\", for = \"1 h\" }] }] }";
+    let cases = [("ours", [false, true], "lia"), ("kernels", [true, false], "cubic")];
+    let cases =
+        cases.map(|(name, kernels, window)| Case { second: dies, ..case(name, kernels, window) });
+    let it = run(&text(&cases));
+    check(&cases, &it);
+    for (i, flow) in it.result.flows.iter().enumerate() {
+        let [first, second] = carried(&it, i);
+        assert!(first > 2 * second, "{}: {first} {second}", flow.flow);
+    }
+}
