@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from anabranch import RunError, Scenario
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -34,6 +37,33 @@ what = "cwnd"
 [[observe]]
 what = "packets"
 """
+
+
+TWO_KERNELS = """\
+hosts = [{ name = "a", external = true }, { name = "b", external = true }]
+
+[[links]]
+ends = ["a", "b"]
+rate = "50 Mbit/s"
+delay = "5 ms"
+
+[[flows]]
+name = "f"
+from = "a"
+to = "b"
+size = "200 kB"
+"""
+
+
+@pytest.fixture(scope="session")
+def live_machine() -> None:
+    """This machine holds live runs; else the tests are skipped, or fail in CI."""
+    try:
+        Scenario(TWO_KERNELS).set("flows.0.size=1 kB").live()
+    except RunError as missing:
+        if os.environ.get("CI"):
+            pytest.fail(f"continuous integration needs live runs: {missing}")
+        pytest.skip(f"this machine holds no live runs: {missing}")
 
 
 @pytest.fixture(scope="session")

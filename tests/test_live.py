@@ -17,49 +17,18 @@ from pathlib import Path
 import pytest
 
 from anabranch import InputError, Scenario, tables
-from conftest import Command
+from conftest import TWO_KERNELS, Command
+
+pytestmark = pytest.mark.usefixtures("live_machine")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-
-LINK = """\
-hosts = [{ name = "a", external = true }, { name = "b", external = true }]
-
-[[links]]
-ends = ["a", "b"]
-rate = "50 Mbit/s"
-delay = "5 ms"
-
-[[flows]]
-name = "f"
-from = "a"
-to = "b"
-size = "200 kB"
-"""
-
-
-def _held() -> str:
-    """Why this machine holds no live runs; empty when it does."""
-    try:
-        Scenario(LINK).set("flows.0.size=1 kB").live()
-    except Exception as error:
-        return str(error)
-    return ""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def machine() -> None:
-    """Skips, loudly, or fails where it must not."""
-    if missing := _held():
-        if os.environ.get("CI"):
-            pytest.fail(f"continuous integration needs live runs: {missing}")
-        pytest.skip(f"this machine holds no live runs: {missing}")
 
 
 @pytest.fixture
 def link(tmp_path: Path) -> Path:
     """A scenario file with two external hosts."""
     path = tmp_path / "link.toml"
-    path.write_text(LINK, encoding="utf-8")
+    path.write_text(TWO_KERNELS, encoding="utf-8")
     return path
 
 
@@ -189,7 +158,7 @@ def test_a_killed_run_leaves_no_program(link: Path) -> None:
 
 
 def test_a_suspended_emulator_says_so(link: Path) -> None:
-    text = LINK.replace("200 kB", "2 MB").replace("50 Mbit/s", "10 Mbit/s")
+    text = TWO_KERNELS.replace("200 kB", "2 MB").replace("50 Mbit/s", "10 Mbit/s")
     link.write_text(text, encoding="utf-8")
     out = link.parent / "out"
     command = [sys.executable, "-m", "anabranch", "live", str(link), "--out", str(out)]
@@ -222,7 +191,7 @@ def test_wrong_input_is_named(anabranch: Command, link: Path, two_hosts: Path) -
         result = anabranch("live", *arguments)
         assert result.returncode == 2, (arguments, result.stderr)
         assert said in result.stderr, (said, result.stderr)
-    scenario = Scenario(LINK)
+    scenario = Scenario(TWO_KERNELS)
     with pytest.raises(InputError, match="value `c`: allowed: an external host: a, b"):
         scenario.live(programs=[("c", "true")])
     for change, said in [
@@ -232,3 +201,15 @@ def test_wrong_input_is_named(anabranch: Command, link: Path, two_hosts: Path) -
     ]:
         with pytest.raises(InputError, match=said):
             scenario.set(f"flows.0.tcp.{change}").live()
+
+
+def test_both_worlds_side_by_side(anabranch: Command, link: Path) -> None:
+    out = link.parent / "out"
+    result = anabranch("compare", link, "--replications", "2", "--out", out)
+    assert result.returncode == 0, result.stderr
+    rows = {row["measure"]: row for row in tables.read_csv(out / "compare.csv")}
+    # Without losses both worlds take what the link takes: 139 packets and three trips.
+    completion = rows["completion s"]
+    assert completion["n"] == "2" and rows["retransmissions"]["live"] == "0.0"
+    assert abs(float(completion["difference"])) < 0.2 * float(completion["simulated"])
+    assert "live - simulated" in result.stdout

@@ -23,6 +23,7 @@ COMMANDS = {
     "run": "run",
     "sweep": "sweep",
     "live": "live",
+    "compare": "compare",
     "drill": "drill",
     "list": "list_things",
     "bench": "bench",

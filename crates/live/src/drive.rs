@@ -14,8 +14,10 @@ use anabranch_sim::Simulation;
 use anabranch_units::{Span, Time};
 use anabranch_wire::AddressBook;
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// An endpoint whose state changes from outside.
 pub trait Ready {
@@ -28,9 +30,13 @@ pub trait Ready {
 pub enum End {
     /// At this date.
     At(Time),
-    /// When its flows are over and the programs that it waits for have ended;
-    /// but it goes on for so long at most for what is still under way.
-    WhenOver(Span),
+    /// When its flows are over and the programs that it waits for have ended.
+    WhenOver {
+        /// It goes on for so long at most for connections to end.
+        patience: Span,
+        /// And then for so long in any case, for what is still in the network.
+        rest: Span,
+    },
 }
 
 /// Stops a run from another thread.
@@ -86,6 +92,8 @@ pub struct Outcome<E> {
     /// The longest time that the loop was away beyond its sleep: others had the
     /// processor, or the process was suspended.
     pub longest_absence: Span,
+    /// Processor time of the loop.
+    pub cpu: Duration,
     /// How the loop was scheduled.
     pub scheduling: Scheduling,
     /// The loop ran without root's rights.
@@ -145,12 +153,12 @@ impl<E: ByteStream + Ready + Send> Live<E> {
             of_node.resize(of_node.len().max(node + 1), usize::MAX);
             of_node[node] = number;
         }
-        let clock = Clock::start();
+        let (clock, cpu) = (Clock::start(), processor_time());
         let lateness = Lateness::default();
         let mut it = Loop { simulation, ports, book, of_node, clock, lateness };
         let mut ready = Vec::new();
         let mut longest_absence = Span::ZERO;
-        let (mut next_look, mut closing) = (Time::ZERO, None);
+        let (mut next_look, mut closing, mut quiet_since) = (Time::ZERO, None, None);
         let mut stopped = false;
         loop {
             let now = it.advance()?;
@@ -163,11 +171,14 @@ impl<E: ByteStream + Ready + Send> Live<E> {
                 match end {
                     End::At(date) if now >= date => break,
                     End::At(_) => {}
-                    End::WhenOver(patience) => {
+                    End::WhenOver { patience, rest } => {
                         let programs = || programs.iter().all(Program::is_over);
                         if flows_are_over(&it.simulation) && programs() {
-                            let last = *closing.get_or_insert(now + patience);
-                            if now >= last || is_quiet(&it.simulation) {
+                            let last: &mut Time = closing.get_or_insert(now + patience + rest);
+                            if is_quiet(&it.simulation) {
+                                *last = (*last).min(*quiet_since.get_or_insert(now) + rest);
+                            }
+                            if now >= *last {
                                 break;
                             }
                         }
@@ -204,12 +215,19 @@ impl<E: ByteStream + Ready + Send> Live<E> {
             ports,
             lateness,
             longest_absence,
+            cpu: processor_time().saturating_sub(cpu),
             scheduling,
             unprivileged,
             stopped,
             programs,
         })
     }
+}
+
+/// Processor time of this thread.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 fn gone(port: &Port, error: Errno) -> LiveError {

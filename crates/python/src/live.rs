@@ -77,6 +77,7 @@ fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDic
     late.set_item("max_s", lateness.max().as_secs_f64())?;
     dict.set_item("lateness", late)?;
     dict.set_item("longest_absence_s", it.precision.longest_absence.as_secs_f64())?;
+    dict.set_item("loop_cpu_s", it.precision.cpu.as_secs_f64())?;
     dict.set_item("shortest_round_trip_s", it.precision.shortest_round_trip.as_secs_f64())?;
     dict.set_item("doubts", it.precision.doubts())?;
     dict.set_item("scheduling", it.precision.scheduling.name())?;

@@ -82,6 +82,10 @@ pub struct PortRow {
 
 /// How long programs at the `to` of flows have before those at the `from` start.
 const HEAD_START: Duration = Duration::from_millis(300);
+/// What connections have to end once everything has arrived.
+const PATIENCE: Span = Span::from_secs(3);
+/// For packets and programs when all connections have ended, beside the way there and back.
+const REST: Span = Span::from_millis(100);
 /// Time between two looks at a kernel's `TCP_INFO` where a scenario observes.
 const SAMPLE: Span = Span::from_millis(5);
 
@@ -147,7 +151,10 @@ pub fn live(
     let ends = Ends::new(&flows, by_programs);
     let end = match scenario.duration {
         Some(duration) => End::At(Time::ZERO + duration),
-        None => End::WhenOver(Span::from_secs(3)),
+        None => {
+            let way = precision::longest_delay(scenario) * 2;
+            End::WhenOver { patience: PATIENCE, rest: REST + way }
+        }
     };
     let stop = Stop::new(&reactor);
     started(stop.clone());
@@ -173,6 +180,7 @@ pub fn live(
         precision: Precision {
             lateness: outcome.lateness,
             longest_absence: outcome.longest_absence,
+            cpu: outcome.cpu,
             scheduling: outcome.scheduling,
             unprivileged: outcome.unprivileged,
             shortest_round_trip: precision::shortest_round_trip(scenario, &graph),

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from anabranch import report, tables
-from anabranch.commands.options import PATH, console
+from anabranch.commands.options import PATH, checked, console
 from anabranch.commands.run import SEED_MAX, flow_table, plain
 from anabranch.errors import InputError
 from anabranch.experiment import LiveResult, Scenario, core
@@ -82,13 +82,12 @@ def live(
     shell in the host. Needs root, or a kernel that gives users their own namespaces.
     """
     experiment = Scenario.load(scenario).set(
-        *(_checked(text, "--set", "KEY=VALUE") for text in assignments)
+        *(checked(text, "--set", "KEY=VALUE") for text in assignments)
     )
     pairs = [_pair(text) for text in programs]
     for warning in experiment.warnings():
         click.echo(f"{scenario}: warning: {warning}", err=True)
-    if os.geteuid() != 0:
-        _become_root_of_a_namespace()
+    become_root_of_a_namespace()
     directory = output_directory(out)
     for host, _ in pairs:
         (directory / f"{tables.file_name(host)}.log").unlink(missing_ok=True)
@@ -110,22 +109,18 @@ def live(
         raise KeyboardInterrupt
 
 
-def _checked(text: str, option: str, allowed: str) -> str:
-    name, equals, _value = text.partition("=")
-    if not equals or not name.strip():
-        raise InputError.about("command line", option, text, allowed)
-    return text
-
-
 def _pair(text: str) -> tuple[str, str]:
-    host, _, command = _checked(text, "--exec", "HOST='COMMAND'").partition("=")
+    host, _, command = checked(text, "--exec", "HOST='COMMAND'").partition("=")
     if not command.strip():
         raise InputError.about("command line", "--exec", text, "HOST='COMMAND'")
     return host.strip(), command
 
 
-def _become_root_of_a_namespace() -> None:
-    """Starts anew inside a user namespace; the core says what is missing."""
+def become_root_of_a_namespace() -> None:
+    """Starts the command anew inside a user namespace, unless the user is root already; the
+    core says what is missing."""
+    if os.geteuid() == 0:
+        return
     file = core().__file__ or ""
     sys.stdout.flush()
     arguments = [sys.executable, "-c", _AS_ROOT_OF_A_NAMESPACE, file, *sys.argv[1:]]

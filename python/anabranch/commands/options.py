@@ -11,6 +11,8 @@ from typing import TypeVar
 import click
 from rich.console import Console
 
+from anabranch.errors import InputError
+
 Result = TypeVar("Result")
 
 PATH = click.Path(path_type=Path)
@@ -36,6 +38,14 @@ def jobs_option(function: Callable[..., object]) -> Callable[..., object]:
         show_default="processors",
         help="Runs at a time.",
     )(function)
+
+
+def checked(text: str, option: str, allowed: str) -> str:
+    """`text` if it is NAME=VALUE; else an `InputError` that says what is allowed."""
+    name, equals, _value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError.about("command line", option, text, allowed)
+    return text
 
 
 def interruptible(work: Callable[[], Result]) -> Result:

@@ -5,7 +5,6 @@ use anabranch_endpoint::{Endpoint, Event, Observation};
 use anabranch_sim::{LinkConfig, SimulationBuilder};
 use anabranch_units::Rate;
 use anabranch_wire::{FlowKey, Packet};
-use std::time::Duration;
 
 /// No flow is made: nobody calls it.
 struct Nobody;
@@ -112,7 +111,7 @@ fn who_is_not_root_hears_what_would_help() {
     assert!(message.contains("run as root"), "{message}");
 }
 
-const WHEN_OVER: End = End::WhenOver(Span::ZERO);
+const WHEN_OVER: End = End::WhenOver { patience: Span::ZERO, rest: Span::ZERO };
 
 /// A datagram to the peer: 10.0.0.2, whose kernel answers that nobody is there.
 const DATAGRAM: &str = "echo hello > /dev/udp/10.0.0.2/9";

@@ -5,6 +5,7 @@ use crate::multihoming;
 use crate::schema::Scenario;
 use anabranch_live::{Lateness, Scheduling};
 use anabranch_units::Span;
+use std::time::Duration;
 
 /// How late packets left for external hosts, and why.
 #[derive(Clone, PartialEq, Debug)]
@@ -13,6 +14,8 @@ pub struct Precision {
     pub lateness: Lateness,
     /// The longest time that the loop was away beyond its sleep.
     pub longest_absence: Span,
+    /// Processor time of the loop.
+    pub cpu: Duration,
     /// How the loop was scheduled.
     pub scheduling: Scheduling,
     /// It ran without root's rights.
@@ -72,6 +75,13 @@ pub(super) fn shortest_round_trip(scenario: &Scenario, graph: &Graph<'_>) -> Spa
     scenario.flows.iter().filter_map(round_trip).min().unwrap_or(Span::ZERO)
 }
 
+/// What the longest way can take by the delays of its links, at most 5 s.
+pub(super) fn longest_delay(scenario: &Scenario) -> Span {
+    let delays = scenario.links.iter().map(|it| it.forward.delay.max(it.reverse.delay));
+    let longest = delays.max().unwrap_or(Span::ZERO);
+    longest.saturating_mul(scenario.routers.len() as u64 + 1).min(Span::from_secs(5))
+}
+
 /// Bellman and Ford's way.
 fn shortest(arcs: &[(usize, usize, Span)], nodes: usize, from: usize, to: usize) -> Span {
     let mut least = vec![Span::MAX; nodes];
@@ -112,6 +122,7 @@ mod tests {
         Precision {
             lateness,
             longest_absence: Span::ZERO,
+            cpu: Duration::ZERO,
             scheduling: Scheduling::Fifo,
             unprivileged: true,
             shortest_round_trip: shortest_round_trip(&scenario, &Graph::new(&scenario)),

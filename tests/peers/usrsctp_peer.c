@@ -1,0 +1,124 @@
+/* One end of an SCTP association by usrsctp, over raw IP: a peer for our own.
+ *
+ *     usrsctp_peer listen PORT
+ *     usrsctp_peer connect ADDRESS PORT LOCAL_PORT OCTETS
+ *
+ * Messages are consecutive pieces of the pattern of crates/wire/src/pattern.rs,
+ * in order on stream 0. The listener checks it and says what it got. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <usrsctp.h>
+
+static uint8_t octet(uint64_t position)
+{
+	uint64_t z = (position / 8 + 1) * 0x9e3779b97f4a7c15u;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	z ^= z >> 31;
+	return 'a' + ((z >> (8 * (position % 8))) & 15);
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static struct socket *make(uint16_t port)
+{
+	struct socket *s = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sctp_rtoinfo rto = { .srto_initial = 500, .srto_min = 200, .srto_max = 2000 };
+	struct sctp_paddrparams path = { .spp_flags = SPP_HB_ENABLE, .spp_hbinterval = 500,
+					 .spp_pathmaxrxt = 2 };
+	if (s == NULL)
+		fail("socket");
+	if (usrsctp_bind(s, (struct sockaddr *)&any, sizeof(any)) != 0)
+		fail("bind");
+	if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_RTOINFO, &rto, sizeof(rto)) != 0)
+		fail("SCTP_RTOINFO");
+	if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof(path)) != 0)
+		fail("SCTP_PEER_ADDR_PARAMS");
+	return s;
+}
+
+static void receive(struct socket *s)
+{
+	static uint8_t buffer[65536];
+	uint64_t got = 0, wrong = 0;
+	for (;;) {
+		struct sctp_recvv_rn info;
+		socklen_t info_len = sizeof(info);
+		unsigned int type;
+		int flags = 0;
+		ssize_t n = usrsctp_recvv(s, buffer, sizeof(buffer), NULL, NULL, &info, &info_len,
+					  &type, &flags);
+		if (n <= 0)
+			break;
+		if (flags & MSG_NOTIFICATION)
+			continue;
+		for (ssize_t i = 0; i < n; i++)
+			wrong += buffer[i] != octet(got + i);
+		got += n;
+	}
+	printf("got %llu wrong %llu\n", (unsigned long long)got, (unsigned long long)wrong);
+	fflush(stdout);
+}
+
+static void transmit(struct socket *s, uint64_t total)
+{
+	uint8_t message[1000];
+	for (uint64_t sent = 0; sent < total;) {
+		size_t n = total - sent < sizeof(message) ? total - sent : sizeof(message);
+		struct sctp_sndinfo info = { 0 };
+		for (size_t i = 0; i < n; i++)
+			message[i] = octet(sent + i);
+		if (usrsctp_sendv(s, message, n, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO,
+				  0) < 0)
+			fail("send");
+		sent += n;
+	}
+	printf("sent %llu\n", (unsigned long long)total);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	usrsctp_init(0, NULL, NULL);
+	/* Others than usrsctp answer for ports that are not ours. */
+	usrsctp_sysctl_set_sctp_blackhole(2);
+	if (argc == 3 && strcmp(argv[1], "listen") == 0) {
+		struct socket *s = make(atoi(argv[2])), *connection;
+		if (usrsctp_listen(s, 1) != 0)
+			fail("listen");
+		connection = usrsctp_accept(s, NULL, NULL);
+		if (connection == NULL)
+			fail("accept");
+		receive(connection);
+		usrsctp_close(connection);
+		usrsctp_close(s);
+	} else if (argc == 6 && strcmp(argv[1], "connect") == 0) {
+		struct socket *s = make(atoi(argv[4]));
+		struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(atoi(argv[3])) };
+		inet_pton(AF_INET, argv[2], &to.sin_addr);
+		if (usrsctp_connect(s, (struct sockaddr *)&to, sizeof(to)) != 0)
+			fail("connect");
+		transmit(s, strtoull(argv[5], NULL, 10));
+		usrsctp_shutdown(s, SHUT_WR);
+		receive(s); /* until the association has ended */
+		usrsctp_close(s);
+	} else {
+		fprintf(stderr, "listen PORT, or connect ADDRESS PORT LOCAL_PORT OCTETS\n");
+		return 2;
+	}
+	/* A second for what is still under way. */
+	for (int i = 0; i < 100 && usrsctp_finish() != 0; i++)
+		usleep(10000);
+	return 0;
+}

@@ -1,0 +1,121 @@
+"""Our SCTP and usrsctp across an emulated network: both roles, loss, two addresses, failover.
+
+The peer is tests/peers/usrsctp_peer.c with Debian's libusrsctp-dev; needs what live runs need.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch import Scenario
+
+pytestmark = pytest.mark.usefixtures("live_machine")
+
+SOURCE = Path(__file__).parent / "peers" / "usrsctp_peer.c"
+OCTETS = 400_000
+
+SCENARIO = f"""\
+hosts = [
+    {{ name = "a", interfaces = ["x", "y"] }},
+    {{ name = "b", interfaces = ["x", "y"], external = true }},
+]
+routers = ["r"]
+links = [
+    {{ ends = ["a.x", "r"], rate = "10 Mbit/s", delay = "5 ms" }},
+    {{ ends = ["a.y", "r"], rate = "10 Mbit/s", delay = "5 ms" }},
+    {{ ends = ["b.x", "r"], rate = "10 Mbit/s", delay = "5 ms" }},
+    {{ ends = ["b.y", "r"], rate = "10 Mbit/s", delay = "5 ms" }},
+]
+
+[[flows]]
+name = "f"
+from = "a"
+to = "b"
+start = "300 ms"
+size = "{OCTETS} B"
+protocol = "sctp"
+sctp = {{ rto = {{ initial = "500 ms", min = "200 ms" }}, path_max_retrans = 1 }}
+"""
+"""Every address reaches every other: usrsctp chooses its source without asking for routes."""
+
+LOSS = "[{ kind = 'bernoulli', rate = 0.02 }]"
+OUTAGE = "[{ kind = 'outage', intervals = [{ at = '500 ms', for = '1 h' }] }]"
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program, compiled."""
+    program = tmp_path_factory.mktemp("peer") / "usrsctp_peer"
+    compiler = shutil.which("cc") or shutil.which("gcc") or "cc"
+    command = [compiler, "-O1", "-o", str(program), str(SOURCE), "-lusrsctp", "-lpthread"]
+    try:
+        built = subprocess.run(command, capture_output=True, text=True, check=False)
+        missing = built.stderr if built.returncode else ""
+    except OSError as error:
+        missing = str(error)
+    if missing:
+        if os.environ.get("CI"):
+            pytest.fail(f"continuous integration needs libusrsctp-dev: {missing}")
+        pytest.skip(f"the peer cannot be compiled, libusrsctp-dev is needed: {missing}")
+    return program
+
+
+def _run(changes: list[str], command: str, logs: Path) -> tuple[dict[str, Any], str]:
+    """The flow's row, and what the peer said."""
+    scenario = Scenario(SCENARIO).set(*changes)
+    result = scenario.live(programs=[("b", command)], logs=logs)
+    assert not result.facts["stopped"]
+    return result.run.flows[0], (logs / "b.log").read_text()
+
+
+def _we_send(changes: list[str], peer: Path, logs: Path) -> dict[str, Any]:
+    flow, said = _run(changes, f"{peer} listen 49152", logs)
+    assert said == f"got {OCTETS} wrong 0\n"
+    assert flow["established"] and flow["closed"] == "normal"
+    return flow
+
+
+def _it_sends(changes: list[str], peer: Path, logs: Path) -> dict[str, Any]:
+    to_us = ["flows.0.from=b", "flows.0.to=a", *changes]
+    flow, said = _run(to_us, f"{peer} connect {{a}} 49152 49152 {OCTETS}", logs)
+    assert f"sent {OCTETS}\n" in said
+    assert (flow["bytes"], flow["wrong_octets"]) == (OCTETS, 0)
+    return flow
+
+
+def _lossy(*links: int) -> list[str]:
+    return [f"links.{i}.impairments={LOSS}" for i in links]
+
+
+def test_we_send(peer: Path, tmp_path: Path) -> None:
+    assert _we_send([], peer, tmp_path)["timeouts"] == 0
+
+
+def test_we_send_across_loss(peer: Path, tmp_path: Path) -> None:
+    assert _we_send(_lossy(0, 1, 2, 3), peer, tmp_path)["retransmitted_packets"] > 0
+
+
+def test_it_sends(peer: Path, tmp_path: Path) -> None:
+    _it_sends([], peer, tmp_path)
+
+
+def test_it_sends_across_loss(peer: Path, tmp_path: Path) -> None:
+    _it_sends(_lossy(0, 1, 2, 3), peer, tmp_path)
+
+
+def test_we_fail_over(peer: Path, tmp_path: Path) -> None:
+    """Our first interface loses its link while data flows."""
+    both = [f"links.0.impairments={OUTAGE}", f"links.0.reverse.impairments={OUTAGE}"]
+    assert _we_send(both, peer, tmp_path)["timeouts"] > 0
+
+
+def test_it_fails_over(peer: Path, tmp_path: Path) -> None:
+    """The same while the peer sends to us."""
+    both = [f"links.0.impairments={OUTAGE}", f"links.0.reverse.impairments={OUTAGE}"]
+    _it_sends(both, peer, tmp_path)
