@@ -31,8 +31,8 @@ pub struct SocketSettings {
     /// The kernel's name of a congestion control; `None`: the route's, or the
     /// namespace's.
     pub congestion_control: Option<String>,
-    /// Octets of the receive buffer that count as data; `None`: the kernel
-    /// finds them.
+    /// Octets of the receive buffer that count as data; `None`, or without root:
+    /// the kernel finds them.
     pub receive_buffer: Option<u64>,
     /// Several paths (RFC 8684).
     pub multipath: bool,
@@ -230,8 +230,11 @@ fn make(role: Role, local: SocketAddr, settings: &SocketSettings) -> Result<Owne
     if let Some(octets) = settings.receive_buffer {
         // The kernel doubles the number, for its own needs.
         let octets = usize::try_from(octets).unwrap_or(usize::MAX);
-        sockopt::set_socket_recv_buffer_size_force(&fd, octets)
-            .doing(format!("a receive buffer of {octets} B"))?;
+        match sockopt::set_socket_recv_buffer_size_force(&fd, octets) {
+            // In a user namespace: the kernel's own way, up to what it allows.
+            Err(Errno::PERM) => {}
+            done => done.doing(format!("a receive buffer of {octets} B"))?,
+        }
     }
     // A hint, which MPTCP sockets of some kernels do not take.
     let _ = set_notsent_lowat(&fd, MOST_UNSENT);

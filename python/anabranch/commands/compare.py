@@ -164,7 +164,7 @@ def _print(rows: list[Row], directory: Path) -> None:
         table.add_column(heading, justify="right")
     for row in rows:
         estimates = (row.simulated, row.live, row.difference)
-        table.add_row(row.flow, row.measure, *(it.interval_text(3) for it in estimates))
+        table.add_row(row.flow, row.measure, *(it.interval_text(2) for it in estimates))
     terminal = console()
     terminal.print(table)
     terminal.print(f"{rows[0].live.n if rows else 0} pairs of runs; results in {directory}")
