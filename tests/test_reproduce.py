@@ -117,7 +117,7 @@ def test_slow_start_follows_its_closed_form(anabranch: Command, tmp_path: Path) 
     verdicts = {row["claim"]: row["verdict"] for row in tables.read_csv(tmp_path / "claims.csv")}
     assert verdicts["model"] == "holds", verdicts
     cells = tables.read_csv(tmp_path / name / "cells.csv")
-    assert len(cells) == 8 * 2 * 12, "nothing is lost"
+    assert len(cells) == 9 * 2 * 12, "nothing is lost"
     # Without delayed ACKs there is nothing that the model does not know.
     prompt = [abs(float(row["model_error"])) for row in cells if row["delayed_acks"] == "0"]
     assert max(prompt) < 0.03

@@ -28,6 +28,10 @@ class Estimate:
         """The estimate of `factor`, which is positive, times the quantity."""
         return Estimate(self.mean * factor, self.ci_low * factor, self.ci_high * factor, self.n)
 
+    def negated(self) -> Estimate:
+        """The estimate of the quantity with the other sign."""
+        return Estimate(-self.mean, -self.ci_high, -self.ci_low, self.n)
+
     def excludes(self, value: float) -> bool:
         """Whether `value` lies outside the interval."""
         return not self.ci_low <= value <= self.ci_high

@@ -1,10 +1,10 @@
-"""The runs: replications of a scheme on two paths."""
+"""The runs of the paper's figures: replications of a scheme on two paths, under a set of rules."""
 
 from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,18 +16,40 @@ from anabranch.studies import inline
 FOLDER = Path(__file__).parent
 RATE_MBIT = 2.0
 EDGE_MS, CORE_MS = 10.0, 15.0
+PAPER = {"tcp": "delayed", "sctp": "rfc2960"}
+"""The rules by which the paper's claims are judged."""
 
 
 @dataclass(frozen=True, order=True)
-class Batch:
-    """A scheme on two paths. Losses are in per cent, rate and delay of the second path are
-    ratios of the first's."""
+class Paths:
+    """The two paths. Losses are in per cent, rate and delay of the second are ratios of the
+    first's."""
 
-    scheme: str
     loss: float
     other: float = 0.0
     bandwidth: float = 1.0
     delay: float = 1.0
+
+    def changes(self) -> Iterator[str]:
+        """Assignments that make the scenario's links such paths."""
+        for link, loss in (("core0", self.loss), ("core1", self.other)):
+            if loss:
+                loses = inline.toml([{"kind": "bernoulli", "rate": round(loss / 100, 6)}])
+                yield f"links.{link}.impairments={loses}"
+        if self.bandwidth != 1:
+            yield f'links.core1.rate="{RATE_MBIT * self.bandwidth:g} Mbit/s"'
+        if self.delay != 1:
+            for link, delay in (("in1", EDGE_MS), ("core1", CORE_MS), ("out1", EDGE_MS)):
+                yield f'links.{link}.delay="{delay * self.delay:g} ms"'
+
+
+@dataclass(frozen=True, order=True)
+class Batch:
+    """A scheme on two paths under a set of rules."""
+
+    scheme: str
+    rules: str
+    paths: Paths
 
 
 @cache
@@ -36,108 +58,80 @@ def plan() -> dict[str, Any]:
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
 
-def replications(quick: bool) -> int:
-    """Runs of each batch."""
-    return int(plan()["quick"]["replications"] if quick else plan()["replications"])
+def replications(batch: Batch, quick: bool) -> int:
+    """Runs of a batch."""
+    sizes = plan()["quick"] if quick else plan()
+    if batch.rules in PAPER.values():
+        return int(sizes["replications"])
+    return int(sizes["variants"] if quick else plan()["variants"]["replications"])
 
 
-def batch(
-    scheme: str, loss: float, other: float = 0.0, bandwidth: float = 1.0, delay: float = 1.0
-) -> Batch:
-    """A batch; of a scheme that sends no data on the second path, one for all its states."""
-    settings = plan()["schemes"][scheme]
-    alone = settings.get("destination", "all-same") == "all-same"
-    return Batch(scheme, loss) if alone else Batch(scheme, loss, other, bandwidth, delay)
+def protocol(scheme: str) -> str:
+    """`tcp` or `sctp`."""
+    return str(plan()["schemes"][scheme]["protocol"])
+
+
+def batch(scheme: str, paths: Paths, rules: str = "") -> Batch:
+    """A batch, by the paper's rules unless others are named; of a scheme that sends no data on
+    the second path, one for all its states."""
+    alone = plan()["schemes"][scheme].get("destination", "all-same") == "all-same"
+    return Batch(scheme, rules or PAPER[protocol(scheme)], Paths(paths.loss) if alone else paths)
 
 
 def batches() -> list[Batch]:
     """All batches, each once."""
-    parts = (_by_loss("figure2"), _by_loss("figure3"), _policies(), _variants(), _remedies())
-    return sorted({*itertools.chain(*parts)})
+    variants = plan()["variants"]
+    chosen = set()
+    for figure in ("figure2", "figure3"):
+        for scheme, loss in itertools.product(plan()[figure]["schemes"], plan()[figure]["loss"]):
+            for rules in variants[protocol(scheme)]:
+                chosen.add(batch(scheme, Paths(loss), rules))
+    for rules, scheme in itertools.product(variants["policies"], plan()["figure4"]["schemes"]):
+        chosen |= {batch(scheme, paths, rules) for paths in _policies()}
+    return sorted(chosen)
 
 
-def _by_loss(figure: str) -> Iterator[Batch]:
-    part = plan()[figure]
-    for scheme in part["schemes"]:
-        yield from (batch(scheme, loss) for loss in part["loss"])
+def _policies() -> Iterator[Paths]:
+    part = plan()["figure4"]
+    yield from (Paths(*pair) for pair in itertools.product(part["loss"], part["other"]))
+    yield from by_bandwidth(plan()["figure5"]["bandwidth"])
+    yield from by_delay(plan()["figure6"]["delay"])
 
 
-def _policies() -> Iterator[Batch]:
-    for scheme in plan()["figure4"]["schemes"]:
-        yield from by_other(scheme, plan()["figure4"]["loss"], plan()["figure4"]["other"])
-        yield from by_bandwidth(scheme, plan()["figure5"]["bandwidth"])
-        yield from by_delay(scheme, plan()["figure6"]["delay"])
-
-
-def _variants() -> Iterator[Batch]:
-    part = plan()["variants"]
-    for scheme in (*part["tcp"], *part["sctp"]):
-        yield from (batch(scheme, loss) for loss in plan()["figure2"]["loss"])
-    for scheme in part["policies"].values():
-        yield from by_other(scheme, part["loss"], plan()["figure4"]["other"])
-
-
-def _remedies() -> Iterator[Batch]:
-    for scheme in plan()["remedies"]["schemes"]:
-        yield from remedy_grid(scheme)
-
-
-def remedy_grid(scheme: str) -> Iterator[Batch]:
-    """The conditions under which remedies are compared, for one scheme."""
-    part = plan()["remedies"]
-    yield from by_other(scheme, part["loss"], part["other"])
-    yield from by_bandwidth(scheme, part["bandwidth"])
-    yield from by_delay(scheme, part["delay"])
-
-
-def by_other(scheme: str, losses: list[float], others: list[float]) -> Iterator[Batch]:
-    """Figure 4: the second path's loss."""
-    yield from (batch(scheme, loss, other) for loss in losses for other in others)
-
-
-def by_bandwidth(scheme: str, ratios: list[float]) -> Iterator[Batch]:
+def by_bandwidth(ratios: Iterable[float]) -> list[Paths]:
     """Figure 5: the second path's rate."""
     part = plan()["figure5"]
-    yield from (batch(scheme, part["loss"], part["other"], bandwidth=ratio) for ratio in ratios)
+    return [Paths(part["loss"], part["other"], bandwidth=ratio) for ratio in ratios]
 
 
-def by_delay(scheme: str, ratios: list[float]) -> Iterator[Batch]:
+def by_delay(ratios: Iterable[float]) -> list[Paths]:
     """Figure 6: the second path's delay."""
     part = plan()["figure6"]
-    yield from (batch(scheme, part["loss"], part["other"], delay=ratio) for ratio in ratios)
+    return [Paths(part["loss"], part["other"], delay=ratio) for ratio in ratios]
 
 
 def scenario(batch: Batch) -> Scenario:
     """The scenario of a batch."""
     settings = dict(plan()["schemes"][batch.scheme])
-    protocol = settings.pop("protocol")
+    transport = settings.pop("protocol")
+    options = {**plan()[transport], **plan()["rules"][batch.rules], **settings}
+    return transfer(transport, options, batch.paths)
+
+
+def transfer(transport: str, options: dict[str, Any], paths: Paths) -> Scenario:
+    """The transfer with such a transport over two such paths."""
     flow = {
         "name": "transfer",
         "from": "sender",
         "to": "receiver",
         "size": "4 MB",
-        "protocol": protocol,
-        protocol: {**plan()[protocol], **settings},
+        "protocol": transport,
+        transport: options,
     }
-    changes = [f"flows=[{inline.toml(flow)}]"]
-    for link, loss in (("core0", batch.loss), ("core1", batch.other)):
-        if loss:
-            loses = inline.toml([{"kind": "bernoulli", "rate": round(loss / 100, 6)}])
-            changes.append(f"links.{link}.impairments={loses}")
-    if batch.bandwidth != 1:
-        changes.append(f'links.core1.rate="{RATE_MBIT * batch.bandwidth:g} Mbit/s"')
-    if batch.delay != 1:
-        for link, delay in (("in1", EDGE_MS), ("core1", CORE_MS), ("out1", EDGE_MS)):
-            changes.append(f'links.{link}.delay="{delay * batch.delay:g} ms"')
+    return network().set(f"flows=[{inline.toml(flow)}]", *paths.changes())
+
+
+def network() -> Scenario:
+    """The scenario as it stands in its file."""
     text = (FOLDER / "scenario.toml").read_text(encoding="utf-8")
-    return Scenario(text, "studies/sctp_multihoming/scenario.toml").set(*changes)
-
-
-def watched(quick: bool) -> list[Scenario]:
-    """Runs in which the timeouts of both paths are recorded (claim C8)."""
-    part = plan()["watch"]
-    observed = scenario(batch("alternate", part["loss"], part["other"])).set(
-        'observe=[{what = "path_rto"}, {what = "path_srtt"}]'
-    )
-    runs = 3 if quick else part["runs"]
-    return [observed.set(f"seed={seed}") for seed in range(1, 1 + runs)]
+    return Scenario(text, "studies/sctp_multihoming/scenario.toml")

@@ -1,120 +1,125 @@
-"""The figures: mean times with intervals, and the timeouts of one run."""
+"""The paper's figures: mean times with intervals, by its rules and by others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from anabranch import stats
-from anabranch.experiment import RunResult
-from anabranch.figures import Plot
+from anabranch.figures import COLOURS, DASHES, MARKERS, Look, Plot
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
-from anabranch.studies.sctp_multihoming.conditions import (
-    Batch,
-    batch,
-    by_bandwidth,
-    by_delay,
-    by_other,
-    plan,
-)
+from anabranch.studies.sctp_multihoming.conditions import Paths, by_bandwidth, by_delay, plan
 from anabranch.studies.sctp_multihoming.measures import Times
+from anabranch.studies.sctp_multihoming.worlds import World, of_policies
 
 TIME = "transfer time (s)"
 BASICS = ("same", "alternate")
 
 
-def write_all(directory: Path, times: Times, watched: RunResult) -> list[FigureEntry]:
+def write_all(directory: Path, times: Times) -> list[FigureEntry]:
     """Writes every figure's CSV, SVG and PNG; returns their captions in order."""
-    basics = Sheet(directory, times, BASICS)
-    policies, remedies = plan()["figure4"], plan()["remedies"]
-    all_of_them = Sheet(directory, times, (*BASICS, *remedies["schemes"]))
+    policies = plan()["figure4"]
+    sheet = Sheet(directory, of_policies(times), BASICS)
     return [
         _by_loss(directory, times, "figure2", "fig2"),
         _by_loss(directory, times, "figure3", "fig3"),
+        _low_least_rto(directory, times),
         *(
-            basics.by_other(f"fig4{letter}", loss, policies["other"])
+            sheet.by_other(f"fig4{letter}", loss, policies["other"])
             for letter, loss in zip("abc", policies["loss"], strict=True)
         ),
-        basics.by_rate("fig5", plan()["figure5"]["bandwidth"]),
-        basics.by_delay("fig6", plan()["figure6"]["delay"]),
-        _timeouts(directory, watched),
-        *(
-            all_of_them.by_other(f"remedies_{loss:g}", loss, remedies["other"])
-            for loss in remedies["loss"]
-        ),
-        all_of_them.by_rate("remedies_rate", remedies["bandwidth"]),
-        all_of_them.by_delay("remedies_delay", remedies["delay"]),
+        sheet.by_rate("fig5", plan()["figure5"]["bandwidth"]),
+        sheet.by_delay("fig6", plan()["figure6"]["delay"]),
     ]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Figures of the same schemes."""
+    """Figures of the same schemes under the same sets of rules."""
 
     directory: Path
-    times: Times
+    worlds: Sequence[World]
     schemes: Sequence[str]
 
     def by_other(self, stem: str, loss: float, others: list[float]) -> FigureEntry:
         """Figure 4."""
-        plot = Plot(f"Primary loses {loss:g} %", "loss of the alternate path (%)", TIME)
+        plot = Plot(
+            f"Primary loses {loss:g} %", "loss of the alternate path (%)", TIME, self._looks()
+        )
         caption = f"Where retransmissions go, with a loss of {loss:g} % on the primary path."
-        rows = self._rows(lambda scheme: by_other(scheme, [loss], others), others)
+        rows = self._rows([Paths(loss, other) for other in others], others)
         return drawing.points(self.directory, stem, rows, plot, caption)
 
     def by_rate(self, stem: str, ratios: list[float]) -> FigureEntry:
         """Figure 5."""
-        rows = self._rows(lambda scheme: by_bandwidth(scheme, ratios), ratios)
-        return self._ratio(stem, rows, "rate")
+        return self._ratio(stem, self._rows(by_bandwidth(ratios), ratios), "rate")
 
     def by_delay(self, stem: str, ratios: list[float]) -> FigureEntry:
         """Figure 6."""
-        rows = self._rows(lambda scheme: by_delay(scheme, ratios), ratios)
-        return self._ratio(stem, rows, "delay")
+        return self._ratio(stem, self._rows(by_delay(ratios), ratios), "delay")
 
     def _ratio(self, stem: str, rows: list[dict[str, Any]], what: str) -> FigureEntry:
         axis = f"{what} of the alternate over the primary's"
-        plot = Plot("Losses of 4 % and 2 %", axis, TIME, log="x")
+        plot = Plot("Losses of 4 % and 2 %", axis, TIME, self._looks(), log="x")
         caption = f"Transfer time against the alternate's {what}."
         return drawing.points(self.directory, stem, rows, plot, caption)
 
-    def _rows(
-        self, batches: Callable[[str], Iterable[Batch]], x: list[float]
-    ) -> list[dict[str, Any]]:
+    def _name(self, world: World, scheme: str) -> str:
+        return scheme if world is self.worlds[0] else f"{scheme}, {world.sctp}"
+
+    def _looks(self) -> dict[str, Look]:
+        """A colour for each set of rules, a line for each scheme."""
+        return {
+            self._name(world, scheme): Look(DASHES[j], MARKERS[j], COLOURS[i])
+            for i, world in enumerate(self.worlds)
+            for j, scheme in enumerate(self.schemes)
+        }
+
+    def _rows(self, paths: Sequence[Paths], x: list[float]) -> list[dict[str, Any]]:
         return [
-            row for scheme in self.schemes for row in _rows(self.times, scheme, batches(scheme), x)
+            row
+            for world in self.worlds
+            for scheme in self.schemes
+            for row in _rows(world, scheme, self._name(world, scheme), paths, x)
         ]
 
 
 def _rows(
-    times: Times, series: str, batches: Iterable[Batch], x: Iterable[float]
+    world: World, scheme: str, series: str, paths: Iterable[Paths], x: Iterable[float]
 ) -> list[dict[str, Any]]:
     return [
-        {"series": series, "x": at, **vars(stats.mean(times[each]))}
-        for at, each in zip(x, batches, strict=True)
+        {"series": series, "x": at, **vars(stats.mean(world.times[world.batch(scheme, each)]))}
+        for at, each in zip(x, paths, strict=True)
     ]
 
 
 def _by_loss(directory: Path, times: Times, figure: str, stem: str) -> FigureEntry:
-    part = plan()[figure]
-    rows = []
+    part, world = plan()[figure], World(times)
+    losses = part["loss"]
+    rows: list[dict[str, Any]] = []
     for scheme in part["schemes"]:
-        rows += _rows(times, scheme, [batch(scheme, x) for x in part["loss"]], part["loss"])
-    most = part["loss"][-1]
+        rows += _rows(world, scheme, scheme, [Paths(x) for x in losses], losses)
     plot = Plot("4 MB, the second path lossless", "loss of the first path (%)", TIME)
-    caption = f"Transfer time against the first path's loss, 0 to {most:g} %."
+    caption = f"Transfer time against the first path's loss, 0 to {losses[-1]:g} %."
     return drawing.points(directory, stem, rows, plot, caption)
 
 
-def _timeouts(directory: Path, run: RunResult) -> FigureEntry:
-    rows = []
-    for path, label in enumerate(("primary, 4 %", "alternate, 2 %")):
-        series = run.series[f"transfer.receiver.path{path}.path_rto"]
-        pairs = zip(series["time_s"].tolist(), series["value"].tolist(), strict=True)
-        rows += [{"series": label, "time_s": t, "value": v} for t, v in pairs]
-    plot = Plot("Retransmission timeouts of one run", "time (s)", "RTO (s)")
-    caption = "RTO of both paths in one run, retransmissions on the alternate."
-    return drawing.times(directory, "timeouts", rows, plot, caption)
+def _low_least_rto(directory: Path, times: Times) -> FigureEntry:
+    """Figure 3 with a least RTO of 200 ms: TCP's alone, and both."""
+    losses = plan()["figure3"]["loss"]
+    usual, low = World(times), World(times, "delayed-rto200", "rfc2960-rto200")
+    rows: list[dict[str, Any]] = []
+    looks = {}
+    drawn = [(usual, s, "1 s") for s in plan()["figure3"]["schemes"][1:]]
+    drawn += [(low, s, "200 ms") for s in plan()["figure3"]["schemes"][1:]]
+    for index, (world, scheme, least) in enumerate(drawn):
+        name = f"{scheme}, RTO of {least} at least"
+        rows += _rows(world, scheme, name, [Paths(x) for x in losses], losses)
+        colour = index % (len(drawn) // 2)
+        looks[name] = Look("--" if world is low else "-", MARKERS[colour], COLOURS[colour])
+    plot = Plot("4 MB, the second path lossless", "loss of the first path (%)", TIME, looks)
+    caption = "Figure 3 with the least RTO of RFC 6298 and RFC 9260, and with that of Linux."
+    return drawing.points(directory, "fig3_rto", rows, plot, caption)

@@ -1,45 +1,32 @@
-"""Runs the study: every scheme on every pair of paths, then claims and figures."""
+"""Runs the study: the paper's claims, the policies that came since, and failures of a path.
+
+A part is a package or module with `examine(context) -> Outcome` and `CHOICES`.
+"""
 
 from __future__ import annotations
 
-from anabranch.studies.sctp_multihoming import claims, conditions, figures, measures
-from anabranch.studies.study import Context, Outcome, Study
+from anabranch.studies.sctp_multihoming import failover, paper, policies
+from anabranch.studies.study import Context, Outcome, Runs, Study
 
+PARTS = (paper, policies, failover)
 QUESTION = (
     "Does a second path help an SCTP association whose first path loses packets: against TCP,"
-    " against SCTP on one path, and against sending again on the same path?"
+    " against SCTP on one path, and against sending again on the same path? Where should"
+    " retransmissions go, and what does a failing path cost?"
 )
-CHOICES = [
-    "Queues: drop-tail, 50 packets, ns-2's default.",
-    "Size: 4 MB are 4,000,000 octets. Time counts from the start of the handshake.",
-    "Receive windows: 64 KiB for TCP and SCTP.",
-    "Loss: independent, at the entry of the middle link, in the direction of the data.",
-    "SCTP: the preset rfc2960, as the paper describes it (fourth missing report, no explicit fast"
-    " recovery, slow start up to and including ssthresh).",
-    "Heartbeats: every 30 s, half of that to either side, and the RTO, as the paper has them.",
-    "TCP: an initial window of one segment, as the paper has it, delayed ACKs of 200 ms, an RTO of"
-    " 1 s at least; SACK recovery as in RFC 6675.",
-    "Figure 6 changes the delay of all three links of the second path.",
-]
 
 
 def examine(context: Context) -> Outcome:
-    """Replications of every batch, and the runs whose timeouts are watched."""
-    batches = conditions.batches()
-    number = conditions.replications(context.quick)
-    runs = context.compute(
-        conditions.watched(context.quick),
-        [(conditions.scenario(batch), number) for batch in batches],
-    )
-    times = {
-        batch: [measures.seconds(run) for run in results]
-        for batch, results in zip(batches, runs.batches, strict=True)
-    }
+    """All parts, their claims and figures in order; the scenario is the paper's."""
+    found = [part.examine(context) for part in PARTS]
     return Outcome(
-        claims=claims.judge(times, runs.singles),
-        figures=figures.write_all(context.directory, times, runs.singles[0]),
-        scenario=conditions.scenario(conditions.batch("sctp-multi", 2)),
-        runs=runs,
+        claims=[claim for part in found for claim in part.claims],
+        figures=[figure for part in found for figure in part.figures],
+        scenario=found[0].scenario,
+        runs=Runs(
+            [run for part in found for run in part.runs.singles],
+            [batch for part in found for batch in part.runs.batches],
+        ),
     )
 
 
@@ -47,8 +34,8 @@ STUDY = Study(
     name="sctp-multihoming",
     title="SCTP multihoming: where retransmissions should go",
     reference="J.-K. Song, M.-J. Lee, S.-J. Koh: Performance Evaluation on SCTP multi-homing"
-    " Feature (2004, in Korean; ns-2)",
+    " Feature (2004, in Korean; ns-2); Caro, Amer, Stewart, 2006; RFC 7829; RFC 9260",
     question=QUESTION,
-    choices=CHOICES,
+    choices=[choice for part in PARTS for choice in part.CHOICES],
     examine=examine,
 )

@@ -66,7 +66,14 @@ def _text(sctp: str, tcp: str, what: str) -> str:
 
 def judge(times: Times, left: int) -> list[Claim]:
     """All claims; so many runs had left slow start."""
-    return [_c1(times, left), _c2(times), _today(times), _ack_counting(times), _model(times)]
+    return [
+        _c1(times, left),
+        _c2(times),
+        _today(times),
+        _today_window(times),
+        _ack_counting(times),
+        _model(times),
+    ]
 
 
 def _c1(times: Times, left: int) -> Claim:
@@ -123,6 +130,32 @@ def _today(times: Times) -> Claim:
         "With the defaults of today SCTP is still the faster of the two.",
         measures,
         "TCP opens with ten segments (RFC 6928), SCTP with four packets at most (RFC 9260).",
+    )
+
+
+def _today_window(times: Times) -> Claim:
+    prompt = _mean(times, "sctp-10", "tcp-rfc6928", delayed=False)
+    return Claim(
+        "today-window",
+        "The initial window is the reason today too: with ten packets each the difference is gone.",
+        [
+            Measure.near(
+                _text("sctp-10", "tcp-rfc6928", "data, an ACK a packet"), 0.0, prompt, SAME
+            ),
+            Measure.near(
+                _text("sctp-10", "tcp-rfc6928", "data, delayed ACKs"),
+                0.0,
+                _mean(times, "sctp-10", "tcp-rfc6928"),
+                SAME,
+            ),
+            Measure(
+                _text("sctp-rfc9260", "tcp-rfc3465", "data, three packets each"),
+                None,
+                _mean(times, "sctp-rfc9260", "tcp-rfc3465"),
+            ),
+        ],
+        "SCTP's window of ten MTUs, without Max.Burst, lets eleven packets go. With delayed ACKs"
+        " TCP of today, which counts octets, doubles its window where SCTP's grows by half.",
     )
 
 

@@ -139,6 +139,7 @@ def error_rows(times: Times) -> list[dict[str, Any]]:
             "rtt_ms": run.cell.rtt_ms,
             "kbytes": run.cell.kbytes,
             "seconds": times[run],
+            "model_seconds": times[run] * (1 + errors[run]),
             "model_error": errors[run],
         }
         for run in sorted(times)
@@ -152,5 +153,6 @@ CELL_COLUMNS = (
     "rtt_ms",
     "kbytes",
     "seconds",
+    "model_seconds",
     "model_error",
 )

@@ -1,0 +1,140 @@
+"""Statements about the policies: each against the better of the paper's two (N1, N2, ...), and
+which one should be the default (D1 to D3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from anabranch import stats
+from anabranch.studies.results import Claim, Measure
+from anabranch.studies.sctp_multihoming.conditions import Paths
+from anabranch.studies.sctp_multihoming.policies.conditions import plan
+from anabranch.studies.sctp_multihoming.policies.regret import Table
+from anabranch.tables import write_csv
+
+PAPER = ("all-same", "all-alternate")
+"""The paper's two policies."""
+COLUMNS = (
+    "rules",
+    "policy",
+    "mean_regret",
+    "mean_regret_low",
+    "mean_regret_high",
+    "worst_regret",
+    "worst_regret_low",
+    "worst_regret_high",
+    "worst_at",
+    "best_at",
+    "change_from_all_same",
+    "change_from_all_alternate",
+    "change_from_fr_same_rto_alt",
+)
+BESIDE = ("all-same", "all-alternate", "fr-same-rto-alt")
+
+
+def judge(tables: Sequence[Table], wide: Sequence[Table], policies: Sequence[str]) -> list[Claim]:
+    """All statements, from the tables of the grid and of what lies beyond."""
+    found = [_as_fast(tables, policy, n) for n, policy in enumerate(policies, start=1)]
+    return [*found, *_defaults(tables, wide)]
+
+
+def _as_fast(tables: Sequence[Table], policy: str, number: int) -> Claim:
+    judged, beside = [], []
+    for table in tables:
+        changes = table.change_from_better(policy, PAPER)
+        over_all = stats.mean(changes.mean(axis=0).tolist())
+        worst = int(changes.mean(axis=1).argmax())
+        rules = f"rules {table.rules}"
+        judged.append(Measure.at_most(f"change of time over all conditions, {rules}", 0, over_all))
+        where = f"change of time at {text(table.paths[worst])}, where it does worst, {rules}"
+        beside.append(Measure(where, None, stats.mean(changes[worst].tolist())))
+    return Claim(
+        f"N{number}",
+        f"{policy} is as fast as the better of the paper's two policies, whichever that is.",
+        [*judged, *beside],
+        "A policy cannot know the better one beforehand. mfr: multiple fast retransmit, ts:"
+        " timestamps, hb: a heartbeat after each timeout.",
+    )
+
+
+def _defaults(tables: Sequence[Table], wide: Sequence[Table]) -> Iterator[Claim]:
+    best, alone = plan()["default"]["best"], plan()["default"]["alone"]
+    all_of_them = tables[0].policies
+    without = [policy for policy in all_of_them if "ts" not in policy.split("+")]
+    statement = (
+        f"{best} should be the default: over the grid it is as fast as every other destination,"
+        " with and without the remedies of Caro et al."
+    )
+    yield _default(tables, "D1", best, all_of_them, statement)
+    statement = f"Of what needs nothing of the peer (no timestamps), {alone} should be."
+    yield _default(tables, "D2", alone, without, statement)
+    statement = (
+        f"{best} should be the default where alternates may be much worse too: losses up to 20 %, a"
+        " twentieth of the rate, eight times the delay."
+    )
+    yield _default(wide, "D3", best, wide[0].policies, statement)
+
+
+def _default(
+    tables: Sequence[Table], name: str, policy: str, field: Sequence[str], statement: str
+) -> Claim:
+    judged, beside, least = [], [], []
+    for table in tables:
+        rules = f"rules {table.rules}"
+        against = [it for it in plan()["default"]["against"] if it in field and it != policy]
+        for other in against:
+            quantity = f"change of time from {other}, over all conditions, {rules}"
+            judged.append(Measure.at_most(quantity, 0, table.change(policy, other)))
+        regret = table.regret(policy)
+        beside.append(Measure(f"mean regret, {rules}", None, regret.mean))
+        where = text(regret.where)
+        beside.append(Measure(f"regret at {where}, its worst, {rules}", None, regret.worst))
+        first = table.least(field)
+        least.append(f"{first} by {table.rules}")
+    return Claim(
+        name,
+        statement,
+        [*judged, *beside],
+        "Regret: time beyond that of the best policy of each condition, as a share; the best, and"
+        " the worst condition, are chosen on half of the replications and measured on the other."
+        f" Least mean regret: {'; '.join(least)}. All of them: policies.csv, policies_wide.csv.",
+    )
+
+
+def write_table(directory: Path, name: str, tables: Sequence[Table]) -> None:
+    """`NAME.csv`: every policy under every set of rules, the least regret first."""
+    rows = [row for table in tables for row in _rows(table)]
+    write_csv(directory / f"{name}.csv", COLUMNS, rows)
+
+
+def _rows(table: Table) -> list[dict[str, Any]]:
+    best = table.best()
+    rows = []
+    for policy in table.policies:
+        regret = table.regret(policy)
+        row: dict[str, Any] = {
+            "rules": table.rules,
+            "policy": policy,
+            "worst_at": text(regret.where),
+            "best_at": best.count(policy),
+        }
+        for what, estimate in (("mean_regret", regret.mean), ("worst_regret", regret.worst)):
+            row[what] = estimate.mean
+            row |= {f"{what}_low": estimate.ci_low, f"{what}_high": estimate.ci_high}
+        for other in BESIDE:
+            name = f"change_from_{other.replace('-', '_')}"
+            row[name] = table.change(policy, other).mean
+        rows.append(row)
+    return sorted(rows, key=lambda row: float(row["mean_regret"]))
+
+
+def text(paths: Paths) -> str:
+    """`4 %, 2 %, delay x 0.5`."""
+    parts = [f"{paths.loss:g} %", f"{paths.other:g} %"]
+    if paths.bandwidth != 1:
+        parts.append(f"rate x {paths.bandwidth:g}")
+    if paths.delay != 1:
+        parts.append(f"delay x {paths.delay:g}")
+    return ", ".join(parts)

@@ -1,0 +1,77 @@
+"""RTO and smoothed RTT of both paths over time, by policy: how the alternate's timeout goes
+stale, and what keeps it fresh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from anabranch.experiment import RunResult, Scenario
+from anabranch.figures import COLOURS, Look, Plot
+from anabranch.studies import drawing
+from anabranch.studies.results import FigureEntry
+from anabranch.studies.sctp_multihoming.conditions import Paths, batch, plan, scenario
+
+PATHS = ("path0", "path1")
+"""The receiver's interfaces: the primary and the alternate."""
+SERIES = {
+    "RTO of the primary": ("path0", "path_rto", Look(colour=COLOURS[0], steps=True)),
+    "SRTT of the primary": ("path0", "path_srtt", Look("--", colour=COLOURS[0], steps=True)),
+    "RTO of the alternate": ("path1", "path_rto", Look(colour=COLOURS[1], steps=True)),
+    "SRTT of the alternate": ("path1", "path_srtt", Look("--", colour=COLOURS[1], steps=True)),
+}
+QUICK_RUNS = 3
+
+
+def series_name(path: str, what: str) -> str:
+    """The name of a path's series in a run."""
+    return f"transfer.receiver.{path}.{what}"
+
+
+def scenarios(quick: bool) -> dict[str, list[Scenario]]:
+    """Runs in which the timeouts of both paths are recorded, by policy."""
+    part = plan()["watch"]
+    paths = Paths(part["loss"], part["other"])
+    seeds = range(1, 1 + (QUICK_RUNS if quick else part["runs"]))
+    watch = 'observe=[{what = "path_rto"}, {what = "path_srtt"}]'
+    found = {}
+    for scheme in part["schemes"]:
+        observed = scenario(batch(scheme, paths)).set(watch)
+        found[scheme] = [observed.set(f"seed={seed}") for seed in seeds]
+    return found
+
+
+def write_all(directory: Path, watched: Mapping[str, list[RunResult]]) -> list[FigureEntry]:
+    """One run of each policy, then the alternate's timeout under all of them."""
+    figures = [_of_policy(directory, scheme, runs[0]) for scheme, runs in watched.items()]
+    return [*figures, _of_alternate(directory, {s: runs[0] for s, runs in watched.items()})]
+
+
+def _of_policy(directory: Path, scheme: str, run: RunResult) -> FigureEntry:
+    rows: list[dict[str, Any]] = []
+    for label, (path, what, _) in SERIES.items():
+        rows += _rows(run, label, path, what)
+    looks = {label: look for label, (*_, look) in SERIES.items()}
+    title = f"Timeouts and round-trip times of one run, {scheme}"
+    plot = Plot(title, "time (s)", "s", looks, log="y")
+    caption = f"RTO and smoothed RTT of both paths, losses of 4 % and 2 %, policy {scheme}."
+    return drawing.times(directory, f"timeouts_{scheme}", rows, plot, caption)
+
+
+def _of_alternate(directory: Path, runs: Mapping[str, RunResult]) -> FigureEntry:
+    rows = [r for scheme, run in runs.items() for r in _rows(run, scheme, PATHS[1], "path_rto")]
+    plot = Plot("Timeout of the alternate path by policy", "time (s)", "RTO (s)", log="y")
+    caption = (
+        "The alternate's RTO in one run of each policy, losses of 4 % and 2 %, the same draws of"
+        " the links."
+    )
+    return drawing.times(directory, "timeouts_alternate", rows, plot, caption)
+
+
+def _rows(run: RunResult, label: str, path: str, what: str) -> Iterator[dict[str, Any]]:
+    series = run.series.get(series_name(path, what))
+    if series is None:  # never measured
+        return
+    for time, value in zip(series["time_s"].tolist(), series["value"].tolist(), strict=True):
+        yield {"series": label, "time_s": time, "value": value}
