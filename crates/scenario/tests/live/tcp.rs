@@ -193,3 +193,49 @@ fn traffic_of_all_kinds_crosses() {
     assert_eq!(responses.value.len(), 8);
     assert!(responses.value.iter().all(|it| *it > 0.010), "{responses:?}");
 }
+
+/// A router that holds back ACKs and a queue that drops early, between kernels.
+#[test]
+fn a_regulator_and_an_aqm_stand_between_kernels() {
+    if !machine() {
+        return;
+    }
+    let it = run(
+        r#"
+        hosts = [{ name = "a", external = true }, { name = "b", external = true }]
+        routers = ["r", "s"]
+        [[links]]
+        ends = ["a", "r"]
+        rate = "100 Mbit/s"
+        delay = "1 ms"
+        [[links]]
+        ends = ["r", "s"]
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        queue = { kind = "droptail", limit = "60 packets" }
+        regulator = { law = "threshold-linear", max_delay = "60 ms" }
+        reverse = { queue = { kind = "codel", limit = "200 packets" } }
+        [[links]]
+        ends = ["s", "b"]
+        rate = "100 Mbit/s"
+        delay = "1 ms"
+        [[flows]]
+        name = "regulated"
+        from = "a"
+        to = "b"
+        size = "2 MB"
+        [[flows]]
+        name = "managed"
+        from = "b"
+        to = "a"
+        size = "2 MB"
+        "#,
+    );
+    for flow in &it.result.flows {
+        assert_eq!((flow.bytes, flow.wrong_octets, flow.closed), (2_000_000, 0, Some("normal")));
+    }
+    let regulator = &it.result.regulators[0].counters;
+    assert!(regulator.received > 100 && regulator.delayed > 0, "{regulator:?}");
+    let managed = it.result.links.iter().find(|it| it.name == "s-r").unwrap();
+    assert!(managed.counters.dropped_aqm > 0, "{:?}", managed.counters);
+}
