@@ -200,8 +200,7 @@ fn a_regulator_and_an_aqm_stand_between_kernels() {
     if !machine() {
         return;
     }
-    let it = run(
-        r#"
+    let it = run(r#"
         hosts = [{ name = "a", external = true }, { name = "b", external = true }]
         routers = ["r", "s"]
         [[links]]
@@ -229,8 +228,7 @@ fn a_regulator_and_an_aqm_stand_between_kernels() {
         from = "b"
         to = "a"
         size = "2 MB"
-        "#,
-    );
+        "#);
     for flow in &it.result.flows {
         assert_eq!((flow.bytes, flow.wrong_octets, flow.closed), (2_000_000, 0, Some("normal")));
     }
