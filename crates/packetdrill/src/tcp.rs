@@ -2,6 +2,7 @@
 
 mod calls;
 mod endpoints;
+mod epoll;
 mod info;
 mod options;
 mod settings;

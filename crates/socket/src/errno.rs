@@ -40,8 +40,10 @@ macro_rules! errors {
 
 errors! {
     EPERM = 1, "Operation not permitted";
+    ENOENT = 2, "No such file or directory";
     EBADF = 9, "Bad file descriptor";
     EAGAIN = 11, "Resource temporarily unavailable";
+    EEXIST = 17, "File exists";
     EINVAL = 22, "Invalid argument";
     EPIPE = 32, "Broken pipe";
     EDOM = 33, "Numerical argument out of domain";

@@ -52,6 +52,8 @@ pub enum Name {
     /// `TCP_FASTOPEN_CONNECT`: a connect waits for the first write, where there
     /// is a cookie.
     FastOpenConnect,
+    /// `TCP_FASTOPEN_NO_COOKIE`: data in SYNs needs no cookie.
+    FastOpenNoCookie,
     /// `IP_TOS`: the octet of DSCP and ECN.
     TypeOfService,
     /// `IP_MTU_DISCOVER`: 0 for no path MTU discovery.
@@ -79,6 +81,7 @@ pub struct Options {
     pub(crate) quick_ack: Option<bool>,
     pub(crate) fast_open: Option<u32>,
     pub(crate) fast_open_connect: bool,
+    pub(crate) no_cookie: bool,
     pub(crate) tos: u8,
     pub(crate) mtu_discovery: bool,
 }
@@ -104,6 +107,7 @@ impl Options {
             quick_ack: None,
             fast_open: None,
             fast_open_connect: false,
+            no_cookie: false,
             tos: 0,
             mtu_discovery: true,
         }
@@ -166,6 +170,10 @@ impl Options {
                 0 | 1 => self.fast_open_connect = on,
                 _ => return Err(Errno::EINVAL),
             },
+            Name::FastOpenNoCookie => match value {
+                0 | 1 => self.no_cookie = on,
+                _ => return Err(Errno::EINVAL),
+            },
             Name::Md5 => return Err(Errno::ENOPROTOOPT),
             Name::TypeOfService => self.tos = within(255)? as u8,
             Name::MtuDiscover => self.mtu_discovery = on,
@@ -198,6 +206,7 @@ impl Options {
             Name::QuickAck => self.quick_ack.unwrap_or(true) as i64,
             Name::FastOpen => self.fast_open.unwrap_or(0) as i64,
             Name::FastOpenConnect => self.fast_open_connect as i64,
+            Name::FastOpenNoCookie => self.no_cookie as i64,
             Name::Md5 => 0,
             Name::TypeOfService => self.tos as i64,
             Name::MtuDiscover => self.mtu_discovery as i64,

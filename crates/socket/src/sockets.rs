@@ -2,6 +2,7 @@
 //! more.
 
 mod connecting;
+mod epoll;
 mod inquiry;
 mod listening;
 mod multipath;
@@ -59,6 +60,10 @@ pub struct FastOpen {
     pub server: bool,
     /// All listeners, if any may.
     pub all_listeners: bool,
+    /// Clients send data without a cookie, where they have none.
+    pub client_cookieless: bool,
+    /// Listeners accept data without a cookie.
+    pub server_cookieless: bool,
 }
 
 /// Local port, remote address and port.
@@ -112,6 +117,7 @@ pub struct Sockets {
     /// Connections whose sockets are closed.
     orphans: BTreeMap<Key, Connection>,
     path_orphans: Vec<anabranch_mptcp::Connection>,
+    epolls: BTreeMap<Fd, epoll::Epoll>,
     /// Of listeners that are closed.
     path_counters: anabranch_mptcp::ListenerCounters,
     outgoing: VecDeque<Packet>,
@@ -142,6 +148,7 @@ impl Sockets {
             streams: BTreeMap::new(),
             orphans: BTreeMap::new(),
             path_orphans: Vec::new(),
+            epolls: BTreeMap::new(),
             path_counters: Default::default(),
             outgoing: VecDeque::new(),
             memories: BTreeMap::new(),
@@ -161,10 +168,15 @@ impl Sockets {
     }
 
     fn insert(&mut self, socket: Socket) -> Fd {
-        // The lowest number that is free, after standard input and output.
-        let fd = (3..).map(Fd).find(|fd| !self.table.contains_key(fd)).unwrap_or(Fd(u32::MAX));
+        let fd = self.free_descriptor();
         self.table.insert(fd, socket);
         fd
+    }
+
+    /// The lowest number that is free, after standard input and output.
+    fn free_descriptor(&self) -> Fd {
+        let free = |fd: &Fd| !self.table.contains_key(fd) && !self.epolls.contains_key(fd);
+        (3..).map(Fd).find(free).unwrap_or(Fd(u32::MAX))
     }
 
     /// A new TCP socket.

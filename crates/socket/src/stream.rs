@@ -95,6 +95,8 @@ pub(crate) struct Stream {
     pushed: u64,
     /// A write found no room: it is woken when a third of the buffer is free.
     starved: bool,
+    /// How often one did.
+    pub starvations: u64,
     received_at: Time,
     sent_at: Time,
 }
@@ -114,6 +116,7 @@ impl Stream {
             written: 0,
             pushed: 0,
             starved: false,
+            starvations: 0,
             received_at: now,
             sent_at: now,
         }
@@ -238,6 +241,7 @@ impl Stream {
             if self.written == sent || room == 0 {
                 if !self.has_room(options) {
                     self.starved = true;
+                    self.starvations += 1;
                     break;
                 }
                 (self.tail, room) = (self.written, chunk);

@@ -4,7 +4,7 @@
 
 use crate::connection::isn::sip_hash;
 use anabranch_units::{Span, Time};
-use anabranch_wire::{Addr, FastOpenCookie};
+use anabranch_wire::{Addr, FastOpenCookie, TcpSegment};
 
 /// Settings of Fast Open, of both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +16,9 @@ pub struct FastOpenOptions {
     /// Ask in the experimental form, kind 254. Servers answer in the form in
     /// which they are asked.
     pub experimental: bool,
+    /// Send data in a SYN without a cookie, and accept it: for networks in which
+    /// nobody forges addresses (RFC 7413 §6.3.1, Linux).
+    pub cookieless: bool,
     /// Most connections of a listener that were opened by a cookie and whose
     /// handshake is not over (PendingFastOpenRequests, RFC 7413 §5.1). Of a
     /// connection that listens by itself, only 0 matters: it accepts none.
@@ -35,10 +38,18 @@ impl Default for FastOpenOptions {
             client: true,
             server: true,
             experimental: false,
+            cookieless: false,
             pending: 256,
             key_lifetime: None,
             retry_after: Span::from_secs(60),
         }
+    }
+}
+
+impl FastOpenOptions {
+    /// The SYN needs no cookie to open a connection.
+    pub(crate) fn is_opened_without_cookie(&self, syn: &TcpSegment) -> bool {
+        self.cookieless && (!syn.payload.is_empty() || syn.options.fast_open().is_some())
     }
 }
 

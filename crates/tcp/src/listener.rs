@@ -287,12 +287,13 @@ impl Listener {
 
     /// A SYN with a good Fast Open cookie, for which there is room.
     fn opens_fast(&mut self, now: Time, remote: (Addr, u16), syn: &TcpSegment) -> bool {
-        let (Some(pending), Some(option)) = (&mut self.fast_open, syn.options.fast_open()) else {
-            return false;
-        };
-        let (server, client) = (self.local.0, remote.0);
-        if pending.keys.check(now, server, client, &option.cookie) == Verdict::Wrong {
-            return false;
+        let Some(pending) = &mut self.fast_open else { return false };
+        if !pending.opens_without_cookie(syn) {
+            let Some(option) = syn.options.fast_open() else { return false };
+            let (server, client) = (self.local.0, remote.0);
+            if pending.keys.check(now, server, client, &option.cookie) == Verdict::Wrong {
+                return false;
+            }
         }
         let has_room = pending.has_room(now) && self.ready.len() < self.limits.backlog;
         if has_room {

@@ -1,7 +1,7 @@
 //! The socket calls.
 
 use super::options::{fcntl, get, ioctl, returns, set};
-use super::{Attempt, Waiting};
+use super::{Attempt, Waiting, epoll};
 use crate::constants::number;
 use crate::script::{Call, Field, Value};
 use crate::stack::{PORT, REMOTE, Returned};
@@ -10,6 +10,8 @@ use anabranch_units::{Span, Time};
 
 const MPTCP: i64 = 262;
 const MSG_OOB: i64 = 1;
+const MSG_PEEK: i64 = 2;
+const MSG_ERRQUEUE: i64 = 0x2000;
 const MSG_DONTWAIT: i64 = 0x40;
 const MSG_EOR: i64 = 0x80;
 const MSG_MORE: i64 = 0x8000;
@@ -79,6 +81,11 @@ pub(super) fn attempt(
         "fcntl" => fcntl(sockets, fd, call),
         "ioctl" => ioctl(sockets, fd, call),
         "poll" => poll(sockets, now, call, waiting),
+        "epoll_create" | "epoll_create1" => {
+            Attempt::Returns(Returned::value(sockets.epoll().0 as i64))
+        }
+        "epoll_ctl" => epoll::control(sockets, fd, call),
+        "epoll_wait" => epoll::wait(sockets, now, fd, call, waiting),
         name => Attempt::NotApplicable(format!("the call {name}()")),
     }
 }
@@ -146,7 +153,16 @@ fn patience(sockets: &Sockets, fd: Fd, now: Time, waiting: Option<&Waiting>, wri
 }
 
 fn read(sockets: &mut Sockets, now: Time, fd: Fd, call: &Call, deadline: Time) -> Attempt {
-    match sockets.read(fd, length_of(call)) {
+    let (flags, max) = (flags_of(call), length_of(call));
+    if flags & MSG_ERRQUEUE != 0 {
+        return returns(Err(Errno::EAGAIN)); // nothing here is ever reported there
+    }
+    if flags & MSG_PEEK != 0
+        && let Ok(waiting @ 1..) = sockets.readable(fd)
+    {
+        return Attempt::Returns(Returned::value(waiting.min(max) as i64));
+    }
+    match sockets.read(fd, max) {
         Ok(octets) => Attempt::Returns(Returned::value(octets as i64)),
         Err(Errno::EAGAIN) if waits(sockets, fd, flags_of(call)) && now < deadline => {
             Attempt::Blocks { progress: 0, deadline }

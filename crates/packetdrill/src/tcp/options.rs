@@ -30,6 +30,7 @@ fn named(level: &Value, option: &Value) -> Option<Name> {
             "TCP_NOTSENT_LOWAT" => Name::NotSentLowWater,
             "TCP_QUICKACK" => Name::QuickAck,
             "TCP_MD5SIG" => Name::Md5,
+            "TCP_FASTOPEN_NO_COOKIE" => Name::FastOpenNoCookie,
             "TCP_FASTOPEN" => Name::FastOpen,
             "TCP_FASTOPEN_CONNECT" => Name::FastOpenConnect,
             _ => return None,

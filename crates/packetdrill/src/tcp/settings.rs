@@ -5,7 +5,7 @@ use crate::stack::Configured;
 use anabranch_congestion::Algorithm;
 use anabranch_socket::{FastOpen, Settings};
 use anabranch_tcp::recovery::{RackOptions, Recovery};
-use anabranch_tcp::{Config, EcnMode, InitialWindow, SynCookies};
+use anabranch_tcp::{Config, EcnMode, InitialWindow, MtuProbing, SynCookies};
 
 /// Settings of TCP connections under `profile`.
 pub(super) fn config(profile: Profile) -> Config {
@@ -57,14 +57,13 @@ pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Con
             [_, _, most] => settings.send_buffer = most,
             _ => return Configured::Unknown,
         },
-        "tcp_fastopen" if first & 0x204 != 0 => {
-            return Configured::NotApplicable("Fast Open without cookies".into());
-        }
         "tcp_fastopen" => {
             settings.fast_open = FastOpen {
                 client: first & 1 != 0,
                 server: first & 2 != 0,
                 all_listeners: first & 0x400 != 0,
+                client_cookieless: first & 4 != 0,
+                server_cookieless: first & 0x200 != 0,
             };
         }
         "tcp_timestamps" => config.timestamps = on,
@@ -95,10 +94,15 @@ pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Con
         }
         "tcp_recovery" => with_rack(config, |_| {}),
         "tcp_mtu_probing" => {
-            if first > 1 {
-                return Configured::NotApplicable("probing for the path's MTU".into());
-            }
-            config.black_hole_detection = on;
+            config.mtu_probing = match first {
+                0 => MtuProbing::Off,
+                1 => MtuProbing::BlackHole,
+                _ => MtuProbing::Always,
+            };
+        }
+        // Ours begins with 1024 octets.
+        "tcp_base_mss" if first != 1024 && config.mtu_probing != MtuProbing::Off => {
+            return Configured::NotApplicable(format!("a search for the MTU from {first} octets"));
         }
         "tcp_base_mss" | "tcp_mtu_probe_floor" | "tcp_min_snd_mss" => {}
         "tcp_notsent_lowat" if first >= u32::MAX as u64 => {}

@@ -25,6 +25,7 @@ pub(super) fn read(
         client: t.boolean("client")?.unwrap_or(default.client),
         server: t.boolean("server")?.unwrap_or(default.server),
         experimental: t.boolean("experimental")?.unwrap_or(default.experimental),
+        cookieless: t.boolean("cookieless")?.unwrap_or(default.cookieless),
         key_lifetime: match t.get("key_lifetime") {
             Some(Value::Boolean(false)) => None,
             _ => t.quantity("key_lifetime")?.or(default.key_lifetime),
@@ -42,6 +43,7 @@ pub(super) fn write(options: Option<FastOpenOptions>) -> Value {
         ("client", it.client.into()),
         ("server", it.server.into()),
         ("experimental", it.experimental.into()),
+        ("cookieless", it.cookieless.into()),
         ("key_lifetime", it.key_lifetime.map_or(false.into(), |span| span.write().into())),
         ("retry_after", it.retry_after.write().into()),
     ])
@@ -67,8 +69,8 @@ mod tests {
             ("fast_open = { server = false }", Some(FastOpenOptions { server: false, ..default })),
             ("fast_open = { client = false }", Some(FastOpenOptions { client: false, ..default })),
             (
-                "fast_open = { experimental = true }",
-                Some(FastOpenOptions { experimental: true, ..default }),
+                "fast_open = { experimental = true, cookieless = true }",
+                Some(FastOpenOptions { experimental: true, cookieless: true, ..default }),
             ),
             (
                 "fast_open = { key_lifetime = \"1 s\", retry_after = \"5 s\" }",
@@ -97,7 +99,7 @@ mod tests {
             (
                 "fast_open = { cookie = true }",
                 "fast_open.cookie",
-                "no field of this name; the fields are client, experimental, \
+                "no field of this name; the fields are client, cookieless, experimental, \
                  key_lifetime, retry_after, server",
             ),
         ] {

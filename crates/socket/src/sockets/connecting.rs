@@ -40,7 +40,8 @@ impl Sockets {
         }
         let fast =
             !socket.multipath && socket.options.fast_open_connect && self.settings.fast_open.client;
-        if fast && self.cookie_mss(now, remote.0).is_some() {
+        let bare = self.settings.fast_open.client_cookieless || socket.options.no_cookie;
+        if fast && self.cookie_mss(now, remote.0, bare).is_some() {
             self.socket_at(fd)?.deferred = Some(remote);
             return Ok(());
         }
@@ -66,6 +67,7 @@ impl Sockets {
         if !self.settings.fast_open.client {
             return Err(Errno::EOPNOTSUPP);
         }
+        let cookieless = self.settings.fast_open.client_cookieless;
         let socket = self.socket_at(fd)?;
         match &socket.kind {
             Kind::Stream(stream) if stream.is_connecting() => return Err(Errno::EALREADY),
@@ -76,7 +78,8 @@ impl Sockets {
         }
         let remote = socket.deferred.take().unwrap_or(remote);
         let most = socket.options.max_segment.unwrap_or(u32::MAX);
-        let room = self.cookie_mss(now, remote.0).map_or(0, |mss| {
+        let bare = cookieless || socket.options.no_cookie;
+        let room = self.cookie_mss(now, remote.0, bare).map_or(0, |mss| {
             let mss = mss.min(most).min(self.settings.config.mss);
             mss.saturating_sub(SYN_OPTIONS) as u64
         });
@@ -89,9 +92,17 @@ impl Sockets {
         Ok(octets)
     }
 
-    /// The MSS of a peer that has given a Fast Open cookie.
-    pub(super) fn cookie_mss(&self, now: Time, peer: Addr) -> Option<u32> {
-        let server = self.memories.get(&peer)?.get::<FastOpenServer>()?;
+    /// The MSS of a peer that data may be sent to with the SYN: one that has given
+    /// a Fast Open cookie, or any if that may be done without.
+    pub(super) fn cookie_mss(&self, now: Time, peer: Addr, bare: bool) -> Option<u32> {
+        let server = self.memories.get(&peer).and_then(|it| it.get::<FastOpenServer>());
+        if bare && server.is_none_or(|it| it.mss == FastOpenServer::default().mss) {
+            return Some(self.settings.config.mss);
+        }
+        let server = server?;
+        if bare {
+            return Some(server.mss as u32);
+        }
         let good = !server.cookie.is_request() && now >= server.off_until;
         good.then_some(server.mss as u32)
     }
@@ -118,8 +129,9 @@ impl Sockets {
         if fast {
             // Linux goes on with Fast Open after a single failure.
             let (server, retry_after) = (false, Span::ZERO);
+            let cookieless = self.settings.fast_open.client_cookieless || options.no_cookie;
             let default = FastOpenOptions::default();
-            config.fast_open = Some(FastOpenOptions { server, retry_after, ..default });
+            config.fast_open = Some(FastOpenOptions { server, cookieless, retry_after, ..default });
         }
         let generator = self.generator();
         let mut connection = Connection::client(config, (self.local, port), remote, generator);

@@ -55,7 +55,9 @@ impl Sockets {
         if fast_open.server && (asked.is_some() || fast_open.all_listeners) {
             let pending = asked.unwrap_or(backlog);
             let default = FastOpenOptions::default();
-            config.fast_open = Some(FastOpenOptions { client: false, pending, ..default });
+            let cookieless = fast_open.server_cookieless || socket.options.no_cookie;
+            config.fast_open =
+                Some(FastOpenOptions { client: false, cookieless, pending, ..default });
         }
         let listener = Listener::new(config, limits, (local, port), generator);
         socket.kind = Kind::Listening(Box::new(listener));

@@ -114,6 +114,10 @@ impl Sockets {
     /// # Errors
     /// `EBADF`.
     pub fn close(&mut self, fd: Fd) -> Result<(), Errno> {
+        if self.epolls.remove(&fd).is_some() {
+            return Ok(());
+        }
+        self.epolls.values_mut().for_each(|it| it.forget(fd));
         let socket = self.table.remove(&fd).ok_or(Errno::EBADF)?;
         match socket.kind {
             Kind::Fresh => {}

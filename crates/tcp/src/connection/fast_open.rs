@@ -76,7 +76,9 @@ enum Tried {
     Nothing,
     Request,
     Cookie,
-    /// A cookie, in vain.
+    /// Data without a cookie.
+    Bare,
+    /// A cookie or data, in vain.
     Failed,
 }
 
@@ -202,15 +204,23 @@ impl Connection {
         let request = server.cookie.is_request();
         let experimental = if request { options.experimental } else { server.experimental };
         let option = FastOpenOption { cookie: server.cookie, experimental };
-        if !add_option(segment, option) {
+        let bare = options.cookieless && request && data > 0;
+        if !bare && !add_option(segment, option) {
             return;
         }
-        it.tried = if request { Tried::Request } else { Tried::Cookie };
-        if request || data == 0 {
+        it.tried = match (bare, request) {
+            (true, _) => Tried::Bare,
+            (false, true) => Tried::Request,
+            (false, false) => Tried::Cookie,
+        };
+        if request && !bare || data == 0 {
             return;
         }
-        // RFC 6691: the options are taken off the segment.
-        let mss = own_mss.min(server.mss as u32);
+        // RFC 6691: the options are taken off the segment. An MSS that is not
+        // known is hoped to be one's own.
+        let unknown = bare && server.mss == FastOpenServer::default().mss;
+        let known = if unknown { MOST_MSS } else { server.mss };
+        let mss = own_mss.min(known as u32);
         let len = mss.saturating_sub(segment.options.wire_len()).min(data as u32);
         it.sent = len;
         segment.payload = match &self.octets {
@@ -237,12 +247,14 @@ impl Connection {
         let (acked, sent) = (ack - 1, it.sent as u64);
         it.delivered = acked > 0;
         if segment.flags.contains(TcpFlags::SYN) {
+            let bare = it.tried == Tried::Bare;
+            let option = option.filter(|_| !bare); // nobody asked for it
             if let Some(option) = option {
                 it.server.cookie = option.cookie;
                 it.server.experimental = option.experimental;
                 it.news.cookie = true;
             }
-            let hopeful = it.tried == Tried::Cookie;
+            let hopeful = it.tried == Tried::Cookie || bare;
             if option.is_some() || hopeful {
                 // The server may announce another with the cookie known.
                 it.server.mss = offered_mss.unwrap_or(DEFAULT_MSS).min(MOST_MSS);
@@ -272,7 +284,7 @@ impl Connection {
     pub(super) fn on_fast_open_failed(&mut self, now: Time) {
         let Some(options) = self.config.fast_open else { return };
         if let Some(it) = self.extras.fast_open_mut()
-            && it.tried == Tried::Cookie
+            && matches!(it.tried, Tried::Cookie | Tried::Bare)
         {
             it.fail(now, options.retry_after);
         }
@@ -296,10 +308,14 @@ impl Connection {
     /// LISTEN, a SYN: what it asks for is answered, and with a good cookie its
     /// data is accepted (§4.2.2).
     pub(super) fn on_fast_open_request(&mut self, now: Time, segment: &TcpSegment) {
-        let Some(option) = segment.options.fast_open() else { return };
         let Some(options) = self.config.fast_open.filter(|it| it.server && it.pending > 0) else {
             return;
         };
+        let option = segment.options.fast_open();
+        if options.is_opened_without_cookie(segment) {
+            return self.accept_fast_open(segment);
+        }
+        let Some(option) = option else { return };
         let (server, client) = (self.local.0, self.remote.0);
         let Some(it) = self.extras.fast_open_mut().filter(|it| !it.refused) else { return };
         let keys = Keys { key: it.key, lifetime: options.key_lifetime };
@@ -311,6 +327,12 @@ impl Connection {
         if verdict == Verdict::Wrong {
             return;
         }
+        self.accept_fast_open(segment);
+    }
+
+    /// The SYN opens this side, and its data is delivered.
+    fn accept_fast_open(&mut self, segment: &TcpSegment) {
+        let Some(it) = self.extras.fast_open_mut().filter(|it| !it.refused) else { return };
         it.accepted = true;
         self.pending.connected = true;
         if !segment.payload.is_empty() {

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::fast_open::{FastOpenOptions, Keys};
 use anabranch_endpoint::{Generator, RttEstimator};
 use anabranch_units::{Span, Time};
-use anabranch_wire::Addr;
+use anabranch_wire::{Addr, TcpSegment};
 use std::collections::BTreeMap;
 
 /// Where Fast Open stands at a listening port.
@@ -33,6 +33,11 @@ impl Pending {
     pub fn has_room(&mut self, now: Time) -> bool {
         self.waiting.retain(|_, until| *until > now);
         self.waiting.len() < self.options.pending as usize
+    }
+
+    /// The SYN needs no cookie.
+    pub fn opens_without_cookie(&self, syn: &TcpSegment) -> bool {
+        self.options.is_opened_without_cookie(syn)
     }
 
     /// One more.

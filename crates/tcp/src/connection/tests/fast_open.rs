@@ -550,3 +550,24 @@ fn accurate_feedback_over_a_fast_open() {
         assert!(data.count() >= 20);
     }
 }
+
+/// RFC 7413 §6.3.1: in a network that is trusted data needs no cookie; what
+/// comes unasked is not kept.
+#[test]
+fn without_cookies_data_opens_at_once() {
+    let options = FastOpenOptions { cookieless: true, ..Default::default() };
+    let config = Config { fast_open: Some(options), ..config() };
+    let mut s = Solo::server(&config);
+    assert_eq!(s.arrives("S", 0, 0, 100), ["S. 0:0 101"]);
+    let mut s = Solo::server(&config);
+    assert_eq!(s.arrives("S", 0, 0, 0), ["S. 0:0 1"], "as usual");
+    let mut s = Solo::client(&config);
+    s.end.connect(Time::ZERO);
+    s.end.write(500);
+    assert_eq!(s.sent(), ["SP 0:500"]);
+    let answer = with_option(s.segment("S.", 0, 501, 0), cookie());
+    assert_eq!(s.deliver(answer), [". 501:0 1"]);
+    let known = learnt(&mut s.end).unwrap();
+    assert!(known.cookie.is_request());
+    assert_eq!(known.mss, 1000);
+}
