@@ -63,8 +63,9 @@ impl Connection {
     /// (§3.3.6). Where a subflow that answers still carries it, that subflow
     /// sees to it; otherwise it is sent again.
     fn on_data_timeout(&mut self, now: Time) {
-        let due = self.progress + self.longest_rto().saturating_mul(1 << self.retries.min(6));
-        if due > now {
+        // A DATA_ACK since the timer was set moves it; without one it is as set.
+        let due = self.progress + self.longest_rto();
+        if self.retries == 0 && due > now {
             self.timer(Due::Retransmit).set(due);
             return;
         }
