@@ -56,7 +56,6 @@ impl Connection {
             self.out.blocked = false;
             self.pending.writable = true;
         }
-        self.arm(now);
     }
 
     /// Data has waited for its DATA_ACK for longer than any subflow's timeout

@@ -42,6 +42,10 @@ pub(super) struct Part {
 impl Part {
     /// Where a segment from `start` must end.
     pub fn end_of(&self, start: u64) -> u64 {
+        // The newest data, as a rule.
+        if self.cuts.back().is_none_or(|cut| *cut <= start) {
+            return u64::MAX;
+        }
         let next = self.cuts.partition_point(|cut| *cut <= start);
         self.cuts.get(next).copied().unwrap_or(u64::MAX)
     }
