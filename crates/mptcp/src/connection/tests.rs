@@ -2,6 +2,7 @@
 //! two subflows, of what is lost and of what lies between the hosts.
 
 mod ending;
+mod hostile;
 mod meddling;
 mod opening;
 mod paths;
