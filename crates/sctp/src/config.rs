@@ -197,6 +197,10 @@ pub struct Config {
     /// Messages that will not be delivered are kept for
     /// [`Association::poll_undelivered`](crate::Association::poll_undelivered).
     pub keep_undelivered: bool,
+    /// INIT ACK names ECN and FORWARD-TSN only if the INIT did, and FORWARD-TSN
+    /// has its parameter alone, no place in the list of chunk types: as Linux has
+    /// it.
+    pub brief_offers: bool,
     /// Adaptation code point for the peer's user (RFC 5061 §4.2.6).
     pub adaptation: Option<u32>,
     /// Nagle's rule: less than a packet of new data waits while any is
@@ -304,6 +308,7 @@ impl Config {
             list_address_types: false,
             ecn: false,
             keep_undelivered: false,
+            brief_offers: false,
             adaptation: None,
             nagle: false,
             abort_on_failure: false,

@@ -54,8 +54,17 @@ impl Extensions {
         Extensions(self.0 & other.0)
     }
 
-    /// The parameters that offer them.
-    pub fn parameters(self) -> Vec<Parameter> {
+    /// What an INIT ACK names in answer to an INIT that offered `theirs`.
+    pub fn answered(config: &Config, theirs: Extensions) -> Extensions {
+        let ours = Extensions::offered(config);
+        match config.brief_offers {
+            true => Extensions(ours.0 & (theirs.0 | !(Self::ECN.0 | Self::PARTIAL.0))),
+            false => ours,
+        }
+    }
+
+    /// The parameters that offer them; `brief`: FORWARD-TSN by its own alone.
+    pub fn parameters(self, brief: bool) -> Vec<Parameter> {
         let mut list = Vec::new();
         if self.has(Extensions::ECN) {
             list.push(Parameter::EcnCapable);
@@ -63,8 +72,9 @@ impl Extensions {
         if self.has(Extensions::PARTIAL) {
             list.push(Parameter::ForwardTsnSupported);
         }
-        let mut kinds: Vec<u8> =
-            TYPES.iter().filter(|(_, e)| self.has(*e)).map(|(kind, _)| *kind).collect();
+        let listed = |kind: u8, e: Extensions| self.has(e) && !(brief && kind == 192);
+        let listed = TYPES.iter().filter(|(kind, e)| listed(*kind, *e));
+        let mut kinds: Vec<u8> = listed.map(|(kind, _)| *kind).collect();
         if self.has(Extensions::PARTIAL) && self.has(Extensions::INTERLEAVING) {
             kinds.push(194); // I-FORWARD-TSN
         }
@@ -100,10 +110,30 @@ mod tests {
     fn what_is_offered_is_what_is_read() {
         for bits in 0..32 {
             let set = Extensions(bits);
-            let mut read = Extensions::default();
-            set.parameters().iter().for_each(|parameter| read.note(parameter));
-            assert_eq!(read, set);
+            let read = Extensions::default();
+            for brief in [false, true] {
+                let mut read = read;
+                set.parameters(brief).iter().for_each(|parameter| read.note(parameter));
+                assert_eq!(read, set);
+            }
         }
-        assert_eq!(Extensions::offered(&Config::rfc9260()).parameters(), []);
+        assert_eq!(Extensions::offered(&Config::rfc9260()).parameters(false), []);
+    }
+
+    /// Linux: only what was asked for, and no list for FORWARD-TSN alone.
+    #[test]
+    fn brief_offers_answer_what_was_offered() {
+        let config = Config {
+            brief_offers: true,
+            ecn: true,
+            partial_reliability: true,
+            reconfiguration: true,
+            ..Config::rfc9260()
+        };
+        let answer = |theirs| Extensions::answered(&config, theirs).parameters(true);
+        let list = Parameter::SupportedExtensions([130].into());
+        assert_eq!(answer(Extensions::default()), [list.clone()]);
+        assert_eq!(answer(Extensions::ECN), [Parameter::EcnCapable, list.clone()]);
+        assert_eq!(answer(Extensions::PARTIAL), [Parameter::ForwardTsnSupported, list]);
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn config(profile: Profile) -> Config {
             list_address_types: true,
             nagle: true,
             abort_on_failure: true,
+            brief_offers: true,
             inbound_streams: u16::MAX,
             receive_buffer: 106_496,
             rto: RtoBounds { initial: Span::from_secs(3), ..rfc.rto },

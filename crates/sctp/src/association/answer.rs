@@ -105,7 +105,8 @@ impl Association {
         let mut parameters = vec![Parameter::StateCookie(cookie.seal(&self.key))];
         parameters.extend(self.address_parameters());
         parameters.extend(self.config.adaptation.map(Parameter::Adaptation));
-        parameters.extend(Extensions::offered(&self.config).parameters());
+        let answered = Extensions::answered(&self.config, offer.extensions);
+        parameters.extend(answered.parameters(self.config.brief_offers));
         parameters.extend(self.auth_parameters(auth.as_deref()));
         parameters.extend(offer.unrecognized);
         let ack = InitChunk {

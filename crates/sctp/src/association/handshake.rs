@@ -88,7 +88,8 @@ impl Association {
             parameters.push(Parameter::CookiePreservative(ms));
         }
         parameters.extend(self.config.adaptation.map(Parameter::Adaptation));
-        parameters.extend(Extensions::offered(&self.config).parameters());
+        let offered = Extensions::offered(&self.config);
+        parameters.extend(offered.parameters(self.config.brief_offers));
         parameters.extend(self.auth_parameters(self.auth.as_deref()));
         if self.config.list_address_types {
             let kind = if self.config.ip_header == 40 { 6 } else { 5 };
