@@ -132,7 +132,7 @@ mod tests {
         };
         let answer = |theirs| Extensions::answered(&config, theirs).parameters(true);
         let list = Parameter::SupportedExtensions([130].into());
-        assert_eq!(answer(Extensions::default()), [list.clone()]);
+        assert_eq!(answer(Extensions::default()), std::slice::from_ref(&list));
         assert_eq!(answer(Extensions::ECN), [Parameter::EcnCapable, list.clone()]);
         assert_eq!(answer(Extensions::PARTIAL), [Parameter::ForwardTsnSupported, list]);
     }
