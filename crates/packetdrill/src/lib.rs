@@ -7,7 +7,7 @@
 //! their time, what the stack sends is compared with what the script expects,
 //! socket calls with what they return, and `%{ assert ... }%` is evaluated over
 //! the connection's state. No command of a script is ever executed; see
-//! [`shell`]. Left out: running SCTP, MPTCP, UDP and IPv6.
+//! [`shell`]. Left out: datagrams of UDP, packets within packets, IPv6.
 //!
 //! ```
 //! use anabranch_packetdrill::host::Host;

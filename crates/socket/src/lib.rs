@@ -9,6 +9,8 @@
 //! until it answers something else; [`Sockets::is_blocking`] says what the
 //! user asked for.
 //!
+//! Sockets of SCTP are in [`sctp`], with a table of their own.
+//!
 //! ```
 //! use anabranch_endpoint::Seed;
 //! use anabranch_socket::{Data, Errno, SendFlags, Sockets};
