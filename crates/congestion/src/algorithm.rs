@@ -3,7 +3,7 @@
 //!
 //! A new algorithm is one file and one entry in [`register!`] below.
 
-use crate::coupled::{balia, lia, mcubic, olia, wvegas};
+use crate::coupled::{balia, lia, mcubic, mcubic_share, olia, wvegas};
 use crate::{
     Acked, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling, bbr, cubic, dctcp,
     highspeed, reno, vegas, westwood,
@@ -147,6 +147,9 @@ register! {
     /// CUBIC whose plateaus depend on the other paths.
     MCubic(mcubic::MCubicOptions => mcubic::MCubic),
         "mcubic", "CUBIC whose plateau comes later the more paths grow", "the study `mcubic`";
+    /// CUBIC whose clock follows its share of the rates.
+    MCubicShare(mcubic_share::MCubicShareOptions => mcubic_share::MCubicShare),
+        "mcubic-share", "CUBIC whose clock is slower the less its path carries", "the study `mcubic`";
 }
 
 impl Default for Algorithm {

@@ -12,6 +12,7 @@
 pub mod balia;
 pub mod lia;
 pub mod mcubic;
+pub mod mcubic_share;
 pub mod olia;
 pub mod wvegas;
 

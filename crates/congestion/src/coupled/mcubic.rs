@@ -45,14 +45,30 @@ pub struct MCubicOptions {
     pub fast_convergence: bool,
     /// The least `K`, in smoothed round-trip times of its path, in tenths; 10.
     pub floor_tenths: u32,
+    /// What beta in `K` is.
+    pub k_beta: KBeta,
     /// Options shared with other algorithms.
     pub common: Common,
 }
 
 impl Default for MCubicOptions {
     fn default() -> MCubicOptions {
-        MCubicOptions { fast_convergence: true, floor_tenths: 10, common: Common::default() }
+        MCubicOptions {
+            fast_convergence: true,
+            floor_tenths: 10,
+            k_beta: KBeta::GivenUp,
+            common: Common::default(),
+        }
     }
+}
+
+/// The part of `Wmax` in `K = cbrt(Wmax beta / C)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KBeta {
+    /// What a reduction gives up: the window is back at `Wmax` after `K`.
+    GivenUp,
+    /// What it leaves, as the text says once; `K` is `cbrt(7/3)` times as long.
+    Left,
 }
 
 /// An MCubic window.
@@ -70,6 +86,7 @@ pub struct MCubicLaw {
     fast_convergence: bool,
     /// In tenths of a smoothed round-trip time.
     floor: u32,
+    k_beta: KBeta,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +120,12 @@ impl MCubicLaw {
     fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
         self.now.t_epoch = now;
         self.now.w_max = self.now.w_max.max(cwnd);
-        self.now.k = libm::cbrt((self.now.w_max - cwnd) / mss / C);
+        let beta_w_max = match self.k_beta {
+            KBeta::GivenUp => self.now.w_max - cwnd,
+            KBeta::Left if self.now.w_max > cwnd => self.now.w_max * BETA,
+            KBeta::Left => 0.0, // no plateau above
+        };
+        self.now.k = libm::cbrt(beta_w_max / mss / C);
     }
 
     fn skip_to(&mut self, now: Time) {
@@ -127,6 +149,7 @@ impl Law for MCubicLaw {
             last_event: Time::ZERO,
             fast_convergence: options.fast_convergence,
             floor: options.floor_tenths,
+            k_beta: options.k_beta,
         }
     }
 

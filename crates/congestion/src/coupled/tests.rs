@@ -2,7 +2,7 @@
 
 use super::balia::{Balia, BaliaOptions};
 use super::lia::{Lia, LiaOptions};
-use super::mcubic::{MCubic, MCubicOptions};
+use super::mcubic::{KBeta, MCubic, MCubicOptions};
 use super::olia::{Olia, OliaOptions};
 use super::wvegas::{WVegas, WVegasOptions};
 use crate::reno::{Reno, RenoOptions};
@@ -218,6 +218,22 @@ fn the_floor_of_k_keeps_the_sum_finite() {
     assert!((back - 100.1).abs() < 0.5, "{back}");
 }
 
+/// The other reading of beta: K = cbrt(70 / 0.4), so that the curve begins below the
+/// window and is back at Wmax that much later.
+#[test]
+fn beta_may_be_the_part_that_is_left() {
+    let options = MCubicOptions { k_beta: KBeta::Left, ..MCubicOptions::default() };
+    let mut c = MCubic::new(&options, 100 * MSS, 1);
+    c.on_congestion(&event(Cause::Loss), &view(100, 100));
+    let k = libm::cbrt(175.0);
+    let held = after(&mut c, k - libm::cbrt(75.0) - 0.1, &[]);
+    assert!((held - 70.1).abs() < 0.6, "{held}");
+    let mut c = MCubic::new(&options, 100 * MSS, 1);
+    c.on_congestion(&event(Cause::Loss), &view(100, 100));
+    let back = after(&mut c, k, &[]);
+    assert!((back - 100.0).abs() < 0.5, "{back}");
+}
+
 /// wVegas: the part of `total_alpha` that a path's rate earns.
 #[test]
 fn wvegas_divides_what_is_kept_in_queues_by_rates() {
@@ -328,5 +344,5 @@ fn coupled_algorithms_say_so() {
         .filter(|info| Algorithm::from_name(info.name).unwrap().build(MSS, 1).is_coupled())
         .map(|info| info.name)
         .collect();
-    assert_eq!(coupled, ["lia", "olia", "balia", "wvegas", "mcubic"]);
+    assert_eq!(coupled, ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"]);
 }

@@ -123,13 +123,16 @@ fn every_option_of_a_window_is_read_and_written() {
         ("wvegas", "gamma = 2"),
         ("mcubic", "fast_convergence = false"),
         ("mcubic", "floor_tenths = 5"),
+        ("mcubic", r#"k_beta = "left""#),
+        ("mcubic-share", "fast_convergence = false"),
+        ("mcubic-share", "least_share = 5"),
         ("dctcp", "g = 0.1"),
         ("dctcp", "initial_alpha = 0"),
         ("bbr", r#"rtprop_filter = "5 s""#),
         ("bbr", r#"probe_rtt = "100 ms""#),
         ("bbr", "ack_aggregation = true"),
     ];
-    let coupled = ["lia", "olia", "balia", "wvegas", "mcubic"];
+    let coupled = ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"];
     let of_all = ["reno", "cubic", "highspeed", "westwood", "vegas", "dctcp"]
         .iter()
         .chain(&coupled)

@@ -5,6 +5,7 @@ use super::form::Form;
 use crate::InputError;
 use crate::fields::Fields;
 use anabranch_congestion::ack_clocked::Common;
+use anabranch_congestion::coupled::mcubic::KBeta;
 use anabranch_congestion::{
     ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
     SsthreshFrom,
@@ -95,6 +96,13 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
         Algorithm::MCubic(o) => {
             form.boolean("fast_convergence", &mut o.fast_convergence)?;
             form.integer("floor_tenths", 0..=1000, &mut o.floor_tenths)?;
+            let betas = [("given-up", KBeta::GivenUp), ("left", KBeta::Left)];
+            form.choice("k_beta", &betas, &mut o.k_beta)?;
+            common(form, &mut o.common)
+        }
+        Algorithm::MCubicShare(o) => {
+            form.boolean("fast_convergence", &mut o.fast_convergence)?;
+            form.integer("least_share", 0..=100, &mut o.least_share)?;
             common(form, &mut o.common)
         }
         Algorithm::Westwood(o) => {

@@ -1,0 +1,170 @@
+//! MCubic by shares: a CUBIC for each path, whose clock runs the slower the less
+//! of the connection's rate the path carries. A change of [MCubic](super::mcubic)
+//! that the study `mcubic` argues for and measures.
+//!
+//! MCubic delays a path's plateau by `gamma_i = K_i SUM_j 1/K_j`, and `1/K_j`
+//! rises when path j is congested. Here a path's part of the rates takes that
+//! place, and the curve is stretched in time, not shifted:
+//!
+//! ```text
+//! W_i(t) = C (tau_i - K_i)^3 + Wmax_i,   d tau_i / dt = s_i^(4/3),
+//! s_i = x_i / SUM_j x_j,   x_j = w_j / rtt_j
+//! ```
+//!
+//! Why 4/3: a CUBIC whose clock runs slower by a factor `g` has, at the same losses,
+//! a mean window that is smaller by `g^(3/4)` (RFC 9438 §5.1, (4) with `C` over
+//! `g^3`). A path that alone would carry `F_i` carries `s_i F_i`; so wherever `s_i`
+//! stays as it is, `SUM x = F_i`: the connection carries what one CUBIC would on that
+//! path, and paths on which a CUBIC would carry less lose their part to those on
+//! which it would carry more. On one bottleneck the paths together are one CUBIC.
+//!
+//! - A share counts as `least_share` percent at least, so that a path that others
+//!   have displaced is still probed.
+//! - Beyond the plateau, and before the first loss (`K = 0`), the clock is the same.
+//! - There is no Reno-friendly region, as in MCubic; `Wmax`, fast convergence, slow
+//!   start and the reduction to 0.7 are CUBIC's. With one path it is CUBIC without
+//!   that region.
+
+use super::{Others, own};
+use crate::ack_clocked::{AckClocked, Common, Law};
+use crate::{Acked, Cause, PathView, Sibling};
+use anabranch_units::Time;
+
+#[cfg(test)]
+mod tests;
+
+/// Scale of the cubic function, segments per second cubed.
+const C: f64 = 0.4;
+/// What a reduction leaves of the window.
+const BETA: f64 = 0.7;
+
+/// What can be chosen about [`MCubicShare`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct MCubicShareOptions {
+    /// Release capacity to newer flows (RFC 9438 §4.7).
+    pub fast_convergence: bool,
+    /// The least share that a path counts with, in percent; 10.
+    pub least_share: u32,
+    /// Options shared with other algorithms.
+    pub common: Common,
+}
+
+impl Default for MCubicShareOptions {
+    fn default() -> MCubicShareOptions {
+        MCubicShareOptions { fast_convergence: true, least_share: 10, common: Common::default() }
+    }
+}
+
+/// An MCubic window by shares.
+pub type MCubicShare = AckClocked<MCubicShareLaw>;
+
+/// The law of MCubic by shares.
+#[derive(Clone, Debug)]
+pub struct MCubicShareLaw {
+    others: Others,
+    now: Curve,
+    /// `now` before the last reduction.
+    undo: Curve,
+    /// Until when `tau` has run.
+    last: Time,
+    fast_convergence: bool,
+    /// In percent.
+    least_share: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    /// Octets; 0 when unknown.
+    w_max: f64,
+    /// `K_i`, in seconds of the path's clock.
+    k: f64,
+    /// The path's clock since the stage began, in seconds; negative before its
+    /// first ACK.
+    tau: f64,
+}
+
+impl MCubicShareLaw {
+    /// `s_i`.
+    fn share(&self, cwnd: f64, path: &PathView) -> f64 {
+        let Some(own) = own(cwnd, path) else { return 1.0 };
+        let others: f64 = self.others.terms().map(|it| it.x()).sum();
+        (own.x() / (own.x() + others)).max(f64::from(self.least_share) / 100.0)
+    }
+}
+
+impl Law for MCubicShareLaw {
+    type Options = MCubicShareOptions;
+    const COUPLED: bool = true;
+
+    fn new(options: &MCubicShareOptions) -> MCubicShareLaw {
+        let curve = Curve { w_max: 0.0, k: 0.0, tau: -1.0 };
+        MCubicShareLaw {
+            others: Others::default(),
+            now: curve,
+            undo: curve,
+            last: Time::ZERO,
+            fast_convergence: options.fast_convergence,
+            least_share: options.least_share,
+        }
+    }
+
+    fn common(options: &MCubicShareOptions) -> &Common {
+        &options.common
+    }
+
+    fn on_siblings(&mut self, siblings: &[Sibling]) {
+        self.others.set(siblings);
+    }
+
+    fn on_sent(&mut self, now: Time, path: &PathView) {
+        if path.in_flight == 0 {
+            self.last = now; // the clock stood still
+        }
+    }
+
+    fn on_ack(&mut self, now: Time, limited: bool) {
+        if limited {
+            self.last = now;
+        }
+    }
+
+    fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
+        let mss = path.mss as f64;
+        let c = &mut self.now;
+        if c.tau < 0.0 {
+            c.tau = 0.0;
+            c.w_max = c.w_max.max(cwnd);
+            c.k = libm::cbrt((c.w_max - cwnd) / mss / C);
+            self.last = acked.now;
+        }
+        let share = self.share(cwnd, path);
+        let speed = share * libm::cbrt(share); // s^(4/3)
+        self.now.tau += speed * acked.now.saturating_since(self.last).as_secs_f64();
+        self.last = acked.now;
+        let part = (acked.bytes as f64 / cwnd).min(1.0);
+        let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
+        let d = self.now.tau + speed * rtt - self.now.k;
+        let target = (C * d * d * d * mss + self.now.w_max).min(1.5 * cwnd);
+        if target > cwnd { (target - cwnd) * part } else { mss * part / 100.0 }
+    }
+
+    fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, _path: &PathView) -> f64 {
+        self.undo = self.now;
+        let c = &mut self.now;
+        let shrinks = self.fast_convergence && cwnd < c.w_max;
+        c.w_max = if shrinks { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        c.tau = -1.0;
+        if cause == Cause::Timeout {
+            c.w_max = 0.0;
+        }
+        base * BETA
+    }
+
+    fn on_undo(&mut self) {
+        self.now = self.undo;
+    }
+
+    fn on_idle(&mut self) {
+        self.now.tau = -1.0;
+    }
+}
