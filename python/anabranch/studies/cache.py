@@ -13,7 +13,7 @@ import os
 import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ from anabranch.files import replacing, write_text
 T = TypeVar("T")
 R = TypeVar("R")
 
-FORMAT = 3
+FORMAT = 4
 """Raised when the layout of the files changes."""
 
 FACTS = [field.name for field in fields(RunResult) if field.name != "series"]
@@ -59,12 +59,17 @@ class RunCache:
         """All results in order, `jobs` runs at a time; calls `progress` for each."""
         return in_order(lambda scenario: self.get(scenario)[0], scenarios, jobs, progress)
 
-    def get_batch(self, scenario: Scenario, replications: int) -> list[RunResult]:
-        """So many replications of a scenario, without their series."""
-        path = self.path(scenario).with_suffix(f".{replications}.json")
+    def get_batch(
+        self, scenario: Scenario, replications: int, series: bool = False
+    ) -> list[RunResult]:
+        """So many replications of a scenario, without their series unless asked for."""
+        kind = "series.json" if series else "json"
+        path = self.path(scenario).with_suffix(f".{replications}.{kind}")
         stored = load_rows(path)
         if stored is None:
             stored = scenario.run_batch(replications)
+            if not series:
+                stored = [replace(result, series={}) for result in stored]
             store_rows(path, stored)
         return stored
 
@@ -73,9 +78,10 @@ class RunCache:
         batches: Sequence[tuple[Scenario, int]],
         jobs: int,
         progress: Callable[[int, int], None],
+        series: bool = False,
     ) -> list[list[RunResult]]:
         """All batches in order, `jobs` at a time; calls `progress` for each."""
-        return in_order(lambda batch: self.get_batch(*batch), batches, jobs, progress)
+        return in_order(lambda batch: self.get_batch(*batch, series), batches, jobs, progress)
 
 
 def in_order(
@@ -110,18 +116,25 @@ def _result(facts: dict[str, Any], series: dict[str, dict[str, Any]]) -> RunResu
 
 
 def store_rows(path: Path, results: Sequence[RunResult]) -> None:
-    """Writes a batch but for its series as JSON, atomically."""
-    rows = [_facts(result) for result in results]
-    write_text(path, json.dumps(rows, default=lambda number: number.item()))
+    """Writes a batch as JSON, atomically."""
+    rows = [{**_facts(result), "series": result.series} for result in results]
+    write_text(path, json.dumps(rows, default=lambda value: value.tolist()))
 
 
 def load_rows(path: Path) -> list[RunResult] | None:
     """Reads a stored batch; `None` when there is none that can be read."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        return [_result(row, {}) for row in rows]
+        return [_result(row, _arrays(row["series"])) for row in rows]
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _arrays(series: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {column: np.array(values) for column, values in columns.items()}
+        for name, columns in series.items()
+    }
 
 
 def store(path: Path, result: RunResult) -> None:

@@ -23,15 +23,18 @@ class Context:
     """Called with (runs finished, runs in all)."""
 
     def compute(
-        self, scenarios: Sequence[Scenario], batches: Sequence[tuple[Scenario, int]] = ()
+        self,
+        scenarios: Sequence[Scenario],
+        batches: Sequence[tuple[Scenario, int]] = (),
+        series: bool = False,
     ) -> Runs:
         """Computes, or finds in the folder, a run of each scenario with its series, and so many
-        replications of each batch without them."""
+        replications of each batch without them, or with `series`, which should then be short."""
         total = len(scenarios) + len(batches)
         cache = RunCache(self.directory / "runs")
         singles = cache.get_all(scenarios, self.jobs, lambda done, _: self.progress(done, total))
         replicated = cache.get_batches(
-            batches, self.jobs, lambda done, _: self.progress(len(scenarios) + done, total)
+            batches, self.jobs, lambda done, _: self.progress(len(scenarios) + done, total), series
         )
         return Runs(singles, replicated)
 
