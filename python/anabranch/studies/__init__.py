@@ -8,6 +8,7 @@ with a `STUDY`. To add one, add the folder and its line below.
 from __future__ import annotations
 
 from anabranch.studies.fast_tcp.study import STUDY as FAST_TCP
+from anabranch.studies.mcubic.study import STUDY as MCUBIC
 from anabranch.studies.response_functions.study import STUDY as RESPONSE_FUNCTIONS
 from anabranch.studies.sack_recovery.study import STUDY as SACK_RECOVERY
 from anabranch.studies.sctp_multihoming.study import STUDY as SCTP_MULTIHOMING
@@ -21,6 +22,7 @@ ALL: dict[str, Study] = {
         FAST_TCP,
         SCTP_MULTIHOMING,
         SCTP_SLOW_START,
+        MCUBIC,
         RESPONSE_FUNCTIONS,
     )
 }

@@ -1,0 +1,1 @@
+"""MCubic, a coupled window algorithm for Multipath TCP."""

@@ -1,0 +1,1 @@
+"""Beyond the paper: the goals of RFC 6356, paths that change, and blocking at the receiver."""

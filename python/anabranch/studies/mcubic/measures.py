@@ -1,0 +1,96 @@
+"""Goodput of the flows, fairness among them, and how the connection uses its paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch import stats
+from anabranch.experiment import RunResult
+from anabranch.stats import Estimate
+from anabranch.studies.mcubic.conditions import Run
+
+Results = Mapping[Run, list[RunResult]]
+Metric = Callable[[Run, RunResult], float]
+CONNECTION = "multipath"
+
+
+def goodput(run: Run, result: RunResult, flow: str = CONNECTION) -> float:
+    """Mbit/s that arrived in order after the warm-up."""
+    return goodput_between(result, flow, run.warm_up, run.end)
+
+
+def goodput_between(result: RunResult, flow: str, start: float, end: float) -> float:
+    """Mbit/s that arrived in order between two dates."""
+    times, values = received(result, flow)
+    first, last = np.interp([start, end], times, values)
+    return float(last - first) * 8e-6 / (end - start)
+
+
+def received(
+    result: RunResult, flow: str
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Dates and octets received in order until then, from 0 on."""
+    series = result.series[f"{flow}.received"]
+    times = np.concatenate([[0.0], series["time_s"]])
+    return times, np.concatenate([[0.0], series["value"]])
+
+
+def singles(run: Run, result: RunResult) -> float:
+    """Mbit/s of the single-path flows together."""
+    names = [row["flow"] for row in result.flows if row["flow"] != CONNECTION]
+    return sum(goodput(run, result, name) for name in names)
+
+
+def jain(values: Sequence[float]) -> float:
+    """Jain's index.
+
+    >>> jain([2, 2, 2]), jain([1, 0, 0, 0])
+    (1.0, 0.25)
+    """
+    return sum(values) ** 2 / (len(values) * sum(value**2 for value in values))
+
+
+def fairness(run: Run, result: RunResult) -> float:
+    """Jain's index of all flows' goodput."""
+    return jain([goodput(run, result, row["flow"]) for row in result.flows])
+
+
+def ratio(run: Run, result: RunResult) -> float:
+    """The connection's goodput over the single-path flow's."""
+    return goodput(run, result) / goodput(run, result, "tcp1")
+
+
+def sent(result: RunResult, path: int) -> float:
+    """Octets that the connection sent on a path, from the start to the end of the run."""
+    name = f"in{path + 1}"
+    return float(next(row for row in result.links if row["name"] == name)["bytes_delivered"])
+
+
+def first_share(_run: Run, result: RunResult) -> float:
+    """Part of the connection's octets that took the first path."""
+    return sent(result, 0) / (sent(result, 0) + sent(result, 1))
+
+
+def values(results: Results, run: Run, metric: Metric) -> list[float]:
+    """A measure of each replication."""
+    return [metric(run, result) for result in results[run]]
+
+
+def mean(results: Results, run: Run, metric: Metric) -> Estimate:
+    """A measure over replications."""
+    return stats.mean(values(results, run, metric))
+
+
+def more(results: Results, ours: Run, theirs: Run, metric: Metric) -> list[float]:
+    """By how much ours is more, replication by replication, as far as both have some."""
+    pairs = zip(values(results, ours, metric), values(results, theirs, metric), strict=False)
+    return [a - b for a, b in pairs]
+
+
+def change(results: Results, ours: Run, theirs: Run, metric: Metric) -> list[float]:
+    """The same as shares of theirs."""
+    pairs = zip(values(results, ours, metric), values(results, theirs, metric), strict=False)
+    return [a / b - 1 for a, b in pairs]

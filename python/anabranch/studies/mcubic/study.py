@@ -1,0 +1,64 @@
+"""Runs the study: the paper's three experiments, then what lies beyond them."""
+
+from __future__ import annotations
+
+from anabranch.studies.mcubic import claims, conditions, figures
+from anabranch.studies.mcubic.further import claims as further_claims
+from anabranch.studies.mcubic.further import conditions as further
+from anabranch.studies.mcubic.further import figures as further_figures
+from anabranch.studies.study import Context, Outcome, Study
+
+QUESTION = (
+    "Does MCubic, a CUBIC on each path whose plateaus come later the more the other paths grow,"
+    " give Multipath TCP throughput, fairness to single-path TCP and traffic shift, and better"
+    " than LIA, OLIA, wVegas and uncoupled CUBIC?"
+)
+CHOICES = [
+    "Delay is the round-trip time without queues. Distinct bottlenecks: 40 ms, as the text has"
+    " none.",
+    "Queues: drop-tail, one product of rate and round-trip time of the first path.",
+    "Receive buffer: twice the rates times the longest round-trip time with a full queue.",
+    "Scheduler: the lowest round-trip time, Linux's default; opportunistic retransmission and"
+    " penalisation as in its out-of-tree kernel.",
+    "Goodput of 60 s (distinct bottlenecks), 120 s (equal delays) or 100 s (unequal delays) after"
+    " a warm-up of 20 or 40 s; starts are spread over 0.1 s, which is all that is random.",
+    "TCP: Linux's settings with SACK and PRR; CUBIC with HyStart and MCubic with the same slow"
+    " start, the others with the standard one.",
+    "K from the part of the window that is given up, 0.3; its floor is one smoothed round-trip"
+    " time; the window is held where the curve lies below it.",
+    "Rates of the second path: 10, 20, 40, 50 Mbit/s, as table 1; the text has 30 for 40.",
+    "Jain's index over three users: the connection and both single-path flows.",
+]
+
+
+def examine(context: Context) -> Outcome:
+    """Replications of every condition, all with what was received at each interval."""
+    quick = context.quick
+    seldom = conditions.merged([*conditions.batches(quick), *further.batches(quick)])
+    often = further.events(quick)
+    runs = context.compute(
+        [],
+        [(conditions.scenario(run), number) for run, number in seldom]
+        + [(conditions.scenario(run, "1 s"), number) for run, number in often],
+        series=True,
+    )
+    asked = [run for run, _ in (*seldom, *often)]
+    results = dict(zip(asked, runs.batches, strict=True))
+    return Outcome(
+        claims=claims.judge(results, quick) + further_claims.judge(results, quick),
+        figures=figures.write_all(context.directory, results, quick)
+        + further_figures.write_all(context.directory, results, quick),
+        scenario=conditions.scenario(conditions.distinct("mcubic", 20, quick)),
+        runs=runs,
+    )
+
+
+STUDY = Study(
+    name="mcubic",
+    title="MCubic: a coupled CUBIC for Multipath TCP",
+    reference="S. Ro, J. Ryu, J. Choe: Design and Implementation of MCubic and Performance"
+    " Evaluation of Multipath TCP (2018, in Korean; Linux 3.14, dummynet)",
+    question=QUESTION,
+    choices=CHOICES,
+    examine=examine,
+)
