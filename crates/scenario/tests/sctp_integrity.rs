@@ -8,7 +8,8 @@ use proptest::prelude::*;
 
 /// Impairments of one direction.
 fn trouble() -> impl Strategy<Value = String> {
-    let kinds = (0.0..0.1, 0.0..0.05, 0.0..0.1, 0_u32..4000, 0_u32..3000);
+    // An outage has a length: 0 ms is refused.
+    let kinds = (0.0..0.1, 0.0..0.05, 0.0..0.1, 0_u32..4000, 1_u32..3000);
     kinds.prop_map(|(loss, copies, late, at, length)| {
         format!(
             "{{ kind = \"bernoulli\", rate = {loss} }}, \
