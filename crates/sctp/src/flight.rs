@@ -84,6 +84,8 @@ pub(crate) struct Flight {
     pub chunks: VecDeque<Sent>,
     /// Chunks to be sent again.
     pub lost: usize,
+    /// There are none below this offset.
+    lost_from: u64,
     /// Chunks reported by gap blocks.
     acked: usize,
     /// User data in flight, in octets.
@@ -97,7 +99,8 @@ impl Flight {
     /// Nothing was sent; `una` is the first TSN.
     pub fn starting_at(una: u64) -> Flight {
         let (chunks, header) = (VecDeque::new(), DataChunk::HEADER);
-        Flight { una, chunks, lost: 0, acked: 0, payload: 0, header, reports: Reports::default() }
+        let (lost, lost_from, acked, payload) = (0, una, 0, 0);
+        Flight { una, chunks, lost, lost_from, acked, payload, header, reports: Reports::default() }
     }
     /// Chunks are I-DATA, or DATA.
     pub fn set_interleaving(&mut self, on: bool) {
@@ -160,9 +163,10 @@ impl Flight {
     /// Everything outstanding on `path` is to be sent again (§6.3.3 rule E3).
     pub fn expire(&mut self, path: u8, paths: &mut [Path]) {
         let mut lost = 0;
-        for chunk in &mut self.chunks {
+        for (at, chunk) in self.chunks.iter_mut().enumerate() {
             if chunk.path == path && chunk.status == Status::InFlight {
                 chunk.status = Status::Lost(Reason::Timeout);
+                self.lost_from = self.lost_from.min(self.una + at as u64);
                 self.payload -= chunk.fragment.payload.len() as u64;
                 self.lost += 1;
                 lost += 1;
@@ -278,15 +282,23 @@ impl Flight {
         Some(self.una + at as u64)
     }
 
-    /// The first chunk to be sent again, from `from` on.
-    pub fn next_lost(&self, from: usize) -> Option<(usize, Reason)> {
+    /// The first chunk to be sent again, from `from` on. While they leave in
+    /// order each chunk is looked at once.
+    pub fn next_lost(&mut self, from: usize) -> Option<(usize, Reason)> {
         if self.lost == 0 {
             return None;
         }
-        self.chunks.iter().enumerate().skip(from).find_map(|(index, chunk)| match chunk.status {
-            Status::Lost(reason) => Some((index, reason)),
+        let first = self.lost_from.saturating_sub(self.una) as usize;
+        let mut chunks = self.chunks.range(first.max(from).min(self.chunks.len())..);
+        let is_lost = |chunk: &Sent| matches!(chunk.status, Status::Lost(_));
+        let at = chunks.position(is_lost).map(|at| first.max(from) + at);
+        if from <= first {
+            self.lost_from = self.una + at.unwrap_or(self.chunks.len()) as u64;
+        }
+        match (at?, self.chunks[at?].status) {
+            (at, Status::Lost(reason)) => Some((at, reason)),
             _ => None,
-        })
+        }
     }
 
     /// Gives up the message of the chunk at `index`, and frees its octets. The

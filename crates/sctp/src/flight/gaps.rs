@@ -263,6 +263,7 @@ impl Flight {
                 return true;
             }
             chunk.status = Status::Lost(Reason::FastRetransmit);
+            self.lost_from = self.lost_from.min(offset);
             let chunk = &self.chunks[at];
             let (index, size) = (chunk.path as usize, self.size(chunk));
             self.payload -= chunk.fragment.payload.len() as u64;

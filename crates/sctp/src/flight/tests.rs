@@ -15,6 +15,7 @@ fn naive(
     paths: &mut [Path],
     outcome: &mut Outcome,
 ) {
+    flight.lost_from = flight.una;
     let (mut highest_new, mut highest, mut done) = (None, None, 0);
     let mut reported = vec![false; flight.chunks.len()];
     for gap in gaps {
@@ -254,6 +255,14 @@ proptest! {
             });
             prop_assert_eq!(outcomes[0], outcomes[1], "step {}: {:?}", i, step);
             prop_assert_eq!(quick.state(), slow.state(), "step {}: {:?}", i, step);
+            for from in [0, i % 7, 0] {
+                let lost = |it: (usize, &Sent)| match it.1.status {
+                    Status::Lost(reason) => Some((it.0, reason)),
+                    _ => None,
+                };
+                let naive = quick.flight.chunks.iter().enumerate().skip(from).find_map(lost);
+                prop_assert_eq!(quick.flight.next_lost(from), naive, "step {}: {:?}", i, step);
+            }
         }
     }
 }

@@ -161,12 +161,18 @@ impl Chunk {
 
     /// Octets on the wire, padding included.
     pub fn wire_len(&self) -> u32 {
-        if let Chunk::Data(data) = self {
-            return (DataChunk::HEADER + data.payload.len()).next_multiple_of(4);
+        match self {
+            Chunk::Data(data) => (DataChunk::HEADER + data.payload.len()).next_multiple_of(4),
+            Chunk::IData(data) => (IDataChunk::HEADER + data.payload.len()).next_multiple_of(4),
+            Chunk::Sack(sack) => {
+                SackChunk::HEADER + 4 * (sack.gaps.len() + sack.duplicates.len()) as u32
+            }
+            _ => {
+                let mut count = Count::default();
+                self.emit(&mut count);
+                count.len() as u32
+            }
         }
-        let mut count = Count::default();
-        self.emit(&mut count);
-        count.len() as u32
     }
 
     const fn flags(&self) -> u8 {

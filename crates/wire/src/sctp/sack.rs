@@ -42,6 +42,9 @@ pub struct SackChunk {
 }
 
 impl SackChunk {
+    /// Octets of a SACK without gap blocks and duplicates.
+    pub const HEADER: u32 = 16;
+
     pub(super) fn emit<S: Sink>(&self, s: &mut S) {
         s.u32(self.cum_tsn.0);
         s.u32(self.a_rwnd);
