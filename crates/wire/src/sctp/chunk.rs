@@ -161,8 +161,10 @@ impl Chunk {
 
     /// Octets on the wire, padding included.
     pub fn wire_len(&self) -> u32 {
+        if let Chunk::Data(data) = self {
+            return (DataChunk::HEADER + data.payload.len()).next_multiple_of(4);
+        }
         match self {
-            Chunk::Data(data) => (DataChunk::HEADER + data.payload.len()).next_multiple_of(4),
             Chunk::IData(data) => (IDataChunk::HEADER + data.payload.len()).next_multiple_of(4),
             Chunk::Sack(sack) => {
                 SackChunk::HEADER + 4 * (sack.gaps.len() + sack.duplicates.len()) as u32
