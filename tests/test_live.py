@@ -126,7 +126,7 @@ print("sent")'"""
 
 def _start(link: Path, marker: str) -> subprocess.Popen[str]:
     """An endless run with a stubborn program and a child of its own on `a`."""
-    stubborn = f"trap '' TERM INT; sleep 3333 & : {marker}; sleep 3334"
+    stubborn = f"trap '' TERM INT; sleep 60 & : {marker}; sleep 61"
     command = [sys.executable, "-m", "anabranch", "live", str(link), "--exec", f"a={stubborn}"]
     command += ["--set", "duration=100 s", "--out", str(link.parent / "out")]
     process = subprocess.Popen(
