@@ -145,3 +145,14 @@ def test_every_table_has_the_published_numbers_beside_ours(results: Path) -> Non
     assert {row["scheme"] for row in goals} == {"mcubic", "mcubic-share", "cubic"}
     for row in goals:
         assert 0 < float(row["balance"]) < 1
+
+
+def test_stored_replications_give_the_same_results(results: Path, anabranch: Command) -> None:
+    """Their series too: goodput is reckoned from them."""
+    files = [results / name for name in ("claims.csv", "mcubic/table1.csv", "mcubic/measures.csv")]
+    before = [file.read_bytes() for file in files]
+    runs = {path: path.stat().st_mtime_ns for path in (results / "mcubic" / "runs").iterdir()}
+    done = anabranch("reproduce", "mcubic", "--quick", "--out", results)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.stat().st_mtime_ns for path in runs} == runs
+    assert [file.read_bytes() for file in files] == before
