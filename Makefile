@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
-	docs-images validation conformance clean
+	docs-images validation studies conformance clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -66,6 +66,10 @@ fuzz:
 validation: test-rust setup
 	$(BIN)/anabranch reproduce response-functions --out $(OUT)
 	$(BIN)/python tests/validation_page.py $(MARKS) $(OUT) docs/validation.md
+
+# The page of all claims with their verdicts.
+studies: reproduce
+	$(BIN)/python tests/studies_page.py $(OUT) docs/studies.md
 
 # What public packetdrill scripts say of our TCP: SUITES names an index of them, see
 # crates/packetdrill/src/suites.rs.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -48,6 +50,21 @@ def test_whole_scenarios_in_documents_run() -> None:
     assert len(whole) >= 2
     for body in whole:
         assert Scenario(body).run().flows
+
+
+def test_programs_in_documents_run(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    programs = [
+        body
+        for document in DOCUMENTS
+        for body in blocks(document, "python")
+        if "Network(" in body or "Sweep(" in body
+    ]
+    assert len(programs) >= 3
+    for body in programs:
+        command = [sys.executable, "-W", "error", "-c", body]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("line", commands())
