@@ -16,10 +16,10 @@ from anabranch.studies.results import Claim, StudyResult
 HEAD = """\
 # Studies
 
-A study is a published system, or a question: its scenario, its claims as code, its figures. Verdicts
-are computed from the runs; a claim of several numbers holds if all do, and in part if some do. The
-numbers are means with 95 % intervals. Shown are the first number behind each claim and each that does
-not hold; `results/STUDY/measures.csv` has all of them.
+A study is a published system, or a question: its scenario, its claims as code, its figures.
+Verdicts are computed from the runs; a claim of several numbers holds if all do, and in part if
+some do. The numbers are means with 95 % intervals. Shown are the first number behind each claim
+and each that does not hold; `results/STUDY/measures.csv` has all of them.
 
 Written by `make studies`; do not edit.
 """

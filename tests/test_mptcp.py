@@ -41,7 +41,7 @@ def tshark(pcap: Path, condition: str, *names: str) -> Iterator[list[str]]:
     """The fields of the packets for which the condition holds."""
     fields = [part for name in names for part in ("-e", name)]
     checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
-    command = ["tshark", "-n", *checks, "-r", pcap, "-Y", condition, "-T", "fields", *fields]
+    command = ["tshark", "-n", *checks, "-r", str(pcap), "-Y", condition, "-T", "fields", *fields]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     return (line.split("\t") for line in done.stdout.splitlines())
 
