@@ -12,7 +12,7 @@ use proptest::prelude::*;
 /// Impairments of one direction. A connection that dies before both sides know
 /// the keys is dead: outages come later.
 fn trouble() -> impl Strategy<Value = String> {
-    let kinds = (0.0..0.08, 0.0..0.05, 0.0..0.1, 2000_u32..6000, 0_u32..3000, 0.0..0.02);
+    let kinds = (0.0..0.08, 0.0..0.05, 0.0..0.1, 2000_u32..6000, 1_u32..3000, 0.0..0.02);
     kinds.prop_map(|(loss, copies, late, at, length, damage)| {
         format!(
             "{{ kind = \"bernoulli\", rate = {loss} }}, \
