@@ -311,3 +311,33 @@ fn ports_spread_subflows_over_equal_paths() {
     assert!(total(&one) < 20e6 && total(&eight) > 30e6, "{} {}", total(&one), total(&eight));
     assert!(eight.flows.iter().all(|it| it.wrong_octets == 0));
 }
+
+/// The peer's MP_CAPABLE with data counts as numbered with 64 bits: what answers it
+/// must fit its link all the same.
+#[test]
+fn no_segment_is_too_large_for_its_link() {
+    let text = r#"
+        hosts = [{ name = "a", interfaces = ["x"] }, { name = "b", interfaces = ["x"] }]
+        [[links]]
+        ends = ["a.x", "b.x"]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        impairments = [{ kind = "bernoulli", rate = 0.02 }]
+        reverse = { impairments = [{ kind = "bernoulli", rate = 0.02 }] }
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        protocol = "mptcp"
+        size = "300 kB"
+        reverse_size = "300 kB"
+    "#;
+    for timestamps in [false, true] {
+        let set = format!("flows.f.tcp.timestamps={timestamps}");
+        let scenario = Scenario::with_overrides(text, "t", &[set]).unwrap();
+        let result = anabranch_scenario::run(&scenario, &RunOptions::default()).unwrap();
+        assert!(result.flows[0].finish_s.is_some());
+        assert_eq!(result.flows[0].reverse_bytes, 300_000);
+        assert!(result.links.iter().all(|link| link.counters.dropped_mtu == 0));
+    }
+}

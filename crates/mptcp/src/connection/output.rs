@@ -2,6 +2,7 @@
 //! whole. Data is given to a subflow only when it would leave at once.
 
 use super::{Connection, Phase};
+use crate::config::option_room;
 use crate::subflow::{Stage, Subflow};
 use anabranch_endpoint::Endpoint;
 use anabranch_units::Time;
@@ -91,9 +92,21 @@ impl Connection {
         !self.confirmed && !self.passive && self.subflows[i].key() == self.first
     }
 
+    /// What is numbered with 64 bits is acknowledged with 64 (§3.3.1), but on a full
+    /// segment, which has room for 32 alone: it would be too large for the path.
+    fn has_room_for_wide(&self, i: usize, segment: &TcpSegment) -> bool {
+        if segment.payload.is_empty() || self.config.long_numbers {
+            return true;
+        }
+        let timestamps = if segment.options.timestamps.is_some() { 12 } else { 0 };
+        let most = self.subflows[i].tcp.mss() + (timestamps + option_room(false)) as u64;
+        // DSS with a DATA_ACK of 8 octets and a mapping of 4, padded.
+        segment.payload.len() as u64 + segment.options.wire_len() as u64 + 24 <= most
+    }
+
     fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
-        // §3.3.1: what is numbered with 64 bits is acknowledged with 64.
-        let data_ack = Some(self.peer.number(self.inc.nxt, self.peer_is_long));
+        let wide = self.peer_is_long && self.has_room_for_wide(i, segment);
+        let data_ack = Some(self.peer.number(self.inc.nxt, wide));
         let mut dss = Dss { data_ack, ..Dss::default() };
         if !segment.payload.is_empty() {
             if let Some(data) = self.map(i, segment, &mut dss) {
