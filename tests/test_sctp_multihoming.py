@@ -164,11 +164,11 @@ def test_the_claims_about_losses_hold(anabranch: Command, tmp_path: Path) -> Non
     verdicts = {row["claim"]: row["verdict"] for row in tables.read_csv(tmp_path / "claims.csv")}
     assert [f"C{number}" for number in range(1, 11)] == [c for c in verdicts if c[0] == "C"]
     assert verdicts["C3"] == verdicts["C4"] == verdicts["C8"] == "holds"
-    assert verdicts["F2"] == "holds"
     folder = tmp_path / "sctp-multihoming"
     for row in tables.read_csv(folder / "measures.csv"):
-        # The heartbeats that best-path sends after timeouts count as errors too.
-        if row["claim"] == "F1" and "best-path" not in row["quantity"]:
+        # The means: intervals of two replications are too wide for verdicts. The heartbeats
+        # that best-path sends after timeouts count as errors too.
+        if row["claim"] == "F2" or (row["claim"] == "F1" and "best-path" not in row["quantity"]):
             assert abs(float(row["measured"])) < 0.1, row
     rows = tables.read_csv(folder / "fig3.csv")
     at_16 = {row["series"]: float(row["mean"]) for row in rows if row["x"] == "16"}
