@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anabranch import tables
+from anabranch import inline, tables
 from anabranch.experiment import RunResult
 from anabranch.stats import Estimate
-from anabranch.studies import inline
 from anabranch.studies.sctp_multihoming import conditions, measures
 from anabranch.studies.sctp_multihoming.conditions import Batch, Paths
 from anabranch.studies.sctp_multihoming.failover import models

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
-from scipy.stats import binom
+from scipy.special import bdtr, ndtr, ndtri
 
 from anabranch.stats.intervals import Estimate, finite
 
@@ -86,12 +84,11 @@ def quantile(samples: Iterable[float], level: float, confidence: float = 0.95) -
     if count == 0:
         return Estimate(math.nan, math.nan, math.nan, 0)
     rest = (1 - confidence) / 2
-    below: Any = binom(count, level)
+    # P(B <= k) for all k.
+    below = bdtr(np.arange(count + 1), count, level)
     # The greatest l with P(B < l) <= rest, and the least u with P(B >= u) <= rest.
-    lower = int(below.ppf(rest))
-    if below.cdf(lower - 1) > rest:
-        lower -= 1
-    upper = int(below.ppf(1 - rest)) + 1
+    lower = int(np.searchsorted(below, rest, side="right"))
+    upper = int(np.searchsorted(below, 1 - rest)) + 1
     low = float(values[lower - 1]) if lower >= 1 else -math.inf
     high = float(values[upper - 1]) if upper <= count else math.inf
     return Estimate(float(np.quantile(values, level)), low, high, count)

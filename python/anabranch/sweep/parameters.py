@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from anabranch.errors import InputError
-from anabranch.studies.inline import toml
+from anabranch.inline import toml
 
 Value = str | int | float | bool
 

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from anabranch import inline
 from anabranch.experiment import Scenario
-from anabranch.studies import inline
 
 FOLDER = Path(__file__).parent
 MSS = 1000

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from anabranch import inline
 from anabranch.experiment import Scenario
-from anabranch.studies import inline
 from anabranch.studies.sctp_multihoming import conditions
 from anabranch.studies.sctp_multihoming.failover import models
 
