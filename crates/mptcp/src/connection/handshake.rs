@@ -109,8 +109,9 @@ impl Connection {
                 self.begin(Key(key));
                 true
             }
-            // Later data that came first: the keys are on the way again.
-            None if segment.options.dss().is_some() => false,
+            // Without keys that came before it is later data that overtook them: they are on
+            // the way again.
+            None if segment.options.dss().is_some() => self.phase == Phase::Multipath,
             _ => {
                 self.fall_back(0);
                 true

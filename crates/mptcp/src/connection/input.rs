@@ -212,6 +212,10 @@ impl Connection {
             self.confirmed = true;
             if news {
                 self.open_wanted(now);
+                // A DATA_FIN alone gave way to the keys.
+                if self.out.owes_fin() && !self.passive {
+                    self.subflows[i].tcp.ask_for_ack();
+                }
             }
             if dss.data_fin && segment.payload.is_empty() {
                 self.on_lone_fin(i, dss);
@@ -244,8 +248,12 @@ impl Connection {
         if let Some(at) = self.peer.offset(dsn, self.inc.nxt) {
             let arrival = self.inc.on_fin(at);
             self.note(arrival);
-            // It may be the second time: the DATA_ACK was lost.
-            self.subflows[i].tcp.ask_for_ack();
+            // It may be the second time: the DATA_ACK was lost. While data before it
+            // is missing there is nothing to say, and an answer with an own DATA_FIN
+            // would be answered in turn, for as long as the gap lasts.
+            if self.inc.has_ended() {
+                self.subflows[i].tcp.ask_for_ack();
+            }
         }
     }
 

@@ -74,11 +74,17 @@ impl Connection {
         self.sender.una < self.sender.max || self.sender.nxt < self.sender.end
     }
 
-    /// `<SEQ=SND.NXT-1><ACK=RCV.NXT><CTL=ACK>` (§3.8.4).
+    /// `<SEQ=SND.NXT-1><ACK=RCV.NXT><CTL=ACK>` (§3.8.4). Its number lies outside of
+    /// the peer's window, so that its ACK counts for nothing (§3.10.7.4): one that is
+    /// owed leaves before it.
     pub(super) fn keep_alive(&mut self, now: Time) -> Option<Packet> {
-        if !std::mem::take(&mut self.extras.some()?.keep_alive.due) {
+        if !self.extras.some()?.keep_alive.due {
             return None;
         }
+        if self.receiver.ack_now || self.receiver.owes_ack() {
+            return Some(self.pure_ack(now));
+        }
+        self.extras.get().keep_alive.due = false;
         let mut segment = self.segment(self.iss.at(self.sender.max - 1), TcpFlags::ACK);
         self.acknowledge(now, &mut segment);
         Some(self.control(segment))

@@ -92,6 +92,36 @@ fn a_lost_data_fin_is_sent_again() {
     assert_eq!(closes(&events).len(), 2);
 }
 
+/// Both have sent their DATA_FIN, and data before it is lost: it is sent again when
+/// timers say so, not in answer to the peer's.
+#[test]
+fn data_fins_above_a_gap_do_not_answer_each_other() {
+    let mut lost = [false; 2];
+    let mut world = world(config(), config(), &[A1], &[B1], move |side, packet| {
+        let first = packet.payload_len() > 0 && !lost[side as usize];
+        lost[side as usize] |= first;
+        if first { Fate::Drop } else { Fate::Deliver }
+    });
+    world.drive(at_ms(100));
+    for end in [&mut world.client, &mut world.server] {
+        end.write(1500);
+        end.close();
+    }
+    let events = world.drive(at_ms(200_000));
+    assert_eq!(closes(&events).len(), 2);
+    assert_eq!(
+        trace(&world, 100, 1000),
+        [
+            "100 1 > . 996 capable(keys, data)",
+            "100 1 > . 504 ack map 505 fin",
+            "100 1 < . 996 ack map 996",
+            "100 1 < . 504 ack map 505 fin",
+            "110 1 < . ack map 1 fin",
+            "110 1 > . ack map 1 fin",
+        ]
+    );
+}
+
 /// The peer refuses, or does not answer.
 #[test]
 fn a_connection_that_does_not_open_ends() {

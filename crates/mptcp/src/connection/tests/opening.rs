@@ -3,6 +3,7 @@
 use super::world::trace;
 use super::*;
 use crate::PathManager;
+use anabranch_tcp::State as TcpState;
 use anabranch_testkit::Fate;
 use anabranch_wire::TcpFlags;
 
@@ -38,6 +39,39 @@ fn two_subflows_open() {
     let (a, b) = (&world.client.end, &world.server.end);
     assert_eq!((a.peer_key, b.peer_key), (b.key, a.key));
     assert_ne!(a.token(), b.token());
+}
+
+/// A stream that ends before it has begun: the third ACK leaves, then what asks for the
+/// DATA_ACK that confirms the keys.
+#[test]
+fn an_empty_stream_opens() {
+    let mut world = world(config(), config(), &[A1], &[B1], |_, _| Fate::Deliver);
+    while world.client.poll_event() != Some(Event::Connected) {
+        world.step(at_ms(100));
+    }
+    world.client.close();
+    world.drive(at_ms(200));
+    assert_eq!(world.server.end.subflows[0].tcp.state(), TcpState::Established);
+    let third = world.log.iter().filter(|line| line.sent == at_ms(20));
+    let offsets: Vec<_> = third
+        .map(|line| match &line.packet.body {
+            Body::Tcp(segment) => world.client.end.subflows[0].tcp.sent_offset(segment.seq),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(offsets, [Some(1), Some(0)]);
+    assert_eq!(
+        trace(&world, 0, 200),
+        [
+            "0 1 > S capable",
+            "10 1 < S. capable(key)",
+            "20 1 > . capable(keys)",
+            "20 1 > . capable(keys)",
+            "30 1 < . ack",
+            "40 1 > . ack map 1 fin",
+            "50 1 < . ack",
+        ]
+    );
 }
 
 /// What each path manager makes of two addresses on both sides.

@@ -105,6 +105,17 @@ fn a_keep_alive_is_answered() {
     assert_eq!(s.end.receiver.irs, PEER);
 }
 
+/// §3.10.7.4: the peer looks at no ACK of a segment outside of its window, so one that
+/// is owed does not ride on a keep-alive.
+#[test]
+fn a_keep_alive_carries_no_acknowledgment_that_is_owed() {
+    let delayed_ack = DelayedAck { count: 2, delay: Span::from_millis(100) };
+    let mut s = Solo::established(&Config { delayed_ack, ..config() });
+    assert_eq!(s.arrives(".", 1, 1, 1000), [""; 0], "it waits");
+    s.end.ask_peer_for_ack();
+    assert_eq!(s.sent(), [". 1:0 1001", ". 0:0 1001"]);
+}
+
 /// RFC 5482: data that goes unacknowledged ends the connection, an idle
 /// connection or a closed window that is confirmed does not.
 #[test]
