@@ -69,8 +69,11 @@ impl Connection {
             push(segment, self.subflows[i].farewell.take());
             return;
         }
-        if segment.payload.is_empty() {
-            segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0); // of a lone FIN
+        // A subflow is given a segment at a time, and takes each for the end of what was
+        // written. PSH belongs where the stream has nothing more to give, as in TCP, and on no
+        // lone FIN.
+        if segment.payload.is_empty() || self.out.unsent() > 0 {
+            segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0);
         }
         match self.phase {
             Phase::Opening => return,

@@ -114,3 +114,32 @@ fn real_octets_both_ways() {
         assert!(read[..text.len()] == text);
     }
 }
+
+/// RFC 9293 §3.9.1.2, as Linux: PSH ends what the user has written, on whichever
+/// subflow that leaves, not every segment that a subflow is given.
+#[test]
+fn psh_ends_a_write() {
+    use anabranch_wire::{Body, TcpFlags};
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(1);
+    world.drive(at_ms(200));
+    world.client.write(12_500);
+    world.drive(at_ms(400));
+    world.client.write(300);
+    world.drive(at_ms(600));
+    world.client.close();
+    world.drive(at_ms(800));
+    let data = world.log.iter().filter_map(|line| match &line.packet.body {
+        Body::Tcp(it) if line.sent >= at_ms(200) && it.options.dss().is_some() => {
+            let sent = line.from == anabranch_testkit::Side::Client;
+            let path = if line.packet.src == A1 { 1 } else { 2 };
+            let push = if it.flags.contains(TcpFlags::PSH) { "P" } else { "" };
+            let what = format!("{} {path} {push} {}", line.sent.as_millis(), it.payload.len());
+            (sent && !it.payload.is_empty()).then_some(what)
+        }
+        _ => None,
+    });
+    let mut expected: Vec<_> = (0..10).map(|_| "200 1  1000".to_string()).collect();
+    expected.extend(["200 2  1000", "200 2  1000", "200 2 P 500", "400 1 P 300"].map(String::from));
+    assert_eq!(data.collect::<Vec<_>>(), expected);
+}
