@@ -25,6 +25,10 @@
 //! - `K_j = 0`, on a path beyond its plateau or before its first loss, makes the
 //!   sum infinite: every `K` counts as `floor_rtts` smoothed round-trip times of its
 //!   path at least.
+//! - After a timeout CUBIC forgets its plateau. The text defines `K_i` by the window
+//!   before the last reduction and says nothing of timeouts, so until the next stage
+//!   begins the others go on counting with it; a CUBIC that sets its `K` to 0, as
+//!   Linux's does, has them count with the floor ([`AfterTimeout`]).
 //! - `K'_i` follows the others' `K` with each ACK; `Wmax`, fast convergence,
 //!   slow start and the reduction to 0.7 are CUBIC's.
 
@@ -47,6 +51,8 @@ pub struct MCubicOptions {
     pub floor_tenths: u32,
     /// What beta in `K` is.
     pub k_beta: KBeta,
+    /// What the others see as `K` after a timeout.
+    pub after_timeout: AfterTimeout,
     /// Options shared with other algorithms.
     pub common: Common,
 }
@@ -57,6 +63,7 @@ impl Default for MCubicOptions {
             fast_convergence: true,
             floor_tenths: 10,
             k_beta: KBeta::GivenUp,
+            after_timeout: AfterTimeout::Kept,
             common: Common::default(),
         }
     }
@@ -69,6 +76,16 @@ pub enum KBeta {
     GivenUp,
     /// What it leaves, as the text says once; `K` is `cbrt(7/3)` times as long.
     Left,
+}
+
+/// What a path's `K` is after a timeout, until congestion avoidance begins again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AfterTimeout {
+    /// That of the last stage: a path that is gone is counted as it was.
+    Kept,
+    /// Zero, so that the floor counts: a path that is gone is counted as one that
+    /// grows as fast as can be.
+    Zero,
 }
 
 /// An MCubic window.
@@ -87,6 +104,7 @@ pub struct MCubicLaw {
     /// In tenths of a smoothed round-trip time.
     floor: u32,
     k_beta: KBeta,
+    after_timeout: AfterTimeout,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -150,6 +168,7 @@ impl Law for MCubicLaw {
             fast_convergence: options.fast_convergence,
             floor: options.floor_tenths,
             k_beta: options.k_beta,
+            after_timeout: options.after_timeout,
         }
     }
 
@@ -196,6 +215,9 @@ impl Law for MCubicLaw {
         c.t_epoch = Time::NEVER;
         if cause == Cause::Timeout {
             c.w_max = 0.0;
+            if self.after_timeout == AfterTimeout::Zero {
+                c.k = 0.0;
+            }
         }
         base * BETA
     }

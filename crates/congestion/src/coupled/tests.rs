@@ -2,7 +2,7 @@
 
 use super::balia::{Balia, BaliaOptions};
 use super::lia::{Lia, LiaOptions};
-use super::mcubic::{KBeta, MCubic, MCubicOptions};
+use super::mcubic::{AfterTimeout, KBeta, MCubic, MCubicOptions};
 use super::olia::{Olia, OliaOptions};
 use super::wvegas::{WVegas, WVegasOptions};
 use crate::reno::{Reno, RenoOptions};
@@ -232,6 +232,24 @@ fn beta_may_be_the_part_that_is_left() {
     c.on_congestion(&event(Cause::Loss), &view(100, 100));
     let back = after(&mut c, k, &[]);
     assert!((back - 100.0).abs() < 0.5, "{back}");
+}
+
+/// What others count after a timeout: the last K, or none; none in any case once the
+/// window grows again without a plateau.
+#[test]
+fn after_a_timeout_k_is_kept_or_zero() {
+    for (after_timeout, kept) in [(AfterTimeout::Kept, true), (AfterTimeout::Zero, false)] {
+        let options = MCubicOptions { after_timeout, ..MCubicOptions::default() };
+        let mut c = MCubic::new(&options, 100 * MSS, 1);
+        c.on_congestion(&event(Cause::Loss), &view(100, 100));
+        after(&mut c, 0.1, &[]);
+        let k = libm::cbrt(75.0);
+        assert!((c.shared().k - k).abs() < 0.1, "{}", c.shared().k);
+        c.on_congestion(&event(Cause::Timeout), &view(70, 100));
+        assert_eq!(c.shared().k > 0.0, kept, "{after_timeout:?}");
+        after(&mut c, 20.0, &[]);
+        assert_eq!(c.shared().k, 0.0, "{after_timeout:?}");
+    }
 }
 
 /// wVegas: the part of `total_alpha` that a path's rate earns.

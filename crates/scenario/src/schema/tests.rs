@@ -124,6 +124,7 @@ fn every_option_of_a_window_is_read_and_written() {
         ("mcubic", "fast_convergence = false"),
         ("mcubic", "floor_tenths = 5"),
         ("mcubic", r#"k_beta = "left""#),
+        ("mcubic", r#"k_after_timeout = "zero""#),
         ("mcubic-share", "fast_convergence = false"),
         ("mcubic-share", "least_share = 5"),
         ("dctcp", "g = 0.1"),

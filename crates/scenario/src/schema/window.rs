@@ -5,7 +5,7 @@ use super::form::Form;
 use crate::InputError;
 use crate::fields::Fields;
 use anabranch_congestion::ack_clocked::Common;
-use anabranch_congestion::coupled::mcubic::KBeta;
+use anabranch_congestion::coupled::mcubic::{AfterTimeout, KBeta};
 use anabranch_congestion::{
     ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
     SsthreshFrom,
@@ -98,6 +98,8 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
             form.integer("floor_tenths", 0..=1000, &mut o.floor_tenths)?;
             let betas = [("given-up", KBeta::GivenUp), ("left", KBeta::Left)];
             form.choice("k_beta", &betas, &mut o.k_beta)?;
+            let ks = [("kept", AfterTimeout::Kept), ("zero", AfterTimeout::Zero)];
+            form.choice("k_after_timeout", &ks, &mut o.after_timeout)?;
             common(form, &mut o.common)
         }
         Algorithm::MCubicShare(o) => {
