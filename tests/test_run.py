@@ -12,7 +12,8 @@ import pytest
 from anabranch import Scenario, tables
 from conftest import Command
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
+FOLDER = Path(__file__).parents[1] / "examples"
+EXAMPLES = sorted([*FOLDER.glob("*.toml"), *FOLDER.glob("algorithms/*.toml")])
 
 
 def test_run_writes_every_file(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:

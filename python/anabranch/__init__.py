@@ -6,11 +6,12 @@
 >>> result.flows[0]["goodput_bps"]                      # doctest: +SKIP
 """
 
-from anabranch.errors import InputError, RunError
+from anabranch.errors import AlgorithmError, InputError, RunError
 from anabranch.experiment import LiveResult, RunResult, Scenario, Series
 from anabranch.network import Network
 
 __all__ = [
+    "AlgorithmError",
     "InputError",
     "LiveResult",
     "Network",

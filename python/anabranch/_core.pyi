@@ -1,11 +1,20 @@
 """The native module: private; use the classes of `anabranch`."""
 
 from os import PathLike
-from typing import Any
+from typing import Any, Self, final
+
+from typing_extensions import disjoint_base
 
 __all__ = [
     "WORKLOADS",
+    "Ack",
+    "AlgorithmError",
+    "Congestion",
     "InputError",
+    "Path",
+    "Report",
+    "Sent",
+    "Window",
     "__version__",
     "bench",
     "catalogue",
@@ -26,6 +35,147 @@ WORKLOADS: list[str]
 
 class InputError(ValueError):
     """A scenario that cannot be run as written: file, field, value and what is allowed."""
+
+class AlgorithmError(RuntimeError):
+    """An algorithm of the user's own cannot go on: a message, and a dictionary of `algorithm`,
+    `place`, `file`, `line` and `time_s`."""
+
+class _Event:
+    """What every event of a window algorithm tells of its path. Octets."""
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time in seconds."""
+    @property
+    def in_flight(self) -> int:
+        """Estimated to be in the network, before the event."""
+    @property
+    def mss(self) -> int:
+        """Largest segment payload."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed round-trip time in seconds, once measured."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Smallest round-trip time seen, in seconds."""
+    @property
+    def app_limited(self) -> bool:
+        """The application, not the window, limits sending: the window must not grow."""
+    @property
+    def total_sent(self) -> int:
+        """Sent so far, each octet counted once."""
+    @property
+    def total_acked(self) -> int:
+        """Acknowledged so far, in order."""
+
+@final
+class Ack(_Event):
+    """New data was acknowledged while the window may grow."""
+
+    @property
+    def acked(self) -> int:
+        """Newly acknowledged, as the flow counts."""
+    @property
+    def rtt_s(self) -> float | None:
+        """The round-trip sample of this ACK in seconds, if it has one."""
+    @property
+    def after_timeout(self) -> bool:
+        """What a timeout found lost is being sent again: one segment an ACK (RFC 3465 §2.3)."""
+    @property
+    def siblings(self) -> tuple[Path, ...]:
+        """The connection's other paths; empty where there is one path, or the class is not
+        coupled."""
+
+@final
+class Congestion(_Event):
+    """A congestion signal."""
+
+    @property
+    def cause(self) -> str:
+        """`loss`, `timeout` or `mark`."""
+    @property
+    def repeated(self) -> bool:
+        """A timeout without an ACK since the last: it is no new signal (RFC 5681 §3.1)."""
+
+@final
+class Sent(_Event):
+    """Data is about to leave."""
+
+    @property
+    def bytes(self) -> int:
+        """Octets of the segment."""
+
+@final
+class Report(_Event):
+    """All that an acknowledgment told, whether the window may grow with it or not."""
+
+    @property
+    def acked(self) -> int:
+        """Newly acknowledged, in order."""
+    @property
+    def delivered(self) -> int:
+        """Newly known to have arrived, in order or selectively."""
+    @property
+    def lost(self) -> int:
+        """Newly believed lost."""
+    @property
+    def marked(self) -> int:
+        """Newly reported to have met congestion (ECN)."""
+    @property
+    def rtt_s(self) -> float | None:
+        """The round-trip sample of this acknowledgment in seconds, if it has one."""
+    @property
+    def in_recovery(self) -> bool:
+        """A loss is being repaired."""
+    @property
+    def rate(self) -> float | None:
+        """The delivery-rate sample in octets per second, if there is one."""
+    @property
+    def rate_app_limited(self) -> bool:
+        """The application limited that sample."""
+
+@final
+class Path:
+    """Another path of the same connection."""
+
+    @property
+    def cwnd(self) -> int:
+        """Congestion window in octets."""
+    @property
+    def in_slow_start(self) -> bool:
+        """Its window is below its threshold."""
+    @property
+    def mss(self) -> int:
+        """Largest segment payload in octets."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed round-trip time in seconds, once measured."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Smallest round-trip time seen, in seconds."""
+    @property
+    def shared(self) -> float:
+        """What its algorithm tells: its `shared`."""
+
+@disjoint_base
+class Window:
+    """The variables of a window algorithm, see `anabranch.algorithms.WindowControl`."""
+
+    def __new__(cls, *_arguments: Any, **_options: Any) -> Self: ...
+
+    cwnd: float
+    ssthresh: float
+    pacing_bps: float | None
+    shared: float
+    @property
+    def mss(self) -> int:
+        """Largest segment payload in octets; 0 before `on_start`."""
+    @property
+    def seed(self) -> int:
+        """For a generator of its own."""
+    @property
+    def place(self) -> str:
+        """The flow and the side that it governs."""
 
 def load(path: str | PathLike[str]) -> str:
     """The text of a scenario file; refuses what is over 16 MiB or not UTF-8."""

@@ -25,6 +25,31 @@ class RunError(AnabranchError):
     """The run failed although its input was right."""
 
 
+class AlgorithmError(RunError):
+    """An algorithm of the user's own could not go on: names its file and line, the simulated
+    time and the flow. What it raised, if it did, is the `__cause__`."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        algorithm: str,
+        place: str,
+        file: str | None = None,
+        line: int | None = None,
+        time_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.algorithm = algorithm
+        """Its name in the scenario."""
+        self.place = place
+        """What it governed: `flow web, client`, `link r1-r2`."""
+        self.file = file
+        self.line = line
+        self.time_s = time_s
+        """The simulated time; `None` in live runs."""
+
+
 class InputError(AnabranchError, ValueError):
     """The input is wrong: names the file, the field, the value and what is allowed."""
 

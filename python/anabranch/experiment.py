@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from anabranch import arrow
-from anabranch.errors import InputError, RunError
+from anabranch.errors import AlgorithmError, InputError, RunError
 from anabranch.files import read_text
 
 if TYPE_CHECKING:  # matplotlib is imported when something is drawn
@@ -248,6 +248,9 @@ def _guard(function: Any, *arguments: Any) -> Any:
         return function(*arguments)
     except core().InputError as error:
         raise InputError(str(error)) from None
+    except core().AlgorithmError as error:
+        message, facts = error.args
+        raise AlgorithmError(message, **facts) from error.__cause__
     except (OSError, RuntimeError, ValueError, MemoryError) as error:
         raise RunError(f"the run failed: {error or type(error).__name__}") from None
     except BaseException as error:

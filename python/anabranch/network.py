@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,8 @@ class Node:
 class Network:
     """Hosts, routers, links, flows and what is observed, in the order in which they are added.
 
-    Quantities are texts with units, as `anabranch.units` makes them. Fields
+    Quantities are texts with units, as `anabranch.units` makes them; an algorithm of
+    your own is its class (`tcp={"window": MyControl}`). Fields
     that have no argument of their own are given by name; one that is `None` is
     left to its default. The scenario is checked when it is resolved or run.
     """
@@ -114,7 +116,7 @@ class Network:
 
     def toml(self) -> str:
         """What was built so far, as the text of a scenario file."""
-        return tomli_w.dumps({**self._top, **self._lists})
+        return tomli_w.dumps(_named({**self._top, **self._lists}))
 
     def _node(self, kind: str, name: str, fields: dict[str, Any]) -> Node:
         entry = {"name": name, **fields} if fields else name
@@ -124,6 +126,18 @@ class Network:
 
 def _name(node: Node | str) -> str:
     return node if isinstance(node, str) else node.name
+
+
+def _named(value: Any) -> Any:
+    """With the names of classes in their places: algorithms of the user's own."""
+    if isinstance(value, type):
+        loading = importlib.import_module("anabranch.algorithms.loading")
+        return loading.name_of(value)
+    if isinstance(value, Mapping):
+        return {key: _named(it) for key, it in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(it) for it in value]
+    return value
 
 
 def _given(**fields: Any) -> dict[str, Any]:

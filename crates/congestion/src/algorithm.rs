@@ -8,8 +8,13 @@ use crate::{
     Acked, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling, bbr, cubic, dctcp,
     highspeed, reno, vegas, westwood,
 };
+use anabranch_custom::{Custom, Place};
 use anabranch_units::{Rate, Span, Time};
 use std::fmt;
+
+/// Makes a controller of the user's own, given its place, the initial window and
+/// the initial threshold in octets.
+pub type MakeWindow = dyn Fn(&Place, u64, u64) -> Box<dyn Controller + Send> + Send + Sync;
 
 /// An entry of the registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +49,8 @@ macro_rules! register {
         #[derive(Clone, PartialEq, Debug)]
         pub enum Algorithm {
             $($(#[$doc])* $variant($options),)*
+            /// One of the user's own.
+            Custom(Box<Custom<MakeWindow>>),
         }
 
         impl Algorithm {
@@ -55,10 +62,11 @@ macro_rules! register {
                 }
             }
 
-            /// Its name in [`ALGORITHMS`].
-            pub fn name(&self) -> &'static str {
+            /// Its name in [`ALGORITHMS`], or the user's.
+            pub fn name(&self) -> &str {
                 match self {
                     $(Algorithm::$variant(_) => $name,)*
+                    Algorithm::Custom(custom) => custom.name(),
                 }
             }
 
@@ -69,6 +77,10 @@ macro_rules! register {
                     $(Algorithm::$variant(options) => Congestion::$variant(
                         <$controller>::new(options, initial_window, initial_ssthresh),
                     ),)*
+                    Algorithm::Custom(custom) => {
+                        let make = custom.maker();
+                        Congestion::Custom(make(custom.place(), initial_window, initial_ssthresh))
+                    }
                 }
             }
         }

@@ -121,6 +121,8 @@ pub struct Shared {
     /// Segments per second at the queue that the path should have (wVegas); 0
     /// when unknown.
     pub rate: f64,
+    /// A number that an algorithm of the user's own tells.
+    pub own: f64,
 }
 
 /// What a window algorithm answers. Hooks have empty defaults.

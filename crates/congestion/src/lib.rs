@@ -22,7 +22,7 @@ pub mod vegas;
 pub mod westwood;
 mod window;
 
-pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion};
+pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion, MakeWindow};
 pub use controller::{
     Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample, Shared, Sibling,
 };

@@ -5,6 +5,7 @@
 //! raises `InputError`, a panic of ours a `RuntimeError` that asks for a
 //! report. python/anabranch/_core.pyi has the signatures.
 
+mod algorithms;
 mod bench;
 mod drill;
 mod guard;
@@ -12,10 +13,11 @@ mod guard;
 mod live;
 mod results;
 
+use algorithms::PythonLibrary;
 use anabranch_scenario as scenario;
 use anabranch_scenario::{RunError, RunOptions, Scenario};
-use guard::guarded;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use guard::{guarded, guarded_attached};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -27,10 +29,20 @@ pyo3::create_exception!(
     "A scenario that cannot be run as written; the message names file, field, value and what is allowed."
 );
 
+pyo3::create_exception!(
+    _core,
+    AlgorithmError,
+    PyRuntimeError,
+    "An algorithm of the user's own cannot go on: message, and a dictionary of `algorithm`, `place`, \
+     `file`, `line` and `time_s`."
+);
+
 /// The module `anabranch._core`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InputError", module.py().get_type::<InputError>())?;
+    module.add("AlgorithmError", module.py().get_type::<AlgorithmError>())?;
+    algorithms::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
@@ -58,8 +70,23 @@ fn load(py: Python<'_>, path: PathBuf) -> PyResult<String> {
 #[pyfunction]
 #[pyo3(signature = (text, file="scenario", overrides=vec![]))]
 fn resolve(py: Python<'_>, text: &str, file: &str, overrides: Vec<String>) -> PyResult<String> {
-    let read = || Scenario::with_overrides(text, file, &overrides).map(|s| s.resolved_toml());
-    guarded(py, read)?.map_err(input_error)
+    Ok(read(py, text, file, &overrides)?.resolved_toml())
+}
+
+/// The scenario with its algorithms of the user's own, if it names some.
+pub(crate) fn read(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    overrides: &[String],
+) -> PyResult<Scenario> {
+    let read = || Scenario::with_overrides(text, file, overrides);
+    let mut scenario = guarded(py, read)?.map_err(input_error)?;
+    if scenario.has_own_algorithms() {
+        let library = PythonLibrary { file };
+        scenario.bind(&library).map_err(|error| input_error(error.in_file(file)))?;
+    }
+    Ok(scenario)
 }
 
 /// What the scenario says, but hardly means.
@@ -71,8 +98,7 @@ fn warnings(
     file: &str,
     overrides: Vec<String>,
 ) -> PyResult<Vec<String>> {
-    let read = || Scenario::with_overrides(text, file, &overrides).map(|s| s.warnings());
-    let warnings = guarded(py, read)?.map_err(input_error)?;
+    let warnings = read(py, text, file, &overrides)?.warnings();
     Ok(warnings.iter().map(scenario::Warning::to_string).collect())
 }
 
@@ -93,12 +119,13 @@ fn run<'py>(
     check: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = RunOptions { seed, replication, pcap, trace_hash, check };
-    let work = || {
-        let scenario = Scenario::with_overrides(text, file, &overrides)?;
-        scenario::run(&scenario, &options)
+    let scenario = read(py, text, file, &overrides)?;
+    let work = || scenario::run(&scenario, &options);
+    let result = match scenario.has_own_algorithms() {
+        true => guarded_attached(py, work)?,
+        false => guarded(py, work)?,
     };
-    let result = guarded(py, work)?.map_err(run_error)?;
-    results::to_dict(py, &result)
+    results::to_dict(py, &result.map_err(|error| run_error(py, error))?)
 }
 
 /// Runs the replications `first..first + replications` on up to `jobs` threads (0: one
@@ -119,10 +146,12 @@ fn run_batch<'py>(
     jobs: usize,
     trace_hash: bool,
 ) -> PyResult<Bound<'py, PyList>> {
-    let scenario = guarded(py, || Scenario::with_overrides(text, file, &overrides))?;
-    let scenario = scenario.map_err(input_error)?;
+    let scenario = read(py, text, file, &overrides)?;
+    let own = scenario.has_own_algorithms();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = if jobs == 0 { cores() } else { jobs };
+    // Algorithms in Python take turns with the interpreter whatever the threads.
+    let jobs = if own { 1 } else { jobs };
     let out = PyList::empty(py);
     // Slices grow while they are short, so that threads do not wait for each
     // other at the end of each, and an interrupt is heard within a second.
@@ -131,11 +160,11 @@ fn run_batch<'py>(
     let mut next = first;
     while next < last {
         let end = last.min(next.saturating_add(slice));
-        let results =
-            guarded(py, || scenario::run_batch(&scenario, seed, next..end, jobs, trace_hash))?;
+        let work = || scenario::run_batch(&scenario, seed, next..end, jobs, trace_hash);
+        let results = if own { guarded_attached(py, work)? } else { guarded(py, work)? };
         let mut wall = 0.0;
         for result in results {
-            let result = result.map_err(run_error)?;
+            let result = result.map_err(|error| run_error(py, error))?;
             wall += result.run.wall_s / jobs as f64;
             out.append(results::to_dict(py, &result)?)?;
         }
@@ -162,9 +191,10 @@ fn input_error(error: scenario::InputError) -> PyErr {
     InputError::new_err(error.to_string())
 }
 
-fn run_error(error: RunError) -> PyErr {
+fn run_error(py: Python<'_>, error: RunError) -> PyErr {
     match error {
         RunError::Input(error) => input_error(error),
+        RunError::Algorithm { at, failure } => algorithms::error(py, at, *failure),
         error => PyOSError::new_err(error.to_string()),
     }
 }

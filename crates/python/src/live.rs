@@ -2,8 +2,8 @@
 
 use crate::guard::guarded;
 use crate::{results, run_error};
+use anabranch_scenario::RunError;
 use anabranch_scenario::live::{LiveOptions, LiveResult, Precision, Stop, live as run_live};
-use anabranch_scenario::{RunError, Scenario};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -29,17 +29,19 @@ pub(crate) fn live<'py>(
     command: Option<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = LiveOptions { seed, pcap, programs, logs, command };
-    let (text, file) = (text.to_owned(), file.to_owned());
+    let scenario = crate::read(py, text, file, &overrides)?;
+    let file = file.to_owned();
     let stop = Arc::new(OnceLock::new());
     let tell = stop.clone();
-    let worker = std::thread::spawn(move || {
-        let scenario = Scenario::with_overrides(&text, &file, &overrides)?;
+    let work = move || {
         let in_file = |error| match error {
             RunError::Input(error) => RunError::Input(error.in_file(&file)),
             other => other,
         };
         run_live(&scenario, &options, |it| drop(tell.set(it))).map_err(in_file)
-    });
+    };
+    // A thread that the interpreter knows already enters it at less cost.
+    let worker = std::thread::spawn(|| Python::attach(|py| py.detach(work)));
     let mut interrupted = false;
     while !worker.is_finished() {
         py.detach(|| std::thread::sleep(Duration::from_millis(20)));
@@ -52,7 +54,7 @@ pub(crate) fn live<'py>(
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),
     })?;
-    let result = joined.map_err(run_error)?;
+    let result = joined.map_err(|error| run_error(py, error))?;
     let dict = results::to_dict(py, &result.result)?;
     dict.set_item("live", live_dict(py, &result)?)?;
     Ok(dict)

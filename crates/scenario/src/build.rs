@@ -131,7 +131,7 @@ pub(crate) fn build_with(
         let stop = spec.duration.map(|duration| start.saturating_add(duration));
         let (client_app, server_app, sender) = apps(scenario, spec, &name, generator);
         let [mut client_endpoint, mut server_endpoint] =
-            recipes[entry].endpoints(&nodes, [client.1, server.1], generator);
+            recipes[entry].endpoints(&name, &nodes, [client.1, server.1], generator);
         let mut octets = spec.octets;
         if let Some(external) = &mut external {
             let id = FlowId(flows.len() as u32);

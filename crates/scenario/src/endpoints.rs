@@ -3,6 +3,7 @@
 use crate::graph::Graph;
 use crate::moving::{self, Change, Moving};
 use crate::multihoming::{self, Ends};
+use crate::own::placed;
 use crate::schema::{FlowSpec, Protocol};
 use crate::transport::Transport;
 use anabranch_endpoint::{Generator, Seed};
@@ -60,10 +61,11 @@ impl Recipe {
         }
     }
 
-    /// Client and server with these ports; `nodes` are those of the graph, and
+    /// Client and server of the flow `name` with these ports; `nodes` are those of the graph, and
     /// `generator` makes the flow's generators by their roles.
     pub(crate) fn endpoints(
         &self,
+        name: &str,
         nodes: &[NodeId],
         ports: [u16; 2],
         generator: impl Fn(&str) -> Generator,
@@ -71,22 +73,23 @@ impl Recipe {
         let addr = |interface: &usize| Addr(nodes[*interface].0);
         let [client, server] = [&self.ends.client, &self.ends.server]
             .map(|side| side.iter().map(addr).collect::<Vec<_>>());
-        let generators = ["client", "server"].map(generator);
-        let [of_client, of_server] = generators;
+        let [of_client, of_server] = ["client", "server"].map(&generator);
         match &self.options {
             Options::Tcp(config, key) => {
                 let (here, there) = ((client[0], ports[0]), (server[0], ports[1]));
-                let client = Connection::client(config.clone(), here, there, of_client);
-                let mut server = Connection::server(config.clone(), there, here, of_server);
+                let [at_client, at_server] = placed(config, name, &generator);
+                let client = Connection::client(at_client, here, there, of_client);
+                let mut server = Connection::server(at_server, there, here, of_server);
                 server.set_fast_open_key(*key);
                 [client.into(), server.into()]
             }
             Options::Mptcp(config) => {
                 let (here, there) = ((&client[..], ports[0]), (&server[..], ports[1]));
                 let (to, from) = ((server[0], ports[1]), (client[0], ports[0]));
+                let [at_client, at_server] = placed(config, name, &generator);
                 [
-                    Multipath::client(config.clone(), here, to, of_client).into(),
-                    Multipath::server(config.clone(), there, from, of_server).into(),
+                    Multipath::client(at_client, here, to, of_client).into(),
+                    Multipath::server(at_server, there, from, of_server).into(),
                 ]
             }
             Options::Sctp(config, values, changes) => {
@@ -104,9 +107,10 @@ impl Recipe {
                     let changes = changes.iter().map(|it| (it.0, it.1, addr(&it.2)));
                     Moving::new(association, changes).into()
                 };
-                let client = Association::client(config.clone(), here, there, of_client)
+                let [at_client, at_server] = placed(config, name, &generator);
+                let client = Association::client(at_client, here, there, of_client)
                     .with_sources(&from_client);
-                let server = Association::server(config.clone(), there, here, of_server)
+                let server = Association::server(at_server, there, here, of_server)
                     .with_sources(&from_server);
                 [finish(client, &changes[0]), finish(server, &changes[1])]
             }

@@ -127,6 +127,15 @@ impl<'a> Fields<'a> {
         Ok(list.unwrap_or_default())
     }
 
+    /// All fields but those asked for so far, which are thereby known.
+    pub fn rest(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        let known = std::mem::take(&mut *self.known.borrow_mut());
+        self.table
+            .iter()
+            .filter(move |(key, _)| !known.contains(&key.as_str()))
+            .map(|(key, value)| (key.as_str(), value))
+    }
+
     /// Refuses fields that nobody asked for.
     pub fn finish(&self) -> Result<(), InputError> {
         let known = self.known.borrow();

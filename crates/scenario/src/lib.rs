@@ -16,11 +16,13 @@ mod endpoints;
 pub mod error;
 mod fields;
 mod graph;
+mod library;
 #[cfg(target_os = "linux")]
 pub mod live;
 mod moving;
 mod multihoming;
 pub mod overrides;
+mod own;
 mod pattern;
 pub mod quantity;
 mod record;
@@ -36,6 +38,7 @@ mod warnings;
 pub use anabranch_sim::Sizes;
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
+pub use library::Library;
 pub use result::{
     FlowRow, LinkRow, MessageRow, NamedSeries, PathRow, RegulatorRow, RunInfo, RunResult,
 };

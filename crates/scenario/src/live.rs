@@ -17,6 +17,7 @@ use crate::result::RunResult;
 use crate::run::{Clocks, RunError, results};
 use crate::schema::{FlowSpec, Protocol, Scenario};
 use crate::transport::Transport;
+use anabranch_custom::catching;
 use anabranch_endpoint::Seed;
 use anabranch_live::{
     End, ExternalHost, KernelSocket, Live, LiveError, Program, ProgramReport, Reactor, Ready, Role,
@@ -102,6 +103,7 @@ pub fn live(
     let clocks = Clocks::start();
     let seed = Seed { seed: options.seed.unwrap_or(scenario.seed), replication: 0 };
     let graph = Graph::new(scenario);
+    scenario.check_bound()?;
     check(scenario, options)?;
     let book = AddressBook::new();
     let settings = hosts::settings(scenario, &graph, &book)?;
@@ -159,7 +161,8 @@ pub fn live(
     let stop = Stop::new(&reactor);
     started(stop.clone());
     let world = Live { simulation, hosts, ports, book, reactor, programs, services };
-    let outcome = world.run(end, &stop, |it| ends.are_over(it), |it| ends.are_closed(it))?;
+    let ran = catching(|| world.run(end, &stop, |it| ends.are_over(it), |it| ends.are_closed(it)));
+    let outcome = ran.map_err(|failure| RunError::Algorithm { at: None, failure })??;
 
     let mut simulation = outcome.simulation;
     if let Some((handle, path)) = capture {

@@ -7,6 +7,7 @@ use crate::record::Recorders;
 use crate::result::{FlowRow, LinkRow, MessageRow, PathRow, RegulatorRow, RunInfo, RunResult};
 use crate::transport::Transport;
 use crate::{InputError, Scenario};
+use anabranch_custom::{Failure, catching};
 use anabranch_endpoint::{CloseReason, Endpoint, GENERATOR, PathObservation, PathState, Seed};
 use anabranch_sim::observe::ConservationChecker;
 use anabranch_sim::{BuildError, LinkId, MessageTotals, NodeId, Side, Simulation};
@@ -43,6 +44,13 @@ pub enum RunError {
         /// Why.
         error: std::io::Error,
     },
+    /// An algorithm of the user's own cannot go on.
+    Algorithm {
+        /// When, in the time of the run; `None` in live runs.
+        at: Option<Time>,
+        /// Why.
+        failure: Box<Failure>,
+    },
     /// The machine does not hold a live run.
     #[cfg(target_os = "linux")]
     Live(anabranch_live::LiveError),
@@ -53,6 +61,10 @@ impl fmt::Display for RunError {
         match self {
             RunError::Input(error) => error.fmt(f),
             RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),
+            RunError::Algorithm { at: None, failure } => failure.fmt(f),
+            RunError::Algorithm { at: Some(at), failure } => {
+                write!(f, "{failure} at {:.9} s", at.as_secs_f64())
+            }
             #[cfg(target_os = "linux")]
             RunError::Live(error) => error.fmt(f),
         }
@@ -101,6 +113,7 @@ impl From<BuildError> for RunError {
 /// ```
 pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
     let clocks = Clocks::start();
+    scenario.check_bound()?;
     let seed =
         Seed { seed: options.seed.unwrap_or(scenario.seed), replication: options.replication };
     let Built { mut simulation, flows, links } = build(scenario, seed)?;
@@ -124,7 +137,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
         None => None,
     };
 
-    match scenario.duration {
+    let ran = catching(|| match scenario.duration {
         Some(duration) => simulation.run_until(Time::ZERO + duration),
         None => {
             // Flows without a size are over when they stop.
@@ -134,7 +147,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
             }
             simulation.run_to_completion(Time::NEVER);
         }
-    }
+    });
+    ran.map_err(|failure| RunError::Algorithm { at: Some(simulation.now()), failure })?;
 
     if let Some((handle, path)) = capture {
         simulation.observer_mut(handle).finish().map_err(failed(path))?;

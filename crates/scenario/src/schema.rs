@@ -9,6 +9,7 @@ mod address_changes;
 mod authentication;
 mod channel;
 mod connection;
+mod custom;
 mod fast_open;
 mod flow;
 mod form;

@@ -139,6 +139,7 @@ fn sibling((segments, rtt_us): (u64, u64)) -> Sibling {
             between_losses: (segments * segments) as f64,
             k: rtt_us as f64 / 1e5,
             rate: segments as f64,
+            own: 0.0,
         },
     }
 }

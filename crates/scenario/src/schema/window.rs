@@ -1,6 +1,7 @@
 //! The window algorithm of a flow and its options. Each option is listed once;
 //! the list serves for reading and for writing.
 
+use super::custom;
 use super::form::Form;
 use crate::InputError;
 use crate::fields::Fields;
@@ -17,7 +18,10 @@ const SSTHRESH_FROM: [(&str, SsthreshFrom); 2] =
 
 /// The field `window`: a name, or a table with `algorithm` and its options.
 pub(super) fn read(f: &Fields<'_>) -> Result<Option<Algorithm>, InputError> {
-    let names = || ALGORITHMS.iter().map(|a| a.name).collect::<Vec<_>>().join(", ");
+    let names = || custom::names(ALGORITHMS.iter().map(|a| a.name));
+    if let Some(own) = custom::read(f, "window", "algorithm")? {
+        return Ok(Some(Algorithm::Custom(own)));
+    }
     let Some(value) = f.get("window") else { return Ok(None) };
     let Some(table) = value.as_table() else {
         let algorithm = value.as_str().and_then(Algorithm::from_name);
@@ -33,6 +37,9 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<Algorithm>, InputError> {
 
 /// Writes the algorithm with all its options.
 pub(super) fn write(algorithm: &Algorithm) -> Value {
+    if let Algorithm::Custom(own) = algorithm {
+        return custom::write(own, "algorithm");
+    }
     let mut form = Form::Write(toml::Table::new());
     form.name("algorithm", algorithm.name());
     // Writing has no wrong input.
@@ -111,6 +118,7 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
             form.probability("filter", &mut o.filter)?;
             common(form, &mut o.common)
         }
+        Algorithm::Custom(_) => Ok(()), // its options are its own
     }
 }
 

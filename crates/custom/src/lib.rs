@@ -1,0 +1,197 @@
+//! Algorithms of the user's own, one mechanism for every seam: how a
+//! description names one ([`Custom`]), where it stands ([`Place`]) and how it
+//! says that it cannot go on ([`Failure`]).
+//!
+//! A seam's closed set of algorithms has one more variant that holds a
+//! `Custom<F>`, where `F` is the type of function that makes the boxed object.
+//! A description is read before anybody knows what its name means; it is bound
+//! to a function later. Nothing here is on the way of the other variants.
+
+mod failure;
+
+pub use failure::{Failure, catching};
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// An option of an algorithm, as a scenario has it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum OptionValue {
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
+
+/// Options by name.
+pub type Options = BTreeMap<String, OptionValue>;
+
+/// Where an object is at work.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// What it belongs to, for messages: `flow web, client`, `link r1-r2`.
+    pub name: String,
+    /// For a generator of its own: a function of the run's seed and the name.
+    pub seed: u64,
+}
+
+/// The description of an algorithm of the user's own. `F` makes one, given its
+/// place and what its seam adds.
+pub struct Custom<F: ?Sized> {
+    name: Arc<str>,
+    source: Option<Arc<str>>,
+    options: Arc<Options>,
+    place: Arc<Place>,
+    make: Option<Arc<F>>,
+}
+
+/// What a name turned out to mean.
+pub struct Found<F: ?Sized> {
+    /// The name under which it is found from the working directory.
+    pub name: String,
+    /// Names its source: a digest.
+    pub source: String,
+    /// Makes an object.
+    pub make: Arc<F>,
+}
+
+impl<F: ?Sized> Custom<F> {
+    /// The algorithm called `name`, which nobody has looked for yet. `source`
+    /// is the digest that it must have, if any.
+    pub fn new(name: &str, source: Option<&str>, options: Options) -> Custom<F> {
+        Custom {
+            name: name.into(),
+            source: source.map(Into::into),
+            options: Arc::new(options),
+            place: Arc::default(),
+            make: None,
+        }
+    }
+
+    /// One that `make` makes, for programs that need no names.
+    pub fn made_by(name: &str, make: Arc<F>) -> Custom<F> {
+        Custom { make: Some(make), ..Custom::new(name, None, Options::new()) }
+    }
+
+    /// Its name: `FILE.py:CLASS`, or what a library calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The digest of its source.
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// Its options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// It can be made.
+    pub fn is_bound(&self) -> bool {
+        self.make.is_some()
+    }
+
+    /// Takes what the name means.
+    ///
+    /// # Errors
+    /// The source is not the one that the description was written for.
+    pub fn bind(&mut self, found: Found<F>) -> Result<(), String> {
+        if let Some(source) = self.source.as_deref().filter(|it| *it != found.source) {
+            return Err(format!(
+                "the source {source} of which this was resolved; it is {} now (remove `source` to \
+                 take it as it is)",
+                found.source
+            ));
+        }
+        self.name = found.name.into();
+        self.source = Some(found.source.into());
+        self.make = Some(found.make);
+        Ok(())
+    }
+
+    /// The same at a place.
+    #[must_use]
+    pub fn at(&self, place: &Arc<Place>) -> Custom<F> {
+        Custom { place: place.clone(), ..self.clone() }
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// What makes it.
+    ///
+    /// # Panics
+    /// It was not bound: whoever builds from descriptions binds them first.
+    pub fn maker(&self) -> &F {
+        self.make.as_deref().expect("an algorithm of the user's own is bound before it is made")
+    }
+}
+
+impl<F: ?Sized> Clone for Custom<F> {
+    fn clone(&self) -> Custom<F> {
+        Custom {
+            name: self.name.clone(),
+            source: self.source.clone(),
+            options: self.options.clone(),
+            place: self.place.clone(),
+            make: self.make.clone(),
+        }
+    }
+}
+
+/// Equal when they say the same: what makes them is left out.
+impl<F: ?Sized> PartialEq for Custom<F> {
+    fn eq(&self, other: &Custom<F>) -> bool {
+        self.name == other.name && self.source == other.source && self.options == other.options
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for Custom<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Custom")
+            .field("name", &self.name)
+            .field("source", &self.source)
+            .field("options", &self.options)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Make = dyn Fn(&Place) -> u64;
+
+    fn found(source: &str) -> Found<Make> {
+        let make: Arc<Make> = Arc::new(|place| place.seed + 1);
+        Found { name: "lab/a.py:A".into(), source: source.into(), make }
+    }
+
+    #[test]
+    fn a_description_is_bound_and_made_at_its_place() {
+        let mut custom: Custom<Make> = Custom::new("a.py:A", None, Options::new());
+        assert!(!custom.is_bound());
+        custom.bind(found("1234")).unwrap();
+        assert_eq!((custom.name(), custom.source()), ("lab/a.py:A", Some("1234")));
+        let place = Arc::new(Place { name: "flow f".into(), seed: 6 });
+        let there = custom.at(&place);
+        assert_eq!(there.maker()(there.place()), 7);
+        assert_eq!(there, custom);
+    }
+
+    #[test]
+    fn a_source_that_changed_is_refused() {
+        let mut custom: Custom<Make> = Custom::new("a.py:A", Some("1234"), Options::new());
+        assert!(custom.bind(found("5678")).unwrap_err().contains("it is 5678 now"));
+        custom.bind(found("1234")).unwrap();
+    }
+}

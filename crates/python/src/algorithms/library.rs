@@ -1,0 +1,57 @@
+//! The names of the user's own algorithms are Python's to look up:
+//! `anabranch.algorithms.loading.find`.
+
+use super::{Class, options_dict, window};
+use anabranch_congestion::MakeWindow;
+use anabranch_custom::{Found, Options};
+use anabranch_scenario::Library;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// Looks names up from the folder of a scenario, then from the working
+/// directory.
+pub(crate) struct PythonLibrary<'a> {
+    /// The file of the scenario.
+    pub file: &'a str,
+}
+
+impl PythonLibrary<'_> {
+    /// The class of that name, which must fit the seam, and the digest of its
+    /// source.
+    fn find(&self, seam: &str, name: &str, options: &Options) -> Result<(Class, String), String> {
+        Python::attach(|py| {
+            let found = || {
+                let loading = py.import("anabranch.algorithms.loading")?;
+                let found = loading.call_method1("find", (seam, name, self.file))?;
+                let options = options_dict(py, options)?;
+                let class = found.getattr("kind")?;
+                loading.call_method1("check_options", (&class, &options))?;
+                let class = Class {
+                    name: found.getattr("name")?.extract()?,
+                    class: class.unbind(),
+                    options: options.unbind(),
+                    hooks: found.getattr("hooks")?.extract()?,
+                };
+                PyResult::Ok((class, found.getattr("source")?.extract::<String>()?))
+            };
+            found().map_err(|error| error.value(py).to_string())
+        })
+    }
+
+    fn found<F: ?Sized>(
+        &self,
+        seam: &str,
+        name: &str,
+        options: &Options,
+        maker: impl FnOnce(Arc<Class>) -> Arc<F>,
+    ) -> Result<Found<F>, String> {
+        let (class, source) = self.find(seam, name, options)?;
+        Ok(Found { name: class.name.clone(), source, make: maker(Arc::new(class)) })
+    }
+}
+
+impl Library for PythonLibrary<'_> {
+    fn window(&self, name: &str, options: &Options) -> Result<Found<MakeWindow>, String> {
+        self.found("window", name, options, window::maker)
+    }
+}

@@ -1,0 +1,155 @@
+//! Algorithms in Python behind the seams of the core: one file a seam.
+//!
+//! A run that has some keeps the interpreter, so that a hook costs no more
+//! than the call; the interpreter itself lets other threads in between. What
+//! goes wrong in a hook ends that run as a [`Failure`].
+
+mod events;
+mod library;
+mod window;
+
+pub(crate) use library::PythonLibrary;
+
+use crate::AlgorithmError;
+use anabranch_custom::{Failure, OptionValue, Options};
+use anabranch_units::Time;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Adds the classes of this module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<window::Window>()?;
+    module.add_class::<events::Ack>()?;
+    module.add_class::<events::Congestion>()?;
+    module.add_class::<events::Sent>()?;
+    module.add_class::<events::Report>()?;
+    module.add_class::<events::Path>()
+}
+
+/// A class of the user's and what its objects are made with; for all seams.
+pub(crate) struct Class {
+    name: String,
+    class: Py<PyAny>,
+    options: Py<PyDict>,
+    /// The hooks that it defines itself.
+    hooks: Vec<String>,
+}
+
+impl Class {
+    fn defines(&self, hook: &str) -> bool {
+        self.hooks.iter().any(|it| it == hook)
+    }
+
+    /// A new object, or what its `__init__` raises.
+    fn make<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.class.bind(py).call((), Some(self.options.bind(py)))
+    }
+
+    /// Ends the run for an exception raised by a hook.
+    fn raise(&self, py: Python<'_>, place: &str, hook: &str, error: PyErr) -> ! {
+        let value = error.value(py);
+        let kind = value.get_type();
+        let kind = kind.name().map_or_else(|_| String::new(), |it| it.to_string());
+        let text = value.to_string();
+        let message = match text.is_empty() {
+            true => format!("in {hook}: {kind}"),
+            false => format!("in {hook}: {kind}: {text}"),
+        };
+        let at = self.place_of(py, &error);
+        self.fail(py, place, message, at, Some(error))
+    }
+
+    /// Ends the run for a value that a hook left.
+    fn refuse(&self, py: Python<'_>, place: &str, hook: &str, problem: &str) -> ! {
+        let code = || {
+            let code = self.class.bind(py).getattr(hook)?.getattr("__code__")?;
+            let file = code.getattr("co_filename")?.extract::<String>()?;
+            PyResult::Ok((file, code.getattr("co_firstlineno")?.extract::<u32>()?))
+        };
+        self.fail(py, place, format!("after {hook}: {problem}"), code().ok(), None)
+    }
+
+    fn fail(
+        &self,
+        py: Python<'_>,
+        place: &str,
+        message: String,
+        at: Option<(String, u32)>,
+        error: Option<PyErr>,
+    ) -> ! {
+        let cause = error.map(|it| Box::new(it.clone_ref(py)) as Box<dyn std::any::Any + Send>);
+        let mut failure = Failure { cause, ..Failure::new(&self.name, place, message) };
+        if let Some((file, line)) = at {
+            (failure.file, failure.line) = (Some(file), Some(line));
+        }
+        failure.raise()
+    }
+
+    /// The line that raised: the innermost in the file of the class, else the
+    /// innermost.
+    fn place_of(&self, py: Python<'_>, error: &PyErr) -> Option<(String, u32)> {
+        let own = self.file(py);
+        let mut next = error.traceback(py).map(Bound::into_any);
+        let mut found: Option<(String, u32)> = None;
+        while let Some(traceback) = next {
+            let code = traceback.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
+            let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
+            let line = traceback.getattr("tb_lineno").ok()?.extract().ok()?;
+            let stays = found.as_ref().is_some_and(|it| Some(&it.0) == own.as_ref());
+            if !stays || Some(&file) == own.as_ref() {
+                found = Some((file, line));
+            }
+            next = traceback.getattr("tb_next").ok().filter(|it| !it.is_none());
+        }
+        found
+    }
+
+    fn file(&self, py: Python<'_>) -> Option<String> {
+        let module = self.class.bind(py).getattr("__module__").ok()?;
+        let modules = py.import("sys").ok()?.getattr("modules").ok()?;
+        modules.get_item(module).ok()?.getattr("__file__").ok()?.extract().ok()
+    }
+}
+
+/// The exception for a run that a failure ended. What was not the algorithm's own,
+/// as an interrupt from the keyboard, goes on as it is.
+pub(crate) fn error(py: Python<'_>, at: Option<Time>, failure: Failure) -> PyErr {
+    let cause = failure.cause.as_ref().and_then(|it| it.downcast_ref::<PyErr>());
+    let cause = cause.map(|it| it.clone_ref(py));
+    if let Some(cause) = cause.as_ref().filter(|it| !it.is_instance_of::<PyException>(py)) {
+        return cause.clone_ref(py);
+    }
+    let facts = || {
+        let dict = PyDict::new(py);
+        dict.set_item("algorithm", &failure.algorithm)?;
+        dict.set_item("place", &failure.place)?;
+        dict.set_item("file", &failure.file)?;
+        dict.set_item("line", failure.line)?;
+        dict.set_item("time_s", at.map(Time::as_secs_f64))?;
+        PyResult::Ok(dict.unbind())
+    };
+    let text = match at {
+        Some(at) => format!("{failure} at {:.9} s", at.as_secs_f64()),
+        None => failure.to_string(),
+    };
+    let error = match facts() {
+        Ok(facts) => AlgorithmError::new_err((text, facts)),
+        Err(error) => return error,
+    };
+    error.set_cause(py, cause);
+    error
+}
+
+fn options_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in options {
+        match value {
+            OptionValue::Boolean(it) => dict.set_item(name, it)?,
+            OptionValue::Integer(it) => dict.set_item(name, it)?,
+            OptionValue::Number(it) => dict.set_item(name, it)?,
+            OptionValue::Text(it) => dict.set_item(name, it)?,
+        }
+    }
+    Ok(dict)
+}

@@ -1,0 +1,92 @@
+//! Algorithms of the user's own in the fields of all seams: a name with a
+//! colon, or a table with such a name and the options of the algorithm.
+
+use crate::InputError;
+use crate::fields::Fields;
+use anabranch_custom::{Custom, OptionValue, Options};
+use toml::{Table, Value};
+
+/// The field that holds the digest of the source.
+const SOURCE: &str = "source";
+
+/// What is allowed beside the names of a seam.
+pub(super) const ALLOWED: &str = "FILE.py:CLASS";
+
+/// The names of a seam, and that there may be the user's own.
+pub(super) fn names(known: impl IntoIterator<Item = &'static str>) -> String {
+    known.into_iter().chain([ALLOWED]).collect::<Vec<_>>().join(", ")
+}
+
+/// The field `field`, where it names an algorithm of the user's own; a table
+/// has the name in `key`. `None` where it names none.
+pub(super) fn read<F: ?Sized>(
+    f: &Fields<'_>,
+    field: &'static str,
+    key: &'static str,
+) -> Result<Option<Box<Custom<F>>>, InputError> {
+    match f.get(field) {
+        Some(Value::String(name)) if is_own(name) => {
+            Ok(Some(Box::new(Custom::new(name, None, Options::new()))))
+        }
+        Some(Value::Table(table)) => {
+            let inner = Fields::new(f.path(field), table);
+            let Some(name) = inner.get(key).and_then(Value::as_str).filter(|it| is_own(it)) else {
+                return Ok(None);
+            };
+            read_table(&inner, name, &[]).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The algorithm called `name`, whose options stand in a table among the
+/// fields `others` of its seam.
+pub(super) fn read_table<F: ?Sized>(
+    f: &Fields<'_>,
+    name: &str,
+    others: &[&str],
+) -> Result<Box<Custom<F>>, InputError> {
+    let source = f.text(SOURCE)?;
+    let options = f.rest().filter(|(key, _)| !others.contains(key));
+    let option = |(key, value): (&str, &Value)| {
+        let value = match value {
+            Value::Boolean(it) => OptionValue::Boolean(*it),
+            Value::Integer(it) => OptionValue::Integer(*it),
+            Value::Float(it) => OptionValue::Number(*it),
+            Value::String(it) => OptionValue::Text(it.clone()),
+            _ => return Err(f.error(key, "true, false, a number or a text")),
+        };
+        Ok((key.to_owned(), value))
+    };
+    let options = options.map(option).collect::<Result<Options, _>>()?;
+    Ok(Box::new(Custom::new(name, source, options)))
+}
+
+/// A name with a colon is that of an algorithm of the user's own.
+pub(super) fn is_own(name: &str) -> bool {
+    name.contains(':')
+}
+
+/// Puts the algorithm into a table, its name in `key`.
+pub(super) fn put<F: ?Sized>(table: &mut Table, key: &str, custom: &Custom<F>) {
+    table.insert(key.into(), custom.name().into());
+    if let Some(source) = custom.source() {
+        table.insert(SOURCE.into(), source.into());
+    }
+    for (name, value) in custom.options() {
+        let value = match value {
+            OptionValue::Boolean(it) => (*it).into(),
+            OptionValue::Integer(it) => (*it).into(),
+            OptionValue::Number(it) => (*it).into(),
+            OptionValue::Text(it) => it.as_str().into(),
+        };
+        table.insert(name.clone(), value);
+    }
+}
+
+/// The table that [`read`] reads as the same.
+pub(super) fn write<F: ?Sized>(custom: &Custom<F>, key: &str) -> Value {
+    let mut table = Table::new();
+    put(&mut table, key, custom);
+    Value::Table(table)
+}

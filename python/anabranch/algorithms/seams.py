@@ -1,0 +1,21 @@
+"""The seams that take classes of the user's: the base class of each, and what it asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anabranch.algorithms.window import WindowControl
+
+
+@dataclass(frozen=True)
+class Seam:
+    """One place for an algorithm."""
+
+    base: type
+    required: tuple[str, ...]
+    """What a class must define."""
+
+
+SEAMS: dict[str, Seam] = {
+    "window": Seam(WindowControl, ("on_ack", "on_loss")),
+}
