@@ -208,9 +208,10 @@ def live(
     programs: list[tuple[str, str]] = ...,
     logs: str | PathLike[str] = ...,
     command: str | None = None,
+    limit_s: float | None = None,
 ) -> dict[str, Any]:
     """Runs a scenario once in real time: as `run`, and `live`. An interrupt from the keyboard
-    stops it; the result then says so. On Linux alone."""
+    stops it, and so do `limit_s` seconds; the result then says so. On Linux alone."""
 
 def enter_user_namespace() -> None:
     """Makes the process, which must have a single thread, root in a user namespace of its own,

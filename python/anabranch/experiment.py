@@ -121,7 +121,8 @@ class LiveResult:
     run: RunResult
     facts: dict[str, Any]
     """`lateness` of departures (`median_s`, `p99_s`, `p999_s`, `max_s`), `doubts` about the
-    timing, `ports`, `programs`, `scheduling`, `kernel_senders`, `stopped`."""
+    timing, `ports`, `programs`, `scheduling`, `kernel_senders`, `stopped`, `interrupted`: whether
+    by somebody."""
 
     @classmethod
     def from_native(cls, value: dict[str, Any]) -> LiveResult:
@@ -183,14 +184,16 @@ class Scenario:
         programs: Sequence[tuple[str, str]] = (),
         logs: Path = Path(),
         command: str | None = None,
+        limit_s: float | None = None,
     ) -> LiveResult:
         """Runs once in real time, on Linux, as root: `programs` are pairs of an external host
-        and a command, whose output goes to `logs`; `command` has the terminal."""
+        and a command, whose output goes to `logs`; `command` has the terminal. After `limit_s`
+        seconds the run is stopped as it stands."""
         if not hasattr(core(), "live"):
             raise RunError("live runs need Linux")
         capture = None if pcap is None else str(pcap)
         arguments = (self.text, self.file, list(self.overrides), seed, capture)
-        more = (list(programs), str(logs), command)
+        more = (list(programs), str(logs), command, limit_s)
         return LiveResult.from_native(_guard(core().live, *arguments, *more))
 
     def run_batch(

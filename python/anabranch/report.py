@@ -12,6 +12,7 @@ from anabranch import figures, studies, tables
 from anabranch.experiment import RunResult
 from anabranch.files import write_text
 from anabranch.observed import AXES, PACKETS
+from anabranch.studies.live import LiveOutcome
 from anabranch.studies.results import StudyResult
 
 MOST_SERIES = 7
@@ -23,10 +24,19 @@ def write_study_report(directory: Path) -> None:
     results = [
         result for name in studies.ALL if (result := StudyResult.load(directory / name)) is not None
     ]
+    live = {
+        name: outcome
+        for name in studies.ALL
+        if (outcome := LiveOutcome.load(directory / name)) is not None
+    }
     rows = [claim.row(result.name) for result in results for claim in result.claims]
+    rows += [row for outcome in live.values() for row in outcome.rows()]
     tables.write_csv(directory / "claims.csv", tables.CLAIM_COLUMNS, rows)
     page = _template("report.html.j2").render(
-        results=results, image=lambda result, stem: _image(directory / result.name / f"{stem}.svg")
+        results=results,
+        live=live,
+        titles={name: it.title for name, it in studies.ALL.items()},
+        image=lambda result, stem: _image(directory / result.name / f"{stem}.svg"),
     )
     write_text(directory / "report.html", page)
 

@@ -58,7 +58,7 @@ def cell(value: Any) -> str:
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Writes rows atomically: the agreed columns first, then any that were added."""
     table = list(rows)
-    extra = [name for row in table[:1] for name in row if name not in columns]
+    extra = list(dict.fromkeys(name for row in table for name in row if name not in columns))
     header = [*columns, *extra]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -92,6 +92,8 @@ pub struct Outcome<E> {
     /// The longest time that the loop was away beyond its sleep: others had the
     /// processor, or the process was suspended.
     pub longest_absence: Span,
+    /// Date zero by `CLOCK_MONOTONIC`, so that programs' dates can be compared.
+    pub started: Duration,
     /// Processor time of the loop.
     pub cpu: Duration,
     /// How the loop was scheduled.
@@ -154,7 +156,7 @@ impl<E: ByteStream + Ready + Send> Live<E> {
             of_node[node] = number;
         }
         let (clock, cpu) = (Clock::start(), processor_time());
-        let lateness = Lateness::default();
+        let (started, lateness) = (clock.started(), Lateness::default());
         let mut it = Loop { simulation, ports, book, of_node, clock, lateness };
         let mut ready = Vec::new();
         let mut longest_absence = Span::ZERO;
@@ -215,6 +217,7 @@ impl<E: ByteStream + Ready + Send> Live<E> {
             ports,
             lateness,
             longest_absence,
+            started,
             cpu: processor_time().saturating_sub(cpu),
             scheduling,
             unprivileged,

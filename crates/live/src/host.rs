@@ -23,6 +23,10 @@ pub struct HostSettings {
     pub congestion_control: Option<String>,
     /// Initial congestion window, in segments.
     pub initial_window: Option<u32>,
+    /// Least retransmission timeout, in milliseconds.
+    pub min_rto: Option<u32>,
+    /// Every segment is acknowledged at once.
+    pub quick_ack: bool,
     /// Destinations that another interface than the first leads to: which.
     pub destinations: Vec<(IpAddr, usize)>,
     /// Interfaces whose addresses Multipath TCP announces; `None`: nothing is
@@ -88,6 +92,8 @@ impl ExternalHost {
             sysctls: Vec::new(),
             congestion_control: None,
             initial_window: None,
+            min_rto: None,
+            quick_ack: false,
             destinations: Vec::new(),
             announced: None,
         };
@@ -137,6 +143,8 @@ fn set_up(settings: &HostSettings) -> Result<Vec<OwnedFd>, LiveError> {
             table: MAIN_TABLE,
             priority: 100 + i,
             initial_window: settings.initial_window,
+            min_rto: settings.min_rto,
+            quick_ack: settings.quick_ack,
             congestion_control: settings.congestion_control.as_deref(),
         };
         netlink.route(&route)?;

@@ -160,6 +160,11 @@ impl Shared {
     }
 }
 
+/// One fork at a time: libraries of the process (OpenBLAS, for one) end their
+/// own threads before each fork, and some are wrong when two threads fork at once:
+/// they join each other's threads, or ours.
+static FORKS: Mutex<()> = Mutex::new(());
+
 /// From the thread that will watch it: the kernel's signal on a parent's death
 /// means the thread.
 fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Option<Child> {
@@ -180,5 +185,6 @@ fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Option<Child> {
             Ok(())
         });
     }
+    let _alone = FORKS.lock().expect("nobody panics while forking");
     command.spawn().ok()
 }

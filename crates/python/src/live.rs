@@ -11,11 +11,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+/// How often signals and the limit are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// Runs a scenario once in real time. An interrupt from the keyboard stops it;
-/// the result then says so.
+/// the result then says so. So does `limit_s`, after which it is stopped.
 #[pyfunction]
 #[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, pcap=None, programs=vec![],
-    logs=PathBuf::new(), command=None))]
+    logs=PathBuf::new(), command=None, limit_s=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
 pub(crate) fn live<'py>(
     py: Python<'py>,
@@ -27,6 +30,7 @@ pub(crate) fn live<'py>(
     programs: Vec<(String, String)>,
     logs: PathBuf,
     command: Option<String>,
+    limit_s: Option<f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = LiveOptions { seed, pcap, programs, logs, command };
     let scenario = crate::read(py, text, file, &overrides)?;
@@ -42,11 +46,13 @@ pub(crate) fn live<'py>(
     };
     // A thread that the interpreter knows already enters it at less cost.
     let worker = std::thread::spawn(|| Python::attach(|py| py.detach(work)));
-    let mut interrupted = false;
+    let (mut interrupted, mut waited) = (false, Duration::ZERO);
     while !worker.is_finished() {
-        py.detach(|| std::thread::sleep(Duration::from_millis(20)));
+        py.detach(|| std::thread::sleep(LOOK));
+        waited += LOOK;
         interrupted |= py.check_signals().is_err();
-        if let (true, Some(stop)) = (interrupted, stop.get()) {
+        let too_long = limit_s.is_some_and(|limit| waited.as_secs_f64() > limit);
+        if let (true, Some(stop)) = (interrupted || too_long, stop.get()) {
             Stop::stop(stop);
         }
     }
@@ -56,7 +62,9 @@ pub(crate) fn live<'py>(
     })?;
     let result = joined.map_err(|error| run_error(py, error))?;
     let dict = results::to_dict(py, &result.result)?;
-    dict.set_item("live", live_dict(py, &result)?)?;
+    let live = live_dict(py, &result)?;
+    live.set_item("interrupted", interrupted)?;
+    dict.set_item("live", live)?;
     Ok(dict)
 }
 
@@ -79,6 +87,7 @@ fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDic
     late.set_item("max_s", lateness.max().as_secs_f64())?;
     dict.set_item("lateness", late)?;
     dict.set_item("longest_absence_s", it.precision.longest_absence.as_secs_f64())?;
+    dict.set_item("started_monotonic_s", it.precision.started.as_secs_f64())?;
     dict.set_item("loop_cpu_s", it.precision.cpu.as_secs_f64())?;
     dict.set_item("shortest_round_trip_s", it.precision.shortest_round_trip.as_secs_f64())?;
     dict.set_item("doubts", it.precision.doubts())?;

@@ -183,6 +183,7 @@ pub fn live(
         precision: Precision {
             lateness: outcome.lateness,
             longest_absence: outcome.longest_absence,
+            started: outcome.started,
             cpu: outcome.cpu,
             scheduling: outcome.scheduling,
             unprivileged: outcome.unprivileged,

@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from anabranch import report, studies
+from anabranch.commands.live import become_root_of_a_namespace
 from anabranch.commands.options import PATH, console, interruptible, jobs_option
 from anabranch.errors import InputError
 from anabranch.files import output_directory
+from anabranch.studies.live import LiveOutcome
 from anabranch.studies.results import StudyResult, Verdict
 from anabranch.studies.study import Context
 
@@ -21,6 +24,12 @@ STYLE = {Verdict.HOLDS: "green", Verdict.PARTLY: "yellow", Verdict.FAILS: "red"}
 @click.command()
 @click.argument("names", nargs=-1, metavar="[STUDY]...")
 @click.option("--quick", is_flag=True, help="A smaller grid of conditions.")
+@click.option(
+    "--live",
+    is_flag=True,
+    help="On real packets: claims are judged live, and in virtual time beside it. Needs Linux and"
+    " root, see docs/live.md.",
+)
 @jobs_option
 @click.option(
     "--out",
@@ -30,15 +39,21 @@ STYLE = {Verdict.HOLDS: "green", Verdict.PARTLY: "yellow", Verdict.FAILS: "red"}
     metavar="DIR",
     help="Where the results go; a result that is already there is continued.",
 )
-def reproduce(names: tuple[str, ...], quick: bool, jobs: int, out: Path) -> None:
+def reproduce(names: tuple[str, ...], quick: bool, live: bool, jobs: int, out: Path) -> None:
     """Runs the studies (all by default), prints a verdict per claim, writes DIR/report.html."""
     for name in names:
         if name not in studies.ALL:
             raise InputError.about("command line", "STUDY", name, ", ".join(studies.ALL))
+    possible = {name: it for name, it in studies.ALL.items() if it.live or not live}
+    for name in names:
+        if name not in possible:
+            allowed = f"with `--live` {', '.join(possible)}"
+            raise InputError.about("command line", "STUDY", name, allowed)
+    if live:
+        become_root_of_a_namespace()
     directory = output_directory(out)
     terminal = console()
-    chosen = [studies.ALL[name] for name in dict.fromkeys(names or studies.ALL)]
-    results: list[StudyResult] = []
+    chosen = [possible[name] for name in dict.fromkeys(names or possible)]
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -53,11 +68,18 @@ def reproduce(names: tuple[str, ...], quick: bool, jobs: int, out: Path) -> None
                 progress.update(task, completed=done, total=total)
 
             context = Context(directory / study.name, quick=quick, jobs=jobs, progress=advance)
-            result = interruptible(lambda study=study, context=context: study.run(context))  # type: ignore[misc]
+            # A live run hears Ctrl-C itself, in the main thread.
+            result = (
+                study.run_live(context)
+                if live
+                else interruptible(lambda study=study, context=context: study.run(context))  # type: ignore[misc]
+            )
         result.save(directory / study.name)
-        results.append(result)
         report.write_study_report(directory)
-        terminal.print(_verdicts(result))
+        if isinstance(result, StudyResult):
+            terminal.print(_verdicts(result))
+        else:
+            _print_live(study.title, result, terminal)
     terminal.print(f"{directory / 'claims.csv'}, {directory / 'report.html'}")
 
 
@@ -78,3 +100,28 @@ def _verdicts(result: StudyResult) -> Table:
             table.add_row(*first, measure.quantity, measure.expected_text, number, n)
             first = ("", "")
     return table
+
+
+def _print_live(title: str, outcome: LiveOutcome, terminal: Console) -> None:
+    """Each claim with both verdicts, its first number and those that differ, in both worlds; then
+    how precise the emulator was."""
+    terminal.print(f"[bold]{title}, live[/]")
+    terminal.print(f"{'claim':<14} {'simulated':<14} {'live':<14} numbers: simulated / live")
+    for simulated, live in outcome.pairs:
+        verdicts = (f"[{STYLE[it.verdict]}]{it.verdict.value:<14}[/]" for it in (simulated, live))
+        cells = f"{live.claim:<14} {' '.join(verdicts)}"
+        for before, after in zip(simulated.measures, live.measures, strict=True):
+            if cells.strip() or before.verdict is not after.verdict:
+                numbers = " / ".join(it.measured.text() for it in (before, after))
+                expected = f", expected {after.expected_text}" if after.expected_text else ""
+                terminal.print(f"{cells} {after.quantity}: {numbers}{expected}")
+                cells = " " * 44
+    for name, why in outcome.left_out.items():
+        terminal.print(f"not carried live: {name}: {why}")
+    terminal.print(outcome.setting)
+    for change in outcome.changed:
+        terminal.print(f"not as in the simulated study: {change}")
+    terminal.print(outcome.lateness)
+    for timing in outcome.doubtful:
+        for doubt in timing.doubts:
+            click.echo(f"doubtful: {timing.company} of {outcome.name}: {doubt}", err=True)

@@ -136,6 +136,7 @@ class Claim:
             "n": head.measured.n,
             "note": self.note,
             "quantity": head.quantity,
+            "world": "simulated",
         }
 
     def measure_rows(self, study: str) -> list[dict[str, Any]]:
@@ -192,14 +193,15 @@ class StudyResult:
         """Reads it back; `None` when the study has no finished result there."""
         try:
             value = json.loads((directory / FILE).read_text(encoding="utf-8"))
-            value["claims"] = [_claim(claim) for claim in value["claims"]]
+            value["claims"] = [claim_from(claim) for claim in value["claims"]]
             value["figures"] = [FigureEntry(**figure) for figure in value["figures"]]
             return cls(**value)
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
 
-def _claim(value: dict[str, Any]) -> Claim:
+def claim_from(value: dict[str, Any]) -> Claim:
+    """A claim as files keep it."""
     measures = [
         Measure(
             m["quantity"],

@@ -9,6 +9,8 @@ from pathlib import Path
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import write_text
 from anabranch.studies.cache import RunCache
+from anabranch.studies.live import LiveOutcome, LivePart, worlds
+from anabranch.studies.live import outcome as live_outcome
 from anabranch.studies.results import Claim, FigureEntry, StudyResult
 
 
@@ -76,6 +78,8 @@ class Study:
     """What was decided where the source is silent."""
     examine: Callable[[Context], Outcome]
     """Computes or continues all runs, writes the figures and judges the claims."""
+    live: LivePart | None = None
+    """Which of it runs on real packets."""
 
     def run(self, context: Context) -> StudyResult:
         """Examines the question, and puts the answer into the form that files keep."""
@@ -94,4 +98,22 @@ class Study:
             findings=[claim.finding() for claim in outcome.claims],
             scenario=resolved,
             facts=outcome.runs.facts(),
+        )
+
+    def run_live(self, context: Context) -> LiveOutcome:
+        """Runs trials on real packets and in virtual time, and judges both by the same rules."""
+        part = self.live
+        if part is None:
+            raise ValueError(f"the study {self.name} has no live part")
+        folder = context.directory / live_outcome.FOLDER
+        found = worlds.run(part, context.quick, folder, context.progress)
+        return LiveOutcome(
+            name=self.name,
+            quick=context.quick,
+            setting=part.setting,
+            changed=part.changed,
+            left_out=part.left_out,
+            simulated=part.judge(found.simulated, context.quick),
+            live=part.judge(found.live, context.quick),
+            timings=found.timings,
         )

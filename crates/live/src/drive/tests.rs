@@ -78,6 +78,8 @@ fn world(command: &str) -> (Live<Nobody>, Stop) {
             sysctls: vec![("ipv4/tcp_sack".into(), "0".into())],
             congestion_control: Some("reno".into()),
             initial_window: Some(3),
+            min_rto: Some(300),
+            quick_ack: true,
             destinations: Vec::new(),
             announced: None,
         };

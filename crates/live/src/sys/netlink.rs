@@ -33,6 +33,10 @@ pub struct Route<'a> {
     pub priority: u32,
     /// Initial congestion window, in segments.
     pub initial_window: Option<u32>,
+    /// Least retransmission timeout, in milliseconds.
+    pub min_rto: Option<u32>,
+    /// Every segment is acknowledged at once.
+    pub quick_ack: bool,
     /// Name of the kernel's congestion control.
     pub congestion_control: Option<&'a str>,
 }
@@ -137,6 +141,12 @@ impl Netlink {
         let mut metrics = Message::default();
         if let Some(segments) = route.initial_window {
             metrics.attribute(11, &segments.to_ne_bytes());
+        }
+        if let Some(milliseconds) = route.min_rto {
+            metrics.attribute(13, &milliseconds.to_ne_bytes());
+        }
+        if route.quick_ack {
+            metrics.attribute(15, &1_u32.to_ne_bytes());
         }
         if let Some(name) = route.congestion_control {
             metrics.attribute(16, format!("{name}\0").as_bytes());

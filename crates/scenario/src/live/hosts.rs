@@ -8,6 +8,8 @@
 //! | `recovery` | `rack`: `tcp_recovery` 1 and `tcp_early_retrans` 3 (TLP), else 0 and 0 |
 //! | `ecn` | `tcp_ecn`: `off` 0, `on` and `dctcp` 1, `passive` 2 |
 //! | `initial_window` | `initcwnd` of the host's routes |
+//! | `rto.min` | `rto_min` of the routes, where the host sends |
+//! | `delayed_ack.count` of 1 | `quickack` of the routes |
 //! | `window` | the socket's congestion control, where the host sends |
 //! | `receive_buffer` | `SO_RCVBUF` |
 //!
@@ -62,6 +64,8 @@ pub(super) fn settings(
             sysctls: Vec::new(),
             congestion_control: None,
             initial_window: None,
+            min_rto: None,
+            quick_ack: false,
             destinations: destinations(graph, book, first),
             announced: None,
         };
@@ -95,6 +99,7 @@ pub(super) fn settings(
                     return Err(InputError::field(field(name), value, allowed));
                 }
             }
+            settings.quick_ack |= config.delayed_ack.count == 1 && !config.adaptive_acks;
             if !sends(flow, side) {
                 continue;
             }
@@ -110,6 +115,8 @@ pub(super) fn settings(
             settings.congestion_control.get_or_insert(name.to_owned());
             let window = config.initial_window.octets(config.mss.into()) / u64::from(config.mss);
             settings.initial_window.get_or_insert(window as u32);
+            let min_rto = config.rto.min.as_millis();
+            settings.min_rto.get_or_insert(min_rto.max(1) as u32);
         }
         let path = |(name, value): (&str, String)| (format!("ipv4/{name}"), value);
         settings.sysctls = sysctls.into_iter().map(path).collect();

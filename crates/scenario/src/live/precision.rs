@@ -14,6 +14,8 @@ pub struct Precision {
     pub lateness: Lateness,
     /// The longest time that the loop was away beyond its sleep.
     pub longest_absence: Span,
+    /// Date zero by `CLOCK_MONOTONIC`.
+    pub started: Duration,
     /// Processor time of the loop.
     pub cpu: Duration,
     /// How the loop was scheduled.
@@ -122,6 +124,7 @@ mod tests {
         Precision {
             lateness,
             longest_absence: Span::ZERO,
+            started: Duration::ZERO,
             cpu: Duration::ZERO,
             scheduling: Scheduling::Fifo,
             unprivileged: true,

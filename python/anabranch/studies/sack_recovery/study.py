@@ -6,6 +6,7 @@ from anabranch.studies.sack_recovery import claims, conditions, figures
 from anabranch.studies.sack_recovery.further import claims as further_claims
 from anabranch.studies.sack_recovery.further import conditions as further
 from anabranch.studies.sack_recovery.further import figures as further_figures
+from anabranch.studies.sack_recovery.live import LIVE
 from anabranch.studies.sack_recovery.trace import Trace
 from anabranch.studies.study import Context, Outcome, Study
 
@@ -64,4 +65,5 @@ STUDY = Study(
     question=QUESTION,
     choices=CHOICES,
     examine=examine,
+    live=LIVE,
 )

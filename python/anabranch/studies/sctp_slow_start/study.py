@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anabranch.studies.sctp_slow_start import claims, conditions, figures
+from anabranch.studies.sctp_slow_start.live import LIVE
 from anabranch.studies.study import Context, Outcome, Study
 from anabranch.tables import write_csv
 
@@ -47,4 +48,5 @@ STUDY = Study(
     question=QUESTION,
     choices=CHOICES,
     examine=examine,
+    live=LIVE,
 )

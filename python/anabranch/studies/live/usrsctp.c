@@ -1,10 +1,16 @@
 /* One end of an SCTP association by usrsctp, over raw IP: a peer for our own.
  *
- *     usrsctp_peer listen PORT
- *     usrsctp_peer connect ADDRESS PORT LOCAL_PORT OCTETS
+ *     usrsctp_peer listen PORT [NAME=VALUE]...
+ *     usrsctp_peer connect ADDRESS PORT LOCAL_PORT OCTETS [NAME=VALUE]...
  *
  * Messages are consecutive pieces of the pattern of crates/wire/src/pattern.rs,
- * in order on stream 0. The listener checks it and says what it got. */
+ * in order on stream 0. The listener checks it and says what it got, and when
+ * the last of it came, in seconds of CLOCK_MONOTONIC.
+ *
+ * Settings: `receive_buffer` in octets; `sack_frequency`, packets for each SACK,
+ * and `sack_delay` in ms, which a SACK waits at most; `numbered=1` for messages
+ * on any streams that each have a place of their own in the pattern, by their
+ * payload protocol identifier, as crates/sim/src/messages.rs has them. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <usrsctp.h>
 
@@ -30,6 +37,34 @@ static void fail(const char *what)
 	exit(1);
 }
 
+static struct {
+	const char *name;
+	int value;
+} settings[] = {
+	{ "receive_buffer", 0 }, { "sack_frequency", 0 }, { "sack_delay", 0 }, { "numbered", 0 },
+};
+
+static int setting(const char *name)
+{
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (strcmp(settings[i].name, name) == 0)
+			return settings[i].value;
+	abort();
+}
+
+/* Takes NAME=VALUE; gives 0 for what is not a setting. */
+static int set(const char *text)
+{
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		size_t n = strlen(settings[i].name);
+		if (strncmp(text, settings[i].name, n) == 0 && text[n] == '=') {
+			settings[i].value = atoi(text + n + 1);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static struct socket *make(uint16_t port)
 {
 	struct socket *s = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
@@ -45,15 +80,34 @@ static struct socket *make(uint16_t port)
 		fail("SCTP_RTOINFO");
 	if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof(path)) != 0)
 		fail("SCTP_PEER_ADDR_PARAMS");
+	if (setting("receive_buffer") > 0) {
+		int octets = setting("receive_buffer");
+		if (usrsctp_setsockopt(s, SOL_SOCKET, SO_RCVBUF, &octets, sizeof(octets)) != 0)
+			fail("SO_RCVBUF");
+	}
+	if (setting("numbered")) {
+		int on = 1;
+		if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_RECVRCVINFO, &on, sizeof(on)) != 0)
+			fail("SCTP_RECVRCVINFO");
+	}
+	if (setting("sack_frequency") > 0) {
+		struct sctp_sack_info sack = { .sack_delay = setting("sack_delay"),
+					       .sack_freq = setting("sack_frequency") };
+		if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_DELAYED_SACK, &sack, sizeof(sack)) != 0)
+			fail("SCTP_DELAYED_SACK");
+	}
 	return s;
 }
+
+#define UNREGISTERED 65536u /* the identifier of the first message */
 
 static void receive(struct socket *s)
 {
 	static uint8_t buffer[65536];
-	uint64_t got = 0, wrong = 0;
+	uint64_t got = 0, wrong = 0, within = 0;
+	struct timespec at = { 0 };
 	for (;;) {
-		struct sctp_recvv_rn info;
+		struct sctp_rcvinfo info;
 		socklen_t info_len = sizeof(info);
 		unsigned int type;
 		int flags = 0;
@@ -63,11 +117,17 @@ static void receive(struct socket *s)
 			break;
 		if (flags & MSG_NOTIFICATION)
 			continue;
+		uint64_t at_octet = got;
+		if (setting("numbered"))
+			at_octet = ((uint64_t)(ntohl(info.rcv_ppid) - UNREGISTERED) << 32) + within;
 		for (ssize_t i = 0; i < n; i++)
-			wrong += buffer[i] != octet(got + i);
+			wrong += buffer[i] != octet(at_octet + i);
 		got += n;
+		within = flags & MSG_EOR ? 0 : within + n;
+		clock_gettime(CLOCK_MONOTONIC, &at);
 	}
-	printf("got %llu wrong %llu\n", (unsigned long long)got, (unsigned long long)wrong);
+	printf("got %llu wrong %llu at %lld.%09ld\n", (unsigned long long)got,
+	       (unsigned long long)wrong, (long long)at.tv_sec, at.tv_nsec);
 	fflush(stdout);
 }
 
@@ -93,6 +153,8 @@ int main(int argc, char **argv)
 	usrsctp_init(0, NULL, NULL);
 	/* Others than usrsctp answer for ports that are not ours. */
 	usrsctp_sysctl_set_sctp_blackhole(2);
+	while (argc > 2 && set(argv[argc - 1]))
+		argc--;
 	if (argc == 3 && strcmp(argv[1], "listen") == 0) {
 		struct socket *s = make(atoi(argv[2])), *connection;
 		if (usrsctp_listen(s, 1) != 0)
@@ -114,7 +176,8 @@ int main(int argc, char **argv)
 		receive(s); /* until the association has ended */
 		usrsctp_close(s);
 	} else {
-		fprintf(stderr, "listen PORT, or connect ADDRESS PORT LOCAL_PORT OCTETS\n");
+		fprintf(stderr, "listen PORT, or connect ADDRESS PORT LOCAL_PORT OCTETS,"
+				" and settings\n");
 		return 2;
 	}
 	/* A second for what is still under way. */

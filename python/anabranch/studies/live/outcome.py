@@ -1,0 +1,105 @@
+"""What live trials said of a study's claims, beside the same trials in virtual time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from anabranch.files import write_text
+from anabranch.studies.live.worlds import Timing
+from anabranch.studies.results import MEASURE_COLUMNS, Claim, claim_from
+from anabranch.tables import write_csv
+
+FILE = "live.json"
+FOLDER = "live"
+
+
+@dataclass(frozen=True)
+class LiveOutcome:
+    """The claims of a study, each judged by the same rules in both worlds."""
+
+    name: str
+    quick: bool
+    setting: str
+    changed: Sequence[str]
+    left_out: Mapping[str, str]
+    simulated: list[Claim]
+    live: list[Claim]
+    timings: list[Timing]
+
+    @property
+    def pairs(self) -> list[tuple[Claim, Claim]]:
+        """Each claim in virtual time and live."""
+        return list(zip(self.simulated, self.live, strict=True))
+
+    @property
+    def doubtful(self) -> list[Timing]:
+        """Companies whose timing may have changed an answer."""
+        return [timing for timing in self.timings if timing.doubts]
+
+    @property
+    def timing(self) -> str:
+        """`ok`, or how much of the run is in doubt."""
+        if not self.doubtful:
+            return "ok"
+        late = sum(timing.trials for timing in self.doubtful)
+        return f"doubtful for {late} of {sum(timing.trials for timing in self.timings)} trials"
+
+    @property
+    def lateness(self) -> str:
+        """Median and 99th percentile of the company that was the latest, and the maximum."""
+        median, p99, most = (
+            max(getattr(timing, name) for timing in self.timings)
+            for name in ("median_s", "p99_s", "max_s")
+        )
+        text = f"median {median * 1e6:.0f} us, p99 {p99 * 1e6:.0f} us, maximum {most * 1e3:.1f} ms"
+        return f"packets left late by at most: {text} (each the worst of {len(self.timings)} runs)"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of `claims.csv`: the live verdicts, with the simulated ones beside them."""
+        rows = []
+        for simulated, live in self.pairs:
+            head = simulated.measures[0].measured
+            rows.append(
+                live.row(self.name)
+                | {
+                    "world": "live",
+                    "timing": self.timing,
+                    "simulated_verdict": simulated.verdict.value,
+                    "simulated_measured": head.mean,
+                    "simulated_ci_low": head.ci_low,
+                    "simulated_ci_high": head.ci_high,
+                }
+            )
+        return rows
+
+    def save(self, directory: Path) -> None:
+        """Writes `live.json` and `live/measures.csv`, `live/timing.csv` into the study's folder."""
+        rows = [
+            row | {"world": world}
+            for world, claims in (("simulated", self.simulated), ("live", self.live))
+            for claim in claims
+            for row in claim.measure_rows(self.name)
+        ]
+        write_csv(directory / FOLDER / "measures.csv", MEASURE_COLUMNS, rows)
+        timings = [asdict(it) | {"doubts": "; ".join(it.doubts)} for it in self.timings]
+        write_csv(directory / FOLDER / "timing.csv", list(timings[0]), timings)
+        text = json.dumps(asdict(self), indent=1, default=lambda value: value.value)
+        write_text(directory / FILE, text + "\n")
+
+    @classmethod
+    def load(cls, directory: Path) -> LiveOutcome | None:
+        """Reads it back; `None` when the study has no live result there."""
+        try:
+            value = json.loads((directory / FILE).read_text(encoding="utf-8"))
+            for world in ("simulated", "live"):
+                value[world] = [claim_from(claim) for claim in value[world]]
+            value["timings"] = [
+                Timing(**it | {"doubts": tuple(it["doubts"])}) for it in value["timings"]
+            ]
+            return cls(**value)
+        except (OSError, ValueError, TypeError, KeyError):
+            return None

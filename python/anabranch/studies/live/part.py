@@ -1,0 +1,35 @@
+"""What a study says of itself live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anabranch.experiment import RunResult
+from anabranch.studies.live.parallel import Trial
+from anabranch.studies.results import Claim
+
+Results = Mapping[Any, RunResult]
+"""What each trial gave, by its key."""
+
+
+@dataclass(frozen=True)
+class LivePart:
+    """The trials of a study on real packets, and what they say of its claims."""
+
+    trials: Callable[[bool, Path], list[Trial]]
+    """All trials, few with `True`; the folder is for programs that are built."""
+    judge: Callable[[Results, bool], list[Claim]]
+    """The claims by the study's own rules, from either world."""
+    together: int
+    """Trials at a time."""
+    setting: str
+    """Who is real, and who is ours."""
+    changed: Sequence[str] = ()
+    """What is not as in the simulated study, and why."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Claims that are not carried live, and why."""
+    quick_together: int | None = None
+    """Trials at a time in a quick run, if others."""

@@ -1,0 +1,183 @@
+"""Runs the same trials in both worlds: in virtual time, then on real packets.
+
+A finished company of trials is a file; an interrupted study goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from anabranch.errors import RunError
+from anabranch.experiment import RunResult, Scenario, code_fingerprint
+from anabranch.files import write_text
+from anabranch.studies import cache
+from anabranch.studies.live import usrsctp
+from anabranch.studies.live.parallel import MARK, Trial, companies, merged, parted, programs
+from anabranch.studies.live.part import LivePart, Results
+
+ATTEMPTS = 2
+"""A company whose timing is in doubt runs once more; the better run counts."""
+FORMAT = 1
+"""Raised when the layout of the files changes."""
+SIMULATED_TOGETHER = 64
+PATIENCE, PATIENCE_S = 3, 20
+"""A company that takes so many times as long as in virtual time, and so many seconds more, is
+stopped."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How late the packets of one company of trials left."""
+
+    company: str
+    trials: int
+    attempts: int
+    packets: int
+    median_s: float
+    p99_s: float
+    max_s: float
+    longest_absence_s: float
+    doubts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, company: str, trials: int, attempts: int, facts: dict[str, Any]) -> Timing:
+        """From the facts of a live run."""
+        late = facts["lateness"]
+        return cls(
+            company,
+            trials,
+            attempts,
+            int(late["packets"]),
+            float(late["median_s"]),
+            float(late["p99_s"]),
+            float(late["max_s"]),
+            float(facts["longest_absence_s"]),
+            tuple(facts["doubts"]),
+        )
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """What the trials gave in both worlds."""
+
+    simulated: Results
+    live: Results
+    timings: list[Timing]
+
+
+def run(part: LivePart, quick: bool, directory: Path, progress: Progress) -> Worlds:
+    """All trials in both worlds; scenarios, programs' output and finished runs are kept in the
+    folder."""
+    trials = part.trials(quick, directory)
+    simulated = _simulated(trials)
+    together = (part.quick_together if quick else None) or part.together
+    groups = companies(trials, together, lambda it: _length(simulated[it.key]))
+    live: dict[Any, RunResult] = {}
+    timings = []
+    progress(0, len(groups))
+    for number, group in enumerate(groups):
+        name = f"company-{number:02d}"
+        limit = PATIENCE_S + PATIENCE * max(_length(simulated[trial.key]) for trial in group)
+        result = _live(group, name, directory, simulated, limit)
+        facts = result.run["live"]
+        found = _results(result, group)
+        live |= {key: each for key, each in found.items() if _ended(each, simulated[key])}
+        timings.append(Timing.of(name, len(group), facts["attempts"], facts))
+        progress(number + 1, len(groups))
+    return Worlds(simulated, live, timings)
+
+
+def _simulated(trials: Sequence[Trial]) -> dict[Any, RunResult]:
+    """All trials in virtual time; every host is ours."""
+    found: dict[Any, RunResult] = {}
+    for group in companies(trials, SIMULATED_TOGETHER, lambda _: 0.0):
+        result = merged(group, "simulated").run()
+        found |= {trial.key: each for trial, each in parted(result, group)}
+    return found
+
+
+def _length(result: RunResult) -> float:
+    """When the trial was over, in virtual time: flows' ends, or the whole run's."""
+    ends = [flow["finish_s"] for flow in result.flows]
+    return max((float(end) for end in ends if end is not None), default=float(result.run["end_s"]))
+
+
+def _live(
+    group: Sequence[Trial], name: str, directory: Path, simulated: Results, limit: float
+) -> RunResult:
+    """A company in real time, or as it is stored."""
+    scenario, commands = merged(group, name), programs(group)
+    write_text(directory / f"{name}.toml", scenario.text)
+    identity = json.dumps([FORMAT, code_fingerprint(), scenario.resolved(), commands])
+    path = directory / "runs" / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.npz"
+    stored = cache.load(path)
+    if stored is not None:
+        return stored
+    logs = directory / "logs" / name
+    attempts: list[RunResult] = []
+    while len(attempts) < ATTEMPTS and (not attempts or attempts[-1].run["live"]["doubts"]):
+        result = _attempt(scenario, commands, logs, limit)
+        facts = result.run["live"]
+        left = sum(not _ended(it, simulated[key]) for key, it in _results(result, group).items())
+        if left:
+            facts["doubts"].append(
+                f"{left} of {len(group)} transfers did not end, and are left out"
+            )
+        attempts.append(result)
+    best = min(attempts, key=_doubt)
+    best.run["live"]["attempts"] = len(attempts)
+    cache.store(path, best)
+    return best
+
+
+def _doubt(result: RunResult) -> tuple[int, float]:
+    """The run of which there are the fewest doubts, and the least late among such."""
+    facts = result.run["live"]
+    return len(facts["doubts"]), facts["lateness"]["p99_s"]
+
+
+def _attempt(
+    scenario: Scenario, commands: list[tuple[str, str]], logs: Path, limit: float
+) -> RunResult:
+    """One run, with what its programs told among its facts."""
+    logs.mkdir(parents=True, exist_ok=True)
+    for old in logs.glob("*.log"):
+        old.unlink()
+    result = scenario.live(programs=commands, logs=logs, limit_s=limit)
+    if result.facts["interrupted"]:
+        raise KeyboardInterrupt
+    told = {host: usrsctp.read(logs / f"{host}.log") for host, _ in commands}
+    facts = {name: it for name, it in result.facts.items() if name not in ("ports", "programs")}
+    facts |= {"arrivals": told, "doubts": list(facts["doubts"])}
+    return replace(result.run, run={**result.run.run, "live": facts})
+
+
+def _results(company: RunResult, group: Sequence[Trial]) -> dict[Any, RunResult]:
+    """Each trial's result, with the arrival that a program told of its transfer: only it knows."""
+    facts = company.run["live"]
+    found: dict[Any, RunResult] = {}
+    for trial, result in parted(company, group):
+        for host in trial.programs:
+            octets, wrong, at = facts["arrivals"][f"{trial.name}{MARK}{host}"] or (0, 0, None)
+            if wrong:
+                raise RunError(f"live run: {wrong} octets of {trial.name} arrived wrong")
+            finish = None if at is None else at - facts["started_monotonic_s"]
+            result.flows[0] |= {"bytes": octets, "wrong_octets": wrong, "finish_s": finish}
+        found[trial.key] = result
+    return found
+
+
+def _ended(result: RunResult, simulated: RunResult) -> bool:
+    """Everything has arrived that arrives in virtual time."""
+    return all(
+        live["finish_s"] is not None and live["bytes"] == before["bytes"]
+        for live, before in zip(result.flows, simulated.flows, strict=True)
+        if before["finish_s"] is not None
+    )
