@@ -35,7 +35,7 @@ def write_study_report(directory: Path) -> None:
     page = _template("report.html.j2").render(
         results=results,
         live=live,
-        titles={name: it.title for name, it in studies.ALL.items()},
+        titles={name: studies.ALL[name].title for name in live},
         image=lambda result, stem: _image(directory / result.name / f"{stem}.svg"),
     )
     write_text(directory / "report.html", page)

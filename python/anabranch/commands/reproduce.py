@@ -44,7 +44,7 @@ def reproduce(names: tuple[str, ...], quick: bool, live: bool, jobs: int, out: P
     for name in names:
         if name not in studies.ALL:
             raise InputError.about("command line", "STUDY", name, ", ".join(studies.ALL))
-    possible = {name: it for name, it in studies.ALL.items() if it.live or not live}
+    possible = [name for name in studies.ALL if not live or studies.ALL[name].live]
     for name in names:
         if name not in possible:
             allowed = f"with `--live` {', '.join(possible)}"
@@ -53,7 +53,7 @@ def reproduce(names: tuple[str, ...], quick: bool, live: bool, jobs: int, out: P
         become_root_of_a_namespace()
     directory = output_directory(out)
     terminal = console()
-    chosen = [possible[name] for name in dict.fromkeys(names or possible)]
+    chosen = [studies.ALL[name] for name in dict.fromkeys(names or possible)]
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
