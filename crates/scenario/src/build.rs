@@ -16,7 +16,7 @@ use crate::transport::Transport;
 use anabranch_endpoint::{Endpoint, Generator, Seed};
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
 use anabranch_sim::{
-    App, BuildError, FlowId, LinkId, MessageTraffic, NodeId, Pace, Side, Simulation,
+    App, BuildError, FlowId, LinkId, MessageTraffic, NodeId, Pace, Pages, Side, Simulation,
     SimulationBuilder, Traffic,
 };
 use anabranch_units::{Span, Time};
@@ -292,6 +292,13 @@ fn apps(
             let (seed, barrier) = (seed(), barrier(scenario, spec));
             let traffic = Traffic::Requests { request, response, count, think, seed, barrier };
             Some((traffic, Side::Server))
+        }
+        Workload::Pages(ref pages) => {
+            let mut seeds = generator("traffic");
+            let [sizes, think] = [seeds.next_u64(), seeds.next_u64()];
+            let pages = Arc::new(Pages::new((**pages).clone(), sizes, think));
+            let [client, server] = [Traffic::Pages(pages.clone()), Traffic::PageServer(pages)];
+            return (App::Traffic(client), App::Traffic(server), Side::Server);
         }
     };
     if let Some((traffic, sender)) = traffic {

@@ -11,6 +11,7 @@ pub mod bench;
 pub mod build;
 mod capture;
 mod catalogue;
+mod cdf;
 mod changes;
 mod endpoints;
 pub mod error;

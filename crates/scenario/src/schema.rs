@@ -20,6 +20,7 @@ mod link;
 mod messages;
 mod mptcp;
 mod observe;
+mod pages;
 mod queue;
 mod recovery;
 mod regulator;
@@ -127,8 +128,9 @@ impl Scenario {
             for change in then {
                 overrides::apply(table, change.as_ref())?;
             }
-            pattern::expand(table)?;
+            // A file is read once, however many flows a pattern makes.
             traces::inline(table, file)?;
+            pattern::expand(table)?;
             Scenario::read(table)
         };
         resolve(&mut table).map_err(|e| e.in_file(file))

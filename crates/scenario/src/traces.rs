@@ -1,18 +1,31 @@
-//! What links read from files of their own: `trace = { file = "cell.trace" }`,
-//! and rates, delays and outages from tables (see [`crate::changes`]). A file is
-//! read when the scenario is; its contents stand in the scenario from then on, so
+//! What a scenario reads from files of their own: `trace = { file = "cell.trace" }`,
+//! rates, delays and outages of links from tables (see [`crate::changes`]), sizes
+//! of flows from distribution functions (see [`crate::cdf`]). A file is read when the scenario is; its contents stand in the scenario from then on, so
 //! that what is resolved needs no other file. A relative path starts at the folder
 //! of the scenario.
 
 use crate::schema::{LARGEST_FILE, load};
-use crate::{InputError, changes};
+use crate::{InputError, cdf, changes};
 use anabranch_network::TraceConfig;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// Puts the contents of trace files in their places.
+/// Fields of `traffic` that may be a law of sizes.
+const SIZES: [&str; 4] = ["size", "request", "main", "object"];
+
+/// Puts the contents of files in their places.
 pub(crate) fn inline(scenario: &mut Table, file: &str) -> Result<(), InputError> {
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let flows = scenario.get_mut("flows").and_then(Value::as_array_mut);
+    for (i, flow) in flows.into_iter().flatten().enumerate() {
+        let Some(flow) = flow.as_table_mut() else { continue };
+        inline_sizes(flow, "sizes", folder, &format!("flows[{i}]"))?;
+        if let Some(traffic) = flow.get_mut("traffic").and_then(Value::as_table_mut) {
+            for field in SIZES {
+                inline_sizes(traffic, field, folder, &format!("flows[{i}].traffic"))?;
+            }
+        }
+    }
     let Some(links) = scenario.get_mut("links").and_then(Value::as_array_mut) else {
         return Ok(());
     };
@@ -24,6 +37,18 @@ pub(crate) fn inline(scenario: &mut Table, file: &str) -> Result<(), InputError>
         }
     }
     Ok(())
+}
+
+fn inline_sizes(
+    table: &mut Table,
+    field: &str,
+    folder: &Path,
+    path: &str,
+) -> Result<(), InputError> {
+    match table.get_mut(field).and_then(Value::as_table_mut) {
+        Some(law) => inline_file(law, "cdf", folder, &format!("{path}.{field}"), cdf::read),
+        None => Ok(()),
+    }
 }
 
 fn inline_direction(direction: &mut Table, folder: &Path, path: &str) -> Result<(), InputError> {

@@ -1,7 +1,7 @@
 //! What a scenario may say, but hardly means: said once, before the run.
 
 use crate::graph::Graph;
-use crate::schema::{Direction, FlowSpec, LinkSpec, Protocol, Workload};
+use crate::schema::{Direction, FlowSpec, LinkSpec, Protocol};
 use crate::{Scenario, multihoming};
 use anabranch_units::Span;
 use std::fmt;
@@ -129,9 +129,7 @@ impl FlowSpec {
 
     /// Data goes from `to` to `from`.
     fn answers(&self) -> bool {
-        self.reverse_size.is_some()
-            || self.is_two_way()
-            || matches!(self.workload, Workload::Requests { .. })
+        self.reverse_size.is_some() || self.is_two_way() || self.workload.asks()
     }
 }
 

@@ -144,7 +144,7 @@ impl AppState {
         if let App::Traffic(traffic) = app {
             state.target = stage.sources.len() as u64;
             state.set(SOURCED, true);
-            stage.sources.push(Source::new(*traffic));
+            stage.sources.push(Source::new(traffic.clone()));
         }
         if matches!(app, App::Messages(_) | App::MessageSink) {
             state.target = own as u64 | (theirs as u64) << 32;

@@ -43,4 +43,4 @@ pub use outside::Departure;
 pub use simulation::{NodeDrops, Simulation};
 pub use sizes::Sizes;
 pub use tournament::Tournament;
-pub use traffic::{Duration, DurationLaw, Traffic};
+pub use traffic::{Duration, DurationLaw, MOST_OBJECTS, Objects, PageSpec, Pages, Traffic};

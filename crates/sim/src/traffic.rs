@@ -1,12 +1,17 @@
-//! Traffic that is not written at once: at a constant rate, in bursts, or as
-//! requests and responses. Each machine says how many octets the application
+//! Traffic that is not written at once: at a constant rate, in bursts, as
+//! requests and responses, or as web pages. Each machine says how many octets the application
 //! may write, and when it wants to be asked again.
 
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};
+use pages::Visit;
+pub use pages::{MOST_OBJECTS, Objects, PageSpec, Pages};
+use std::sync::Arc;
+
+mod pages;
 
 /// Description of the traffic of one side of a flow.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Traffic {
     /// `chunk` octets at a constant rate, `total` in all if given.
     Constant {
@@ -58,6 +63,10 @@ pub enum Traffic {
         /// How many; `None` until the flow stops.
         count: Option<u64>,
     },
+    /// Asks for web pages, object by object.
+    Pages(Arc<Pages>),
+    /// Sends the objects of these pages.
+    PageServer(Arc<Pages>),
 }
 
 /// A time that repeats.
@@ -107,6 +116,8 @@ impl Traffic {
             }
             Traffic::Requests { request, count, .. } => whole(count, request),
             Traffic::Responses { response, count, .. } => whole(count, response),
+            Traffic::Pages(ref pages) => pages.requests(),
+            Traffic::PageServer(ref pages) => pages.responses(),
         }
     }
 }
@@ -126,17 +137,22 @@ pub(crate) struct Source {
     /// The present on time ends here.
     on_until: Time,
     generator: Generator,
-    /// Of requests: when each was released, and when its response was whole.
+    /// Of requests and pages: when each was asked for, and when it was whole.
     exchanges: Vec<(Time, Option<Time>)>,
+    /// Of pages: how far they are.
+    visit: Option<Box<Visit>>,
     /// A response has become whole for which others may wait.
     answered: bool,
 }
 
 impl Source {
     pub(crate) fn new(traffic: Traffic) -> Source {
-        let seed = match traffic {
-            Traffic::OnOff { seed, .. } | Traffic::Requests { seed, .. } => seed,
-            Traffic::Constant { .. } | Traffic::Responses { .. } => 0,
+        let (seed, visit) = match &traffic {
+            Traffic::OnOff { seed, .. } | Traffic::Requests { seed, .. } => (*seed, None),
+            Traffic::Constant { .. } | Traffic::Responses { .. } => (0, None),
+            Traffic::Pages(pages) | Traffic::PageServer(pages) => {
+                (pages.think_seed, Some(Box::new(Visit::new(pages))))
+            }
         };
         Source {
             traffic,
@@ -145,6 +161,7 @@ impl Source {
             on_until: Time::NEVER,
             generator: Generator::from_u64(seed),
             exchanges: Vec::new(),
+            visit,
             answered: false,
         }
     }
@@ -189,8 +206,9 @@ impl Source {
 
     /// A time to think.
     pub(crate) fn think(&mut self) -> Span {
-        match self.traffic {
+        match &self.traffic {
             Traffic::Requests { think, .. } => think.draw(&mut self.generator),
+            Traffic::Pages(pages) => pages.think().draw(&mut self.generator),
             _ => Span::ZERO,
         }
     }
@@ -208,11 +226,11 @@ impl Source {
     /// The flow starts: how many octets may be written.
     pub(crate) fn start(&mut self, now: Time) -> u64 {
         match self.traffic {
-            Traffic::Responses { .. } => return 0,
+            Traffic::Responses { .. } | Traffic::PageServer(_) => return 0,
             Traffic::OnOff { on, .. } => {
                 self.on_until = now.saturating_add(on.draw(&mut self.generator));
             }
-            Traffic::Constant { .. } | Traffic::Requests { .. } => {}
+            Traffic::Constant { .. } | Traffic::Requests { .. } | Traffic::Pages(_) => {}
         }
         self.due = now;
         self.handle_timeout(now)
@@ -257,7 +275,12 @@ impl Source {
                 self.due = Time::NEVER;
                 request
             }
-            Traffic::Responses { .. } => {
+            Traffic::Pages(ref pages) => {
+                self.exchanges.push((at, None));
+                self.due = Time::NEVER;
+                self.visit.as_mut().map_or(0, |visit| visit.open(pages))
+            }
+            Traffic::Responses { .. } | Traffic::PageServer(_) => {
                 self.due = Time::NEVER;
                 0
             }
@@ -289,14 +312,48 @@ impl Source {
                     self.answered = true;
                     return 0;
                 }
-                if self.is_over() {
+                self.ask_again(now)
+            }
+            Traffic::Pages(ref pages) => {
+                let (Some(visit), Some(last)) = (&mut self.visit, self.exchanges.last_mut()) else {
+                    return 0;
+                };
+                if last.1.is_some() {
                     return 0;
                 }
-                let at = now.saturating_add(self.think());
-                self.request_at(at);
-                self.handle_timeout(now)
+                match visit.on_responses(pages, received) {
+                    Some(more) => {
+                        self.released += more;
+                        more
+                    }
+                    None => {
+                        last.1 = Some(now);
+                        self.ask_again(now)
+                    }
+                }
+            }
+            Traffic::PageServer(ref pages) => {
+                let more = match &mut self.visit {
+                    // The last answer was given: there is no further page to draw.
+                    Some(visit) if self.released < pages.responses() => {
+                        visit.on_requests(pages, received)
+                    }
+                    _ => 0,
+                };
+                self.released += more;
+                more
             }
         }
+    }
+
+    /// The next request or page, after the time to think, if there is one.
+    fn ask_again(&mut self, now: Time) -> u64 {
+        if self.is_over() {
+            return 0;
+        }
+        let at = now.saturating_add(self.think());
+        self.request_at(at);
+        self.handle_timeout(now)
     }
 }
 

@@ -20,7 +20,7 @@
 
 use crate::InputError;
 use crate::graph::Graph;
-use crate::schema::{FlowSpec, Protocol, Scenario, Workload};
+use crate::schema::{FlowSpec, Protocol, Scenario};
 use anabranch_live::{HostSettings, InterfaceSettings};
 use anabranch_sim::{NodeId, Side};
 use anabranch_tcp::recovery::Recovery;
@@ -33,9 +33,7 @@ use std::net::IpAddr;
 pub(super) fn sends(flow: &FlowSpec, side: Side) -> bool {
     match side {
         Side::Client => flow.size != Some(0),
-        Side::Server => {
-            flow.reverse_size.is_some() || matches!(flow.workload, Workload::Requests { .. })
-        }
+        Side::Server => flow.reverse_size.is_some() || flow.workload.asks(),
     }
 }
 

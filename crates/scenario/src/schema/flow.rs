@@ -134,9 +134,10 @@ impl FlowSpec {
         if self.workload != Workload::Bulk && self.reverse_size.is_some() {
             return Err(f.error("reverse_size", "none with this `traffic`"));
         }
-        if matches!(self.workload, Workload::Requests { .. }) && has_size {
+        if self.workload.asks() && has_size {
             let field = if self.size.is_some() { "size" } else { "sizes" };
-            return Err(f.error(field, "none with requests, whose sizes are in `traffic`"));
+            let allowed = "none with requests or pages, whose sizes are in `traffic`";
+            return Err(f.error(field, allowed));
         }
         self.check_messages(f)
     }
@@ -148,7 +149,7 @@ impl FlowSpec {
             Err(InputError::field(f.path(&format!("traffic.{field}")), value, allowed))
         };
         let Protocol::Sctp(sctp) = &self.protocol else {
-            let allowed = "bulk, constant, on-off, requests; messages over SCTP alone";
+            let allowed = "bulk, constant, on-off, requests, pages; messages over SCTP alone";
             return wrong("kind", "messages".into(), allowed.into());
         };
         for (at, it) in messages.directions() {
@@ -225,6 +226,7 @@ impl FlowSpec {
         let has_size = self.size.is_some() || self.sizes.is_some();
         match &self.workload {
             Workload::Requests { count, .. } => count.is_some(),
+            Workload::Pages(pages) => pages.count.is_some(),
             Workload::Messages(messages) => {
                 let mut back = messages.reverse.iter();
                 (has_size || messages.has_end()) && back.all(|it| it.has_end())

@@ -2,12 +2,12 @@
 //! `sizes` and `arrivals`.
 
 use super::messages::MessageSpec;
+use super::pages;
 use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_sim::Sizes;
-use anabranch_sim::{Duration, DurationLaw};
+use anabranch_sim::{Duration, DurationLaw, PageSpec, Sizes};
 use anabranch_units::{Bytes, Rate, Span};
 use toml::{Table, Value};
 
@@ -48,6 +48,8 @@ pub enum Workload {
         /// Flows with this name make their requests together.
         barrier: Option<String>,
     },
+    /// Web pages: a main object, then others.
+    Pages(Box<PageSpec>),
     /// Messages, over a transport that has them.
     Messages(MessageSpec),
 }
@@ -64,7 +66,7 @@ const MOST_REQUESTS: u64 = 1_000_000_000;
 impl Workload {
     pub(super) fn read(f: &Fields<'_>) -> Result<Workload, InputError> {
         let Some(t) = f.table("traffic")? else { return Ok(Workload::Bulk) };
-        let kinds = "bulk, constant, on-off, requests, messages";
+        let kinds = "bulk, constant, on-off, requests, pages, messages";
         let workload = match t.text("kind")?.ok_or_else(|| t.error("kind", kinds))? {
             "bulk" => Workload::Bulk,
             "constant" => Workload::Constant { rate: rate(&t)?, chunk: chunk(&t)? },
@@ -81,11 +83,17 @@ impl Workload {
                 think: duration(&t, "think", Some(Span::ZERO))?,
                 barrier: t.text("barrier")?.map(str::to_owned),
             },
+            "pages" => Workload::Pages(Box::new(pages::read(&t)?)),
             "messages" => Workload::Messages(MessageSpec::read(&t)?),
             _ => return Err(t.error("kind", kinds)),
         };
         t.finish()?;
         Ok(workload)
+    }
+
+    /// `from` asks and `to` answers.
+    pub fn asks(&self) -> bool {
+        matches!(self, Workload::Requests { .. } | Workload::Pages(_))
     }
 
     pub(super) fn write(&self) -> Option<Value> {
@@ -120,6 +128,7 @@ impl Workload {
                     put("barrier", barrier.as_str().into());
                 }
             }
+            Workload::Pages(spec) => pages::write(spec, &mut table),
             Workload::Messages(messages) => messages.write(&mut table),
         }
         Some(Value::Table(table))

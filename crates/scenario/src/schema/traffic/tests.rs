@@ -67,6 +67,42 @@ fn requests_are_answered_and_timed() {
 }
 
 #[test]
+fn pages_are_loaded_and_timed() {
+    // Handshake, main object and the objects together: three round trips of 10 ms,
+    // all within the initial window; 15 kB at 100 Mbit/s take 1.2 ms.
+    let page = |more: &str| {
+        format!(
+            "traffic = {{ kind = \"pages\", main = \"5 kB\", objects = 5, object = \"2 kB\", \
+             count = 3, think = \"50 ms\"{more} }}\noctets = true\n[[observe]]\nwhat = \"responses\""
+        )
+    };
+    let together = result(&page(""));
+    let row = &together.flows[0];
+    assert_eq!((row.bytes, row.reverse_bytes, row.wrong_octets), (7200, 45_000, 0));
+    let times = |it: &RunResult| it.series[0].value.clone();
+    let [first, second, third] = times(&together)[..] else { panic!("{:?}", times(&together)) };
+    assert!((0.030..0.033).contains(&first), "{first}");
+    assert!((0.020..0.023).contains(&second) && (0.020..0.023).contains(&third), "{second}");
+    // One after the other: a round trip each.
+    let apart = times(&result(&page(", pipelined = false")));
+    assert!((0.060..0.063).contains(&apart[1]), "{apart:?}");
+}
+
+#[test]
+fn pages_take_laws_of_sizes_and_of_objects() {
+    let flow = "duration = \"20 s\"\ntraffic = { kind = \"pages\", request = { law = \"exponential\", mean = \"400 B\" }, \
+        main = { law = \"lognormal\", mean = \"20 kB\", sigma = 1.2 }, \
+        objects = { law = \"pareto\", mean = 6, shape = 1.5 }, \
+        object = { law = \"pareto\", min = \"1 kB\", max = \"1 MB\", shape = 1.2 }, \
+        think = { mean = \"200 ms\", law = \"exponential\" } }\n[[observe]]\nwhat = \"responses\"";
+    let result = result(flow);
+    // A page every 200 ms and what it takes, without an end until the flow stops.
+    let pages = result.series[0].value.len();
+    assert!((40..100).contains(&pages), "{pages}");
+    assert!(result.flows[0].reverse_bytes > 1_000_000);
+}
+
+#[test]
 fn poisson_arrivals_and_drawn_sizes_follow_their_laws() {
     let flow = "count = 4000\nsizes = { law = \"exponential\", mean = \"5 kB\" }\narrivals = { per_second = 200 }";
     let result = result(flow);
@@ -125,6 +161,26 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "traffic = { kind = \"requests\", request = \"1 B\", response = \"1 B\" }",
             "field `flows[0].size`: value `(absent)`: allowed: a size such as",
+        ),
+        (
+            "traffic = { kind = \"pages\", count = 1 }",
+            "field `flows[0].traffic.main`: value `(absent)`: allowed: a size such as",
+        ),
+        (
+            "traffic = { kind = \"pages\", count = 1, main = \"1 kB\", objects = 3 }",
+            "field `flows[0].traffic.object`: value `(absent)`: allowed: a size such as",
+        ),
+        (
+            "traffic = { kind = \"pages\", count = 1, main = \"1 kB\", objects = { mean = 3, law = \"zipf\" }, object = \"1 kB\" }",
+            "field `flows[0].traffic.objects.law`: value `zipf`: allowed: exponential, pareto, lognormal",
+        ),
+        (
+            "traffic = { kind = \"pages\", count = 1, main = \"1 kB\", objects = { mean = 3, law = \"pareto\", shape = 1 }, object = \"1 kB\" }",
+            "field `flows[0].traffic.objects.shape`: value `1`: allowed: a number above 1",
+        ),
+        (
+            "size = \"1 B\"\ntraffic = { kind = \"pages\", main = \"1 kB\" }",
+            "field `flows[0].size`: value `1 B`: allowed: none with requests or pages",
         ),
         (
             "size = \"1 B\"\nsizes = { law = \"constant\", mean = \"1 B\" }",
