@@ -31,6 +31,9 @@ Series = dict[str, NDArray[Any]]
 and `retransmission`."""
 
 
+LIBRARY = "library:"
+"""What the name of a scenario of the library begins with."""
+
 TABLES = ("flows", "links", "paths", "messages", "regulators")
 """What a run has rows of."""
 
@@ -144,23 +147,48 @@ class Scenario:
     text: str
     file: str = "<text>"
     overrides: tuple[str, ...] = field(default=())
+    parameters: tuple[tuple[str, Any], ...] = field(default=())
+    """Of a scenario of the library: what its text was built with."""
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
-        """Reads a TOML file; it is checked when it is resolved or run."""
+        """Reads a TOML file, or names a scenario of the library, `library:NAME`; it is checked
+        when it is resolved or run."""
+        if str(path).startswith(LIBRARY):
+            return cls("", str(path)).set()
         return cls(read_text(Path(path)), str(path))
 
     def set(self, *assignments: str) -> Scenario:
-        """The same scenario with `key=value` overrides added, as `--set` has them."""
-        return replace(self, overrides=(*self.overrides, *assignments))
+        """The same scenario with `key=value` overrides added, as `--set` has them.
+
+        Of a scenario of the library a key may be one of its parameters.
+        """
+        if not self.file.startswith(LIBRARY):
+            return replace(self, overrides=(*self.overrides, *assignments))
+        entry = _library().entry(self.file.removeprefix(LIBRARY))
+        given, fields = dict(self.parameters), list(self.overrides)
+        for assignment in assignments:
+            key, _, value = (part.strip() for part in assignment.partition("="))
+            if key in entry.parameters():
+                given[key] = entry.value(key, value)
+            else:
+                fields.append(assignment)
+        return replace(self, overrides=tuple(fields), parameters=tuple(given.items()))
+
+    def _toml(self) -> str:
+        """The text; of a scenario of the library it is built now."""
+        if not self.file.startswith(LIBRARY):
+            return self.text
+        name = self.file.removeprefix(LIBRARY)
+        return str(_library().build(name, dict(self.parameters)).toml())
 
     def resolved(self) -> str:
         """The scenario with every default written out, as TOML that can be run again."""
-        return str(_guard(core().resolve, self.text, self.file, list(self.overrides)))
+        return str(_guard(core().resolve, self._toml(), self.file, list(self.overrides)))
 
     def warnings(self) -> list[str]:
         """What the scenario says, but hardly means; allowed, and likely to do harm."""
-        return list(_guard(core().warnings, self.text, self.file, list(self.overrides)))
+        return list(_guard(core().warnings, self._toml(), self.file, list(self.overrides)))
 
     def run(
         self,
@@ -172,7 +200,7 @@ class Scenario:
         check: bool = False,
     ) -> RunResult:
         """Runs once in virtual time; `seed` replaces the scenario's own."""
-        arguments = (self.text, self.file, list(self.overrides), seed, replication)
+        arguments = (self._toml(), self.file, list(self.overrides), seed, replication)
         capture = None if pcap is None else str(pcap)
         return RunResult.from_native(_guard(core().run, *arguments, capture, trace_hash, check))
 
@@ -192,7 +220,7 @@ class Scenario:
         if not hasattr(core(), "live"):
             raise RunError("live runs need Linux")
         capture = None if pcap is None else str(pcap)
-        arguments = (self.text, self.file, list(self.overrides), seed, capture)
+        arguments = (self._toml(), self.file, list(self.overrides), seed, capture)
         more = (list(programs), str(logs), command, limit_s)
         return LiveResult.from_native(_guard(core().live, *arguments, *more))
 
@@ -207,7 +235,7 @@ class Scenario:
     ) -> list[RunResult]:
         """Replications `first` to `first + n - 1`, in order whatever the number of threads."""
         arguments = (
-            self.text,
+            self._toml(),
             self.file,
             list(self.overrides),
             seed,
@@ -217,6 +245,11 @@ class Scenario:
             trace_hash,
         )
         return [RunResult.from_native(value) for value in _guard(core().run_batch, *arguments)]
+
+
+def _library() -> ModuleType:
+    """The library, which needs the classes of this module."""
+    return importlib.import_module("anabranch.library")
 
 
 def catalogue(kind: str) -> list[tuple[str, str, str]]:

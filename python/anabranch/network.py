@@ -106,6 +106,10 @@ class Network:
         )
         return name
 
+    def lines(self, *, name: str, **fields: Any) -> None:
+        """Adds one entry of flows as the file has it: a `pattern` becomes `NAME-0`, `NAME-1`, ..."""
+        self._lists.setdefault("flows", []).append(_given(name=name, **fields))
+
     def observe(self, what: str, **fields: Any) -> None:
         """Asks for a series: `flow` or `link` says of what, all unless given."""
         self._lists.setdefault("observe", []).append(_given(what=what, **fields))

@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from anabranch import studies
+from anabranch import library, studies
 from anabranch.commands.options import console
 from anabranch.experiment import catalogue
 
@@ -20,6 +20,7 @@ KINDS = (
     "impairments",
     "topologies",
     "observers",
+    "scenarios",
     "studies",
 )
 
@@ -43,4 +44,15 @@ def list_things(kind: str | None) -> None:
 def _entries(kind: str) -> list[tuple[str, str, str]]:
     if kind == "studies":
         return [(study.name, study.title, study.reference) for study in studies.ALL.values()]
+    if kind == "scenarios":
+        return [(entry.name, entry.summary, _parameters(entry)) for entry in library.ALL.values()]
     return catalogue(kind)
+
+
+def _parameters(entry: library.Entry) -> str:
+    """The source, and what may be set."""
+    given = ", ".join(
+        name if value is None else f"{name}={str(value).lower() if value is True else value}"
+        for name, value in entry.parameters().items()
+    )
+    return f"{entry.reference}; {given}"

@@ -20,7 +20,7 @@ SEED_MAX = 2**64 - 1
 
 
 @click.command()
-@click.argument("scenario", type=PATH, metavar="SCENARIO.toml")
+@click.argument("scenario", type=PATH, metavar="SCENARIO.toml|library:NAME")
 @click.option("--seed", type=click.IntRange(0, SEED_MAX), help="Replaces the scenario's seed.")
 @click.option(
     "--set",

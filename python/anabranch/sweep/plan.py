@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import InputError
-from anabranch.experiment import Scenario
+from anabranch.experiment import LIBRARY, Scenario
 from anabranch.files import read_text
 from anabranch.sweep.metrics import REDUCTIONS, Metric, Replications
 from anabranch.sweep.parameters import Case, Parameter
@@ -25,7 +25,8 @@ def load(path: Path) -> Sweep:
         table = Fields(str(path), "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError.about(str(path), "TOML", str(error), "a TOML document") from None
-    scenario = path.parent / table.text("scenario")
+    named = table.text("scenario")
+    scenario = named if named.startswith(LIBRARY) else path.parent / named
     return Sweep(
         scenario=Scenario.load(scenario).set(*table.texts("set")),
         parameters=[_parameter(each) for each in table.tables("parameters")],
