@@ -107,8 +107,13 @@ class Network:
         return name
 
     def lines(self, *, name: str, **fields: Any) -> None:
-        """Adds one entry of flows as the file has it: a `pattern` becomes `NAME-0`, `NAME-1`, ..."""
+        """Adds one entry of flows as a file has it, such as one with a `pattern`."""
         self._lists.setdefault("flows", []).append(_given(name=name, **fields))
+
+    def every_flow(self, **fields: Any) -> None:
+        """Gives these fields to all flows that were added so far."""
+        for flow in self._lists.get("flows", []):
+            flow.update(_given(**fields))
 
     def observe(self, what: str, **fields: Any) -> None:
         """Asks for a series: `flow` or `link` says of what, all unless given."""

@@ -14,6 +14,7 @@ from anabranch.network import Network
 
 
 def dumbbell(
+    *,
     pairs: int = 4,
     rate: str = "50 Mbit/s",
     delay: str = "20 ms",
@@ -47,6 +48,7 @@ def dumbbell(
 
 
 def parking_lot(
+    *,
     hops: int = 3,
     rate: str = "20 Mbit/s",
     delay: str = "10 ms",
@@ -80,6 +82,7 @@ def parking_lot(
 
 
 def fat_tree(
+    *,
     k: int = 4,
     rate: str = "1 Gbit/s",
     delay: str = "5 us",
@@ -120,6 +123,7 @@ def fat_tree(
 
 
 def incast(
+    *,
     senders: int = 16,
     block: str = "256 kB",
     rounds: int = 10,
@@ -158,6 +162,7 @@ def incast(
 
 
 def web(
+    *,
     browsers: int = 10,
     pages: int = 20,
     main: str = "25 kB",
@@ -210,6 +215,7 @@ def web(
 
 
 def short_flows(
+    *,
     flows: str = "web-search",
     load: float = 0.5,
     rate: str = "100 Mbit/s",

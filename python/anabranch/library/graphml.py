@@ -233,6 +233,7 @@ def network(
 
 
 def topology_zoo(
+    *,
     file: str = "",
     rate: str = "10 Gbit/s",
     delay: str = "1 ms",

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -80,14 +81,14 @@ def mean(law: Mapping[str, Any]) -> float:
         points = [(octets(size), float(share)) for size, share in law["cdf"]]
         first, below = points[0]
         total = first * below
-        for (low, p), (high, q) in zip(points, points[1:], strict=False):
+        for (low, p), (high, q) in itertools.pairwise(points):
             total += (low + high) / 2 * (q - p)
         return total
     if "min" in law:
         low, high, a = octets(law["min"]), octets(law["max"]), float(law["shape"])
         scale = low**a / (1 - (low / high) ** a)
         if a == 1.0:
-            return scale * math.log(high / low)
+            return float(scale * math.log(high / low))
         return float(scale * a / (a - 1) * (low ** (1 - a) - high ** (1 - a)))
     return float(octets(law["mean"]))
 

@@ -1,1 +1,1 @@
-"""The Common TCP Evaluation Suite: draft-irtf-iccrg-tcpeval-01 (2014), L. Andrew et al., PFLDnet 2008."""
+"""The Common TCP Evaluation Suite: draft-irtf-iccrg-tcpeval-01, and Andrew et al., PFLDnet 2008."""

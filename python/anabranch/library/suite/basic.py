@@ -20,7 +20,7 @@ from anabranch.network import Network
 
 LEFT = ("0 ms", "12 ms", "25 ms")
 RIGHT = ("2 ms", "37 ms", "75 ms")
-"""One-way delays of the edge links of nodes 1 to 3 and 4 to 6 (§4.1), where a scenario has no others."""
+"""One-way delays of the edge links of nodes 1 to 3 and 4 to 6, where a scenario has no others."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ def held(rate: str, time: str) -> str:
 def _loaded(
     name: str,
     central: Central,
+    *,
     load: float,
     reverse_load: float,
     mean_size: str,
@@ -114,6 +115,7 @@ def _loaded(
 
 
 def data_centre(
+    *,
     load: float = 0.5,
     reverse_load: float = 0.1,
     mean_size: str = "100 kB",
@@ -126,11 +128,19 @@ def data_centre(
     edges = {"left": ("10 us", "10 us", "100 us"), "right": ("10 us", "100 us", "100 us")}
     central = Central("1 Gbit/s", "0 ms", buffer, "1 Gbit/s", **edges)  # type: ignore[arg-type]
     return _loaded(
-        "data centre", central, load, reverse_load, mean_size, duration, window, other
+        "data centre",
+        central,
+        load=load,
+        reverse_load=reverse_load,
+        mean_size=mean_size,
+        duration=duration,
+        window=window,
+        other=other,
     )
 
 
 def access_link(
+    *,
     load: float = 0.5,
     reverse_load: float = 0.1,
     mean_size: str = "30 kB",
@@ -142,11 +152,19 @@ def access_link(
     """Suite: access link of an institution, 100 Mbit/s, round trips of 8 to 204 ms."""
     central = Central("100 Mbit/s", "2 ms", buffer, "100 Mbit/s")
     return _loaded(
-        "access link", central, load, reverse_load, mean_size, duration, window, other
+        "access link",
+        central,
+        load=load,
+        reverse_load=reverse_load,
+        mean_size=mean_size,
+        duration=duration,
+        window=window,
+        other=other,
     )
 
 
 def trans_oceanic(
+    *,
     load: float = 0.5,
     reverse_load: float = 0.1,
     mean_size: str = "100 kB",
@@ -158,11 +176,19 @@ def trans_oceanic(
     """Suite: trans-oceanic link, 1 Gbit/s and 65 ms one way."""
     central = Central("1 Gbit/s", "65 ms", buffer, "1 Gbit/s")
     return _loaded(
-        "trans-oceanic link", central, load, reverse_load, mean_size, duration, window, other
+        "trans-oceanic link",
+        central,
+        load=load,
+        reverse_load=reverse_load,
+        mean_size=mean_size,
+        duration=duration,
+        window=window,
+        other=other,
     )
 
 
 def geostationary(
+    *,
     load: float = 0.5,
     reverse_load: float = 0.1,
     mean_size: str = "30 kB",
@@ -176,16 +202,17 @@ def geostationary(
     return _loaded(
         "geostationary satellite",
         central,
-        load,
-        reverse_load,
-        mean_size,
-        duration,
-        window,
-        other,
+        load=load,
+        reverse_load=reverse_load,
+        mean_size=mean_size,
+        duration=duration,
+        window=window,
+        other=other,
     )
 
 
 def wireless_access(
+    *,
     load: float = 0.5,
     reverse_load: float = 0.1,
     mean_size: str = "30 kB",
@@ -220,17 +247,18 @@ def wireless_access(
     return _loaded(
         "wireless access",
         central,
-        load,
-        reverse_load,
-        mean_size,
-        duration,
-        window,
-        other,
+        load=load,
+        reverse_load=reverse_load,
+        mean_size=mean_size,
+        duration=duration,
+        window=window,
+        other=other,
         impairments=impaired,
     )
 
 
 def dial_up(
+    *,
     load: float = 0.5,
     reverse_load: float = 0.1,
     mean_size: str = "10 kB",
@@ -241,4 +269,13 @@ def dial_up(
 ) -> Network:
     """Suite: dial-up link that many share, 64 kbit/s."""
     central = Central("64 kbit/s", "5 ms", buffer, "100 Mbit/s")
-    return _loaded("dial-up link", central, load, reverse_load, mean_size, duration, window, other)
+    return _loaded(
+        "dial-up link",
+        central,
+        load=load,
+        reverse_load=reverse_load,
+        mean_size=mean_size,
+        duration=duration,
+        window=window,
+        other=other,
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from anabranch.errors import InputError
 from anabranch.library.entry import Window, tcp, within
 from anabranch.library.quantities import bits_per_second, seconds
@@ -10,6 +12,7 @@ from anabranch.network import Network
 
 
 def delay_throughput(
+    *,
     rate: str = "100 Mbit/s",
     delay: str = "2 ms",
     buffer_bdp: float = 1.0,
@@ -35,6 +38,7 @@ def delay_throughput(
 
 
 def ramp_up(
+    *,
     rate: str = "100 Mbit/s",
     rtt: str = "80 ms",
     start: str = "30 s",
@@ -60,6 +64,7 @@ TRANSIENTS = ("decrease", "increase", "bursts")
 
 
 def transient(
+    *,
     case: str = "increase",
     rate: str = "100 Mbit/s",
     rtt: str = "80 ms",
@@ -84,7 +89,7 @@ def transient(
     return net
 
 
-def _changes(case: str, rate: str, taken: float, at: str) -> dict[str, object]:
+def _changes(case: str, rate: str, taken: float, at: str) -> dict[str, Any]:
     rest = f"{round(bits_per_second(rate) * (1 - taken))} bit/s"
     if case not in TRANSIENTS:
         raise InputError.about("library", "case", case, ", ".join(TRANSIENTS))
@@ -97,6 +102,7 @@ def _changes(case: str, rate: str, taken: float, at: str) -> dict[str, object]:
 
 
 def flash_crowd(
+    *,
     rate: str = "100 Mbit/s",
     rtt: str = "80 ms",
     at: str = "20 s",
@@ -126,6 +132,7 @@ def flash_crowd(
 
 
 def impact(
+    *,
     rate: str = "100 Mbit/s",
     rtt: str = "80 ms",
     flows: int = 2,
@@ -148,6 +155,7 @@ def impact(
 
 
 def fairness(
+    *,
     rate: str = "100 Mbit/s",
     rtt: str = "80 ms",
     other_rtt: str | None = None,
@@ -169,6 +177,7 @@ def fairness(
 
 
 def multiple_bottlenecks(
+    *,
     hops: int = 3,
     rate: str = "100 Mbit/s",
     rtt: str = "60 ms",
@@ -214,7 +223,7 @@ def _one_link(
     *,
     rtts: list[str] | None = None,
     bdp: float = 1.0,
-    **fields: object,
+    **fields: Any,
 ) -> Network:
     """Pairs `a0`, `b0`, ... around the link `central`, whose queue holds `bdp` times the BDP.
 
@@ -234,7 +243,7 @@ def _one_link(
         rate=rate,
         delay=_us(middle),
         queue=queue,
-        **fields,  # type: ignore[arg-type]
+        **fields,
     )
     for n, time in enumerate(each):
         near, far = net.host(f"a{n}"), net.host(f"b{n}")
