@@ -24,6 +24,7 @@ COMMANDS = {
     "sweep": "sweep",
     "live": "live",
     "compare": "compare",
+    "evaluate": "evaluate",
     "drill": "drill",
     "list": "list_things",
     "bench": "bench",

@@ -41,6 +41,14 @@ def write_study_report(directory: Path) -> None:
     write_text(directory / "report.html", page)
 
 
+def write_card(directory: Path, result: StudyResult) -> None:
+    """`report.html` of one result that stands for itself, whose files are in `directory`."""
+    page = _template("report.html.j2").render(
+        results=[result], image=lambda _result, stem: _image(directory / f"{stem}.svg")
+    )
+    write_text(directory / "report.html", page)
+
+
 def write_run_report(directory: Path, scenario: str, result: RunResult) -> None:
     """`report.html` of one run: flows, links, a figure per kind of series."""
     drawn = _run_figures(directory, result)

@@ -1,0 +1,115 @@
+"""`anabranch evaluate`: the checks of RFC 9743 for a window algorithm, beside the standards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from anabranch import evaluate as evaluation
+from anabranch import report
+from anabranch.commands.options import PATH, console, interruptible, jobs_option
+from anabranch.evaluate import Card
+from anabranch.files import output_directory
+from anabranch.studies.results import Verdict
+from anabranch.studies.study import Context
+
+STYLE = {Verdict.HOLDS: "green", Verdict.PARTLY: "yellow", Verdict.FAILS: "red"}
+
+
+@click.command()
+@click.argument("algorithm")
+@click.option(
+    "--against",
+    "baselines",
+    multiple=True,
+    metavar="NAME",
+    help="Shown beside reno and cubic, which are always there; bbr unless given.",
+)
+@click.option("--check", "names", multiple=True, metavar="NAME", help="Only this check; repeated.")
+@click.option("--label", metavar="TEXT", help="What tables call the algorithm.")
+@click.option("--quick", is_flag=True, help="Shorter runs and three replications, not ten.")
+@jobs_option
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("results/evaluate"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the card goes; one that is already there is continued.",
+)
+def evaluate(
+    *,
+    algorithm: str,
+    baselines: tuple[str, ...],
+    names: tuple[str, ...],
+    label: str | None,
+    quick: bool,
+    jobs: int,
+    out: Path,
+) -> None:
+    """Examines ALGORITHM as RFC 9743 asks; writes DIR/checks.csv and DIR/report.html.
+
+    ALGORITHM is a name of `anabranch list algorithms`, a table with its options in
+    braces, or a Python controller, my.py:MyControl.
+    """
+    directory = output_directory(out)
+    terminal = console()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=terminal, disable=not terminal.is_terminal) as progress:
+        task = progress.add_task(label or algorithm, total=None)
+
+        def advance(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        context = Context(directory, quick=quick, jobs=jobs, progress=advance)
+        card, result = interruptible(
+            lambda: evaluation.evaluate(
+                algorithm,
+                context,
+                baselines=baselines or evaluation.BASELINES,
+                names=names,
+                label=label,
+            )
+        )
+    result.save(directory)
+    report.write_card(directory, result)
+    # Numbers beside each other or they say nothing: wider than a narrow terminal, if need be.
+    terminal.print(_table(card), width=max(terminal.width, 160), crop=False)
+    for finding in result.findings:
+        terminal.print(finding)
+    terminal.print(f"{directory / 'checks.csv'}, {directory / 'report.html'}")
+
+
+def _table(card: Card) -> Table:
+    """A row for each quantity: the candidate beside its bound and the others."""
+    table = Table(box=None, header_style="bold")
+    table.add_column("check", no_wrap=True)
+    table.add_column("RFC 9743", no_wrap=True)
+    table.add_column("quantity", no_wrap=True)
+    for name in card.algorithms:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("bound", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for check in card.checks:
+        first = (check.name, check.section)
+        for quantity in check.quantities:
+            found = [card.measures[check.name, quantity.name, name] for name in card.algorithms]
+            verdict = found[0].verdict
+            table.add_row(
+                *first,
+                quantity.name,
+                found[0].measured.interval_text(),
+                *(f"{each.measured.mean:.2f}" for each in found[1:]),
+                found[0].expected_text,
+                "" if verdict is None else f"[{STYLE[verdict]}]{verdict.value}[/]",
+            )
+            first = ("", "")
+    return table

@@ -1,0 +1,93 @@
+"""What a check is: scenarios, numbers that are read off their runs, and a rule for each number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from anabranch.experiment import RunResult, Scenario
+from anabranch.library.entry import Window
+from anabranch.stats import Estimate
+from anabranch.studies.results import Measure
+
+STANDARDS = ("reno", "cubic")
+"""RFC 5681 and RFC 9438: bounds come from what they measure themselves."""
+
+MEANINGLESS = float("nan")
+"""Of a run that has no value, such as a transfer that did not end."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the runs are."""
+
+    quick: bool
+
+    def seconds(self, full: float) -> float:
+        """How long a run lasts: a third of it when quick."""
+        return full / 3 if self.quick else full
+
+    @property
+    def replications(self) -> int:
+        """Runs of each scenario."""
+        return 3 if self.quick else 10
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A bound that comes from the standards' means: `factor` times the one that is kinder to the
+    candidate, and `slack` beyond it."""
+
+    direction: Literal["at least", "at most"]
+    factor: float
+    slack: float = 0.0
+
+    def bound(self, standards: Sequence[Estimate]) -> float:
+        """The bound for what these estimates of the standards say."""
+        means = [each.mean for each in standards]
+        if self.direction == "at least":
+            return self.factor * min(means) - self.slack
+        return self.factor * max(means) + self.slack
+
+    def judged(self, quantity: str, measured: Estimate, standards: Sequence[Estimate]) -> Measure:
+        """The measure with its verdict: the whole interval, a part of it or none is within."""
+        bound = self.bound(standards)
+        judge = Measure.at_least if self.direction == "at least" else Measure.at_most
+        return judge(quantity, bound, measured)
+
+    def text(self) -> str:
+        """The rule in words."""
+        kind = "lower" if self.direction == "at least" else "higher"
+        factor = "" if self.factor == 1.0 else f"{self.factor:g} times "
+        sign = "less" if self.direction == "at least" else "plus"
+        slack = f" {sign} {self.slack:g}" if self.slack else ""
+        return f"{self.direction} {factor}the {kind} of reno and cubic{slack}"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number of a check."""
+
+    name: str
+    """With its unit."""
+    read: Callable[[Sequence[RunResult]], float]
+    """From one replication of each of the check's scenarios."""
+    rule: Rule
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question of RFC 9743."""
+
+    name: str
+    section: str
+    question: str
+    setting: str
+    """The scenario in words."""
+    scenarios: Callable[[Window, Scale], list[Scenario]]
+    quantities: Sequence[Quantity]
+
+    def reference(self) -> str:
+        """`RFC 9743 §5.1.1`."""
+        return f"RFC 9743 {self.section}"
