@@ -30,7 +30,7 @@ STYLE = {Verdict.HOLDS: "green", Verdict.PARTLY: "yellow", Verdict.FAILS: "red"}
 )
 @click.option("--check", "names", multiple=True, metavar="NAME", help="Only this check; repeated.")
 @click.option("--label", metavar="TEXT", help="What tables call the algorithm.")
-@click.option("--quick", is_flag=True, help="Shorter runs and three replications, not ten.")
+@click.option("--quick", is_flag=True, help="Shorter runs and five replications, not ten.")
 @jobs_option
 @click.option(
     "--out",
@@ -82,7 +82,8 @@ def evaluate(
     result.save(directory)
     report.write_card(directory, result)
     # Numbers beside each other or they say nothing: wider than a narrow terminal, if need be.
-    terminal.print(_table(card), width=max(terminal.width, 160), crop=False)
+    terminal.width = max(terminal.width, 160)
+    terminal.print(_table(card))
     for finding in result.findings:
         terminal.print(finding)
     terminal.print(f"{directory / 'checks.csv'}, {directory / 'report.html'}")

@@ -31,7 +31,7 @@ class Scale:
     @property
     def replications(self) -> int:
         """Runs of each scenario."""
-        return 3 if self.quick else 10
+        return 5 if self.quick else 10
 
 
 @dataclass(frozen=True)

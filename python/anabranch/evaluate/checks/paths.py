@@ -7,7 +7,7 @@ from typing import Any
 
 from anabranch import library
 from anabranch.evaluate.check import Check, Quantity, Rule, Scale
-from anabranch.evaluate.paths import Path, loss, transport, use, waiting
+from anabranch.evaluate.paths import Path, goodput, loss, transport, use, waiting
 from anabranch.experiment import RunResult, Scenario
 from anabranch.library.entry import Window
 
@@ -80,6 +80,22 @@ def _wireless(window: Window, scale: Scale) -> list[Scenario]:
         "at": "egress",
     }
     return _one("wireless", 90, impairments=[burst, wobble])(window, scale)
+
+
+def _fair_queue(window: Window, scale: Scale) -> list[Scenario]:
+    path = Path("FQ-CoDel", scale.seconds(45), queue={"kind": "fq-codel", "ecn": False})
+    path.flow(window, "f")
+    path.flow("cubic", "cubic")
+    path.net.observe("received", interval="100 ms")
+    return [path.scenario()]
+
+
+def _rate_of(flow: str) -> Callable[[Sequence[RunResult]], float]:
+    def read(runs: Sequence[RunResult]) -> float:
+        end = float(runs[0].series[f"{flow}.received"]["time_s"][-1])
+        return goodput(runs[0], flow, end / 4, end) / 1e6
+
+    return read
 
 
 STEP = (10.0, 20.0)
@@ -165,7 +181,18 @@ CHECKS = (
         JUST_USE,
     ),
     _aqm("codel", "CoDel", {"kind": "codel"}),
-    _aqm("fq-codel", "FQ-CoDel", {"kind": "fq-codel", "ecn": False}),
+    Check(
+        "fq-codel",
+        "§7.1",
+        "Does it share a queue that keeps flows apart (FQ-CoDel) with cubic?",
+        "one flow beside one of cubic on 20 Mbit/s, 40 ms",
+        _fair_queue,
+        (
+            Quantity("rate of the flow, Mbit/s", _rate_of("f"), Rule("at least", 0.9)),
+            Quantity("rate of cubic, Mbit/s", _rate_of("cubic"), Rule("at least", 0.9)),
+            Quantity("packets lost, %", _lost, Rule("at most", 2.0, 0.1)),
+        ),
+    ),
     _aqm("pie", "PIE", {"kind": "pie"}),
     _aqm("ecn", "CoDel", {"kind": "codel", "ecn": True}, ecn=True),
     Check(
