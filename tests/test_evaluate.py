@@ -73,7 +73,10 @@ def test_what_is_read_off_runs() -> None:
     assert paths.loss(run) == 2.5
     # 20 packets of 12000 bits at 12 Mbit/s.
     assert paths.waiting(run, "12 Mbit/s", 1) == pytest.approx(20.0)
-    rows = [{"start_s": 1.0, "finish_s": 2.5}, {"start_s": 1.0, "finish_s": None}]
+    rows: list[dict[str, Any]] = [
+        {"start_s": 1.0, "finish_s": 2.5},
+        {"start_s": 1.0, "finish_s": None},
+    ]
     assert paths.completion(rows) == 1.5
 
 
@@ -146,6 +149,21 @@ def test_a_greedy_algorithm_is_found_out(anabranch: Command, tmp_path: Path) -> 
     assert anabranch(*arguments, "--against", "cubic", "--out", str(tmp_path)).returncode == 0
     after = sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "runs").iterdir())
     assert before == after
+
+
+def test_a_controller_of_ones_own(anabranch: Command, tmp_path: Path) -> None:
+    """It fills a short buffer, and loses more there than the standards."""
+    checks = ["--check", "small-buffer", "--check", "data-centre"]
+    done = anabranch(
+        "evaluate",
+        f"{ROOT / 'examples' / 'algorithms' / 'greedy.py'}:Greedy",
+        *("--label", "greedy", "--quick", *checks, "--against", "reno", "--out", str(tmp_path)),
+    )
+    assert done.returncode == 0, done.stderr
+    stored = StudyResult.load(tmp_path)
+    assert stored is not None
+    use, lost = stored.claims[0].measures[:2]
+    assert (use.verdict, lost.verdict) == (Verdict.HOLDS, Verdict.FAILS)
 
 
 @pytest.mark.parametrize(

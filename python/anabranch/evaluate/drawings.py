@@ -50,18 +50,20 @@ def _over_time(
     path = context.directory / f"{check.name}.csv"
     write_csv(path, TIME_COLUMNS, rows)
     title = OVER_TIME[check.name]
-    figures.time_series(path, figures.Plot(title, "time (s)", "rate (Mbit/s)"))
+    # Room for the legend above the 20 Mbit/s of the path.
+    figures.time_series(path, figures.Plot(title, "time (s)", "rate (Mbit/s)", ylim=(0.0, 28.0)))
     return FigureEntry(check.name, f"{title}; the first replication.")
 
 
 def _rate(run: RunResult, window: float = 0.5) -> Sequence[tuple[float, float]]:
+    """When each window begins, and the rate in it in Mbit/s."""
     series = run.series["f.received"]
     times, values = series["time_s"], series["value"]
     dates = np.arange(window, float(times[-1]), window)
     at = np.searchsorted(times, dates, side="right") - 1
     octets = np.where(at >= 0, values[at], 0.0)
     rates = np.diff(octets, prepend=0.0) * 8 / window / 1e6
-    return list(zip(dates.tolist(), rates.tolist(), strict=True))
+    return list(zip((dates - window).tolist(), rates.tolist(), strict=True))
 
 
 def _harm(context: Context, card: Card, standard: str) -> FigureEntry:
@@ -83,7 +85,7 @@ def _harm(context: Context, card: Card, standard: str) -> FigureEntry:
     path = context.directory / f"{check.name}.csv"
     write_csv(path, POINT_COLUMNS, rows)
     title = f"Harm to two flows of {standard} by two others"
-    plot = figures.Plot(title, "buffer (BDP)", "harm", log="x", legend="lower left")
+    plot = figures.Plot(title, "buffer (BDP)", "harm", ylim=(0.0, 1.02), legend="lower left")
     figures.points(path, plot)
     fair = "0.75 is an equal share of what a flow has alone; the interval is Student's t at 95 %."
     return FigureEntry(check.name, f"{title}. {fair}")
