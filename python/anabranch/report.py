@@ -44,7 +44,10 @@ def write_study_report(directory: Path) -> None:
 def write_card(directory: Path, result: StudyResult) -> None:
     """`report.html` of one result that stands for itself, whose files are in `directory`."""
     page = _template("report.html.j2").render(
-        results=[result], image=lambda _result, stem: _image(directory / f"{stem}.svg")
+        results=[result],
+        live={},
+        titles={},
+        image=lambda _result, stem: _image(directory / f"{stem}.svg"),
     )
     write_text(directory / "report.html", page)
 
