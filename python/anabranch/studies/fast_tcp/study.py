@@ -7,6 +7,7 @@ to add one, add it to `PARTS`.
 from __future__ import annotations
 
 from anabranch.studies.fast_tcp import router, two_way
+from anabranch.studies.fast_tcp.live import LIVE
 from anabranch.studies.study import Context, Outcome, Runs, Study
 
 PARTS = (two_way, router)
@@ -34,4 +35,5 @@ STUDY = Study(
     question=" ".join(part.QUESTION for part in PARTS),
     choices=[choice for part in PARTS for choice in part.CHOICES],
     examine=examine,
+    live=LIVE,
 )

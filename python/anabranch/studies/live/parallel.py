@@ -141,19 +141,25 @@ def _named(table: str, entry: Any, trial: Trial) -> Any:
     return changed
 
 
-REFERENCES = ("name", "flow", "explicit")
-"""Fields inside a link that hold a name: its reverse's own, an impairment's flow, a channel."""
+REFERENCES = ("name", "flow", "explicit", "alternates")
+"""Fields further inside that hold names: of a link's reverse, an impairment's flow, a channel, a
+flow's other interfaces."""
 
 
 def _nested(value: Any, prefix: str) -> Any:
     if isinstance(value, dict):
         return {
-            key: prefix + each
-            if key in REFERENCES and isinstance(each, str)
-            else _nested(each, prefix)
+            key: _prefixed(each, prefix) if key in REFERENCES else _nested(each, prefix)
             for key, each in value.items()
         }
     return [_nested(each, prefix) for each in value] if isinstance(value, list) else value
+
+
+def _prefixed(value: Any, prefix: str) -> Any:
+    """A name, or names in a list."""
+    if isinstance(value, list):
+        return [_prefixed(each, prefix) for each in value]
+    return prefix + value if isinstance(value, str) else value
 
 
 def _stripped(value: Any, prefix: str) -> Any:

@@ -8,7 +8,8 @@
  * the last of it came, in seconds of CLOCK_MONOTONIC.
  *
  * Settings: `receive_buffer` in octets; `sack_frequency`, packets for each SACK,
- * and `sack_delay` in ms, which a SACK waits at most; `numbered=1` for messages
+ * and `sack_delay` in ms, which a SACK waits at most; `heartbeat`, their interval
+ * in ms; `numbered=1` for messages
  * on any streams that each have a place of their own in the pattern, by their
  * payload protocol identifier, as crates/sim/src/messages.rs has them. */
 
@@ -42,6 +43,7 @@ static struct {
 	int value;
 } settings[] = {
 	{ "receive_buffer", 0 }, { "sack_frequency", 0 }, { "sack_delay", 0 }, { "numbered", 0 },
+	{ "heartbeat", 500 },
 };
 
 static int setting(const char *name)
@@ -70,7 +72,7 @@ static struct socket *make(uint16_t port)
 	struct socket *s = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(port) };
 	struct sctp_rtoinfo rto = { .srto_initial = 500, .srto_min = 200, .srto_max = 2000 };
-	struct sctp_paddrparams path = { .spp_flags = SPP_HB_ENABLE, .spp_hbinterval = 500,
+	struct sctp_paddrparams path = { .spp_flags = SPP_HB_ENABLE, .spp_hbinterval = setting("heartbeat"),
 					 .spp_pathmaxrxt = 2 };
 	if (s == NULL)
 		fail("socket");

@@ -99,7 +99,7 @@ def _simulated(trials: Sequence[Trial]) -> dict[Any, RunResult]:
     found: dict[Any, RunResult] = {}
     for group in companies(trials, SIMULATED_TOGETHER, lambda _: 0.0):
         result = merged(group, "simulated").run()
-        found |= {trial.key: each for trial, each in parted(result, group)}
+        found |= {trial.key: _until_its_end(each) for trial, each in parted(result, group)}
     return found
 
 
@@ -170,8 +170,22 @@ def _results(company: RunResult, group: Sequence[Trial]) -> dict[Any, RunResult]
                 raise RunError(f"live run: {wrong} octets of {trial.name} arrived wrong")
             finish = None if at is None else at - facts["started_monotonic_s"]
             result.flows[0] |= {"bytes": octets, "wrong_octets": wrong, "finish_s": finish}
-        found[trial.key] = result
+        found[trial.key] = _until_its_end(result)
     return found
+
+
+def _until_its_end(result: RunResult) -> RunResult:
+    """A trial ends with its own transfers, whatever its company does: what is observed until then
+    counts."""
+    ends = [flow["finish_s"] for flow in result.flows]
+    if any(end is None for end in ends):
+        return result
+    end = max(float(end) for end in ends)
+    series = {
+        name: {column: values[columns["time_s"] <= end] for column, values in columns.items()}
+        for name, columns in result.series.items()
+    }
+    return replace(result, series=series, run={**result.run, "end_s": end})
 
 
 def _ended(result: RunResult, simulated: RunResult) -> bool:

@@ -110,21 +110,21 @@ def by_delay(ratios: Iterable[float]) -> list[Paths]:
     return [Paths(part["loss"], part["other"], delay=ratio) for ratio in ratios]
 
 
-def scenario(batch: Batch) -> Scenario:
+def scenario(batch: Batch, size: str = "4 MB") -> Scenario:
     """The scenario of a batch."""
     settings = dict(plan()["schemes"][batch.scheme])
     transport = settings.pop("protocol")
     options = {**plan()[transport], **plan()["rules"][batch.rules], **settings}
-    return transfer(transport, options, batch.paths)
+    return transfer(transport, options, batch.paths, size)
 
 
-def transfer(transport: str, options: dict[str, Any], paths: Paths) -> Scenario:
+def transfer(transport: str, options: dict[str, Any], paths: Paths, size: str = "4 MB") -> Scenario:
     """The transfer with such a transport over two such paths."""
     flow = {
         "name": "transfer",
         "from": "sender",
         "to": "receiver",
-        "size": "4 MB",
+        "size": size,
         "protocol": transport,
         transport: options,
     }

@@ -6,6 +6,7 @@ A part is a package or module with `examine(context) -> Outcome` and `CHOICES`.
 from __future__ import annotations
 
 from anabranch.studies.sctp_multihoming import failover, paper, policies
+from anabranch.studies.sctp_multihoming.live import LIVE
 from anabranch.studies.study import Context, Outcome, Runs, Study
 
 PARTS = (paper, policies, failover)
@@ -38,4 +39,5 @@ STUDY = Study(
     question=QUESTION,
     choices=[choice for part in PARTS for choice in part.CHOICES],
     examine=examine,
+    live=LIVE,
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from anabranch.stats import Estimate
 from anabranch.studies.sctp_multihoming import conditions, measures
@@ -18,6 +20,8 @@ class World:
     times: Times
     tcp: str = conditions.PAPER["tcp"]
     sctp: str = conditions.PAPER["sctp"]
+    grid: Mapping[str, Any] = field(default_factory=plan)
+    """The losses, rates and delays, by figure."""
 
     def batch(self, scheme: str, paths: Paths) -> Batch:
         """The scheme's batch here."""

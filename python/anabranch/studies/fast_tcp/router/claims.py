@@ -36,6 +36,19 @@ def judge(results: m.Results, watched: Watched) -> list[Claim]:
     ]
 
 
+def judge_one_flow(results: m.Results, watched: Watched) -> list[Claim]:
+    """Those that need neither other routers nor many flows."""
+    return [
+        _throughput(results),
+        _overflows(results),
+        _smooth(watched),
+        _bursts(watched),
+        _gain(results, "F1", "modern", "RACK-TLP, PRR and CUBIC"),
+        _gain(results, "F2", "bbr", "BBR"),
+        _delay(watched),
+    ]
+
+
 def _pairs(results: m.Results, kept: Callable[[Run], bool]) -> list[tuple[Run, Run]]:
     """Conditions with Fast-TCP that are kept, each with the plain router's."""
     ours = [run for run in results if run.router == "fast-tcp" and kept(run)]

@@ -6,13 +6,13 @@ from anabranch import stats
 from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_multihoming import measures
 from anabranch.studies.sctp_multihoming.claims.policies import ALTERNATE, SAME
-from anabranch.studies.sctp_multihoming.conditions import Paths, by_bandwidth, by_delay, plan
+from anabranch.studies.sctp_multihoming.conditions import Paths, by_bandwidth, by_delay
 from anabranch.studies.sctp_multihoming.worlds import World
 
 
 def bandwidth(world: World) -> Claim:
     """C9."""
-    ratios = plan()["figure5"]["bandwidth"]
+    ratios = world.grid["figure5"]["bandwidth"]
     found = [world.longer(ALTERNATE, SAME, paths) for paths in by_bandwidth(ratios)]
     judged = []
     for ratio, difference in zip(ratios, found, strict=True):
@@ -32,7 +32,7 @@ def bandwidth(world: World) -> Claim:
 
 def delay(world: World) -> Claim:
     """C10."""
-    ratios = plan()["figure6"]["delay"]
+    ratios = world.grid["figure6"]["delay"]
     found = [world.longer(ALTERNATE, SAME, paths) for paths in by_delay(ratios)]
     judged = []
     for ratio, difference in zip(ratios, found, strict=True):

@@ -7,7 +7,7 @@ import itertools
 from anabranch import stats
 from anabranch.stats import Estimate
 from anabranch.studies.results import Claim, Measure
-from anabranch.studies.sctp_multihoming.conditions import Paths, plan
+from anabranch.studies.sctp_multihoming.conditions import Paths
 from anabranch.studies.sctp_multihoming.worlds import World
 
 TCP = ("tcp-reno", "tcp-sack")
@@ -37,7 +37,7 @@ def without_loss(world: World) -> Claim:
 
 def order(world: World) -> Claim:
     """C2."""
-    every = plan()["figure2"]["loss"]
+    every = world.grid["figure2"]["loss"]
     losses = [loss for loss in every if loss > 0.5]
     found = []
     for sooner, later in itertools.pairwise(ORDER):
@@ -59,7 +59,7 @@ def order(world: World) -> Claim:
 
 def high_loss(world: World) -> Claim:
     """C3."""
-    losses = [loss for loss in plan()["figure3"]["loss"] if loss > 0]
+    losses = [loss for loss in world.grid["figure3"]["loss"] if loss > 0]
     found = []
     for sctp, tcp in itertools.product(SCTP, TCP):
         worst = _worst(world, sctp, tcp, losses)
@@ -89,7 +89,7 @@ def _worst(world: World, ours: str, theirs: str, losses: list[float]) -> Estimat
 
 def second_path(world: World) -> Claim:
     """C4."""
-    losses = [loss for loss in plan()["figure3"]["loss"] if loss > 4]
+    losses = [loss for loss in world.grid["figure3"]["loss"] if loss > 4]
     return Claim(
         "C4",
         "Above 4 % SCTP on two paths beats SCTP on one.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anabranch import stats
 from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_multihoming import measures
-from anabranch.studies.sctp_multihoming.conditions import Paths, plan
+from anabranch.studies.sctp_multihoming.conditions import Paths
 from anabranch.studies.sctp_multihoming.worlds import World
 
 SAME, ALTERNATE = "same", "alternate"
@@ -26,7 +26,7 @@ def crossing_at_2(world: World) -> Claim:
 
 
 def _crossing(world: World, name: str, loss: float, share: float) -> Claim:
-    others = plan()["figure4"]["other"]
+    others = world.grid["figure4"]["other"]
     differences = [world.longer(ALTERNATE, SAME, Paths(loss, x)) for x in others]
     listed = [f"{x:g} %: {each.mean:+.1f} s" for x, each in zip(others, differences, strict=True)]
     found = measures.crossing([x / loss for x in others], differences)
@@ -44,10 +44,10 @@ def _crossing(world: World, name: str, loss: float, share: float) -> Claim:
 
 def hardly(world: World) -> Claim:
     """C7."""
-    loss = plan()["figure4"]["loss"][0]
+    loss = world.grid["figure4"]["loss"][0]
     changes = [
         stats.mean(world.relative(ALTERNATE, SAME, Paths(loss, x)))
-        for x in plan()["figure4"]["other"]
+        for x in world.grid["figure4"]["other"]
     ]
     most = max(changes, key=lambda estimate: abs(estimate.mean))
     if most.mean < 0:
