@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
-	docs-images validation studies conformance clean
+	docs-images validation studies live-studies conformance clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -70,6 +70,11 @@ validation: test-rust setup
 # The page of all claims with their verdicts.
 studies: reproduce
 	$(BIN)/python tests/studies_page.py $(OUT) docs/studies.md
+
+# The same on real packets: needs Linux, root and libusrsctp-dev, and takes half an hour.
+live-studies: setup
+	$(BIN)/anabranch reproduce --live --out $(OUT) $(ARGS)
+	$(BIN)/python tests/live_page.py $(OUT) docs/live-verdicts.md
 
 # What public packetdrill scripts say of our TCP: SUITES names an index of them, see
 # crates/packetdrill/src/suites.rs.

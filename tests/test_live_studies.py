@@ -5,15 +5,21 @@ What needs TUN fails in continuous integration without it, and is skipped elsewh
 
 from __future__ import annotations
 
+import os
+import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from anabranch import Scenario, tables
 from anabranch.studies import ALL
-from anabranch.studies.live import Trial, usrsctp
+from anabranch.studies.live import Trial, usrsctp, worlds
 from anabranch.studies.live.parallel import companies, merged, parted, programs
+from anabranch.studies.sack_recovery.conditions import paper_case, paper_schemes
+from anabranch.studies.sack_recovery.study import STUDY as SACK
+from anabranch.studies.sack_recovery.trace import Trace
 from conftest import TWO_HOSTS, Command
 
 
@@ -82,26 +88,58 @@ def test_what_has_no_live_part_is_refused(anabranch: Command, tmp_path: Path) ->
     assert "with `--live` sack-recovery" in result.stderr
 
 
+def test_every_paper_has_a_live_part() -> None:
+    papers = {name for name in ALL if name != "response-functions"}
+    assert {name for name in ALL if ALL[name].live} == papers
+
+
+@pytest.mark.usefixtures("live_machine")
+def test_recovery_schemes_meet_a_kernel(tmp_path: Path) -> None:
+    """The paper's own case: seven segments lost, 200 ms; the receiver is a kernel."""
+    assert SACK.live is not None
+    case = paper_case()
+
+    def of_the_paper(quick: bool, directory: Path) -> list[Trial]:
+        assert SACK.live is not None
+        every = SACK.live.trials(quick, directory)
+        return [trial for trial in every if trial.key in {(s, case) for s in paper_schemes()}]
+
+    part = replace(SACK.live, trials=of_the_paper)
+    found = worlds.run(part, False, tmp_path, lambda _done, _all: None)
+    assert len(found.live) == 4 and not any(
+        "did not end" in d for t in found.timings for d in t.doubts
+    )
+    for results in (found.simulated, found.live):
+        traces = {key[0]: Trace.of(it, case.first_drop, case.drops) for key, it in results.items()}
+        assert 6.5 < traces["newreno"].recovery_rtts < 7.5
+        assert traces["sack"].repair_rounds == 3
+        assert traces["decoupled"].turns[:3] == [5, 6, 7]
+        assert all(trace.timeouts == 0 for trace in traces.values())
+    # What has finished is kept.
+    kept = sorted((tmp_path / "runs").iterdir())
+    again = worlds.run(part, False, tmp_path, lambda _done, _all: None)
+    assert sorted((tmp_path / "runs").iterdir()) == kept and again.timings == found.timings
+
+
 @pytest.mark.usefixtures("live_machine")
 def test_a_study_is_judged_live(anabranch: Command, tmp_path: Path) -> None:
-    """Our sender's recovery schemes against a kernel's receiver, as in the simulator."""
-    result = anabranch("reproduce", "sack-recovery", "--live", "--quick", "--out", tmp_path)
+    """Our SCTP to usrsctp and our TCP to a kernel, beside the same in virtual time."""
+    if shutil.which("cc") is None or not Path("/usr/include/usrsctp.h").exists():
+        if os.environ.get("CI"):
+            pytest.fail("continuous integration needs libusrsctp-dev")
+        pytest.skip("the peer cannot be compiled, libusrsctp-dev is needed")
+    study = "sctp-slow-start"
+    result = anabranch("reproduce", study, "--live", "--quick", "--out", tmp_path)
     assert result.returncode == 0, result.stderr
     assert "packets left late by" in result.stdout
     rows = {row["claim"]: row for row in tables.read_csv(tmp_path / "claims.csv")}
-    assert list(rows) == [f"C{number}" for number in range(1, 8)]
+    assert list(rows) == ["C1", "C2", "today", "today-window", "counting", "model"]
     assert {row["world"] for row in rows.values()} == {"live"}
-    # One hole a round trip, three rounds of SACK: whoever receives, within a fifth.
-    for claim, expected in (("C1", 7), ("C2", 3)):
-        assert abs(float(rows[claim]["measured"]) / expected - 1) < 0.2
-        assert rows[claim]["simulated_verdict"] == "holds"
-    timing = tables.read_csv(tmp_path / "sack-recovery" / "live" / "timing.csv")
-    assert sum(int(row["trials"]) for row in timing) == 244
+    # Handshake, rounds and the link's time explain the times with real receivers too.
+    assert float(rows["model"]["measured"]) < 0.1
+    assert rows["model"]["simulated_verdict"] == "holds"
+    timing = tables.read_csv(tmp_path / study / "live" / "timing.csv")
+    assert sum(int(row["trials"]) for row in timing) == 144
     assert all(float(row["median_s"]) <= float(row["p99_s"]) for row in timing)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "live-sack-recovery" in page and ALL["sack-recovery"].title in page
-    # What is finished is kept: the second time nothing runs but the judgement.
-    again = anabranch(
-        "reproduce", "sack-recovery", "--live", "--quick", "--out", tmp_path, timeout=30
-    )
-    assert again.returncode == 0 and again.stdout.splitlines()[2:] == result.stdout.splitlines()[2:]
+    assert f"live-{study}" in page and ALL[study].title in page

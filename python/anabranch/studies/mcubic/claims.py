@@ -8,7 +8,7 @@ from anabranch import stats
 from anabranch.stats import Estimate
 from anabranch.studies.mcubic import conditions, formula
 from anabranch.studies.mcubic import measures as m
-from anabranch.studies.mcubic.conditions import Run, part
+from anabranch.studies.mcubic.conditions import Run, Size, part
 from anabranch.studies.results import Claim, Measure
 
 OURS, UNCOUPLED = "mcubic", "cubic"
@@ -18,7 +18,12 @@ VARIANT = "mcubic-share"
 
 def judge(results: m.Results, quick: bool) -> list[Claim]:
     """All claims of the paper, in order."""
-    judged = Judge(results, quick)
+    return [*judge_six(results, quick), Judge(results, quick).open_choices()]
+
+
+def judge_six(results: m.Results, size: Size) -> list[Claim]:
+    """Those about the paper's own tables."""
+    judged = Judge(results, size)
     return [
         judged.leaves_most(),
         judged.fairest(),
@@ -26,14 +31,13 @@ def judge(results: m.Results, quick: bool) -> list[Claim]:
         judged.unequal_delay(),
         judged.at_least_one_tcp(),
         judged.traffic_shift(),
-        judged.open_choices(),
     ]
 
 
 class Judge:
     """The runs, and what is asked of them."""
 
-    def __init__(self, results: m.Results, quick: bool) -> None:
+    def __init__(self, results: m.Results, quick: Size) -> None:
         self.results = results
         self.quick = quick
 

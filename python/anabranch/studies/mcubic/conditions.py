@@ -67,41 +67,46 @@ def plan() -> dict[str, Any]:
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
 
-def part(name: str, quick: bool) -> dict[str, Any]:
-    """A part of the plan; `quick` has some of its values smaller."""
+Size = bool | str
+"""Of the grid: the whole one, with `True` that of `quick`, or that of another table of the plan."""
+
+
+def part(name: str, size: Size) -> dict[str, Any]:
+    """A part of the plan; a smaller size has some of its values otherwise."""
     found = plan()["open"]["conditions"] if name == "conditions" else plan()[name]
-    return {**found, **(plan()["quick"].get(name, {}) if quick else {})}
+    table = size if isinstance(size, str) else "quick" if size else ""
+    return {**found, **(plan()[table].get(name, {}) if table else {})}
 
 
-def distinct(scheme: str, second: float, quick: bool) -> Run:
+def distinct(scheme: str, second: float, quick: Size) -> Run:
     """A cell of table 1."""
     p = part("distinct", quick)
     trips = (p["round_trip"], p["round_trip"])
     return Run(DISTINCT, scheme, (p["first"], second), trips, p["warm_up"], p["seconds"])
 
 
-def equal(scheme: str, round_trip: float, quick: bool) -> Run:
+def equal(scheme: str, round_trip: float, quick: Size) -> Run:
     """A cell of table 2."""
     p = part("equal", quick)
     rates = (p["rate"], p["rate"])
     return Run(SHARED, scheme, rates, (round_trip, round_trip), p["warm_up"], p["seconds"])
 
 
-def unequal(scheme: str, second: float, quick: bool) -> Run:
+def unequal(scheme: str, second: float, quick: Size) -> Run:
     """A cell of table 3."""
     p = part("unequal", quick)
     rates = (p["rate"], p["rate"])
     return Run(SHARED, scheme, rates, (p["first"], second), p["warm_up"], p["seconds"])
 
 
-def shift(scheme: str, others: int, quick: bool) -> Run:
+def shift(scheme: str, others: int, quick: Size) -> Run:
     """Two equal paths, of which the second carries further flows."""
     p = part("shift", quick)
     rates, trips = (p["rate"], p["rate"]), (p["round_trip"], p["round_trip"])
     return Run(DISTINCT, scheme, rates, trips, p["warm_up"], p["seconds"], others=others)
 
 
-def cells(quick: bool) -> list[Run]:
+def cells(quick: Size) -> list[Run]:
     """A cell of each table, at which the open choices are varied one at a time."""
     p = part("open", quick)
     trip, other, times = p["round_trip"], p["second_round_trip"], (p["warm_up"], p["seconds"])
@@ -112,7 +117,7 @@ def cells(quick: bool) -> list[Run]:
     ]
 
 
-def varied(run: Run, quick: bool) -> Iterator[Run]:
+def varied(run: Run, quick: Size) -> Iterator[Run]:
     """A cell as it is, then each open choice by itself, for each scheme of the plan."""
     p = part("conditions", quick)
     for scheme in p["schemes"]:
@@ -124,7 +129,7 @@ def varied(run: Run, quick: bool) -> Iterator[Run]:
     yield from (run.with_scheme(scheme) for scheme in part("readings", quick)["schemes"])
 
 
-def test_bed(quick: bool) -> list[Run]:
+def test_bed(quick: Size) -> list[Run]:
     """Equal delays with the receive window of the test bed, with our queue and its own."""
     p = part("test_bed", quick)
     runs = []
@@ -140,12 +145,12 @@ def test_bed(quick: bool) -> list[Run]:
     return runs
 
 
-def batches(quick: bool) -> list[Batch]:
+def batches(quick: Size) -> list[Batch]:
     """All of the paper's part, each once."""
     return merged(_batches(quick))
 
 
-def _batches(quick: bool) -> Iterator[Batch]:
+def _batches(quick: Size) -> Iterator[Batch]:
     def of(name: str, runs: Iterable[Run]) -> Iterator[Batch]:
         number = part(name, quick)["replications"]
         yield from ((run, number) for run in runs)

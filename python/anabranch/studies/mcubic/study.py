@@ -6,6 +6,7 @@ from anabranch.studies.mcubic import claims, conditions, figures
 from anabranch.studies.mcubic.further import claims as further_claims
 from anabranch.studies.mcubic.further import conditions as further
 from anabranch.studies.mcubic.further import figures as further_figures
+from anabranch.studies.mcubic.live import LIVE
 from anabranch.studies.study import Context, Outcome, Study
 
 QUESTION = (
@@ -63,4 +64,5 @@ STUDY = Study(
     question=QUESTION,
     choices=CHOICES,
     examine=examine,
+    live=LIVE,
 )
