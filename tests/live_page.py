@@ -20,7 +20,7 @@ HEAD = """\
 
 The claims of the studies on real packets (`anabranch reproduce --live`), each beside the verdict
 of the same trials in virtual time, by the same rules. Shown are the first number behind each claim
-and each whose verdict differs between the worlds; `results/STUDY/live/measures.csv` has all of them.
+and each whose verdict differs between the worlds; `results/STUDY/live/measures.csv` has them all.
 What it means is in [live studies](live-studies.md).
 
 Written by `make live-studies`; do not edit.
@@ -58,7 +58,7 @@ def section(outcome: LiveOutcome) -> str:
 
 def row(simulated: Claim, live: Claim) -> str:
     """Number, statement, both verdicts and the numbers that head them or differ."""
-    numbers = []
+    numbers: list[str] = []
     for before, after in zip(simulated.measures, live.measures, strict=True):
         if not numbers or before.verdict is not after.verdict:
             both = " / ".join(it.measured.interval_text() for it in (before, after))
