@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import subprocess
 import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import pytest
 
 from anabranch import InputError, Network, Scenario, library
 from anabranch import sweep as sweeps
+from anabranch.library import entry as entry_module
 from anabranch.library import graphml, quantities, sizes
 from anabranch.library.suite.experiments import TRANSIENTS
 from conftest import Command
@@ -248,6 +251,16 @@ def test_the_suite_has_nine_paths_of_the_round_trips_it_names() -> None:
     assert table["links"][0]["queue"]["limit"] == "1250 kB"  # 100 ms of 100 Mbit/s
 
 
+@pytest.mark.parametrize(("load", "back"), [(0.3, 0.1), (0.6, 0.3)])
+def test_the_suites_traffic_is_the_load_that_was_asked_for(load: float, back: float) -> None:
+    scenario = Scenario.load("library:access-link").set(f"load={load}", f"reverse_load={back}")
+    links = {row["name"]: row for row in scenario.set("duration=15 s").run().links}
+    for name, asked in (("central", load), ("central-reverse", back)):
+        carried = links[name]["bytes_delivered"] * 8 / 15 / 100e6
+        # Headers and ACKs of the other direction add some percent.
+        assert carried == pytest.approx(asked, rel=0.15, abs=0.03)
+
+
 @pytest.mark.parametrize("case", TRANSIENTS)
 def test_transients_change_the_rate(case: str) -> None:
     scenario = Scenario.load("library:transient").set(
@@ -333,6 +346,13 @@ def test_the_page_has_every_scenario() -> None:
         named = row.rpartition("|")[0].rpartition("|")[2].replace("`", "").split(",")
         given = {each.strip() for each in named} - {"the same"}
         assert given <= entry.parameters().keys()
+
+
+@pytest.mark.parametrize("module", [library, graphml, quantities, sizes, entry_module])
+def test_descriptions_show_what_happens(module: ModuleType) -> None:
+    flags = doctest.NORMALIZE_WHITESPACE
+    outcome = doctest.testmod(module, optionflags=flags)
+    assert outcome.attempted > 0 and outcome.failed == 0
 
 
 def test_examples(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ class Scenario:
         """
         if not self.file.startswith(LIBRARY):
             return replace(self, overrides=(*self.overrides, *assignments))
-        entry = _library().entry(self.file.removeprefix(LIBRARY))
+        entry = _library().find(self.file.removeprefix(LIBRARY))
         given, fields = dict(self.parameters), list(self.overrides)
         for assignment in assignments:
             key, _, value = (part.strip() for part in assignment.partition("="))

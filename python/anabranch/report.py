@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 
@@ -14,6 +14,9 @@ from anabranch.files import write_text
 from anabranch.observed import AXES, PACKETS
 from anabranch.studies.live import LiveOutcome
 from anabranch.studies.results import StudyResult
+
+if TYPE_CHECKING:  # its checks are imported when an algorithm is evaluated
+    from anabranch.evaluate import Card
 
 MOST_SERIES = 7
 """More series than this in one figure cannot be told apart: the first are drawn."""
@@ -41,13 +44,10 @@ def write_study_report(directory: Path) -> None:
     write_text(directory / "report.html", page)
 
 
-def write_card(directory: Path, result: StudyResult) -> None:
-    """`report.html` of one result that stands for itself, whose files are in `directory`."""
-    page = _template("report.html.j2").render(
-        results=[result],
-        live={},
-        titles={},
-        image=lambda _result, stem: _image(directory / f"{stem}.svg"),
+def write_card(directory: Path, card: Card, result: StudyResult) -> None:
+    """`report.html` of an algorithm's report card, whose figures are in `directory`."""
+    page = _template("card.html.j2").render(
+        card=card, result=result, image=lambda stem: _image(directory / f"{stem}.svg")
     )
     write_text(directory / "report.html", page)
 

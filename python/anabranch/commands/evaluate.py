@@ -80,7 +80,7 @@ def evaluate(
             )
         )
     result.save(directory)
-    report.write_card(directory, result)
+    report.write_card(directory, card, result)
     # Numbers beside each other or they say nothing: wider than a narrow terminal, if need be.
     terminal.width = max(terminal.width, 160)
     terminal.print(_table(card))

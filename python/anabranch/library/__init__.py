@@ -66,7 +66,7 @@ ALL: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 """The scenarios by name, in the order of docs/library.md."""
 
 
-def entry(name: str) -> Entry:
+def find(name: str) -> Entry:
     """The scenario of that name."""
     if name not in ALL:
         raise InputError.about("library", "scenario", name, ", ".join(ALL))
@@ -75,7 +75,7 @@ def entry(name: str) -> Entry:
 
 def build(name: str, parameters: Mapping[str, Any]) -> Network:
     """The scenario of that name with these parameters; wrong ones raise `InputError`."""
-    found = entry(name)
+    found = find(name)
     known = found.parameters()
     for parameter in parameters:
         if parameter not in known:
@@ -93,9 +93,9 @@ __all__ = [
     "delay_throughput",
     "dial_up",
     "dumbbell",
-    "entry",
     "fairness",
     "fat_tree",
+    "find",
     "flash_crowd",
     "geostationary",
     "impact",
