@@ -58,7 +58,7 @@ def test_programs_in_documents_run(tmp_path: Path) -> None:
         body
         for document in DOCUMENTS
         for body in blocks(document, "python")
-        if "Network(" in body or "Sweep(" in body
+        if "Network(" in body or "Sweep(" in body or "library." in body
     ]
     assert len(programs) >= 3
     for body in programs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import doctest
 from pathlib import Path
 from typing import Any
 
@@ -156,9 +157,10 @@ def test_a_controller_of_ones_own(anabranch: Command, tmp_path: Path) -> None:
     done = anabranch(
         "evaluate",
         f"{ROOT / 'examples' / 'algorithms' / 'greedy.py'}:Greedy",
-        *("--label", "greedy", "--quick", *checks, "--against", "reno", "--out", str(tmp_path)),
+        *("--quick", *checks, "--against", "reno", "--out", str(tmp_path)),
     )
     assert done.returncode == 0, done.stderr
+    assert "Greedy" in done.stdout and "greedy.py" not in done.stdout
     stored = StudyResult.load(tmp_path)
     assert stored is not None
     use, lost = stored.claims[0].measures[:2]
@@ -180,6 +182,10 @@ def test_wrong_input_is_told_before_anything_runs(
     done = anabranch("evaluate", *arguments, "--quick", "--out", str(tmp_path))
     assert done.returncode == 2 and expected in done.stderr, done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+def test_descriptions_show_what_happens() -> None:
+    assert doctest.testmod(card).failed == 0 < doctest.testmod(card).attempted
 
 
 def test_selected_checks_stand_once_in_the_order_given() -> None:

@@ -29,7 +29,7 @@ STYLE = {Verdict.HOLDS: "green", Verdict.PARTLY: "yellow", Verdict.FAILS: "red"}
     help="Shown beside reno and cubic, which are always there; bbr unless given.",
 )
 @click.option("--check", "names", multiple=True, metavar="NAME", help="Only this check; repeated.")
-@click.option("--label", metavar="TEXT", help="What tables call the algorithm.")
+@click.option("--label", metavar="TEXT", help="What tables call it; a class by its name.")
 @click.option("--quick", is_flag=True, help="Shorter runs and five replications, not ten.")
 @jobs_option
 @click.option(

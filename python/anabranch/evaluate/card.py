@@ -102,11 +102,11 @@ def evaluate(
 ) -> tuple[Card, StudyResult]:
     """Runs the checks (all unless `names` selects some) and judges the candidate.
 
-    `label` is what tables call it, its own name unless given. Files go to the
-    context's folder: finished runs, `checks.csv`, figures.
+    `label` is what tables call it: the class of a Python controller, else what was
+    given. Files go to the context's folder: finished runs, `checks.csv`, figures.
     """
     checks = selected(names)
-    label = label or candidate
+    label = label or _label(candidate)
     algorithms = list(dict.fromkeys([label, *STANDARDS, *baselines]))
     windows: dict[str, Window] = {**{name: name for name in algorithms}, label: candidate}
     scale = Scale(context.quick)
@@ -147,6 +147,17 @@ def selected(names: Sequence[str]) -> list[Check]:
         if name not in known:
             raise InputError.about("command line", "--check", name, ", ".join(known))
     return [known[name] for name in dict.fromkeys(names)] or list(ALL)
+
+
+def _label(candidate: str) -> str:
+    """What tables call it, unless the user says.
+
+    >>> _label("mine/fast.py:Fast"), _label("cubic"), _label('{ algorithm = "m.py:Fast" }')
+    ('Fast', 'cubic', '{ algorithm = "m.py:Fast" }')
+    """
+    name = candidate.rpartition(":")[2]
+    is_class = name.isidentifier() and name not in BASELINES
+    return name if is_class else candidate
 
 
 def _compute(context: Context, jobs: Sequence[tuple[Scenario, int]]) -> Runs:
