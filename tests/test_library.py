@@ -299,6 +299,27 @@ def test_pages_load_faster_when_objects_are_asked_for_together() -> None:
     assert mean("true") < mean("false") / 2
 
 
+@pytest.mark.parametrize("protocol", ["tcp", "sctp", "mptcp"])
+def test_pages_come_whole_over_every_transport(protocol: str) -> None:
+    net = Network("pages")
+    a, b = net.host("a"), net.host("b")
+    lossy = [{"kind": "bernoulli", "rate": 0.02}]
+    net.link(a, b, rate="10 Mbit/s", delay="5 ms", impairments=lossy)
+    traffic = {
+        "kind": "pages",
+        "main": sizes.lognormal("20 kB", 1.0),
+        "objects": {"law": "exponential", "mean": 6},
+        "object": sizes.exponential("10 kB"),
+        "count": 10,
+    }
+    net.flow(a, b, name="f", protocol=protocol, octets=True, traffic=traffic)
+    net.observe("responses")
+    result = net.scenario().run(check=True)
+    (row,) = result.flows
+    assert row["finish_s"] is not None and row["wrong_octets"] == 0
+    assert result.series["f.responses"]["value"].size == 10
+
+
 def test_what_is_wrong_names_scenario_parameter_and_value() -> None:
     def said(*assignments: str, name: str = "dumbbell") -> str:
         with pytest.raises(InputError) as raised:
