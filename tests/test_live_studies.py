@@ -74,6 +74,19 @@ def test_companies_have_one_duration_and_no_name_twice() -> None:
     assert [[trial.key for trial in it] for it in found] == [["p", "s"], ["r", "q"], ["t"]]
 
 
+def test_a_trial_ends_with_its_own_transfer() -> None:
+    """What its company does afterwards is not its own."""
+    short, long = _trial("x", "flows.0.size=50 kB"), _trial("y")
+    lossless = ['observe=[{what = "cwnd", interval = "10 ms"}]', "links.0.impairments=[]"]
+    trials = [replace(it, scenario=it.scenario.set(*lossless)) for it in (short, long)]
+    found = worlds.simulated(trials)
+    ends = {key: result.run["end_s"] for key, result in found.items()}
+    assert ends["x"] < ends["y"] / 2
+    for key, result in found.items():
+        assert result.flows[0]["finish_s"] == ends[key]
+        assert 0.5 * ends[key] < result.series["f.cwnd"]["time_s"][-1] <= ends[key]
+
+
 def test_what_the_peer_says(tmp_path: Path) -> None:
     log = tmp_path / "b.log"
     log.write_text("got 1000 wrong 2 at 46591.779550094\n", encoding="utf-8")

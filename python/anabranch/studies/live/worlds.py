@@ -76,25 +76,25 @@ def run(part: LivePart, quick: bool, directory: Path, progress: Progress) -> Wor
     """All trials in both worlds; scenarios, programs' output and finished runs are kept in the
     folder."""
     trials = part.trials(quick, directory)
-    simulated = _simulated(trials)
+    before = simulated(trials)
     together = (part.quick_together if quick else None) or part.together
-    groups = companies(trials, together, lambda it: _length(simulated[it.key]))
+    groups = companies(trials, together, lambda it: _length(before[it.key]))
     live: dict[Any, RunResult] = {}
     timings = []
     progress(0, len(groups))
     for number, group in enumerate(groups):
         name = f"company-{number:02d}"
-        limit = PATIENCE_S + PATIENCE * max(_length(simulated[trial.key]) for trial in group)
-        result = _live(group, name, directory, simulated, limit)
+        limit = PATIENCE_S + PATIENCE * max(_length(before[trial.key]) for trial in group)
+        result = _live(group, name, directory, before, limit)
         facts = result.run["live"]
         found = _results(result, group)
-        live |= {key: each for key, each in found.items() if _ended(each, simulated[key])}
+        live |= {key: each for key, each in found.items() if _ended(each, before[key])}
         timings.append(Timing.of(name, len(group), facts["attempts"], facts))
         progress(number + 1, len(groups))
-    return Worlds(simulated, live, timings)
+    return Worlds(before, live, timings)
 
 
-def _simulated(trials: Sequence[Trial]) -> dict[Any, RunResult]:
+def simulated(trials: Sequence[Trial]) -> dict[Any, RunResult]:
     """All trials in virtual time; every host is ours."""
     found: dict[Any, RunResult] = {}
     for group in companies(trials, SIMULATED_TOGETHER, lambda _: 0.0):
@@ -110,7 +110,7 @@ def _length(result: RunResult) -> float:
 
 
 def _live(
-    group: Sequence[Trial], name: str, directory: Path, simulated: Results, limit: float
+    group: Sequence[Trial], name: str, directory: Path, before: Results, limit: float
 ) -> RunResult:
     """A company in real time, or as it is stored."""
     scenario, commands = merged(group, name), programs(group)
@@ -125,7 +125,7 @@ def _live(
     while len(attempts) < ATTEMPTS and (not attempts or attempts[-1].run["live"]["doubts"]):
         result = _attempt(scenario, commands, logs, limit)
         facts = result.run["live"]
-        left = sum(not _ended(it, simulated[key]) for key, it in _results(result, group).items())
+        left = sum(not _ended(it, before[key]) for key, it in _results(result, group).items())
         if left:
             facts["doubts"].append(
                 f"{left} of {len(group)} transfers did not end, and are left out"
@@ -188,10 +188,10 @@ def _until_its_end(result: RunResult) -> RunResult:
     return replace(result, series=series, run={**result.run, "end_s": end})
 
 
-def _ended(result: RunResult, simulated: RunResult) -> bool:
+def _ended(result: RunResult, before: RunResult) -> bool:
     """Everything has arrived that arrives in virtual time."""
     return all(
-        live["finish_s"] is not None and live["bytes"] == before["bytes"]
-        for live, before in zip(result.flows, simulated.flows, strict=True)
-        if before["finish_s"] is not None
+        after["finish_s"] is not None and after["bytes"] == flow["bytes"]
+        for after, flow in zip(result.flows, before.flows, strict=True)
+        if flow["finish_s"] is not None
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,10 @@ from anabranch.studies.sctp_multihoming.conditions import Batch, Paths, batch, p
 from anabranch.studies.sctp_multihoming.worlds import World
 
 TOGETHER = 60
-START = 'flows.0.start="2 s"'
-"""Peers have time to start; times count from here."""
-SMALL_BUFFER = 'flows.0.tcp.send_buffer="256 KiB"'
-"""Four times the receive window; its octets are real, and filled before the start."""
+START_MS, APART_MS = 2000, 5
+"""Peers have time to start, and the emulator to fill a send buffer; times count from the start."""
+BUFFER = "256 KiB"
+"""To send from: four times the receive window. Its octets are real."""
 PEER = "listen 49152 receive_buffer=65536 heartbeat=30000"
 WATCHED_SIZE = "4 MB"
 CROSS = """
@@ -78,10 +79,13 @@ def trials(quick: bool, directory: Path) -> list[Trial]:
 def _trial(key: tuple[Any, int], name: str, scenario: Scenario, peer: Path) -> Trial:
     is_tcp = isinstance(key[0], Batch) and conditions.protocol(key[0].scheme) == "tcp"
     commands = {} if is_tcp else {"receiver": f"{peer} {PEER}"}
-    crossed = replace(scenario, text=scenario.text + CROSS).set(START)
-    return Trial(
-        key, name, crossed.set(SMALL_BUFFER) if is_tcp else crossed, ("receiver",), commands
+    # A number of the trial's own, whatever its company.
+    start = START_MS + APART_MS * (zlib.crc32(name.encode()) % 100)
+    changed = replace(scenario, text=scenario.text + CROSS).set(
+        f'flows.0.start="{start} ms"',
+        f'flows.0.{"tcp" if is_tcp else "sctp"}.send_buffer="{BUFFER}"',
     )
+    return Trial(key, name, changed, ("receiver",), commands)
 
 
 def judge(results: Results, quick: bool) -> list[Claim]:
