@@ -9,7 +9,8 @@
  *
  * Settings: `receive_buffer` in octets; `sack_frequency`, packets for each SACK,
  * and `sack_delay` in ms, which a SACK waits at most; `heartbeat`, their interval
- * in ms; `numbered=1` for messages
+ * in ms; `local`, an address to bind to, the last that is given first;
+ * `numbered=1` for messages
  * on any streams that each have a place of their own in the pattern, by their
  * payload protocol identifier, as crates/sim/src/messages.rs has them. */
 
@@ -54,9 +55,17 @@ static int setting(const char *name)
 	abort();
 }
 
+/* Addresses to bind to, in order; all when there are none. */
+static const char *locals[4];
+static size_t locals_len;
+
 /* Takes NAME=VALUE; gives 0 for what is not a setting. */
 static int set(const char *text)
 {
+	if (strncmp(text, "local=", 6) == 0 && locals_len < 4) {
+		locals[locals_len++] = text + 6;
+		return 1;
+	}
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
 		size_t n = strlen(settings[i].name);
 		if (strncmp(text, settings[i].name, n) == 0 && text[n] == '=') {
@@ -76,8 +85,15 @@ static struct socket *make(uint16_t port)
 					 .spp_pathmaxrxt = 2 };
 	if (s == NULL)
 		fail("socket");
-	if (usrsctp_bind(s, (struct sockaddr *)&any, sizeof(any)) != 0)
+	if (locals_len == 0 && usrsctp_bind(s, (struct sockaddr *)&any, sizeof(any)) != 0)
 		fail("bind");
+	for (size_t i = 0; i < locals_len; i++) {
+		struct sockaddr_in own = any;
+		if (inet_pton(AF_INET, locals[i], &own.sin_addr) != 1)
+			fail("local");
+		if (usrsctp_bindx(s, (struct sockaddr *)&own, 1, SCTP_BINDX_ADD_ADDR) != 0)
+			fail("bindx");
+	}
 	if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_RTOINFO, &rto, sizeof(rto)) != 0)
 		fail("SCTP_RTOINFO");
 	if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof(path)) != 0)
@@ -156,7 +172,7 @@ int main(int argc, char **argv)
 	/* Others than usrsctp answer for ports that are not ours. */
 	usrsctp_sysctl_set_sctp_blackhole(2);
 	while (argc > 2 && set(argv[argc - 1]))
-		argc--;
+		argc--; /* the last setting first */
 	if (argc == 3 && strcmp(argv[1], "listen") == 0) {
 		struct socket *s = make(atoi(argv[2])), *connection;
 		if (usrsctp_listen(s, 1) != 0)

@@ -23,7 +23,12 @@ START_MS, APART_MS = 2000, 5
 """Peers have time to start, and the emulator to fill a send buffer; times count from the start."""
 BUFFER = "256 KiB"
 """To send from: four times the receive window. Its octets are real."""
-PEER = "listen 49152 receive_buffer=65536 heartbeat=30000"
+PEER = (
+    "listen 49152 receive_buffer=65536 heartbeat=30000"
+    " local={receiver.path0} local={receiver.path1}"
+)
+"""usrsctp answers an INIT from the address that it bound last, here the primary path's: whoever
+opens takes the source of the INIT ACK for the primary."""
 WATCHED_SIZE = "4 MB"
 CROSS = """
 
