@@ -14,9 +14,6 @@ from anabranch.studies.results import Measure
 STANDARDS = ("reno", "cubic")
 """RFC 5681 and RFC 9438: bounds come from what they measure themselves."""
 
-MEANINGLESS = float("nan")
-"""Of a run that has no value, such as a transfer that did not end."""
-
 
 @dataclass(frozen=True)
 class Scale:

@@ -137,8 +137,3 @@ def completion(rows: Sequence[Mapping[str, Any]]) -> float:
     """Mean time in seconds that flows took from their start, of those that ended."""
     times = [row["finish_s"] - row["start_s"] for row in rows if row["finish_s"] is not None]
     return float(np.mean(times)) if times else float("nan")
-
-
-def last(series: Mapping[str, Any]) -> float:
-    """The last value of a series, 0 if there is none."""
-    return float(series["value"][-1]) if series["value"].size else 0.0

@@ -37,17 +37,11 @@ class Central:
     right: Sequence[str] = RIGHT
 
 
-def network(name: str, central: Central, **fields: object) -> Network:
-    """Nodes `n1` to `n6`, routers `left` and `right`, the link `central`; no traffic yet.
+def add(net: Network, central: Central, **fields: object) -> Network:
+    """Adds nodes `n1` to `n6`, routers `left` and `right` and the link `central` to a network.
 
     `fields` are further ones of the central link.
     """
-    net = Network(name)
-    return add(net, central, **fields)
-
-
-def add(net: Network, central: Central, **fields: object) -> Network:
-    """Adds the suite's topology to a network."""
     left, right = net.router("left"), net.router("right")
     reverse = central.reverse_rate or central.rate
     net.link(
