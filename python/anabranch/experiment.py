@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from anabranch import arrow
 from anabranch.errors import AlgorithmError, InputError, RunError
 from anabranch.files import read_text
+from anabranch.observed import EXPLORED, EXPLORED_PATHS
 
 if TYPE_CHECKING:  # matplotlib is imported when something is drawn
     from matplotlib.figure import Figure
@@ -185,6 +187,18 @@ class Scenario:
     def resolved(self) -> str:
         """The scenario with every default written out, as TOML that can be run again."""
         return str(_guard(core().resolve, self._toml(), self.file, list(self.overrides)))
+
+    def explored(self) -> Scenario:
+        """The same scenario, resolved, that also observes what the report's time-sequence
+        explorer shows: packets, windows, round-trip times and queues of everything."""
+        text = self.resolved()
+        fields = tomllib.loads(text)
+        whole = {it["what"] for it in fields.get("observe", ()) if len(it) == 1}
+        wanted: tuple[str, ...] = EXPLORED
+        if any(flow["protocol"] != "tcp" for flow in fields.get("flows", ())):
+            wanted += EXPLORED_PATHS
+        more = "".join(f'\n[[observe]]\nwhat = "{it}"\n' for it in wanted if it not in whole)
+        return Scenario(text + more, self.file)
 
     def warnings(self) -> list[str]:
         """What the scenario says, but hardly means; allowed, and likely to do harm."""

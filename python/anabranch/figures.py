@@ -1,4 +1,4 @@
-"""Figures, drawn from CSV files only, as SVG and PNG.
+"""Figures, drawn from CSV files only, as SVG and PNG; `<stem>.plot.json` has how, for the report.
 
 The SVG is the same octet for octet on every run: ids are salted by the
 figure's name and no date is written. Colours are those of Okabe and Ito,
@@ -8,8 +8,9 @@ which stay apart for colour-blind readers; markers and dashes differ too.
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +18,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from anabranch.files import write_bytes
+from anabranch.files import write_bytes, write_text
 from anabranch.tables import read_csv
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -72,7 +73,7 @@ def time_series(csv_file: Path, plot: Plot) -> None:
             markeredgewidth=0.8,
             label=look.label or name,
         )
-    _finish(figure, axes, csv_file, plot)
+    _finish(figure, axes, csv_file, plot, "times")
 
 
 def points(csv_file: Path, plot: Plot) -> None:
@@ -101,7 +102,12 @@ def points(csv_file: Path, plot: Plot) -> None:
             capsize=3,
             label=look.label or name,
         )
-    _finish(figure, axes, csv_file, plot)
+    _finish(figure, axes, csv_file, plot, "points")
+
+
+def description(csv_file: Path) -> Path:
+    """Where a figure's titles, limits and looks are kept, as JSON."""
+    return csv_file.with_suffix(".plot.json")
 
 
 def _by_series(csv_file: Path, columns: Sequence[str]) -> dict[str, tuple[list[float], ...]]:
@@ -131,7 +137,7 @@ def _figure(plot: Plot) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _finish(figure: Figure, axes: Axes, csv_file: Path, plot: Plot) -> None:
+def _finish(figure: Figure, axes: Axes, csv_file: Path, plot: Plot, form: str) -> None:
     if axes.get_legend_handles_labels()[1]:
         axes.legend(loc=plot.legend, frameon=False, fontsize="small", markerscale=1.5)
     vector, raster = io.BytesIO(), io.BytesIO()
@@ -140,3 +146,5 @@ def _finish(figure: Figure, axes: Axes, csv_file: Path, plot: Plot) -> None:
         figure.savefig(raster, format="png", dpi=160, metadata={"Software": "Anabranch"})
     write_bytes(csv_file.with_suffix(".svg"), vector.getvalue())
     write_bytes(csv_file.with_suffix(".png"), raster.getvalue())
+    text = json.dumps({"form": form, **asdict(plot)}, indent=1)
+    write_text(description(csv_file), text + "\n")

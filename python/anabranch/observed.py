@@ -21,8 +21,16 @@ AXES = {
     "sends": ("offset in the stream (octets)", "Segments sent"),
     "acks": ("offset in the stream (octets)", "Acknowledgments at the sender"),
     "receives": ("offset in the stream (octets)", "Segments received"),
+    "sacks": ("offset in the stream (octets)", "SACK blocks at the sender"),
+    "drops": ("offset in the stream (octets)", "Segments lost"),
 }
 """Of each kind of series the label of its axis and a title."""
 
-PACKETS = ("sends", "acks", "receives")
-"""Kinds whose samples are packets: drawn as dots."""
+LANE = ("sends", "acks", "receives", "sacks", "drops")
+"""Kinds that `observe = packets` gives of each connection, subflow or path: drawn as dots."""
+
+EXPLORED = ("packets", "cwnd", "ssthresh", "in_flight", "srtt", "received", "queue")
+"""What the time-sequence explorer of the report shows."""
+
+EXPLORED_PATHS = ("path_cwnd", "path_srtt", "path_state")
+"""What it shows beyond that of flows over several paths."""

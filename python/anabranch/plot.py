@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from anabranch.errors import InputError
 from anabranch.experiment import RunResult, Series
 from anabranch.figures import COLOURS
-from anabranch.observed import AXES, PACKETS
+from anabranch.observed import AXES, LANE
 
 
 def plot(
@@ -33,7 +33,7 @@ def plot(
     axes = _axes(axes, title, "time (s)", label)
     for colour, (name, series) in zip(_colours(), chosen.items(), strict=False):
         style: dict[str, Any] = {"marker": ".", "markersize": 2, "linestyle": "none"}
-        if kind not in PACKETS:
+        if kind not in LANE:
             style = {"drawstyle": "steps-post", "linewidth": 1.2}
         axes.plot(series["time_s"], series["value"], color=colour, label=name, **style)
     return _done(axes)

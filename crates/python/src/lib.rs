@@ -21,6 +21,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 pyo3::create_exception!(
     _core,
@@ -102,7 +103,8 @@ fn warnings(
     Ok(warnings.iter().map(scenario::Warning::to_string).collect())
 }
 
-/// Runs a scenario once.
+/// Runs a scenario once. Several times a second it looks for an interrupt from
+/// the keyboard, which ends it.
 #[pyfunction]
 #[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replication=0, pcap=None,
     trace_hash=false, check=false))]
@@ -120,12 +122,20 @@ fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = RunOptions { seed, replication, pcap, trace_hash, check };
     let scenario = read(py, text, file, &overrides)?;
-    let work = || scenario::run(&scenario, &options);
+    let interrupt = OnceLock::new();
+    let watch = || match Python::attach(|py| py.check_signals()) {
+        Ok(()) => false,
+        Err(error) => interrupt.set(error).is_ok(),
+    };
+    let work = || scenario::run_watched(&scenario, &options, &watch);
     let result = match scenario.has_own_algorithms() {
         true => guarded_attached(py, work)?,
         false => guarded(py, work)?,
     };
-    results::to_dict(py, &result.map_err(|error| run_error(py, error))?)
+    if let Some(interrupt) = interrupt.into_inner() {
+        return Err(interrupt);
+    }
+    results::to_dict(py, result.map_err(|error| run_error(py, error))?)
 }
 
 /// Runs the replications `first..first + replications` on up to `jobs` threads (0: one
@@ -166,7 +176,7 @@ fn run_batch<'py>(
         for result in results {
             let result = result.map_err(|error| run_error(py, error))?;
             wall += result.run.wall_s / jobs as f64;
-            out.append(results::to_dict(py, &result)?)?;
+            out.append(results::to_dict(py, result)?)?;
         }
         py.check_signals()?;
         if wall < 0.5 {

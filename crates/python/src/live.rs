@@ -61,9 +61,9 @@ pub(crate) fn live<'py>(
         Err(panic) => std::panic::resume_unwind(panic),
     })?;
     let result = joined.map_err(|error| run_error(py, error))?;
-    let dict = results::to_dict(py, &result.result)?;
     let live = live_dict(py, &result)?;
     live.set_item("interrupted", interrupted)?;
+    let dict = results::to_dict(py, result.result)?;
     dict.set_item("live", live)?;
     Ok(dict)
 }

@@ -8,12 +8,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// The dictionary of a run.
-pub(crate) fn to_dict<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound<'py, PyDict>> {
     let flows: PyResult<Vec<_>> = result.flows.iter().map(|row| flow(py, row)).collect();
     let links: PyResult<Vec<_>> = result.links.iter().map(|row| link(py, row)).collect();
     let all = PyDict::new(py);
-    for it in &result.series {
-        all.set_item(&it.name, series(py, it)?)?;
+    for it in result.series {
+        all.set_item(it.name.clone(), series(py, it)?)?;
     }
     let dict = PyDict::new(py);
     dict.set_item("flows", PyList::new(py, flows?)?)?;
@@ -52,13 +52,17 @@ fn flow<'py>(py: Python<'py>, row: &FlowRow) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
-fn series<'py>(py: Python<'py>, it: &NamedSeries) -> PyResult<Bound<'py, PyDict>> {
+/// The columns of a series; they are moved, not copied.
+fn series<'py>(py: Python<'py>, it: NamedSeries) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("time_s", PyArray1::from_slice(py, &it.time_s))?;
-    dict.set_item("value", PyArray1::from_slice(py, &it.value))?;
-    if it.name.ends_with(".sends") {
-        dict.set_item("len", PyArray1::from_slice(py, &it.len))?;
-        dict.set_item("retransmission", PyArray1::from_slice(py, &it.retransmission))?;
+    dict.set_item("time_s", PyArray1::from_vec(py, it.time_s))?;
+    dict.set_item("value", PyArray1::from_vec(py, it.value))?;
+    let sends = it.name.ends_with(".sends");
+    if sends || it.name.ends_with(".sacks") || it.name.ends_with(".drops") {
+        dict.set_item("len", PyArray1::from_vec(py, it.len))?;
+    }
+    if sends {
+        dict.set_item("retransmission", PyArray1::from_vec(py, it.retransmission))?;
     }
     Ok(dict)
 }

@@ -30,6 +30,7 @@ mod record;
 mod result;
 mod run;
 pub mod schema;
+mod slices;
 mod topology;
 mod traces;
 pub mod transport;
@@ -43,6 +44,6 @@ pub use library::Library;
 pub use result::{
     FlowRow, LinkRow, MessageRow, NamedSeries, PathRow, RegulatorRow, RunInfo, RunResult,
 };
-pub use run::{RunError, RunOptions, run, run_batch};
+pub use run::{RunError, RunOptions, run, run_batch, run_watched};
 pub use schema::{Scenario, load};
 pub use warnings::Warning;

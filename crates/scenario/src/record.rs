@@ -2,12 +2,12 @@
 
 use crate::build::BuiltFlow;
 use crate::result::NamedSeries;
-use crate::schema::{Scenario, What};
+use crate::schema::{Protocol, Scenario, What};
 use crate::transport::Transport;
 use anabranch_endpoint::PathId;
 use anabranch_sim::observe::{
-    Arrivals, Compression, CompressionRecorder, PacketRecorder, PathQuantity, PathRecorder,
-    Quantity, QueueRecorder, RegulatorRecorder, Series, SeriesRecorder,
+    Compression, CompressionRecorder, Lane, PacketRecorder, PathQuantity, PathRecorder, Quantity,
+    QueueRecorder, RegulatorRecorder, Series, SeriesRecorder,
 };
 use anabranch_sim::{Handle, LinkId, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
@@ -122,6 +122,7 @@ impl Recorders {
     /// What was recorded, by flow, then by link.
     pub(crate) fn series(
         &self,
+        scenario: &Scenario,
         flows: &[BuiltFlow],
         links: &[(String, LinkId)],
         simulation: &Simulation<Transport>,
@@ -184,7 +185,9 @@ impl Recorders {
                         }
                     }
                     (None, _, Some(handle)) => {
-                        packet_series(simulation.observer(handle), flow, &name, &mut out);
+                        let protocol = &scenario.flows[flow.entry].protocol;
+                        let recorder = simulation.observer(handle);
+                        packet_series(recorder, flow, &name, protocol, simulation, &mut out);
                     }
                     _ => {}
                 }
@@ -329,30 +332,53 @@ fn messages(
     streams.into_values()
 }
 
+/// Five series for each way of the data. A connection that is always one has
+/// no name for its way.
 fn packet_series(
     recorder: &PacketRecorder,
     flow: &BuiltFlow,
     name: &str,
+    protocol: &Protocol,
+    simulation: &Simulation<Transport>,
     out: &mut Vec<NamedSeries>,
 ) {
-    let offsets = |offset: &[u64]| offset.iter().map(|n| *n as f64).collect();
-    if let Some(sends) = recorder.sends(flow.id) {
-        out.push(NamedSeries {
-            name: format!("{name}.sends"),
-            time_s: seconds(&sends.time),
-            value: offsets(&sends.offset),
-            len: sends.len.clone(),
-            retransmission: sends.retransmission.clone(),
-        });
+    let lanes = recorder.lanes(flow.id);
+    for (i, lane) in lanes.iter().enumerate() {
+        let (local, remote) = (lane.key.src, lane.key.dst);
+        let before = lanes[..i].iter().filter(|it| (it.key.src, it.key.dst) == (local, remote));
+        let path = |local| PathId { local, remote, subflow: before.count() as u8 };
+        let name = match protocol {
+            Protocol::Tcp(_) => name.to_owned(),
+            Protocol::Sctp(_) => format!("{name}.{}", path_name(&path(None), simulation)),
+            Protocol::Mptcp(_) => format!("{name}.{}", path_name(&path(Some(local)), simulation)),
+        };
+        lane_series(&name, lane, out);
     }
-    let arrivals: [(&str, Option<&Arrivals>); 2] =
-        [("acks", recorder.acks(flow.id)), ("receives", recorder.receives(flow.id))];
-    for (what, arrivals) in arrivals {
-        let Some(arrivals) = arrivals else { continue };
+}
+
+fn lane_series(name: &str, lane: &Lane, out: &mut Vec<NamedSeries>) {
+    let positions = |offset: &[u64]| offset.iter().map(|n| *n as f64).collect();
+    out.push(NamedSeries {
+        name: format!("{name}.sends"),
+        time_s: seconds(&lane.sends.time),
+        value: positions(&lane.sends.offset),
+        len: lane.sends.len.clone(),
+        retransmission: lane.sends.retransmission.clone(),
+    });
+    for (what, arrivals) in [("acks", &lane.acks), ("receives", &lane.receives)] {
         out.push(NamedSeries {
             name: format!("{name}.{what}"),
             time_s: seconds(&arrivals.time),
-            value: offsets(&arrivals.offset),
+            value: positions(&arrivals.offset),
+            ..NamedSeries::default()
+        });
+    }
+    for (what, ranges) in [("sacks", &lane.sacks), ("drops", &lane.drops)] {
+        out.push(NamedSeries {
+            name: format!("{name}.{what}"),
+            time_s: seconds(&ranges.time),
+            value: positions(&ranges.offset),
+            len: ranges.len.clone(),
             ..NamedSeries::default()
         });
     }

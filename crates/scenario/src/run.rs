@@ -5,6 +5,7 @@ use crate::capture::Capture;
 use crate::graph::Graph;
 use crate::record::Recorders;
 use crate::result::{FlowRow, LinkRow, MessageRow, PathRow, RegulatorRow, RunInfo, RunResult};
+use crate::slices::{self, Until, Watch};
 use crate::transport::Transport;
 use crate::{InputError, Scenario};
 use anabranch_custom::{Failure, catching};
@@ -51,6 +52,8 @@ pub enum RunError {
         /// Why.
         failure: Box<Failure>,
     },
+    /// Whoever watched it stopped it.
+    Interrupted,
     /// The machine does not hold a live run.
     #[cfg(target_os = "linux")]
     Live(anabranch_live::LiveError),
@@ -65,6 +68,7 @@ impl fmt::Display for RunError {
             RunError::Algorithm { at: Some(at), failure } => {
                 write!(f, "{failure} at {:.9} s", at.as_secs_f64())
             }
+            RunError::Interrupted => f.write_str("interrupted"),
             #[cfg(target_os = "linux")]
             RunError::Live(error) => error.fmt(f),
         }
@@ -112,6 +116,24 @@ impl From<BuildError> for RunError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
+    run_slices(scenario, options, None)
+}
+
+/// Runs `scenario` once, and asks `watch` several times a second, true of which
+/// ends it with [`RunError::Interrupted`]. The result is that of [`run`].
+pub fn run_watched(
+    scenario: &Scenario,
+    options: &RunOptions,
+    watch: Watch<'_>,
+) -> Result<RunResult, RunError> {
+    run_slices(scenario, options, Some(watch))
+}
+
+fn run_slices(
+    scenario: &Scenario,
+    options: &RunOptions,
+    watch: Option<Watch<'_>>,
+) -> Result<RunResult, RunError> {
     let clocks = Clocks::start();
     scenario.check_bound()?;
     let seed =
@@ -137,18 +159,22 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunEr
         None => None,
     };
 
+    let mut drive = |until| match slices::run(&mut simulation, until, watch) {
+        true => Ok(()),
+        false => Err(RunError::Interrupted),
+    };
     let ran = catching(|| match scenario.duration {
-        Some(duration) => simulation.run_until(Time::ZERO + duration),
+        Some(duration) => drive(Until::Date(Time::ZERO + duration)),
         None => {
             // Flows without a size are over when they stop.
             let endless = flows.iter().filter(|flow| !scenario.flows[flow.entry].has_end());
             if let Some(stop) = endless.filter_map(|flow| flow.stop).max() {
-                simulation.run_until(stop);
+                drive(Until::Date(stop))?;
             }
-            simulation.run_to_completion(Time::NEVER);
+            drive(Until::Completion)
         }
     });
-    ran.map_err(|failure| RunError::Algorithm { at: Some(simulation.now()), failure })?;
+    ran.map_err(|failure| RunError::Algorithm { at: Some(simulation.now()), failure })??;
 
     if let Some((handle, path)) = capture {
         simulation.observer_mut(handle).finish().map_err(failed(path))?;
@@ -183,7 +209,7 @@ pub(crate) fn results(
     let (wall_s, cpu_s) = clocks.read();
     RunResult {
         flows: flows.iter().map(flow_row).collect(),
-        series: recorders.series(flows, links, simulation),
+        series: recorders.series(scenario, flows, links, simulation),
         links: links.iter().map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),
         messages: flows.iter().flat_map(|flow| message_rows(flow, simulation)).collect(),

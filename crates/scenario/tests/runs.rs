@@ -1,6 +1,8 @@
 //! Whole runs: the examples, determinism, and what the options do.
 
-use anabranch_scenario::{RunOptions, RunResult, Scenario, load, run, run_batch};
+use anabranch_scenario::{
+    RunError, RunOptions, RunResult, Scenario, load, run, run_batch, run_watched,
+};
 use std::path::{Path, PathBuf};
 
 fn examples() -> Vec<(PathBuf, Scenario)> {
@@ -71,9 +73,9 @@ fn packets_are_conserved_and_real_octets_arrive_as_sent() {
     assert!(result.links[0].counters.dropped_loss > 0);
     assert_eq!(result.links[1].counters.dropped_loss, 0);
     let names: Vec<_> = result.series.iter().map(|series| series.name.as_str()).collect();
-    let expected = ["f.sends", "f.acks", "f.receives"];
-    assert_eq!(names[..3], expected);
-    assert_eq!(names[3..], expected.map(|name| name.replace("f.", "f.reverse.")));
+    let expected = ["f.sends", "f.acks", "f.receives", "f.sacks", "f.drops"];
+    assert_eq!(names[..5], expected);
+    assert_eq!(names[5..], expected.map(|name| name.replace("f.", "f.reverse.")));
 }
 
 #[test]
@@ -96,6 +98,12 @@ fn chosen_packets_are_dropped_and_sent_again() {
     assert_eq!(result.flows[0].retransmitted_packets, 2);
     let again = result.series[0].retransmission.iter().filter(|again| **again).count();
     assert_eq!(again, 2);
+    // What was lost is what was sent again, and lay below the first SACK block.
+    let [sends, .., sacks, drops] = &result.series[..5] else { panic!("five series") };
+    let again = (0..sends.value.len()).filter(|i| sends.retransmission[*i]);
+    assert_eq!(again.map(|i| sends.value[i]).collect::<Vec<_>>(), drops.value);
+    assert_eq!(sacks.value[0], drops.value[1] + f64::from(drops.len[1]));
+    assert!(drops.time_s[1] < sacks.time_s[0]);
 }
 
 #[test]
@@ -188,4 +196,20 @@ fn data_both_ways_fits_the_links() {
         );
         assert!(row.finish_s.is_some_and(|it| it < 3.0), "{:?} {tcp}", row.finish_s);
     }
+}
+
+#[test]
+fn a_run_that_is_watched_is_the_same_run_and_can_be_stopped() {
+    let scenario = two_hosts("size = \"300 kB\"");
+    let options = RunOptions { trace_hash: true, ..RunOptions::default() };
+    let alone = run(&scenario, &options).unwrap();
+    let watched = run_watched(&scenario, &options, &|| false).unwrap();
+    assert_eq!(watched.run.trace_hash, alone.run.trace_hash);
+    assert_eq!((watched.run.end_s, watched.flows), (alone.run.end_s, alone.flows));
+
+    let asked = std::cell::Cell::new(0);
+    let endless = two_hosts("duration = \"100000 s\"");
+    let stopped = run_watched(&endless, &options, &|| asked.replace(asked.get() + 1) == 2);
+    assert!(matches!(stopped, Err(RunError::Interrupted)));
+    assert_eq!(asked.get(), 3);
 }

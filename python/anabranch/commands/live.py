@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from anabranch import report, tables
-from anabranch.commands.options import PATH, checked, console
+from anabranch.commands.options import PATH, checked, console, explore_option
 from anabranch.commands.run import SEED_MAX, flow_table, plain
 from anabranch.errors import InputError
 from anabranch.experiment import LiveResult, Scenario, core
@@ -57,6 +57,7 @@ main()
     " stands for a host's address; may be repeated.",
 )
 @click.option("--pcap", is_flag=True, help="Also write capture.pcapng.")
+@explore_option
 @click.option(
     "--out",
     type=PATH,
@@ -73,6 +74,7 @@ def live(
     assignments: tuple[str, ...],
     programs: tuple[str, ...],
     pcap: bool,
+    explore: bool,
     out: Path,
 ) -> None:
     """Runs one scenario in real time.
@@ -88,6 +90,8 @@ def live(
     for warning in experiment.warnings():
         click.echo(f"{scenario}: warning: {warning}", err=True)
     become_root_of_a_namespace()
+    if explore:
+        experiment = experiment.explored()
     directory = output_directory(out)
     for host, _ in pairs:
         (directory / f"{tables.file_name(host)}.log").unlink(missing_ok=True)
@@ -103,7 +107,7 @@ def live(
     tables.write_run(directory, result.run)
     facts = result.run.run | {"live": result.facts}
     write_text(directory / "run.json", json.dumps(facts, indent=2, default=plain) + "\n")
-    report.write_run_report(directory, experiment.file, result.run)
+    report.write_run_report(directory, experiment.file, result.run, result.facts)
     _print(result, directory)
     if result.facts["stopped"]:
         raise KeyboardInterrupt

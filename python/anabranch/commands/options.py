@@ -40,6 +40,16 @@ def jobs_option(function: Callable[..., object]) -> Callable[..., object]:
     )(function)
 
 
+def explore_option(function: Callable[..., object]) -> Callable[..., object]:
+    """`--explore`."""
+    return click.option(
+        "--explore",
+        is_flag=True,
+        help="Also record every packet, window, round-trip time and queue, for the report's"
+        " time-sequence explorer.",
+    )(function)
+
+
 def checked(text: str, option: str, allowed: str) -> str:
     """`text` if it is NAME=VALUE; else an `InputError` that says what is allowed."""
     name, equals, _value = text.partition("=")

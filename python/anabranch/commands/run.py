@@ -11,7 +11,7 @@ import click
 from rich.table import Table
 
 from anabranch import report, tables
-from anabranch.commands.options import PATH, console, interruptible
+from anabranch.commands.options import PATH, console, explore_option, interruptible
 from anabranch.errors import InputError
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import output_directory, replacing, write_text
@@ -30,6 +30,7 @@ SEED_MAX = 2**64 - 1
     help="Overrides one field, e.g. flows.0.tcp.recovery=fack; may be repeated.",
 )
 @click.option("--pcap", is_flag=True, help="Also write capture.pcapng.")
+@explore_option
 @click.option(
     "--out",
     type=PATH,
@@ -39,7 +40,13 @@ SEED_MAX = 2**64 - 1
     help="Where the results go.",
 )
 def run(
-    scenario: Path, seed: int | None, assignments: tuple[str, ...], pcap: bool, out: Path
+    *,
+    scenario: Path,
+    seed: int | None,
+    assignments: tuple[str, ...],
+    pcap: bool,
+    explore: bool,
+    out: Path,
 ) -> None:
     """Runs one scenario in virtual time and prints a row per flow."""
     for assignment in assignments:
@@ -50,6 +57,8 @@ def run(
     # Wrong input is told before anything is written, and so is what is hardly meant.
     for warning in experiment.warnings():
         click.echo(f"{scenario}: warning: {warning}", err=True)
+    if explore:
+        experiment = experiment.explored()
     directory = output_directory(out)
     with contextlib.ExitStack() as stack:
         capture = stack.enter_context(replacing(directory / "capture.pcapng")) if pcap else None

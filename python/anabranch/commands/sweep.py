@@ -15,6 +15,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from anabranch import report
 from anabranch import sweep as sweeps
 from anabranch.commands.options import PATH, console, interruptible, jobs_option
 from anabranch.errors import RunError
@@ -66,7 +67,9 @@ def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None
     finally:
         crew.close()
     terminal.print(_table(result))
-    terminal.print(f"{out / 'summary.csv'}, {out / 'runs'}")
+    labels = list(result.states[0].point.labels)
+    report.write_sweep_report(out, plan.stem, labels, result.summary())
+    terminal.print(f"{out / 'summary.csv'}, {out / 'runs'}, {out / 'report.html'}")
     if failures := result.failures():
         labels, reason = failures[0]
         raise RunError(f"{len(failures)} points failed, the first {labels}: {reason}")

@@ -1,9 +1,12 @@
-"""`anabranch view`: opens the report of a result."""
+"""`anabranch view`: opens the report of a result, or serves it."""
 
 from __future__ import annotations
 
+import functools
+import http.server
 import webbrowser
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,15 +16,50 @@ from anabranch.errors import InputError
 
 @click.command()
 @click.argument("directory", type=PATH, metavar="DIR")
-def view(directory: Path) -> None:
+@click.option(
+    "--serve",
+    is_flag=True,
+    help="Serve DIR on this machine alone (127.0.0.1) until Ctrl-C, e.g. for a browser at the"
+    " other end of `ssh -L`.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="With --serve: where; 0 takes a free one.",
+)
+def view(directory: Path, serve: bool, port: int) -> None:
     """Opens DIR/report.html in a browser, or says where it is when there is none."""
     page = directory / "report.html"
     if not page.is_file():
-        allowed = "a directory that `anabranch run` or `anabranch reproduce` wrote"
+        allowed = "a directory that `anabranch run`, `live`, `sweep` or `reproduce` wrote"
         raise InputError.about(str(directory), "report.html", "missing", allowed)
+    if serve:
+        _serve(directory, port)
+        return
     click.echo(str(page.resolve()))
     try:
         webbrowser.get()
     except webbrowser.Error:
         return
     webbrowser.open(page.resolve().as_uri())
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    """Files of a folder, without a line per request."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing."""
+
+
+def _serve(directory: Path, port: int) -> None:
+    handler = functools.partial(_Quiet, directory=str(directory))
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except OSError as error:
+        reason = f"{port} ({error.strerror})"
+        raise InputError.about("command line", "--port", reason, "a free port, or 0") from None
+    with server:
+        click.echo(f"http://127.0.0.1:{server.server_port}/report.html")
+        server.serve_forever()

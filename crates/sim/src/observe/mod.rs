@@ -15,7 +15,7 @@ pub use capture::Capture;
 pub use check::ConservationChecker;
 pub use compression::{Compression, CompressionRecorder};
 pub use hash::TraceHash;
-pub use packets::{Arrivals, PacketRecorder, Sends};
+pub use packets::{Arrivals, Lane, PacketRecorder, Ranges, Sends};
 pub use paths::{PathQuantity, PathRecorder};
 pub use queue::QueueRecorder;
 pub use recording::Series;

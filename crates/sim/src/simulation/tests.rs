@@ -403,13 +403,16 @@ fn recorders_tell_what_happened() {
     assert!(sim.run_to_completion(Time::NEVER));
 
     let recorder = sim.observer(packets);
-    let sends = recorder.sends(flow).unwrap();
+    let [lane] = recorder.lanes(flow) else { panic!("one way: {recorder:?}") };
+    let sends = &lane.sends;
     assert_eq!(sends.offset, [0, 1000, 1000, 2000]);
     assert_eq!(sends.retransmission, [false, false, true, false]);
     assert_eq!(sends.time[2] - sends.time[1], RTO);
-    assert_eq!(recorder.receives(flow).unwrap().offset, [0, 1000, 2000]);
+    assert_eq!(lane.receives.offset, [0, 1000, 2000]);
+    assert_eq!((&lane.drops.offset[..], &lane.drops.len[..]), (&[1000][..], &[1000][..]));
+    assert_eq!(lane.drops.time, [sends.time[1]]);
     // The SYN-ACK, then data; the last acknowledgment is still under way.
-    assert_eq!(recorder.acks(flow).unwrap().offset, [0, 1000, 2000]);
+    assert_eq!(lane.acks.offset, [0, 1000, 2000]);
     let recorded = |side, what| sim.observer(series).series(flow, side, what, sim.now()).unwrap();
     assert_eq!(recorded(Side::Client, Quantity::InFlight).value, [1000.0]);
     let received = recorded(Side::Server, Quantity::Received);

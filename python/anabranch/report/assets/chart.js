@@ -1,0 +1,455 @@
+"use strict";
+// Charts over uPlot: it has the axes, the scales, the selection and the cursor; series are drawn
+// here, because each has dates of its own, and packets are more than lines.
+(() => {
+  const decode = (text) => {
+    const octets = Uint8Array.from(atob(text.slice(3)), (c) => c.charCodeAt(0));
+    return text.startsWith("u4:") ? new Uint32Array(octets.buffer) : new Float64Array(octets.buffer);
+  };
+  const PER_PIXEL = devicePixelRatio || 1;
+  const STEP = 0.2; // of the visible range, for one key or button
+  const ZOOM = 1.6;
+  const KEYS = {
+    ArrowLeft: (c) => c.pan(-STEP), ArrowRight: (c) => c.pan(STEP), ArrowUp: (c) => c.panY(STEP), ArrowDown: (c) => c.panY(-STEP),
+    "+": (c) => c.zoom(1 / ZOOM), "=": (c) => c.zoom(1 / ZOOM), "-": (c) => c.zoom(ZOOM), "0": (c) => c.reset(), Home: (c) => c.reset(),
+    "[": (c) => c.zoomY(ZOOM), "]": (c) => c.zoomY(1 / ZOOM), ",": (c) => c.step(-1), ".": (c) => c.step(1),
+  };
+  const linked = new Map(); // charts that share their x range, by the name of the link
+  const all = [];
+
+  const element = (name, attributes = {}, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  };
+  const colour = (host, value) => {
+    host.style.color = value;
+    return getComputedStyle(host).color;
+  };
+  // The first index whose value is not below `at`; `xs` ascends.
+  const search = (xs, at) => {
+    let [low, high] = [0, xs.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (xs[middle] < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const ascends = (xs) => {
+    for (let i = 1; i < xs.length; i++) if (xs[i] < xs[i - 1]) return false;
+    return true;
+  };
+  const SHORT = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  const tick = (value) => {
+    const size = Math.abs(value);
+    for (const [unit, letter] of SHORT) if (size >= unit) return `${+(value / unit).toPrecision(5)}${letter}`;
+    return size !== 0 && size < 1e-3 ? value.toExponential() : String(+value.toPrecision(6));
+  };
+  const exact = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(7)));
+
+  class Chart {
+    constructor(figure, spec) {
+      this.spec = spec;
+      this.figure = figure;
+      this.traces = spec.traces.map((it) => {
+        const trace = { shown: true, ...it };
+        for (const name of ["x", "y", "low", "high"]) if (it[name]) trace[name] = decode(it[name]);
+        trace.sorted = ascends(trace.x);
+        return trace;
+      });
+      this.group = ""; // of a chart with groups: the one that is shown, "" for all
+      this.home = this.extent();
+      this.view = { x: [...this.home], y: null };
+      this.probe = element("span", { hidden: "" });
+      this.build();
+      this.recolour(false);
+      this.start();
+    }
+
+    // What is shown
+
+    visible(trace) { return trace.shown && (!this.group || !trace.group || trace.group === this.group); }
+
+    extent() {
+      if (this.spec.xlim) return this.spec.xlim;
+      const log = this.spec.log.includes("x");
+      let [low, high] = [Infinity, -Infinity];
+      for (const trace of this.traces) for (const x of trace.x) if (Number.isFinite(x) && (x > 0 || !log)) { low = Math.min(low, x); high = Math.max(high, x); }
+      if (low > high) return [0, 1];
+      if (low === high) return log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
+      if (log) return [low / 1.1, high * 1.1];
+      // Dates begin where they begin; other quantities have some air.
+      const air = this.spec.x.startsWith("time") ? 0.01 : 0.04;
+      return [low - (high - low) * air, high + (high - low) * air];
+    }
+
+    // Indices of what may be seen between two values of x, one more at each end for the lines.
+    range(trace, [low, high]) {
+      if (!trace.sorted) return [0, trace.x.length];
+      return [Math.max(search(trace.x, low) - 1, 0), Math.min(search(trace.x, high) + 1, trace.x.length)];
+    }
+
+    // The range of y that holds everything between two values of x.
+    fit() {
+      const log = this.spec.log.includes("y");
+      const whole = this.view.x[0] <= this.home[0] && this.view.x[1] >= this.home[1];
+      if (this.spec.ylim && whole) return this.spec.ylim;
+      let [low, high] = [Infinity, -Infinity];
+      const take = (y) => { if (Number.isFinite(y) && (y > 0 || !log)) { low = Math.min(low, y); high = Math.max(high, y); } };
+      for (const trace of this.traces) {
+        if (!this.visible(trace)) continue;
+        const [from, to] = this.range(trace, this.view.x);
+        const lines = trace.kind === "line" || trace.kind === "steps";
+        for (let i = from; i < to; i++) {
+          if (!lines && (trace.x[i] < this.view.x[0] || trace.x[i] > this.view.x[1])) continue;
+          take(trace.y[i]);
+          if (trace.low) take(trace.low[i]);
+          if (trace.high) take(trace.high[i]);
+        }
+      }
+      if (low > high) return log ? [1, 10] : [0, 1];
+      if (log) return [low / 1.2, high * 1.2];
+      if (low === high) return low === 0 ? [0, 1] : [Math.min(0, low * 1.1), Math.max(0, low * 1.1)];
+      const air = (high - low) * 0.05;
+      return [low >= 0 && low < high * 0.35 ? Math.min(0, low) : low - air, high + air];
+    }
+
+    // Building
+
+    build() {
+      const { title } = this.spec;
+      const tool = (text, label, act) => {
+        const button = element("button", { type: "button", "aria-label": `${label}: ${title}`, title: label }, text);
+        button.addEventListener("click", act);
+        return button;
+      };
+      this.tools = element("div", { class: "tools" },
+        tool("+", "Zoom in", () => this.zoom(1 / ZOOM)), tool("\u2212", "Zoom out", () => this.zoom(ZOOM)),
+        tool("\u2190", "Earlier or less", () => this.pan(-STEP)), tool("\u2192", "Later or more", () => this.pan(STEP)),
+        tool("Reset", "Show everything", () => this.reset()));
+      const groups = [...new Set(this.traces.map((it) => it.group).filter(Boolean))];
+      if (groups.length > 1) this.tools.append(this.chooser(groups));
+      this.legend = element("div", { class: "legend", role: "group", "aria-label": `Series of ${title}` });
+      this.plot = element("div", { class: "plot", tabindex: "0", role: "group", "aria-label": `${title}. Arrow keys move, plus and minus zoom, 0 shows everything.`, "aria-keyshortcuts": "ArrowLeft ArrowRight + - 0" });
+      this.readout = element("p", { class: "readout", "aria-live": "polite" });
+      const body = element("div", { class: "chart" }, element("h4", {}, title), this.tools, this.legend, this.plot, this.readout, this.probe);
+      this.figure.prepend(body);
+      this.list();
+    }
+
+    chooser(groups) {
+      const select = element("select", { "aria-label": `Flow or path shown in ${this.spec.title}` }, element("option", { value: "" }, "all flows and paths"));
+      for (const group of groups) select.append(element("option", { value: group }, group));
+      select.addEventListener("change", () => { for (const it of this.peers()) it.only(select.value, groups); });
+      return select;
+    }
+
+    only(group, groups) {
+      const mine = new Set(this.traces.map((it) => it.group));
+      // A chart of something else, such as a queue, goes on showing all of it.
+      if (group && !mine.has(group) && ![...mine].some((it) => groups.includes(it))) return;
+      this.group = group;
+      const select = this.tools.querySelector("select");
+      if (select) select.value = [...select.options].some((it) => it.value === group) ? group : "";
+      this.list();
+      this.apply();
+    }
+
+    list() {
+      this.legend.replaceChildren();
+      for (const trace of this.traces) {
+        if (trace.legend === false || (this.group && trace.group && trace.group !== this.group)) continue;
+        const swatch = element("span", { class: "swatch" });
+        swatch.style.color = `var(--c${trace.colour})`;
+        const button = element("button", { type: "button", "aria-pressed": String(trace.shown), title: trace.note || "Click to switch, double-click to see it alone" }, swatch, trace.name);
+        button.addEventListener("click", () => this.toggle(trace));
+        button.addEventListener("dblclick", () => this.alone(trace));
+        trace.button = button;
+        this.legend.append(button);
+      }
+    }
+
+    toggle(trace) {
+      trace.shown = !trace.shown;
+      trace.button.setAttribute("aria-pressed", String(trace.shown));
+      this.apply();
+    }
+
+    alone(trace) {
+      for (const it of this.traces) {
+        it.shown = it === trace;
+        if (it.button) it.button.setAttribute("aria-pressed", String(it.shown));
+      }
+      this.apply();
+    }
+
+    start() {
+      const { spec } = this;
+      const axis = (label) => ({ label, labelSize: 24, stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+        grid: { stroke: () => this.lines, width: 1 }, ticks: { stroke: () => this.lines, width: 1 } });
+      const scale = (name) => ({ time: false, auto: false, distr: spec.log.includes(name) ? 3 : 1 });
+      const values = (_, ticks) => ticks.map((value) => (value === null ? "" : tick(value)));
+      const seen = (type) => type === "mousemove" || type === "mouseleave";
+      const options = {
+        width: Math.max(this.plot.clientWidth, 120), height: this.height(), legend: { show: false },
+        scales: { x: scale("x"), y: scale("y") },
+        axes: [{ ...axis(spec.x), values }, { ...axis(spec.y), values, size: 58 }],
+        series: [{}, { scale: "y" }],
+        cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
+          ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
+        hooks: { draw: [() => this.draw()], setSelect: [(u) => this.selected(u)], setCursor: [(u) => this.read(u)] },
+      };
+      this.u = new uPlot(options, [[...this.home], [null, null]], this.plot);
+      if (spec.link) {
+        if (!linked.has(spec.link)) linked.set(spec.link, []);
+        linked.get(spec.link).push(this);
+      }
+      all.push(this);
+      this.apply();
+      this.listen();
+      new ResizeObserver(() => {
+        const width = this.plot.clientWidth;
+        if (width > 0 && Math.abs(width - this.u.width) > 1) this.u.setSize({ width, height: this.height() });
+      }).observe(this.plot);
+    }
+
+    height() { return this.spec.tall ? Math.max(300, Math.min(480, innerHeight * 0.55)) : 250; }
+
+    // Moving
+
+    peers() { return (this.spec.link && linked.get(this.spec.link)) || [this]; }
+
+    apply() {
+      const [min, max] = this.view.x;
+      const [low, high] = this.view.y || this.fit();
+      this.u.batch(() => {
+        this.u.setScale("x", { min, max });
+        this.u.setScale("y", { min: low, max: high });
+      });
+      this.u.redraw(false);
+      this.plot.dataset.x = `${min} ${max}`;
+      this.plot.dataset.y = `${low} ${high}`;
+    }
+
+    show(x, y) {
+      if (!(x[1] > x[0]) || (x[1] - x[0]) / Math.max(Math.abs(x[0]), Math.abs(x[1])) < 1e-12) return;
+      for (const it of this.peers()) {
+        it.view = { x: [...x], y: it === this ? y : null };
+        it.apply();
+      }
+    }
+
+    // Both ends moved on the scale as it is drawn: linear or logarithmic.
+    moved(ends, log, change) {
+      const [a, b] = log ? ends.map(Math.log10) : ends;
+      return change(a, b).map((value) => (log ? 10 ** value : value));
+    }
+
+    zoom(factor, at = 0.5) {
+      const x = this.moved(this.view.x, this.spec.log.includes("x"), (a, b) => { const centre = a + (b - a) * at; return [centre + (a - centre) * factor, centre + (b - centre) * factor]; });
+      this.show(x, null);
+    }
+
+    pan(share) { this.show(this.moved(this.view.x, this.spec.log.includes("x"), (a, b) => [a + (b - a) * share, b + (b - a) * share]), this.view.y); }
+
+    changeY(change) {
+      this.view.y = this.moved(this.view.y || this.fit(), this.spec.log.includes("y"), change);
+      this.apply();
+    }
+
+    panY(share) { this.changeY((a, b) => [a + (b - a) * share, b + (b - a) * share]); }
+
+    zoomY(factor) { this.changeY((a, b) => { const centre = (a + b) / 2; return [centre + (a - centre) * factor, centre + (b - centre) * factor]; }); }
+
+    reset() { this.show([Math.min(...this.peers().map((it) => it.home[0])), Math.max(...this.peers().map((it) => it.home[1]))], null); }
+
+    selected(u) {
+      const { left, top, width, height } = u.select;
+      if (width <= 2 && height <= 2) return;
+      const x = width > 2 ? [u.posToVal(left, "x"), u.posToVal(left + width, "x")] : this.view.x;
+      const whole = height >= u.over.clientHeight - 1 || height <= 2;
+      const y = whole ? null : [u.posToVal(top + height, "y"), u.posToVal(top, "y")];
+      u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      this.show(x, y);
+    }
+
+    listen() {
+      this.plot.addEventListener("keydown", (event) => {
+        const act = KEYS[event.key];
+        if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        act(this);
+      });
+      // The wheel scrolls the page unless the chart has the focus or Ctrl is held.
+      this.plot.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && document.activeElement !== this.plot) return;
+        event.preventDefault();
+        const box = this.u.over.getBoundingClientRect();
+        if (event.shiftKey) this.pan(Math.sign(event.deltaY || event.deltaX) * STEP);
+        else this.zoom(event.deltaY > 0 ? ZOOM : 1 / ZOOM, (event.clientX - box.left) / box.width);
+      }, { passive: false });
+      this.fingers();
+    }
+
+    // One finger moves along x, two zoom; up and down scroll the page.
+    fingers() {
+      const down = new Map();
+      const over = this.u.over;
+      over.addEventListener("pointerdown", (event) => { if (event.pointerType === "touch") down.set(event.pointerId, event.clientX); });
+      over.addEventListener("pointermove", (event) => {
+        if (!down.has(event.pointerId)) return;
+        const box = over.getBoundingClientRect();
+        const before = [...down.values()];
+        down.set(event.pointerId, event.clientX);
+        const after = [...down.values()];
+        if (after.length === 1) this.pan((before[0] - after[0]) / box.width);
+        else {
+          const [was, is] = [before, after].map(([a, b]) => Math.max(Math.abs(a - b), 10));
+          this.zoom(was / is, ((after[0] + after[1]) / 2 - box.left) / box.width);
+        }
+      });
+      for (const name of ["pointerup", "pointercancel", "pointerleave"]) over.addEventListener(name, (event) => down.delete(event.pointerId));
+    }
+
+    // The cursor
+
+    step(way) {
+      const width = this.u.over.clientWidth;
+      const from = this.u.cursor.left >= 0 ? this.u.cursor.left : width / 2;
+      this.u.setCursor({ left: Math.max(0, Math.min(width, from + way * Math.max(width / 100, 1))), top: this.u.over.clientHeight / 2 });
+    }
+
+    read(u) {
+      if (!(u.cursor.left >= 0)) { this.readout.textContent = ""; return; }
+      const at = u.posToVal(u.cursor.left, "x");
+      const parts = [];
+      for (const trace of this.traces) {
+        if (!this.visible(trace) || trace.legend === false || !trace.sorted) continue;
+        const index = search(trace.x, at);
+        const near = index > 0 && (index === trace.x.length || trace.kind === "steps" || trace.kind === "line" || at - trace.x[index - 1] < trace.x[index] - at) ? index - 1 : index;
+        if (near < trace.x.length) parts.push(`${trace.name} ${exact(trace.y[near])}`);
+        if (parts.length === 6) break;
+      }
+      const unit = this.spec.x.startsWith("time") ? " s" : "";
+      this.readout.textContent = `${exact(at)}${unit}${parts.length ? ": " : ""}${parts.join(", ")}`;
+    }
+
+    // Drawing
+
+    recolour(again = true) {
+      this.ink = colour(this.probe, "var(--soft)");
+      this.lines = colour(this.probe, "var(--line)");
+      for (const trace of this.traces) trace.stroke = colour(this.probe, `var(--c${trace.colour})`);
+      if (again) this.u.redraw(false, true);
+    }
+
+    mapping(name, from, length, flip) {
+      const { min, max } = this.u.scales[name];
+      const log = this.spec.log.includes(name);
+      const [a, b] = log ? [Math.log10(min), Math.log10(max)] : [min, max];
+      return (value) => { const share = ((log ? Math.log10(value) : value) - a) / (b - a); return from + (flip ? 1 - share : share) * length; };
+    }
+
+    draw() {
+      const { ctx, bbox } = this.u;
+      const to = { x: this.mapping("x", bbox.left, bbox.width, false), y: this.mapping("y", bbox.top, bbox.height, true) };
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      let drawn = 0;
+      for (const trace of this.traces) {
+        if (!this.visible(trace)) continue;
+        const [first, last] = this.range(trace, this.view.x);
+        ctx.strokeStyle = ctx.fillStyle = trace.stroke;
+        ctx.lineWidth = 1.4 * PER_PIXEL;
+        ctx.setLineDash(trace.dash ? [6 * PER_PIXEL, 4 * PER_PIXEL] : []);
+        ctx.beginPath();
+        this[trace.kind](ctx, trace, first, last, to);
+        ctx.stroke();
+        drawn += last - first;
+      }
+      ctx.restore();
+      this.plot.dataset.drawn = drawn;
+    }
+
+    line(ctx, { x, y }, first, last, to) {
+      let pen = false;
+      for (let i = first; i < last; i++) {
+        const [px, py] = [to.x(x[i]), to.y(y[i])];
+        if (!Number.isFinite(py)) { pen = false; continue; }
+        if (pen) ctx.lineTo(px, py);
+        else ctx.moveTo(px, py);
+        pen = true;
+      }
+    }
+
+    steps(ctx, { x, y }, first, last, to) {
+      let before = NaN;
+      for (let i = first; i < last; i++) {
+        const [px, py] = [to.x(x[i]), to.y(y[i])];
+        if (Number.isFinite(before)) ctx.lineTo(px, before);
+        if (Number.isFinite(py)) { if (Number.isFinite(before)) ctx.lineTo(px, py); else ctx.moveTo(px, py); }
+        before = py;
+      }
+      if (Number.isFinite(before) && last > first) ctx.lineTo(Math.max(to.x(x[last - 1]), Math.min(to.x(this.home[1]), to.x(this.view.x[1]))), before);
+    }
+
+    dots(ctx, { x, y }, first, last, to) {
+      const size = (last - first > 4000 ? 1.5 : 2.6) * PER_PIXEL;
+      for (let i = first; i < last; i++) ctx.fillRect(to.x(x[i]) - size / 2, to.y(y[i]) - size / 2, size, size);
+    }
+
+    crosses(ctx, { x, y }, first, last, to) {
+      const size = 4 * PER_PIXEL;
+      for (let i = first; i < last; i++) {
+        const [px, py] = [to.x(x[i]), to.y(y[i])];
+        ctx.moveTo(px - size, py - size); ctx.lineTo(px + size, py + size);
+        ctx.moveTo(px - size, py + size); ctx.lineTo(px + size, py - size);
+      }
+    }
+
+    bars(ctx, { x, y, high }, first, last, to) {
+      ctx.lineWidth = 2 * PER_PIXEL;
+      for (let i = first; i < last; i++) {
+        const [px, from, until] = [to.x(x[i]), to.y(y[i]), to.y(high[i])];
+        ctx.moveTo(px, from); ctx.lineTo(px, Math.min(until, from - PER_PIXEL));
+      }
+    }
+
+    points(ctx, trace, first, last, to) {
+      const { x, y, low, high } = trace;
+      this.line(ctx, trace, first, last, to);
+      ctx.stroke();
+      ctx.setLineDash([]);
+      ctx.beginPath();
+      const size = 3 * PER_PIXEL;
+      for (let i = first; i < last; i++) {
+        const [px, py] = [to.x(x[i]), to.y(y[i])];
+        if (low && high) {
+          for (const end of [low[i], high[i]]) { ctx.moveTo(px - size, to.y(end)); ctx.lineTo(px + size, to.y(end)); }
+          ctx.moveTo(px, to.y(low[i])); ctx.lineTo(px, to.y(high[i]));
+        }
+        ctx.fillRect(px - size, py - size, 2 * size, 2 * size);
+      }
+    }
+  }
+
+  addEventListener("anabranch-theme", () => all.forEach((it) => it.recolour()));
+  addEventListener("DOMContentLoaded", () => {
+    const data = document.getElementById("charts");
+    if (!data) return;
+    const specs = JSON.parse(data.textContent);
+    const make = (figure) => { figure.removeAttribute("data-waits"); new Chart(figure, specs[figure.dataset.chart]); };
+    const soon = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) { soon.unobserve(target); make(target); }
+    }, { rootMargin: "600px" });
+    for (const figure of document.querySelectorAll("[data-chart]")) {
+      if (specs[figure.dataset.chart].link) make(figure); // they move together: all at once
+      else { figure.setAttribute("data-waits", ""); figure.style.minHeight = "20rem"; soon.observe(figure); }
+    }
+    document.documentElement.dataset.ready = "";
+  });
+})();

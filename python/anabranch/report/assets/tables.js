@@ -1,0 +1,60 @@
+"use strict";
+// Tables that can be sorted by each column and, when long, filtered.
+(() => {
+  const LONG = 8;
+  const collator = new Intl.Collator(undefined, { numeric: true });
+  const number = (text) => (text.trim() === "" ? NaN : Number(text));
+
+  function compare(a, b) {
+    const [m, n] = [number(a), number(b)];
+    if (!Number.isNaN(m) && !Number.isNaN(n)) return m - n;
+    if (a === "" || b === "") return (a === "") - (b === ""); // what is missing comes last
+    return collator.compare(a, b);
+  }
+
+  function sortable(table) {
+    const body = table.tBodies[0];
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      head.setAttribute("aria-sort", "none");
+      button.addEventListener("click", () => {
+        const up = head.getAttribute("aria-sort") !== "ascending";
+        for (const other of table.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const text = (row) => row.cells[column].textContent.trim();
+        const rows = [...body.rows].sort((a, b) => (up ? compare(text(a), text(b)) : compare(text(b), text(a))));
+        body.append(...rows);
+      });
+    });
+    if (body.rows.length > LONG) filterable(table, body);
+  }
+
+  function filterable(table, body) {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    const count = document.createElement("span");
+    label.className = "filter";
+    count.setAttribute("role", "status");
+    count.className = "soft";
+    input.type = "search";
+    input.placeholder = "all words, in any column";
+    label.append("Filter ", input, count);
+    table.closest(".scroll").before(label);
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const row of body.rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+        shown += !row.hidden;
+      }
+      count.textContent = words.length ? ` ${shown} of ${body.rows.length}` : "";
+    });
+  }
+
+  addEventListener("DOMContentLoaded", () => document.querySelectorAll("table.sortable").forEach(sortable));
+})();
