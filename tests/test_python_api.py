@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from anabranch import InputError, Network, RunResult, Scenario, network, plot, units
+from anabranch import InputError, Network, RunResult, Scenario, network, observed, plot, units
 from anabranch.experiment import TABLES
 from conftest import TWO_HOSTS
 
@@ -135,12 +135,12 @@ def test_one_call_one_figure(result: RunResult) -> None:
 
 def test_throughput_is_what_arrived(result: RunResult) -> None:
     series, end = result.series["f.received"], float(result.run["end_s"])
-    middles, rates = plot.rate(series, end / 8, end)
+    middles, rates = observed.rate(series, end / 8, end)
     assert len(middles) == 8
     assert np.sum(rates) * end / 8 / 8 == pytest.approx(300_000)
     assert lines(plot.throughput(result, interval_s=end / 8)) == {"f": 8}
     with pytest.raises(ValueError, match="interval_s = 0"):
-        plot.rate(series, 0, end)
+        observed.rate(series, 0, end)
 
 
 def test_a_distribution_ends_at_one() -> None:

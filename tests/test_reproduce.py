@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -54,9 +55,16 @@ def test_figures_stand_beside_their_data(results: Path) -> None:
 
 def test_the_report_holds_everything(results: Path) -> None:
     page = (results / "report.html").read_text(encoding="utf-8")
-    assert page.count('<img alt="') >= len(FIGURES)
-    assert 'src=""' not in page
-    assert "http" not in page.replace("http://www.w3.org", "")
+    assert page.count('<figure data-chart="') >= len(FIGURES)
+    assert 'src="' not in page
+    assert "default-src 'none'" in page
+    links = [link for link in re.findall(r'href="([^"#]+)"', page) if link != "data:,"]
+    assert f"{STUDY}/scenario.toml" in links
+    assert f"{STUDY}/example/capture.pcapng" in links
+    for link in links:
+        assert (results / link).exists(), link
+    example = (results / STUDY / "example" / "report.html").read_text(encoding="utf-8")
+    assert "Time-sequence" in example
     assert json.loads((results / STUDY / "result.json").read_text())["quick"] is True
 
 

@@ -9,50 +9,19 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from anabranch.files import write_bytes, write_text
+from anabranch.looks import COLOURS, DASHES, MARKERS, Look, Plot, description
 from anabranch.tables import read_csv
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-MARKERS = "os^Dvx+"
-DASHES = ("-", "--", "-.", ":")
-
-
-@dataclass(frozen=True)
-class Look:
-    """How one series is drawn; the label is the series' name unless given."""
-
-    line: str = "-"
-    marker: str = ""
-    colour: str = ""
-    size: float = 3.0
-    label: str = ""
-    """Not in the legend if it begins with `_`."""
-    steps: bool = False
-
-
-@dataclass(frozen=True)
-class Plot:
-    """Titles, limits and the look of each series; series without one get the next colour."""
-
-    title: str
-    x: str
-    y: str
-    looks: Mapping[str, Look] = field(default_factory=dict)
-    xlim: tuple[float, float] | None = None
-    ylim: tuple[float, float] | None = None
-    legend: Literal["upper left", "upper right", "lower left", "lower right"] = "upper left"
-    """The corner of the legend."""
-    log: str = ""
-    """Axes with a logarithmic scale: any of `x` and `y`."""
+__all__ = ["COLOURS", "DASHES", "MARKERS", "Look", "Plot", "points", "time_series"]
 
 
 def time_series(csv_file: Path, plot: Plot) -> None:
@@ -103,11 +72,6 @@ def points(csv_file: Path, plot: Plot) -> None:
             label=look.label or name,
         )
     _finish(figure, axes, csv_file, plot, "points")
-
-
-def description(csv_file: Path) -> Path:
-    """Where a figure's titles, limits and looks are kept, as JSON."""
-    return csv_file.with_suffix(".plot.json")
 
 
 def _by_series(csv_file: Path, columns: Sequence[str]) -> dict[str, tuple[list[float], ...]]:

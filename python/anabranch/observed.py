@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
 AXES = {
     "cwnd": ("congestion window (octets)", "Congestion window"),
     "ssthresh": ("slow-start threshold (octets)", "Slow-start threshold"),
@@ -34,3 +39,18 @@ EXPLORED = ("packets", "cwnd", "ssthresh", "in_flight", "srtt", "received", "que
 
 EXPLORED_PATHS = ("path_cwnd", "path_srtt", "path_state")
 """What it shows beyond that of flows over several paths."""
+
+
+def rate(series: Mapping[str, Any], interval_s: float, end_s: float) -> tuple[Any, Any]:
+    """Middles of the intervals and the mean rate in each, bit/s, of a series that counts octets.
+
+    A last interval that is not whole is left out.
+    """
+    if not interval_s > 0:
+        raise ValueError(f"interval_s = {interval_s}; allowed: above 0")
+    edges = np.arange(0, end_s + interval_s * 1e-9, interval_s)
+    if edges.size < 2:
+        raise ValueError(f"interval_s = {interval_s}; allowed: at most the run's {end_s} s")
+    times, values = np.asarray(series["time_s"]), np.asarray(series["value"], dtype=float)
+    counted = np.concatenate(([0.0], values))[np.searchsorted(times, edges, side="right")]
+    return (edges[:-1] + edges[1:]) / 2, np.diff(counted) * 8 / interval_s

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 from anabranch.errors import InputError
 from anabranch.experiment import RunResult, Series
-from anabranch.figures import COLOURS
-from anabranch.observed import AXES, LANE
+from anabranch.looks import COLOURS
+from anabranch.observed import AXES, LANE, rate
 
 
 def plot(
@@ -72,21 +72,6 @@ def throughput(
         times, rates = rate(series, interval_s, float(result.run["end_s"]))
         axes.step(times, rates / 1e6, where="mid", color=colour, linewidth=1.2, label=name)
     return _done(axes)
-
-
-def rate(series: Series, interval_s: float, end_s: float) -> tuple[Any, Any]:
-    """Middles of the intervals and the mean rate in each, bit/s, of a series that counts octets.
-
-    A last interval that is not whole is left out.
-    """
-    if not interval_s > 0:
-        raise ValueError(f"interval_s = {interval_s}; allowed: above 0")
-    edges = np.arange(0, end_s + interval_s * 1e-9, interval_s)
-    if edges.size < 2:
-        raise ValueError(f"interval_s = {interval_s}; allowed: at most the run's {end_s} s")
-    times, values = np.asarray(series["time_s"]), np.asarray(series["value"], dtype=float)
-    counted = np.concatenate(([0.0], values))[np.searchsorted(times, edges, side="right")]
-    return (edges[:-1] + edges[1:]) / 2, np.diff(counted) * 8 / interval_s
 
 
 def cdf(

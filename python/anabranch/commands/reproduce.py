@@ -75,6 +75,9 @@ def reproduce(names: tuple[str, ...], quick: bool, live: bool, jobs: int, out: P
                 else interruptible(lambda study=study, context=context: study.run(context))  # type: ignore[misc]
             )
         result.save(directory / study.name)
+        if isinstance(result, StudyResult):
+            finished = result
+            interruptible(lambda it=finished: report.write_example(directory / it.name, it))  # type: ignore[misc]
         report.write_study_report(directory)
         if isinstance(result, StudyResult):
             terminal.print(_verdicts(result))

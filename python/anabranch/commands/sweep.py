@@ -67,8 +67,8 @@ def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None
     finally:
         crew.close()
     terminal.print(_table(result))
-    labels = list(result.states[0].point.labels)
-    report.write_sweep_report(out, plan.stem, labels, result.summary())
+    names = list(result.states[0].point.labels)
+    report.write_sweep_report(out, plan.stem, names, result.summary())
     terminal.print(f"{out / 'summary.csv'}, {out / 'runs'}, {out / 'report.html'}")
     if failures := result.failures():
         labels, reason = failures[0]

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from anabranch import figures, tables
+from anabranch import looks, tables
 
 Kind = Literal["line", "steps", "dots", "crosses", "bars", "points"]
 
@@ -101,9 +101,9 @@ def encode(column: Any) -> str:
 def from_figure(csv_file: Path) -> Chart | None:
     """The chart of a figure; `None` if it was not drawn by `anabranch.figures`."""
     try:
-        value = json.loads(figures.description(csv_file).read_text(encoding="utf-8"))
+        value = json.loads(looks.description(csv_file).read_text(encoding="utf-8"))
         form = value.pop("form")
-        looks = {name: figures.Look(**look) for name, look in value.pop("looks").items()}
+        given = {name: looks.Look(**look) for name, look in value.pop("looks").items()}
         rows = tables.read_csv(csv_file)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -114,22 +114,28 @@ def from_figure(csv_file: Path) -> Chart | None:
         for values, column in zip(lists, columns, strict=True):
             values.append(float(row[column]))
     traces = [
-        _trace(index, name, lists, looks.get(name), form)
+        _trace(index, name, lists, given.get(name), form)
         for index, (name, lists) in enumerate(data.items())
     ]
-    limits = {name: tuple(value[name]) for name in ("xlim", "ylim") if value[name]}
     return Chart(
-        value["title"], value["x"], value["y"], traces, log=value["log"], tall=False, **limits
+        value["title"],
+        value["x"],
+        value["y"],
+        traces,
+        log=value["log"],
+        xlim=_pair(value["xlim"]),
+        ylim=_pair(value["ylim"]),
     )
 
 
+def _pair(value: list[float] | None) -> tuple[float, float] | None:
+    return None if value is None else (value[0], value[1])
+
+
 def _trace(
-    index: int, name: str, lists: list[list[float]], look: figures.Look | None, form: str
+    index: int, name: str, lists: list[list[float]], look: looks.Look | None, form: str
 ) -> Trace:
-    if form == "times":
-        look = look or figures.Look(steps=True)
-    else:
-        look = look or figures.Look(marker="o")
+    look = look or (looks.Look(steps=True) if form == "times" else looks.Look(marker="o"))
     kind: Kind = "line"
     if not look.line or look.line == "none":
         kind = "crosses" if look.marker == "x" else "dots"
@@ -137,18 +143,19 @@ def _trace(
         kind = "steps"
     elif look.marker:
         kind = "points"
-    bars = lists[2:] if form != "times" and look.marker else [None, None]
+    low, high = lists[2:] if form != "times" and look.marker else (None, None)
     colour = index
-    if look.colour in figures.COLOURS:
-        colour = figures.COLOURS.index(look.colour)
+    if look.colour in looks.COLOURS:
+        colour = looks.COLOURS.index(look.colour)
     label = look.label or name
     return Trace(
         label.removeprefix("_"),
         kind,
         lists[0],
         lists[1],
-        *bars,
-        colour=colour % len(figures.COLOURS),
+        low,
+        high,
+        colour=colour % len(looks.COLOURS),
         dash=look.line in ("--", ":", "-."),
         legend=not label.startswith("_"),
     )

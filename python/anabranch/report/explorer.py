@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from anabranch import plot
 from anabranch.experiment import RunResult, Series
-from anabranch.observed import AXES, LANE
+from anabranch.observed import AXES, LANE, rate
 from anabranch.report import thinning
 from anabranch.report.charts import Chart, Trace
 
@@ -121,7 +120,7 @@ def _rates(result: RunResult, kinds: dict[str, list[str]]) -> Iterator[Chart]:
     interval = end / RATE_INTERVALS
     traces = []
     for index, name in enumerate(names[:MOST_SERIES]):
-        middles, rates = plot.rate(result.series[name], interval, end)
+        middles, rates = rate(result.series[name], interval, end)
         label = name.removesuffix(".received")
         colour = COLOURS[index % len(COLOURS)]
         traces.append(

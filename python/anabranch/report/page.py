@@ -68,4 +68,3 @@ def _scripts(names: tuple[str, ...]) -> Markup:
 
 def _asset(name: str) -> str:
     return resources.files("anabranch.report").joinpath("assets", name).read_text("utf-8")
-

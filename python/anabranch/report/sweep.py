@@ -24,11 +24,13 @@ def sweep_charts(labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> li
         traces = []
         for index, (name, points) in enumerate(series.items()):
             ordered = sorted(points, key=lambda row: row[across])
-            x, *y = (
+            x, mean, low, high = (
                 [float(row[column]) for row in ordered]
                 for column in (across, "mean", "ci_low", "ci_high")
             )
-            traces.append(Trace(name, "points", x, *y, colour=index % 7, dash=index >= 7))
+            traces.append(
+                Trace(name, "points", x, mean, low, high, colour=index % 7, dash=index >= 7)
+            )
         charts.append(Chart(metric, across, metric, traces))
     return charts
 

@@ -134,7 +134,7 @@
       this.legend = element("div", { class: "legend", role: "group", "aria-label": `Series of ${title}` });
       this.plot = element("div", { class: "plot", tabindex: "0", role: "group", "aria-label": `${title}. Arrow keys move, plus and minus zoom, 0 shows everything.`, "aria-keyshortcuts": "ArrowLeft ArrowRight + - 0" });
       this.readout = element("p", { class: "readout", "aria-live": "polite" });
-      const body = element("div", { class: "chart" }, element("h4", {}, title), this.tools, this.legend, this.plot, this.readout, this.probe);
+      const body = element("div", { class: "chart" }, element("h4", {}, title), this.tools, this.plot, this.readout, this.legend, this.probe);
       this.figure.prepend(body);
       this.list();
     }
@@ -263,7 +263,14 @@
 
     zoomY(factor) { this.changeY((a, b) => { const centre = (a + b) / 2; return [centre + (a - centre) * factor, centre + (b - centre) * factor]; }); }
 
-    reset() { this.show([Math.min(...this.peers().map((it) => it.home[0])), Math.max(...this.peers().map((it) => it.home[1]))], null); }
+    reset() { this.show(this.home, null); }
+
+    // Charts that move together begin together.
+    static join(charts) {
+      const home = [Math.min(...charts.map((it) => it.home[0])), Math.max(...charts.map((it) => it.home[1]))];
+      for (const it of charts) it.home = home;
+      charts[0].reset();
+    }
 
     selected(u) {
       const { left, top, width, height } = u.select;
@@ -412,7 +419,7 @@
     }
 
     bars(ctx, { x, y, high }, first, last, to) {
-      ctx.lineWidth = 2 * PER_PIXEL;
+      ctx.lineWidth = (last - first > 2000 ? 1 : 2) * PER_PIXEL;
       for (let i = first; i < last; i++) {
         const [px, from, until] = [to.x(x[i]), to.y(y[i]), to.y(high[i])];
         ctx.moveTo(px, from); ctx.lineTo(px, Math.min(until, from - PER_PIXEL));
@@ -450,6 +457,7 @@
       if (specs[figure.dataset.chart].link) make(figure); // they move together: all at once
       else { figure.setAttribute("data-waits", ""); figure.style.minHeight = "20rem"; soon.observe(figure); }
     }
+    for (const charts of linked.values()) Chart.join(charts);
     document.documentElement.dataset.ready = "";
   });
 })();

@@ -1,0 +1,46 @@
+"""How a figure looks: titles, limits, and the line, marker and colour of each series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+MARKERS = "os^Dvx+"
+DASHES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one series is drawn; the label is the series' name unless given."""
+
+    line: str = "-"
+    marker: str = ""
+    colour: str = ""
+    size: float = 3.0
+    label: str = ""
+    """Not in the legend if it begins with `_`."""
+    steps: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Titles, limits and the look of each series; series without one get the next colour."""
+
+    title: str
+    x: str
+    y: str
+    looks: Mapping[str, Look] = field(default_factory=dict)
+    xlim: tuple[float, float] | None = None
+    ylim: tuple[float, float] | None = None
+    legend: Literal["upper left", "upper right", "lower left", "lower right"] = "upper left"
+    """The corner of the legend."""
+    log: str = ""
+    """Axes with a logarithmic scale: any of `x` and `y`."""
+
+
+def description(csv_file: Path) -> Path:
+    """Where a figure's titles, limits and looks are kept, as JSON."""
+    return csv_file.with_suffix(".plot.json")

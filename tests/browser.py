@@ -1,0 +1,64 @@
+"""Headless Chromium for the tests of reports."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@dataclass
+class Page:
+    """An open page, and what it complained of or asked the network for."""
+
+    it: Any
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+def browser() -> Iterator[Any]:
+    """A browser for a module's tests; without one they are skipped, or fail in CI."""
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    playwright = None
+    try:
+        playwright = __import__("playwright.sync_api", fromlist=["sync_playwright"])
+    except ImportError:
+        path = None
+    if path is None or playwright is None:
+        reason = "reports are not tested: no Chromium, or no `playwright` in this environment"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with playwright.sync_playwright() as driver:
+        # Root has no sandbox in Chromium; the pages are our own.
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        it = driver.chromium.launch(executable_path=path, args=arguments)
+        yield it
+        it.close()
+
+
+@contextmanager
+def opened(browser: Any, file: Path, *, width: int = 1200, scheme: str = "light") -> Iterator[Page]:
+    """The page of a file; nothing it does may be an error or go over a network."""
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = Page(context.new_page())
+    page.it.on("console", lambda it: page.complaints.append(it.text))
+    page.it.on("pageerror", lambda it: page.complaints.append(str(it)))
+    page.it.on("request", lambda it: page.requests.append(it.url))
+    try:
+        page.it.goto(file.resolve().as_uri())
+        page.it.wait_for_selector("html[data-ready]")
+        yield page
+        assert page.complaints == []
+        allowed = ("file:", "data:", "blob:")
+        assert [url for url in page.requests if not url.startswith(allowed)] == []
+    finally:
+        context.close()

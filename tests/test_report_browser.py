@@ -1,0 +1,261 @@
+"""Reports in a real browser: zooming, switching, keyboard, dark mode, a phone, offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch import report
+from anabranch.experiment import RunResult, Scenario
+from anabranch.looks import Plot
+from anabranch.stats import Estimate
+from anabranch.studies import drawing
+from anabranch.studies.results import Claim, Measure, StudyResult
+from anabranch.tables import write_run
+from browser import Page, browser, opened
+from conftest import TWO_HOSTS
+
+TEN_FLOWS = """
+[[flows]]
+name = "more"
+from = "a"
+to = "b"
+size = "20 kB"
+start = "0.1 s"
+count = 10
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    yield from browser()
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunResult]:
+    """The folder and the result of a run with everything that the explorer shows."""
+    directory = tmp_path_factory.mktemp("run")
+    scenario = Scenario(TWO_HOSTS + TEN_FLOWS).explored()
+    result = scenario.run(seed=3, pcap=directory / "capture.pcapng")
+    write_run(directory, result)
+    report.write_run_report(directory, "two hosts", result)
+    return directory, result
+
+
+@pytest.fixture(scope="module")
+def run_page(explored: tuple[Path, RunResult]) -> Path:
+    """Its report."""
+    return explored[0] / "report.html"
+
+
+@pytest.fixture(scope="module")
+def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a study with a figure of points."""
+    directory = tmp_path_factory.mktemp("study")
+    folder = directory / "sack-recovery"
+    rows = [
+        {"series": name, "x": x, "mean": x * k, "ci_low": x * k - 1, "ci_high": x * k + 1, "n": 5}
+        for k, name in enumerate(("one", "two"), 1)
+        for x in (1, 10, 100)
+    ]
+    plot = Plot("Points", "loss", "rate", log="xy")
+    figure = drawing.points(folder, "points", rows, plot, "A figure <of> points.")
+    measured = Estimate(6.0, 5.75, 6.25, 3)
+    claims = [
+        Claim(f"C{n}", "It is six.", [Measure.near("rounds", 6, measured, 0.5)], "")
+        for n in range(1, 13)
+    ]
+    StudyResult(
+        "sack-recovery", "A study", "Somebody 2001", "Is it?", True, claims, [figure], ["a choice"],
+        ["a finding"], "hosts = []", {"seed": 1},
+    ).save(folder)  # fmt: skip
+    report.write_study_report(directory)
+    return directory / "report.html"
+
+
+def view(page: Page, chart: int = 0) -> tuple[float, ...]:
+    """The visible range of a chart: in x, in y."""
+    plot = page.it.locator(f'[data-chart="{chart}"] .plot')
+    x, y = plot.get_attribute("data-x"), plot.get_attribute("data-y")
+    return tuple(float(value) for value in f"{x} {y}".split())
+
+
+def ink(page: Page, chart: int = 0) -> str:
+    """A chart's pixels as a PNG."""
+    page.it.wait_for_timeout(60)  # drawn in the next frame
+    script = "(at) => document.querySelector(`[data-chart='${at}'] canvas`).toDataURL()"
+    return str(page.it.evaluate(script, chart))
+
+
+def test_dragging_zooms_all_charts_of_a_run(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page) as page:
+        before, other, drawn = view(page), view(page, 1), ink(page)
+        over = page.it.locator('[data-chart="0"] .u-over')
+        over.scroll_into_view_if_needed()
+        box = over.bounding_box()
+        page.it.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 100)
+        page.it.mouse.down()
+        page.it.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 102, steps=4)
+        page.it.mouse.up()
+        after = view(page)
+        width = before[1] - before[0]
+        assert after[0] == pytest.approx(before[0] + width * 0.25, abs=width * 0.01)
+        assert after[1] == pytest.approx(before[0] + width * 0.5, abs=width * 0.01)
+        assert after[3] - after[2] < before[3] - before[2]  # the height fits what is left
+        assert view(page, 1)[:2] == after[:2] != other[:2]
+        assert ink(page) != drawn
+        assert page.it.locator('[data-chart="0"] .readout').text_content()
+        over.dblclick()
+        assert view(page) == before
+        assert ink(page) == drawn
+
+
+def test_series_switch_off_and_on(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page) as page:
+        drawn = ink(page)
+        chart = page.it.locator('[data-chart="0"]')
+        chart.locator("select").select_option("f")
+        one = ink(page)
+        assert one != drawn
+        button = chart.locator('.legend button:has-text("f: lost")')
+        button.click()
+        assert button.get_attribute("aria-pressed") == "false"
+        without = ink(page)
+        assert without != one
+        button.click()
+        assert ink(page) == one
+        button.dblclick()
+        pressed = chart.locator('.legend button[aria-pressed="true"]')
+        assert pressed.count() == 1
+        assert pressed.text_content() == "f: lost"
+
+
+def test_every_loss_is_there(chromium: Any, explored: tuple[Path, RunResult]) -> None:
+    directory, result = explored
+    lost = sum(len(it["value"]) for name, it in result.series.items() if name.endswith(".drops"))
+    dropped = sum(link["dropped_loss"] + link["dropped_queue"] for link in result.links)
+    assert 0 < lost <= dropped  # a SYN or an ACK that is lost carries no data
+    with opened(chromium, directory / "report.html") as page:
+        script = """() => JSON.parse(document.getElementById("charts").textContent)[0].traces
+            .filter((it) => it.name.endsWith("lost")).map((it) => atob(it.x.slice(3)).length / 8)"""
+        assert sum(page.it.evaluate(script)) == lost
+
+
+def test_everything_by_keyboard(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page) as page:
+        it = page.it
+        for _ in range(60):
+            it.keyboard.press("Tab")
+            if it.evaluate('document.activeElement.classList.contains("plot")'):
+                break
+        else:
+            pytest.fail("the tabulator does not reach a chart")
+        home = view(page)
+        it.keyboard.press("+")
+        zoomed = view(page)
+        assert zoomed[1] - zoomed[0] == pytest.approx((home[1] - home[0]) / 1.6)
+        it.keyboard.press("ArrowRight")
+        assert view(page)[0] > zoomed[0]
+        it.keyboard.press("ArrowUp")
+        assert view(page)[2] > zoomed[2]
+        it.keyboard.press(".")
+        assert it.locator('[data-chart="0"] .readout').text_content()
+        it.keyboard.press("0")
+        assert view(page) == home
+        theme = it.locator("#theme")
+        theme.focus()
+        it.keyboard.press("Enter")
+        assert it.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+CONTRAST = """() => {
+  const linear = (v) => (v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+  const light = (text) => {
+    const [r, g, b] = text.match(/[0-9.]+/g).slice(0, 3).map((v) => linear(v / 255));
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const ratio = (a, b) => {
+    const [more, less] = [light(a), light(b)].sort((p, q) => q - p);
+    return (more + .05) / (less + .05);
+  };
+  const probe = document.body.appendChild(document.createElement("span"));
+  const colour = (name) => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const found = {};
+  for (const back of ["paper", "card"])
+    for (const name of "ink soft link yes part no c0 c1 c2 c3 c4 c5 c6".split(" "))
+      found[`${name} on ${back}`] = ratio(colour(name), colour(back));
+  return [getComputedStyle(document.body).backgroundColor, found];
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast(chromium: Any, run_page: Path, scheme: str) -> None:
+    """WCAG 2.1 §1.4.3 and §1.4.11: 4.5 for text, 3 for what charts draw."""
+    with opened(chromium, run_page, scheme=scheme) as page:
+        paper, ratios = page.it.evaluate(CONTRAST)
+        assert (paper == "rgb(251, 250, 247)") == (scheme == "light")
+        for name, ratio in ratios.items():
+            assert ratio >= (3 if name.startswith("c") else 4.5), (name, ratio)
+
+
+def test_the_switch_redraws_and_is_remembered(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page) as page:
+        drawn = ink(page)
+        page.it.click("#theme")
+        assert ink(page) != drawn
+        assert page.it.locator("#theme").text_content() == "Light"
+        page.it.reload()
+        page.it.wait_for_selector("html[data-ready]")
+        assert page.it.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+@pytest.mark.parametrize("which", ["run_page", "study_page"])
+def test_a_phone_scrolls_one_way(chromium: Any, which: str, request: pytest.FixtureRequest) -> None:
+    with opened(chromium, request.getfixturevalue(which), width=375) as page:
+        page.it.mouse.wheel(0, 5000)
+        page.it.wait_for_timeout(100)
+        assert page.it.evaluate("document.documentElement.scrollWidth") == 375
+        small = """() => [...document.querySelectorAll("main button, header button")]
+          .filter((it) => it.getBoundingClientRect().height < 24).length"""  # WCAG 2.2 §2.5.8
+        assert page.it.evaluate(small) == 0
+
+
+def test_tables_sort_and_filter(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page) as page:
+        table = page.it.locator("table.sortable").first
+        names = table.locator("thead th").all_text_contents()
+        column = names.index("bytes") + 1
+        head = table.locator(f"thead th:nth-child({column})")
+
+        def cells() -> list[str]:
+            found = table.locator(f"tbody tr:not([hidden]) td:nth-child({column})")
+            return list(found.all_text_contents())
+
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == "ascending"
+        assert cells() == ["20000"] * 10 + ["300000"]  # as numbers, not as texts
+        head.locator("button").press("Enter")
+        assert cells()[0] == "300000"
+        page.it.locator(".filter input").first.fill("300000")
+        assert cells() == ["300000"]
+
+
+def test_a_study_has_charts_of_its_figures(chromium: Any, study_page: Path) -> None:
+    with opened(chromium, study_page) as page:
+        page.it.locator('[data-chart="0"]').scroll_into_view_if_needed()
+        page.it.wait_for_selector('[data-chart="0"] canvas')
+        home = view(page)
+        assert (home[0], home[1]) == pytest.approx((1 / 1.1, 110))
+        page.it.locator('[data-chart="0"] button:has-text("+")').click()
+        zoomed = view(page)
+        assert zoomed[0] * zoomed[1] == pytest.approx(home[0] * home[1])  # a logarithmic scale
+        drawn = ink(page)
+        page.it.locator('.legend button:has-text("two")').click()
+        assert ink(page) != drawn
+        assert page.it.locator(".claim").count() == 12
