@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
-	docs-images validation studies live-studies conformance clean
+	docs-images screenshots validation studies live-studies conformance clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -22,7 +22,7 @@ $(VENV)/.created: pyproject.toml
 
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "cargo is needed: https://rustup.rs" >&2; exit 1; }
-	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras test
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras test,docs
 	touch $@
 
 reproduce: setup
@@ -88,8 +88,14 @@ docs-images: reproduce
 	cp $(OUT)/sack-recovery/fig6.png docs/images/sack-recovery-cwnd.png
 	cp $(OUT)/sack-recovery/fig7e.png docs/images/sack-recovery-progress.png
 
-docs:
+# target/doc has the crates, target/site everything else. Broken links are errors.
+docs: setup
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# The pictures of the report; needs Chromium.
+screenshots: setup
+	$(BIN)/python tests/screenshots.py docs/images
 
 clean:
 	rm -rf $(VENV) target $(OUT)
