@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anabranch import studies, tables
 from anabranch.experiment import RunResult, Scenario
@@ -20,6 +20,9 @@ from anabranch.report.page import Charts, render
 from anabranch.report.sweep import sweep_charts
 from anabranch.studies.live import LiveOutcome
 from anabranch.studies.results import StudyResult
+
+if TYPE_CHECKING:  # its checks are imported when an algorithm is evaluated
+    from anabranch.evaluate import Card
 
 EXAMPLE = "example"
 """The folder of a study's single run, with the explorer."""
@@ -38,26 +41,7 @@ def write_study_report(directory: Path) -> None:
     rows = [claim.row(result.name) for result in results for claim in result.claims]
     rows += [row for outcome in live.values() for row in outcome.rows()]
     tables.write_csv(directory / "claims.csv", tables.CLAIM_COLUMNS, rows)
-    _write_studies(directory, results, live, {result.name: result.name for result in results})
-
-
-def write_card(directory: Path, result: StudyResult) -> None:
-    """`report.html` of one result that stands for itself, whose files are in `directory`."""
-    _write_studies(directory, [result], {}, {result.name: "."})
-
-
-def _write_studies(
-    directory: Path,
-    results: list[StudyResult],
-    live: Mapping[str, LiveOutcome],
-    folders: Mapping[str, str],
-) -> None:
     charts = Charts()
-
-    def add(result: StudyResult, stem: str) -> int | None:
-        """The number of a figure's chart; `None` if it is a picture alone."""
-        chart = from_figure(directory / folders[result.name] / f"{stem}.csv")
-        return None if chart is None else charts.add(chart)
 
     page = render(
         "report.html.j2",
@@ -65,11 +49,31 @@ def _write_studies(
         results=results,
         live=live,
         titles={name: studies.ALL[name].title for name in live},
-        chart=add,
-        image=lambda result, stem: _image(directory / folders[result.name] / f"{stem}.svg"),
-        links=lambda result: _links(directory, folders[result.name]),
+        chart=lambda result, stem: _figure(charts, directory / result.name, stem),
+        image=lambda result, stem: _image(directory / result.name / f"{stem}.svg"),
+        links=lambda result: _links(directory, result.name),
     )
     write_text(directory / "report.html", page)
+
+
+def write_card(directory: Path, card: Card, result: StudyResult) -> None:
+    """`report.html` of an algorithm's report card, whose figures are in `directory`."""
+    charts = Charts()
+    page = render(
+        "card.html.j2",
+        charts,
+        card=card,
+        result=result,
+        chart=lambda stem: _figure(charts, directory, stem),
+        image=lambda stem: _image(directory / f"{stem}.svg"),
+    )
+    write_text(directory / "report.html", page)
+
+
+def _figure(charts: Charts, directory: Path, stem: str) -> int | None:
+    """The number of a figure's chart; `None` if it is a picture alone."""
+    chart = from_figure(directory / f"{stem}.csv")
+    return None if chart is None else charts.add(chart)
 
 
 def write_example(directory: Path, result: StudyResult) -> None:
