@@ -9,9 +9,29 @@ from typing import Any
 import pytest
 
 from anabranch import AlgorithmError, InputError, Network, Scenario
-from anabranch.algorithms import Ack, Congestion, CoupledControl, Report, WindowControl, load
+from anabranch.algorithms import (
+    Ack,
+    AckDelay,
+    Congestion,
+    CoupledControl,
+    DataStream,
+    Destination,
+    ForwardLink,
+    LossRecovery,
+    PathPolicy,
+    RecoveryAck,
+    Report,
+    Scheduler,
+    Subflow,
+    WindowControl,
+    check,
+    load,
+    measuring,
+)
+from anabranch.experiment import catalogue
 from conftest import Command
 
+RECOVERIES = catalogue("recoveries")
 EXAMPLES = Path(__file__).parents[1] / "examples" / "algorithms"
 
 
@@ -233,3 +253,216 @@ def test_classes_that_nobody_else_can_find_are_refused() -> None:
     with pytest.raises(InputError, match="top level of a module"):
         network(Local).toml()
     assert load(f"{__name__}:Reno") is Reno
+
+
+def test_the_examples_of_each_seam_do_something_of_their_own() -> None:
+    def without(file: str, *changes: str) -> tuple[Any, Any]:
+        scenario = Scenario.load(EXAMPLES / file)
+        return scenario.run(trace_hash=True), scenario.set(*changes).run(trace_hash=True)
+
+    own, plain = without("recovery.toml", "flows.f.tcp.recovery=fack")
+    assert own.flows[0]["bytes"] == plain.flows[0]["bytes"] == 2_000_000
+    # The rule of FACK: losses are told by the same ACKs, and repaired as fast.
+    assert own.flows[0]["fast_retransmits"] == plain.flows[0]["fast_retransmits"] > 0
+    assert own.flows[0]["finish_s"] == pytest.approx(plain.flows[0]["finish_s"], rel=0.01)
+    own, plain = without("destination.toml", "flows.f.sctp.destination=all-same")
+    assert own.flows[0]["bytes"] == 1_000_000
+    assert [it["packets"] for it in own.paths] != [it["packets"] for it in plain.paths]
+    own, plain = without("ackdelay.toml", "links.r-b.regulator=false")
+    assert own.regulators[0]["delayed"] > 100
+    assert own.run["trace_hash"] != plain.run["trace_hash"]
+    own, plain = without("coupled.toml", "flows.f.mptcp.scheduler=min-rtt")
+    assert own.run["trace_hash"] != plain.run["trace_hash"]
+    assert own.flows[0]["bytes"] > 8_000_000
+
+
+class Always(Scheduler):
+    """Chooses what it is told to."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def choose(
+        self, subflows: tuple[Subflow, ...], stream: DataStream
+    ) -> int | tuple[int, int] | None:
+        match self.what:
+            case "first":
+                room = [it.id for it in subflows if it.has_room]
+                return room[0] if room else None
+            case "none":
+                return 77
+            case "copy":
+                return (subflows[0].id, stream.nxt)
+        raise ValueError(self.what)
+
+
+class Wrong(PathPolicy):
+    def choose(self, reason: str, last: int, paths: tuple[Destination, ...]) -> int:
+        assert reason in ("fast-retransmit", "timeout")
+        assert paths[last].index == last
+        return len(paths)
+
+
+class Backwards(AckDelay):
+    def delay(self, forward: ForwardLink) -> float:
+        return forward.held_s - 1.0
+
+
+class Nothing(LossRecovery):
+    def on_ack(self, ack: RecoveryAck) -> list[tuple[int, int]]:
+        return [(ack.max, ack.una)] if ack.sacked else []
+
+
+@pytest.mark.parametrize(
+    ("example", "field", "kind", "message"),
+    [
+        ("coupled", "flows.f.mptcp.scheduler={ kind = 'K', what = 'none' }", Always, "returned 77"),
+        (
+            "coupled",
+            "flows.f.mptcp.scheduler={ kind = 'K', what = 'copy' }",
+            Always,
+            "below stream",
+        ),
+        ("coupled", "flows.f.mptcp.scheduler={ kind = 'K', what = 'x' }", Always, "ValueError: x"),
+        ("destination", "flows.f.sctp.destination=K", Wrong, "the index of a path, 0 to 1"),
+        ("ackdelay", "links.r-b.regulator.law=K", Backwards, "a number of seconds, 0 or more"),
+        ("recovery", "flows.f.tcp.recovery=K", Nothing, "a list of pairs"),
+    ],
+)
+def test_what_fails_at_other_seams_is_told_too(
+    example: str, field: str, kind: type, message: str
+) -> None:
+    scenario = Scenario.load(EXAMPLES / f"{example}.toml")
+    scenario = scenario.set(field.replace("K", f"{__name__}:{kind.__name__}"))
+    if example == "ackdelay":
+        scenario = Scenario(scenario.text.replace(", share = 0.5", ""), scenario.file).set(
+            *scenario.overrides
+        )
+    with pytest.raises(AlgorithmError, match=message) as caught:
+        scenario.run()
+    assert caught.value.file == __file__
+    assert caught.value.time_s is not None
+    where = "link r-b" if example == "ackdelay" else "flow f, client"
+    assert caught.value.place == where
+
+
+def test_a_scheduler_in_python_runs_as_the_same_rules_in_the_core() -> None:
+    scenario = Scenario.load(EXAMPLES / "coupled.toml").set("flows.f.mptcp.penalisation=false")
+    own = f"{{ kind = '{__name__}:Always', what = 'first' }}"
+    result = scenario.set(f"flows.f.mptcp.scheduler={own}").run()
+    assert result.flows[0]["bytes"] > 5_000_000
+
+
+@pytest.mark.parametrize(
+    "name",
+    [row[0] for row in catalogue("algorithms") if row[0] not in {r[0] for r in RECOVERIES}],
+)
+def test_every_built_in_algorithm_keeps_all_invariants(name: str) -> None:
+    assert check(name, cases=100) == []
+
+
+class OverTheTop(Reno):
+    """Breaks one invariant, by its name."""
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+        self.total = 0
+
+    def on_ack(self, ack: Ack) -> None:
+        if ack.app_limited:
+            self.cwnd += self.how == "app-limited"
+        elif self.how == "growth":
+            self.cwnd += ack.acked * 1000
+        elif self.how == "deterministic":
+            STATE.append(1)
+            self.cwnd += len(STATE) % 2
+        elif self.how == "no-exception" and ack.acked > 5 * ack.mss:
+            raise RuntimeError("late")
+        else:
+            super().on_ack(ack)
+
+    def on_loss(self, signal: Congestion) -> None:
+        before = self.cwnd
+        super().on_loss(signal)
+        if self.how == "loss-does-not-raise":
+            self.cwnd = before + 1
+        elif self.how == "one-segment":
+            self.cwnd = before / 2
+        elif self.how == "finite":
+            self.cwnd = float("inf")
+        elif self.how == "threshold":
+            self.ssthresh = 1.0
+
+    def on_timeout(self, signal: Congestion) -> None:
+        before = self.cwnd
+        super().on_timeout(signal)
+        if self.how == "timeout-reduces":
+            self.cwnd = before
+
+    def on_idle(self, initial: float) -> None:
+        self.cwnd = initial if self.how == "idle-does-not-raise" else min(self.cwnd, initial)
+
+
+STATE: list[int] = []
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "no-exception",
+        "finite",
+        "one-segment",
+        "loss-does-not-raise",
+        "timeout-reduces",
+        "threshold",
+        "app-limited",
+        "growth",
+        "idle-does-not-raise",
+        "deterministic",
+    ],
+)
+def test_a_controller_that_breaks_an_invariant_is_told_which(how: str) -> None:
+    broken = check(OverTheTop, {"how": how}, cases=100)
+    assert [it.invariant for it in broken] == [how]
+    assert len(broken[0].steps) <= 4
+    assert broken[0].steps[-1][1] is None
+    if how in ("finite", "no-exception"):
+        assert broken[0].file == __file__
+
+
+def test_the_command_check(anabranch: Command, tmp_path: Path) -> None:
+    good = anabranch("check", f"{EXAMPLES / 'aimd.py'}:Aimd", "--option", "decrease=0.8")
+    assert good.returncode == 0
+    assert "kept 12, broke 0 in 200 sequences" in good.stdout
+    (tmp_path / "mine.py").write_text(
+        "from anabranch.algorithms import WindowControl\n\n"
+        "class Greedy(WindowControl):\n"
+        "    def on_ack(self, ack):\n"
+        "        self.cwnd += ack.acked\n\n"
+        "    def on_loss(self, signal):\n"
+        "        self.ssthresh = self.cwnd\n"
+    )
+    bad = anabranch("check", f"{tmp_path / 'mine.py'}:Greedy")
+    assert bad.returncode == 1
+    assert bad.stdout.startswith("app-limited: a window that is not what limits sending")
+    assert "1. 0 ms later, 100 % of the window in flight: ACK of" in bad.stdout
+    assert anabranch("check", "nothing").returncode == 2
+
+
+def test_the_cost_of_python_is_measured_over_the_same_run() -> None:
+    core, python = measuring.own_controller("own-controller")
+    assert core["packet_hops"] == python["packet_hops"]
+    assert python["acks"] > 50_000
+    # A tenth of it is usual; a loaded machine measures more.
+    assert python["us_per_ack"] < 20
+
+
+def test_the_template_is_reno_until_it_is_changed() -> None:
+    name = f"{EXAMPLES / 'template.py'}:MyControl"
+    assert check(name) == []
+
+    def trace(window: Any) -> str:
+        run = network(window, recovery="sack").scenario().run(trace_hash=True).run
+        return str(run["trace_hash"])
+
+    assert trace(name) == trace("reno")

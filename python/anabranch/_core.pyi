@@ -10,16 +10,23 @@ __all__ = [
     "Ack",
     "AlgorithmError",
     "Congestion",
+    "DataStream",
+    "Destination",
+    "ForwardLink",
     "InputError",
     "Path",
+    "RecoveryAck",
     "Report",
     "Sent",
+    "Subflow",
     "Window",
     "__version__",
     "bench",
     "catalogue",
+    "check",
     "drill",
     "enter_user_namespace",
+    "invariants",
     "live",
     "load",
     "resolve",
@@ -177,6 +184,160 @@ class Window:
     def place(self) -> str:
         """The flow and the side that it governs."""
 
+@final
+class RecoveryAck:
+    """What a recovery scheme sees with an ACK. Offsets count octets from the SYN."""
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time in seconds."""
+    @property
+    def una(self) -> int:
+        """Oldest offset that is not acknowledged."""
+    @property
+    def max(self) -> int:
+        """The offset after the highest ever sent."""
+    @property
+    def mss(self) -> int:
+        """Payload of a full segment."""
+    @property
+    def acked(self) -> int:
+        """Octets newly acknowledged in order."""
+    @property
+    def delivered(self) -> int:
+        """Octets newly known to have arrived."""
+    @property
+    def duplicate(self) -> bool:
+        """It is a duplicate."""
+    @property
+    def dupacks(self) -> int:
+        """Duplicates in a row."""
+    @property
+    def sacked(self) -> list[tuple[int, int]]:
+        """SACKed ranges above `una`: first offset, and the one after the last."""
+    @property
+    def lost(self) -> list[tuple[int, int]]:
+        """What was called lost and has not been sent again."""
+    @property
+    def in_recovery(self) -> bool:
+        """A loss is being repaired."""
+    @property
+    def rtt_s(self) -> float | None:
+        """The round-trip sample of this ACK in seconds, if it has one."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed round-trip time in seconds, once measured."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Smallest round-trip time seen, in seconds."""
+
+@final
+class Subflow:
+    """What a scheduler sees of a subflow. Octets, unless a name says otherwise."""
+
+    @property
+    def id(self) -> int:
+        """Which: stable while it lives."""
+    @property
+    def has_room(self) -> bool:
+        """A segment of new data would leave at once."""
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed round-trip time in seconds."""
+    @property
+    def rttvar_s(self) -> float:
+        """Its mean deviation in seconds."""
+    @property
+    def cwnd(self) -> int:
+        """Congestion window."""
+    @property
+    def in_flight(self) -> int:
+        """In the network."""
+    @property
+    def mss(self) -> int:
+        """Payload of a full segment."""
+    @property
+    def sent_to(self) -> int:
+        """The data offset after the last that it was given."""
+
+@final
+class DataStream:
+    """What a scheduler sees of the stream, in data offsets and octets."""
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time in seconds."""
+    @property
+    def una(self) -> int:
+        """Oldest offset that is not acknowledged."""
+    @property
+    def nxt(self) -> int:
+        """Next offset that no subflow has."""
+    @property
+    def unsent(self) -> int:
+        """Octets that wait to be given to a subflow."""
+    @property
+    def window_left(self) -> int:
+        """How many of them the receiver's window lets leave."""
+
+@final
+class Destination:
+    """What a path policy sees of a path. Octets, unless a name says otherwise."""
+
+    @property
+    def index(self) -> int:
+        """Its place in the list."""
+    @property
+    def active(self) -> bool:
+        """Confirmed, and neither inactive nor potentially failed."""
+    @property
+    def confirmed(self) -> bool:
+        """May carry data at all if no path is active."""
+    @property
+    def cwnd(self) -> int:
+        """Congestion window."""
+    @property
+    def ssthresh(self) -> int:
+        """Slow-start threshold."""
+    @property
+    def in_flight(self) -> int:
+        """Outstanding."""
+    @property
+    def loss(self) -> float:
+        """Estimated share of chunks that are lost."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed round-trip time in seconds, once there was a sample."""
+    @property
+    def rto_s(self) -> float:
+        """Retransmission timeout in force in seconds, back-off included."""
+    @property
+    def errors(self) -> int:
+        """Errors in a row."""
+
+@final
+class ForwardLink:
+    """What a law that holds ACKs sees of the forward link."""
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time in seconds."""
+    @property
+    def held_s(self) -> float:
+        """How long the ACK at the head has been held, in seconds."""
+    @property
+    def packets(self) -> int:
+        """Packets that wait in the queue."""
+    @property
+    def octets(self) -> int:
+        """Their octets."""
+    @property
+    def octets_received(self) -> int:
+        """Octets that came to the link so far."""
+    @property
+    def rate_bps(self) -> int | None:
+        """The rate of the link in bit/s, where it has one."""
+
 def load(path: str | PathLike[str]) -> str:
     """The text of a scenario file; refuses what is over 16 MiB or not UTF-8."""
 
@@ -233,6 +394,18 @@ def catalogue(kind: str) -> list[tuple[str, str, str]]:
     """Name, summary and reference of each entry of `algorithms`, `recoveries`, `destinations`,
     `schedulers`, `queues`, `transmitters`, `regulators`, `impairments`, `topologies` or
     `observers`."""
+
+def check(
+    name: str,
+    options: dict[str, Any] | None = None,
+    cases: int = 200,
+    steps: int = 100,
+    seed: int = 1,
+) -> list[dict[str, Any]]:
+    """Tries a window algorithm: one dictionary for each invariant that it broke."""
+
+def invariants() -> list[tuple[str, str]]:
+    """What `check` looks at: name and meaning."""
 
 def bench(workload: str) -> list[dict[str, Any]]:
     """Runs a speed workload: one dictionary a variant."""

@@ -25,6 +25,7 @@ COMMANDS = {
     "live": "live",
     "compare": "compare",
     "evaluate": "evaluate",
+    "check": "check",
     "drill": "drill",
     "list": "list_things",
     "bench": "bench",

@@ -18,6 +18,8 @@ pub struct Failure {
     pub file: Option<String>,
     /// The line there.
     pub line: Option<u32>,
+    /// The invariant of window algorithms that it breaks, where that is known.
+    pub broken: Option<&'static str>,
     /// What the host of the algorithm wants back: an exception of Python.
     pub cause: Option<Box<dyn Any + Send>>,
 }
@@ -31,6 +33,7 @@ impl Failure {
             message: message.into(),
             file: None,
             line: None,
+            broken: None,
             cause: None,
         }
     }

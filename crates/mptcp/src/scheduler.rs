@@ -21,6 +21,7 @@ pub use min_rtt::MinRtt;
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
 
+use anabranch_custom::{Custom, Place};
 use anabranch_units::{Span, Time};
 use std::fmt;
 
@@ -102,7 +103,7 @@ pub trait Scheduler: fmt::Debug + Send {
 }
 
 /// Which scheduler, with its options: a description.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SchedulerKind {
     /// The lowest round-trip time that has room, as Linux.
     MinRtt,
@@ -115,18 +116,11 @@ pub enum SchedulerKind {
     /// ECF: the earliest completion.
     Ecf(EcfOptions),
     /// One of the user's own.
-    Custom(Build),
+    Custom(Box<Custom<MakeScheduler>>),
 }
 
-/// What makes a scheduler of the user's own.
-#[derive(Clone, Copy, Debug)]
-pub struct Build(pub fn() -> Box<dyn Scheduler>);
-
-impl PartialEq for Build {
-    fn eq(&self, other: &Build) -> bool {
-        std::ptr::fn_addr_eq(self.0, other.0)
-    }
-}
+/// Makes a scheduler of the user's own, given its place.
+pub type MakeScheduler = dyn Fn(&Place) -> Box<dyn Scheduler> + Send + Sync;
 
 /// A line of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -182,25 +176,25 @@ impl SchedulerKind {
     }
 
     /// Its name.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             SchedulerKind::MinRtt => "min-rtt",
             SchedulerKind::RoundRobin => "round-robin",
             SchedulerKind::Redundant => "redundant",
             SchedulerKind::Blest(_) => "blest",
             SchedulerKind::Ecf(_) => "ecf",
-            SchedulerKind::Custom(_) => "custom",
+            SchedulerKind::Custom(custom) => custom.name(),
         }
     }
 
     pub(crate) fn build(&self) -> Active {
-        match *self {
+        match self {
             SchedulerKind::MinRtt => Active::MinRtt(MinRtt),
             SchedulerKind::RoundRobin => Active::RoundRobin(RoundRobin::default()),
             SchedulerKind::Redundant => Active::Redundant(Redundant),
-            SchedulerKind::Blest(options) => Active::Blest(Blest::new(options)),
-            SchedulerKind::Ecf(options) => Active::Ecf(Ecf::new(options)),
-            SchedulerKind::Custom(build) => Active::Custom(build.0()),
+            SchedulerKind::Blest(options) => Active::Blest(Blest::new(*options)),
+            SchedulerKind::Ecf(options) => Active::Ecf(Ecf::new(*options)),
+            SchedulerKind::Custom(custom) => Active::Custom(custom.maker()(custom.place())),
         }
     }
 }

@@ -36,8 +36,8 @@ pub use queue::{
     RedConfig, ThresholdConfig, Waiting,
 };
 pub use regulator::{
-    AckBucketConfig, LawConfig, Level, Overflow, REGULATORS, Regulated, Regulator, RegulatorConfig,
-    RegulatorCounters, ThresholdLinearConfig,
+    AckBucketConfig, DelayLaw, Forward, LawConfig, Level, MakeLaw, Overflow, REGULATORS, Regulated,
+    Regulator, RegulatorConfig, RegulatorCounters, ThresholdLinearConfig,
 };
 pub use routing::{LinkId, NodeId, Routes, Topology};
 pub use transmitter::{

@@ -7,6 +7,7 @@
 
 mod algorithms;
 mod bench;
+mod check;
 mod drill;
 mod guard;
 #[cfg(target_os = "linux")]
@@ -52,6 +53,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_batch, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
+    module.add_function(wrap_pyfunction!(check::check, module)?)?;
+    module.add_function(wrap_pyfunction!(check::invariants, module)?)?;
     module.add_function(wrap_pyfunction!(drill::drill, module)?)?;
     #[cfg(target_os = "linux")]
     {

@@ -8,6 +8,7 @@
 
 use crate::endpoints::Recipe;
 use crate::graph::Graph;
+use crate::own;
 use crate::schema::{
     Direction, FlowSpec, LinkSpec, MessagePace, MessageSpec, Mishap, Protocol, Routing, Scenario,
     Workload,
@@ -112,7 +113,8 @@ pub(crate) fn build_with(
                 Some(if reverse_data { key.reversed() } else { key })
             });
             let generator = seed.generator(&format!("link {name}"));
-            regulated.extend(direction.regulator.map(|it| (it, config.clone(), links.len())));
+            let regulator = direction.regulator.as_ref().map(|it| own::on_link(it, name, &seed));
+            regulated.extend(regulator.map(|it| (it, config.clone(), links.len())));
             links.push((name.clone(), builder.link(from, to, name, config, generator)));
         }
         for (regulator, config, forward) in regulated {

@@ -127,9 +127,9 @@ impl<'a> Fields<'a> {
         Ok(list.unwrap_or_default())
     }
 
-    /// All fields but those asked for so far, which are thereby known.
+    /// All fields but those asked for so far.
     pub fn rest(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        let known = std::mem::take(&mut *self.known.borrow_mut());
+        let known = self.known.borrow().clone();
         self.table
             .iter()
             .filter(move |(key, _)| !known.contains(&key.as_str()))

@@ -7,6 +7,12 @@ use crate::schema::Protocol;
 use crate::{InputError, Scenario, own};
 use anabranch_congestion::{Algorithm, MakeWindow};
 use anabranch_custom::{Custom, Found, Options};
+use anabranch_mptcp::SchedulerKind;
+use anabranch_mptcp::scheduler::MakeScheduler;
+use anabranch_network::{LawConfig, MakeLaw};
+use anabranch_sctp::Destination;
+use anabranch_sctp::policy::MakePolicy;
+use anabranch_tcp::recovery::{MakeDetector, Recovery};
 
 /// Finds algorithms by their names. A method answers what is wrong with a name
 /// or its options, for the message of an [`InputError`].
@@ -15,6 +21,30 @@ pub trait Library {
     fn window(&self, name: &str, options: &Options) -> Result<Found<MakeWindow>, String> {
         let _ = options;
         Err(none("window algorithm", name))
+    }
+
+    /// A recovery scheme.
+    fn recovery(&self, name: &str, options: &Options) -> Result<Found<MakeDetector>, String> {
+        let _ = options;
+        Err(none("recovery scheme", name))
+    }
+
+    /// A scheduler of Multipath TCP.
+    fn scheduler(&self, name: &str, options: &Options) -> Result<Found<MakeScheduler>, String> {
+        let _ = options;
+        Err(none("scheduler", name))
+    }
+
+    /// A path policy of SCTP.
+    fn destination(&self, name: &str, options: &Options) -> Result<Found<MakePolicy>, String> {
+        let _ = options;
+        Err(none("path policy", name))
+    }
+
+    /// A law that holds ACKs.
+    fn regulator(&self, name: &str, options: &Options) -> Result<Found<MakeLaw>, String> {
+        let _ = options;
+        Err(none("delay law", name))
     }
 }
 
@@ -33,6 +63,7 @@ impl Scenario {
     /// Whether it names algorithms of the user's own.
     pub fn has_own_algorithms(&self) -> bool {
         self.flows.iter().any(|flow| own::in_protocol(&flow.protocol))
+            || self.links.iter().any(own::in_link)
     }
 
     /// Refuses algorithms of the user's own that nobody has looked up.
@@ -47,20 +78,43 @@ impl Scenario {
     pub fn bind(&mut self, library: &dyn Library) -> Result<(), InputError> {
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let path = |field: &str| format!("flows[{i}].{field}");
-            let window = |algorithm: &mut Algorithm, protocol: &str| match algorithm {
-                Algorithm::Custom(custom) => {
-                    let find = |name: &str, options: &Options| library.window(name, options);
-                    bind(custom, path(&format!("{protocol}.window")), &find)
-                }
+            let window = |algorithm: &mut Algorithm, field: &str| match algorithm {
+                Algorithm::Custom(it) => bind(it, path(field), &|n, o| library.window(n, o)),
                 _ => Ok(()),
             };
+            let tcp = |config: &mut anabranch_tcp::Config| {
+                window(&mut config.window, "tcp.window")?;
+                match &mut config.recovery {
+                    Recovery::Custom(it) => {
+                        bind(it, path("tcp.recovery"), &|n, o| library.recovery(n, o))
+                    }
+                    _ => Ok(()),
+                }
+            };
             match &mut flow.protocol {
-                Protocol::Tcp(config) => window(&mut config.window, "tcp")?,
-                Protocol::Mptcp(config) => window(&mut config.subflow.window, "tcp")?,
+                Protocol::Tcp(config) => tcp(config)?,
+                Protocol::Mptcp(config) => {
+                    tcp(&mut config.subflow)?;
+                    if let SchedulerKind::Custom(it) = &mut config.scheduler {
+                        bind(it, path("mptcp.scheduler"), &|n, o| library.scheduler(n, o))?;
+                    }
+                }
                 Protocol::Sctp(spec) => {
                     if let anabranch_sctp::Window::Algorithm(it) = &mut spec.config.window {
-                        window(it, "sctp")?;
+                        window(it, "sctp.window")?;
                     }
+                    if let Destination::Custom(it) = &mut spec.config.destination {
+                        bind(it, path("sctp.destination"), &|n, o| library.destination(n, o))?;
+                    }
+                }
+            }
+        }
+        for (i, link) in self.links.iter_mut().enumerate() {
+            for (way, direction) in [("", &mut link.forward), ("reverse.", &mut link.reverse)] {
+                let law = direction.regulator.as_mut().map(|it| &mut it.law);
+                if let Some(LawConfig::Custom(it)) = law {
+                    let field = format!("links[{i}].{way}regulator.law");
+                    bind(it, field, &|n, o| library.regulator(n, o))?;
                 }
             }
         }

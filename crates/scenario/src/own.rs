@@ -2,10 +2,14 @@
 //! where they work. A flow that has one gets a copy of its configuration for
 //! each side; others share theirs.
 
-use crate::schema::Protocol;
+use crate::schema::{LinkSpec, Protocol};
 use anabranch_congestion::Algorithm;
 use anabranch_custom::{Custom, Place};
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Generator, Seed};
+use anabranch_mptcp::SchedulerKind;
+use anabranch_network::{LawConfig, RegulatorConfig};
+use anabranch_sctp::Destination;
+use anabranch_tcp::recovery::Recovery;
 use std::sync::Arc;
 
 /// A configuration in which algorithms of the user's own may stand.
@@ -31,6 +35,23 @@ pub(crate) fn placed<C: HasOwn>(
         let mut config = config.as_ref().clone();
         config.place(&place);
         Arc::new(config)
+    })
+}
+
+/// A regulator of the link `name`.
+pub(crate) fn on_link(config: &RegulatorConfig, name: &str, seed: &Seed) -> RegulatorConfig {
+    let mut config = config.clone();
+    if let LawConfig::Custom(custom) = &mut config.law {
+        let seed = seed.generator(&format!("link {name} algorithm")).next_u64();
+        put(custom, &Arc::new(Place { name: format!("link {name}"), seed }));
+    }
+    config
+}
+
+/// Whether a regulator of this link has some.
+pub(crate) fn in_link(link: &LinkSpec) -> bool {
+    [&link.forward, &link.reverse].into_iter().any(|direction| {
+        direction.regulator.as_ref().is_some_and(|it| matches!(it.law, LawConfig::Custom(_)))
     })
 }
 
@@ -60,32 +81,42 @@ impl HasOwn for Algorithm {
 
 impl HasOwn for anabranch_tcp::Config {
     fn has_own(&self) -> bool {
-        self.window.has_own()
+        self.window.has_own() || matches!(self.recovery, Recovery::Custom(_))
     }
     fn place(&mut self, place: &Arc<Place>) {
         self.window.place(place);
+        if let Recovery::Custom(custom) = &mut self.recovery {
+            put(custom, place);
+        }
     }
 }
 
 impl HasOwn for anabranch_mptcp::Config {
     fn has_own(&self) -> bool {
-        self.subflow.has_own()
+        self.subflow.has_own() || matches!(self.scheduler, SchedulerKind::Custom(_))
     }
     fn place(&mut self, place: &Arc<Place>) {
         self.subflow.place(place);
+        if let SchedulerKind::Custom(custom) = &mut self.scheduler {
+            put(custom, place);
+        }
     }
 }
 
 impl HasOwn for anabranch_sctp::Config {
     fn has_own(&self) -> bool {
-        match &self.window {
+        let window = match &self.window {
             anabranch_sctp::Window::Algorithm(algorithm) => algorithm.has_own(),
             anabranch_sctp::Window::Standard => false,
-        }
+        };
+        window || matches!(self.destination, Destination::Custom(_))
     }
     fn place(&mut self, place: &Arc<Place>) {
         if let anabranch_sctp::Window::Algorithm(algorithm) = &mut self.window {
             algorithm.place(place);
+        }
+        if let Destination::Custom(custom) = &mut self.destination {
+            put(custom, place);
         }
     }
 }

@@ -160,7 +160,7 @@ fn loss_on_the_primary_costs_what_it_costs_in_ns2() {
     ] {
         for (loss, seconds, ci) in points {
             let what = format!("4 MB, SCTP {name}, loss {loss}");
-            compare(&what, mean(&ns2(destination), addresses, [loss, 0.0]), (seconds, ci));
+            compare(&what, mean(&ns2(destination.clone()), addresses, [loss, 0.0]), (seconds, ci));
         }
     }
 }
@@ -242,8 +242,9 @@ fn concurrent_transfer_is_as_fast_as_striping() {
 fn policies_on_the_grid_of_figure_4() {
     for primary in [0.002, 0.02, 0.04] {
         for alternate in [0.0, 0.01, 0.02, 0.03, 0.05] {
-            let time =
-                |destination: &Destination| mean(&ns2(*destination), 2, [primary, alternate]);
+            let time = |destination: &Destination| {
+                mean(&ns2(destination.clone()), 2, [primary, alternate])
+            };
             let ours = time(&Destination::BestPath);
             print!("{:>4} {:>4}", primary * 100.0, alternate * 100.0);
             for destination in &Destination::ALL {

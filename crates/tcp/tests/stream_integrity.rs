@@ -140,7 +140,7 @@ fn every_pair_of_scheme_and_window_is_sound() {
             let ecn = EcnMode::Accurate;
             let default = Config::default();
             let config = Config {
-                recovery,
+                recovery: recovery.clone(),
                 window,
                 undo,
                 dsack,

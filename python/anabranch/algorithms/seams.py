@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anabranch.algorithms.multipath import PathPolicy, Scheduler
+from anabranch.algorithms.recovery import LossRecovery
+from anabranch.algorithms.regulator import AckDelay
 from anabranch.algorithms.window import WindowControl
 
 
@@ -18,4 +21,8 @@ class Seam:
 
 SEAMS: dict[str, Seam] = {
     "window": Seam(WindowControl, ("on_ack", "on_loss")),
+    "recovery": Seam(LossRecovery, ("on_ack",)),
+    "scheduler": Seam(Scheduler, ("choose",)),
+    "destination": Seam(PathPolicy, ("choose",)),
+    "regulator": Seam(AckDelay, ("delay",)),
 }

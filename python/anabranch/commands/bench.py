@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ WORKLOADS = (
     "mptcp-2",
     "mptcp-8",
     "idle-flows",
+    "own-controller",
 )
 ALWAYS = ("workload", "variant", "sim_s", "cpu_s", "packet_hops", "packet_hops_per_core_s")
 
@@ -38,11 +40,20 @@ def bench(workloads: tuple[str, ...], file: Path | None) -> None:
     rows: list[dict[str, Any]] = []
     terminal = console()
     for workload in workloads or WORKLOADS:
-        for row in interruptible(lambda name=workload: run_workload(name)):  # type: ignore[misc]
+        run = own_controller if workload == "own-controller" else run_workload
+        for row in interruptible(lambda run=run, name=workload: run(name)):  # type: ignore[misc]
             rows.append(row)
             terminal.print(_line(row))
     if file is not None:
         write_text(file, json.dumps(rows, indent=2) + "\n")
+
+
+def own_controller(workload: str) -> list[dict[str, Any]]:
+    """A bulk flow with Reno of the core, then with the same rules in Python: what a
+    controller in Python costs for an ACK. Both are the same run, packet by packet."""
+    measuring = importlib.import_module("anabranch.algorithms.measuring")
+    rows: list[dict[str, Any]] = measuring.own_controller(workload)
+    return rows
 
 
 def _line(row: dict[str, Any]) -> Table:

@@ -15,10 +15,12 @@
 
 mod ack_bucket;
 mod level;
+mod own;
 mod threshold_linear;
 
 pub use ack_bucket::AckBucketConfig;
 pub use level::Level;
+pub use own::{DelayLaw, Forward, MakeLaw};
 pub use threshold_linear::ThresholdLinearConfig;
 
 use crate::catalogue::{ConfigError, Info};
@@ -27,6 +29,7 @@ use crate::link::Link;
 use crate::pool::PacketId;
 use crate::queue::{DropTail, QueueLimit, Waiting};
 use ack_bucket::AckBucket;
+use anabranch_custom::Custom;
 use anabranch_units::{Bytes, Span, Time};
 use anabranch_wire::Packet;
 use std::collections::VecDeque;
@@ -36,7 +39,7 @@ use threshold_linear::ThresholdLinear;
 pub const REGULATORS: &[Info] = &[threshold_linear::INFO, ack_bucket::INFO];
 
 /// Description of a regulator.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct RegulatorConfig {
     /// When held packets may go.
     pub law: LawConfig,
@@ -52,12 +55,14 @@ pub struct RegulatorConfig {
 }
 
 /// Description of a delay law.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum LawConfig {
     /// A delay that grows with the forward queue.
     ThresholdLinear(ThresholdLinearConfig),
     /// As much as the forward link's rate grants.
     AckBucket(AckBucketConfig),
+    /// One of the user's own.
+    Custom(Box<Custom<MakeLaw>>),
 }
 
 /// What a regulator does when it may hold no more.
@@ -116,6 +121,7 @@ impl RegulatorConfig {
         match &self.law {
             LawConfig::ThresholdLinear(it) => it.validate(forward),
             LawConfig::AckBucket(it) => it.validate(forward),
+            LawConfig::Custom(_) => Ok(()),
         }
     }
 
@@ -123,7 +129,7 @@ impl RegulatorConfig {
     pub fn longest_delay(&self) -> Option<Span> {
         match &self.law {
             LawConfig::ThresholdLinear(it) => Some(it.max_delay),
-            LawConfig::AckBucket(_) => None,
+            LawConfig::AckBucket(_) | LawConfig::Custom(_) => None,
         }
     }
 }
@@ -170,6 +176,7 @@ struct Held {
 enum Law {
     ThresholdLinear(ThresholdLinear),
     AckBucket(Box<AckBucket>),
+    Custom(Box<dyn DelayLaw>),
 }
 
 impl Law {
@@ -179,6 +186,7 @@ impl Law {
         match self {
             Law::ThresholdLinear(it) => it.due(now, since, forward),
             Law::AckBucket(it) => it.due(now, forward),
+            Law::Custom(it) => own::due(it.as_mut(), now, since, forward),
         }
     }
 
@@ -187,6 +195,7 @@ impl Law {
         match self {
             Law::ThresholdLinear(_) => {}
             Law::AckBucket(it) => it.on_release(now, forward),
+            Law::Custom(it) => it.on_release(now),
         }
     }
 }
@@ -251,6 +260,7 @@ impl Regulator {
                 Law::ThresholdLinear(ThresholdLinear::new(it, forward))
             }
             LawConfig::AckBucket(it) => Law::AckBucket(Box::new(AckBucket::new(it, forward))),
+            LawConfig::Custom(it) => Law::Custom(it.maker()(it.place())),
         };
         Regulator {
             law,

@@ -1,10 +1,14 @@
 //! The names of the user's own algorithms are Python's to look up:
 //! `anabranch.algorithms.loading.find`.
 
-use super::{Class, options_dict, window};
+use super::{Class, destination, options_dict, recovery, regulator, scheduler, window};
 use anabranch_congestion::MakeWindow;
 use anabranch_custom::{Found, Options};
+use anabranch_mptcp::scheduler::MakeScheduler;
+use anabranch_network::MakeLaw;
 use anabranch_scenario::Library;
+use anabranch_sctp::policy::MakePolicy;
+use anabranch_tcp::recovery::MakeDetector;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -53,5 +57,21 @@ impl PythonLibrary<'_> {
 impl Library for PythonLibrary<'_> {
     fn window(&self, name: &str, options: &Options) -> Result<Found<MakeWindow>, String> {
         self.found("window", name, options, window::maker)
+    }
+
+    fn recovery(&self, name: &str, options: &Options) -> Result<Found<MakeDetector>, String> {
+        self.found("recovery", name, options, recovery::maker)
+    }
+
+    fn scheduler(&self, name: &str, options: &Options) -> Result<Found<MakeScheduler>, String> {
+        self.found("scheduler", name, options, scheduler::maker)
+    }
+
+    fn destination(&self, name: &str, options: &Options) -> Result<Found<MakePolicy>, String> {
+        self.found("destination", name, options, destination::maker)
+    }
+
+    fn regulator(&self, name: &str, options: &Options) -> Result<Found<MakeLaw>, String> {
+        self.found("regulator", name, options, regulator::maker)
     }
 }

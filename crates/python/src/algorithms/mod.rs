@@ -4,8 +4,13 @@
 //! than the call; the interpreter itself lets other threads in between. What
 //! goes wrong in a hook ends that run as a [`Failure`].
 
+mod destination;
 mod events;
 mod library;
+mod object;
+mod recovery;
+mod regulator;
+mod scheduler;
 mod window;
 
 pub(crate) use library::PythonLibrary;
@@ -13,9 +18,9 @@ pub(crate) use library::PythonLibrary;
 use crate::AlgorithmError;
 use anabranch_custom::{Failure, OptionValue, Options};
 use anabranch_units::Time;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 
 /// Adds the classes of this module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -24,8 +29,20 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Congestion>()?;
     module.add_class::<events::Sent>()?;
     module.add_class::<events::Report>()?;
-    module.add_class::<events::Path>()
+    module.add_class::<events::Path>()?;
+    module.add_class::<recovery::RecoveryAck>()?;
+    module.add_class::<scheduler::Subflow>()?;
+    module.add_class::<scheduler::DataStream>()?;
+    module.add_class::<destination::Destination>()?;
+    module.add_class::<regulator::ForwardLink>()
 }
+
+pyo3::create_exception!(
+    _core,
+    WindowError,
+    PyValueError,
+    "A variable of a window algorithm was given what it cannot be."
+);
 
 /// A class of the user's and what its objects are made with; for all seams.
 pub(crate) struct Class {
@@ -57,33 +74,44 @@ impl Class {
             false => format!("in {hook}: {kind}: {text}"),
         };
         let at = self.place_of(py, &error);
-        self.fail(py, place, message, at, Some(error))
+        let broken = error.is_instance_of::<WindowError>(py).then_some("finite");
+        self.failure(py, place, message, at, Some(error), broken).raise()
     }
 
     /// Ends the run for a value that a hook left.
-    fn refuse(&self, py: Python<'_>, place: &str, hook: &str, problem: &str) -> ! {
+    /// `broken` is the invariant that it breaks.
+    fn refuse(
+        &self,
+        py: Python<'_>,
+        place: &str,
+        hook: &str,
+        problem: &str,
+        broken: Option<&'static str>,
+    ) -> ! {
         let code = || {
             let code = self.class.bind(py).getattr(hook)?.getattr("__code__")?;
             let file = code.getattr("co_filename")?.extract::<String>()?;
             PyResult::Ok((file, code.getattr("co_firstlineno")?.extract::<u32>()?))
         };
-        self.fail(py, place, format!("after {hook}: {problem}"), code().ok(), None)
+        let message = format!("after {hook}: {problem}");
+        self.failure(py, place, message, code().ok(), None, broken).raise()
     }
 
-    fn fail(
+    fn failure(
         &self,
         py: Python<'_>,
         place: &str,
         message: String,
         at: Option<(String, u32)>,
         error: Option<PyErr>,
-    ) -> ! {
+        broken: Option<&'static str>,
+    ) -> Failure {
         let cause = error.map(|it| Box::new(it.clone_ref(py)) as Box<dyn std::any::Any + Send>);
-        let mut failure = Failure { cause, ..Failure::new(&self.name, place, message) };
+        let mut failure = Failure { cause, broken, ..Failure::new(&self.name, place, message) };
         if let Some((file, line)) = at {
             (failure.file, failure.line) = (Some(file), Some(line));
         }
-        failure.raise()
+        failure
     }
 
     /// The line that raised: the innermost in the file of the class, else the
@@ -139,6 +167,24 @@ pub(crate) fn error(py: Python<'_>, at: Option<Time>, failure: Failure) -> PyErr
     };
     error.set_cause(py, cause);
     error
+}
+
+/// Options given as a dictionary.
+pub(crate) fn parse_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
+    let mut all = Options::new();
+    for (name, value) in options.into_iter().flatten() {
+        let value = if let Ok(it) = value.cast::<PyBool>() {
+            OptionValue::Boolean(it.is_true())
+        } else if let Ok(it) = value.extract() {
+            OptionValue::Integer(it)
+        } else if let Ok(it) = value.extract() {
+            OptionValue::Number(it)
+        } else {
+            OptionValue::Text(value.extract()?)
+        };
+        all.insert(name.extract()?, value);
+    }
+    Ok(all)
 }
 
 fn options_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {

@@ -4,14 +4,13 @@
 //! that only receives has none. Its variables live in the native base class:
 //! the core reads them without asking the interpreter.
 
-use super::Class;
 use super::events::{Ack, Congestion, Report, Sent};
+use super::{Class, WindowError};
 use anabranch_congestion::{
     Acked, CongestionEvent, Controller, Feedback, MakeWindow, PathView, Shared, Sibling,
 };
 use anabranch_custom::Place;
 use anabranch_units::{Rate, Span, Time};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
@@ -57,7 +56,7 @@ impl Window {
     fn set_cwnd(&mut self, octets: f64) -> PyResult<()> {
         if !(0.0..=LARGEST).contains(&octets) {
             let allowed = "a number of octets from one segment to 2**40";
-            return Err(PyValueError::new_err(format!("cwnd = {octets}: allowed: {allowed}")));
+            return Err(WindowError::new_err(format!("cwnd = {octets}: allowed: {allowed}")));
         }
         self.cwnd = octets;
         Ok(())
@@ -73,7 +72,7 @@ impl Window {
     fn set_ssthresh(&mut self, octets: f64) -> PyResult<()> {
         if octets.is_nan() || octets < 0.0 {
             let allowed = "a number of octets, or infinity";
-            return Err(PyValueError::new_err(format!("ssthresh = {octets}: allowed: {allowed}")));
+            return Err(WindowError::new_err(format!("ssthresh = {octets}: allowed: {allowed}")));
         }
         self.ssthresh = octets;
         Ok(())
@@ -89,9 +88,7 @@ impl Window {
     fn set_pacing_bps(&mut self, rate: Option<f64>) -> PyResult<()> {
         if rate.is_some_and(|it| !(1.0..=1e15).contains(&it)) {
             let allowed = "None, or a rate from 1 to 1e15 bit/s";
-            return Err(PyValueError::new_err(format!(
-                "pacing_bps = {rate:?}: allowed: {allowed}"
-            )));
+            return Err(WindowError::new_err(format!("pacing_bps = {rate:?}: allowed: {allowed}")));
         }
         self.pacing_bps = rate;
         Ok(())
@@ -206,7 +203,7 @@ impl Control {
             let problem =
                 format!("cwnd is {}, less than a segment of {} octets", left.cwnd, object.mss);
             drop(left);
-            self.class.refuse(py, &self.place.name, hook, &problem);
+            self.class.refuse(py, &self.place.name, hook, &problem, Some("one-segment"));
         }
         self.cwnd = left.cwnd as u64;
         self.ssthresh = left.ssthresh as u64; // saturates

@@ -1,6 +1,7 @@
 //! The options of Multipath TCP beside those of its subflows, which are TCP's:
 //! [`anabranch_mptcp::Config`] from and to TOML.
 
+use super::custom;
 use super::form::Form;
 use crate::InputError;
 use crate::fields::Fields;
@@ -58,6 +59,19 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
 
 /// A name, or a table with the name as `kind` and its constants.
 fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), InputError> {
+    match (&mut *form, &*scheduler) {
+        (Form::Read(f), _) => {
+            if let Some(own) = custom::read(f, "scheduler", "kind")? {
+                *scheduler = SchedulerKind::Custom(own);
+                return Ok(());
+            }
+        }
+        (Form::Write(table), SchedulerKind::Custom(own)) => {
+            table.insert("scheduler".into(), custom::write(own, "kind"));
+            return Ok(());
+        }
+        _ => {}
+    }
     let all: Vec<_> = SCHEDULERS
         .iter()
         .filter_map(|info| Some((info.name, SchedulerKind::from_name(info.name)?)))

@@ -1,5 +1,6 @@
 //! Loss recovery among the options of TCP: from and to TOML.
 
+use super::custom;
 use super::tcp::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
@@ -16,7 +17,7 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
     config.dsack = f.boolean("dsack")?.unwrap_or(config.dsack);
     let most = f.integer("max_dupack_threshold", 1..=1000)?;
     config.max_dupack_threshold = most.or(config.max_dupack_threshold);
-    config.recovery = read_recovery(f)?.unwrap_or(config.recovery);
+    config.recovery = read_recovery(f)?.unwrap_or_else(|| config.recovery.clone());
     config.undo = read_undo(f, config.undo)?;
     Ok(())
 }
@@ -24,31 +25,32 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
 /// The fields with their values.
 pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
     let mut scheme = vec![("scheme", Value::from(config.recovery.name()))];
-    match config.recovery {
+    match &config.recovery {
         Recovery::NewReno { impatient, exit_growth } => {
-            scheme.push(("impatient", impatient.into()));
-            scheme.push(("exit_growth", exit_growth.into()));
+            scheme.push(("impatient", (*impatient).into()));
+            scheme.push(("exit_growth", (*exit_growth).into()));
         }
         Recovery::Sack { pipe, prr } => {
-            scheme.push(("pipe", word(&PIPES, &pipe).into()));
-            scheme.push(("prr", prr.into()));
+            scheme.push(("pipe", word(&PIPES, pipe).into()));
+            scheme.push(("prr", (*prr).into()));
         }
-        Recovery::Fack { prr } => scheme.push(("prr", prr.into())),
+        Recovery::Fack { prr } => scheme.push(("prr", (*prr).into())),
         Recovery::Rack(RackOptions { prr, tlp, max_ack_delay, reduce_again }) => {
-            scheme.push(("prr", prr.into()));
-            scheme.push(("tlp", tlp.into()));
+            scheme.push(("prr", (*prr).into()));
+            scheme.push(("tlp", (*tlp).into()));
             scheme.push(("max_ack_delay", max_ack_delay.write().into()));
-            scheme.push(("reduce_again", reduce_again.into()));
+            scheme.push(("reduce_again", (*reduce_again).into()));
         }
-        Recovery::Reno | Recovery::Decoupled => {}
+        Recovery::Reno | Recovery::Decoupled | Recovery::Custom(_) => {}
     }
+    let scheme = match &config.recovery {
+        Recovery::Custom(own) => custom::write(own, "scheme"),
+        _ => table_of(scheme),
+    };
     let UndoOptions { frto, eifel, dsack } = config.undo;
     let undo = [("frto", frto.into()), ("eifel", eifel.into()), ("dsack", dsack.into())];
-    let mut fields = vec![
-        ("dsack", config.dsack.into()),
-        ("recovery", table_of(scheme)),
-        ("undo", table_of(undo)),
-    ];
+    let mut fields =
+        vec![("dsack", config.dsack.into()), ("recovery", scheme), ("undo", table_of(undo))];
     if let Some(most) = config.max_dupack_threshold {
         fields.push(("max_dupack_threshold", Value::Integer(most.into())));
     }
@@ -56,7 +58,10 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
 }
 
 fn read_recovery(f: &Fields<'_>) -> Result<Option<Recovery>, InputError> {
-    let names = || SCHEMES.iter().map(|scheme| scheme.name).collect::<Vec<_>>().join(", ");
+    let names = || custom::names(SCHEMES.iter().map(|scheme| scheme.name));
+    if let Some(own) = custom::read(f, "recovery", "scheme")? {
+        return Ok(Some(Recovery::Custom(own)));
+    }
     let Some(value) = f.get("recovery") else { return Ok(None) };
     let Some(table) = value.as_table() else {
         let scheme = value.as_str().and_then(Recovery::from_name);
@@ -81,7 +86,7 @@ fn read_recovery(f: &Fields<'_>) -> Result<Option<Recovery>, InputError> {
             o.max_ack_delay = r.quantity("max_ack_delay")?.unwrap_or(o.max_ack_delay);
             o.reduce_again = r.boolean("reduce_again")?.unwrap_or(o.reduce_again);
         }
-        Recovery::Reno | Recovery::Decoupled => {}
+        Recovery::Reno | Recovery::Decoupled | Recovery::Custom(_) => {}
     }
     r.finish()?;
     Ok(Some(scheme))

@@ -1,5 +1,6 @@
 //! The field `regulator` of a link's direction.
 
+use super::custom;
 use super::queue::{in_field, limit, write_limit};
 use crate::InputError;
 use crate::fields::Fields;
@@ -16,6 +17,9 @@ const OVERFLOWS: [(&str, Overflow); 3] = [
     ("release", Overflow::Release),
 ];
 
+/// The fields of every regulator.
+const FIELDS: [&str; 4] = ["piggybacked", "limit", "overflow", "recheck"];
+
 /// The field `regulator`: a table, or `false` for none. What depends on the
 /// link is checked where the whole direction is known.
 pub(super) fn read(f: &Fields<'_>) -> Result<Option<RegulatorConfig>, InputError> {
@@ -23,7 +27,7 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<RegulatorConfig>, InputError
         return Ok(None);
     }
     let Some(r) = f.table("regulator")? else { return Ok(None) };
-    let names = || REGULATORS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ");
+    let names = || custom::names(REGULATORS.iter().map(|info| info.name));
     let law = match r.required_text("law", &names())? {
         "threshold-linear" => {
             let d = ThresholdLinearConfig::default();
@@ -37,17 +41,21 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<RegulatorConfig>, InputError
             let d = AckBucketConfig::default();
             LawConfig::AckBucket(AckBucketConfig { depth: level(&r, "depth", d.depth)? })
         }
+        own if custom::is_own(own) => LawConfig::Custom(custom::read_table(&r, own, &FIELDS)?),
         _ => return Err(r.error("law", names())),
     };
     let d = RegulatorConfig::new(law);
     let config = RegulatorConfig {
-        law,
+        law: d.law,
         piggybacked: r.boolean("piggybacked")?.unwrap_or(d.piggybacked),
         limit: limit(&r, "limit", d.limit)?,
         overflow: r.choice("overflow", &OVERFLOWS)?.unwrap_or(d.overflow),
         recheck: r.quantity("recheck")?.unwrap_or(d.recheck),
     };
-    r.finish()?;
+    // What else there is are options of a law of the user's own.
+    if !matches!(config.law, LawConfig::Custom(_)) {
+        r.finish()?;
+    }
     Ok(Some(config))
 }
 
@@ -93,6 +101,7 @@ pub(super) fn write(config: &RegulatorConfig) -> Value {
         LawConfig::AckBucket(it) => {
             vec![("law", "ack-bucket".into()), ("depth", level(it.depth))]
         }
+        LawConfig::Custom(_) => Vec::new(),
     };
     let overflow = OVERFLOWS.iter().find(|(_, it)| *it == config.overflow);
     fields.extend([
@@ -101,9 +110,12 @@ pub(super) fn write(config: &RegulatorConfig) -> Value {
         ("overflow", overflow.map_or("", |(name, _)| name).into()),
         ("recheck", config.recheck.write().into()),
     ]);
-    Value::Table(
-        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Table>(),
-    )
+    let mut table: Table =
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    if let LawConfig::Custom(own) = &config.law {
+        custom::put(&mut table, "law", own);
+    }
+    Value::Table(table)
 }
 
 #[cfg(test)]

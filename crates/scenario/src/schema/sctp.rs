@@ -2,7 +2,7 @@
 
 use super::address_changes::{self, AddressChange, ChangeOfAddress};
 use super::form::Form;
-use super::{authentication, window};
+use super::{authentication, custom, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
@@ -158,8 +158,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("confirm_paths", &mut c.confirm_paths)?;
     form.boolean("trust_given", &mut c.trust_given)?;
     form.integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)?;
-    let destinations = Destination::ALL.map(|it| (it.name(), it));
-    form.choice("destination", &destinations, &mut c.destination)?;
+    destination(form, &mut c.destination)?;
     form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
     form.boolean("timestamps", &mut c.timestamps)?;
     form.boolean("heartbeat_after_rto", &mut c.heartbeat_after_rto)?;
@@ -177,6 +176,26 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         form.boolean("delayed_ack", &mut it.delayed_ack)?;
         form.boolean("buffer_split", &mut it.buffer_split)
     })
+}
+
+/// A name, or a policy of the user's own.
+fn destination(form: &mut Form<'_>, value: &mut Destination) -> Result<(), InputError> {
+    match (&mut *form, &*value) {
+        (Form::Read(f), _) => {
+            if let Some(own) = custom::read(f, "destination", "policy")? {
+                *value = Destination::Custom(own);
+                return Ok(());
+            }
+        }
+        (Form::Write(table), Destination::Custom(own)) => {
+            table.insert("destination".into(), custom::write(own, "policy"));
+            return Ok(());
+        }
+        _ => {}
+    }
+    let destinations = Destination::ALL;
+    let destinations: Vec<_> = destinations.iter().map(|it| (it.name(), it.clone())).collect();
+    form.choice("destination", &destinations, value)
 }
 
 /// `"standard"`, or a window algorithm as TCP has them.

@@ -27,6 +27,7 @@ mod input;
 mod messages;
 mod notification;
 mod output;
+mod own_policy;
 mod packets;
 mod partial;
 mod reconfig;
@@ -130,6 +131,8 @@ pub struct Association {
     errors: u32,
     outgoing: Outgoing,
     flight: Flight,
+    /// Where retransmissions go, where that is the user's own.
+    own_policy: Option<Box<dyn crate::policy::Policy>>,
     /// a_rwnd of the last SACK.
     peer_rwnd: u64,
     /// What the peer said its user is (RFC 5061 §4.2.6).
@@ -268,6 +271,7 @@ impl Association {
             errors: 0,
             outgoing: Outgoing::new(config.scheduler),
             flight: Flight::starting_at(1),
+            own_policy: config.destination.build_own(),
             peer_rwnd: 0,
             peer_adaptation: None,
             heard: false,

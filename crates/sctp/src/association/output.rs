@@ -2,6 +2,7 @@
 //! (RFC 9260 §6.1, §6.10, §7.2.4).
 
 use super::handshake::Handshake;
+use super::own_policy;
 use super::{Association, Due};
 use crate::outgoing::Fragment;
 use crate::policy::{Candidate, Paths, Reason};
@@ -169,8 +170,12 @@ impl Association {
         }
     }
 
-    fn retransmission_path(&self, index: usize, reason: Reason) -> usize {
+    fn retransmission_path(&mut self, index: usize, reason: Reason) -> usize {
         let last = self.flight.chunks[index].path as usize;
+        if let Some(own) = &mut self.own_policy {
+            let paths = own_policy::candidates(&self.paths);
+            return own.choose(reason, last, &paths).min(paths.len() - 1);
+        }
         self.config.destination.choose(reason, last, Candidates(&self.paths))
     }
 

@@ -15,7 +15,9 @@ mod rtx_cwnd;
 mod rtx_lossrate;
 mod rtx_ssthresh;
 
+use anabranch_custom::{Custom, Place};
 use anabranch_units::Span;
+use std::fmt;
 
 /// Why a chunk is sent again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +59,7 @@ impl Candidate {
 }
 
 /// The registered policies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub enum Destination {
     /// To where it was sent last (AllRtxSame).
     AllSame,
@@ -77,6 +79,23 @@ pub enum Destination {
     RtxAsap,
     /// To where it is expected to arrive first.
     BestPath,
+    /// Where a policy of the user's own sends it.
+    Custom(Box<Custom<MakePolicy>>),
+}
+
+/// Makes a policy of the user's own, given its place.
+pub type MakePolicy = dyn Fn(&Place) -> Box<dyn Policy> + Send + Sync;
+
+/// A policy of the user's own, at work in one association.
+pub trait Policy: fmt::Debug + Send {
+    /// The index of the path for a chunk that was last sent to `last`.
+    fn choose(&mut self, reason: Reason, last: usize, paths: &[Candidate]) -> usize;
+
+    /// The path for new data when the primary does not work; `None` leaves it to
+    /// the rules of the RFC.
+    fn failover(&mut self, _primary: usize, _paths: &[Candidate]) -> Option<usize> {
+        None
+    }
 }
 
 /// Their names, with a line and a reference each.
@@ -107,16 +126,31 @@ impl Destination {
     /// The policy called `name`.
     pub fn from_name(name: &str) -> Option<Destination> {
         let at = DESTINATIONS.iter().position(|entry| entry.0 == name)?;
-        Some(Destination::ALL[at])
+        Some(Destination::ALL[at].clone())
     }
 
     /// Its name in [`DESTINATIONS`].
-    pub fn name(self) -> &'static str {
-        DESTINATIONS[self as usize].0
+    pub fn name(&self) -> &str {
+        if let Destination::Custom(custom) = self {
+            return custom.name();
+        }
+        let at = Destination::ALL.iter().position(|it| it == self);
+        at.map_or("", |at| DESTINATIONS[at].0)
+    }
+
+    /// The user's policy at work, if it is one.
+    pub(crate) fn build_own(&self) -> Option<Box<dyn Policy>> {
+        match self {
+            Destination::Custom(custom) => Some(custom.maker()(custom.place())),
+            _ => None,
+        }
     }
 
     /// The index of the path for a chunk that was last sent to `last`.
-    pub fn choose(self, reason: Reason, last: usize, paths: impl Paths) -> usize {
+    ///
+    /// The user's own policies have state, and are asked where that is: here they
+    /// stay on the path.
+    pub fn choose(&self, reason: Reason, last: usize, paths: impl Paths) -> usize {
         match self {
             Destination::AllSame => all_same::choose(last, &paths),
             Destination::AllAlternate => all_alternate::choose(last, &paths),
@@ -126,18 +160,19 @@ impl Destination {
             Destination::RtxLossrate => rtx_lossrate::choose(last, &paths),
             Destination::RtxAsap => rtx_asap::choose(last, &paths),
             Destination::BestPath => best_path::choose(last, &paths),
+            Destination::Custom(_) => last,
         }
     }
 
     /// The path for new data when the primary, `last`, does not work; `None`
     /// where the policy has no opinion.
-    pub(crate) fn failover(self, last: usize, paths: impl Paths) -> Option<usize> {
-        (self == Destination::BestPath).then(|| best_path::choose(last, &paths))
+    pub(crate) fn failover(&self, last: usize, paths: impl Paths) -> Option<usize> {
+        (*self == Destination::BestPath).then(|| best_path::choose(last, &paths))
     }
 
     /// It compares paths, and wants to know how the idle ones are.
-    pub(crate) fn keeps_fresh(self) -> bool {
-        self == Destination::BestPath
+    pub(crate) fn keeps_fresh(&self) -> bool {
+        matches!(self, Destination::BestPath | Destination::Custom(_))
     }
 }
 

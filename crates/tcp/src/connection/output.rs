@@ -90,6 +90,7 @@ impl Connection {
                 }
                 let packet = self.data(now, range);
                 self.scheme.on_retransmit(&mut self.sender, range);
+                self.scheme.on_resent(now, range);
                 Some(packet)
             }
             Next::InOrder(mut range) => {

@@ -396,7 +396,7 @@ fn a_retransmission_lost_again_is_left_to_the_timer() {
     for recovery in all_schemes() {
         let mut copies = 0;
         let mut first = None;
-        let mut pair = pair(&classic(recovery), move |side, packet| {
+        let mut pair = pair(&classic(recovery.clone()), move |side, packet| {
             if side == Side::Server || packet.payload_len() == 0 {
                 return Fate::Deliver;
             }

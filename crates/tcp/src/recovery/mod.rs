@@ -13,17 +13,20 @@
 mod decoupled;
 mod fack;
 mod newreno;
+mod own;
 mod prr;
 mod rack;
 mod reno;
 mod sack;
 
+pub use own::{AckView, LossDetector, MakeDetector};
 pub use rack::RackOptions;
 pub use sack::Pipe;
 
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 use crate::undo::Allowed;
+use anabranch_custom::Custom;
 use anabranch_units::Time;
 
 /// What the sender may do now.
@@ -113,7 +116,7 @@ fn going_back(s: &Sender) -> Next {
 }
 
 /// Which scheme, with its options: a description.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Recovery {
     /// RFC 5681 fast retransmit and fast recovery.
     Reno,
@@ -142,6 +145,8 @@ pub enum Recovery {
     Rack(RackOptions),
     /// Recovery decoupled from congestion control (Hwang, Yoo and Yoo).
     Decoupled,
+    /// One of the user's own.
+    Custom(Box<Custom<MakeDetector>>),
 }
 
 /// A line of the catalogue.
@@ -203,7 +208,7 @@ impl Recovery {
         })
     }
     /// Its name.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Recovery::Reno => "reno",
             Recovery::NewReno { .. } => "newreno",
@@ -211,6 +216,7 @@ impl Recovery {
             Recovery::Fack { .. } => "fack",
             Recovery::Rack(_) => "rack",
             Recovery::Decoupled => "decoupled",
+            Recovery::Custom(custom) => custom.name(),
         }
     }
     /// It reads SACK blocks, and cannot work without them.
@@ -231,15 +237,18 @@ impl Recovery {
         }
     }
     pub(crate) fn build(&self) -> Active {
-        match *self {
+        match self {
             Recovery::Reno => Active::Reno(Default::default()),
             Recovery::NewReno { impatient, exit_growth } => {
-                Active::NewReno(newreno::NewReno::new(impatient, exit_growth))
+                Active::NewReno(newreno::NewReno::new(*impatient, *exit_growth))
             }
-            Recovery::Sack { pipe, prr } => Active::Sack(sack::Sack::new(pipe, prr)),
-            Recovery::Fack { prr } => Active::Fack(fack::Fack::new(prr)),
-            Recovery::Rack(options) => Active::Rack(Box::new(rack::Rack::new(options))),
+            Recovery::Sack { pipe, prr } => Active::Sack(sack::Sack::new(*pipe, *prr)),
+            Recovery::Fack { prr } => Active::Fack(fack::Fack::new(*prr)),
+            Recovery::Rack(options) => Active::Rack(Box::new(rack::Rack::new(*options))),
             Recovery::Decoupled => Active::Decoupled(Default::default()),
+            Recovery::Custom(custom) => {
+                Active::Own(Box::new(own::Own::new(custom.maker()(custom.place()))))
+            }
         }
     }
 }
@@ -253,6 +262,7 @@ pub(crate) enum Active {
     Fack(fack::Fack),
     Rack(Box<rack::Rack>),
     Decoupled(decoupled::Decoupled),
+    Own(Box<own::Own>),
 }
 
 macro_rules! dispatch {
@@ -264,6 +274,7 @@ macro_rules! dispatch {
             Active::Fack($scheme) => $call,
             Active::Rack($scheme) => $call,
             Active::Decoupled($scheme) => $call,
+            Active::Own($scheme) => $call,
         }
     };
 }
@@ -305,6 +316,14 @@ impl Scheme for Active {
 /// RACK-TLP has timers and its own way after a timeout; the other schemes
 /// are asked nothing.
 impl Active {
+    /// `range` was sent again; for schemes of the user's own.
+    #[inline]
+    pub fn on_resent(&mut self, now: Time, range: Range) {
+        if let Active::Own(own) = self {
+            own.on_resent(now, range);
+        }
+    }
+
     /// When the scheme wants to hear [`Active::on_deadline`].
     #[inline]
     pub fn deadline(&self) -> Time {
@@ -404,6 +423,7 @@ impl Active {
     pub fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64 {
         match self {
             Active::Rack(rack) => rack.newly_lost(),
+            Active::Own(own) => own.newly_lost(),
             Active::Reno(_) | Active::NewReno(_) => {
                 // The segment at SND.UNA: at the entry, and at partial ACKs.
                 let partial = was_in_recovery && ack.acked > 0;

@@ -6,7 +6,7 @@ use super::*;
 /// Seven losses in a row out of a window of eleven, as published: what each
 /// scheme sends from the detection on.
 pub(super) fn seven_drops(recovery: Recovery) -> (Vec<(u64, Vec<u64>)>, Observation) {
-    let mut config = classic(recovery);
+    let mut config = classic(recovery.clone());
     config.limited_transmit = recovery != Recovery::Fack { prr: false };
     let mut pair = pair(&config, drop_nth(&[24, 25, 26, 27, 28, 29, 30]));
     pair.client.write(1 << 30);
@@ -83,7 +83,7 @@ fn reno_ends_in_a_timeout() {
 #[test]
 fn a_single_loss_costs_no_scheme_a_timeout() {
     for recovery in all_schemes() {
-        let mut pair = pair(&classic(recovery), drop_nth(&[24]));
+        let mut pair = pair(&classic(recovery.clone()), drop_nth(&[24]));
         pair.client.write(1 << 30);
         pair.drive(at_ms(3_000));
         let end = pair.client.observe();
@@ -110,7 +110,7 @@ fn a_window_of_three_needs_limited_transmit() {
             initial_window: InitialWindow::Segments(3),
             initial_ssthresh: Some(3000),
             limited_transmit,
-            ..classic(recovery)
+            ..classic(recovery.clone())
         };
         let mut pair = pair(&config, drop_nth(&[1]));
         pair.client.write(20_000);

@@ -30,7 +30,7 @@ fn error(s: &mut Solo, kind: IcmpKind, about: &Packet) -> Vec<String> {
 #[test]
 fn packets_too_big_are_sent_again_smaller() {
     for recovery in [config().recovery, Recovery::Rack(RackOptions::default()), Recovery::Reno] {
-        let (mut s, first) = outstanding(&Config { recovery, ..config() });
+        let (mut s, first) = outstanding(&Config { recovery: recovery.clone(), ..config() });
         let before = s.end.observe();
         let again = error(&mut s, IcmpKind::PacketTooBig { mtu: 640 }, &first);
         let length = |line: &String| line.split([':', ' ']).nth(2).unwrap().parse().unwrap();

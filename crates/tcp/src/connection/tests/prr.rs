@@ -51,11 +51,11 @@ fn sends_per_ack(recovery: Recovery) -> Vec<usize> {
 #[test]
 fn the_reduction_is_spread_over_the_round_trip() {
     for (with, without) in with_and_without() {
-        let spread = sends_per_ack(with);
+        let spread = sends_per_ack(with.clone());
         let longest_silence =
             |sends: &[usize]| sends.split(|n| *n > 0).map(<[usize]>::len).max().unwrap_or(0);
         assert!(longest_silence(&spread) <= 3, "{with:?} {spread:?}");
-        let bunched = sends_per_ack(without);
+        let bunched = sends_per_ack(without.clone());
         assert!(longest_silence(&bunched) >= 7, "{without:?} {bunched:?}");
     }
 }
@@ -65,7 +65,7 @@ fn the_reduction_is_spread_over_the_round_trip() {
 #[test]
 fn what_is_sent_keeps_to_the_bound() {
     for (with, _) in with_and_without() {
-        let sends = sends_per_ack(with);
+        let sends = sends_per_ack(with.clone());
         let detection = sends.iter().rposition(|n| *n == 0).map_or(0, |_| {
             // The third duplicate ACK, at 404 ms.
             2

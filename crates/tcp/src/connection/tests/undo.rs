@@ -51,12 +51,12 @@ fn delay(numbers: std::ops::RangeInclusive<u32>, ms: u64) -> impl FnMut(Side, &P
 /// (reductions undone, segments sent again, threshold when all is over)
 fn held_up(recovery: Recovery, undo: UndoOptions) -> (u32, u64, u64) {
     // All segments of the sixth round.
-    let mut calm = pair(&config(recovery, undo), |_, _| Fate::Deliver);
+    let mut calm = pair(&config(recovery.clone(), undo), |_, _| Fate::Deliver);
     calm.client.write(1 << 30);
     calm.drive(at_ms(1_250));
     let round = rounds(&calm)[5].1.clone();
     let held = round[0] as u32..=round[round.len() - 1] as u32;
-    let mut pair = pair(&config(recovery, undo), delay(held, 250));
+    let mut pair = pair(&config(recovery.clone(), undo), delay(held, 250));
     pair.client.write(1 << 30);
     pair.drive(at_ms(4_000));
     let end = pair.client.observe();
@@ -72,10 +72,10 @@ fn held_up(recovery: Recovery, undo: UndoOptions) -> (u32, u64, u64) {
 #[test]
 fn a_spurious_timeout_is_undone() {
     for recovery in schemes() {
-        let (_, again, halved) = held_up(recovery, OFF);
-        held_up(recovery, DSACK);
+        let (_, again, halved) = held_up(recovery.clone(), OFF);
+        held_up(recovery.clone(), DSACK);
         for undo in [FRTO, EIFEL] {
-            let (undone, fewer, ssthresh) = held_up(recovery, undo);
+            let (undone, fewer, ssthresh) = held_up(recovery.clone(), undo);
             assert_eq!(undone, 1, "{recovery:?} {undo:?}");
             assert!(fewer < again, "{recovery:?} {undo:?}: {fewer} of {again} sent again");
             assert!(halved < 10_000 && ssthresh == 10_000, "{recovery:?} {undo:?}: {ssthresh}");
@@ -89,7 +89,7 @@ fn a_genuine_timeout_is_not_undone() {
     for recovery in schemes() {
         for undo in [FRTO, EIFEL, DSACK, UndoOptions { frto: true, eifel: true, dsack: true }] {
             let all: Vec<u32> = (24..=36).collect();
-            let mut pair = pair(&config(recovery, undo), drop_nth(&all));
+            let mut pair = pair(&config(recovery.clone(), undo), drop_nth(&all));
             pair.client.write(200_000);
             pair.drive(at_ms(60_000));
             let end = pair.client.observe();
@@ -107,7 +107,7 @@ fn a_genuine_timeout_is_not_undone() {
 /// A segment overtaken by a round of others: halved, then undone.
 fn overtaken(recovery: Recovery, undo: UndoOptions) -> (u32, u64) {
     // Behind the ACKs of the ten that follow, well before the timeout.
-    let mut pair = pair(&config(recovery, undo), delay(24..=24, 50));
+    let mut pair = pair(&config(recovery.clone(), undo), delay(24..=24, 50));
     pair.client.write(1 << 30);
     pair.drive(at_ms(2_500));
     let end = pair.client.observe();
@@ -118,9 +118,9 @@ fn overtaken(recovery: Recovery, undo: UndoOptions) -> (u32, u64) {
 #[test]
 fn a_spurious_fast_retransmit_is_undone() {
     for recovery in schemes() {
-        let (_, window) = overtaken(recovery, OFF);
+        let (_, window) = overtaken(recovery.clone(), OFF);
         for undo in [EIFEL, DSACK] {
-            let (undone, wider) = overtaken(recovery, undo);
+            let (undone, wider) = overtaken(recovery.clone(), undo);
             assert_eq!(undone, 1, "{recovery:?} {undo:?}");
             assert!(wider > window, "{recovery:?} {undo:?}: {wider} and {window}");
         }
@@ -132,7 +132,7 @@ fn a_spurious_fast_retransmit_is_undone() {
 fn a_genuine_fast_retransmit_is_not_undone() {
     for recovery in schemes() {
         for undo in [EIFEL, DSACK] {
-            let mut pair = pair(&config(recovery, undo), drop_nth(&[24]));
+            let mut pair = pair(&config(recovery.clone(), undo), drop_nth(&[24]));
             pair.client.write(200_000);
             pair.drive(at_ms(60_000));
             assert_eq!(
@@ -209,8 +209,11 @@ fn a_timeout_forgets_the_reordering() {
 #[test]
 fn frto_lets_two_new_segments_leave() {
     for recovery in schemes() {
-        let config =
-            Config { initial_window: InitialWindow::Segments(4), undo: FRTO, ..classic(recovery) };
+        let config = Config {
+            initial_window: InitialWindow::Segments(4),
+            undo: FRTO,
+            ..classic(recovery.clone())
+        };
         let mut s = super::solo::Solo::established(&config);
         s.end.write(100_000);
         assert_eq!(s.sent().len(), 4);
@@ -228,8 +231,11 @@ fn frto_lets_two_new_segments_leave() {
 #[test]
 fn frto_gives_up_on_a_duplicate() {
     for recovery in schemes() {
-        let config =
-            Config { initial_window: InitialWindow::Segments(4), undo: FRTO, ..classic(recovery) };
+        let config = Config {
+            initial_window: InitialWindow::Segments(4),
+            undo: FRTO,
+            ..classic(recovery.clone())
+        };
         let mut s = super::solo::Solo::established(&config);
         s.end.write(100_000);
         s.sent();

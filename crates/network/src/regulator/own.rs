@@ -1,0 +1,49 @@
+//! Delay laws of the user's own.
+
+use crate::link::Link;
+use anabranch_custom::Place;
+use anabranch_units::{Rate, Span, Time};
+use std::fmt;
+
+/// What a law of the user's own sees of the forward link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Forward {
+    /// When.
+    pub now: Time,
+    /// Since when the ACK at the head is held.
+    pub since: Time,
+    /// Packets that wait in the queue.
+    pub packets: u64,
+    /// Their octets.
+    pub octets: u64,
+    /// Octets that came to the link so far.
+    pub octets_received: u64,
+    /// The rate now, where the link has one.
+    pub rate: Option<Rate>,
+}
+
+/// A law that holds ACKs: see the module above.
+pub trait DelayLaw: fmt::Debug + Send {
+    /// How long the ACK at the head is held altogether, as the forward link is
+    /// now. It is asked again while it holds, at the latest after `recheck`.
+    fn delay(&mut self, forward: &Forward) -> Span;
+
+    /// The ACK at the head went on.
+    fn on_release(&mut self, _now: Time) {}
+}
+
+/// Makes a law of the user's own, given its place.
+pub type MakeLaw = dyn Fn(&Place) -> Box<dyn DelayLaw> + Send + Sync;
+
+pub(super) fn due(law: &mut dyn DelayLaw, now: Time, since: Time, forward: &mut Link) -> Time {
+    let waiting = forward.waiting(now);
+    let view = Forward {
+        now,
+        since,
+        packets: waiting.packets,
+        octets: waiting.octets,
+        octets_received: forward.octets_received(),
+        rate: forward.rate_at(now),
+    };
+    since.saturating_add(law.delay(&view))
+}

@@ -1,0 +1,80 @@
+//! An object of a class of the user's, for the seams that call it seldom: made
+//! with the first call, asked by the name of a hook.
+
+use super::Class;
+use anabranch_custom::Place;
+use pyo3::prelude::*;
+use std::fmt;
+use std::sync::Arc;
+
+pub(super) struct Object {
+    pub class: Arc<Class>,
+    place: Place,
+    it: Option<Py<PyAny>>,
+}
+
+impl Object {
+    pub fn new(class: &Arc<Class>, place: &Place) -> Object {
+        Object { class: class.clone(), place: place.clone(), it: None }
+    }
+
+    fn made<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyAny> {
+        if self.it.is_none() {
+            let made = || {
+                let it = self.class.make(py)?;
+                it.setattr("seed", self.place.seed)?;
+                it.setattr("place", &self.place.name)?;
+                it.call_method0("on_start")?;
+                PyResult::Ok(it)
+            };
+            match made() {
+                Ok(it) => self.it = Some(it.unbind()),
+                Err(error) => self.class.raise(py, &self.place.name, "on_start", error),
+            }
+        }
+        self.it.as_ref().expect("made above").bind(py).clone()
+    }
+
+    /// What `hook` returns.
+    pub fn call<'py, A: pyo3::call::PyCallArgs<'py>>(
+        &mut self,
+        py: Python<'py>,
+        hook: &str,
+        argument: PyResult<A>,
+    ) -> Bound<'py, PyAny> {
+        let it = self.made(py);
+        let result = argument.and_then(|argument| it.getattr(hook)?.call1(argument));
+        result.unwrap_or_else(|error| self.class.raise(py, &self.place.name, hook, error))
+    }
+
+    /// Ends the run for what `hook` returned.
+    pub fn refuse(
+        &self,
+        py: Python<'_>,
+        hook: &str,
+        returned: &Bound<'_, PyAny>,
+        allowed: &str,
+    ) -> ! {
+        let shown = returned.repr().map_or_else(|_| "?".into(), |it| it.to_string());
+        let problem = format!("it returned {shown}: allowed: {allowed}");
+        self.class.refuse(py, &self.place.name, hook, &problem, None)
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.class.name, self.place.name)
+    }
+}
+
+/// A class of plain values with getters.
+macro_rules! view {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $kind:ty),* $(,)? }) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "anabranch.algorithms")]
+        pub(crate) struct $name {
+            $($(#[$field_doc])* #[pyo3(get)] pub(super) $field: $kind,)*
+        }
+    };
+}
+pub(super) use view;

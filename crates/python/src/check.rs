@@ -1,0 +1,64 @@
+//! `check`: a window algorithm through random sequences of events.
+
+use crate::InputError;
+use crate::algorithms::{PythonLibrary, parse_options};
+use crate::guard::guarded_attached;
+use anabranch_check::{Effort, Invariant, Violation, check as run_check};
+use anabranch_congestion::{ALGORITHMS, Algorithm};
+use anabranch_custom::Custom;
+use anabranch_scenario::Library;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// Checks the built-in algorithm of that name, or a class of the user's: a
+/// dictionary for each invariant that was broken.
+#[pyfunction]
+#[pyo3(signature = (name, options=None, cases=200, steps=100, seed=1))]
+pub(crate) fn check<'py>(
+    py: Python<'py>,
+    name: &str,
+    options: Option<&Bound<'py, PyDict>>,
+    cases: u32,
+    steps: u32,
+    seed: u64,
+) -> PyResult<Bound<'py, PyList>> {
+    let refused = |allowed: String| {
+        InputError::new_err(format!("check: field `algorithm`: value `{name}`: allowed: {allowed}"))
+    };
+    let algorithm = if name.contains(':') {
+        let options = parse_options(options)?;
+        let mut custom = Custom::new(name, None, options.clone());
+        let found = PythonLibrary { file: "" }.window(name, &options).map_err(refused)?;
+        custom.bind(found).map_err(refused)?;
+        Algorithm::Custom(Box::new(custom))
+    } else {
+        let names = || ALGORITHMS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
+        Algorithm::from_name(name).ok_or_else(|| refused(format!("{}, FILE.py:CLASS", names())))?
+    };
+    let effort = Effort { cases, steps, seed };
+    let build = |initial, ssthresh| algorithm.build(initial, ssthresh);
+    let broken = guarded_attached(py, || run_check(&build, &effort))?;
+    py.check_signals()?;
+    let rows: PyResult<Vec<_>> = broken.iter().map(|it| row(py, it)).collect();
+    PyList::new(py, rows?)
+}
+
+/// The invariants that `check` looks at: name and meaning.
+#[pyfunction]
+pub(crate) fn invariants() -> Vec<(&'static str, &'static str)> {
+    Invariant::ALL.iter().map(|it| (it.name(), it.meaning())).collect()
+}
+
+fn row<'py>(py: Python<'py>, it: &Violation) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("invariant", it.invariant.name())?;
+    dict.set_item("meaning", it.invariant.meaning())?;
+    dict.set_item("problem", &it.problem)?;
+    let place = it.place.as_ref();
+    dict.set_item("file", place.map(|it| it.0.as_str()))?;
+    dict.set_item("line", place.map(|it| it.1))?;
+    dict.set_item("setting", it.setting.to_string())?;
+    let step = |(step, window): &(anabranch_check::Step, Option<u64>)| (step.to_string(), *window);
+    dict.set_item("steps", it.steps.iter().map(step).collect::<Vec<_>>())?;
+    Ok(dict)
+}

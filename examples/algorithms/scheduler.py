@@ -1,0 +1,20 @@
+"""A scheduler of Multipath TCP: by round-trip time and by what waits already."""
+
+from anabranch.algorithms import DataStream, Scheduler, Subflow
+
+
+class Weighted(Scheduler):
+    """The subflow on which a segment would arrive first; `prefer` is the weight of the
+    round-trip time beside the share of the window that is taken."""
+
+    def __init__(self, prefer: float = 1.0) -> None:
+        self.prefer = prefer
+
+    def choose(self, subflows: tuple[Subflow, ...], stream: DataStream) -> int | None:
+        able = [it for it in subflows if it.has_room]
+        if not able or stream.unsent == 0:
+            return None
+        return min(able, key=self.cost).id
+
+    def cost(self, it: Subflow) -> tuple[float, int]:
+        return (it.srtt_s * (self.prefer + it.in_flight / it.cwnd), it.id)
