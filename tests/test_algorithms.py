@@ -271,7 +271,7 @@ def test_the_examples_of_each_seam_do_something_of_their_own() -> None:
     own, plain = without("ackdelay.toml", "links.r-b.regulator=false")
     assert own.regulators[0]["delayed"] > 100
     assert own.run["trace_hash"] != plain.run["trace_hash"]
-    own, plain = without("coupled.toml", "flows.f.mptcp.scheduler=min-rtt")
+    own, plain = without("coupled.toml", "flows.f.tcp.window=reno")
     assert own.run["trace_hash"] != plain.run["trace_hash"]
     assert own.flows[0]["bytes"] > 8_000_000
 
