@@ -64,6 +64,7 @@ pub(crate) fn shrink(
         Setting { initial: 10, ssthresh: None, rtt_ms: 100 },
     ] {
         if let Some(it) = shrinker.breaks(&plainer, &steps) {
+            steps.truncate(it.at + 1); // it may break earlier
             (setting, seen) = (plainer, Some(it));
         }
     }

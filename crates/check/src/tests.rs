@@ -104,9 +104,7 @@ fn each_invariant_is_found_broken_by_few_events() {
         let found: Vec<_> = broken.iter().map(|it| it.invariant).collect();
         assert!(found.contains(&how), "{how:?}: {broken:#?}");
         let violation = broken.iter().find(|it| it.invariant == how).unwrap();
-        // From ten segments to less than one takes four halvings.
-        let most = if how == Invariant::OneSegment { 4 } else { 2 };
-        assert!(violation.steps.len() <= most, "{how:?}: {violation:#?}");
+        assert!(violation.steps.len() <= 4, "{how:?}: {violation:#?}");
         // Only a broken window can break more than one.
         assert!(found.len() == 1 || how == Invariant::OneSegment, "{how:?}: {broken:#?}");
     }

@@ -23,7 +23,7 @@ fn outstanding(recovery: Recovery, loss: bool) -> (Connection, Time, Vec<Packet>
         timestamps: false,
         receive_buffer: 64 << 20,
         delayed_ack: DelayedAck { count: 1, delay: Span::ZERO },
-        recovery,
+        recovery: recovery.clone(),
         window: Algorithm::from_name("reno").expect("a name of the table"),
         ..Config::default()
     };
@@ -39,7 +39,7 @@ fn outstanding(recovery: Recovery, loss: bool) -> (Connection, Time, Vec<Packet>
     let (mut client, now) = (pair.client, pair.now);
     client.write(1 << 30);
     while client.poll_transmit(now).is_some() {}
-    let acks = (1..=ACKS).map(|n| ack(answer.clone(), n, loss, recovery)).collect();
+    let acks = (1..=ACKS).map(|n| ack(answer.clone(), n, loss, recovery.clone())).collect();
     (client, now + Span::from_millis(20), acks)
 }
 
@@ -67,7 +67,7 @@ fn bench(c: &mut Criterion) {
             let recovery = Recovery::from_name(scheme.name).expect("a name of the table");
             g.bench_function(scheme.name, |b| {
                 b.iter_batched_ref(
-                    || outstanding(recovery, loss),
+                    || outstanding(recovery.clone(), loss),
                     |(client, now, acks)| {
                         let mut sent = 0;
                         for packet in acks {
