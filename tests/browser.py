@@ -40,6 +40,7 @@ def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
         # Root has no sandbox in Chromium; the pages are our own.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        arguments.append("--disable-dev-shm-usage")  # it is small in containers
         it = driver.chromium.launch(executable_path=path, args=arguments)
         yield it
         it.close()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import os
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -115,6 +117,18 @@ def test_a_series_is_not_copied(result: RunResult) -> None:
     assert chunk.buffers()[1].address == ours.__array_interface__["data"][0]
     with pytest.raises(InputError, match=r"field `series`: value `g.cwnd`: allowed: .*f.cwnd"):
         result.series_table("g.cwnd")
+
+
+def test_ten_million_samples_reach_polars_in_a_second(result: RunResult) -> None:
+    many = {"time_s": np.arange(10_000_000.0), "value": np.ones(10_000_000)}
+    large = dataclasses.replace(result, series={"f.cwnd": many})
+    started = time.perf_counter()
+    frame = polars.from_arrow(large.series_table("f.cwnd"))
+    assert time.perf_counter() - started < 1
+    assert isinstance(frame, polars.DataFrame)
+    assert frame.shape == (10_000_000, 2)
+    (chunk,) = frame["value"].to_arrow().buffers()[1:]
+    assert chunk.address == many["value"].__array_interface__["data"][0]
 
 
 def lines(figure: Figure) -> dict[str, int]:

@@ -21,6 +21,7 @@ from anabranch import Scenario, report
 from anabranch.report import explorer, thinning
 from anabranch.report.charts import encode, from_figure
 from anabranch.report.sweep import sweep_charts
+from anabranch.studies.results import StudyResult
 from conftest import TWO_HOSTS, Command
 
 TWO_PATHS = """
@@ -137,6 +138,19 @@ def test_a_sweep_has_a_report(tmp_path: Path) -> None:
     assert "a &lt;sweep&gt;" in page
     assert 'data-chart="0"' in page
     assert "</script><" not in page.split('id="charts">')[1].split("</script>")[0]
+
+
+def test_the_example_of_a_study_stays_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = StudyResult("s", "S", "", "", True, [], [], [], [], Scenario(TWO_HOSTS).resolved())
+    sizes = []
+    for hops in (report.EXAMPLE_HOPS, 20):
+        monkeypatch.setattr(report, "EXAMPLE_HOPS", hops)
+        report.write_example(tmp_path, study)
+        sizes.append((tmp_path / "example" / "capture.pcapng").stat().st_size)
+    assert sizes[1] < sizes[0] * 0.8
+    assert "the first" in (tmp_path / "example" / "report.html").read_text(encoding="utf-8")
 
 
 def test_what_is_no_figure_is_no_chart(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:  # its checks are imported when an algorithm is evaluated
 
 EXAMPLE = "example"
 """The folder of a study's single run, with the explorer."""
+
+EXAMPLE_HOPS = 10_000
+"""Packet-hops of that run at most, or about."""
 
 
 def write_study_report(directory: Path) -> None:
@@ -77,9 +81,15 @@ def _figure(charts: Charts, directory: Path, stem: str) -> int | None:
 
 
 def write_example(directory: Path, result: StudyResult) -> None:
-    """One run of the study's scenario into `example/`: report, series and capture."""
+    """One run of the study's scenario into `example/`: report, series and capture. Of a long run
+    it is the beginning, so that the capture stays small."""
     folder = output_directory(directory / EXAMPLE)
     scenario = Scenario(result.scenario, f"{result.name}: one run").explored()
+    whole = Scenario(result.scenario).run().run
+    if whole["packet_hops"] > EXAMPLE_HOPS:
+        seconds = whole["end_s"] * EXAMPLE_HOPS / whole["packet_hops"]
+        scenario = replace(scenario, file=f"{scenario.file}, the first {seconds:.3g} s")
+        scenario = scenario.set(f"duration={seconds:.9f} s")
     with replacing(folder / "capture.pcapng") as capture:
         run = scenario.run(pcap=capture, trace_hash=True)
     tables.write_run(folder, run)
