@@ -263,6 +263,8 @@ def label(run: Run) -> str:
         return f"floor of {run.scheme.removeprefix('mcubic-floor-')} round-trip times"
     if run.scheme == "mcubic-left":
         return "beta the part that is left"
+    if run.scheme == "mcubic-zero":
+        return "K none after a timeout"
     if run.buffer != plain.buffer:
         return f"buffer of {run.buffer:g} BDP"
     if run.scheduler != plain.scheduler:

@@ -25,10 +25,10 @@ CHOICES = [
     " a warm-up of 20 or 40 s; starts are spread over 0.1 s, which is all that is random.",
     "TCP: Linux's settings with SACK and PRR; CUBIC with HyStart and MCubic with the same slow"
     " start, the others with the standard one.",
-    "Receivers delay ACKs by a fixed rule, not as Linux adapts: our Multipath TCP sets PSH on most"
-    " segments, which would have each of its own acknowledged, and favour it.",
+    "Receivers delay ACKs as Linux adapts them.",
     "K from the part of the window that is given up, 0.3; its floor is one smoothed round-trip"
-    " time; the window is held where the curve lies below it.",
+    " time; the window is held where the curve lies below it; after a timeout the others count"
+    " with the last K.",
     "Rates of the second path: 10, 20, 40, 50 Mbit/s, as table 1; the text has 30 for 40.",
     "Jain's index over three users: the connection and both single-path flows.",
 ]

@@ -142,7 +142,7 @@ def _remains(results: m.Results, quick: bool) -> Claim:
         ours, theirs = (conditions.event(s, "vanishes", quick) for s in (scheme, ALONE[0]))
         return stats.mean(m.change(results, ours, theirs, late))
 
-    others = [scheme for scheme in p["schemes"] if scheme != OURS]
+    others = [conditions.ZERO, *(scheme for scheme in p["schemes"] if scheme != OURS)]
     what = "change of goodput on what remains, against a CUBIC there"
     return Claim(
         "N2",
@@ -152,7 +152,7 @@ def _remains(results: m.Results, quick: bool) -> Claim:
             *(Measure(f"{what}, {scheme}", None, change(scheme)) for scheme in others),
         ],
         f"The last {p['settled']} s. The K that the lost path had last goes on counting: the other"
-        " is as slow as beside an equal path.",
+        " is as slow as beside an equal path. By mcubic-zero it counts with its floor instead.",
     )
 
 

@@ -11,6 +11,9 @@ from typing import Any
 
 from anabranch.studies.mcubic.conditions import ALONE, DISTINCT, Batch, Run, merged
 
+ZERO = "mcubic-zero"
+"""MCubic whose `K` counts as none after a timeout."""
+
 
 @cache
 def plan() -> dict[str, Any]:
@@ -78,5 +81,5 @@ def events(quick: bool) -> list[Batch]:
     """Those whose goodput is sampled each second."""
     p = part("events", quick)
     runs = [event(scheme, kind, quick) for scheme in p["schemes"] for kind in p["kinds"]]
-    runs.append(event(ALONE[0], "vanishes", quick))
+    runs += [event(scheme, "vanishes", quick) for scheme in (ALONE[0], ZERO)]
     return [(run, p["replications"]) for run in runs]
