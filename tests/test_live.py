@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch import InputError, Scenario, tables
+from anabranch import InputError, Scenario, replay, tables
 from conftest import TWO_KERNELS, Command
 
 pytestmark = pytest.mark.usefixtures("live_machine")
@@ -67,6 +67,24 @@ def test_examples_run_live(anabranch: Command, tmp_path: Path) -> None:
         assert facts["lateness"]["packets"] > 300
         assert (out / "capture.pcapng").stat().st_size > 400_000
         assert not list(out.rglob("*.part"))
+
+
+def test_a_kernels_subflows_are_paths(anabranch: Command, tmp_path: Path) -> None:
+    arguments = ("live", EXAMPLES / "live-ipv6.toml", "--capture", "kernel.x", "--out", tmp_path)
+    result = anabranch(*arguments, "--set", "flows.0.size=1 MB")
+    assert result.returncode == 0, result.stderr
+    paths = tables.read_csv(tmp_path / "paths.csv")
+    assert [(path["from"], path["to"]) for path in paths] == [
+        ("kernel.x", "ours.x"),
+        ("kernel.y", "ours.y"),
+    ]
+    assert all(int(path["bytes"]) > 100_000 for path in paths)
+    assert (tmp_path / "series" / "multipath.kernel.y-ours.y.path_cwnd.csv").is_file()
+    sockets = json.loads((tmp_path / "run.json").read_text())["live"]["sockets"]
+    assert [socket["ends"] is None for socket in sockets] == [True, False, False]
+    assert sockets[0]["bytes_sent"] == 1_000_000 and sockets[1]["delivered"] > 50
+    told = replay(tmp_path / "capture.pcapng")
+    assert told.flows[0]["protocol"] == "mptcp" and told.flows[0]["flow"].startswith("kernel.x-")
 
 
 def test_what_a_kernel_does_not_tell_is_empty(anabranch: Command, link: Path) -> None:

@@ -9,6 +9,7 @@
 from anabranch.errors import AlgorithmError, InputError, RunError
 from anabranch.experiment import LiveResult, RunResult, Scenario, Series
 from anabranch.network import Network
+from anabranch.replay import replay
 
 __all__ = [
     "AlgorithmError",
@@ -19,4 +20,5 @@ __all__ = [
     "RunResult",
     "Scenario",
     "Series",
+    "replay",
 ]

@@ -356,6 +356,7 @@ def run(
     pcap: str | PathLike[str] | None = None,
     trace_hash: bool = False,
     check: bool = False,
+    capture: list[str] = ...,
 ) -> dict[str, Any]:
     """Runs a scenario once: `flows`, `series`, `links`, `regulators`, `paths`, `messages`
     and `run`."""
@@ -370,9 +371,13 @@ def live(
     logs: str | PathLike[str] = ...,
     command: str | None = None,
     limit_s: float | None = None,
+    capture: list[str] = ...,
 ) -> dict[str, Any]:
     """Runs a scenario once in real time: as `run`, and `live`. An interrupt from the keyboard
     stops it, and so do `limit_s` seconds; the result then says so. On Linux alone."""
+
+def replay(path: str | PathLike[str]) -> dict[str, Any]:
+    """What the packets of a capture tell: `flows`, `series` and `run`."""
 
 def enter_user_namespace() -> None:
     """Makes the process, which must have a single thread, root in a user namespace of its own,

@@ -26,6 +26,7 @@ COMMANDS = {
     "compare": "compare",
     "evaluate": "evaluate",
     "check": "check",
+    "replay": "replay",
     "drill": "drill",
     "list": "list_things",
     "bench": "bench",

@@ -210,13 +210,16 @@ class Scenario:
         seed: int | None = None,
         replication: int = 0,
         pcap: Path | None = None,
+        capture: Sequence[str] = (),
         trace_hash: bool = False,
         check: bool = False,
     ) -> RunResult:
-        """Runs once in virtual time; `seed` replaces the scenario's own."""
+        """Runs once in virtual time; `seed` replaces the scenario's own. Packets go to `pcap`:
+        those at all hosts, or those at the hosts, interfaces and links in `capture`."""
         arguments = (self._toml(), self.file, list(self.overrides), seed, replication)
-        capture = None if pcap is None else str(pcap)
-        return RunResult.from_native(_guard(core().run, *arguments, capture, trace_hash, check))
+        file = None if pcap is None else str(pcap)
+        more = (file, trace_hash, check, list(capture))
+        return RunResult.from_native(_guard(core().run, *arguments, *more))
 
     def live(
         self,
@@ -227,15 +230,16 @@ class Scenario:
         logs: Path = Path(),
         command: str | None = None,
         limit_s: float | None = None,
+        capture: Sequence[str] = (),
     ) -> LiveResult:
         """Runs once in real time, on Linux, as root: `programs` are pairs of an external host
         and a command, whose output goes to `logs`; `command` has the terminal. After `limit_s`
-        seconds the run is stopped as it stands."""
+        seconds the run is stopped as it stands. `pcap` and `capture` are those of `run`."""
         if not hasattr(core(), "live"):
             raise RunError("live runs need Linux")
-        capture = None if pcap is None else str(pcap)
-        arguments = (self._toml(), self.file, list(self.overrides), seed, capture)
-        more = (list(programs), str(logs), command, limit_s)
+        file = None if pcap is None else str(pcap)
+        arguments = (self._toml(), self.file, list(self.overrides), seed, file)
+        more = (list(programs), str(logs), command, limit_s, list(capture))
         return LiveResult.from_native(_guard(core().live, *arguments, *more))
 
     def run_batch(

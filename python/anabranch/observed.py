@@ -11,6 +11,7 @@ AXES = {
     "cwnd": ("congestion window (octets)", "Congestion window"),
     "ssthresh": ("slow-start threshold (octets)", "Slow-start threshold"),
     "srtt": ("smoothed RTT (s)", "Smoothed round-trip time"),
+    "rtt": ("RTT (s)", "Round-trip times"),
     "in_flight": ("in flight (octets)", "Octets in flight"),
     "received": ("octets received in order", "Data received"),
     "queue": ("waiting packets", "Queue length"),

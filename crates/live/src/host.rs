@@ -111,6 +111,28 @@ impl ExternalHost {
     }
 }
 
+/// Nothing but what the scenario has: no addresses of the kernel's own making,
+/// and nobody looks for routers or for others with the same address.
+fn set_up_ipv6(write: &impl Fn(&str, &str) -> Result<(), LiveError>) -> Result<(), LiveError> {
+    if !std::path::Path::new("/proc/sys/net/ipv6").exists() {
+        let error = std::io::Error::from(std::io::ErrorKind::Unsupported);
+        let remedy = "the scenario has `ip = 6`, and this kernel no IPv6".into();
+        return Err(LiveError::Missing { what: "IPv6", error, remedy });
+    }
+    for conf in ["all", "default"] {
+        for (name, value) in [
+            ("disable_ipv6", "0"),
+            ("accept_ra", "0"),
+            ("router_solicitations", "0"),
+            ("accept_dad", "0"),
+            ("addr_gen_mode", "1"),
+        ] {
+            write(&format!("ipv6/conf/{conf}/{name}"), value)?;
+        }
+    }
+    Ok(())
+}
+
 /// In the host's namespace.
 fn set_up(settings: &HostSettings) -> Result<Vec<OwnedFd>, LiveError> {
     let write = |path: &str, text: &str| {
@@ -126,6 +148,8 @@ fn set_up(settings: &HostSettings) -> Result<Vec<OwnedFd>, LiveError> {
         // Else the kernel would look for routers. Some have no IPv6.
         let _ = write("ipv6/conf/all/disable_ipv6", "1");
         let _ = write("ipv6/conf/default/disable_ipv6", "1");
+    } else {
+        set_up_ipv6(&write)?;
     }
     let mut netlink = Netlink::open()?;
     netlink.up(netlink.index("lo")?, 0, 0)?;

@@ -9,12 +9,14 @@
 
 use crate::drive::Ready;
 use crate::error::Doing;
+use crate::info::TcpInfo;
 use crate::reactor::{Reactor, Token};
+use crate::subflows::Subflows;
 use crate::sys::socket::{set_notsent_lowat, tcp_info};
 use crate::{LiveError, Namespace};
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation};
-use anabranch_units::{Rate, Span, Time};
-use anabranch_wire::{FlowKey, Packet};
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation, PathObservation};
+use anabranch_units::{Span, Time};
+use anabranch_wire::{AddressBook, FlowKey, Packet};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind,
@@ -23,6 +25,7 @@ use rustix::net::{
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a socket is told before it is used.
@@ -36,6 +39,8 @@ pub struct SocketSettings {
     pub receive_buffer: Option<u64>,
     /// Several paths (RFC 8684).
     pub multipath: bool,
+    /// The addresses of hosts, for the names of paths.
+    pub book: Arc<AddressBook>,
     /// Time between two looks at `TCP_INFO`; `None`: only when something
     /// happens.
     pub sample_every: Option<Span>,
@@ -53,6 +58,8 @@ pub enum Role {
 /// Octets that wait to be sent for the first time, at most about so many: a
 /// socket that took megabytes at once would keep the loop from its packets.
 const MOST_UNSENT: u32 = 128 << 10;
+/// Time between two looks at subflows where nothing is observed: for the end.
+const LOOK: Span = Span::from_millis(100);
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -67,9 +74,10 @@ pub struct KernelSocket {
     sample: Time,
     /// Further subflows of a connection come to the listener of the first.
     multipath: bool,
+    subflows: Option<Box<Subflows>>,
     listener: Option<OwnedFd>,
     /// `TCP_INFO` when the socket was closed.
-    last: Option<Box<[u8; 256]>>,
+    last: Option<Box<TcpInfo>>,
     peer_closed: bool,
     wants_to_write: bool,
     closing: bool,
@@ -117,6 +125,10 @@ impl KernelSocket {
         let mut it = KernelSocket::absent(key, reactor, token);
         (it.state, it.remote, it.sample_every) = (state, remote, settings.sample_every);
         it.multipath = settings.multipath;
+        if settings.multipath {
+            it.subflows = Some(Box::new(Subflows::new(settings.book.clone())));
+            it.sample_every = Some(settings.sample_every.unwrap_or(LOOK).min(LOOK));
+        }
         Ok(it)
     }
 
@@ -132,6 +144,7 @@ impl KernelSocket {
             sample_every: None,
             sample: Time::NEVER,
             multipath: false,
+            subflows: None,
             listener: None,
             last: None,
             peer_closed: false,
@@ -165,6 +178,9 @@ impl KernelSocket {
         }
         if let State::Open(fd) = std::mem::replace(&mut self.state, State::Absent) {
             self.last = tcp_info(&fd).ok().map(Box::new);
+            if let Some(subflows) = &mut self.subflows {
+                subflows.look(&fd);
+            }
         }
         (self.sample, self.listener) = (Time::NEVER, None);
         self.events.push_back(Event::Closed(reason));
@@ -210,9 +226,22 @@ impl KernelSocket {
         }
     }
 
-    fn info(&self) -> Option<Info> {
+    /// What the kernel tells now, or told last; `None` before there was a
+    /// connection.
+    pub fn info(&self) -> Option<TcpInfo> {
         let now = self.fd().and_then(|fd| tcp_info(fd).ok());
-        now.or_else(|| self.last.as_deref().copied()).map(Info)
+        now.or_else(|| self.last.as_deref().copied())
+    }
+
+    /// What it tells of a Multipath TCP connection: fields of `MPTCP_INFO`, and
+    /// each subflow that there has been with its ends and its `TCP_INFO`. Of
+    /// other connections there are none.
+    #[expect(clippy::type_complexity, reason = "two lists")]
+    pub fn multipath(&self) -> (Vec<(&'static str, u64)>, Vec<([SocketAddr; 2], TcpInfo)>) {
+        let Some(subflows) = &self.subflows else { return Default::default() };
+        let (connection, list) = subflows.facts();
+        let list = list.map(|(ends, info)| (*ends, *info));
+        (connection.fields().collect(), list.collect())
     }
 }
 
@@ -284,6 +313,9 @@ impl Endpoint for KernelSocket {
         if self.sample <= now {
             let every = self.sample_every.unwrap_or(Span::MAX);
             self.sample = now.saturating_add(every);
+            if let (Some(subflows), State::Open(fd)) = (&mut self.subflows, &self.state) {
+                subflows.look(fd);
+            }
         }
     }
 
@@ -300,7 +332,13 @@ impl Endpoint for KernelSocket {
     }
 
     fn observe(&self) -> Observation {
-        self.info().map_or_else(Observation::default, |info| info.observation())
+        let together = self.subflows.as_ref().and_then(|subflows| subflows.observation());
+        let alone = || self.info().map(|info| info.observation());
+        together.or_else(alone).unwrap_or_default()
+    }
+
+    fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        self.subflows.as_ref()?.path(path)
     }
 
     fn flow_key(&self) -> FlowKey {
@@ -380,49 +418,5 @@ impl ByteStream for KernelSocket {
             let _ = sockopt::set_socket_linger(fd, Some(Duration::ZERO));
         }
         self.end(CloseReason::Aborted);
-    }
-}
-
-/// `struct tcp_info` of linux/tcp.h, as octets.
-struct Info([u8; 256]);
-
-impl Info {
-    fn word(&self, at: usize) -> u64 {
-        u32::from_ne_bytes(self.0[at..at + 4].try_into().expect("four octets")).into()
-    }
-
-    fn long(&self, at: usize) -> u64 {
-        u64::from_ne_bytes(self.0[at..at + 8].try_into().expect("eight octets"))
-    }
-
-    fn half(&self, at: usize) -> u64 {
-        u16::from_ne_bytes(self.0[at..at + 2].try_into().expect("two octets")).into()
-    }
-
-    fn observation(&self) -> Observation {
-        const RECOVERY: u8 = 3; // TCP_CA_Recovery; loss is 4
-        let mss = self.word(16);
-        let [unacked, sacked, lost, again] = [24, 28, 32, 36].map(|at| self.word(at));
-        let ssthresh = self.word(76);
-        let pacing = self.long(104);
-        let micros = |at| Span::from_micros(self.word(at));
-        let has_rtt = self.word(68) > 0;
-        Observation {
-            cwnd: self.word(80) * mss,
-            ssthresh: if ssthresh >= 0x7fff_ffff { u64::MAX } else { ssthresh * mss },
-            in_flight: (unacked + again).saturating_sub(sacked + lost) * mss,
-            srtt: has_rtt.then(|| micros(68)),
-            rto: micros(8),
-            // Octets a second; all ones when it does not pace.
-            pacing_rate: pacing.checked_mul(8).and_then(Rate::from_bps),
-            in_recovery: self.0[1] >= RECOVERY,
-            bytes_acked: self.long(120),
-            bytes_received: self.long(128),
-            packets_sent: self.word(156),
-            retransmitted_packets: self.word(100),
-            timeouts: self.half(240),
-            spurious_retransmissions: self.word(216),
-            ..Observation::default()
-        }
     }
 }

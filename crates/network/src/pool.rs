@@ -27,6 +27,8 @@ pub struct PacketPool {
     packets: Vec<Packet>,
     hot: Vec<Hot>,
     free: Vec<PacketId>,
+    /// Octets of headers beyond those that packets count.
+    longer_headers: u32,
 }
 
 impl PacketPool {
@@ -35,10 +37,22 @@ impl PacketPool {
         PacketPool::default()
     }
 
+    /// An empty pool of packets whose headers have so many octets more than
+    /// those of IPv4.
+    pub fn with_longer_headers(octets: u32) -> PacketPool {
+        PacketPool { longer_headers: octets, ..PacketPool::default() }
+    }
+
+    /// Octets of a packet's headers beyond those of IPv4.
+    pub fn longer_headers(&self) -> u32 {
+        self.longer_headers
+    }
+
     /// Stores a packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         let size = u32::try_from(packet.wire_len().0).unwrap_or(u32::MAX);
+        let size = size.saturating_add(self.longer_headers);
         let hot = Hot { dst: packet.dst, size, ttl: packet.ttl, damaged: false };
         if let Some(id) = self.free.pop() {
             self.packets[id.0 as usize] = packet;

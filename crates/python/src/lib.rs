@@ -12,6 +12,7 @@ mod drill;
 mod guard;
 #[cfg(target_os = "linux")]
 mod live;
+mod replay;
 mod results;
 
 use algorithms::PythonLibrary;
@@ -56,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check::check, module)?)?;
     module.add_function(wrap_pyfunction!(check::invariants, module)?)?;
     module.add_function(wrap_pyfunction!(drill::drill, module)?)?;
+    module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     #[cfg(target_os = "linux")]
     {
         module.add_function(wrap_pyfunction!(live::live, module)?)?;
@@ -110,7 +112,7 @@ fn warnings(
 /// the keyboard, which ends it.
 #[pyfunction]
 #[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replication=0, pcap=None,
-    trace_hash=false, check=false))]
+    trace_hash=false, check=false, capture=vec![]))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
 fn run<'py>(
     py: Python<'py>,
@@ -122,8 +124,9 @@ fn run<'py>(
     pcap: Option<PathBuf>,
     trace_hash: bool,
     check: bool,
+    capture: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options = RunOptions { seed, replication, pcap, trace_hash, check };
+    let options = RunOptions { seed, replication, pcap, capture, trace_hash, check };
     let scenario = read(py, text, file, &overrides)?;
     let interrupt = OnceLock::new();
     let watch = || match Python::attach(|py| py.check_signals()) {

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// the result then says so. So does `limit_s`, after which it is stopped.
 #[pyfunction]
 #[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, pcap=None, programs=vec![],
-    logs=PathBuf::new(), command=None, limit_s=None))]
+    logs=PathBuf::new(), command=None, limit_s=None, capture=vec![]))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
 pub(crate) fn live<'py>(
     py: Python<'py>,
@@ -31,8 +31,9 @@ pub(crate) fn live<'py>(
     logs: PathBuf,
     command: Option<String>,
     limit_s: Option<f64>,
+    capture: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options = LiveOptions { seed, pcap, programs, logs, command };
+    let options = LiveOptions { seed, pcap, capture, programs, logs, command };
     let scenario = crate::read(py, text, file, &overrides)?;
     let file = file.to_owned();
     let stop = Arc::new(OnceLock::new());
@@ -95,6 +96,18 @@ fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDic
     dict.set_item("unprivileged", it.precision.unprivileged)?;
     dict.set_item("kernel_senders", &it.kernel_senders)?;
     dict.set_item("stopped", it.stopped)?;
+    let sockets = PyList::empty(py);
+    for socket in &it.sockets {
+        let row = PyDict::new(py);
+        row.set_item("flow", &socket.flow)?;
+        row.set_item("host", &socket.host)?;
+        row.set_item("ends", socket.ends.map(|ends| ends.map(|end| end.to_string())))?;
+        for (name, value) in &socket.fields {
+            row.set_item(name, value)?;
+        }
+        sockets.append(row)?;
+    }
+    dict.set_item("sockets", sockets)?;
     let ports = PyList::empty(py);
     for port in &it.ports {
         let row = PyDict::new(py);

@@ -53,7 +53,7 @@ fn flow<'py>(py: Python<'py>, row: &FlowRow) -> PyResult<Bound<'py, PyDict>> {
 }
 
 /// The columns of a series; they are moved, not copied.
-fn series<'py>(py: Python<'py>, it: NamedSeries) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn series<'py>(py: Python<'py>, it: NamedSeries) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("time_s", PyArray1::from_vec(py, it.time_s))?;
     dict.set_item("value", PyArray1::from_vec(py, it.value))?;

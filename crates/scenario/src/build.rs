@@ -86,12 +86,13 @@ pub(crate) fn build_with(
         builder.icmp(true);
         builder.icmp_limits(limits);
     }
+    builder.longer_headers(scenario.ip.beyond());
     let graph = Graph::new(scenario);
     let nodes = add_nodes(scenario, external.is_some(), &mut builder);
     let node = |name: &str| nodes[graph.node(name).expect("names are checked")];
     builder.multipath(scenario.routing == Routing::Ecmp);
     let recipes: Vec<_> =
-        scenario.flows.iter().map(|flow| Recipe::new(&graph, flow, seed)).collect();
+        scenario.flows.iter().map(|flow| Recipe::new(&graph, flow, scenario.ip, seed)).collect();
     let plans = plan(scenario, &graph, &nodes, &recipes);
 
     let mut links = Vec::new();

@@ -1,70 +1,100 @@
-//! A packet capture of a run: every packet that a host sends or receives, as
-//! pcapng with one interface per host. Packets are put into octets here, so a
-//! capture opens in Wireshark as one of a real network would.
+//! Where a run's packets are captured: at hosts, at their interfaces, and at
+//! the far ends of links, by name.
 
-use anabranch_sim::{Interests, Observer, PacketEvent, PacketEventKind, Place};
-use anabranch_units::Time;
-use anabranch_wire::pcapng::Writer;
-use anabranch_wire::{AddressBook, Packet};
+use crate::graph::Graph;
+use crate::run::RunError;
+use crate::transport::Transport;
+use crate::{InputError, Scenario};
+use anabranch_sim::observe::Capture;
+use anabranch_sim::{Handle, LinkId, NodeId, Simulation};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
 
-/// Writes a capture; an error is kept and told by [`finish`](Self::finish).
-pub(crate) struct Capture {
-    writer: Option<Writer<BufWriter<File>>>,
-    book: AddressBook,
-    /// By number of the node.
-    interfaces: Vec<u32>,
-    error: Option<io::Error>,
+/// A capture that is under way, and its file.
+pub(crate) struct Running<'a> {
+    handle: Handle<Capture<BufWriter<File>>>,
+    path: &'a PathBuf,
 }
 
-impl Capture {
-    /// A capture into the file at `path`, with the nodes in the order in
-    /// which they were built.
-    pub(crate) fn create<'a>(
-        path: &Path,
-        nodes: impl Iterator<Item = &'a String>,
-    ) -> io::Result<Capture> {
-        let mut writer = Writer::new(BufWriter::new(File::create(path)?))?;
-        let interfaces: io::Result<Vec<u32>> =
-            nodes.map(|name| writer.add_interface(name, None)).collect();
-        Ok(Capture {
-            writer: Some(writer),
-            book: AddressBook::new(),
-            interfaces: interfaces?,
-            error: None,
-        })
-    }
+/// Starts a capture into the file at `path`. `places` are names of hosts (all
+/// their interfaces), of interfaces, of links (both directions) and of a link's
+/// reverse direction; none means all hosts.
+///
+/// # Errors
+/// [`RunError::Input`] for a name that nothing has, [`RunError::Output`].
+pub(crate) fn start<'a>(
+    path: &'a PathBuf,
+    places: &[String],
+    scenario: &Scenario,
+    links: &[(String, LinkId)],
+    simulation: &mut Simulation<Transport>,
+) -> Result<Running<'a>, RunError> {
+    let graph = Graph::new(scenario);
+    let (nodes, ids) = chosen(places, scenario, &graph, links)?;
+    let make = || {
+        let mut capture = Capture::new(BufWriter::new(File::create(path)?), scenario.ip.book())?;
+        for node in nodes {
+            capture.host(NodeId(node as u32), &graph.names()[node])?;
+        }
+        for (name, id) in ids {
+            capture.link(*id, name)?;
+        }
+        Ok(simulation.attach(capture))
+    };
+    let handle = make().map_err(failed(path))?;
+    Ok(Running { handle, path })
+}
 
-    /// Completes the file; the first error since the start, if there was one.
-    pub(crate) fn finish(&mut self) -> io::Result<()> {
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
-        match self.writer.take() {
-            Some(writer) => writer.finish()?.flush(),
-            None => Ok(()),
-        }
+impl Running<'_> {
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// The first that the file has had.
+    pub(crate) fn finish(self, simulation: &mut Simulation<Transport>) -> Result<(), RunError> {
+        let done = simulation.observer_mut(self.handle).finish();
+        done.map(drop).map_err(failed(self.path))
     }
 }
 
-impl Observer for Capture {
-    fn interests(&self) -> Interests {
-        Interests { packets: true, ..Interests::default() }
-    }
+fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> RunError + use<> {
+    let path = path.to_owned();
+    move |error| RunError::Output { path, error }
+}
 
-    fn packet(&mut self, now: Time, event: &PacketEvent, packet: &Packet) {
-        let (PacketEventKind::Sent | PacketEventKind::Received, Place::Node(node)) =
-            (event.kind, event.place)
-        else {
-            return;
-        };
-        let Some(writer) = &mut self.writer else { return };
-        let interface = self.interfaces[node.0 as usize];
-        if let Err(error) = writer.packet_value(interface, now, packet, &self.book) {
-            self.error = Some(error);
-            self.writer = None;
-        }
+/// Nodes and directions of links, in the order of the scenario.
+type Chosen<'a> = (Vec<usize>, Vec<&'a (String, LinkId)>);
+
+fn chosen<'a>(
+    places: &[String],
+    scenario: &Scenario,
+    graph: &Graph<'_>,
+    links: &'a [(String, LinkId)],
+) -> Result<Chosen<'a>, InputError> {
+    let (mut nodes, mut directions) = (Vec::new(), Vec::new());
+    if places.is_empty() {
+        nodes.extend(graph.interfaces());
     }
+    for place in places {
+        let of_host = graph.interfaces().filter(|node| graph.owner(*node) == place);
+        let interface = graph.interface(place).filter(|_| place.contains('.'));
+        let mut found: Vec<usize> = of_host.chain(interface).collect();
+        let both = scenario.links.iter().find(|link| link.name == *place);
+        let names = both.map_or([place, place], |link| [&link.name, &link.reverse_name]);
+        let ways: Vec<_> = links.iter().filter(|(name, _)| names.contains(&name)).collect();
+        if found.is_empty() && ways.is_empty() {
+            let hosts = scenario.hosts.iter().map(|host| host.name.as_str());
+            let links = links.iter().map(|(name, _)| name.as_str());
+            let known: Vec<&str> = hosts.chain(links).take(40).collect();
+            let allowed = format!("a host, an interface or a link: {}", known.join(", "));
+            return Err(InputError::field("--capture", place, allowed));
+        }
+        nodes.append(&mut found);
+        directions.extend(ways);
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    directions.sort_unstable_by_key(|(_, id)| *id);
+    directions.dedup();
+    Ok((nodes, directions))
 }

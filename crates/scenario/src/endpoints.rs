@@ -4,7 +4,7 @@ use crate::graph::Graph;
 use crate::moving::{self, Change, Moving};
 use crate::multihoming::{self, Ends};
 use crate::own::placed;
-use crate::schema::{FlowSpec, Protocol};
+use crate::schema::{FlowSpec, Ip, Protocol};
 use crate::transport::Transport;
 use anabranch_endpoint::{Generator, Seed};
 use anabranch_mptcp::Connection as Multipath;
@@ -30,7 +30,7 @@ enum Options {
 
 impl Recipe {
     /// For the flows of an entry that was checked.
-    pub(crate) fn new(graph: &Graph<'_>, flow: &FlowSpec, seed: Seed) -> Recipe {
+    pub(crate) fn new(graph: &Graph<'_>, flow: &FlowSpec, ip: Ip, seed: Seed) -> Recipe {
         let ends = multihoming::ends(graph, flow, "").expect("checked when it was read");
         let options = match &flow.protocol {
             Protocol::Tcp(config) => {
@@ -41,9 +41,19 @@ impl Recipe {
             }
             Protocol::Sctp(spec) => {
                 let changes = moving::changes(graph, flow);
-                Options::Sctp(Arc::new(spec.config.clone()), spec.stream_values.clone(), changes)
+                let mut config = spec.config.clone();
+                if let Some(authentication) = &mut config.authentication {
+                    Arc::make_mut(authentication).book = ip.book();
+                }
+                Options::Sctp(Arc::new(config), spec.stream_values.clone(), changes)
             }
-            Protocol::Mptcp(config) => Options::Mptcp(Arc::new(config.as_ref().clone())),
+            Protocol::Mptcp(config) => {
+                let book = Arc::new(ip.book());
+                Options::Mptcp(Arc::new(anabranch_mptcp::Config {
+                    book,
+                    ..config.as_ref().clone()
+                }))
+            }
         };
         Recipe { ends, options }
     }

@@ -27,6 +27,7 @@ mod own;
 mod pattern;
 pub mod quantity;
 mod record;
+pub mod replay;
 mod result;
 mod run;
 pub mod schema;

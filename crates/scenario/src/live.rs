@@ -10,15 +10,15 @@ mod precision;
 
 use crate::InputError;
 use crate::build::{Built, BuiltFlow, build_with};
-use crate::capture::Capture;
+use crate::capture;
 use crate::graph::Graph;
 use crate::record::Recorders;
 use crate::result::RunResult;
 use crate::run::{Clocks, RunError, results};
-use crate::schema::{FlowSpec, Protocol, Scenario};
+use crate::schema::{FlowSpec, Ip, Protocol, Scenario};
 use crate::transport::Transport;
 use anabranch_custom::catching;
-use anabranch_endpoint::Seed;
+use anabranch_endpoint::{Endpoint, Seed};
 use anabranch_live::{
     End, ExternalHost, KernelSocket, Live, LiveError, Program, ProgramReport, Reactor, Ready, Role,
     SocketSettings, Stdio, Token,
@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use anabranch_live::{Stop, enter_user_namespace};
@@ -42,6 +43,8 @@ pub struct LiveOptions {
     pub seed: Option<u64>,
     /// Write all packets that the hosts send and receive to this file.
     pub pcap: Option<PathBuf>,
+    /// Write those at these hosts, interfaces and links instead.
+    pub capture: Vec<String>,
     /// Programs by external host: commands for the shell, in which `{HOST}`
     /// stands for the address of a host's first interface.
     pub programs: Vec<(String, String)>,
@@ -62,12 +65,27 @@ pub struct LiveResult {
     pub precision: Precision,
     /// Names of the flows whose sender is a kernel.
     pub kernel_senders: Vec<String>,
+    /// What kernels told last of their connections.
+    pub sockets: Vec<SocketRow>,
     /// The ports of external hosts.
     pub ports: Vec<PortRow>,
     /// What became of the programs.
     pub programs: Vec<ProgramReport>,
     /// It was stopped from outside before its end.
     pub stopped: bool,
+}
+
+/// What a kernel told last of a connection, or of one of its subflows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SocketRow {
+    /// The flow.
+    pub flow: String,
+    /// The host.
+    pub host: String,
+    /// Of a subflow: its ends, the host's own first.
+    pub ends: Option<[SocketAddr; 2]>,
+    /// Fields of `TCP_INFO`, or of `MPTCP_INFO` for a Multipath TCP connection.
+    pub fields: Vec<(&'static str, u64)>,
 }
 
 /// A port of an external host and its counters.
@@ -105,7 +123,7 @@ pub fn live(
     let graph = Graph::new(scenario);
     scenario.check_bound()?;
     check(scenario, options)?;
-    let book = AddressBook::new();
+    let book = scenario.ip.book();
     let settings = hosts::settings(scenario, &graph, &book)?;
     let reactor = Reactor::new()?;
     let mut ports = Vec::new();
@@ -116,8 +134,15 @@ pub fn live(
         ports.extend(of_host);
     }
 
-    let mut sockets =
-        Sockets { scenario, options, graph: &graph, hosts: &hosts, reactor: &reactor, book: &book };
+    let mut sockets = Sockets {
+        scenario,
+        options,
+        graph: &graph,
+        hosts: &hosts,
+        reactor: &reactor,
+        book: &book,
+        addresses: Arc::new(book.clone()),
+    };
     let (mut failure, mut by_programs) = (None, Vec::new());
     let mut external = |id: FlowId, flow: &FlowSpec, side: Side, key: FlowKey| {
         let made = sockets.make(id, flow, side, key);
@@ -137,17 +162,11 @@ pub fn live(
     }
     let Built { mut simulation, flows, links } = built;
     let recorders = Recorders::attach(scenario, &flows, &links, &mut simulation);
-    let failed = |path: &PathBuf| {
-        let path = path.clone();
-        move |error| RunError::Output { path, error }
-    };
-    let capture = match &options.pcap {
-        Some(path) => {
-            let capture = Capture::create(path, graph.names().iter()).map_err(failed(path))?;
-            Some((simulation.attach(capture), path))
-        }
-        None => None,
-    };
+    let captured = options
+        .pcap
+        .as_ref()
+        .map(|path| capture::start(path, &options.capture, scenario, &links, &mut simulation));
+    let captured = captured.transpose()?;
 
     let (programs, services) = start_programs(scenario, options, &graph, &hosts, &reactor, &book)?;
     let ends = Ends::new(&flows, by_programs);
@@ -165,8 +184,8 @@ pub fn live(
     let outcome = ran.map_err(|failure| RunError::Algorithm { at: None, failure })??;
 
     let mut simulation = outcome.simulation;
-    if let Some((handle, path)) = capture {
-        simulation.observer_mut(handle).finish().map_err(failed(path))?;
+    if let Some(captured) = captured {
+        captured.finish(&mut simulation)?;
     }
     let result = results(scenario, seed, &simulation, &flows, &links, &recorders, &clocks);
     let is_kernels = |flow: &&BuiltFlow| {
@@ -190,10 +209,34 @@ pub fn live(
             shortest_round_trip: precision::shortest_round_trip(scenario, &graph),
         },
         kernel_senders,
+        sockets: flows.iter().flat_map(|flow| socket_rows(flow, &simulation, &graph)).collect(),
         ports: outcome.ports.iter().map(port_row).collect(),
         programs: outcome.programs,
         stopped: outcome.stopped,
     })
+}
+
+/// What the kernels of both ends of a flow told.
+fn socket_rows(
+    flow: &BuiltFlow,
+    simulation: &Simulation<Transport>,
+    graph: &Graph<'_>,
+) -> Vec<SocketRow> {
+    let mut rows = Vec::new();
+    for side in [Side::Client, Side::Server] {
+        let Transport::Kernel(socket) = simulation.endpoint(flow.id, side) else { continue };
+        let host = graph.owner(socket.flow_key().src.0 as usize).to_owned();
+        let row =
+            |ends, fields| SocketRow { flow: flow.name.clone(), host: host.clone(), ends, fields };
+        let (connection, subflows) = socket.multipath();
+        if subflows.is_empty() {
+            rows.extend(socket.info().map(|info| row(None, info.fields().collect())));
+            continue;
+        }
+        rows.push(row(None, connection));
+        rows.extend(subflows.iter().map(|(ends, info)| row(Some(*ends), info.fields().collect())));
+    }
+    rows
 }
 
 /// What a live run asks of a scenario beyond being one.
@@ -208,6 +251,15 @@ fn check(scenario: &Scenario, options: &LiveOptions) -> Result<(), InputError> {
         if !names.contains(&host.as_str()) {
             let allowed = format!("an external host: {}", names.join(", "));
             return Err(InputError::field("--exec", host, allowed));
+        }
+    }
+    // RFC 8200 §5; a kernel has no IPv6 on smaller links.
+    const LEAST: u64 = 1280;
+    for (i, link) in scenario.links.iter().enumerate().filter(|_| scenario.ip == Ip::V6) {
+        let mtu = link.forward.mtu.min(link.reverse.mtu);
+        if mtu.0 < LEAST {
+            let allowed = "at least 1280 B in a live run over IPv6";
+            return Err(InputError::field(format!("links[{i}].mtu"), mtu.0.to_string(), allowed));
         }
     }
     for (i, host) in scenario.hosts.iter().enumerate().filter(|(_, host)| host.external) {
@@ -228,6 +280,7 @@ struct Sockets<'a> {
     hosts: &'a [ExternalHost],
     reactor: &'a Reactor,
     book: &'a AddressBook,
+    addresses: Arc<AddressBook>,
 }
 
 impl Sockets<'_> {
@@ -258,6 +311,7 @@ impl Sockets<'_> {
             congestion_control: hosts::sends(flow, side).then(|| config.window.name().to_owned()),
             receive_buffer: Some(config.receive_buffer),
             multipath,
+            book: self.addresses.clone(),
             sample_every: (!self.scenario.observe.is_empty()).then_some(SAMPLE),
         };
         let role = if side == Side::Client { Role::Client } else { Role::Server };

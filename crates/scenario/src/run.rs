@@ -1,8 +1,7 @@
 //! Running a scenario once, or many times with different seeds.
 
 use crate::build::{Built, BuiltFlow, build};
-use crate::capture::Capture;
-use crate::graph::Graph;
+use crate::capture;
 use crate::record::Recorders;
 use crate::result::{FlowRow, LinkRow, MessageRow, PathRow, RegulatorRow, RunInfo, RunResult};
 use crate::slices::{self, Until, Watch};
@@ -27,6 +26,9 @@ pub struct RunOptions {
     /// Write all packets that the hosts send and receive to this file, as
     /// pcapng.
     pub pcap: Option<PathBuf>,
+    /// Write those at these hosts, interfaces and links instead; a link's are
+    /// those that come out at its far end.
+    pub capture: Vec<String>,
     /// Compute a hash over all packet events.
     pub trace_hash: bool,
     /// Check conservation on every link at every event; slow.
@@ -146,18 +148,11 @@ fn run_slices(
     if options.check {
         simulation.attach(ConservationChecker::new());
     }
-    let failed = |path: &PathBuf| {
-        let path = path.clone();
-        move |error| RunError::Output { path, error }
-    };
-    let capture = match &options.pcap {
-        Some(path) => {
-            let graph = Graph::new(scenario);
-            let capture = Capture::create(path, graph.names().iter()).map_err(failed(path))?;
-            Some((simulation.attach(capture), path))
-        }
-        None => None,
-    };
+    let captured = options
+        .pcap
+        .as_ref()
+        .map(|path| capture::start(path, &options.capture, scenario, &links, &mut simulation));
+    let captured = captured.transpose()?;
 
     let mut drive = |until| match slices::run(&mut simulation, until, watch) {
         true => Ok(()),
@@ -176,8 +171,8 @@ fn run_slices(
     });
     ran.map_err(|failure| RunError::Algorithm { at: Some(simulation.now()), failure })??;
 
-    if let Some((handle, path)) = capture {
-        simulation.observer_mut(handle).finish().map_err(failed(path))?;
+    if let Some(captured) = captured {
+        captured.finish(&mut simulation)?;
     }
     Ok(results(scenario, seed, &simulation, &flows, &links, &recorders, &clocks))
 }

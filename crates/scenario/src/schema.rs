@@ -16,6 +16,7 @@ mod form;
 pub(crate) mod host;
 mod icmp;
 mod impairment;
+mod ip;
 mod link;
 mod messages;
 mod mptcp;
@@ -35,6 +36,7 @@ pub use channel::{ChannelSpec, ExplicitRate};
 pub use flow::{FlowSpec, Protocol};
 pub use host::HostSpec;
 pub use impairment::{Impairment, Mishap};
+pub use ip::Ip;
 pub use link::{Direction, LinkSpec};
 pub use messages::{MessagePace, MessageSpec};
 pub use observe::{Observe, What};
@@ -57,6 +59,8 @@ pub struct Scenario {
     pub duration: Option<Span>,
     /// Seed, unless the run is given another.
     pub seed: u64,
+    /// The Internet protocol.
+    pub ip: Ip,
     /// The hosts.
     pub hosts: Vec<HostSpec>,
     /// Names of the routers.
@@ -149,11 +153,14 @@ impl Scenario {
     }
 
     fn read(table: &Table) -> Result<Scenario, InputError> {
-        let f = Fields::new("", table);
+        let ip = Ip::read(&Fields::new("", table))?;
+        let fitted = (ip == Ip::V6).then(|| ip::fitted(table));
+        let f = Fields::new("", fitted.as_ref().unwrap_or(table));
         let mut scenario = Scenario {
             name: f.text("name")?.unwrap_or("").to_owned(),
             duration: f.quantity("duration")?,
             seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
+            ip: Ip::read(&f)?,
             hosts: HostSpec::read_all(&f)?,
             routers: f.texts("routers")?.unwrap_or_default(),
             routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
@@ -184,6 +191,7 @@ impl Scenario {
             table.insert("duration".into(), duration.write().into());
         }
         table.insert("seed".into(), Value::Integer(self.seed as i64));
+        table.insert("ip".into(), self.ip.write());
         let hosts = self.hosts.iter().map(HostSpec::write).collect();
         table.insert("hosts".into(), Value::Array(hosts));
         table.insert("routers".into(), Value::Array(names(&self.routers)));

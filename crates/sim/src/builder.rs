@@ -47,6 +47,7 @@ pub struct SimulationBuilder<E> {
     schedule: Vec<Scheduled>,
     stage: Stage,
     icmp: bool,
+    longer_headers: u32,
     icmp_limits: IcmpLimits,
     hosts: Vec<(NodeId, HostConfig)>,
     /// Hosts that stand outside.
@@ -160,6 +161,7 @@ impl<E> Default for SimulationBuilder<E> {
             schedule: Vec::new(),
             stage: Stage::new(),
             icmp: false,
+            longer_headers: 0,
             icmp_limits: IcmpLimits::NONE,
             hosts: Vec::new(),
             outside: Vec::new(),
@@ -308,6 +310,12 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.icmp = on;
     }
 
+    /// Headers of packets have so many octets more than those of IPv4: 20 over
+    /// IPv6. None at first.
+    pub fn longer_headers(&mut self, octets: u32) {
+        self.longer_headers = octets;
+    }
+
     /// How many of them nodes send; at first without limit.
     pub fn icmp_limits(&mut self, limits: IcmpLimits) {
         self.icmp_limits = limits;
@@ -444,7 +452,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             events: Tournament::new(sources),
             ends,
             links: self.links,
-            pool: PacketPool::new(),
+            pool: PacketPool::with_longer_headers(self.longer_headers),
             routes,
             is_router: is_router.chain(self.stations.iter().map(|_| false)).collect(),
             regulators: self.regulators,

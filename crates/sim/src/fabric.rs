@@ -250,10 +250,11 @@ impl Fabric {
     #[cold]
     fn report_too_big(&mut self, node: NodeId, link: LinkId, id: PacketId) {
         let mtu = self.links[link.0 as usize].mtu();
-        let packet = self.pool.packet(id);
-        if packet.wire_len() > mtu {
-            let quote = Quote::of(packet);
-            self.report(node, IcmpKind::PacketTooBig { mtu: mtu.0 as u32 }, quote);
+        if u64::from(self.pool.size(id)) > mtu.0 {
+            let quote = Quote::of(self.pool.packet(id));
+            // Endpoints count headers of IPv4.
+            let mtu = (mtu.0 as u32).saturating_sub(self.pool.longer_headers());
+            self.report(node, IcmpKind::PacketTooBig { mtu }, quote);
         }
     }
 

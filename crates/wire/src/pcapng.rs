@@ -8,8 +8,13 @@
 //! show as nanoseconds since 1970; picoseconds are rounded down. The octets
 //! are little-endian on every machine, so that equal runs give equal files.
 //!
-//! Left out: reading, comments, name resolution and statistics blocks, and
-//! packet flags.
+//! Where a packet came to a host or left it, its flags say so (§4.3.1), so that
+//! a capture can be read back as what each host sent and received: [`reader`].
+//!
+//! Left out of writing: comments, name resolution and statistics blocks.
+
+pub mod link_layer;
+pub mod reader;
 
 use crate::address::AddressBook;
 use crate::packet::Packet;
@@ -28,8 +33,19 @@ const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 const USER_APPLICATION: u16 = 4;
 /// `if_name`, §4.2.
 const IF_NAME: u16 = 2;
+/// `epb_flags`, §4.3.1.
+const EPB_FLAGS: u16 = 2;
 /// `if_tsresol`, §4.2: the negative power of ten of the unit of time.
 const IF_TSRESOL: u16 = 9;
+
+/// Which way a packet went at a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// The host received it.
+    Inbound,
+    /// The host sent it.
+    Outbound,
+}
 
 /// Writes a capture.
 ///
@@ -108,6 +124,30 @@ impl<W: Write> Writer<W> {
     /// Those of the output, and `InvalidInput` when there is no such interface
     /// or the packet has 2^32 octets.
     pub fn packet(&mut self, interface: u32, time: Time, octets: &[u8]) -> io::Result<()> {
+        self.block_of(interface, time, None, octets)
+    }
+
+    /// The same of a packet that came to a host, or left it.
+    ///
+    /// # Errors
+    /// Those of [`Writer::packet`].
+    pub fn packet_going(
+        &mut self,
+        interface: u32,
+        time: Time,
+        direction: Direction,
+        octets: &[u8],
+    ) -> io::Result<()> {
+        self.block_of(interface, time, Some(direction), octets)
+    }
+
+    fn block_of(
+        &mut self,
+        interface: u32,
+        time: Time,
+        direction: Option<Direction>,
+        octets: &[u8],
+    ) -> io::Result<()> {
         let Some(&snaplen) = self.snaplens.get(interface as usize) else {
             return Err(Error::new(ErrorKind::InvalidInput, format!("no interface {interface}")));
         };
@@ -124,6 +164,11 @@ impl<W: Write> Writer<W> {
         self.u32(len);
         self.block.extend_from_slice(&octets[..captured as usize]);
         self.pad();
+        if let Some(direction) = direction {
+            let flags: u32 = if direction == Direction::Inbound { 0b01 } else { 0b10 };
+            self.option(EPB_FLAGS, &flags.to_le_bytes())?;
+            self.end_of_options();
+        }
         self.end()
     }
 
@@ -139,12 +184,38 @@ impl<W: Write> Writer<W> {
         packet: &Packet,
         book: &AddressBook,
     ) -> io::Result<()> {
+        self.value_of(interface, time, None, packet, book)
+    }
+
+    /// The same of a packet that came to a host, or left it.
+    ///
+    /// # Errors
+    /// Those of [`Writer::packet_value`].
+    pub fn packet_value_going(
+        &mut self,
+        interface: u32,
+        time: Time,
+        direction: Direction,
+        packet: &Packet,
+        book: &AddressBook,
+    ) -> io::Result<()> {
+        self.value_of(interface, time, Some(direction), packet, book)
+    }
+
+    fn value_of(
+        &mut self,
+        interface: u32,
+        time: Time,
+        direction: Option<Direction>,
+        packet: &Packet,
+        book: &AddressBook,
+    ) -> io::Result<()> {
         let mut octets = std::mem::take(&mut self.octets);
         octets.clear();
         let result = packet
             .emit(book, &mut octets)
             .map_err(|error| Error::new(ErrorKind::InvalidData, error))
-            .and_then(|()| self.packet(interface, time, &octets));
+            .and_then(|()| self.block_of(interface, time, direction, &octets));
         self.octets = octets;
         result
     }

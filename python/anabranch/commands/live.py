@@ -56,7 +56,14 @@ main()
     help="Runs a program on an external host instead of our sender or receiver; {HOST} in it"
     " stands for a host's address; may be repeated.",
 )
-@click.option("--pcap", is_flag=True, help="Also write capture.pcapng.")
+@click.option("--pcap", is_flag=True, help="Also write capture.pcapng, of all hosts.")
+@click.option(
+    "--capture",
+    "places",
+    multiple=True,
+    metavar="PLACE",
+    help="Write capture.pcapng of this host, interface or link; may be repeated.",
+)
 @explore_option
 @click.option(
     "--out",
@@ -75,6 +82,7 @@ def live(
     programs: tuple[str, ...],
     pcap: bool,
     explore: bool,
+    places: tuple[str, ...],
     out: Path,
 ) -> None:
     """Runs one scenario in real time.
@@ -96,10 +104,12 @@ def live(
     for host, _ in pairs:
         (directory / f"{tables.file_name(host)}.log").unlink(missing_ok=True)
     with contextlib.ExitStack() as stack:
-        capture = stack.enter_context(replacing(directory / "capture.pcapng")) if pcap else None
+        wanted = pcap or places
+        file = stack.enter_context(replacing(directory / "capture.pcapng")) if wanted else None
         result = experiment.live(
             seed=seed,
-            pcap=capture,
+            pcap=file,
+            capture=places,
             programs=pairs,
             logs=directory,
             command=shlex.join(command) if command else None,

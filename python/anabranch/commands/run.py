@@ -29,7 +29,14 @@ SEED_MAX = 2**64 - 1
     metavar="KEY=VALUE",
     help="Overrides one field, e.g. flows.0.tcp.recovery=fack; may be repeated.",
 )
-@click.option("--pcap", is_flag=True, help="Also write capture.pcapng.")
+@click.option("--pcap", is_flag=True, help="Also write capture.pcapng, of all hosts.")
+@click.option(
+    "--capture",
+    "places",
+    multiple=True,
+    metavar="PLACE",
+    help="Write capture.pcapng of this host, interface or link; may be repeated.",
+)
 @explore_option
 @click.option(
     "--out",
@@ -46,6 +53,7 @@ def run(
     assignments: tuple[str, ...],
     pcap: bool,
     explore: bool,
+    places: tuple[str, ...],
     out: Path,
 ) -> None:
     """Runs one scenario in virtual time and prints a row per flow."""
@@ -61,8 +69,11 @@ def run(
         experiment = experiment.explored()
     directory = output_directory(out)
     with contextlib.ExitStack() as stack:
-        capture = stack.enter_context(replacing(directory / "capture.pcapng")) if pcap else None
-        result = interruptible(lambda: experiment.run(seed=seed, pcap=capture, trace_hash=True))
+        wanted = pcap or places
+        file = stack.enter_context(replacing(directory / "capture.pcapng")) if wanted else None
+        result = interruptible(
+            lambda: experiment.run(seed=seed, pcap=file, capture=places, trace_hash=True)
+        )
     tables.write_run(directory, result)
     write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")
     report.write_run_report(directory, experiment.file, result)

@@ -41,7 +41,7 @@ fn text(cases: &[Case]) -> String {
             it.name, it.bytes, it.window
         );
     }
-    format!("hosts = [{hosts}]\n{rest}")
+    format!("hosts = [{hosts}]\n{rest}\n[[observe]]\nwhat = \"path_cwnd\"\n")
 }
 
 /// Octets that left by each path of a case, of both directions.
@@ -77,6 +77,47 @@ fn streams_cross_over_two_paths_whoever_has_them() {
     cases.push(case("both-kernels", [true, true], "cubic"));
     let it = run(&text(&cases));
     check(&cases, &it);
+    check_kernels(&it, "10.0.0.");
+}
+
+/// What the kernels told of their subflows is what crossed the links.
+fn check_kernels(it: &LiveResult, addresses: &str) {
+    for flow in it.kernel_senders.iter() {
+        let row = it.result.flows.iter().find(|row| row.flow == *flow).unwrap();
+        let paths: Vec<_> = it.result.paths.iter().filter(|it| it.flow == *flow).collect();
+        assert_eq!(paths.len(), 2, "{flow}: {paths:?}");
+        let acked: u64 = paths.iter().map(|it| it.bytes).sum();
+        // Octets that were sent on both paths count twice, SYNs as one each.
+        assert!(acked >= row.bytes && acked < row.bytes + row.bytes / 5, "{flow}: {paths:?}");
+        for path in paths {
+            assert!(path.cwnd > 0 && path.srtt_s.unwrap() > 0.02 && path.packets > 100, "{path:?}");
+            let name = format!("{flow}.{}-{}.path_cwnd", path.from, path.to);
+            let series = it.result.series.iter().find(|it| it.name == name);
+            let values = &series.unwrap_or_else(|| panic!("{name}")).value;
+            assert!(values.iter().any(|it| *it >= 10.0 * 1400.0), "{name}: {values:?}");
+        }
+        let sockets = it.sockets.iter().filter(|it| it.flow == *flow && it.ends.is_some());
+        let locals: Vec<_> = sockets.map(|it| it.ends.unwrap()[0].ip().to_string()).collect();
+        assert!(locals.len() >= 2 && locals.iter().all(|it| it.starts_with(addresses)));
+        let of_connection = it.sockets.iter().find(|it| it.flow == *flow && it.ends.is_none());
+        let fields = &of_connection.unwrap().fields;
+        assert!(fields.contains(&("bytes_sent", row.bytes)), "{fields:?}");
+    }
+}
+
+#[test]
+fn both_cross_over_ipv6() {
+    if !machine() {
+        return;
+    }
+    let cases = [
+        case("ours", [false, true], "lia"),
+        case("kernels", [true, false], "cubic"),
+        case("both", [true, true], "reno"),
+    ];
+    let it = run(&format!("ip = 6\n{}", text(&cases)));
+    check(&cases, &it);
+    check_kernels(&it, "fd00:616e:6162::");
 }
 
 #[test]

@@ -52,6 +52,46 @@ fn a_kernel_sends_to_a_kernel() {
     assert_eq!(it.precision.lateness.count(), a.counters.left + b.counters.left);
 }
 
+/// The same over IPv6: kernels, and ours with either, ECN and losses.
+#[test]
+fn tcp_crosses_over_ipv6() {
+    if !machine() {
+        return;
+    }
+    let ecn = r#"queue = { kind = "codel", ecn = true }"#;
+    let list = [
+        Case::ours("ours-loss", LOSSY, "recovery = \"rack\""),
+        Case::ours("ours-reordering", REORDERING, "recovery = \"sack\""),
+        Case::ours("ours-ecn", ecn, "ecn = \"on\""),
+        Case::kernels("kernels-loss", LOSSY, ""),
+        Case::kernels("kernels-ecn", ecn, "ecn = \"on\""),
+    ];
+    let it = run(&format!("ip = 6\n{}", cases(&list)));
+    check_all(&list, &it);
+    for port in &it.ports {
+        assert_eq!((port.counters.ignored, port.counters.refused), (0, 0), "{port:?}");
+    }
+    for (i, case) in list.iter().enumerate().filter(|(_, it)| it.name.starts_with("kernels")) {
+        // Segments of a kernel fill the packets.
+        let way = &it.result.links[2 * i].counters;
+        let least = case.bytes.div_ceil(1428);
+        assert!((least..least + 60).contains(&way.received), "{}: {way:?}", case.name);
+    }
+    let error = it.result.flows.iter().find(|flow| flow.wrong_octets > 0);
+    assert_eq!(error, None);
+}
+
+#[test]
+fn ipv6_needs_its_least_mtu() {
+    let text = "ip = 6\nhosts = [{ name = \"a\", external = true }, \"b\"]\n\
+                links = [{ ends = [\"a\", \"b\"], rate = \"1 Mbit/s\", delay = \"1 ms\", mtu = \"1000 B\" }]\n\
+                flows = [{ name = \"f\", from = \"a\", to = \"b\", size = \"1 kB\" }]";
+    let scenario = anabranch_scenario::Scenario::from_toml(text, "t").unwrap();
+    let options = anabranch_scenario::live::LiveOptions::default();
+    let error = anabranch_scenario::live::live(&scenario, &options, |_| ()).unwrap_err();
+    assert!(error.to_string().contains("at least 1280 B in a live run over IPv6"), "{error}");
+}
+
 /// Everything arrived, at both ends of each case.
 fn check_all(cases: &[Case], it: &LiveResult) {
     for (case, flow) in cases.iter().zip(&it.result.flows) {

@@ -1,13 +1,13 @@
 //! Packets to a pcapng file, one interface for each host or link.
 //!
 //! A host's interface shows what `tcpdump` would show there: what its
-//! endpoints send and what reaches them. A link's interface shows what comes
+//! endpoints send and what reaches them, each with its direction. A link's interface shows what comes
 //! out at its far end, with the TTL that it has there.
 
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
 use anabranch_network::{LinkId, NodeId};
 use anabranch_units::Time;
-use anabranch_wire::pcapng::Writer;
+use anabranch_wire::pcapng::{Direction, Writer};
 use anabranch_wire::{AddressBook, Packet};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -81,6 +81,12 @@ impl<W: Write> Observer for Capture<W> {
         }
         let Some(interface) = self.interfaces.get(&event.place) else { return };
         let Some(writer) = &mut self.writer else { return };
-        self.error = writer.packet_value(*interface, now, packet, &self.book).err();
+        let (interface, book) = (*interface, &self.book);
+        let done = match event.kind {
+            Sent => writer.packet_value_going(interface, now, Direction::Outbound, packet, book),
+            Received => writer.packet_value_going(interface, now, Direction::Inbound, packet, book),
+            _ => writer.packet_value(interface, now, packet, book),
+        };
+        self.error = done.err();
     }
 }

@@ -1,0 +1,214 @@
+//! The subflows of a kernel's Multipath TCP connection, by `MPTCP_TCPINFO`,
+//! `MPTCP_SUBFLOW_ADDRS` and `MPTCP_INFO` (include/uapi/linux/mptcp.h, Linux 5.16
+//! and later; an older kernel tells nothing, and the connection has no paths).
+//!
+//! A subflow that is gone keeps the numbers of the last look at it.
+
+use crate::info::TcpInfo;
+use crate::sys::socket::{mptcp_info, mptcp_subflows};
+use anabranch_endpoint::{Observation, PathObservation, PathState};
+use anabranch_wire::AddressBook;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// What has been seen of a connection's subflows, the oldest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Subflows {
+    book: Arc<AddressBook>,
+    list: Vec<Subflow>,
+    connection: MptcpInfo,
+}
+
+#[derive(Clone, Debug)]
+struct Subflow {
+    ends: [SocketAddr; 2],
+    info: TcpInfo,
+    seen: PathObservation,
+    is_there: bool,
+}
+
+/// `struct mptcp_info`, as octets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MptcpInfo(pub(crate) [u8; MptcpInfo::SIZE]);
+
+/// Of `struct mptcp_info`: fields, their offsets and numbers of octets.
+const FIELDS: [(&str, usize, usize); 18] = [
+    ("subflows", 0, 1),
+    ("add_addr_signal", 1, 1),
+    ("add_addr_accepted", 2, 1),
+    ("subflows_max", 3, 1),
+    ("add_addr_signal_max", 4, 1),
+    ("add_addr_accepted_max", 5, 1),
+    ("flags", 8, 4),
+    ("token", 12, 4),
+    ("write_seq", 16, 8),
+    ("snd_una", 24, 8),
+    ("rcv_nxt", 32, 8),
+    ("csum_enabled", 42, 1),
+    ("retransmits", 44, 4),
+    ("bytes_retrans", 48, 8),
+    ("bytes_sent", 56, 8),
+    ("bytes_received", 64, 8),
+    ("bytes_acked", 72, 8),
+    ("subflows_total", 80, 1),
+];
+
+impl Default for MptcpInfo {
+    fn default() -> MptcpInfo {
+        MptcpInfo([0; MptcpInfo::SIZE])
+    }
+}
+
+impl MptcpInfo {
+    pub(crate) const SIZE: usize = 128;
+
+    /// All fields, by the kernel's names without their prefix.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        FIELDS.iter().map(|(name, at, len)| (*name, TcpInfo::number(&self.0, *at, *len)))
+    }
+
+    fn get(&self, name: &str) -> u64 {
+        self.fields().find(|(field, _)| *field == name).map_or(0, |(_, value)| value)
+    }
+}
+
+impl Subflows {
+    /// None yet, of hosts with these addresses.
+    pub(crate) fn new(book: Arc<AddressBook>) -> Subflows {
+        Subflows { book, ..Subflows::default() }
+    }
+
+    /// Looks at them.
+    pub(crate) fn look(&mut self, fd: &OwnedFd) {
+        let Ok(found) = mptcp_subflows(fd) else { return };
+        if let Ok(info) = mptcp_info(fd) {
+            self.connection = info;
+        }
+        for it in &mut self.list {
+            it.is_there = false;
+        }
+        for (ends, info) in found {
+            self.see(ends, info);
+        }
+        for it in self.list.iter_mut().filter(|it| !it.is_there) {
+            (it.seen.state, it.seen.in_flight) = (PathState::Inactive, 0);
+        }
+    }
+
+    fn see(&mut self, ends: [SocketAddr; 2], info: TcpInfo) {
+        let [local, remote] = ends.map(|end| self.book.addr(end.ip()));
+        let (Some(local), Some(remote)) = (local, remote) else { return };
+        let known = self.list.iter().position(|it| it.ends == ends);
+        let between = |it: &&Subflow| (it.seen.local, it.seen.remote) == (local, remote);
+        let number = match known {
+            Some(at) => self.list[at].seen.subflow,
+            None => u8::try_from(self.list.iter().filter(between).count()).ok(),
+        };
+        let it = info.observation();
+        let seen = PathObservation {
+            local,
+            remote,
+            subflow: number,
+            state: if info.is_established() { PathState::Active } else { PathState::Inactive },
+            cwnd: it.cwnd,
+            ssthresh: it.ssthresh,
+            in_flight: it.in_flight,
+            srtt: it.srtt,
+            rto: it.rto,
+            errors: info.get("backoff") as u32,
+            timeouts: it.timeouts,
+            // A kernel does not tell.
+            fast_retransmits: 0,
+            packets: it.packets_sent,
+            retransmitted: it.retransmitted_packets,
+            bytes_acked: it.bytes_acked,
+            // A kernel counts what came twice as well.
+            bytes_received: None,
+            heartbeats: 0,
+        };
+        let subflow = Subflow { ends, info, seen, is_there: true };
+        match known {
+            Some(at) => self.list[at] = subflow,
+            None => self.list.push(subflow),
+        }
+    }
+
+    /// A subflow, by its age.
+    pub(crate) fn path(&self, number: usize) -> Option<PathObservation> {
+        self.list.get(number).map(|it| it.seen)
+    }
+
+    /// What the kernel told of the connection and of each subflow, with its ends.
+    pub(crate) fn facts(&self) -> (&MptcpInfo, impl Iterator<Item = (&[SocketAddr; 2], &TcpInfo)>) {
+        (&self.connection, self.list.iter().map(|it| (&it.ends, &it.info)))
+    }
+
+    /// All of them as one; `None` when none has been seen. Windows are those of
+    /// the subflows that are there, counts those of all.
+    pub(crate) fn observation(&self) -> Option<Observation> {
+        let connection = &self.connection;
+        let mut all = Observation {
+            bytes_acked: connection.get("bytes_acked"),
+            bytes_received: connection.get("bytes_received"),
+            ..Observation::default()
+        };
+        for subflow in &self.list {
+            let it = subflow.info.observation();
+            all.packets_sent += it.packets_sent;
+            all.retransmitted_packets += it.retransmitted_packets;
+            all.timeouts += it.timeouts;
+            all.spurious_retransmissions += it.spurious_retransmissions;
+            if !subflow.is_there {
+                continue;
+            }
+            all.cwnd += it.cwnd;
+            all.ssthresh = all.ssthresh.saturating_add(it.ssthresh);
+            all.in_flight += it.in_flight;
+            all.rto = all.rto.max(it.rto);
+            all.in_recovery |= it.in_recovery;
+            if it.srtt.is_some() && (all.srtt.is_none() || it.srtt < all.srtt) {
+                all.srtt = it.srtt;
+            }
+        }
+        (!self.list.is_empty()).then_some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_wire::Addr;
+
+    fn ends(local: &str, remote: &str) -> [SocketAddr; 2] {
+        [local, remote].map(|it| it.parse().unwrap())
+    }
+
+    fn info(state: u8, cwnd: u32, segments: u32) -> TcpInfo {
+        let mut octets = [0; TcpInfo::SIZE];
+        octets[0] = state;
+        octets[16..20].copy_from_slice(&1000_u32.to_ne_bytes());
+        octets[80..84].copy_from_slice(&cwnd.to_ne_bytes());
+        octets[156..160].copy_from_slice(&segments.to_ne_bytes());
+        TcpInfo(octets)
+    }
+
+    #[test]
+    fn a_path_keeps_its_place_and_its_number() {
+        let mut it = Subflows::new(Arc::new(AddressBook::new()));
+        assert_eq!((it.path(0), it.observation()), (None, None));
+        it.see(ends("10.0.0.1:5", "10.0.0.3:7"), info(1, 10, 3));
+        it.see(ends("10.0.0.1:6", "10.0.0.3:7"), info(1, 20, 4));
+        it.see(ends("10.0.0.2:6", "10.0.0.4:7"), info(4, 30, 5));
+        it.see(ends("10.0.0.1:5", "10.0.0.3:7"), info(1, 11, 9));
+        it.see(ends("192.0.2.1:5", "10.0.0.3:7"), info(1, 11, 9));
+        let paths: Vec<_> = (0..).map_while(|n| it.path(n)).collect();
+        let told: Vec<_> = paths.iter().map(|it| (it.local, it.remote, it.subflow)).collect();
+        let [a, b, c, d] = [0, 1, 2, 3].map(Addr);
+        assert_eq!(told, [(a, c, Some(0)), (a, c, Some(1)), (b, d, Some(0))]);
+        assert_eq!((paths[0].cwnd, paths[0].packets), (11_000, 9));
+        assert_eq!(paths[2].state, PathState::Inactive);
+        let all = it.observation().unwrap();
+        assert_eq!((all.cwnd, all.packets_sent), (61_000, 18));
+    }
+}

@@ -1,0 +1,213 @@
+//! A packet capture as a run: the TCP connections in it with the rows and the
+//! series that a simulated run has, read from the packets alone.
+//!
+//! Captures of runs, simulated or live, say at which host a packet was and
+//! whether it came or went, and so give what the sender sent, the ACKs that it
+//! received and what the receiver received. A capture of another program, or of
+//! a link, shows packets in passing: each data packet counts as sent when it
+//! was seen, each ACK as received then, and there are no `receives`.
+//!
+//! Headers alone are looked at, so that captures with a snap length or with
+//! checksums that a network card was to fill in are read as well. Subflows of
+//! Multipath TCP are connections of their own here. Left out: other transports,
+//! fragments and IPv6 extension headers, which are counted.
+
+mod headers;
+mod track;
+
+use crate::result::NamedSeries;
+use anabranch_wire::pcapng::Direction;
+use anabranch_wire::pcapng::reader::{ReadError, Reader};
+use headers::Segment;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use track::Track;
+
+/// What a capture tells.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Replay {
+    /// A row for each direction of a connection that carried data.
+    pub flows: Vec<ReplayedFlow>,
+    /// `FLOW.sends`, `.acks`, `.receives`, `.received`, `.in_flight`, `.rtt`.
+    pub series: Vec<NamedSeries>,
+    /// Where packets were seen.
+    pub interfaces: Vec<SeenInterface>,
+    /// Packets that are no TCP segments, or not whole in their headers.
+    pub others: u64,
+    /// The last date.
+    pub end_s: f64,
+    /// Who wrote the capture, as it says itself.
+    pub application: String,
+    /// The file ends within a packet.
+    pub is_cut: bool,
+}
+
+/// An interface of a capture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SeenInterface {
+    /// Its name; empty where the file has none.
+    pub name: String,
+    /// Packets.
+    pub packets: u64,
+}
+
+/// One direction of a connection, as far as packets tell.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReplayedFlow {
+    /// `FROM-TO`, with ports where several connections join the two.
+    pub flow: String,
+    /// `tcp`, or `mptcp` for a subflow.
+    pub protocol: &'static str,
+    /// The first packet.
+    pub start_s: f64,
+    /// When the last octet came, if the sender then ended its stream.
+    pub finish_s: Option<f64>,
+    /// Octets received in order; where the receiver was not seen, acknowledged.
+    pub bytes: u64,
+    /// `bytes` over the time from the start until the last of them.
+    pub goodput_bps: f64,
+    /// Data packets sent.
+    pub packets: u64,
+    /// Of these, sent again.
+    pub retransmitted_packets: u64,
+    /// `SYN`s of both sides were seen.
+    pub established: bool,
+}
+
+/// A segment, where and when it was seen.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    nanos: u64,
+    interface: u32,
+    direction: Option<Direction>,
+    /// From the side that was seen first.
+    forward: bool,
+    segment: Segment,
+}
+
+/// A connection: between the same two addresses and ports there may be several.
+struct Connection {
+    ends: [SocketAddr; 2],
+    seen: Vec<Seen>,
+}
+
+/// Reads a capture, pcapng or pcap.
+///
+/// # Errors
+/// Octets that are no capture, and broken blocks.
+pub fn replay(file: &[u8]) -> Result<Replay, ReadError> {
+    let mut reader = Reader::new(file)?;
+    let mut connections: Vec<Connection> = Vec::new();
+    // The last connection between two ends, which stand in order.
+    let mut last: BTreeMap<[SocketAddr; 2], usize> = BTreeMap::new();
+    let (mut packets, mut others, mut origin, mut end) = (Vec::new(), 0, None, 0);
+    while let Some(frame) = reader.next() {
+        let frame = frame?;
+        // Runs of ours begin at zero; in other captures the first packet does.
+        let ours = reader.application() == "anabranch";
+        let nanos = frame.nanos.unwrap_or(0);
+        let nanos = nanos.saturating_sub(*origin.get_or_insert(if ours { 0 } else { nanos }));
+        end = end.max(nanos);
+        packets.resize(packets.len().max(frame.interface + 1), 0_u64);
+        packets[frame.interface] += 1;
+        let Some((ends, segment)) = headers::read(frame.ip) else {
+            others += 1;
+            continue;
+        };
+        let key = if ends[0] <= ends[1] { ends } else { [ends[1], ends[0]] };
+        let known = last.get(&key).copied();
+        let known = known.filter(|at| !begins_anew(&connections[*at], ends[0], &segment));
+        let at = known.unwrap_or_else(|| {
+            connections.push(Connection { ends, seen: Vec::new() });
+            last.insert(key, connections.len() - 1);
+            connections.len() - 1
+        });
+        let forward = connections[at].ends[0] == ends[0];
+        let (interface, direction) = (frame.interface as u32, frame.direction);
+        connections[at].seen.push(Seen { nanos, interface, direction, forward, segment });
+    }
+    packets.resize(reader.interfaces().len(), 0);
+    let names = reader.interfaces().iter().map(|it| it.name.clone());
+    let seen = names.zip(packets).map(|(name, packets)| SeenInterface { name, packets });
+    let mut replay = Replay {
+        interfaces: seen.collect(),
+        others,
+        end_s: end as f64 / 1e9,
+        application: reader.application().to_owned(),
+        is_cut: reader.is_cut(),
+        ..Replay::default()
+    };
+    tell(connections, &mut replay);
+    Ok(replay)
+}
+
+/// A SYN with another sequence number than the connection's own.
+fn begins_anew(connection: &Connection, from: SocketAddr, segment: &Segment) -> bool {
+    let forward = connection.ends[0] == from;
+    let mut same = connection.seen.iter().filter(|it| it.forward == forward && it.segment.syn());
+    segment.syn()
+        && !segment.ack_flag()
+        && !connection.seen.is_empty()
+        && same.next().is_none_or(|it| it.segment.seq != segment.seq)
+}
+
+/// Rows and series of all connections.
+fn tell(connections: Vec<Connection>, replay: &mut Replay) {
+    let hosts = hosts(&connections, &replay.interfaces);
+    let host = |ip: &IpAddr| hosts.get(ip).cloned().unwrap_or_else(|| ip.to_string());
+    let pair = |[a, b]: [SocketAddr; 2]| [host(&a.ip()), host(&b.ip())];
+    let mut pairs: BTreeMap<[String; 2], u32> = BTreeMap::new();
+    for connection in &connections {
+        let mut names = pair(connection.ends);
+        names.sort();
+        *pairs.entry(names).or_default() += 1;
+    }
+    let mut used: BTreeMap<String, u32> = BTreeMap::new();
+    for connection in connections {
+        for forward in [true, false] {
+            let Some(track) = Track::new(&connection.seen, forward) else { continue };
+            let [a, b] = connection.ends;
+            let [from, to] = if forward { [a, b] } else { [b, a] };
+            let mut sorted = pair(connection.ends);
+            sorted.sort();
+            let ports = pairs[&sorted] > 1;
+            let end = |it: SocketAddr| {
+                let name = host(&it.ip());
+                if ports { format!("{name}:{}", it.port()) } else { name }
+            };
+            let mut flow = format!("{}-{}", end(from), end(to));
+            let times = used.entry(flow.clone()).or_default();
+            *times += 1;
+            if *times > 1 {
+                flow += &format!("#{times}");
+            }
+            track.series(&flow, &mut replay.series);
+            replay.flows.push(track.row(flow));
+        }
+    }
+}
+
+/// The host of each address: the name of the interface where its packets went
+/// out or came in.
+fn hosts(connections: &[Connection], interfaces: &[SeenInterface]) -> BTreeMap<IpAddr, String> {
+    let mut hosts = BTreeMap::new();
+    for connection in connections {
+        for seen in &connection.seen {
+            let [a, b] = connection.ends;
+            let [from, to] = if seen.forward { [a, b] } else { [b, a] };
+            let here = match seen.direction {
+                Some(Direction::Outbound) => from,
+                Some(Direction::Inbound) => to,
+                None => continue,
+            };
+            let name = &interfaces[seen.interface as usize].name;
+            if !name.is_empty() {
+                hosts.entry(here.ip()).or_insert_with(|| name.clone());
+            }
+        }
+    }
+    hosts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+use super::*;
+use crate::{RunOptions, Scenario, run};
+use std::path::PathBuf;
+
+/// Long enough for the last ACKs to come back.
+const LOSSY: &str = r#"
+    duration = "5 s"
+    hosts = ["a", "b"]
+    routers = ["r"]
+    links = [
+        { ends = ["a", "r"], rate = "10 Mbit/s", delay = "9 ms", queue = { limit = "30 packets" }, impairments = [
+            { kind = "bernoulli", rate = 0.02 }, { kind = "reorder", probability = 0.01, extra = "5 ms" },
+        ] },
+        { ends = ["r", "b"], rate = "100 Mbit/s", delay = "1 ms" },
+    ]
+    flows = [
+        { name = "f", from = "a", to = "b", size = "600 kB" },
+        { name = "g", from = "b", to = "a", size = "100 kB", start = "100 ms" },
+    ]
+    observe = [{ what = "packets" }, { what = "received" }]
+"#;
+
+/// Runs a scenario with a capture at `places`; the run and what the capture tells.
+fn captured(text: &str, name: &str, places: &[&str]) -> (crate::RunResult, Replay) {
+    let path: PathBuf =
+        std::env::temp_dir().join(format!("anabranch-replay-{name}-{}", std::process::id()));
+    let scenario = Scenario::from_toml(text, "t").unwrap();
+    let capture = places.iter().map(|it| (*it).to_owned()).collect();
+    let options = RunOptions { pcap: Some(path.clone()), capture, ..RunOptions::default() };
+    let result = run(&scenario, &options).unwrap();
+    let file = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    (result, replay(&file).unwrap())
+}
+
+fn series<'a>(list: &'a [NamedSeries], name: &str) -> &'a NamedSeries {
+    let names: Vec<_> = list.iter().map(|it| &it.name).collect();
+    list.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
+}
+
+/// The recorders of a run saw the packets themselves: the oracle.
+#[test]
+fn a_capture_of_all_hosts_tells_what_the_run_recorded() {
+    for ip in ["ip = 4", "ip = 6"] {
+        let (run, told) = captured(&format!("{ip}\n{LOSSY}"), &ip[5..], &[]);
+        assert_eq!(told.application, "anabranch");
+        for (flow, ours) in [("f", "a:49152-b:49152"), ("g", "b:49153-a:49153")] {
+            let row = told.flows.iter().find(|it| it.flow == ours);
+            let names: Vec<_> = told.flows.iter().map(|it| it.flow.as_str()).collect();
+            let row = row.unwrap_or_else(|| panic!("{names:?}"));
+            let real = run.flows.iter().find(|it| it.flow == flow).unwrap();
+            assert_eq!((row.bytes, row.packets > 60, row.established), (real.bytes, true, true));
+            assert_eq!(row.retransmitted_packets, real.retransmitted_packets);
+            assert!((row.finish_s.unwrap() - real.finish_s.unwrap()).abs() < 1e-8);
+            for what in ["sends", "acks", "receives"] {
+                let real = series(&run.series, &format!("{flow}.{what}"));
+                let told = series(&told.series, &format!("{ours}.{what}"));
+                assert_eq!(told.value, real.value, "{flow}.{what}");
+                assert_eq!((&told.len, &told.retransmission), (&real.len, &real.retransmission));
+                let late = told.time_s.iter().zip(&real.time_s).map(|(a, b)| (a - b).abs());
+                assert!(late.fold(0.0, f64::max) < 2e-9, "{flow}.{what}");
+            }
+            let rtt = series(&told.series, &format!("{ours}.rtt"));
+            assert!(rtt.value.iter().all(|it| (0.02..0.2).contains(it)), "{:?}", rtt.value);
+        }
+        assert!(run.flows[0].retransmitted_packets > 5);
+    }
+}
+
+#[test]
+fn a_capture_of_one_link_shows_packets_in_passing() {
+    let (run, told) = captured(LOSSY, "link", &["r-b"]);
+    let names: Vec<_> = told.interfaces.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["r-b", "b-r"]);
+    let counted: Vec<u64> = told.interfaces.iter().map(|it| it.packets).collect();
+    assert_eq!(counted, [run.links[2].counters.delivered, run.links[3].counters.delivered]);
+    let flow = told.flows.iter().find(|it| it.flow == "10.0.0.1:49152-10.0.0.2:49152").unwrap();
+    assert_eq!(flow.bytes, 600_000);
+    assert!(!told.series.iter().any(|it| it.name.ends_with(".receives")));
+    // One direction alone, by its name.
+    let (_, told) = captured(LOSSY, "way", &["b-r"]);
+    assert_eq!(told.interfaces.len(), 1);
+}
+
+#[test]
+fn a_capture_of_one_host_has_no_receiver() {
+    let (run, told) = captured(LOSSY, "host", &["a"]);
+    assert_eq!(told.interfaces[0].name, "a");
+    let flow = &told.flows[0];
+    assert_eq!((flow.flow.as_str(), flow.bytes), ("a:49152-10.0.0.2:49152", 600_000));
+    let sends = series(&told.series, "a:49152-10.0.0.2:49152.sends");
+    assert_eq!(sends.value, series(&run.series, "f.sends").value);
+}
+
+#[test]
+fn a_place_that_is_not_there_is_named() {
+    let scenario = Scenario::from_toml(LOSSY, "t").unwrap();
+    let pcap = Some(std::env::temp_dir().join("never-written"));
+    let capture = vec!["c".to_owned()];
+    let options = RunOptions { pcap, capture, ..RunOptions::default() };
+    let error = run(&scenario, &options).unwrap_err().to_string();
+    assert!(error.contains("`c`") && error.contains("a, b, a-r, r-a, r-b, b-r"), "{error}");
+}

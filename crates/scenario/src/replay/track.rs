@@ -1,0 +1,244 @@
+//! One direction of a connection: what its sender sent, what was acknowledged,
+//! what its receiver received, and what follows from these.
+//!
+//! Positions are payload offsets in the sender's stream, from 0. Where the SYN
+//! was not seen, the first data packet has offset 0. A round trip is measured
+//! from a data packet to the first ACK that covers it, and not from packets
+//! sent again (Karn's rule, RFC 6298 §3).
+
+use super::headers::Segment;
+use super::{ReplayedFlow, Seen};
+use crate::result::NamedSeries;
+use anabranch_units::Serial32;
+use anabranch_wire::pcapng::Direction;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Dates in nanoseconds and values.
+type Samples<T> = Vec<(u64, T)>;
+
+/// A data packet that was sent.
+#[derive(Clone, Copy)]
+struct Send {
+    nanos: u64,
+    offset: u64,
+    len: u32,
+    again: bool,
+}
+
+/// What one direction was seen to do.
+pub(super) struct Track {
+    start: u64,
+    sends: Vec<Send>,
+    acks: Samples<u64>,
+    receives: Samples<u64>,
+    received: Samples<u64>,
+    in_flight: Samples<u64>,
+    rtt: Samples<f64>,
+    ended: bool,
+    established: bool,
+    multipath: bool,
+}
+
+/// Where a direction's packets are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct View {
+    interface: u32,
+    direction: Option<Direction>,
+}
+
+impl View {
+    /// The most telling of the places where `seen` were: one with the direction
+    /// that is wanted, or else, if `any`, one without; of several the one with
+    /// the most packets, and of these the first.
+    fn of<'a>(seen: impl Iterator<Item = &'a Seen>, wanted: Direction, any: bool) -> Option<View> {
+        let mut counts: BTreeMap<(bool, u32), u64> = BTreeMap::new();
+        for it in seen {
+            if it.direction == Some(wanted) || any && it.direction.is_none() {
+                *counts.entry((it.direction.is_none(), it.interface)).or_default() += 1;
+            }
+        }
+        let known = counts.keys().any(|(unknown, _)| !unknown);
+        let ours = counts.into_iter().filter(|((unknown, _), _)| *unknown != known);
+        let best = ours.max_by_key(|((_, interface), n)| (*n, std::cmp::Reverse(*interface)));
+        let ((unknown, interface), _) = best?;
+        Some(View { interface, direction: (!unknown).then_some(wanted) })
+    }
+
+    fn has(self, seen: &Seen) -> bool {
+        (seen.interface, seen.direction) == (self.interface, self.direction)
+    }
+}
+
+impl Track {
+    /// Of the packets of a connection the data of one direction; `None` when
+    /// there was none.
+    pub(super) fn new(seen: &[Seen], forward: bool) -> Option<Track> {
+        let ours = || seen.iter().filter(|it| it.forward == forward);
+        let data = || ours().filter(|it| it.segment.len > 0);
+        let theirs = || seen.iter().filter(|it| it.forward != forward);
+        let sent_at = View::of(data(), Direction::Outbound, true);
+        let received_at = View::of(data(), Direction::Inbound, false);
+        // ACKs where the data is sent; seen in passing, wherever they pass.
+        let acked_at = match sent_at {
+            Some(View { interface, direction: Some(_) }) => {
+                Some(View { interface, direction: Some(Direction::Inbound) })
+            }
+            _ => View::of(theirs(), Direction::Inbound, true),
+        };
+        data().next()?;
+        let syn = ours().find(|it| it.segment.syn()).map(|it| it.segment.seq.add(1));
+        let first = syn.or_else(|| data().next().map(|it| it.segment.seq))?;
+        let mut it = Track {
+            start: seen.first()?.nanos,
+            sends: Vec::new(),
+            acks: Vec::new(),
+            receives: Vec::new(),
+            received: Vec::new(),
+            in_flight: Vec::new(),
+            rtt: Vec::new(),
+            ended: false,
+            established: ours().any(|it| it.segment.syn()) && theirs().any(|it| it.segment.syn()),
+            multipath: seen.iter().any(|it| it.segment.multipath),
+        };
+        it.look(seen, forward, first, [sent_at, acked_at, received_at]);
+        if received_at.is_none() {
+            it.received = it.acks.clone();
+        }
+        let mut most = 0;
+        it.received.retain(|(_, octets)| {
+            let grows = *octets > most;
+            most = most.max(*octets);
+            grows
+        });
+        Some(it)
+    }
+
+    fn look(&mut self, seen: &[Seen], forward: bool, first: Serial32, views: [Option<View>; 3]) {
+        let (mut sent, mut acked, mut fin) = (0_u64, 0_u64, None);
+        let mut assembly = Assembly::default();
+        // Ends of packets that wait for their first ACK, and when they were sent.
+        let mut timed: VecDeque<(u64, u64, bool)> = VecDeque::new();
+        for it in seen {
+            let [sent_here, acked_here, received_here] =
+                views.map(|view| view.is_some_and(|view| view.has(it)));
+            let (nanos, Segment { seq, ack, len, .. }) = (it.nanos, it.segment);
+            let end = u64::from(len);
+            if it.forward == forward {
+                let seq = if it.segment.syn() { seq.add(1) } else { seq };
+                let Some(offset) = seq.expand(first, sent) else { continue };
+                if it.segment.fin() {
+                    fin = Some(offset + end);
+                }
+                if sent_here && len > 0 {
+                    let again = offset < sent;
+                    self.sends.push(Send { nanos, offset, len, again });
+                    if again {
+                        timed.iter_mut().for_each(|(to, _, valid)| *valid &= *to <= offset);
+                    } else {
+                        timed.push_back((offset + end, nanos, true));
+                    }
+                    sent = sent.max(offset + end);
+                    self.in_flight.push((nanos, sent.saturating_sub(acked)));
+                }
+                if received_here && len > 0 {
+                    self.receives.push((nanos, offset));
+                    self.received.push((nanos, assembly.insert(offset, offset + end)));
+                }
+            } else if acked_here && it.segment.ack_flag() {
+                let Some(offset) = ack.expand(first, sent) else { continue };
+                // The acknowledgment of a FIN is one beyond the payload.
+                let offset = offset.min(sent);
+                self.acks.push((nanos, offset));
+                acked = acked.max(offset);
+                self.in_flight.push((nanos, sent - acked));
+                let mut sample = None;
+                while let Some((_, at, valid)) = timed.front().filter(|it| it.0 <= acked) {
+                    sample = valid.then_some(*at);
+                    timed.pop_front();
+                }
+                if let Some(at) = sample {
+                    self.rtt.push((nanos, (nanos - at) as f64 / 1e9));
+                }
+            }
+        }
+        let arrived = if views[2].is_some() { assembly.front } else { acked };
+        self.ended = fin.is_some_and(|fin| arrived >= fin);
+    }
+
+    /// Its row.
+    pub(super) fn row(&self, flow: String) -> ReplayedFlow {
+        let (last, bytes) = self.received.last().copied().unwrap_or((self.start, 0));
+        let seconds = (last - self.start) as f64 / 1e9;
+        ReplayedFlow {
+            flow,
+            protocol: if self.multipath { "mptcp" } else { "tcp" },
+            start_s: self.start as f64 / 1e9,
+            finish_s: self.ended.then_some(last as f64 / 1e9),
+            bytes,
+            goodput_bps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 },
+            packets: self.sends.len() as u64,
+            retransmitted_packets: self.sends.iter().filter(|it| it.again).count() as u64,
+            established: self.established,
+        }
+    }
+
+    /// Its series.
+    pub(super) fn series(&self, flow: &str, out: &mut Vec<NamedSeries>) {
+        out.push(NamedSeries {
+            name: format!("{flow}.sends"),
+            time_s: self.sends.iter().map(|it| it.nanos as f64 / 1e9).collect(),
+            value: self.sends.iter().map(|it| it.offset as f64).collect(),
+            len: self.sends.iter().map(|it| it.len).collect(),
+            retransmission: self.sends.iter().map(|it| it.again).collect(),
+        });
+        let counted = [
+            ("acks", &self.acks),
+            ("receives", &self.receives),
+            ("received", &self.received),
+            ("in_flight", &self.in_flight),
+        ];
+        for (what, samples) in counted {
+            add(flow, what, samples, |octets| octets as f64, out);
+        }
+        add(flow, "rtt", &self.rtt, |seconds| seconds, out);
+    }
+}
+
+fn add<T: Copy>(
+    flow: &str,
+    what: &str,
+    samples: &Samples<T>,
+    value: impl Fn(T) -> f64,
+    out: &mut Vec<NamedSeries>,
+) {
+    if samples.is_empty() {
+        return;
+    }
+    out.push(NamedSeries {
+        name: format!("{flow}.{what}"),
+        time_s: samples.iter().map(|(nanos, _)| *nanos as f64 / 1e9).collect(),
+        value: samples.iter().map(|(_, it)| value(*it)).collect(),
+        ..NamedSeries::default()
+    });
+}
+
+/// What has arrived of a stream.
+#[derive(Default)]
+struct Assembly {
+    /// All before this.
+    front: u64,
+    /// And these: start and end.
+    beyond: BTreeMap<u64, u64>,
+}
+
+impl Assembly {
+    /// Something arrived; gives how much is there in order.
+    fn insert(&mut self, start: u64, end: u64) -> u64 {
+        let held = self.beyond.entry(start).or_insert(end);
+        *held = end.max(*held);
+        while let Some(first) = self.beyond.first_entry().filter(|it| *it.key() <= self.front) {
+            self.front = self.front.max(first.remove());
+        }
+        self.front
+    }
+}

@@ -1,0 +1,49 @@
+"""`anabranch replay`: the tables, series and figures of a packet capture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from anabranch import report, tables
+from anabranch.commands.options import PATH, console
+from anabranch.commands.run import flow_table
+from anabranch.files import output_directory, write_text
+from anabranch.replay import replay as read
+
+
+@click.command()
+@click.argument("capture", type=PATH, metavar="CAPTURE.pcapng")
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("results/replay"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the results go.",
+)
+def replay(capture: Path, out: Path) -> None:
+    """Reads a packet capture as if it were a run.
+
+    CAPTURE is what `run --pcap`, `live --pcap` or `--capture` has written, or a pcapng or pcap
+    file of another program. Each direction of a TCP connection becomes a flow, with its row, its
+    series and its figures.
+    """
+    result = read(capture)
+    directory = output_directory(out)
+    tables.write_run(directory, result)
+    write_text(directory / "run.json", json.dumps(result.run, indent=2) + "\n")
+    report.write_run_report(directory, str(capture), result)
+    terminal = console()
+    terminal.print(flow_table(result.flows))
+    if len(result.flows) > 50:
+        terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
+    places = result.run["interfaces"]
+    packets = sum(place["packets"] for place in places)
+    others = result.run["other_packets"]
+    terminal.print(f"{packets} packets at {len(places)} interfaces, {others} of them no TCP")
+    if result.run["cut"]:
+        click.echo(f"{capture}: warning: the file ends within a packet", err=True)
+    terminal.print(f"results in {directory}")

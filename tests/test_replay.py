@@ -1,0 +1,93 @@
+"""`anabranch replay`: captures of runs, of live runs and of other programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anabranch as package
+from anabranch import InputError, RunError, Scenario, replay, tables
+from conftest import TWO_HOSTS, TWO_KERNELS, Command
+
+
+def test_a_capture_gives_tables_series_and_figures(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    assert anabranch("run", two_hosts, "--pcap", "--out", tmp_path / "run").returncode == 0
+    capture, out = tmp_path / "run" / "capture.pcapng", tmp_path / "replay"
+    done = anabranch("replay", capture, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "results in" in done.stdout and "at 2 interfaces, 0 of them no TCP" in done.stdout
+    row, real = (tables.read_csv(path / "flows.csv")[0] for path in (out, tmp_path / "run"))
+    assert row["flow"] == "a-b" and row["timeouts"] == ""
+    for name in ("bytes", "retransmitted_packets"):
+        assert row[name] == real[name]
+    sends = tables.read_csv(out / "series" / "a-b.sends.csv")
+    assert sends and [it["value"] for it in sends] == [
+        it["value"] for it in tables.read_csv(tmp_path / "run" / "series" / "f.sends.csv")
+    ]
+    assert (out / "report.html").stat().st_size > 10_000
+
+
+def test_figures_are_those_of_a_run(tmp_path: Path) -> None:
+    capture = tmp_path / "x.pcapng"
+    Scenario(TWO_HOSTS).run(pcap=capture, capture=["a", "a-b"])
+    result = replay(capture)
+    assert [it["name"] for it in result.run["interfaces"]] == ["a", "a-b", "b-a"]
+    for kind in ("time-sequence", "throughput", "rtt", "in_flight"):
+        assert result.plot(kind).axes
+    assert package.replay is replay
+
+
+def test_other_files_are_refused(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:
+    done = anabranch("replay", two_hosts, "--out", tmp_path / "o")
+    assert done.returncode == 2 and "neither pcapng nor pcap" in done.stderr
+    with pytest.raises(RunError, match="nothing-here"):
+        replay(tmp_path / "nothing-here")
+    done = anabranch("run", two_hosts, "--capture", "c", "--out", tmp_path / "o")
+    assert done.returncode == 2 and "a host, an interface or a link: a, b, a-b" in done.stderr
+    with pytest.raises(InputError):
+        replay(two_hosts)
+
+
+def test_a_capture_that_another_program_wrote_again(tmp_path: Path) -> None:
+    """editcap's pcap with a snap length: no directions, no names, cut payloads."""
+    capture, other = tmp_path / "x.pcapng", tmp_path / "y.pcap"
+    Scenario(TWO_HOSTS).run(pcap=capture, capture=["a"])
+    subprocess.run(["editcap", "-F", "pcap", "-s", "80", capture, other], check=True)
+    ours, theirs = replay(capture), replay(other)
+    assert theirs.flows[0]["flow"] == "10.0.0.1-10.0.0.2"
+    for what in ("sends", "acks"):
+        first = ours.series[f"a-10.0.0.2.{what}"]
+        second = theirs.series[f"10.0.0.1-10.0.0.2.{what}"]
+        assert np.array_equal(first["value"], second["value"])
+        assert np.abs(first["time_s"] - second["time_s"]).max() < 2e-6
+
+
+@pytest.mark.usefixtures("live_machine")
+def test_a_live_capture_at_hosts_and_at_a_link(anabranch: Command, tmp_path: Path) -> None:
+    """Two kernels; what the capture tells is what was measured at their sockets."""
+    link = tmp_path / "link.toml"
+    lossy = "impairments = [{ kind = 'periodic', every = 40 }]\nreverse = { impairments = [] }\n"
+    link.write_text(TWO_KERNELS.replace("[[flows]]", f"{lossy}\n[[flows]]"), encoding="utf-8")
+    for places, count in (([], 2), (["--capture", "a-b"], 2), (["--capture", "b"], 1)):
+        out = tmp_path / f"live{count}{len(places)}"
+        done = anabranch("live", link, *(places or ["--pcap"]), "--out", out)
+        assert done.returncode == 0, done.stderr
+        real = tables.read_csv(out / "flows.csv")[0]
+        result = replay(out / "capture.pcapng")
+        assert len(result.run["interfaces"]) == count
+        flow = result.flows[0]
+        assert flow["bytes"] == 200_000 and flow["established"]
+        if not places:
+            assert flow["flow"] == "a-b"
+            assert flow["retransmitted_packets"] == int(real["retransmitted_packets"]) > 0
+            rtt = result.series["a-b.rtt"]["value"]
+            assert 0.010 < rtt.min() < 0.012
+        elif count == 2:
+            lost = json.loads(json.dumps(tables.read_csv(out / "links.csv")))[0]
+            assert result.run["interfaces"][0]["packets"] == int(lost["delivered"])
