@@ -144,14 +144,15 @@ print("sent")'"""
 
 def _start(link: Path, marker: str) -> subprocess.Popen[str]:
     """An endless run with a stubborn program and a child of its own on `a`."""
-    stubborn = f"trap '' TERM INT; sleep 60 & : {marker}; sleep 61"
+    ours = f"trap '' TERM INT; : {marker}-child; sleep 60; true"
+    stubborn = f"""trap '' TERM INT; setsid sh -c "{ours}" & : {marker}; sleep 61"""
     command = [sys.executable, "-m", "anabranch", "live", str(link), "--exec", f"a={stubborn}"]
     command += ["--set", "duration=100 s", "--out", str(link.parent / "out")]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + 20
-    while len(_running(marker)) < 2:
+    while not any(it.startswith("sh -c") for it in _running(f"{marker}-child")):
         assert process.poll() is None and time.monotonic() < deadline, process.communicate()
         time.sleep(0.05)
     return process
@@ -167,7 +168,7 @@ def test_an_interrupt_leaves_results_and_no_process(link: Path) -> None:
     _wait_until_gone(marker)
 
 
-def test_a_killed_run_leaves_no_program(link: Path) -> None:
+def test_a_killed_run_leaves_no_program_nor_what_it_started(link: Path) -> None:
     marker = f"marker-{os.getpid()}-kill"
     process = _start(link, marker)
     process.kill()

@@ -1,10 +1,11 @@
 //! Programs that run on hosts outside, each watched by a thread of its own, in
 //! the host's namespace. Whatever ends the run ends them, with what they have
-//! started: they have a process group, and the kernel kills them when their
-//! thread dies.
+//! started: they have a process group and a process namespace, whose first
+//! process the kernel kills when their thread dies.
 
 use crate::error::Doing;
 use crate::reactor::Reactor;
+use crate::sys::init;
 use crate::{LiveError, Namespace};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::File;
@@ -177,14 +178,7 @@ fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Option<Child> {
         // In the foreground a program keeps our group, which has the terminal.
         command.process_group(0);
     }
-    #[expect(unsafe_code, reason = "std has no safe way to ask for the signal")]
-    // SAFETY: between fork and exec only prctl is called, which allocates nothing.
-    unsafe {
-        command.pre_exec(|| {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        });
-    }
+    init::confine(&mut command);
     let _alone = FORKS.lock().expect("nobody panics while forking");
     command.spawn().ok()
 }

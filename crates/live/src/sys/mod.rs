@@ -1,5 +1,6 @@
 //! System calls: the only place with `unsafe`, each with its reason.
 
+pub mod init;
 pub mod mptcp;
 pub mod namespace;
 pub mod netlink;
