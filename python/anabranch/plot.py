@@ -33,7 +33,7 @@ def plot(
     axes = _axes(axes, title, "time (s)", label)
     for colour, (name, series) in zip(_colours(), chosen.items(), strict=False):
         style: dict[str, Any] = {"marker": ".", "markersize": 2, "linestyle": "none"}
-        if kind not in LANE:
+        if kind not in (*LANE, "rtt"):
             style = {"drawstyle": "steps-post", "linewidth": 1.2}
         axes.plot(series["time_s"], series["value"], color=colour, label=name, **style)
     return _done(axes)

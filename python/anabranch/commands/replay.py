@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
+import numpy as np
 
 from anabranch import report, tables
 from anabranch.commands.options import PATH, console
 from anabranch.commands.run import flow_table
+from anabranch.experiment import RunResult
 from anabranch.files import output_directory, write_text
+from anabranch.observed import LANE
 from anabranch.replay import replay as read
+
+
+def _with_lanes(result: RunResult) -> RunResult:
+    """With empty series for what a capture does not tell of a flow and the report looks for."""
+    nothing = {name: np.empty(0) for name in ("time_s", "value", "len")}
+    series = {f"{flow['flow']}.{kind}": nothing for flow in result.flows for kind in LANE}
+    return replace(result, series=series | result.series)
 
 
 @click.command()
@@ -35,7 +46,7 @@ def replay(capture: Path, out: Path) -> None:
     directory = output_directory(out)
     tables.write_run(directory, result)
     write_text(directory / "run.json", json.dumps(result.run, indent=2) + "\n")
-    report.write_run_report(directory, str(capture), result)
+    report.write_run_report(directory, str(capture), _with_lanes(result))
     terminal = console()
     terminal.print(flow_table(result.flows))
     if len(result.flows) > 50:

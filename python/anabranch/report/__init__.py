@@ -101,7 +101,8 @@ def write_run_report(
 ) -> None:
     """`report.html` of one run: flows, links, the time-sequence explorer; and `scenario.toml`,
     the scenario with all that was left to defaults. `live` are the facts of a run in real time."""
-    write_text(directory / "scenario.toml", str(result.run["resolved"]))
+    if "resolved" in result.run:  # a packet capture has no scenario
+        write_text(directory / "scenario.toml", str(result.run["resolved"]))
     charts = Charts()
     numbers = [charts.add(chart) for chart in explorer.charts(result)]
     page = render(
