@@ -76,6 +76,9 @@ def test_commands_of_the_readme(
         pytest.skip("opens a browser")
     for folder in ("examples", "tests"):
         (tmp_path / folder).symlink_to(ROOT / folder)
+    for body in blocks(ROOT / "README.md", "python"):
+        if name := re.match(r"# (\S+\.py)\n", body):
+            (tmp_path / name[1]).write_text(body, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     result = anabranch(command, *arguments)
     assert result.returncode == 0, result.stderr
