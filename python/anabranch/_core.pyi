@@ -29,6 +29,7 @@ __all__ = [
     "invariants",
     "live",
     "load",
+    "replay",
     "resolve",
     "run",
     "run_batch",
