@@ -35,7 +35,8 @@ def test_trials_side_by_side_give_what_each_gives_alone() -> None:
     alone = dict(parted(merged([y], "alone").run(), [y]))
     # An ACK after the end of the shorter one may still be on its way when alone.
     assert both[y].flows[0]["finish_s"] == alone[y].flows[0]["finish_s"]
-    assert set(both[y].series) == {"f.cwnd", "f.sends", "f.acks", "f.receives"}
+    kinds = ("cwnd", "sends", "acks", "sacks", "receives", "drops")
+    assert set(both[y].series) == {f"f.{kind}" for kind in kinds}
     for name, series in alone[y].series.items():
         assert both[y].series[name]["value"][: len(series["value"])].tolist() == (
             series["value"].tolist()
