@@ -27,7 +27,7 @@ pub fn sctp_association(octets: &[u8]) {
     let extensions = input.byte();
     let preset = PRESETS[input.index(PRESETS.len())];
     let config = Config {
-        destination: Destination::ALL[input.index(Destination::ALL.len())],
+        destination: Destination::ALL[input.index(Destination::ALL.len())].clone(),
         window: match switches & 3 {
             0 => Window::Algorithm(Algorithm::default()),
             _ => Window::Standard,

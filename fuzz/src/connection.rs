@@ -33,7 +33,7 @@ pub fn tcp_connection(octets: &[u8]) {
     // The linux profile where two switches are on.
     let profile = if switches & 9 == 9 { Config::linux() } else { Config::default() };
     let config = Config {
-        recovery: schemes[input.index(schemes.len())],
+        recovery: schemes[input.index(schemes.len())].clone(),
         window: anabranch_congestion::Algorithm::from_name(window).expect("registered"),
         mss: 64 + input.u16() as u32 % 2000,
         receive_buffer: 3000 + input.u16() as u64 * 8,
