@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from anabranch import Scenario, report
 from anabranch.report import explorer, thinning
+from anabranch.report import study as study_report
 from anabranch.report.charts import encode, from_figure
 from anabranch.report.sweep import sweep_charts
 from anabranch.studies.results import StudyResult
@@ -145,9 +146,9 @@ def test_the_example_of_a_study_stays_small(
 ) -> None:
     study = StudyResult("s", "S", "", "", True, [], [], [], [], Scenario(TWO_HOSTS).resolved())
     sizes = []
-    for hops in (report.EXAMPLE_HOPS, 20):
-        monkeypatch.setattr(report, "EXAMPLE_HOPS", hops)
-        report.write_example(tmp_path, study)
+    for hops in (study_report.EXAMPLE_HOPS, 20):
+        monkeypatch.setattr(study_report, "EXAMPLE_HOPS", hops)
+        study_report.write_example(tmp_path, study)
         sizes.append((tmp_path / "example" / "capture.pcapng").stat().st_size)
     assert sizes[1] < sizes[0] * 0.8
     assert "the first" in (tmp_path / "example" / "report.html").read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ import pytest
 from anabranch import report
 from anabranch.experiment import RunResult, Scenario
 from anabranch.looks import Plot
+from anabranch.report.study import write_study_report
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
 from anabranch.studies.results import Claim, Measure, StudyResult
@@ -72,7 +73,7 @@ def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "sack-recovery", "A study", "Somebody 2001", "Is it?", True, claims, [figure], ["a choice"],
         ["a finding"], "hosts = []", {"seed": 1},
     ).save(folder)  # fmt: skip
-    report.write_study_report(directory)
+    write_study_report(directory)
     return directory / "report.html"
 
 

@@ -9,10 +9,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from anabranch import evaluate as evaluation
-from anabranch import report
 from anabranch.commands.options import PATH, console, interruptible, jobs_option
 from anabranch.evaluate import Card
 from anabranch.files import output_directory
+from anabranch.report.study import write_card
 from anabranch.studies.results import Verdict
 from anabranch.studies.study import Context
 
@@ -80,7 +80,7 @@ def evaluate(
             )
         )
     result.save(directory)
-    report.write_card(directory, card, result)
+    write_card(directory, card, result)
     # Numbers beside each other or they say nothing: wider than a narrow terminal, if need be.
     terminal.width = max(terminal.width, 160)
     terminal.print(_table(card))

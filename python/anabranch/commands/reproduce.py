@@ -9,11 +9,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from anabranch import report, studies
+from anabranch import studies
 from anabranch.commands.live import become_root_of_a_namespace
 from anabranch.commands.options import PATH, console, interruptible, jobs_option
 from anabranch.errors import InputError
 from anabranch.files import output_directory
+from anabranch.report.study import write_example, write_study_report
 from anabranch.studies.live import LiveOutcome
 from anabranch.studies.results import StudyResult, Verdict
 from anabranch.studies.study import Context
@@ -77,8 +78,8 @@ def reproduce(names: tuple[str, ...], quick: bool, live: bool, jobs: int, out: P
         result.save(directory / study.name)
         if isinstance(result, StudyResult):
             finished = result
-            interruptible(lambda it=finished: report.write_example(directory / it.name, it))  # type: ignore[misc]
-        report.write_study_report(directory)
+            interruptible(lambda it=finished: write_example(directory / it.name, it))  # type: ignore[misc]
+        write_study_report(directory)
         if isinstance(result, StudyResult):
             terminal.print(_verdicts(result))
         else:

@@ -1,11 +1,36 @@
-"""The means of a sweep as charts."""
+"""The report of a sweep: its means as charts and as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from anabranch import tables
+from anabranch.files import write_text
 from anabranch.report.charts import Chart, Trace
+from anabranch.report.links import links
+from anabranch.report.page import Charts, render
+
+
+def write_sweep_report(
+    directory: Path, title: str, labels: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """`report.html` of a sweep: a chart per metric over the first parameter that is a number, and
+    the table of all means."""
+    charts = Charts()
+    numbers = [charts.add(chart) for chart in sweep_charts(labels, rows)]
+    columns = [*labels, "metric", "mean", "ci_low", "ci_high", "n"]
+    page = render(
+        "sweep.html.j2",
+        charts,
+        title=title,
+        columns=columns,
+        rows=[[tables.cell(row[name]) for name in columns] for row in rows],
+        numbers=numbers,
+        links=links(directory, "."),
+    )
+    write_text(directory / "report.html", page)
 
 
 def sweep_charts(labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[Chart]:

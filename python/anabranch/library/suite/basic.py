@@ -68,25 +68,31 @@ def held(rate: str, time: str) -> str:
     return f"{max(octets, 4500)} B"
 
 
-def _loaded(
-    name: str,
-    central: Central,
-    *,
-    load: float,
-    reverse_load: float,
-    mean_size: str,
-    duration: str,
-    window: Window,
-    other: Window | None,
-    **fields: object,
-) -> Network:
-    """The scenario with its traffic; every second path uses `other`, if given."""
-    within("load", load, 1e-9, 10)
-    within("reverse_load", reverse_load, 0, 10)
-    net = add(Network(name, duration=duration), central, **fields)
-    law = sizes.lognormal(mean_size, 1.5)
+@dataclass(frozen=True)
+class Demand:
+    """What a scenario's users ask for, and for how long."""
+
+    load: float
+    """Share of the central link, from left to right."""
+    reverse_load: float
+    mean_size: str
+    duration: str
+    window: Window
+    other: Window | None
+    """Every second path uses this one, if given."""
+
+
+def _loaded(name: str, central: Central, demand: Demand, **fields: object) -> Network:
+    """The scenario with its traffic."""
+    within("load", demand.load, 1e-9, 10)
+    within("reverse_load", demand.reverse_load, 0, 10)
+    net = add(Network(name, duration=demand.duration), central, **fields)
+    law = sizes.lognormal(demand.mean_size, 1.5)
     paths = [(near, far) for near in (1, 2, 3) for far in (4, 5, 6)]
-    directions = [("f", load, central.rate), ("r", reverse_load, central.reverse_rate)]
+    directions = [
+        ("f", demand.load, central.rate),
+        ("r", demand.reverse_load, central.reverse_rate),
+    ]
     for prefix, share, rate in directions:
         bits = bits_per_second(rate or central.rate)
         per_second = share * bits / (8 * sizes.mean(law)) / len(paths)
@@ -95,12 +101,12 @@ def _loaded(
         for index, (near, far) in enumerate(paths):
             # The client opens the connection, and the server's response is the load.
             server, client = (near, far) if prefix == "f" else (far, near)
-            chosen = window if other is None or index % 2 == 0 else other
+            chosen = demand.window if demand.other is None or index % 2 == 0 else demand.other
             net.flow(
                 f"n{client}",
                 f"n{server}",
                 name=f"{prefix}{server}{client}",
-                count=arrivals(per_second, duration),
+                count=arrivals(per_second, demand.duration),
                 arrivals={"per_second": per_second},
                 traffic={"kind": "pages", "main": law, "count": 1},
                 tcp=tcp(chosen),
@@ -121,16 +127,8 @@ def data_centre(
     """Suite: data centre, 1 Gbit/s everywhere and delays of 10 to 100 us."""
     edges = {"left": ("10 us", "10 us", "100 us"), "right": ("10 us", "100 us", "100 us")}
     central = Central("1 Gbit/s", "0 ms", buffer, "1 Gbit/s", **edges)  # type: ignore[arg-type]
-    return _loaded(
-        "data centre",
-        central,
-        load=load,
-        reverse_load=reverse_load,
-        mean_size=mean_size,
-        duration=duration,
-        window=window,
-        other=other,
-    )
+    demand = Demand(load, reverse_load, mean_size, duration, window, other)
+    return _loaded("data centre", central, demand)
 
 
 def access_link(
@@ -145,16 +143,8 @@ def access_link(
 ) -> Network:
     """Suite: access link of an institution, 100 Mbit/s, round trips of 8 to 204 ms."""
     central = Central("100 Mbit/s", "2 ms", buffer, "100 Mbit/s")
-    return _loaded(
-        "access link",
-        central,
-        load=load,
-        reverse_load=reverse_load,
-        mean_size=mean_size,
-        duration=duration,
-        window=window,
-        other=other,
-    )
+    demand = Demand(load, reverse_load, mean_size, duration, window, other)
+    return _loaded("access link", central, demand)
 
 
 def trans_oceanic(
@@ -169,16 +159,8 @@ def trans_oceanic(
 ) -> Network:
     """Suite: trans-oceanic link, 1 Gbit/s and 65 ms one way."""
     central = Central("1 Gbit/s", "65 ms", buffer, "1 Gbit/s")
-    return _loaded(
-        "trans-oceanic link",
-        central,
-        load=load,
-        reverse_load=reverse_load,
-        mean_size=mean_size,
-        duration=duration,
-        window=window,
-        other=other,
-    )
+    demand = Demand(load, reverse_load, mean_size, duration, window, other)
+    return _loaded("trans-oceanic link", central, demand)
 
 
 def geostationary(
@@ -193,16 +175,8 @@ def geostationary(
 ) -> Network:
     """Suite: geostationary satellite, 40 Mbit/s down, 4 Mbit/s up, 300 ms one way."""
     central = Central("40 Mbit/s", "300 ms", buffer, "100 Mbit/s", reverse_rate="4 Mbit/s")
-    return _loaded(
-        "geostationary satellite",
-        central,
-        load=load,
-        reverse_load=reverse_load,
-        mean_size=mean_size,
-        duration=duration,
-        window=window,
-        other=other,
-    )
+    demand = Demand(load, reverse_load, mean_size, duration, window, other)
+    return _loaded("geostationary satellite", central, demand)
 
 
 def wireless_access(
@@ -238,17 +212,8 @@ def wireless_access(
     }
     central = Central("25 Mbit/s", "2 ms", buffer, "100 Mbit/s")
     impaired = [{**each, "at": "egress"} for each in (lossy, wobble)]
-    return _loaded(
-        "wireless access",
-        central,
-        load=load,
-        reverse_load=reverse_load,
-        mean_size=mean_size,
-        duration=duration,
-        window=window,
-        other=other,
-        impairments=impaired,
-    )
+    demand = Demand(load, reverse_load, mean_size, duration, window, other)
+    return _loaded("wireless access", central, demand, impairments=impaired)
 
 
 def dial_up(
@@ -263,13 +228,5 @@ def dial_up(
 ) -> Network:
     """Suite: dial-up link that many share, 64 kbit/s."""
     central = Central("64 kbit/s", "5 ms", buffer, "100 Mbit/s")
-    return _loaded(
-        "dial-up link",
-        central,
-        load=load,
-        reverse_load=reverse_load,
-        mean_size=mean_size,
-        duration=duration,
-        window=window,
-        other=other,
-    )
+    demand = Demand(load, reverse_load, mean_size, duration, window, other)
+    return _loaded("dial-up link", central, demand)
