@@ -1,6 +1,10 @@
 //! Numbers behind the symbols of socket calls and of `tcp_info`, as Linux has
 //! them.
 
+mod sctp;
+
+pub(crate) use sctp::FREEBSD_MSG_EOR;
+
 use crate::script::Value;
 use anabranch_socket::Errno;
 
@@ -98,7 +102,7 @@ const CONSTANTS: [(&str, i64); 89] = [
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = (&'static str, i64)> {
-    CONSTANTS.into_iter().chain(crate::sctp::CONSTANTS)
+    CONSTANTS.into_iter().chain(sctp::CONSTANTS)
 }
 
 /// The number behind a value: of numbers, symbols, flags with `|` between,

@@ -20,7 +20,9 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use calls::PendingCall;
 use dialect::{Dialect, Trouble};
+use sctp::SctpDialect;
 use std::collections::{BTreeMap, VecDeque};
+use tcp::TcpDialect;
 use timing::{Tolerance, Window};
 
 /// How scripts are run.
@@ -34,6 +36,11 @@ pub struct Settings {
     pub trace: bool,
 }
 
+/// The protocols that scripts can be run with.
+fn dialects() -> Vec<Box<dyn Dialect>> {
+    vec![Box::new(TcpDialect::new()), Box::new(SctpDialect::new())]
+}
+
 /// How long a packet at any time, or a call that blocks, is awaited.
 const LONGEST: Span = Span::from_secs(3600);
 
@@ -45,7 +52,7 @@ pub fn run(script: &Script, stack: &mut impl Stack, settings: &Settings) -> Repo
         ended: Time::ZERO,
         inbound_at: None,
         outbox: VecDeque::new(),
-        dialects: dialect::all(),
+        dialects: dialects(),
         current: 0,
         tolerance: Tolerance::of(script, settings.tolerance),
         descriptors: BTreeMap::new(),

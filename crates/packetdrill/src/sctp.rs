@@ -1,7 +1,7 @@
 //! Our SCTP as a [`Stack`]: the calls of a script over [`SctpSockets`].
 
+mod attempt;
 mod calls;
-mod constants;
 mod notifications;
 mod options;
 mod receiving;
@@ -9,17 +9,15 @@ mod sending;
 mod settings;
 mod values;
 
-pub(crate) use constants::CONSTANTS;
-
 use crate::code::Names;
 use crate::profile::Profile;
 use crate::script::Call;
-use crate::stack::{Configured, LOCAL, Outcome, Returned, Stack};
+use crate::stack::{Configured, LOCAL, Outcome, Stack};
 use anabranch_endpoint::Seed;
-use anabranch_socket::Errno;
 use anabranch_socket::sctp::SctpSockets;
 use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};
+use attempt::Attempt;
 
 /// A host with SCTP sockets.
 #[derive(Debug)]
@@ -27,26 +25,6 @@ pub struct SctpStack {
     sockets: SctpSockets,
     /// The call that waits.
     pending: Option<Call>,
-}
-
-/// What came of trying a call.
-enum Attempt {
-    Returns(Returned),
-    /// It would block.
-    Blocks,
-    NotApplicable(String),
-}
-
-/// What a call returns that has nothing to say but whether it worked.
-fn returns(result: Result<(), Errno>) -> Attempt {
-    value(result.map(|()| 0))
-}
-
-fn value(result: Result<i64, Errno>) -> Attempt {
-    Attempt::Returns(match result {
-        Ok(value) => Returned::value(value),
-        Err(errno) => Returned::error(errno.name()),
-    })
 }
 
 impl SctpStack {

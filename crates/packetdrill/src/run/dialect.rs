@@ -1,18 +1,11 @@
 //! The seam between the runner and protocols: what the packets of a script
 //! stand for on the wire. A protocol is one [`Dialect`], and one line of
-//! [`all`].
+//! the runner's `dialects`.
 
-use super::sctp::SctpDialect;
-use super::tcp::TcpDialect;
 use crate::script::{IcmpQuote, PacketBody, PacketSpec, ToolOption};
 use crate::stack::Stack;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{FlowKey, Packet};
-
-/// The protocols that scripts can be run with.
-pub(super) fn all() -> Vec<Box<dyn Dialect>> {
-    vec![Box::new(TcpDialect::new()), Box::new(SctpDialect::new())]
-}
 
 /// Why a packet can be neither made nor compared.
 #[derive(Clone, PartialEq, Eq, Debug)]

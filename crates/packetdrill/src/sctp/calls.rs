@@ -1,7 +1,8 @@
 //! The socket calls.
 
+use super::attempt::{Attempt, association, returns, value, waits};
 use super::values::{address, argument, list, one, socket_address};
-use super::{Attempt, options, receiving, returns, sending, value};
+use super::{options, receiving, sending};
 use crate::constants::number;
 use crate::script::{Call, Value};
 use crate::stack::Returned;
@@ -13,18 +14,6 @@ use anabranch_wire::SctpPacket;
 const SOCK_STREAM: i64 = 1;
 const SOCK_SEQPACKET: i64 = 5;
 const SOCK_NONBLOCK: i64 = 0x800;
-pub(super) const MSG_DONTWAIT: i64 = 0x40;
-
-/// The call waits rather than fails.
-pub(super) fn waits(sockets: &SctpSockets, fd: Fd, flags: i64) -> bool {
-    flags & MSG_DONTWAIT == 0 && sockets.is_blocking(fd) == Ok(true)
-}
-
-/// The association that a structure or argument names; the first three numbers
-/// name none.
-pub(super) fn association(id: Option<i64>) -> Option<AssociationId> {
-    id.and_then(|id| u32::try_from(id).ok()).filter(|id| *id > 2).map(AssociationId)
-}
 
 /// Tries a call, for the first time or `again`.
 pub(super) fn attempt(sockets: &mut SctpSockets, now: Time, call: &Call, again: bool) -> Attempt {

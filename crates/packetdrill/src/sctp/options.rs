@@ -1,9 +1,8 @@
 //! `setsockopt` and `getsockopt`.
 
-use super::calls::association;
+use super::attempt::{Attempt, association, returns};
 use super::sending;
 use super::values::{list, numbers, one, part, socket_address};
-use super::{Attempt, returns};
 use crate::constants::number;
 use crate::script::{Call, Value};
 use crate::stack::Returned;

@@ -1,9 +1,9 @@
 //! Calls that receive.
 
-use super::calls::waits;
-use super::constants::FREEBSD_MSG_EOR;
+use super::attempt::{Attempt, returns, waits};
+use super::notifications;
 use super::values::{argument, length_of_vectors, list, numbers, one, socket_address, structure};
-use super::{Attempt, notifications, returns};
+use crate::constants::FREEBSD_MSG_EOR;
 use crate::script::{Call, Value};
 use crate::stack::Returned;
 use anabranch_socket::sctp::{Arrival, Options, Part, SctpSockets};

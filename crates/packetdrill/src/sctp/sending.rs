@@ -1,8 +1,7 @@
 //! Calls that send.
 
-use super::calls::{association, waits};
+use super::attempt::{Attempt, association, value, waits};
 use super::values::{address, argument, length_of_vectors, part};
-use super::{Attempt, value};
 use crate::constants::number;
 use crate::script::{Call, Value};
 use anabranch_socket::sctp::{Lifetime, SctpSockets, Sending, Style};

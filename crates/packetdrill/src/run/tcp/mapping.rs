@@ -7,7 +7,6 @@
 //! Values of the stack's timestamp clock are learnt from each packet, so that
 //! an echo in the script names one of them.
 
-use super::multipath::Nonces;
 use crate::script::{Sequence, TcpOptionSpec, TcpSpec};
 use crate::stack::{LOCAL, PORT, REMOTE};
 use anabranch_units::Serial32;
@@ -16,6 +15,13 @@ use std::collections::BTreeMap;
 
 /// Why a packet cannot be made as the script wants it.
 pub(super) type Unusable = String;
+
+/// Random numbers of both sides in the handshake of a subflow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Nonces {
+    pub local: u32,
+    pub remote: u32,
+}
 
 /// The first port of connections that come to the stack.
 const FIRST_REMOTE_PORT: u16 = 32_768;

@@ -6,7 +6,7 @@
 //! from the stack's first option that has it. What an option of the script
 //! leaves out is not compared, and sent as zero.
 
-use super::mapping::Unusable;
+use super::mapping::{Nonces, Unusable};
 use crate::constants::number;
 use crate::script::{Field, MptcpArgument, MptcpOption, Subflow, Value};
 use crate::stack::{LOCAL, REMOTE};
@@ -36,13 +36,6 @@ pub(super) struct Multipath {
     /// Numbers of addresses that the script leaves open, by address.
     numbers: BTreeMap<IpAddr, u8>,
     book: AddressBook,
-}
-
-/// Random numbers of both sides in the handshake of a subflow.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Nonces {
-    pub local: u32,
-    pub remote: u32,
 }
 
 /// Where an option stands.

@@ -1,6 +1,6 @@
 //! Numbers behind the symbols of SCTP's socket calls, as FreeBSD has them.
 
-pub(crate) const CONSTANTS: [(&str, i64); 103] = [
+pub(super) const CONSTANTS: [(&str, i64); 103] = [
     ("MSG_NOTIFICATION", 0x2000),
     ("SCTP_FUTURE_ASSOC", 0),
     ("SCTP_CURRENT_ASSOC", 1),
@@ -107,4 +107,4 @@ pub(crate) const CONSTANTS: [(&str, i64); 103] = [
 ];
 
 /// `MSG_EOR` of FreeBSD; the table of the others has Linux's.
-pub(super) const FREEBSD_MSG_EOR: i64 = 8;
+pub(crate) const FREEBSD_MSG_EOR: i64 = 8;
