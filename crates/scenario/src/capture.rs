@@ -2,7 +2,7 @@
 //! the far ends of links, by name.
 
 use crate::graph::Graph;
-use crate::run::RunError;
+use crate::run_error::RunError;
 use crate::transport::Transport;
 use crate::{InputError, Scenario};
 use anabranch_sim::observe::Capture;

@@ -30,6 +30,7 @@ mod record;
 pub mod replay;
 mod result;
 mod run;
+mod run_error;
 pub mod schema;
 mod slices;
 mod topology;
@@ -45,6 +46,7 @@ pub use library::Library;
 pub use result::{
     FlowRow, LinkRow, MessageRow, NamedSeries, PathRow, RegulatorRow, RunInfo, RunResult,
 };
-pub use run::{RunError, RunOptions, run, run_batch, run_watched};
+pub use run::{RunOptions, run, run_batch, run_watched};
+pub use run_error::RunError;
 pub use schema::{Scenario, load};
 pub use warnings::Warning;

@@ -1,19 +1,19 @@
 //! Running a scenario once, or many times with different seeds.
 
+use crate::Scenario;
 use crate::build::{Built, BuiltFlow, build};
 use crate::capture;
 use crate::record::Recorders;
 use crate::result::{FlowRow, LinkRow, MessageRow, PathRow, RegulatorRow, RunInfo, RunResult};
+use crate::run_error::RunError;
 use crate::slices::{self, Until, Watch};
 use crate::transport::Transport;
-use crate::{InputError, Scenario};
-use anabranch_custom::{Failure, catching};
+use anabranch_custom::catching;
 use anabranch_endpoint::{CloseReason, Endpoint, GENERATOR, PathObservation, PathState, Seed};
 use anabranch_sim::observe::ConservationChecker;
-use anabranch_sim::{BuildError, LinkId, MessageTotals, NodeId, Side, Simulation};
+use anabranch_sim::{LinkId, MessageTotals, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
-use std::fmt;
 use std::path::PathBuf;
 
 /// How to run a scenario.
@@ -33,71 +33,6 @@ pub struct RunOptions {
     pub trace_hash: bool,
     /// Check conservation on every link at every event; slow.
     pub check: bool,
-}
-
-/// Why a run failed.
-#[derive(Debug)]
-pub enum RunError {
-    /// The scenario cannot be built.
-    Input(InputError),
-    /// A file could not be written.
-    Output {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// An algorithm of the user's own cannot go on.
-    Algorithm {
-        /// When, in the time of the run; `None` in live runs.
-        at: Option<Time>,
-        /// Why.
-        failure: Box<Failure>,
-    },
-    /// Whoever watched it stopped it.
-    Interrupted,
-    /// The machine does not hold a live run.
-    #[cfg(target_os = "linux")]
-    Live(anabranch_live::LiveError),
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Input(error) => error.fmt(f),
-            RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),
-            RunError::Algorithm { at: None, failure } => failure.fmt(f),
-            RunError::Algorithm { at: Some(at), failure } => {
-                write!(f, "{failure} at {:.9} s", at.as_secs_f64())
-            }
-            RunError::Interrupted => f.write_str("interrupted"),
-            #[cfg(target_os = "linux")]
-            RunError::Live(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<InputError> for RunError {
-    fn from(error: InputError) -> RunError {
-        RunError::Input(error)
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<anabranch_live::LiveError> for RunError {
-    fn from(error: anabranch_live::LiveError) -> RunError {
-        RunError::Live(error)
-    }
-}
-
-impl From<BuildError> for RunError {
-    fn from(error: BuildError) -> RunError {
-        // Reading has checked what a build can refuse; this is for scenarios
-        // made by hand.
-        RunError::Input(InputError::whole_file("scenario", error.to_string()))
-    }
 }
 
 /// Runs `scenario` once.

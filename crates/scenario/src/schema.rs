@@ -17,6 +17,7 @@ pub(crate) mod host;
 mod icmp;
 mod impairment;
 mod ip;
+mod law;
 mod link;
 mod messages;
 mod mptcp;
@@ -176,7 +177,7 @@ impl Scenario {
         };
         f.finish()?;
         multihoming::complete(&mut scenario);
-        channel::resolve(&mut scenario.links, &scenario.channels)?;
+        link::resolve(&mut scenario.links, &scenario.channels)?;
         validate::check(&scenario)?;
         Ok(scenario)
     }

@@ -61,7 +61,7 @@ pub(super) fn write(changes: &[AddressChange]) -> Value {
     let one = |it: &AddressChange| {
         let mut table = Table::new();
         table.insert("at".into(), it.at.write().into());
-        let name = super::tcp::word(&CHANGES, &it.change);
+        let name = super::form::word(&CHANGES, &it.change);
         table.insert(name.to_owned(), it.interface.as_str().into());
         Value::Table(table)
     };

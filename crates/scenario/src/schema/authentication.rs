@@ -88,9 +88,9 @@ fn write(value: &Authentication) -> Value {
     let key = value.keys.iter().find(|key| key.0 == value.active_key);
     let key = key.map_or(&[][..], |key| &key.1);
     table.insert("key".into(), String::from_utf8_lossy(key).into_owned().into());
-    let chunks = value.chunks.iter().map(|kind| super::tcp::word(&CHUNKS, kind)).collect();
+    let chunks = value.chunks.iter().map(|kind| super::form::word(&CHUNKS, kind)).collect();
     table.insert("chunks".into(), names(chunks));
-    let algorithms = value.algorithms.iter().map(|id| super::tcp::word(&ALGORITHMS, id)).collect();
+    let algorithms = value.algorithms.iter().map(|id| super::form::word(&ALGORITHMS, id)).collect();
     table.insert("algorithms".into(), names(algorithms));
     Value::Table(table)
 }

@@ -1,6 +1,5 @@
 //! Channels: capacities that directions of links share by explicit rates.
 
-use super::link::LinkSpec;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -90,25 +89,4 @@ pub(super) fn read_rate(
     let explicit = ExplicitRate { channel, peak: rate.quantity("peak")? };
     rate.finish()?;
     Ok((None, Some(explicit)))
-}
-
-/// Gives explicit directions without a peak the capacity of their channel.
-pub(super) fn resolve(links: &mut [LinkSpec], channels: &[ChannelSpec]) -> Result<(), InputError> {
-    for (i, link) in links.iter_mut().enumerate() {
-        for (j, way) in [&mut link.forward, &mut link.reverse].into_iter().enumerate() {
-            let Some(ExplicitRate { channel: name, peak }) = &way.explicit else { continue };
-            let channel = channels.iter().find(|it| it.name == *name).ok_or_else(|| {
-                let field = format!("links[{i}].{}rate.explicit", ["", "reverse."][j]);
-                let names: Vec<_> = channels.iter().map(|it| it.name.as_str()).take(12).collect();
-                let allowed = match names.is_empty() {
-                    true => "the name of a [[channels]] entry; there is none".to_owned(),
-                    false => format!("the name of a channel: {}", names.join(", ")),
-                };
-                InputError::field(field, name, allowed)
-            })?;
-            let capacity = [channel.forward, channel.reverse][j].capacity;
-            way.rate = peak.unwrap_or(capacity);
-        }
-    }
-    Ok(())
 }

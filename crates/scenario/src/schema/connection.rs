@@ -2,7 +2,7 @@
 //! to TOML.
 
 use super::fast_open;
-use super::tcp::{table_of, word};
+use super::form::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;

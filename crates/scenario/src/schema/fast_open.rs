@@ -1,6 +1,6 @@
 //! `fast_open` of a flow's `tcp`: from and to TOML.
 
-use super::tcp::table_of;
+use super::form::table_of;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;

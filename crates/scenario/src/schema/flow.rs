@@ -1,5 +1,6 @@
 //! Traffic: who sends what to whom, with which transport.
 
+use super::law;
 use super::messages::MessageSpec;
 use super::mptcp;
 use super::sctp::{self, SctpSpec};
@@ -107,7 +108,7 @@ impl FlowSpec {
             to: f.required_text("to", "the host that the connection goes to")?.to_owned(),
             start: f.quantity("start")?.unwrap_or(Span::ZERO),
             size: octets(f.quantity("size")?),
-            sizes: traffic::read_sizes(f)?,
+            sizes: law::read_sizes(f, "sizes")?,
             workload: Workload::read(f)?,
             duration: f.quantity("duration")?,
             reverse_size: octets(f.quantity("reverse_size")?),
@@ -248,7 +249,7 @@ impl FlowSpec {
             put("size", Bytes(size).write().into());
         }
         if let Some(sizes) = &self.sizes {
-            put("sizes", traffic::write_sizes(sizes));
+            put("sizes", law::write_sizes(sizes));
         }
         if let Some(traffic) = self.workload.write() {
             put("traffic", traffic);

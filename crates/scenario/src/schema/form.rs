@@ -96,7 +96,7 @@ impl Form<'_> {
         choices: &[(&str, T)],
         value: &mut T,
     ) -> Result<(), InputError> {
-        let word = |v: &T| super::tcp::word(choices, v).into();
+        let word = |v: &T| word(choices, v).into();
         self.field(name, value, |f| f.choice(name, choices), word)
     }
 
@@ -299,4 +299,14 @@ fn read_octets<N: TryFrom<u64>>(
 
 fn write_octets<N: Into<u64>>(octets: N) -> Value {
     Bytes(octets.into()).write().into()
+}
+
+/// The word for `meaning`.
+pub(super) fn word<T: PartialEq>(words: &[(&str, T)], meaning: &T) -> String {
+    words.iter().find(|(_, m)| m == meaning).map_or("", |(word, _)| word).to_owned()
+}
+
+/// A table of these fields.
+pub(super) fn table_of(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    Value::Table(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }

@@ -1,6 +1,6 @@
 //! `icmp`: whether nodes send ICMP errors, and how many. From and to TOML.
 
-use super::tcp::table_of;
+use super::form::table_of;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;

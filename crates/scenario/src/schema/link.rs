@@ -1,6 +1,6 @@
 //! Links: two directions, each with a rate, a delay, a queue and impairments.
 
-use super::channel::{self, ExplicitRate};
+use super::channel::{self, ChannelSpec, ExplicitRate};
 use super::impairment::{self, Impairment};
 use super::{queue, regulator, transmitter};
 use crate::InputError;
@@ -206,6 +206,27 @@ fn read_mtu(f: &Fields<'_>) -> Result<Option<Bytes>, InputError> {
         return Err(f.error("mtu", allowed));
     }
     Ok(mtu)
+}
+
+/// Gives explicit directions without a peak the capacity of their channel.
+pub(super) fn resolve(links: &mut [LinkSpec], channels: &[ChannelSpec]) -> Result<(), InputError> {
+    for (i, link) in links.iter_mut().enumerate() {
+        for (j, way) in [&mut link.forward, &mut link.reverse].into_iter().enumerate() {
+            let Some(ExplicitRate { channel: name, peak }) = &way.explicit else { continue };
+            let channel = channels.iter().find(|it| it.name == *name).ok_or_else(|| {
+                let field = format!("links[{i}].{}rate.explicit", ["", "reverse."][j]);
+                let names: Vec<_> = channels.iter().map(|it| it.name.as_str()).take(12).collect();
+                let allowed = match names.is_empty() {
+                    true => "the name of a [[channels]] entry; there is none".to_owned(),
+                    false => format!("the name of a channel: {}", names.join(", ")),
+                };
+                InputError::field(field, name, allowed)
+            })?;
+            let capacity = [channel.forward, channel.reverse][j].capacity;
+            way.rate = peak.unwrap_or(capacity);
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Messages of an SCTP flow: the traffic of kind `messages`.
 
-use super::traffic::{self, CHUNK};
+use super::law::{self, CHUNK};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -58,8 +58,8 @@ impl MessageSpec {
 
     fn read_one(t: &Fields<'_>) -> Result<MessageSpec, InputError> {
         let size = match t.get("size") {
-            Some(Value::Table(_)) => traffic::read_law(t, "size")?,
-            Some(_) => Some(Sizes::Constant { mean: traffic::octets(t, "size")? }),
+            Some(Value::Table(_)) => law::read_sizes(t, "size")?,
+            Some(_) => Some(Sizes::Constant { mean: law::octets(t, "size")? }),
             None => None,
         };
         let retransmissions = t.integer("retransmissions", 0..=u16::MAX)?;
@@ -93,14 +93,14 @@ impl MessageSpec {
         let mut put = |name: &str, value: Value| {
             table.insert(name.to_owned(), value);
         };
-        put("size", traffic::write_sizes(&self.size));
+        put("size", law::write_sizes(&self.size));
         if let Some(count) = self.count {
             put("count", Value::Integer(count as i64));
         }
         match &self.pace {
             MessagePace::Saturated => {}
             MessagePace::Rate(rate) => put("rate", rate.write().into()),
-            MessagePace::Every(time) => put("interval", traffic::write_duration(time)),
+            MessagePace::Every(time) => put("interval", law::write_duration(time)),
             MessagePace::At(dates) => {
                 put("at", Value::Array(dates.iter().map(|it| it.write().into()).collect()));
             }
@@ -112,7 +112,7 @@ impl MessageSpec {
         if let Some(most) = self.retransmissions {
             put("retransmissions", Value::Integer(most.into()));
         }
-        put("order", super::tcp::word(&ORDERS, &self.unordered).into());
+        put("order", super::form::word(&ORDERS, &self.unordered).into());
     }
 
     /// The messages of both directions, each with the path of its fields below
@@ -135,10 +135,8 @@ impl MessagePace {
         match (given.next(), given.next()) {
             (None, _) => Ok(MessagePace::Saturated),
             (_, Some(second)) => Err(t.error(second, "one of `rate`, `interval` and `at`")),
-            (Some("rate"), None) => Ok(MessagePace::Rate(traffic::rate(t)?)),
-            (Some("interval"), None) => {
-                Ok(MessagePace::Every(traffic::duration(t, "interval", None)?))
-            }
+            (Some("rate"), None) => Ok(MessagePace::Rate(law::rate(t)?)),
+            (Some("interval"), None) => Ok(MessagePace::Every(law::duration(t, "interval", None)?)),
             (Some(_), None) => {
                 let allowed = "times that do not go back, such as [\"0 s\", \"1.5 s\"]";
                 let texts = t.texts("at")?.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `traffic = { kind = "pages", ... }`: web pages over one connection.
 
-use super::traffic::{duration, read_law, write_duration, write_sizes};
+use super::law::{duration, octets, read_sizes, write_duration, write_sizes};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -37,9 +37,9 @@ pub(super) fn read(t: &Fields<'_>) -> Result<PageSpec, InputError> {
 /// A size such as "20 kB", or a law.
 fn size(t: &Fields<'_>, name: &'static str) -> Result<Option<Sizes>, InputError> {
     if t.get(name).is_none_or(Value::is_table) {
-        return read_law(t, name);
+        return read_sizes(t, name);
     }
-    super::traffic::octets(t, name).map(|mean| Some(Sizes::Constant { mean }))
+    octets(t, name).map(|mean| Some(Sizes::Constant { mean }))
 }
 
 /// A whole number, or `{ mean = 40, law = "exponential" }`.

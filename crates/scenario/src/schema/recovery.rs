@@ -1,7 +1,7 @@
 //! Loss recovery among the options of TCP: from and to TOML.
 
 use super::custom;
-use super::tcp::{table_of, word};
+use super::form::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;

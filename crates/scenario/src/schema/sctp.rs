@@ -239,7 +239,7 @@ fn initial_window(form: &mut Form<'_>, value: &mut InitialWindow) -> Result<(), 
         Form::Write(table) => {
             let text = match value {
                 InitialWindow::Mtus(n) => Packets(*n).write(),
-                named => super::tcp::word(&INITIAL_WINDOWS, named),
+                named => super::form::word(&INITIAL_WINDOWS, named),
             };
             table.insert("initial_window".into(), text.into());
         }

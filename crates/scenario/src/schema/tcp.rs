@@ -1,5 +1,6 @@
 //! The options of TCP: [`anabranch_tcp::Config`] from and to TOML.
 
+use super::form::{table_of, word};
 use super::{connection, recovery, window};
 use crate::InputError;
 use crate::fields::Fields;
@@ -161,14 +162,4 @@ fn read_rto(f: &Fields<'_>, default: RtoBounds) -> Result<RtoBounds, InputError>
     };
     r.finish()?;
     Ok(rto)
-}
-
-/// The word for `meaning`.
-pub(super) fn word<T: PartialEq>(words: &[(&str, T)], meaning: &T) -> String {
-    words.iter().find(|(_, m)| m == meaning).map_or("", |(word, _)| word).to_owned()
-}
-
-/// A table of these fields.
-pub(super) fn table_of(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
-    Value::Table(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
