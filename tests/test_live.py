@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from anabranch import InputError, Scenario, replay, tables
@@ -232,3 +233,46 @@ def test_both_worlds_side_by_side(anabranch: Command, link: Path) -> None:
     assert completion["n"] == "2" and rows["retransmissions"]["live"] == "0.0"
     assert abs(float(completion["difference"])) < 0.2 * float(completion["simulated"])
     assert "live - simulated" in result.stdout
+
+
+RECEIVER = """
+hosts = ["client", {{ name = "server", external = {external} }}]
+
+[[links]]
+ends = ["client", "server"]
+rate = "20 Mbit/s"
+delay = "10 ms"
+queue = {{ kind = "droptail", limit = "2000 packets" }}
+
+[[flows]]
+name = "f"
+from = "client"
+to = "server"
+size = "600 kB"
+tcp = {{ profile = "linux", receive_buffer = "{buffer}" }}
+"""
+
+
+def _one_by_one(capture: Path) -> int:
+    """Segments acknowledged alone before the first two that are acknowledged together."""
+    series = replay(capture).series
+    (acks,) = (series[name] for name in series if name.endswith(".acks"))
+    steps = np.diff(acks["value"])
+    return int(np.argmax(steps > 1448))
+
+
+@pytest.mark.parametrize(("buffer", "growing"), [("256 KiB", 18), ("1 MiB", 72)])
+def test_a_kernels_receiver_acknowledges_as_ours_does(
+    buffer: str, growing: int, tmp_path: Path
+) -> None:
+    """One by one while the window grows, by a fifth of `buffer` and 2896 octets a segment, and
+    16 more (docs/algorithms/ack-timing.md)."""
+    counts = {}
+    for external in (True, False):
+        text = RECEIVER.format(external=str(external).lower(), buffer=buffer)
+        capture = tmp_path / f"{external}.pcapng"
+        run = Scenario(text).live if external else Scenario(text).run
+        run(pcap=capture, capture=["client"])
+        counts[external] = _one_by_one(capture)
+    assert abs(counts[False] - (growing + 16)) <= 1, counts
+    assert abs(counts[True] - counts[False]) <= 2, counts

@@ -310,7 +310,7 @@ impl Sockets<'_> {
         };
         let settings = SocketSettings {
             congestion_control: hosts::sends(flow, side).then(|| config.window.name().to_owned()),
-            receive_buffer: Some(config.receive_buffer),
+            receive_buffer: Some(hosts::receive_buffer(config)),
             multipath,
             book: self.addresses.clone(),
             sample_every: (!self.scenario.observe.is_empty()).then_some(SAMPLE),

@@ -3,7 +3,8 @@
 //!
 //! - *Quick*: the first segments, and those after a gap longer than a
 //!   retransmission timeout, are acknowledged at once: the peer may be in slow
-//!   start.
+//!   start. So are those by which the advertised window grows, for as long as it
+//!   does (`window_growth.rs`); they leave the count as it was.
 //! - *Interactive*: once data has left soon after data came, the application
 //!   is taken to answer: acknowledgments wait for the answer to carry them,
 //!   however many quick ones are left. So do those of the peer's FIN.
@@ -119,6 +120,12 @@ impl AckTiming {
     /// With so many octets not acknowledged, an acknowledgment leaves now.
     pub fn must_leave(&self, unacknowledged: u64) -> bool {
         self.owed && (unacknowledged > self.segment || self.is_quick())
+    }
+
+    /// Data came that made the advertised window grow: its acknowledgment, at
+    /// least, is quick.
+    pub fn on_growth(&mut self) {
+        self.quick |= 1;
     }
 
     fn is_quick(&self) -> bool {

@@ -69,6 +69,35 @@ pub enum WindowUse {
     Outstanding,
 }
 
+/// The window that is advertised at first.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum InitialReceiveWindow {
+    /// All of the receive buffer.
+    Whole,
+    /// So many octets of it.
+    Octets(u64),
+    /// This share of it.
+    Share(f64),
+}
+
+impl InitialReceiveWindow {
+    /// In octets, of a buffer of `buffer`; `None` where that is all of it.
+    ///
+    /// ```
+    /// use anabranch_tcp::InitialReceiveWindow::{Octets, Share, Whole};
+    /// assert_eq!(Share(0.8).of(1000), Some(800));
+    /// assert_eq!(Octets(2000).of(1000), Some(1000));
+    /// assert_eq!(Whole.of(1000), None);
+    /// ```
+    pub fn of(self, buffer: u64) -> Option<u64> {
+        match self {
+            InitialReceiveWindow::Whole => None,
+            InitialReceiveWindow::Octets(n) => Some(n.min(buffer)),
+            InitialReceiveWindow::Share(x) => Some((buffer as f64 * x) as u64),
+        }
+    }
+}
+
 /// Delayed acknowledgments (RFC 5681 §4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DelayedAck {
@@ -181,6 +210,11 @@ pub struct Config {
     pub initial_ssthresh: Option<u64>,
     /// Receive buffer, which bounds the advertised window.
     pub receive_buffer: u64,
+    /// The window that is advertised at first. Where that is less than
+    /// `receive_buffer` it grows up to there with the data that comes, as in
+    /// Linux: by two segments for each that comes, and each by which it grows is
+    /// acknowledged at once.
+    pub initial_receive_window: InitialReceiveWindow,
     /// Send buffer for real octets; counted octets need none.
     pub send_buffer: u64,
     /// Offer window scaling (RFC 7323).
@@ -285,6 +319,7 @@ impl Default for Config {
             initial_window: InitialWindow::Rfc6928,
             initial_ssthresh: None,
             receive_buffer: 4 << 20,
+            initial_receive_window: InitialReceiveWindow::Whole,
             send_buffer: 4 << 20,
             window_scale: true,
             timestamps: true,
@@ -381,6 +416,16 @@ impl Config {
         let receive = &self.receive_buffer;
         check(buffer.contains(receive), "receive_buffer", receive, allowed)?;
         check(buffer.contains(&self.send_buffer), "send_buffer", &self.send_buffer, allowed)?;
+        match self.initial_receive_window {
+            InitialReceiveWindow::Whole => {}
+            InitialReceiveWindow::Octets(n) => {
+                check(buffer.contains(&n), "initial_receive_window", &n, allowed)?;
+            }
+            InitialReceiveWindow::Share(x) => {
+                let ok = x > 0.0 && x <= 1.0;
+                check(ok, "initial_receive_window", &x, "a share above 0, up to 1")?;
+            }
+        }
         let count = self.delayed_ack.count;
         check((1..=255).contains(&count), "delayed_ack.count", &count, "1 to 255")?;
         let delay = self.delayed_ack.delay;

@@ -23,10 +23,11 @@ mod sender;
 mod state;
 mod stream;
 mod undo;
+mod window_growth;
 
 pub use config::{
-    Config, ConfigError, Counting, DelayedAck, EcnMode, Ect, InitialWindow, KeepAlive, MtuProbing,
-    Nagle, UndoOptions, WindowProbe, WindowUse,
+    Config, ConfigError, Counting, DelayedAck, EcnMode, Ect, InitialReceiveWindow, InitialWindow,
+    KeepAlive, MtuProbing, Nagle, UndoOptions, WindowProbe, WindowUse,
 };
 pub use connection::{Connection, Info, Repair};
 pub use fast_open::{FastOpenOptions, FastOpenServer};

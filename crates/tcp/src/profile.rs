@@ -1,6 +1,8 @@
 //! Sets of defaults under a name: what a stack ships with.
 
-use crate::config::{Config, Counting, EcnMode, Nagle, UndoOptions, WindowProbe, WindowUse};
+use crate::config::{
+    Config, Counting, EcnMode, InitialReceiveWindow, Nagle, UndoOptions, WindowProbe, WindowUse,
+};
 use crate::recovery::{RackOptions, Recovery};
 use anabranch_congestion::cubic::CubicOptions;
 use anabranch_congestion::{Algorithm, HyStartOptions, SlowStartExit, SsthreshFrom};
@@ -22,9 +24,8 @@ impl Config {
     /// The defaults of Linux 6.x, as its documentation of `net.ipv4.tcp_*` and
     /// its sources state them, as far as they are settings here.
     ///
-    /// What differs all the same: the initial receive window does not grow with
-    /// use, and the variation of round-trip times decays with each sample, not
-    /// once a round trip.
+    /// What differs all the same: the variation of round-trip times decays with
+    /// each sample, not once a round trip.
     pub fn linux() -> Config {
         let mut cubic = CubicOptions::default();
         cubic.common.ssthresh_from = SsthreshFrom::Cwnd;
@@ -33,6 +34,9 @@ impl Config {
         Config {
             // tcp_rmem and tcp_wmem, the largest.
             receive_buffer: 6 << 20,
+            // As of 6.12, where SO_RCVBUF is given and segments are of 1500 octets: see
+            // docs/algorithms/ack-timing.md.
+            initial_receive_window: InitialReceiveWindow::Share(0.8),
             send_buffer: 4 << 20,
             // TCP_RTO_MIN, TCP_RTO_MAX.
             rto: RtoBounds {

@@ -7,6 +7,7 @@ use crate::ack_timing::AckTiming;
 use crate::config::Config;
 use crate::range_set::{Range, RangeSet};
 use crate::stream::Octets;
+use crate::window_growth::WindowGrowth;
 use anabranch_units::Serial32;
 use anabranch_wire::{Payload, SackBlock, SackBlocks};
 
@@ -44,6 +45,8 @@ pub(crate) struct Receiver {
     reports_duplicates: bool,
     /// Which ACKs wait, where that adapts.
     pub timing: Option<Box<AckTiming>>,
+    /// How far the advertised window has grown, where it does.
+    growth: Option<Box<WindowGrowth>>,
 }
 
 /// What arrived above a gap; there only while there is one.
@@ -62,6 +65,8 @@ struct OutOfOrder {
 pub(crate) struct Arrival {
     /// In-order octets that it made available, the FIN not counted.
     pub advanced: u64,
+    /// New octets that wait for others before them.
+    pub above: u64,
     /// RCV.NXT passed the FIN.
     pub ended: bool,
 }
@@ -70,7 +75,12 @@ impl Receiver {
     /// Before the peer's SYN. Data starts at offset 1.
     pub fn new(config: &Config) -> Receiver {
         let timing = config.adaptive_acks.then(|| Box::new(AckTiming::new(config.quick_acks)));
-        Receiver { timing, ..Receiver::with(config.receive_buffer, config.dsack) }
+        let mut new = Receiver { timing, ..Receiver::with(config.receive_buffer, config.dsack) };
+        if let Some(initial) = config.initial_receive_window.of(new.capacity) {
+            new.growth = Some(Box::new(WindowGrowth::new(initial, new.capacity)));
+            new.edge = 1 + initial;
+        }
+        new
     }
 
     fn with(capacity: u64, reports_duplicates: bool) -> Receiver {
@@ -88,6 +98,7 @@ impl Receiver {
             ack_now: false,
             reports_duplicates,
             timing: None,
+            growth: None,
         }
     }
 
@@ -140,6 +151,7 @@ impl Receiver {
             self.note_duplicate(range);
         }
         let had_gaps = self.gaps.is_some();
+        let mut above = 0;
         if range.start <= self.nxt {
             if range.end > self.nxt {
                 self.nxt = range.end;
@@ -148,7 +160,7 @@ impl Receiver {
                 }
             }
         } else if !range.is_empty() {
-            self.gaps.get_or_insert_default().add(range, self.nxt);
+            above = self.gaps.get_or_insert_default().add(range, self.nxt);
         }
         let fin_passed = self.fin == Some(self.nxt);
         if fin_passed {
@@ -162,7 +174,7 @@ impl Receiver {
                 None => fin_passed || self.unacknowledged >= count,
                 Some(_) => false, // whoever calls asks it
             };
-        Arrival { advanced, ended: fin_passed }
+        Arrival { advanced, above, ended: fin_passed }
     }
 
     /// Nothing has arrived that lies beyond `end`.
@@ -301,14 +313,43 @@ impl Receiver {
             timing.on_ack_sent();
         }
         if self.opens_by(mss) {
-            self.edge = self.read + self.capacity;
+            self.edge = self.farthest();
         }
         self.window()
     }
 
     fn opens_by(&self, mss: u64) -> bool {
-        let edge = self.read + self.capacity;
-        edge >= self.edge + mss.min(self.capacity / 2)
+        self.farthest() >= self.edge + mss.min(self.capacity / 2)
+    }
+
+    /// The right edge that could be advertised.
+    fn farthest(&self) -> u64 {
+        let all = self.read + self.capacity;
+        self.growth.as_ref().map_or(all, |it| all.min(self.nxt.saturating_add(it.limit())))
+    }
+
+    /// The window that is advertised grows with use.
+    pub fn grows(&self) -> bool {
+        self.growth.is_some()
+    }
+
+    /// A segment brought `len` octets, new ones among them; own segments have
+    /// `mss` octets. Whether it makes the window grow that is advertised.
+    #[inline(never)]
+    pub fn grow_window(&mut self, len: u64, mss: u64) -> bool {
+        let waiting = self.gaps.as_ref().map_or(0, |gaps| gaps.ranges.total());
+        let free = self.capacity.saturating_sub(self.readable() + waiting);
+        self.growth.as_mut().is_some_and(|it| it.on_data(len, mss, free))
+    }
+
+    /// Somebody else writes the windows, up to `most`; before the handshake. What
+    /// grows here only tells which segments are acknowledged at once.
+    pub fn share_window(&mut self, config: &Config, most: u64) {
+        let initial = config.initial_receive_window.of(most);
+        if let (Some(growth), Some(initial)) = (&mut self.growth, initial) {
+            growth.share(initial, most);
+            self.edge = 1 + self.capacity;
+        }
     }
 
     /// The application takes up to `max` octets; asks for a window update when
@@ -362,9 +403,9 @@ impl Receiver {
 
 impl OutOfOrder {
     /// Adds a range above `nxt`. It becomes the one updated last; each is
-    /// represented once.
-    fn add(&mut self, range: Range, nxt: u64) {
-        self.ranges.insert(range);
+    /// represented once. How many of its octets are new.
+    fn add(&mut self, range: Range, nxt: u64) -> u64 {
+        let new = self.ranges.insert(range);
         let joined = self.ranges.containing(range.start);
         let inside = |x: u64| joined.is_some_and(|r| r.start <= x && x < r.end);
         let mut next = [0; 4];
@@ -374,6 +415,7 @@ impl OutOfOrder {
             *slot = other;
         }
         self.recent = next;
+        new
     }
 }
 
@@ -486,7 +528,7 @@ mod tests {
         let held = r.sack_blocks(4).as_slice()[0];
         assert_eq!((held.left.0, held.right.0), (1001, 1502)); // the FIN too
         let first = segment(&mut r, 0);
-        assert_eq!(first, Arrival { advanced: 1500, ended: true });
+        assert_eq!(first, Arrival { advanced: 1500, above: 0, ended: true });
         assert_eq!((r.nxt, r.received(), r.readable()), (1502, 1500, 1500));
     }
 
@@ -513,11 +555,11 @@ mod tests {
         assert!(!r.on_segment(1, &Payload::virtual_of(1000), true, 2).ended);
         assert!(r.on_segment(1001, &Payload::virtual_of(2000), true, 2).ended);
         assert_eq!((r.nxt, r.received()), (3002, 3000));
-        assert_eq!(segment(&mut r, 3), Arrival { advanced: 0, ended: false });
+        assert_eq!(segment(&mut r, 3), Arrival { advanced: 0, above: 0, ended: false });
         let mut r = receiver();
         r.on_segment(501, &Payload::virtual_of(500), true, 2);
         assert_eq!(segment(&mut r, 1).advanced, 0); // beyond the FIN
-        assert_eq!(segment(&mut r, 0), Arrival { advanced: 1000, ended: true });
+        assert_eq!(segment(&mut r, 0), Arrival { advanced: 1000, above: 0, ended: true });
         assert_eq!((r.nxt, r.received()), (1002, 1000));
     }
 

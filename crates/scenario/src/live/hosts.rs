@@ -11,7 +11,7 @@
 //! | `rto.min` | `rto_min` of the routes, where the host sends |
 //! | `delayed_ack.count` of 1 | `quickack` of the routes |
 //! | `window` | the socket's congestion control, where the host sends |
-//! | `receive_buffer` | `SO_RCVBUF` |
+//! | `receive_buffer` | `SO_RCVBUF`; less where `initial_receive_window` is a share |
 //!
 //! Of a flow over MPTCP the same for its subflows; a server announces its other
 //! addresses, as a kernel's path manager is told to.
@@ -24,7 +24,7 @@ use crate::schema::{FlowSpec, Protocol, Scenario};
 use anabranch_live::{HostSettings, InterfaceSettings};
 use anabranch_sim::{NodeId, Side};
 use anabranch_tcp::recovery::Recovery;
-use anabranch_tcp::{Config, EcnMode};
+use anabranch_tcp::{Config, EcnMode, InitialReceiveWindow};
 use anabranch_wire::{Addr, AddressBook};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -34,6 +34,15 @@ pub(super) fn sends(flow: &FlowSpec, side: Side) -> bool {
     match side {
         Side::Client => flow.size != Some(0),
         Side::Server => flow.reverse_size.is_some() || flow.workload.asks(),
+    }
+}
+
+/// What a socket's `SO_RCVBUF` is to be, octets. The window that Linux advertises
+/// begins there, and grows beyond it.
+pub(super) fn receive_buffer(config: &Config) -> u64 {
+    match config.initial_receive_window {
+        InitialReceiveWindow::Share(x) => (config.receive_buffer as f64 * x) as u64,
+        InitialReceiveWindow::Whole | InitialReceiveWindow::Octets(_) => config.receive_buffer,
     }
 }
 

@@ -6,7 +6,7 @@ use super::form::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_tcp::{Config, EcnMode, Ect, KeepAlive, MtuProbing, Nagle};
+use anabranch_tcp::{Config, EcnMode, Ect, InitialReceiveWindow, KeepAlive, MtuProbing, Nagle};
 use anabranch_units::Bytes;
 use toml::Value;
 
@@ -23,6 +23,8 @@ const MTU_PROBINGS: [(&str, MtuProbing); 3] = [
     ("black-hole", MtuProbing::BlackHole),
     ("always", MtuProbing::Always),
 ];
+const RECEIVE_WINDOWS: &str =
+    "octets, such as \"64 KiB\", a share of receive_buffer, such as 0.8, or false";
 const NAGLES: [(&str, Nagle); 3] =
     [("off", Nagle::Off), ("rfc", Nagle::Rfc), ("minshall", Nagle::Minshall)];
 
@@ -38,6 +40,17 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
     config.mtu_probing = f.choice("mtu_probing", &MTU_PROBINGS)?.unwrap_or(config.mtu_probing);
     config.fast_open = fast_open::read(f, config.fast_open)?;
     config.keep_alive = read_keep_alive(f, config.keep_alive)?;
+    config.initial_receive_window = match f.get("initial_receive_window") {
+        None => config.initial_receive_window,
+        Some(Value::Boolean(false)) => InitialReceiveWindow::Whole,
+        Some(Value::Float(share)) => InitialReceiveWindow::Share(*share),
+        Some(value) => {
+            let octets = value.as_str().and_then(Bytes::parse);
+            let octets =
+                octets.ok_or_else(|| f.error("initial_receive_window", RECEIVE_WINDOWS))?;
+            InitialReceiveWindow::Octets(octets.0)
+        }
+    };
     config.user_timeout = match f.get("user_timeout") {
         Some(Value::Boolean(false)) => None,
         _ => f.quantity("user_timeout")?.or(config.user_timeout),
@@ -78,7 +91,13 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ])
     });
     let user_timeout = config.user_timeout.map(|span| Value::from(span.write()));
+    let initial_window = match config.initial_receive_window {
+        InitialReceiveWindow::Whole => Value::Boolean(false),
+        InitialReceiveWindow::Octets(n) => Bytes(n).write().into(),
+        InitialReceiveWindow::Share(share) => Value::Float(share),
+    };
     vec![
+        ("initial_receive_window", initial_window),
         ("nagle", word(&NAGLES, &config.nagle).into()),
         ("quick_acks", Value::Integer(config.quick_acks.into())),
         ("adaptive_acks", config.adaptive_acks.into()),
@@ -128,6 +147,7 @@ fn read_keep_alive(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use InitialReceiveWindow::{Octets, Share, Whole};
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
@@ -157,6 +177,14 @@ mod tests {
             (
                 "user_timeout = \"30 s\"",
                 Config { user_timeout: Some(Span::from_secs(30)), ..default.clone() },
+            ),
+            (
+                "initial_receive_window = \"64 KiB\"",
+                Config { initial_receive_window: Octets(65_536), ..default.clone() },
+            ),
+            (
+                "initial_receive_window = 0.5",
+                Config { initial_receive_window: Share(0.5), ..default.clone() },
             ),
             ("idle_restart = false", Config { idle_restart: false, ..default.clone() }),
             (
@@ -201,6 +229,8 @@ mod tests {
         let written = super::super::tcp::write(&linux).to_string();
         assert!(!written.contains("profile") && written.contains("syn_retries = 6"));
         assert_eq!(read_text(&written), Ok(linux));
+        let whole = read_text("profile = \"linux\"\ninitial_receive_window = false").unwrap();
+        assert_eq!(whole.initial_receive_window, Whole);
         assert_eq!(read_text("profile = \"rfc\""), Ok(Config::default()));
         assert_eq!(read_text("profile = \"bsd\"").unwrap_err().allowed, "rfc, linux, freebsd");
     }
@@ -217,6 +247,9 @@ mod tests {
             ("quick_acks = -1", "quick_acks", "a whole number from 0 to 1000"),
             ("keep_alive = { idle = \"0 s\" }", "keep_alive.idle", "at least 1 ms"),
             ("keep_alive = { probe = 1 }", "keep_alive.probe", KEEP_ALIVE_FIELDS),
+            ("initial_receive_window = \"1 B\"", "initial_receive_window", "one segment to 1 GiB"),
+            ("initial_receive_window = true", "initial_receive_window", RECEIVE_WINDOWS),
+            ("initial_receive_window = 1.5", "initial_receive_window", "a share above 0, up to 1"),
             ("user_timeout = \"0 s\"", "user_timeout", "more than 0 s"),
             ("min_path_mtu = \"68 B\"", "min_path_mtu", "104 B to 65535 B"),
             ("stalled_after = 0", "stalled_after", "at least 1"),

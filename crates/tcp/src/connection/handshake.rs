@@ -17,7 +17,7 @@ use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpOptions, TcpSegment};
 const MOST_ACK_DELAY: Span = Span::from_millis(200);
 
 /// Octets that the timestamps option takes from each segment's payload.
-const TIMESTAMPS_LEN: u64 = 12;
+pub(super) const TIMESTAMPS_LEN: u64 = 12;
 
 impl Connection {
     /// LISTEN (§3.10.7.2).
@@ -62,6 +62,9 @@ impl Connection {
         self.agreed = Agreed::default();
         self.timers = [Timer::IDLE; 4];
         self.extras.restart();
+        if let Some(window) = self.extras.peek().and_then(|it| it.part.window) {
+            self.receiver.share_window(&self.config, window);
+        }
         (self.syn_due, self.timed, self.retries) = (false, None, 0);
     }
 

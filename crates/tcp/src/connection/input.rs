@@ -1,5 +1,6 @@
 //! Segments in the synchronized states: RFC 9293 §3.10.7.4.
 
+use super::handshake::TIMESTAMPS_LEN;
 use super::{Connection, Due};
 use crate::config::Counting;
 use crate::range_set::Range;
@@ -377,8 +378,11 @@ impl Connection {
         if arrival.advanced > 0 {
             self.pending.readable = true;
         }
+        let grew = self.receiver.grows() && self.grow_window(segment, arrival);
         if self.receiver.timing.is_some() {
-            self.time_ack(now, segment, start, arrival);
+            self.time_ack(now, segment, start, arrival, grew);
+        } else {
+            self.receiver.ack_now |= grew;
         }
         if arrival.ended {
             self.pending.peer_closed = true;
@@ -391,9 +395,27 @@ impl Connection {
         }
     }
 
-    /// Whether the ACK of what arrived may wait, where that adapts.
+    /// Whether the window that is advertised grows. Not with what is out of order
+    /// where SACK is not in use: a duplicate ACK tells of no other window (RFC
+    /// 5681 §2).
+    fn grow_window(&mut self, segment: &TcpSegment, arrival: Arrival) -> bool {
+        let options = if self.agreed.timestamps { TIMESTAMPS_LEN } else { 0 };
+        let mss = self.config.mss as u64 - options;
+        let counts = arrival.advanced > 0 || arrival.above > 0 && self.agreed.sack;
+        counts && self.receiver.grow_window(segment.payload.len() as u64, mss)
+    }
+
+    /// Whether the ACK of what arrived may wait, where that adapts; `grew`: it
+    /// makes the advertised window grow.
     #[inline(never)]
-    fn time_ack(&mut self, now: Time, segment: &TcpSegment, start: u64, arrival: Arrival) {
+    fn time_ack(
+        &mut self,
+        now: Time,
+        segment: &TcpSegment,
+        start: u64,
+        arrival: Arrival,
+        grew: bool,
+    ) {
         let (rto, window) = (self.sender.rtt.rto(), self.receiver.window());
         let len = segment.payload.len() as u64;
         let unacknowledged = self.receiver.nxt - self.receiver.acknowledged();
@@ -405,6 +427,9 @@ impl Connection {
         if len > 0 && arrival.advanced > 0 {
             let pushed = segment.flags.contains(TcpFlags::PSH);
             timing.on_data(now, len, pushed, window, rto);
+        }
+        if grew {
+            timing.on_growth();
         }
         if arrival.ended {
             match self.state {

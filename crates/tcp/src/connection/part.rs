@@ -62,6 +62,7 @@ impl Connection {
     /// scale follows from that; before the handshake.
     pub fn scale_windows_for(&mut self, octets: u64) {
         self.extras.get().part.window = Some(octets);
+        self.receiver.share_window(&self.config, octets);
     }
 
     /// The shift of the windows that this side advertises.
@@ -251,11 +252,13 @@ impl Extras {
 
     /// What is left when a handshake begins again.
     pub fn restart(&mut self) {
-        let reserved = self.reserved();
+        let (reserved, window) =
+            self.peek().map_or((0, None), |it| (it.part.reserved, it.part.window));
         let fast_open = self.fast_open().map(|it| Box::new(it.again()));
         *self = Extras::default();
-        if reserved > 0 {
-            self.get().part.reserved = reserved;
+        if reserved > 0 || window.is_some() {
+            let part = &mut self.get().part;
+            (part.reserved, part.window) = (reserved, window);
         }
         if fast_open.is_some() {
             self.get().fast_open = fast_open;

@@ -18,9 +18,10 @@ mod sending;
 mod solo;
 mod states;
 mod undo;
+mod window_growth;
 
 use super::*;
-use crate::config::{Counting, DelayedAck, InitialWindow};
+use crate::config::{Counting, DelayedAck, InitialReceiveWindow, InitialWindow};
 use crate::recovery::{Pipe, Recovery};
 use anabranch_congestion::Algorithm;
 use anabranch_endpoint::Seed;

@@ -1,0 +1,123 @@
+//! An advertised window that begins small and grows with the data that comes, as
+//! Linux has it (`rcv_ssthresh`); RFC 9293 §3.8.6 leaves the window to the
+//! receiver.
+//!
+//! Each segment of 128 octets or more moves the limit by two segments, so that it
+//! stays ahead of a peer in slow start. A window is filled by segments like those
+//! that come: smaller ones take as much memory as full ones, and move the limit
+//! only while the window, filled with them, would fit the buffer. What waits to
+//! be read is no longer free. A segment that moves the limit is acknowledged at
+//! once.
+
+/// Segments of fewer octets move nothing.
+const LEAST: u64 = 128;
+
+/// The peer's segments are this large until larger ones come (RFC 9293
+/// §3.7.1), octets.
+const SEGMENT: u64 = 536;
+
+/// The limit and what it grows by.
+#[derive(Clone, Debug)]
+pub(crate) struct WindowGrowth {
+    /// The most that is advertised, octets.
+    limit: u64,
+    /// The most that it grows to, octets.
+    most: u64,
+    /// The peer's largest segment so far, octets.
+    full: u64,
+    /// Somebody else writes the windows.
+    shared: bool,
+}
+
+impl WindowGrowth {
+    /// From a window of `initial` octets to one of `most`.
+    pub fn new(initial: u64, most: u64) -> WindowGrowth {
+        WindowGrowth { limit: initial, most, full: SEGMENT, shared: false }
+    }
+
+    /// The most that is advertised, octets.
+    pub fn limit(&self) -> u64 {
+        if self.shared { u64::MAX } else { self.limit }
+    }
+
+    /// Of windows from `initial` to `most` that somebody else advertises it tells
+    /// when they would grow.
+    pub fn share(&mut self, initial: u64, most: u64) {
+        (self.limit, self.most, self.shared) = (initial, most, true);
+    }
+
+    /// A segment of `len` octets came into a buffer with room for `free`; the own
+    /// segments have `mss` octets. Whether the limit moved.
+    pub fn on_data(&mut self, len: u64, mss: u64, free: u64) -> bool {
+        self.full = self.full.max(len);
+        let room = self.most.min(free).saturating_sub(self.limit);
+        let step = match len {
+            _ if len >= self.full => 2 * mss,
+            _ if len >= LEAST && self.would_fit(len) => 2 * self.full,
+            _ => 0,
+        };
+        if room == 0 || step == 0 {
+            return false;
+        }
+        self.limit += room.min(step.max(2 * len));
+        true
+    }
+
+    /// A window of segments of `len` octets fits: by powers of two.
+    fn would_fit(&self, len: u64) -> bool {
+        let (mut takes, mut window) = (self.full / 2, self.most / 2);
+        while self.limit <= window {
+            if takes <= len {
+                return true;
+            }
+            (takes, window) = (takes / 2, window / 2);
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1448;
+    const ALL: u64 = 100_000;
+
+    /// Segments of `len` that move the limit, of `n`, into an empty buffer.
+    fn moved(it: &mut WindowGrowth, n: usize, len: u64) -> usize {
+        (0..n).filter(|_| it.on_data(len, MSS, ALL)).count()
+    }
+
+    #[test]
+    fn full_segments_move_it_by_two_up_to_the_buffer() {
+        let mut it = WindowGrowth::new(60_000, ALL);
+        assert!(it.on_data(MSS, MSS, ALL));
+        assert_eq!(it.limit(), 60_000 + 2 * MSS);
+        // 40,000 / 2896 = 13.8
+        assert_eq!(moved(&mut it, 50, MSS), 13);
+        assert_eq!(it.limit(), ALL);
+    }
+
+    #[test]
+    fn what_waits_to_be_read_is_not_free() {
+        let mut it = WindowGrowth::new(60_000, ALL);
+        assert!(!it.on_data(MSS, MSS, 60_000));
+        assert!(it.on_data(MSS, MSS, 61_000));
+        assert_eq!(it.limit(), 61_000);
+    }
+
+    /// Segments of a half grow it to half of the buffer, of a quarter to a
+    /// quarter; in steps of two full ones.
+    #[test]
+    fn small_segments_move_it_as_far_as_they_fit() {
+        let mut it = WindowGrowth::new(10_000, ALL);
+        moved(&mut it, 1, MSS);
+        let limits =
+            [(MSS / 8, 12_896), (MSS / 4, 27_376), (MSS / 2, 50_544), (MSS / 2 + 1, 50_544)];
+        for (len, limit) in limits {
+            moved(&mut it, 100, len);
+            assert_eq!(it.limit(), limit, "{len}");
+        }
+        assert_eq!(moved(&mut it, 100, 127), 0);
+    }
+}
