@@ -1,7 +1,7 @@
 //! What there is to choose from, with a line and a reference each.
 
 use crate::schema::What;
-use crate::topology;
+use crate::topology::TOPOLOGIES;
 use anabranch_congestion::ALGORITHMS;
 use anabranch_network::{IMPAIRMENTS, QUEUES, REGULATORS, TRANSMITTERS};
 use anabranch_sctp::policy::DESTINATIONS;
@@ -62,7 +62,10 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
         "transmitters" => network(TRANSMITTERS),
         "regulators" => network(REGULATORS),
         "impairments" => network(IMPAIRMENTS),
-        "topologies" => topology::entries(),
+        "topologies" => TOPOLOGIES
+            .into_iter()
+            .map(|(name, summary, reference)| entry(name, summary, reference))
+            .collect(),
         "observers" => What::ALL
             .iter()
             .map(|(name, _, summary)| entry(name, summary, "docs/scenario.md"))

@@ -18,7 +18,7 @@ mod icmp;
 mod impairment;
 mod ip;
 mod law;
-mod link;
+pub(crate) mod link;
 mod messages;
 mod mptcp;
 mod observe;
@@ -44,9 +44,9 @@ pub use observe::{Observe, What};
 pub use sctp::SctpSpec;
 pub use traffic::Workload;
 
+use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use crate::{InputError, multihoming, overrides, pattern, topology, traces, validate};
 use anabranch_sim::IcmpLimits;
 use anabranch_units::Span;
 use toml::{Table, Value};
@@ -92,72 +92,18 @@ pub enum Routing {
 
 const ROUTINGS: [(&str, Routing); 2] = [("first", Routing::First), ("ecmp", Routing::Ecmp)];
 
-/// Largest file that is read: the biggest sensible scenario is far below.
-pub const LARGEST_FILE: u64 = 16 << 20;
-
 impl Scenario {
-    /// Reads a scenario; `file` is named in errors.
-    ///
-    /// ```
-    /// use anabranch_scenario::Scenario;
-    /// let scenario = Scenario::from_toml(
-    ///     r#"
-    ///     hosts = ["a", "b"]
-    ///     links = [{ ends = ["a", "b"], rate = "10 Mbit/s", delay = "5 ms" }]
-    ///     flows = [{ name = "f", from = "a", to = "b", size = "1 MB" }]
-    ///     "#,
-    ///     "two-hosts.toml",
-    /// )?;
-    /// assert_eq!(scenario.links[0].name, "a-b");
-    /// # Ok::<(), anabranch_scenario::InputError>(())
-    /// ```
-    pub fn from_toml(text: &str, file: &str) -> Result<Scenario, InputError> {
-        Scenario::with_overrides::<&str>(text, file, &[])
-    }
-
-    /// Reads a scenario after changing fields by `key=value` (see
-    /// [`overrides`]).
-    pub fn with_overrides<S: AsRef<str>>(
-        text: &str,
-        file: &str,
-        changes: &[S],
-    ) -> Result<Scenario, InputError> {
-        let mut table = parse(text, file)?;
-        let of_topology = |change: &&S| change.as_ref().trim_start().starts_with("topology.");
-        let (first, then): (Vec<_>, Vec<_>) = changes.iter().partition(of_topology);
-        let resolve = |table: &mut Table| {
-            for change in first {
-                overrides::apply(table, change.as_ref())?;
-            }
-            topology::expand(table)?;
-            for change in then {
-                overrides::apply(table, change.as_ref())?;
-            }
-            // A file is read once, however many flows a pattern makes.
-            traces::inline(table, file)?;
-            pattern::expand(table)?;
-            Scenario::read(table)
-        };
-        resolve(&mut table).map_err(|e| e.in_file(file))
-    }
-
-    /// The same scenario with the field at the dotted path `key` changed.
-    pub fn set(&self, key: &str, value: &str) -> Result<Scenario, InputError> {
-        let mut table = self.write();
-        overrides::set(&mut table, key, value)?;
-        Scenario::read(&table)
-    }
-
     /// The scenario with every default spelt out; reads back as the same.
     pub fn resolved_toml(&self) -> String {
         self.write().to_string()
     }
 
-    fn read(table: &Table) -> Result<Scenario, InputError> {
+    /// What the table says, part by part; whether the parts fit is for its caller to see.
+    pub(crate) fn read(table: &Table) -> Result<Scenario, InputError> {
         let ip = Ip::read(&Fields::new("", table))?;
         let fitted = (ip == Ip::V6).then(|| ip::fitted(table));
         let f = Fields::new("", fitted.as_ref().unwrap_or(table));
-        let mut scenario = Scenario {
+        let scenario = Scenario {
             name: f.text("name")?.unwrap_or("").to_owned(),
             duration: f.quantity("duration")?,
             seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
@@ -176,13 +122,10 @@ impl Scenario {
             observe: f.tables("observe")?.iter().map(Observe::read).collect::<Result<_, _>>()?,
         };
         f.finish()?;
-        multihoming::complete(&mut scenario);
-        link::resolve(&mut scenario.links, &scenario.channels)?;
-        validate::check(&scenario)?;
         Ok(scenario)
     }
 
-    fn write(&self) -> Table {
+    pub(crate) fn write(&self) -> Table {
         let mut table = Table::new();
         let names = |list: &[String]| list.iter().map(|n| Value::from(n.as_str())).collect();
         let list =
@@ -210,53 +153,6 @@ impl Scenario {
         }
         table
     }
-}
-
-/// Reads the text of the scenario in the file at `path`: refuses what is too
-/// large before reading it, and what is not UTF-8.
-pub fn load(path: &std::path::Path) -> Result<String, InputError> {
-    let file = path.display().to_string();
-    let failed = |problem: std::io::Error| InputError::whole_file(&file, problem.to_string());
-    let metadata = std::fs::metadata(path).map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(InputError::whole_file(&file, "is not a regular file"));
-    }
-    if metadata.len() > LARGEST_FILE {
-        let problem = format!(
-            "is {} octets long; a scenario has at most {} MiB",
-            metadata.len(),
-            LARGEST_FILE >> 20
-        );
-        return Err(InputError::whole_file(&file, problem));
-    }
-    let octets = std::fs::read(path).map_err(failed)?;
-    String::from_utf8(octets).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        InputError::whole_file(&file, format!("is not UTF-8 text (octet {at} is not valid)"))
-    })
-}
-
-fn parse(text: &str, file: &str) -> Result<Table, InputError> {
-    if text.len() as u64 > LARGEST_FILE {
-        let problem = format!("is {} octets long; a scenario has at most 16 MiB", text.len());
-        return Err(InputError::whole_file(file, problem));
-    }
-    if text.trim().is_empty() {
-        return Err(InputError::whole_file(
-            file,
-            "is empty; a scenario has at least `hosts`, `links` and `flows`",
-        ));
-    }
-    text.parse::<Table>().map_err(|error| {
-        let place = error.span().map_or(String::new(), |span| {
-            let before = text.get(..span.start).unwrap_or(text);
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-            format!("line {line}, column {column}: ")
-        });
-        let message = error.message().lines().collect::<Vec<_>>().join("; ");
-        InputError::whole_file(file, format!("{place}not valid TOML: {message}"))
-    })
 }
 
 #[cfg(test)]

@@ -4,13 +4,12 @@
 //! lists besides comes after.
 
 use crate::InputError;
-use crate::catalogue::Entry;
 use crate::fields::Fields;
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
-/// The topologies by name.
-const KINDS: [(&str, &str, &str); 4] = [
+/// The topologies: name, summary, reference.
+pub(crate) const TOPOLOGIES: [(&str, &str, &str); 4] = [
     ("dumbbell", "pairs of hosts that share one bottleneck", "dumbbell"),
     ("parking-lot", "a chain of bottlenecks: one pair over all, one pair over each", "parking lot"),
     ("star", "hosts around one router", "star"),
@@ -20,16 +19,6 @@ const KINDS: [(&str, &str, &str); 4] = [
         "Al-Fares et al., SIGCOMM 2008",
     ),
 ];
-
-/// Lines for the catalogue.
-pub(crate) fn entries() -> Vec<Entry> {
-    let entry = |(name, summary, reference): (&'static str, &str, _)| Entry {
-        name,
-        summary: summary.into(),
-        reference,
-    };
-    KINDS.into_iter().map(entry).collect()
-}
 
 /// Most pairs, hosts or bottlenecks.
 const MOST: u32 = 20_000;
@@ -94,7 +83,7 @@ pub(crate) fn expand(scenario: &mut Table) -> Result<(), InputError> {
         let table = host.as_table().filter(|it| !it.contains_key("name"));
         net.host = table.ok_or_else(|| f.error("host", "the fields of a host but `name`"))?.clone();
     }
-    let names = || KINDS.map(|it| it.0).join(", ");
+    let names = || TOPOLOGIES.map(|it| it.0).join(", ");
     let kind = f.text("kind")?.ok_or_else(|| f.error("kind", names()))?;
     match kind {
         "dumbbell" => dumbbell(&f, &mut net)?,

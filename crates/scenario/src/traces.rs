@@ -4,7 +4,7 @@
 //! that what is resolved needs no other file. A relative path starts at the folder
 //! of the scenario.
 
-use crate::schema::{LARGEST_FILE, load};
+use crate::text::{LARGEST_FILE, load};
 use crate::{InputError, cdf, changes};
 use anabranch_network::TraceConfig;
 use std::path::Path;

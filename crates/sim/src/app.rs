@@ -2,8 +2,9 @@
 //! set; an application answers its endpoint's events with commands. One whose
 //! traffic takes time also has dates of its own.
 
-use crate::barrier::Barrier;
 use crate::messages::{Channel, MessageTraffic};
+use crate::octets::mismatches;
+use crate::stage::Stage;
 use crate::traffic::{Source, Traffic};
 use anabranch_endpoint::message::Refusal;
 use anabranch_endpoint::{ByteStream, CloseReason, Event};
@@ -37,6 +38,13 @@ pub enum App {
 }
 
 impl App {
+    /// The number of the channel that it sends messages on.
+    pub(crate) fn open(&self, stage: &mut Stage) -> u32 {
+        let App::Messages(messages) = self else { return NO_CHANNEL };
+        stage.channels.push(Channel::new(messages.clone()));
+        stage.channels.len() as u32 - 1
+    }
+
     /// Octets that it writes; `u64::MAX` without end.
     pub(crate) fn target(&self) -> u64 {
         match self {
@@ -73,38 +81,6 @@ pub(crate) struct AppState {
     pub closed: Option<CloseReason>,
 }
 
-/// What all applications share: a buffer for streams of real octets, and the
-/// traffic and messages of those that have some.
-#[derive(Debug)]
-pub(crate) struct Stage {
-    pub buf: Vec<u8>,
-    pub sources: Vec<Source>,
-    pub channels: Vec<Channel>,
-    pub barriers: Vec<Barrier>,
-    /// Endpoints whose applications have got a date from others.
-    pub woken: Vec<u32>,
-}
-
-impl Stage {
-    pub(crate) fn new() -> Stage {
-        Stage {
-            buf: vec![0; 16 * 1024],
-            sources: Vec::new(),
-            channels: Vec::new(),
-            barriers: Vec::new(),
-            woken: Vec::new(),
-        }
-    }
-
-    /// The number of the channel that an application sends messages on.
-    pub(crate) fn open(&mut self, app: &App) -> u32 {
-        let App::Messages(messages) = app else { return NO_CHANNEL };
-        self.channels.push(Channel::new(messages.clone()));
-        self.channels.len() as u32 - 1
-    }
-}
-
-/// Of a side that sends no messages.
 const NO_CHANNEL: u32 = u32::MAX;
 
 /// Writes nothing and closes after the peer.
@@ -438,31 +414,5 @@ impl AppState {
 
     fn set(&mut self, bit: u8, on: bool) {
         self.bits = if on { self.bits | bit } else { self.bits & !bit };
-    }
-}
-
-/// How many octets, read from `position` on, are not the pattern's.
-pub(crate) fn mismatches(position: u64, octets: &[u8]) -> usize {
-    if pattern::verify(position, octets).is_ok() {
-        return 0;
-    }
-    let mut expected = vec![0; octets.len()];
-    pattern::fill(position, &mut expected);
-    octets.iter().zip(&expected).filter(|(found, expected)| found != expected).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wrong_octets_are_counted() {
-        let mut octets = [0; 1000];
-        pattern::fill(5, &mut octets);
-        assert_eq!(mismatches(5, &octets), 0);
-        octets[7] ^= 1;
-        octets[999] ^= 0x80;
-        assert_eq!(mismatches(5, &octets), 2);
-        assert!(mismatches(6, &octets) > 900);
     }
 }

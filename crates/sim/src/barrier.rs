@@ -3,9 +3,6 @@
 //! which the slowest decides, makes such rounds (incast: Phanishayee et al., FAST
 //! 2008).
 
-use crate::app::Stage;
-use anabranch_units::Time;
-
 /// The sources that wait for each other.
 #[derive(Debug, Default)]
 pub(crate) struct Barrier {
@@ -25,8 +22,17 @@ struct Member {
 }
 
 impl Barrier {
-    /// Everybody who has not left waits: lets them go.
-    fn opens(&mut self) -> bool {
+    /// A source joins, whose endpoint is this.
+    pub(crate) fn join(&mut self, source: u32, endpoint: u32) {
+        self.members.push(Member { source, endpoint, waits: false, left: false });
+    }
+
+    /// A source has come, for the last time if `over`: whether all have, and so go on.
+    pub(crate) fn arrive(&mut self, source: u32, over: bool) -> bool {
+        for member in self.members.iter_mut().filter(|it| it.source == source) {
+            member.waits = true;
+            member.left |= over;
+        }
         let mut present = self.members.iter().filter(|it| !it.left).peekable();
         let opens = present.peek().is_some() && present.all(|it| it.waits);
         if opens {
@@ -34,34 +40,9 @@ impl Barrier {
         }
         opens
     }
-}
 
-impl Stage {
-    /// The source made last, whose endpoint is this, joins.
-    pub(crate) fn join(&mut self, barrier: u32, source: u32, endpoint: u32) {
-        let list = &mut self.barriers;
-        list.resize_with(list.len().max(barrier as usize + 1), Barrier::default);
-        let member = Member { source, endpoint, waits: false, left: false };
-        list[barrier as usize].members.push(member);
-    }
-
-    /// A response is whole (`over`: the last), or with `gone` its connection has
-    /// ended. The next round begins after the time to think of whoever comes
-    /// last.
-    pub(crate) fn arrive(&mut self, now: Time, barrier: u32, source: u32, gone: bool) {
-        let over = gone || self.sources[source as usize].is_over();
-        let it = &mut self.barriers[barrier as usize];
-        for member in it.members.iter_mut().filter(|it| it.source == source) {
-            member.waits = true;
-            member.left |= over;
-        }
-        if !it.opens() {
-            return;
-        }
-        let at = now.saturating_add(self.sources[source as usize].think());
-        for member in it.members.iter().filter(|it| !it.left) {
-            self.sources[member.source as usize].request_at(at);
-            self.woken.push(member.endpoint);
-        }
+    /// Those who have not left: source and endpoint.
+    pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.members.iter().filter(|it| !it.left).map(|it| (it.source, it.endpoint))
     }
 }

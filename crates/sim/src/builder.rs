@@ -1,6 +1,6 @@
 //! Building a simulation: nodes, links, flows.
 
-use crate::app::{App, AppState, Stage};
+use crate::app::{App, AppState};
 use crate::channel::{self, Channels};
 use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
@@ -13,6 +13,7 @@ use crate::outside::Outside;
 use crate::ports::Ports;
 use crate::regulate::Regulators;
 use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
+use crate::stage::Stage;
 use crate::tournament::Tournament;
 use crate::traffic::Traffic;
 use anabranch_endpoint::{ByteStream, Generator};
@@ -331,7 +332,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let id = FlowId(self.flows.len() as u32);
         assert!(id.0 < 1 << 30, "a simulation has fewer than 2^30 flows");
         let (client, server) = (&spec.client_app, &spec.server_app);
-        let channels = [client, server].map(|app| self.stage.open(app));
+        let channels = [client, server].map(|app| app.open(&mut self.stage));
         let name = self.intern(spec.name);
         self.flows.push(Flow { start: spec.start, name });
         self.bound.push([spec.client, spec.server]);

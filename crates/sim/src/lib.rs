@@ -19,11 +19,13 @@ mod icmp_limit;
 mod memories;
 mod messages;
 pub mod observe;
+mod octets;
 mod outside;
 mod ports;
 mod regulate;
 mod simulation;
 mod sizes;
+mod stage;
 mod tournament;
 mod traffic;
 

@@ -283,7 +283,7 @@ impl Channel {
         let ahead = message.tag.wrapping_sub(tag(self.first)) as usize;
         let number = self.first + ahead as u64;
         let wrong = match message.payload.octets() {
-            Some(octets) => crate::app::mismatches(position(number), octets),
+            Some(octets) => crate::octets::mismatches(position(number), octets),
             None => 0,
         };
         let made = match self.pending.get_mut(ahead) {

@@ -5,7 +5,7 @@
 //! number. A timer is re-armed lazily: its event is only moved to an earlier
 //! date, and one that comes too early is set again.
 
-use crate::app::{AppState, Stage};
+use crate::app::AppState;
 use crate::events::EventQueue;
 use crate::fabric::Fabric;
 pub use crate::fabric::NodeDrops;
@@ -16,6 +16,7 @@ use crate::messages::{Delivery, MessageTotals};
 use crate::observe::{Handle, Observer, Observers, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::outside::Outside;
 use crate::ports::Ports;
+use crate::stage::Stage;
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};

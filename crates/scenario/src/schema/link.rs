@@ -209,7 +209,7 @@ fn read_mtu(f: &Fields<'_>) -> Result<Option<Bytes>, InputError> {
 }
 
 /// Gives explicit directions without a peak the capacity of their channel.
-pub(super) fn resolve(links: &mut [LinkSpec], channels: &[ChannelSpec]) -> Result<(), InputError> {
+pub(crate) fn resolve(links: &mut [LinkSpec], channels: &[ChannelSpec]) -> Result<(), InputError> {
     for (i, link) in links.iter_mut().enumerate() {
         for (j, way) in [&mut link.forward, &mut link.reverse].into_iter().enumerate() {
             let Some(ExplicitRate { channel: name, peak }) = &way.explicit else { continue };

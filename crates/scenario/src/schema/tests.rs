@@ -1,6 +1,7 @@
 //! Reading, refusing and writing scenarios.
 
 use super::*;
+use crate::text::{LARGEST_FILE, load};
 use proptest::prelude::*;
 
 const DUMBBELL: &str = r#"

@@ -1,7 +1,7 @@
 //! SACKs of the peer: what has arrived, what is missing, and what that does
 //! to the paths (RFC 9260 §6.2.1, §6.3, §7.2).
 
-use super::output::Candidates;
+use super::candidates::Candidates;
 use super::renumber::FAR;
 use super::{Association, Notification};
 use crate::config::Concurrent;

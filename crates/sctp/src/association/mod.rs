@@ -15,6 +15,7 @@
 mod acknowledge;
 mod addresses;
 mod answer;
+mod candidates;
 mod collision;
 mod concurrent;
 mod contract;
@@ -27,7 +28,6 @@ mod input;
 mod messages;
 mod notification;
 mod output;
-mod own_policy;
 mod packets;
 mod partial;
 mod reconfig;

@@ -1,11 +1,11 @@
 //! What leaves: complete packets, retransmissions, new data, acknowledgments
 //! (RFC 9260 §6.1, §6.10, §7.2.4).
 
+use super::candidates::{self, Candidates};
 use super::handshake::Handshake;
-use super::own_policy;
 use super::{Association, Due};
 use crate::outgoing::Fragment;
-use crate::policy::{Candidate, Paths, Reason};
+use crate::policy::Reason;
 use crate::state::State;
 use crate::timestamp;
 use anabranch_units::{Serial32, Time};
@@ -30,18 +30,6 @@ impl Draft {
     /// User data that a chunk with such a header can still have.
     fn data_room(&self, header: u32) -> u32 {
         self.room.saturating_sub(header)
-    }
-}
-
-/// The paths as the policy sees them.
-pub(super) struct Candidates<'a>(pub &'a [crate::path::Path]);
-
-impl Paths for Candidates<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn path(&self, index: usize) -> Candidate {
-        self.0[index].candidate()
     }
 }
 
@@ -173,7 +161,7 @@ impl Association {
     fn retransmission_path(&mut self, index: usize, reason: Reason) -> usize {
         let last = self.flight.chunks[index].path as usize;
         if let Some(own) = &mut self.own_policy {
-            let paths = own_policy::candidates(&self.paths);
+            let paths = candidates::of(&self.paths);
             return own.choose(reason, last, &paths).min(paths.len() - 1);
         }
         self.config.destination.choose(reason, last, Candidates(&self.paths))

@@ -1,0 +1,53 @@
+//! What all applications of a simulation share.
+
+use crate::barrier::Barrier;
+use crate::messages::Channel;
+use crate::traffic::Source;
+use anabranch_units::Time;
+
+/// A buffer for streams of real octets, and the
+/// traffic and messages of those that have some.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub buf: Vec<u8>,
+    pub sources: Vec<Source>,
+    pub channels: Vec<Channel>,
+    pub barriers: Vec<Barrier>,
+    /// Endpoints whose applications have got a date from others.
+    pub woken: Vec<u32>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Stage {
+        Stage {
+            buf: vec![0; 16 * 1024],
+            sources: Vec::new(),
+            channels: Vec::new(),
+            barriers: Vec::new(),
+            woken: Vec::new(),
+        }
+    }
+
+    /// The source made last, whose endpoint is this, joins.
+    pub(crate) fn join(&mut self, barrier: u32, source: u32, endpoint: u32) {
+        let list = &mut self.barriers;
+        list.resize_with(list.len().max(barrier as usize + 1), Barrier::default);
+        list[barrier as usize].join(source, endpoint);
+    }
+
+    /// A response is whole (`over`: the last), or with `gone` its connection has
+    /// ended. The next round begins after the time to think of whoever comes
+    /// last.
+    pub(crate) fn arrive(&mut self, now: Time, barrier: u32, source: u32, gone: bool) {
+        let over = gone || self.sources[source as usize].is_over();
+        let it = &mut self.barriers[barrier as usize];
+        if !it.arrive(source, over) {
+            return;
+        }
+        let at = now.saturating_add(self.sources[source as usize].think());
+        for (source, endpoint) in it.present() {
+            self.sources[source as usize].request_at(at);
+            self.woken.push(endpoint);
+        }
+    }
+}
