@@ -26,7 +26,8 @@ pub use config::LinkConfig;
 pub use counters::LinkCounters;
 pub use hash::flow_hash;
 pub use impairment::{
-    IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, OutageConfig, Position,
+    IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, MiddleboxConfig,
+    OutageConfig, Position, Segments,
 };
 pub use link::{DropReason, Link, LinkEvent, LinkWatch};
 pub use pool::{PacketId, PacketPool};

@@ -49,6 +49,7 @@ fn flow<'py>(py: Python<'py>, row: &FlowRow) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("undone_reductions", row.undone_reductions)?;
     dict.set_item("tail_loss_probes", row.tail_loss_probes)?;
     dict.set_item("spurious_retransmissions", row.spurious_retransmissions)?;
+    dict.set_item("fallback", row.fallback)?;
     Ok(dict)
 }
 

@@ -61,6 +61,9 @@ pub struct FlowRow {
     /// Retransmissions that turned out needless to their sender, of both sides;
     /// see [`Observation`](anabranch_endpoint::Observation).
     pub spurious_retransmissions: u64,
+    /// Of a flow over Multipath TCP: a side has fallen back to TCP (RFC 8684
+    /// §3.7). `None` for other transports.
+    pub fallback: Option<bool>,
 }
 
 /// What became of the messages of a flow, of one direction.

@@ -126,7 +126,7 @@ pub(crate) fn results(
     let flow_row = |flow: &BuiltFlow| {
         let protocol = scenario.flows[flow.entry].protocol.name();
         let result = simulation.flow_result(flow.id);
-        flow_row(flow, protocol, &result, end)
+        flow_row(flow, protocol, &result, fallback(simulation, flow), end)
     };
     let link_row = |(name, id): &(String, _)| LinkRow {
         name: name.clone(),
@@ -187,10 +187,18 @@ fn seconds(flow: &BuiltFlow, result: &anabranch_sim::FlowResult, end: Time) -> f
     until.saturating_since(result.start).as_secs_f64()
 }
 
+/// Whether a side of a flow over Multipath TCP goes on as TCP.
+fn fallback(simulation: &Simulation<Transport>, flow: &BuiltFlow) -> Option<bool> {
+    let sides = [Side::Client, Side::Server].map(|side| simulation.endpoint(flow.id, side));
+    let sides = sides.iter().filter_map(|it| it.has_fallen_back());
+    sides.reduce(|one, other| one || other)
+}
+
 fn flow_row(
     flow: &BuiltFlow,
     protocol: &'static str,
     result: &anabranch_sim::FlowResult,
+    fallback: Option<bool>,
     end: Time,
 ) -> FlowRow {
     let seconds = seconds(flow, result, end);
@@ -221,6 +229,7 @@ fn flow_row(
         undone_reductions: result.undone_reductions,
         tail_loss_probes: result.tail_loss_probes,
         spurious_retransmissions: result.spurious_retransmissions,
+        fallback,
     }
 }
 

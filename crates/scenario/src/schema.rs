@@ -20,6 +20,7 @@ mod ip;
 mod law;
 pub(crate) mod link;
 mod messages;
+mod middlebox;
 mod mptcp;
 mod observe;
 mod pages;

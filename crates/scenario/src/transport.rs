@@ -4,7 +4,7 @@ use crate::moving::Moving;
 use anabranch_endpoint::{
     ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
 };
-use anabranch_mptcp::Connection as Multipath;
+use anabranch_mptcp::{Connection as Multipath, Phase};
 use anabranch_sctp::Association;
 use anabranch_tcp::Connection;
 use anabranch_units::Time;
@@ -65,6 +65,17 @@ impl From<Moving> for Transport {
 impl From<Multipath> for Transport {
     fn from(connection: Multipath) -> Transport {
         Transport::Mptcp(Box::new(connection))
+    }
+}
+
+impl Transport {
+    /// Whether a connection of Multipath TCP goes on as TCP; `None` for other
+    /// transports.
+    pub(crate) fn has_fallen_back(&self) -> Option<bool> {
+        match self {
+            Transport::Mptcp(it) => Some(it.phase() == Phase::Fallback),
+            _ => None,
+        }
     }
 }
 

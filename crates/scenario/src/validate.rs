@@ -6,7 +6,8 @@ use crate::build::FIRST_PORT;
 use crate::graph::Graph;
 use crate::multihoming;
 use crate::quantity::LONGEST_S;
-use crate::schema::{LinkSpec, Mishap, Scenario, What};
+use crate::schema::{Impairment, LinkSpec, Mishap, Protocol, Scenario, What};
+use anabranch_network::ImpairmentKind;
 use std::collections::BTreeMap;
 
 /// Largest number of hosts, routers or links.
@@ -165,6 +166,7 @@ fn check_references(s: &Scenario) -> Result<(), InputError> {
             }
         }
     }
+    check_rewritten(s)?;
     for (i, observe) in s.observe.iter().enumerate() {
         if let Some(flow) = &observe.flow {
             let entry = s.flows.iter().any(|f| f.name == *flow);
@@ -187,6 +189,27 @@ fn check_references(s: &Scenario) -> Result<(), InputError> {
             let allowed = format!("a direction of a link{with}: {names}");
             let value = observe.link.as_deref().unwrap_or_default();
             return Err(InputError::field(format!("observe[{i}].link"), value, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// Counted octets are the pattern at their sequence numbers, which are others behind a box that
+/// rewrites them: a checksum over them would be wrong.
+fn check_rewritten(s: &Scenario) -> Result<(), InputError> {
+    let rewrites = |impairment: &Impairment| match &impairment.what {
+        Mishap::Any(ImpairmentKind::Middlebox(it)) => it.rewrite_sequence.is_some(),
+        _ => false,
+    };
+    let ways = s.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+    if !ways.flat_map(|way| &way.impairments).any(rewrites) {
+        return Ok(());
+    }
+    for (i, flow) in s.flows.iter().enumerate() {
+        let sums = matches!(&flow.protocol, Protocol::Mptcp(config) if config.checksum);
+        if sums && !flow.octets {
+            let allowed = "true where `mptcp.checksum` meets a box that rewrites sequence numbers";
+            return Err(InputError::field(format!("flows[{i}].octets"), "false", allowed));
         }
     }
     Ok(())

@@ -1,6 +1,9 @@
 //! MPTCP flows in scenarios: two paths, paths that die and come back,
 //! competitors, workloads.
 
+#[path = "mptcp/middlebox.rs"]
+mod middlebox;
+
 use anabranch_scenario::{NamedSeries, PathRow, RunOptions, RunResult, Scenario, run};
 
 /// `a` and `b` over two disjoint paths of 10 Mbit/s and 10 ms, with further

@@ -2,9 +2,11 @@
 //! [`options`], header and checksum in [`TcpSegment::emit`] and
 //! [`TcpSegment::parse`].
 
+mod meddle;
 pub mod options;
 mod segment;
 
+pub use meddle::OptionKind;
 pub use options::{
     AccEcn, AccEcnOrder, FastOpenCookie, FastOpenOption, OptionError, RareOptions, mptcp,
 };

@@ -1,6 +1,7 @@
 //! What goes wrong on a link, one file each: loss, bit errors, drops of chosen
-//! packets, reordering, duplication. Each has a generator of its own, so that
-//! adding one at the end of a list does not shift the draws of the others.
+//! packets, reordering, duplication, boxes that change what passes. Each that
+//! draws has a generator of its own, so that adding one at the end of a list does
+//! not shift the draws of the others.
 
 mod bernoulli;
 mod bit_errors;
@@ -8,6 +9,7 @@ mod corrupt;
 mod duplicate;
 mod gilbert_elliott;
 mod jitter;
+mod middlebox;
 mod outage;
 mod packets;
 mod periodic;
@@ -21,6 +23,7 @@ pub use corrupt::Corrupt;
 pub use duplicate::Duplicate;
 pub use gilbert_elliott::GilbertElliott;
 pub use jitter::{Jitter, JitterConfig, JitterLaw};
+pub use middlebox::{Middlebox, MiddleboxConfig, Segments};
 pub use outage::OutageConfig;
 pub use packets::Packets;
 pub use periodic::Periodic;
@@ -48,6 +51,7 @@ pub const IMPAIRMENTS: &[Info] = &[
     corrupt::INFO,
     outage::INFO,
     police::INFO,
+    middlebox::INFO,
 ];
 
 /// Where on the link an impairment acts.
@@ -150,6 +154,8 @@ pub enum ImpairmentKind {
         /// Most tokens.
         burst: Bytes,
     },
+    /// TCP segments are changed.
+    Middlebox(MiddleboxConfig),
 }
 
 impl ImpairmentConfig {
@@ -201,6 +207,7 @@ impl ImpairmentConfig {
                 Bytes(1..=0x100_0000_0000) => Ok(()),
                 _ => Err(ConfigError::new("burst", burst, "from 1 B to 1 TiB")),
             },
+            ImpairmentKind::Middlebox(it) => it.validate(),
         }
     }
 
@@ -239,6 +246,9 @@ impl ImpairmentConfig {
             ImpairmentKind::Police { rate, burst } => {
                 Impairment::Police(Police::new(*rate, *burst))
             }
+            ImpairmentKind::Middlebox(config) => {
+                Impairment::Middlebox(Box::new(Middlebox::new(config)))
+            }
         }
     }
 }
@@ -274,6 +284,7 @@ pub(crate) enum Impairment {
     Corrupt(Box<Corrupt>),
     Outage(OutageConfig),
     Police(Police),
+    Middlebox(Box<Middlebox>),
 }
 
 impl Impairment {
@@ -307,6 +318,10 @@ impl Impairment {
             }
             Impairment::Outage(it) => when(it.is_down(now), Verdict::Lose),
             Impairment::Police(it) => when(!it.admits(now, size), Verdict::Lose),
+            Impairment::Middlebox(it) => {
+                it.meddle(id, pool);
+                Verdict::Pass
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Impairments of a link's direction.
 
+use super::middlebox;
 use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
@@ -90,6 +91,7 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
             rate: f.quantity("rate")?.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
             burst: f.quantity("burst")?.ok_or_else(|| f.error("burst", Bytes::ALLOWED))?,
         }),
+        "middlebox" => Mishap::Any(ImpairmentKind::Middlebox(middlebox::read(f)?)),
         "reorder" => Mishap::Any(ImpairmentKind::Reorder {
             probability: probability("probability")?,
             extra: f.quantity("extra")?.ok_or_else(|| f.error("extra", Span::ALLOWED))?,
@@ -218,6 +220,7 @@ impl Impairment {
                 put("rate", rate.write().into());
                 put("burst", burst.write().into());
             }
+            Mishap::Any(ImpairmentKind::Middlebox(it)) => middlebox::write(it, &mut put),
             Mishap::Any(ImpairmentKind::Packets { .. }) => {
                 unreachable!("chosen packets are described by the name of their flow")
             }

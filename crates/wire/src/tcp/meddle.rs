@@ -1,0 +1,184 @@
+//! What boxes between the hosts do to segments: options taken away, sequence
+//! numbers counted otherwise, data changed.
+
+use super::{TcpOptions, TcpSegment, options};
+use crate::packet::Payload;
+
+/// Options by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OptionKind {
+    /// Maximum segment size.
+    Mss,
+    /// Window scale.
+    WindowScale,
+    /// SACK permitted.
+    SackPermitted,
+    /// SACK blocks.
+    Sack,
+    /// Timestamps.
+    Timestamps,
+    /// Fast Open, of either kind.
+    FastOpen,
+    /// Accurate ECN.
+    AccEcn,
+    /// All of Multipath TCP.
+    Mptcp,
+}
+
+impl OptionKind {
+    /// All kinds by name.
+    pub const ALL: [(&'static str, OptionKind); 8] = [
+        ("mss", OptionKind::Mss),
+        ("window-scale", OptionKind::WindowScale),
+        ("sack-permitted", OptionKind::SackPermitted),
+        ("sack", OptionKind::Sack),
+        ("timestamps", OptionKind::Timestamps),
+        ("fast-open", OptionKind::FastOpen),
+        ("accecn", OptionKind::AccEcn),
+        ("mptcp", OptionKind::Mptcp),
+    ];
+
+    fn remove(self, options: &mut TcpOptions) {
+        match self {
+            OptionKind::Mss => options.mss = None,
+            OptionKind::WindowScale => options.window_scale = None,
+            OptionKind::SackPermitted => options.sack_permitted = false,
+            OptionKind::Sack => options.truncate_sack(0),
+            OptionKind::Timestamps => options.timestamps = None,
+            OptionKind::AccEcn => options.acc_ecn = None,
+            OptionKind::FastOpen => {
+                if let Some(rare) = &mut options.rare {
+                    rare.fast_open = None;
+                }
+            }
+            OptionKind::Mptcp => {
+                options.remove_dss();
+                if let Some(rare) = &mut options.rare {
+                    rare.mptcp.clear();
+                }
+            }
+        }
+    }
+}
+
+impl TcpSegment {
+    /// Writes NOPs over the options of these kinds, so that the header keeps
+    /// its length, as Linux's TCPOPTSTRIP does.
+    pub fn blank_options(&mut self, kinds: &[OptionKind]) {
+        let before = self.options.wire_len();
+        kinds.iter().for_each(|kind| kind.remove(&mut self.options));
+        let room = (before - self.options.wire_len()) as usize;
+        if room > 0 {
+            let mut unknown = self.options.unknown().to_vec();
+            unknown.resize(unknown.len() + room, options::NOP);
+            self.options.rare_mut().unknown = unknown.into();
+        }
+    }
+
+    /// Adds to the sequence number, and to the acknowledgment number and, if
+    /// `sack`, the SACK blocks.
+    pub fn renumber(&mut self, seq: u32, ack: u32, sack: bool) {
+        self.seq = self.seq.add(seq);
+        if self.flags.contains(super::TcpFlags::ACK) {
+            self.ack = self.ack.add(ack);
+        }
+        if sack {
+            let len = self.options.sack.len as usize;
+            for block in &mut self.options.sack.blocks[..len] {
+                (block.left, block.right) = (block.left.add(ack), block.right.add(ack));
+            }
+        }
+    }
+
+    /// Flips a bit of the octet of data at `index`, where data is real octets.
+    pub fn change_octet(&mut self, index: usize) {
+        if let Some(octets) = self.payload.octets()
+            && index < octets.len()
+        {
+            let mut octets = octets.to_vec();
+            octets[index] ^= 0x20; // the case of a letter
+            self.payload = Payload::of_octets(octets);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::mptcp::{DataNumber, Dss, MptcpOption};
+    use crate::tcp::{SackBlock, TcpFlags, Timestamps};
+    use crate::{Addr, AddressBook, Body, Packet};
+    use anabranch_units::Serial32;
+
+    /// A segment with every kind of option that fits.
+    fn segment() -> TcpSegment {
+        let mut options = TcpOptions {
+            timestamps: Some(Timestamps { value: 1, echo: 2 }),
+            ..TcpOptions::default()
+        };
+        options.sack.push(SackBlock { left: Serial32(100), right: Serial32(200) });
+        assert!(options.set_dss(&Dss { data_ack: Some(DataNumber::Short(7)), ..Dss::default() }));
+        options.rare_mut().mptcp.push(MptcpOption::Prio { backup: true });
+        TcpSegment {
+            src_port: 1,
+            dst_port: 2,
+            seq: Serial32(u32::MAX),
+            ack: Serial32(50),
+            flags: TcpFlags::ACK,
+            window: 3,
+            urgent: 0,
+            options,
+            payload: Payload::of_octets(*b"abc"),
+        }
+    }
+
+    /// On the wire there are NOPs, and the others stay as they were.
+    #[test]
+    fn blanked_options_leave_a_header_of_the_same_length() {
+        for (name, kind) in OptionKind::ALL {
+            let mut it = segment();
+            it.blank_options(&[kind]);
+            assert_eq!(it.wire_len(), segment().wire_len(), "{name}");
+            let packet = Packet::new(Addr(1), Addr(2), Body::Tcp(it.clone()));
+            let (book, mut octets) = (AddressBook::new(), Vec::new());
+            packet.emit(&book, &mut octets).unwrap();
+            let Ok(Packet { body: Body::Tcp(read), .. }) = Packet::parse(&octets, &book) else {
+                panic!("{name}");
+            };
+            assert_eq!(read.options.timestamps.is_none(), kind == OptionKind::Timestamps);
+            assert_eq!(read.options.sack.is_empty(), kind == OptionKind::Sack);
+            let mptcp = read.options.dss().is_none() && read.options.mptcp().is_empty();
+            assert_eq!(mptcp, kind == OptionKind::Mptcp, "{name}");
+        }
+        let mut it = segment();
+        it.blank_options(&OptionKind::ALL.map(|it| it.1));
+        assert_eq!(it.wire_len(), segment().wire_len());
+        assert_eq!(it.options.unknown(), [options::NOP; 12 + 12 + 8 + 4]);
+        let once = it.clone();
+        it.blank_options(&OptionKind::ALL.map(|it| it.1));
+        assert_eq!(it, once);
+    }
+
+    #[test]
+    fn numbers_wrap_and_blocks_follow_the_acknowledgment() {
+        let mut it = segment();
+        it.renumber(2, 0_u32.wrapping_sub(60), true);
+        assert_eq!((it.seq, it.ack), (Serial32(1), Serial32(u32::MAX - 9)));
+        let [block] = it.options.sack.as_slice() else { panic!("one block") };
+        assert_eq!((block.left, block.right), (Serial32(40), Serial32(140)));
+        assert_eq!(it.options.dss(), segment().options.dss());
+        it.renumber(0, 10, false);
+        assert_eq!(it.options.sack.as_slice()[0].left, Serial32(40));
+    }
+
+    #[test]
+    fn one_octet_changes() {
+        let mut it = segment();
+        it.change_octet(1);
+        it.change_octet(3);
+        assert_eq!(it.payload.octets(), Some(&b"aBc"[..]));
+        it.payload = Payload::virtual_of(5);
+        it.change_octet(1);
+        assert_eq!(it.payload, Payload::virtual_of(5));
+    }
+}
