@@ -1,9 +1,11 @@
 """Writes docs/validation.md: formulas and published figures beside what was measured.
 
     python tests/validation_page.py MARKS RESULTS PAGE
+    python tests/validation_page.py --check MARKS PAGE
 
 MARKS is what the Rust tests wrote (`ANABRANCH_MARKS`), RESULTS the folder of
-`anabranch reproduce`. `make validation` runs all of it.
+`anabranch reproduce`. `make validation` runs all of it. With `--check` the page is only
+compared with the marks: it has exactly their lines, and those of the study aside no others.
 """
 
 from __future__ import annotations
@@ -56,8 +58,14 @@ Known differences are explained in [limitations.md](limitations.md). Written by 
 
 def tests(file: Path) -> Iterable[tuple[str, tuple[str, ...]]]:
     """Row name and cells of each line that a test wrote."""
+    named: set[tuple[str, str]] = set()
     for line in sorted(set(file.read_text(encoding="utf-8").splitlines())):
         row, quantity, expected, measured, mark = line.split("\t")
+        if row not in ROWS:
+            sys.exit(f"{row}: no section of this name; of {quantity!r}")
+        if (row, quantity) in named:
+            sys.exit(f"{row}: two marks are called {quantity!r}")
+        named.add((row, quantity))
         yield row, (quantity, expected, measured, mark, "test")
 
 
@@ -73,16 +81,41 @@ def study(folder: Path) -> Iterable[tuple[str, tuple[str, ...]]]:
                 yield row, (line["quantity"], line["expected"], measured, line["verdict"], "study")
 
 
+def heading(row: str) -> str:
+    """The title of a section."""
+    return f"{row.capitalize()}: {ROWS[row]}"
+
+
+def table_line(cells: tuple[str, ...]) -> str:
+    """A line of a section's table."""
+    return f"| {' | '.join(cells)} |\n"
+
+
+def differences(marks: Path, target: Path) -> list[str]:
+    """Lines of tests that the page lacks, or has too many."""
+    expected = {(heading(row), table_line(cells)) for row, cells in tests(marks)}
+    written: set[tuple[str, str]] = set()
+    title = ""
+    for line in target.read_text(encoding="utf-8").splitlines(keepends=True):
+        if line.startswith("## "):
+            title = line.removeprefix("## ").strip()
+        elif line.endswith("| test |\n"):
+            written.add((title, line))
+    missing = [f"- {title}: {line}" for title, line in sorted(expected - written)]
+    extra = [f"+ {title}: {line}" for title, line in sorted(written - expected)]
+    return missing + extra
+
+
 def page(lines: Iterable[tuple[str, tuple[str, ...]]]) -> str:
     """The page: a table a row."""
     tables: dict[str, list[tuple[str, ...]]] = {}
     for row, cells in lines:
         tables.setdefault(row, []).append(cells)
     parts = [HEAD]
-    for row in [*ROWS, *sorted(set(tables) - set(ROWS))]:
+    for row in ROWS:
         if row in tables:
-            title = f"{row.capitalize()}: {ROWS[row]}" if row in ROWS else row.capitalize()
-            body = "".join(f"| {' | '.join(cells)} |\n" for cells in tables[row])
+            title = heading(row)
+            body = "".join(map(table_line, tables[row]))
             header = (
                 "| quantity | expected | measured | mark or verdict | by |\n|---|---|---|---|---|\n"
             )
@@ -91,6 +124,11 @@ def page(lines: Iterable[tuple[str, tuple[str, ...]]]) -> str:
 
 
 def main() -> None:
+    if sys.argv[1] == "--check":
+        found = differences(Path(sys.argv[2]), Path(sys.argv[3]))
+        if found:
+            sys.exit("docs/validation.md is not what `make validation` writes:\n" + "".join(found))
+        return
     marks, results, target = (Path(argument) for argument in sys.argv[1:])
     target.write_text(page([*tests(marks), *study(results)]), encoding="utf-8")
 

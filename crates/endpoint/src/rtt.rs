@@ -241,10 +241,16 @@ mod tests {
     fn doubles_until_a_sample() {
         let mut e = estimator();
         e.on_sample(MS(100));
-        for expected in [600, 1200, 2400] {
+        for (n, expected) in [(1, 600), (2, 1200), (3, 2400)] {
             e.on_timeout();
             assert_eq!(e.rto(), MS(expected)); // 5.5
-            record("T14", "RTO of 300 ms, doubled", MS(expected), e.rto(), "exact");
+            record(
+                "T14",
+                &format!("RTO of 300 ms after {n} expiries"),
+                MS(expected),
+                e.rto(),
+                "exact",
+            );
         }
         e.on_sample(MS(100)); // 5.7: RTTVAR 37.5
         assert_eq!(e.rto(), MS(250));

@@ -198,7 +198,7 @@ fn mcubic_slows_down_when_a_sibling_is_congested() {
     };
     let (equal, congested) = (window(1.0), window(0.5));
     assert!(congested < equal - 5.0, "{equal} {congested}");
-    record("C6", "K' / K at K_j = K, K / 2", "2, 3", "2, 3", "exact");
+    record("coupled", "mcubic: K' / K at K_j = K, K / 2", "2, 3", "2, 3", "exact");
 }
 
 /// A sibling without a plateau counts with the floor, a round-trip time.

@@ -67,9 +67,9 @@ impl MiddleboxConfig {
             self.strip.is_empty() && self.rewrite_sequence.is_none() && self.change_every.is_none();
         match nothing {
             true => Err(ConfigError::new(
-                "kind",
-                "middlebox",
-                "with one of `strip`, `rewrite_sequence`, `change_every`",
+                "strip",
+                "[]",
+                "options, unless `rewrite_sequence` or `change_every` is given",
             )),
             false => Ok(()),
         }
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn a_box_without_work_is_refused() {
         let error = MiddleboxConfig::default().validate().unwrap_err();
-        assert_eq!((error.field, &*error.value), ("kind", "middlebox"));
+        assert_eq!((error.field, &*error.value), ("strip", "[]"));
         let config = MiddleboxConfig { change_every: Some(0), ..Default::default() };
         assert_eq!(config.validate().unwrap_err().field, "change_every");
     }

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_what_is_allowed() {
         for (fields, field, allowed) in [
-            ("after = 3", "kind", "with one of `strip`, `rewrite_sequence`, `change_every`"),
+            ("after = 3", "strip", "options, unless `rewrite_sequence` or `change_every` is given"),
             ("strip = \"mptcp\"", "strip", "a list of options: mss, window-scale"),
             ("strip = [\"tcp\"]", "strip", "a list of options: mss, window-scale"),
             ("strip = [\"mss\"], segments = \"ack\"", "segments", "all, syn, not-syn"),

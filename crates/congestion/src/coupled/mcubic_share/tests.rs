@@ -137,7 +137,8 @@ fn together_they_are_one_cubic() {
         let rates = vec![p; first.len()];
         let total: f64 = means(&rates, first, 80.0).iter().sum();
         let ratio = total / single;
-        record("coupled", "mcubic-share: all / CUBIC", 1.0, format!("{ratio:.3}"), "0.1");
+        let what = format!("mcubic-share: all / CUBIC, windows of {first:?} at first");
+        record("coupled", &what, 1.0, format!("{ratio:.3}"), "0.1");
         assert!((ratio - 1.0).abs() < 0.1, "{first:?}: {total:.1} / {single:.1} = {ratio:.3}");
     }
 }
