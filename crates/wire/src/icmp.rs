@@ -11,6 +11,10 @@
 //! | administratively prohibited | 3, 13 | 1, 1 |
 //! | time exceeded | 11, 0 | 3, 0 |
 //!
+//! The MTU of a packet too big counts an IPv4 header, as
+//! [`Packet::wire_len`](crate::Packet::wire_len) does: over IPv6 the message
+//! has 20 octets more.
+//!
 //! Every other message, and one whose quote is not of our addresses, is a
 //! [`Body::Other`](crate::Body::Other).
 //!
@@ -22,7 +26,7 @@ use crate::address::AddressBook;
 use crate::checksum::{PseudoHeader, Sum};
 use crate::error::{EmitError, ParseError};
 use crate::ipv4::Ipv4Repr;
-use crate::ipv6::Ipv6Repr;
+use crate::ipv6::{HEADER_LEN, Ipv6Repr};
 use crate::packet::{Addr, Ecn, FlowKey, Packet};
 use anabranch_units::Serial32;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -34,6 +38,8 @@ pub const PROTOCOL_V6: u8 = 58;
 
 /// Type, code, checksum and the four octets that follow.
 const HEADER: usize = 8;
+/// Octets by which an IPv6 header is longer than one of IPv4.
+const LONGER: u32 = HEADER_LEN as u32 - Packet::IP_HEADER;
 /// Octets of the transport header that are quoted.
 const QUOTED: usize = 8;
 
@@ -51,7 +57,7 @@ pub enum IcmpKind {
     /// The packet must not be fragmented and is larger than the next link's
     /// MTU, in octets; 0 where an old router does not say (RFC 1191 §5).
     PacketTooBig {
-        /// MTU of the next hop.
+        /// MTU of the next hop, for a packet with an IPv4 header.
         mtu: u32,
     },
     /// A filter forbids it.
@@ -176,7 +182,7 @@ impl Icmp {
             IcmpKind::HostUnreachable,
             IcmpKind::ProtocolUnreachable,
             IcmpKind::PortUnreachable,
-            IcmpKind::PacketTooBig { mtu: if v6 { mtu } else { mtu & 0xFFFF } },
+            IcmpKind::PacketTooBig { mtu: if v6 { mtu.saturating_sub(LONGER) } else { mtu & 0xFFFF } },
             IcmpKind::Prohibited,
             IcmpKind::TimeExceeded,
         ];
@@ -202,6 +208,7 @@ impl Icmp {
             IcmpKind::PacketTooBig { mtu } if !v6 && mtu > 0xFFFF => {
                 return Err(EmitError::FieldRange { field: "mtu", value: mtu });
             }
+            IcmpKind::PacketTooBig { mtu } if v6 => mtu.saturating_add(LONGER),
             IcmpKind::PacketTooBig { mtu } => mtu,
             // The pointer of a parameter problem: the next header field.
             IcmpKind::ProtocolUnreachable if v6 => 6,
@@ -376,6 +383,21 @@ mod tests {
         let mut again = Vec::new();
         packet.emit(&AddressBook::new(), &mut again).unwrap();
         assert_eq!(again, octets);
+    }
+
+    /// The same over IPv6 (RFC 4443 §3.2): the message says what the link
+    /// carries, the value what that leaves for packets with the shorter header.
+    #[test]
+    fn the_mtu_of_ipv6_is_that_of_the_link() {
+        let book = AddressBook::dense_ipv6();
+        let packet = Packet::new(Addr(0), Addr(1), Body::Other { protocol: 17, payload: Payload::virtual_of(8) });
+        let kind = IcmpKind::PacketTooBig { mtu: 1380 };
+        let icmp = Icmp { kind, quote: Quote::of(&packet) };
+        let error = Packet::new(Addr(2), Addr(0), Body::Icmp(Box::new(icmp)));
+        let mut octets = Vec::new();
+        error.emit(&book, &mut octets).unwrap();
+        assert_eq!((&octets[40..42], &octets[44..48]), (&[2, 0][..], &1400_u32.to_be_bytes()[..]));
+        assert_eq!(Packet::parse(&octets, &book), Ok(error));
     }
 
     #[test]

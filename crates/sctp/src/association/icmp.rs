@@ -10,7 +10,7 @@
 use super::Association;
 use crate::state::State;
 use anabranch_endpoint::CloseReason;
-use anabranch_wire::{Icmp, IcmpKind, SctpPacket};
+use anabranch_wire::{Icmp, IcmpKind, Packet, SctpPacket};
 
 /// The least MTU that is taken from a router.
 const LEAST: u32 = 512;
@@ -31,7 +31,8 @@ impl Association {
             IcmpKind::PacketTooBig { mtu } => {
                 let mtu = match mtu {
                     0 => plateau(quote.len as u32 + self.config.ip_header),
-                    mtu => mtu,
+                    // It counts a header of IPv4.
+                    mtu => mtu.saturating_add(self.config.ip_header - Packet::IP_HEADER),
                 };
                 if mtu < self.mtu {
                     self.mtu = mtu.max(LEAST);

@@ -109,6 +109,19 @@ fn packets_become_smaller_when_a_router_says_so() {
     assert_eq!(data.map(|line| line.packet.wire_len().0).max(), Some(512));
 }
 
+/// Over IPv6 what a router says counts the shorter header of IPv4.
+#[test]
+fn a_router_of_ipv6_means_its_own_header() {
+    let config = plain(Config { ip_header: 40, ..Config::rfc9260() });
+    let mut pair = pair(&config, 1, deliver);
+    pair.drive(at_ms(1000));
+    pair.client.write(1432);
+    let sent = pair.client.poll_transmit(at_ms(1000)).unwrap();
+    let too_big = IcmpKind::PacketTooBig { mtu: 1380 };
+    pair.client.handle_input(at_ms(1000), &about(&sent, too_big));
+    assert_eq!(pair.client.mtu(), 1400);
+}
+
 /// A chunk that is too large by now leaves as it is, once a timeout.
 #[test]
 fn what_has_its_number_is_not_cut() {
