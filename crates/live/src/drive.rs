@@ -125,7 +125,7 @@ impl<E: ByteStream + Ready + Send> Live<E> {
         is_quiet: impl Fn(&Simulation<E>) -> bool + Send,
     ) -> Result<Outcome<E>, LiveError> {
         // A thread of its own: its priority and its rights are nobody else's.
-        let run = || self.run_here(end, stop, flows_are_over, is_quiet);
+        let run = || self.run_here(end, stop, Clock::start, flows_are_over, is_quiet);
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("live".into()).spawn_scoped(scope, run);
             match thread.doing("a thread")?.join() {
@@ -139,6 +139,7 @@ impl<E: ByteStream + Ready + Send> Live<E> {
         self,
         end: End,
         stop: &Stop,
+        start: impl FnOnce() -> Clock,
         flows_are_over: impl Fn(&Simulation<E>) -> bool,
         is_quiet: impl Fn(&Simulation<E>) -> bool,
     ) -> Result<Outcome<E>, LiveError> {
@@ -155,11 +156,12 @@ impl<E: ByteStream + Ready + Send> Live<E> {
             of_node.resize(of_node.len().max(node + 1), usize::MAX);
             of_node[node] = number;
         }
-        let (clock, cpu) = (Clock::start(), processor_time());
+        let (clock, cpu) = (start(), processor_time());
         let (started, lateness) = (clock.started(), Lateness::default());
-        let mut it = Loop { simulation, ports, book, of_node, clock, lateness };
+        let (expected, longest_absence) = (Time::ZERO, Span::ZERO);
+        let mut it =
+            Loop { simulation, ports, book, of_node, clock, expected, longest_absence, lateness };
         let mut ready = Vec::new();
-        let mut longest_absence = Span::ZERO;
         let (mut next_look, mut closing, mut quiet_since) = (Time::ZERO, None, None);
         let mut stopped = false;
         loop {
@@ -191,13 +193,13 @@ impl<E: ByteStream + Ready + Send> Live<E> {
             if let End::At(date) = end {
                 due = due.min(date);
             }
-            let sleep = due.saturating_since(it.clock.now());
+            let sleep = due.saturating_since(it.look());
+            it.expected = due;
             reactor.wait(&mut ready, Some(sleep)).map_err(|error| LiveError::System {
                 what: "waiting for packets".into(),
                 error: error.into(),
             })?;
-            let late = it.clock.now().saturating_since(due);
-            longest_absence = longest_absence.max(late);
+            it.look();
             for token in ready.drain(..) {
                 match token {
                     Token::Port(number) => it.take(number as usize)?,
@@ -211,7 +213,8 @@ impl<E: ByteStream + Ready + Send> Live<E> {
         }
         let programs = programs.into_iter().chain(services).map(Program::finish).collect();
         drop(hosts);
-        let Loop { simulation, ports, lateness, .. } = it;
+        let Loop { simulation, mut ports, lateness, longest_absence, .. } = it;
+        ports.iter_mut().for_each(Port::ask_kernel);
         Ok(Outcome {
             simulation,
             ports,
@@ -244,13 +247,25 @@ struct Loop<E> {
     /// The port of a node.
     of_node: Vec<usize>,
     clock: Clock,
+    /// The next look at the clock is due by then: the last one, or the end of a sleep.
+    expected: Time,
+    longest_absence: Span,
     lateness: Lateness,
 }
 
 impl<E: ByteStream> Loop<E> {
+    /// The time. What has passed since it was expected to be looked at, the loop
+    /// was away.
+    fn look(&mut self) -> Time {
+        let now = self.clock.now();
+        self.longest_absence = self.longest_absence.max(now.saturating_since(self.expected));
+        self.expected = now;
+        now
+    }
+
     /// Does what is due, and hands out what has left.
     fn advance(&mut self) -> Result<Time, LiveError> {
-        let now = self.clock.now();
+        let now = self.look();
         self.simulation.run_until(now);
         for it in self.simulation.departures() {
             let port = &mut self.ports[self.of_node[it.node.0 as usize]];

@@ -69,10 +69,10 @@ impl ExternalHost {
     pub fn new(settings: &HostSettings) -> Result<(ExternalHost, Vec<Port>), LiveError> {
         let namespace = Namespace::new()?;
         let devices = namespace.inside(|| set_up(settings))?;
-        let ports =
-            settings.interfaces.iter().zip(devices).map(|(it, fd)| {
-                Port::new(fd, it.node, format!("{} of {}", it.device, settings.name))
-            });
+        let ports = settings.interfaces.iter().zip(devices).map(|(it, (fd, kernel, device))| {
+            let name = format!("{} of {}", it.device, settings.name);
+            Port::new(fd, it.node, name).counted_by(kernel, device)
+        });
         let ports = ports.collect();
         let host = ExternalHost { name: settings.name.clone(), namespace: Arc::new(namespace) };
         Ok((host, ports))
@@ -133,8 +133,9 @@ fn set_up_ipv6(write: &impl Fn(&str, &str) -> Result<(), LiveError>) -> Result<(
     Ok(())
 }
 
-/// In the host's namespace.
-fn set_up(settings: &HostSettings) -> Result<Vec<OwnedFd>, LiveError> {
+/// In the host's namespace: of each interface the descriptor, the kernel's
+/// tables there, and the device's number in them.
+fn set_up(settings: &HostSettings) -> Result<Vec<(OwnedFd, Netlink, u32)>, LiveError> {
     let write = |path: &str, text: &str| {
         let path = format!("/proc/sys/net/{path}");
         std::fs::write(&path, text).doing(format!("writing `{text}` to {path}"))
@@ -155,8 +156,9 @@ fn set_up(settings: &HostSettings) -> Result<Vec<OwnedFd>, LiveError> {
     netlink.up(netlink.index("lo")?, 0, 0)?;
     let (mut devices, mut routes) = (Vec::new(), Vec::new());
     for (i, interface) in settings.interfaces.iter().enumerate() {
-        devices.push(tun::create(&interface.device)?);
+        let fd = tun::create(&interface.device)?;
         let device = netlink.index(&interface.device)?;
+        devices.push((fd, Netlink::open()?, device));
         netlink.address(device, interface.ip)?;
         netlink.up(device, interface.mtu, QUEUE)?;
         let (i, source) = (i as u32, interface.ip);

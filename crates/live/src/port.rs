@@ -1,6 +1,7 @@
 //! A TUN port: octets of a namespace's kernel to packets of the simulation and
 //! back.
 
+use crate::sys::netlink::Netlink;
 use anabranch_sim::NodeId;
 use anabranch_wire::{AddressBook, Packet, ParseError};
 use rustix::io::Errno;
@@ -14,8 +15,12 @@ pub struct Port {
     name: String,
     counters: PortCounters,
     octets: Vec<u8>,
-    /// The first packet that was not understood, and why.
+    /// Why the first packet that was not understood was not.
     first_ignored: Option<ParseError>,
+    /// Why the first packet that the host did not take was not taken.
+    first_refused: Option<String>,
+    /// Where the kernel counts what it could not give us, and which device.
+    kernel: Option<(Netlink, u32)>,
 }
 
 /// What a port counts, in packets.
@@ -28,8 +33,12 @@ pub struct PortCounters {
     /// From the host, and not for this network: no IP packet, a fragment, a
     /// wrong checksum, or an address that nobody has.
     pub ignored: u64,
-    /// For the host, which did not take them: the device is down.
+    /// For the host, which did not take them: the device is down, or the host
+    /// short of memory.
     pub refused: u64,
+    /// From the host, and lost in front of the port: the queue of the device was
+    /// full, because the loop was away. Known at the end of a run.
+    pub overrun: u64,
 }
 
 /// What a read gave.
@@ -48,7 +57,14 @@ impl Port {
     /// Of the interface `node`, whose device is `name` for messages.
     pub fn new(fd: OwnedFd, node: NodeId, name: String) -> Port {
         let counters = PortCounters::default();
-        Port { fd, node, name, counters, octets: Vec::with_capacity(LARGEST), first_ignored: None }
+        let octets = Vec::with_capacity(LARGEST);
+        let (first_ignored, first_refused, kernel) = (None, None, None);
+        Port { fd, node, name, counters, octets, first_ignored, first_refused, kernel }
+    }
+
+    /// The same, whose kernel counts at `device` what is lost in front of it.
+    pub(crate) fn counted_by(self, kernel: Netlink, device: u32) -> Port {
+        Port { kernel: Some((kernel, device)), ..self }
     }
 
     /// The interface.
@@ -69,6 +85,19 @@ impl Port {
     /// Why the first of the ignored packets was.
     pub fn first_ignored(&self) -> Option<ParseError> {
         self.first_ignored
+    }
+
+    /// Why the first of the refused packets was.
+    pub fn first_refused(&self) -> Option<&str> {
+        self.first_refused.as_deref()
+    }
+
+    /// Asks the kernel what it counted; a device that is gone has taken its
+    /// counters along.
+    pub(crate) fn ask_kernel(&mut self) {
+        if let Some((kernel, device)) = &mut self.kernel {
+            self.counters.overrun = kernel.lost(*device).unwrap_or(self.counters.overrun);
+        }
     }
 
     pub(crate) fn fd(&self) -> &OwnedFd {
@@ -99,8 +128,8 @@ impl Port {
     /// A packet for the host.
     pub(crate) fn write(&mut self, packet: &Packet, book: &AddressBook) -> Result<(), Errno> {
         self.octets.clear();
-        if packet.emit(book, &mut self.octets).is_err() {
-            self.counters.refused += 1;
+        if let Err(error) = packet.emit(book, &mut self.octets) {
+            self.refuse(|| error.to_string());
             return Ok(());
         }
         match rustix::io::write(&self.fd, &self.octets) {
@@ -108,8 +137,63 @@ impl Port {
             Err(Errno::BADFD | Errno::NODEV) => return Err(Errno::NODEV),
             // EIO: the device is down; EAGAIN, ENOBUFS: the host is short of
             // memory. What a wire would lose is lost.
-            Err(_) => self.counters.refused += 1,
+            Err(Errno::IO) => self.refuse(|| "the device is down".into()),
+            Err(error) => self.refuse(|| std::io::Error::from(error).to_string()),
         }
         Ok(())
+    }
+
+    #[cold]
+    fn refuse(&mut self, why: impl FnOnce() -> String) {
+        self.counters.refused += 1;
+        self.first_refused.get_or_insert_with(why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_wire::{Addr, Body, Payload};
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    fn datagram(from: u32) -> Packet {
+        let body = Body::Other { protocol: 17, payload: Payload::virtual_of(1000) };
+        Packet::new(Addr(from), Addr(1), body)
+    }
+
+    /// A host that does not take what it is given, for a while: what comes
+    /// meanwhile is lost and counted, and nobody waits.
+    #[test]
+    fn what_a_full_host_does_not_take_is_lost_and_counted() {
+        let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::NONBLOCK);
+        let (ours, hosts) = socketpair(AddressFamily::UNIX, kind, flags, None).unwrap();
+        let book = AddressBook::new();
+        let mut port = Port::new(ours, NodeId(0), "tun0 of a".into());
+        while port.counters().refused < 3 {
+            port.write(&datagram(0), &book).unwrap();
+        }
+        let taken = port.counters().left;
+        assert!(taken > 0 && port.first_refused().unwrap().contains("temporarily unavailable"));
+        let mut octets = [0; 2000];
+        for _ in 0..taken {
+            assert_eq!(rustix::io::read(&hosts, &mut octets), Ok(1020));
+        }
+        port.write(&datagram(0), &book).unwrap();
+        assert_eq!((port.counters().left, port.counters().refused), (taken + 1, 3));
+    }
+
+    /// An address that the book has no IP address for, of the family that the
+    /// other has.
+    #[test]
+    fn what_has_no_octets_is_refused_by_its_reason() {
+        let (ours, _hosts) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::NONBLOCK, None)
+                .unwrap();
+        let mut book = AddressBook::new();
+        book.insert(Addr(7), "fd00::7".parse().unwrap()).unwrap();
+        let mut port = Port::new(ours, NodeId(0), "tun0 of a".into());
+        port.write(&datagram(7), &book).unwrap();
+        assert_eq!(port.counters(), PortCounters { refused: 1, ..PortCounters::default() });
+        assert!(port.first_refused().is_some());
     }
 }

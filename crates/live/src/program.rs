@@ -33,8 +33,10 @@ pub struct ProgramReport {
     /// Its command.
     pub command: String,
     /// Its exit status, or 128 and the number of the signal that ended it;
-    /// `None` when it was still running and we ended it.
+    /// `None` when it was still running and we ended it, or never ran.
     pub status: Option<i32>,
+    /// Why it could not be started.
+    pub failure: Option<String>,
 }
 
 /// A program. Dropping it ends it.
@@ -52,6 +54,8 @@ struct Shared {
     over: AtomicBool,
     /// How it ended by itself.
     status: Mutex<Option<ExitStatus>>,
+    /// Why it could not be started.
+    failure: Mutex<Option<String>>,
 }
 
 /// How often its thread looks.
@@ -63,7 +67,8 @@ impl Program {
     /// Starts `command` with the shell in `namespace`, after `delay`.
     ///
     /// # Errors
-    /// The kernel's. A command that there is not is an exit status of 127.
+    /// No thread for it. A command that there is not is an exit status of 127;
+    /// what else keeps it from starting is in its report.
     pub fn start(
         namespace: &Arc<Namespace>,
         reactor: &Reactor,
@@ -82,10 +87,11 @@ impl Program {
                 std::thread::sleep(LOOK);
                 waited += LOOK;
             }
-            if !ours.stop.load(Ordering::Relaxed)
-                && let Some(child) = spawn(&namespace, &text, stdio)
-            {
-                ours.watch(child, grouped);
+            if !ours.stop.load(Ordering::Relaxed) {
+                match spawn(&namespace, &text, stdio) {
+                    Ok(child) => ours.watch(child, grouped),
+                    Err(error) => ours.fail(&error),
+                }
             }
             ours.over.store(true, Ordering::Release);
             reactor.ring();
@@ -110,10 +116,12 @@ impl Program {
     pub fn finish(mut self) -> ProgramReport {
         self.end();
         let status = *self.shared.status.lock().expect("watchers do not panic");
+        let failure = self.shared.failure.lock().expect("watchers do not panic").take();
         ProgramReport {
             host: std::mem::take(&mut self.host),
             command: std::mem::take(&mut self.command),
             status: status.and_then(|it| it.code().or_else(|| Some(128 + it.signal()?))),
+            failure,
         }
     }
 
@@ -132,6 +140,10 @@ impl Drop for Program {
 }
 
 impl Shared {
+    fn fail(&self, error: &LiveError) {
+        *self.failure.lock().expect("nobody panics with it") = Some(error.to_string());
+    }
+
     /// Until it has ended, by itself or because it was told to.
     fn watch(&self, mut child: Child, grouped: bool) {
         while !self.stop.load(Ordering::Relaxed) {
@@ -168,17 +180,17 @@ static FORKS: Mutex<()> = Mutex::new(());
 
 /// From the thread that will watch it: the kernel's signal on a parent's death
 /// means the thread.
-fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Option<Child> {
-    namespace.enter().ok()?;
+fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Result<Child, LiveError> {
+    namespace.enter()?;
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(text);
     if let Stdio::Log(file) = stdio {
-        let copy = file.try_clone().ok()?;
+        let copy = file.try_clone().doing("the log of a program")?;
         command.stdin(std::process::Stdio::null()).stdout(copy).stderr(file);
         // In the foreground a program keeps our group, which has the terminal.
         command.process_group(0);
     }
     init::confine(&mut command);
     let _alone = FORKS.lock().expect("nobody panics while forking");
-    command.spawn().ok()
+    command.spawn().map_err(|error| LiveError::Program { command: text.to_owned(), error })
 }

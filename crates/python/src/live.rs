@@ -116,7 +116,9 @@ fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDic
         row.set_item("left", port.counters.left)?;
         row.set_item("ignored", port.counters.ignored)?;
         row.set_item("refused", port.counters.refused)?;
+        row.set_item("overrun", port.counters.overrun)?;
         row.set_item("first_ignored", port.first_ignored.map(|error| error.to_string()))?;
+        row.set_item("first_refused", &port.first_refused)?;
         ports.append(row)?;
     }
     dict.set_item("ports", ports)?;
@@ -126,6 +128,7 @@ fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDic
         row.set_item("host", &program.host)?;
         row.set_item("command", &program.command)?;
         row.set_item("status", program.status)?;
+        row.set_item("failure", &program.failure)?;
         programs.append(row)?;
     }
     dict.set_item("programs", programs)?;

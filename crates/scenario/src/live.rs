@@ -98,6 +98,8 @@ pub struct PortRow {
     pub counters: anabranch_live::PortCounters,
     /// Why the first of the ignored packets was.
     pub first_ignored: Option<ParseError>,
+    /// Why the first of the refused packets was.
+    pub first_refused: Option<String>,
 }
 
 /// How long programs at the `to` of flows have before those at the `from` start.
@@ -197,6 +199,7 @@ pub fn live(
         name: port.name().to_owned(),
         counters: port.counters(),
         first_ignored: port.first_ignored(),
+        first_refused: port.first_refused().map(str::to_owned),
     };
     Ok(LiveResult {
         result,

@@ -182,7 +182,9 @@ impl Icmp {
             IcmpKind::HostUnreachable,
             IcmpKind::ProtocolUnreachable,
             IcmpKind::PortUnreachable,
-            IcmpKind::PacketTooBig { mtu: if v6 { mtu.saturating_sub(LONGER) } else { mtu & 0xFFFF } },
+            IcmpKind::PacketTooBig {
+                mtu: if v6 { mtu.saturating_sub(LONGER) } else { mtu & 0xFFFF },
+            },
             IcmpKind::Prohibited,
             IcmpKind::TimeExceeded,
         ];
@@ -390,7 +392,11 @@ mod tests {
     #[test]
     fn the_mtu_of_ipv6_is_that_of_the_link() {
         let book = AddressBook::dense_ipv6();
-        let packet = Packet::new(Addr(0), Addr(1), Body::Other { protocol: 17, payload: Payload::virtual_of(8) });
+        let packet = Packet::new(
+            Addr(0),
+            Addr(1),
+            Body::Other { protocol: 17, payload: Payload::virtual_of(8) },
+        );
         let kind = IcmpKind::PacketTooBig { mtu: 1380 };
         let icmp = Icmp { kind, quote: Quote::of(&packet) };
         let error = Packet::new(Addr(2), Addr(0), Body::Icmp(Box::new(icmp)));

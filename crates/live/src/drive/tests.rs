@@ -173,6 +173,99 @@ fn an_interface_that_disappears_is_an_error_with_its_name() {
     assert!(message.starts_with("the interface tun0 of b has disappeared"), "{message}");
 }
 
+/// More than its device holds: the kernel drops what we do not fetch, says how
+/// much that was, and the run goes on.
+#[test]
+fn what_a_full_device_loses_is_counted() {
+    if !machine() {
+        return;
+    }
+    const SENT: u64 = 25_000;
+    let (world, stop) = world("sleep 0.3");
+    let flood = || {
+        let socket = std::net::UdpSocket::bind("10.0.0.1:0").doing("a socket")?;
+        for _ in 0..SENT {
+            socket.send_to(b"more", "10.0.0.2:9").doing("a datagram")?;
+        }
+        Ok(())
+    };
+    world.hosts[0].namespace().inside(flood).unwrap();
+    let outcome = world.run(WHEN_OVER, &stop, |_| true, |_| true).unwrap();
+    let [a, b] = [&outcome.ports[0], &outcome.ports[1]].map(Port::counters);
+    assert_eq!((a.entered, a.overrun, b.overrun), (20_000, SENT - 20_000, 0));
+    assert!(outcome.lateness.count() > 0 && !outcome.stopped);
+}
+
+/// A device that is down loses what it is given; one that comes up again takes it.
+#[test]
+fn a_device_that_is_down_refuses_and_the_run_goes_on() {
+    if !machine() {
+        return;
+    }
+    let (world, stop) = world(&format!("bash -c 'while :; do {DATAGRAM}; sleep 0.01; done'"));
+    let namespace = world.hosts[1].namespace().clone();
+    let switcher = std::thread::spawn(move || {
+        let switch = || {
+            let mut netlink = Netlink::open()?;
+            let device = netlink.index("tun0")?;
+            std::thread::sleep(Duration::from_millis(200));
+            netlink.down(device)?;
+            std::thread::sleep(Duration::from_millis(200));
+            netlink.up(device, 0, 0)
+        };
+        namespace.inside(switch).unwrap();
+    });
+    let end = End::At(Time::ZERO + Span::from_millis(700));
+    let outcome = world.run(end, &stop, |_| false, |_| false).unwrap();
+    switcher.join().unwrap();
+    let [a, b] = [&outcome.ports[0], &outcome.ports[1]].map(Port::counters);
+    assert!(b.refused > 3 && b.left > 3 && b.left + b.refused <= a.entered, "{a:?} {b:?}");
+    assert_eq!(outcome.ports[1].first_refused(), Some("the device is down"));
+}
+
+/// Ten seconds during which we were not there, as after SIGSTOP: what should
+/// have left leaves at once and is known to be late, and then all is as before.
+#[test]
+fn a_leap_of_the_clock_is_made_up_for_and_told() {
+    if !machine() {
+        return;
+    }
+    let (world, stop) = world(&format!("bash -c 'while :; do {DATAGRAM}; sleep 0.002; done'"));
+    let (at, by) = (Time::ZERO + Span::from_millis(300), Span::from_secs(10));
+    let end = End::At(at + by + Span::from_millis(200));
+    let begun = Clock::start();
+    let run = || world.run_here(end, &stop, || Clock::start_leaping(at, by), |_| false, |_| false);
+    let outcome = std::thread::scope(|scope| scope.spawn(run).join()).unwrap().unwrap();
+    assert!(begun.now() < Time::ZERO + Span::from_secs(5), "it does not wait for what has passed");
+    let [a, b] = [&outcome.ports[0], &outcome.ports[1]].map(Port::counters);
+    let under_way = a.entered - b.left;
+    assert!(a.entered > 20 && under_way < a.entered / 2, "{a:?} {b:?}");
+    let (late, away) = (outcome.lateness.max(), outcome.longest_absence);
+    let least = by - Span::from_millis(30);
+    assert!(late > least && away > least && away < by + Span::from_secs(1), "{late} {away}");
+    assert!(outcome.lateness.quantile(0.5) < Span::from_secs(1));
+}
+
+/// How programs end, by themselves or otherwise, is told.
+#[test]
+fn a_crash_is_told_by_its_signal_and_what_never_ran_by_its_reason() {
+    if !machine() {
+        return;
+    }
+    for (command, status, failure) in [
+        ("exit 3", Some(3), None),
+        ("kill -SEGV $$", Some(128 + 11), None),
+        ("sleep 100 & kill -KILL $$", Some(128 + 9), None),
+        ("/no/such/program", Some(127), None),
+        ("true \0", None, Some("true \0: nul byte found in provided data")),
+    ] {
+        let (world, stop) = world(command);
+        let outcome = world.run(WHEN_OVER, &stop, |_| true, |_| true).unwrap();
+        let report = &outcome.programs[0];
+        assert_eq!((report.status, report.failure.as_deref()), (status, failure), "{command}");
+    }
+}
+
 /// Command lines of all processes.
 fn processes() -> Vec<String> {
     let list = std::fs::read_dir("/proc").unwrap().flatten();

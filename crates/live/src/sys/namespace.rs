@@ -76,14 +76,24 @@ impl Namespace {
 
 /// What keeps an ordinary user from a network namespace.
 fn user_namespace_remedy() -> String {
-    let is_zero = |path| fs::read_to_string(path).is_ok_and(|text| text.trim() == "0");
-    if is_zero("/proc/sys/user/max_user_namespaces") {
-        return "run as root: /proc/sys/user/max_user_namespaces is 0".into();
+    remedy_by(|path| fs::read_to_string(path).ok())
+}
+
+/// The same from what `read` gives for files: settings that forbid it.
+fn remedy_by(read: impl Fn(&str) -> Option<String>) -> String {
+    const FORBIDDEN: [(&str, &str); 4] = [
+        ("/proc/sys/user/max_user_namespaces", "0"),
+        ("/proc/sys/user/max_net_namespaces", "0"),
+        // Of Debian's kernels, and of Ubuntu's, which let users have namespaces
+        // without any rights in them.
+        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+    ];
+    let is = |(path, value): &&(&str, &str)| read(path).is_some_and(|it| it.trim() == *value);
+    match FORBIDDEN.iter().find(is) {
+        Some((path, value)) => format!("run as root: {path} is {value}"),
+        None => "run as root, or where the kernel lets users have user namespaces".into(),
     }
-    if is_zero("/proc/sys/kernel/unprivileged_userns_clone") {
-        return "run as root: /proc/sys/kernel/unprivileged_userns_clone is 0".into();
-    }
-    "run as root, or where the kernel lets users have user namespaces".into()
 }
 
 /// Moves the whole process, which must have a single thread, into a user
@@ -107,8 +117,11 @@ pub fn enter_user_namespace() -> Result<(), LiveError> {
         ("uid_map", format!("0 {user} 1")),
         ("gid_map", format!("0 {group} 1")),
     ] {
-        let path = format!("/proc/self/{file}");
-        fs::write(&path, text).doing(path)?;
+        fs::write(format!("/proc/self/{file}"), text).map_err(|error| LiveError::Missing {
+            what: "rights in a user namespace",
+            error,
+            remedy: user_namespace_remedy(),
+        })?;
     }
     Ok(())
 }
@@ -118,5 +131,41 @@ fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     #[expect(unsafe_code, reason = "unsafe only with UnshareFlags::FILES, which no caller gives")]
     unsafe {
         unshare_unsafe(flags)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_that_forbids_namespaces_is_named() {
+        for (file, value, said) in [
+            (
+                "user/max_user_namespaces",
+                "0\n",
+                "run as root: /proc/sys/user/max_user_namespaces is 0",
+            ),
+            (
+                "kernel/unprivileged_userns_clone",
+                "0\n",
+                "run as root: /proc/sys/kernel/unprivileged_userns_clone is 0",
+            ),
+            (
+                "kernel/apparmor_restrict_unprivileged_userns",
+                "1\n",
+                "run as root: /proc/sys/kernel/apparmor_restrict_unprivileged_userns is 1",
+            ),
+            (
+                "kernel/unprivileged_userns_clone",
+                "1\n",
+                "run as root, or where the kernel lets users",
+            ),
+            ("user/max_net_namespaces", "100\n", "run as root, or where the kernel lets users"),
+        ] {
+            let read = |path: &str| (path == format!("/proc/sys/{file}")).then(|| value.to_owned());
+            let remedy = remedy_by(read);
+            assert!(remedy.starts_with(said), "{remedy}");
+        }
     }
 }

@@ -42,6 +42,7 @@ pub struct Route<'a> {
 }
 
 const NEWLINK: u16 = 16;
+const GETLINK: u16 = 18;
 const NEWADDR: u16 = 20;
 const NEWROUTE: u16 = 24;
 const NEWRULE: u16 = 32;
@@ -78,6 +79,18 @@ impl Netlink {
         netdevice::name_to_index(&self.socket, device).doing(device)
     }
 
+    /// Sets a device down.
+    ///
+    /// # Errors
+    /// The kernel's.
+    #[cfg(test)]
+    pub fn down(&mut self, device: u32) -> Result<(), LiveError> {
+        let mut message = Message::new(NEWLINK, 0);
+        message.octets(&[0, 0, 0, 0]);
+        message.word(device).word(0).word(1);
+        self.ask(message, "setting a device down".into())
+    }
+
     /// Sets a device up, with this MTU and this length of its queue.
     ///
     /// # Errors
@@ -93,6 +106,25 @@ impl Netlink {
             message.attribute(13, &queue.to_ne_bytes());
         }
         self.ask(message, format!("setting a device up with an MTU of {mtu}"))
+    }
+
+    /// Packets that the kernel had for a device and could not give to it: the
+    /// field `tx_dropped` of `struct rtnl_link_stats64`.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn lost(&mut self, device: u32) -> Result<u64, LiveError> {
+        const STATISTICS: u16 = 23;
+        const TX_DROPPED: usize = 7 * 8;
+        let mut message = Message::new(GETLINK, 0);
+        message.octets(&[0, 0, 0, 0]);
+        message.word(device).word(0).word(0);
+        let what = "the counters of a device";
+        let answer = self.inquire(message, what.into())?;
+        let attributes = answer.get(32..).and_then(|octets| attribute(octets, STATISTICS));
+        let number = attributes.and_then(|it| it.get(TX_DROPPED..)?.first_chunk());
+        let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidData);
+        number.map(|octets| u64::from_ne_bytes(*octets)).ok_or_else(invalid).doing(what)
     }
 
     /// Removes a device.
