@@ -158,14 +158,23 @@ def _print(result: LiveResult, directory: Path) -> None:
     )
     terminal.print(f"{late['packets']} packets left late by {times} ({result.facts['scheduling']})")
     for port in result.facts["ports"]:
-        if port["refused"] or port["ignored"]:
-            why = f" (first: {port['first_ignored']})" if port["first_ignored"] else ""
-            terminal.print(
-                f"{port['name']}: {port['ignored']} packets ignored{why}, {port['refused']} refused"
-            )
+        if told := _port(port):
+            terminal.print(f"{port['name']}: {told}")
     for doubt in result.facts["doubts"]:
         click.echo(f"doubtful: {doubt}", err=True)
     terminal.print(f"results in {directory}")
+
+
+def _port(port: dict[str, Any]) -> str:
+    """What a port lost, and why; nothing when it lost nothing."""
+    parts = []
+    for count, why in (("ignored", "first_ignored"), ("refused", "first_refused")):
+        if port[count]:
+            first = f" (first: {port[why]})" if port[why] else ""
+            parts.append(f"{port[count]} packets {count}{first}")
+    if port["overrun"]:
+        parts.append(f"{port['overrun']} packets lost in the full queue of the device")
+    return ", ".join(parts)
 
 
 def _print_program(program: dict[str, Any], directory: Path) -> None:
@@ -175,5 +184,7 @@ def _print_program(program: dict[str, Any], directory: Path) -> None:
         text = log.read_text(encoding="utf-8", errors="replace").rstrip()
         for line in text.splitlines()[-TAIL:]:
             click.echo(f"{program['host']}: {line}")
+    if program["failure"]:
+        click.echo(f"{program['host']}: could not be started: {program['failure']}", err=True)
     if program["status"]:
         click.echo(f"{program['host']}: `{program['command']}` ended with {program['status']}")

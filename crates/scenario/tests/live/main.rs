@@ -5,6 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod bad_days;
 mod mptcp;
 mod support;
 mod tcp;

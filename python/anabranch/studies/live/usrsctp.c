@@ -9,7 +9,7 @@
  *
  * Settings: `receive_buffer` in octets; `sack_frequency`, packets for each SACK,
  * and `sack_delay` in ms, which a SACK waits at most; `heartbeat`, their interval
- * in ms; `local`, an address to bind to, the last that is given first;
+ * in ms; `ip`, 4 or 6; `local`, an address to bind to, the last that is given first;
  * `numbered=1` for messages
  * on any streams that each have a place of their own in the pattern, by their
  * payload protocol identifier, as crates/sim/src/messages.rs has them. */
@@ -44,7 +44,7 @@ static struct {
 	int value;
 } settings[] = {
 	{ "receive_buffer", 0 }, { "sack_frequency", 0 }, { "sack_delay", 0 }, { "numbered", 0 },
-	{ "heartbeat", 500 },
+	{ "heartbeat", 500 }, { "ip", 4 },
 };
 
 static int setting(const char *name)
@@ -76,22 +76,49 @@ static int set(const char *text)
 	return 0;
 }
 
+/* An address of either family, and its length. */
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static socklen_t size_of(const union address *a)
+{
+	return a->any.sa_family == AF_INET6 ? sizeof(a->v6) : sizeof(a->v4);
+}
+
+static union address address(const char *text, uint16_t port)
+{
+	union address a = { 0 };
+	if (inet_pton(AF_INET6, text, &a.v6.sin6_addr) == 1) {
+		a.v6.sin6_family = AF_INET6;
+		a.v6.sin6_port = htons(port);
+	} else if (inet_pton(AF_INET, text, &a.v4.sin_addr) == 1) {
+		a.v4.sin_family = AF_INET;
+		a.v4.sin_port = htons(port);
+	} else {
+		errno = EINVAL;
+		fail(text);
+	}
+	return a;
+}
+
 static struct socket *make(uint16_t port)
 {
-	struct socket *s = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(port) };
+	union address any = address(setting("ip") == 6 ? "::" : "0.0.0.0", port);
+	struct socket *s = usrsctp_socket(any.any.sa_family, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL,
+					  0, NULL);
 	struct sctp_rtoinfo rto = { .srto_initial = 500, .srto_min = 200, .srto_max = 2000 };
 	struct sctp_paddrparams path = { .spp_flags = SPP_HB_ENABLE, .spp_hbinterval = setting("heartbeat"),
 					 .spp_pathmaxrxt = 2 };
 	if (s == NULL)
 		fail("socket");
-	if (locals_len == 0 && usrsctp_bind(s, (struct sockaddr *)&any, sizeof(any)) != 0)
+	if (locals_len == 0 && usrsctp_bind(s, &any.any, size_of(&any)) != 0)
 		fail("bind");
 	for (size_t i = 0; i < locals_len; i++) {
-		struct sockaddr_in own = any;
-		if (inet_pton(AF_INET, locals[i], &own.sin_addr) != 1)
-			fail("local");
-		if (usrsctp_bindx(s, (struct sockaddr *)&own, 1, SCTP_BINDX_ADD_ADDR) != 0)
+		union address own = address(locals[i], port);
+		if (usrsctp_bindx(s, &own.any, 1, SCTP_BINDX_ADD_ADDR) != 0)
 			fail("bindx");
 	}
 	if (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_RTOINFO, &rto, sizeof(rto)) != 0)
@@ -185,9 +212,8 @@ int main(int argc, char **argv)
 		usrsctp_close(s);
 	} else if (argc == 6 && strcmp(argv[1], "connect") == 0) {
 		struct socket *s = make(atoi(argv[4]));
-		struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(atoi(argv[3])) };
-		inet_pton(AF_INET, argv[2], &to.sin_addr);
-		if (usrsctp_connect(s, (struct sockaddr *)&to, sizeof(to)) != 0)
+		union address to = address(argv[2], atoi(argv[3]));
+		if (usrsctp_connect(s, &to.any, size_of(&to)) != 0)
 			fail("connect");
 		transmit(s, strtoull(argv[5], NULL, 10));
 		usrsctp_shutdown(s, SHUT_WR);
