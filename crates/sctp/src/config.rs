@@ -155,6 +155,11 @@ pub struct Config {
     /// the start (RFC 9260 §5.4 rule 1). Else they are probed like those that
     /// the peer names, which also measures their RTT before data needs it.
     pub trust_given: bool,
+    /// The side that calls keeps the address that its INIT went to as its primary
+    /// path, wherever the INIT ACK came from. Else the source of the INIT ACK is
+    /// the primary if the user gave that address too. RFC 9260 leaves the choice
+    /// among the peer's addresses to the endpoint (§5.1.2).
+    pub keep_primary: bool,
     /// HB.Max.Burst: packets with heartbeats that all unconfirmed addresses
     /// together get in one RTO (RFC 9260 §5.4).
     pub heartbeat_burst: u32,
@@ -291,6 +296,7 @@ impl Config {
             heartbeat_jitter: Jitter::Rto,
             confirm_paths: true,
             trust_given: false,
+            keep_primary: false,
             heartbeat_burst: 1,
             destination: Destination::FrSameRtoAlt,
             multiple_fast_retransmit: false,

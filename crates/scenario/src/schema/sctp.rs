@@ -157,6 +157,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.choice("heartbeat_jitter", &JITTERS, &mut c.heartbeat_jitter)?;
     form.boolean("confirm_paths", &mut c.confirm_paths)?;
     form.boolean("trust_given", &mut c.trust_given)?;
+    form.boolean("keep_primary", &mut c.keep_primary)?;
     form.integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)?;
     destination(form, &mut c.destination)?;
     form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
@@ -337,6 +338,7 @@ mod tests {
             ),
             ("confirm_paths = false", Config { confirm_paths: false, ..d.clone() }),
             ("trust_given = true", Config { trust_given: true, ..d.clone() }),
+            ("keep_primary = true", Config { keep_primary: true, ..d.clone() }),
             ("heartbeat_burst = 2", Config { heartbeat_burst: 2, ..d.clone() }),
             (
                 "destination = \"all-same\"",

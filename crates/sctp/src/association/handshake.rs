@@ -239,15 +239,19 @@ impl Association {
     }
 
     /// The peer's addresses are known: those that it names, and the one that its
-    /// INIT ACK came from. The primary is that one if the user gave it, else the
-    /// one that the INIT went to, since nothing else vouches for it (§5.4).
+    /// INIT ACK came from. Which of them is the first primary is left to us
+    /// (§5.1.2). It is the source of the INIT ACK if the user gave that address:
+    /// replies go where what they reply to came from (§6.4), and the way there
+    /// works. Else, and with `keep_primary`, it is the one that the INIT went to,
+    /// since nothing else vouches for the source (§5.4).
     fn find_paths(&mut self, mut addresses: Vec<Addr>, src: Addr) {
         if !addresses.contains(&src) {
             addresses.insert(0, src);
         }
         let given: Vec<Addr> = self.paths.iter().map(|path| path.remote).collect();
         let asked = self.handshake.as_ref().map_or(self.primary, |handshake| handshake.path);
-        let primary = if given.contains(&src) { src } else { given[asked] };
+        let moves = given.contains(&src) && !self.config.keep_primary;
+        let primary = if moves { src } else { given[asked] };
         match self.config.trust_given {
             true => self.set_paths(&addresses, primary, &given),
             false => self.set_paths(&addresses, primary, &[primary]),

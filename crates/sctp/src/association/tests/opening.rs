@@ -261,3 +261,47 @@ fn a_stale_cookie_error_counts_once() {
     assert_eq!(pair.client.state(), State::Established);
     assert_eq!(pair.server.observe().bytes_received, 10);
 }
+
+/// §5.1.2 leaves the primary open. A peer that was called at one address answers
+/// from another, both of them given by the user.
+#[test]
+fn the_primary_is_where_the_init_ack_came_from_or_where_the_init_went() {
+    for (keep_primary, expected) in [
+        (false, ["INIT > 0", "COOKIE ECHO > 1", "DATA 1 > 1", "DATA 2 > 1", "DATA 3 > 1"]),
+        (true, ["INIT > 0", "COOKIE ECHO > 0", "DATA 1 > 0", "DATA 2 > 0", "DATA 3 > 0"]),
+    ] {
+        let config = Config {
+            confirm_paths: true,
+            keep_primary,
+            max_burst: None,
+            ..plain(Config::rfc9260())
+        };
+        let seed = Seed::default();
+        let (c, s) = ((&CLIENT[..], 1000), (&SERVER[..], 2000));
+        let mut client = Association::client(config.clone(), c, s, seed.generator("client"));
+        let mut server = Association::server(config, s, c, seed.generator("server"));
+        let now = Time::ZERO;
+        let mut seen = Vec::new();
+        let mut polled = |client: &mut Association| {
+            let packet = client.poll_transmit(now)?;
+            let to = SERVER.iter().position(|addr| *addr == packet.dst).unwrap();
+            let chunks = sctp(&packet).chunks.iter().map(|chunk| show(chunk, client, client));
+            seen.push(format!("{} > {to}", chunks.collect::<Vec<_>>().join(", ")));
+            Some(packet)
+        };
+        client.connect(now);
+        server.handle_input(now, &polled(&mut client).unwrap());
+        let ack = server.poll_transmit(now).unwrap();
+        assert_eq!(ack.src, SERVER[0]);
+        client.write(3 * 1400);
+        client.handle_input(now, &Packet { src: SERVER[1], ..ack });
+        server.handle_input(now, &polled(&mut client).unwrap());
+        while let Some(answer) = server.poll_transmit(now) {
+            client.handle_input(now, &answer);
+        }
+        while polled(&mut client).is_some() {}
+        seen.retain(|line| !line.starts_with("HEARTBEAT")); // of the other paths
+        assert_eq!(seen, expected, "keep_primary = {keep_primary}");
+        assert_eq!(client.paths[client.primary()].state, PathState::Active);
+    }
+}
