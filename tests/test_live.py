@@ -6,8 +6,10 @@ elsewhere it is skipped.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import anabranch as anabranch_package
 from anabranch import InputError, Scenario, replay, tables
 from conftest import TWO_KERNELS, Command
 
@@ -44,6 +47,37 @@ def _running(marker: str) -> list[str]:
         if marker in text and f"/{os.getpid()}/" not in str(path):
             found.append(text)
     return found
+
+
+def _wait_for_the_loop(process: subprocess.Popen[str]) -> None:
+    """Until the thread is there that drives a live run."""
+    deadline = time.monotonic() + 20
+    threads = Path(f"/proc/{process.pid}/task")
+    while "live\n" not in [path.read_text() for path in threads.glob("*/comm")]:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _namespace(marker: str) -> str:
+    """The network namespace of the processes whose command line has `marker`."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if marker.encode() in (path / "cmdline").read_bytes() and path.name != str(os.getpid()):
+                inside = str((path / "ns/net").readlink())
+                if inside != str(Path("/proc/self/ns/net").readlink()):
+                    return inside
+        except OSError:
+            continue
+    raise AssertionError(f"no process has {marker}")
+
+
+def _is_held(namespace: str) -> bool:
+    """A process is in the namespace, or has a descriptor of it."""
+    for path in [*Path("/proc").glob("[0-9]*/ns/net"), *Path("/proc").glob("[0-9]*/fd/*")]:
+        with contextlib.suppress(OSError):
+            if str(path.readlink()) == namespace:
+                return True
+    return False
 
 
 def _wait_until_gone(marker: str) -> None:
@@ -143,6 +177,173 @@ print("sent")'"""
     assert "ignored" in result.stdout
 
 
+OTHER_FAMILIES = """python3 -c 'import socket, random
+s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
+r = random.Random(1)
+for version, kind in ((6, 0x86DD), (4, 0x0800)):
+    for i in range(100):
+        head = bytes([version << 4 | (version == 4) * 5]) + r.randbytes(r.randrange(1, 1200))
+        s.sendto(head, ("tun0", kind))
+whole6 = bytes.fromhex("6000000000081140" "fd00616e616200000000000000000001"
+    "fd00616e616200000000000000000002" "0009000900080000")
+whole4 = bytes.fromhex("4500001c000040004011" "26cf" "0a0000010a000002" "0009000900080000")
+s.sendto(whole6, ("tun0", 0x86DD))
+s.sendto(whole4, ("tun0", 0x0800))
+print("sent")'"""
+"""Garbage of both versions, and a datagram of each from the first to the second address."""
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_packets_of_the_other_ip_are_ignored(version: int, link: Path) -> None:
+    scenario = Scenario(TWO_KERNELS).set(f"ip={version}")
+    result = scenario.live(programs=[("a", OTHER_FAMILIES)], logs=link.parent)
+    assert (link.parent / "a.log").read_text() == "sent\n"
+    a, b = result.facts["ports"]
+    # What is whole and of this network's version crosses; the rest is counted.
+    assert (a["ignored"], b["left"], b["refused"]) == (201, 1, 0), (a, b)
+    assert a["first_ignored"]
+
+
+SUSPENDED = """python3 -c 'import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+n, end = 0, time.monotonic() + 3
+while time.monotonic() < end:
+    n += s.sendto(bytes(100), ("{b}", 9)) == 100
+print(n)'"""
+
+
+def test_a_suspended_emulator_counts_what_its_devices_lost(link: Path) -> None:
+    """Its programs go on meanwhile, faster than a device can hold."""
+    out = link.parent / "out"
+    command = [sys.executable, "-m", "anabranch", "live", str(link), "--out", str(out)]
+    command += ["--exec", f"a={SUSPENDED}"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _wait_for_the_loop(process)
+    time.sleep(0.6)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1.2)
+    process.send_signal(signal.SIGCONT)
+    told, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "doubtful: the emulator was not running for" in errors
+    a, b = json.loads((out / "run.json").read_text())["live"]["ports"]
+    sent = int((out / "a.log").read_text())
+    assert a["overrun"] > 0 and a["entered"] + a["overrun"] == sent, (a, sent)
+    assert f"tun0 of a: {a['overrun']} packets lost in the full queue of the device" in told
+    assert b["overrun"] == 0
+
+
+def test_the_date_may_be_set_at_any_moment(link: Path) -> None:
+    """Every question for the date gets another answer, days apart; no time of a run moves."""
+    source, library = link.parent / "date.c", link.parent / "date.so"
+    source.write_text(WRONG_DATES, encoding="utf-8")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    ask = [sys.executable, "-c", "import time; print(time.time() - time.time())"]
+    environment = os.environ | {"LD_PRELOAD": str(library)}
+    done = subprocess.run(ask, env=environment, capture_output=True, text=True, check=True)
+    assert abs(float(done.stdout)) > 80_000, "the date steps"
+    out = link.parent / "out"
+    command = [sys.executable, "-m", "anabranch", "live", str(link), "--out", str(out)]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    facts = json.loads((out / "run.json").read_text())["live"]
+    assert facts["longest_absence_s"] < 1 and facts["lateness"]["max_s"] < 1
+    flow = tables.read_csv(out / "flows.csv")[0]
+    assert flow["bytes"] == "200000" and 0.03 < float(flow["finish_s"]) < 2
+
+
+WRONG_DATES = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/time.h>
+#include <time.h>
+static long step(void) { static long n; return ++n % 2 ? 86400 : -86400; }
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	static int (*real)(clockid_t, struct timespec *);
+	if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
+	int status = real(id, t);
+	if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE) t->tv_sec += step();
+	return status;
+}
+int gettimeofday(struct timeval *t, void *zone)
+{
+	struct timespec now;
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &now);
+	t->tv_sec = now.tv_sec, t->tv_usec = now.tv_nsec / 1000;
+	return 0;
+}
+time_t time(time_t *t)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (t) *t = now.tv_sec;
+	return now.tv_sec;
+}
+"""
+
+
+def test_programs_that_crash_are_told(anabranch: Command, link: Path) -> None:
+    out = link.parent / "out"
+    programs = ["--exec", "a=kill -SEGV $$", "--exec", "b=/no/such/program"]
+    result = anabranch("live", link, "--out", out, *programs)
+    assert result.returncode == 0, result.stderr
+    facts = json.loads((out / "run.json").read_text())["live"]
+    assert {it["host"]: it["status"] for it in facts["programs"]} == {"a": 139, "b": 127}
+    assert "a: `kill -SEGV $$` ended with 139" in result.stdout
+    assert "b: `/no/such/program` ended with 127" in result.stdout
+    assert "not found" in (out / "b.log").read_text()
+
+
+def _hidden(path: Path) -> Path | None:
+    """The first folder on the way to `path` that others than its owner may not enter."""
+    folders = [*reversed(path.parents), path]
+    return next((it for it in folders if not it.stat().st_mode & 0o001), None)
+
+
+def _as_nobody(link: Path, tun: str) -> subprocess.CompletedProcess[str]:
+    """`anabranch live` as the user `nobody`, who sees a device node with the mode `tun`, and
+    the interpreter, the package and the scenario wherever they are."""
+    out = link.parent / "nobody"
+    out.mkdir()
+    out.chmod(0o777)
+    link.parent.chmod(0o755)
+    package = Path(anabranch_package.__file__).parent.parent
+    wanted = sorted({Path(sys.prefix), Path(sys.base_prefix), package, link.parent})
+    covers = {path: top for path in wanted if (top := _hidden(path))}
+    lines = ["set -e; mount -t tmpfs -o mode=755 none /mnt"]
+    for i, path in enumerate(covers):
+        lines.append(f"mkdir /mnt/{i}; mount --bind {path} /mnt/{i}")
+    lines += [f"mount -t tmpfs -o mode=755 none {top}" for top in sorted(set(covers.values()))]
+    for i, path in enumerate(covers):
+        lines.append(f"mkdir -p {path}; mount --bind /mnt/{i} {path}")
+    lines.append(f"mknod -m {tun} /mnt/tun c 10 200; mount --bind /mnt/tun /dev/net/tun; cd /")
+    user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+    live = f"{sys.executable} -m anabranch live {link} --out {out}"
+    lines.append(f"HOME={out} PYTHONPATH={package} exec {user} {live}")
+    command = ["unshare", "--mount", "sh", "-c", "\n".join(lines)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_somebody_else_than_root_needs_the_device_alone(link: Path) -> None:
+    if Path("/proc/sys/user/max_user_namespaces").read_text().strip() == "0":
+        pytest.skip("this kernel gives users no namespaces")
+    refused = _as_nobody(link, "600")
+    assert refused.returncode == 1
+    assert "/dev/net/tun: Permission denied" in refused.stderr
+    assert "run as root, or let this user read and write /dev/net/tun" in refused.stderr
+    shutil.rmtree(link.parent / "nobody")
+    done = _as_nobody(link, "666")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads((link.parent / "nobody" / "run.json").read_text())["live"]
+    assert facts["unprivileged"] and facts["scheduling"] == "SCHED_OTHER"
+    assert tables.read_csv(link.parent / "nobody" / "flows.csv")[0]["bytes"] == "200000"
+
+
 def _start(link: Path, marker: str) -> subprocess.Popen[str]:
     """An endless run with a stubborn program and a child of its own on `a`."""
     ours = f"trap '' TERM INT; : {marker}-child; sleep 60; true"
@@ -162,18 +363,34 @@ def _start(link: Path, marker: str) -> subprocess.Popen[str]:
 def test_an_interrupt_leaves_results_and_no_process(link: Path) -> None:
     marker = f"marker-{os.getpid()}-int"
     process = _start(link, marker)
+    namespace = _namespace(f"{marker}-child")
+    assert _is_held(namespace)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
     assert process.returncode == 130, errors
     assert json.loads((link.parent / "out" / "run.json").read_text())["live"]["stopped"]
     _wait_until_gone(marker)
+    assert not _is_held(namespace)
 
 
 def test_a_killed_run_leaves_no_program_nor_what_it_started(link: Path) -> None:
     marker = f"marker-{os.getpid()}-kill"
     process = _start(link, marker)
+    namespace = _namespace(f"{marker}-child")
+    devices = set(Path("/sys/class/net").iterdir())
     process.kill()
     process.communicate(timeout=20)
+    _wait_until_gone(marker)
+    assert not _is_held(namespace)
+    assert set(Path("/sys/class/net").iterdir()) == devices
+
+
+def test_an_interface_that_a_program_removes_ends_the_run(anabranch: Command, link: Path) -> None:
+    marker = f"marker-{os.getpid()}-gone"
+    programs = ["--exec", f"b=sleep 60; : {marker}", "--exec", "a=sleep 0.3; ip link del tun0"]
+    result = anabranch("live", link, "--out", link.parent / "out", *programs)
+    assert result.returncode == 1
+    assert "the interface tun0 of a has disappeared" in result.stderr
     _wait_until_gone(marker)
 
 
@@ -183,14 +400,7 @@ def test_a_suspended_emulator_says_so(link: Path) -> None:
     out = link.parent / "out"
     command = [sys.executable, "-m", "anabranch", "live", str(link), "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    # The interpreter starts, then 1.7 s of transfer.
-    deadline = time.monotonic() + 20
-    while not list(Path(f"/proc/{process.pid}/task").glob("*/comm")) or (
-        "live"
-        not in "".join(p.read_text() for p in Path(f"/proc/{process.pid}/task").glob("*/comm"))
-    ):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.02)
+    _wait_for_the_loop(process)  # the interpreter starts, then 1.7 s of transfer
     time.sleep(0.4)
     process.send_signal(signal.SIGSTOP)
     time.sleep(1)

@@ -68,7 +68,8 @@ def _run(changes: list[str], command: str, logs: Path) -> tuple[dict[str, Any], 
 
 
 def _we_send(changes: list[str], peer: Path, logs: Path) -> dict[str, Any]:
-    flow, _ = _run(changes, f"{peer} listen 49152", logs)
+    version = "ip=6" if "ip=6" in changes else "ip=4"
+    flow, _ = _run(changes, f"{peer} listen 49152 {version}", logs)
     told = usrsctp.read(logs / "b.log")
     assert told is not None and told[:2] == (OCTETS, 0)
     assert flow["established"] and flow["closed"] == "normal"
@@ -77,7 +78,8 @@ def _we_send(changes: list[str], peer: Path, logs: Path) -> dict[str, Any]:
 
 def _it_sends(changes: list[str], peer: Path, logs: Path) -> dict[str, Any]:
     to_us = ["flows.0.from=b", "flows.0.to=a", *changes]
-    flow, said = _run(to_us, f"{peer} connect {{a}} 49152 49152 {OCTETS}", logs)
+    version = "ip=6" if "ip=6" in changes else "ip=4"
+    flow, said = _run(to_us, f"{peer} connect {{a}} 49152 49152 {OCTETS} {version}", logs)
     assert f"sent {OCTETS}\n" in said
     assert (flow["bytes"], flow["wrong_octets"]) == (OCTETS, 0)
     return flow
@@ -93,6 +95,15 @@ def test_we_send(peer: Path, tmp_path: Path) -> None:
 
 def test_we_send_across_loss(peer: Path, tmp_path: Path) -> None:
     assert _we_send(_lossy(0, 1, 2, 3), peer, tmp_path)["retransmitted_packets"] > 0
+
+
+def test_we_send_over_ipv6(peer: Path, tmp_path: Path) -> None:
+    changes = ["ip=6", *_lossy(0, 1, 2, 3)]
+    assert _we_send(changes, peer, tmp_path)["retransmitted_packets"] > 0
+
+
+def test_it_sends_over_ipv6(peer: Path, tmp_path: Path) -> None:
+    _it_sends(["ip=6", *_lossy(0, 1, 2, 3)], peer, tmp_path)
 
 
 def test_it_sends(peer: Path, tmp_path: Path) -> None:

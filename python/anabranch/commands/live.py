@@ -15,7 +15,7 @@ import click
 from anabranch import report, tables
 from anabranch.commands.options import PATH, checked, console, explore_option
 from anabranch.commands.run import SEED_MAX, flow_table, plain
-from anabranch.errors import InputError
+from anabranch.errors import InputError, RunError
 from anabranch.experiment import LiveResult, Scenario, core
 from anabranch.files import output_directory, replacing, write_text
 
@@ -138,7 +138,11 @@ def become_root_of_a_namespace() -> None:
     file = core().__file__ or ""
     sys.stdout.flush()
     arguments = [sys.executable, "-c", _AS_ROOT_OF_A_NAMESPACE, file, *sys.argv[1:]]
-    os.execv(sys.executable, arguments)
+    try:
+        os.execv(sys.executable, arguments)
+    except OSError as error:
+        reason = f"to be root of a user namespace, {sys.executable} cannot be started anew"
+        raise RunError(f"{reason}: {error.strerror}; run as root") from error
 
 
 def _print(result: LiveResult, directory: Path) -> None:

@@ -68,13 +68,17 @@ fn streams_cross_over_two_paths_whoever_has_them() {
         return;
     }
     let (ours, kernels) = ([false, true], [true, false]);
-    let mut cases: Vec<Case> = ["reno", "cubic", "lia", "olia", "balia", "wvegas", "mcubic"]
-        .into_iter()
-        .map(|window| case(&format!("ours-{window}"), ours, window))
-        .collect();
+    let windows = ["reno", "cubic", "lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"];
+    let ours_with = |window: &'static str| case(&format!("ours-{window}"), ours, window);
+    let mut cases: Vec<Case> = windows.into_iter().map(ours_with).collect();
     cases.push(case("kernels-cubic", kernels, "cubic"));
     cases.push(case("kernels-reno", kernels, "reno"));
     cases.push(case("both-kernels", [true, true], "cubic"));
+    const LOSSY: &str = r#"impairments = [
+        { kind = "bernoulli", rate = 0.005 }, { kind = "reorder", probability = 0.02, extra = "12 ms" },
+    ]"#;
+    cases.push(Case { second: LOSSY, ..case("ours-loss", ours, "lia") });
+    cases.push(Case { second: LOSSY, ..case("kernels-loss", kernels, "cubic") });
     let it = run(&text(&cases));
     check(&cases, &it);
     check_kernels(&it, "10.0.0.");

@@ -113,6 +113,9 @@ fn our_tcp_sends_to_a_kernel() {
         list.push(Case::ours(&format!("{scheme}-loss"), LOSSY, &options));
         list.push(Case::ours(&format!("{scheme}-reordering"), REORDERING, &options));
     }
+    for window in ["cubic", "bbr", "highspeed", "westwood", "vegas", "dctcp"] {
+        list.push(Case::ours(window, LOSSY, &format!("window = \"{window}\"")));
+    }
     for (name, options) in [
         ("plain", "sack = false, timestamps = false, window_scale = false, recovery = \"newreno\""),
         ("no-timestamps", "timestamps = false"),
