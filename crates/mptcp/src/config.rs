@@ -25,6 +25,10 @@ pub struct Config {
     pub scheduler: SchedulerKind,
     /// Path manager.
     pub path_manager: PathManager,
+    /// Path manager of the passive side: which subflows it opens itself, from
+    /// ports of its own. [`PathManager::Single`], as on Linux, for none. Where
+    /// it wants further addresses of the active side, that announces them.
+    pub passive_path_manager: PathManager,
     /// Most subflows at a time, 1 to 32.
     pub max_subflows: u32,
     /// When the receive window keeps a subflow from sending, it sends again what
@@ -57,6 +61,7 @@ impl Default for Config {
             lone_addresses: false,
             scheduler: SchedulerKind::MinRtt,
             path_manager: PathManager::FullMesh,
+            passive_path_manager: PathManager::Single,
             max_subflows: 8,
             opportunistic_retransmission: true,
             penalisation: true,
@@ -116,10 +121,15 @@ impl Config {
         if !(1..=32).contains(&self.max_subflows) {
             return error("max_subflows", &self.max_subflows, "1 to 32");
         }
-        if let PathManager::NDiffports(count) = self.path_manager
-            && !(1..=32).contains(&count)
-        {
-            return error("path_manager.ports", &count, "1 to 32");
+        for (field, manager) in [
+            ("path_manager.ports", self.path_manager),
+            ("passive_path_manager.ports", self.passive_path_manager),
+        ] {
+            if let PathManager::NDiffports(count) = manager
+                && !(1..=32).contains(&count)
+            {
+                return error(field, &count, "1 to 32");
+            }
         }
         if self.subflow.mss < 128 {
             return error("subflow.mss", &self.subflow.mss, "at least 128 B");

@@ -1,9 +1,10 @@
 //! Which subflows a connection should have, and which addresses it announces:
 //! one path manager a file.
 //!
-//! Only the side that opened the connection opens subflows, as Linux's in-kernel
-//! manager does by default: the other is often behind a network address
-//! translator. It announces its further addresses instead (ADD_ADDR).
+//! The side that opened the connection opens subflows, as with Linux's in-kernel
+//! manager: it is often behind a network address translator, where the other
+//! cannot reach it. That one announces its further addresses (ADD_ADDR). RFC 8684
+//! §3.2 lets it open subflows too; a path manager of its own says which.
 
 mod backup;
 mod full_mesh;

@@ -166,6 +166,9 @@ pub(crate) fn build_with(
         for more in 1..spec.client_ports() {
             builder.also_bind(id, Side::Client, client.1 + more);
         }
+        for more in 1..spec.server_ports() {
+            builder.also_bind(id, Side::Server, server.1 + more);
+        }
         let barrier = spec.barrier().map(str::to_owned);
         flows.push(BuiltFlow { name, entry, id, sender, stop, barrier });
     }
@@ -237,7 +240,8 @@ fn plan<'a>(
     for (entry, spec) in scenario.flows.iter().enumerate() {
         for name in spec.names() {
             let [client, server] = recipes[entry].primary();
-            let (client, server) = (bind(client, spec.client_ports()), bind(server, 1));
+            let (client, server) =
+                (bind(client, spec.client_ports()), bind(server, spec.server_ports()));
             plans.push(Plan { name, entry, spec, client, server });
         }
     }

@@ -155,7 +155,9 @@ fn subflows(
     config: &anabranch_mptcp::Config,
 ) -> Ends {
     let wanted = config.path_manager.wanted(client.len(), server.len());
+    let theirs = config.passive_path_manager.wanted(server.len(), client.len());
     let others = wanted.iter().map(|it| (client[it.own], server[it.peer]));
+    let others = others.chain(theirs.iter().map(|it| (client[it.peer], server[it.own])));
     let mut pairs: Vec<_> = std::iter::once((client[0], server[0])).chain(others).collect();
     pairs.retain(|(from, to)| graph.reaches(*from, *to));
     let from_client = pairs.iter().map(|(from, to)| (*to, *from)).collect();

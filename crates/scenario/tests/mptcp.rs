@@ -3,6 +3,8 @@
 
 #[path = "mptcp/middlebox.rs"]
 mod middlebox;
+#[path = "mptcp/passive.rs"]
+mod passive;
 
 use anabranch_scenario::{NamedSeries, PathRow, RunOptions, RunResult, Scenario, run};
 

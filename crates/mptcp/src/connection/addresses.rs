@@ -3,7 +3,8 @@
 //! MP_PRIO.
 
 use super::{Announcement, Connection, Due, PeerAddress, Phase};
-use crate::path_manager::Wanted;
+use crate::path_manager::{PathManager, Wanted};
+use crate::subflow::Subflow;
 use anabranch_endpoint::ByteStream;
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
@@ -93,7 +94,16 @@ impl Connection {
         self.tell_peer();
     }
 
-    /// The passive side's further addresses.
+    /// The path manager that the peer's subflows come from reaches for further
+    /// addresses.
+    fn announces(&self) -> bool {
+        match self.passive {
+            true => self.config.path_manager.announces(),
+            false => self.config.passive_path_manager.announces() && self.confirmed,
+        }
+    }
+
+    /// Further addresses of this side.
     pub(super) fn announce_addresses(&mut self, now: Time) {
         for id in 1..self.addresses.len() {
             self.announce(now, id);
@@ -101,7 +111,7 @@ impl Connection {
     }
 
     fn announce(&mut self, now: Time, id: usize) {
-        if self.passive && self.config.path_manager.announces() && self.say_address(id) {
+        if self.announces() && self.say_address(id) {
             self.announcements.push(Announcement { id: id as u8, tries: 1 });
             let at = now + self.longest_rto().max(Span::from_secs(1));
             self.timer(Due::Announce).set(at);
@@ -147,15 +157,9 @@ impl Connection {
             subflow.options.push(MptcpOption::AddAddr(AddAddr { mac: None, ..*add }));
             subflow.tcp.ask_for_ack();
         }
-        let at = id as usize;
-        let known = self.peer_addresses.get(at).is_some_and(Option::is_some);
-        let many = self.peer_addresses.iter().flatten().count() >= MOST_PEER_ADDRESSES;
-        if let Some(addr) = self.config.book.addr(ip).filter(|_| !known && !many) {
-            let port = port.unwrap_or(self.first.dst_port);
-            if self.peer_addresses.len() <= at {
-                self.peer_addresses.resize(at + 1, None);
-            }
-            self.peer_addresses[at] = Some(PeerAddress { addr, port });
+        let port = port.unwrap_or(self.first.dst_port);
+        let addr = self.config.book.addr(ip);
+        if addr.is_some_and(|addr| self.remember(id.into(), addr, port)) {
             self.open_wanted(now);
         }
     }
@@ -179,11 +183,11 @@ impl Connection {
     /// Opens the subflows that the path manager wants, and those whose time to be
     /// opened again has come.
     pub(super) fn open_wanted(&mut self, now: Time) {
-        if self.passive || self.phase != Phase::Multipath || !self.confirmed || self.closing {
+        if self.phase != Phase::Multipath || !self.confirmed || self.closing {
             return;
         }
         let (own, peer) = (self.addresses.len(), self.peer_addresses.len());
-        let mut all = self.config.path_manager.wanted(own, peer);
+        let mut all = self.own_path_manager().wanted(own, peer);
         all.extend(self.reopenings.iter().map(|it| it.wanted));
         for wanted in all {
             let waits = self.reopenings.iter().any(|it| it.wanted == wanted && it.at > now);
@@ -194,12 +198,50 @@ impl Connection {
         }
     }
 
+    /// Which subflows this side opens.
+    fn own_path_manager(&self) -> PathManager {
+        match self.passive {
+            true => self.config.passive_path_manager,
+            false => self.config.path_manager,
+        }
+    }
+
+    /// A join has shown an address of the peer, which the passive side may want
+    /// subflows to, as Linux's full mesh does.
+    pub(super) fn on_joined_address(&mut self, now: Time, i: usize) {
+        if !self.passive || self.config.passive_path_manager == PathManager::Single {
+            return;
+        }
+        let it = &self.subflows[i];
+        let (at, addr) = (it.peer_address as usize, it.key().dst);
+        self.remember(at, addr, self.first.dst_port);
+        self.open_wanted(now);
+    }
+
+    /// An address of the peer; false when it is known, or there are too many.
+    fn remember(&mut self, at: usize, addr: Addr, port: u16) -> bool {
+        let known = self.peer_addresses.get(at).is_some_and(Option::is_some);
+        if known || self.peer_addresses.iter().flatten().count() >= MOST_PEER_ADDRESSES {
+            return false;
+        }
+        if self.peer_addresses.len() <= at {
+            self.peer_addresses.resize(at + 1, None);
+        }
+        self.peer_addresses[at] = Some(PeerAddress { addr, port });
+        true
+    }
+
     fn open_one(&mut self, now: Time, wanted: Wanted) {
         let Wanted { own, peer, .. } = wanted;
         let local = self.addresses.get(own).copied().flatten();
         let remote = self.peer_addresses.get(peer).copied().flatten();
         let (Some(local), Some(remote)) = (local, remote) else { return };
         if self.avoid_first && peer == 0 {
+            return;
+        }
+        // What the active side has joined already.
+        let joins = |it: &Subflow| !it.gone && (it.key().src, it.key().dst) == (local, remote.addr);
+        if self.passive && wanted.copy == 0 && self.subflows.iter().any(joins) {
             return;
         }
         self.open(now, wanted, (own as u8, local), (peer as u8, remote.addr, remote.port));

@@ -116,10 +116,11 @@ impl Connection {
     /// not.
     fn reopen_later(&mut self, now: Time, i: usize, reason: CloseReason) -> bool {
         let lost = !matches!(reason, CloseReason::Normal);
-        let Some(after) = self.config.reopen.filter(|_| lost && !self.passive) else {
-            return false;
-        };
-        let wanted = self.subflows[i].wanted.unwrap_or(Wanted::FIRST);
+        let Some(after) = self.config.reopen.filter(|_| lost) else { return false };
+        let it = &self.subflows[i];
+        let first = !self.passive && it.key() == self.first;
+        // What the peer opened is the peer's to open again.
+        let Some(wanted) = it.wanted.or(first.then_some(Wanted::FIRST)) else { return false };
         if self.subflows[i].removed {
             return false;
         }

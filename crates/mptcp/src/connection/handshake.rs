@@ -151,7 +151,7 @@ impl Connection {
     pub(super) fn on_first_connected(&mut self, now: Time) {
         self.pending.connected = true;
         self.counters.subflows += 1;
-        if self.phase == Phase::Multipath {
+        if self.phase == Phase::Multipath && self.passive {
             self.announce_addresses(now);
         }
     }

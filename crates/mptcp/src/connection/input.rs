@@ -45,7 +45,7 @@ impl Connection {
 
     fn on_segment(&mut self, now: Time, i: usize, packet: &Packet, segment: &TcpSegment) {
         let before = self.subflows[i].tcp.state();
-        if !self.on_handshake(i, before, packet, segment) {
+        if !self.on_handshake(now, i, before, packet, segment) {
             return;
         }
         let ends = segment.flags.intersects(TcpFlags::RST.union(TcpFlags::SYN));
@@ -76,6 +76,7 @@ impl Connection {
     /// What handshakes say; false when the segment goes no further.
     fn on_handshake(
         &mut self,
+        now: Time,
         i: usize,
         state: TcpState,
         packet: &Packet,
@@ -99,7 +100,7 @@ impl Connection {
                 }
             }
             TcpState::SynReceived if first && self.passive => return self.on_first_ack(segment),
-            TcpState::SynReceived => return self.on_join_ack(i, segment),
+            TcpState::SynReceived => return self.on_join_ack(now, i, segment),
             _ => {}
         }
         true
@@ -211,6 +212,9 @@ impl Connection {
             let news = !self.confirmed;
             self.confirmed = true;
             if news {
+                if !self.passive {
+                    self.announce_addresses(now);
+                }
                 self.open_wanted(now);
                 // A DATA_FIN alone gave way to the keys.
                 if self.out.owes_fin() && !self.passive {

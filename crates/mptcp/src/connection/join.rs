@@ -73,7 +73,9 @@ impl Connection {
         peer: (u8, Addr, u16),
     ) {
         let Some(id) = self.free_id().filter(|_| self.may_join()) else { return };
-        let port = self.first.src_port.wrapping_add(wanted.copy.into());
+        // A port of the passive side's own, that its SYNs do not cross those of the peer.
+        let copy = wanted.copy + self.passive as u8;
+        let port = self.first.src_port.wrapping_add(copy.into());
         let (local, remote) = ((own.1, port), (peer.1, peer.2));
         if self.subflows.iter().any(|it| {
             let key = it.key();
@@ -88,7 +90,7 @@ impl Connection {
         tcp.reserve_options(option_room(self.config.long_numbers));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);
         tcp.connect(now);
-        let path = self.ledger.number(own.1, peer.1, wanted.copy);
+        let path = self.ledger.number(own.1, peer.1, copy);
         let mut subflow = Subflow::new(tcp, id, path, Stage::Joining { nonce });
         subflow.wanted = Some(wanted);
         subflow.backup = wanted.backup;
@@ -170,7 +172,7 @@ impl Connection {
 
     /// The passive side: the third ACK. False when it is not the peer's: then
     /// the subflow is gone.
-    pub(super) fn on_join_ack(&mut self, i: usize, segment: &TcpSegment) -> bool {
+    pub(super) fn on_join_ack(&mut self, now: Time, i: usize, segment: &TcpSegment) -> bool {
         let Stage::Joined { nonce, peer } = self.subflows[i].stage else { return true };
         if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
             return true;
@@ -182,6 +184,7 @@ impl Connection {
                 it.stage = Stage::Ready;
                 self.counters.subflows += 1;
                 self.timer(Due::Linger).stop();
+                self.on_joined_address(now, i);
                 true
             }
             _ => {

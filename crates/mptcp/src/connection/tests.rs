@@ -5,6 +5,7 @@ mod ending;
 mod hostile;
 mod meddling;
 mod opening;
+mod passive;
 mod paths;
 mod sending;
 mod world;

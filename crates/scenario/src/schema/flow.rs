@@ -9,6 +9,7 @@ use super::traffic::{self, Workload};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use anabranch_mptcp::PathManager;
 use anabranch_sim::Sizes;
 use anabranch_tcp::Config;
 use anabranch_units::{Bytes, Span};
@@ -203,6 +204,16 @@ impl FlowSpec {
         match &self.protocol {
             Protocol::Mptcp(config) => config.path_manager.ports().into(),
             Protocol::Tcp(_) | Protocol::Sctp(_) => 1,
+        }
+    }
+
+    /// The same at the host `to`.
+    pub fn server_ports(&self) -> u16 {
+        match &self.protocol {
+            Protocol::Mptcp(config) if config.passive_path_manager != PathManager::Single => {
+                1 + u16::from(config.passive_path_manager.ports())
+            }
+            _ => 1,
         }
     }
 

@@ -46,7 +46,8 @@ pub(super) fn write(config: &Config) -> Table {
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("enabled", &mut c.enabled)?;
     scheduler(form, &mut c.scheduler)?;
-    path_manager(form, &mut c.path_manager)?;
+    path_manager(form, "path_manager", &mut c.path_manager)?;
+    path_manager(form, "passive_path_manager", &mut c.passive_path_manager)?;
     form.integer("max_subflows", 1..=32, &mut c.max_subflows)?;
     form.boolean("checksum", &mut c.checksum)?;
     form.boolean("long_numbers", &mut c.long_numbers)?;
@@ -84,12 +85,16 @@ fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), I
 }
 
 /// The same.
-fn path_manager(form: &mut Form<'_>, manager: &mut PathManager) -> Result<(), InputError> {
+fn path_manager(
+    form: &mut Form<'_>,
+    field: &'static str,
+    manager: &mut PathManager,
+) -> Result<(), InputError> {
     let all: Vec<_> = PATH_MANAGERS
         .iter()
         .filter_map(|info| Some((info.name, PathManager::from_name(info.name)?)))
         .collect();
-    form.named_table("path_manager", "kind", &all, manager, |form, it| match it {
+    form.named_table(field, "kind", &all, manager, |form, it| match it {
         PathManager::NDiffports(ports) => form.integer("ports", 1..=32, ports),
         _ => Ok(()),
     })
@@ -141,6 +146,14 @@ mod tests {
                 "path_manager = { kind = \"n-diffports\", ports = 5 }",
                 Config { path_manager: PathManager::NDiffports(5), ..d.clone() },
             ),
+            (
+                "passive_path_manager = \"full-mesh\"",
+                Config { passive_path_manager: PathManager::FullMesh, ..d.clone() },
+            ),
+            (
+                "passive_path_manager = { kind = \"n-diffports\", ports = 5 }",
+                Config { passive_path_manager: PathManager::NDiffports(5), ..d.clone() },
+            ),
             ("max_subflows = 3", Config { max_subflows: 3, ..d.clone() }),
             ("checksum = true", Config { checksum: true, ..d.clone() }),
             ("long_numbers = true", Config { long_numbers: true, ..d.clone() }),
@@ -178,6 +191,12 @@ mod tests {
             (
                 "path_manager = { kind = \"n-diffports\", ports = 33 }",
                 "path_manager.ports",
+                "a whole number from 1 to 32",
+            ),
+            ("passive_path_manager = 2", "passive_path_manager", "single, full-mesh"),
+            (
+                "passive_path_manager = { kind = \"n-diffports\", ports = 33 }",
+                "passive_path_manager.ports",
                 "a whole number from 1 to 32",
             ),
             ("max_subflows = 0", "max_subflows", "a whole number from 1 to 32"),
