@@ -120,6 +120,11 @@ def test_we_fail_over(peer: Path, tmp_path: Path) -> None:
     assert _we_send(both, peer, tmp_path)["lost"] > 0
 
 
+def test_we_fail_over_over_ipv6(peer: Path, tmp_path: Path) -> None:
+    both = [f"links.0.impairments={OUTAGE}", f"links.0.reverse.impairments={OUTAGE}"]
+    assert _we_send(["ip=6", *both], peer, tmp_path)["lost"] > 0
+
+
 def test_it_fails_over(peer: Path, tmp_path: Path) -> None:
     """The same while the peer sends to us."""
     both = [f"links.0.impairments={OUTAGE}", f"links.0.reverse.impairments={OUTAGE}"]
