@@ -91,6 +91,13 @@ pub trait ByteStream: Endpoint {
     /// A stream is of one kind: mixing with [`write`](Self::write) panics.
     fn write_octets(&mut self, octets: &[u8]) -> usize;
 
+    /// At most so many octets fit into the send buffer now, as far as that is
+    /// known: what is beyond need not be made for
+    /// [`write_octets`](Self::write_octets).
+    fn room(&self) -> u64 {
+        u64::MAX
+    }
+
     /// Takes up to `max` octets that arrived in order; returns how many.
     /// Frees receive-buffer space.
     fn read(&mut self, max: u64) -> u64;

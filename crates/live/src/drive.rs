@@ -265,8 +265,16 @@ impl<E: ByteStream> Loop<E> {
 
     /// Does what is due, and hands out what has left.
     fn advance(&mut self) -> Result<Time, LiveError> {
+        self.advance_amid(false)
+    }
+
+    /// The same, amid packets that are found together or after them.
+    fn advance_amid(&mut self, more: bool) -> Result<Time, LiveError> {
         let now = self.look();
         self.simulation.run_until(now);
+        if !more {
+            self.simulation.answer();
+        }
         for it in self.simulation.departures() {
             let port = &mut self.ports[self.of_node[it.node.0 as usize]];
             port.write(&it.packet, &self.book).map_err(|error| gone(port, error))?;
@@ -282,7 +290,7 @@ impl<E: ByteStream> Loop<E> {
             let (node, read) = (port.node(), port.read(&self.book));
             match read.map_err(|error| gone(&self.ports[number], error))? {
                 Read::Packet(packet) => {
-                    self.advance()?;
+                    self.advance_amid(true)?;
                     self.simulation.enter(node, packet);
                 }
                 Read::Ignored => {}

@@ -14,7 +14,10 @@ pub struct Port {
     node: NodeId,
     name: String,
     counters: PortCounters,
-    octets: Vec<u8>,
+    /// What was read last, as long as the longest packet.
+    received: Vec<u8>,
+    /// What was written last.
+    sent: Vec<u8>,
     /// Why the first packet that was not understood was not.
     first_ignored: Option<ParseError>,
     /// Why the first packet that the host did not take was not taken.
@@ -57,9 +60,9 @@ impl Port {
     /// Of the interface `node`, whose device is `name` for messages.
     pub fn new(fd: OwnedFd, node: NodeId, name: String) -> Port {
         let counters = PortCounters::default();
-        let octets = Vec::with_capacity(LARGEST);
+        let (received, sent) = (vec![0; LARGEST], Vec::new());
         let (first_ignored, first_refused, kernel) = (None, None, None);
-        Port { fd, node, name, counters, octets, first_ignored, first_refused, kernel }
+        Port { fd, node, name, counters, received, sent, first_ignored, first_refused, kernel }
     }
 
     /// The same, whose kernel counts at `device` what is lost in front of it.
@@ -106,13 +109,12 @@ impl Port {
 
     /// The next packet from the host.
     pub(crate) fn read(&mut self, book: &AddressBook) -> Result<Read, Errno> {
-        self.octets.resize(LARGEST, 0);
-        let len = match rustix::io::read(&self.fd, &mut self.octets[..]) {
+        let len = match rustix::io::read(&self.fd, &mut self.received[..]) {
             Ok(len) => len,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(Read::Empty),
             Err(error) => return Err(error),
         };
-        match Packet::parse(&self.octets[..len], book) {
+        match Packet::parse(&self.received[..len], book) {
             Ok(packet) => {
                 self.counters.entered += 1;
                 Ok(Read::Packet(packet))
@@ -127,12 +129,12 @@ impl Port {
 
     /// A packet for the host.
     pub(crate) fn write(&mut self, packet: &Packet, book: &AddressBook) -> Result<(), Errno> {
-        self.octets.clear();
-        if let Err(error) = packet.emit(book, &mut self.octets) {
+        self.sent.clear();
+        if let Err(error) = packet.emit(book, &mut self.sent) {
             self.refuse(|| error.to_string());
             return Ok(());
         }
-        match rustix::io::write(&self.fd, &self.octets) {
+        match rustix::io::write(&self.fd, &self.sent) {
             Ok(_) => self.counters.left += 1,
             Err(Errno::BADFD | Errno::NODEV) => return Err(Errno::NODEV),
             // EIO: the device is down; EAGAIN, ENOBUFS: the host is short of

@@ -197,6 +197,9 @@ fn add_nodes(
             if external && host.external {
                 builder.outside(node);
             }
+            if host.receive_offload {
+                builder.receive_offload(node);
+            }
         }
     }
     nodes.extend(scenario.routers.iter().map(|name| builder.router(name)));

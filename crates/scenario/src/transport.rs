@@ -143,6 +143,10 @@ impl ByteStream for Transport {
         each!(self, it => it.write_octets(octets))
     }
 
+    fn room(&self) -> u64 {
+        each!(self, it => it.room())
+    }
+
     #[inline]
     fn read(&mut self, max: u64) -> u64 {
         each!(self, it => it.read(max))

@@ -318,7 +318,9 @@ impl AppState {
         if self.is(OCTETS) {
             let buf = &mut stage.buf;
             while self.written < target {
-                let len = (target - self.written).min(buf.len() as u64) as usize;
+                // One octet that does not fit tells the endpoint that more waits.
+                let most = endpoint.room().clamp(1, buf.len() as u64);
+                let len = (target - self.written).min(most) as usize;
                 pattern::fill(self.written, &mut buf[..len]);
                 let taken = endpoint.write_octets(&buf[..len]);
                 self.written += taken as u64;
@@ -396,8 +398,10 @@ impl AppState {
                 if taken == 0 {
                     break;
                 }
-                let wrong = mismatches(self.received, &buf[..taken]);
-                self.wrong = self.wrong.saturating_add(wrong.min(u16::MAX as usize) as u16);
+                if self.wrong < u16::MAX {
+                    let wrong = mismatches(self.received, &buf[..taken]);
+                    self.wrong = self.wrong.saturating_add(wrong.min(u16::MAX as usize) as u16);
+                }
                 self.received += taken as u64;
             }
         } else {

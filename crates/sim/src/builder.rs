@@ -9,6 +9,7 @@ use crate::host::{HostConfig, Hosts};
 use crate::icmp_limit::{IcmpLimiter, IcmpLimits};
 use crate::memories::Memories;
 use crate::observe::Observers;
+use crate::offload::Offload;
 use crate::outside::Outside;
 use crate::ports::Ports;
 use crate::regulate::Regulators;
@@ -53,6 +54,8 @@ pub struct SimulationBuilder<E> {
     hosts: Vec<(NodeId, HostConfig)>,
     /// Hosts that stand outside.
     outside: Vec<NodeId>,
+    /// Hosts that take segments together, where some stand outside.
+    offload: Vec<NodeId>,
     error: Option<BuildError>,
 }
 
@@ -166,6 +169,7 @@ impl<E> Default for SimulationBuilder<E> {
             icmp_limits: IcmpLimits::NONE,
             hosts: Vec::new(),
             outside: Vec::new(),
+            offload: Vec::new(),
             error: None,
         }
     }
@@ -223,6 +227,12 @@ impl<E: ByteStream> SimulationBuilder<E> {
     /// [`Simulation::departures`].
     pub fn outside(&mut self, host: NodeId) {
         self.outside.push(host);
+    }
+
+    /// Segments that the host finds together it answers once, where others
+    /// stand outside: see [`Simulation::answer`].
+    pub fn receive_offload(&mut self, host: NodeId) {
+        self.offload.push(host);
     }
 
     /// Adds a router.
@@ -431,7 +441,9 @@ impl<E: ByteStream> SimulationBuilder<E> {
             ports_outside.alias(*interface, *host);
         }
         let outside = (0..nodes as u32).map(NodeId).map(is_outside).collect();
-        let outside = || Box::new(Outside::new(outside, ports_outside));
+        let offload = |node| self.offload.contains(&self.owner(node));
+        let offload = Offload::new((0..nodes as u32).map(NodeId).map(offload).collect());
+        let outside = || Box::new(Outside::new(outside, ports_outside, offload));
         let outside = (!self.outside.is_empty()).then(outside);
         self.schedule.sort();
         let node_count = self.node_names.len() as u32;

@@ -20,6 +20,7 @@ mod memories;
 mod messages;
 pub mod observe;
 mod octets;
+mod offload;
 mod outside;
 mod ports;
 mod regulate;

@@ -9,6 +9,7 @@
 
 use crate::flow::{FlowId, Side};
 use crate::observe::{PacketEvent, PacketEventKind, Place};
+use crate::offload::Offload;
 use crate::ports::Ports;
 use crate::simulation::{Simulation, owner, port};
 use anabranch_endpoint::ByteStream;
@@ -35,12 +36,14 @@ pub(crate) struct Outside {
     /// Whose packets are whose, for observers.
     ports: Ports,
     departures: Vec<Departure>,
+    /// Hosts inside that take segments together.
+    pub(crate) offload: Option<Offload>,
 }
 
 impl Outside {
     /// `nodes` says which are outside; `ports` are those bound there.
-    pub(crate) fn new(nodes: Vec<bool>, ports: Ports) -> Outside {
-        Outside { nodes, ports, departures: Vec::new() }
+    pub(crate) fn new(nodes: Vec<bool>, ports: Ports, offload: Option<Offload>) -> Outside {
+        Outside { nodes, ports, departures: Vec::new(), offload }
     }
 }
 

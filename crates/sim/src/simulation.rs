@@ -286,6 +286,10 @@ impl<E: ByteStream> Simulation<E> {
                 let event = PacketEvent { kind, place: Place::Node(node), flow };
                 self.fabric.observers.packet(now, event, packet);
             }
+            if self.outside.as_ref().is_some_and(|it| it.offload.is_some()) {
+                self.hear_together(node, index, id);
+                return self.end_event();
+            }
             self.endpoints[index as usize].endpoint.handle_input(now, packet);
             self.fabric.pool.release(id);
             self.service_and_set_timer(index);

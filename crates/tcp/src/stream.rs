@@ -1,5 +1,6 @@
 //! Octets of a stream by offset, where a connection carries real ones.
 
+use anabranch_wire::Payload;
 use std::collections::VecDeque;
 
 /// A window of real octets over a stream.
@@ -60,6 +61,13 @@ impl Octets {
         }
         copy.resize(len, 0);
         copy
+    }
+    /// The same as a payload, copied once where they lie in one piece.
+    pub fn payload(&self, offset: u64, len: usize) -> Payload {
+        match self.slices((offset - self.start) as usize, len) {
+            [piece, []] if piece.len() == len => Payload::of_octets(piece),
+            _ => Payload::of_octets(self.copy(offset, len)),
+        }
     }
     /// Takes octets from the start.
     pub fn take(&mut self, buf: &mut [u8]) {
@@ -140,6 +148,7 @@ mod tests {
                         let mut expected = model[at as usize..].to_vec();
                         expected.resize(len, 0);
                         assert_eq!(octets.copy(at, len), expected);
+                        assert_eq!(octets.payload(at, len).octets(), Some(&expected[..]));
                     }
                 }
                 assert_eq!(octets.len(), model.len() as u64 - start);

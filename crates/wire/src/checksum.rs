@@ -32,11 +32,12 @@ impl Sum {
             self.odd = false;
             octets = rest;
         }
-        let mut words = octets.chunks_exact(4);
-        for word in &mut words {
-            self.total += u32::from_be_bytes([word[0], word[1], word[2], word[3]]) as u64;
-        }
-        for pair in words.remainder().chunks(2) {
+        let (words, rest) = octets.as_chunks();
+        // In the machine's own order, which compilers make vectors of; the sum
+        // of swapped octets is the swapped sum (RFC 1071 §2 (B)).
+        let native: u64 = words.iter().map(|word| u32::from_ne_bytes(*word) as u64).sum();
+        self.total += u16::from_be_bytes(fold(native).to_ne_bytes()) as u64;
+        for pair in rest.chunks(2) {
             match *pair {
                 [high, low] => self.total += u16::from_be_bytes([high, low]) as u64,
                 [high] => {
@@ -52,12 +53,16 @@ impl Sum {
     /// The value of the checksum field. Over octets that include a right
     /// checksum field, this is 0.
     pub fn checksum(self) -> u16 {
-        let mut total = self.total;
-        while total > 0xffff {
-            total = (total & 0xffff) + (total >> 16);
-        }
-        !(total as u16)
+        !fold(self.total)
     }
+}
+
+/// Adds the carries until there are none.
+fn fold(mut total: u64) -> u16 {
+    while total > 0xffff {
+        total = (total & 0xffff) + (total >> 16);
+    }
+    total as u16
 }
 
 /// The addresses that a transport's checksum covers.

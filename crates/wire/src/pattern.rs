@@ -57,10 +57,12 @@ pub fn fill(position: u64, out: &mut [u8]) {
         head.copy_from_slice(&word(index)[skip..skip + head.len()]);
         index = next(index);
     }
-    for chunk in body.chunks_mut(8) {
-        chunk.copy_from_slice(&word(index)[..chunk.len()]);
+    let (words, tail) = body.as_chunks_mut();
+    for octets in words {
+        *octets = word(index);
         index = next(index);
     }
+    tail.copy_from_slice(&word(index)[..tail.len()]);
 }
 
 /// Checks that `octets` are those of the pattern from `position` on.
@@ -68,22 +70,30 @@ pub fn fill(position: u64, out: &mut [u8]) {
 /// # Errors
 /// The first octet that differs.
 pub fn verify(position: u64, octets: &[u8]) -> Result<(), Mismatch> {
-    let mut expected = [0; 256];
-    let mut position = position;
-    for chunk in octets.chunks(expected.len()) {
-        let expected = &mut expected[..chunk.len()];
-        fill(position, expected);
-        if chunk != expected {
-            for (i, (&expected, &found)) in expected.iter().zip(chunk).enumerate() {
-                if expected != found {
-                    let position = position.wrapping_add(i as u64);
-                    return Err(Mismatch { position, expected, found });
-                }
+    // Word by word as far as it goes; what is left says where it differs.
+    let head = octets.len().min((8 - (position % 8) as usize) % 8);
+    let (words, _) = octets[head..].as_chunks();
+    let mut index = position.wrapping_add(head as u64) / 8;
+    let mut equal = 0;
+    for found in words {
+        if *found != word(index) {
+            break;
+        }
+        index = next(index);
+        equal += found.len();
+    }
+    let compare = |from: usize, octets: &[u8]| {
+        for (i, &found) in (from as u64..).zip(octets) {
+            let position = position.wrapping_add(i);
+            let expected = word(position / 8)[(position % 8) as usize];
+            if found != expected {
+                return Err(Mismatch { position, expected, found });
             }
         }
-        position = position.wrapping_add(chunk.len() as u64);
-    }
-    Ok(())
+        Ok(())
+    };
+    compare(0, &octets[..head])?;
+    compare(head + equal, &octets[head + equal..])
 }
 
 /// Writes what stands on the wire for the octets of a virtual payload from

@@ -1,4 +1,4 @@
-"""`anabranch bench`: the speed workloads, one row a variant."""
+"""`anabranch bench`: the speed workloads, one row a variant; `live` the emulator and our stacks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from anabranch.commands.live import become_root_of_a_namespace
 from anabranch.commands.options import PATH, console, interruptible
 from anabranch.experiment import bench as run_workload
 from anabranch.files import output_directory, write_text
@@ -27,19 +28,42 @@ WORKLOADS = (
     "idle-flows",
     "own-controller",
 )
+LIVE = "live"
+"""On real packets, which needs what live runs need; not among those of no argument."""
+
 ALWAYS = ("workload", "variant", "sim_s", "cpu_s", "packet_hops", "packet_hops_per_core_s")
 
 
 @click.command()
-@click.argument("workloads", nargs=-1, type=click.Choice(WORKLOADS), metavar="[WORKLOAD]...")
+@click.argument(
+    "workloads", nargs=-1, type=click.Choice((*WORKLOADS, LIVE)), metavar="[WORKLOAD]..."
+)
 @click.option("--json", "file", type=PATH, metavar="FILE", help="Also write the rows as JSON.")
-def bench(workloads: tuple[str, ...], file: Path | None) -> None:
-    """Measures packet-hops per core-second and memory (all workloads by default)."""
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 99),
+    default=3,
+    show_default=True,
+    help="Of `live`: runs of each measure, of which the median counts.",
+)
+@click.option("--quick", is_flag=True, help="Of `live`: whether it works, without figures.")
+def bench(workloads: tuple[str, ...], file: Path | None, repeats: int, quick: bool) -> None:
+    """Measures packet-hops per core-second and memory (all workloads of virtual time by default).
+
+    `live` measures the emulator and our stacks on real packets: packets for each second of
+    processor time, lateness, our TCP against the kernel's, our SCTP against usrsctp. It needs
+    root, or a kernel that gives users their own namespaces.
+    """
+    if LIVE in workloads:
+        become_root_of_a_namespace()
     if file is not None:
         output_directory(file.parent)
     rows: list[dict[str, Any]] = []
     terminal = console()
     for workload in workloads or WORKLOADS:
+        if workload == LIVE:
+            rows += _live(repeats, quick)
+            continue
         run = own_controller if workload == "own-controller" else run_workload
         for row in interruptible(lambda run=run, name=workload: run(name)):  # type: ignore[misc]
             rows.append(row)
@@ -54,6 +78,34 @@ def own_controller(workload: str) -> list[dict[str, Any]]:
     measuring = importlib.import_module("anabranch.algorithms.measuring")
     rows: list[dict[str, Any]] = measuring.own_controller(workload)
     return rows
+
+
+def _live(repeats: int, quick: bool) -> list[dict[str, Any]]:
+    """Runs and prints the measures of real packets; the figures are of this machine as it was
+    used meanwhile, so the load stands beside them."""
+    speed = importlib.import_module("anabranch.live_speed")
+    before, terminal = speed.conditions(), console()
+    rows: list[dict[str, Any]] = []
+    for row in speed.measure(speed.QUICK if quick else speed.Size(), repeats):
+        rows.append(row.facts() | {"before": before, "after": speed.conditions()})
+    table = Table("measure", "median (least to most)", "aim", box=None, pad_edge=False)
+    for facts in rows:
+        table.add_row(facts["variant"], *_figures(facts))
+    terminal.print(table)
+    loads = " to ".join(f"{it['load_1']:.1f}" for it in (before, speed.conditions()))
+    terminal.print(f"load average {loads} on {before['processors']} processors")
+    return rows
+
+
+def _figures(facts: dict[str, Any]) -> tuple[str, str]:
+    if "missing" in facts:
+        return f"missing: {facts['missing']}", ""
+    names = [name for name in facts if f"{name}_least" in facts]
+    values = (
+        f"{name} {facts[name]:,.5g} ({facts[f'{name}_least']:,.5g} to {facts[f'{name}_most']:,.5g})"
+        for name in names
+    )
+    return "\n".join(values), "\n".join(facts["aims"].get(name, "") for name in names)
 
 
 def _line(row: dict[str, Any]) -> Table:

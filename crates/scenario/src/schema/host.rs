@@ -19,6 +19,8 @@ pub struct HostSpec {
     pub config: HostConfig,
     /// In live runs it is a network namespace with a kernel's own stack.
     pub external: bool,
+    /// In live runs it answers segments that it finds together once.
+    pub receive_offload: bool,
 }
 
 /// Most interfaces of a host.
@@ -30,7 +32,8 @@ impl HostSpec {
     /// A host with nothing special.
     pub fn named(name: &str) -> HostSpec {
         let (interfaces, config) = (Vec::new(), HostConfig::default());
-        HostSpec { name: name.to_owned(), interfaces, config, external: false }
+        let (external, receive_offload) = (false, false);
+        HostSpec { name: name.to_owned(), interfaces, config, external, receive_offload }
     }
 
     /// The field `hosts`.
@@ -60,6 +63,7 @@ impl HostSpec {
         (host.config.receive, host.config.send) = read_processing(f)?;
         host.config.backpressure = f.quantity("backpressure")?;
         host.external = f.boolean("external")?.unwrap_or(false);
+        host.receive_offload = f.boolean("receive_offload")?.unwrap_or(false);
         f.finish()?;
         Ok(host)
     }
@@ -95,6 +99,9 @@ impl HostSpec {
         }
         if self.external {
             table.insert("external".into(), true.into());
+        }
+        if self.receive_offload {
+            table.insert("receive_offload".into(), true.into());
         }
         Value::Table(table)
     }

@@ -13,6 +13,7 @@ use anabranch_wire::{
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
+mod offload;
 mod outside;
 mod regulators;
 

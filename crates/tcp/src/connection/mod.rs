@@ -308,6 +308,11 @@ impl ByteStream for Connection {
         taken
     }
 
+    fn room(&self) -> u64 {
+        let waiting = self.octets.as_ref().map_or(0, |store| store.len());
+        self.config.send_buffer.saturating_sub(waiting)
+    }
+
     fn read(&mut self, max: u64) -> u64 {
         self.receiver.read(max, self.sender.mss)
     }

@@ -270,7 +270,7 @@ impl Connection {
         }
         let mut segment = self.segment(self.iss.at(range.start), flags);
         segment.payload = match &self.octets {
-            Some(octets) => Payload::of_octets(octets.copy(range.start, len as usize)),
+            Some(octets) => octets.payload(range.start, len as usize),
             None => Payload::virtual_of(len),
         };
         self.acknowledge(now, &mut segment);

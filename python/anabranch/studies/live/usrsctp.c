@@ -24,13 +24,35 @@
 #include <unistd.h>
 #include <usrsctp.h>
 
-static uint8_t octet(uint64_t position)
+/* The word of the pattern that holds the octets from 8 * index on. */
+static uint64_t word(uint64_t index)
 {
-	uint64_t z = (position / 8 + 1) * 0x9e3779b97f4a7c15u;
+	uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
 	z ^= z >> 31;
-	return 'a' + ((z >> (8 * (position % 8))) & 15);
+	return (z & 0x0f0f0f0f0f0f0f0fu) + 0x6161616161616161u;
+}
+
+static void fill(uint8_t *out, uint64_t position, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		uint64_t octets = word((position + i) / 8) >> (8 * ((position + i) % 8));
+		for (size_t end = i + 8 - (position + i) % 8; i < n && i < end; i++, octets >>= 8)
+			out[i] = octets;
+	}
+}
+
+static size_t wrong_among(const uint8_t *octets, uint64_t position, size_t n)
+{
+	static uint8_t expected[65536];
+	size_t wrong = 0;
+	fill(expected, position, n);
+	if (memcmp(octets, expected, n) == 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		wrong += octets[i] != expected[i];
+	return wrong;
 }
 
 static void fail(const char *what)
@@ -165,8 +187,7 @@ static void receive(struct socket *s)
 		uint64_t at_octet = got;
 		if (setting("numbered"))
 			at_octet = ((uint64_t)(ntohl(info.rcv_ppid) - UNREGISTERED) << 32) + within;
-		for (ssize_t i = 0; i < n; i++)
-			wrong += buffer[i] != octet(at_octet + i);
+		wrong += wrong_among(buffer, at_octet, n);
 		got += n;
 		within = flags & MSG_EOR ? 0 : within + n;
 		clock_gettime(CLOCK_MONOTONIC, &at);
@@ -182,8 +203,7 @@ static void transmit(struct socket *s, uint64_t total)
 	for (uint64_t sent = 0; sent < total;) {
 		size_t n = total - sent < sizeof(message) ? total - sent : sizeof(message);
 		struct sctp_sndinfo info = { 0 };
-		for (size_t i = 0; i < n; i++)
-			message[i] = octet(sent + i);
+		fill(message, sent, n);
 		if (usrsctp_sendv(s, message, n, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO,
 				  0) < 0)
 			fail("send");
