@@ -486,3 +486,18 @@ def test_a_kernels_receiver_acknowledges_as_ours_does(
         counts[external] = _one_by_one(capture)
     assert abs(counts[False] - (growing + 16)) <= 1, counts
     assert abs(counts[True] - counts[False]) <= 2, counts
+
+
+def test_the_benchmark_measures_everything(anabranch: Command, tmp_path: Path) -> None:
+    """Whether each of its rows works; its figures want a machine of their own."""
+    file = tmp_path / "bench.json"
+    done = anabranch("bench", "live", "--quick", "--repeats", "1", "--json", file)
+    assert done.returncode == 0, done.stderr
+    rows = {row["variant"]: row for row in json.loads(file.read_text())}
+    assert len(rows) == 10
+    for name, row in rows.items():
+        if "missing" in row:
+            assert "sctp" in name.lower() and not os.environ.get("CI"), row
+        else:
+            values = [row[key] for key in row if key.endswith("_least")]
+            assert min(values) > 0 and row["before"]["processors"] > 0, row

@@ -1,17 +1,26 @@
+//! Our TCP and smoltcp's on TUN devices, each with the kernel's TCP as peer in a
+//! network namespace, turn by turn: `tcp-peers [ROUNDS [MEGABYTES]]`, as root.
+//!
+//! Each transfer is a process of its own, and the kernel's side another. Both stacks
+//! run in one thread under `SCHED_FIFO`, have buffers of 1 MiB, MTU 1500 and no
+//! timestamps, and their applications write and check the same pattern.
+
 mod kernel;
 mod ours;
 mod theirs;
 
 use std::io::{Error, Result};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Octets of each socket's buffers.
 const BUFFER: usize = 1 << 20;
-const PORT: u16 = 49152;
+/// Of both ends.
+const PORT: u16 = 49_152;
 /// What a listener has before somebody connects.
 const HEAD_START: Duration = Duration::from_millis(300);
 
+/// As the stack sees it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Receive,
@@ -26,6 +35,55 @@ struct Figures {
     packets: u64,
 }
 
+/// What is measured, by the names that the table has; the first of each direction
+/// is what the others are compared with.
+const MEASURES: [(&str, &str); 7] = [
+    ("receive", "smoltcp"),
+    ("receive", "anabranch"),
+    ("receive", "anabranch-offload"),
+    ("receive", "smoltcp-unchecked"),
+    ("send", "smoltcp"),
+    ("send", "smoltcp-cubic"),
+    ("send", "anabranch"),
+];
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["sink", port] => kernel::sink(number(port)?),
+        ["source", address, port, octets] => {
+            let address = address.parse().map_err(Error::other)?;
+            kernel::source(address, number(port)?, number(octets)?)
+        }
+        ["one", towards, stack, megabytes] => {
+            let figures = one(towards, stack, number::<u64>(megabytes)? * 1_000_000)?;
+            println!("{} {} {}", figures.seconds, figures.cpu, figures.packets);
+            Ok(())
+        }
+        [] => rounds(9, 300),
+        [rounds_] => rounds(number(rounds_)?, 300),
+        [rounds_, megabytes] => rounds(number(rounds_)?, number(megabytes)?),
+        _ => Err(Error::other("tcp-peers [ROUNDS [MEGABYTES]]")),
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
+    text.parse().map_err(|_| Error::other(format!("{text}: not such a number")))
+}
+
+fn one(towards: &str, stack: &str, octets: u64) -> Result<Figures> {
+    let direction = if towards == "send" { Direction::Send } else { Direction::Receive };
+    match stack {
+        "smoltcp" => theirs::run(direction, octets, false, true),
+        "smoltcp-cubic" => theirs::run(direction, octets, true, true),
+        "smoltcp-unchecked" => theirs::run(direction, octets, false, false),
+        "anabranch" => ours::run(direction, octets, ""),
+        "anabranch-offload" => ours::run(direction, octets, ", receive_offload = true"),
+        _ => Err(Error::other(format!("{stack}: no such stack"))),
+    }
+}
+
 /// What the kernel's side runs, as arguments of this program.
 fn command(direction: Direction, stack: &str, octets: u64) -> String {
     match direction {
@@ -36,47 +94,42 @@ fn command(direction: Direction, stack: &str, octets: u64) -> String {
 
 fn peer(direction: Direction, stack: &str, octets: u64) -> Result<Child> {
     let own = std::env::current_exe()?;
-    Command::new(own)
-        .args(command(direction, stack, octets).split(' '))
-        .stdout(std::process::Stdio::piped())
-        .spawn()
+    let command = command(direction, stack, octets);
+    Command::new(own).args(command.split(' ')).stdout(Stdio::piped()).spawn()
 }
 
-fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let number = |text: &str| text.parse().map_err(|_| Error::other(format!("{text}: a number")));
-    let direction = |text: &str| match text {
-        "send" => Direction::Send,
-        _ => Direction::Receive,
-    };
-    match words[..] {
-        ["sink", port] => kernel::sink(number(port)? as u16),
-        ["source", address, port, octets] => kernel::source(
-            address.parse().map_err(Error::other)?,
-            number(port)? as u16,
-            number(octets)?,
-        ),
-        ["one", stack, towards, megabytes] => {
-            let octets = number(megabytes)? * 1_000_000;
-            let towards = direction(towards);
-            let figures = match stack {
-                "smoltcp" => theirs::run(towards, octets, false, true),
-                "smoltcp-plain" => theirs::run(towards, octets, false, false),
-                "smoltcp-cubic" => theirs::run(towards, octets, true, true),
-                "anabranch-gro" => ours::run(towards, octets, ", receive_offload = true"),
-                _ => ours::run(towards, octets, ""),
-            }?;
-            println!(
-                "{} {} {}  {:.2} Gbit/s {:.2} us/packet",
-                figures.seconds,
-                figures.cpu,
-                figures.packets,
-                octets as f64 * 8e-9 / figures.seconds,
-                figures.cpu / figures.packets as f64 * 1e6
-            );
-            Ok(())
+/// All measures turn by turn, and their table.
+fn rounds(rounds: usize, megabytes: u64) -> Result<()> {
+    let own = std::env::current_exe()?;
+    let mut runs = vec![Vec::new(); MEASURES.len()];
+    for _ in 0..rounds {
+        for ((towards, stack), runs) in MEASURES.iter().zip(&mut runs) {
+            let it = Command::new(&own).args(["one", towards, stack, &megabytes.to_string()]);
+            let it = it.stderr(Stdio::inherit()).output()?;
+            let said = String::from_utf8_lossy(&it.stdout).into_owned();
+            let values: Vec<f64> =
+                said.split(' ').filter_map(|it| it.trim().parse().ok()).collect();
+            let [seconds, cpu, packets] = values[..] else {
+                return Err(Error::other(format!("{towards} {stack} failed: {said}")));
+            };
+            runs.push([megabytes as f64 * 8e-3 / seconds, cpu, 1e6 * cpu / packets]);
         }
-        _ => Err(Error::other("see run.sh")),
     }
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("{megabytes} MB, median (least to most) of {rounds} rounds; load average {load}");
+    println!(
+        "{:8}{:20}{:>24}{:>26}{:>20}",
+        "", "", "Gbit/s", "CPU s of the transfer", "us a packet"
+    );
+    for ((towards, stack), runs) in MEASURES.iter().zip(&runs) {
+        let column = |i: usize| {
+            let mut values: Vec<f64> = runs.iter().map(|run: &[f64; 3]| run[i]).collect();
+            values.sort_by(f64::total_cmp);
+            let (least, most) = (values[0], values[values.len() - 1]);
+            format!("{:.3} ({least:.3} to {most:.3})", values[values.len() / 2])
+        };
+        let [speed, cpu, packet] = [column(0), column(1), column(2)];
+        println!("{towards:8}{stack:20}{speed:>24}{cpu:>26}{packet:>26}");
+    }
+    Ok(())
 }

@@ -18,7 +18,8 @@ pub fn run(direction: Direction, octets: u64, options: &str) -> Result<Figures> 
          queue = {{ limit = \"unlimited\" }}\n\
          [[flows]]\nname = \"flow\"\nfrom = \"{from}\"\nto = \"{to}\"\nstart = \"300 ms\"\n\
          size = \"{octets} B\"\n\
-         tcp = {{ window = \"cubic\", timestamps = false, receive_buffer = \"{BUFFER} B\", send_buffer = \"{BUFFER} B\", time_wait = \"1 ms\" }}\n",
+         tcp = {{ window = \"cubic\", timestamps = false, receive_buffer = \"{BUFFER} B\", \
+         send_buffer = \"{BUFFER} B\", time_wait = \"1 ms\" }}\n",
     );
     let scenario = Scenario::from_toml(&text, "tcp-peers").map_err(Error::other)?;
     let own = std::env::current_exe()?;
@@ -34,6 +35,10 @@ pub fn run(direction: Direction, octets: u64, options: &str) -> Result<Figures> 
     };
     let result =
         live(&scenario, &options, |_| ()).map_err(|error| Error::other(error.to_string()))?;
+    let wrong = result.result.flows[0].wrong_octets;
+    if wrong > 0 {
+        return Err(Error::other(format!("{wrong} octets are wrong")));
+    }
     let said = std::fs::read_to_string(logs.join("kernel.log"))?;
     std::fs::remove_dir_all(&logs)?;
     let seconds = said.trim().parse().map_err(|_| Error::other(format!("the peer: {said}")))?;

@@ -94,7 +94,7 @@ impl Train {
         let known = TcpFlags::ACK.union(TcpFlags::PSH);
         segment.seq == self.next
             && segment.ack == self.ack
-            && segment.payload.len() > 0
+            && !segment.payload.is_empty()
             && segment.payload.len() <= self.last
             && known.contains(segment.flags)
             && packet.ecn == self.ecn

@@ -237,6 +237,13 @@ mod tests {
     }
 
     #[test]
+    fn receive_offload_is_read_and_written() {
+        let s = read(r#"["a", { name = "b", receive_offload = true }]"#).unwrap();
+        assert_eq!([0, 1].map(|i| s.hosts[i].receive_offload), [false, true]);
+        assert_eq!(Scenario::from_toml(&s.resolved_toml(), "again"), Ok(s));
+    }
+
+    #[test]
     fn wrong_hosts_are_named() {
         for (hosts, expected) in [
             ("7", "field `hosts`: value `7`: allowed: the hosts: names such as"),

@@ -1,7 +1,8 @@
 //! TCP: our stack and the kernel's, both roles.
 
 use crate::support::{Case, cases, machine, run};
-use anabranch_scenario::live::LiveResult;
+use anabranch_scenario::Scenario;
+use anabranch_scenario::live::{LiveOptions, LiveResult, live};
 
 const LOSSY: &str = r#"impairments = [{ kind = "bernoulli", rate = 0.01 }]"#;
 const REORDERING: &str = r#"impairments = [
@@ -279,4 +280,46 @@ fn a_regulator_and_an_aqm_stand_between_kernels() {
     assert!(regulator.received > 100 && regulator.delayed > 0, "{regulator:?}");
     let managed = it.result.links.iter().find(|it| it.name == "s-r").unwrap();
     assert!(managed.counters.dropped_aqm > 0, "{:?}", managed.counters);
+}
+
+/// A kernel's bursts over a link that never waits: an ACK for every second segment,
+/// and with the offload for many.
+#[test]
+fn segments_found_together_are_answered_once() {
+    if !machine() {
+        return;
+    }
+    let acks_per_segment = |offload: bool| {
+        let it = run(&format!(
+            r#"
+            hosts = [{{ name = "a", external = true }}, {{ name = "b", receive_offload = {offload} }}]
+            [[links]]
+            ends = ["a", "b"]
+            rate = "100 Gbit/s"
+            delay = "0 s"
+            queue = {{ limit = "unlimited" }}
+            [[flows]]
+            name = "f"
+            from = "a"
+            to = "b"
+            size = "3 MB"
+            "#
+        ));
+        let flow = &it.result.flows[0];
+        assert_eq!((flow.bytes, flow.wrong_octets, flow.closed), (3_000_000, 0, Some("normal")));
+        let counters = it.ports[0].counters;
+        counters.left as f64 / counters.entered as f64
+    };
+    let (plain, together) = (acks_per_segment(false), acks_per_segment(true));
+    assert!(plain > 0.45 && together < 0.25, "{plain} {together}");
+}
+
+#[test]
+fn a_kernel_has_no_offload_of_ours() {
+    let text = "hosts = [{ name = \"a\", external = true, receive_offload = true }, \"b\"]\n\
+                links = [{ ends = [\"a\", \"b\"], rate = \"1 Gbit/s\", delay = \"1 ms\" }]\n\
+                flows = [{ name = \"f\", from = \"a\", to = \"b\", size = \"1 kB\" }]\n";
+    let scenario = Scenario::from_toml(text, "x.toml").unwrap();
+    let error = live(&scenario, &LiveOptions::default(), |_| ()).unwrap_err().to_string();
+    assert!(error.contains("hosts[0].receive_offload") && error.contains("false"), "{error}");
 }

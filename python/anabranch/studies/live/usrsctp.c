@@ -16,10 +16,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 #include <usrsctp.h>
@@ -213,9 +215,22 @@ static void transmit(struct socket *s, uint64_t total)
 	fflush(stdout);
 }
 
+/* A kernel without SCTP answers "protocol unreachable", which ends associations
+ * (RFC 9260 section 10), to what finds the raw sockets full. To one more socket,
+ * whose filter takes nothing, there is always room. */
+static void have_the_protocol(void)
+{
+	struct sock_filter nothing = { .code = BPF_RET | BPF_K, .k = 0 };
+	struct sock_fprog filter = { .len = 1, .filter = &nothing };
+	int s = socket(AF_INET, SOCK_RAW, IPPROTO_SCTP);
+	if (s < 0 || setsockopt(s, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) != 0)
+		fail("raw socket");
+}
+
 int main(int argc, char **argv)
 {
 	usrsctp_init(0, NULL, NULL);
+	have_the_protocol();
 	/* Others than usrsctp answer for ports that are not ours. */
 	usrsctp_sysctl_set_sctp_blackhole(2);
 	while (argc > 2 && set(argv[argc - 1]))
