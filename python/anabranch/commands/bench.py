@@ -88,24 +88,29 @@ def _live(repeats: int, quick: bool) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for row in speed.measure(speed.QUICK if quick else speed.Size(), repeats):
         rows.append(row.facts() | {"before": before, "after": speed.conditions()})
-    table = Table("measure", "median (least to most)", "aim", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("measure")
+    for name in ("value", "median", "least", "most"):
+        table.add_column(name, justify="left" if name == "value" else "right", no_wrap=True)
+    table.add_column("aim")
     for facts in rows:
-        table.add_row(facts["variant"], *_figures(facts))
+        _add_figures(table, facts)
     terminal.print(table)
     loads = " to ".join(f"{it['load_1']:.1f}" for it in (before, speed.conditions()))
     terminal.print(f"load average {loads} on {before['processors']} processors")
     return rows
 
 
-def _figures(facts: dict[str, Any]) -> tuple[str, str]:
+def _add_figures(table: Table, facts: dict[str, Any]) -> None:
+    """A line for each value; the first has the name of the measure."""
+    title = facts["variant"]
     if "missing" in facts:
-        return f"missing: {facts['missing']}", ""
-    names = [name for name in facts if f"{name}_least" in facts]
-    values = (
-        f"{name} {facts[name]:,.5g} ({facts[f'{name}_least']:,.5g} to {facts[f'{name}_most']:,.5g})"
-        for name in names
-    )
-    return "\n".join(values), "\n".join(facts["aims"].get(name, "") for name in names)
+        table.add_row(title, "missing", "", "", "", facts["missing"])
+    for name in [name for name in facts if f"{name}_least" in facts]:
+        values = (facts[name], facts[f"{name}_least"], facts[f"{name}_most"])
+        figures = (f"{it:,.0f}" if it >= 1000 else f"{it:.3g}" for it in values)
+        table.add_row(title, name, *figures, facts["aims"].get(name, ""))
+        title = ""
 
 
 def _line(row: dict[str, Any]) -> Table:
