@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
-	docs-images screenshots validation studies live-studies conformance clean
+	docs-images screenshots validation studies live-studies fidelity conformance clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -75,6 +75,11 @@ studies: reproduce
 live-studies: setup
 	$(BIN)/anabranch reproduce --live --out $(OUT) $(ARGS)
 	$(BIN)/python tests/live_page.py $(OUT) docs/live-verdicts.md
+
+# Our models of window algorithms beside the kernel's own: needs Linux and root, and takes five minutes.
+fidelity: setup
+	$(BIN)/anabranch compare examples/sweeps/fidelity.toml --out $(OUT)/fidelity
+	$(BIN)/python tests/fidelity_page.py $(OUT)/fidelity docs/fidelity.md
 
 # What public packetdrill scripts say of our TCP: SUITES names an index of them, see
 # crates/packetdrill/src/suites.rs.

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch import figures, tables
+from anabranch import cache, figures, tables
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import output_directory, read_text, replacing, write_text
-from anabranch.studies import cache
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -433,18 +433,6 @@ def test_wrong_input_is_named(anabranch: Command, link: Path, two_hosts: Path) -
             scenario.set(f"flows.0.tcp.{change}").live()
 
 
-def test_both_worlds_side_by_side(anabranch: Command, link: Path) -> None:
-    out = link.parent / "out"
-    result = anabranch("compare", link, "--replications", "2", "--out", out)
-    assert result.returncode == 0, result.stderr
-    rows = {row["measure"]: row for row in tables.read_csv(out / "compare.csv")}
-    # Without losses both worlds take what the link takes: 139 packets and three trips.
-    completion = rows["completion s"]
-    assert completion["n"] == "2" and rows["retransmissions"]["live"] == "0.0"
-    assert abs(float(completion["difference"])) < 0.2 * float(completion["simulated"])
-    assert "live - simulated" in result.stdout
-
-
 RECEIVER = """
 hosts = ["client", {{ name = "server", external = {external} }}]
 

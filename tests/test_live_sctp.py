@@ -1,6 +1,6 @@
 """Our SCTP and usrsctp across an emulated network: both roles, loss, two addresses, failover.
 
-The peer is python/anabranch/studies/live/usrsctp.c with Debian's libusrsctp-dev; needs what
+The peer is python/anabranch/trials/usrsctp.c with Debian's libusrsctp-dev; needs what
 live runs need.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from anabranch import RunError, Scenario
-from anabranch.studies.live import usrsctp
+from anabranch.trials import usrsctp
 
 pytestmark = pytest.mark.usefixtures("live_machine")
 

@@ -15,11 +15,11 @@ import pytest
 
 from anabranch import Scenario, tables
 from anabranch.studies import ALL
-from anabranch.studies.live import Trial, usrsctp, worlds
-from anabranch.studies.live.parallel import companies, merged, parted, programs
 from anabranch.studies.sack_recovery.conditions import paper_case, paper_schemes
 from anabranch.studies.sack_recovery.study import STUDY as SACK
 from anabranch.studies.sack_recovery.trace import Trace
+from anabranch.trials import Trial, usrsctp, worlds
+from anabranch.trials.parallel import companies, merged, parted, programs
 from conftest import TWO_HOSTS, Command
 
 
@@ -75,6 +75,14 @@ def test_companies_have_one_duration_and_no_name_twice() -> None:
     assert [[trial.key for trial in it] for it in found] == [["p", "s"], ["r", "q"], ["t"]]
 
 
+def test_companies_stay_within_what_the_emulator_holds() -> None:
+    """Loads add up; what is beyond the bound by itself runs alone."""
+    loads = {"a": 10.0, "b": 6.0, "c": 4.0, "d": 3.0, "e": 30.0}
+    trials = [_trial(name) for name in loads]
+    found = companies(trials, 9, lambda _: 1.0, lambda it: loads[it.name], 13.0)
+    assert [[trial.name for trial in it] for it in found] == [["a", "d"], ["b", "c"], ["e"]]
+
+
 def test_a_trial_ends_with_its_own_transfer() -> None:
     """What its company does afterwards is not its own."""
     short, long = _trial("x", "flows.0.size=50 kB"), _trial("y")
@@ -113,13 +121,13 @@ def test_recovery_schemes_meet_a_kernel(tmp_path: Path) -> None:
     assert SACK.live is not None
     case = paper_case()
 
-    def of_the_paper(quick: bool, directory: Path) -> list[Trial]:
+    def of_the_paper() -> list[Trial]:
         assert SACK.live is not None
-        every = SACK.live.trials(quick, directory)
+        every = SACK.live.trials(False, tmp_path)
         return [trial for trial in every if trial.key in {(s, case) for s in paper_schemes()}]
 
-    part = replace(SACK.live, trials=of_the_paper)
-    found = worlds.run(part, False, tmp_path, lambda _done, _all: None)
+    trials = of_the_paper()
+    found = worlds.run(trials, tmp_path, lambda _done, _all: None, together=40)
     assert len(found.live) == 4 and not any(
         "did not end" in d for t in found.timings for d in t.doubts
     )
@@ -131,7 +139,7 @@ def test_recovery_schemes_meet_a_kernel(tmp_path: Path) -> None:
         assert all(trace.timeouts == 0 for trace in traces.values())
     # What has finished is kept.
     kept = sorted((tmp_path / "runs").iterdir())
-    again = worlds.run(part, False, tmp_path, lambda _done, _all: None)
+    again = worlds.run(trials, tmp_path, lambda _done, _all: None, together=40)
     assert sorted((tmp_path / "runs").iterdir()) == kept and again.timings == found.timings
 
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from anabranch.cache import RunCache
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import write_text
-from anabranch.studies.cache import RunCache
-from anabranch.studies.live import LiveOutcome, LivePart, worlds
+from anabranch.studies.live import LiveOutcome, LivePart
 from anabranch.studies.live import outcome as live_outcome
 from anabranch.studies.results import Claim, FigureEntry, StudyResult
+from anabranch.trials import worlds
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,10 @@ class Study:
         if part is None:
             raise ValueError(f"the study {self.name} has no live part")
         folder = context.directory / live_outcome.FOLDER
-        found = worlds.run(part, context.quick, folder, context.progress)
+        together = (part.quick_together if context.quick else None) or part.together
+        found = worlds.run(
+            part.trials(context.quick, folder), folder, context.progress, together=together
+        )
         return LiveOutcome(
             name=self.name,
             quick=context.quick,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.files import write_text
-from anabranch.studies.live.worlds import Timing
 from anabranch.studies.results import MEASURE_COLUMNS, Claim, claim_from
 from anabranch.tables import write_csv
+from anabranch.trials.worlds import Timing
 
 FILE = "live.json"
 FOLDER = "live"

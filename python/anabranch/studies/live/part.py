@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from anabranch.experiment import RunResult
-from anabranch.studies.live.parallel import Trial
 from anabranch.studies.results import Claim
-
-Results = Mapping[Any, RunResult]
-"""What each trial gave, by its key."""
+from anabranch.trials import Trial
+from anabranch.trials.worlds import Results
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.experiment import RunResult
-from anabranch.studies.live import LivePart, Trial
-from anabranch.studies.live.part import Results
+from anabranch.studies.live import LivePart
 from anabranch.studies.mcubic import claims, conditions
 from anabranch.studies.mcubic.claims import OTHERS, OURS, UNCOUPLED
 from anabranch.studies.mcubic.conditions import SHARED, Run, part, plan
 from anabranch.studies.results import Claim
+from anabranch.trials import Trial
+from anabranch.trials.worlds import Results
 
 TOGETHER = 15
 """150 to 200 Mbit/s in all."""

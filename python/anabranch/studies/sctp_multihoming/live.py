@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.experiment import Scenario
-from anabranch.studies.live import LivePart, Trial, usrsctp
-from anabranch.studies.live.part import Results
+from anabranch.studies.live import LivePart
 from anabranch.studies.results import Claim
 from anabranch.studies.sctp_multihoming import claims, conditions, measures
 from anabranch.studies.sctp_multihoming.claims import timeouts
 from anabranch.studies.sctp_multihoming.conditions import Batch, Paths, batch, plan
 from anabranch.studies.sctp_multihoming.worlds import World
+from anabranch.trials import Trial, usrsctp
+from anabranch.trials.worlds import Results
 
 TOGETHER = 60
 START_MS, APART_MS = 2000, 5

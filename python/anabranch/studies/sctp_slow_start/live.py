@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from anabranch.studies.live import LivePart, Trial, usrsctp
-from anabranch.studies.live.part import Results
+from anabranch.studies.live import LivePart
 from anabranch.studies.results import Claim
 from anabranch.studies.sctp_slow_start import claims, conditions
 from anabranch.studies.sctp_slow_start.conditions import Cell, Run, plan
+from anabranch.trials import Trial, usrsctp
+from anabranch.trials.worlds import Results
 
 TOGETHER = 60
 START = 'flows.0.start="2 s"'

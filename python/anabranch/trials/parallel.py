@@ -8,6 +8,7 @@ on their names alone: trials of one name see the same fates, in whatever company
 from __future__ import annotations
 
 import functools
+import math
 import re
 import tomllib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -92,17 +93,30 @@ def parted(result: RunResult, trials: Iterable[Trial]) -> Iterator[tuple[Trial, 
 
 
 def companies(
-    trials: Iterable[Trial], size: int, length: Callable[[Trial], float]
+    trials: Iterable[Trial],
+    size: int,
+    length: Callable[[Trial], float],
+    load: Callable[[Trial], float] = lambda _: 0.0,
+    most_load: float = math.inf,
 ) -> list[list[Trial]]:
     """Trials that run at the same time: at most `size`, of one duration, no two of one name, of
-    about one length so that none waits long for another."""
+    about one length so that none waits long for another, and whose loads add up to `most_load` at
+    most; a trial beyond it runs alone."""
     found: list[list[Trial]] = []
+    loads: list[float] = []
     for trial in sorted(trials, key=length):
-        company = next((it for it in found if len(it) < size and _fits(trial, it)), None)
-        if company is None:
-            company = []
-            found.append(company)
-        company.append(trial)
+        own = load(trial)
+        room = (
+            n
+            for n, it in enumerate(found)
+            if len(it) < size and loads[n] + own <= most_load and _fits(trial, it)
+        )
+        n = next(room, len(found))
+        if n == len(found):
+            found.append([])
+            loads.append(0.0)
+        found[n].append(trial)
+        loads[n] += own
     return found
 
 

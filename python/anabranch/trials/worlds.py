@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from anabranch import cache
 from anabranch.errors import RunError
 from anabranch.experiment import RunResult, Scenario, code_fingerprint
 from anabranch.files import write_text
-from anabranch.studies import cache
-from anabranch.studies.live import usrsctp
-from anabranch.studies.live.parallel import MARK, Trial, companies, merged, parted, programs
-from anabranch.studies.live.part import LivePart, Results
+from anabranch.trials import usrsctp
+from anabranch.trials.parallel import MARK, Trial, companies, merged, parted, programs
 
 ATTEMPTS = 2
 """A company whose timing is in doubt runs once more; the better run counts."""
@@ -30,6 +30,8 @@ PATIENCE, PATIENCE_S = 3, 20
 stopped."""
 
 Progress = Callable[[int, int], None]
+Results = Mapping[Any, RunResult]
+"""What each trial gave, by its key."""
 
 
 @dataclass(frozen=True)
@@ -70,28 +72,43 @@ class Worlds:
     simulated: Results
     live: Results
     timings: list[Timing]
+    loads: list[float]
+    """What links carry in virtual time of each company, in packets a second."""
 
 
-def run(part: LivePart, quick: bool, directory: Path, progress: Progress) -> Worlds:
-    """All trials in both worlds; scenarios, programs' output and finished runs are kept in the
-    folder."""
-    trials = part.trials(quick, directory)
+def run(
+    trials: Sequence[Trial],
+    directory: Path,
+    progress: Progress,
+    *,
+    together: int,
+    most_load: float = math.inf,
+    resume: bool = True,
+) -> Worlds:
+    """All trials in both worlds, live at most `together` at a time, of which links carry at most
+    `most_load` packets a second in virtual time. Scenarios, programs' output and finished runs are
+    kept in the folder; with `resume` a finished run is not run again."""
     before = simulated(trials)
-    together = (part.quick_together if quick else None) or part.together
-    groups = companies(trials, together, lambda it: _length(before[it.key]))
+    groups = companies(
+        trials,
+        together,
+        lambda it: length(before[it.key]),
+        lambda it: load(before[it.key]),
+        most_load,
+    )
     live: dict[Any, RunResult] = {}
     timings = []
     progress(0, len(groups))
     for number, group in enumerate(groups):
         name = f"company-{number:02d}"
-        limit = PATIENCE_S + PATIENCE * max(_length(before[trial.key]) for trial in group)
-        result = _live(group, name, directory, before, limit)
+        result = _live(group, directory / name, before, resume)
         facts = result.run["live"]
         found = _results(result, group)
         live |= {key: each for key, each in found.items() if _ended(each, before[key])}
         timings.append(Timing.of(name, len(group), facts["attempts"], facts))
         progress(number + 1, len(groups))
-    return Worlds(before, live, timings)
+    loads = [sum(load(before[trial.key]) for trial in group) for group in groups]
+    return Worlds(before, live, timings, loads)
 
 
 def simulated(trials: Sequence[Trial]) -> dict[Any, RunResult]:
@@ -103,24 +120,30 @@ def simulated(trials: Sequence[Trial]) -> dict[Any, RunResult]:
     return found
 
 
-def _length(result: RunResult) -> float:
+def length(result: RunResult) -> float:
     """When the trial was over, in virtual time: flows' ends, or the whole run's."""
     ends = [flow["finish_s"] for flow in result.flows]
     return max((float(end) for end in ends if end is not None), default=float(result.run["end_s"]))
 
 
-def _live(
-    group: Sequence[Trial], name: str, directory: Path, before: Results, limit: float
-) -> RunResult:
-    """A company in real time, or as it is stored."""
-    scenario, commands = merged(group, name), programs(group)
-    write_text(directory / f"{name}.toml", scenario.text)
+def load(result: RunResult) -> float:
+    """Packets that its links carried for each second of its length."""
+    taken = length(result)
+    return sum(int(link["delivered"]) for link in result.links) / taken if taken else 0.0
+
+
+def _live(group: Sequence[Trial], place: Path, before: Results, resume: bool) -> RunResult:
+    """A company in real time, or as it is stored; `place` is its folder and its name."""
+    scenario, commands = merged(group, place.name), programs(group)
+    write_text(place.with_suffix(".toml"), scenario.text)
     identity = json.dumps([FORMAT, code_fingerprint(), scenario.resolved(), commands])
-    path = directory / "runs" / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.npz"
-    stored = cache.load(path)
+    stem = hashlib.sha256(identity.encode()).hexdigest()[:32]
+    path = place.parent / "runs" / f"{stem}.npz"
+    stored = cache.load(path) if resume else None
     if stored is not None:
         return stored
-    logs = directory / "logs" / name
+    logs = place.parent / "logs" / place.name
+    limit = PATIENCE_S + PATIENCE * max(length(before[trial.key]) for trial in group)
     attempts: list[RunResult] = []
     while len(attempts) < ATTEMPTS and (not attempts or attempts[-1].run["live"]["doubts"]):
         result = _attempt(scenario, commands, logs, limit)
@@ -133,7 +156,8 @@ def _live(
         attempts.append(result)
     best = min(attempts, key=_doubt)
     best.run["live"]["attempts"] = len(attempts)
-    cache.store(path, best)
+    if resume:
+        cache.store(path, best)
     return best
 
 

@@ -1,0 +1,145 @@
+"""`anabranch compare`: copies of a scenario in both worlds, and what is said of them.
+
+What needs TUN fails in continuous integration without it, and is skipped elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from anabranch import InputError, Scenario, comparison, stats, tables
+from anabranch.comparison import Row
+from anabranch.stats import Estimate
+from anabranch.trials import Trial, worlds
+from conftest import TWO_HOSTS, TWO_KERNELS, Command
+
+ROOT = Path(__file__).parents[1]
+
+TO_A_KERNEL = TWO_KERNELS.replace('{ name = "a", external = true }', '"a"')
+"""Our sender, a kernel's receiver."""
+
+LOSSY = 'impairments = [{ kind = "bernoulli", rate = 0.02 }]\nreverse = { impairments = [] }\n'
+
+
+def _row(simulated: list[float], live: list[float]) -> Row:
+    estimates = (stats.mean(simulated), stats.mean(live), stats.paired(live, simulated))
+    return Row({"window": "reno"}, "f", "completion s", *estimates)
+
+
+def test_a_verdict_is_of_the_intervals() -> None:
+    assert _row([1.0, 1.2, 1.1], [1.1, 1.3, 1.2]).verdict == "agree"
+    # Without chance in either world the intervals have no width.
+    assert _row([10.0, 10.0], [10.1, 10.1]).verdict == "close"
+    assert _row([10.0, 10.0], [11.0, 11.0]).verdict == "differ"
+    assert _row([10.0], [10.0]).verdict == ""
+    touching = Row({}, "f", "m", Estimate(1, 0, 2, 3), Estimate(3, 2, 4, 3), Estimate(2, 1, 3, 3))
+    assert touching.verdict == "agree"
+    apart = replace(touching, live=Estimate(3.1, 2.1, 4.1, 3))
+    assert apart.verdict == "differ"
+    cells = apart.cells()
+    assert list(cells) == ["flow", "measure", *comparison.COLUMNS[2:]]
+    assert (cells["simulated_high"], cells["live_low"], cells["n"]) == (2, 2.1, 3)
+
+
+def test_measures_of_a_flow() -> None:
+    run = Scenario(TWO_HOSTS).run()
+    rows = {row.measure: row for row in comparison.compared({}, [run, run], [run, run])}
+    assert set(rows) == set(comparison.MEASURES)
+    flow = run.flows[0]
+    assert rows["completion s"].live.mean == flow["finish_s"]
+    assert rows["retransmissions"].simulated.mean == flow["retransmitted_packets"] > 0
+    assert rows["goodput Mbit/s"].difference.mean == 0
+    window = run.series["f.cwnd"]["value"] / 1e3
+    assert window.min() < rows["mean cwnd kB"].live.mean < window.max()
+    # A flow without an end has a goodput and a window, but no completion.
+    run = Scenario(TWO_HOSTS.replace('size = "300 kB"\n', "")).set('duration="2 s"').run()
+    rows = {row.measure: row for row in comparison.compared({}, [run], [run])}
+    assert set(rows) == set(comparison.MEASURES) - {"completion s"}
+
+
+def test_copies_draw_for_themselves() -> None:
+    """And the same in any company, so that both worlds see the same fates."""
+    scenario = Scenario(TWO_HOSTS)
+    trials = [Trial((0, r), f"p0r{r}", scenario, ("b",)) for r in range(6)]
+    every = worlds.simulated(trials)
+    drops = [tuple(every[it.key].series["f.drops"]["value"]) for it in trials]
+    assert len(set(drops)) == 6
+    alone = worlds.simulated(trials[3:4])[0, 3]
+    assert tuple(alone.series["f.drops"]["value"]) == drops[3]
+    assert worlds.load(alone) == pytest.approx(
+        sum(link["delivered"] for link in alone.links) / alone.flows[0]["finish_s"]
+    )
+
+
+def test_a_sweep_is_compared_point_by_point() -> None:
+    found, count = comparison.points(ROOT / "examples/sweeps/fidelity.toml", [])
+    assert count and len(found) == 6 * 3 * 2
+    assert found[0].labels == {"path": "2 Mbit/s, no loss", "window": "cubic", "sender": "ours"}
+    found, count = comparison.points(
+        ROOT / "examples/fidelity.toml", ["links.path.rate='1 Mbit/s'"]
+    )
+    assert count is None and [point.labels for point in found] == [{}]
+    assert 'rate = "1 Mbit/s"' in found[0].scenario.text
+
+
+def test_what_no_comparison_can_be_is_named(anabranch: Command, tmp_path: Path) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(TWO_KERNELS, encoding="utf-8")
+    sweep = tmp_path / "sweep.toml"
+    plan = "scenario = 's.toml'\n[[parameters]]\nname = '{}'\nfield = 'seed'\nvalues = [1, 2]\n"
+    sweep.write_text(plan.format("verdict"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"parameters\.name.*`verdict`.*none of flow, measure"):
+        comparison.points(sweep, [])
+    rule = "replications = { metric = 'goodput_bps', relative = 0.1 }\n"
+    sweep.write_text(rule + plan.format("s"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"replications.*a number"):
+        comparison.points(sweep, [])
+    result = anabranch("compare", tmp_path / "none.toml", "--out", tmp_path / "out")
+    assert result.returncode == 2 and "none.toml" in result.stderr
+
+
+@pytest.mark.usefixtures("live_machine")
+def test_both_worlds_side_by_side(anabranch: Command, tmp_path: Path) -> None:
+    """Our sender to a kernel, ten links at once: it sends again what it sends again in virtual
+    time, for the same packets are lost."""
+    link, out = tmp_path / "link.toml", tmp_path / "out"
+    link.write_text(TO_A_KERNEL.replace("[[flows]]", f"{LOSSY}\n[[flows]]"), encoding="utf-8")
+    result = anabranch("compare", link, "--replications", "10", "--out", out)
+    assert result.returncode == 0, result.stderr
+    assert "live - simulated" in result.stdout and "10 copies" in result.stdout
+    rows = {row["measure"]: row for row in tables.read_csv(out / "compare.csv")}
+    assert tuple(rows["completion s"]) == comparison.COLUMNS
+    again = rows["retransmissions"]
+    assert again["n"] == "10" and float(again["simulated"]) > 1
+    assert abs(float(again["difference"])) < 0.3 * float(again["simulated"])
+    assert again["verdict"] == "agree" or float(again["difference_low"]) <= 0
+    (timing,) = tables.read_csv(out / "timing.csv")
+    assert timing["trials"] == "10" and float(timing["load_pps"]) > 1000
+    assert (out / "company-00.toml").is_file() and not (out / "runs").exists()
+
+
+@pytest.mark.usefixtures("live_machine")
+def test_points_and_companies(anabranch: Command, tmp_path: Path) -> None:
+    """A sweep of two delays, two copies at a time; the slower path is the slower one live too."""
+    (tmp_path / "link.toml").write_text(TWO_KERNELS, encoding="utf-8")
+    sweep, out = tmp_path / "sweep.toml", tmp_path / "out"
+    sweep.write_text(
+        "scenario = 'link.toml'\nreplications = 2\n[[parameters]]\nname = 'delay'\n"
+        "field = 'links.0.delay'\nvalues = ['2 ms', '20 ms']\n",
+        encoding="utf-8",
+    )
+    result = anabranch("compare", sweep, "--parallel", "2", "--out", out)
+    assert result.returncode == 0, result.stderr
+    assert "delay: 20 ms" in result.stdout
+    rows = {
+        row["delay"]: row
+        for row in tables.read_csv(out / "compare.csv")
+        if row["measure"] == "completion s"
+    }
+    for world in ("simulated", "live"):
+        assert float(rows["20 ms"][world]) > 2 * float(rows["2 ms"][world])
+    timings = tables.read_csv(out / "timing.csv")
+    assert [row["trials"] for row in timings] == ["2", "2"]
