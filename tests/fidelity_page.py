@@ -28,7 +28,8 @@ overlap, *close* where they do not and the means differ by 2 % at most, else **d
 random loss nothing varies between copies in virtual time, and its intervals have no width.
 
 [What compare does](live.md#both-worlds-side-by-side) has the method,
-[live studies](live-studies.md) more of what differs and why. Written by `make fidelity`; do not edit.
+[live studies](live-studies.md) more of what differs and why. Written by `make fidelity`; do not
+edit.
 """
 
 STATED = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import doctest
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,50 @@ def test_every_check_can_be_run_and_is_on_the_page() -> None:
         assert check.section in row
         for quantity in check.quantities:
             assert quantity.rule.text().replace(" of reno and cubic", "") in row, quantity.name
+
+
+OWN = """
+from anabranch.algorithms import WindowControl
+
+class Mine(WindowControl):
+    needs = {"ecn": "accurate"}
+
+    def on_ack(self, ack):
+        self.cwnd += ack.mss
+
+    def on_loss(self, signal):
+        self.cwnd = 2.0 * signal.mss
+"""
+
+
+def test_an_algorithm_gets_what_it_needs(tmp_path: Path) -> None:
+    """DCTCP its echo of marks, in every check and over what a check asks; others nothing."""
+    (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
+    asked = {
+        "dctcp": "dctcp",
+        '{ algorithm = "dctcp", g = 0.1 }': "dctcp",
+        f"{tmp_path / 'mine.py'}:Mine": "accurate",
+        "reno": None,
+    }
+    for window, mode in asked.items():
+        for check in ALL:
+            for scenario in check.scenarios(window, Scale(quick=True)):
+                flows = tomllib.loads(scenario.resolved())["flows"]
+                for tcp in (flow["tcp"] for flow in flows if flow["protocol"] == "tcp"):
+                    if tcp["window"]["algorithm"] in ("reno", "cubic"):
+                        assert tcp["ecn"] == ("on" if check.name == "ecn" else "off")
+                    else:
+                        assert tcp["ecn"] == mode, check.name
+
+
+def test_dctcp_hears_its_marks(anabranch: Command, tmp_path: Path) -> None:
+    """Beside a queue that marks it keeps the queue short, and loses nothing."""
+    done = anabranch("evaluate", "dctcp", "--quick", "--check", "ecn", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    stored = StudyResult.load(tmp_path)
+    assert stored is not None
+    used, delay, lost = (measure.measured.mean for measure in stored.claims[0].measures[:3])
+    assert used > 90 and delay < 10 and lost < 0.1
 
 
 def test_a_greedy_algorithm_is_found_out(anabranch: Command, tmp_path: Path) -> None:

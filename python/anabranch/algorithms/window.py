@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from anabranch._core import Ack, Congestion, Report, Sent, Window
 
@@ -39,6 +40,9 @@ class WindowControl(Window):
     """
 
     coupled: ClassVar[bool] = False
+    needs: ClassVar[Mapping[str, Any]] = {}
+    """Fields of `tcp` without which it is not itself, as `{"ecn": "dctcp"}`: scenarios of the
+    library and `anabranch evaluate` set them. A scenario file says them itself."""
 
     def on_start(self) -> None:
         """The first data is about to leave; the variables have their first values."""

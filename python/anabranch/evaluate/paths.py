@@ -19,9 +19,10 @@ START = "500 ms"
 
 
 def transport(window: Window, **fields: Any) -> dict[str, Any]:
-    """TCP of the checks: RACK-TLP, Linux's least timeout, a receive buffer that never binds."""
+    """TCP of the checks: RACK-TLP, Linux's least timeout, a receive buffer that never binds; what
+    the algorithm needs counts before `fields`."""
     common = {"recovery": "rack", "rto": {"min": "200 ms"}, "receive_buffer": "64 MiB"}
-    return {**tcp(window), **common, **fields}
+    return {**common, **fields, **tcp(window)}
 
 
 class Path:

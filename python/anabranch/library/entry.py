@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anabranch.errors import InputError
+from anabranch.library.needs import needs
 from anabranch.network import Network
 
 Window = str | Mapping[str, Any]
@@ -65,17 +66,21 @@ class Entry:
 
 
 def tcp(window: Window) -> dict[str, Any]:
-    """The table `tcp` of a flow with this window algorithm.
+    """The table `tcp` of a flow with this window algorithm, and what the algorithm needs.
 
     >>> tcp("reno"), tcp('{ algorithm = "cubic", fast_convergence = false }')
     ({'window': 'reno'}, {'window': {'algorithm': 'cubic', 'fast_convergence': False}})
+    >>> tcp("dctcp")
+    {'window': 'dctcp', 'ecn': 'dctcp'}
     """
+    read: Any = window
     if isinstance(window, str) and window.lstrip().startswith("{"):
         try:
-            return {"window": tomllib.loads(f"w = {window}")["w"]}
+            read = tomllib.loads(f"w = {window}")["w"]
         except tomllib.TOMLDecodeError as error:
             raise InputError.about("library", "window", window, f"TOML: {error}") from None
-    return {"window": window}
+    name = read.get("algorithm", "") if isinstance(read, Mapping) else read
+    return {"window": read, **needs(str(name))}
 
 
 def within(name: str, value: float, least: float, most: float) -> None:
