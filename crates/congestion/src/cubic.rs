@@ -31,14 +31,36 @@ pub struct CubicOptions {
     pub fast_convergence: bool,
     /// Never slower than Reno (§4.3).
     pub reno_friendly: bool,
+    /// With which increase, once Reno has regained what the reduction took.
+    pub reno_increase: RenoIncrease,
+    /// The least growth in a round trip while no plateau is known, in percent
+    /// of the window: before the first loss and after a timeout. 0 is the RFC;
+    /// Linux has 5 (`net/ipv4/tcp_cubic.c`: at most 20 segments for one).
+    pub least_first_growth: u8,
     /// Options shared with other algorithms.
     pub common: Common,
 }
 
 impl Default for CubicOptions {
     fn default() -> CubicOptions {
-        CubicOptions { fast_convergence: true, reno_friendly: true, common: Common::default() }
+        CubicOptions {
+            fast_convergence: true,
+            reno_friendly: true,
+            reno_increase: RenoIncrease::Whole,
+            least_first_growth: 0,
+            common: Common::default(),
+        }
     }
+}
+
+/// The additive increase of the Reno-friendly window from `cwnd_prior` on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RenoIncrease {
+    /// A segment in a round trip (RFC 9438 §4.3).
+    Whole,
+    /// What it was below, 0.53 segments: on average as fast as Reno, which
+    /// halves its window (RFC 8312 §4.2, Linux).
+    Kept,
 }
 
 /// A CUBIC window.
@@ -54,7 +76,11 @@ pub struct CubicLaw {
     /// When the window was last told of an ACK or of data sent after idleness.
     last_event: Time,
     fast_convergence: bool,
-    reno_friendly: bool,
+    reno: Option<RenoIncrease>,
+    least_first_growth: u8,
+    /// `w_max` is that of a loss; before the last reduction, too.
+    is_known: bool,
+    was_known: bool,
 }
 
 /// The variables of §4.1.2, but for the window and its threshold, which every
@@ -96,7 +122,10 @@ impl Law for CubicLaw {
             undo: curve,
             last_event: Time::ZERO,
             fast_convergence: options.fast_convergence,
-            reno_friendly: options.reno_friendly,
+            reno: options.reno_friendly.then_some(options.reno_increase),
+            least_first_growth: options.least_first_growth,
+            is_known: false,
+            was_known: false,
         }
     }
 
@@ -121,12 +150,17 @@ impl Law for CubicLaw {
 
     /// One ACK in congestion avoidance (§4.2 to §4.5).
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
-        self.now.grow(cwnd, acked, path, self.reno_friendly)
+        let grown = self.now.grow(cwnd, acked, path, self.reno);
+        if self.is_known || self.least_first_growth == 0 {
+            return grown;
+        }
+        grown.max(f64::from(self.least_first_growth) / 100.0 * (acked.bytes as f64).min(cwnd))
     }
 
     /// A congestion event (§4.6).
     fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, _path: &PathView) -> f64 {
-        self.undo = self.now;
+        (self.undo, self.was_known) = (self.now, self.is_known);
+        self.is_known = cause != Cause::Timeout;
         let c = &mut self.now;
         // §4.7: the plateau fell since the last event, another flow grows.
         let shrinks = self.fast_convergence && cwnd < c.w_max;
@@ -145,7 +179,7 @@ impl Law for CubicLaw {
     }
 
     fn on_undo(&mut self) {
-        self.now = self.undo;
+        (self.now, self.is_known) = (self.undo, self.was_known);
     }
 
     fn on_idle(&mut self) {
@@ -155,7 +189,13 @@ impl Law for CubicLaw {
 
 impl Curve {
     /// By how many octets an ACK opens the window `cwnd`.
-    fn grow(&mut self, cwnd: f64, acked: &Acked, path: &PathView, reno_friendly: bool) -> f64 {
+    fn grow(
+        &mut self,
+        cwnd: f64,
+        acked: &Acked,
+        path: &PathView,
+        reno: Option<RenoIncrease>,
+    ) -> f64 {
         let mss = path.mss as f64;
         if self.t_epoch == Time::NEVER {
             self.begin_stage(cwnd, acked.now, mss);
@@ -165,10 +205,11 @@ impl Curve {
         let t = acked.now.saturating_since(self.t_epoch).as_secs_f64();
         let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
 
-        if reno_friendly {
+        if let Some(increase) = reno {
             // §4.3, with alpha_cubic = 1 once Reno has regained what
             // the reduction took.
-            let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA_CUBIC };
+            let is_whole = increase == RenoIncrease::Whole && self.w_est >= self.cwnd_prior;
+            let alpha = if is_whole { 1.0 } else { ALPHA_CUBIC };
             self.w_est += alpha * mss * part;
             if self.w_cubic(t, mss) < self.w_est {
                 // Deviation: "set to W_est", but an ACK never shrinks cwnd.

@@ -22,7 +22,7 @@ fn reduced(options: &CubicOptions, segments: u64) -> Cubic {
 }
 
 fn plain() -> CubicOptions {
-    CubicOptions { fast_convergence: false, reno_friendly: false, common: Common::default() }
+    CubicOptions { fast_convergence: false, reno_friendly: false, ..CubicOptions::default() }
 }
 
 #[test]
@@ -99,6 +99,47 @@ fn with_a_short_round_trip_the_window_is_reno_s() {
     }
     assert!((gains[0] - 0.529).abs() < 0.02, "{gains:?}");
     assert!((gains[1] - 1.0).abs() < 0.04, "{gains:?}");
+}
+
+#[test]
+fn as_in_linux_the_reno_window_keeps_its_increase() {
+    // RFC 8312 §4.2: W_est gains 0.529 a round, above cwnd_prior too.
+    let options =
+        CubicOptions { reno_friendly: true, reno_increase: RenoIncrease::Kept, ..plain() };
+    let mut c = reduced(&options, 40);
+    let mut flow = Path::new(Span::from_millis(5));
+    while c.window.cwnd < 45.0 * MSS as f64 {
+        flow.round(&mut c);
+    }
+    let before = c.window.cwnd;
+    (0..10).for_each(|_| flow.round(&mut c));
+    let gain = (c.window.cwnd - before) / MSS as f64 / 10.0;
+    assert!((gain - 0.529).abs() < 0.02, "{gain}");
+}
+
+#[test]
+fn as_in_linux_a_window_without_a_plateau_grows_by_a_twentieth() {
+    let options = CubicOptions { least_first_growth: 5, ..plain() };
+    let gain = |c: &mut Cubic, flow: &mut Path| {
+        let before = c.window.cwnd;
+        flow.round(c);
+        c.window.cwnd / before - 1.0
+    };
+    // Slow start was left without a loss; the curve alone would add 0.04 % in the second round.
+    let mut c = cubic(&options, 100);
+    c.window.ssthresh = 100.0 * MSS as f64;
+    let mut flow = Path::new(RTT);
+    for _ in 0..3 {
+        let first = gain(&mut c, &mut flow);
+        assert!((0.048..0.052).contains(&first), "{first}");
+    }
+    // A loss shows a plateau; a timeout forgets it; an undo brings back what was known.
+    c.on_congestion(&event(Cause::Loss), &path(100));
+    assert!(!(0.048..0.052).contains(&gain(&mut c, &mut flow)));
+    c.on_congestion(&event(Cause::Timeout), &path(100));
+    assert!(!c.law.is_known);
+    c.on_undo();
+    assert!(c.law.is_known);
 }
 
 #[test]

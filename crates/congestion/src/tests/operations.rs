@@ -116,7 +116,9 @@ fn with_common(common: &Common) -> impl Iterator<Item = Algorithm> + use<> {
         Algorithm::Cubic(CubicOptions {
             fast_convergence: false,
             reno_friendly: false,
+            least_first_growth: 5,
             common: common(),
+            ..CubicOptions::default()
         }),
         Algorithm::HighSpeed(HighSpeedOptions { common: common(), ..Default::default() }),
         Algorithm::Westwood(WestwoodOptions { common: common(), ..Default::default() }),

@@ -110,6 +110,8 @@ fn every_option_of_a_window_is_read_and_written() {
     let own = [
         ("cubic", "fast_convergence = false"),
         ("cubic", "reno_friendly = false"),
+        ("cubic", "reno_increase = \"kept\""),
+        ("cubic", "least_first_growth = 5"),
         ("highspeed", "low_window = 30"),
         ("highspeed", "low_p = 0.002"),
         ("highspeed", "high_window = 9000"),
