@@ -21,7 +21,10 @@ def test_a_capture_gives_tables_series_and_figures(
     capture, out = tmp_path / "run" / "capture.pcapng", tmp_path / "replay"
     done = anabranch("replay", capture, "--out", out)
     assert done.returncode == 0, done.stderr
-    assert "results in" in done.stdout and "at 2 interfaces, 0 of them no TCP" in done.stdout
+    assert (
+        "results in" in done.stdout
+        and "at 2 interfaces, 0 of them neither TCP nor SCTP" in done.stdout
+    )
     row, real = (tables.read_csv(path / "flows.csv")[0] for path in (out, tmp_path / "run"))
     assert row["flow"] == "a-b" and row["timeouts"] == ""
     for name in ("bytes", "retransmitted_packets"):
@@ -30,6 +33,24 @@ def test_a_capture_gives_tables_series_and_figures(
     assert sends and [it["value"] for it in sends] == [
         it["value"] for it in tables.read_csv(tmp_path / "run" / "series" / "f.sends.csv")
     ]
+    assert (out / "report.html").stat().st_size > 10_000
+
+
+def test_a_capture_of_sctp_has_its_paths(anabranch: Command, tmp_path: Path) -> None:
+    example = Path(__file__).parents[1] / "examples" / "sctp-multihoming.toml"
+    scenario = Scenario.load(example).set("flows.0.size=2 MB", "flows.0.sctp.path_max_retrans=0")
+    capture, out = tmp_path / "x.pcapng", tmp_path / "replay"
+    run = scenario.run(pcap=capture)
+    done = anabranch("replay", capture, "--out", out)
+    assert done.returncode == 0, done.stderr
+    (row,) = tables.read_csv(out / "flows.csv")
+    assert (row["flow"], row["protocol"], row["bytes"]) == ("a-b", "sctp", "2000000")
+    assert int(row["retransmitted_packets"]) == run.flows[0]["retransmitted_packets"] > 0
+    result = replay(capture)
+    for path in ("b.x", "b.y"):
+        least = result.series[f"a-b.{path}.rtt"]["value"].min()
+        assert 0.07 < least < 0.12
+        assert result.series[f"a-b.{path}.sends"]["len"].max() > 1000
     assert (out / "report.html").stat().st_size > 10_000
 
 

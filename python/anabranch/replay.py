@@ -12,7 +12,9 @@ def replay(capture: str | Path) -> RunResult:
     """Reads a capture, pcapng or pcap, of a run or of another program.
 
     Each direction of a TCP connection that carried data is a flow, with the series `sends`,
-    `acks`, `receives`, `received`, `in_flight` and `rtt`; a subflow of Multipath TCP is one too.
+    `acks`, `receives`, `received`, `in_flight` and `rtt`; a subflow of Multipath TCP is one too. So
+    is each direction of an SCTP association, with `received` and, for each path, `FLOW.PATH.sends`,
+    `acks`, `sacks`, `receives`, `in_flight` and `rtt`.
     """
     path = Path(capture)
     try:

@@ -1,5 +1,6 @@
-//! A packet capture as a run: the TCP connections in it with the rows and the
-//! series that a simulated run has, read from the packets alone.
+//! A packet capture as a run: the TCP connections and SCTP associations in it
+//! with the rows and the series that a simulated run has, read from the packets
+//! alone.
 //!
 //! Captures of runs, simulated or live, say at which host a packet was and
 //! whether it came or went, and so give what the sender sent, the ACKs that it
@@ -9,30 +10,39 @@
 //!
 //! Headers alone are looked at, so that captures with a snap length or with
 //! checksums that a network card was to fill in are read as well. Subflows of
-//! Multipath TCP are connections of their own here. Left out: other transports,
-//! fragments and IPv6 extension headers, which are counted.
+//! Multipath TCP are connections of their own here: data sequence numbers are
+//! not looked at. Left out: other transports, fragments and IPv6 extension
+//! headers, which are counted.
 
 mod headers;
+mod names;
+mod sctp;
 mod track;
+mod view;
 
 use crate::result::NamedSeries;
 use anabranch_wire::pcapng::Direction;
 use anabranch_wire::pcapng::reader::{ReadError, Reader};
-use headers::Segment;
+use headers::{Carried, Segment};
+use names::{Names, distinct};
+use sctp::Associations;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
-use track::Track;
+use std::net::SocketAddr;
+use track::{Track, add};
+use view::{Place, View};
 
 /// What a capture tells.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Replay {
     /// A row for each direction of a connection that carried data.
     pub flows: Vec<ReplayedFlow>,
-    /// `FLOW.sends`, `.acks`, `.receives`, `.received`, `.in_flight`, `.rtt`.
+    /// `FLOW.sends`, `.acks`, `.receives`, `.received`, `.in_flight`, `.rtt`; of
+    /// an association all but `received` of each path, `FLOW.PATH.sends`, in
+    /// chunks, and `FLOW.PATH.sacks`.
     pub series: Vec<NamedSeries>,
     /// Where packets were seen.
     pub interfaces: Vec<SeenInterface>,
-    /// Packets that are no TCP segments, or not whole in their headers.
+    /// Packets that are neither TCP nor SCTP, or not whole in their headers.
     pub others: u64,
     /// The last date.
     pub end_s: f64,
@@ -56,13 +66,15 @@ pub struct SeenInterface {
 pub struct ReplayedFlow {
     /// `FROM-TO`, with ports where several connections join the two.
     pub flow: String,
-    /// `tcp`, or `mptcp` for a subflow.
+    /// `tcp`, `mptcp` for a subflow, or `sctp`.
     pub protocol: &'static str,
     /// The first packet.
     pub start_s: f64,
-    /// When the last octet came, if the sender then ended its stream.
+    /// When the last octet came, if the sender then ended its stream, or the
+    /// association was shut down.
     pub finish_s: Option<f64>,
-    /// Octets received in order; where the receiver was not seen, acknowledged.
+    /// Octets received in order, of SCTP in any; where the receiver was not
+    /// seen, acknowledged.
     pub bytes: u64,
     /// `bytes` over the time from the start until the last of them.
     pub goodput_bps: f64,
@@ -85,6 +97,12 @@ struct Seen {
     segment: Segment,
 }
 
+impl Seen {
+    fn place(&self) -> Place {
+        (self.interface, self.direction)
+    }
+}
+
 /// A connection: between the same two addresses and ports there may be several.
 struct Connection {
     ends: [SocketAddr; 2],
@@ -100,6 +118,7 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReadError> {
     let mut connections: Vec<Connection> = Vec::new();
     // The last connection between two ends, which stand in order.
     let mut last: BTreeMap<[SocketAddr; 2], usize> = BTreeMap::new();
+    let mut associations = Associations::default();
     let (mut packets, mut others, mut origin, mut end) = (Vec::new(), 0, None, 0);
     while let Some(frame) = reader.next() {
         let frame = frame?;
@@ -110,9 +129,18 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReadError> {
         end = end.max(nanos);
         packets.resize(packets.len().max(frame.interface + 1), 0_u64);
         packets[frame.interface] += 1;
-        let Some((ends, segment)) = headers::read(frame.ip) else {
-            others += 1;
-            continue;
+        let (interface, direction) = (frame.interface as u32, frame.direction);
+        let (ends, segment) = match headers::read(frame.ip) {
+            Some(Carried::Tcp(ends, segment)) => (ends, segment),
+            Some(Carried::Sctp(addresses, octets)) => {
+                let taken = associations.take(octets, addresses, (nanos, interface, direction));
+                others += u64::from(!taken);
+                continue;
+            }
+            None => {
+                others += 1;
+                continue;
+            }
         };
         let key = if ends[0] <= ends[1] { ends } else { [ends[1], ends[0]] };
         let known = last.get(&key).copied();
@@ -123,7 +151,6 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReadError> {
             connections.len() - 1
         });
         let forward = connections[at].ends[0] == ends[0];
-        let (interface, direction) = (frame.interface as u32, frame.direction);
         connections[at].seen.push(Seen { nanos, interface, direction, forward, segment });
     }
     packets.resize(reader.interfaces().len(), 0);
@@ -137,7 +164,9 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReadError> {
         is_cut: reader.is_cut(),
         ..Replay::default()
     };
-    tell(connections, &mut replay);
+    let mut used = BTreeMap::new();
+    tell(connections, &mut replay, &mut used);
+    associations.tell(&mut replay, &mut used);
     Ok(replay)
 }
 
@@ -152,17 +181,20 @@ fn begins_anew(connection: &Connection, from: SocketAddr, segment: &Segment) -> 
 }
 
 /// Rows and series of all connections.
-fn tell(connections: Vec<Connection>, replay: &mut Replay) {
-    let hosts = hosts(&connections, &replay.interfaces);
-    let host = |ip: &IpAddr| hosts.get(ip).cloned().unwrap_or_else(|| ip.to_string());
-    let pair = |[a, b]: [SocketAddr; 2]| [host(&a.ip()), host(&b.ip())];
+fn tell(connections: Vec<Connection>, replay: &mut Replay, used: &mut BTreeMap<String, u32>) {
+    let seen = connections.iter().flat_map(|it| {
+        let [a, b] = it.ends.map(|end| end.ip());
+        let addresses = move |forward| if forward { [a, b] } else { [b, a] };
+        it.seen.iter().map(move |it| (it.interface, it.direction, addresses(it.forward)))
+    });
+    let names = Names::new(seen, &replay.interfaces);
+    let pair = |[a, b]: [SocketAddr; 2]| [names.of(a.ip()), names.of(b.ip())];
     let mut pairs: BTreeMap<[String; 2], u32> = BTreeMap::new();
     for connection in &connections {
         let mut names = pair(connection.ends);
         names.sort();
         *pairs.entry(names).or_default() += 1;
     }
-    let mut used: BTreeMap<String, u32> = BTreeMap::new();
     for connection in connections {
         for forward in [true, false] {
             let Some(track) = Track::new(&connection.seen, forward) else { continue };
@@ -172,41 +204,14 @@ fn tell(connections: Vec<Connection>, replay: &mut Replay) {
             sorted.sort();
             let ports = pairs[&sorted] > 1;
             let end = |it: SocketAddr| {
-                let name = host(&it.ip());
+                let name = names.of(it.ip());
                 if ports { format!("{name}:{}", it.port()) } else { name }
             };
-            let mut flow = format!("{}-{}", end(from), end(to));
-            let times = used.entry(flow.clone()).or_default();
-            *times += 1;
-            if *times > 1 {
-                flow += &format!("#{times}");
-            }
+            let flow = distinct(format!("{}-{}", end(from), end(to)), used);
             track.series(&flow, &mut replay.series);
             replay.flows.push(track.row(flow));
         }
     }
-}
-
-/// The host of each address: the name of the interface where its packets went
-/// out or came in.
-fn hosts(connections: &[Connection], interfaces: &[SeenInterface]) -> BTreeMap<IpAddr, String> {
-    let mut hosts = BTreeMap::new();
-    for connection in connections {
-        for seen in &connection.seen {
-            let [a, b] = connection.ends;
-            let [from, to] = if seen.forward { [a, b] } else { [b, a] };
-            let here = match seen.direction {
-                Some(Direction::Outbound) => from,
-                Some(Direction::Inbound) => to,
-                None => continue,
-            };
-            let name = &interfaces[seen.interface as usize].name;
-            if !name.is_empty() {
-                hosts.entry(here.ip()).or_insert_with(|| name.clone());
-            }
-        }
-    }
-    hosts
 }
 
 #[cfg(test)]

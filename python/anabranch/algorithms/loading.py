@@ -72,8 +72,7 @@ def find(seam: str, name: str, scenario: str) -> Found:
     base, required = SEAMS[seam].base, SEAMS[seam].required
     if not issubclass(kind, base):
         raise ValueError(f"a subclass of anabranch.algorithms.{base.__name__}")
-    every = (name for name in dir(base) if not name.startswith("_"))
-    own = [name for name in every if callable(getattr(base, name))]
+    own = [hook for hook in dir(base) if not hook.startswith("_") and hook != "needs"]
     own = [hook for hook in own if getattr(kind, hook, None) is not getattr(base, hook)]
     missing = [hook for hook in required if hook not in own]
     if missing:

@@ -19,9 +19,12 @@ from anabranch.replay import replay as read
 
 
 def _with_lanes(result: RunResult) -> RunResult:
-    """With empty series for what a capture does not tell of a flow and the report looks for."""
-    nothing = {name: np.empty(0) for name in ("time_s", "value", "len")}
-    series = {f"{flow['flow']}.{kind}": nothing for flow in result.flows for kind in LANE}
+    """With empty series for what a capture does not tell of a flow or of one of its paths, and the
+    report looks for."""
+    nothing = {name: np.empty(0) for name in ("time_s", "value", "len", "retransmission")}
+    ways = {name.rpartition(".")[0] for name in result.series if name.endswith((".sends", ".acks"))}
+    lanes = ways | {flow["flow"] for flow in result.flows if flow["protocol"] != "sctp"}
+    series = {f"{lane}.{kind}": nothing for lane in sorted(lanes) for kind in LANE}
     return replace(result, series=series | result.series)
 
 
@@ -39,8 +42,8 @@ def replay(capture: Path, out: Path) -> None:
     """Reads a packet capture as if it were a run.
 
     CAPTURE is what `run --pcap`, `live --pcap` or `--capture` has written, or a pcapng or pcap
-    file of another program. Each direction of a TCP connection becomes a flow, with its row, its
-    series and its figures.
+    file of another program. Each direction of a TCP connection or an SCTP association becomes a
+    flow, with its row, its series and its figures.
     """
     result = read(capture)
     directory = output_directory(out)
@@ -54,7 +57,9 @@ def replay(capture: Path, out: Path) -> None:
     places = result.run["interfaces"]
     packets = sum(place["packets"] for place in places)
     others = result.run["other_packets"]
-    terminal.print(f"{packets} packets at {len(places)} interfaces, {others} of them no TCP")
+    terminal.print(
+        f"{packets} packets at {len(places)} interfaces, {others} of them neither TCP nor SCTP"
+    )
     if result.run["cut"]:
         click.echo(f"{capture}: warning: the file ends within a packet", err=True)
     terminal.print(f"results in {directory}")

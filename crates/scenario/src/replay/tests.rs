@@ -101,3 +101,110 @@ fn a_place_that_is_not_there_is_named() {
     let error = run(&scenario, &options).unwrap_err().to_string();
     assert!(error.contains("`c`") && error.contains("a, b, a-r, r-a, r-b, b-r"), "{error}");
 }
+
+/// Two paths of which the first loses and fails for a while: every lane of the
+/// recorder, and the row of the association's data.
+const TWO_PATHS: &str = r#"
+    duration = "30 s"
+    hosts = [{ name = "a", interfaces = ["x", "y"] }, { name = "b", interfaces = ["x", "y"] }]
+    links = [
+        { ends = ["a.x", "b.x"], rate = "4 Mbit/s", delay = "10 ms", queue = { limit = "20 packets" }, impairments = [
+            { kind = "bernoulli", rate = 0.02 },
+            { kind = "outage", intervals = [{ at = "1 s", for = "8 s" }] },
+        ] },
+        { ends = ["a.y", "b.y"], rate = "4 Mbit/s", delay = "20 ms", queue = { limit = "20 packets" } },
+    ]
+    flows = [{ name = "f", protocol = "sctp", from = "a", to = "b", size = "2 MB", sctp = { path_max_retrans = 1 } }]
+    observe = [{ what = "packets" }]
+"#;
+
+#[test]
+fn a_capture_tells_of_an_association_what_the_run_recorded() {
+    for (n, change) in ["", "ip = 6", "sctp"].into_iter().enumerate() {
+        // Both kinds of data chunks.
+        let more = "sctp = { interleaving = true, ";
+        let (top, text) = if change == "sctp" {
+            (String::new(), TWO_PATHS.replace("sctp = { ", more))
+        } else {
+            (change.to_owned(), TWO_PATHS.to_owned())
+        };
+        let (run, told) = captured(&format!("{top}\n{text}"), &format!("sctp{n}"), &[]);
+        assert_eq!((told.flows.len(), told.others), (1, 0));
+        let (row, real) = (&told.flows[0], &run.flows[0]);
+        assert_eq!((row.flow.as_str(), row.protocol, row.established), ("a-b", "sctp", true));
+        assert_eq!((row.bytes, row.finish_s.is_some()), (real.bytes, true));
+        assert_eq!(row.retransmitted_packets, real.retransmitted_packets);
+        assert!(real.retransmitted_packets > 5);
+        assert!((row.finish_s.unwrap() - real.finish_s.unwrap()).abs() < 1e-8);
+        for path in ["b.x", "b.y"] {
+            for what in ["sends", "acks", "sacks", "receives"] {
+                let real = series(&run.series, &format!("f.{path}.{what}"));
+                let name = format!("a-b.{path}.{what}");
+                if real.value.is_empty() {
+                    // The second path, which loses nothing, has no blocks.
+                    assert!(
+                        name == "a-b.b.y.sacks" && told.series.iter().all(|it| it.name != name)
+                    );
+                    continue;
+                }
+                let told = series(&told.series, &name);
+                assert_eq!(told.value, real.value, "{name}");
+                assert_eq!((&told.len, &told.retransmission), (&real.len, &real.retransmission));
+                let late = told.time_s.iter().zip(&real.time_s).map(|(a, b)| (a - b).abs());
+                assert!(late.fold(0.0, f64::max) < 2e-9, "{name}");
+            }
+        }
+        // There and back takes 20 and 40 ms, and nothing is on its way at the end.
+        for (path, least) in [("b.x", 0.02), ("b.y", 0.04)] {
+            let rtt = series(&told.series, &format!("a-b.{path}.rtt"));
+            assert!(rtt.value.iter().all(|it| *it > least), "{path}");
+            let in_flight = series(&told.series, &format!("a-b.{path}.in_flight"));
+            assert_eq!(in_flight.value.last(), Some(&0.0));
+        }
+    }
+}
+
+/// RFC 6951: a datagram from or to port 9899, and no other.
+#[test]
+fn sctp_in_udp() {
+    let packet = |port: u16| {
+        let mut octets =
+            vec![0x45, 0, 0, 44, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        octets.extend([0x27, 0x10]);
+        octets.extend(port.to_be_bytes());
+        octets.extend([0, 24, 0, 0]);
+        octets.extend([0x13, 0x88, 0x13, 0x89, 0, 0, 0, 7, 0, 0, 0, 0, 8, 0, 0, 4]);
+        octets
+    };
+    let octets = packet(9899);
+    let Some(Carried::Sctp([from, to], sctp)) = headers::read(&octets) else { panic!() };
+    assert_eq!((from.to_string(), to.to_string()), ("10.0.0.1".into(), "10.0.0.2".into()));
+    assert_eq!(sctp, &octets[28..]);
+    assert!(headers::read(&packet(53)).is_none());
+}
+
+/// Without the handshake, and of one host alone: paths have the peer's
+/// addresses, and what is acknowledged has been received.
+#[test]
+fn an_association_seen_from_one_side() {
+    let (run, told) = captured(TWO_PATHS, "sctp-side", &["a"]);
+    assert_eq!(told.interfaces.len(), 2);
+    let row = &told.flows[0];
+    assert_eq!((row.flow.as_str(), row.bytes), ("a-10.0.0.3", run.flows[0].bytes));
+    assert!(!told.series.iter().any(|it| it.name.ends_with(".receives")));
+    let told = series(&told.series, "a-10.0.0.3.10.0.0.3.sends");
+    assert_eq!(told.value, series(&run.series, "f.b.x.sends").value);
+}
+
+/// Two associations between the same hosts, one the other way; data both ways
+/// would be two flows of one.
+#[test]
+fn associations_between_the_same_hosts_have_ports() {
+    let second = r#", { name = "g", protocol = "sctp", from = "b", to = "a", size = "90 kB" }]"#;
+    let text = TWO_PATHS.replace("} }]\n    observe", &format!("}} }}{second}\n    observe"));
+    let (run, told) = captured(&text, "sctp-two", &[]);
+    let names: Vec<_> = told.flows.iter().map(|it| (it.flow.as_str(), it.bytes)).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names[0].0.starts_with("a:") && names[1].0.starts_with("b:"), "{names:?}");
+    assert_eq!([names[0].1, names[1].1], [run.flows[0].bytes, 90_000]);
+}

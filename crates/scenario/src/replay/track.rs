@@ -7,7 +7,7 @@
 //! sent again (Karn's rule, RFC 6298 §3).
 
 use super::headers::Segment;
-use super::{ReplayedFlow, Seen};
+use super::{ReplayedFlow, Seen, View};
 use crate::result::NamedSeries;
 use anabranch_units::Serial32;
 use anabranch_wire::pcapng::Direction;
@@ -39,36 +39,6 @@ pub(super) struct Track {
     multipath: bool,
 }
 
-/// Where a direction's packets are looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct View {
-    interface: u32,
-    direction: Option<Direction>,
-}
-
-impl View {
-    /// The most telling of the places where `seen` were: one with the direction
-    /// that is wanted, or else, if `any`, one without; of several the one with
-    /// the most packets, and of these the first.
-    fn of<'a>(seen: impl Iterator<Item = &'a Seen>, wanted: Direction, any: bool) -> Option<View> {
-        let mut counts: BTreeMap<(bool, u32), u64> = BTreeMap::new();
-        for it in seen {
-            if it.direction == Some(wanted) || any && it.direction.is_none() {
-                *counts.entry((it.direction.is_none(), it.interface)).or_default() += 1;
-            }
-        }
-        let known = counts.keys().any(|(unknown, _)| !unknown);
-        let ours = counts.into_iter().filter(|((unknown, _), _)| *unknown != known);
-        let best = ours.max_by_key(|((_, interface), n)| (*n, std::cmp::Reverse(*interface)));
-        let ((unknown, interface), _) = best?;
-        Some(View { interface, direction: (!unknown).then_some(wanted) })
-    }
-
-    fn has(self, seen: &Seen) -> bool {
-        (seen.interface, seen.direction) == (self.interface, self.direction)
-    }
-}
-
 impl Track {
     /// Of the packets of a connection the data of one direction; `None` when
     /// there was none.
@@ -76,14 +46,14 @@ impl Track {
         let ours = || seen.iter().filter(|it| it.forward == forward);
         let data = || ours().filter(|it| it.segment.len > 0);
         let theirs = || seen.iter().filter(|it| it.forward != forward);
-        let sent_at = View::of(data(), Direction::Outbound, true);
-        let received_at = View::of(data(), Direction::Inbound, false);
+        let sent_at = View::of(data().map(Seen::place), Direction::Outbound, true);
+        let received_at = View::of(data().map(Seen::place), Direction::Inbound, false);
         // ACKs where the data is sent; seen in passing, wherever they pass.
         let acked_at = match sent_at {
             Some(View { interface, direction: Some(_) }) => {
                 Some(View { interface, direction: Some(Direction::Inbound) })
             }
-            _ => View::of(theirs(), Direction::Inbound, true),
+            _ => View::of(theirs().map(Seen::place), Direction::Inbound, true),
         };
         data().next()?;
         let syn = ours().find(|it| it.segment.syn()).map(|it| it.segment.seq.add(1));
@@ -120,7 +90,7 @@ impl Track {
         let mut timed: VecDeque<(u64, u64, bool)> = VecDeque::new();
         for it in seen {
             let [sent_here, acked_here, received_here] =
-                views.map(|view| view.is_some_and(|view| view.has(it)));
+                views.map(|view| view.is_some_and(|view| view.has(it.place())));
             let (nanos, Segment { seq, ack, len, .. }) = (it.nanos, it.segment);
             let end = u64::from(len);
             if it.forward == forward {
@@ -204,7 +174,8 @@ impl Track {
     }
 }
 
-fn add<T: Copy>(
+/// Adds a series of samples, unless there are none.
+pub(super) fn add<T: Copy>(
     flow: &str,
     what: &str,
     samples: &Samples<T>,
