@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from anabranch import RunError, Scenario
+from anabranch import RunError, Scenario, replay
 from anabranch.trials import usrsctp
 
 pytestmark = pytest.mark.usefixtures("live_machine")
@@ -59,12 +59,18 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(changes: list[str], command: str, logs: Path) -> tuple[dict[str, Any], str]:
-    """The flow's row with what the first link lost of it, and what the peer said."""
+    """The flow's row with what the first link lost of it, and what the peer said; the capture of
+    our host tells the same."""
     scenario = Scenario(SCENARIO).set(*changes)
-    result = scenario.live(programs=[("b", command)], logs=logs)
+    capture = logs / "capture.pcapng"
+    result = scenario.live(programs=[("b", command)], logs=logs, pcap=capture, capture=["a"])
     assert not result.facts["stopped"]
+    (flow,), (told,) = result.run.flows, replay(capture).flows
+    assert (told["protocol"], told["bytes"], told["established"]) == ("sctp", OCTETS, True)
+    if told["flow"].startswith("a-"):
+        assert told["retransmitted_packets"] == flow["retransmitted_packets"]
     lost = sum(link["dropped_loss"] for link in result.run.links[:2])
-    return result.run.flows[0] | {"lost": lost}, (logs / "b.log").read_text()
+    return flow | {"lost": lost}, (logs / "b.log").read_text()
 
 
 def _we_send(changes: list[str], peer: Path, logs: Path) -> dict[str, Any]:

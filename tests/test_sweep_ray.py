@@ -14,6 +14,8 @@ from anabranch.sweep import Metric, Parameter, Replications, Sweep
 from anabranch.sweep.executors import Local, Ray
 from conftest import TWO_HOSTS
 
+ROOT = Path(__file__).parents[1]
+
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed"),
     # Ray's own start-up leaves files and sockets to the collector.
@@ -39,6 +41,16 @@ def cluster() -> Iterator[Any]:
     cluster.shutdown()
 
 
+def _both(sweep: Sweep, folder: Path, progress: Any = lambda _done, _all: None) -> list[Any]:
+    """The sweep on the cluster, and on threads."""
+    found = []
+    for name, executor in (("ray", Ray()), ("local", Local(2))):
+        heard = {"progress": progress} if name == "ray" else {}
+        found.append(sweep.run(folder / name, executor=executor, **heard))
+        executor.close()
+    return found
+
+
 def test_a_node_is_lost_and_nothing_changes(cluster: Any, tmp_path: Path) -> None:
     network, nodes = cluster
     sweep = Sweep(
@@ -48,8 +60,6 @@ def test_a_node_is_lost_and_nothing_changes(cluster: Any, tmp_path: Path) -> Non
         [Metric("goodput", "goodput_bps")],
         seed=3,
     )
-    executor = Ray()
-    assert executor.workers == 2
     heard: list[int] = []
 
     def lose_a_node(done: int, _total: int) -> None:
@@ -57,15 +67,28 @@ def test_a_node_is_lost_and_nothing_changes(cluster: Any, tmp_path: Path) -> Non
         if done >= 3 and len(nodes) == 2:
             network.remove_node(nodes.pop(), allow_graceful=False)
 
-    spread = sweep.run(tmp_path / "ray", executor=executor, progress=lose_a_node)
+    executor = Ray()
+    assert executor.workers == 2
     executor.close()
+    spread, here = _both(sweep, tmp_path, lose_a_node)
     assert len(nodes) == 1
     assert not spread.failures()
-    threads = Local(2)
-    here = sweep.run(tmp_path / "local", executor=threads)
-    threads.close()
     assert spread.table("flows").equals(here.table("flows"))
     assert spread.summary() == here.summary()
     hashes = [result.table("runs")["trace_hash"].to_pylist() for result in (spread, here)]
     assert hashes[0] == hashes[1]
     assert heard[-1] == here.table("runs").num_rows
+    # An algorithm of one's own goes to the nodes by the name of its file, with its options.
+    own = {"algorithm": f"{ROOT / 'examples' / 'algorithms' / 'aimd.py'}:Aimd"}
+    windows = [own | {"decrease": share} for share in (0.5, 0.9)]
+    sweep = Sweep(
+        Scenario(TWO_HOSTS),
+        [Parameter.of("window", "flows.f.tcp.window", windows)],
+        Replications.exactly(3),
+        [Metric("goodput", "goodput_bps")],
+    )
+    spread, here = _both(sweep, tmp_path / "own")
+    assert not spread.failures()
+    assert spread.table("flows").equals(here.table("flows"))
+    rates = [row["mean"] for row in spread.summary()]
+    assert len(rates) == 2 and rates[0] != rates[1]
