@@ -42,8 +42,8 @@ CHOICES = (
     "Bounds come from reno (RFC 5681) and cubic (RFC 9438); others are shown beside them.",
     "All flows use RACK-TLP, a least timeout of 200 ms and receive buffers that never bind, so "
     "that the window algorithm is what differs.",
-    "Not examined: §6.2 tunnels, §7.2 network circuit breakers, §7.6 misbehaving nodes and §7.10 "
-    "multipath transport.",
+    "Not examined: §6.2 tunnels, §7.2 network circuit breakers, §7.6 misbehaving nodes, §7.8 "
+    "transient events and §7.10 multipath transport.",
 )
 
 
