@@ -10,7 +10,7 @@ from pathlib import Path
 from anabranch.errors import RunError
 from anabranch.live_speed import scenarios
 from anabranch.live_speed.running import Missing, live
-from anabranch.studies.live import usrsctp
+from anabranch.trials import usrsctp
 
 ITSELF = "usrsctp with itself"
 BUFFER = "receive_buffer=1048576"
