@@ -160,6 +160,10 @@ pub struct Config {
     /// the primary if the user gave that address too. RFC 9260 leaves the choice
     /// among the peer's addresses to the endpoint (§5.1.2).
     pub keep_primary: bool,
+    /// A SACK that reports duplicates goes to another active address than the
+    /// one that they came from, since the way back there may be broken (RFC 9260
+    /// §6.4, a MAY).
+    pub vary_sack_path: bool,
     /// HB.Max.Burst: packets with heartbeats that all unconfirmed addresses
     /// together get in one RTO (RFC 9260 §5.4).
     pub heartbeat_burst: u32,
@@ -297,6 +301,7 @@ impl Config {
             confirm_paths: true,
             trust_given: false,
             keep_primary: false,
+            vary_sack_path: false,
             heartbeat_burst: 1,
             destination: Destination::FrSameRtoAlt,
             multiple_fast_retransmit: false,

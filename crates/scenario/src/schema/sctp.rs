@@ -158,6 +158,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("confirm_paths", &mut c.confirm_paths)?;
     form.boolean("trust_given", &mut c.trust_given)?;
     form.boolean("keep_primary", &mut c.keep_primary)?;
+    form.boolean("vary_sack_path", &mut c.vary_sack_path)?;
     form.integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)?;
     destination(form, &mut c.destination)?;
     form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
@@ -338,6 +339,7 @@ mod tests {
             ),
             ("confirm_paths = false", Config { confirm_paths: false, ..d.clone() }),
             ("trust_given = true", Config { trust_given: true, ..d.clone() }),
+            ("vary_sack_path = true", Config { vary_sack_path: true, ..d.clone() }),
             ("keep_primary = true", Config { keep_primary: true, ..d.clone() }),
             ("heartbeat_burst = 2", Config { heartbeat_burst: 2, ..d.clone() }),
             (

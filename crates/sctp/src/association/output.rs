@@ -5,6 +5,7 @@ use super::candidates::{self, Candidates};
 use super::handshake::Handshake;
 use super::{Association, Due};
 use crate::outgoing::Fragment;
+use crate::path::PathState;
 use crate::policy::Reason;
 use crate::state::State;
 use crate::timestamp;
@@ -65,12 +66,23 @@ impl Association {
             }
         }
         if self.sack_now || !self.control.is_empty() {
-            let path = if self.sack_now { self.sack_path } else { self.data_path() };
+            let path = if self.sack_now { self.way_of_sack() } else { self.data_path() };
             let mut draft = self.draft();
             self.lead(&mut draft, self.sack_now);
             return Some(self.packet(path, draft.chunks));
         }
         None
+    }
+
+    /// Where a SACK goes: to where the data came from; with `vary_sack_path`
+    /// elsewhere when that came before (§6.4).
+    fn way_of_sack(&self) -> usize {
+        let (from, paths) = (self.sack_path, self.paths.len());
+        if !self.config.vary_sack_path || self.duplicates.is_empty() {
+            return from;
+        }
+        let mut others = (1..paths).map(|i| (from + i) % paths);
+        others.find(|i| self.paths[*i].state == PathState::Active).unwrap_or(from)
     }
 
     fn draft(&self) -> Draft {

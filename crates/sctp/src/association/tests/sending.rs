@@ -321,3 +321,24 @@ fn timestamps_sample_retransmissions() {
     pair.drive(at_ms(5000));
     assert_eq!(pair.client.observe().srtt, None);
 }
+
+/// §6.4: a duplicate may mean that the way back is broken; with `vary_sack_path`
+/// its SACK takes another. Without duplicates it goes where the data came from.
+#[test]
+fn a_sack_for_duplicates_may_take_another_way() {
+    for vary_sack_path in [false, true] {
+        let mut pair = pair(&Config { vary_sack_path, ..plain(Config::rfc9260()) }, 2, deliver);
+        pair.drive(at_ms(1000));
+        pair.client.write(100);
+        let data = pair.client.poll_transmit(at_ms(1000)).unwrap();
+        let other = if vary_sack_path { CLIENT[1] } else { CLIENT[0] };
+        for (duplicates, expected) in [(0, CLIENT[0]), (1, other), (1, other)] {
+            pair.server.handle_input(at_ms(1000), &data);
+            let answer = pair.server.poll_transmit(at_ms(1000)).unwrap();
+            let Some(Chunk::Sack(sack)) = sctp(&answer).chunks.first() else {
+                panic!("{answer:?}");
+            };
+            assert_eq!((sack.duplicates.len(), answer.dst), (duplicates, expected));
+        }
+    }
+}
