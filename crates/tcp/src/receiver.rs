@@ -28,7 +28,8 @@ pub(crate) struct Receiver {
     read: u64,
     /// Right edge of the window last advertised; it never moves back.
     edge: u64,
-    capacity: u64,
+    /// Octets of the buffer, at most 1 GiB; 32 bits keep idle connections small.
+    capacity: u32,
     /// What arrived above `nxt`, while there are gaps, and a duplicate until it
     /// is reported.
     gaps: Option<Box<OutOfOrder>>,
@@ -76,20 +77,21 @@ impl Receiver {
     pub fn new(config: &Config) -> Receiver {
         let timing = config.adaptive_acks.then(|| Box::new(AckTiming::new(config.quick_acks)));
         let mut new = Receiver { timing, ..Receiver::with(config.receive_buffer, config.dsack) };
-        if let Some(initial) = config.initial_receive_window.of(new.capacity) {
-            new.growth = Some(Box::new(WindowGrowth::new(initial, new.capacity)));
+        if let Some(initial) = config.initial_receive_window.of(new.capacity()) {
+            new.growth = Some(Box::new(WindowGrowth::new(initial, new.capacity())));
             new.edge = 1 + initial;
         }
         new
     }
 
     fn with(capacity: u64, reports_duplicates: bool) -> Receiver {
+        let capacity = capacity.min(u32::MAX.into());
         Receiver {
             irs: Serial32(0),
             nxt: 0,
             read: 1,
             edge: 1 + capacity,
-            capacity,
+            capacity: capacity as u32,
             gaps: None,
             fin: None,
             octets: None,
@@ -100,6 +102,10 @@ impl Receiver {
             timing: None,
             growth: None,
         }
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity.into()
     }
 
     /// In-order octets that the application can read.
@@ -188,7 +194,7 @@ impl Receiver {
     /// eighth of the receive buffer.
     fn is_fragmented(&self, range: Range) -> bool {
         let Some(gaps) = &self.gaps else { return false };
-        gaps.ranges.count() as u64 >= LEAST_RANGES + self.capacity / OCTETS_PER_RANGE
+        gaps.ranges.count() as u64 >= LEAST_RANGES + self.capacity() / OCTETS_PER_RANGE
             && gaps.ranges.containing(range.start - 1).is_none()
             && gaps.ranges.containing(range.end).is_none()
     }
@@ -319,12 +325,12 @@ impl Receiver {
     }
 
     fn opens_by(&self, mss: u64) -> bool {
-        self.farthest() >= self.edge + mss.min(self.capacity / 2)
+        self.farthest() >= self.edge + mss.min(self.capacity() / 2)
     }
 
     /// The right edge that could be advertised.
     fn farthest(&self) -> u64 {
-        let all = self.read + self.capacity;
+        let all = self.read + self.capacity();
         self.growth.as_ref().map_or(all, |it| all.min(self.nxt.saturating_add(it.limit())))
     }
 
@@ -338,7 +344,7 @@ impl Receiver {
     #[inline(never)]
     pub fn grow_window(&mut self, len: u64, mss: u64) -> bool {
         let waiting = self.gaps.as_ref().map_or(0, |gaps| gaps.ranges.total());
-        let free = self.capacity.saturating_sub(self.readable() + waiting);
+        let free = self.capacity().saturating_sub(self.readable() + waiting);
         self.growth.as_mut().is_some_and(|it| it.on_data(len, mss, free))
     }
 
@@ -348,7 +354,7 @@ impl Receiver {
         let initial = config.initial_receive_window.of(most);
         if let (Some(growth), Some(initial)) = (&mut self.growth, initial) {
             growth.share(initial, most);
-            self.edge = 1 + self.capacity;
+            self.edge = 1 + self.capacity();
         }
     }
 
@@ -389,7 +395,7 @@ impl Receiver {
     }
 
     fn ask_for_update(&mut self, mss: u64) {
-        let half = self.capacity / 2;
+        let half = self.capacity() / 2;
         let opened = self.window() < half && self.opens_by(half);
         let reopened = self.window() < mss && self.opens_by(mss);
         self.ack_now |= opened || reopened;
