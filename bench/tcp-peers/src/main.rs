@@ -104,8 +104,9 @@ fn rounds(rounds: usize, megabytes: u64) -> Result<()> {
     let mut runs = vec![Vec::new(); MEASURES.len()];
     for _ in 0..rounds {
         for ((towards, stack), runs) in MEASURES.iter().zip(&mut runs) {
-            let it = Command::new(&own).args(["one", towards, stack, &megabytes.to_string()]);
-            let it = it.stderr(Stdio::inherit()).output()?;
+            let mut it = Command::new(&own);
+            it.args(["one", towards, stack, &megabytes.to_string()]).stderr(Stdio::inherit());
+            let it = it.output()?;
             let said = String::from_utf8_lossy(&it.stdout).into_owned();
             let values: Vec<f64> =
                 said.split(' ').filter_map(|it| it.trim().parse().ok()).collect();
