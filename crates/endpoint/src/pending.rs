@@ -23,9 +23,19 @@ pub struct PendingEvents {
 }
 
 impl PendingEvents {
+    /// Nothing is pending, as at most times: one question, where the next one takes seven.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        let flags = self.connected | self.readable | self.writable | self.urgent;
+        !(flags | self.stalled | self.peer_closed | self.closed.is_some())
+    }
+
     /// The next one, which is then no longer pending.
     #[inline]
     pub fn take(&mut self) -> Option<Event> {
+        if self.is_empty() {
+            return None;
+        }
         let take = |flag: &mut bool| std::mem::take(flag);
         if take(&mut self.connected) {
             Some(Event::Connected)
@@ -62,5 +72,6 @@ mod tests {
         let heard: Vec<_> = std::iter::from_fn(|| pending.take()).collect();
         let end = Event::Closed(CloseReason::Normal);
         assert_eq!(heard, [Event::Connected, Event::Readable, Event::PeerClosed, end]);
+        assert!(pending.is_empty());
     }
 }

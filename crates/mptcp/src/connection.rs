@@ -166,13 +166,21 @@ pub struct Connection {
     dirty: u64,
     full: u64,
     roomy: u64,
+    /// Those that something happened to since their octets and events were
+    /// collected.
+    uncollected: u64,
     /// Those that have had nothing more to send since the last round, and those
     /// that were told that more waits for their windows.
     polled: u64,
     told: u64,
+    /// Those among which the scheduler chose last; 0 when that may be others now.
+    contenders: u64,
     /// The last packet was data that a subflow was given.
     gave: bool,
     scheduler: Active,
+    /// It chooses among subflows with room and makes no copies, so that it need
+    /// not be asked where there is one.
+    takes_turns_by_room: bool,
     /// Own addresses by number.
     addresses: Vec<Option<Addr>>,
     /// The peer does not want subflows to its first address.
@@ -250,6 +258,7 @@ impl Connection {
             tcp.reserve_options(option_room(config.long_numbers));
             tcp.scale_windows_for(config.subflow.receive_buffer);
         }
+        let mut scheduler = config.scheduler.build();
         let mut ledger = Ledger::default();
         let path = ledger.number(first, remote.0, 0);
         let subflow = Subflow::new(tcp, 0, path, Stage::First);
@@ -276,10 +285,13 @@ impl Connection {
             dirty: 1,
             full: 0,
             roomy: 0,
+            uncollected: 0,
             polled: 0,
             told: 0,
+            contenders: 0,
             gave: false,
-            scheduler: config.scheduler.build(),
+            takes_turns_by_room: scheduler.needs_room() && !scheduler.copies(),
+            scheduler,
             addresses: addresses.iter().copied().map(Some).collect(),
             avoid_first: false,
             peer_addresses: vec![Some(peer)],
@@ -355,6 +367,10 @@ impl Connection {
     }
 
     fn position(&self, id: u32) -> Option<usize> {
+        // Until the first subflow ends, numbers are places.
+        if self.subflows.get(id as usize).is_some_and(|it| it.id == id) {
+            return Some(id as usize);
+        }
         self.subflows.iter().position(|it| it.id == id)
     }
 
@@ -362,8 +378,15 @@ impl Connection {
     fn touch(&mut self, i: usize) {
         let bit = self.subflows[i].bit();
         self.dirty |= bit;
+        self.uncollected |= bit;
         self.full &= !bit;
         self.roomy &= !bit;
+    }
+
+    /// Subflows whose octets and events are to be collected. After the fallback
+    /// octets may wait for room; before the handshake's end, for what they are.
+    fn uncollected(&self) -> u64 {
+        if self.phase == Phase::Multipath { self.uncollected } else { self.dirty }
     }
 
     /// Subflows that carry data, by their bits.
@@ -398,7 +421,7 @@ impl Connection {
 
     /// Payload of a full segment, on whichever subflow is the widest.
     fn mss(&self) -> u64 {
-        self.subflows.iter().map(|it| it.tcp.mss()).max().unwrap_or(1)
+        widest(&self.subflows)
     }
 
     /// The longest retransmission timeout of the subflows that carry data.
@@ -415,6 +438,11 @@ impl Connection {
             self.pending.closed = Some(reason);
         }
     }
+}
+
+/// Payload of a full segment, on whichever subflow is the widest.
+fn widest(subflows: &[Subflow]) -> u64 {
+    subflows.iter().map(|it| it.tcp.mss()).max().unwrap_or(1)
 }
 
 impl ByteStream for Connection {
@@ -455,7 +483,8 @@ impl ByteStream for Connection {
     }
 
     fn read(&mut self, max: u64) -> u64 {
-        let (n, tell) = self.inc.read(max, self.mss());
+        let subflows = &self.subflows;
+        let (n, tell) = self.inc.read(max, || widest(subflows));
         if tell {
             self.tell_peer();
         }
@@ -463,7 +492,8 @@ impl ByteStream for Connection {
     }
 
     fn read_octets(&mut self, buf: &mut [u8]) -> usize {
-        let (n, tell) = self.inc.read_octets(buf, self.mss());
+        let subflows = &self.subflows;
+        let (n, tell) = self.inc.read_octets(buf, || widest(subflows));
         if tell {
             self.tell_peer();
         }

@@ -67,12 +67,13 @@ impl Incoming {
             let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(read)));
             store.write_at(new.start, &octets[from..from + new.len() as usize]);
         }
-        if new.start == self.nxt && self.waiting.is_empty() {
-            self.nxt = new.end; // the usual case
-        } else {
+        let before = self.nxt;
+        if new.start > before {
             self.waiting.insert(new);
+        } else {
+            self.nxt = new.end;
         }
-        self.advance(new.start)
+        self.advance(before)
     }
 
     /// The stream ends at `at`; a DATA_FIN below what has come is a lie.
@@ -84,11 +85,11 @@ impl Incoming {
         self.advance(self.nxt)
     }
 
+    /// Over what waited for it; `before`: where it stood.
     fn advance(&mut self, before: u64) -> Arrival {
-        let before = before.min(self.nxt);
-        if let Some(first) = self.waiting.containing(self.nxt) {
-            self.nxt = first.end;
-            self.waiting.remove_below(first.end);
+        while let Some(first) = self.waiting.first().filter(|it| it.start <= self.nxt) {
+            self.nxt = self.nxt.max(first.end);
+            self.waiting.remove_below(self.nxt);
         }
         let ended = self.fin == Some(self.nxt);
         let advanced = self.nxt - before;
@@ -151,7 +152,7 @@ impl Incoming {
     /// The application takes up to `max` octets; returns how many, and whether
     /// the peer should hear of the window: when it had less than half of the
     /// buffer, or less than a segment, and has more now.
-    pub fn read(&mut self, max: u64, mss: u64) -> (u64, bool) {
+    pub fn read(&mut self, max: u64, mss: impl FnOnce() -> u64) -> (u64, bool) {
         let n = max.min(self.readable());
         self.read += n;
         if let Some(octets) = &mut self.octets {
@@ -161,7 +162,7 @@ impl Incoming {
     }
 
     /// As [`Incoming::read`], into a buffer.
-    pub fn read_octets(&mut self, buf: &mut [u8], mss: u64) -> (usize, bool) {
+    pub fn read_octets(&mut self, buf: &mut [u8], mss: impl FnOnce() -> u64) -> (usize, bool) {
         let n = self.readable().min(buf.len() as u64) as usize;
         match &mut self.octets {
             Some(octets) => octets.take(&mut buf[..n]),
@@ -171,9 +172,13 @@ impl Incoming {
         (n, self.should_tell(mss))
     }
 
-    fn should_tell(&self, mss: u64) -> bool {
+    fn should_tell(&self, mss: impl FnOnce() -> u64) -> bool {
         let left = self.room();
         let half = self.capacity / 2;
+        if left >= half && left > u16::MAX as u64 {
+            return false; // the usual case: no segment is longer
+        }
+        let mss = mss();
         left < half && self.opens_by(half) || left < mss && self.opens_by(mss.min(half))
     }
 }
@@ -206,9 +211,9 @@ mod tests {
         assert_eq!(r.window(1000), 1000);
         assert_eq!(arrives(&mut r, 2001, 2000), 1000, "beyond the edge nothing is kept");
         assert_eq!(r.window(1000), 0);
-        assert_eq!(r.read(100, 1000), (100, false));
+        assert_eq!(r.read(100, || 1000), (100, false));
         assert_eq!(r.window(1000), 0, "a silly window");
-        assert_eq!(r.read(5000, 1000), (2900, true));
+        assert_eq!(r.read(5000, || 1000), (2900, true));
         assert_eq!(r.window(1000), 3000);
     }
 

@@ -155,6 +155,11 @@ impl ReceivedMap {
         self.maps.iter().find(|it| it.start <= offset && offset < it.start + it.len as u64)
     }
 
+    /// Nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.maps.is_empty()
+    }
+
     /// Forgets what is read.
     pub fn drop_below(&mut self, read: u64) {
         while self.maps.front().is_some_and(|it| it.start + it.len as u64 <= read) {

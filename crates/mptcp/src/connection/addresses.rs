@@ -67,6 +67,7 @@ impl Connection {
     pub fn set_backup(&mut self, key: anabranch_wire::FlowKey, backup: bool) {
         let Some(i) = self.subflows.iter().position(|it| it.key() == key) else { return };
         self.subflows[i].backup = backup;
+        self.contenders = 0;
         if self.phase == Phase::Multipath && self.subflows[i].is_usable() {
             self.subflows[i].options.push(MptcpOption::Prio { backup });
             self.subflows[i].tcp.ask_for_ack();

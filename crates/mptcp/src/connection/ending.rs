@@ -34,7 +34,14 @@ impl Connection {
     }
 
     /// Closes the subflows when there is nothing more to say.
+    #[inline]
     pub(super) fn end_if_done(&mut self) {
+        if self.out.closed {
+            self.end_if_all_is_said();
+        }
+    }
+
+    fn end_if_all_is_said(&mut self) {
         match self.phase {
             Phase::Opening => {}
             Phase::Fallback => {
@@ -75,6 +82,7 @@ impl Connection {
 
     /// The peer's FIN on a subflow. Before the end of its stream it means this
     /// subflow alone (§3.3.4).
+    #[cold]
     pub(super) fn on_subflow_fin(&mut self, i: usize) {
         if self.phase == Phase::Fallback {
             self.pending.peer_closed = true;
@@ -88,6 +96,7 @@ impl Connection {
     }
 
     /// A subflow has ended. It stays until its reset, if any, has left.
+    #[cold]
     pub(super) fn on_subflow_closed(&mut self, now: Time, i: usize, reason: CloseReason) {
         self.subflows[i].gone = true;
         self.subflows[i].timer.stop();
@@ -142,7 +151,9 @@ impl Connection {
         self.dirty &= !bit;
         self.full &= !bit;
         self.roomy &= !bit;
+        self.uncollected &= !bit;
         self.polled &= !bit;
+        self.contenders = 0;
         self.told &= !bit;
         self.out.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
         self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
@@ -154,6 +165,7 @@ impl Connection {
     }
 
     /// Resets a subflow and says why (§3.6).
+    #[cold]
     pub(super) fn drop_subflow(&mut self, i: usize, reason: ResetReason) {
         let transient = matches!(reason, ResetReason::Unspecified | ResetReason::Resources);
         let it = &mut self.subflows[i];
@@ -198,6 +210,7 @@ impl Connection {
     }
 
     /// What a reset says that TCP has believed.
+    #[cold]
     pub(super) fn on_reset_options(&mut self, i: usize, segment: &TcpSegment) {
         if self.subflows[i].tcp.state() != TcpState::Closed || self.phase != Phase::Multipath {
             return;

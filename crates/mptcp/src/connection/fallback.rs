@@ -37,6 +37,7 @@ fn full(numbering: Numbering, offset: u64) -> u64 {
 impl Connection {
     /// The checksum of a piece that is about to be sent. Counted octets are, on
     /// the wire, the pattern at their sequence numbers.
+    #[inline(never)]
     pub(super) fn checksum_to_send(
         &self,
         i: usize,
@@ -61,6 +62,7 @@ impl Connection {
     }
 
     /// The checksum of a mapping that has arrived whole is right.
+    #[inline(never)]
     pub(super) fn is_sound(&self, i: usize, map: &Received, payload: &Payload) -> bool {
         let Some(stated) = map.checksum else { return true };
         let len = (map.len + map.fin as u32) as u16;
@@ -76,6 +78,7 @@ impl Connection {
     }
 
     /// From now on the connection is TCP, over subflow `i`.
+    #[cold]
     pub(super) fn fall_back(&mut self, i: usize) {
         let before = std::mem::replace(&mut self.phase, Phase::Fallback);
         match before {
@@ -106,6 +109,7 @@ impl Connection {
     }
 
     /// Segments come without any option of Multipath TCP.
+    #[cold]
     pub(super) fn on_options_lost(&mut self, i: usize) {
         if self.alive() > 1 {
             self.drop_subflow(i, ResetReason::Middlebox);
@@ -115,6 +119,7 @@ impl Connection {
     }
 
     /// Octets in order that no mapping covers; false when the subflow has ended.
+    #[cold]
     pub(super) fn on_unmapped(&mut self, i: usize) -> bool {
         if self.subflows[i].tcp.state() == TcpState::Closed {
             return false; // given up already
@@ -135,6 +140,7 @@ impl Connection {
     /// The checksum of a mapping is wrong: something between the hosts changes
     /// the payload. Its octets have been taken; what a single subflow carries is
     /// the stream all the same, as with TCP.
+    #[cold]
     pub(super) fn on_bad_checksum(&mut self, i: usize, map: &Received, payload: &Payload) -> bool {
         let dsn = full(self.peer, map.data);
         if self.alive() > 1 {
@@ -179,6 +185,7 @@ impl Connection {
     }
 
     /// The mapping without end, on the first data after an MP_FAIL.
+    #[cold]
     pub(super) fn signal_infinite_mapping(&mut self, segment: &mut TcpSegment) {
         if segment.payload.is_empty() {
             return;
@@ -193,6 +200,7 @@ impl Connection {
     }
 
     /// MP_FAIL on an ACK, until the peer has answered.
+    #[cold]
     pub(super) fn push_fail(&mut self, segment: &mut TcpSegment) {
         if !segment.payload.is_empty() {
             return;

@@ -58,6 +58,7 @@ impl Connection {
     }
 
     /// What a third ACK, or with `data` the first data, carries.
+    #[cold]
     pub(super) fn third_ack_option(&self, data: Option<CapableData>) -> MptcpOption {
         self.capable(CapableKeys::Ack { key: self.key.0, peer: self.peer_key.0, data })
     }
@@ -127,6 +128,7 @@ impl Connection {
     }
 
     /// The mapping in an MP_CAPABLE with data: the first octets of both streams.
+    #[cold]
     pub(super) fn on_capable_data(&mut self, i: usize, segment: &TcpSegment) {
         let Some(CapableKeys::Ack { data: Some(data), .. }) = capable(segment).map(|it| it.keys)
         else {

@@ -43,24 +43,35 @@ impl Connection {
         self.collect(now);
     }
 
+    #[inline]
     fn on_segment(&mut self, now: Time, i: usize, packet: &Packet, segment: &TcpSegment) {
         let before = self.subflows[i].tcp.state();
-        if !self.on_handshake(now, i, before, packet, segment) {
+        if matches!(before, TcpState::Listen | TcpState::SynSent | TcpState::SynReceived)
+            && !self.on_handshake(now, i, before, packet, segment)
+        {
             return;
         }
         let ends = segment.flags.intersects(TcpFlags::RST.union(TcpFlags::SYN));
         let counts = !ends && self.is_plausible(i, segment);
         let dss = segment.options.dss();
+        let mut map = None;
         if counts && self.phase == Phase::Multipath && !segment.payload.is_empty() {
             match &dss {
-                Some(dss) => self.on_mapping(i, segment, dss),
+                Some(dss) => map = self.on_mapping(i, segment, dss),
                 None => self.on_capable_data(i, segment),
             }
         }
-        if self.subflows[i].tcp.is_coupled() && self.subflows.len() > 1 {
+        if self.subflows.len() > 1 && self.subflows[i].tcp.is_coupled() {
             self.tell_siblings(i);
         }
         self.subflows[i].tcp.handle_input(now, packet);
+        if let Some(map) = map
+            && !(segment.options.mptcp().is_empty() && self.read_at_once(i, &map))
+        {
+            let most = self.most_mappings();
+            let subflow = &mut self.subflows[i];
+            subflow.received.insert(map, subflow.tcp.read_offset(), most);
+        }
         self.await_join_confirmed(now, i);
         self.touch(i);
         if segment.flags.contains(TcpFlags::RST) {
@@ -74,6 +85,7 @@ impl Connection {
     }
 
     /// What handshakes say; false when the segment goes no further.
+    #[cold]
     fn on_handshake(
         &mut self,
         now: Time,
@@ -120,6 +132,7 @@ impl Connection {
     }
 
     /// The window algorithm of a subflow hears of the others.
+    #[inline(never)]
     fn tell_siblings(&mut self, i: usize) {
         let mut siblings = std::mem::take(&mut self.siblings);
         siblings.clear();
@@ -133,30 +146,25 @@ impl Connection {
         LEAST_MAPPINGS + (self.config.subflow.receive_buffer / OCTETS_PER_MAPPING) as usize
     }
 
-    /// A mapping came with data (§3.3.1).
-    fn on_mapping(&mut self, i: usize, segment: &TcpSegment, dss: &Dss) {
-        let Some(Mapping { dsn, ssn, len, checksum }) = dss.mapping else { return };
-        let most = self.most_mappings();
+    /// A mapping came with data (§3.3.1): the one that counts.
+    fn on_mapping(&mut self, i: usize, segment: &TcpSegment, dss: &Dss) -> Option<Received> {
+        let Mapping { dsn, ssn, len, checksum } = dss.mapping?;
         let tcp = &self.subflows[i].tcp;
         let read = tcp.read_offset();
         let start = Serial32(ssn).expand(Serial32(0), read);
         let data = self.peer.offset(dsn, self.inc.nxt);
-        let (Some(start), Some(data), Some(at)) = (start, data, tcp.received_offset(segment.seq))
-        else {
-            return;
-        };
+        let (start, data, at) = (start?, data?, tcp.received_offset(segment.seq)?);
         if len == 0 {
             self.on_infinite_mapping(i);
-            return;
+            return None;
         }
         let long = matches!(dsn, DataNumber::Long(_));
         let len = len as u32 - dss.data_fin as u32;
         let end = start + len as u64;
         let overlaps = start < at + segment.payload.len() as u64 && at < end;
-        if overlaps && start > 0 && data > 0 {
-            let map = Received { start, len, data, fin: dss.data_fin, checksum, long };
-            self.subflows[i].received.insert(map, read, most);
-        }
+        let fin = dss.data_fin;
+        let map = Received { start, len, data, fin, checksum, long };
+        (overlaps && start > 0 && data > 0).then_some(map)
     }
 
     /// DATA_ACK and window (§3.3.2, §3.3.5).
@@ -232,11 +240,21 @@ impl Connection {
                 return self.on_options_lost(i);
             }
         }
+        if segment.options.rare.is_some() {
+            self.on_rare_options(now, i, segment);
+        }
+    }
+
+    #[cold]
+    fn on_rare_options(&mut self, now: Time, i: usize, segment: &TcpSegment) {
         for option in segment.options.mptcp() {
             match option {
                 MptcpOption::AddAddr(add) => self.on_add_addr(now, i, add),
                 MptcpOption::RemoveAddr(remove) => self.on_remove_addr(now, remove.ids()),
-                MptcpOption::Prio { backup } => self.subflows[i].peer_backup = *backup,
+                MptcpOption::Prio { backup } => {
+                    self.subflows[i].peer_backup = *backup;
+                    self.contenders = 0;
+                }
                 MptcpOption::Fail { dsn } => self.on_fail(i, *dsn),
                 MptcpOption::Fastclose { key } => self.on_fast_close(*key),
                 // The fourth segment of a join, also when the third comes again.
@@ -247,6 +265,7 @@ impl Connection {
     }
 
     /// A DATA_FIN without data (§3.3.3): its sequence number is the mapping's.
+    #[cold]
     fn on_lone_fin(&mut self, i: usize, dss: &Dss) {
         let Some(Mapping { dsn, ssn: 0, len: 1, .. }) = dss.mapping else { return };
         if let Some(at) = self.peer.offset(dsn, self.inc.nxt) {
@@ -336,6 +355,19 @@ impl Connection {
         true
     }
 
+    /// The usual case: what can be read of the subflow is what came with this
+    /// mapping, which then need not be kept. False when it must be.
+    fn read_at_once(&mut self, i: usize, map: &Received) -> bool {
+        let it = &self.subflows[i];
+        let (ready, at) = (it.tcp.readable(), it.tcp.read_offset());
+        let usual = at == map.start
+            && ready == map.len as u64
+            && it.received.is_empty()
+            && !self.checksum
+            && self.phase == Phase::Multipath;
+        usual && self.read_mapped(i, map, at, ready)
+    }
+
     fn take(&mut self, i: usize, n: u64) -> Payload {
         self.subflows[i].tcp.read_payload(n.min(u32::MAX as u64) as u32)
     }
@@ -348,11 +380,19 @@ impl Connection {
     }
 
     /// After segments and deadlines: octets, events and ends of the subflows.
+    #[inline]
     pub(super) fn collect(&mut self, now: Time) {
         loop {
-            for i in 0..self.subflows.len() {
-                if self.dirty & self.subflows[i].bit() != 0 {
+            let waiting = self.uncollected();
+            if waiting.is_power_of_two() {
+                if let Some(i) = self.position(waiting.trailing_zeros()) {
                     self.collect_one(now, i);
+                }
+            } else {
+                for i in 0..self.subflows.len() {
+                    if self.uncollected() & self.subflows[i].bit() != 0 {
+                        self.collect_one(now, i);
+                    }
                 }
             }
             let closing = self.closing;
@@ -364,10 +404,13 @@ impl Connection {
     }
 
     pub(super) fn collect_one(&mut self, now: Time, i: usize) {
+        self.uncollected &= !self.subflows[i].bit();
         if self.subflows[i].gone {
             return;
         }
-        self.read_subflow(i);
+        if self.subflows[i].tcp.readable() > 0 {
+            self.read_subflow(i);
+        }
         let subflow = &mut self.subflows[i];
         if subflow.tcp.state() == TcpState::Listen && subflow.stage != Stage::First {
             subflow.gone = true; // the peer has taken its join back
@@ -394,6 +437,7 @@ impl Connection {
         }
     }
 
+    #[cold]
     fn on_subflow_connected(&mut self, now: Time, i: usize) {
         let subflow = &mut self.subflows[i];
         subflow.tcp.share_window();

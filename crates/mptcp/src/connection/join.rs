@@ -195,6 +195,7 @@ impl Connection {
     }
 
     /// A packet that belongs to no subflow: a join, or to be reset.
+    #[cold]
     pub(super) fn on_stranger(&mut self, now: Time, packet: &Packet, segment: &TcpSegment) {
         let has = |flag| segment.flags.contains(flag);
         if has(TcpFlags::RST) {

@@ -12,32 +12,31 @@ use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
 
 impl Connection {
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
-        if let Some(packet) = self.outbox.pop_front() {
-            return Some(packet);
+        if self.is_settled() {
+            return None;
         }
+        if !self.outbox.is_empty() {
+            return self.outbox.pop_front();
+        }
+        match self.only_taker() {
+            Some((i, len)) => self.feed(now, i, len),
+            None => self.next_in_turn(now),
+        }
+    }
+
+    /// The next packet of any subflow that may have one; when there are none, of
+    /// one that is given more.
+    fn next_in_turn(&mut self, now: Time) -> Option<Packet> {
         // In the middle of a burst: the subflow is asked for what it still has
         // when it takes no more.
         if std::mem::take(&mut self.gave) {
             self.schedule(now);
         }
+        let mut packet;
         loop {
-            while self.dirty != 0 {
-                let id = self.dirty.trailing_zeros();
-                let i = self.position(id);
-                if let Some(i) = i
-                    && let Some(mut packet) = self.subflows[i].tcp.poll_transmit(now)
-                {
-                    self.complete(i, &mut packet);
-                    self.gave = packet.payload_len() > 0;
-                    return Some(packet);
-                }
-                self.dirty &= !(1 << id);
-                self.polled |= 1 << id;
-                if let Some(i) = i {
-                    self.collect_one(now, i); // what commands did
-                    self.subflows[i].deadline = self.subflows[i].tcp.poll_timeout();
-                    self.bury(i);
-                }
+            packet = self.poll_dirty(now);
+            if packet.is_some() {
+                break;
             }
             if self.schedule(now) {
                 continue;
@@ -45,29 +44,95 @@ impl Connection {
             // As TCP the last data has left: the FIN follows.
             self.end_if_done();
             if self.dirty == 0 {
+                self.end_round(now);
                 break;
             }
         }
-        self.end_round(now);
-        None
+        packet
+    }
+
+    /// What subflows have to send by themselves.
+    fn poll_dirty(&mut self, now: Time) -> Option<Packet> {
+        // One place for the packet: it is large, and copies of what has just been
+        // written are slow.
+        let mut packet = None;
+        while self.dirty != 0 {
+            let id = self.dirty.trailing_zeros();
+            let Some(i) = self.position(id) else {
+                self.dirty &= !(1 << id);
+                continue;
+            };
+            self.contenders = 0;
+            packet = self.subflows[i].tcp.poll_transmit(now);
+            if let Some(packet) = &mut packet {
+                self.complete(i, packet);
+                break;
+            }
+            self.rest(now, i);
+        }
+        packet
+    }
+
+    /// The usual case of a long transfer: an ACK has made room on one subflow,
+    /// the others are full, and so no scheduler has to be asked. Gives it `len`
+    /// octets, if they leave, and takes its next packet in one step.
+    fn feed(&mut self, now: Time, i: usize, len: u64) -> Option<Packet> {
+        let tcp = &mut self.subflows[i].tcp;
+        let (_, end) = tcp.outstanding();
+        let mut packet = tcp.poll_transmit_with(now, len);
+        if tcp.outstanding().1 > end {
+            self.on_fed(i, len);
+        }
+        match &mut packet {
+            Some(packet) => self.complete(i, packet),
+            None => {
+                let bit = self.subflows[i].bit();
+                self.full |= bit;
+                self.roomy &= !bit;
+                self.gave = false;
+                if self.rest(now, i) {
+                    self.end_round(now);
+                } else {
+                    packet = self.next_in_turn(now);
+                }
+            }
+        }
+        packet
+    }
+
+    /// Nothing has happened to a receiver since all that it had to send left: hosts
+    /// ask again after each event that an application has heard.
+    #[inline]
+    fn is_settled(&self) -> bool {
+        self.dirty | self.polled == 0
+            && self.out.end == self.out.nxt
+            && self.takes_turns_by_room
+            && self.out.reinjections.is_empty()
+            && self.outbox.is_empty()
+    }
+
+    /// A subflow has nothing more to send. True when nothing else has happened to
+    /// it, so that nobody else has become able to send.
+    fn rest(&mut self, now: Time, i: usize) -> bool {
+        let bit = self.subflows[i].bit();
+        self.dirty &= !bit;
+        self.polled |= bit;
+        let quiet = self.uncollected() & bit == 0;
+        if !quiet {
+            self.collect_one(now, i); // what commands did
+        }
+        let it = &mut self.subflows[i];
+        it.deadline = it.tcp.poll_timeout();
+        self.bury(i);
+        quiet
     }
 
     /// Adds to a packet of a subflow what is of the whole.
     fn complete(&mut self, i: usize, packet: &mut Packet) {
+        self.gave = packet.payload_len() > 0;
         let Body::Tcp(segment) = &mut packet.body else { return };
-        if segment.flags.contains(TcpFlags::SYN) {
-            let answers = segment.flags.contains(TcpFlags::ACK);
-            let option = match self.subflows[i].stage {
-                Stage::First => self.first_syn_option(answers),
-                _ => self.join_syn_option(i),
-            };
-            push(segment, option);
-            segment.window = self.inc.window(0).min(u16::MAX as u64) as u16;
-            return;
-        }
-        if segment.flags.contains(TcpFlags::RST) {
-            push(segment, self.subflows[i].farewell.take());
-            return;
+        if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
+            return self.complete_first_or_last(i, segment);
         }
         // A subflow is given a segment at a time, and takes each for the end of what was
         // written. PSH belongs where the stream has nothing more to give, as in TCP, and on no
@@ -87,6 +152,22 @@ impl Connection {
         let tcp = &self.subflows[i].tcp;
         let window = self.inc.window(tcp.mss()) >> tcp.window_shifts().0;
         segment.window = window.min(u16::MAX as u64) as u16;
+    }
+
+    /// What a SYN or a reset carries.
+    #[cold]
+    fn complete_first_or_last(&mut self, i: usize, segment: &mut TcpSegment) {
+        if segment.flags.contains(TcpFlags::RST) {
+            push(segment, self.subflows[i].farewell.take());
+            return;
+        }
+        let answers = segment.flags.contains(TcpFlags::ACK);
+        let option = match self.subflows[i].stage {
+            Stage::First => self.first_syn_option(answers),
+            _ => self.join_syn_option(i),
+        };
+        push(segment, option);
+        segment.window = self.inc.window(0).min(u16::MAX as u64) as u16;
     }
 
     /// The keys have not been confirmed: the first subflow of the active side
@@ -137,7 +218,9 @@ impl Connection {
                 dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum });
                 dss.data_fin = true;
             }
-            push_waiting(&mut self.subflows[i], segment);
+            if !self.subflows[i].options.is_empty() {
+                push_waiting(&mut self.subflows[i], segment);
+            }
         }
         fit(segment, Some(dss));
     }
@@ -186,6 +269,7 @@ fn push(segment: &mut TcpSegment, option: Option<MptcpOption>) {
 }
 
 /// Options that wait for an ACK, as many as fit beside a DATA_ACK.
+#[cold]
 fn push_waiting(subflow: &mut Subflow, segment: &mut TcpSegment) {
     while let Some(option) = subflow.options.first() {
         let sack = segment.options.sack.as_slice().len() as u32;
@@ -203,19 +287,29 @@ fn push_waiting(subflow: &mut Subflow, segment: &mut TcpSegment) {
 /// subflow would have to be given up; the others are only worth having.
 fn fit(segment: &mut TcpSegment, dss: Option<Dss>) {
     let options = &mut segment.options;
-    let most = MAX_LEN as u32;
-    let more = dss.as_ref().map_or(0, |dss| dss.wire_len().next_multiple_of(4));
-    if options.wire_len() + more <= most {
+    // Timestamps and a DSS always have room: 12 octets and at most 28.
+    let lone = options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none();
+    let fits = lone || {
+        let more = dss.as_ref().map_or(0, |dss| dss.wire_len().next_multiple_of(4));
+        options.wire_len() + more <= MAX_LEN as u32
+    };
+    if fits {
         if let Some(dss) = &dss {
             options.set_dss(dss);
         }
-        return;
+    } else {
+        fit_some(segment, dss);
     }
+}
+
+#[cold]
+fn fit_some(segment: &mut TcpSegment, mut dss: Option<Dss>) {
+    let options = &mut segment.options;
+    let most = MAX_LEN as u32;
     let fits = |options: &anabranch_wire::TcpOptions, dss: &Option<Dss>| {
         let more = dss.map_or(0, |dss| dss.wire_len().next_multiple_of(4));
         options.wire_len() + more <= most
     };
-    let mut dss = dss;
     if !fits(options, &dss) {
         options.acc_ecn = None;
     }

@@ -16,7 +16,13 @@ const CAPABLE_MORE: u64 = 4;
 
 impl Connection {
     /// Gives one segment to a subflow; false when there is none to give.
+    #[inline]
     pub(super) fn schedule(&mut self, now: Time) -> bool {
+        let idle = self.out.unsent() == 0 && self.out.reinjections.is_empty();
+        !(idle && self.takes_turns_by_room) && self.give_next(now)
+    }
+
+    fn give_next(&mut self, now: Time) -> bool {
         let copies = self.scheduler.copies();
         let fresh = self.out.unsent() > 0;
         if !fresh && !copies && self.out.reinjections.is_empty() || self.ended {
@@ -24,6 +30,7 @@ impl Connection {
         }
         let usable = self.usable();
         self.look_for_room(now, usable);
+        self.contenders = self.liked(usable);
         if self.roomy & usable == 0 {
             return false;
         }
@@ -40,7 +47,7 @@ impl Connection {
         if room == 0 && !copies {
             return false;
         }
-        self.ask_scheduler(now, room, usable)
+        self.ask_scheduler(now, room)
     }
 
     /// Asks subflows of which it is not known whether they have room.
@@ -85,8 +92,8 @@ impl Connection {
         liked
     }
 
-    fn ask_scheduler(&mut self, now: Time, room: u64, usable: u64) -> bool {
-        let mut liked = self.liked(usable);
+    fn ask_scheduler(&mut self, now: Time, room: u64) -> bool {
+        let mut liked = self.contenders;
         if self.scheduler.needs_room() {
             liked &= self.roomy;
             if liked == 0 {
@@ -120,6 +127,57 @@ impl Connection {
                 self.give(i, Range { start: from, end })
             }),
         }
+    }
+
+    /// The subflow that gets the next segment of the stream if it has room, and how
+    /// much of it, where that is clear without a scheduler: of those among which
+    /// it would choose this one alone is not known to be full. Only while counted
+    /// octets, without checksums, wait for the subflows' windows alone.
+    pub(super) fn only_taker(&self) -> Option<(usize, u64)> {
+        let bit = self.dirty & self.told;
+        let alone = bit.is_power_of_two() && self.contenders & !self.full == bit;
+        if !alone || self.dirty != bit {
+            return None;
+        }
+        let usual = self.phase == Phase::Multipath
+            && self.takes_turns_by_room
+            && !self.checksum
+            && !self.ended
+            && self.out.octets.is_none()
+            && self.out.reinjections.is_empty();
+        if !usual {
+            return None;
+        }
+        // A window that holds any segment is no reason to wait.
+        let window = self.out.edge.saturating_sub(self.out.nxt);
+        if window < u16::MAX as u64 {
+            return None;
+        }
+        let i = self.position(bit.trailing_zeros())?;
+        let it = &self.subflows[i];
+        if Connection::rank(it) > 0 || !it.tcp.awaits_data() || !self.is_within_window(i) {
+            return None;
+        }
+        debug_assert_eq!(self.liked(self.usable()) & !self.full & !bit, 0);
+        // The last octets leave when a full segment would: the scheduler's to tell.
+        let len = self.most_for(i);
+        (self.out.unsent() >= len).then_some((i, len))
+    }
+
+    /// The next octets of the stream left on the subflow that alone has room.
+    pub(super) fn on_fed(&mut self, i: usize, len: u64) {
+        let start = self.out.nxt;
+        self.out.nxt += len;
+        self.override_silly = false;
+        let fin = self.out.closed && self.out.nxt == self.out.data_end();
+        let it = &mut self.subflows[i];
+        let at = it.tcp.outstanding().1 - len;
+        let unit = Sent { start: at, len: len as u32, data: start, fin, checksum: 0 };
+        if !it.sent.push(unit, false) {
+            it.tcp.cut_at(at);
+        }
+        it.sent_to = it.sent_to.max(start + len);
+        self.scheduler.on_only(it.id);
     }
 
     /// Payload that the next segment of a subflow holds.
@@ -193,6 +251,7 @@ impl Connection {
     /// Data waits, a subflow has room, and the receive window is full because
     /// another subflow is slow: what it has not delivered is sent again, and it
     /// is penalised (Raiciu et al., NSDI 2012, section 4.2).
+    #[cold]
     fn unblock_window(&mut self, now: Time, usable: u64) -> bool {
         let una = self.out.una;
         let Some(i) = self.best_among(usable) else { return false };
@@ -227,11 +286,15 @@ impl Connection {
     pub(super) fn end_round(&mut self, now: Time) {
         let waits = self.out.unsent() > 0 && !self.ended;
         let wait = if waits { self.full } else { 0 };
-        let news = self.polled | (wait ^ self.told);
-        for it in self.subflows.iter_mut().filter(|it| news & it.bit() != 0) {
-            it.tcp.set_waiting(wait & it.bit() != 0);
-        }
+        let mut news = self.polled & wait | (wait ^ self.told);
         (self.polled, self.told) = (0, wait);
+        while news != 0 {
+            let id = news.trailing_zeros();
+            news &= news - 1;
+            if let Some(i) = self.position(id) {
+                self.subflows[i].tcp.set_waiting(wait & 1 << id != 0);
+            }
+        }
         self.arm(now);
     }
 
@@ -240,34 +303,45 @@ impl Connection {
         if self.ended || self.subflows.is_empty() {
             return;
         }
-        if self.closing && !self.timer(Due::Linger).is_armed() {
-            let at = now + self.config.linger;
-            self.timer(Due::Linger).set(at);
-        }
         let multipath = self.phase == Phase::Multipath;
         let outstanding = self.out.una < self.out.nxt || multipath && self.out.owes_fin();
-        // The first two intervals are the same, as on Linux.
-        let factor = 1 << self.retries.saturating_sub(1).min(6);
-        if !outstanding || !multipath {
-            self.timer(Due::Retransmit).stop();
-        } else if !self.timer(Due::Retransmit).is_armed() {
-            let at = now + self.longest_rto().saturating_mul(factor);
-            self.timer(Due::Retransmit).set(at);
-            self.progress = now;
-        }
         let blocked = !outstanding
             && self.out.unsent() > 0
             && self.out.room(self.mss(), self.override_silly) == 0;
-        if !blocked {
-            self.timer(Due::Probe).stop();
-        } else if !self.timer(Due::Probe).is_armed() {
-            let at = now + self.longest_rto().saturating_mul(1 << self.probes.min(6));
-            self.timer(Due::Probe).set(at);
+        self.keep_timer(now, Due::Retransmit, outstanding && multipath);
+        self.keep_timer(now, Due::Probe, blocked);
+        if self.closing {
+            self.keep_timer(now, Due::Linger, true);
         }
+    }
+
+    /// A timer runs as long as it is wanted.
+    #[inline]
+    fn keep_timer(&mut self, now: Time, due: Due, wanted: bool) {
+        if !wanted {
+            self.timer(due).stop();
+        } else if !self.timer(due).is_armed() {
+            self.start_timer(now, due);
+        }
+    }
+
+    #[cold]
+    fn start_timer(&mut self, now: Time, due: Due) {
+        let after = match due {
+            Due::Retransmit => {
+                self.progress = now;
+                // The first two intervals are the same, as on Linux.
+                self.longest_rto().saturating_mul(1 << self.retries.saturating_sub(1).min(6))
+            }
+            Due::Probe => self.longest_rto().saturating_mul(1 << self.probes.min(6)),
+            _ => self.config.linger,
+        };
+        self.timer(due).set(now + after);
     }
 
     /// The timer of a subflow expired: what it has outstanding goes to others
     /// (§3.3.6), and it gets no more until something is acknowledged.
+    #[cold]
     pub(super) fn on_subflow_timeout(&mut self, i: usize) {
         self.subflows[i].failed = true;
         self.reinject_all(i);

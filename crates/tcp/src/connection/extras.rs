@@ -23,6 +23,8 @@ pub(super) struct Extras(Option<Box<Inside>>);
 /// The machines; each is explained in its file.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
+    /// More is used than the part, which concerns few procedures.
+    others: bool,
     pub ecn: Option<EcnState>,
     pub fast_open: Option<Box<FastOpen>>,
     pub mtu: Option<Box<MtuProbe>>,
@@ -67,10 +69,10 @@ impl ExtraDue {
 }
 
 impl Extras {
-    /// The machines, if there are any.
+    /// The machines, if there are any but the part.
     #[inline]
     pub fn some(&mut self) -> Option<&mut Inside> {
-        self.0.as_deref_mut()
+        self.0.as_deref_mut().filter(|it| it.others)
     }
 
     /// The machines, to look at.
@@ -80,7 +82,21 @@ impl Extras {
 
     /// The machines, made if need be.
     pub fn get(&mut self) -> &mut Inside {
-        self.0.get_or_insert_default()
+        let it = self.0.get_or_insert_default();
+        it.others = true;
+        it
+    }
+
+    /// What is kept of a whole that the connection is a part of.
+    #[inline]
+    pub fn part(&self) -> Option<&Part> {
+        self.0.as_deref().map(|it| &it.part)
+    }
+
+    /// The same, made if need be.
+    #[inline]
+    pub fn part_mut(&mut self) -> &mut Part {
+        &mut self.0.get_or_insert_default().part
     }
 
     /// ECN, where it was agreed on, to change it.
@@ -131,8 +147,10 @@ impl Extras {
     #[inline]
     pub fn deadline(&self) -> Time {
         match &self.0 {
-            None => Time::NEVER,
-            Some(it) => it.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER),
+            Some(it) if it.others => {
+                it.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER)
+            }
+            _ => Time::NEVER,
         }
     }
 

@@ -224,6 +224,7 @@ impl Connection {
     }
 
     /// Where the connection is in RFC 9293's diagram.
+    #[inline]
     pub fn state(&self) -> State {
         self.state
     }

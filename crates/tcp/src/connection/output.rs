@@ -142,8 +142,8 @@ impl Connection {
     /// A segment does not cross where its user has cut the stream.
     #[inline]
     fn keep_apart(&self, range: &mut Range) {
-        if let Some(extras) = self.extras.peek() {
-            range.end = range.end.min(extras.part.end_of(range.start));
+        if let Some(part) = self.extras.part() {
+            range.end = range.end.min(part.end_of(range.start));
         }
     }
 

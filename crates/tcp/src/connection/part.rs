@@ -21,9 +21,11 @@ use super::extras::Extras;
 use crate::recovery::{Next, Scheme};
 use crate::state::State;
 use anabranch_congestion::{Controller, Sibling};
+#[cfg(doc)]
+use anabranch_endpoint::Endpoint;
 use anabranch_endpoint::RttEstimator;
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::Payload;
+use anabranch_wire::{Packet, Payload};
 use std::collections::VecDeque;
 
 /// What is kept of the whole.
@@ -55,19 +57,19 @@ impl Connection {
     /// Keeps `octets` of every segment free for options that the user adds;
     /// before the handshake.
     pub fn reserve_options(&mut self, octets: u32) {
-        self.extras.get().part.reserved = octets as u64;
+        self.extras.part_mut().reserved = octets as u64;
     }
 
     /// The windows that the user writes into segments are at most `octets`: their
     /// scale follows from that; before the handshake.
     pub fn scale_windows_for(&mut self, octets: u64) {
-        self.extras.get().part.window = Some(octets);
+        self.extras.part_mut().window = Some(octets);
         self.receiver.share_window(&self.config, octets);
     }
 
     /// The shift of the windows that this side advertises.
     pub(super) fn window_shift(&self) -> u8 {
-        let whole = self.extras.peek().and_then(|it| it.part.window);
+        let whole = self.extras.part().and_then(|it| it.window);
         crate::config::window_shift(whole.unwrap_or(self.config.receive_buffer))
     }
 
@@ -81,13 +83,18 @@ impl Connection {
     /// What is written next begins a segment, and what was written last ends
     /// one, however often they are sent.
     pub fn cut(&mut self) {
-        let (una, end) = (self.sender.una, self.sender.end);
-        let cuts = &mut self.extras.get().part.cuts;
+        self.cut_at(self.sender.end);
+    }
+
+    /// The same at an offset behind the other cuts that has just begun a segment.
+    pub fn cut_at(&mut self, at: u64) {
+        let una = self.sender.una;
+        let cuts = &mut self.extras.part_mut().cuts;
         while cuts.front().is_some_and(|cut| *cut <= una) {
             cuts.pop_front();
         }
-        if cuts.back().is_none_or(|cut| *cut < end) {
-            cuts.push_back(end);
+        if cuts.back().is_none_or(|cut| *cut < at) {
+            cuts.push_back(at);
         }
     }
 
@@ -116,20 +123,47 @@ impl Connection {
         matches!(next, Next::InOrder(range) if range.start >= end)
     }
 
+    /// Nothing that was written waits, no ACK does, and nothing is under repair:
+    /// what leaves next is new data, if there is some and the window allows it.
+    #[inline]
+    pub fn awaits_data(&self) -> bool {
+        let open = matches!(self.state, State::Established | State::CloseWait);
+        let idle = open && self.sender.nxt >= self.sender.end && !self.receiver.ack_now;
+        idle && !self.scheme.in_recovery()
+    }
+
+    /// As [`Endpoint::poll_transmit`], with `len` more counted octets, at most a
+    /// segment, that are written if they leave with this packet:
+    /// [`Connection::outstanding`] tells. One look for the next segment, where
+    /// [`Connection::takes_more`], a write and a poll take three. Only while
+    /// [`Connection::awaits_data`] holds, and what [`Connection::set_waiting`] was
+    /// told.
+    pub fn poll_transmit_with(&mut self, now: Time, len: u64) -> Option<Packet> {
+        let end = self.sender.end;
+        self.sender.end = end + len;
+        let packet = self.next_packet(now);
+        if self.sender.max <= end {
+            self.sender.end = end;
+        }
+        packet
+    }
+
     /// Whether there is more to send than the window let the user write. Then
     /// the window may grow with the ACKs that come (RFC 7661 §4.1).
+    #[inline]
     pub fn set_waiting(&mut self, waiting: bool) {
         self.sender.window_limited |= waiting;
-        self.extras.get().part.waiting = waiting;
+        self.extras.part_mut().waiting = waiting;
     }
 
     /// What [`Connection::set_waiting`] was told last.
     #[inline]
     pub(super) fn whole_waits(&self) -> bool {
-        self.extras.peek().is_some_and(|it| it.part.waiting)
+        self.extras.part().is_some_and(|it| it.waiting)
     }
 
     /// An ACK leaves with the next poll.
+    #[inline]
     pub fn ask_for_ack(&mut self) {
         self.receiver.ack_now |= self.state.is_synchronized();
     }
@@ -146,28 +180,33 @@ impl Connection {
     }
 
     /// Octets that arrived in order and can be read.
+    #[inline]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
 
     /// The offset of the octet that is read next; the first octet of data has
     /// offset 1.
+    #[inline]
     pub fn read_offset(&self) -> u64 {
         self.receiver.read_offset()
     }
 
     /// The offset of a number that this side sends.
+    #[inline]
     pub fn sent_offset(&self, seq: Serial32) -> Option<u64> {
         seq.expand(self.iss, self.sender.nxt)
     }
 
     /// The offset of a number that the peer sends.
+    #[inline]
     pub fn received_offset(&self, seq: Serial32) -> Option<u64> {
         seq.expand(self.receiver.irs, self.receiver.nxt)
     }
 
     /// Oldest unacknowledged offset, and the offset after the last that was
     /// written, the FIN included.
+    #[inline]
     pub fn outstanding(&self) -> (u64, u64) {
         (self.sender.una, self.sender.end)
     }
@@ -184,16 +223,19 @@ impl Connection {
 
     /// Shifts of the windows that this side and that the peer advertises (RFC
     /// 7323 §2).
+    #[inline]
     pub fn window_shifts(&self) -> (u8, u8) {
         (self.agreed.own_shift, self.agreed.peer_shift)
     }
 
     /// Payload of a full segment.
+    #[inline]
     pub fn mss(&self) -> u64 {
         self.sender.mss
     }
 
     /// Expiries of the retransmission timer so far.
+    #[inline]
     pub fn timeouts(&self) -> u32 {
         self.sender.timeouts
     }
@@ -204,6 +246,7 @@ impl Connection {
     }
 
     /// The estimate of the round-trip time.
+    #[inline]
     pub fn rtt(&self) -> &RttEstimator {
         &self.sender.rtt
     }
@@ -223,6 +266,7 @@ impl Connection {
 
     /// The window algorithm wants to hear of the other connections before each
     /// segment that arrives.
+    #[inline]
     pub fn is_coupled(&self) -> bool {
         self.sender.congestion.is_coupled()
     }
@@ -247,17 +291,16 @@ impl Connection {
 impl Extras {
     /// Octets of options that the user adds.
     pub fn reserved(&self) -> u64 {
-        self.peek().map_or(0, |it| it.part.reserved)
+        self.part().map_or(0, |it| it.reserved)
     }
 
     /// What is left when a handshake begins again.
     pub fn restart(&mut self) {
-        let (reserved, window) =
-            self.peek().map_or((0, None), |it| (it.part.reserved, it.part.window));
+        let (reserved, window) = self.part().map_or((0, None), |it| (it.reserved, it.window));
         let fast_open = self.fast_open().map(|it| Box::new(it.again()));
         *self = Extras::default();
         if reserved > 0 || window.is_some() {
-            let part = &mut self.get().part;
+            let part = self.part_mut();
             (part.reserved, part.window) = (reserved, window);
         }
         if fast_open.is_some() {

@@ -115,6 +115,54 @@ fn real_octets_both_ways() {
     }
 }
 
+/// Counted octets take a shorter way where one subflow alone has room
+/// ([`Connection::only_taker`]); real ones never do. Both send the same packets at
+/// the same dates, whatever is lost.
+#[test]
+fn counted_octets_leave_as_real_ones_do() {
+    use anabranch_tcp::recovery::{Pipe, Recovery};
+    let packets = |config: &Config, lost: u64, real: bool| {
+        let mut n = 0;
+        let drops = move |_, packet: &Packet| {
+            let data = packet.payload_len() > 0;
+            n += data as u64;
+            if data && lost > 0 && n % lost == 0 { Fate::Drop } else { Fate::Deliver }
+        };
+        let mut world = world(config.clone(), config.clone(), &[A1, A2], &[B1, B2], drops);
+        let text = vec![0; 1_500_000];
+        match real {
+            true => assert_eq!(world.client.write_octets(&text), text.len()),
+            false => assert_eq!(world.client.write(1_500_000), 1_500_000),
+        }
+        world.client.close();
+        world.drive(at_ms(8000));
+        assert_eq!(world.server.observe().bytes_received, 1_500_000);
+        let shown = |line: &anabranch_testkit::Line| match &line.packet.body {
+            anabranch_wire::Body::Tcp(it) => (
+                (line.sent, line.packet.src, it.seq, it.ack, it.flags, it.window),
+                (it.options.clone(), it.payload.len()),
+            ),
+            other => panic!("{other:?}"),
+        };
+        world.log.iter().map(shown).collect::<Vec<_>>()
+    };
+    let schemes =
+        [Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }, Recovery::from_name("rack").unwrap()];
+    for info in crate::scheduler::SCHEDULERS {
+        for (lost, recovery) in [0, 89, 23].into_iter().zip(schemes.iter().cycle()) {
+            let mut config = config();
+            config.scheduler = SchedulerKind::from_name(info.name).unwrap();
+            config.subflow.recovery = recovery.clone();
+            config.subflow.send_buffer = 4_000_000;
+            config.subflow.delayed_ack.count = 2;
+            let (counted, real) = (packets(&config, lost, false), packets(&config, lost, true));
+            let first = counted.iter().zip(&real).position(|(a, b)| a != b);
+            assert_eq!(first.map(|at| (&counted[at], &real[at])), None, "{} {lost}", info.name);
+            assert_eq!(counted.len(), real.len(), "{} {lost}", info.name);
+        }
+    }
+}
+
 /// RFC 9293 §3.9.1.2, as Linux: PSH ends what the user has written, on whichever
 /// subflow that leaves, not every segment that a subflow is given.
 #[test]

@@ -63,6 +63,40 @@ fn a_part_takes_what_its_window_lets_leave() {
     assert_eq!(pair.client.outstanding(), (1, 3001));
 }
 
+/// What is offered with a poll is written if it leaves, and only then: three
+/// segments in a window of three, as above.
+#[test]
+fn what_is_offered_is_written_when_it_leaves() {
+    let mut pair = pair(&sack(), |_, _| Fate::Deliver);
+    assert!(!pair.client.awaits_data(), "before the handshake");
+    pair.drive(at_ms(300));
+    pair.client.share_window();
+    pair.client.set_waiting(true);
+    for n in 1..=3 {
+        assert!(pair.client.awaits_data());
+        let packet = pair.client.poll_transmit_with(pair.now, 1000);
+        assert!(packet.is_some_and(|it| it.payload_len() == 1000), "segment {n}");
+        assert_eq!(pair.client.outstanding(), (1, 1 + 1000 * n));
+    }
+    assert!(pair.client.poll_transmit_with(pair.now, 1000).is_none(), "the window is full");
+    assert_eq!(pair.client.outstanding(), (1, 3001));
+    pair.client.ask_for_ack();
+    assert!(!pair.client.awaits_data(), "an ACK leaves first, alone");
+    assert!(pair.client.poll_transmit(pair.now).is_some_and(|it| it.payload_len() == 0));
+    pair.client.write(500);
+    assert!(!pair.client.awaits_data(), "what was written leaves first");
+}
+
+/// What few connections need costs a part of a stream nothing.
+#[test]
+fn a_part_alone_is_nothing_special() {
+    let mut extras = Extras::default();
+    extras.part_mut().waiting = true;
+    assert!(extras.some().is_none() && extras.part().is_some_and(|it| it.waiting));
+    extras.get().hold.more = true;
+    assert!(extras.some().is_some_and(|it| it.hold.more));
+}
+
 /// RFC 7661 §4.1: a window that was not used does not grow; but it was used
 /// when the whole had more to send.
 #[test]
@@ -93,10 +127,10 @@ fn reserved_options_shorten_every_segment() {
     pair.drive(at_ms(300));
     assert_eq!((pair.client.mss(), pair.server.mss()), (980, 972));
     let mut extras = Extras::default();
-    extras.get().part.reserved = 12;
-    extras.get().part.waiting = true;
+    extras.part_mut().reserved = 12;
+    extras.part_mut().waiting = true;
     extras.restart();
-    assert_eq!((extras.reserved(), extras.get().part.waiting), (12, false));
+    assert_eq!((extras.reserved(), extras.part_mut().waiting), (12, false));
 }
 
 /// RFC 9293 §3.8.4: a keep-alive makes the peer answer.

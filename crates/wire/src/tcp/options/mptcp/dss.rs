@@ -151,14 +151,9 @@ impl Dss {
 
 /// Words of four octets that a DSS of these flags takes in a value.
 fn words(flags: u8) -> usize {
-    let mut words = 0;
-    if flags & ACK != 0 {
-        words += 1 + (flags & LONG_ACK != 0) as usize;
-    }
-    if flags & MAPPING != 0 {
-        words += 3 + (flags & LONG_DSN != 0) as usize;
-    }
-    words
+    let one = |flag| (flags & flag != 0) as usize;
+    // Long is only what there is.
+    one(ACK) + one(LONG_ACK) + 3 * one(MAPPING) + one(LONG_DSN)
 }
 
 fn wire_len(flags: u8) -> u32 {
@@ -214,6 +209,51 @@ impl SackBlocks {
         true
     }
 
+    /// The usual ones, a short Data ACK alone or before a short mapping: nearly
+    /// every segment has one, so they are written without counting words. False
+    /// for others, and where something is in the way.
+    #[inline]
+    fn put_short(&mut self, dss: &Dss) -> bool {
+        let Some(DataNumber::Short(ack)) = dss.data_ack else { return false };
+        let fin = if dss.data_fin { FIN } else { 0 };
+        let block = |left, right| SackBlock { left: Serial32(left), right: Serial32(right) };
+        match dss.mapping {
+            None if self.dss == 0 && self.len < 4 => {
+                self.blocks[3] = block(0, ack);
+                self.dss = PRESENT | fin | ACK;
+                true
+            }
+            Some(Mapping { dsn: DataNumber::Short(dsn), ssn, len, checksum })
+                if self.dss == 0 && self.len < 3 =>
+            {
+                self.blocks[3] = block(dsn, ack);
+                self.blocks[2] = block((len as u32) << 16 | checksum.unwrap_or(0) as u32, ssn);
+                let summed = if checksum.is_some() { CHECKSUM } else { 0 };
+                self.dss = PRESENT | fin | summed | ACK | MAPPING;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What [`SackBlocks::put_short`] has written.
+    #[inline]
+    fn get_short(&self) -> Option<Dss> {
+        let usual = self.dss & !(FIN | CHECKSUM);
+        let [_, _, b, a] = &self.blocks;
+        let mapping = (usual == PRESENT | ACK | MAPPING).then(|| Mapping {
+            dsn: DataNumber::Short(a.left.0),
+            ssn: b.right.0,
+            len: (b.left.0 >> 16) as u16,
+            checksum: (self.dss & CHECKSUM != 0).then_some(b.left.0 as u16),
+        });
+        (mapping.is_some() || usual == PRESENT | ACK).then(|| Dss {
+            data_ack: Some(DataNumber::Short(a.right.0)),
+            mapping,
+            data_fin: self.dss & FIN != 0,
+        })
+    }
+
     fn clear_dss(&mut self) {
         self.fill(&[0; 6], words(self.dss));
         self.dss = 0;
@@ -266,14 +306,16 @@ impl SackBlocks {
 
 impl TcpOptions {
     /// The DSS.
+    #[inline]
     pub fn dss(&self) -> Option<Dss> {
-        self.sack.get()
+        if self.sack.dss == 0 { None } else { self.sack.get_short().or_else(|| self.sack.get()) }
     }
 
     /// Puts a DSS in place of what was there; false, and nothing is changed,
     /// when there are too many SACK blocks beside it.
+    #[inline]
     pub fn set_dss(&mut self, dss: &Dss) -> bool {
-        self.sack.put(dss)
+        self.sack.put_short(dss) || self.sack.put(dss)
     }
 
     /// Takes the DSS away.
