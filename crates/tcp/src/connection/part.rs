@@ -124,12 +124,14 @@ impl Connection {
     }
 
     /// Nothing that was written waits, no ACK does, and nothing is under repair:
-    /// what leaves next is new data, if there is some and the window allows it.
+    /// what leaves next is new data, if there is some and the window allows it. In
+    /// a repair, and where a tail loss probe is due, the schemes choose among what
+    /// was written, as long as nobody has decided to write more.
     #[inline]
     pub fn awaits_data(&self) -> bool {
         let open = matches!(self.state, State::Established | State::CloseWait);
         let idle = open && self.sender.nxt >= self.sender.end && !self.receiver.ack_now;
-        idle && !self.scheme.in_recovery()
+        idle && !self.scheme.may_resend()
     }
 
     /// As [`Endpoint::poll_transmit`], with `len` more counted octets, at most a

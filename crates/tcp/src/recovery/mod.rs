@@ -324,6 +324,13 @@ impl Active {
         }
     }
 
+    /// What it sends next may be something again: in a repair, or as a tail loss
+    /// probe.
+    #[inline]
+    pub fn may_resend(&self) -> bool {
+        self.in_recovery() || matches!(self, Active::Rack(rack) if rack.is_probe_due())
+    }
+
     /// When the scheme wants to hear [`Active::on_deadline`].
     #[inline]
     pub fn deadline(&self) -> Time {

@@ -108,6 +108,10 @@ impl Rack {
         self.phase == Phase::Loss
     }
 
+    pub(crate) fn is_probe_due(&self) -> bool {
+        self.prober.is_due()
+    }
+
     pub(crate) fn deadline(&self) -> Time {
         self.reorder.deadline().min(self.prober.timer.deadline())
     }
