@@ -247,7 +247,7 @@ impl SackBlocks {
             len: (b.left.0 >> 16) as u16,
             checksum: (self.dss & CHECKSUM != 0).then_some(b.left.0 as u16),
         });
-        (mapping.is_some() || usual == PRESENT | ACK).then(|| Dss {
+        (mapping.is_some() || usual == PRESENT | ACK).then_some(Dss {
             data_ack: Some(DataNumber::Short(a.right.0)),
             mapping,
             data_fin: self.dss & FIN != 0,
