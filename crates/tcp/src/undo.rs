@@ -25,6 +25,8 @@ pub struct Undo {
     options: UndoOptions,
     episode: Option<Episode>,
     frto: Frto,
+    /// What was sent again and is not acknowledged.
+    repair: Option<Repair>,
     /// The next round-trip sample lifts the estimate.
     adapt: bool,
     /// How often reordering was seen.
@@ -37,14 +39,24 @@ pub struct Undo {
     dup_thresh: (u32, u32),
 }
 
+/// Retransmissions on their way, of this episode or of those before it: an echo of any
+/// of them is no echo of an original.
+#[derive(Clone, Copy, Debug)]
+struct Repair {
+    /// The millisecond in which the first of them left.
+    since: u64,
+    /// Where the last of them ends.
+    end: u64,
+}
+
 /// A reduction and the retransmissions since.
 #[derive(Debug)]
 struct Episode {
     timeout: bool,
     /// SND.UNA at the reduction.
     una: u64,
-    /// The millisecond of the first retransmission (RetransmitTS), until the
-    /// first ACK of new data after it.
+    /// The millisecond of the first retransmission (RetransmitTS) that may still
+    /// be on its way, until the first ACK of new data after one of this episode.
     resent_at: Option<u64>,
     /// That ACK has come.
     judged: bool,
@@ -92,6 +104,7 @@ impl Undo {
                 options,
                 episode: None,
                 frto: Frto::Idle,
+                repair: None,
                 adapt: false,
                 reorderings: 0,
                 undone: 0,
@@ -120,11 +133,14 @@ impl Undo {
         }
     }
 
-    /// `octets` leave that were sent before.
-    pub fn on_resent(&mut self, now: Time, octets: u64) {
+    /// `range` leaves, which was sent before.
+    pub fn on_resent(&mut self, now: Time, range: Range) {
+        let first = Repair { since: now.as_millis(), end: range.end };
+        let repair = self.repair.get_or_insert(first);
+        repair.end = repair.end.max(range.end);
         if let Some(episode) = &mut self.episode {
-            episode.resent_at.get_or_insert(now.as_millis());
-            episode.resent += octets;
+            episode.resent_at.get_or_insert(repair.since);
+            episode.resent += range.len();
         }
     }
 
@@ -257,6 +273,9 @@ impl Sender {
 impl Undo {
     fn judge(&mut self, s: &mut Sender, ack: &Ack, sack: bool) -> bool {
         let frto = self.frto(s, ack, sack);
+        if self.repair.is_some_and(|repair| repair.end <= s.una) {
+            self.repair = None;
+        }
         let Some(episode) = &mut self.episode else { return false };
         if ack.acked > 0 {
             episode.overtaken_by.get_or_insert(s.una);

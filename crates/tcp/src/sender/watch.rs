@@ -123,7 +123,7 @@ impl Sender {
         if let Some(undo) = &mut self.undo
             && range.start < self.max
         {
-            undo.on_resent(now, range.len());
+            undo.on_resent(now, range);
         }
     }
 }

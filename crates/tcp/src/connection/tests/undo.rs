@@ -144,6 +144,34 @@ fn a_genuine_fast_retransmit_is_not_undone() {
     }
 }
 
+/// Where nothing is late, whatever was sent again was lost: also where one recovery
+/// follows the other, and what the first sent again is still on its way.
+#[test]
+fn losses_upon_losses_are_not_undone() {
+    for recovery in schemes() {
+        for seed in 0..20u32 {
+            let (mut n, mut state) = (0u32, seed);
+            let rule = move |side, packet: &Packet| {
+                if side == Side::Server || packet.payload_len() == 0 {
+                    return Fate::Deliver;
+                }
+                n += 1;
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // The middle of the transfer loses a fifth.
+                match (40..400).contains(&n) && state >> 16 & 0xff < 51 {
+                    true => Fate::Drop,
+                    false => Fate::Deliver,
+                }
+            };
+            let mut pair = pair(&config(recovery.clone(), EIFEL), rule);
+            pair.client.write(1_000_000);
+            pair.drive(at_ms(120_000));
+            assert_eq!(pair.server.receiver.received(), 1_000_000);
+            assert_eq!(pair.client.observe().undone_reductions, 0, "{recovery:?}, {seed}");
+        }
+    }
+}
+
 /// RFC 3708: duplicates that the network made are not retransmissions.
 #[test]
 fn duplicates_of_the_network_undo_nothing() {
