@@ -29,6 +29,15 @@ struct Seen {
     chunks: Vec<Chunk>,
 }
 
+impl Seen {
+    /// The address at the end of the side that sends `forward`, of a packet to or
+    /// from this address of the other.
+    fn near(&self, forward: bool, far: IpAddr) -> Option<IpAddr> {
+        let [near, other] = if self.forward == forward { [0, 1] } else { [1, 0] };
+        (self.addresses[other] == far).then_some(self.addresses[near])
+    }
+}
+
 /// What both sides of an association use: of the side that was seen first, and
 /// of the other.
 struct Association {

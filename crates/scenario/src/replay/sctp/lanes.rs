@@ -20,8 +20,10 @@ type Send = (u64, u64, u32, bool);
 struct Lane {
     /// The address that data goes to.
     to: IpAddr,
-    /// Where data is sent, where it arrives, and where SACKs arrive.
-    views: [Option<View>; 3],
+    /// Where data is sent, where it arrives, and where SACKs arrive, for each
+    /// address at the near end: a host that lets routing choose its source
+    /// answers to all of ours from one of its own.
+    views: Vec<(IpAddr, [Option<View>; 3])>,
     sends: Vec<Send>,
     acks: Vec<(u64, u64)>,
     /// Date, first position, chunks.
@@ -88,15 +90,19 @@ impl Lanes {
         if self.lanes.iter().any(|it| it.to == to) {
             return;
         }
-        let data = || seen.iter().filter(|it| it.forward == forward && it.addresses[1] == to);
-        let back = seen.iter().filter(|it| it.forward != forward && it.addresses[0] == to);
         let at = |it: &Seen| (it.interface, it.direction);
-        let sent = View::of(data().map(at), Direction::Outbound, true);
-        let arrived = View::of(data().map(at), Direction::Inbound, false);
-        let answered = View::of(back.map(at), Direction::Inbound, true);
+        let views = |near: IpAddr| {
+            let data =
+                || seen.iter().filter(|it| it.forward == forward && it.addresses == [near, to]);
+            let back = seen.iter().filter(|it| it.forward != forward && it.addresses == [to, near]);
+            let sent = View::of(data().map(at), Direction::Outbound, true);
+            let arrived = View::of(data().map(at), Direction::Inbound, false);
+            [sent, arrived, View::of(back.map(at), Direction::Inbound, true)]
+        };
+        let near: BTreeSet<IpAddr> = seen.iter().filter_map(|it| it.near(forward, to)).collect();
         self.lanes.push(Lane {
             to,
-            views: [sent, arrived, answered],
+            views: near.into_iter().map(|near| (near, views(near))).collect(),
             sends: Vec::new(),
             acks: Vec::new(),
             sacks: Vec::new(),
@@ -110,13 +116,17 @@ impl Lanes {
     fn look(&mut self, seen: &[Seen], forward: bool, first: Serial32) {
         let (mut sent, mut arrived, mut octets) = (0_u64, BTreeSet::new(), 0);
         let mut outstanding: BTreeMap<u64, Outstanding> = BTreeMap::new();
-        let is_receiver_seen = self.lanes.iter().any(|it| it.views[1].is_some());
+        let is_receiver_seen =
+            self.lanes.iter().flat_map(|it| &it.views).any(|(_, views)| views[1].is_some());
         for it in seen {
             let remote = it.addresses[if it.forward == forward { 1 } else { 0 }];
             let Some(at) = self.lanes.iter().position(|lane| lane.to == remote) else { continue };
+            let near = it.near(forward, remote);
+            let views = self.lanes[at].views.iter().find(|(address, _)| Some(*address) == near);
+            let views = views.map_or([None; 3], |(_, views)| *views);
             let here = (it.interface, it.direction);
             let [sends, receives, answers] =
-                self.lanes[at].views.map(|view| view.is_some_and(|view| view.has(here)));
+                views.map(|view| view.is_some_and(|view| view.has(here)));
             let (mut has_data, mut has_old) = (false, false);
             for chunk in &it.chunks {
                 if it.forward == forward {
@@ -277,5 +287,39 @@ fn acknowledged(chunk: &Chunk) -> Option<(Serial32, &[[u16; 2]])> {
         Chunk::Sack { cum_tsn, gaps } => Some((*cum_tsn, gaps)),
         Chunk::Shutdown { cum_tsn } => Some((*cum_tsn, &[])),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A peer answers from its first address whatever path data took, and after the
+    /// first path has gone only the second interface hears it.
+    #[test]
+    fn answers_from_one_address_come_in_where_they_come_in() {
+        let host = |n: u8| IpAddr::from([10, 0, 0, n]);
+        let packet = |nanos, interface, forward, addresses: [u8; 2], chunk| Seen {
+            nanos,
+            interface,
+            direction: Some(if forward { Direction::Outbound } else { Direction::Inbound }),
+            forward,
+            addresses: addresses.map(host),
+            is_init: false,
+            chunks: vec![chunk],
+        };
+        let data = |n| Chunk::Data { tsn: Serial32(n), len: 1000 };
+        let sack = |n| Chunk::Sack { cum_tsn: Serial32(n), gaps: Vec::new() };
+        let seen = [
+            packet(0, 0, true, [1, 3], data(1)),
+            packet(20, 0, false, [3, 1], sack(1)),
+            packet(30, 0, true, [1, 3], data(2)),
+            packet(90, 1, true, [2, 4], data(2)),
+            packet(110, 1, false, [3, 2], sack(2)),
+            packet(120, 1, true, [2, 4], data(3)),
+            packet(140, 1, false, [3, 2], sack(3)),
+        ];
+        let lanes = Lanes::new(&seen, true).unwrap();
+        assert_eq!(lanes.received, [(20, 1000), (110, 2000), (140, 3000)]);
     }
 }
