@@ -28,6 +28,7 @@ ROWS = {
     "T12": "HyStart++ (RFC 9406)",
     "T13": "RACK-TLP (RFC 8985) and PRR (RFC 6937)",
     "T14": "Retransmission timeout (RFC 6298)",
+    "buffer": "utilisation by one Reno flow, by the size of the queue",
     "recovery": "Losses out of one window (Fall and Floyd 1996; Hwang, Yoo and Yoo)",
     "C1": "SCTP over two paths, beside ns-2.35",
     "C4": "SCTP failure detection (RFC 9260 §8.2)",
@@ -77,6 +78,8 @@ def study(folder: Path) -> Iterable[tuple[str, tuple[str, ...]]]:
                 low, high = float(line["ci_low"]), float(line["ci_high"])
                 interval = "" if low == high else f" ({low:.3f} to {high:.3f}, n = {line['n']})"
                 row = CLAIMS.get(line["claim"], line["claim"])
+                if row not in ROWS:
+                    sys.exit(f"{row}: no section of this name; a claim of the study")
                 measured = f"{float(line['measured']):.3f}{interval}"
                 yield row, (line["quantity"], line["expected"], measured, line["verdict"], "study")
 
