@@ -5,6 +5,8 @@
 mod middlebox;
 #[path = "mptcp/passive.rs"]
 mod passive;
+#[path = "mptcp/schedulers.rs"]
+mod schedulers;
 
 use anabranch_scenario::{NamedSeries, PathRow, RunOptions, RunResult, Scenario, run};
 
