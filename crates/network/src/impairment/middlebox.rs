@@ -123,7 +123,7 @@ impl Middlebox {
         }
         if let (Some(first), Some(every)) = (changed, self.config.change_every) {
             let len = segment.payload.len() as u64;
-            (first..len).step_by(every as usize).for_each(|at| segment.change_octet(at as usize));
+            segment.change_octets((first..len).step_by(every as usize).map(|at| at as usize));
         }
         if let Some(secret) = self.config.rewrite_sequence {
             let (own, peers) = (shift(secret, key), shift(secret, key.reversed()));

@@ -90,15 +90,16 @@ impl TcpSegment {
         }
     }
 
-    /// Flips a bit of the octet of data at `index`, where data is real octets.
-    pub fn change_octet(&mut self, index: usize) {
-        if let Some(octets) = self.payload.octets()
-            && index < octets.len()
-        {
-            let mut octets = octets.to_vec();
-            octets[index] ^= 0x20; // the case of a letter
-            self.payload = Payload::of_octets(octets);
+    /// Flips a bit of the octets of data at these places, where data is real octets.
+    pub fn change_octets(&mut self, places: impl Iterator<Item = usize>) {
+        let Some(octets) = self.payload.octets() else { return };
+        let mut octets = octets.to_vec();
+        for at in places {
+            if let Some(octet) = octets.get_mut(at) {
+                *octet ^= 0x20; // the case of a letter
+            }
         }
+        self.payload = Payload::of_octets(octets);
     }
 }
 
@@ -172,13 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn one_octet_changes() {
+    fn octets_within_the_data_change() {
         let mut it = segment();
-        it.change_octet(1);
-        it.change_octet(3);
+        it.change_octets([1, 3].into_iter());
         assert_eq!(it.payload.octets(), Some(&b"aBc"[..]));
         it.payload = Payload::virtual_of(5);
-        it.change_octet(1);
+        it.change_octets([1].into_iter());
         assert_eq!(it.payload, Payload::virtual_of(5));
     }
 }
