@@ -24,7 +24,7 @@ use crate::result::NamedSeries;
 use anabranch_wire::pcapng::Direction;
 use anabranch_wire::pcapng::reader::{ReadError, Reader};
 use headers::{Carried, Segment};
-use names::{Names, distinct};
+use names::{Names, Pairs, distinct};
 use sctp::Associations;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -189,20 +189,13 @@ fn tell(connections: Vec<Connection>, replay: &mut Replay, used: &mut BTreeMap<S
     });
     let names = Names::new(seen, &replay.interfaces);
     let pair = |[a, b]: [SocketAddr; 2]| [names.of(a.ip()), names.of(b.ip())];
-    let mut pairs: BTreeMap<[String; 2], u32> = BTreeMap::new();
-    for connection in &connections {
-        let mut names = pair(connection.ends);
-        names.sort();
-        *pairs.entry(names).or_default() += 1;
-    }
+    let pairs = Pairs::of(connections.iter().map(|it| pair(it.ends)));
     for connection in connections {
         for forward in [true, false] {
             let Some(track) = Track::new(&connection.seen, forward) else { continue };
             let [a, b] = connection.ends;
             let [from, to] = if forward { [a, b] } else { [b, a] };
-            let mut sorted = pair(connection.ends);
-            sorted.sort();
-            let ports = pairs[&sorted] > 1;
+            let ports = pairs.have_several(pair(connection.ends));
             let end = |it: SocketAddr| {
                 let name = names.of(it.ip());
                 if ports { format!("{name}:{}", it.port()) } else { name }

@@ -44,6 +44,29 @@ impl Names {
     }
 }
 
+/// How many connections there are between the same two, whichever of them is
+/// first.
+#[derive(Default)]
+pub(super) struct Pairs(BTreeMap<[String; 2], u32>);
+
+impl Pairs {
+    /// Counts these.
+    pub(super) fn of(ends: impl Iterator<Item = [String; 2]>) -> Pairs {
+        let mut pairs = Pairs::default();
+        for mut both in ends {
+            both.sort();
+            *pairs.0.entry(both).or_default() += 1;
+        }
+        pairs
+    }
+
+    /// Ports have to tell these two's connections apart.
+    pub(super) fn have_several(&self, mut both: [String; 2]) -> bool {
+        both.sort();
+        self.0.get(&both).is_some_and(|n| *n > 1)
+    }
+}
+
 /// The flow's name, with `#2` and so on where it was used before.
 pub(super) fn distinct(flow: String, used: &mut BTreeMap<String, u32>) -> String {
     let times = used.entry(flow.clone()).or_default();

@@ -9,7 +9,7 @@
 mod chunks;
 mod lanes;
 
-use super::names::{self, Names};
+use super::names::{self, Names, Pairs};
 use super::{Replay, SeenInterface};
 use anabranch_wire::pcapng::Direction;
 use chunks::{Chunk, Packet};
@@ -30,11 +30,10 @@ struct Seen {
 }
 
 impl Seen {
-    /// The address at the end of the side that sends `forward`, of a packet to or
-    /// from this address of the other.
-    fn near(&self, forward: bool, far: IpAddr) -> Option<IpAddr> {
-        let [near, other] = if self.forward == forward { [0, 1] } else { [1, 0] };
-        (self.addresses[other] == far).then_some(self.addresses[near])
+    /// The addresses of the side that sends `forward` and of the other.
+    fn ends(&self, forward: bool) -> [IpAddr; 2] {
+        let [from, to] = self.addresses;
+        if self.forward == forward { [from, to] } else { [to, from] }
     }
 }
 
@@ -124,17 +123,10 @@ impl Associations {
     /// Rows and series of all.
     pub(super) fn tell(self, replay: &mut Replay, used: &mut BTreeMap<String, u32>) {
         let names = self.names(&replay.interfaces);
-        let mut pairs: BTreeMap<[String; 2], u32> = BTreeMap::new();
         let ends = |it: &Association| [0, 1].map(|side| end(&names, &it.addresses[side]));
+        let pairs = Pairs::of(self.list.iter().map(ends));
         for it in &self.list {
-            let mut sorted = ends(it);
-            sorted.sort();
-            *pairs.entry(sorted).or_default() += 1;
-        }
-        for it in &self.list {
-            let mut sorted = ends(it);
-            sorted.sort();
-            let ports = pairs[&sorted] > 1;
+            let ports = pairs.have_several(ends(it));
             for forward in [true, false] {
                 let Some(lanes) = Lanes::new(&it.seen, forward) else { continue };
                 let mut both = ends(it);

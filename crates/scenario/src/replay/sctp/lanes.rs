@@ -99,7 +99,8 @@ impl Lanes {
             let arrived = View::of(data().map(at), Direction::Inbound, false);
             [sent, arrived, View::of(back.map(at), Direction::Inbound, true)]
         };
-        let near: BTreeSet<IpAddr> = seen.iter().filter_map(|it| it.near(forward, to)).collect();
+        let ends = seen.iter().map(|it| it.ends(forward));
+        let near: BTreeSet<IpAddr> = ends.filter(|[_, far]| *far == to).map(|it| it[0]).collect();
         self.lanes.push(Lane {
             to,
             views: near.into_iter().map(|near| (near, views(near))).collect(),
@@ -119,10 +120,9 @@ impl Lanes {
         let is_receiver_seen =
             self.lanes.iter().flat_map(|it| &it.views).any(|(_, views)| views[1].is_some());
         for it in seen {
-            let remote = it.addresses[if it.forward == forward { 1 } else { 0 }];
-            let Some(at) = self.lanes.iter().position(|lane| lane.to == remote) else { continue };
-            let near = it.near(forward, remote);
-            let views = self.lanes[at].views.iter().find(|(address, _)| Some(*address) == near);
+            let [near, far] = it.ends(forward);
+            let Some(at) = self.lanes.iter().position(|lane| lane.to == far) else { continue };
+            let views = self.lanes[at].views.iter().find(|(address, _)| *address == near);
             let views = views.map_or([None; 3], |(_, views)| *views);
             let here = (it.interface, it.direction);
             let [sends, receives, answers] =
