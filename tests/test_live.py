@@ -58,6 +58,21 @@ def _wait_for_the_loop(process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
+def _suspended(link: Path, out: Path, *arguments: str) -> str:
+    """Runs the scenario, with a second out of its middle; what it says."""
+    command = [sys.executable, "-m", "anabranch", "live", str(link), "--out", str(out), *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _wait_for_the_loop(process)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1.1)
+    process.send_signal(signal.SIGCONT)
+    told, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "doubtful: the emulator was not running for" in errors
+    return told
+
+
 def _namespace(marker: str) -> str:
     """The network namespace of the processes whose command line has `marker`."""
     for path in Path("/proc").glob("[0-9]*"):
@@ -215,17 +230,7 @@ print(n)'"""
 def test_a_suspended_emulator_counts_what_its_devices_lost(link: Path) -> None:
     """Its programs go on meanwhile, faster than a device can hold."""
     out = link.parent / "out"
-    command = [sys.executable, "-m", "anabranch", "live", str(link), "--out", str(out)]
-    command += ["--exec", f"a={SUSPENDED}"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    _wait_for_the_loop(process)
-    time.sleep(0.6)
-    process.send_signal(signal.SIGSTOP)
-    time.sleep(1.2)
-    process.send_signal(signal.SIGCONT)
-    told, errors = process.communicate(timeout=30)
-    assert process.returncode == 0, errors
-    assert "doubtful: the emulator was not running for" in errors
+    told = _suspended(link, out, "--exec", f"a={SUSPENDED}")
     a, b = json.loads((out / "run.json").read_text())["live"]["ports"]
     sent = int((out / "a.log").read_text())
     assert a["overrun"] > 0 and a["entered"] + a["overrun"] == sent, (a, sent)
@@ -398,16 +403,7 @@ def test_a_suspended_emulator_says_so(link: Path) -> None:
     text = TWO_KERNELS.replace("200 kB", "2 MB").replace("50 Mbit/s", "10 Mbit/s")
     link.write_text(text, encoding="utf-8")
     out = link.parent / "out"
-    command = [sys.executable, "-m", "anabranch", "live", str(link), "--out", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    _wait_for_the_loop(process)  # the interpreter starts, then 1.7 s of transfer
-    time.sleep(0.4)
-    process.send_signal(signal.SIGSTOP)
-    time.sleep(1)
-    process.send_signal(signal.SIGCONT)
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 0, errors
-    assert "doubtful: the emulator was not running for" in errors
+    _suspended(link, out)  # the transfer takes 1.7 s
     facts = json.loads((out / "run.json").read_text())["live"]
     assert 0.9 < facts["longest_absence_s"] < 3
     assert tables.read_csv(out / "flows.csv")[0]["bytes"] == "2000000"

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from anabranch.commands.live import become_root_of_a_namespace
+from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import PATH, console, interruptible
 from anabranch.experiment import bench as run_workload
 from anabranch.files import output_directory, write_text

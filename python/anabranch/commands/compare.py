@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from anabranch import comparison, tables
-from anabranch.commands.live import become_root_of_a_namespace
+from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import PATH, checked, console
 from anabranch.comparison import COLUMNS, HOLDS, Comparison
 from anabranch.files import output_directory

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from anabranch import report, tables
+from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import PATH, checked, console, explore_option
 from anabranch.commands.run import SEED_MAX, flow_table, plain
-from anabranch.errors import InputError, RunError
-from anabranch.experiment import LiveResult, Scenario, core
+from anabranch.errors import InputError
+from anabranch.experiment import LiveResult, Scenario
 from anabranch.files import output_directory, replacing, write_text
 
 TAIL = 12
 """Lines of a program's output that are shown at the end."""
-
-_AS_ROOT_OF_A_NAMESPACE = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("anabranch._core", sys.argv.pop(1))
-core = sys.modules["anabranch._core"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(core)
-try:
-    core.enter_user_namespace()
-except OSError as error:
-    sys.exit(f"anabranch: {error}")
-from anabranch.cli import main
-main()
-"""
-"""A fresh process has a single thread, as a new user namespace asks for."""
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -128,21 +113,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not command.strip():
         raise InputError.about("command line", "--exec", text, "HOST='COMMAND'")
     return host.strip(), command
-
-
-def become_root_of_a_namespace() -> None:
-    """Starts the command anew inside a user namespace, unless the user is root already; the
-    core says what is missing."""
-    if os.geteuid() == 0:
-        return
-    file = core().__file__ or ""
-    sys.stdout.flush()
-    arguments = [sys.executable, "-c", _AS_ROOT_OF_A_NAMESPACE, file, *sys.argv[1:]]
-    try:
-        os.execv(sys.executable, arguments)
-    except OSError as error:
-        reason = f"to be root of a user namespace, {sys.executable} cannot be started anew"
-        raise RunError(f"{reason}: {error.strerror}; run as root") from error
 
 
 def _print(result: LiveResult, directory: Path) -> None:

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from anabranch import studies
-from anabranch.commands.live import become_root_of_a_namespace
+from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import PATH, console, interruptible, jobs_option
 from anabranch.errors import InputError
 from anabranch.files import output_directory

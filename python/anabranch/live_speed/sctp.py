@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from anabranch.errors import RunError
@@ -24,7 +23,7 @@ def measures(megabytes: int) -> list[tuple[str, Callable[[Path], dict[str, float
 
 
 def _run(ours: str, megabytes: int, logs: Path) -> dict[str, float]:
-    program, octets = _program(), megabytes * 1_000_000
+    program, octets = _program(logs), megabytes * 1_000_000
     all_ = {
         "a": f"exec {program} connect {{b}} {PORTS} {octets} {BUFFER}",
         "b": f"exec {program} listen {scenarios.PORT} {BUFFER}",
@@ -48,10 +47,9 @@ def _run(ours: str, megabytes: int, logs: Path) -> dict[str, float]:
     return {"mbit_s": megabytes * 8 / seconds, "us_per_packet": 1e6 * cpu / packets}
 
 
-@cache
-def _program() -> Path:
-    """The peer, compiled for this process."""
+def _program(folder: Path) -> Path:
+    """The peer, compiled into the folder by the first who asks."""
     try:
-        return usrsctp.built(Path(tempfile.mkdtemp(prefix="anabranch-")))
+        return usrsctp.built(folder)
     except RunError as missing:
         raise Missing(str(missing)) from None
