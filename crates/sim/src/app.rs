@@ -81,6 +81,7 @@ pub(crate) struct AppState {
     pub closed: Option<CloseReason>,
 }
 
+/// Of a side that sends no messages.
 const NO_CHANNEL: u32 = u32::MAX;
 
 /// Writes nothing and closes after the peer.

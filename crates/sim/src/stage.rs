@@ -5,8 +5,8 @@ use crate::messages::Channel;
 use crate::traffic::Source;
 use anabranch_units::Time;
 
-/// A buffer for streams of real octets, and the
-/// traffic and messages of those that have some.
+/// A buffer for streams of real octets, and the traffic and messages of those that
+/// have some.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub buf: Vec<u8>,

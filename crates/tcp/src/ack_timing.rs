@@ -22,7 +22,7 @@ const MOST: Span = Span::from_millis(200);
 
 /// The peer's segments are this large until larger ones come (RFC 9293
 /// §3.7.1), octets.
-const SEGMENT: u64 = 536;
+pub(crate) const SEGMENT: u64 = 536;
 
 /// Before the first data: at the next tick of a clock of 1 ms.
 const TICK: Span = Span::from_millis(1);

@@ -9,12 +9,10 @@
 //! be read is no longer free. A segment that moves the limit is acknowledged at
 //! once.
 
+use crate::ack_timing::SEGMENT;
+
 /// Segments of fewer octets move nothing.
 const LEAST: u64 = 128;
-
-/// The peer's segments are this large until larger ones come (RFC 9293
-/// §3.7.1), octets.
-const SEGMENT: u64 = 536;
 
 /// The limit and what it grows by.
 #[derive(Clone, Debug)]

@@ -41,9 +41,10 @@ pub(super) fn sends(flow: &FlowSpec, side: Side) -> bool {
 /// begins there, and grows beyond it.
 pub(super) fn receive_buffer(config: &Config) -> u64 {
     match config.initial_receive_window {
-        InitialReceiveWindow::Share(x) => (config.receive_buffer as f64 * x) as u64,
-        InitialReceiveWindow::Whole | InitialReceiveWindow::Octets(_) => config.receive_buffer,
+        share @ InitialReceiveWindow::Share(_) => share.of(config.receive_buffer),
+        InitialReceiveWindow::Whole | InitialReceiveWindow::Octets(_) => None,
     }
+    .unwrap_or(config.receive_buffer)
 }
 
 /// What each external host is to be.

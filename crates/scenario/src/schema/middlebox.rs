@@ -1,5 +1,6 @@
 //! The impairment `middlebox`, from and to TOML.
 
+use super::form::word;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -39,13 +40,9 @@ fn read_strip(f: &Fields<'_>) -> Result<Vec<OptionKind>, InputError> {
 /// Puts the fields with their values.
 pub(super) fn write(it: &MiddleboxConfig, put: &mut dyn FnMut(&str, Value)) {
     put("kind", "middlebox".into());
-    let name = |kind: &OptionKind| {
-        let known = OptionKind::ALL.iter().find(|(_, it)| it == kind);
-        Value::from(known.map_or("", |(name, _)| name))
-    };
+    let name = |kind: &OptionKind| Value::from(word(&OptionKind::ALL, kind));
     put("strip", Value::Array(it.strip.iter().map(name).collect()));
-    let segments = SEGMENTS.iter().find(|(_, segments)| *segments == it.segments);
-    put("segments", segments.map_or("", |(name, _)| name).into());
+    put("segments", word(&SEGMENTS, &it.segments).into());
     put("after", Value::Integer(it.after as i64));
     if let Some(key) = it.rewrite_sequence {
         put("rewrite_sequence", i64::from(key).into());
