@@ -1,5 +1,9 @@
 //! `struct tcp_info` of linux/tcp.h, as the kernel fills it.
 
+mod mptcp;
+
+pub(crate) use mptcp::MptcpInfo;
+
 use anabranch_endpoint::Observation;
 use anabranch_units::{Rate, Span};
 

@@ -4,7 +4,7 @@
 //!
 //! A subflow that is gone keeps the numbers of the last look at it.
 
-use crate::info::TcpInfo;
+use crate::info::{MptcpInfo, TcpInfo};
 use crate::sys::socket::{mptcp_info, mptcp_subflows};
 use anabranch_endpoint::{Observation, PathObservation, PathState};
 use anabranch_wire::AddressBook;
@@ -26,51 +26,6 @@ struct Subflow {
     info: TcpInfo,
     seen: PathObservation,
     is_there: bool,
-}
-
-/// `struct mptcp_info`, as octets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct MptcpInfo(pub(crate) [u8; MptcpInfo::SIZE]);
-
-/// Of `struct mptcp_info`: fields, their offsets and numbers of octets.
-const FIELDS: [(&str, usize, usize); 18] = [
-    ("subflows", 0, 1),
-    ("add_addr_signal", 1, 1),
-    ("add_addr_accepted", 2, 1),
-    ("subflows_max", 3, 1),
-    ("add_addr_signal_max", 4, 1),
-    ("add_addr_accepted_max", 5, 1),
-    ("flags", 8, 4),
-    ("token", 12, 4),
-    ("write_seq", 16, 8),
-    ("snd_una", 24, 8),
-    ("rcv_nxt", 32, 8),
-    ("csum_enabled", 42, 1),
-    ("retransmits", 44, 4),
-    ("bytes_retrans", 48, 8),
-    ("bytes_sent", 56, 8),
-    ("bytes_received", 64, 8),
-    ("bytes_acked", 72, 8),
-    ("subflows_total", 80, 1),
-];
-
-impl Default for MptcpInfo {
-    fn default() -> MptcpInfo {
-        MptcpInfo([0; MptcpInfo::SIZE])
-    }
-}
-
-impl MptcpInfo {
-    pub(crate) const SIZE: usize = 128;
-
-    /// All fields, by the kernel's names without their prefix.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        FIELDS.iter().map(|(name, at, len)| (*name, TcpInfo::number(&self.0, *at, *len)))
-    }
-
-    fn get(&self, name: &str) -> u64 {
-        self.fields().find(|(field, _)| *field == name).map_or(0, |(_, value)| value)
-    }
 }
 
 impl Subflows {

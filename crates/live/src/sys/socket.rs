@@ -1,8 +1,7 @@
 //! Options of sockets that rustix does not have.
 
 use super::tun::last_error;
-use crate::info::TcpInfo;
-use crate::subflows::MptcpInfo;
+use crate::info::{MptcpInfo, TcpInfo};
 use rustix::io::Errno;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd};
