@@ -14,7 +14,6 @@ mod config;
 mod cookie;
 mod extensions;
 mod flight;
-mod interleaved;
 mod outgoing;
 mod parts;
 mod path;

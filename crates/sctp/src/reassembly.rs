@@ -4,12 +4,13 @@
 //! A message that the buffer cannot hold is delivered in parts, see [`delivery`].
 
 mod delivery;
+mod interleaved;
 
-use crate::interleaved::{Forgotten, Interleaved, Progress};
 use crate::outgoing::Message;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::{DataChunk, DataFlags, IDataChunk};
+use interleaved::{Forgotten, Interleaved, Progress};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a chunk costs beside its octets, in the bound of memory.

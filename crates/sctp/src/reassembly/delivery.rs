@@ -7,8 +7,8 @@
 //! them: other messages wait until it ends (fragment interleave level 0 of RFC 6458
 //! §8.1.20). Messages of I-DATA may alternate, each in order.
 
+use super::interleaved::{Key, Piece};
 use super::{Part, Reassembly, Received, Run, Violation};
-use crate::interleaved::{Key, Piece};
 use crate::outgoing::Message;
 use anabranch_units::{Serial32, Span};
 use anabranch_wire::Payload;

@@ -1,15 +1,15 @@
 //! Messages whose fragments are I-DATA (RFC 8260 §2.1): each has its number, and
 //! fragments of several messages may alternate.
 
+use super::Violation;
 use crate::outgoing::Message;
-use crate::reassembly::Violation;
 use anabranch_units::Serial32;
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::{DataFlags, IDataChunk};
 use std::collections::BTreeMap;
 
 /// Stream, unordered, message identifier.
-pub(crate) type Key = (u16, bool, u32);
+pub(super) type Key = (u16, bool, u32);
 
 /// The fragments of a message that have arrived.
 #[derive(Debug, Default)]
@@ -27,14 +27,14 @@ struct Fragments {
 }
 
 /// What a fragment has made of its message.
-pub(crate) enum Progress {
+pub(super) enum Progress {
     Nothing,
     Whole(Whole),
     Piece(Piece),
 }
 
 /// Fragments in a row of a message that is delivered in parts.
-pub(crate) struct Piece {
+pub(super) struct Piece {
     pub key: Key,
     pub payload: Payload,
     pub ppid: u32,
@@ -68,7 +68,7 @@ impl Fragments {
 }
 
 /// A message that is complete, and the number of its fragments.
-pub(crate) struct Whole {
+pub(super) struct Whole {
     pub message: Message,
     pub mid: u32,
     pub tsn: Serial32,
@@ -77,13 +77,13 @@ pub(crate) struct Whole {
 
 /// Octets and fragments that were forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Forgotten {
+pub(super) struct Forgotten {
     pub octets: u64,
     pub pieces: u64,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Interleaved {
+pub(super) struct Interleaved {
     messages: BTreeMap<Key, Fragments>,
     /// Messages that were delivered in part, and whose rest is not coming.
     aborted: Vec<Key>,
