@@ -13,7 +13,7 @@ from rich.table import Table
 
 from anabranch import comparison, tables
 from anabranch.commands.namespace import become_root_of_a_namespace
-from anabranch.commands.options import PATH, checked, console
+from anabranch.commands.options import PATH, console, set_option
 from anabranch.comparison import COLUMNS, HOLDS, Comparison
 from anabranch.files import output_directory
 
@@ -35,13 +35,7 @@ WIDTH = 120
     type=click.IntRange(1, 1000),
     help="Copies that run live at the same time, in one emulator.  [default: as many as it holds]",
 )
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Overrides one field; may be repeated.",
-)
+@set_option
 @click.option(
     "--out",
     type=PATH,
@@ -63,8 +57,7 @@ def compare(
     has the same draws in both worlds: the k-th packet of a link has the same fate. A sweep's file
     compares each of its points.
     """
-    settings = [checked(text, "--set", "KEY=VALUE") for text in assignments]
-    points, wanted = comparison.points(scenario, settings)
+    points, wanted = comparison.points(scenario, list(assignments))
     count = replications or wanted or REPLICATIONS
     become_root_of_a_namespace()
     directory = output_directory(out)

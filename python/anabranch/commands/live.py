@@ -12,8 +12,16 @@ import click
 
 from anabranch import report, tables
 from anabranch.commands.namespace import become_root_of_a_namespace
-from anabranch.commands.options import PATH, checked, console, explore_option
-from anabranch.commands.run import SEED_MAX, flow_table, plain
+from anabranch.commands.options import (
+    PATH,
+    capture_options,
+    checked,
+    console,
+    explore_option,
+    seed_option,
+    set_option,
+)
+from anabranch.commands.run import flow_table, plain
 from anabranch.errors import InputError
 from anabranch.experiment import LiveResult, Scenario
 from anabranch.files import output_directory, replacing, write_text
@@ -25,14 +33,8 @@ TAIL = 12
 @click.command(context_settings={"ignore_unknown_options": False})
 @click.argument("scenario", type=PATH, metavar="SCENARIO.toml")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-@click.option("--seed", type=click.IntRange(0, SEED_MAX), help="Replaces the scenario's seed.")
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Overrides one field, e.g. links.0.delay='5 ms'; may be repeated.",
-)
+@seed_option
+@set_option
 @click.option(
     "--exec",
     "programs",
@@ -41,14 +43,7 @@ TAIL = 12
     help="Runs a program on an external host instead of our sender or receiver; {HOST} in it"
     " stands for a host's address; may be repeated.",
 )
-@click.option("--pcap", is_flag=True, help="Also write capture.pcapng, of all hosts.")
-@click.option(
-    "--capture",
-    "places",
-    multiple=True,
-    metavar="PLACE",
-    help="Write capture.pcapng of this host, interface or link; may be repeated.",
-)
+@capture_options
 @explore_option
 @click.option(
     "--out",
@@ -76,9 +71,7 @@ def live(
     kernel's own TCP. COMMAND runs on the first of them, with the terminal: `-- bash` is a
     shell in the host. Needs root, or a kernel that gives users their own namespaces.
     """
-    experiment = Scenario.load(scenario).set(
-        *(checked(text, "--set", "KEY=VALUE") for text in assignments)
-    )
+    experiment = Scenario.load(scenario).set(*assignments)
     pairs = [_pair(text) for text in programs]
     for warning in experiment.warnings():
         click.echo(f"{scenario}: warning: {warning}", err=True)

@@ -18,6 +18,8 @@ Result = TypeVar("Result")
 PATH = click.Path(path_type=Path)
 """A path; the command checks it, so that the message names what is allowed."""
 
+SEED_MAX = 2**64 - 1
+
 
 def console() -> Console:
     """Standard output; plain text when it is not a terminal."""
@@ -38,6 +40,40 @@ def jobs_option(function: Callable[..., object]) -> Callable[..., object]:
         show_default="processors",
         help="Runs at a time.",
     )(function)
+
+
+def seed_option(function: Callable[..., object]) -> Callable[..., object]:
+    """`--seed N`."""
+    return click.option(
+        "--seed", type=click.IntRange(0, SEED_MAX), help="Replaces the scenario's seed."
+    )(function)
+
+
+def set_option(function: Callable[..., object]) -> Callable[..., object]:
+    """`--set KEY=VALUE`, as `assignments`."""
+    return click.option(
+        "--set",
+        "assignments",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=lambda _context, _option, texts: tuple(
+            checked(text, "--set", "KEY=VALUE") for text in texts
+        ),
+        help="Overrides one field, e.g. links.0.delay='5 ms'; may be repeated.",
+    )(function)
+
+
+def capture_options(function: Callable[..., object]) -> Callable[..., object]:
+    """`--pcap` and `--capture PLACE`, as `pcap` and `places`."""
+    places = click.option(
+        "--capture",
+        "places",
+        multiple=True,
+        metavar="PLACE",
+        help="Write capture.pcapng of this host, interface or link; may be repeated.",
+    )
+    every = click.option("--pcap", is_flag=True, help="Also write capture.pcapng, of all hosts.")
+    return every(places(function))
 
 
 def explore_option(function: Callable[..., object]) -> Callable[..., object]:

@@ -11,32 +11,24 @@ import click
 from rich.table import Table
 
 from anabranch import report, tables
-from anabranch.commands.options import PATH, console, explore_option, interruptible
-from anabranch.errors import InputError
+from anabranch.commands.options import (
+    PATH,
+    capture_options,
+    console,
+    explore_option,
+    interruptible,
+    seed_option,
+    set_option,
+)
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import output_directory, replacing, write_text
-
-SEED_MAX = 2**64 - 1
 
 
 @click.command()
 @click.argument("scenario", type=PATH, metavar="SCENARIO.toml|library:NAME")
-@click.option("--seed", type=click.IntRange(0, SEED_MAX), help="Replaces the scenario's seed.")
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Overrides one field, e.g. flows.0.tcp.recovery=fack; may be repeated.",
-)
-@click.option("--pcap", is_flag=True, help="Also write capture.pcapng, of all hosts.")
-@click.option(
-    "--capture",
-    "places",
-    multiple=True,
-    metavar="PLACE",
-    help="Write capture.pcapng of this host, interface or link; may be repeated.",
-)
+@seed_option
+@set_option
+@capture_options
 @explore_option
 @click.option(
     "--out",
@@ -57,10 +49,6 @@ def run(
     out: Path,
 ) -> None:
     """Runs one scenario in virtual time and prints a row per flow."""
-    for assignment in assignments:
-        key, equals, _value = assignment.partition("=")
-        if not equals or not key.strip():
-            raise InputError.about("command line", "--set", assignment, "KEY=VALUE")
     experiment = Scenario.load(scenario).set(*assignments)
     # Wrong input is told before anything is written, and so is what is hardly meant.
     for warning in experiment.warnings():
