@@ -135,3 +135,10 @@ def test_it_fails_over(peer: Path, tmp_path: Path) -> None:
     """The same while the peer sends to us."""
     both = [f"links.0.impairments={OUTAGE}", f"links.0.reverse.impairments={OUTAGE}"]
     assert _it_sends(both, peer, tmp_path)["lost"] > 0
+
+
+def test_it_fails_over_over_ipv6(peer: Path, tmp_path: Path) -> None:
+    """usrsctp leaves its source to the kernel, which sends from one address to both of ours: what
+    comes to our second is answered from our second."""
+    both = [f"links.0.impairments={OUTAGE}", f"links.0.reverse.impairments={OUTAGE}"]
+    assert _it_sends(["ip=6", *both], peer, tmp_path)["lost"] > 0

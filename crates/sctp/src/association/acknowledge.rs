@@ -157,7 +157,7 @@ impl Association {
             State::ShutdownPending => self.begin_shutdown(now),
             State::ShutdownReceived => {
                 self.state = State::ShutdownAckSent;
-                self.send_shutdown_ack(now);
+                self.send_shutdown_ack(now, self.data_path());
             }
             _ => {}
         }
@@ -178,7 +178,7 @@ impl Association {
 
     fn begin_shutdown(&mut self, now: Time) {
         self.state = State::ShutdownSent;
-        self.send_shutdown(now);
+        self.send_shutdown(now, self.data_path());
         self.start_guard(now);
     }
 

@@ -141,7 +141,7 @@ impl Association {
         }
     }
 
-    fn is_going(&self, addr: Addr) -> bool {
+    pub(super) fn is_going(&self, addr: Addr) -> bool {
         let wishes = self.addresses.iter().flat_map(|addresses| &addresses.wishes);
         wishes.clone().any(|wish| *wish == (AddressChange::Delete, addr))
     }
@@ -313,7 +313,10 @@ impl Association {
             path => path - (path > index) as usize,
         };
         self.primary = moved(self.primary);
-        self.sack_path = moved(self.sack_path);
+        self.shutdown_path = moved(self.shutdown_path);
+        for way in [&mut self.arrival, &mut self.sack_way].into_iter().chain(&mut self.answer_way) {
+            way.path = moved(way.path);
+        }
         self.await_sack = false;
         self.notify(Notification::PathsChanged);
     }

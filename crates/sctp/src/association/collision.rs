@@ -51,7 +51,7 @@ impl Association {
                 if self.state == State::ShutdownAckSent {
                     let cause = vec![Cause::CookieWhileShuttingDown];
                     self.reply(packet, sctp, cookie.peer_tag, Chunk::Error(cause));
-                    self.send_shutdown_ack(now);
+                    self.send_shutdown_ack(now, self.data_path());
                     return false;
                 }
                 self.restart(now, cookie);

@@ -108,7 +108,7 @@ impl Association {
         }
         if stream >= self.inbound {
             // §6.5: acknowledged, reported, and not delivered.
-            self.push_control(Chunk::Error(vec![Cause::InvalidStream(stream)]));
+            self.push_answer(Chunk::Error(vec![Cause::InvalidStream(stream)]));
             return None;
         }
         Some(offset)
@@ -127,11 +127,11 @@ impl Association {
     }
 
     /// The packet had DATA: SACK now or later (§6.2).
-    pub(super) fn on_packet_with_data(&mut self, now: Time, from: usize) {
+    pub(super) fn on_packet_with_data(&mut self, now: Time) {
         if self.state == State::Closed {
             return;
         }
-        self.sack_path = from;
+        self.sack_way = self.arrival;
         self.unsacked += 1;
         let delayed = self.config.concurrent.is_some_and(|c| c.delayed_ack);
         self.sack_now |=
@@ -141,7 +141,8 @@ impl Association {
         if self.state == State::ShutdownSent {
             // §9.2: with a SHUTDOWN, and at once; a SACK too where that cannot
             // say all.
-            self.send_shutdown(now);
+            self.send_shutdown(now, self.arrival.path);
+            self.answer_way = Some(self.arrival);
             self.sack_now = self.map.has_gaps() || !self.duplicates.is_empty();
             if !self.sack_now {
                 self.unsacked = 0;

@@ -1,6 +1,6 @@
 //! Which packets count (RFC 9260 §8.4, §8.5), and what their chunks call.
 
-use super::Association;
+use super::{Association, Way};
 use crate::auth::Failure;
 use crate::extensions::Extensions;
 use crate::state::State;
@@ -54,14 +54,18 @@ impl Association {
             return; // §8.5
         }
         let from = self.path_of(packet.src).unwrap_or(self.primary);
+        self.arrival = Way { path: from, from: packet.dst };
+        if skip > 0 {
+            self.answer_way = Some(self.arrival); // COOKIE ACK
+        }
         if self.config.udp.is_some() && self.paths[from].remote == packet.src {
             self.paths[from].udp_port = sctp.udp.map(|ports| ports.0); // RFC 6951 §5.4
         }
         if self.auth.is_some() {
             let trusted = self.trusted(sctp, skip);
-            return self.on_chunks(now, packet, &trusted, from, 0);
+            return self.on_chunks(now, packet, &trusted, 0);
         }
-        self.on_chunks(now, packet, sctp, from, skip);
+        self.on_chunks(now, packet, sctp, skip);
     }
 
     #[inline(always)]
@@ -116,7 +120,7 @@ impl Association {
             Some(Chunk::Auth { .. }) => match auth.verify(config, sctp, at) {
                 Ok(()) => Verdict::Right,
                 Err(Failure::Algorithm(id)) => {
-                    self.push_control(Chunk::Error(vec![Cause::UnsupportedHmac(id)]));
+                    self.push_answer(Chunk::Error(vec![Cause::UnsupportedHmac(id)]));
                     Verdict::Wrong
                 }
                 Err(Failure::Forged) => Verdict::Wrong,
@@ -170,14 +174,7 @@ impl Association {
         }
     }
 
-    fn on_chunks(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        sctp: &SctpPacket,
-        from: usize,
-        skip: usize,
-    ) {
+    fn on_chunks(&mut self, now: Time, packet: &Packet, sctp: &SctpPacket, skip: usize) {
         let mut data = false;
         for chunk in sctp.chunks.iter().skip(skip) {
             if self.state == State::Closed {
@@ -264,7 +261,7 @@ impl Association {
             }
         }
         if data {
-            self.on_packet_with_data(now, from);
+            self.on_packet_with_data(now);
         }
     }
 
@@ -288,9 +285,15 @@ impl Association {
             let octets = octets_of(chunk);
             let most = (self.max_chunk as usize - 8).min(octets.len());
             let cause = Cause::UnrecognizedChunk(octets[..most].into());
-            self.push_control(Chunk::Error(vec![cause]));
+            self.push_answer(Chunk::Error(vec![cause]));
         }
         !action.stop
+    }
+
+    /// An answer to the packet at hand (§6.4).
+    pub(super) fn push_answer(&mut self, chunk: Chunk) {
+        self.answer_way = Some(self.arrival);
+        self.push_control(chunk);
     }
 
     /// Control chunks wait for the next packet; a peer cannot make them many.

@@ -84,6 +84,14 @@ impl Due {
     const ALL: [Due; 4] = [Due::T1, Due::T2, Due::T5, Due::Sack];
 }
 
+/// Where an answer goes, and which own address it leaves from: what came to an address is answered
+/// from there. That of the path may be another, whose link is why the peer does not use it.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    path: usize,
+    from: Addr,
+}
+
 /// Totals since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
@@ -156,8 +164,13 @@ pub struct Association {
     has_sacked: bool,
     /// The last one had gap blocks.
     told_gaps: bool,
-    /// The path that data came on last.
-    sack_path: usize,
+    /// The way back of the packet at hand, and of the last one with data.
+    arrival: Way,
+    sack_way: Way,
+    /// Among the control chunks that wait is an answer, which goes this way.
+    answer_way: Option<Way>,
+    /// The path that SHUTDOWN or SHUTDOWN ACK left on last.
+    shutdown_path: usize,
     /// Of concurrent transfer: the path whose turn it is.
     turn: usize,
     /// The timestamp to echo.
@@ -285,7 +298,10 @@ impl Association {
             sack_now: false,
             has_sacked: false,
             told_gaps: false,
-            sack_path: 0,
+            arrival: Way { path: 0, from: local.0[0] },
+            sack_way: Way { path: 0, from: local.0[0] },
+            answer_way: None,
+            shutdown_path: 0,
             turn: 0,
             echo: None,
             advertised: config.receive_buffer,
@@ -430,7 +446,8 @@ impl Association {
             })
             .collect();
         self.primary = list.iter().position(|addr| *addr == primary).unwrap_or(0);
-        self.sack_path = self.primary;
+        self.sack_way = self.way(self.primary);
+        self.answer_way = None;
     }
 
     /// What fits a packet.
@@ -439,6 +456,11 @@ impl Association {
         self.max_chunk = self.config.max_chunk_of(self.mtu) - auth;
         let header = self.flight.header() + self.config.timestamp_room();
         self.max_payload = (self.max_chunk - header) & !3;
+    }
+
+    /// What this side sends on a path by itself.
+    fn way(&self, path: usize) -> Way {
+        Way { path, from: self.paths[path].local }
     }
 
     fn path_of(&self, remote: Addr) -> Option<usize> {

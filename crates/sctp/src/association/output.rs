@@ -3,7 +3,7 @@
 
 use super::candidates::{self, Candidates};
 use super::handshake::Handshake;
-use super::{Association, Due};
+use super::{Association, Due, Way};
 use crate::outgoing::Fragment;
 use crate::path::PathState;
 use crate::policy::Reason;
@@ -66,23 +66,27 @@ impl Association {
             }
         }
         if self.sack_now || !self.control.is_empty() {
-            let path = if self.sack_now { self.way_of_sack() } else { self.data_path() };
+            let way = match self.sack_now {
+                true => self.way_of_sack(),
+                false => self.answer_way.unwrap_or_else(|| self.way(self.data_path())),
+            };
             let mut draft = self.draft();
             self.lead(&mut draft, self.sack_now);
-            return Some(self.packet(path, draft.chunks));
+            return Some(self.packet_on(way, draft.chunks));
         }
         None
     }
 
-    /// Where a SACK goes: to where the data came from; with `vary_sack_path`
+    /// Where a SACK goes: to where the data came from, out of where it came to; with `vary_sack_path`
     /// elsewhere when that came before (§6.4).
-    fn way_of_sack(&self) -> usize {
-        let (from, paths) = (self.sack_path, self.paths.len());
+    fn way_of_sack(&self) -> Way {
         if !self.config.vary_sack_path || self.duplicates.is_empty() {
-            return from;
+            return self.sack_way;
         }
-        let mut others = (1..paths).map(|i| (from + i) % paths);
-        others.find(|i| self.paths[*i].state == PathState::Active).unwrap_or(from)
+        let paths = self.paths.len();
+        let mut others = (1..paths).map(|i| (self.sack_way.path + i) % paths);
+        let other = others.find(|i| self.paths[*i].state == PathState::Active);
+        other.map_or(self.sack_way, |path| self.way(path))
     }
 
     fn draft(&self) -> Draft {
@@ -99,6 +103,7 @@ impl Association {
             draft.push(chunk);
         }
         self.control.extend(waiting);
+        self.answer_way = None;
         let least = SACK + 4 * self.duplicates.len() as u32 + timestamp::CHUNK;
         if sack && least <= draft.room {
             self.ecne().into_iter().for_each(|chunk| draft.push(chunk));

@@ -1,6 +1,6 @@
 //! Packets around chunks: addresses, ports, tag, UDP and the AUTH chunk.
 
-use super::Association;
+use super::{Association, Way};
 use crate::auth::Auth;
 use crate::config::Encapsulation;
 use anabranch_wire::sctp::{Chunks, SctpPacket};
@@ -11,6 +11,14 @@ impl Association {
     pub(super) fn packet(&self, path: usize, chunks: impl Into<Chunks>) -> Packet {
         let path = &self.paths[path];
         self.packet_with(path.local, path.remote, self.peer_port, self.peer_tag, chunks)
+    }
+
+    /// An answer. An address that is about to go sends nothing any more.
+    pub(super) fn packet_on(&self, way: Way, chunks: impl Into<Chunks>) -> Packet {
+        let path = &self.paths[way.path];
+        let usable = self.local.contains(&way.from) && !self.is_going(way.from);
+        let from = if usable { way.from } else { path.local };
+        self.packet_with(from, path.remote, self.peer_port, self.peer_tag, chunks)
     }
 
     pub(super) fn packet_with(

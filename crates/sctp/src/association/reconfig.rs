@@ -292,7 +292,7 @@ impl Association {
         };
         let Answer { code: result, next_tsns } = answer;
         let answer = Parameter::ReconfigResponse { response: request, result, next_tsns };
-        self.push_control(Chunk::Reconfig(vec![answer]));
+        self.push_answer(Chunk::Reconfig(vec![answer]));
     }
 
     /// The peer's streams start anew once all before has arrived (§5.2.2).

@@ -68,17 +68,23 @@ impl Association {
     }
 
     /// SHUTDOWN, with T2-shutdown.
-    pub(super) fn send_shutdown(&mut self, now: Time) {
+    pub(super) fn send_shutdown(&mut self, now: Time, path: usize) {
         let cum = self.peer_origin.at(self.map.next - 1);
         if !self.control.iter().any(|chunk| matches!(chunk, Chunk::Shutdown(_))) {
             self.push_control(Chunk::Shutdown(cum));
         }
-        self.start_t2(now);
+        self.start_t2(now, path);
     }
 
-    pub(super) fn send_shutdown_ack(&mut self, now: Time) {
+    pub(super) fn send_shutdown_ack(&mut self, now: Time, path: usize) {
         self.push_shutdown_ack();
-        self.start_t2(now);
+        self.start_t2(now, path);
+    }
+
+    /// SHUTDOWN ACK in answer to the packet at hand.
+    fn answer_shutdown(&mut self, now: Time) {
+        self.answer_way = Some(self.arrival);
+        self.send_shutdown_ack(now, self.arrival.path);
     }
 
     pub(super) fn push_shutdown_ack(&mut self) {
@@ -87,8 +93,9 @@ impl Association {
         }
     }
 
-    fn start_t2(&mut self, now: Time) {
-        let rto = self.paths[self.data_path()].rtt.rto();
+    fn start_t2(&mut self, now: Time, path: usize) {
+        self.shutdown_path = path;
+        let rto = self.paths[path].rtt.rto();
         self.timer(Due::T2).set(now + rto);
     }
 
@@ -100,12 +107,12 @@ impl Association {
 
     /// T2-shutdown expired.
     pub(super) fn on_t2(&mut self, now: Time) {
-        let path = self.data_path();
+        let path = self.shutdown_path;
         self.paths[path].rtt.on_timeout();
         self.on_path_error(now, path);
         match self.state {
-            State::ShutdownSent => self.send_shutdown(now),
-            State::ShutdownAckSent => self.send_shutdown_ack(now),
+            State::ShutdownSent => self.send_shutdown(now, self.data_path()),
+            State::ShutdownAckSent => self.send_shutdown_ack(now, self.data_path()),
             _ => {}
         }
     }
@@ -118,6 +125,9 @@ impl Association {
                 self.pending.peer_closed = true;
                 self.on_cumulative(now, cum, &[], 1);
                 self.after_progress(now);
+                if self.state == State::ShutdownAckSent {
+                    self.answer_shutdown(now);
+                }
             }
             State::ShutdownReceived => {
                 self.on_cumulative(now, cum, &[], 1);
@@ -127,9 +137,9 @@ impl Association {
                 self.state = State::ShutdownAckSent;
                 self.pending.peer_closed = true;
                 self.control.retain(|chunk| !matches!(chunk, Chunk::Shutdown(_)));
-                self.send_shutdown_ack(now);
+                self.answer_shutdown(now);
             }
-            State::ShutdownAckSent => self.send_shutdown_ack(now),
+            State::ShutdownAckSent => self.answer_shutdown(now),
             State::Closed | State::CookieWait | State::CookieEchoed => {}
         }
     }

@@ -199,3 +199,17 @@ fn changes_need_both_sides() {
     pair.drive(at_ms(1000));
     assert_eq!(pair.client.add_address(MORE), Err(AddressError::NotAvailable));
 }
+
+/// Nothing leaves from an address that goes, not even an answer to what still comes to it.
+#[test]
+fn no_answer_leaves_from_an_address_that_goes() {
+    let mut pair = established(2, deliver);
+    pair.server.write(100);
+    let mut data = pair.server.poll_transmit(at_ms(1000)).unwrap();
+    data.dst = CLIENT[1];
+    pair.client.handle_input(at_ms(1000), &data);
+    pair.client.delete_address(CLIENT[1]).unwrap();
+    let answers: Vec<_> = std::iter::from_fn(|| pair.client.poll_transmit(at_ms(1000))).collect();
+    assert!(answers.iter().any(|packet| sctp(packet).chunks.iter().any(|c| c.kind() == 3)));
+    assert!(answers.iter().all(|packet| packet.src == CLIENT[0]), "{answers:?}");
+}

@@ -390,3 +390,59 @@ fn packets_leave_from_the_source_of_their_destination() {
         assert!(pairs.contains(&(src, dst)) || pairs.contains(&(dst, src)), "{src:?} {dst:?}");
     }
 }
+
+/// The next packet of an association: its source, its destination, its chunks.
+fn reply(association: &mut Association, ms: u64) -> Option<(Addr, Addr, Vec<u8>)> {
+    let packet = association.poll_transmit(at_ms(ms))?;
+    let kinds = sctp(&packet).chunks.iter().map(Chunk::kind).collect();
+    Some((packet.src, packet.dst, kinds))
+}
+
+/// §6.4: a peer whose first address sends to our second has its answers from our second. Our first
+/// may be one whose link is down: that would be why the peer has left it.
+#[test]
+fn answers_leave_from_where_the_packet_came_to() {
+    let mut pair = pair(&plain(Config::rfc9260()), 2, deliver);
+    pair.drive(at_ms(1000));
+    let (client, server) = (&mut pair.client, &mut pair.server);
+    let mut cross = |server: &mut Association, ms| {
+        let mut packet = server.poll_transmit(at_ms(ms)).unwrap();
+        assert_eq!((packet.src, packet.dst), (SERVER[0], CLIENT[0]));
+        packet.dst = CLIENT[1];
+        client.handle_input(at_ms(ms), &packet);
+        reply(client, ms)
+    };
+    let back = |kinds: &[u8]| Some((CLIENT[1], SERVER[0], kinds.to_vec()));
+    server.write(100);
+    assert_eq!(cross(server, 1000), back(&[3]), "SACK");
+    server.probe(at_ms(1001), 0);
+    assert_eq!(cross(server, 1001), back(&[5]), "HEARTBEAT ACK");
+    server.push_control(Chunk::Unknown { kind: 0x7f, flags: 0, value: [].into() });
+    assert_eq!(cross(server, 1002), back(&[9]), "ERROR");
+    let cum = server.peer_origin;
+    server.push_control(Chunk::Shutdown(cum));
+    assert_eq!(cross(server, 1003), back(&[8]), "SHUTDOWN ACK");
+    // The timer's own goes where data would.
+    pair.client.handle_timeout(at_ms(60_000));
+    assert_eq!(reply(&mut pair.client, 60_000), Some((CLIENT[0], SERVER[0], vec![8])));
+}
+
+/// What came later than the last answer decides, on a SACK that waited as well.
+#[test]
+fn a_sack_that_waited_leaves_from_where_the_last_data_came_to() {
+    let config = Config { sack_frequency: 2, ..plain(Config::rfc9260()) };
+    let mut pair = pair(&config, 2, deliver);
+    pair.drive(at_ms(1000));
+    let (client, server) = (&mut pair.client, &mut pair.server);
+    let mut sources = Vec::new();
+    for (ms, to) in [(1000, 0), (1001, 0), (1002, 1), (1003, 0), (1004, 1)] {
+        server.write(100);
+        let mut packet = server.poll_transmit(at_ms(ms)).unwrap();
+        packet.dst = CLIENT[to];
+        client.handle_input(at_ms(ms), &packet);
+        sources.push(client.poll_transmit(at_ms(ms)).map(|packet| packet.src));
+    }
+    // The first of an association at once.
+    let (first, second) = (Some(CLIENT[0]), Some(CLIENT[1]));
+    assert_eq!(sources, [first, None, second, None, second]);
+}
