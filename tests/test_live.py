@@ -485,3 +485,23 @@ def test_the_benchmark_measures_everything(anabranch: Command, tmp_path: Path) -
         else:
             values = [row[key] for key in row if key.endswith("_least")]
             assert min(values) > 0 and row["before"]["processors"] > 0, row
+
+
+def test_a_run_does_not_wait_for_time_wait(tmp_path: Path) -> None:
+    """Our side ends connections to kernels and to a program, and waits a minute in TIME-WAIT each:
+    the run does not."""
+    hosts = ", ".join(f'"{i}", {{ name = "k{i}", external = true }}' for i in range(3))
+    text = f"hosts = [{hosts}]\n"
+    for i, protocol in enumerate(("tcp", "mptcp", "tcp")):
+        text += (
+            f'[[links]]\nends = ["{i}", "k{i}"]\nrate = "100 Mbit/s"\ndelay = "5 ms"\n'
+            f'[[flows]]\nname = "f{i}"\nfrom = "{i}"\nto = "k{i}"\nsize = "200 kB"\n'
+            f'protocol = "{protocol}"\nstart = "500 ms"\n'
+        )
+    sink = Path(anabranch_package.__file__).with_name("live_speed") / "peer.py"
+    programs = [("k2", f"exec {sys.executable} {sink} sink 49152")]
+    result = Scenario(text).live(programs=programs, logs=tmp_path)
+    assert [flow["bytes"] for flow in result.run.flows[:2]] == [200_000, 200_000]
+    assert float((tmp_path / "k2.log").read_text()) > 0  # the sink saw the end
+    assert not result.facts["stopped"]
+    assert result.run.run["end_s"] < 2.5

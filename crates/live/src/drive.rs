@@ -108,6 +108,8 @@ pub struct Outcome<E> {
 
 /// Packets that are taken from a port before others have their turn.
 const BATCH: usize = 32;
+/// Octets that an application writes before others have their turn, and packets.
+const PIECE: u64 = 64 << 10;
 /// How often the loop asks whether all is over.
 const LOOK: Span = Span::from_millis(5);
 
@@ -162,6 +164,7 @@ impl<E: ByteStream + Ready + Send> Live<E> {
         let mut it =
             Loop { simulation, ports, book, of_node, clock, expected, longest_absence, lateness };
         let mut ready = Vec::new();
+        it.simulation.write_in_pieces(PIECE);
         let (mut next_look, mut closing, mut quiet_since) = (Time::ZERO, None, None);
         let mut stopped = false;
         loop {
@@ -189,7 +192,11 @@ impl<E: ByteStream + Ready + Send> Live<E> {
                     }
                 }
             }
+            it.simulation.write_on();
             let mut due = it.simulation.next_event().min(next_look);
+            if it.simulation.has_rest() {
+                due = now;
+            }
             if let End::At(date) = end {
                 due = due.min(date);
             }

@@ -35,7 +35,7 @@ use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation,
     PendingEvents, Timer,
 };
-use anabranch_tcp::{Connection as Tcp, Octets};
+use anabranch_tcp::{Connection as Tcp, Octets, State as TcpState};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use std::collections::VecDeque;
@@ -319,6 +319,12 @@ impl Connection {
     /// Where the connection is.
     pub fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// Nothing is left of it but TIME-WAIT of its subflows.
+    pub fn is_in_time_wait(&self) -> bool {
+        let mut states = self.subflows.iter().map(|it| it.tcp.state());
+        !self.subflows.is_empty() && states.all(|it| it == TcpState::TimeWait)
     }
 
     /// This side's token, which names the connection in MP_JOINs to it.

@@ -365,9 +365,9 @@ impl Ends {
     fn are_over(&self, simulation: &Simulation<Transport>) -> bool {
         self.all(|flow, side, both| match (both, side) {
             (true, _) => simulation.is_over(flow, side),
-            (false, Side::Client) => simulation.is_closed(flow, side),
+            (false, Side::Client) => has_ended(simulation, flow, side),
             (false, Side::Server) => {
-                simulation.is_closed(flow, side) || !simulation.is_established(flow, side)
+                has_ended(simulation, flow, side) || !simulation.is_established(flow, side)
             }
         })
     }
@@ -375,9 +375,15 @@ impl Ends {
     /// All connections have ended, or never were.
     fn are_closed(&self, simulation: &Simulation<Transport>) -> bool {
         self.all(|flow, side, _| {
-            simulation.is_closed(flow, side) || !simulation.is_established(flow, side)
+            has_ended(simulation, flow, side) || !simulation.is_established(flow, side)
         })
     }
+}
+
+/// A side's connection is over. TIME-WAIT is: both sides have ended it, and it would only answer a
+/// FIN that comes again, for a minute.
+fn has_ended(simulation: &Simulation<Transport>, flow: FlowId, side: Side) -> bool {
+    simulation.is_closed(flow, side) || simulation.endpoint(flow, side).is_in_time_wait()
 }
 
 /// Starts the programs: those that the run waits for, and those that run as

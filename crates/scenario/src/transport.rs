@@ -6,7 +6,7 @@ use anabranch_endpoint::{
 };
 use anabranch_mptcp::{Connection as Multipath, Phase};
 use anabranch_sctp::Association;
-use anabranch_tcp::Connection;
+use anabranch_tcp::{Connection, State};
 use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};
 
@@ -69,6 +69,16 @@ impl From<Multipath> for Transport {
 }
 
 impl Transport {
+    /// Nothing is left of the connection but TIME-WAIT (RFC 9293 §3.6).
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_in_time_wait(&self) -> bool {
+        match self {
+            Transport::Tcp(it) => it.state() == State::TimeWait,
+            Transport::Mptcp(it) => it.is_in_time_wait(),
+            Transport::Sctp(_) | Transport::Moving(_) | Transport::Kernel(_) => false,
+        }
+    }
+
     /// Whether a connection of Multipath TCP goes on as TCP; `None` for other
     /// transports.
     pub(crate) fn has_fallen_back(&self) -> Option<bool> {

@@ -305,7 +305,8 @@ impl AppState {
         }
     }
 
-    fn write<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
+    /// Writes what there is to write; with pieces, the next of them.
+    pub(crate) fn write<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         if self.is(CLOSED) || self.is(SINK) {
             return;
         }
@@ -317,11 +318,16 @@ impl AppState {
             Some(source) => (source.released(), source.is_over()),
         };
         if self.is(OCTETS) {
+            let until = target.min(self.written.saturating_add(stage.piece));
             let buf = &mut stage.buf;
-            while self.written < target {
+            loop {
+                if self.written == until {
+                    stage.has_more = until < target;
+                    break;
+                }
                 // One octet that does not fit tells the endpoint that more waits.
                 let most = endpoint.room().clamp(1, buf.len() as u64);
-                let len = (target - self.written).min(most) as usize;
+                let len = (until - self.written).min(most) as usize;
                 pattern::fill(self.written, &mut buf[..len]);
                 let taken = endpoint.write_octets(&buf[..len]);
                 self.written += taken as u64;
@@ -342,10 +348,16 @@ impl AppState {
     /// Sends the messages that the endpoint takes.
     fn send<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
         let octets = self.is(OCTETS);
+        let piece = stage.piece;
         let Some(channel) = self.sender(stage) else { return };
         let messages = endpoint.messages().expect("messages need a transport that has them");
-        let mut written = 0;
-        while let Some(message) = channel.next(now, octets) {
+        let (mut written, mut has_more) = (0, false);
+        loop {
+            if written >= piece {
+                has_more = true;
+                break;
+            }
+            let Some(message) = channel.next(now, octets) else { break };
             match messages.send_message(message) {
                 Ok(()) => written += channel.on_taken(),
                 Err(Refusal::Full) => break,
@@ -356,6 +368,7 @@ impl AppState {
         // To close would end the peer's direction too.
         is_over &= stage.channels.get(self.channels()[1]).is_none_or(Channel::is_over);
         self.written += written;
+        stage.has_more = has_more;
         if is_over {
             self.close(endpoint);
         }

@@ -11,11 +11,13 @@ use crate::flow::{FlowId, Side};
 use crate::observe::{PacketEvent, PacketEventKind, Place};
 use crate::offload::Offload;
 use crate::ports::Ports;
-use crate::simulation::{Simulation, owner, port};
+use crate::simulation::{Hosted, Simulation, owner, port};
+use crate::stage::Stage;
 use anabranch_endpoint::ByteStream;
 use anabranch_network::{DropReason, NodeId, PacketId};
 use anabranch_units::Time;
 use anabranch_wire::Packet;
+use std::collections::VecDeque;
 
 /// A packet that has reached a host outside.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,6 +38,8 @@ pub(crate) struct Outside {
     /// Whose packets are whose, for observers.
     ports: Ports,
     departures: Vec<Departure>,
+    /// Endpoints whose applications have more to write.
+    rests: VecDeque<u32>,
     /// Hosts inside that take segments together.
     pub(crate) offload: Option<Offload>,
 }
@@ -43,7 +47,18 @@ pub(crate) struct Outside {
 impl Outside {
     /// `nodes` says which are outside; `ports` are those bound there.
     pub(crate) fn new(nodes: Vec<bool>, ports: Ports, offload: Option<Offload>) -> Outside {
-        Outside { nodes, ports, departures: Vec::new(), offload }
+        Outside { nodes, ports, departures: Vec::new(), rests: VecDeque::new(), offload }
+    }
+}
+
+/// The application of an endpoint was called: it may have more to write.
+#[inline]
+pub(crate) fn note_rest(stage: &mut Stage, outside: &mut Option<Box<Outside>>, index: u32) {
+    if std::mem::take(&mut stage.has_more)
+        && let Some(Outside { rests, .. }) = outside.as_deref_mut()
+        && !rests.contains(&index)
+    {
+        rests.push_back(index);
     }
 }
 
@@ -71,6 +86,30 @@ impl<E: ByteStream> Simulation<E> {
     /// in the order in which they did.
     pub fn departures(&mut self) -> impl Iterator<Item = Departure> {
         self.outside.iter_mut().flat_map(|outside| outside.departures.drain(..))
+    }
+
+    /// From now on an application that has real octets to write writes about so many at once, and
+    /// the rest when [`Simulation::write_on`] lets it: octets take time to make and to copy, which
+    /// a clock does not give. Without hosts outside nothing changes.
+    pub fn write_in_pieces(&mut self, octets: u64) {
+        if self.outside.is_some() {
+            self.stage.piece = octets.max(1);
+        }
+    }
+
+    /// An application waits for [`Simulation::write_on`].
+    pub fn has_rest(&self) -> bool {
+        self.outside.as_ref().is_some_and(|outside| !outside.rests.is_empty())
+    }
+
+    /// Whoever has waited longest writes its next piece, now.
+    pub fn write_on(&mut self) {
+        let Some(index) = self.outside.as_mut().and_then(|it| it.rests.pop_front()) else { return };
+        let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
+        app.write(self.fabric.now, endpoint, &mut self.stage);
+        note_rest(&mut self.stage, &mut self.outside, index);
+        self.service_and_set_timer(index);
+        self.end_event();
     }
 
     /// Changes an endpoint from outside, now; then its application hears what

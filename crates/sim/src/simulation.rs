@@ -14,7 +14,7 @@ use crate::host::HostTask;
 use crate::memories::Memories;
 use crate::messages::{Delivery, MessageTotals};
 use crate::observe::{Handle, Observer, Observers, PacketEvent, PacketEventKind, Place, TraceHash};
-use crate::outside::Outside;
+use crate::outside::{Outside, note_rest};
 use crate::ports::Ports;
 use crate::stage::Stage;
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Observation};
@@ -336,6 +336,7 @@ impl<E: ByteStream> Simulation<E> {
             }
             if app.due(&self.stage) <= now {
                 app.handle_timeout(now, endpoint, &mut self.stage);
+                note_rest(&mut self.stage, &mut self.outside, index);
             }
             due = self.service(index);
             if due <= now && self.fabric.hosts.as_ref().is_some_and(|it| it.is_held(index)) {
@@ -362,6 +363,7 @@ impl<E: ByteStream> Simulation<E> {
                 self.memories.recall(endpoint);
                 app.start(now, endpoint, &mut self.stage);
             }
+            note_rest(&mut self.stage, &mut self.outside, index);
             self.service_and_set_timer(index);
         }
     }
@@ -412,6 +414,7 @@ impl<E: ByteStream> Simulation<E> {
             if !heard {
                 break;
             }
+            note_rest(&mut self.stage, &mut self.outside, index);
         }
         if self.fabric.observers.states() {
             tell(endpoint, now, owner(index), &mut self.fabric.observers);

@@ -15,6 +15,10 @@ pub(crate) struct Stage {
     pub barriers: Vec<Barrier>,
     /// Endpoints whose applications have got a date from others.
     pub woken: Vec<u32>,
+    /// Octets that an application writes at once, about.
+    pub piece: u64,
+    /// The application that wrote last has more, which it did not try to write.
+    pub has_more: bool,
 }
 
 impl Stage {
@@ -25,6 +29,8 @@ impl Stage {
             channels: Vec::new(),
             barriers: Vec::new(),
             woken: Vec::new(),
+            piece: u64::MAX,
+            has_more: false,
         }
     }
 

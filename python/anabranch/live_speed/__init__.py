@@ -75,7 +75,12 @@ def rows(size: Size) -> list[Row]:
         Row("one flow, 100 Mbit/s, 10 ms", lambda _: _late(shaped(size.shaped_s)), punctual),
         Row(
             f"{size.links} links, 2 Mbit/s, 35 ms",
-            lambda _: _late(links(size.links, size.links_s)),
+            lambda _: _late(links(size.links, size.links_s, own=False)),
+            punctual,
+        ),
+        Row(
+            f"{size.links} links, senders of ours",
+            lambda _: _late(links(size.links, size.links_s, own=True)),
             punctual,
         ),
     ]

@@ -32,10 +32,15 @@ def shaped(seconds: int) -> str:
     )
 
 
-def links(count: int, seconds: int) -> str:
-    """Pairs of kernels, each with a link of 2 Mbit/s of its own."""
+def links(count: int, seconds: int, own: bool) -> str:
+    """Pairs of hosts, each with a link of 2 Mbit/s of its own: kernels, or with `own` a sender of
+    ours and a kernel. All flows begin together."""
     pairs = range(count)
-    hosts = ", ".join(f'{{ name = "{side}{i}", external = true }}' for i in pairs for side in "ab")
+    sender = "false" if own else "true"
+    hosts = ", ".join(
+        f'{{ name = "a{i}", external = {sender} }}, {{ name = "b{i}", external = true }}'
+        for i in pairs
+    )
     text = f'duration = "{seconds} s"\nhosts = [{hosts}]\n'
     for i in pairs:
         text += (

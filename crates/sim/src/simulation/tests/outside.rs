@@ -75,3 +75,55 @@ fn whoever_drives_it_decides_what_an_endpoint_outside_hears() {
     };
     assert_eq!(run(true), run(false));
 }
+
+/// Two streams that begin together are written in pieces, turn by turn, and arrive whole; packets
+/// have their turn between. Nobody writes beyond a piece before [`Simulation::write_on`].
+#[test]
+fn streams_are_written_in_pieces_in_turn() {
+    let mut builder = Builder::new();
+    let ends = line(&mut builder, &config(), Seed::default());
+    let outside = builder.host("outside");
+    builder.outside(outside);
+    let flows = [(80, 2_500), (81, 1_000)].map(|(port, bytes)| {
+        builder.flow(FlowSpec { octets: true, ..spec(&builder, ends, port, bytes) })
+    });
+    let mut sim = builder.build().unwrap();
+    sim.write_in_pieces(1_000);
+    let written =
+        |sim: &Simulation<StopAndWait>| flows.map(|it| sim.endpoint(it, Side::Client).end);
+    sim.run_until(Time::ZERO);
+    assert_eq!(written(&sim), [1_000, 1_000], "a whole piece, and all");
+    let mut seen = Vec::new();
+    while sim.has_rest() {
+        sim.write_on();
+        seen.push(written(&sim));
+    }
+    assert_eq!(seen, [[2_000, 1_000], [2_500, 1_000]]);
+    sim.write_on(); // nobody waits
+    sim.run_to_completion(Time::NEVER);
+    for (flow, bytes) in flows.into_iter().zip([2_500, 1_000]) {
+        let result = sim.flow_result(flow);
+        assert_eq!((result.bytes, result.wrong_octets), (bytes, 0));
+    }
+    // Whoever has waited longest is next, and nobody waits twice.
+    let mut builder = Builder::new();
+    let ends = line(&mut builder, &config(), Seed::default());
+    builder.outside(ends[1]);
+    let flows = [80, 81]
+        .map(|port| builder.flow(FlowSpec { octets: true, ..spec(&builder, ends, port, 4_000) }));
+    let mut sim = builder.build().unwrap();
+    sim.write_in_pieces(1_000);
+    sim.run_until(Time::ZERO);
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        // Its endpoint has room again: the application writes, and waits where it waited.
+        let room = |endpoint: &mut StopAndWait| endpoint.events.push_back(Event::Writable);
+        sim.with_endpoint(flows[0], Side::Client, room);
+        sim.write_on();
+        seen.push(flows.map(|it| sim.endpoint(it, Side::Client).end));
+    }
+    // The turn of one that has written all in between is nobody's.
+    let turns = [[3_000, 1_000], [4_000, 2_000], [4_000, 2_000], [4_000, 3_000], [4_000, 4_000]];
+    assert_eq!(seen, turns);
+    assert!(!sim.has_rest());
+}
