@@ -3,6 +3,7 @@
 //!
 //! A new algorithm is one file and one entry in [`register!`] below.
 
+use crate::ack_clocked::Common;
 use crate::coupled::{balia, lia, mcubic, mcubic_share, olia, wvegas};
 use crate::{
     Acked, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling, bbr, cubic, dctcp,
@@ -162,6 +163,28 @@ register! {
     /// CUBIC whose clock follows its share of the rates.
     MCubicShare(mcubic_share::MCubicShareOptions => mcubic_share::MCubicShare),
         "mcubic-share", "CUBIC whose clock is slower the less its path carries", "the study `mcubic`";
+}
+
+impl Algorithm {
+    /// The options that it shares with all algorithms that ACKs drive, where
+    /// it is one of them.
+    pub fn common_mut(&mut self) -> Option<&mut Common> {
+        match self {
+            Algorithm::Reno(o) => Some(&mut o.common),
+            Algorithm::Cubic(o) => Some(&mut o.common),
+            Algorithm::HighSpeed(o) => Some(&mut o.common),
+            Algorithm::Westwood(o) => Some(&mut o.common),
+            Algorithm::Vegas(o) => Some(&mut o.common),
+            Algorithm::Dctcp(o) => Some(&mut o.common),
+            Algorithm::Lia(o) => Some(&mut o.common),
+            Algorithm::Olia(o) => Some(&mut o.common),
+            Algorithm::Balia(o) => Some(&mut o.common),
+            Algorithm::WVegas(o) => Some(&mut o.common),
+            Algorithm::MCubic(o) => Some(&mut o.common),
+            Algorithm::MCubicShare(o) => Some(&mut o.common),
+            Algorithm::Bbr(_) | Algorithm::Custom(_) => None,
+        }
+    }
 }
 
 impl Default for Algorithm {

@@ -3,34 +3,86 @@
 use crate::config::{
     Config, Counting, EcnMode, InitialReceiveWindow, Nagle, UndoOptions, WindowProbe, WindowUse,
 };
-use crate::recovery::{RackOptions, Recovery};
-use anabranch_congestion::cubic::CubicOptions;
+use crate::recovery::{Pipe, RackOptions, Recovery};
+use anabranch_congestion::cubic::RenoIncrease;
 use anabranch_congestion::{Algorithm, HyStartOptions, SlowStartExit, SsthreshFrom};
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
 
-impl Config {
-    /// The profile of that name: `rfc` is [`Config::default`], `linux` is
-    /// [`Config::linux`], `freebsd` is [`Config::freebsd`].
-    pub fn profile(name: &str) -> Option<Config> {
-        match name {
-            "rfc" => Some(Config::default()),
-            "linux" => Some(Config::linux()),
-            "freebsd" => Some(Config::freebsd()),
-            _ => None,
+/// A stack whose defaults a configuration begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Profile {
+    /// What the RFCs say: [`Config::default`], algorithms with their defaults.
+    #[default]
+    Rfc,
+    /// [`Config::linux`].
+    Linux,
+    /// [`Config::freebsd`].
+    FreeBsd,
+}
+
+impl Profile {
+    /// All of them, by the names that scenarios have.
+    pub const ALL: [(&str, Profile); 3] =
+        [("rfc", Profile::Rfc), ("linux", Profile::Linux), ("freebsd", Profile::FreeBsd)];
+
+    /// The defaults of the stack.
+    pub fn config(self) -> Config {
+        match self {
+            Profile::Rfc => Config::default(),
+            Profile::Linux => Config::linux(),
+            Profile::FreeBsd => Config::freebsd(),
         }
     }
 
+    /// The window algorithm with what the stack sets of it. Linux: its modules
+    /// (`net/ipv4/tcp_*.c`) reduce the window, not the flight, grow by all that
+    /// is acknowledged in slow start, and halve at a loss in Vegas.
+    pub fn window(self, mut algorithm: Algorithm) -> Algorithm {
+        if self != Profile::Linux {
+            return algorithm;
+        }
+        if let Some(common) = algorithm.common_mut() {
+            common.ssthresh_from = SsthreshFrom::Cwnd;
+            common.slow_start_limit = u8::MAX; // no appropriate byte counting
+        }
+        match &mut algorithm {
+            Algorithm::Cubic(cubic) => {
+                cubic.common.slow_start_exit = SlowStartExit::HyStart(HyStartOptions::default());
+                cubic.reno_increase = RenoIncrease::Kept;
+                cubic.least_first_growth = 5;
+            }
+            Algorithm::Vegas(vegas) => vegas.loss_beta = 0.5,
+            Algorithm::Bbr(bbr) => bbr.ack_aggregation = true,
+            _ => {}
+        }
+        algorithm
+    }
+
+    /// The recovery scheme with what the stack sets of it: Linux reduces in
+    /// proportion in all of them and once in a recovery, FreeBSD in proportion
+    /// by RFC 6675.
+    pub fn recovery(self, mut scheme: Recovery) -> Recovery {
+        match (self, &mut scheme) {
+            (Profile::Linux, Recovery::Rack(rack)) => rack.reduce_again = false,
+            (
+                Profile::Linux,
+                Recovery::Sack { pipe: Pipe::Rfc6675, prr } | Recovery::Fack { prr },
+            )
+            | (Profile::FreeBsd, Recovery::Sack { pipe: Pipe::Rfc6675, prr }) => *prr = true,
+            _ => {}
+        }
+        scheme
+    }
+}
+
+impl Config {
     /// The defaults of Linux 6.x, as its documentation of `net.ipv4.tcp_*` and
     /// its sources state them, as far as they are settings here.
     ///
     /// What differs all the same: the variation of round-trip times decays with
     /// each sample, not once a round trip.
     pub fn linux() -> Config {
-        let mut cubic = CubicOptions::default();
-        cubic.common.ssthresh_from = SsthreshFrom::Cwnd;
-        cubic.common.slow_start_limit = u8::MAX; // no appropriate byte counting
-        cubic.common.slow_start_exit = SlowStartExit::HyStart(HyStartOptions::default());
         Config {
             // tcp_rmem and tcp_wmem, the largest.
             receive_buffer: 6 << 20,
@@ -51,14 +103,14 @@ impl Config {
             adaptive_acks: true,
             // tcp_dsack, tcp_recovery, tcp_early_retrans, tcp_frto
             dsack: true,
-            recovery: Recovery::Rack(RackOptions { reduce_again: false, ..Default::default() }),
+            recovery: Profile::Linux.recovery(Recovery::Rack(RackOptions::default())),
             max_dupack_threshold: Some(300), // tcp_max_reordering
             undo: UndoOptions { frto: true, eifel: true, dsack: true },
             require_timestamps: false,
             counting: Counting::Delivered,
             window_use: WindowUse::Outstanding,
             window_probe: WindowProbe::Empty,
-            window: Algorithm::Cubic(cubic),
+            window: Profile::Linux.window(Algorithm::default()),
             challenge_acks: 0, // tcp_challenge_ack_limit, without limit since 6.x
             soft_errors_end_opening: true,
             syn_retries: 6,         // tcp_syn_retries
@@ -89,7 +141,7 @@ impl Config {
             nagle: Nagle::Rfc,
             dsack: true,
             // RFC 6675 with PRR since 14: net.inet.tcp.sack.revised, do_prr.
-            recovery: Recovery::Sack { pipe: Default::default(), prr: true },
+            recovery: Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },
             challenge_acks: 0,
             syn_retries: 6,     // net.inet.tcp.keepinit = 75 s
             syn_ack_retries: 3, // net.inet.tcp.syncache.rexmtlimit
@@ -104,13 +156,41 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_congestion::ALGORITHMS;
 
     #[test]
-    fn profiles_are_valid_and_known_by_name() {
-        for name in ["rfc", "linux", "freebsd"] {
-            Config::profile(name).unwrap().validate().unwrap();
+    fn profiles_are_valid() {
+        for (name, profile) in Profile::ALL {
+            profile.config().validate().unwrap_or_else(|e| panic!("{name}: {e}"));
         }
-        assert_eq!(Config::profile("rfc"), Some(Config::default()));
-        assert_eq!(Config::profile("bsd"), None);
+        assert_eq!(Profile::default().config(), Config::default());
+    }
+
+    /// The stack's own algorithm, when it is named, is the one that the stack
+    /// begins with.
+    #[test]
+    fn what_a_profile_begins_with_has_its_options() {
+        for (name, profile) in Profile::ALL {
+            let config = profile.config();
+            let window = Algorithm::from_name(config.window.name()).unwrap();
+            assert_eq!(profile.window(window), config.window, "{name}");
+            let recovery = Recovery::from_name(config.recovery.name()).unwrap();
+            assert_eq!(profile.recovery(recovery), config.recovery, "{name}");
+        }
+    }
+
+    /// `tcp_cubic.c` and `tcp_recalc_ssthresh` of all modules: the window, not
+    /// the flight; no limit for an ACK. HyStart is CUBIC's alone.
+    #[test]
+    fn algorithms_of_linux_reduce_the_window_and_know_no_byte_counting() {
+        for info in ALGORITHMS {
+            let mut algorithm = Profile::Linux.window(Algorithm::from_name(info.name).unwrap());
+            let is_cubic = matches!(algorithm, Algorithm::Cubic(_));
+            let Some(common) = algorithm.common_mut() else { continue };
+            assert_eq!(common.ssthresh_from, SsthreshFrom::Cwnd, "{}", info.name);
+            assert_eq!(common.slow_start_limit, 255, "{}", info.name);
+            let has_hystart = matches!(common.slow_start_exit, SlowStartExit::HyStart(_));
+            assert_eq!(has_hystart, is_cubic, "{}", info.name);
+        }
     }
 }

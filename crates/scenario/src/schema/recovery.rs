@@ -6,18 +6,25 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery, SCHEMES};
-use anabranch_tcp::{Config, UndoOptions};
+use anabranch_tcp::{Config, Profile, UndoOptions};
 use toml::Value;
 
 const PIPES: [(&str, Pipe); 3] =
     [("rfc6675", Pipe::Rfc6675), ("ns2", Pipe::Ns2), ("ns2-old", Pipe::Ns2Old)];
 
-/// Reads the fields into `config`, which holds what absent ones mean.
-pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError> {
+/// Reads the fields into `config`, which holds what absent ones mean; `profile`
+/// sets what a scheme has that is named.
+pub(super) fn read(
+    f: &Fields<'_>,
+    profile: Profile,
+    config: &mut Config,
+) -> Result<(), InputError> {
     config.dsack = f.boolean("dsack")?.unwrap_or(config.dsack);
     let most = f.integer("max_dupack_threshold", 1..=1000)?;
     config.max_dupack_threshold = most.or(config.max_dupack_threshold);
-    config.recovery = read_recovery(f)?.unwrap_or_else(|| config.recovery.clone());
+    if let Some(recovery) = read_recovery(f, profile, &config.recovery)? {
+        config.recovery = recovery;
+    }
     config.undo = read_undo(f, config.undo)?;
     Ok(())
 }
@@ -57,18 +64,28 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
     fields
 }
 
-fn read_recovery(f: &Fields<'_>) -> Result<Option<Recovery>, InputError> {
+/// A name, or a table with `scheme` and its options; without `scheme` it is
+/// about `default`.
+fn read_recovery(
+    f: &Fields<'_>,
+    profile: Profile,
+    default: &Recovery,
+) -> Result<Option<Recovery>, InputError> {
     let names = || custom::names(SCHEMES.iter().map(|scheme| scheme.name));
     if let Some(own) = custom::read(f, "recovery", "scheme")? {
         return Ok(Some(Recovery::Custom(own)));
     }
+    let from_name = |name: &str| Recovery::from_name(name).map(|it| profile.recovery(it));
     let Some(value) = f.get("recovery") else { return Ok(None) };
     let Some(table) = value.as_table() else {
-        let scheme = value.as_str().and_then(Recovery::from_name);
+        let scheme = value.as_str().and_then(from_name);
         return scheme.map(Some).ok_or_else(|| f.error("recovery", names()));
     };
     let r = Fields::new(f.path("recovery"), table);
-    let scheme = r.text("scheme")?.and_then(Recovery::from_name);
+    let scheme = match r.text("scheme")? {
+        Some(name) => from_name(name),
+        None => Some(default.clone()),
+    };
     let mut scheme = scheme.ok_or_else(|| r.error("scheme", names()))?;
     match &mut scheme {
         Recovery::NewReno { impatient, exit_growth } => {
@@ -77,7 +94,8 @@ fn read_recovery(f: &Fields<'_>) -> Result<Option<Recovery>, InputError> {
         }
         Recovery::Sack { pipe, prr } => {
             *pipe = r.choice("pipe", &PIPES)?.unwrap_or(*pipe);
-            *prr = r.boolean("prr")?.unwrap_or(*prr);
+            // A profile's PRR does not outlast a pipe that it does not go with.
+            *prr = r.boolean("prr")?.unwrap_or(*prr && *pipe == Pipe::Rfc6675);
         }
         Recovery::Fack { prr } => *prr = r.boolean("prr")?.unwrap_or(*prr),
         Recovery::Rack(o) => {
@@ -152,6 +170,36 @@ mod tests {
             assert_eq!(config, expected, "{text}");
             let written = super::super::tcp::write(&config).to_string();
             assert_eq!(read_text(&written).unwrap(), expected, "{written}");
+        }
+    }
+
+    /// A scheme that is named has what the profile's stack sets of it; a table
+    /// changes what it names alone.
+    #[test]
+    fn a_scheme_has_the_options_of_the_profile() {
+        let linux = RackOptions { reduce_again: false, ..Default::default() };
+        let sack = |pipe, prr| Recovery::Sack { pipe, prr };
+        for (text, expected) in [
+            ("profile = \"linux\"\nrecovery = \"rack\"", Recovery::Rack(linux)),
+            (
+                "profile = \"linux\"\nrecovery = { tlp = false }",
+                Recovery::Rack(RackOptions { tlp: false, ..linux }),
+            ),
+            (
+                "profile = \"linux\"\nrecovery = { scheme = \"rack\", reduce_again = true }",
+                Recovery::Rack(RackOptions::default()),
+            ),
+            ("profile = \"linux\"\nrecovery = \"sack\"", sack(Pipe::Rfc6675, true)),
+            ("profile = \"linux\"\nrecovery = \"fack\"", Recovery::Fack { prr: true }),
+            (
+                "profile = \"linux\"\nrecovery = { scheme = \"sack\", pipe = \"ns2\" }",
+                sack(Pipe::Ns2, false),
+            ),
+            ("profile = \"freebsd\"\nrecovery = \"sack\"", sack(Pipe::Rfc6675, true)),
+            ("recovery = \"rack\"", Recovery::Rack(RackOptions::default())),
+            ("recovery = \"sack\"", sack(Pipe::Rfc6675, false)),
+        ] {
+            assert_eq!(read_text(text).unwrap().recovery, expected, "{text}");
         }
     }
 

@@ -206,13 +206,14 @@ fn window(form: &mut Form<'_>, value: &mut Window) -> Result<(), InputError> {
         Form::Read(f) => match f.get("window").and_then(Value::as_str) {
             Some("standard") => *value = Window::Standard,
             _ => {
-                let algorithm =
-                    window::read(f).map_err(|error| match error.field.ends_with("window") {
+                let algorithm = window::read(f, None, |it| it).map_err(|error| {
+                    match error.field.ends_with("window") {
                         true => {
                             InputError { allowed: format!("standard, {}", error.allowed), ..error }
                         }
                         false => error,
-                    })?;
+                    }
+                })?;
                 if let Some(algorithm) = algorithm {
                     *value = Window::Algorithm(algorithm);
                 }

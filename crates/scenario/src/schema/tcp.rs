@@ -6,7 +6,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_endpoint::RtoBounds;
-use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow, WindowProbe, WindowUse};
+use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow, Profile, WindowProbe, WindowUse};
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
 
@@ -25,8 +25,8 @@ const WINDOW_PROBES: [(&str, WindowProbe); 2] =
 
 /// Reads the table `tcp` of a flow; what is absent has TCP's defaults.
 pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
-    let profiles = ["rfc", "linux", "freebsd"].map(|name| (name, Config::profile(name)));
-    let default = f.choice("profile", &profiles)?.flatten().unwrap_or_default();
+    let profile = f.choice("profile", &Profile::ALL)?.unwrap_or_default();
+    let default = profile.config();
     let octets = |name, default: u64| -> Result<u64, InputError> {
         Ok(f.quantity::<Bytes>(name)?.map_or(default, |n| n.0))
     };
@@ -55,7 +55,8 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
         counting: f.choice("counting", &COUNTINGS)?.unwrap_or(default.counting),
         window_use: f.choice("window_use", &WINDOW_USES)?.unwrap_or(default.window_use),
         window_probe: f.choice("window_probe", &WINDOW_PROBES)?.unwrap_or(default.window_probe),
-        window: window::read(&f)?.unwrap_or(default.window),
+        window: window::read(&f, Some(&default.window), |it| profile.window(it))?
+            .unwrap_or(default.window),
         syn_retries: f.integer("syn_retries", 0..=100)?.unwrap_or(default.syn_retries),
         syn_linear_timeouts: f
             .integer("syn_linear_timeouts", 0..=100)?
@@ -65,7 +66,7 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
         ..default
     };
     connection::read(&f, &mut config)?;
-    recovery::read(&f, &mut config)?;
+    recovery::read(&f, profile, &mut config)?;
     let path = f.path("");
     let wrong = |e: anabranch_tcp::ConfigError| {
         InputError::field(format!("{path}{}", e.field), e.value, e.allowed)

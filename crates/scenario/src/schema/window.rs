@@ -18,18 +18,28 @@ const SSTHRESH_FROM: [(&str, SsthreshFrom); 2] =
     [("in-flight", SsthreshFrom::InFlight), ("cwnd", SsthreshFrom::Cwnd)];
 
 /// The field `window`: a name, or a table with `algorithm` and its options.
-pub(super) fn read(f: &Fields<'_>) -> Result<Option<Algorithm>, InputError> {
+/// A table without `algorithm` is about that of `default`. `with_defaults` sets
+/// what options have that are not given.
+pub(super) fn read(
+    f: &Fields<'_>,
+    default: Option<&Algorithm>,
+    with_defaults: impl Fn(Algorithm) -> Algorithm,
+) -> Result<Option<Algorithm>, InputError> {
     let names = || custom::names(ALGORITHMS.iter().map(|a| a.name));
     if let Some(own) = custom::read(f, "window", "algorithm")? {
         return Ok(Some(Algorithm::Custom(own)));
     }
+    let from_name = |name: &str| Algorithm::from_name(name).map(&with_defaults);
     let Some(value) = f.get("window") else { return Ok(None) };
     let Some(table) = value.as_table() else {
-        let algorithm = value.as_str().and_then(Algorithm::from_name);
+        let algorithm = value.as_str().and_then(from_name);
         return algorithm.map(Some).ok_or_else(|| f.error("window", names()));
     };
     let w = Fields::new(f.path("window"), table);
-    let algorithm = w.text("algorithm")?.and_then(Algorithm::from_name);
+    let algorithm = match w.text("algorithm")? {
+        Some(name) => from_name(name),
+        None => default.cloned(),
+    };
     let mut algorithm = algorithm.ok_or_else(|| w.error("algorithm", names()))?;
     options(&mut Form::Read(&w), &mut algorithm)?;
     w.finish()?;
@@ -178,4 +188,93 @@ fn pacing(form: &mut Form<'_>, pacing: &mut Option<Pacing>) -> Result<(), InputE
         form.integer("slow_start", 1..=10_000, &mut factors.slow_start)?;
         form.integer("avoidance", 1..=10_000, &mut factors.avoidance)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_congestion::bbr::BbrOptions;
+    use anabranch_congestion::cubic::CubicOptions;
+    use anabranch_tcp::{Config, Profile};
+
+    fn read_text(text: &str) -> Result<Config, InputError> {
+        let table = text.parse().expect("the test's TOML");
+        super::super::tcp::read(Fields::new("flows[0].tcp", &table))
+    }
+
+    fn beside_linux(window: &str) -> Algorithm {
+        let text = format!("profile = \"linux\"\nwindow = {window}");
+        read_text(&text).unwrap_or_else(|e| panic!("{window}: {e}")).window
+    }
+
+    /// CUBIC of Linux but for what `change` does.
+    fn cubic_but(change: impl FnOnce(&mut CubicOptions)) -> Algorithm {
+        let Algorithm::Cubic(mut cubic) = Config::linux().window else { panic!("Linux has CUBIC") };
+        change(&mut cubic);
+        Algorithm::Cubic(cubic)
+    }
+
+    /// Naming the algorithm that the profile has changes nothing, and an option
+    /// changes itself alone; `algorithm` may then be left out.
+    #[test]
+    fn the_algorithm_of_a_profile_keeps_its_options() {
+        assert_eq!(beside_linux("\"cubic\""), Config::linux().window);
+        assert_eq!(beside_linux("{ algorithm = \"cubic\" }"), Config::linux().window);
+        assert_eq!(beside_linux("{}"), Config::linux().window);
+        let slow = cubic_but(|it| it.fast_convergence = false);
+        for table in
+            ["{ algorithm = \"cubic\", fast_convergence = false }", "{ fast_convergence = false }"]
+        {
+            assert_eq!(beside_linux(table), slow);
+        }
+        let standard = cubic_but(|it| it.common.slow_start_exit = SlowStartExit::Standard);
+        assert_eq!(beside_linux("{ slow_start_exit = \"standard\" }"), standard);
+        let rfc = "{ reno_increase = \"whole\", least_first_growth = 0, slow_start_limit = 2, \
+                   ssthresh_from = \"in-flight\", slow_start_exit = \"standard\" }";
+        assert_eq!(beside_linux(rfc), Algorithm::default());
+    }
+
+    /// Another algorithm has what that stack sets of it.
+    #[test]
+    fn other_algorithms_are_those_of_the_profile_too() {
+        let bbr = BbrOptions { ack_aggregation: true, ..BbrOptions::default() };
+        assert_eq!(beside_linux("\"bbr\""), Algorithm::Bbr(bbr));
+        let Algorithm::Reno(reno) = beside_linux("{ algorithm = \"reno\", slow_start_limit = 3 }")
+        else {
+            panic!("reno was named")
+        };
+        assert_eq!(reno.common.ssthresh_from, SsthreshFrom::Cwnd);
+        assert_eq!(reno.common.slow_start_limit, 3);
+    }
+
+    /// Without a profile, or with that of the RFCs, a name is the algorithm of
+    /// the RFCs; what is written needs no profile.
+    #[test]
+    fn the_resolved_form_says_what_a_profile_set() {
+        for profile in ["", "profile = \"rfc\"\n", "profile = \"freebsd\"\n"] {
+            let config = read_text(&format!("{profile}window = \"reno\"")).unwrap();
+            assert_eq!(Some(config.window), Algorithm::from_name("reno"), "{profile}");
+        }
+        for info in ALGORITHMS {
+            let algorithm = Profile::Linux.window(Algorithm::from_name(info.name).unwrap());
+            let written = format!("window = {}", write(&algorithm));
+            assert_eq!(read_text(&written).unwrap().window, algorithm, "{written}");
+        }
+        let written = write(&beside_linux("\"cubic\"")).to_string();
+        for option in ["least_first_growth = 5", "reno_increase = \"kept\"", "rule = \"hystart\""] {
+            assert!(written.contains(option), "{option} in {written}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_beside_a_profile() {
+        for (window, field) in [
+            ("\"cubix\"", "window"),
+            ("{ algorithm = \"cubix\" }", "window.algorithm"),
+            ("{ gamma = 2 }", "window.gamma"),
+        ] {
+            let error = read_text(&format!("profile = \"linux\"\nwindow = {window}")).unwrap_err();
+            assert_eq!(error.field, format!("flows[0].tcp.{field}"));
+        }
+    }
 }
