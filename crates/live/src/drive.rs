@@ -4,7 +4,7 @@
 use crate::clock::Clock;
 use crate::error::Doing;
 use crate::lateness::Lateness;
-use crate::port::{Port, Read};
+use crate::port::Port;
 use crate::program::{Program, ProgramReport};
 use crate::reactor::{Reactor, Token};
 use crate::sys::priority::{Scheduling, drop_privileges, make_precise};
@@ -13,6 +13,7 @@ use anabranch_endpoint::ByteStream;
 use anabranch_sim::Simulation;
 use anabranch_units::{Span, Time};
 use anabranch_wire::AddressBook;
+use anabranch_wire::offload::Packets;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
@@ -106,7 +107,8 @@ pub struct Outcome<E> {
     pub programs: Vec<ProgramReport>,
 }
 
-/// Packets that are taken from a port before others have their turn.
+/// Packets that are taken from a port before others have their turn, and the rest
+/// of what the last was read with.
 const BATCH: usize = 32;
 /// Octets that an application writes before others have their turn, and packets.
 const PIECE: u64 = 64 << 10;
@@ -292,16 +294,17 @@ impl<E: ByteStream> Loop<E> {
 
     /// Takes packets from a port.
     fn take(&mut self, number: usize) -> Result<(), LiveError> {
-        for _ in 0..BATCH {
+        let mut taken = 0;
+        while taken < BATCH {
+            let read = self.ports[number].read();
+            let Some(len) = read.map_err(|error| gone(&self.ports[number], error))? else { break };
+            self.advance_amid(true)?;
             let port = &mut self.ports[number];
-            let (node, read) = (port.node(), port.read(&self.book));
-            match read.map_err(|error| gone(&self.ports[number], error))? {
-                Read::Packet(packet) => {
-                    self.advance_amid(true)?;
-                    self.simulation.enter(node, packet);
-                }
-                Read::Ignored => {}
-                Read::Empty => break,
+            let node = port.node();
+            let packets = port.packets(len, &self.book);
+            taken += packets.as_ref().map_or(1, Packets::len);
+            for packet in packets.into_iter().flatten() {
+                self.simulation.enter(node, packet);
             }
         }
         Ok(())

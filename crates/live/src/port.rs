@@ -3,6 +3,7 @@
 
 use crate::sys::netlink::Netlink;
 use anabranch_sim::NodeId;
+use anabranch_wire::offload::{DeviceHeader, Packets};
 use anabranch_wire::{AddressBook, Packet, ParseError};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -44,17 +45,8 @@ pub struct PortCounters {
     pub overrun: u64,
 }
 
-/// What a read gave.
-pub(crate) enum Read {
-    Packet(Packet),
-    /// Something came that is no packet of this network.
-    Ignored,
-    /// Nothing more for now.
-    Empty,
-}
-
-/// More than any MTU.
-const LARGEST: usize = 65_536;
+/// More than any packet of IP, and the header before it.
+const LARGEST: usize = DeviceHeader::LEN + 65_536;
 
 impl Port {
     /// Of the interface `node`, whose device is `name` for messages.
@@ -107,22 +99,32 @@ impl Port {
         &self.fd
     }
 
-    /// The next packet from the host.
-    pub(crate) fn read(&mut self, book: &AddressBook) -> Result<Read, Errno> {
-        let len = match rustix::io::read(&self.fd, &mut self.received[..]) {
-            Ok(len) => len,
-            Err(Errno::AGAIN | Errno::INTR) => return Ok(Read::Empty),
-            Err(error) => return Err(error),
-        };
-        match Packet::parse(&self.received[..len], book) {
-            Ok(packet) => {
-                self.counters.entered += 1;
-                Ok(Read::Packet(packet))
+    /// Reads on: how many octets came from the host, `None` when there is nothing
+    /// more for now.
+    pub(crate) fn read(&mut self) -> Result<Option<usize>, Errno> {
+        match rustix::io::read(&self.fd, &mut self.received[..]) {
+            Ok(len) => Ok(Some(len)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The packets of the last read, which gave `len` octets: one, or the TCP
+    /// segments that the kernel has not cut. `None`: it is no packet of this
+    /// network.
+    pub(crate) fn packets(&mut self, len: usize, book: &AddressBook) -> Option<Packets<'_>> {
+        let parsed = DeviceHeader::split(&mut self.received[..len])
+            .map_err(ParseError::from)
+            .and_then(|(header, octets)| Packet::parse_from_device(header, octets, book));
+        match parsed {
+            Ok(packets) => {
+                self.counters.entered += packets.len() as u64;
+                Some(packets)
             }
             Err(error) => {
                 self.counters.ignored += 1;
                 self.first_ignored.get_or_insert(error);
-                Ok(Read::Ignored)
+                None
             }
         }
     }
@@ -130,6 +132,7 @@ impl Port {
     /// A packet for the host.
     pub(crate) fn write(&mut self, packet: &Packet, book: &AddressBook) -> Result<(), Errno> {
         self.sent.clear();
+        self.sent.resize(DeviceHeader::LEN, 0);
         if let Err(error) = packet.emit(book, &mut self.sent) {
             self.refuse(|| error.to_string());
             return Ok(());
@@ -178,7 +181,7 @@ mod tests {
         assert!(taken > 0 && port.first_refused().unwrap().contains("temporarily unavailable"));
         let mut octets = [0; 2000];
         for _ in 0..taken {
-            assert_eq!(rustix::io::read(&hosts, &mut octets), Ok(1020));
+            assert_eq!(rustix::io::read(&hosts, &mut octets), Ok(DeviceHeader::LEN + 1020));
         }
         port.write(&datagram(0), &book).unwrap();
         assert_eq!((port.counters().left, port.counters().refused), (taken + 1, 3));

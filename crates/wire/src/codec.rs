@@ -90,11 +90,9 @@ impl Packet {
     /// # Errors
     /// See [`ParseError`].
     pub fn parse(octets: &[u8], book: &AddressBook) -> Result<Packet, ParseError> {
-        match octets.first().ok_or(ParseError::Empty)? >> 4 {
-            4 => parse_ipv4(octets, book),
-            6 => parse_ipv6(octets, book),
-            version => Err(ParseError::Version(version)),
-        }
+        let datagram = Datagram::parse(octets, book)?;
+        let body = Body::parse(datagram.protocol, datagram.payload, book, &datagram.pseudo)?;
+        Ok(datagram.packet(body))
     }
 
     /// What [`Packet::parse`] gives for the octets of this packet over IPv4,
@@ -117,38 +115,75 @@ impl Packet {
     }
 }
 
-fn parse_ipv4(octets: &[u8], book: &AddressBook) -> Result<Packet, ParseError> {
-    let view = Ipv4Packet::new_checked(octets)?;
-    let ip = Ipv4Repr::parse(&view)?;
-    if view.is_fragment() {
-        return Err(ParseError::Fragment);
-    }
-    let pseudo = PseudoHeader::V4 { src: ip.src, dst: ip.dst };
-    Ok(Packet {
-        src: look_up(book, ip.src.into())?,
-        dst: look_up(book, ip.dst.into())?,
-        ttl: ip.ttl,
-        dscp: ip.dscp,
-        ecn: ip.ecn,
-        ident: ip.ident,
-        body: Body::parse(ip.protocol, view.payload(), book, &pseudo)?,
-    })
+/// A packet whose transport has not been read yet.
+pub(crate) struct Datagram<'a> {
+    /// Its body is empty.
+    header: Packet,
+    protocol: u8,
+    payload: &'a [u8],
+    pseudo: PseudoHeader,
 }
 
-fn parse_ipv6(octets: &[u8], book: &AddressBook) -> Result<Packet, ParseError> {
-    let view = Ipv6Packet::new_checked(octets)?;
-    let ip = Ipv6Repr::parse(&view);
-    let pseudo = PseudoHeader::V6 { src: ip.src, dst: ip.dst };
-    Ok(Packet {
-        src: look_up(book, ip.src.into())?,
-        dst: look_up(book, ip.dst.into())?,
-        ttl: ip.hop_limit,
-        dscp: ip.dscp,
-        ecn: ip.ecn,
-        ident: 0,
-        body: Body::parse(ip.next_header, view.payload(), book, &pseudo)?,
-    })
+impl<'a> Datagram<'a> {
+    /// Reads the IP header, of IPv4 with its checksum.
+    #[inline]
+    pub(crate) fn parse(octets: &'a [u8], book: &AddressBook) -> Result<Datagram<'a>, ParseError> {
+        match octets.first().ok_or(ParseError::Empty)? >> 4 {
+            4 => Datagram::parse_ipv4(octets, book),
+            6 => Datagram::parse_ipv6(octets, book),
+            version => Err(ParseError::Version(version)),
+        }
+    }
+
+    #[inline]
+    fn parse_ipv4(octets: &'a [u8], book: &AddressBook) -> Result<Datagram<'a>, ParseError> {
+        let view = Ipv4Packet::new_checked(octets)?;
+        let ip = Ipv4Repr::parse(&view)?;
+        if view.is_fragment() {
+            return Err(ParseError::Fragment);
+        }
+        let header = Packet {
+            src: look_up(book, ip.src.into())?,
+            dst: look_up(book, ip.dst.into())?,
+            ttl: ip.ttl,
+            dscp: ip.dscp,
+            ecn: ip.ecn,
+            ident: ip.ident,
+            body: NOTHING,
+        };
+        let pseudo = PseudoHeader::V4 { src: ip.src, dst: ip.dst };
+        Ok(Datagram { header, protocol: ip.protocol, payload: view.payload(), pseudo })
+    }
+
+    fn parse_ipv6(octets: &'a [u8], book: &AddressBook) -> Result<Datagram<'a>, ParseError> {
+        let view = Ipv6Packet::new_checked(octets)?;
+        let ip = Ipv6Repr::parse(&view);
+        let header = Packet {
+            src: look_up(book, ip.src.into())?,
+            dst: look_up(book, ip.dst.into())?,
+            ttl: ip.hop_limit,
+            dscp: ip.dscp,
+            ecn: ip.ecn,
+            ident: 0,
+            body: NOTHING,
+        };
+        let pseudo = PseudoHeader::V6 { src: ip.src, dst: ip.dst };
+        Ok(Datagram { header, protocol: ip.next_header, payload: view.payload(), pseudo })
+    }
+
+    /// What follows the IP header.
+    pub(crate) fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// The packet with this body.
+    #[inline]
+    pub(crate) fn packet(self, body: Body) -> Packet {
+        Packet { body, ..self.header }
+    }
 }
+
+const NOTHING: Body = Body::Other { protocol: 0, payload: Payload::EMPTY };
 
 fn look_up(book: &AddressBook, ip: IpAddr) -> Result<Addr, ParseError> {
     book.addr(ip).ok_or(ParseError::UnknownAddress(ip))

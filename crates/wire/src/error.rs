@@ -3,6 +3,7 @@
 
 use crate::ipv4::Ipv4Error;
 use crate::ipv6::Ipv6Error;
+use crate::offload::DeviceError;
 use crate::packet::Addr;
 use crate::sctp::SctpError;
 use crate::tcp::TcpError;
@@ -31,6 +32,8 @@ pub enum ParseError {
     Tcp(TcpError),
     /// The SCTP packet.
     Sctp(SctpError),
+    /// What the kernel says of it, for the device.
+    Device(DeviceError),
 }
 
 impl From<Ipv4Error> for ParseError {
@@ -46,6 +49,11 @@ impl From<Ipv6Error> for ParseError {
 impl From<TcpError> for ParseError {
     fn from(error: TcpError) -> ParseError {
         ParseError::Tcp(error)
+    }
+}
+impl From<DeviceError> for ParseError {
+    fn from(error: DeviceError) -> ParseError {
+        ParseError::Device(error)
     }
 }
 impl From<SctpError> for ParseError {
@@ -66,6 +74,7 @@ impl fmt::Display for ParseError {
             ParseError::IcmpChecksum => f.write_str("ICMP: wrong checksum"),
             ParseError::Tcp(error) => write!(f, "TCP: {error}"),
             ParseError::Sctp(error) => write!(f, "SCTP: {error}"),
+            ParseError::Device(error) => write!(f, "the header for the device: {error}"),
         }
     }
 }

@@ -26,6 +26,7 @@ pub mod error;
 pub mod icmp;
 pub mod ipv4;
 pub mod ipv6;
+pub mod offload;
 pub mod packet;
 pub mod pattern;
 pub mod pcapng;

@@ -44,6 +44,11 @@ impl TcpFlags {
     pub const fn union(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 | other.0)
     }
+    /// These but for the bits of `other`.
+    #[must_use]
+    pub const fn without(self, other: TcpFlags) -> TcpFlags {
+        TcpFlags(self.0 & !other.0)
+    }
     /// All bits of `other` are set.
     pub const fn contains(self, other: TcpFlags) -> bool {
         self.0 & other.0 == other.0

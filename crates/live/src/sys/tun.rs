@@ -1,6 +1,6 @@
 //! TUN devices: IP packets of a namespace's kernel as messages of a descriptor.
-//! Without IFF_VNET_HDR, so that the kernel cuts its segments and computes
-//! checksums before it hands packets over.
+//! With IFF_VNET_HDR and what it offers, so that the kernel hands over TCP
+//! segments as it has them, many in one and without checksums.
 
 use crate::LiveError;
 use rustix::fs::{Mode, OFlags, open};
@@ -28,7 +28,17 @@ pub fn create(name: &str) -> Result<OwnedFd, LiveError> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fd = open(DEVICE, flags, Mode::empty()).map_err(missing)?;
     set_interface(&fd, name).map_err(missing)?;
+    offer(&fd).map_err(missing)?;
     Ok(fd)
+}
+
+/// Offers to compute checksums and to cut TCP segments.
+#[expect(unsafe_code, reason = "rustix has no TUNSETOFFLOAD")]
+fn offer(fd: &OwnedFd) -> Result<(), Errno> {
+    let what = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+    // SAFETY: TUNSETOFFLOAD takes a number.
+    let status = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETOFFLOAD, what) };
+    if status == 0 { Ok(()) } else { Err(last_error()) }
 }
 
 #[expect(unsafe_code, reason = "rustix has no TUNSETIFF")]
@@ -39,7 +49,8 @@ fn set_interface(fd: &OwnedFd, name: &str) -> Result<(), Errno> {
     for (slot, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *slot = octet as libc::c_char;
     }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    request.ifr_ifru.ifru_flags = flags as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes one ifreq, which outlives the call.
     let status = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &mut request) };
     if status == 0 { Ok(()) } else { Err(last_error()) }

@@ -141,6 +141,13 @@ impl TcpSegment {
         if !view.is_checksum_valid(pseudo) {
             return Err(TcpError::Checksum);
         }
+        let segment = TcpSegment::without_data(&view)?;
+        Ok(TcpSegment { payload: Payload::from_wire(view.payload()), ..segment })
+    }
+
+    /// The segment but for its data, whatever its checksum.
+    #[inline]
+    pub(crate) fn without_data(view: &TcpView<'_>) -> Result<TcpSegment, TcpError> {
         Ok(TcpSegment {
             src_port: view.src_port(),
             dst_port: view.dst_port(),
@@ -150,7 +157,7 @@ impl TcpSegment {
             window: view.window(),
             urgent: view.urgent(),
             options: TcpOptions::parse(view.options()).map_err(TcpError::Option)?,
-            payload: Payload::from_wire(view.payload()),
+            payload: Payload::EMPTY,
         })
     }
 

@@ -1,0 +1,206 @@
+//! What a Linux kernel leaves to a device that has offered it: the checksum of
+//! a transport, and the cutting of many TCP segments that it hands over as one
+//! (`struct virtio_net_hdr`, VIRTIO 1.3 §5.1.6.2, in the machine's byte order,
+//! as TUN has it with `IFF_VNET_HDR`).
+//!
+//! The segments are those that the kernel would have cut by itself: sequence
+//! numbers and IPv4 identifications count up, options and all other fields
+//! are those of the whole, FIN and PSH stand on the last alone (RFC 9293
+//! §3.10.7.4, PSH at the end of what was pushed) and CWR on the first alone
+//! (RFC 3168 §6.1.2).
+//!
+//! Left out: UDP in pieces and tunnels, which the device does not offer.
+
+use crate::address::AddressBook;
+use crate::checksum::Sum;
+use crate::codec::Datagram;
+use crate::error::ParseError;
+use crate::packet::{Body, Packet, Payload};
+use crate::tcp::{TcpFlags, TcpSegment, TcpView};
+use std::error::Error;
+use std::fmt;
+
+/// The header that stands before each packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DeviceHeader {
+    /// Where the checksum begins to count, and where from there it belongs: there
+    /// is no more than that of the pseudo header yet.
+    pub checksum: Option<(u16, u16)>,
+    /// TCP segments in one: octets of data of each but the last.
+    pub segment: Option<u16>,
+}
+
+/// Why octets are not such a header, or do not fit the packet behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeviceError {
+    /// Fewer octets than the header has.
+    Truncated,
+    /// Segments of an unknown kind, by `gso_type`.
+    Kind(u8),
+    /// The checksum would be outside of the packet.
+    Checksum(u16, u16),
+    /// Segments of no octets, or of what is not TCP.
+    Segment(u16),
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceError::Truncated => f.write_str("truncated"),
+            DeviceError::Kind(kind) => write!(f, "segments of kind {kind}, not of TCP"),
+            DeviceError::Checksum(start, offset) => {
+                write!(f, "a checksum {offset} octets behind octet {start}, outside of the packet")
+            }
+            DeviceError::Segment(size) => write!(f, "segments of {size} octets in what has none"),
+        }
+    }
+}
+impl Error for DeviceError {}
+
+/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
+const NEEDS_CHECKSUM: u8 = 1;
+/// `VIRTIO_NET_HDR_GSO_TCPV4`, `..._TCPV6`, and the bit `..._ECN`.
+const TCP_V4: u8 = 1;
+const TCP_V6: u8 = 4;
+const WITH_CWR: u8 = 0x80;
+
+impl DeviceHeader {
+    /// Octets that it takes.
+    pub const LEN: usize = 10;
+
+    /// The header at the start of `octets`, and what follows it.
+    ///
+    /// # Errors
+    /// [`DeviceError::Truncated`] and [`DeviceError::Kind`].
+    pub fn split(octets: &mut [u8]) -> Result<(DeviceHeader, &mut [u8]), DeviceError> {
+        let (header, rest) =
+            octets.split_first_chunk_mut::<{ Self::LEN }>().ok_or(DeviceError::Truncated)?;
+        let word = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
+        let checksum = (header[0] & NEEDS_CHECKSUM != 0).then(|| (word(6), word(8)));
+        let segment = match header[1] & !WITH_CWR {
+            0 => None,
+            TCP_V4 | TCP_V6 => Some(word(4)),
+            kind => return Err(DeviceError::Kind(kind)),
+        };
+        Ok((DeviceHeader { checksum, segment }, rest))
+    }
+}
+
+impl Packet {
+    /// Reads what stands behind a [`DeviceHeader`]: one packet, or the segments
+    /// that it is to be cut into. The checksum of a TCP segment that is not
+    /// there yet is taken for right, that of others is filled in; otherwise as
+    /// [`Packet::parse`].
+    ///
+    /// # Errors
+    /// See [`ParseError`].
+    pub fn parse_from_device<'a>(
+        header: DeviceHeader,
+        octets: &'a mut [u8],
+        book: &AddressBook,
+    ) -> Result<Packets<'a>, ParseError> {
+        let wrong = |error| Err(ParseError::Device(error));
+        let Some((start, offset)) = header.checksum else {
+            return match header.segment {
+                // Linux never leaves the one and not the other.
+                Some(size) => wrong(DeviceError::Segment(size)),
+                None => Packet::parse(octets, book).map(Packets::one),
+            };
+        };
+        let range = usize::from(start)..octets.len();
+        let place = usize::from(start) + usize::from(offset);
+        if place + 2 > octets.len() {
+            return wrong(DeviceError::Checksum(start, offset));
+        }
+        if protocol(octets) != Some(TcpSegment::PROTOCOL) {
+            if let Some(size) = header.segment {
+                return wrong(DeviceError::Segment(size));
+            }
+            // The field has the sum of the pseudo header. Of UDP, a zero would say
+            // that there is none; all ones are the same sum (RFC 768).
+            let checksum = match Sum::default().with(&octets[range]).checksum() {
+                0 => 0xffff,
+                sum => sum,
+            };
+            octets[place..place + 2].copy_from_slice(&checksum.to_be_bytes());
+            return Packet::parse(octets, book).map(Packets::one);
+        }
+        let datagram = Datagram::parse(octets, book)?;
+        let view = TcpView::new_checked(datagram.payload())?;
+        let whole = datagram.packet(Body::Tcp(TcpSegment::without_data(&view)?));
+        let data = view.payload();
+        match header.segment {
+            Some(0) => wrong(DeviceError::Segment(0)),
+            // At most so much is in one packet.
+            size => Ok(Packets {
+                whole: Some(whole),
+                data,
+                size: size.unwrap_or(u16::MAX),
+                step: if octets[0] >> 4 == 4 { 1 } else { 0 },
+            }),
+        }
+    }
+}
+
+/// IP's number of what the packet carries.
+fn protocol(octets: &[u8]) -> Option<u8> {
+    let at = if octets.first()? >> 4 == 6 { 6 } else { 9 };
+    octets.get(at).copied()
+}
+
+/// What stood behind one [`DeviceHeader`], packet by packet.
+#[derive(Clone, Debug)]
+pub struct Packets<'a> {
+    /// With the fields of the next packet, and the flags of all; its own data
+    /// where there is no more.
+    whole: Option<Packet>,
+    /// Data of the next packet and those after it.
+    data: &'a [u8],
+    /// Most data of each.
+    size: u16,
+    /// From one identification to the next.
+    step: u16,
+}
+
+impl Packets<'_> {
+    fn one(packet: Packet) -> Self {
+        Packets { whole: Some(packet), data: &[], size: u16::MAX, step: 0 }
+    }
+}
+
+impl Iterator for Packets<'_> {
+    type Item = Packet;
+
+    fn next(&mut self) -> Option<Packet> {
+        let whole = self.whole.as_mut()?;
+        let (data, rest) = self.data.split_at(self.data.len().min(self.size.into()));
+        self.data = rest;
+        if rest.is_empty() {
+            let mut last = self.whole.take()?;
+            if let (Body::Tcp(segment), false) = (&mut last.body, data.is_empty()) {
+                segment.payload = Payload::from_wire(data);
+            }
+            return Some(last);
+        }
+        let mut packet = whole.clone();
+        whole.ident = whole.ident.wrapping_add(self.step);
+        if let (Body::Tcp(segment), Body::Tcp(next)) = (&mut packet.body, &mut whole.body) {
+            segment.payload = Payload::from_wire(data);
+            segment.flags = segment.flags.without(TcpFlags::FIN.union(TcpFlags::PSH));
+            next.flags = next.flags.without(TcpFlags::CWR);
+            next.seq = next.seq.add(data.len() as u32);
+        }
+        Some(packet)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let segments = self.data.len().div_ceil(self.size.into()).max(1);
+        let len = if self.whole.is_some() { segments } else { 0 };
+        (len, Some(len))
+    }
+}
+
+impl ExactSizeIterator for Packets<'_> {}
+
+#[cfg(test)]
+mod tests;

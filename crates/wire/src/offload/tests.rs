@@ -1,0 +1,142 @@
+use super::*;
+use crate::packet::{Addr, Ecn};
+use crate::pattern;
+use crate::tcp::{TcpOptions, Timestamps};
+use anabranch_units::Serial32;
+
+const HEADERS: usize = 20 + 32;
+
+/// 4000 octets that are pushed and end the stream, from octet 2^32 − 1000 on.
+fn whole() -> Packet {
+    let mut data = vec![0; 4000];
+    pattern::fill(7, &mut data);
+    let timestamps = Some(Timestamps { value: 5, echo: 6 });
+    let segment = TcpSegment {
+        src_port: 1,
+        dst_port: 2,
+        seq: Serial32(1000_u32.wrapping_neg()),
+        ack: Serial32(99),
+        flags: TcpFlags::ACK.union(TcpFlags::PSH).union(TcpFlags::FIN).union(TcpFlags::CWR),
+        window: 77,
+        urgent: 0,
+        options: TcpOptions { timestamps, ..TcpOptions::default() },
+        payload: Payload::of_octets(data),
+    };
+    let packet = Packet::new(Addr(0), Addr(1), Body::Tcp(segment));
+    Packet { ident: u16::MAX, ecn: Ecn::Ect0, ..packet }
+}
+
+/// The packet as a kernel hands it over: `segment` octets of data each, and
+/// of the checksum the pseudo header alone.
+fn handed_over(packet: &Packet, book: &AddressBook, segment: u16, kind: u8) -> Vec<u8> {
+    let mut octets = vec![NEEDS_CHECKSUM, kind];
+    let ip = if kind & !WITH_CWR == TCP_V6 { 40 } else { 20 };
+    for word in [HEADERS as u16, segment, ip, 16] {
+        octets.extend_from_slice(&word.to_ne_bytes());
+    }
+    packet.emit(book, &mut octets).unwrap();
+    octets[DeviceHeader::LEN + usize::from(ip) + 16..][..2].copy_from_slice(&[0xbe, 0xef]);
+    octets
+}
+
+fn read(octets: &mut [u8], book: &AddressBook) -> Result<Vec<Packet>, ParseError> {
+    let (header, rest) = DeviceHeader::split(octets)?;
+    let packets = Packet::parse_from_device(header, rest, book)?;
+    let said = packets.len();
+    let packets: Vec<Packet> = packets.collect();
+    assert_eq!(said, packets.len());
+    Ok(packets)
+}
+
+fn tcp(packet: &Packet) -> &TcpSegment {
+    let Body::Tcp(segment) = &packet.body else { panic!("no TCP") };
+    segment
+}
+
+/// As Linux cuts them by itself (`tcp_gso_segment`).
+#[test]
+fn segments_in_one_are_cut_as_the_kernel_cuts_them() {
+    for (book, kind) in [(AddressBook::new(), TCP_V4), (AddressBook::dense_ipv6(), TCP_V6)] {
+        let packets = read(&mut handed_over(&whole(), &book, 1448, kind | WITH_CWR), &book);
+        let packets = packets.unwrap();
+        let [first, second, third] = &packets[..] else { panic!("{} packets", packets.len()) };
+        let lengths = [first, second, third].map(|it| tcp(it).payload.len());
+        assert_eq!(lengths, [1448, 1448, 1104]);
+        let seqs = [first, second, third].map(|it| tcp(it).seq);
+        assert_eq!(seqs, [whole_seq(), whole_seq().add(1448), Serial32(1896)]);
+        let (ack, cwr) = (TcpFlags::ACK, TcpFlags::CWR);
+        let last = ack.union(TcpFlags::PSH).union(TcpFlags::FIN);
+        assert_eq!([first, second, third].map(|it| tcp(it).flags), [ack.union(cwr), ack, last]);
+        let all: Vec<u8> =
+            packets.iter().flat_map(|it| tcp(it).payload.octets().unwrap()).copied().collect();
+        assert_eq!(Some(&all[..]), tcp(&whole()).payload.octets());
+        for packet in &packets {
+            assert_eq!((packet.src, packet.dst, packet.ecn), (Addr(0), Addr(1), Ecn::Ect0));
+            assert_eq!(tcp(packet).options, tcp(&whole()).options);
+            assert_eq!((tcp(packet).ack, tcp(packet).window), (Serial32(99), 77));
+        }
+        let idents = if kind == TCP_V4 { [u16::MAX, 0, 1] } else { [0; 3] };
+        assert_eq!([first, second, third].map(|it| it.ident), idents);
+    }
+}
+
+fn whole_seq() -> Serial32 {
+    tcp(&whole()).seq
+}
+
+#[test]
+fn a_segment_by_itself_only_lacks_its_checksum() {
+    let book = AddressBook::new();
+    let mut octets = handed_over(&whole(), &book, 0, 0);
+    assert_eq!(read(&mut octets, &book), Ok(vec![whole()]));
+    // What is said to be whole is not believed.
+    octets[0] = 0;
+    assert!(matches!(read(&mut octets, &book), Err(ParseError::Tcp(_))));
+    let mut ack = whole();
+    let Body::Tcp(segment) = &mut ack.body else { unreachable!() };
+    segment.payload = Payload::EMPTY;
+    assert_eq!(read(&mut handed_over(&ack, &book, 0, 0), &book), Ok(vec![ack]));
+    // As many octets as fit exactly.
+    assert_eq!(read(&mut handed_over(&whole(), &book, 4000, TCP_V4), &book), Ok(vec![whole()]));
+    assert_eq!(read(&mut handed_over(&whole(), &book, 1000, TCP_V4), &book).unwrap().len(), 4);
+}
+
+/// A datagram of UDP from port 1 to 2, whose checksum has to be filled in.
+#[test]
+fn a_checksum_of_others_is_filled_in() {
+    let book = AddressBook::new();
+    let udp = [0, 1, 0, 2, 0, 12, 0x14, 0x11 + 12 + 3, 9, 8, 7, 6];
+    let body = Body::Other { protocol: 17, payload: Payload::of_octets(udp) };
+    let mut octets = vec![NEEDS_CHECKSUM, 0];
+    for word in [28, 0, 20, 6_u16] {
+        octets.extend_from_slice(&word.to_ne_bytes());
+    }
+    Packet::new(Addr(0), Addr(1), body).emit(&book, &mut octets).unwrap();
+    let packets = read(&mut octets, &book).unwrap();
+    let Body::Other { payload, .. } = &packets[0].body else { panic!("no datagram") };
+    // 10.0.0.1, 10.0.0.2, protocol 17, length 12, then the datagram (RFC 768).
+    let pseudo = [10, 0, 0, 1, 10, 0, 0, 2, 0, 17, 0, 12];
+    let sum = Sum::default().with(&pseudo).with(payload.octets().unwrap());
+    assert_eq!(sum.checksum(), 0);
+}
+
+#[test]
+fn what_does_not_fit_together_is_an_error() {
+    let book = AddressBook::new();
+    let error = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut octets = handed_over(&whole(), &book, 1448, TCP_V4);
+        change(&mut octets);
+        match read(&mut octets, &book) {
+            Err(ParseError::Device(error)) => error,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(error(&|it| it.truncate(9)), DeviceError::Truncated);
+    assert_eq!(error(&|it| it[1] = 3), DeviceError::Kind(3));
+    assert_eq!(error(&|it| it[4..6].fill(0)), DeviceError::Segment(0));
+    assert_eq!(error(&|it| it[0] = 0), DeviceError::Segment(1448));
+    assert_eq!(error(&|it| it[DeviceHeader::LEN + 9] = 17), DeviceError::Segment(1448));
+    let far = |it: &mut Vec<u8>| it[6..8].copy_from_slice(&5000_u16.to_ne_bytes());
+    assert_eq!(error(&far), DeviceError::Checksum(5000, 16));
+    assert_eq!(read(&mut [0; 10], &book), Err(ParseError::Empty));
+}
