@@ -12,12 +12,18 @@
 //! doubled, marked or with other options, and so does a segment with other flags
 //! than ACK and PSH or shorter than the one before. Deviation from Linux, whose trains end with PSH: what
 //! waits here waits for what is there already, and no longer.
+//!
+//! Packets of SCTP are a train where they hold data alone whose TSNs follow each other, from one
+//! address to one. RFC 9260 §6.2 wishes for a SACK for every second packet as well. What skips or
+//! repeats a TSN ends a train, so that missing reports count as without; and so does the I bit
+//! (RFC 7053), which asks for a SACK now.
 
 use crate::simulation::Simulation;
 use anabranch_endpoint::ByteStream;
 use anabranch_network::{NodeId, PacketId};
 use anabranch_units::Serial32;
-use anabranch_wire::{Body, Ecn, Packet, TcpFlags, Timestamps};
+use anabranch_wire::sctp::{Chunk, DataFlags};
+use anabranch_wire::{Addr, Body, Ecn, Packet, SctpPacket, TcpFlags, TcpSegment, Timestamps};
 
 /// Octets of data that are answered at once at most: those of Linux's largest
 /// packet, with its headers.
@@ -35,12 +41,27 @@ pub(crate) struct Offload {
 #[derive(Debug)]
 struct Train {
     endpoint: u32,
+    /// Octets so far.
+    len: u32,
+    last: Piece,
+}
+
+/// A segment, or a packet with data, as a part of a train.
+#[derive(Debug)]
+struct Piece {
+    first: Serial32,
+    /// What the next one begins with.
     next: Serial32,
     len: u32,
-    last: u32,
-    ack: Serial32,
-    timestamps: Option<Timestamps>,
+    like: Like,
     ecn: Ecn,
+}
+
+/// What the pieces of a train have in common.
+#[derive(PartialEq, Debug)]
+enum Like {
+    Tcp { ack: Serial32, timestamps: Option<Timestamps> },
+    Sctp { src: Addr, dst: Addr },
 }
 
 impl Offload {
@@ -65,48 +86,80 @@ impl Offload {
         if !self.nodes[node.0 as usize] {
             return false;
         }
-        let before = self.train.take().map_or((0, 0), |train| (train.len, train.last));
-        self.train = Train::of(endpoint, before, packet);
+        self.train = Train::with(self.train.take(), endpoint, packet);
         self.train.is_some()
     }
 }
 
 impl Train {
-    /// The train that the packet continues, `len` octets long so far, whose last
-    /// segment had `last`, or begins; `None` if the packet ends it.
-    fn of(endpoint: u32, (len, last): (u32, u32), packet: &Packet) -> Option<Train> {
-        let Body::Tcp(segment) = &packet.body else { return None };
-        let own = segment.payload.len();
-        let flags = segment.flags.union(TcpFlags::PSH);
-        let ends = flags != TcpFlags::ACK.union(TcpFlags::PSH) || own == 0 || own < last;
-        let len = len + own;
-        if ends || len + own > MOST || !has_timestamps_alone(packet) {
-            return None;
-        }
-        let next = segment.seq.add(own);
-        let (ack, timestamps) = (segment.ack, segment.options.timestamps);
-        Some(Train { endpoint, next, len, last: own, ack, timestamps, ecn: packet.ecn })
+    /// The train that the packet continues or begins; `None` if the packet ends it. Where there was
+    /// one, the packet continues it.
+    fn with(before: Option<Train>, endpoint: u32, packet: &Packet) -> Option<Train> {
+        let piece = Piece::of(packet)?;
+        let shrinks = before.as_ref().is_some_and(|it| piece.is_less_than(&it.last));
+        let len = before.map_or(0, |it| it.len) + piece.len;
+        let ends = shrinks || len + piece.len > MOST;
+        (!ends).then_some(Train { endpoint, len, last: piece })
     }
 
-    /// The packet is the next segment, and tells nothing new beside its data.
+    /// The packet is the next one, and tells nothing new beside its data.
     fn is_continued_by(&self, packet: &Packet) -> bool {
-        let Body::Tcp(segment) = &packet.body else { return false };
-        let known = TcpFlags::ACK.union(TcpFlags::PSH);
-        segment.seq == self.next
-            && segment.ack == self.ack
-            && !segment.payload.is_empty()
-            && segment.payload.len() <= self.last
-            && known.contains(segment.flags)
-            && packet.ecn == self.ecn
-            && segment.options.timestamps == self.timestamps
-            && has_timestamps_alone(packet)
+        Piece::of(packet).is_some_and(|piece| {
+            piece.first == self.last.next
+                && piece.like == self.last.like
+                && piece.ecn == self.last.ecn
+                && !self.last.is_less_than(&piece)
+        })
     }
 }
 
-fn has_timestamps_alone(packet: &Packet) -> bool {
-    let Body::Tcp(segment) = &packet.body else { return false };
-    let options = &segment.options;
-    options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none()
+impl Piece {
+    fn of(packet: &Packet) -> Option<Piece> {
+        match &packet.body {
+            Body::Tcp(segment) => Piece::of_segment(packet, segment),
+            Body::Sctp(sctp) => Piece::of_chunks(packet, sctp),
+            _ => None,
+        }
+    }
+
+    fn of_segment(packet: &Packet, segment: &TcpSegment) -> Option<Piece> {
+        let (len, options) = (segment.payload.len(), &segment.options);
+        let plain = segment.flags.union(TcpFlags::PSH) == TcpFlags::ACK.union(TcpFlags::PSH);
+        let timestamps_alone =
+            options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none();
+        if !plain || len == 0 || !timestamps_alone {
+            return None;
+        }
+        let like = Like::Tcp { ack: segment.ack, timestamps: options.timestamps };
+        let (first, next) = (segment.seq, segment.seq.add(len));
+        Some(Piece { first, next, len, like, ecn: packet.ecn })
+    }
+
+    fn of_chunks(packet: &Packet, sctp: &SctpPacket) -> Option<Piece> {
+        let mut tsns: Option<(Serial32, Serial32)> = None;
+        let mut len = 0;
+        for chunk in sctp.chunks.iter() {
+            let (tsn, flags, payload) = match chunk {
+                Chunk::Data(data) => (data.tsn, data.flags, &data.payload),
+                Chunk::IData(data) => (data.tsn, data.flags, &data.payload),
+                _ => return None,
+            };
+            let (first, next) = *tsns.get_or_insert((tsn, tsn));
+            if tsn != next || flags.contains(DataFlags::IMMEDIATE) {
+                return None;
+            }
+            tsns = Some((first, tsn.add(1)));
+            len += payload.len();
+        }
+        let (first, next) = tsns?;
+        let like = Like::Sctp { src: packet.src, dst: packet.dst };
+        Some(Piece { first, next, len, like, ecn: packet.ecn })
+    }
+
+    /// A segment shorter than another is the last of its train; messages have any length.
+    fn is_less_than(&self, other: &Piece) -> bool {
+        matches!(self.like, Like::Tcp { .. }) && self.len < other.len
+    }
 }
 
 impl<E: ByteStream> Simulation<E> {
@@ -137,5 +190,68 @@ impl<E: ByteStream> Simulation<E> {
             self.service_and_set_timer(train.endpoint);
             self.end_event();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_wire::Payload;
+    use anabranch_wire::sctp::DataChunk;
+
+    const PLAIN: DataFlags = DataFlags(0);
+
+    fn chunk(tsn: u32, flags: DataFlags) -> Chunk {
+        let payload = Payload::virtual_of(1000);
+        Chunk::Data(DataChunk { flags, tsn: Serial32(tsn), stream: 0, ssn: 0, ppid: 0, payload })
+    }
+
+    fn packet(src: u32, chunks: Vec<Chunk>) -> Packet {
+        let chunks = chunks.into_iter().collect();
+        let sctp = SctpPacket { src_port: 1, dst_port: 2, tag: 3, udp: None, chunks };
+        Packet::new(Addr(src), Addr(9), Body::Sctp(Box::new(sctp)))
+    }
+
+    /// After how many packets the endpoint answers.
+    fn answers(packets: &[Packet]) -> Vec<usize> {
+        let mut offload = Offload::new(vec![true]).unwrap();
+        let mut answers = Vec::new();
+        for (i, packet) in packets.iter().enumerate() {
+            answers.extend(offload.before(0, packet).map(|_| i));
+            if !offload.after(NodeId(0), 0, packet) {
+                answers.push(i + 1);
+            }
+        }
+        answers.extend(offload.train.map(|_| packets.len()));
+        answers
+    }
+
+    #[test]
+    fn data_whose_tsns_follow_each_other_is_answered_once() {
+        let one = |tsn| packet(0, vec![chunk(tsn, PLAIN)]);
+        assert_eq!(answers(&[one(u32::MAX), one(0), one(1)]), [3]);
+        let two = packet(0, vec![chunk(2, PLAIN), chunk(3, PLAIN)]);
+        assert_eq!(answers(&[one(1), two.clone(), one(4)]), [3], "bundles");
+        let at_once = packet(0, vec![chunk(2, DataFlags::IMMEDIATE)]);
+        let with_sack = packet(0, vec![Chunk::CookieAck, chunk(2, PLAIN)]);
+        let marked = Packet { ecn: Ecn::Ce, ..one(2) };
+        let table: [(&str, Packet, &[usize]); 6] = [
+            ("a gap", one(3), &[1, 3]),
+            ("the same again", one(1), &[1, 3]),
+            ("the I bit", at_once, &[1, 2, 3]),
+            ("another chunk", with_sack, &[1, 2, 3]),
+            ("another address", packet(1, vec![chunk(2, PLAIN)]), &[1, 2, 3]),
+            ("a mark", marked, &[1, 2, 3]),
+        ];
+        for (what, second, expected) in table {
+            let third = match what {
+                "a gap" => one(4),
+                "the same again" => one(2),
+                _ => one(3),
+            };
+            assert_eq!(answers(&[one(1), second, third]), expected, "{what}");
+        }
+        let many: Vec<_> = (0..70).map(one).collect();
+        assert_eq!(answers(&many), [65, 70], "as many octets as of TCP");
     }
 }
