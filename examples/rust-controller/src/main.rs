@@ -2,12 +2,15 @@
 //! one with Reno, and prints what each got.
 //!
 //!     cargo run --release -p rust-controller
+//!     cargo run --release -p rust-controller -- --live
+//!
+//! Live, which needs root on Linux, the receivers are the kernel's.
 
 mod scalable;
 
 use anabranch_congestion::MakeWindow;
 use anabranch_custom::{Found, OptionValue, Options};
-use anabranch_scenario::{Library, RunOptions, Scenario, run};
+use anabranch_scenario::{Library, RunOptions, RunResult, Scenario, run};
 use scalable::Scalable;
 use std::error::Error;
 use std::sync::Arc;
@@ -51,10 +54,31 @@ impl Library for Own {
     }
 }
 
+/// The scenario with kernels at `b1` and `b2`.
+fn with_kernels() -> String {
+    let kernel = |name: &str| format!("{{ name = \"{name}\", external = true }}");
+    let hosts = format!("[\"a1\", \"a2\", {}, {}]", kernel("b1"), kernel("b2"));
+    SCENARIO.replace(r#"["a1", "a2", "b1", "b2"]"#, &hosts)
+}
+
+#[cfg(target_os = "linux")]
+fn live(scenario: &Scenario) -> Result<RunResult, Box<dyn Error>> {
+    use anabranch_scenario::live::{LiveOptions, live};
+    Ok(live(scenario, &LiveOptions::default(), |_| ())?.result)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn live(_scenario: &Scenario) -> Result<RunResult, Box<dyn Error>> {
+    Err("a live run needs Linux".into())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut scenario = Scenario::from_toml(SCENARIO, "scenario")?;
+    let is_live = std::env::args().any(|argument| argument == "--live");
+    let text = if is_live { with_kernels() } else { SCENARIO.to_owned() };
+    let mut scenario = Scenario::from_toml(&text, "scenario")?;
     scenario.bind(&Own)?;
-    for flow in run(&scenario, &RunOptions::default())?.flows {
+    let result = if is_live { live(&scenario)? } else { run(&scenario, &RunOptions::default())? };
+    for flow in result.flows {
         println!("{}: {:.2} Mbit/s", flow.flow, flow.goodput_bps / 1e6);
     }
     Ok(())

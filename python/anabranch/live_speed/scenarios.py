@@ -64,11 +64,12 @@ def ours(sends: bool, megabytes: int, offload: bool) -> str:
     )
 
 
-def sctp(ours: str, megabytes: int) -> str:
+def sctp(ours: str, megabytes: int, offload: bool) -> str:
     """Of the hosts `a`, which sends, and `b` the one named `ours` is ours; the others have
     usrsctp."""
+    own = f"receive_offload = {str(offload).lower()}"
     hosts = ", ".join(
-        f'{{ name = "{name}", external = {str(name != ours).lower()} }}' for name in "ab"
+        f'{{ name = "{name}", {own if name == ours else "external = true"} }}' for name in "ab"
     )
     return (
         f'hosts = [{hosts}]\n[[links]]\nends = ["a", "b"]\n{FREE}'

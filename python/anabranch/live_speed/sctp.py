@@ -18,18 +18,23 @@ PORTS = f"{scenarios.PORT} {scenarios.PORT}"
 
 def measures(megabytes: int) -> list[tuple[str, Callable[[Path], dict[str, float]]]]:
     """Each by name."""
-    pairs = [("our SCTP to usrsctp", "a"), ("our SCTP from usrsctp", "b"), (ITSELF, "")]
-    return [(name, partial(_run, ours, megabytes)) for name, ours in pairs]
+    runs = [
+        ("our SCTP to usrsctp", "a", False),
+        ("our SCTP from usrsctp", "b", False),
+        ("our SCTP from usrsctp, receive_offload", "b", True),
+        (ITSELF, "", False),
+    ]
+    return [(name, partial(_run, ours, offload, megabytes)) for name, ours, offload in runs]
 
 
-def _run(ours: str, megabytes: int, logs: Path) -> dict[str, float]:
+def _run(ours: str, offload: bool, megabytes: int, logs: Path) -> dict[str, float]:
     program, octets = _program(logs), megabytes * 1_000_000
     all_ = {
         "a": f"exec {program} connect {{b}} {PORTS} {octets} {BUFFER}",
         "b": f"exec {program} listen {scenarios.PORT} {BUFFER}",
     }
     programs = [(host, command) for host, command in all_.items() if host != ours]
-    result = live(scenarios.sctp(ours, megabytes), programs, logs)
+    result = live(scenarios.sctp(ours, megabytes, offload), programs, logs)
     flow = result.run.flows[0]
     if ours == "b":
         told, finish = (flow["bytes"], flow["wrong_octets"]), flow["finish_s"]

@@ -7,5 +7,6 @@
 
 mod bad_days;
 mod mptcp;
+mod own;
 mod support;
 mod tcp;
