@@ -37,7 +37,7 @@ struct Figures {
 
 /// What is measured, by the names that the table has; the first of each direction
 /// is what the others are compared with.
-const MEASURES: [(&str, &str); 7] = [
+const MEASURES: [(&str, &str); 8] = [
     ("receive", "smoltcp"),
     ("receive", "anabranch"),
     ("receive", "anabranch-offload"),
@@ -45,6 +45,7 @@ const MEASURES: [(&str, &str); 7] = [
     ("send", "smoltcp"),
     ("send", "smoltcp-cubic"),
     ("send", "anabranch"),
+    ("send", "anabranch-offload"),
 ];
 
 fn main() -> Result<()> {

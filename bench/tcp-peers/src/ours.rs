@@ -6,14 +6,14 @@ use anabranch_scenario::Scenario;
 use anabranch_scenario::live::{LiveOptions, live};
 use std::io::{Error, Result};
 
-/// One transfer; `options` are further fields of the host.
+/// One transfer; `options` are further fields of both hosts.
 pub fn run(direction: Direction, octets: u64, options: &str) -> Result<Figures> {
     let (from, to) = match direction {
         Direction::Receive => ("kernel", "ours"),
         Direction::Send => ("ours", "kernel"),
     };
     let text = format!(
-        "hosts = [{{ name = \"ours\"{options} }}, {{ name = \"kernel\", external = true }}]\n\
+        "hosts = [{{ name = \"ours\"{options} }}, {{ name = \"kernel\", external = true{options} }}]\n\
          [[links]]\nends = [\"ours\", \"kernel\"]\nrate = \"100 Gbit/s\"\ndelay = \"0 s\"\n\
          queue = {{ limit = \"unlimited\" }}\n\
          [[flows]]\nname = \"flow\"\nfrom = \"{from}\"\nto = \"{to}\"\nstart = \"300 ms\"\n\

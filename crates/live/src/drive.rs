@@ -163,8 +163,18 @@ impl<E: ByteStream + Ready + Send> Live<E> {
         let (clock, cpu) = (start(), processor_time());
         let (started, lateness) = (clock.started(), Lateness::default());
         let (expected, longest_absence) = (Time::ZERO, Span::ZERO);
-        let mut it =
-            Loop { simulation, ports, book, of_node, clock, expected, longest_absence, lateness };
+        let gathering = ports.iter().any(Port::is_gathering);
+        let mut it = Loop {
+            simulation,
+            ports,
+            gathering,
+            book,
+            of_node,
+            clock,
+            expected,
+            longest_absence,
+            lateness,
+        };
         let mut ready = Vec::new();
         it.simulation.write_in_pieces(PIECE);
         let (mut next_look, mut closing, mut quiet_since) = (Time::ZERO, None, None);
@@ -252,6 +262,8 @@ fn gone(port: &Port, error: Errno) -> LiveError {
 struct Loop<E> {
     simulation: Simulation<E>,
     ports: Vec<Port>,
+    /// Some port takes segments together.
+    gathering: bool,
     book: AddressBook,
     /// The port of a node.
     of_node: Vec<usize>,
@@ -284,10 +296,17 @@ impl<E: ByteStream> Loop<E> {
         if !more {
             self.simulation.answer();
         }
+        let (clock, lateness) = (self.clock, &mut self.lateness);
+        let mut left = |at| lateness.record(clock.now().saturating_since(at));
         for it in self.simulation.departures() {
             let port = &mut self.ports[self.of_node[it.node.0 as usize]];
-            port.write(&it.packet, &self.book).map_err(|error| gone(port, error))?;
-            self.lateness.record(self.clock.now().saturating_since(it.at));
+            let written = port.write(&it.packet, it.at, &self.book, &mut left);
+            written.map_err(|error| gone(port, error))?;
+        }
+        if self.gathering {
+            for port in &mut self.ports {
+                port.flush(&mut left).map_err(|error| gone(port, error))?;
+            }
         }
         Ok(now)
     }

@@ -27,6 +27,8 @@ pub struct HostSettings {
     pub min_rto: Option<u32>,
     /// Every segment is acknowledged at once.
     pub quick_ack: bool,
+    /// TCP segments that reach it together are handed over as one.
+    pub receive_offload: bool,
     /// Destinations that another interface than the first leads to: which.
     pub destinations: Vec<(IpAddr, usize)>,
     /// Interfaces whose addresses Multipath TCP announces; `None`: nothing is
@@ -71,7 +73,8 @@ impl ExternalHost {
         let devices = namespace.inside(|| set_up(settings))?;
         let ports = settings.interfaces.iter().zip(devices).map(|(it, (fd, kernel, device))| {
             let name = format!("{} of {}", it.device, settings.name);
-            Port::new(fd, it.node, name).counted_by(kernel, device)
+            let port = Port::new(fd, it.node, name).counted_by(kernel, device);
+            if settings.receive_offload { port.gathering() } else { port }
         });
         let ports = ports.collect();
         let host = ExternalHost { name: settings.name.clone(), namespace: Arc::new(namespace) };
@@ -94,6 +97,7 @@ impl ExternalHost {
             initial_window: None,
             min_rto: None,
             quick_ack: false,
+            receive_offload: false,
             destinations: Vec::new(),
             announced: None,
         };

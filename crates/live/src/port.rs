@@ -3,7 +3,8 @@
 
 use crate::sys::netlink::Netlink;
 use anabranch_sim::NodeId;
-use anabranch_wire::offload::{DeviceHeader, Packets};
+use anabranch_units::Time;
+use anabranch_wire::offload::{DeviceHeader, Packets, Train};
 use anabranch_wire::{AddressBook, Packet, ParseError};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -17,8 +18,10 @@ pub struct Port {
     counters: PortCounters,
     /// What was read last, as long as the longest packet.
     received: Vec<u8>,
-    /// What was written last.
+    /// What is written.
     sent: Vec<u8>,
+    /// Where segments for the host are taken together.
+    gathering: Option<Box<Gathering>>,
     /// Why the first packet that was not understood was not.
     first_ignored: Option<ParseError>,
     /// Why the first packet that the host did not take was not taken.
@@ -45,6 +48,14 @@ pub struct PortCounters {
     pub overrun: u64,
 }
 
+/// Segments that leave together.
+#[derive(Debug, Default)]
+struct Gathering {
+    train: Option<Train>,
+    /// When each left the network.
+    dates: Vec<Time>,
+}
+
 /// More than any packet of IP, and the header before it.
 const LARGEST: usize = DeviceHeader::LEN + 65_536;
 
@@ -52,14 +63,35 @@ impl Port {
     /// Of the interface `node`, whose device is `name` for messages.
     pub fn new(fd: OwnedFd, node: NodeId, name: String) -> Port {
         let counters = PortCounters::default();
-        let (received, sent) = (vec![0; LARGEST], Vec::new());
+        let (received, sent, gathering) = (vec![0; LARGEST], Vec::new(), None);
         let (first_ignored, first_refused, kernel) = (None, None, None);
-        Port { fd, node, name, counters, received, sent, first_ignored, first_refused, kernel }
+        Port {
+            fd,
+            node,
+            name,
+            counters,
+            received,
+            sent,
+            gathering,
+            first_ignored,
+            first_refused,
+            kernel,
+        }
     }
 
     /// The same, whose kernel counts at `device` what is lost in front of it.
     pub(crate) fn counted_by(self, kernel: Netlink, device: u32) -> Port {
         Port { kernel: Some((kernel, device)), ..self }
+    }
+
+    /// The same, which hands over TCP segments that leave together as one, as a
+    /// network card with receive offload.
+    pub(crate) fn gathering(self) -> Port {
+        Port { gathering: Some(Box::default()), ..self }
+    }
+
+    pub(crate) fn is_gathering(&self) -> bool {
+        self.gathering.is_some()
     }
 
     /// The interface.
@@ -129,28 +161,72 @@ impl Port {
         }
     }
 
-    /// A packet for the host.
-    pub(crate) fn write(&mut self, packet: &Packet, book: &AddressBook) -> Result<(), Errno> {
-        self.sent.clear();
-        self.sent.resize(DeviceHeader::LEN, 0);
-        if let Err(error) = packet.emit(book, &mut self.sent) {
-            self.refuse(|| error.to_string());
-            return Ok(());
+    /// A packet for the host, which left the network at `at`. `left` hears of that
+    /// date once the packet is written or refused: at once, or where segments are
+    /// taken together with a later one, at the latest with [`Port::flush`].
+    pub(crate) fn write(
+        &mut self,
+        packet: &Packet,
+        at: Time,
+        book: &AddressBook,
+        left: &mut impl FnMut(Time),
+    ) -> Result<(), Errno> {
+        if let Some(it) = &mut self.gathering {
+            if it.train.as_mut().is_some_and(|train| train.join(packet, &mut self.sent)) {
+                it.dates.push(at);
+                return Ok(());
+            }
+            self.flush(left)?;
         }
+        self.sent.clear();
+        let emitted = match &mut self.gathering {
+            None => {
+                self.sent.resize(DeviceHeader::LEN, 0);
+                packet.emit(book, &mut self.sent)
+            }
+            Some(it) => Train::begin(packet, book, &mut self.sent).map(|train| it.train = train),
+        };
+        if let Err(error) = emitted {
+            self.refuse(1, || error.to_string());
+        } else if let Some(it) = &mut self.gathering
+            && it.train.is_some()
+        {
+            it.dates.push(at);
+            return Ok(());
+        } else {
+            self.hand_over(1)?;
+        }
+        left(at);
+        Ok(())
+    }
+
+    /// Writes what waits for more.
+    pub(crate) fn flush(&mut self, left: &mut impl FnMut(Time)) -> Result<(), Errno> {
+        let waiting = self.gathering.as_mut().and_then(|it| it.train.take());
+        if let Some(train) = waiting {
+            let packets = train.finish(&mut self.sent);
+            self.hand_over(packets.into())?;
+            self.gathering.iter_mut().flat_map(|it| it.dates.drain(..)).for_each(left);
+        }
+        Ok(())
+    }
+
+    /// Writes so many packets, as one.
+    fn hand_over(&mut self, packets: u64) -> Result<(), Errno> {
         match rustix::io::write(&self.fd, &self.sent) {
-            Ok(_) => self.counters.left += 1,
+            Ok(_) => self.counters.left += packets,
             Err(Errno::BADFD | Errno::NODEV) => return Err(Errno::NODEV),
             // EIO: the device is down; EAGAIN, ENOBUFS: the host is short of
             // memory. What a wire would lose is lost.
-            Err(Errno::IO) => self.refuse(|| "the device is down".into()),
-            Err(error) => self.refuse(|| std::io::Error::from(error).to_string()),
+            Err(Errno::IO) => self.refuse(packets, || "the device is down".into()),
+            Err(error) => self.refuse(packets, || std::io::Error::from(error).to_string()),
         }
         Ok(())
     }
 
     #[cold]
-    fn refuse(&mut self, why: impl FnOnce() -> String) {
-        self.counters.refused += 1;
+    fn refuse(&mut self, packets: u64, why: impl FnOnce() -> String) {
+        self.counters.refused += packets;
         self.first_refused.get_or_insert_with(why);
     }
 }
@@ -158,7 +234,8 @@ impl Port {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anabranch_wire::{Addr, Body, Payload};
+    use anabranch_units::{Serial32, Span};
+    use anabranch_wire::{Addr, Body, Payload, TcpFlags, TcpOptions, TcpSegment};
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
     fn datagram(from: u32) -> Packet {
@@ -175,7 +252,7 @@ mod tests {
         let book = AddressBook::new();
         let mut port = Port::new(ours, NodeId(0), "tun0 of a".into());
         while port.counters().refused < 3 {
-            port.write(&datagram(0), &book).unwrap();
+            port.write(&datagram(0), Time::ZERO, &book, &mut |_| ()).unwrap();
         }
         let taken = port.counters().left;
         assert!(taken > 0 && port.first_refused().unwrap().contains("temporarily unavailable"));
@@ -183,7 +260,7 @@ mod tests {
         for _ in 0..taken {
             assert_eq!(rustix::io::read(&hosts, &mut octets), Ok(DeviceHeader::LEN + 1020));
         }
-        port.write(&datagram(0), &book).unwrap();
+        port.write(&datagram(0), Time::ZERO, &book, &mut |_| ()).unwrap();
         assert_eq!((port.counters().left, port.counters().refused), (taken + 1, 3));
     }
 
@@ -197,8 +274,45 @@ mod tests {
         let mut book = AddressBook::new();
         book.insert(Addr(7), "fd00::7".parse().unwrap()).unwrap();
         let mut port = Port::new(ours, NodeId(0), "tun0 of a".into());
-        port.write(&datagram(7), &book).unwrap();
+        port.write(&datagram(7), Time::ZERO, &book, &mut |_| ()).unwrap();
         assert_eq!(port.counters(), PortCounters { refused: 1, ..PortCounters::default() });
         assert!(port.first_refused().is_some());
+    }
+
+    /// Two segments, another one that tells something else, and the end of a round.
+    #[test]
+    fn segments_that_leave_together_are_handed_over_as_one() {
+        let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::NONBLOCK);
+        let (ours, host) = socketpair(AddressFamily::UNIX, kind, flags, None).unwrap();
+        let book = AddressBook::new();
+        let mut port = Port::new(ours, NodeId(0), "tun0 of a".into()).gathering();
+        let segment = |seq: u32, window: u16| {
+            let body = Body::Tcp(TcpSegment {
+                src_port: 1,
+                dst_port: 2,
+                seq: Serial32(seq),
+                ack: Serial32(1),
+                flags: TcpFlags::ACK,
+                window,
+                urgent: 0,
+                options: TcpOptions::default(),
+                payload: Payload::of_octets(vec![7; 1000]),
+            });
+            Packet::new(Addr(0), Addr(1), body)
+        };
+        let mut left = Vec::new();
+        let mut hear = |at: Time| left.push(at.as_nanos());
+        let dates = [1, 2, 3].map(|nanos| Time::ZERO + Span::from_nanos(nanos));
+        let packets = [segment(0, 9), segment(1000, 9), segment(2000, 8)];
+        for (packet, at) in packets.iter().zip(dates) {
+            port.write(packet, at, &book, &mut hear).unwrap();
+        }
+        assert_eq!(port.counters().left, 2, "the third does not continue the first two");
+        port.flush(&mut hear).unwrap();
+        port.flush(&mut hear).unwrap();
+        assert_eq!((left, port.counters().left), (vec![1, 2, 3], 3));
+        let mut octets = [0; 4000];
+        let lengths = [(); 2].map(|()| rustix::io::read(&host, &mut octets).unwrap());
+        assert_eq!(lengths, [DeviceHeader::LEN + 2040, DeviceHeader::LEN + 1040]);
     }
 }

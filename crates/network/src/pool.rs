@@ -1,6 +1,6 @@
 //! The arena that holds every packet in the network.
 
-use anabranch_wire::{Addr, Ecn, Packet};
+use anabranch_wire::{Addr, Body, Ecn, Packet, Payload};
 
 /// A packet in the pool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -104,6 +104,16 @@ impl PacketPool {
         self.free.push(id);
     }
 
+    /// The same, and here is its value.
+    pub fn take(&mut self, id: PacketId) -> Packet {
+        const NOTHING: Body = Body::Other { protocol: 0, payload: Payload::EMPTY };
+        let nothing = Packet::new(Addr(0), Addr(0), NOTHING);
+        let mut packet = std::mem::replace(&mut self.packets[id.0 as usize], nothing);
+        packet.ttl = self.hot[id.0 as usize].ttl;
+        self.release(id);
+        packet
+    }
+
     /// The packet, with the TTL that it now has.
     #[inline]
     pub fn packet(&mut self, id: PacketId) -> &Packet {
@@ -142,7 +152,6 @@ impl PacketPool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anabranch_wire::{Body, Payload};
 
     fn packet(len: u32) -> Packet {
         let body = Body::Other { protocol: 17, payload: Payload::virtual_of(len) };
@@ -160,6 +169,9 @@ mod tests {
         assert_eq!((c, pool.live()), (a, 2));
         assert_eq!(pool.packet(b).payload_len(), 2);
         assert_eq!(pool.packet(c).payload_len(), 3);
+        assert!(pool.decrement_ttl(b));
+        assert_eq!(pool.take(b), Packet { ttl: 63, ..packet(2) });
+        assert_eq!((pool.live(), pool.insert(packet(4))), (1, b));
     }
 
     #[test]

@@ -272,11 +272,6 @@ fn check(scenario: &Scenario, options: &LiveOptions) -> Result<(), InputError> {
                 "neither `processing` nor `backpressure` where a kernel is, in a live run";
             return Err(InputError::field(format!("hosts[{i}]"), &host.name, allowed));
         }
-        if host.receive_offload {
-            let allowed = "false where a kernel is, in a live run";
-            let field = format!("hosts[{i}].receive_offload");
-            return Err(InputError::field(field, "true", allowed));
-        }
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 //! packet having its own date. The endpoint hears of each segment at its date,
 //! but its applications and its own packets wait until a segment does not
 //! continue the one before, until [`MOST`] octets are together, or until
-//! [`Simulation::answer`]. So an ACK stands for up to 44 full segments, where
+//! [`Simulation::answer`]. So an ACK stands for up to 45 full segments, where
 //! RFC 5681 §4.2 wishes for one for every second: what it forbids is to wait
 //! longer than half a second. What does not follow ends a train, be it out of order,
 //! doubled, marked or with other options, and so does a segment with other flags

@@ -151,8 +151,7 @@ impl<E: ByteStream> Simulation<E> {
             return self.fabric.drop(node, id, DropReason::NoEndpoint);
         }
         let at = self.fabric.now;
-        let packet = self.fabric.pool.packet(id).clone();
-        self.fabric.pool.release(id);
+        let packet = self.fabric.pool.take(id);
         if self.fabric.observers.packets() {
             self.tell_outside(PacketEventKind::Received, node, port(&packet), &packet);
         }

@@ -9,6 +9,9 @@
 //! §3.10.7.4, PSH at the end of what was pushed) and CWR on the first alone
 //! (RFC 3168 §6.1.2).
 //!
+//! The other way [`Train`] is what a kernel's own receive offload hands to its
+//! TCP: many segments in one.
+//!
 //! Left out: UDP in pieces and tunnels, which the device does not offer.
 
 use crate::address::AddressBook;
@@ -19,6 +22,10 @@ use crate::packet::{Body, Packet, Payload};
 use crate::tcp::{TcpFlags, TcpSegment, TcpView};
 use std::error::Error;
 use std::fmt;
+
+mod train;
+
+pub use train::Train;
 
 /// The header that stands before each packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

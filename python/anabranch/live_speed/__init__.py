@@ -87,7 +87,7 @@ def rows(size: Size) -> list[Row]:
     for offload in (False, True):
         how = ", receive_offload" if offload else ""
         list_.append(Row(f"our TCP from the kernel{how}", _tcp("receive", mb, offload)))
-    list_.append(Row("our TCP to the kernel", _tcp("send", mb, False)))
+        list_.append(Row(f"our TCP to the kernel{how}", _tcp("send", mb, offload)))
     for name, measure in sctp.measures(size.sctp_megabytes):
         aims = {} if name == sctp.ITSELF else {"mbit_s": "at least usrsctp with itself"}
         list_.append(Row(name, measure, aims))

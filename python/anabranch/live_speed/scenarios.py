@@ -53,10 +53,11 @@ def links(count: int, seconds: int, own: bool) -> str:
 
 def ours(sends: bool, megabytes: int, offload: bool) -> str:
     """A host of ours and a kernel's, MTU 1500, buffers of 1 MiB, CUBIC on both sides."""
-    own = f'{{ name = "ours", receive_offload = {str(offload).lower()} }}'
+    together = f"receive_offload = {str(offload).lower()}"
     start, to = ("ours", "kernel") if sends else ("kernel", "ours")
     return (
-        f'hosts = [{own}, {{ name = "kernel", external = true }}]\n'
+        f'hosts = [{{ name = "ours", {together} }}, '
+        f'{{ name = "kernel", external = true, {together} }}]\n'
         f'[[links]]\nends = ["ours", "kernel"]\n{FREE}'
         f'[[flows]]\nname = "f"\nfrom = "{start}"\nto = "{to}"\nstart = "{START_S} s"\n'
         f'size = "{megabytes} MB"\n'

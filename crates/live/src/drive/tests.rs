@@ -80,6 +80,7 @@ fn world(command: &str) -> (Live<Nobody>, Stop) {
             initial_window: Some(3),
             min_rto: Some(300),
             quick_ack: true,
+            receive_offload: false,
             destinations: Vec::new(),
             announced: None,
         };

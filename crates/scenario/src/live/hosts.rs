@@ -74,6 +74,7 @@ pub(super) fn settings(
             initial_window: None,
             min_rto: None,
             quick_ack: false,
+            receive_offload: host.receive_offload,
             destinations: destinations(graph, book, first),
             announced: None,
         };

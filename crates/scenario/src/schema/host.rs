@@ -19,7 +19,8 @@ pub struct HostSpec {
     pub config: HostConfig,
     /// In live runs it is a network namespace with a kernel's own stack.
     pub external: bool,
-    /// In live runs it answers segments that it finds together once.
+    /// In live runs segments that it finds together are answered once; at an external host they
+    /// are handed over as one.
     pub receive_offload: bool,
 }
 

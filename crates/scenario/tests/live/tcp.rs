@@ -1,8 +1,7 @@
 //! TCP: our stack and the kernel's, both roles.
 
 use crate::support::{Case, cases, machine, run};
-use anabranch_scenario::Scenario;
-use anabranch_scenario::live::{LiveOptions, LiveResult, live};
+use anabranch_scenario::live::LiveResult;
 
 const LOSSY: &str = r#"impairments = [{ kind = "bernoulli", rate = 0.01 }]"#;
 const REORDERING: &str = r#"impairments = [
@@ -282,17 +281,21 @@ fn a_regulator_and_an_aqm_stand_between_kernels() {
     assert!(managed.counters.dropped_aqm > 0, "{:?}", managed.counters);
 }
 
-/// A kernel's bursts over a link that never waits: an ACK for every second segment,
-/// and with the offload for many.
+/// Bursts over a link that never waits: an ACK for every second segment of a
+/// kernel, and with the offload for many; a kernel, which takes together what
+/// comes while it is busy, acknowledges with the offload no more often.
 #[test]
 fn segments_found_together_are_answered_once() {
     if !machine() {
         return;
     }
-    let acks_per_segment = |offload: bool| {
+    let acks_per_segment = |from: &str, to: &str, offload: bool| {
         let it = run(&format!(
             r#"
-            hosts = [{{ name = "a", external = true }}, {{ name = "b", receive_offload = {offload} }}]
+            hosts = [
+                {{ name = "a", external = true, receive_offload = {offload} }},
+                {{ name = "b", receive_offload = {offload} }},
+            ]
             [[links]]
             ends = ["a", "b"]
             rate = "100 Gbit/s"
@@ -300,26 +303,24 @@ fn segments_found_together_are_answered_once() {
             queue = {{ limit = "unlimited" }}
             [[flows]]
             name = "f"
-            from = "a"
-            to = "b"
+            from = "{from}"
+            to = "{to}"
             size = "3 MB"
             "#
         ));
         let flow = &it.result.flows[0];
-        assert_eq!((flow.bytes, flow.wrong_octets, flow.closed), (3_000_000, 0, Some("normal")));
+        // Who closes first may be in TIME-WAIT at the end.
+        let closed = Some("normal").filter(|_| from == "a");
+        assert_eq!((flow.bytes, flow.wrong_octets), (3_000_000, 0));
+        assert!(closed.is_none() || flow.closed == closed, "{:?}", flow.closed);
         let counters = it.ports[0].counters;
-        counters.left as f64 / counters.entered as f64
+        assert_eq!((counters.ignored, counters.refused), (0, 0), "{:?}", it.ports[0]);
+        let (a, b) = (counters.entered as f64, counters.left as f64);
+        assert!(a.max(b) >= 2055.0, "each segment counts: {counters:?}");
+        a.min(b) / a.max(b)
     };
-    let (plain, together) = (acks_per_segment(false), acks_per_segment(true));
+    let (plain, together) = (acks_per_segment("a", "b", false), acks_per_segment("a", "b", true));
     assert!(plain > 0.45 && together < 0.25, "{plain} {together}");
-}
-
-#[test]
-fn a_kernel_has_no_offload_of_ours() {
-    let text = "hosts = [{ name = \"a\", external = true, receive_offload = true }, \"b\"]\n\
-                links = [{ ends = [\"a\", \"b\"], rate = \"1 Gbit/s\", delay = \"1 ms\" }]\n\
-                flows = [{ name = \"f\", from = \"a\", to = \"b\", size = \"1 kB\" }]\n";
-    let scenario = Scenario::from_toml(text, "x.toml").unwrap();
-    let error = live(&scenario, &LiveOptions::default(), |_| ()).unwrap_err().to_string();
-    assert!(error.contains("hosts[0].receive_offload") && error.contains("false"), "{error}");
+    let together = acks_per_segment("b", "a", true);
+    assert!(together < 0.3, "{together}");
 }

@@ -140,3 +140,94 @@ fn what_does_not_fit_together_is_an_error() {
     assert_eq!(error(&far), DeviceError::Checksum(5000, 16));
     assert_eq!(read(&mut [0; 10], &book), Err(ParseError::Empty));
 }
+
+/// What was cut and is joined again is one, but for what is left of its ending.
+#[test]
+fn what_was_cut_is_joined_again() {
+    for (book, kind) in [(AddressBook::new(), TCP_V4), (AddressBook::dense_ipv6(), TCP_V6)] {
+        let mut plain = whole();
+        let Body::Tcp(segment) = &mut plain.body else { unreachable!() };
+        segment.flags = TcpFlags::ACK.union(TcpFlags::PSH);
+        plain.ident = 0;
+        let packets = read(&mut handed_over(&plain, &book, 1448, kind), &book).unwrap();
+        let mut out = Vec::new();
+        let mut train = Train::begin(&packets[0], &book, &mut out).unwrap().unwrap();
+        assert!(!train.join(&packets[2], &mut out), "there is one between");
+        assert!(train.join(&packets[1], &mut out) && train.join(&packets[2], &mut out));
+        assert!(!train.join(&packets[2], &mut out), "it has ended");
+        assert_eq!(train.finish(&mut out), 3);
+        let mut whole = out.clone();
+        let (header, rest) = DeviceHeader::split(&mut whole).unwrap();
+        assert_eq!(header.segment, Some(1448));
+        // The checksum has the sum of the pseudo header: with the rest, all ones.
+        let (start, offset) = header.checksum.unwrap();
+        let sum = Sum::default().with(&rest[usize::from(start)..]).checksum();
+        rest[usize::from(start + offset)..][..2].copy_from_slice(&sum.to_be_bytes());
+        assert_eq!(Packet::parse(rest, &book), Ok(plain.clone()));
+        let again = read(&mut out, &book).unwrap();
+        assert_eq!(
+            again.iter().map(tcp).collect::<Vec<_>>(),
+            packets.iter().map(tcp).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn segments_that_tell_something_else_are_not_joined() {
+    let book = AddressBook::new();
+    let packets = read(&mut handed_over(&whole(), &book, 1448, TCP_V4), &book).unwrap();
+    let mut first = packets[0].clone();
+    let (mut out, mut joined) = (Vec::new(), packets[1].clone());
+    assert!(Train::begin(&first, &book, &mut out).unwrap().is_none(), "CWR is by itself");
+    let Body::Tcp(segment) = &mut first.body else { unreachable!() };
+    segment.flags = TcpFlags::ACK;
+    let mut joins = |change: &dyn Fn(&mut Packet, &mut TcpSegment)| {
+        out.clear();
+        let mut train = Train::begin(&first, &book, &mut out).unwrap().unwrap();
+        let mut packet = joined.clone();
+        let mut segment = tcp(&packet).clone();
+        change(&mut packet, &mut segment);
+        packet.body = Body::Tcp(segment);
+        let before = out.clone();
+        let joins = train.join(&packet, &mut out);
+        assert!(joins || out == before);
+        joins
+    };
+    assert!(joins(&|_, _| ()) && joins(&|it, _| it.ident = 9));
+    assert!(joins(&|_, it| it.flags = TcpFlags::ACK.union(TcpFlags::PSH)));
+    assert!(!joins(&|it, _| it.ecn = Ecn::Ce));
+    assert!(!joins(&|it, _| it.ttl -= 1));
+    assert!(!joins(&|it, _| it.src = Addr(3)));
+    assert!(!joins(&|_, it| it.flags = TcpFlags::ACK.union(TcpFlags::FIN)));
+    assert!(!joins(&|_, it| it.seq = it.seq.add(1)));
+    assert!(!joins(&|_, it| it.ack = it.ack.add(1)));
+    assert!(!joins(&|_, it| it.window += 1));
+    assert!(!joins(&|_, it| it.src_port += 1));
+    assert!(!joins(&|_, it| it.options.timestamps = None));
+    assert!(!joins(&|_, it| it.payload = Payload::EMPTY));
+    assert!(!joins(&|_, it| it.payload = Payload::of_octets([0; 1449])));
+    joined.body = Body::Other { protocol: 17, payload: Payload::EMPTY };
+    out.clear();
+    assert!(Train::begin(&joined, &book, &mut out).unwrap().is_none());
+    assert_eq!(out.len(), DeviceHeader::LEN + 20);
+}
+
+/// No more than IP's length can say, and the last one may be shorter.
+#[test]
+fn a_train_fits_in_one_packet_of_ip() {
+    let book = AddressBook::new();
+    let mut packet =
+        read(&mut handed_over(&whole(), &book, 1448, TCP_V4), &book).unwrap().remove(1);
+    let mut out = Vec::new();
+    let mut train = Train::begin(&packet, &book, &mut out).unwrap().unwrap();
+    loop {
+        let Body::Tcp(segment) = &mut packet.body else { unreachable!() };
+        segment.seq = segment.seq.add(1448);
+        if !train.join(&packet, &mut out) {
+            break;
+        }
+    }
+    assert_eq!(train.finish(&mut out), 45);
+    assert_eq!(out.len(), DeviceHeader::LEN + HEADERS + 45 * 1448);
+    assert_eq!(read(&mut out, &book).unwrap().len(), 45);
+}
