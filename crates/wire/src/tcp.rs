@@ -82,8 +82,10 @@ pub struct SackBlock {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     len: u8,
-    /// What there is of a DSS, in the last blocks; 0 for nothing.
+    /// What there is of a DSS, in the last blocks, and its length on the wire; 0
+    /// for nothing.
     dss: u8,
+    dss_len: u8,
     blocks: [SackBlock; 4],
 }
 
@@ -92,6 +94,7 @@ impl SackBlocks {
     pub const NONE: SackBlocks = SackBlocks {
         len: 0,
         dss: 0,
+        dss_len: 0,
         blocks: [SackBlock { left: Serial32(0), right: Serial32(0) }; 4],
     };
 

@@ -172,7 +172,7 @@ impl SackBlocks {
     /// Length on the wire of the DSS.
     #[inline]
     pub(in crate::tcp) fn dss_len(&self) -> u32 {
-        if self.dss == 0 { 0 } else { wire_len(self.dss) }
+        self.dss_len.into()
     }
 
     fn put(&mut self, dss: &Dss) -> bool {
@@ -204,59 +204,71 @@ impl SackBlocks {
             number(DataNumber::Short((mapping.len as u32) << 16 | checksum as u32));
         }
         self.clear_dss();
-        self.dss = flags;
+        (self.dss, self.dss_len) = (flags, wire_len(flags) as u8);
         self.fill(&all, words(flags));
         true
     }
 
-    /// The usual ones, a short Data ACK alone or before a short mapping: nearly
-    /// every segment has one, so they are written without counting words. False
-    /// for others, and where something is in the way.
+    /// The usual ones, a Data ACK alone or a short one before a short mapping:
+    /// nearly every segment has one, so they are written without counting words.
+    /// False for others, and where something is in the way.
     #[inline]
-    fn put_short(&mut self, dss: &Dss) -> bool {
-        let Some(DataNumber::Short(ack)) = dss.data_ack else { return false };
+    fn put_usual(&mut self, dss: &Dss) -> bool {
         let fin = if dss.data_fin { FIN } else { 0 };
         let block = |left, right| SackBlock { left: Serial32(left), right: Serial32(right) };
-        match dss.mapping {
-            None if self.dss == 0 && self.len < 4 => {
+        match (dss.data_ack, dss.mapping) {
+            _ if self.dss != 0 => false,
+            (Some(DataNumber::Short(ack)), None) if self.len < 4 => {
                 self.blocks[3] = block(0, ack);
-                self.dss = PRESENT | fin | ACK;
+                (self.dss, self.dss_len) = (PRESENT | fin | ACK, 8);
                 true
             }
-            Some(Mapping { dsn: DataNumber::Short(dsn), ssn, len, checksum })
-                if self.dss == 0 && self.len < 3 =>
-            {
+            (Some(DataNumber::Long(ack)), None) if self.len < 4 => {
+                self.blocks[3] = block(ack as u32, (ack >> 32) as u32);
+                (self.dss, self.dss_len) = (PRESENT | fin | ACK | LONG_ACK, 12);
+                true
+            }
+            (
+                Some(DataNumber::Short(ack)),
+                Some(Mapping { dsn: DataNumber::Short(dsn), ssn, len, checksum }),
+            ) if self.len < 3 => {
                 self.blocks[3] = block(dsn, ack);
                 self.blocks[2] = block((len as u32) << 16 | checksum.unwrap_or(0) as u32, ssn);
-                let summed = if checksum.is_some() { CHECKSUM } else { 0 };
-                self.dss = PRESENT | fin | summed | ACK | MAPPING;
+                let (summed, len) = if checksum.is_some() { (CHECKSUM, 20) } else { (0, 18) };
+                (self.dss, self.dss_len) = (PRESENT | fin | summed | ACK | MAPPING, len);
                 true
             }
             _ => false,
         }
     }
 
-    /// What [`SackBlocks::put_short`] has written.
+    /// What [`SackBlocks::put_usual`] has written.
     #[inline]
-    fn get_short(&self) -> Option<Dss> {
-        let usual = self.dss & !(FIN | CHECKSUM);
+    fn get_usual(&self) -> Option<Dss> {
+        const ALONE: u8 = PRESENT | ACK;
+        const WIDE: u8 = PRESENT | ACK | LONG_ACK;
+        const MAPPED: u8 = PRESENT | ACK | MAPPING;
         let [_, _, b, a] = &self.blocks;
-        let mapping = (usual == PRESENT | ACK | MAPPING).then(|| Mapping {
-            dsn: DataNumber::Short(a.left.0),
-            ssn: b.right.0,
-            len: (b.left.0 >> 16) as u16,
-            checksum: (self.dss & CHECKSUM != 0).then_some(b.left.0 as u16),
-        });
-        (mapping.is_some() || usual == PRESENT | ACK).then_some(Dss {
-            data_ack: Some(DataNumber::Short(a.right.0)),
-            mapping,
-            data_fin: self.dss & FIN != 0,
-        })
+        let (data_ack, mapping) = match self.dss & !(FIN | CHECKSUM) {
+            ALONE => (DataNumber::Short(a.right.0), None),
+            WIDE => (DataNumber::Long((a.right.0 as u64) << 32 | a.left.0 as u64), None),
+            MAPPED => {
+                let mapping = Mapping {
+                    dsn: DataNumber::Short(a.left.0),
+                    ssn: b.right.0,
+                    len: (b.left.0 >> 16) as u16,
+                    checksum: (self.dss & CHECKSUM != 0).then_some(b.left.0 as u16),
+                };
+                (DataNumber::Short(a.right.0), Some(mapping))
+            }
+            _ => return None,
+        };
+        Some(Dss { data_ack: Some(data_ack), mapping, data_fin: self.dss & FIN != 0 })
     }
 
     fn clear_dss(&mut self) {
         self.fill(&[0; 6], words(self.dss));
-        self.dss = 0;
+        (self.dss, self.dss_len) = (0, 0);
     }
 
     /// Writes the blocks that hold the first `n` words.
@@ -308,14 +320,14 @@ impl TcpOptions {
     /// The DSS.
     #[inline]
     pub fn dss(&self) -> Option<Dss> {
-        if self.sack.dss == 0 { None } else { self.sack.get_short().or_else(|| self.sack.get()) }
+        if self.sack.dss == 0 { None } else { self.sack.get_usual().or_else(|| self.sack.get()) }
     }
 
     /// Puts a DSS in place of what was there; false, and nothing is changed,
     /// when there are too many SACK blocks beside it.
     #[inline]
     pub fn set_dss(&mut self, dss: &Dss) -> bool {
-        self.sack.put_short(dss) || self.sack.put(dss)
+        self.sack.put_usual(dss) || self.sack.put(dss)
     }
 
     /// Takes the DSS away.
@@ -328,5 +340,45 @@ impl TcpOptions {
         let most = most.min(self.sack.len as usize);
         self.sack.blocks[most..self.sack.len as usize].fill(Default::default());
         self.sack.len = most as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The short way writes and reads what the long way does, and leaves alone
+    /// what has no room.
+    #[test]
+    fn usual_ones_are_kept_as_all_others() {
+        let numbers = [DataNumber::Short(5), DataNumber::Long(0x1_2345_6789_abcd)];
+        let acks = numbers.map(Some).into_iter().chain([None]);
+        let mut usual = 0;
+        for data_ack in acks {
+            for (n, dsn) in numbers.into_iter().enumerate() {
+                for checksum in [None, Some(0xffff)] {
+                    let mapping = (n > 0 || checksum.is_some()).then_some(Mapping {
+                        dsn,
+                        ssn: 7,
+                        len: 1400,
+                        checksum,
+                    });
+                    for (len, data_fin) in (0..=4).flat_map(|n| [(n, false), (n, true)]) {
+                        let dss = Dss { data_ack, mapping, data_fin };
+                        let before = SackBlocks { len, ..SackBlocks::NONE };
+                        let (mut one, mut other) = (before, before);
+                        let fits = other.put(&dss);
+                        if one.put_usual(&dss) {
+                            usual += 1;
+                            assert!(fits);
+                            assert_eq!((one, one.get_usual()), (other, other.get()), "{dss:?}");
+                        } else {
+                            assert_eq!(one, before);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(usual > 20, "{usual}");
     }
 }
