@@ -185,6 +185,12 @@ impl Sender {
         self.nxt - self.una
     }
 
+    /// All that was given to send is acknowledged.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.una == self.end
+    }
+
     /// What was outstanding at a timeout is being sent again: from the timeout
     /// until all of it is acknowledged. No fast retransmit meanwhile.
     pub fn is_going_back(&self) -> bool {

@@ -70,7 +70,7 @@ impl Connection {
         if self.waits_for_pacer(now) {
             return None;
         }
-        match self.scheme.next(&self.sender) {
+        match self.next_segment() {
             Next::Retransmit(_) if self.is_device_full() => None,
             Next::InOrder(_) if self.is_device_full() => {
                 self.wait_for_device(now);
@@ -137,6 +137,17 @@ impl Connection {
                 self.probe(now)
             }
         }
+    }
+
+    /// What the recovery scheme wants to send. A side that only receives has nothing,
+    /// which needs no look at scoreboard and window.
+    #[inline]
+    fn next_segment(&self) -> Next {
+        if self.sender.is_done() {
+            debug_assert_eq!(self.scheme.next(&self.sender), Next::Nothing);
+            return Next::Nothing;
+        }
+        self.scheme.next(&self.sender)
     }
 
     /// A segment does not cross where its user has cut the stream.
