@@ -159,6 +159,9 @@ pub struct Connection {
     /// The peer's MP_FAIL was the first: it is answered by one.
     answers_fail: bool,
     subflows: Vec<Subflow>,
+    /// Their addresses and ports in the same order, side by side: each packet is
+    /// looked up.
+    keys: Vec<FlowKey>,
     /// The first subflow's addresses and ports.
     first: FlowKey,
     /// Subflows, by their bits, that may have packets to send; those known to
@@ -199,6 +202,8 @@ pub struct Connection {
     probes: u32,
     /// A small segment may leave although the window is silly.
     override_silly: bool,
+    /// The first deadline of the subflows that have nothing to send.
+    soonest: Time,
     outbox: VecDeque<Packet>,
     pending: PendingEvents,
     /// The connection is over.
@@ -281,6 +286,7 @@ impl Connection {
             fail: None,
             answers_fail: false,
             first: subflow.key(),
+            keys: vec![subflow.key()],
             subflows: vec![subflow],
             dirty: 1,
             full: 0,
@@ -302,6 +308,7 @@ impl Connection {
             retries: 0,
             probes: 0,
             override_silly: false,
+            soonest: Time::NEVER,
             outbox: VecDeque::new(),
             pending: PendingEvents::default(),
             ended: false,
@@ -380,6 +387,13 @@ impl Connection {
         self.subflows.iter().position(|it| it.id == id)
     }
 
+    /// One more subflow.
+    fn add(&mut self, subflow: Subflow) {
+        self.keys.push(subflow.key());
+        self.subflows.push(subflow);
+        self.touch(self.subflows.len() - 1);
+    }
+
     /// Something happened to a subflow that may let it send.
     fn touch(&mut self, i: usize) {
         let bit = self.subflows[i].bit();
@@ -428,6 +442,14 @@ impl Connection {
     /// Payload of a full segment, on whichever subflow is the widest.
     fn mss(&self) -> u64 {
         widest(&self.subflows)
+    }
+
+    /// The first deadline of a subflow, where not all of them have had their say: who
+    /// holds packets back asks before that.
+    #[cold]
+    fn soonest_of_all(&self) -> Time {
+        let deadline = |it: &Subflow| it.tcp.poll_timeout().min(it.timer.deadline());
+        self.subflows.iter().map(deadline).min().unwrap_or(Time::NEVER)
     }
 
     /// The longest retransmission timeout of the subflows that carry data.
@@ -528,24 +550,23 @@ impl Endpoint for Connection {
         self.on_timeout(now);
     }
 
+    #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        self.next_packet(now)
+        if self.is_settled() { None } else { self.next_packet(now) }
     }
 
     fn poll_event(&mut self) -> Option<Event> {
         self.pending.take()
     }
 
+    #[inline]
     fn poll_timeout(&self) -> Time {
-        let own = self.timers.iter().map(Timer::deadline);
-        let mut first = own.min().unwrap_or(Time::NEVER);
-        for it in &self.subflows {
-            let known = self.dirty & it.bit() == 0;
-            let its = if known { it.deadline } else { it.tcp.poll_timeout() };
-            debug_assert_eq!(its, it.tcp.poll_timeout());
-            first = first.min(its).min(it.timer.deadline());
-        }
-        first
+        let of_subflows = match self.dirty {
+            0 => self.soonest,
+            _ => self.soonest_of_all(),
+        };
+        debug_assert_eq!(of_subflows, self.soonest_of_all());
+        self.timers.iter().map(Timer::deadline).fold(of_subflows, Time::min)
     }
 
     /// Windows and counts are sums over the subflows; the round-trip time is that

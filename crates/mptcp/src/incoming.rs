@@ -52,6 +52,22 @@ impl Incoming {
         }
     }
 
+    /// Counted octets that are the next, with room for them and nothing that waits: as a
+    /// rule there is nothing to put together. False, and nothing is done, for others.
+    #[inline]
+    pub fn takes_next(&mut self, start: u64, len: u64) -> bool {
+        let end = start + len;
+        let usual = start == self.nxt
+            && end <= self.edge
+            && self.waiting.is_empty()
+            && self.fin.is_none()
+            && self.octets.is_none();
+        if usual {
+            self.nxt = end;
+        }
+        usual
+    }
+
     /// Octets from `start`. What is beyond the window is not kept, and will be
     /// sent again.
     pub fn on_data(&mut self, start: u64, payload: &Payload) -> Arrival {
@@ -201,6 +217,20 @@ mod tests {
         assert_eq!(arrives(&mut r, 1501, 1000), 500, "half of it was there");
         assert_eq!(arrives(&mut r, 2501, 500), 1500);
         assert_eq!((r.nxt, r.readable(), r.waiting()), (4001, 4000, 0));
+    }
+
+    #[test]
+    fn what_comes_next_is_taken_at_once_where_nothing_waits() {
+        let mut r = Incoming::new(3000);
+        assert!(r.takes_next(1, 1000));
+        assert!(!r.takes_next(1501, 500), "a gap");
+        assert_eq!(arrives(&mut r, 1501, 500), 0);
+        assert!(!r.takes_next(1001, 500), "what waits becomes readable with it");
+        assert_eq!(arrives(&mut r, 1001, 500), 1000);
+        assert!(!r.takes_next(2001, 1001), "beyond the window");
+        assert!(!r.on_fin(3001).ended);
+        assert!(!r.takes_next(2001, 1000), "the end comes with it");
+        assert_eq!((r.nxt, r.readable()), (2001, 2000));
     }
 
     /// RFC 8684 §3.3.5: one window for all, relative to the DATA_ACK.

@@ -80,7 +80,7 @@ pub(crate) struct Subflow {
     pub removed: bool,
     /// Addresses and ports of what it sends.
     pub key: FlowKey,
-    /// When its TCP wants to be called; known while it has nothing to send.
+    /// When it wants to be called; known while it has nothing to send.
     pub deadline: Time,
     /// Octets new to the stream that came over it.
     pub brought: u64,

@@ -142,11 +142,10 @@ impl Connection {
     }
 
     /// Takes a subflow away that has ended and has nothing more to send.
+    #[cold]
     pub(super) fn bury(&mut self, i: usize) {
-        if !self.subflows[i].gone {
-            return;
-        }
         let it = self.subflows.remove(i);
+        self.keys.remove(i);
         let bit = it.bit();
         self.dirty &= !bit;
         self.full &= !bit;
@@ -157,6 +156,7 @@ impl Connection {
         self.told &= !bit;
         self.out.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
         self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
+        self.find_soonest();
     }
 
     /// Subflows that have not ended.

@@ -5,45 +5,160 @@ use super::{Connection, Phase};
 use crate::incoming::Arrival;
 use crate::mapping::Received;
 use crate::subflow::Stage;
-use anabranch_endpoint::{Endpoint, Event};
+use anabranch_endpoint::{ByteStream, Endpoint, Event};
 use anabranch_tcp::State as TcpState;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping, MptcpOption, ResetReason};
-use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpSegment};
+use anabranch_wire::{Body, FlowKey, Packet, Payload, TcpFlags, TcpSegment};
 
 /// Mappings of a subflow that are kept in any case, and the octets of receive
 /// buffer for each more: segments of less than 128 octets would exceed it.
 const LEAST_MAPPINGS: usize = 64;
 const OCTETS_PER_MAPPING: u64 = 128;
 
+/// TCP's number among IP's protocols, in the keys of subflows.
+const TCP: u8 = 6;
+
 impl Connection {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
-        let segment = match &packet.body {
-            Body::Tcp(segment) => segment,
-            Body::Icmp(_) => {
-                for i in 0..self.subflows.len() {
-                    if self.subflows[i].local() == packet.dst {
-                        self.subflows[i].tcp.handle_input(now, packet);
-                        self.touch(i);
-                    }
+        let Body::Tcp(segment) = &packet.body else { return self.on_other(now, packet) };
+        let key = FlowKey {
+            src: packet.dst,
+            dst: packet.src,
+            protocol: TCP,
+            src_port: segment.dst_port,
+            dst_port: segment.src_port,
+        };
+        let its =
+            self.keys.iter().enumerate().find(|(i, it)| **it == key && !self.subflows[*i].gone);
+        match its.map(|(i, _)| i) {
+            Some(i) if self.on_usual_segment(now, i, packet, segment) => {
+                // Nobody but this subflow has something to tell, as a rule.
+                if self.uncollected == self.subflows[i].bit() && !self.out.closed {
+                    return self.collect_one(now, i);
                 }
-                self.collect(now);
-                return;
             }
-            Body::Sctp(_) | Body::Other { .. } => return,
-        };
-        let is_its = |key: anabranch_wire::FlowKey| {
-            (key.src, key.src_port) == (packet.dst, segment.dst_port)
-                && (key.dst, key.dst_port) == (packet.src, segment.src_port)
-        };
-        match self.subflows.iter().position(|it| !it.gone && is_its(it.key())) {
             Some(i) => self.on_segment(now, i, packet, segment),
             None => self.on_stranger(now, packet, segment),
         }
         self.collect(now);
     }
 
+    /// Trouble of subflows that a router reports.
+    #[cold]
+    fn on_other(&mut self, now: Time, packet: &Packet) {
+        if let Body::Icmp(_) = &packet.body {
+            for i in 0..self.subflows.len() {
+                if self.subflows[i].local() == packet.dst {
+                    self.subflows[i].tcp.handle_input(now, packet);
+                    self.touch(i);
+                }
+            }
+            self.collect(now);
+        }
+    }
+
+    /// As [`Connection::on_segment`] for nearly every segment of a transfer, at half of
+    /// the cost: it carries a DATA_ACK, no news of another kind, and either no data or
+    /// counted octets with a mapping of 32 bits that is theirs alone. False, and
+    /// nothing has been done, for others.
     #[inline]
+    fn on_usual_segment(
+        &mut self,
+        now: Time,
+        i: usize,
+        packet: &Packet,
+        segment: &TcpSegment,
+    ) -> bool {
+        let it = &self.subflows[i];
+        let plain = segment.flags.union(TcpFlags::PSH) == TcpFlags::ACK.union(TcpFlags::PSH)
+            && segment.options.rare.is_none()
+            && segment.payload.octets().is_none();
+        let quiet = self.phase == Phase::Multipath
+            && self.confirmed
+            && !self.checksum
+            && it.stage == Stage::Ready
+            && it.tcp.state() == TcpState::Established;
+        if !(plain && quiet) {
+            return false;
+        }
+        let Some(Dss { data_ack: Some(data_ack), mapping, data_fin: false }) =
+            segment.options.dss()
+        else {
+            return false;
+        };
+        let (Some(at), Some(ack)) =
+            (it.tcp.received_offset(segment.seq), it.tcp.sent_offset(segment.ack))
+        else {
+            return false;
+        };
+        let len = segment.payload.len();
+        let data = match mapping {
+            _ if len == 0 => None,
+            Some(Mapping { dsn: dsn @ DataNumber::Short(_), ssn, len: mapped, checksum: None })
+                if (ssn, mapped as u32) == (at as u32, len) && at > 0 =>
+            {
+                self.peer.offset(dsn, self.inc.nxt)
+            }
+            _ => return false,
+        };
+        let plausible = at.abs_diff(it.tcp.read_offset()) <= self.reach()
+            && ack <= it.tcp.outstanding().1
+            && (len == 0 || data > Some(0));
+        if !plausible {
+            return false;
+        }
+        if self.subflows.len() > 1 && self.subflows[i].tcp.is_coupled() {
+            self.tell_siblings(i);
+        }
+        self.subflows[i].tcp.handle_input(now, packet);
+        if let Some(data) = data {
+            self.on_counted(i, at, data, len);
+        }
+        self.touch(i);
+        if let Some(ack) = self.own.offset(data_ack, self.out.una) {
+            let window = (segment.window as u64) << self.subflows[i].tcp.window_shifts().1;
+            self.on_data_ack(now, ack, window);
+        }
+        true
+    }
+
+    /// Counted octets came with a mapping of their own. As a rule they are all that can be
+    /// read of the subflow, and the mapping need not be kept.
+    #[inline]
+    fn on_counted(&mut self, i: usize, at: u64, data: u64, len: u32) {
+        let it = &mut self.subflows[i];
+        let next =
+            it.tcp.read_offset() == at && it.tcp.readable() == len as u64 && it.received.is_empty();
+        if !next {
+            let map = Received { start: at, len, data, fin: false, checksum: None, long: false };
+            return self.keep_mapping(i, map);
+        }
+        it.tcp.read(len as u64);
+        if self.inc.takes_next(data, len as u64) {
+            it.brought += len as u64;
+            self.pending.readable = true;
+        } else {
+            self.reassemble(i, data, &Payload::virtual_of(len));
+        }
+    }
+
+    /// The octets of a mapping come later, or not all can be read.
+    fn keep_mapping(&mut self, i: usize, map: Received) {
+        let most = self.most_mappings();
+        let subflow = &mut self.subflows[i];
+        subflow.received.insert(map, subflow.tcp.read_offset(), most);
+    }
+
+    /// Octets of a subflow take their place in the stream.
+    fn reassemble(&mut self, i: usize, data: u64, payload: &Payload) {
+        let before = self.inc.held();
+        let arrival = self.inc.on_data(data, payload);
+        self.subflows[i].brought += self.inc.held() - before;
+        self.note(arrival);
+    }
+
+    #[inline(never)]
     fn on_segment(&mut self, now: Time, i: usize, packet: &Packet, segment: &TcpSegment) {
         let before = self.subflows[i].tcp.state();
         if matches!(before, TcpState::Listen | TcpState::SynSent | TcpState::SynReceived)
@@ -68,9 +183,7 @@ impl Connection {
         if let Some(map) = map
             && !(segment.options.mptcp().is_empty() && self.read_at_once(i, &map))
         {
-            let most = self.most_mappings();
-            let subflow = &mut self.subflows[i];
-            subflow.received.insert(map, subflow.tcp.read_offset(), most);
+            self.keep_mapping(i, map);
         }
         self.await_join_confirmed(now, i);
         self.touch(i);
@@ -122,13 +235,18 @@ impl Connection {
     /// count: a blind attacker must know as much as for its data.
     fn is_plausible(&self, i: usize, segment: &TcpSegment) -> bool {
         let tcp = &self.subflows[i].tcp;
-        let reach = 2 * self.config.subflow.receive_buffer + u16::MAX as u64;
+        let reach = self.reach();
         let near = |offset: Option<u64>, by: u64| offset.is_some_and(|it| it.abs_diff(by) <= reach);
         let (_, end) = tcp.outstanding();
         let ack = tcp.sent_offset(segment.ack);
         near(tcp.received_offset(segment.seq), tcp.read_offset())
             && segment.flags.contains(TcpFlags::ACK)
             && ack.is_some_and(|ack| ack <= end)
+    }
+
+    /// How far from the next octet a segment of a subflow may begin.
+    fn reach(&self) -> u64 {
+        2 * self.config.subflow.receive_buffer + u16::MAX as u64
     }
 
     /// The window algorithm of a subflow hears of the others.
@@ -195,6 +313,12 @@ impl Connection {
                 ack
             }
         };
+        self.on_data_ack(now, ack, window);
+    }
+
+    /// The peer has everything of the stream before `ack`, and a window from there.
+    #[inline(always)]
+    fn on_data_ack(&mut self, now: Time, ack: u64, window: u64) {
         let edge = self.out.edge;
         if self.out.on_data_ack(ack) {
             self.on_data_acked(now);
@@ -341,10 +465,7 @@ impl Connection {
             self.counters.bad_checksums += 1;
             return self.on_bad_checksum(i, map, &payload);
         }
-        let before = self.inc.held();
-        let arrival = self.inc.on_data(map.data + (at - map.start), &payload);
-        self.subflows[i].brought += self.inc.held() - before;
-        self.note(arrival);
+        self.reassemble(i, map.data + (at - map.start), &payload);
         if at + n == end {
             self.subflows[i].received.drop_below(end);
             if map.fin {
@@ -403,12 +524,14 @@ impl Connection {
         }
     }
 
+    #[inline]
     pub(super) fn collect_one(&mut self, now: Time, i: usize) {
-        self.uncollected &= !self.subflows[i].bit();
-        if self.subflows[i].gone {
+        let subflow = &mut self.subflows[i];
+        self.uncollected &= !subflow.bit();
+        if subflow.gone {
             return;
         }
-        if self.subflows[i].tcp.readable() > 0 {
+        if subflow.tcp.readable() > 0 {
             self.read_subflow(i);
         }
         let subflow = &mut self.subflows[i];
@@ -426,6 +549,14 @@ impl Connection {
             subflow.timeouts = subflow.tcp.timeouts();
             self.on_subflow_timeout(i);
         }
+        if self.subflows[i].tcp.has_news() {
+            self.on_news(now, i);
+        }
+    }
+
+    /// What a subflow reports, beside what it is asked for anyway.
+    #[cold]
+    fn on_news(&mut self, now: Time, i: usize) {
         while let Some(event) = self.subflows[i].tcp.poll_event() {
             match event {
                 Event::Connected => self.on_subflow_connected(now, i),

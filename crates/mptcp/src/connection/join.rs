@@ -95,8 +95,7 @@ impl Connection {
         subflow.wanted = Some(wanted);
         subflow.backup = wanted.backup;
         (subflow.own_address, subflow.peer_address) = (own.0, peer.0);
-        self.subflows.push(subflow);
-        self.touch(self.subflows.len() - 1);
+        self.add(subflow);
     }
 
     /// What the SYN or the SYN/ACK of a further subflow carries.
@@ -213,8 +212,7 @@ impl Connection {
                         (subflow.own_address, subflow.peer_address) = (own as u8, address);
                         subflow.peer_backup = backup;
                         subflow.tcp.handle_input(now, packet);
-                        self.subflows.push(subflow);
-                        self.touch(self.subflows.len() - 1);
+                        self.add(subflow);
                     }
                     None => self.refuse(packet, segment, ResetReason::Prohibited),
                 }

@@ -11,32 +11,44 @@ use anabranch_wire::tcp::options::MAX_LEN;
 use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
 
 impl Connection {
+    /// What leaves next: what a subflow has to send by itself, or with what it is given.
+    /// There is one loop for both, although most packets are those of
+    /// [`Connection::only_taker`]: its parts are large, and this is the only place of each.
+    #[inline(never)]
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
-        if self.is_settled() {
-            return None;
-        }
         if !self.outbox.is_empty() {
             return self.outbox.pop_front();
         }
-        match self.only_taker() {
-            Some((i, len)) => self.feed(now, i, len),
-            None => self.next_in_turn(now),
-        }
-    }
-
-    /// The next packet of any subflow that may have one; when there are none, of
-    /// one that is given more.
-    fn next_in_turn(&mut self, now: Time) -> Option<Packet> {
-        // In the middle of a burst: the subflow is asked for what it still has
-        // when it takes no more.
-        if std::mem::take(&mut self.gave) {
+        let mut taker = self.only_taker();
+        // In the middle of a burst: the subflow is asked for what it still has when it
+        // takes no more.
+        if std::mem::take(&mut self.gave) && taker.is_none() {
             self.schedule(now);
         }
-        let mut packet;
         loop {
-            packet = self.poll_dirty(now);
-            if packet.is_some() {
-                break;
+            while self.dirty != 0 {
+                let fed = taker.take();
+                let Some(i) = fed.map(|it| it.0).or_else(|| self.next_dirty()) else { continue };
+                let len = fed.map_or(0, |it| it.1);
+                let tcp = &mut self.subflows[i].tcp;
+                let (_, end) = tcp.outstanding();
+                let mut packet = tcp.poll_transmit_with(now, len);
+                let fed = (len > 0 && tcp.outstanding().1 > end).then(|| self.on_fed(i, len));
+                if let Some(it) = &mut packet {
+                    self.complete(i, it, fed);
+                    self.end_if_silent(now, i);
+                    return packet;
+                }
+                if len > 0 {
+                    let bit = self.subflows[i].bit();
+                    self.full |= bit;
+                    self.roomy &= !bit;
+                }
+                let quiet = self.rest(now, i);
+                if len > 0 && quiet {
+                    self.end_round(now);
+                    return None;
+                }
             }
             if self.schedule(now) {
                 continue;
@@ -45,74 +57,51 @@ impl Connection {
             self.end_if_done();
             if self.dirty == 0 {
                 self.end_round(now);
-                break;
+                return None;
             }
         }
-        packet
     }
 
-    /// What subflows have to send by themselves.
-    fn poll_dirty(&mut self, now: Time) -> Option<Packet> {
-        // One place for the packet: it is large, and copies of what has just been
-        // written are slow.
-        let mut packet = None;
-        while self.dirty != 0 {
-            let id = self.dirty.trailing_zeros();
-            let Some(i) = self.position(id) else {
-                self.dirty &= !(1 << id);
-                continue;
-            };
-            self.contenders = 0;
-            packet = self.subflows[i].tcp.poll_transmit(now);
-            if let Some(packet) = &mut packet {
-                self.complete(i, packet);
-                break;
-            }
+    /// The usual packet of a receiver is an ACK that leaves nothing to say: then the next
+    /// poll need not look for more.
+    #[inline]
+    fn end_if_silent(&mut self, now: Time, i: usize) {
+        if !self.gave && self.has_nothing_to_give() && self.subflows[i].tcp.is_silent() {
             self.rest(now, i);
-        }
-        packet
-    }
-
-    /// The usual case of a long transfer: an ACK has made room on one subflow,
-    /// the others are full, and so no scheduler has to be asked. Gives it `len`
-    /// octets, if they leave, and takes its next packet in one step.
-    fn feed(&mut self, now: Time, i: usize, len: u64) -> Option<Packet> {
-        let tcp = &mut self.subflows[i].tcp;
-        let (_, end) = tcp.outstanding();
-        let mut packet = tcp.poll_transmit_with(now, len);
-        if tcp.outstanding().1 > end {
-            self.on_fed(i, len);
-        }
-        match &mut packet {
-            Some(packet) => self.complete(i, packet),
-            None => {
-                let bit = self.subflows[i].bit();
-                self.full |= bit;
-                self.roomy &= !bit;
-                self.gave = false;
-                if self.rest(now, i) {
-                    self.end_round(now);
-                } else {
-                    packet = self.next_in_turn(now);
-                }
+            if self.dirty == 0 && !self.out.closed {
+                self.end_round(now);
             }
         }
-        packet
+    }
+
+    /// The first subflow that may have something to send by itself.
+    #[inline]
+    fn next_dirty(&mut self) -> Option<usize> {
+        let id = self.dirty.trailing_zeros();
+        let i = self.position(id);
+        match i {
+            Some(_) => self.contenders = 0,
+            None => self.dirty &= !(1 << id),
+        }
+        i
     }
 
     /// Nothing has happened to a receiver since all that it had to send left: hosts
     /// ask again after each event that an application has heard.
     #[inline]
-    fn is_settled(&self) -> bool {
-        self.dirty | self.polled == 0
-            && self.out.end == self.out.nxt
-            && self.takes_turns_by_room
-            && self.out.reinjections.is_empty()
-            && self.outbox.is_empty()
+    pub(super) fn is_settled(&self) -> bool {
+        self.dirty | self.polled == 0 && self.has_nothing_to_give() && self.outbox.is_empty()
+    }
+
+    /// No scheduler has anything to decide.
+    #[inline]
+    fn has_nothing_to_give(&self) -> bool {
+        self.out.end == self.out.nxt && self.takes_turns_by_room && self.out.reinjections.is_empty()
     }
 
     /// A subflow has nothing more to send. True when nothing else has happened to
     /// it, so that nobody else has become able to send.
+    #[inline]
     fn rest(&mut self, now: Time, i: usize) -> bool {
         let bit = self.subflows[i].bit();
         self.dirty &= !bit;
@@ -121,16 +110,39 @@ impl Connection {
         if !quiet {
             self.collect_one(now, i); // what commands did
         }
-        let it = &mut self.subflows[i];
-        it.deadline = it.tcp.poll_timeout();
-        self.bury(i);
+        self.note_deadline(i);
+        if self.subflows[i].gone {
+            self.bury(i);
+        }
         quiet
     }
 
+    /// When a subflow that has nothing to send wants to be called. Only where the
+    /// first to be called moves back are the others looked at.
+    #[inline]
+    fn note_deadline(&mut self, i: usize) {
+        let it = &mut self.subflows[i];
+        let deadline = it.tcp.poll_timeout().min(it.timer.deadline());
+        let before = std::mem::replace(&mut it.deadline, deadline);
+        if deadline <= self.soonest {
+            self.soonest = deadline;
+        } else if before == self.soonest {
+            self.find_soonest();
+        }
+    }
+
+    /// Looks at the deadlines of all subflows.
+    pub(super) fn find_soonest(&mut self) {
+        let all = self.subflows.iter().map(|it| it.deadline);
+        self.soonest = all.min().unwrap_or(Time::NEVER);
+    }
+
     /// Adds to a packet of a subflow what is of the whole.
-    fn complete(&mut self, i: usize, packet: &mut Packet) {
-        self.gave = packet.payload_len() > 0;
+    /// `fed`: its first octet's data offset, where the subflow was given it just now.
+    #[inline]
+    fn complete(&mut self, i: usize, packet: &mut Packet, fed: Option<u64>) {
         let Body::Tcp(segment) = &mut packet.body else { return };
+        self.gave = !segment.payload.is_empty();
         if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
             return self.complete_first_or_last(i, segment);
         }
@@ -140,18 +152,59 @@ impl Connection {
         if segment.payload.is_empty() || self.out.unsent() > 0 {
             segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0);
         }
-        match self.phase {
-            Phase::Opening => return,
-            Phase::Multipath => self.add_options(i, segment),
-            Phase::Fallback => {
-                self.signal_infinite_mapping(segment);
-                self.push_fail(segment);
-                fit(segment, None);
+        if !self.add_usual_options(i, segment, fed) {
+            match self.phase {
+                Phase::Opening => return,
+                Phase::Multipath => self.add_options(i, segment),
+                Phase::Fallback => {
+                    self.signal_infinite_mapping(segment);
+                    self.push_fail(segment);
+                    fit(segment, None);
+                }
             }
         }
         let tcp = &self.subflows[i].tcp;
         let window = self.inc.window(tcp.mss()) >> tcp.window_shifts().0;
         segment.window = window.min(u16::MAX as u64) as u16;
+    }
+
+    /// The options of nearly every segment of a transfer: a DATA_ACK, and with data a
+    /// mapping of 32 bits without a checksum. False, and nothing is done, where there is
+    /// or may be more to say.
+    #[inline]
+    fn add_usual_options(&self, i: usize, segment: &mut TcpSegment, fed: Option<u64>) -> bool {
+        let it = &self.subflows[i];
+        let options = &mut segment.options;
+        let lone = options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none();
+        let len = segment.payload.len();
+        let usual = lone
+            && self.phase == Phase::Multipath
+            && self.confirmed
+            && it.stage == Stage::Ready
+            && it.options.is_empty()
+            && !self.out.closed;
+        if !usual {
+            return false;
+        }
+        let mut dss = Dss::default();
+        if len == 0 {
+            dss.data_ack = Some(self.peer.number(self.inc.nxt, self.peer_is_long));
+        } else {
+            if self.checksum || self.config.long_numbers || self.peer_is_long {
+                return false;
+            }
+            let ssn = it.tcp.relative_number(segment.seq);
+            let Some(data) = fed.or_else(|| {
+                let at = it.tcp.sent_offset(segment.seq)?;
+                Some(it.sent.find(at)?.data_at(at))
+            }) else {
+                return false;
+            };
+            let dsn = self.own.number(data, false);
+            dss.data_ack = Some(self.peer.number(self.inc.nxt, false));
+            dss.mapping = Some(Mapping { dsn, ssn, len: len as u16, checksum: None });
+        }
+        options.set_dss(&dss)
     }
 
     /// What a SYN or a reset carries.
@@ -188,6 +241,8 @@ impl Connection {
         segment.payload.len() as u64 + segment.options.wire_len() as u64 + 24 <= most
     }
 
+    /// The options of any segment between SYN and reset.
+    #[inline(never)]
     fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
         let wide = self.peer_is_long && self.has_room_for_wide(i, segment);
         let data_ack = Some(self.peer.number(self.inc.nxt, wide));

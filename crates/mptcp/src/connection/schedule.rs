@@ -133,6 +133,7 @@ impl Connection {
     /// much of it, where that is clear without a scheduler: of those among which
     /// it would choose this one alone is not known to be full. Only while counted
     /// octets, without checksums, wait for the subflows' windows alone.
+    #[inline]
     pub(super) fn only_taker(&self) -> Option<(usize, u64)> {
         let bit = self.dirty & self.told;
         let alone = bit.is_power_of_two() && self.contenders & !self.full == bit;
@@ -155,17 +156,22 @@ impl Connection {
         }
         let i = self.position(bit.trailing_zeros())?;
         let it = &self.subflows[i];
-        if Connection::rank(it) > 0 || !it.tcp.awaits_data() || !self.is_within_window(i) {
+        let ((una, end), len) = (it.tcp.outstanding(), it.tcp.mss());
+        let fits = end - una + len <= self.out.max_window.max(len);
+        // The first segment may be shorter.
+        if Connection::rank(it) > 0 || !it.tcp.awaits_data() || !fits || end == 1 {
             return None;
         }
         debug_assert_eq!(self.liked(self.usable()) & !self.full & !bit, 0);
+        debug_assert!(self.is_within_window(i) && self.most_for(i) == len);
         // The last octets leave when a full segment would: the scheduler's to tell.
-        let len = self.most_for(i);
         (self.out.unsent() >= len).then_some((i, len))
     }
 
-    /// The next octets of the stream left on the subflow that alone has room.
-    pub(super) fn on_fed(&mut self, i: usize, len: u64) {
+    /// The next octets of the stream left on the subflow that alone has room: their
+    /// data offset.
+    #[inline]
+    pub(super) fn on_fed(&mut self, i: usize, len: u64) -> u64 {
         let start = self.out.nxt;
         self.out.nxt += len;
         self.override_silly = false;
@@ -178,6 +184,7 @@ impl Connection {
         }
         it.sent_to = it.sent_to.max(start + len);
         self.scheduler.on_only(it.id);
+        start
     }
 
     /// Payload that the next segment of a subflow holds.
@@ -283,6 +290,7 @@ impl Connection {
 
     /// Everything that can leave has left: subflows hear whether their windows
     /// are full while there is more, and timers are set.
+    #[inline]
     pub(super) fn end_round(&mut self, now: Time) {
         let waits = self.out.unsent() > 0 && !self.ended;
         let wait = if waits { self.full } else { 0 };
@@ -295,10 +303,26 @@ impl Connection {
                 self.subflows[i].tcp.set_waiting(wait & 1 << id != 0);
             }
         }
-        self.arm(now);
+        if !self.is_armed() {
+            self.arm(now);
+        }
+    }
+
+    /// The usual case of a long transfer: the timers of the stream are as they should be.
+    #[inline]
+    fn is_armed(&self) -> bool {
+        let outstanding = self.out.una < self.out.nxt;
+        let [retransmit, probe, ..] = &self.timers;
+        self.phase == Phase::Multipath
+            && !self.ended
+            && !self.out.closed
+            && retransmit.is_armed() == outstanding
+            && !probe.is_armed()
+            && (outstanding || self.out.unsent() == 0)
     }
 
     /// Sets the timers of the stream, where they are not.
+    #[inline(never)]
     pub(super) fn arm(&mut self, now: Time) {
         if self.ended || self.subflows.is_empty() {
             return;

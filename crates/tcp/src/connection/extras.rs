@@ -75,6 +75,12 @@ impl Extras {
         self.0.as_deref_mut().filter(|it| it.others)
     }
 
+    /// There are none but the part.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.0.as_ref().is_none_or(|it| !it.others)
+    }
+
     /// The machines, to look at.
     pub fn peek(&self) -> Option<&Inside> {
         self.0.as_deref()

@@ -134,6 +134,17 @@ impl Connection {
         idle && !self.scheme.may_resend()
     }
 
+    /// The ACK that left last said all that there was: nothing is to be sent, nothing waits
+    /// for its ACK, and another poll would bring nothing.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        self.state == State::Established
+            && self.sender.is_done()
+            && self.receiver.owed() == (0, false)
+            && self.reset_due.is_none()
+            && self.extras.is_plain()
+    }
+
     /// As [`Endpoint::poll_transmit`], with `len` more counted octets, at most a
     /// segment, that are written if they leave with this packet:
     /// [`Connection::outstanding`] tells. One look for the next segment, where
@@ -187,6 +198,16 @@ impl Connection {
         self.receiver.readable()
     }
 
+    /// Whether there are events but those that octets and room have come, which
+    /// are forgotten: whoever reads and writes by [`Connection::readable`] and
+    /// [`Connection::takes_more`] need not hear them.
+    #[inline]
+    pub fn has_news(&mut self) -> bool {
+        let pending = &mut self.pending;
+        (pending.readable, pending.writable, pending.urgent) = (false, false, false);
+        !pending.is_empty()
+    }
+
     /// The offset of the octet that is read next; the first octet of data has
     /// offset 1.
     #[inline]
@@ -211,6 +232,12 @@ impl Connection {
     #[inline]
     pub fn outstanding(&self) -> (u64, u64) {
         (self.sender.una, self.sender.end)
+    }
+
+    /// The low 32 bits of the offset of a number that this side sends.
+    #[inline]
+    pub fn relative_number(&self, seq: Serial32) -> u32 {
+        seq.0.wrapping_sub(self.iss.0)
     }
 
     /// The sequence number of an offset that this side sends.

@@ -326,7 +326,7 @@ impl Active {
 
     /// What it sends next may be something again: in a repair, or as a tail loss
     /// probe.
-    #[inline]
+    #[inline(always)]
     pub fn may_resend(&self) -> bool {
         self.in_recovery() || matches!(self, Active::Rack(rack) if rack.is_probe_due())
     }

@@ -3,7 +3,8 @@
 use super::world::trace;
 use super::*;
 use crate::SchedulerKind;
-use anabranch_testkit::Fate;
+use anabranch_testkit::{Fate, Line};
+use anabranch_wire::Body;
 
 /// Octets of data that left on the second path, sent again or not.
 fn on_second<F: FnMut(anabranch_testkit::Side, &Packet) -> Fate>(world: &World<F>) -> u64 {
@@ -190,4 +191,46 @@ fn psh_ends_a_write() {
     let mut expected: Vec<_> = (0..10).map(|_| "200 1  1000".to_string()).collect();
     expected.extend(["200 2  1000", "200 2  1000", "200 2 P 500", "400 1 P 300"].map(String::from));
     assert_eq!(data.collect::<Vec<_>>(), expected);
+}
+
+/// Counted octets have ways of their own through the code, real ones take those of every
+/// segment: on the wire they do not differ, whatever is lost, late or there twice.
+#[test]
+fn counted_and_real_octets_look_alike_on_the_wire() {
+    let run = |real: bool| {
+        let mut n = 0;
+        let rule = move |_, _: &Packet| {
+            n += 1;
+            match n % 97 {
+                13 | 14 | 60 => Fate::Drop,
+                31 | 79 => Fate::Delay(Span::from_millis(7)),
+                47 => Fate::Duplicate(Span::from_millis(3)),
+                _ => Fate::Deliver,
+            }
+        };
+        let mut world = world(config(), config(), &[A1, A2], &[B1, B2], rule);
+        world.drive(at_ms(100));
+        let octets = vec![7; 600_000];
+        match real {
+            true => assert_eq!(world.client.write_octets(&octets), octets.len()),
+            false => assert_eq!(world.client.write(octets.len() as u64), octets.len() as u64),
+        }
+        world.drive(at_ms(60_000));
+        assert_eq!(world.server.observe().bytes_received, octets.len() as u64);
+        let fields = |line: &Line| {
+            let Body::Tcp(it) = &line.packet.body else { panic!("all is TCP") };
+            let of_it = (it.seq, it.ack, it.window, it.flags, it.payload.len());
+            (line.sent, line.packet.flow_key(), of_it, it.options.clone())
+        };
+        let lines: Vec<_> = world.log.iter().map(fields).collect();
+        let brought = |it: &Connection| it.subflows().map(|it| it.bytes_received).collect();
+        let brought: Vec<_> = brought(&world.server.end);
+        (lines, brought)
+    };
+    let (counted, real) = (run(false), run(true));
+    assert!(counted.0.len() > 1000);
+    assert_eq!(counted.1, real.1);
+    for (one, other) in counted.0.iter().zip(&real.0) {
+        assert_eq!(one, other);
+    }
 }
