@@ -5,6 +5,7 @@
 //! argument and never decreases, random draws come from a seeded generator
 //! given to the constructor, and output is pulled.
 
+mod demux;
 mod event;
 pub mod mac;
 mod memory;
@@ -15,6 +16,7 @@ mod rtt;
 mod seed;
 mod timer;
 
+pub use demux::{Demux, Taken};
 pub use event::{CloseReason, Event, Observation};
 pub use memory::PeerMemory;
 pub use message::Messages;
@@ -73,8 +75,20 @@ pub trait Endpoint {
     /// Writes down what was learnt of the peer since the last call.
     fn remember(&mut self, _memory: &mut PeerMemory) {}
 
-    /// Key of the packets that this endpoint sends.
+    /// Key of the packets that this endpoint sends; of a transport with several
+    /// subflows that of the first.
     fn flow_key(&self) -> FlowKey;
+
+    /// It sends packets with this key: at present, of one with several subflows.
+    fn has_flow(&self, key: FlowKey) -> bool {
+        self.flow_key() == key
+    }
+
+    /// What names it in a SYN that opens a further subflow (RFC 8684 §3.2), of a
+    /// transport with several.
+    fn join_token(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// Commands of a reliable byte stream. Lengths stand for octets determined by

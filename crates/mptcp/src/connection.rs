@@ -339,6 +339,15 @@ impl Connection {
         self.key.token()
     }
 
+    /// Before the first packet: draws another key as long as the token is that of
+    /// another connection of the host (RFC 8684 §3.1).
+    pub fn avoid_tokens(&mut self, mut is_taken: impl FnMut(u32) -> bool) {
+        while is_taken(self.token()) {
+            self.key = Key(self.generator.next_u64());
+            self.own = Numbering::from_idsn(self.key.idsn());
+        }
+    }
+
     /// The packet is one of its subflows', reports trouble of one, or asks to join
     /// it.
     pub fn is_for(&self, packet: &Packet) -> bool {
@@ -346,7 +355,7 @@ impl Connection {
             Body::Icmp(icmp) => icmp.quote.flow_key(),
             _ => packet.flow_key().reversed(),
         };
-        self.flow_keys().any(|it| it == key)
+        self.has_flow(key)
             || matches!(&packet.body, Body::Tcp(segment) if self.is_joined_by(segment))
     }
 
@@ -608,5 +617,13 @@ impl Endpoint for Connection {
 
     fn flow_key(&self) -> FlowKey {
         self.first
+    }
+
+    fn has_flow(&self, key: FlowKey) -> bool {
+        self.flow_keys().any(|it| it == key)
+    }
+
+    fn join_token(&self) -> Option<u32> {
+        Some(self.token())
     }
 }

@@ -80,8 +80,9 @@ impl Listener {
     }
 
     /// A packet arrived for the port, of no accepted connection. False when
-    /// nobody wants it: the host refuses it.
-    pub fn handle_input(&mut self, now: Time, packet: &Packet) -> bool {
+    /// nobody wants it: the host refuses it. `taken` are the tokens of the host's
+    /// other connections.
+    pub fn handle_input(&mut self, now: Time, packet: &Packet, taken: &[u32]) -> bool {
         if let Some(it) = self.half_open.iter_mut().find(|it| it.connection.is_for(packet)) {
             it.connection.handle_input(now, packet);
             self.settle();
@@ -94,7 +95,8 @@ impl Listener {
         let Body::Tcp(segment) = &packet.body else { return false };
         let others = TcpFlags::ACK.union(TcpFlags::RST);
         let opens = segment.flags.contains(TcpFlags::SYN) && !segment.flags.intersects(others);
-        if !opens {
+        // A join of a connection that there is not (RFC 8684 §3.2).
+        if !opens || segment.mp_join().is_some() {
             return false;
         }
         if self.ready.len() >= self.backlog || self.half_open.len() >= 4 * self.backlog {
@@ -105,6 +107,9 @@ impl Listener {
         self.generator.next_u64();
         let (config, generator) = (self.config.clone(), self.generator.clone());
         let mut connection = Connection::server(config, (&[*first], self.port), remote, generator);
+        let own = self.half_open.iter().map(|it| &it.connection).chain(&self.ready);
+        let taken: Vec<u32> = own.map(Connection::token).chain(taken.iter().copied()).collect();
+        connection.avoid_tokens(|token| taken.contains(&token));
         for (id, addr) in &self.addresses[1..] {
             connection.add_numbered_address(now, *id, *addr);
         }
@@ -164,6 +169,7 @@ impl Listener {
 mod tests {
     use super::*;
     use anabranch_endpoint::Seed;
+    use anabranch_wire::tcp::mptcp::{Join, MptcpOption};
 
     const CLIENT: Addr = Addr(1);
     const SERVER: Addr = Addr(0);
@@ -187,7 +193,7 @@ mod tests {
         let now = Time::ZERO;
         while let Some(packet) = client.poll_transmit(now).or_else(|| listener.poll_transmit(now)) {
             match packet.dst == SERVER {
-                true => _ = listener.handle_input(now, &packet),
+                true => _ = listener.handle_input(now, &packet, &[]),
                 false => client.handle_input(now, &packet),
             }
         }
@@ -222,6 +228,47 @@ mod tests {
         assert_eq!(listener.stop().len(), 1);
     }
 
+    /// RFC 8684 §3.1: a connection whose token another has draws another key. The
+    /// first that it would have is the one it has when nobody else does.
+    #[test]
+    fn tokens_are_each_of_one_connection() {
+        let accept = |taken: &[u32]| {
+            let (mut listener, now) = (listener(5), Time::ZERO);
+            let mut client = client(1000, &Config::default());
+            client.connect(now);
+            while let Some(packet) =
+                client.poll_transmit(now).or_else(|| listener.poll_transmit(now))
+            {
+                match packet.dst == SERVER {
+                    true => _ = listener.handle_input(now, &packet, taken),
+                    false => client.handle_input(now, &packet),
+                }
+            }
+            let accepted = listener.accept().unwrap();
+            assert_eq!((accepted.phase(), client.phase()), (Phase::Multipath, Phase::Multipath));
+            accepted.token()
+        };
+        let first = accept(&[]);
+        let second = accept(&[first]);
+        let third = accept(&[first, second]);
+        assert!(first != second && third != first && third != second);
+        assert_eq!(accept(&[second]), first);
+    }
+
+    /// RFC 8684 §3.2: a join of a connection that there is not opens none.
+    #[test]
+    fn an_unknown_token_is_for_the_host_to_refuse() {
+        let mut listener = listener(1);
+        let mut client = client(1000, &Config::default());
+        client.connect(Time::ZERO);
+        let mut packet = client.poll_transmit(Time::ZERO).unwrap();
+        let Body::Tcp(segment) = &mut packet.body else { panic!() };
+        let join = Join::Syn { backup: false, address: 1, token: 7, nonce: 1 };
+        segment.options.rare_mut().mptcp = vec![MptcpOption::Join(join)];
+        assert!(!listener.handle_input(Time::ZERO, &packet, &[]));
+        assert_eq!(listener.poll_transmit(Time::ZERO), None);
+    }
+
     /// A segment for nobody is the host's to refuse.
     #[test]
     fn strangers_are_refused() {
@@ -231,6 +278,6 @@ mod tests {
         let mut packet = client.poll_transmit(Time::ZERO).unwrap();
         let Body::Tcp(segment) = &mut packet.body else { panic!() };
         segment.flags = TcpFlags::ACK;
-        assert!(!listener.handle_input(Time::ZERO, &packet));
+        assert!(!listener.handle_input(Time::ZERO, &packet, &[]));
     }
 }

@@ -22,7 +22,7 @@ use anabranch_sim::{
 };
 use anabranch_units::{Span, Time};
 use anabranch_wire::FlowKey;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Gives the endpoint of a flow at an external host: the flow, its entry, the
@@ -55,8 +55,8 @@ pub struct BuiltFlow {
     pub barrier: Option<String>,
 }
 
-/// First port that flows use; each flow has its own port at both hosts. The
-/// dynamic range (RFC 6335 §6), which no protocol is registered in: below it a
+/// First port that flows use; each flow has its own port at both hosts, unless
+/// its entry names one at the server's. The dynamic range (RFC 6335 §6), which no protocol is registered in: below it a
 /// dissector would take our octets for its own.
 pub(crate) const FIRST_PORT: u16 = 49_152;
 
@@ -127,6 +127,7 @@ pub(crate) fn build_with(
     add_channels(scenario, &links, &mut builder);
     let mut flows = Vec::with_capacity(plans.len());
     let mut arrivals = Arrivals::new(scenario, seed);
+    let mut tokens = BTreeSet::new();
     for Plan { name, entry, spec, client, server } in plans {
         let generator = |role: &str| seed.generator(&format!("flow {name} {role}"));
         let start = Time::ZERO + spec.start + spread(spec.start_spread, || generator("start"));
@@ -135,6 +136,12 @@ pub(crate) fn build_with(
         let (client_app, server_app, sender) = apps(scenario, spec, &name, generator);
         let [mut client_endpoint, mut server_endpoint] =
             recipes[entry].endpoints(&name, &nodes, [client.1, server.1], generator);
+        let owners = recipes[entry].primary().map(|interface| graph.owner(interface));
+        for (owner, endpoint) in
+            owners.into_iter().zip([&mut client_endpoint, &mut server_endpoint])
+        {
+            distinguish(&mut tokens, owner, endpoint);
+        }
         let mut octets = spec.octets;
         if let Some(external) = &mut external {
             let id = FlowId(flows.len() as u32);
@@ -169,10 +176,22 @@ pub(crate) fn build_with(
         for more in 1..spec.server_ports() {
             builder.also_bind(id, Side::Server, server.1 + more);
         }
+        if spec.port.is_some() {
+            for more in 0..spec.server_ports() {
+                builder.share_port(node(owners[1]), server.1 + more);
+            }
+        }
         let barrier = spec.barrier().map(str::to_owned);
         flows.push(BuiltFlow { name, entry, id, sender, stop, barrier });
     }
     Ok(Built { simulation: builder.build()?, flows, links })
+}
+
+/// RFC 8684 §3.1: no two connections of a host have the same token.
+fn distinguish<'a>(tokens: &mut BTreeSet<(&'a str, u32)>, host: &'a str, endpoint: &mut Transport) {
+    if let Transport::Mptcp(it) = endpoint {
+        it.avoid_tokens(|token| !tokens.insert((host, token)));
+    }
 }
 
 /// Adds the nodes of `graph`, in its order.
@@ -226,7 +245,8 @@ fn add_channels(
     }
 }
 
-/// Names the flows and gives each a port at both hosts.
+/// Names the flows and gives each a port at both hosts, one of its own where its
+/// entry names none.
 fn plan<'a>(
     scenario: &'a Scenario,
     graph: &Graph<'a>,
@@ -243,8 +263,11 @@ fn plan<'a>(
     for (entry, spec) in scenario.flows.iter().enumerate() {
         for name in spec.names() {
             let [client, server] = recipes[entry].primary();
-            let (client, server) =
-                (bind(client, spec.client_ports()), bind(server, spec.server_ports()));
+            let client = bind(client, spec.client_ports());
+            let server = match spec.port {
+                Some(port) => (nodes[server], port),
+                None => bind(server, spec.server_ports()),
+            };
             plans.push(Plan { name, entry, spec, client, server });
         }
     }

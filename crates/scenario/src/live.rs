@@ -27,7 +27,7 @@ use anabranch_live::{
 use anabranch_sim::{FlowId, Side, Simulation};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{AddressBook, FlowKey, ParseError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -255,6 +255,21 @@ fn check(scenario: &Scenario, options: &LiveOptions) -> Result<(), InputError> {
         if !names.contains(&host.as_str()) {
             let allowed = format!("an external host: {}", names.join(", "));
             return Err(InputError::field("--exec", host, allowed));
+        }
+    }
+    let graph = Graph::new(scenario);
+    let mut listening = BTreeSet::new();
+    for (i, flow) in scenario.flows.iter().enumerate() {
+        let owner = graph.interface(&flow.to).map(|node| graph.owner(node));
+        let by_kernel = |host: &str| {
+            names.contains(&host) && !options.programs.iter().any(|(name, _)| name == host)
+        };
+        if let (Some(port), Some(host)) = (flow.port, owner.filter(|host| by_kernel(host)))
+            && (!listening.insert((host, port)) || flow.count > 1)
+        {
+            let allowed =
+                "a port of each flow's own where a kernel's sockets listen, in a live run";
+            return Err(InputError::field(format!("flows[{i}].port"), port, allowed));
         }
     }
     // RFC 8200 §5; a kernel has no IPv6 on smaller links.

@@ -138,6 +138,14 @@ impl Endpoint for Transport {
     fn flow_key(&self) -> FlowKey {
         each!(self, it => it.flow_key())
     }
+
+    fn has_flow(&self, key: FlowKey) -> bool {
+        each!(self, it => it.has_flow(key))
+    }
+
+    fn join_token(&self) -> Option<u32> {
+        each!(self, it => it.join_token())
+    }
 }
 
 impl ByteStream for Transport {

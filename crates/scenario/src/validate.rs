@@ -104,7 +104,8 @@ fn check_flows(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
             let allowed = format!("another host than `from` ({})", flow.from);
             return Err(InputError::field(field("to"), &flow.to, allowed));
         }
-        for (host, each) in ends.into_iter().zip([flow.client_ports(), flow.server_ports()]) {
+        let of_server = if flow.port.is_some() { 0 } else { flow.server_ports() };
+        for (host, each) in ends.into_iter().zip([flow.client_ports(), of_server]) {
             let used = ports.entry(host).or_default();
             *used += u64::from(flow.count) * u64::from(each);
             if *used > MOST_PORTS_OF_A_HOST {

@@ -7,6 +7,8 @@ mod middlebox;
 mod passive;
 #[path = "mptcp/schedulers.rs"]
 mod schedulers;
+#[path = "mptcp/shared.rs"]
+mod shared;
 
 use anabranch_scenario::{NamedSeries, PathRow, RunOptions, RunResult, Scenario, run};
 

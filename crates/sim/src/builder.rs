@@ -1,5 +1,7 @@
 //! Building a simulation: nodes, links, flows.
 
+mod binding;
+
 use crate::app::{App, AppState};
 use crate::channel::{self, Channels};
 use crate::events::EventQueue;
@@ -11,20 +13,19 @@ use crate::memories::Memories;
 use crate::observe::Observers;
 use crate::offload::Offload;
 use crate::outside::Outside;
-use crate::ports::Ports;
 use crate::regulate::Regulators;
 use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
 use crate::stage::Stage;
 use crate::tournament::Tournament;
 use crate::traffic::Traffic;
-use anabranch_endpoint::{ByteStream, Generator};
+use anabranch_endpoint::{ByteStream, Generator, Taken};
 use anabranch_network::{
     Channel, ChannelConfig, ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Regulator,
     RegulatorConfig, Topology,
 };
 use anabranch_units::{Rate, Time};
 use anabranch_wire::Addr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Collects nodes, links and flows; [`build`](Self::build) checks them.
@@ -42,6 +43,8 @@ pub struct SimulationBuilder<E> {
     /// Node and port of both sides of each flow.
     bound: Vec<[(NodeId, u16); 2]>,
     also_bound: Vec<(FlowId, Side, u16)>,
+    /// Hosts and ports that several endpoints may have.
+    shared: BTreeSet<(NodeId, u16)>,
     /// The hosts of further interfaces.
     owners: BTreeMap<NodeId, NodeId>,
     flow_names: Vec<String>,
@@ -113,6 +116,15 @@ pub enum BuildError {
         /// The port.
         port: u16,
     },
+    /// Two endpoints that share ports of a host cannot be told apart.
+    Indistinct {
+        /// The second flow.
+        flow: String,
+        /// The host.
+        node: String,
+        /// What they have in common.
+        taken: Taken,
+    },
     /// A flow starts at [`Time::NEVER`].
     NeverStarts {
         /// The flow.
@@ -138,6 +150,9 @@ impl fmt::Display for BuildError {
             BuildError::PortInUse { flow, node, port } => {
                 write!(f, "flow {flow}: port {port} of {node} is in use")
             }
+            BuildError::Indistinct { flow, node, taken } => {
+                write!(f, "flow {flow}: {taken} at {node}")
+            }
             BuildError::NeverStarts { flow } => write!(f, "flow {flow} never starts"),
         }
     }
@@ -159,6 +174,7 @@ impl<E> Default for SimulationBuilder<E> {
             flows: Vec::new(),
             bound: Vec::new(),
             also_bound: Vec::new(),
+            shared: BTreeSet::new(),
             owners: BTreeMap::new(),
             flow_names: Vec::new(),
             name_index: BTreeMap::new(),
@@ -204,16 +220,6 @@ impl<E: ByteStream> SimulationBuilder<E> {
     /// The host of an interface; any other node itself.
     fn owner(&self, node: NodeId) -> NodeId {
         self.owners.get(&node).copied().unwrap_or(node)
-    }
-
-    /// Host, port and endpoint of what [`Self::also_bind`] was told.
-    fn also(&self, &(flow, side, port): &(FlowId, Side, u16)) -> (NodeId, u16, u32) {
-        let sides = self.bound[flow.0 as usize];
-        let (node, endpoint) = match side {
-            Side::Client => (sides[0].0, flow.0 << 1),
-            Side::Server => (sides[1].0, flow.0 << 1 | 1),
-        };
-        (self.owner(node), port, endpoint)
     }
 
     /// What a host does besides passing packets on; once for each host.
@@ -374,42 +380,20 @@ impl<E: ByteStream> SimulationBuilder<E> {
         id
     }
 
-    /// The endpoint of that side of a flow has one more port of its host.
-    pub fn also_bind(&mut self, flow: FlowId, side: Side, port: u16) {
-        self.also_bound.push((flow, side, port));
-    }
-
     /// The simulation, at time zero.
     pub fn build(mut self) -> Result<Simulation<E>, BuildError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         let routes = self.topology.routes();
-        let more: Vec<_> = self.also_bound.iter().map(|it| self.also(it)).collect();
         let nodes = self.node_names.len();
         let is_outside = |node: NodeId| self.outside.contains(&self.owner(node));
-        let bound = |outside: bool| {
-            let bound = self.bound.iter().flatten();
-            let bound = bound.map(|&(node, port)| (self.owner(node), port));
-            let more = more.iter().map(|&(node, port, _)| (node, port));
-            bound.chain(more).filter(move |(node, _)| is_outside(*node) == outside)
-        };
-        let mut ports = Ports::new(nodes, bound(false));
-        let mut ports_outside = Ports::new(nodes, bound(true));
         let mut known = Vec::new();
         for (index, sides) in self.bound.iter().enumerate() {
             let name = || self.flow_names[self.flows[index].name as usize].clone();
             let node_name = |node: NodeId| self.node_names[node.0 as usize].clone();
-            for (side, &(node, port)) in sides.iter().enumerate() {
-                if self.topology.is_router(node) {
-                    return Err(BuildError::NotAHost { flow: name(), node: node_name(node) });
-                }
-                let endpoint = (index * 2 + side) as u32;
-                let ports = if is_outside(node) { &mut ports_outside } else { &mut ports };
-                if !ports.bind(self.owner(node), port, endpoint) {
-                    let (flow, node) = (name(), node_name(node));
-                    return Err(BuildError::PortInUse { flow, node, port });
-                }
+            if let Some((node, _)) = sides.iter().find(|side| self.topology.is_router(side.0)) {
+                return Err(BuildError::NotAHost { flow: name(), node: node_name(*node) });
             }
             let [(client, _), (server, _)] = *sides;
             if self.owner(client) == self.owner(server) {
@@ -427,19 +411,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
                 }
             }
         }
-        for &(node, port, endpoint) in &more {
-            let ports = if is_outside(node) { &mut ports_outside } else { &mut ports };
-            if !ports.bind(node, port, endpoint) {
-                let flow = &self.flows[endpoint as usize / 2];
-                let flow = self.flow_names[flow.name as usize].clone();
-                let node = self.node_names[node.0 as usize].clone();
-                return Err(BuildError::PortInUse { flow, node, port });
-            }
-        }
-        for (interface, host) in &self.owners {
-            ports.alias(*interface, *host);
-            ports_outside.alias(*interface, *host);
-        }
+        let [ports, ports_outside] = self.bind_ports()?;
         let outside = (0..nodes as u32).map(NodeId).map(is_outside).collect();
         let offload = |node| self.offload.contains(&self.owner(node));
         let offload = Offload::new((0..nodes as u32).map(NodeId).map(offload).collect());
@@ -449,9 +421,9 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let node_count = self.node_names.len() as u32;
         let nodes = (0..node_count).map(NodeId);
         let starts = (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).0);
-        let bound = self.bound.iter().flatten().map(|&(node, port)| (self.owner(node), port));
+        let of_endpoints = self.bound.iter().flatten().map(|it| self.owner(it.0));
         let owners = nodes.clone().map(|node| self.owner(node));
-        let hosts = Hosts::new(&self.hosts, owners, starts, bound);
+        let hosts = Hosts::new(&self.hosts, owners, starts, of_endpoints);
         let ends = (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).1);
         let mut ends: Vec<NodeId> = ends.collect();
         for (station, reverse) in (node_count..).zip(&self.stations) {

@@ -116,15 +116,33 @@ impl Fabric {
         }
         match self.hosts {
             None => self.inject(packet),
-            Some(_) => self.send_through_host(node, packet),
+            Some(_) => self.send_through_host(node, packet, Some(flow.0.endpoint(flow.1))),
         }
     }
 
     #[cold]
-    fn send_through_host(&mut self, node: NodeId, packet: Packet) {
+    fn send_through_host(&mut self, node: NodeId, packet: Packet, endpoint: Option<u32>) {
         let hosts = self.hosts.as_mut().expect("the caller has looked");
-        if let Some(packet) = hosts.send(self.now, node, packet) {
+        if let Some(packet) = hosts.send(self.now, node, packet, endpoint) {
             self.inject(packet);
+        }
+    }
+
+    /// A packet for none of the endpoints that share its port: the host answers
+    /// for them.
+    #[cold]
+    pub(crate) fn refuse(&mut self, node: NodeId, id: PacketId) {
+        let reset = self.pool.packet(id).refusal();
+        self.discard(node, id, DropReason::NoEndpoint);
+        let Some(reset) = reset else { return };
+        if self.observers.packets() {
+            let kind = PacketEventKind::Sent;
+            let event = PacketEvent { kind, place: Place::Node(node), flow: None };
+            self.observers.packet(self.now, event, &reset);
+        }
+        match self.hosts {
+            None => self.inject(reset),
+            Some(_) => self.send_through_host(node, reset, None),
         }
     }
 
@@ -278,6 +296,21 @@ impl Fabric {
 
     #[cold]
     pub(crate) fn drop(&mut self, node: NodeId, id: PacketId, reason: DropReason) {
+        let kind = match reason {
+            DropReason::Ttl => Some(IcmpKind::TimeExceeded),
+            DropReason::NoRoute => Some(IcmpKind::NoRoute),
+            DropReason::NoEndpoint => Some(IcmpKind::PortUnreachable),
+            _ => None,
+        };
+        let error = kind.filter(|_| self.icmp).map(|kind| (kind, Quote::of(self.pool.packet(id))));
+        self.discard(node, id, reason);
+        if let Some((kind, quote)) = error {
+            self.report(node, kind, quote);
+        }
+    }
+
+    /// Drops a packet of which nobody is told.
+    fn discard(&mut self, node: NodeId, id: PacketId, reason: DropReason) {
         match reason {
             DropReason::Ttl => self.drops.ttl += 1,
             DropReason::NoEndpoint => self.drops.no_endpoint += 1,
@@ -292,16 +325,6 @@ impl Fabric {
             let event = PacketEvent { kind, place: Place::Node(node), flow: None };
             self.observers.packet(self.now, event, self.pool.packet(id));
         }
-        let kind = match reason {
-            DropReason::Ttl => Some(IcmpKind::TimeExceeded),
-            DropReason::NoRoute => Some(IcmpKind::NoRoute),
-            DropReason::NoEndpoint => Some(IcmpKind::PortUnreachable),
-            _ => None,
-        };
-        let error = kind.filter(|_| self.icmp).map(|kind| (kind, Quote::of(self.pool.packet(id))));
         self.pool.release(id);
-        if let Some((kind, quote)) = error {
-            self.report(node, kind, quote);
-        }
     }
 }

@@ -9,6 +9,13 @@ use anabranch_units::Time;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FlowId(pub u32);
 
+impl FlowId {
+    /// The number of the endpoint of a side.
+    pub(crate) const fn endpoint(self, side: Side) -> u32 {
+        self.0 << 1 | side as u32
+    }
+}
+
 /// A side of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Side {

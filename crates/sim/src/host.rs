@@ -78,12 +78,12 @@ struct System {
 impl Hosts {
     /// Of the hosts with these configurations; `None` when nothing is special.
     /// `owners` gives the host of each node, itself for most; `starts` are the
-    /// nodes that links leave, `bound` the host and port of each endpoint.
+    /// nodes that links leave, `of_endpoints` the host of each endpoint.
     pub(crate) fn new(
         configs: &[(NodeId, HostConfig)],
         owners: impl Iterator<Item = NodeId>,
         starts: impl Iterator<Item = NodeId>,
-        bound: impl Iterator<Item = (NodeId, u16)>,
+        of_endpoints: impl Iterator<Item = NodeId>,
     ) -> Option<Box<Hosts>> {
         let mut numbers = BTreeMap::new();
         let mut systems = Vec::new();
@@ -98,8 +98,7 @@ impl Hosts {
         let of_link = starts.map(|node| of_node[node.0 as usize]).collect();
         let any_limit = systems.iter().any(|it: &System| it.is_limited);
         let limits = configs.iter().map(|it| it.1.backpressure.map(|octets| octets.0));
-        let bound = bound.map(|(host, port)| (number(host), port));
-        let backpressure = any_limit.then(|| Backpressure::new(limits, bound));
+        let backpressure = any_limit.then(|| Backpressure::new(limits, of_endpoints.map(number)));
         let due = EventQueue::new(systems.len());
         let some = !systems.is_empty();
         some.then(|| Box::new(Hosts { of_node, of_link, systems, due, backpressure }))
@@ -127,12 +126,19 @@ impl Hosts {
         taken
     }
 
-    /// A packet of an endpoint; `None` when the host keeps it for now.
-    pub(crate) fn send(&mut self, now: Time, node: NodeId, packet: Packet) -> Option<Packet> {
+    /// A packet of an endpoint, or the host's own; `None` when the host keeps it
+    /// for now.
+    pub(crate) fn send(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        packet: Packet,
+        endpoint: Option<u32>,
+    ) -> Option<Packet> {
         let number = self.of_node[node.0 as usize];
         let Some(system) = self.systems.get_mut(number as usize) else { return Some(packet) };
         if let Some(it) = self.backpressure.as_mut().filter(|_| system.is_limited) {
-            it.on_sent(number, &packet);
+            it.on_sent(endpoint, &packet);
         }
         let packet = system.processor.send(now, packet);
         if packet.is_none() {
@@ -228,13 +234,13 @@ mod tests {
     /// one; link 0 leaves the first.
     fn hosts() -> Box<Hosts> {
         let config = HostConfig { backpressure: Some(Bytes(100)), ..HostConfig::default() };
-        let (owners, bound) = ([HOST, PEER], [(HOST, 0), (PEER, 0)]);
+        let (owners, endpoints) = ([HOST, PEER], [HOST, PEER]);
         let starts = [HOST, PEER];
         let hosts = Hosts::new(
             &[(HOST, config)],
             owners.into_iter(),
             starts.into_iter(),
-            bound.into_iter(),
+            endpoints.into_iter(),
         );
         hosts.expect("one host is special")
     }
@@ -254,7 +260,7 @@ mod tests {
         let link = LinkId(0);
         for (us, starts) in [(0, 0), (0, 10), (0, 20)] {
             assert!(it.may_poll(at(us), 0), "to begin at {starts} us");
-            assert!(it.send(at(us), HOST, packet(60)).is_some());
+            assert!(it.send(at(us), HOST, packet(60), Some(0)).is_some());
             let event = LinkEvent::Enqueued { starts: at(starts), departs: at(starts + 10) };
             it.on_link(at(us), link, event, &packet(60), true);
         }
@@ -269,11 +275,30 @@ mod tests {
         assert_eq!(it.due(), Time::NEVER);
     }
 
+    /// What a subflow at another port of its has waiting counts too.
+    #[test]
+    fn packets_are_of_the_endpoint_that_sent_them() {
+        let mut it = hosts();
+        for protocol in [64, 65] {
+            let other = Body::Other { protocol, payload: Payload::virtual_of(60) };
+            let packet = Packet::new(Addr(HOST.0), Addr(PEER.0), other);
+            it.send(at(0), HOST, packet.clone(), Some(0));
+            let event = LinkEvent::Enqueued { starts: at(10), departs: at(20) };
+            it.on_link(at(0), LinkId(0), event, &packet, true);
+        }
+        assert!(!it.may_poll(at(0), 0));
+        assert!(matches!(it.next_task(at(10)), HostTask::Poll(0)));
+        assert!(it.may_poll(at(10), 0));
+        // The host's own answers wait for nobody.
+        it.send(at(10), HOST, packet(200), None);
+        assert!(it.may_poll(at(10), 0));
+    }
+
     #[test]
     fn what_never_reaches_a_link_does_not_wait() {
         let mut it = hosts();
         for _ in 0..2 {
-            it.send(at(0), HOST, packet(60));
+            it.send(at(0), HOST, packet(60), Some(0));
         }
         assert!(!it.may_poll(at(0), 0));
         it.on_dropped(at(5), HOST, DropReason::NoRoute, &packet(60));
@@ -281,7 +306,7 @@ mod tests {
         assert!(matches!(it.next_task(at(5)), HostTask::Poll(0)));
         // Of another host: not its own.
         it.on_dropped(at(5), PEER, DropReason::NoEndpoint, &packet(60));
-        it.send(at(5), HOST, packet(60));
+        it.send(at(5), HOST, packet(60), Some(0));
         assert!(!it.may_poll(at(5), 0));
     }
 }

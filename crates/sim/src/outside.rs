@@ -148,7 +148,10 @@ impl<E: ByteStream> Simulation<E> {
     pub(crate) fn hand_out(&mut self, node: NodeId, id: PacketId) {
         let is_outside = |it: &Outside| it.nodes[node.0 as usize];
         if !self.outside.as_deref().is_some_and(is_outside) {
-            return self.fabric.drop(node, id, DropReason::NoEndpoint);
+            return match self.ports.is_shared(node, port(self.fabric.pool.packet(id))) {
+                true => self.fabric.refuse(node, id),
+                false => self.fabric.drop(node, id, DropReason::NoEndpoint),
+            };
         }
         let at = self.fabric.now;
         let packet = self.fabric.pool.take(id);
@@ -161,7 +164,13 @@ impl<E: ByteStream> Simulation<E> {
     }
 
     fn tell_outside(&mut self, kind: PacketEventKind, node: NodeId, port: u16, packet: &Packet) {
-        let index = self.outside.as_ref().and_then(|it| it.ports.endpoint(node, port));
+        let flow = match kind {
+            PacketEventKind::Sent => packet.flow_key(),
+            _ => packet.flow_key().reversed(),
+        };
+        let index = self.outside.as_ref().and_then(|it| {
+            it.ports.endpoint(node, port).or_else(|| it.ports.known(node, port, flow))
+        });
         let event = PacketEvent { kind, place: Place::Node(node), flow: index.map(owner) };
         self.fabric.observers.packet(self.fabric.now, event, packet);
     }

@@ -1,13 +1,22 @@
 //! Which endpoint has which port of which node.
+//!
+//! A port belongs to one endpoint, or is shared: then the host's [`Demux`] tells
+//! whose a packet is.
 
+use crate::simulation::Hosted;
+use anabranch_endpoint::{Demux, Endpoint, Taken};
 use anabranch_network::NodeId;
+use anabranch_wire::{FlowKey, Packet};
 
 /// For each node an array over the range of its ports, all in one table, so
 /// that a host with one flow costs one entry wherever its port is.
 #[derive(Debug)]
 pub(crate) struct Ports {
     rows: Vec<Row>,
+    /// An endpoint, or from [`SHARED`] on the place of a table in `shared`.
     table: Vec<u32>,
+    /// Of the hosts with shared ports.
+    shared: Vec<Demux>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +28,7 @@ struct Row {
 }
 
 const UNBOUND: u32 = u32::MAX;
+const SHARED: u32 = 1 << 31;
 
 impl Ports {
     /// Tables for `nodes` nodes on which `bound` and nothing else will be
@@ -35,7 +45,33 @@ impl Ports {
             let ports = (row.last - row.first) as u32 + 1;
             len = len.checked_add(ports).expect("tables of ports have fewer than 2^32 entries");
         }
-        Ports { rows, table: vec![UNBOUND; len as usize] }
+        Ports { rows, table: vec![UNBOUND; len as usize], shared: Vec::new() }
+    }
+
+    /// A place for the endpoints that share ports of a host.
+    pub(crate) fn share(&mut self) -> u32 {
+        self.shared.push(Demux::default());
+        self.shared.len() as u32 - 1
+    }
+
+    /// Lets the endpoints of `share` have the port; false when another has it.
+    pub(crate) fn bind_shared(&mut self, node: NodeId, port: u16, share: u32) -> bool {
+        let place = self.place(node, port).expect("every port to be bound has a place");
+        let entry = &mut self.table[place];
+        if *entry == UNBOUND {
+            *entry = SHARED | share;
+        }
+        *entry == SHARED | share
+    }
+
+    /// Adds an endpoint to a share.
+    pub(crate) fn join_share(
+        &mut self,
+        share: u32,
+        number: u32,
+        endpoint: &impl Endpoint,
+    ) -> Result<(), Taken> {
+        self.shared[share as usize].insert(number, endpoint)
     }
 
     /// Binds a port; false when it is in use.
@@ -53,11 +89,42 @@ impl Ports {
         self.rows[node.0 as usize] = self.rows[owner.0 as usize];
     }
 
-    /// The endpoint that has the port.
+    /// The endpoint that alone has the port.
     #[inline]
     pub(crate) fn endpoint(&self, node: NodeId, port: u16) -> Option<u32> {
         let endpoint = self.table[self.place(node, port)?];
-        (endpoint != UNBOUND).then_some(endpoint)
+        (endpoint < SHARED).then_some(endpoint)
+    }
+
+    /// The port is shared.
+    #[cold]
+    pub(crate) fn is_shared(&self, node: NodeId, port: u16) -> bool {
+        self.share_of(node, port).is_some()
+    }
+
+    /// The endpoint that a packet at a shared port is for.
+    #[cold]
+    pub(crate) fn among_shared<E: Endpoint>(
+        &mut self,
+        node: NodeId,
+        port: u16,
+        packet: &Packet,
+        endpoints: &[Hosted<E>],
+    ) -> Option<u32> {
+        let share = self.share_of(node, port)?;
+        self.shared[share].find(packet, |number| &endpoints[number as usize].endpoint)
+    }
+
+    /// The endpoint at a shared port that is known to have a flow.
+    #[cold]
+    pub(crate) fn known(&self, node: NodeId, port: u16, flow: FlowKey) -> Option<u32> {
+        self.shared[self.share_of(node, port)?].owner(flow)
+    }
+
+    /// The place of the table of a shared port.
+    fn share_of(&self, node: NodeId, port: u16) -> Option<usize> {
+        let entry = self.table[self.place(node, port)?];
+        (SHARED..UNBOUND).contains(&entry).then_some((entry ^ SHARED) as usize)
     }
 
     #[inline]

@@ -279,7 +279,12 @@ impl<E: ByteStream> Simulation<E> {
             self.fabric.pool.release(id);
             return self.end_event();
         }
-        if let Some(index) = self.ports.endpoint(node, port(packet)) {
+        let port = port(packet);
+        let mut endpoint = self.ports.endpoint(node, port);
+        if endpoint.is_none() {
+            endpoint = self.ports.among_shared(node, port, packet, &self.endpoints);
+        }
+        if let Some(index) = endpoint {
             if self.fabric.observers.packets() {
                 let kind = PacketEventKind::Received;
                 let flow = Some(owner(index));
@@ -310,7 +315,10 @@ impl<E: ByteStream> Simulation<E> {
             HostTask::Nothing => {}
             HostTask::Receive(packet) => {
                 let node = NodeId(packet.dst.0);
-                let Some(index) = self.ports.endpoint(node, port(&packet)) else {
+                let (port, all) = (port(&packet), &self.endpoints);
+                let alone = self.ports.endpoint(node, port);
+                let among = || self.ports.among_shared(node, port, &packet, all);
+                let Some(index) = alone.or_else(among) else {
                     let id = self.fabric.pool.insert(packet);
                     return self.hand_out(node, id);
                 };

@@ -4,6 +4,7 @@
 
 mod meddle;
 pub mod options;
+mod refusal;
 mod segment;
 
 pub use meddle::OptionKind;

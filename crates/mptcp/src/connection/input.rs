@@ -219,7 +219,7 @@ impl Connection {
                 if first && (ours || !has(TcpFlags::ACK)) {
                     self.on_first_answer(segment);
                 } else if ours && !self.on_join_answer(i, segment) {
-                    self.refuse(packet, segment, ResetReason::Mptcp);
+                    self.refuse(packet, ResetReason::Mptcp);
                     self.drop_subflow(i, ResetReason::Mptcp);
                     return false;
                 }

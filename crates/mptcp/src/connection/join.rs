@@ -18,9 +18,9 @@ use crate::path_manager::Wanted;
 use crate::subflow::{Stage, Subflow};
 use anabranch_endpoint::{ByteStream, Endpoint};
 use anabranch_tcp::Connection as Tcp;
-use anabranch_units::{Serial32, Span, Time};
+use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
-use anabranch_wire::{Addr, Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
+use anabranch_wire::{Addr, Body, Packet, TcpFlags, TcpSegment};
 
 /// Third ACKs without an answer before a subflow is given up.
 const MOST_THIRD_ACKS: u32 = 6;
@@ -36,19 +36,10 @@ fn third_ack_patience(subflow: &Subflow) -> Span {
     rtt.srtt().map_or(rtt.rto(), |srtt| srtt.saturating_mul(2).max(Span::from_millis(1)))
 }
 
-/// The MP_JOIN of a segment.
-fn join(segment: &TcpSegment) -> Option<&Join> {
-    segment.options.mptcp().iter().find_map(|option| match option {
-        MptcpOption::Join(join) => Some(join),
-        _ => None,
-    })
-}
-
 impl Connection {
     /// The segment asks to join this connection.
     pub(super) fn is_joined_by(&self, segment: &TcpSegment) -> bool {
-        let token = self.key.token();
-        matches!(join(segment), Some(Join::Syn { token: named, .. }) if *named == token)
+        segment.joined_token().is_some_and(|token| token == self.key.token())
     }
 
     /// A number that no subflow has.
@@ -118,7 +109,7 @@ impl Connection {
     /// The active side: the SYN/ACK. False when it is not the peer's.
     pub(super) fn on_join_answer(&mut self, i: usize, segment: &TcpSegment) -> bool {
         let Stage::Joining { nonce } = self.subflows[i].stage else { return true };
-        let Some(&Join::SynAck { backup, address, mac, nonce: peer }) = join(segment) else {
+        let Some(&Join::SynAck { backup, address, mac, nonce: peer }) = segment.mp_join() else {
             return false;
         };
         if mac != first_64_bits(&self.peer_key.join_mac(self.key, peer, nonce)) {
@@ -177,7 +168,7 @@ impl Connection {
             return true;
         }
         let right = first_160_bits(&self.peer_key.join_mac(self.key, peer, nonce));
-        match join(segment) {
+        match segment.mp_join() {
             Some(Join::Ack { mac }) if *mac == right => {
                 let it = &mut self.subflows[i];
                 it.stage = Stage::Ready;
@@ -201,7 +192,7 @@ impl Connection {
             return;
         }
         let is_syn = has(TcpFlags::SYN) && !has(TcpFlags::ACK);
-        match join(segment) {
+        match segment.mp_join() {
             Some(&Join::Syn { backup, address, token, nonce })
                 if is_syn && token == self.key.token() && self.phase == Phase::Multipath =>
             {
@@ -214,10 +205,10 @@ impl Connection {
                         subflow.tcp.handle_input(now, packet);
                         self.add(subflow);
                     }
-                    None => self.refuse(packet, segment, ResetReason::Prohibited),
+                    None => self.refuse(packet, ResetReason::Prohibited),
                 }
             }
-            _ => self.refuse(packet, segment, ResetReason::Mptcp),
+            _ => self.refuse(packet, ResetReason::Mptcp),
         }
     }
 
@@ -233,35 +224,17 @@ impl Connection {
         Subflow::new(tcp, id, path, Stage::Joined { nonce, peer })
     }
 
-    /// RFC 9293 §3.10.7.1, with the reason (§3.6).
-    pub(super) fn refuse(&mut self, packet: &Packet, segment: &TcpSegment, reason: ResetReason) {
+    /// A reset, with the reason where it answers a join (§3.6).
+    pub(super) fn refuse(&mut self, packet: &Packet, reason: ResetReason) {
         if self.outbox.len() >= MOST_RESETS {
             return;
         }
-        let acks = segment.flags.contains(TcpFlags::ACK);
-        let (seq, ack, flags) = match acks {
-            true => (segment.ack, Serial32(0), TcpFlags::RST),
-            false => {
-                let ack = segment.seq.add(segment.seq_len());
-                (Serial32(0), ack, TcpFlags::RST.union(TcpFlags::ACK))
-            }
-        };
-        let mut options = TcpOptions::default();
-        if join(segment).is_some() {
-            let reason = MptcpOption::TcpRst { transient: false, reason: reason as u8 };
-            options.rare_mut().mptcp.push(reason);
+        let Some(mut reset) = packet.refusal() else { return };
+        if let Body::Tcp(segment) = &mut reset.body
+            && let Some(rare) = &mut segment.options.rare
+        {
+            rare.mptcp = vec![MptcpOption::TcpRst { transient: false, reason: reason as u8 }];
         }
-        let reset = TcpSegment {
-            src_port: segment.dst_port,
-            dst_port: segment.src_port,
-            seq,
-            ack,
-            flags,
-            window: 0,
-            urgent: 0,
-            options,
-            payload: Payload::EMPTY,
-        };
-        self.outbox.push_back(Packet::new(packet.dst, packet.src, Body::Tcp(reset)));
+        self.outbox.push_back(reset);
     }
 }

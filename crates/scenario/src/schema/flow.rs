@@ -7,6 +7,7 @@ use super::sctp::{self, SctpSpec};
 use super::tcp;
 use super::traffic::{self, Workload};
 use crate::InputError;
+use crate::build::FIRST_PORT;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_mptcp::PathManager;
@@ -24,6 +25,9 @@ pub struct FlowSpec {
     pub from: String,
     /// The other host.
     pub to: String,
+    /// The port at `to`, which all flows there that name it share; `None` for one
+    /// of each flow's own.
+    pub port: Option<u16>,
     /// When the connection is opened.
     pub start: Span,
     /// How many octets to send; `None` for no end.
@@ -71,6 +75,9 @@ impl Protocol {
     }
 }
 
+/// The largest `port`: beyond it are those of flows that name none.
+const LAST_PORT: u16 = FIRST_PORT - 1;
+
 /// Most flows that one entry makes.
 const MOST_FLOWS: u32 = 50_000;
 
@@ -107,6 +114,7 @@ impl FlowSpec {
             name: f.required_text("name", "a name for the flow")?.to_owned(),
             from: f.required_text("from", "the host that opens the connection")?.to_owned(),
             to: f.required_text("to", "the host that the connection goes to")?.to_owned(),
+            port: f.integer("port", 1..=LAST_PORT)?,
             start: f.quantity("start")?.unwrap_or(Span::ZERO),
             size: octets(f.quantity("size")?),
             sizes: law::read_sizes(f, "sizes")?,
@@ -131,6 +139,14 @@ impl FlowSpec {
         }
         if self.arrivals.is_some() && self.start_spread > Span::ZERO {
             return Err(f.error("arrivals", "either `start_spread` or `arrivals`"));
+        }
+        if self.port.is_some() && matches!(self.protocol, Protocol::Sctp(_)) {
+            return Err(f.error("port", "none in a flow over SCTP"));
+        }
+        let more = self.server_ports() - 1;
+        if self.port.is_some_and(|port| port > LAST_PORT - more) {
+            let allowed = format!("at most {}: its subflows have ports after it", LAST_PORT - more);
+            return Err(f.error("port", allowed));
         }
         let has_size = self.size.is_some() || self.sizes.is_some();
         if self.workload != Workload::Bulk && self.reverse_size.is_some() {
@@ -255,6 +271,9 @@ impl FlowSpec {
         put("name", self.name.as_str().into());
         put("from", self.from.as_str().into());
         put("to", self.to.as_str().into());
+        if let Some(port) = self.port {
+            put("port", i64::from(port).into());
+        }
         put("start", self.start.write().into());
         if let Some(size) = self.size {
             put("size", Bytes(size).write().into());

@@ -2,14 +2,14 @@
 
 use anabranch_network::LinkEvent;
 use anabranch_units::Time;
-use anabranch_wire::{Body, Packet};
+use anabranch_wire::{FlowKey, Packet};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 #[derive(Debug)]
 pub(super) struct Backpressure {
-    /// Endpoints by host and port.
-    endpoints: BTreeMap<(u32, u16), u32>,
+    /// Endpoints by the keys of what they have sent.
+    endpoints: BTreeMap<FlowKey, u32>,
     /// Of all endpoints.
     waits: Vec<Wait>,
     hosts: Vec<Host>,
@@ -37,11 +37,11 @@ struct Host {
 }
 
 impl Backpressure {
-    /// `limits` of the hosts, `None` for one without; `bound` the host and port
-    /// of each endpoint, a number beyond those of the hosts for another.
+    /// `limits` of the hosts, `None` for one without; `of_endpoints` the host of
+    /// each endpoint, a number beyond those of the hosts for another.
     pub(super) fn new(
         limits: impl Iterator<Item = Option<u64>>,
-        bound: impl Iterator<Item = (u32, u16)>,
+        of_endpoints: impl Iterator<Item = u32>,
     ) -> Backpressure {
         let host = |limit: Option<u64>| Host {
             limit: limit.unwrap_or(u64::MAX),
@@ -52,18 +52,14 @@ impl Backpressure {
             ready_at: Time::NEVER,
         };
         let hosts: Vec<Host> = limits.map(host).collect();
-        let (mut endpoints, mut waits) = (BTreeMap::new(), Vec::new());
-        for (number, (host, port)) in (0..).zip(bound) {
-            waits.push(Wait { octets: 0, host, is_held: false });
-            if (host as usize) < hosts.len() {
-                endpoints.insert((host, port), number);
-            }
-        }
-        Backpressure { endpoints, waits, hosts }
+        let waits = of_endpoints.map(|host| Wait { octets: 0, host, is_held: false }).collect();
+        Backpressure { endpoints: BTreeMap::new(), waits, hosts }
     }
 
-    pub(super) fn on_sent(&mut self, host: u32, packet: &Packet) {
-        if let Some(endpoint) = self.endpoint(host, packet) {
+    /// An endpoint sends a packet; or the host one of its own, which is nobody's.
+    pub(super) fn on_sent(&mut self, endpoint: Option<u32>, packet: &Packet) {
+        if let Some(endpoint) = endpoint {
+            self.endpoints.insert(packet.flow_key(), endpoint);
             self.waits[endpoint as usize].octets += packet.wire_len().0;
         }
     }
@@ -105,10 +101,10 @@ impl Backpressure {
             LinkEvent::Starts { .. } | LinkEvent::Removed(_) => now,
             LinkEvent::Dropped(_) if offered => now,
             // The copy waits too.
-            LinkEvent::Duplicated => return self.on_sent(host, packet),
+            LinkEvent::Duplicated => return self.on_sent(self.endpoint(packet), packet),
             _ => return,
         };
-        let Some(endpoint) = self.endpoint(host, packet) else { return };
+        let Some(endpoint) = self.endpoint(packet) else { return };
         let host = &mut self.hosts[host as usize];
         host.count += 1;
         let size = packet.wire_len().0 as u32;
@@ -150,11 +146,8 @@ impl Backpressure {
         }
     }
 
-    /// Whose packet it is. The host's own errors are nobody's.
-    fn endpoint(&self, host: u32, packet: &Packet) -> Option<u32> {
-        if matches!(packet.body, Body::Icmp(_)) {
-            return None;
-        }
-        self.endpoints.get(&(host, packet.flow_key().src_port)).copied()
+    /// Whose packet it is; the host's own are nobody's.
+    fn endpoint(&self, packet: &Packet) -> Option<u32> {
+        self.endpoints.get(&packet.flow_key()).copied()
     }
 }

@@ -91,10 +91,11 @@ impl Sockets {
     ) -> Result<(), Errno> {
         let (addresses, generator) = (self.numbered_addresses(), self.generator());
         let settings = self.settings.clone();
-        let local = self.local;
+        let (local, taken) = (self.local, self.tokens());
         let socket = self.socket_at(fd)?;
         let config = settings.multipath_config(&socket.options);
         let mut connection = Connection::client(config, (&[local], port), remote, generator);
+        connection.avoid_tokens(|token| taken.contains(&token));
         for (id, addr) in &addresses[1..] {
             connection.add_numbered_address(now, *id, *addr);
         }
@@ -124,12 +125,28 @@ impl Sockets {
             it.handle_input(now, packet);
             return true;
         }
+        let is_listener = |socket: &Socket| {
+            socket.port == Some(port) && matches!(socket.kind, Kind::MultipathListening(_))
+        };
+        if !self.table.values().any(is_listener) {
+            return false;
+        }
+        let taken = self.tokens();
         self.table.values_mut().any(|socket| match &mut socket.kind {
             Kind::MultipathListening(listener) if socket.port == Some(port) => {
-                listener.handle_input(now, packet)
+                listener.handle_input(now, packet, &taken)
             }
             _ => false,
         })
+    }
+
+    /// Those of the connections that a socket has, or had.
+    fn tokens(&self) -> Vec<u32> {
+        let open = self.table.values().filter_map(|socket| match &socket.kind {
+            Kind::Multipath(it) => Some(&it.connection),
+            _ => None,
+        });
+        open.chain(&self.path_orphans).map(Connection::token).collect()
     }
 
     pub(super) fn handle_timeout_of_orphans(&mut self, now: Time) {

@@ -2,8 +2,8 @@
 
 use super::{Key, Kind, Socket, Sockets};
 use anabranch_endpoint::{ByteStream, Endpoint};
-use anabranch_units::{Serial32, Time};
-use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
+use anabranch_units::Time;
+use anabranch_wire::{Body, Packet};
 
 impl Sockets {
     /// A packet came for this host.
@@ -43,9 +43,7 @@ impl Sockets {
         if let Some(listener) = self.listener_at(key.0) {
             return listener.handle_input(now, packet);
         }
-        if let Body::Tcp(segment) = &packet.body {
-            self.outgoing.extend(refusal(packet, segment));
-        }
+        self.outgoing.extend(packet.refusal());
     }
 
     /// What a packet taught a connection is remembered, and its listener hears
@@ -151,31 +149,4 @@ impl Sockets {
         let path_orphans = self.path_orphans.iter().map(Endpoint::poll_timeout);
         sockets.chain(orphans).chain(path_orphans).min().unwrap_or(Time::NEVER)
     }
-}
-
-/// The reset that answers a segment for nobody (RFC 9293 §3.10.7.1).
-fn refusal(packet: &Packet, segment: &TcpSegment) -> Option<Packet> {
-    if segment.flags.contains(TcpFlags::RST) {
-        return None;
-    }
-    let has_ack = segment.flags.contains(TcpFlags::ACK);
-    let (seq, ack, flags) = match has_ack {
-        true => (segment.ack, Serial32(0), TcpFlags::RST),
-        false => {
-            let ack = segment.seq.add(segment.seq_len());
-            (Serial32(0), ack, TcpFlags::RST.union(TcpFlags::ACK))
-        }
-    };
-    let reset = TcpSegment {
-        src_port: segment.dst_port,
-        dst_port: segment.src_port,
-        seq,
-        ack,
-        flags,
-        window: 0,
-        urgent: 0,
-        options: TcpOptions::default(),
-        payload: Payload::EMPTY,
-    };
-    Some(Packet::new(packet.dst, packet.src, Body::Tcp(reset)))
 }
