@@ -90,3 +90,32 @@ def test_announced_addresses_carry_the_hmac_of_hashlib(pcap: Path) -> None:
     number, address, short = next(tshark(pcap, option("addaddrtrunchmac"), *names))
     message = octets(number, 1) + ipaddress.ip_address(address).packed + bytes(2)
     assert octets(short, 8) == mac(server, client, message)[-8:]
+
+
+@pytest.fixture(scope="module")
+def shared(anabranch: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The capture of a server with many connections at one port."""
+    folder = tmp_path_factory.mktemp("shared")
+    example = ROOT / "examples" / "mptcp-server.toml"
+    done = anabranch("run", example, "--set", "duration=3 s", "--pcap", "--out", folder)
+    assert done.returncode == 0, done.stderr
+    return next(folder.glob("*.pcapng"))
+
+
+def test_joins_name_the_connection_of_their_client(shared: Path) -> None:
+    bad = "_ws.malformed || tcp.checksum.status == 0 || ip.checksum.status == 0 || !tcp"
+    assert list(tshark(shared, bad, "frame.number")) == []
+    # The third ACK has both keys; its sender's address and port, and the peer's token.
+    keys = tshark(shared, option("recvkey"), "ip.src", "tcp.srcport", option("recvkey"))
+    tokens = {
+        (address, port): hashlib.sha256(octets(key, 8)).digest()[:4] for address, port, key in keys
+    }
+    assert len(tokens) == len(set(tokens.values())) == 7
+    # Each client joins from the same port of its other address, the next one.
+    condition = f"{option('subtype')} == 1 && tcp.flags.syn == 1 && tcp.flags.ack == 0"
+    fields = ("ip.src", "tcp.srcport", "tcp.dstport", option("recvtok"))
+    joins = list(tshark(shared, condition, *fields))
+    assert len(joins) == 7
+    for address, port, to, token in joins:
+        first = str(ipaddress.ip_address(address) - 1)
+        assert (to, octets(token, 4)) == ("4433", tokens[first, port])

@@ -141,3 +141,40 @@ fn a_path_that_dies_is_left() {
         assert!(first > 2 * second, "{}: {first} {second}", flow.flow);
     }
 }
+
+/// Two kernels and one of ours at one port of our server: each join, from whatever port the
+/// kernel opens it, finds its connection.
+#[test]
+fn kernels_join_their_connections_at_one_port() {
+    if !machine() {
+        return;
+    }
+    let names = ["k0", "k1", "o"];
+    let (mut hosts, mut rest) = (String::new(), String::new());
+    for name in names.into_iter().chain(["s"]) {
+        let external = name.starts_with('k');
+        hosts += &format!(
+            "{{ name = \"{name}\", interfaces = [\"x\", \"y\"], external = {external} }},"
+        );
+        for path in ["x", "y"] {
+            rest += &format!(
+                "[[links]]\nends = [\"{name}.{path}\", \"r{path}\"]\nrate = \"10 Mbit/s\"\n\
+                 delay = \"5 ms\"\nqueue = {{ limit = \"40 packets\" }}\n"
+            );
+        }
+        if name != "s" {
+            rest += &format!(
+                "[[flows]]\nname = \"{name}\"\nfrom = \"{name}\"\nto = \"s\"\nport = 4433\n\
+                 size = \"1500 kB\"\noctets = true\nprotocol = \"mptcp\"\n\
+                 mptcp = {{ path_manager = \"pairs\" }}\n"
+            );
+        }
+    }
+    let it = run(&format!("hosts = [{hosts}]\nrouters = [\"rx\", \"ry\"]\n{rest}"));
+    for (i, row) in it.result.flows.iter().enumerate() {
+        let got = (row.bytes, row.wrong_octets, row.finish_s.is_some(), row.fallback);
+        assert_eq!(got, (1_500_000, 0, true, Some(false)), "{row:?}");
+        let paths = carried(&it, i);
+        assert!(paths.iter().all(|octets| *octets > 150_000), "{}: {paths:?}", row.flow);
+    }
+}
