@@ -116,12 +116,13 @@ impl Fabric {
         }
         match self.hosts {
             None => self.inject(packet),
-            Some(_) => self.send_through_host(node, packet, Some(flow.0.endpoint(flow.1))),
+            Some(_) => self.send_through_host(node, packet, Some(flow)),
         }
     }
 
     #[cold]
-    fn send_through_host(&mut self, node: NodeId, packet: Packet, endpoint: Option<u32>) {
+    fn send_through_host(&mut self, node: NodeId, packet: Packet, of: Option<(FlowId, Side)>) {
+        let endpoint = of.map(|(flow, side)| flow.endpoint(side));
         let hosts = self.hosts.as_mut().expect("the caller has looked");
         if let Some(packet) = hosts.send(self.now, node, packet, endpoint) {
             self.inject(packet);

@@ -279,29 +279,38 @@ impl<E: ByteStream> Simulation<E> {
             self.fabric.pool.release(id);
             return self.end_event();
         }
-        let port = port(packet);
-        let mut endpoint = self.ports.endpoint(node, port);
-        if endpoint.is_none() {
-            endpoint = self.ports.among_shared(node, port, packet, &self.endpoints);
-        }
-        if let Some(index) = endpoint {
-            if self.fabric.observers.packets() {
-                let kind = PacketEventKind::Received;
-                let flow = Some(owner(index));
-                let event = PacketEvent { kind, place: Place::Node(node), flow };
-                self.fabric.observers.packet(now, event, packet);
-            }
-            if self.outside.as_ref().is_some_and(|it| it.offload.is_some()) {
-                self.hear_together(node, index, id);
-                return self.end_event();
-            }
-            self.endpoints[index as usize].endpoint.handle_input(now, packet);
-            self.fabric.pool.release(id);
-            self.service_and_set_timer(index);
-        } else {
-            self.hand_out(node, id);
+        match self.ports.endpoint(node, port(packet)) {
+            Some(index) => self.hear(node, index, id),
+            None => self.look_for_endpoint(node, id),
         }
         self.end_event();
+    }
+
+    /// An endpoint hears of a packet, which is then gone, and answers.
+    #[inline(always)]
+    fn hear(&mut self, node: NodeId, index: u32, id: PacketId) {
+        let packet = self.fabric.pool.packet(id);
+        if self.fabric.observers.packets() {
+            let kind = PacketEventKind::Received;
+            let event = PacketEvent { kind, place: Place::Node(node), flow: Some(owner(index)) };
+            self.fabric.observers.packet(self.fabric.now, event, packet);
+        }
+        if self.outside.as_ref().is_some_and(|it| it.offload.is_some()) {
+            return self.hear_together(node, index, id);
+        }
+        self.endpoints[index as usize].endpoint.handle_input(self.fabric.now, packet);
+        self.fabric.pool.release(id);
+        self.service_and_set_timer(index);
+    }
+
+    /// A packet at a port that no endpoint has alone.
+    #[cold]
+    fn look_for_endpoint(&mut self, node: NodeId, id: PacketId) {
+        let packet = self.fabric.pool.packet(id);
+        match self.ports.among_shared(node, port(packet), packet, &self.endpoints) {
+            Some(index) => self.hear(node, index, id),
+            None => self.hand_out(node, id),
+        }
     }
 
     /// A host has something to do.
