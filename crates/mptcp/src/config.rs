@@ -137,6 +137,7 @@ impl Config {
         for (field, given) in [
             ("subflow.fast_open", self.subflow.fast_open.is_some()),
             ("subflow.keep_alive", self.subflow.keep_alive.is_some()),
+            ("subflow.receive_buffer_max", self.subflow.receive_buffer_max.is_some()),
         ] {
             if given {
                 return error(field, &"given", "none over Multipath TCP");

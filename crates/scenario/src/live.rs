@@ -328,7 +328,10 @@ impl Sockets<'_> {
         };
         let settings = SocketSettings {
             congestion_control: hosts::sends(flow, side).then(|| config.window.name().to_owned()),
-            receive_buffer: Some(hosts::receive_buffer(config)),
+            receive_buffer: config
+                .receive_buffer_max
+                .is_none()
+                .then(|| hosts::receive_buffer(config)),
             multipath,
             book: self.addresses.clone(),
             sample_every: (!self.scenario.observe.is_empty()).then_some(SAMPLE),

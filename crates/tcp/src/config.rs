@@ -210,6 +210,11 @@ pub struct Config {
     pub initial_ssthresh: Option<u64>,
     /// Receive buffer, which bounds the advertised window.
     pub receive_buffer: u64,
+    /// Where the receive buffer grows with what is received, up to this:
+    /// dynamic right-sizing (Fisk and Feng, 2001), doubling each round in
+    /// which the window was used up and read. `None` leaves it as it is. Its
+    /// scale is that of the largest window (RFC 7323).
+    pub receive_buffer_max: Option<u64>,
     /// The window that is advertised at first. Where that is less than
     /// `receive_buffer` it grows up to there with the data that comes, as in
     /// Linux: by two segments for each that comes, and each by which it grows is
@@ -319,6 +324,7 @@ impl Default for Config {
             initial_window: InitialWindow::Rfc6928,
             initial_ssthresh: None,
             receive_buffer: 4 << 20,
+            receive_buffer_max: None,
             initial_receive_window: InitialReceiveWindow::Whole,
             send_buffer: 4 << 20,
             window_scale: true,
@@ -415,6 +421,10 @@ impl Config {
         let allowed = "one segment to 1 GiB";
         let receive = &self.receive_buffer;
         check(buffer.contains(receive), "receive_buffer", receive, allowed)?;
+        if let Some(most) = self.receive_buffer_max {
+            let ok = (*receive..=1 << 30).contains(&most);
+            check(ok, "receive_buffer_max", &most, "receive_buffer to 1 GiB")?;
+        }
         check(buffer.contains(&self.send_buffer), "send_buffer", &self.send_buffer, allowed)?;
         match self.initial_receive_window {
             InitialReceiveWindow::Whole => {}

@@ -17,6 +17,7 @@ mod profile;
 mod range_set;
 mod receiver;
 pub mod recovery;
+mod right_sizing;
 mod scoreboard;
 mod send_log;
 mod sender;

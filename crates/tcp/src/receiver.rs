@@ -6,9 +6,10 @@
 use crate::ack_timing::AckTiming;
 use crate::config::Config;
 use crate::range_set::{Range, RangeSet};
+use crate::right_sizing::{RightSizing, View};
 use crate::stream::Octets;
 use crate::window_growth::WindowGrowth;
-use anabranch_units::Serial32;
+use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Payload, SackBlock, SackBlocks};
 
 /// Separate ranges above a gap that are kept in any case, and the octets of
@@ -77,8 +78,14 @@ impl Receiver {
     pub fn new(config: &Config) -> Receiver {
         let timing = config.adaptive_acks.then(|| Box::new(AckTiming::new(config.quick_acks)));
         let mut new = Receiver { timing, ..Receiver::with(config.receive_buffer, config.dsack) };
-        if let Some(initial) = config.initial_receive_window.of(new.capacity()) {
-            new.growth = Some(Box::new(WindowGrowth::new(initial, new.capacity())));
+        let initial = config.initial_receive_window.of(new.capacity());
+        let sizing = config.receive_buffer_max.map(RightSizing::new);
+        if initial.is_some() || sizing.is_some() {
+            let mut growth = WindowGrowth::new(initial.unwrap_or(u64::MAX), new.capacity());
+            growth.sizing = sizing;
+            new.growth = Some(Box::new(growth));
+        }
+        if let Some(initial) = initial {
             new.edge = 1 + initial;
         }
         new
@@ -337,6 +344,20 @@ impl Receiver {
     /// The window that is advertised grows with use.
     pub fn grows(&self) -> bool {
         self.growth.is_some()
+    }
+
+    /// Data came: the buffer grows, where it does. `srtt` is of the connection's own
+    /// sender; own segments have `mss` octets.
+    #[inline(never)]
+    pub fn right_size(&mut self, now: Time, srtt: Option<Span>, mss: u64) {
+        let (nxt, read, capacity) = (self.nxt, self.read, self.capacity());
+        let view = View { now, srtt, nxt, read, capacity, mss };
+        if let Some(growth) = &mut self.growth
+            && let Some(capacity) = growth.sizing.as_mut().and_then(|it| it.on_data(&view))
+        {
+            growth.widen(capacity);
+            self.capacity = capacity.min(u32::MAX.into()) as u32;
+        }
     }
 
     /// A segment brought `len` octets, new ones among them; own segments have

@@ -10,6 +10,7 @@
 //! once.
 
 use crate::ack_timing::SEGMENT;
+use crate::right_sizing::RightSizing;
 
 /// Segments of fewer octets move nothing.
 const LEAST: u64 = 128;
@@ -25,12 +26,20 @@ pub(crate) struct WindowGrowth {
     full: u64,
     /// Somebody else writes the windows.
     shared: bool,
+    /// The buffer grows as well.
+    pub sizing: Option<RightSizing>,
 }
 
 impl WindowGrowth {
-    /// From a window of `initial` octets to one of `most`.
+    /// From a window of `initial` octets to one of `most`; from all of the buffer
+    /// with `u64::MAX`.
     pub fn new(initial: u64, most: u64) -> WindowGrowth {
-        WindowGrowth { limit: initial, most, full: SEGMENT, shared: false }
+        WindowGrowth { limit: initial, most, full: SEGMENT, shared: false, sizing: None }
+    }
+
+    /// The buffer has grown.
+    pub fn widen(&mut self, most: u64) {
+        self.most = most;
     }
 
     /// The most that is advertised, octets.

@@ -25,6 +25,7 @@ const MTU_PROBINGS: [(&str, MtuProbing); 3] = [
 ];
 const RECEIVE_WINDOWS: &str =
     "octets, such as \"64 KiB\", a share of receive_buffer, such as 0.8, or false";
+const RECEIVE_BUFFERS: &str = "octets, such as \"6 MiB\", or false";
 const NAGLES: [(&str, Nagle); 3] =
     [("off", Nagle::Off), ("rfc", Nagle::Rfc), ("minshall", Nagle::Minshall)];
 
@@ -49,6 +50,14 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
             let octets =
                 octets.ok_or_else(|| f.error("initial_receive_window", RECEIVE_WINDOWS))?;
             InitialReceiveWindow::Octets(octets.0)
+        }
+    };
+    config.receive_buffer_max = match f.get("receive_buffer_max") {
+        None => config.receive_buffer_max,
+        Some(Value::Boolean(false)) => None,
+        Some(value) => {
+            let octets = value.as_str().and_then(Bytes::parse);
+            Some(octets.ok_or_else(|| f.error("receive_buffer_max", RECEIVE_BUFFERS))?.0)
         }
     };
     config.user_timeout = match f.get("user_timeout") {
@@ -96,7 +105,9 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         InitialReceiveWindow::Octets(n) => Bytes(n).write().into(),
         InitialReceiveWindow::Share(share) => Value::Float(share),
     };
+    let most = config.receive_buffer_max.map(|octets| Value::from(Bytes(octets).write()));
     vec![
+        ("receive_buffer_max", most.unwrap_or(false.into())),
         ("initial_receive_window", initial_window),
         ("nagle", word(&NAGLES, &config.nagle).into()),
         ("quick_acks", Value::Integer(config.quick_acks.into())),
@@ -186,6 +197,10 @@ mod tests {
                 "initial_receive_window = 0.5",
                 Config { initial_receive_window: Share(0.5), ..default.clone() },
             ),
+            (
+                "receive_buffer_max = \"6 MiB\"",
+                Config { receive_buffer_max: Some(6 << 20), ..default.clone() },
+            ),
             ("idle_restart = false", Config { idle_restart: false, ..default.clone() }),
             (
                 "soft_errors_end_opening = true",
@@ -248,6 +263,8 @@ mod tests {
             ("keep_alive = { idle = \"0 s\" }", "keep_alive.idle", "at least 1 ms"),
             ("keep_alive = { probe = 1 }", "keep_alive.probe", KEEP_ALIVE_FIELDS),
             ("initial_receive_window = \"1 B\"", "initial_receive_window", "one segment to 1 GiB"),
+            ("receive_buffer_max = \"1 MiB\"", "receive_buffer_max", "receive_buffer to 1 GiB"),
+            ("receive_buffer_max = true", "receive_buffer_max", RECEIVE_BUFFERS),
             ("initial_receive_window = true", "initial_receive_window", RECEIVE_WINDOWS),
             ("initial_receive_window = 1.5", "initial_receive_window", "a share above 0, up to 1"),
             ("user_timeout = \"0 s\"", "user_timeout", "more than 0 s"),

@@ -378,7 +378,7 @@ impl Connection {
         if arrival.advanced > 0 {
             self.pending.readable = true;
         }
-        let grew = self.receiver.grows() && self.grow_window(segment, arrival);
+        let grew = self.receiver.grows() && self.grow_window(now, segment, arrival);
         if self.receiver.timing.is_some() {
             self.time_ack(now, segment, start, arrival, grew);
         } else {
@@ -398,9 +398,10 @@ impl Connection {
     /// Whether the window that is advertised grows. Not with what is out of order
     /// where SACK is not in use: a duplicate ACK tells of no other window (RFC
     /// 5681 §2).
-    fn grow_window(&mut self, segment: &TcpSegment, arrival: Arrival) -> bool {
+    fn grow_window(&mut self, now: Time, segment: &TcpSegment, arrival: Arrival) -> bool {
         let options = if self.agreed.timestamps { TIMESTAMPS_LEN } else { 0 };
         let mss = self.config.mss as u64 - options;
+        self.receiver.right_size(now, self.sender.rtt.srtt(), mss);
         let counts = arrival.advanced > 0 || arrival.above > 0 && self.agreed.sack;
         counts && self.receiver.grow_window(segment.payload.len() as u64, mss)
     }

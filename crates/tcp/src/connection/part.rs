@@ -70,7 +70,8 @@ impl Connection {
     /// The shift of the windows that this side advertises.
     pub(super) fn window_shift(&self) -> u8 {
         let whole = self.extras.part().and_then(|it| it.window);
-        crate::config::window_shift(whole.unwrap_or(self.config.receive_buffer))
+        let own = self.config.receive_buffer_max.unwrap_or(self.config.receive_buffer);
+        crate::config::window_shift(whole.unwrap_or(own))
     }
 
     /// From now on the windows that the peer advertises are not this

@@ -105,3 +105,62 @@ fn a_shared_window_only_times_acknowledgments() {
     let at_once = (0..20).take_while(|n| comes(&mut s, *n).is_some()).count();
     assert_eq!(at_once, 5);
 }
+
+/// What a client without another limit sends each round: the window of its peer.
+fn per_round(config: &Config, rounds: u64) -> Vec<u64> {
+    let mut pair = pair(config, |_, _| Fate::Deliver);
+    pair.client.write(1 << 40);
+    let mut before = 0;
+    let mut list = Vec::new();
+    for round in 1..=rounds {
+        // The handshake takes one; data comes half a round after it was sent.
+        pair.drive(at_ms(200 * round + 190));
+        let received = pair.server.receiver.received();
+        list.push(received - before);
+        before = received;
+    }
+    list
+}
+
+/// Validation T4 with a buffer that grows: W octets per round trip, and W doubles per
+/// round trip up to the most that it may be, beyond what 16 bits hold.
+#[test]
+fn a_buffer_that_grows_doubles_per_round() {
+    let open = InitialWindow::Segments(10_000);
+    let fixed = Config { receive_buffer: 5000, initial_window: open, ..classic(Recovery::Reno) };
+    let fixed = Config { initial_ssthresh: None, ..fixed };
+    assert_eq!(per_round(&fixed, 4), [5000; 4]);
+    let grows = Config { receive_buffer_max: Some(300_000), ..fixed };
+    // 4 n + 16 after two rounds.
+    let k = [5, 5, 36, 36, 160, 160, 300, 300].map(|n| n * 1000);
+    assert_eq!(per_round(&grows, 8), k);
+}
+
+/// It is never what limits a sender in slow start, if it holds the first two rounds and two segments
+/// for ACKs that leave before the application reads; one that does not grow is.
+#[test]
+fn slow_start_does_not_wait_for_a_buffer_that_grows() {
+    let large =
+        Config { receive_buffer: 10_000_000, initial_ssthresh: None, ..classic(Recovery::Reno) };
+    let small = Config { receive_buffer: 8000, ..large.clone() };
+    let grows = Config { receive_buffer_max: Some(10_000_000), ..small.clone() };
+    let free = per_round(&large, 8);
+    assert_eq!(free[..4], [3000, 6000, 12_000, 24_000]);
+    assert_eq!(per_round(&grows, 8), free);
+    assert_eq!(per_round(&small, 8)[7], 8000);
+}
+
+/// With a window that begins small, too, and one that reads nothing has what was there at first.
+#[test]
+fn the_window_grows_into_a_buffer_that_grows() {
+    let most = Some(200_000);
+    let mut s = Solo::established(&Config { receive_buffer_max: most, ..config() });
+    let windows: Vec<_> = (0..400).filter_map(|n| comes(&mut s, n)).collect();
+    assert!(windows.is_sorted() && *windows.last().unwrap() > 20_000, "{windows:?}");
+    let mut s = Solo::established(&Config { receive_buffer_max: most, ..config() });
+    for n in 0..30 {
+        s.now += Span::from_millis(10);
+        s.arrives(".", 1 + n * 1000, 1, 1000);
+    }
+    assert_eq!((s.end.receiver.received(), s.end.receiver.window()), (20_000, 0));
+}
