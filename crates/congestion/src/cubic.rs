@@ -33,6 +33,8 @@ pub struct CubicOptions {
     pub reno_friendly: bool,
     /// With which increase, once Reno has regained what the reduction took.
     pub reno_increase: RenoIncrease,
+    /// How soon the window follows the one that Reno would have.
+    pub reno_step: RenoStep,
     /// The least growth in a round trip while no plateau is known, in percent
     /// of the window: before the first loss and after a timeout. 0 is the RFC;
     /// Linux has 5 (`net/ipv4/tcp_cubic.c`: at most 20 segments for one).
@@ -47,6 +49,7 @@ impl Default for CubicOptions {
             fast_convergence: true,
             reno_friendly: true,
             reno_increase: RenoIncrease::Whole,
+            reno_step: RenoStep::AtOnce,
             least_first_growth: 0,
             common: Common::default(),
         }
@@ -63,6 +66,16 @@ pub enum RenoIncrease {
     Kept,
 }
 
+/// How the window follows the Reno-friendly one, where that is above the curve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RenoStep {
+    /// It is set to it (RFC 9438 §4.3).
+    AtOnce,
+    /// It goes there in a round trip, as to a point of the curve (RFC 9438
+    /// §4.4; `bictcp_update` of `net/ipv4/tcp_cubic.c`).
+    InARound,
+}
+
 /// A CUBIC window.
 pub type Cubic = AckClocked<CubicLaw>;
 
@@ -76,7 +89,7 @@ pub struct CubicLaw {
     /// When the window was last told of an ACK or of data sent after idleness.
     last_event: Time,
     fast_convergence: bool,
-    reno: Option<RenoIncrease>,
+    reno: Option<(RenoIncrease, RenoStep)>,
     least_first_growth: u8,
     /// `w_max` is that of a loss; before the last reduction, too.
     is_known: bool,
@@ -122,7 +135,7 @@ impl Law for CubicLaw {
             undo: curve,
             last_event: Time::ZERO,
             fast_convergence: options.fast_convergence,
-            reno: options.reno_friendly.then_some(options.reno_increase),
+            reno: options.reno_friendly.then_some((options.reno_increase, options.reno_step)),
             least_first_growth: options.least_first_growth,
             is_known: false,
             was_known: false,
@@ -194,7 +207,7 @@ impl Curve {
         cwnd: f64,
         acked: &Acked,
         path: &PathView,
-        reno: Option<RenoIncrease>,
+        reno: Option<(RenoIncrease, RenoStep)>,
     ) -> f64 {
         let mss = path.mss as f64;
         if self.t_epoch == Time::NEVER {
@@ -205,21 +218,25 @@ impl Curve {
         let t = acked.now.saturating_since(self.t_epoch).as_secs_f64();
         let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
 
-        if let Some(increase) = reno {
+        // §4.2: the window wanted one round trip from now.
+        let mut target = self.w_cubic(t + rtt, mss);
+        if let Some((increase, step)) = reno {
             // §4.3, with alpha_cubic = 1 once Reno has regained what
             // the reduction took.
             let is_whole = increase == RenoIncrease::Whole && self.w_est >= self.cwnd_prior;
             let alpha = if is_whole { 1.0 } else { ALPHA_CUBIC };
             self.w_est += alpha * mss * part;
-            if self.w_cubic(t, mss) < self.w_est {
+            match step {
+                RenoStep::InARound => target = target.max(self.w_est),
                 // Deviation: "set to W_est", but an ACK never shrinks cwnd.
-                return (self.w_est - cwnd).max(0.0);
+                RenoStep::AtOnce if self.w_cubic(t, mss) < self.w_est => {
+                    return (self.w_est - cwnd).max(0.0);
+                }
+                RenoStep::AtOnce => {}
             }
         }
-        // §4.2: the window wanted one round trip from now; §4.4, §4.5:
-        // (target - cwnd) / cwnd for each segment acknowledged.
-        let target = self.w_cubic(t + rtt, mss).clamp(cwnd, 1.5 * cwnd);
-        (target - cwnd) * part
+        // §4.4, §4.5: (target - cwnd) / cwnd for each segment acknowledged.
+        (target.clamp(cwnd, 1.5 * cwnd) - cwnd) * part
     }
 
     /// The first ACK of a congestion avoidance stage.

@@ -117,6 +117,25 @@ fn as_in_linux_the_reno_window_keeps_its_increase() {
     assert!((gain - 0.529).abs() < 0.02, "{gain}");
 }
 
+/// `bictcp_update`: the way to the Reno-friendly window is gone in a round trip,
+/// as that to the curve is, and the faster of the two counts.
+#[test]
+fn as_in_linux_the_window_is_a_round_behind_that_of_reno() {
+    let with = |reno_step| {
+        let options = CubicOptions { reno_friendly: true, reno_step, ..plain() };
+        let mut c = reduced(&options, 10);
+        let mut flow = Path::new(Span::from_millis(5));
+        (0..4).for_each(|_| flow.round(&mut c));
+        c
+    };
+    let c = with(RenoStep::AtOnce);
+    assert_eq!(c.window.cwnd, c.law.now.w_est);
+    // A round's growth of W_est is what is missing.
+    let c = with(RenoStep::InARound);
+    let behind = (c.law.now.w_est - c.window.cwnd) / MSS as f64;
+    assert!((0.45..0.6).contains(&behind), "{behind}");
+}
+
 #[test]
 fn as_in_linux_a_window_without_a_plateau_grows_by_a_twentieth() {
     let options = CubicOptions { least_first_growth: 5, ..plain() };

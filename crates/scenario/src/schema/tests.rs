@@ -111,6 +111,7 @@ fn every_option_of_a_window_is_read_and_written() {
         ("cubic", "fast_convergence = false"),
         ("cubic", "reno_friendly = false"),
         ("cubic", "reno_increase = \"kept\""),
+        ("cubic", "reno_step = \"in-a-round\""),
         ("cubic", "least_first_growth = 5"),
         ("highspeed", "low_window = 30"),
         ("highspeed", "low_p = 0.002"),

@@ -7,7 +7,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use anabranch_congestion::ack_clocked::Common;
 use anabranch_congestion::coupled::mcubic::{AfterTimeout, KBeta};
-use anabranch_congestion::cubic::RenoIncrease;
+use anabranch_congestion::cubic::{RenoIncrease, RenoStep};
 use anabranch_congestion::{
     ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
     SsthreshFrom,
@@ -66,6 +66,8 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
             form.boolean("reno_friendly", &mut o.reno_friendly)?;
             let increases = [("whole", RenoIncrease::Whole), ("kept", RenoIncrease::Kept)];
             form.choice("reno_increase", &increases, &mut o.reno_increase)?;
+            let steps = [("at-once", RenoStep::AtOnce), ("in-a-round", RenoStep::InARound)];
+            form.choice("reno_step", &steps, &mut o.reno_step)?;
             form.integer("least_first_growth", 0..=100, &mut o.least_first_growth)?;
             common(form, &mut o.common)
         }
