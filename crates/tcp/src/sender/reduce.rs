@@ -29,7 +29,10 @@ impl Sender {
     }
 
     /// A loss among `flight` octets: shrinks the window, and remembers how far
-    /// had been sent.
+    /// had been sent. RFC 5681 §3.1 reduces all that is outstanding. A recovery
+    /// that has just ended leaves more than a window of it, most of which has
+    /// arrived (RFC 6675 counts it no more): of it no more than a window counts,
+    /// or a loss would leave the window larger than it was.
     pub fn on_loss(&mut self, now: Time, flight: u64) {
         if let Some(undo) = &mut self.undo {
             undo.on_fast_retransmit(self.una);
@@ -37,7 +40,7 @@ impl Sender {
         // Once per window of data, for marks and losses together
         // (RFC 3168 §6.1.2).
         if self.una >= self.cwr_point {
-            let path = self.path(flight);
+            let path = self.path(flight.min(self.cwnd()));
             let signal = CongestionEvent { now, cause: Cause::Loss };
             self.congestion.on_congestion(&signal, &path);
         }

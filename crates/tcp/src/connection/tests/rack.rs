@@ -26,6 +26,7 @@ fn sack(s: &mut Solo, ms: u64, una: i64, blocks: &[(u32, u32)]) -> Vec<String> {
     let early = s.until(ms);
     assert_eq!(early, [""; 0], "before {ms} ms");
     let mut segment = s.segment(".", 1, una * 1000 + 1, 0);
+    segment.window = 60_000;
     for (first, last) in blocks {
         let at = |n: u32| s.end.iss.add(n * 1000 + 1);
         segment.options.sack.push(SackBlock { left: at(first - 1), right: at(*last) });
@@ -114,6 +115,30 @@ fn a_retransmission_lost_again_is_detected() {
         assert_eq!((end.timeouts, end.retransmitted_packets), (0, 2));
         assert_eq!(end.fast_retransmits, fast_retransmits);
     }
+}
+
+/// While a retransmission that is lost again holds back the cumulative ACK, new
+/// data leaves and arrives. It is outstanding, two windows of it, when the next
+/// recovery begins: that one reduces a window, not what has arrived.
+#[test]
+fn what_a_long_recovery_leaves_outstanding_is_no_part_of_the_next_reduction() {
+    let recovery = Recovery::Rack(RackOptions { reduce_again: false, ..Default::default() });
+    let config = Config { initial_window: InitialWindow::Segments(10), ..classic(recovery) };
+    let mut s = Solo::established(&config);
+    s.end.write(60_000);
+    assert_eq!(s.sent().len(), 10);
+    sack(&mut s, 200, 0, &[(2, 10)]);
+    let window = |s: &Solo| (s.end.observe().cwnd, s.end.observe().ssthresh);
+    assert_eq!(window(&s), (5000, 5000));
+    // The first and the eleventh segment are lost again and again.
+    let left = sack(&mut s, 300, 0, &[(2, 10), (12, 14)]);
+    assert_eq!(left[..3], [". 1:1000 1", ". 10001:1000 1", ". 14001:1000 1"]);
+    let left = sack(&mut s, 400, 0, &[(2, 10), (12, 17)]);
+    assert_eq!(left[..3], [". 1:1000 1", ". 10001:1000 1", ". 17001:1000 1"]);
+    // Of 20 segments outstanding a window of 5 counts.
+    sack(&mut s, 500, 10, &[(12, 18)]);
+    assert_eq!(s.end.observe().fast_retransmits, 2);
+    assert_eq!(window(&s), (2500, 2500));
 }
 
 /// The published scenario: seven segments of eleven, repaired within the round
