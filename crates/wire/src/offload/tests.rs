@@ -231,3 +231,33 @@ fn a_train_fits_in_one_packet_of_ip() {
     assert_eq!(out.len(), DeviceHeader::LEN + HEADERS + 45 * 1448);
     assert_eq!(read(&mut out, &book).unwrap().len(), 45);
 }
+
+/// Whatever octets come, and whatever the header says of them: an error or
+/// packets, whose data is no more than what came.
+#[test]
+fn any_octets_are_packets_or_an_error() {
+    let mut state = 1_u32;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % below
+    };
+    let mut parsed = 0;
+    for (book, kind) in [(AddressBook::new(), TCP_V4), (AddressBook::dense_ipv6(), TCP_V6)] {
+        let sound = handed_over(&whole(), &book, 1448, kind);
+        for _ in 0..5000 {
+            let mut octets = sound.clone();
+            // Headers are the first 10 + 40 + 32 octets.
+            for _ in 0..1 + random(3) {
+                octets[random(82)] = random(256) as u8;
+            }
+            let len = if random(3) == 0 { random(octets.len()) } else { octets.len() };
+            octets.truncate(len);
+            if let Ok(packets) = read(&mut octets, &book) {
+                let data: u32 = packets.iter().map(Packet::payload_len).sum();
+                assert!(data as usize <= octets.len());
+                parsed += 1;
+            }
+        }
+    }
+    assert!(parsed > 1000, "{parsed}");
+}
