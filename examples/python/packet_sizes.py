@@ -1,8 +1,8 @@
 """Two CUBIC flows at a drop-tail queue whose packets differ by 12 octets: who is dropped?
 
 The same payload of 1448 octets in packets of 1488 and 1500 (the second with timestamps), then
-packets of 1500 with 1448 and 1460 octets of payload; at a full queue, behind 0 to 0.3 ms of
-jitter, and with random loss alone.
+packets of 1500 with 1448 and 1460 octets of payload, then Multipath TCP over one path beside TCP;
+at a full queue, behind 0 to 0.3 ms of jitter, and with random loss alone.
 
 python examples/python/packet_sizes.py [REPLICATIONS]
 """
@@ -22,6 +22,7 @@ PLAIN = {"timestamps": False}
 CASES = {
     "packets 1488 and 1500, payload 1448": ({**PLAIN, "mss": "1448 B"}, {}),
     "packets 1500, payload 1448 and 1460": ({}, PLAIN),
+    "Multipath TCP over one path and TCP": ({"protocol": "mptcp"}, {}),
 }
 FIXED = {"adaptive_acks": False, "initial_receive_window": False}
 FULL = {"queue": {"limit": packets(70)}}
@@ -45,7 +46,9 @@ def network(
         sender, receiver = net.host(f"s{i}"), net.host(f"r{i}")
         net.link(sender, left, rate=Gbit_s(1), delay=ms(1), **way)
         net.link(right, receiver, rate=Gbit_s(1), delay=ms(1))
-        net.flow(sender, receiver, start_spread=ms(100), tcp={**COMMON, **own})
+        tcp = {**COMMON, **own}
+        protocol = tcp.pop("protocol", "tcp")
+        net.flow(sender, receiver, start_spread=ms(100), protocol=protocol, tcp=tcp)
     return net
 
 
