@@ -159,11 +159,9 @@ pub struct Connection {
     /// The peer's MP_FAIL was the first: it is answered by one.
     answers_fail: bool,
     subflows: Vec<Subflow>,
-    /// Of each, in the same order: its addresses and ports, and when it wants to be
-    /// called, which is known while it has nothing to send. What all are asked for often
-    /// lies side by side: a subflow takes many cache lines.
+    /// Their addresses and ports in the same order, side by side: each packet is
+    /// looked up.
     keys: Vec<FlowKey>,
-    deadlines: Vec<Time>,
     /// The first subflow's addresses and ports.
     first: FlowKey,
     /// Subflows, by their bits, that may have packets to send; those known to
@@ -289,7 +287,6 @@ impl Connection {
             answers_fail: false,
             first: subflow.key(),
             keys: vec![subflow.key()],
-            deadlines: vec![Time::NEVER],
             subflows: vec![subflow],
             dirty: 1,
             full: 0,
@@ -402,7 +399,6 @@ impl Connection {
     /// One more subflow.
     fn add(&mut self, subflow: Subflow) {
         self.keys.push(subflow.key());
-        self.deadlines.push(Time::NEVER);
         self.subflows.push(subflow);
         self.touch(self.subflows.len() - 1);
     }

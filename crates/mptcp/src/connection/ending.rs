@@ -146,7 +146,6 @@ impl Connection {
     pub(super) fn bury(&mut self, i: usize) {
         let it = self.subflows.remove(i);
         self.keys.remove(i);
-        self.deadlines.remove(i);
         let bit = it.bit();
         self.dirty &= !bit;
         self.full &= !bit;

@@ -29,10 +29,8 @@ impl Connection {
             src_port: segment.dst_port,
             dst_port: segment.src_port,
         };
-        // What tells subflows apart comes first.
-        let is_its = |it: &FlowKey| (it.src, it.dst) == (key.src, key.dst) && *it == key;
         let its =
-            self.keys.iter().enumerate().find(|(i, it)| is_its(it) && !self.subflows[*i].gone);
+            self.keys.iter().enumerate().find(|(i, it)| **it == key && !self.subflows[*i].gone);
         match its.map(|(i, _)| i) {
             Some(i) if self.on_usual_segment(now, i, packet, segment) => {
                 // Nobody but this subflow has something to tell, as a rule.

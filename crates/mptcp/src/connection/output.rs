@@ -121,9 +121,9 @@ impl Connection {
     /// first to be called moves back are the others looked at.
     #[inline]
     fn note_deadline(&mut self, i: usize) {
-        let it = &self.subflows[i];
+        let it = &mut self.subflows[i];
         let deadline = it.tcp.poll_timeout().min(it.timer.deadline());
-        let before = std::mem::replace(&mut self.deadlines[i], deadline);
+        let before = std::mem::replace(&mut it.deadline, deadline);
         if deadline <= self.soonest {
             self.soonest = deadline;
         } else if before == self.soonest {
@@ -133,7 +133,8 @@ impl Connection {
 
     /// Looks at the deadlines of all subflows.
     pub(super) fn find_soonest(&mut self) {
-        self.soonest = self.deadlines.iter().copied().min().unwrap_or(Time::NEVER);
+        let all = self.subflows.iter().map(|it| it.deadline);
+        self.soonest = all.min().unwrap_or(Time::NEVER);
     }
 
     /// Adds to a packet of a subflow what is of the whole.
