@@ -90,7 +90,7 @@ impl Demux {
             Body::Tcp(segment) => (packet.flow_key().reversed(), segment.joined_token()),
             _ => (packet.flow_key().reversed(), None),
         };
-        let known = self.flows.get(&flow).copied();
+        let known = self.owner(flow);
         match token {
             // Its own SYN again, or a subflow that has ended since.
             Some(_) if known.is_some_and(|it| endpoint(it).has_flow(flow)) => known,

@@ -16,16 +16,13 @@ use anabranch_wire::{Body, FlowKey, Packet, Payload, TcpFlags, TcpSegment};
 const LEAST_MAPPINGS: usize = 64;
 const OCTETS_PER_MAPPING: u64 = 128;
 
-/// TCP's number among IP's protocols, in the keys of subflows.
-const TCP: u8 = 6;
-
 impl Connection {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
         let Body::Tcp(segment) = &packet.body else { return self.on_other(now, packet) };
         let key = FlowKey {
             src: packet.dst,
             dst: packet.src,
-            protocol: TCP,
+            protocol: TcpSegment::PROTOCOL,
             src_port: segment.dst_port,
             dst_port: segment.src_port,
         };

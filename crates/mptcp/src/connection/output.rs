@@ -8,7 +8,7 @@ use anabranch_endpoint::Endpoint;
 use anabranch_units::Time;
 use anabranch_wire::tcp::mptcp::{CapableData, Dss, Join, Mapping, MptcpOption};
 use anabranch_wire::tcp::options::MAX_LEN;
-use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
+use anabranch_wire::{Body, Packet, TcpFlags, TcpOptions, TcpSegment};
 
 impl Connection {
     /// What leaves next: what a subflow has to send by itself, or with what it is given.
@@ -344,11 +344,7 @@ fn fit(segment: &mut TcpSegment, dss: Option<Dss>) {
     let options = &mut segment.options;
     // Timestamps and a DSS always have room: 12 octets and at most 28.
     let lone = options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none();
-    let fits = lone || {
-        let more = dss.as_ref().map_or(0, |dss| dss.wire_len().next_multiple_of(4));
-        options.wire_len() + more <= MAX_LEN as u32
-    };
-    if fits {
+    if lone || fits(options, &dss) {
         if let Some(dss) = &dss {
             options.set_dss(dss);
         }
@@ -357,14 +353,15 @@ fn fit(segment: &mut TcpSegment, dss: Option<Dss>) {
     }
 }
 
+/// The DSS has room beside the options.
+fn fits(options: &TcpOptions, dss: &Option<Dss>) -> bool {
+    let more = dss.as_ref().map_or(0, |dss| dss.wire_len().next_multiple_of(4));
+    options.wire_len() + more <= MAX_LEN as u32
+}
+
 #[cold]
 fn fit_some(segment: &mut TcpSegment, mut dss: Option<Dss>) {
     let options = &mut segment.options;
-    let most = MAX_LEN as u32;
-    let fits = |options: &anabranch_wire::TcpOptions, dss: &Option<Dss>| {
-        let more = dss.map_or(0, |dss| dss.wire_len().next_multiple_of(4));
-        options.wire_len() + more <= most
-    };
     if !fits(options, &dss) {
         options.acc_ecn = None;
     }
