@@ -26,5 +26,5 @@ fn rounds_of_dctcp_take_what_the_link_needs_and_lossy_ones_wait_for_timers() {
     }
     let (_, cubic) = rounds(&EXAMPLE.replace("ecn = \"dctcp\"\nwindow = \"dctcp\"\n", ""));
     let late = cubic[1..].iter().filter(|taken| **taken > 0.2).count();
-    assert!(late >= 5, "CUBIC fills the buffer, and some window is lost whole: {cubic:?}");
+    assert!(late >= 3, "CUBIC fills the buffer, and some window is lost whole: {cubic:?}");
 }

@@ -4,7 +4,7 @@ use crate::config::{
     Config, Counting, EcnMode, InitialReceiveWindow, Nagle, UndoOptions, WindowProbe, WindowUse,
 };
 use crate::recovery::{Pipe, RackOptions, Recovery};
-use anabranch_congestion::cubic::RenoIncrease;
+use anabranch_congestion::cubic::{RenoIncrease, RenoStep};
 use anabranch_congestion::{Algorithm, HyStartOptions, SlowStartExit, SsthreshFrom};
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
@@ -50,6 +50,7 @@ impl Profile {
             Algorithm::Cubic(cubic) => {
                 cubic.common.slow_start_exit = SlowStartExit::HyStart(HyStartOptions::default());
                 cubic.reno_increase = RenoIncrease::Kept;
+                cubic.reno_step = RenoStep::InARound;
                 cubic.least_first_growth = 5;
             }
             Algorithm::Vegas(vegas) => vegas.loss_beta = 0.5,

@@ -231,8 +231,8 @@ mod tests {
         }
         let standard = cubic_but(|it| it.common.slow_start_exit = SlowStartExit::Standard);
         assert_eq!(beside_linux("{ slow_start_exit = \"standard\" }"), standard);
-        let rfc = "{ reno_increase = \"whole\", least_first_growth = 0, slow_start_limit = 2, \
-                   ssthresh_from = \"in-flight\", slow_start_exit = \"standard\" }";
+        let rfc = "{ reno_increase = \"whole\", reno_step = \"at-once\", least_first_growth = 0, \
+                   slow_start_limit = 2, ssthresh_from = \"in-flight\", slow_start_exit = \"standard\" }";
         assert_eq!(beside_linux(rfc), Algorithm::default());
     }
 
@@ -263,7 +263,9 @@ mod tests {
             assert_eq!(read_text(&written).unwrap().window, algorithm, "{written}");
         }
         let written = write(&beside_linux("\"cubic\"")).to_string();
-        for option in ["least_first_growth = 5", "reno_increase = \"kept\"", "rule = \"hystart\""] {
+        let set =
+            ["least_first_growth = 5", "reno_increase = \"kept\"", "reno_step = \"in-a-round\""];
+        for option in set.into_iter().chain(["rule = \"hystart\""]) {
             assert!(written.contains(option), "{option} in {written}");
         }
     }
