@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`AddressBook::new`] | 10.0.0.0 + n + 1 (RFC 1918 §3) | n < 2^24 − 2 |
 //! | [`AddressBook::dense_ipv6`] | fd00:616e:6162:: + n + 1 (RFC 4193 §3) | all |
+//! | [`AddressBook::dual`] | either, by its family; both where a router is | n < 2^24 − 2 of IPv4 |
 //! | [`AddressBook::explicit`] | nothing | none |
 //!
 //! The book is one-to-one at every moment: [`AddressBook::insert`] refuses
@@ -43,6 +44,9 @@ enum Mapping {
     #[default]
     DenseIpv4,
     DenseIpv6,
+    /// As [`Mapping::DenseIpv4`], and from this number on as
+    /// [`Mapping::DenseIpv6`] as well.
+    Both(u32),
     None,
 }
 
@@ -71,6 +75,28 @@ impl AddressBook {
     pub fn dense_ipv6() -> AddressBook {
         AddressBook { mapping: Mapping::DenseIpv6, ..AddressBook::default() }
     }
+    /// A book in which each of `ipv6` is fd00:616e:6162:: + n + 1 and any other
+    /// number 10.0.0.0 + n + 1. Those from `routers` on are both, whichever
+    /// family who talks to them has.
+    ///
+    /// ```
+    /// use anabranch_wire::{Addr, AddressBook};
+    /// let book = AddressBook::dual([Addr(1)], Addr(2));
+    /// let ip = |text: &str| Some(text.parse().unwrap());
+    /// assert_eq!(book.ip(Addr(0)), ip("10.0.0.1"));
+    /// assert_eq!(book.ip(Addr(1)), ip("fd00:616e:6162::2"));
+    /// assert_eq!(book.ip_towards(Addr(2), Addr(0)), ip("10.0.0.3"));
+    /// assert_eq!(book.ip_towards(Addr(2), Addr(1)), ip("fd00:616e:6162::3"));
+    /// ```
+    pub fn dual(ipv6: impl IntoIterator<Item = Addr>, routers: Addr) -> AddressBook {
+        let mut book = AddressBook { mapping: Mapping::Both(routers.0), ..AddressBook::default() };
+        for addr in ipv6 {
+            let ip = Mapping::DenseIpv6.ip(addr).expect("every number has one of IPv6");
+            book.ip_of.insert(addr, ip);
+            book.addr_of.insert(ip, addr);
+        }
+        book
+    }
     /// A book that knows only what is entered.
     pub fn explicit() -> AddressBook {
         AddressBook { mapping: Mapping::None, ..AddressBook::default() }
@@ -98,6 +124,22 @@ impl AddressBook {
         self.ip_of.get(&addr).copied().or_else(|| self.mapping.ip(addr))
     }
 
+    /// What stands on the wire for `addr` in a packet to or from `peer`: of its
+    /// addresses that of the peer's family.
+    pub fn ip_towards(&self, addr: Addr, peer: Addr) -> Option<IpAddr> {
+        match self.mapping {
+            Mapping::Both(routers) if addr.0 >= routers && self.is_ipv6(peer) => {
+                Mapping::DenseIpv6.ip(addr)
+            }
+            _ => self.ip(addr),
+        }
+    }
+
+    /// The address of `addr` is of IPv6.
+    pub fn is_ipv6(&self, addr: Addr) -> bool {
+        self.ip(addr).is_some_and(|ip| ip.is_ipv6())
+    }
+
     /// The number that `ip` stands for.
     pub fn addr(&self, ip: IpAddr) -> Option<Addr> {
         self.addr_of.get(&ip).copied().or_else(|| {
@@ -115,7 +157,7 @@ const IPV6_BASE: u128 = 0xfd00_616e_6162 << 80;
 impl Mapping {
     fn ip(self, addr: Addr) -> Option<IpAddr> {
         match self {
-            Mapping::DenseIpv4 => {
+            Mapping::DenseIpv4 | Mapping::Both(_) => {
                 let ip = IPV4_BASE.checked_add(addr.0)?.checked_add(1)?;
                 (ip <= IPV4_LAST).then(|| Ipv4Addr::from(ip).into())
             }
@@ -126,13 +168,16 @@ impl Mapping {
 
     fn addr(self, ip: IpAddr) -> Option<Addr> {
         match (self, ip) {
-            (Mapping::DenseIpv4, IpAddr::V4(ip)) => {
+            (Mapping::DenseIpv4 | Mapping::Both(_), IpAddr::V4(ip)) => {
                 let ip = u32::from(ip);
                 (IPV4_BASE + 1..=IPV4_LAST).contains(&ip).then(|| Addr(ip - IPV4_BASE - 1))
             }
             (Mapping::DenseIpv6, IpAddr::V6(ip)) => {
                 let offset = u128::from(ip).checked_sub(IPV6_BASE + 1)?;
                 u32::try_from(offset).ok().map(Addr)
+            }
+            (Mapping::Both(routers), IpAddr::V6(_)) => {
+                Mapping::DenseIpv6.addr(ip).filter(|addr| addr.0 >= routers)
             }
             _ => None,
         }
@@ -186,6 +231,27 @@ mod tests {
         assert_eq!(book.insert(Addr(6), ip("2001:db8::5")), Ok(()));
         assert_eq!(book.insert(Addr(5), ip("10.0.0.6")), Ok(()), "back to its default");
         assert_eq!(book.addr(ip("10.0.0.6")), Some(Addr(5)));
+    }
+
+    /// Interfaces 0 and 2 of IPv4, 1 of IPv6, and a router.
+    #[test]
+    fn a_dual_book_has_both_families() {
+        let book = AddressBook::dual([Addr(1)], Addr(3));
+        for (n, text) in [(0, "10.0.0.1"), (1, "fd00:616e:6162::2"), (2, "10.0.0.3")] {
+            assert_eq!(book.ip(Addr(n)), Some(ip(text)));
+            assert_eq!(book.addr(ip(text)), Some(Addr(n)));
+            assert_eq!(book.is_ipv6(Addr(n)), n == 1);
+        }
+        for text in ["10.0.0.2", "fd00:616e:6162::1", "fd00:616e:6162::3"] {
+            assert_eq!(book.addr(ip(text)), None, "{text} is of the other family");
+        }
+        for (peer, text) in [(0, "10.0.0.4"), (1, "fd00:616e:6162::4"), (3, "10.0.0.4")] {
+            assert_eq!(book.ip_towards(Addr(3), Addr(peer)), Some(ip(text)));
+            assert_eq!(book.addr(ip(text)), Some(Addr(3)));
+        }
+        // An interface has one, whoever asks.
+        assert_eq!(book.ip_towards(Addr(0), Addr(1)), Some(ip("10.0.0.1")));
+        assert_eq!(book.ip_towards(Addr(0), Addr(9)), Some(ip("10.0.0.1")));
     }
 
     #[test]

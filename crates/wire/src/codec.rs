@@ -28,8 +28,8 @@ impl Packet {
     /// # Errors
     /// See [`EmitError`]; `out` is unchanged.
     pub fn emit(&self, book: &AddressBook, out: &mut Vec<u8>) -> Result<(), EmitError> {
-        let ip = |addr| book.ip(addr).ok_or(EmitError::UnknownAddress(addr));
-        let pseudo = match (ip(self.src)?, ip(self.dst)?) {
+        let ip = |addr, peer| book.ip_towards(addr, peer).ok_or(EmitError::UnknownAddress(addr));
+        let pseudo = match (ip(self.src, self.dst)?, ip(self.dst, self.src)?) {
             (IpAddr::V4(src), IpAddr::V4(dst)) => PseudoHeader::V4 { src, dst },
             (IpAddr::V6(src), IpAddr::V6(dst)) => PseudoHeader::V6 { src, dst },
             _ => return Err(EmitError::MixedFamilies(self.src, self.dst)),

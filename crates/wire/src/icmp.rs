@@ -26,7 +26,7 @@ use crate::address::AddressBook;
 use crate::checksum::{PseudoHeader, Sum};
 use crate::error::{EmitError, ParseError};
 use crate::ipv4::Ipv4Repr;
-use crate::ipv6::{HEADER_LEN, Ipv6Repr};
+use crate::ipv6::Ipv6Repr;
 use crate::packet::{Addr, Ecn, FlowKey, Packet};
 use anabranch_units::Serial32;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -38,8 +38,7 @@ pub const PROTOCOL_V6: u8 = 58;
 
 /// Type, code, checksum and the four octets that follow.
 const HEADER: usize = 8;
-/// Octets by which an IPv6 header is longer than one of IPv4.
-const LONGER: u32 = HEADER_LEN as u32 - Packet::IP_HEADER;
+const LONGER: u32 = Packet::IPV6_LONGER;
 /// Octets of the transport header that are quoted.
 const QUOTED: usize = 8;
 
@@ -274,8 +273,8 @@ impl Default for Quote {
 
 impl Quote {
     fn emit(&self, book: &AddressBook, v6: bool, out: &mut Vec<u8>) -> Result<(), EmitError> {
-        let ip = |addr| book.ip(addr).ok_or(EmitError::UnknownAddress(addr));
-        match (ip(self.src)?, ip(self.dst)?) {
+        let ip = |addr, peer| book.ip_towards(addr, peer).ok_or(EmitError::UnknownAddress(addr));
+        match (ip(self.src, self.dst)?, ip(self.dst, self.src)?) {
             (IpAddr::V4(src), IpAddr::V4(dst)) if !v6 => Ipv4Repr {
                 src,
                 dst,
@@ -404,6 +403,22 @@ mod tests {
         error.emit(&book, &mut octets).unwrap();
         assert_eq!((&octets[40..42], &octets[44..48]), (&[2, 0][..], &1400_u32.to_be_bytes()[..]));
         assert_eq!(Packet::parse(&octets, &book), Ok(error));
+    }
+
+    /// A router of both families speaks to each host as the host does.
+    #[test]
+    fn a_router_has_the_family_of_whom_it_tells() {
+        let book = AddressBook::dual([Addr(2), Addr(3)], Addr(4));
+        for (src, dst, version) in [(0, 1, 4), (2, 3, 6), (0, 4, 4), (2, 4, 6)] {
+            let body = Body::Other { protocol: 17, payload: Payload::virtual_of(8) };
+            let quote = Quote::of(&Packet::new(Addr(src), Addr(dst), body));
+            let icmp = Icmp { kind: IcmpKind::PacketTooBig { mtu: 1380 }, quote };
+            let error = Packet::new(Addr(4), Addr(src), Body::Icmp(Box::new(icmp)));
+            let mut octets = Vec::new();
+            error.emit(&book, &mut octets).unwrap();
+            assert_eq!(octets[0] >> 4, version);
+            assert_eq!(Packet::parse(&octets, &book), Ok(error));
+        }
     }
 
     #[test]

@@ -178,6 +178,8 @@ impl FlowKey {
 impl Packet {
     /// Length of the IPv4 header without options.
     pub const IP_HEADER: u32 = 20;
+    /// Octets by which the header of IPv6 is longer (RFC 8200 §3).
+    pub const IPV6_LONGER: u32 = 20;
 
     /// A packet with the usual IP fields (TTL 64, not ECN-capable).
     pub const fn new(src: Addr, dst: Addr, body: Body) -> Packet {
@@ -194,6 +196,22 @@ impl Packet {
             Body::Other { payload, .. } => payload.len(),
         };
         Bytes((Self::IP_HEADER + body) as u64)
+    }
+
+    /// Length on the wire where these addresses are of IPv6: the header of IP
+    /// (RFC 8200 §3) and the one that ICMP quotes have 20 octets more, addresses
+    /// inside SCTP's chunks 12.
+    pub fn wire_len_with(&self, is_ipv6: impl Fn(Addr) -> bool) -> Bytes {
+        let headers = match &self.body {
+            Body::Icmp(_) => 2,
+            Body::Sctp(_) | Body::Tcp(_) | Body::Other { .. } => 1,
+        };
+        let longer = if is_ipv6(self.dst) { headers * u64::from(Self::IPV6_LONGER) } else { 0 };
+        let as_ipv4 = match &self.body {
+            Body::Sctp(sctp) => u64::from(Self::IP_HEADER + sctp.wire_len_with(&is_ipv6)),
+            _ => self.wire_len().0,
+        };
+        Bytes(as_ipv4 + longer)
     }
 
     /// Octets carried for the transport's user.

@@ -14,7 +14,7 @@ use super::data::position;
 use super::tlv::{Count, Octets, Reader, Sink};
 use crate::address::AddressBook;
 use crate::error::EmitError;
-use crate::packet::Payload;
+use crate::packet::{Addr, Payload};
 use crate::pattern;
 use std::error::Error;
 use std::fmt;
@@ -176,6 +176,20 @@ impl SctpPacket {
         udp + Self::HEADER + self.chunks.iter().map(Chunk::wire_len).sum::<u32>()
     }
 
+    /// The same where addresses inside chunks are of the family that they have.
+    pub(crate) fn wire_len_with(&self, is_ipv6: &dyn Fn(Addr) -> bool) -> u32 {
+        let len = |chunk: &Chunk| match chunk {
+            Chunk::Data(_) | Chunk::IData(_) | Chunk::Sack(_) => chunk.wire_len(),
+            _ => {
+                let mut count = Count::with_ipv6(is_ipv6);
+                chunk.emit(&mut count);
+                count.len() as u32
+            }
+        };
+        let udp = if self.udp.is_some() { super::udp::HEADER } else { 0 };
+        udp + Self::HEADER + self.chunks.iter().map(len).sum::<u32>()
+    }
+
     /// Octets of user data.
     pub fn payload_len(&self) -> u32 {
         let len = |chunk: &Chunk| match chunk {
@@ -199,7 +213,8 @@ impl SctpPacket {
 
     /// Octets that [`SctpPacket::emit`] appends.
     pub(crate) fn emitted_len(&self, book: &AddressBook) -> u64 {
-        let mut count = Count::with_book(book);
+        let is_ipv6 = |addr| book.is_ipv6(addr);
+        let mut count = Count::with_ipv6(&is_ipv6);
         self.chunks.iter().for_each(|chunk| chunk.emit(&mut count));
         let udp = if self.udp.is_some() { super::udp::HEADER } else { 0 };
         (udp + Self::HEADER) as u64 + count.len() as u64

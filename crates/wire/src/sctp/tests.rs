@@ -234,6 +234,7 @@ fn addresses_follow_the_book() {
     let mut out = Vec::new();
     address.emit(&book, &mut out).unwrap();
     assert_eq!((out.len(), address.emitted_len(&book), address.wire_len()), (36, 36, 24));
+    assert_eq!(address.wire_len_with(&|addr| addr == Addr(4)), 36);
     assert_eq!(SctpPacket::parse(&out, &book).as_ref(), Ok(&address));
     // A book without that address keeps it as it stands.
     let other = SctpPacket::parse(&out, &AddressBook::new()).unwrap();

@@ -5,7 +5,7 @@ use super::address::Address;
 use super::packet::SctpError;
 use crate::address::AddressBook;
 use crate::error::EmitError;
-use crate::packet::Payload;
+use crate::packet::{Addr, Payload};
 use crate::pattern;
 use anabranch_units::Serial32;
 use std::net::IpAddr;
@@ -115,16 +115,17 @@ pub(super) trait Sink {
     }
 }
 
-/// Counts. Without a book, addresses that are numbers count as IPv4.
+/// Counts. Addresses that are numbers count as IPv4, but for those that are said
+/// to be of IPv6.
 #[derive(Default)]
 pub(super) struct Count<'a> {
     len: usize,
-    book: Option<&'a AddressBook>,
+    is_ipv6: Option<&'a dyn Fn(Addr) -> bool>,
 }
 
 impl<'a> Count<'a> {
-    pub fn with_book(book: &'a AddressBook) -> Count<'a> {
-        Count { len: 0, book: Some(book) }
+    pub fn with_ipv6(is_ipv6: &'a dyn Fn(Addr) -> bool) -> Count<'a> {
+        Count { len: 0, is_ipv6: Some(is_ipv6) }
     }
 }
 
@@ -145,9 +146,8 @@ impl Sink for Count<'_> {
     fn set_length(&mut self, _at: usize, _len: usize) {}
     fn resolve(&mut self, address: Address) -> IpAddr {
         match address {
-            Address::Number(addr) => {
-                self.book.and_then(|book| book.ip(addr)).unwrap_or(IpAddr::from([0, 0, 0, 0]))
-            }
+            Address::Number(addr) if self.is_ipv6.is_some_and(|it| it(addr)) => [0_u16; 8].into(),
+            Address::Number(_) => [0, 0, 0, 0].into(),
             Address::Ip(ip) => ip,
         }
     }
