@@ -3,7 +3,7 @@
 use crate::path_manager::PathManager;
 use crate::scheduler::SchedulerKind;
 use anabranch_units::Span;
-use anabranch_wire::AddressBook;
+use anabranch_wire::{Addr, AddressBook};
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,6 +13,9 @@ pub struct Config {
     /// Settings of every subflow. Its buffers are those of the stream; its window
     /// algorithm is that of every subflow, coupled or not.
     pub subflow: anabranch_tcp::Config,
+    /// `mss` of subflows over IPv6, by the book's address of their own end;
+    /// `None`: that of the others.
+    pub ipv6_mss: Option<u32>,
     /// Ask for Multipath TCP, and answer; otherwise the connection is TCP.
     pub enabled: bool,
     /// Ask for checksums of the data (RFC 8684 §3.1, flag A).
@@ -55,6 +58,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             subflow: anabranch_tcp::Config::default(),
+            ipv6_mss: None,
             enabled: true,
             checksum: false,
             long_numbers: false,
@@ -98,6 +102,21 @@ pub(crate) fn option_room(long: bool) -> u32 {
     if long { 28 } else { 20 }
 }
 
+/// The settings of a subflow whose own end is `addr`, where `usual` are those of
+/// a subflow.
+pub(crate) fn of_address(
+    config: &Config,
+    usual: &Arc<anabranch_tcp::Config>,
+    addr: Addr,
+) -> Arc<anabranch_tcp::Config> {
+    match config.ipv6_mss {
+        Some(mss) if config.book.is_ipv6(addr) => {
+            Arc::new(anabranch_tcp::Config { mss, ..usual.as_ref().clone() })
+        }
+        _ => usual.clone(),
+    }
+}
+
 impl Config {
     /// Refuses settings that no connection can have.
     ///
@@ -133,6 +152,12 @@ impl Config {
         }
         if self.subflow.mss < 128 {
             return error("subflow.mss", &self.subflow.mss, "at least 128 B");
+        }
+        if let Some(mss) = self.ipv6_mss
+            && !(128..=self.subflow.mss).contains(&mss)
+        {
+            let allowed = format!("128 B to {} B, the mss of subflows over IPv4", self.subflow.mss);
+            return error("ipv6_mss", &mss, &allowed);
         }
         for (field, given) in [
             ("subflow.fast_open", self.subflow.fast_open.is_some()),

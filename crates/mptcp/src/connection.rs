@@ -21,7 +21,7 @@ mod timeout;
 #[cfg(test)]
 mod tests;
 
-use crate::config::{Config, option_room};
+use crate::config::{self, Config, option_room};
 use crate::incoming::Incoming;
 use crate::key::Key;
 use crate::ledger::{self, Ledger};
@@ -258,7 +258,8 @@ impl Connection {
         let local = (first, port);
         let key = Key(generator.next_u64());
         let open = if passive { Tcp::server } else { Tcp::client };
-        let mut tcp = open(of_subflow.clone(), local, remote, generator.clone());
+        let own = config::of_address(&config, &of_subflow, first);
+        let mut tcp = open(own, local, remote, generator.clone());
         if config.enabled {
             tcp.reserve_options(option_room(config.long_numbers));
             tcp.scale_windows_for(config.subflow.receive_buffer);

@@ -240,6 +240,10 @@ impl Connection {
         if self.avoid_first && peer == 0 {
             return;
         }
+        let book = &self.config.book;
+        if book.is_ipv6(local) != book.is_ipv6(remote.addr) {
+            return;
+        }
         // What the active side has joined already.
         let joins = |it: &Subflow| !it.gone && (it.key().src, it.key().dst) == (local, remote.addr);
         if self.passive && wanted.copy == 0 && self.subflows.iter().any(joins) {

@@ -12,7 +12,7 @@
 //! A sends data only after the fourth segment; until then its ACK is sent again.
 
 use super::{Connection, Due, Phase};
-use crate::config::option_room;
+use crate::config::{self, option_room};
 use crate::key::{first_64_bits, first_160_bits};
 use crate::path_manager::Wanted;
 use crate::subflow::{Stage, Subflow};
@@ -77,7 +77,8 @@ impl Connection {
         let nonce = self.generator.next_u64() as u32;
         let mut generator = self.generator.clone();
         generator.next_u64(); // sequence numbers of its own
-        let mut tcp = Tcp::client(self.of_subflow.clone(), local, remote, generator);
+        let config = config::of_address(&self.config, &self.of_subflow, local.0);
+        let mut tcp = Tcp::client(config, local, remote, generator);
         tcp.reserve_options(option_room(self.config.long_numbers));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);
         tcp.connect(now);
@@ -215,7 +216,7 @@ impl Connection {
     fn joined(&mut self, packet: &Packet, segment: &TcpSegment, id: u32, peer: u32) -> Subflow {
         let nonce = self.generator.next_u64() as u32;
         let (local, remote) = ((packet.dst, segment.dst_port), (packet.src, segment.src_port));
-        let config = self.of_subflow.clone();
+        let config = config::of_address(&self.config, &self.of_subflow, local.0);
         let mut tcp = Tcp::server(config, local, remote, self.generator.clone());
         tcp.reserve_options(option_room(self.config.long_numbers));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);
