@@ -39,6 +39,9 @@ pub struct SocketSettings {
     pub receive_buffer: Option<u64>,
     /// Several paths (RFC 8684).
     pub multipath: bool,
+    /// Its addresses may be of either family, as those of several paths are: a
+    /// socket of IPv6 that has those of IPv4 as well (RFC 3493 §3.7).
+    pub both_families: bool,
     /// The addresses of hosts, for the names of paths.
     pub book: Arc<AddressBook>,
     /// Time between two looks at `TCP_INFO`; `None`: only when something
@@ -111,6 +114,9 @@ impl KernelSocket {
         remote: SocketAddr,
         settings: &SocketSettings,
     ) -> Result<KernelSocket, LiveError> {
+        let ends =
+            [local, remote].map(|end| if settings.both_families { mapped(end) } else { end });
+        let [local, remote] = ends;
         let fd = namespace.inside(|| make(role, local, settings))?;
         let mut state = State::Idle(fd);
         if role == Role::Server {
@@ -245,6 +251,14 @@ impl KernelSocket {
     }
 }
 
+/// The end as a socket of IPv6 has it.
+fn mapped(end: SocketAddr) -> SocketAddr {
+    match end.ip() {
+        IpAddr::V4(ip) => SocketAddr::new(ip.to_ipv6_mapped().into(), end.port()),
+        IpAddr::V6(_) => end,
+    }
+}
+
 /// A socket that does not block, bound and set up.
 fn make(role: Role, local: SocketAddr, settings: &SocketSettings) -> Result<OwnedFd, LiveError> {
     let family = if local.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
@@ -268,6 +282,9 @@ fn make(role: Role, local: SocketAddr, settings: &SocketSettings) -> Result<Owne
     // A hint, which MPTCP sockets of some kernels do not take.
     let _ = set_notsent_lowat(&fd, MOST_UNSENT);
     sockopt::set_socket_reuseaddr(&fd, true).doing("SO_REUSEADDR")?;
+    if settings.both_families {
+        sockopt::set_ipv6_v6only(&fd, false).doing("IPV6_V6ONLY")?;
+    }
     // Subflows may come to any address of a server.
     let anywhere = settings.multipath && role == Role::Server;
     let any = if local.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0_u8; 16]) };

@@ -52,6 +52,8 @@ impl Subflows {
     }
 
     fn see(&mut self, ends: [SocketAddr; 2], info: TcpInfo) {
+        // A socket of both families has those of IPv4 within those of IPv6.
+        let ends = ends.map(|end| SocketAddr::new(end.ip().to_canonical(), end.port()));
         let [local, remote] = ends.map(|end| self.book.addr(end.ip()));
         let (Some(local), Some(remote)) = (local, remote) else { return };
         let known = self.list.iter().position(|it| it.ends == ends);
@@ -156,6 +158,7 @@ mod tests {
         it.see(ends("10.0.0.1:6", "10.0.0.3:7"), info(1, 20, 4));
         it.see(ends("10.0.0.2:6", "10.0.0.4:7"), info(4, 30, 5));
         it.see(ends("10.0.0.1:5", "10.0.0.3:7"), info(1, 11, 9));
+        it.see(ends("[::ffff:10.0.0.1]:6", "[::ffff:10.0.0.3]:7"), info(1, 20, 4));
         it.see(ends("192.0.2.1:5", "10.0.0.3:7"), info(1, 11, 9));
         let paths: Vec<_> = (0..).map_while(|n| it.path(n)).collect();
         let told: Vec<_> = paths.iter().map(|it| (it.local, it.remote, it.subflow)).collect();

@@ -27,8 +27,8 @@ pub struct PacketPool {
     packets: Vec<Packet>,
     hot: Vec<Hot>,
     free: Vec<PacketId>,
-    /// Octets of headers beyond those that packets count.
-    longer_headers: u32,
+    /// Which addresses are of IPv6, by their numbers; empty where none is.
+    ipv6: Box<[bool]>,
 }
 
 impl PacketPool {
@@ -37,22 +37,31 @@ impl PacketPool {
         PacketPool::default()
     }
 
-    /// An empty pool of packets whose headers have so many octets more than
-    /// those of IPv4.
-    pub fn with_longer_headers(octets: u32) -> PacketPool {
-        PacketPool { longer_headers: octets, ..PacketPool::default() }
+    /// An empty pool of a network in which these addresses are of IPv6, by
+    /// their numbers, and all others of IPv4.
+    pub fn with_ipv6(addresses: Vec<bool>) -> PacketPool {
+        let none = !addresses.contains(&true);
+        let ipv6 = if none { Box::default() } else { addresses.into_boxed_slice() };
+        PacketPool { ipv6, ..PacketPool::default() }
     }
 
-    /// Octets of a packet's headers beyond those of IPv4.
-    pub fn longer_headers(&self) -> u32 {
-        self.longer_headers
+    /// An address is of IPv6.
+    pub fn is_ipv6(&self, addr: Addr) -> bool {
+        self.ipv6.get(addr.0 as usize) == Some(&true)
+    }
+
+    /// Octets on the wire, where some addresses are of IPv6.
+    #[cold]
+    fn len_of(&self, packet: &Packet) -> u64 {
+        packet.wire_len_with(|addr| self.is_ipv6(addr)).0
     }
 
     /// Stores a packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
-        let size = u32::try_from(packet.wire_len().0).unwrap_or(u32::MAX);
-        let size = size.saturating_add(self.longer_headers);
+        let all_ipv4 = self.ipv6.is_empty();
+        let len = if all_ipv4 { packet.wire_len().0 } else { self.len_of(&packet) };
+        let size = u32::try_from(len).unwrap_or(u32::MAX);
         let hot = Hot { dst: packet.dst, size, ttl: packet.ttl, damaged: false };
         if let Some(id) = self.free.pop() {
             self.packets[id.0 as usize] = packet;
@@ -172,6 +181,23 @@ mod tests {
         assert!(pool.decrement_ttl(b));
         assert_eq!(pool.take(b), Packet { ttl: 63, ..packet(2) });
         assert_eq!((pool.live(), pool.insert(packet(4))), (1, b));
+    }
+
+    /// RFC 791 §3.1 and RFC 8200 §3: 20 and 40 octets.
+    #[test]
+    fn a_header_is_as_long_as_its_destinations_family_says() {
+        let to = |dst| Packet { dst: Addr(dst), ..packet(100) };
+        let size = |ipv6: &[bool], dst| {
+            let mut pool = PacketPool::with_ipv6(ipv6.to_vec());
+            let id = pool.insert(to(dst));
+            let copy = pool.duplicate(id);
+            assert_eq!(pool.size(copy), pool.size(id));
+            pool.size(id)
+        };
+        let mixed = [false, true, false];
+        assert_eq!([0, 1, 2, 3].map(|dst| size(&mixed, dst)), [120, 140, 120, 120]);
+        assert_eq!([0, 1].map(|dst| size(&[true, true], dst)), [140, 140]);
+        assert_eq!([0, 1].map(|dst| size(&[false, false], dst)), [120, 120]);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::endpoints::Recipe;
 use crate::graph::Graph;
 use crate::own;
 use crate::schema::{
-    Direction, FlowSpec, LinkSpec, MessagePace, MessageSpec, Mishap, Protocol, Routing, Scenario,
-    Workload,
+    Direction, FlowSpec, Ip, LinkSpec, MessagePace, MessageSpec, Mishap, Protocol, Routing,
+    Scenario, Workload,
 };
 use crate::transport::Transport;
 use anabranch_endpoint::{Endpoint, Generator, Seed};
@@ -86,13 +86,16 @@ pub(crate) fn build_with(
         builder.icmp(true);
         builder.icmp_limits(limits);
     }
-    builder.longer_headers(scenario.ip.beyond());
     let graph = Graph::new(scenario);
     let nodes = add_nodes(scenario, external.is_some(), &mut builder);
+    for node in (0..nodes.len()).filter(|node| graph.family(*node) == Ip::V6) {
+        builder.ipv6(nodes[node]);
+    }
     let node = |name: &str| nodes[graph.node(name).expect("names are checked")];
     builder.multipath(scenario.routing == Routing::Ecmp);
+    let book = Arc::new(scenario.book());
     let recipes: Vec<_> =
-        scenario.flows.iter().map(|flow| Recipe::new(&graph, flow, scenario.ip, seed)).collect();
+        scenario.flows.iter().map(|flow| Recipe::new(&graph, flow, &book, seed)).collect();
     let plans = plan(scenario, &graph, &nodes, &recipes);
 
     let mut links = Vec::new();

@@ -33,7 +33,7 @@ pub(crate) fn start<'a>(
     let graph = Graph::new(scenario);
     let (nodes, ids) = chosen(places, scenario, &graph, links)?;
     let make = || {
-        let mut capture = Capture::new(BufWriter::new(File::create(path)?), scenario.ip.book())?;
+        let mut capture = Capture::new(BufWriter::new(File::create(path)?), scenario.book())?;
         for node in nodes {
             capture.host(NodeId(node as u32), &graph.names()[node])?;
         }

@@ -4,14 +4,14 @@ use crate::graph::Graph;
 use crate::moving::{self, Change, Moving};
 use crate::multihoming::{self, Ends};
 use crate::own::placed;
-use crate::schema::{FlowSpec, Ip, Protocol};
+use crate::schema::{FlowSpec, Protocol};
 use crate::transport::Transport;
 use anabranch_endpoint::{Generator, Seed};
 use anabranch_mptcp::Connection as Multipath;
 use anabranch_sctp::Association;
 use anabranch_sim::NodeId;
 use anabranch_tcp::Connection;
-use anabranch_wire::Addr;
+use anabranch_wire::{Addr, AddressBook};
 use std::sync::Arc;
 
 /// What the endpoints of all flows of an entry share.
@@ -29,8 +29,13 @@ enum Options {
 }
 
 impl Recipe {
-    /// For the flows of an entry that was checked.
-    pub(crate) fn new(graph: &Graph<'_>, flow: &FlowSpec, ip: Ip, seed: Seed) -> Recipe {
+    /// For the flows of an entry that was checked, between hosts with these addresses.
+    pub(crate) fn new(
+        graph: &Graph<'_>,
+        flow: &FlowSpec,
+        book: &Arc<AddressBook>,
+        seed: Seed,
+    ) -> Recipe {
         let ends = multihoming::ends(graph, flow, "").expect("checked when it was read");
         let options = match &flow.protocol {
             Protocol::Tcp(config) => {
@@ -43,12 +48,12 @@ impl Recipe {
                 let changes = moving::changes(graph, flow);
                 let mut config = spec.config.clone();
                 if let Some(authentication) = &mut config.authentication {
-                    Arc::make_mut(authentication).book = ip.book();
+                    Arc::make_mut(authentication).book = book.as_ref().clone();
                 }
                 Options::Sctp(Arc::new(config), spec.stream_values.clone(), changes)
             }
             Protocol::Mptcp(config) => {
-                let book = Arc::new(ip.book());
+                let book = book.clone();
                 Options::Mptcp(Arc::new(anabranch_mptcp::Config {
                     book,
                     ..config.as_ref().clone()

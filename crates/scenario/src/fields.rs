@@ -34,6 +34,11 @@ impl<'a> Fields<'a> {
         self.table.get(name)
     }
 
+    /// These fields are read elsewhere.
+    pub fn know(&self, names: &[&'static str]) {
+        self.known.borrow_mut().extend(names);
+    }
+
     /// The error that the field does not hold what is `allowed`.
     pub fn error(&self, name: &str, allowed: impl Into<String>) -> InputError {
         match self.table.get(name) {

@@ -1,7 +1,7 @@
 //! The nodes of a scenario, in the order in which they are built, and which
 //! of them links join.
 
-use crate::schema::Scenario;
+use crate::schema::{Ip, Scenario};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Interfaces, routers and the links between them. Nodes have numbers: the
@@ -10,6 +10,8 @@ pub(crate) struct Graph<'a> {
     names: Vec<String>,
     /// The host of each interface.
     owners: Vec<&'a str>,
+    /// The family of each node's address; of routers that have both, IPv4.
+    families: Vec<Ip>,
     index: BTreeMap<String, usize>,
     neighbours: Vec<Vec<u32>>,
     /// Routers that links join, hosts apart, have the same number.
@@ -22,18 +24,21 @@ impl<'a> Graph<'a> {
         let mut graph = Graph {
             names: Vec::new(),
             owners: Vec::new(),
+            families: Vec::new(),
             index: BTreeMap::new(),
             neighbours: Vec::new(),
             component: Vec::new(),
         };
         for host in &scenario.hosts {
             graph.index.insert(host.name.clone(), graph.names.len());
+            graph.families.extend(&host.families);
             for node in host.nodes() {
                 graph.owners.push(&host.name);
                 graph.add(node);
             }
         }
         scenario.routers.iter().for_each(|name| graph.add(name.clone()));
+        graph.families.resize(graph.names.len(), scenario.one_family().unwrap_or_default());
         graph.neighbours = vec![Vec::new(); graph.names.len()];
         for link in &scenario.links {
             let [a, b] = [&link.ends[0], &link.ends[1]].map(|end| graph.index.get(end).copied());
@@ -100,8 +105,33 @@ impl<'a> Graph<'a> {
         first..first + self.owners[first..].iter().take_while(|it| **it == owner).count()
     }
 
-    /// Links lead from one interface to another; hosts do not forward.
+    /// The family of a node's address; of a router that has both, IPv4.
+    pub(crate) fn family(&self, node: usize) -> Ip {
+        self.families[node]
+    }
+
+    /// The host that has this interface has addresses of both families.
+    pub(crate) fn has_both_families(&self, interface: usize) -> bool {
+        self.siblings(interface).any(|it| self.families[it] != self.families[interface])
+    }
+
+    /// Packets of IPv6 may come to a node: to an interface with such an address,
+    /// or to a router that links lead to from one.
+    pub(crate) fn has_ipv6(&self, node: usize) -> bool {
+        let is_near = |interface: usize| {
+            let mut near = self.neighbours[interface].iter().map(|it| self.component[*it as usize]);
+            near.any(|it| it == self.component[node])
+        };
+        let mut ipv6 = self.interfaces().filter(|it| self.families[*it] == Ip::V6);
+        ipv6.any(|it| it == node || node >= self.owners.len() && is_near(it))
+    }
+
+    /// Links lead from one interface to another with an address of the same
+    /// family; hosts do not forward.
     pub(crate) fn reaches(&self, from: usize, to: usize) -> bool {
+        if self.families[from] != self.families[to] {
+            return false;
+        }
         let direct = self.neighbours[from].contains(&(to as u32));
         let routers = |node: usize| {
             let all = self.neighbours[node].iter().map(|next| self.component[*next as usize]);

@@ -16,7 +16,7 @@ use crate::record::Recorders;
 use crate::result::RunResult;
 use crate::run::{Clocks, results};
 use crate::run_error::RunError;
-use crate::schema::{FlowSpec, Ip, Protocol, Scenario};
+use crate::schema::{FlowSpec, LinkSpec, Protocol, Scenario};
 use crate::transport::Transport;
 use anabranch_custom::catching;
 use anabranch_endpoint::{Endpoint, Seed};
@@ -126,7 +126,7 @@ pub fn live(
     let graph = Graph::new(scenario);
     scenario.check_bound()?;
     check(scenario, options)?;
-    let book = scenario.ip.book();
+    let book = scenario.book();
     let settings = hosts::settings(scenario, &graph, &book)?;
     let reactor = Reactor::new()?;
     let mut ports = Vec::new();
@@ -274,7 +274,10 @@ fn check(scenario: &Scenario, options: &LiveOptions) -> Result<(), InputError> {
     }
     // RFC 8200 §5; a kernel has no IPv6 on smaller links.
     const LEAST: u64 = 1280;
-    for (i, link) in scenario.links.iter().enumerate().filter(|_| scenario.ip == Ip::V6) {
+    let carries_ipv6 = |link: &LinkSpec| {
+        link.ends.iter().all(|end| graph.node(end).is_some_and(|node| graph.has_ipv6(node)))
+    };
+    for (i, link) in scenario.links.iter().enumerate().filter(|(_, link)| carries_ipv6(link)) {
         let mtu = link.forward.mtu.min(link.reverse.mtu);
         if mtu.0 < LEAST {
             let allowed = "at least 1280 B in a live run over IPv6";
@@ -333,6 +336,7 @@ impl Sockets<'_> {
                 .is_none()
                 .then(|| hosts::receive_buffer(config)),
             multipath,
+            both_families: multipath && self.graph.has_both_families(key.src.0 as usize),
             book: self.addresses.clone(),
             sample_every: (!self.scenario.observe.is_empty()).then_some(SAMPLE),
         };

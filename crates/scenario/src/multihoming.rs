@@ -47,12 +47,17 @@ pub(crate) fn complete(scenario: &mut Scenario) {
         // Of those that are there at first, where others come later, the ones that lead to
         // another that is.
         let at_first = |node: &usize| !sctp.comes_later(&graph.names()[*node]);
+        // Of both families, those that the other host has too.
+        let family = |node: &usize| {
+            let other = if graph.owner(*node) == graph.owner(ends[0]) { ends[1] } else { ends[0] };
+            graph.siblings(other).any(|peer| graph.family(peer) == graph.family(*node))
+        };
         let leads = |node: &usize| {
             let other = if graph.owner(*node) == graph.owner(ends[0]) { ends[1] } else { ends[0] };
             let mut peers = graph.siblings(other).filter(at_first);
             sctp.address_changes.is_empty() || peers.any(|peer| graph.reaches(*node, peer))
         };
-        let others = others.filter(at_first).filter(leads);
+        let others = others.filter(at_first).filter(family).filter(leads);
         Some(others.map(|node| graph.names()[node].clone()).collect())
     };
     let all: Vec<_> = scenario.flows.iter().map(all).collect();
@@ -133,7 +138,8 @@ pub(crate) fn ends(graph: &Graph<'_>, flow: &FlowSpec, path: &str) -> Result<End
             let own = all.find(|own| graph.reaches(*own, *peer));
             own.map(|own| (*peer, own)).ok_or_else(|| {
                 let name = &graph.names()[*peer];
-                let allowed = "interfaces that links lead to from an interface of the other host";
+                let allowed = "interfaces that links lead to from an interface of the other host \
+                               with an address of their family";
                 InputError::field(format!("{path}.sctp.alternates"), name, allowed)
             })
         };

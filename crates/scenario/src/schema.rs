@@ -61,7 +61,7 @@ pub struct Scenario {
     pub duration: Option<Span>,
     /// Seed, unless the run is given another.
     pub seed: u64,
-    /// The Internet protocol.
+    /// The Internet protocol of interfaces that do not say theirs.
     pub ip: Ip,
     /// The hosts.
     pub hosts: Vec<HostSpec>,
@@ -101,15 +101,18 @@ impl Scenario {
 
     /// What the table says, part by part; whether the parts fit is for its caller to see.
     pub(crate) fn read(table: &Table) -> Result<Scenario, InputError> {
-        let ip = Ip::read(&Fields::new("", table))?;
-        let fitted = (ip == Ip::V6).then(|| ip::fitted(table));
+        let f = Fields::new("", table);
+        let ip = Ip::read(&f)?.unwrap_or_default();
+        let hosts = HostSpec::read_all(&f, ip)?;
+        let fitted = ip::fitted(table, &hosts);
         let f = Fields::new("", fitted.as_ref().unwrap_or(table));
+        f.know(&["ip", "hosts"]);
         let scenario = Scenario {
             name: f.text("name")?.unwrap_or("").to_owned(),
             duration: f.quantity("duration")?,
             seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
-            ip: Ip::read(&f)?,
-            hosts: HostSpec::read_all(&f)?,
+            ip,
+            hosts,
             routers: f.texts("routers")?.unwrap_or_default(),
             routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
             icmp: icmp::read(&f)?,
@@ -137,7 +140,7 @@ impl Scenario {
         }
         table.insert("seed".into(), Value::Integer(self.seed as i64));
         table.insert("ip".into(), self.ip.write());
-        let hosts = self.hosts.iter().map(HostSpec::write).collect();
+        let hosts = self.hosts.iter().map(|host| host.write(self.ip)).collect();
         table.insert("hosts".into(), Value::Array(hosts));
         table.insert("routers".into(), Value::Array(names(&self.routers)));
         let routing = ROUTINGS.iter().find(|(_, it)| *it == self.routing);

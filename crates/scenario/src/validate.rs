@@ -6,7 +6,7 @@ use crate::build::FIRST_PORT;
 use crate::graph::Graph;
 use crate::multihoming;
 use crate::quantity::LONGEST_S;
-use crate::schema::{Impairment, LinkSpec, Mishap, Protocol, Scenario, What};
+use crate::schema::{Impairment, Ip, LinkSpec, Mishap, Protocol, Scenario, What};
 use anabranch_network::ImpairmentKind;
 use std::collections::BTreeMap;
 
@@ -136,10 +136,15 @@ fn check_reachability(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError>
             let leads = |node: &usize| graph.reaches(from, *node);
             let others: Vec<_> = graph.interfaces().filter(leads).collect();
             let others = others.into_iter().map(|node| graph.names()[node].as_str());
+            let over = match (s.one_family(), graph.family(from)) {
+                (Some(_), _) => "",
+                (None, Ip::V4) => " over IPv4",
+                (None, Ip::V6) => " over IPv6",
+            };
             let from = &graph.names()[from];
             let allowed = match others.len() {
-                0 => format!("a host that links lead to; none leads from {from} to any host"),
-                _ => format!("a host that links lead to from {from}: {}", shorten(others)),
+                0 => format!("a host that links lead to; none leads from {from} to any host{over}"),
+                _ => format!("a host that links lead to from {from}{over}: {}", shorten(others)),
             };
             return Err(InputError::field(format!("flows[{i}].to"), &flow.to, allowed));
         }

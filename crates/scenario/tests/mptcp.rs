@@ -1,6 +1,10 @@
 //! MPTCP flows in scenarios: two paths, paths that die and come back,
 //! competitors, workloads.
 
+#[path = "mptcp/dual.rs"]
+mod dual;
+#[path = "common/frames.rs"]
+mod frames;
 #[path = "mptcp/middlebox.rs"]
 mod middlebox;
 #[path = "mptcp/passive.rs"]

@@ -1,5 +1,10 @@
 //! SCTP flows in scenarios: transfers over two paths, failover, messages.
 
+#[path = "sctp/dual.rs"]
+mod dual;
+#[path = "common/frames.rs"]
+mod frames;
+
 use anabranch_scenario::{NamedSeries, RunOptions, RunResult, Scenario, run};
 
 /// Two disjoint paths of three links: 10 Mbit/s 10 ms, 2 Mbit/s 15 ms,

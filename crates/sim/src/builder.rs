@@ -52,7 +52,8 @@ pub struct SimulationBuilder<E> {
     schedule: Vec<Scheduled>,
     stage: Stage,
     icmp: bool,
-    longer_headers: u32,
+    /// Nodes whose addresses are of IPv6.
+    ipv6: Vec<NodeId>,
     icmp_limits: IcmpLimits,
     hosts: Vec<(NodeId, HostConfig)>,
     /// Hosts that stand outside.
@@ -181,7 +182,7 @@ impl<E> Default for SimulationBuilder<E> {
             schedule: Vec::new(),
             stage: Stage::new(),
             icmp: false,
-            longer_headers: 0,
+            ipv6: Vec::new(),
             icmp_limits: IcmpLimits::NONE,
             hosts: Vec::new(),
             outside: Vec::new(),
@@ -327,10 +328,10 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.icmp = on;
     }
 
-    /// Headers of packets have so many octets more than those of IPv4: 20 over
-    /// IPv6. None at first.
-    pub fn longer_headers(&mut self, octets: u32) {
-        self.longer_headers = octets;
+    /// The address of `node` is of IPv6: the headers of packets to it are 20
+    /// octets longer.
+    pub fn ipv6(&mut self, node: NodeId) {
+        self.ipv6.push(node);
     }
 
     /// How many of them nodes send; at first without limit.
@@ -430,6 +431,10 @@ impl<E: ByteStream> SimulationBuilder<E> {
             ends[reverse.0 as usize] = NodeId(station);
         }
         let is_router = nodes.map(|node| self.topology.is_router(node));
+        let mut ipv6 = vec![false; node_count as usize];
+        for node in &self.ipv6 {
+            ipv6[node.0 as usize] = true;
+        }
         let sources = self.links.len() + self.stations.len() + self.channels.list.len();
         self.channels.of_link.resize(self.links.len(), channel::NONE);
         let mut fabric = Fabric {
@@ -437,7 +442,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             events: Tournament::new(sources),
             ends,
             links: self.links,
-            pool: PacketPool::with_longer_headers(self.longer_headers),
+            pool: PacketPool::with_ipv6(ipv6),
             routes,
             is_router: is_router.chain(self.stations.iter().map(|_| false)).collect(),
             regulators: self.regulators,

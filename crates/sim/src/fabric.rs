@@ -272,7 +272,8 @@ impl Fabric {
         if u64::from(self.pool.size(id)) > mtu.0 {
             let quote = Quote::of(self.pool.packet(id));
             // Endpoints count headers of IPv4.
-            let mtu = (mtu.0 as u32).saturating_sub(self.pool.longer_headers());
+            let longer = if self.pool.is_ipv6(quote.dst) { Packet::IPV6_LONGER } else { 0 };
+            let mtu = (mtu.0 as u32).saturating_sub(longer);
             self.report(node, IcmpKind::PacketTooBig { mtu }, quote);
         }
     }

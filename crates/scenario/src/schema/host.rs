@@ -1,5 +1,6 @@
 //! Hosts: end systems, by name or as a table with what is special about one.
 
+use super::Ip;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -15,6 +16,8 @@ pub struct HostSpec {
     /// Names of its interfaces, the first of which is meant where the host is
     /// named; none for a host with a single one, which needs no name.
     pub interfaces: Vec<String>,
+    /// What the address of each of its [`nodes`](HostSpec::nodes) is of.
+    pub families: Vec<Ip>,
     /// What it does besides passing packets on.
     pub config: HostConfig,
     /// In live runs it is a network namespace with a kernel's own stack.
@@ -30,36 +33,38 @@ const MOST_INTERFACES: usize = 64;
 const ALLOWED: &str = "the hosts: names such as \"a\", or tables such as { name = \"a\" }";
 
 impl HostSpec {
-    /// A host with nothing special.
-    pub fn named(name: &str) -> HostSpec {
-        let (interfaces, config) = (Vec::new(), HostConfig::default());
-        let (external, receive_offload) = (false, false);
-        HostSpec { name: name.to_owned(), interfaces, config, external, receive_offload }
+    /// A host with nothing special, whose address is of `ip`.
+    pub fn named(name: &str, ip: Ip) -> HostSpec {
+        HostSpec {
+            name: name.to_owned(),
+            interfaces: Vec::new(),
+            families: vec![ip],
+            config: HostConfig::default(),
+            external: false,
+            receive_offload: false,
+        }
     }
 
-    /// The field `hosts`.
-    pub(super) fn read_all(f: &Fields<'_>) -> Result<Vec<HostSpec>, InputError> {
+    /// The field `hosts`, of a scenario over `ip`.
+    pub(super) fn read_all(f: &Fields<'_>, ip: Ip) -> Result<Vec<HostSpec>, InputError> {
         let list = f.get("hosts").and_then(Value::as_array);
         let list = list.ok_or_else(|| f.error("hosts", ALLOWED))?;
         let read = |(i, item): (usize, &Value)| match item {
-            Value::String(name) => Ok(HostSpec::named(name)),
+            Value::String(name) => Ok(HostSpec::named(name, ip)),
             Value::Table(table) => {
-                HostSpec::read(&Fields::new(f.path(&format!("hosts[{i}]")), table))
+                HostSpec::read(&Fields::new(f.path(&format!("hosts[{i}]")), table), ip)
             }
             _ => Err(InputError::field(f.path(&format!("hosts[{i}]")), item, ALLOWED)),
         };
         list.iter().enumerate().map(read).collect()
     }
 
-    fn read(f: &Fields<'_>) -> Result<HostSpec, InputError> {
-        let mut host = HostSpec::named(f.required_text("name", "the name of the host")?);
-        if let Some(interfaces) = f.texts("interfaces")? {
-            let twice = (1..interfaces.len()).any(|i| interfaces[..i].contains(&interfaces[i]));
-            if twice || !(1..=MOST_INTERFACES).contains(&interfaces.len()) {
-                let allowed = format!("1 to {MOST_INTERFACES} names, each once");
-                return Err(f.error("interfaces", allowed));
-            }
-            host.interfaces = interfaces;
+    fn read(f: &Fields<'_>, ip: Ip) -> Result<HostSpec, InputError> {
+        let name = f.required_text("name", "the name of the host")?;
+        let ip = Ip::read(f)?.unwrap_or(ip);
+        let mut host = HostSpec::named(name, ip);
+        if f.get("interfaces").is_some() {
+            (host.interfaces, host.families) = read_interfaces(f, ip)?.into_iter().unzip();
         }
         (host.config.receive, host.config.send) = read_processing(f)?;
         host.config.backpressure = f.quantity("backpressure")?;
@@ -78,16 +83,30 @@ impl HostSpec {
         }
     }
 
-    /// The name alone where there is nothing else to say.
-    pub(super) fn write(&self) -> Value {
-        if *self == HostSpec::named(&self.name) {
+    /// In a scenario over `ip`; the name alone where there is nothing else to say.
+    pub(super) fn write(&self, ip: Ip) -> Value {
+        if *self == HostSpec::named(&self.name, ip) {
             return self.name.as_str().into();
         }
         let mut table = Table::new();
         table.insert("name".into(), self.name.as_str().into());
+        let of_scenario = ip;
+        let first = self.families[0];
+        let ip = if self.families.iter().all(|it| *it == first) { first } else { of_scenario };
+        if ip != of_scenario {
+            table.insert("ip".into(), ip.write());
+        }
         if !self.interfaces.is_empty() {
-            let names = self.interfaces.iter().map(|it| Value::from(it.as_str())).collect();
-            table.insert("interfaces".into(), Value::Array(names));
+            let interface = |(name, family): (&String, &Ip)| {
+                let name = Value::from(name.as_str());
+                if *family == ip {
+                    return name;
+                }
+                let fields = [("name".to_owned(), name), ("ip".to_owned(), family.write())];
+                Value::Table(Table::from_iter(fields))
+            };
+            let all = self.interfaces.iter().zip(&self.families).map(interface).collect();
+            table.insert("interfaces".into(), Value::Array(all));
         }
         let HostConfig { receive, send, backpressure } = self.config;
         if (receive, send) != (Span::ZERO, Span::ZERO) {
@@ -106,6 +125,32 @@ impl HostSpec {
         }
         Value::Table(table)
     }
+}
+
+/// The interfaces of a host over `ip`: names, or tables that say another `ip`.
+fn read_interfaces(f: &Fields<'_>, ip: Ip) -> Result<Vec<(String, Ip)>, InputError> {
+    const ALLOWED: &str =
+        "the interfaces: names such as \"x\", or tables such as { name = \"x\", ip = 6 }";
+    let list = f.get("interfaces").and_then(Value::as_array);
+    let list = list.ok_or_else(|| f.error("interfaces", ALLOWED))?;
+    let read = |(i, item): (usize, &Value)| match item {
+        Value::String(name) => Ok((name.clone(), ip)),
+        Value::Table(table) => {
+            let f = Fields::new(f.path(&format!("interfaces[{i}]")), table);
+            let name = f.required_text("name", "the name of the interface")?.to_owned();
+            let ip = Ip::read(&f)?.unwrap_or(ip);
+            f.finish()?;
+            Ok((name, ip))
+        }
+        _ => Err(InputError::field(f.path(&format!("interfaces[{i}]")), item, ALLOWED)),
+    };
+    let all: Vec<(String, Ip)> = list.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    let twice = (1..all.len()).any(|i| all[..i].iter().any(|it| it.0 == all[i].0));
+    if twice || !(1..=MOST_INTERFACES).contains(&all.len()) {
+        let allowed = format!("1 to {MOST_INTERFACES} names, each once");
+        return Err(f.error("interfaces", allowed));
+    }
+    Ok(all)
 }
 
 /// The times to receive and to send a packet: one for both, or a table.
@@ -237,6 +282,30 @@ mod tests {
         }
     }
 
+    /// A host says it for its interfaces, and each of them for itself.
+    #[test]
+    fn families_are_read_and_written() {
+        use crate::schema::Ip::{V4, V6};
+        let with = |ip: &str, hosts: &str| {
+            let text = format!("{ip}\nhosts = {hosts}{REST}{FLOW}");
+            let s = Scenario::from_toml(&text, "t").unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(Scenario::from_toml(&s.resolved_toml(), "again").as_ref(), Ok(&s));
+            s
+        };
+        let both = r#"[{ name = "a", ip = 6 }, { name = "b", ip = 6 }, "c"]"#;
+        let s = with("", both);
+        assert_eq!(s.hosts.iter().map(|it| it.families[0]).collect::<Vec<_>>(), [V6, V6, V4]);
+        let s = with("ip = 6", both);
+        assert!(s.hosts.iter().all(|it| it.families == [V6]));
+        assert!(s.resolved_toml().contains(r#"hosts = ["a", "b", "c"]"#));
+        let c = r#"{ name = "c", ip = 6, interfaces = ["x", { name = "y", ip = 4 }, "z"] }"#;
+        for ip in ["", "ip = 6"] {
+            let s = with(ip, &format!(r#"["a", "b", {c}]"#));
+            assert_eq!(s.hosts[2].families, [V6, V4, V6], "{ip}");
+            assert_eq!(s.hosts[2].interfaces, ["x", "y", "z"]);
+        }
+    }
+
     #[test]
     fn receive_offload_is_read_and_written() {
         let s = read(r#"["a", { name = "b", receive_offload = true }]"#).unwrap();
@@ -265,6 +334,33 @@ mod tests {
             (
                 r#"["a", { name = "b", interfaces = ["x.1"] }]"#,
                 "field `hosts[1].interfaces[0]`: value `\"x.1\"`: allowed: 1 to 100 letters",
+            ),
+            (r#"["a", { name = "b", ip = 5 }]"#, "field `hosts[1].ip`: value `5`: allowed: 4, 6"),
+            (
+                r#"["a", { name = "b", interfaces = ["x", 7] }]"#,
+                "field `hosts[1].interfaces[1]`: value `7`: allowed: the interfaces: names such as \
+                 \"x\", or tables such as { name = \"x\", ip = 6 }",
+            ),
+            (
+                r#"["a", { name = "b", interfaces = ["x", { name = "x", ip = 6 }] }]"#,
+                "allowed: 1 to 64 names, each once",
+            ),
+            (
+                r#"["a", { name = "b", interfaces = [{ name = "x", ip = "6" }] }]"#,
+                "field `hosts[1].interfaces[0].ip`: value `6`: allowed: a whole number",
+            ),
+            (
+                r#"["a", { name = "b", interfaces = [{ name = "x", mtu = 6 }] }]"#,
+                "field `hosts[1].interfaces[0].mtu`: value `6`: allowed: no field of this name",
+            ),
+            (
+                r#"["a", { name = "b", interfaces = [{ ip = 6 }] }]"#,
+                "field `hosts[1].interfaces[0].name`: value `(absent)`: allowed: the name",
+            ),
+            (
+                r#"["a", { name = "b", ip = 6 }]"#,
+                "field `flows[0].to`: value `b`: allowed: a host that links lead to; none leads \
+                 from a to any host over IPv4",
             ),
             (
                 r#"["a", { name = "b", processing = 7 }]"#,

@@ -1,12 +1,15 @@
-//! `ip`: the Internet protocol of all addresses. From and to TOML.
+//! `ip`: the Internet protocol of a scenario, of a host or of an interface. From and to TOML.
 //!
-//! With 6 the header has 20 octets more (RFC 8200 §3): links charge them, and
-//! what is not said of segments is chosen for them, `tcp.mss` as 1440 octets
-//! and `sctp.ip_header` as 40.
+//! An address has one family, and a packet that of its destination. Routers have
+//! both where interfaces do. With 6 the header has 20 octets more (RFC 8200 §3):
+//! links charge them, and what is not said of segments is chosen for them,
+//! `tcp.mss` as 1440 octets and `sctp.ip_header` as 40; of an MPTCP flow between
+//! hosts that have both, `mptcp.ipv6_mss` as 1440.
 
+use super::{HostSpec, Scenario};
 use crate::InputError;
 use crate::fields::Fields;
-use anabranch_wire::AddressBook;
+use anabranch_wire::{Addr, AddressBook};
 use toml::{Table, Value};
 
 /// Which Internet protocol.
@@ -20,10 +23,11 @@ pub enum Ip {
 }
 
 impl Ip {
-    pub(super) fn read(f: &Fields<'_>) -> Result<Ip, InputError> {
+    pub(super) fn read(f: &Fields<'_>) -> Result<Option<Ip>, InputError> {
         match f.integer::<i64>("ip", i64::MIN..=i64::MAX)? {
-            None | Some(4) => Ok(Ip::V4),
-            Some(6) => Ok(Ip::V6),
+            None => Ok(None),
+            Some(4) => Ok(Some(Ip::V4)),
+            Some(6) => Ok(Some(Ip::V6)),
             Some(_) => Err(f.error("ip", "4, 6")),
         }
     }
@@ -31,36 +35,78 @@ impl Ip {
     pub(super) fn write(self) -> Value {
         Value::Integer(if self == Ip::V6 { 6 } else { 4 })
     }
+}
 
-    /// What the nodes have on the wire.
-    pub fn book(self) -> AddressBook {
-        match self {
-            Ip::V4 => AddressBook::new(),
-            Ip::V6 => AddressBook::dense_ipv6(),
-        }
+impl Scenario {
+    /// The families of all interfaces, in the order of their nodes.
+    fn families(&self) -> impl Iterator<Item = Ip> {
+        self.hosts.iter().flat_map(|host| host.families.iter().copied())
     }
 
-    /// Octets of a header beyond those of IPv4.
-    pub fn beyond(self) -> u32 {
-        if self == Ip::V6 { 20 } else { 0 }
+    /// The family of all interfaces; `None` where there are both.
+    pub(crate) fn one_family(&self) -> Option<Ip> {
+        let first = self.families().next().unwrap_or(self.ip);
+        self.families().all(|ip| ip == first).then_some(first)
+    }
+
+    /// What the nodes have on the wire.
+    pub(crate) fn book(&self) -> AddressBook {
+        match self.one_family() {
+            Some(Ip::V4) => AddressBook::new(),
+            Some(Ip::V6) => AddressBook::dense_ipv6(),
+            None => {
+                let all = || (0..).map(Addr).zip(self.families());
+                let ipv6 = all().filter(|(_, ip)| *ip == Ip::V6).map(|(addr, _)| addr);
+                AddressBook::dual(ipv6, Addr(all().count() as u32))
+            }
+        }
     }
 }
 
-/// Where a scenario over IPv6 does not say it: segments that fit.
-pub(super) fn fitted(table: &Table) -> Table {
+/// Where a scenario with IPv6 does not say it: segments that fit.
+pub(super) fn fitted(table: &Table, hosts: &[HostSpec]) -> Option<Table> {
+    let families = || hosts.iter().flat_map(|host| &host.families);
+    if !families().any(|ip| *ip == Ip::V6) {
+        return None;
+    }
     let mut table = table.clone();
     let flows = table.get_mut("flows").and_then(Value::as_array_mut);
     for flow in flows.into_iter().flatten().filter_map(Value::as_table_mut) {
-        let (part, field, value) = match flow.get("protocol").and_then(Value::as_str) {
-            Some("sctp") => ("sctp", "ip_header", Value::Integer(40)),
-            _ => ("tcp", "mss", Value::from("1440 B")),
-        };
-        let part = flow.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        fit(flow, hosts);
+    }
+    Some(table)
+}
+
+fn fit(flow: &mut Table, hosts: &[HostSpec]) {
+    let text = |field: &str| flow.get(field).and_then(Value::as_str).unwrap_or_default();
+    let end = |field: &str| {
+        let name = text(field);
+        let nodes =
+            |host: &&HostSpec| host.name == name || host.nodes().iter().any(|it| it == name);
+        hosts.iter().find(nodes).map(|host| (host, name))
+    };
+    let (Some(from), Some(to)) = (end("from"), end("to")) else { return };
+    let both_have = |ip| [from, to].iter().all(|(host, _)| host.families.contains(&ip));
+    // Over TCP a host's name means its first interface.
+    let first = from.0.nodes().iter().position(|it| it == from.1).unwrap_or(0);
+    let fields: &[(&str, &str, Value)] = match text("protocol") {
+        "sctp" if both_have(Ip::V6) => &[("sctp", "ip_header", Value::Integer(40))],
+        "sctp" => &[],
+        "mptcp" if both_have(Ip::V6) && both_have(Ip::V4) => {
+            let says = flow.get("tcp").and_then(|tcp| tcp.get("mss")).is_some();
+            if says { &[] } else { &[("mptcp", "ipv6_mss", Value::from("1440 B"))] }
+        }
+        "mptcp" if both_have(Ip::V4) => &[],
+        "mptcp" => &[("tcp", "mss", Value::from("1440 B"))],
+        _ if from.0.families.get(first) == Some(&Ip::V4) => &[],
+        _ => &[("tcp", "mss", Value::from("1440 B"))],
+    };
+    for (part, field, value) in fields {
+        let part = flow.entry(*part).or_insert_with(|| Value::Table(Table::new()));
         if let Some(options) = part.as_table_mut() {
-            options.entry(field).or_insert(value);
+            options.entry(*field).or_insert(value.clone());
         }
     }
-    table
 }
 
 #[cfg(test)]

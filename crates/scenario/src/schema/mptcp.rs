@@ -45,6 +45,7 @@ pub(super) fn write(config: &Config) -> Table {
 
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("enabled", &mut c.enabled)?;
+    form.octets_or_none("ipv6_mss", &mut c.ipv6_mss)?;
     scheduler(form, &mut c.scheduler)?;
     path_manager(form, "path_manager", &mut c.path_manager)?;
     path_manager(form, "passive_path_manager", &mut c.passive_path_manager)?;
@@ -124,6 +125,7 @@ mod tests {
         let cases: Vec<(&str, Config)> = vec![
             ("", d.clone()),
             ("enabled = false", Config { enabled: false, ..d.clone() }),
+            ("ipv6_mss = \"1440 B\"", Config { ipv6_mss: Some(1440), ..d.clone() }),
             (
                 "scheduler = \"round-robin\"",
                 Config { scheduler: SchedulerKind::RoundRobin, ..d.clone() },
@@ -199,6 +201,8 @@ mod tests {
                 "passive_path_manager.ports",
                 "a whole number from 1 to 32",
             ),
+            ("ipv6_mss = \"1461 B\"", "ipv6_mss", "128 B to 1460 B, the mss of subflows over IPv4"),
+            ("ipv6_mss = \"100 B\"", "ipv6_mss", "128 B to 1460 B, the mss of subflows over IPv4"),
             ("max_subflows = 0", "max_subflows", "a whole number from 1 to 32"),
             ("capable_syns = -1", "capable_syns", "a whole number from 0 to 100"),
             ("reopen = true", "reopen", "false, or a time"),
