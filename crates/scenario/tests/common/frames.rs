@@ -25,12 +25,12 @@ pub fn captured(text: &str) -> (RunResult, Vec<(String, Vec<u8>)>) {
     std::fs::remove_file(path).unwrap();
     let mut reader = Reader::new(&octets).unwrap();
     let mut frames = Vec::new();
-    while let Some(frame) = reader.next() {
+    for frame in reader.by_ref() {
         let frame = frame.unwrap();
         frames.push((frame.interface, frame.ip.to_vec()));
     }
     let name = |i: usize| reader.interfaces()[i].name.clone();
-    let frames = frames.into_iter().map(|(i, ip)| (name(i as usize), ip)).collect();
+    let frames = frames.into_iter().map(|(i, ip)| (name(i), ip)).collect();
     (result, frames)
 }
 
