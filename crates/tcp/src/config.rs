@@ -1,7 +1,7 @@
 //! Settings of a connection.
 
 use crate::fast_open::FastOpenOptions;
-use crate::recovery::Recovery;
+use crate::recovery::catalogue::Recovery;
 use anabranch_congestion::{Algorithm, Congestion};
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;

@@ -5,6 +5,7 @@
 use super::{Agreed, Connection, Due, Reset};
 use crate::config::InitialWindow;
 use crate::receiver::Receiver;
+use crate::recovery::{Active, Recovery};
 use crate::sender::Sender;
 use crate::state::State;
 use anabranch_congestion::Controller;
@@ -57,7 +58,7 @@ impl Connection {
         self.sender = Sender::new(&self.config);
         self.sender.end = end;
         self.receiver = Receiver::new(&self.config);
-        self.scheme = self.config.recovery.build();
+        self.scheme = Active::new(&self.config.recovery);
         self.state = State::Listen;
         self.agreed = Agreed::default();
         self.timers = [Timer::IDLE; 4];
@@ -180,8 +181,8 @@ impl Connection {
         self.agree_on_ecn(segment, ecn);
         if self.config.recovery.needs_sack() && !self.agreed.sack {
             // The peer does not speak SACK: NewReno is what remains.
-            self.scheme =
-                crate::recovery::Recovery::NewReno { impatient: false, exit_growth: false }.build();
+            let scheme = Recovery::NewReno { impatient: false, exit_growth: false };
+            self.scheme = Active::new(&scheme);
         }
         // The window in a SYN is never scaled (RFC 7323 §2.2).
         self.sender.on_window(1, segment.window as u64);

@@ -194,7 +194,7 @@ impl Connection {
             asked: ecn::Asked::default(),
             extras,
             sender: Sender::new(&config),
-            scheme: config.recovery.build(),
+            scheme: Active::new(&config.recovery),
             receiver: Receiver::new(&config),
             window_update: (0, 0),
             ts_recent: 0,

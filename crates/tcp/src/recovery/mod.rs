@@ -7,10 +7,12 @@
 //! all that was outstanding is acknowledged; no fast retransmit happens
 //! meanwhile. A retransmission that is lost again is repaired by the timeout.
 //!
-//! A new scheme is one file here, one variant of [`Recovery`] and of
-//! `Active`, and one line of [`SCHEMES`].
+//! A new scheme is one file here, one variant of `Active`, and in
+//! `catalogue.rs` one variant of [`Recovery`] and one line of [`SCHEMES`].
 
+pub(crate) mod catalogue;
 mod decoupled;
+mod detector;
 mod fack;
 mod newreno;
 mod own;
@@ -19,14 +21,12 @@ mod rack;
 mod reno;
 mod sack;
 
-pub use own::{AckView, LossDetector, MakeDetector};
-pub use rack::RackOptions;
-pub use sack::Pipe;
+pub use catalogue::{Pipe, RackOptions, Recovery, SCHEMES, SchemeInfo};
+pub use detector::{AckView, LossDetector, MakeDetector};
 
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 use crate::undo::Allowed;
-use anabranch_custom::Custom;
 use anabranch_units::Time;
 
 /// What the sender may do now.
@@ -115,144 +115,6 @@ fn going_back(s: &Sender) -> Next {
     }
 }
 
-/// Which scheme, with its options: a description.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Recovery {
-    /// RFC 5681 fast retransmit and fast recovery.
-    Reno,
-    /// RFC 6582.
-    NewReno {
-        /// Restart the retransmission timer only at the first partial ACK
-        /// (RFC 6582 §4, "Impatient"); otherwise at each ("Slow-but-Steady").
-        impatient: bool,
-        /// The ACK that ends recovery opens the window too, as in ns-2;
-        /// otherwise it deflates it only (RFC 6582 §3.2 step 3).
-        exit_growth: bool,
-    },
-    /// RFC 6675, or the pipe rules of ns-2.
-    Sack {
-        /// How the pipe is counted.
-        pipe: Pipe,
-        /// Proportional rate reduction (RFC 9937); with the pipe of RFC 6675.
-        prr: bool,
-    },
-    /// Forward acknowledgment (Mathis and Mahdavi 1996).
-    Fack {
-        /// Proportional rate reduction (RFC 9937).
-        prr: bool,
-    },
-    /// RACK-TLP (RFC 8985).
-    Rack(RackOptions),
-    /// Recovery decoupled from congestion control (Hwang, Yoo and Yoo).
-    Decoupled,
-    /// One of the user's own.
-    Custom(Box<Custom<MakeDetector>>),
-}
-
-/// A line of the catalogue.
-#[derive(Clone, Copy, Debug)]
-pub struct SchemeInfo {
-    /// Name in scenarios.
-    pub name: &'static str,
-    /// What it does.
-    pub summary: &'static str,
-    /// Where it is defined.
-    pub reference: &'static str,
-}
-
-/// All schemes.
-pub const SCHEMES: &[SchemeInfo] = &[
-    SchemeInfo {
-        name: "reno",
-        summary: "fast retransmit and fast recovery; one loss per window",
-        reference: "RFC 5681 §3.2",
-    },
-    SchemeInfo {
-        name: "newreno",
-        summary: "partial ACKs repair one loss per round trip; slow-but-steady or impatient",
-        reference: "RFC 6582",
-    },
-    SchemeInfo {
-        name: "sack",
-        summary: "scoreboard and pipe; also with the pipe rules of ns-2",
-        reference: "RFC 6675; ns-2 Sack1",
-    },
-    SchemeInfo {
-        name: "fack",
-        summary: "every hole below the forward ACK is lost",
-        reference: "Mathis, Mahdavi: Forward Acknowledgement (SIGCOMM 1996)",
-    },
-    SchemeInfo {
-        name: "rack",
-        summary: "losses told by time of sending; reordering window, tail loss probes",
-        reference: "RFC 8985",
-    },
-    SchemeInfo {
-        name: "decoupled",
-        summary: "no recovery phase: congestion avoidance goes on from the detection",
-        reference: "Hwang, Yoo, Yoo: An Efficient Loss Recovery Algorithm for TCP with SACK",
-    },
-];
-
-impl Recovery {
-    /// The scheme of that name with its default options.
-    pub fn from_name(name: &str) -> Option<Recovery> {
-        Some(match name {
-            "reno" => Recovery::Reno,
-            "newreno" => Recovery::NewReno { impatient: false, exit_growth: false },
-            "sack" => Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
-            "fack" => Recovery::Fack { prr: false },
-            "rack" => Recovery::Rack(RackOptions::default()),
-            "decoupled" => Recovery::Decoupled,
-            _ => return None,
-        })
-    }
-    /// Its name.
-    pub fn name(&self) -> &str {
-        match self {
-            Recovery::Reno => "reno",
-            Recovery::NewReno { .. } => "newreno",
-            Recovery::Sack { .. } => "sack",
-            Recovery::Fack { .. } => "fack",
-            Recovery::Rack(_) => "rack",
-            Recovery::Decoupled => "decoupled",
-            Recovery::Custom(custom) => custom.name(),
-        }
-    }
-    /// It reads SACK blocks, and cannot work without them.
-    pub fn needs_sack(&self) -> bool {
-        !matches!(self, Recovery::Reno | Recovery::NewReno { .. })
-    }
-    /// It reads the send log.
-    pub(crate) fn needs_log(&self) -> bool {
-        matches!(self, Recovery::Rack(_))
-    }
-    /// The option that cannot be as it is, and what is allowed.
-    pub(crate) fn validate(&self) -> Result<(), (&'static str, &'static str)> {
-        match self {
-            Recovery::Sack { pipe, prr: true } if *pipe != Pipe::Rfc6675 => {
-                Err(("recovery.prr", "false, or pipe = \"rfc6675\""))
-            }
-            _ => Ok(()),
-        }
-    }
-    pub(crate) fn build(&self) -> Active {
-        match self {
-            Recovery::Reno => Active::Reno(Default::default()),
-            Recovery::NewReno { impatient, exit_growth } => {
-                Active::NewReno(newreno::NewReno::new(*impatient, *exit_growth))
-            }
-            Recovery::Sack { pipe, prr } => Active::Sack(sack::Sack::new(*pipe, *prr)),
-            Recovery::Fack { prr } => Active::Fack(fack::Fack::new(*prr)),
-            Recovery::Rack(options) => Active::Rack(Box::new(rack::Rack::new(*options))),
-            Recovery::Decoupled => Active::Decoupled(Default::default()),
-            Recovery::Custom(custom) => {
-                Active::Own(Box::new(own::Own::new(custom.maker()(custom.place()))))
-            }
-        }
-    }
-}
-
 /// A scheme at work.
 #[derive(Debug)]
 pub(crate) enum Active {
@@ -310,6 +172,25 @@ impl Scheme for Active {
     }
     fn in_recovery(&self) -> bool {
         dispatch!(self, scheme => scheme.in_recovery())
+    }
+}
+
+impl Active {
+    /// The scheme of that description, before the first segment.
+    pub fn new(scheme: &Recovery) -> Active {
+        match scheme {
+            Recovery::Reno => Active::Reno(Default::default()),
+            Recovery::NewReno { impatient, exit_growth } => {
+                Active::NewReno(newreno::NewReno::new(*impatient, *exit_growth))
+            }
+            Recovery::Sack { pipe, prr } => Active::Sack(sack::Sack::new(*pipe, *prr)),
+            Recovery::Fack { prr } => Active::Fack(fack::Fack::new(*prr)),
+            Recovery::Rack(options) => Active::Rack(Box::new(rack::Rack::new(*options))),
+            Recovery::Decoupled => Active::Decoupled(Default::default()),
+            Recovery::Custom(custom) => {
+                Active::Own(Box::new(own::Own::new(custom.maker()(custom.place()))))
+            }
+        }
     }
 }
 

@@ -13,23 +13,12 @@
 //! what arrives, instead of waiting until half the pipe has drained; it needs a
 //! pipe that lost octets have left, RFC 6675's.
 
+use super::catalogue::Pipe;
 use super::prr::Prr;
 use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 use anabranch_units::Time;
-
-/// How the SACK scheme counts what is in the network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Pipe {
-    /// RFC 6675 §4, `SetPipe`.
-    #[default]
-    Rfc6675,
-    /// ns-2.35's default: lost packets count until partial ACKs remove them.
-    Ns2,
-    /// ns-2 with `oldCode_`: starts from cwnd.
-    Ns2Old,
-}
 
 #[derive(Debug)]
 pub(crate) struct Sack {

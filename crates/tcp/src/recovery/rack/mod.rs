@@ -20,39 +20,16 @@
 mod detect;
 mod probe;
 
+use super::catalogue::RackOptions;
 use super::prr::Prr;
 use super::{Next, Rto, Scheme, again, in_order};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 use crate::undo::Allowed;
 use anabranch_endpoint::Timer;
-use anabranch_units::{Span, Time};
+use anabranch_units::Time;
 use detect::Detector;
 use probe::{Outcome, Prober};
-
-/// Options of RACK-TLP.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RackOptions {
-    /// Proportional rate reduction (RFC 9937).
-    pub prr: bool,
-    /// Tail loss probes (§7).
-    pub tlp: bool,
-    /// The peer's longest delay of ACKs (`TLP.max_ack_delay`, §7.2).
-    pub max_ack_delay: Span,
-    /// The loss of a retransmission reduces the window again (RFC 5681 §4.3).
-    pub reduce_again: bool,
-}
-
-impl Default for RackOptions {
-    fn default() -> RackOptions {
-        RackOptions {
-            prr: true,
-            tlp: true,
-            max_ack_delay: Span::from_millis(200),
-            reduce_again: true,
-        }
-    }
-}
 
 /// What is being repaired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
