@@ -4,8 +4,8 @@
 //! nothing to allocate for has no event; it wakes with the next packet that
 //! finds one of its links empty, and allocates at its next date.
 
-use crate::fabric::Fabric;
-use anabranch_network::{Channel, LinkId};
+use crate::tournament::Tournament;
+use anabranch_network::{Channel, Link, LinkId};
 use anabranch_units::Time;
 
 /// Channels by number, and whose links are which.
@@ -20,29 +20,24 @@ pub(crate) struct Channels {
 /// No channel.
 pub(crate) const NONE: u32 = u32::MAX;
 
-impl Fabric {
-    /// A link's next event has changed for a packet that came.
-    pub(crate) fn wake_channel(&mut self, link: LinkId) {
-        let number = self.channels.of_link[link.0 as usize];
+impl Channels {
+    /// A link's next event has changed for a packet that came. The events of
+    /// channels begin with source `first`.
+    pub fn wake(&self, link: LinkId, now: Time, first: usize, events: &mut Tournament) {
+        let number = self.of_link[link.0 as usize];
         if number == NONE {
             return;
         }
-        let source = self.channel_source(number as usize);
-        if self.events.date(source) == Time::NEVER {
-            let next = self.channels.list[number as usize].next_allocation(self.now);
-            self.events.set(source, next);
+        let source = first as u32 + number;
+        if events.date(source) == Time::NEVER {
+            let next = self.list[number as usize].next_allocation(now);
+            events.set(source, next);
         }
     }
 
-    /// The date of an allocation has come.
-    pub(crate) fn poll_channel(&mut self, number: usize) {
-        let channel = &mut self.channels.list[number];
-        let goes_on = channel.allocate(self.now, &mut self.links);
-        let next = if goes_on { channel.next_allocation(self.now) } else { Time::NEVER };
-        self.events.set(self.channel_source(number), next);
-    }
-
-    fn channel_source(&self, number: usize) -> u32 {
-        (self.links.len() + self.regulators.list.len() + number) as u32
+    /// The date of an allocation has come: that of the next, if there is one.
+    pub fn allocate(&mut self, number: usize, now: Time, links: &mut [Link]) -> Time {
+        let channel = &mut self.list[number];
+        if channel.allocate(now, links) { channel.next_allocation(now) } else { Time::NEVER }
     }
 }

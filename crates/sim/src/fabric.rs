@@ -1,6 +1,8 @@
 //! The packets' side of a simulation: links, routing between them, regulators,
 //! and the pending events of both.
 
+mod stations;
+
 use crate::channel::Channels;
 use crate::flow::{FlowId, Side};
 use crate::host::Hosts;
@@ -221,8 +223,16 @@ impl Fabric {
     fn poll_other(&mut self, number: usize) {
         match number.checked_sub(self.regulators.list.len()) {
             None => self.poll_regulator(number),
-            Some(number) => self.poll_channel(number),
+            Some(channel) => {
+                let next = self.channels.allocate(channel, self.now, &mut self.links);
+                self.events.set((self.first_channel() + channel) as u32, next);
+            }
         }
+    }
+
+    /// The source of the first channel's events.
+    fn first_channel(&self) -> usize {
+        self.links.len() + self.regulators.list.len()
     }
 
     pub(crate) fn after_event(&mut self) {
@@ -260,7 +270,8 @@ impl Fabric {
         if let Some(next) = it.offer(self.now, id, &mut self.pool, watch) {
             self.events.set(link.0, next);
             if !self.channels.list.is_empty() {
-                self.wake_channel(link);
+                let first = self.first_channel();
+                self.channels.wake(link, self.now, first, &mut self.events);
             }
         }
     }

@@ -5,10 +5,7 @@
 //! What arrives there is for the regulator first; so other links pay nothing
 //! for it. As sources of events regulators follow the links.
 
-use crate::fabric::Fabric;
-use crate::observe::{PacketEvent, PacketEventKind, Place};
-use anabranch_network::{DropReason, LinkId, NodeId, PacketId, Regulated, Regulator};
-use anabranch_units::Time;
+use anabranch_network::{LinkId, NodeId, Regulator};
 use std::collections::BTreeMap;
 
 /// Regulators by number, and where each stands.
@@ -19,55 +16,4 @@ pub(crate) struct Regulators {
     pub places: Vec<(LinkId, NodeId)>,
     /// The number of the regulator of each forward link that has one.
     pub of_link: BTreeMap<LinkId, usize>,
-}
-
-impl Fabric {
-    /// A packet reached a node that is neither its destination nor a router;
-    /// true if that is a station.
-    pub(crate) fn reach_station(&mut self, node: NodeId, id: PacketId) -> bool {
-        let number = (node.0 as usize).wrapping_sub(self.is_router.len() - self.stations());
-        let Some(regulator) = self.regulators.list.get_mut(number) else { return false };
-        let (link, router) = self.regulators.places[number];
-        if !regulator.regulates(self.pool.packet(id)) {
-            self.forward(router, id);
-            return true;
-        }
-        regulator.offer(self.now, id, self.pool.size(id));
-        self.tell(PacketEventKind::Held, link, id);
-        self.poll_regulator(number);
-        true
-    }
-
-    /// The timer of a regulator is due, or it has been offered a packet.
-    pub(crate) fn poll_regulator(&mut self, number: usize) {
-        let (link, router) = self.regulators.places[number];
-        loop {
-            let forward = &mut self.links[link.0 as usize];
-            match self.regulators.list[number].poll(self.now, forward) {
-                None => break,
-                Some(Regulated::Released { id, waited }) => {
-                    self.tell(PacketEventKind::Released { waited }, link, id);
-                    self.forward(router, id);
-                }
-                Some(Regulated::Dropped(id)) => {
-                    let kind = PacketEventKind::Dropped(DropReason::Regulator);
-                    self.tell(kind, link, id);
-                    self.pool.release(id);
-                }
-            }
-        }
-        let next: Time = self.regulators.list[number].next_event();
-        self.events.set((self.links.len() + number) as u32, next);
-    }
-
-    fn stations(&self) -> usize {
-        self.regulators.list.len()
-    }
-
-    fn tell(&mut self, kind: PacketEventKind, link: LinkId, id: PacketId) {
-        if self.observers.packets() {
-            let event = PacketEvent { kind, place: Place::Link(link), flow: None };
-            self.observers.packet(self.now, event, self.pool.packet(id));
-        }
-    }
 }
