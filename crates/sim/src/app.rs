@@ -81,6 +81,12 @@ pub(crate) struct AppState {
     pub closed: Option<CloseReason>,
 }
 
+/// An endpoint and its application.
+pub(crate) struct Hosted<E> {
+    pub endpoint: E,
+    pub app: AppState,
+}
+
 /// Of a side that sends no messages.
 const NO_CHANNEL: u32 = u32::MAX;
 

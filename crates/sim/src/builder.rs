@@ -2,7 +2,7 @@
 
 mod binding;
 
-use crate::app::{App, AppState};
+use crate::app::{App, AppState, Hosted};
 use crate::channel::{self, Channels};
 use crate::events::EventQueue;
 use crate::fabric::{Fabric, NodeDrops};
@@ -14,7 +14,7 @@ use crate::observe::Observers;
 use crate::offload::Offload;
 use crate::outside::Outside;
 use crate::regulate::Regulators;
-use crate::simulation::{Flow, Hosted, Scheduled, Simulation};
+use crate::simulation::{Flow, Scheduled, Simulation};
 use crate::stage::Stage;
 use crate::tournament::Tournament;
 use crate::traffic::Traffic;

@@ -14,6 +14,11 @@ impl FlowId {
     pub(crate) const fn endpoint(self, side: Side) -> u32 {
         self.0 << 1 | side as u32
     }
+
+    /// Whose endpoint has the number.
+    pub(crate) fn of_endpoint(number: u32) -> (FlowId, Side) {
+        (FlowId(number >> 1), if number & 1 == 0 { Side::Client } else { Side::Server })
+    }
 }
 
 /// A side of a flow.

@@ -2,11 +2,11 @@
 //! host finds together are answered once, as by Linux's generic receive offload.
 //!
 //! What is found together is what whoever drives the simulation hands over
-//! between two calls of [`Simulation::answer`]: in virtual time nothing is, every
+//! between two calls of [`Simulation::answer`](crate::Simulation::answer): in virtual time nothing is, every
 //! packet having its own date. The endpoint hears of each segment at its date,
 //! but its applications and its own packets wait until a segment does not
 //! continue the one before, until [`MOST`] octets are together, or until
-//! [`Simulation::answer`]. So an ACK stands for up to 45 full segments, where
+//! that call. So an ACK stands for up to 45 full segments, where
 //! RFC 5681 §4.2 wishes for one for every second: what it forbids is to wait
 //! longer than half a second. What does not follow ends a train, be it out of order,
 //! doubled, marked or with other options, and so does a segment with other flags
@@ -18,9 +18,7 @@
 //! repeats a TSN ends a train, so that missing reports count as without; and so does the I bit
 //! (RFC 7053), which asks for a SACK now.
 
-use crate::simulation::Simulation;
-use anabranch_endpoint::ByteStream;
-use anabranch_network::{NodeId, PacketId};
+use anabranch_network::NodeId;
 use anabranch_units::Serial32;
 use anabranch_wire::sctp::{Chunk, DataFlags};
 use anabranch_wire::{Addr, Body, Ecn, Packet, SctpPacket, TcpFlags, TcpSegment, Timestamps};
@@ -74,15 +72,20 @@ impl Offload {
     /// Whose train this packet ends before it is heard of, if it does not
     /// continue it.
     #[inline]
-    fn before(&mut self, endpoint: u32, packet: &Packet) -> Option<u32> {
+    pub fn before(&mut self, endpoint: u32, packet: &Packet) -> Option<u32> {
         let train = self.train.as_ref()?;
         let continues = train.endpoint == endpoint && train.is_continued_by(packet);
-        if continues { None } else { self.train.take().map(|train| train.endpoint) }
+        if continues { None } else { self.end() }
+    }
+
+    /// Whose train ends now, if there is one.
+    pub fn end(&mut self) -> Option<u32> {
+        self.train.take().map(|train| train.endpoint)
     }
 
     /// The endpoint has heard of the packet; true when it may not answer yet.
     #[inline]
-    fn after(&mut self, node: NodeId, endpoint: u32, packet: &Packet) -> bool {
+    pub fn after(&mut self, node: NodeId, endpoint: u32, packet: &Packet) -> bool {
         if !self.nodes[node.0 as usize] {
             return false;
         }
@@ -159,37 +162,6 @@ impl Piece {
     /// A segment shorter than another is the last of its train; messages have any length.
     fn is_less_than(&self, other: &Piece) -> bool {
         matches!(self.like, Like::Tcp { .. }) && self.len < other.len
-    }
-}
-
-impl<E: ByteStream> Simulation<E> {
-    /// An endpoint hears of a packet, which is then gone, and answers unless its
-    /// host waits for more.
-    pub(crate) fn hear_together(&mut self, node: NodeId, endpoint: u32, id: PacketId) {
-        let Some(offload) = self.outside.as_mut().and_then(|it| it.offload.as_mut()) else {
-            return;
-        };
-        if let Some(waiting) = offload.before(endpoint, self.fabric.pool.packet(id)) {
-            self.service_and_set_timer(waiting);
-        }
-        let (now, packet) = (self.fabric.now, self.fabric.pool.packet(id));
-        self.endpoints[endpoint as usize].endpoint.handle_input(now, packet);
-        let offload = self.outside.as_mut().and_then(|it| it.offload.as_mut());
-        let waits = offload.is_some_and(|it| it.after(node, endpoint, packet));
-        self.fabric.pool.release(id);
-        if !waits {
-            self.service_and_set_timer(endpoint);
-        }
-    }
-
-    /// What has come together by now is answered: to be called after
-    /// [`run_until`](Simulation::run_until), before time passes.
-    pub fn answer(&mut self) {
-        let offload = self.outside.as_mut().and_then(|it| it.offload.as_mut());
-        if let Some(train) = offload.and_then(|it| it.train.take()) {
-            self.service_and_set_timer(train.endpoint);
-            self.end_event();
-        }
     }
 }
 

@@ -3,10 +3,10 @@
 //! A port belongs to one endpoint, or is shared: then the host's [`Demux`] tells
 //! whose a packet is.
 
-use crate::simulation::Hosted;
+use crate::app::Hosted;
 use anabranch_endpoint::{Demux, Endpoint, Taken};
 use anabranch_network::NodeId;
-use anabranch_wire::{FlowKey, Packet};
+use anabranch_wire::{Body, FlowKey, Packet};
 
 /// For each node an array over the range of its ports, all in one table, so
 /// that a host with one flow costs one entry wherever its port is.
@@ -132,6 +132,19 @@ impl Ports {
         let row = self.rows[node.0 as usize];
         let inside = row.first <= port && port <= row.last;
         inside.then(|| row.base as usize + (port - row.first) as usize)
+    }
+}
+
+/// The port of the endpoint that a packet is for.
+#[inline]
+pub(crate) fn port(packet: &Packet) -> u16 {
+    match &packet.body {
+        Body::Tcp(segment) => segment.dst_port,
+        // To whoever sent what it quotes.
+        Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
+        Body::Sctp(sctp) => sctp.dst_port,
+        // Protocols without ports: the endpoint at port 0.
+        Body::Other { .. } => 0,
     }
 }
 

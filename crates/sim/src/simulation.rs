@@ -5,7 +5,10 @@
 //! number. A timer is re-armed lazily: its event is only moved to an earlier
 //! date, and one that comes too early is set again.
 
-use crate::app::AppState;
+mod offload;
+mod outside;
+
+use crate::app::{AppState, Hosted};
 use crate::events::EventQueue;
 use crate::fabric::Fabric;
 pub use crate::fabric::NodeDrops;
@@ -15,12 +18,11 @@ use crate::memories::Memories;
 use crate::messages::{Delivery, MessageTotals};
 use crate::observe::{Handle, Observer, Observers, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::outside::{Outside, note_rest};
-use crate::ports::Ports;
+use crate::ports::{Ports, port};
 use crate::stage::Stage;
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
-use anabranch_wire::{Body, Packet};
 
 /// A simulation of flows between endpoints of type `E`.
 pub struct Simulation<E> {
@@ -44,12 +46,6 @@ pub struct Simulation<E> {
     pub(crate) node_names: Vec<String>,
     pub(crate) link_names: Vec<String>,
     pub(crate) flow_names: Vec<String>,
-}
-
-/// An endpoint and its application.
-pub(crate) struct Hosted<E> {
-    pub endpoint: E,
-    pub app: AppState,
 }
 
 /// What a flow needs beyond its endpoints.
@@ -292,7 +288,11 @@ impl<E: ByteStream> Simulation<E> {
         let packet = self.fabric.pool.packet(id);
         if self.fabric.observers.packets() {
             let kind = PacketEventKind::Received;
-            let event = PacketEvent { kind, place: Place::Node(node), flow: Some(owner(index)) };
+            let event = PacketEvent {
+                kind,
+                place: Place::Node(node),
+                flow: Some(FlowId::of_endpoint(index)),
+            };
             self.fabric.observers.packet(self.fabric.now, event, packet);
         }
         if self.outside.as_ref().is_some_and(|it| it.offload.is_some()) {
@@ -333,7 +333,7 @@ impl<E: ByteStream> Simulation<E> {
                 };
                 if self.fabric.observers.packets() {
                     let kind = PacketEventKind::Received;
-                    let flow = Some(owner(index));
+                    let flow = Some(FlowId::of_endpoint(index));
                     let event = PacketEvent { kind, place: Place::Node(node), flow };
                     self.fabric.observers.packet(now, event, &packet);
                 }
@@ -410,7 +410,7 @@ impl<E: ByteStream> Simulation<E> {
     fn service(&mut self, index: u32) -> Time {
         let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
         let now = self.fabric.now;
-        let (flow, side) = owner(index);
+        let (flow, side) = FlowId::of_endpoint(index);
         loop {
             let mut heard = false;
             while let Some(event) = endpoint.poll_event() {
@@ -434,7 +434,7 @@ impl<E: ByteStream> Simulation<E> {
             note_rest(&mut self.stage, &mut self.outside, index);
         }
         if self.fabric.observers.states() {
-            tell(endpoint, now, owner(index), &mut self.fabric.observers);
+            tell(endpoint, now, FlowId::of_endpoint(index), &mut self.fabric.observers);
         }
         endpoint.poll_timeout().min(app.due(&self.stage))
     }
@@ -444,19 +444,6 @@ impl<E: ByteStream> Simulation<E> {
         if self.fabric.observers.events() {
             self.fabric.after_event();
         }
-    }
-}
-
-/// The port of the endpoint that a packet is for.
-#[inline]
-pub(crate) fn port(packet: &Packet) -> u16 {
-    match &packet.body {
-        Body::Tcp(segment) => segment.dst_port,
-        // To whoever sent what it quotes.
-        Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
-        Body::Sctp(sctp) => sctp.dst_port,
-        // Protocols without ports: the endpoint at port 0.
-        Body::Other { .. } => 0,
     }
 }
 
@@ -470,11 +457,6 @@ fn tell(endpoint: &impl Endpoint, now: Time, (flow, side): (FlowId, Side), to: &
             to.path(now, flow, side, &path);
         }
     }
-}
-
-/// Whose endpoint it is.
-pub(crate) fn owner(index: u32) -> (FlowId, Side) {
-    (FlowId(index >> 1), if index & 1 == 0 { Side::Client } else { Side::Server })
 }
 
 #[cfg(test)]

@@ -1,0 +1,134 @@
+//! Hosts that stand outside the simulation: a kernel behind a TUN device, say.
+//!
+//! What reaches such a host leaves the simulation as a [`Departure`], and what
+//! it sends is put in by [`Simulation::enter`]. Endpoints that are bound there
+//! hear of no packet and send none: they may stand for a socket of the host,
+//! whose state changes by itself, and are told so by
+//! [`Simulation::with_endpoint`]. Whoever drives such a simulation calls
+//! [`Simulation::run_until`] with the dates of a clock.
+
+use super::Simulation;
+use crate::app::Hosted;
+use crate::flow::{FlowId, Side};
+use crate::observe::{PacketEvent, PacketEventKind, Place};
+use crate::outside::{Departure, Outside, note_rest};
+use crate::ports::port;
+use anabranch_endpoint::ByteStream;
+use anabranch_network::{DropReason, NodeId, PacketId};
+use anabranch_units::Time;
+use anabranch_wire::Packet;
+
+impl<E: ByteStream> Simulation<E> {
+    /// The date of the next event; [`Time::NEVER`] when nothing is pending.
+    pub fn next_event(&self) -> Time {
+        let scheduled = self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |it| it.at());
+        let hosts = self.fabric.hosts_due();
+        scheduled.min(self.timers.first()).min(hosts).min(self.fabric.events.peek().0)
+    }
+
+    /// A host outside sends a packet from `node`, now.
+    pub fn enter(&mut self, node: NodeId, packet: Packet) {
+        if self.fabric.observers.packets() {
+            let source = packet.flow_key().src_port;
+            let kind = PacketEventKind::Sent;
+            self.tell_outside(kind, node, source, &packet);
+        }
+        let id = self.fabric.pool.insert(packet);
+        self.fabric.route(node, id);
+        self.end_event();
+    }
+
+    /// Takes the packets that have reached hosts outside since the last call,
+    /// in the order in which they did.
+    pub fn departures(&mut self) -> impl Iterator<Item = Departure> {
+        self.outside.iter_mut().flat_map(|outside| outside.departures.drain(..))
+    }
+
+    /// From now on an application that has real octets to write writes about so many at once, and
+    /// the rest when [`Simulation::write_on`] lets it: octets take time to make and to copy, which
+    /// a clock does not give. Without hosts outside nothing changes.
+    pub fn write_in_pieces(&mut self, octets: u64) {
+        if self.outside.is_some() {
+            self.stage.piece = octets.max(1);
+        }
+    }
+
+    /// An application waits for [`Simulation::write_on`].
+    pub fn has_rest(&self) -> bool {
+        self.outside.as_ref().is_some_and(|outside| !outside.rests.is_empty())
+    }
+
+    /// Whoever has waited longest writes its next piece, now.
+    pub fn write_on(&mut self) {
+        let Some(index) = self.outside.as_mut().and_then(|it| it.rests.pop_front()) else { return };
+        let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
+        app.write(self.fabric.now, endpoint, &mut self.stage);
+        note_rest(&mut self.stage, &mut self.outside, index);
+        self.service_and_set_timer(index);
+        self.end_event();
+    }
+
+    /// Changes an endpoint from outside, now; then its application hears what
+    /// it has to tell, and what it wants to send is sent.
+    pub fn with_endpoint<R>(
+        &mut self,
+        flow: FlowId,
+        side: Side,
+        change: impl FnOnce(&mut E) -> R,
+    ) -> R {
+        let index = flow.endpoint(side);
+        let result = change(&mut self.endpoints[index as usize].endpoint);
+        self.service_and_set_timer(index);
+        self.end_event();
+        result
+    }
+
+    /// Nothing more will come to the application of a side: all that it expects
+    /// is there, or its connection has ended, or it expects nothing.
+    pub fn is_over(&self, flow: FlowId, side: Side) -> bool {
+        self.hosted(flow, side).app.is_over()
+    }
+
+    /// The connection of a side was established.
+    pub fn is_established(&self, flow: FlowId, side: Side) -> bool {
+        self.hosted(flow, side).app.is_established()
+    }
+
+    /// The connection of a side has ended.
+    pub fn is_closed(&self, flow: FlowId, side: Side) -> bool {
+        self.hosted(flow, side).app.closed.is_some()
+    }
+
+    /// A packet reached a host that has no endpoint for it.
+    #[cold]
+    pub(super) fn hand_out(&mut self, node: NodeId, id: PacketId) {
+        let is_outside = |it: &Outside| it.nodes[node.0 as usize];
+        if !self.outside.as_deref().is_some_and(is_outside) {
+            return match self.ports.is_shared(node, port(self.fabric.pool.packet(id))) {
+                true => self.fabric.refuse(node, id),
+                false => self.fabric.drop(node, id, DropReason::NoEndpoint),
+            };
+        }
+        let at = self.fabric.now;
+        let packet = self.fabric.pool.take(id);
+        if self.fabric.observers.packets() {
+            self.tell_outside(PacketEventKind::Received, node, port(&packet), &packet);
+        }
+        if let Some(outside) = &mut self.outside {
+            outside.departures.push(Departure { at, node, packet });
+        }
+    }
+
+    fn tell_outside(&mut self, kind: PacketEventKind, node: NodeId, port: u16, packet: &Packet) {
+        let flow = match kind {
+            PacketEventKind::Sent => packet.flow_key(),
+            _ => packet.flow_key().reversed(),
+        };
+        let index = self.outside.as_ref().and_then(|it| {
+            it.ports.endpoint(node, port).or_else(|| it.ports.known(node, port, flow))
+        });
+        let event =
+            PacketEvent { kind, place: Place::Node(node), flow: index.map(FlowId::of_endpoint) };
+        self.fabric.observers.packet(self.fabric.now, event, packet);
+    }
+}
