@@ -4,13 +4,13 @@
 //! scheduler, path manager and window algorithm.
 
 use anabranch_congestion::{ALGORITHMS, Algorithm};
-use anabranch_endpoint::{ByteStream, Generator, Seed};
+use anabranch_endpoint::{Generator, Seed};
 use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_mptcp::scheduler::SCHEDULERS;
 use anabranch_mptcp::{Config, Connection, PathManager, SchedulerKind};
 use anabranch_tcp::DelayedAck;
-use anabranch_testkit::{Fate, Pair, Side, User};
-use anabranch_units::{Span, Time};
+use anabranch_testkit::{Fate, Pair, Side, exchange};
+use anabranch_units::Span;
 use anabranch_wire::{Addr, Packet};
 use proptest::prelude::*;
 
@@ -62,26 +62,7 @@ fn transfer(config: Config, paths: [Path; 2], sizes: (usize, usize), seed: u64) 
     let server = Connection::server(config, (&peer, 2), (own[0], 1), seed.generator("server"));
     let rule = rule(paths, seed.generator("path"));
     let mut pair = Pair::new(client, server, Span::from_millis(10), rule);
-    let text = |n: usize, g: &mut Generator| (0..n).map(|_| g.next_u64() as u8).collect();
-    let mut texts = seed.generator("texts");
-    let mut users = [User::new(text(sizes.0, &mut texts)), User::new(text(sizes.1, &mut texts))];
-    pair.logging = false;
-    pair.client.connect(Time::ZERO);
-    let until = Time::ZERO + Span::from_secs(100_000);
-    let mut steps = 0;
-    loop {
-        steps += 1;
-        assert!(steps < 1_000_000, "no end in sight at {:?}", pair.now);
-        users[0].attend(pair.end(Side::Client));
-        users[1].attend(pair.end(Side::Server));
-        if users.iter().all(|u| u.closed.is_some()) || !pair.step(until) {
-            break;
-        }
-    }
-    let [one, other] = &users;
-    assert!(one.closed.is_some() && other.closed.is_some(), "{:?} {:?}", one.closed, other.closed);
-    assert!(one.read == other.text, "client read {} of {}", one.read.len(), other.text.len());
-    assert!(other.read == one.text, "server read {} of {}", other.read.len(), one.text.len());
+    exchange(&mut pair, sizes.into(), seed.generator("texts"));
 }
 
 fn path() -> impl Strategy<Value = Path> {

@@ -3,11 +3,11 @@
 //! real octets in both directions.
 
 use anabranch_congestion::{ALGORITHMS, Algorithm};
-use anabranch_endpoint::{ByteStream, Generator, Seed};
+use anabranch_endpoint::Seed;
 use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
 use anabranch_tcp::{Config, Connection, Counting, DelayedAck, EcnMode, UndoOptions};
-use anabranch_testkit::{Fate, Pair, Side, User};
-use anabranch_units::{Span, Time};
+use anabranch_testkit::{Fate, Pair, exchange};
+use anabranch_units::Span;
 use anabranch_wire::Addr;
 use proptest::prelude::*;
 
@@ -59,26 +59,7 @@ fn transfer(config: Config, path: Path, sizes: (usize, usize), seed: u64) {
             Fate::Deliver
         }
     });
-    let text = |n: usize, g: &mut Generator| (0..n).map(|_| g.next_u64() as u8).collect();
-    let mut texts = seed.generator("texts");
-    let mut users = [User::new(text(sizes.0, &mut texts)), User::new(text(sizes.1, &mut texts))];
-    pair.logging = false;
-    pair.client.connect(Time::ZERO);
-    let until = Time::ZERO + Span::from_secs(100_000);
-    let mut steps = 0;
-    loop {
-        steps += 1;
-        assert!(steps < 1_000_000, "no end in sight at {:?}", pair.now);
-        users[0].attend(pair.end(Side::Client));
-        users[1].attend(pair.end(Side::Server));
-        if users.iter().all(|u| u.closed.is_some()) || !pair.step(until) {
-            break;
-        }
-    }
-    let [one, other] = &users;
-    assert!(one.read == other.text, "client read {} of {}", one.read.len(), other.text.len());
-    assert!(other.read == one.text, "server read {} of {}", other.read.len(), one.text.len());
-    assert!(one.closed.is_some() && other.closed.is_some(), "{:?} {:?}", one.closed, other.closed);
+    exchange(&mut pair, sizes.into(), seed.generator("texts"));
 }
 
 proptest! {

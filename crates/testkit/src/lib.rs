@@ -8,7 +8,7 @@
 pub mod marks;
 mod user;
 
-pub use user::User;
+pub use user::{User, exchange};
 
 use anabranch_endpoint::{ByteStream, Event};
 use anabranch_units::{Span, Time};
