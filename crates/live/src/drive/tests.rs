@@ -1,55 +1,8 @@
 use super::*;
 use crate::sys::netlink::Netlink;
-use crate::{HostSettings, InterfaceSettings, Program, Stdio};
-use anabranch_endpoint::{Endpoint, Event, Observation};
+use crate::{HostSettings, InterfaceSettings, KernelSocket, Program, Stdio};
 use anabranch_sim::{LinkConfig, SimulationBuilder};
 use anabranch_units::Rate;
-use anabranch_wire::{FlowKey, Packet};
-
-/// No flow is made: nobody calls it.
-struct Nobody;
-
-impl Ready for Nobody {
-    fn ready(&mut self, _now: Time) {}
-}
-
-impl Endpoint for Nobody {
-    fn handle_input(&mut self, _now: Time, _packet: &Packet) {}
-    fn handle_timeout(&mut self, _now: Time) {}
-    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
-        None
-    }
-    fn poll_event(&mut self) -> Option<Event> {
-        None
-    }
-    fn poll_timeout(&self) -> Time {
-        Time::NEVER
-    }
-    fn observe(&self) -> Observation {
-        Observation::default()
-    }
-    fn flow_key(&self) -> FlowKey {
-        unreachable!("there is no flow")
-    }
-}
-
-impl ByteStream for Nobody {
-    fn connect(&mut self, _now: Time) {}
-    fn write(&mut self, _len: u64) -> u64 {
-        0
-    }
-    fn write_octets(&mut self, _octets: &[u8]) -> usize {
-        0
-    }
-    fn read(&mut self, _max: u64) -> u64 {
-        0
-    }
-    fn read_octets(&mut self, _buf: &mut [u8]) -> usize {
-        0
-    }
-    fn close(&mut self) {}
-    fn abort(&mut self) {}
-}
 
 /// This machine holds live runs; says it when it does not.
 fn machine() -> bool {
@@ -63,8 +16,8 @@ fn machine() -> bool {
     }
 }
 
-/// Two hosts outside and a link of 10 ms each way; `command` runs on the first.
-fn world(command: &str) -> (Live<Nobody>, Stop) {
+/// Two hosts outside, without flows, and a link of 10 ms each way; `command` runs on the first.
+fn world(command: &str) -> (Live<KernelSocket>, Stop) {
     let mut builder = SimulationBuilder::new();
     let book = AddressBook::new();
     let (mut hosts, mut ports) = (Vec::new(), Vec::new());
