@@ -70,6 +70,19 @@ fn pair<F: FnMut(Side, &Packet) -> Fate>(
     pair
 }
 
+/// A pair whose first COOKIE ECHO comes after the 200 ms that its cookie lives.
+fn with_late_cookie() -> Pair<Association, impl FnMut(Side, &Packet) -> Fate> {
+    let mut first = true;
+    let config = Config { cookie_life: Span::from_millis(200), ..plain(Config::rfc9260()) };
+    pair(&config, 1, move |_, packet| {
+        let is = matches!(sctp(packet).chunks.first(), Some(Chunk::CookieEcho(_)));
+        match is && std::mem::take(&mut first) {
+            true => Fate::Delay(Span::from_millis(300)),
+            false => Fate::Deliver,
+        }
+    })
+}
+
 fn deliver(_: Side, _: &Packet) -> Fate {
     Fate::Deliver
 }

@@ -288,15 +288,7 @@ fn an_init_in_shutdown_ack_sent_repeats_the_shutdown_ack_and_no_timer() {
 /// §5.2.6: no more than a second beyond the measured round trip.
 #[test]
 fn a_cookie_preservative_asks_for_the_round_trip_and_a_second() {
-    let mut first = true;
-    let config = Config { cookie_life: Span::from_millis(200), ..plain(Config::rfc9260()) };
-    let mut pair = pair(&config, 1, move |_, packet| {
-        let is = matches!(sctp(packet).chunks.first(), Some(Chunk::CookieEcho(_)));
-        match is && std::mem::take(&mut first) {
-            true => Fate::Delay(Span::from_millis(300)),
-            false => Fate::Deliver,
-        }
-    });
+    let mut pair = with_late_cookie();
     pair.drive(at_ms(1000));
     let asked = pair.log.iter().rev().find_map(|l| match sctp(&l.packet).chunks.first() {
         Some(Chunk::Init(init)) => init.parameters.first().cloned(),

@@ -75,15 +75,7 @@ fn an_init_costs_the_passive_side_no_state() {
 /// §5.1.5 and §5.2.6: the client asks for more life and succeeds.
 #[test]
 fn a_stale_cookie_is_reported_and_the_next_lives_longer() {
-    let mut first = true;
-    let config = Config { cookie_life: Span::from_millis(200), ..plain(Config::rfc9260()) };
-    let mut pair = pair(&config, 1, move |_, packet| {
-        let is = matches!(sctp(packet).chunks.first(), Some(Chunk::CookieEcho(_)));
-        match is && std::mem::take(&mut first) {
-            true => Fate::Delay(Span::from_millis(300)),
-            false => Fate::Deliver,
-        }
-    });
+    let mut pair = with_late_cookie();
     pair.drive(at_ms(1000));
     assert_eq!(
         trace(&pair, 0),
