@@ -27,6 +27,7 @@ def test_a_capture_gives_tables_series_and_figures(
     )
     row, real = (tables.read_csv(path / "flows.csv")[0] for path in (out, tmp_path / "run"))
     assert row["flow"] == "a-b" and row["timeouts"] == ""
+    assert "None" not in done.stdout, "what packets do not tell is no value"
     for name in ("bytes", "retransmitted_packets"):
         assert row[name] == real[name]
     sends = tables.read_csv(out / "series" / "a-b.sends.csv")
@@ -34,6 +35,15 @@ def test_a_capture_gives_tables_series_and_figures(
         it["value"] for it in tables.read_csv(tmp_path / "run" / "series" / "f.sends.csv")
     ]
     assert (out / "report.html").stat().st_size > 10_000
+
+
+def test_without_a_terminal_names_are_whole(anabranch: Command, tmp_path: Path) -> None:
+    """What a pipe is given is not cut to 80 columns."""
+    capture, name = tmp_path / "x.pcapng", "a-host-whose-name-is-as-long-as-names-are"
+    Scenario(TWO_HOSTS.replace('"a"', f'"{name}"')).run(pcap=capture)
+    done = anabranch("replay", capture, "--out", tmp_path / "replay")
+    assert done.returncode == 0, done.stderr
+    assert f"{name}-b" in done.stdout and "retransmitted" in done.stdout
 
 
 def test_a_capture_of_sctp_has_its_paths(anabranch: Command, tmp_path: Path) -> None:

@@ -18,8 +18,6 @@ from anabranch.comparison import COLUMNS, HOLDS, Comparison
 from anabranch.files import output_directory
 
 REPLICATIONS = 5
-WIDTH = 120
-"""Columns of the table in a file or a pipe."""
 
 
 @click.command()
@@ -87,9 +85,7 @@ def compare(
 
 
 def _print(terminal: Console, found: Comparison) -> None:
-    """A table for each point, under its name; whole lines where there is no terminal."""
-    if not terminal.is_terminal:
-        terminal.width = WIDTH
+    """A table for each point, under its name."""
     for title, rows in groupby(found.rows, key=lambda row: row.title):
         if title:
             terminal.print(f"\n{title}", style="bold")

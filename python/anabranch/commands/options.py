@@ -21,9 +21,16 @@ PATH = click.Path(path_type=Path)
 SEED_MAX = 2**64 - 1
 
 
+WIDTH = 160
+"""Columns of tables where there is no terminal."""
+
+
 def console() -> Console:
-    """Standard output; plain text when it is not a terminal."""
-    return Console(highlight=False, soft_wrap=True)
+    """Standard output; plain text in whole lines when it is not a terminal."""
+    terminal = Console(highlight=False, soft_wrap=True)
+    if not terminal.is_terminal:
+        terminal.width = max(terminal.width, WIDTH)
+    return terminal
 
 
 def processors() -> int:

@@ -81,18 +81,22 @@ def flow_table(flows: list[dict[str, Any]]) -> Table:
     for heading in ("finish s", "bytes", "Mbit/s", "retransmitted", "fast", "timeouts"):
         table.add_column(heading, justify="right")
     for flow in flows[:50]:
-        finish = flow["finish_s"]
         table.add_row(
             str(flow["flow"]),
             str(flow["protocol"]),
-            "" if finish is None else f"{finish:.6f}",
+            _cell(flow["finish_s"], ".6f"),
             str(flow["bytes"]),
             f"{(flow['goodput_bps'] or 0) / 1e6:.3f}",
             str(flow["retransmitted_packets"]),
-            "" if flow["fast_retransmits"] is None else str(flow["fast_retransmits"]),
-            str(flow["timeouts"]),
+            _cell(flow["fast_retransmits"]),
+            _cell(flow["timeouts"]),
         )
     return table
+
+
+def _cell(value: float | None, form: str = "") -> str:
+    """Nothing for what is not known."""
+    return "" if value is None else format(value, form)
 
 
 def _print(result: RunResult, directory: Path) -> None:
