@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 
 import anabranch as anabranch_package
-from anabranch import InputError, Scenario, replay, tables
+from anabranch import InputError, Scenario, live_speed, replay, tables
 from conftest import TWO_KERNELS, Command
 
 pytestmark = pytest.mark.usefixtures("live_machine")
@@ -485,6 +486,14 @@ def test_the_benchmark_measures_everything(anabranch: Command, tmp_path: Path) -
         else:
             values = [row[key] for key in row if key.endswith("_least")]
             assert min(values) > 0 and row["before"]["processors"] > 0, row
+
+
+def test_programs_of_the_benchmark_may_be_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/a folder/python")
+    monkeypatch.setattr(live_speed, "PEER", Path("/another folder/peer.py"))
+    words = ["exec", "/a folder/python", "/another folder/peer.py"]
+    assert shlex.split(live_speed._sink())[:3] == words
+    assert shlex.split(live_speed._source("{b}", 3))[:5] == [*words, "source", "{b}"]
 
 
 def test_a_run_does_not_wait_for_time_wait(tmp_path: Path) -> None:

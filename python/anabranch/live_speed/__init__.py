@@ -8,6 +8,7 @@ needs and the machine has not is a row with `missing`.
 from __future__ import annotations
 
 import os
+import shlex
 import statistics
 import sys
 import tempfile
@@ -120,11 +121,16 @@ def _pair(megabytes: int) -> list[tuple[str, str]]:
 
 
 def _source(address: str, megabytes: int) -> str:
-    return f"exec {sys.executable} {PEER} source {address} {PORT} {megabytes}"
+    return f"exec {_peer()} source {address} {PORT} {megabytes}"
 
 
 def _sink() -> str:
-    return f"exec {sys.executable} {PEER} sink {PORT}"
+    return f"exec {_peer()} sink {PORT}"
+
+
+def _peer() -> str:
+    """The program, as words of the shell."""
+    return shlex.join([sys.executable, str(PEER)])
 
 
 def _forwarded(megabytes: int, programs: list[tuple[str, str]], logs: Path = Path()) -> Values:

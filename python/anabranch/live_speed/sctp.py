@@ -52,7 +52,7 @@ def _run(ours: str, offload: bool, megabytes: int, logs: Path) -> dict[str, floa
     return {"mbit_s": megabytes * 8 / seconds, "us_per_packet": 1e6 * cpu / packets}
 
 
-def _program(folder: Path) -> Path:
+def _program(folder: Path) -> str:
     """The peer, compiled into the folder by the first who asks."""
     try:
         return usrsctp.built(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,11 +14,11 @@ SOURCE = Path(__file__).with_suffix(".c")
 SAID = re.compile(r"got (\d+) wrong (\d+)(?: at ([\d.]+))?")
 
 
-def built(directory: Path) -> Path:
-    """The program, compiled into the folder unless it is there."""
+def built(directory: Path) -> str:
+    """The program as a word of the shell, compiled into the folder unless it is there."""
     program = directory / "usrsctp_peer"
     if program.exists() and program.stat().st_mtime > SOURCE.stat().st_mtime:
-        return program.resolve()
+        return shlex.quote(str(program.resolve()))
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise RunError("live SCTP needs a C compiler (Debian: gcc, libc6-dev)")
@@ -29,7 +30,7 @@ def built(directory: Path) -> Path:
         raise RunError(
             f"live SCTP needs usrsctp (Debian: libusrsctp-dev): {done.stderr.strip()[:400]}"
         )
-    return program.resolve()
+    return shlex.quote(str(program.resolve()))
 
 
 def read(log: Path) -> tuple[int, int, float | None] | None:

@@ -82,7 +82,7 @@ def trials(quick: bool, directory: Path) -> list[Trial]:
     return found
 
 
-def _trial(key: tuple[Any, int], name: str, scenario: Scenario, peer: Path) -> Trial:
+def _trial(key: tuple[Any, int], name: str, scenario: Scenario, peer: str) -> Trial:
     is_tcp = isinstance(key[0], Batch) and conditions.protocol(key[0].scheme) == "tcp"
     commands = {} if is_tcp else {"receiver": f"{peer} {PEER}"}
     # A number of the trial's own, whatever its company.
