@@ -59,7 +59,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def _run(changes: list[str], command: str, logs: Path) -> tuple[dict[str, Any], str]:
-    """The flow's row with what the first link lost of it, and what the peer said; the capture of
+    """The flow's row with what our links lost of it, and what the peer said; the capture of
     our host tells the same."""
     scenario = Scenario(SCENARIO).set(*changes)
     capture = logs / "capture.pcapng"
@@ -69,13 +69,18 @@ def _run(changes: list[str], command: str, logs: Path) -> tuple[dict[str, Any], 
     assert (told["protocol"], told["bytes"], told["established"]) == ("sctp", OCTETS, True)
     if told["flow"].startswith("a-"):
         assert told["retransmitted_packets"] == flow["retransmitted_packets"]
-    lost = sum(link["dropped_loss"] for link in result.run.links[:2])
-    return flow | {"lost": lost}, (logs / "b.log").read_text()
+    lost = sum(link["dropped_loss"] for link in result.run.links[:4])
+    carried = {path["to"]: path["bytes"] for path in result.run.paths}
+    return flow | {"lost": lost, "carried": carried}, (logs / "b.log").read_text()
+
+
+def _version(changes: list[str]) -> str:
+    """The family of the peer's socket; one of IPv6 has addresses of IPv4 as well."""
+    return "ip=6" if any("ip=6" in change.replace(" ", "") for change in changes) else "ip=4"
 
 
 def _we_send(changes: list[str], peer: str, logs: Path) -> dict[str, Any]:
-    version = "ip=6" if "ip=6" in changes else "ip=4"
-    flow, _ = _run(changes, f"{peer} listen 49152 {version}", logs)
+    flow, _ = _run(changes, f"{peer} listen 49152 {_version(changes)}", logs)
     told = usrsctp.read(logs / "b.log")
     assert told is not None and told[:2] == (OCTETS, 0)
     assert flow["established"] and flow["closed"] == "normal"
@@ -84,8 +89,9 @@ def _we_send(changes: list[str], peer: str, logs: Path) -> dict[str, Any]:
 
 def _it_sends(changes: list[str], peer: str, logs: Path) -> dict[str, Any]:
     to_us = ["flows.0.from=b", "flows.0.to=a", *changes]
-    version = "ip=6" if "ip=6" in changes else "ip=4"
-    flow, said = _run(to_us, f"{peer} connect {{a}} 49152 49152 {OCTETS} {version}", logs)
+    to = next((it.removeprefix("flows.0.to=") for it in changes if "flows.0.to" in it), "a")
+    command = f"{peer} connect {{{to}}} 49152 49152 {OCTETS} {_version(changes)}"
+    flow, said = _run(to_us, command, logs)
     assert f"sent {OCTETS}\n" in said
     assert (flow["bytes"], flow["wrong_octets"]) == (OCTETS, 0)
     return flow
@@ -142,3 +148,26 @@ def test_it_fails_over_over_ipv6(peer: str, tmp_path: Path) -> None:
     comes to our second is answered from our second."""
     both = [f"links.0.impairments={OUTAGE}", f"links.0.reverse.impairments={OUTAGE}"]
     assert _it_sends(["ip=6", *both], peer, tmp_path)["lost"] > 0
+
+
+DUAL = [f"hosts.{i}.interfaces=['x', {{ name = 'y', ip = 6 }}]" for i in (0, 1)]
+"""The first path over IPv4, the second over IPv6."""
+
+
+def _cut(interface: str) -> list[str]:
+    link = "xy".index(interface)
+    return [f"links.{link}.{way}impairments={OUTAGE}" for way in ("", "reverse.")]
+
+
+@pytest.mark.parametrize("first", ["x", "y"])
+def test_we_fail_over_to_the_other_family(peer: Path, tmp_path: Path, first: str) -> None:
+    """An association of addresses of both families (RFC 9260, 5.1.2), whose first path dies."""
+    flow = _we_send([*DUAL, f"flows.0.sctp.primary=b.{first}", *_cut(first)], peer, tmp_path)
+    assert flow["lost"] > 0
+    assert all(flow["carried"][name] > 100_000 for name in ("b.x", "b.y"))
+
+
+@pytest.mark.parametrize("first", ["x", "y"])
+def test_it_fails_over_to_the_other_family(peer: Path, tmp_path: Path, first: str) -> None:
+    flow = _it_sends([*DUAL, f"flows.0.to=a.{first}", *_cut(first)], peer, tmp_path)
+    assert flow["lost"] > 0

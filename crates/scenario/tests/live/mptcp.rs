@@ -124,16 +124,54 @@ fn both_cross_over_ipv6() {
     check_kernels(&it, "fd00:616e:6162::");
 }
 
+/// A path of IPv4 and one of IPv6: the kernel's sockets are of IPv6 and have addresses of
+/// IPv4 within them.
+#[test]
+fn both_cross_over_ipv4_and_ipv6_at_once() {
+    if !machine() {
+        return;
+    }
+    let cases = [
+        case("ours", [false, true], "lia"),
+        case("kernels", [true, false], "cubic"),
+        case("both", [true, true], "reno"),
+        Case { second: DIES, ..case("ours-dies", [false, true], "lia") },
+        Case { second: DIES, ..case("kernels-dies", [true, false], "cubic") },
+    ];
+    for interfaces in [
+        r#"interfaces = ["x", { name = "y", ip = 6 }]"#,
+        r#"interfaces = [{ name = "x", ip = 6 }, "y"]"#,
+    ] {
+        let text = text(&cases).replace(r#"interfaces = ["x", "y"]"#, interfaces);
+        assert_eq!(text.matches("ip = 6").count(), 2 * cases.len());
+        let it = run(&text);
+        check(&cases, &it);
+        for (i, case) in cases.iter().enumerate() {
+            let [first, second] = carried(&it, i);
+            let is_left = case.second == DIES;
+            assert!(!is_left || first > 2 * second, "{}: {first} {second}", case.name);
+        }
+        assert!(it.ports.iter().all(|port| port.counters.refused == 0), "{:?}", it.ports);
+        for flow in ["kernels", "both"] {
+            let told = it.sockets.iter().filter(|it| it.flow == flow);
+            let ends: Vec<_> = told.filter_map(|it| it.ends).collect();
+            let has = |ipv4| ends.iter().any(|ends| ends.iter().all(|it| it.is_ipv4() == ipv4));
+            assert!(has(true) && has(false), "{flow}: {ends:?}");
+        }
+    }
+}
+
+const DIES: &str = "impairments = [{ kind = \"outage\", intervals = [{ at = \"700 ms\", for = \"1 h\" }] }]\n\
+                reverse = { impairments = [{ kind = \"outage\", intervals = [{ at = \"700 ms\", for = \"1 h\" }] }] }";
+
 #[test]
 fn a_path_that_dies_is_left() {
     if !machine() {
         return;
     }
-    let dies = "impairments = [{ kind = \"outage\", intervals = [{ at = \"700 ms\", for = \"1 h\" }] }]\n\
-                reverse = { impairments = [{ kind = \"outage\", intervals = [{ at = \"700 ms\", for = \"1 h\" }] }] }";
     let cases = [("ours", [false, true], "lia"), ("kernels", [true, false], "cubic")];
     let cases =
-        cases.map(|(name, kernels, window)| Case { second: dies, ..case(name, kernels, window) });
+        cases.map(|(name, kernels, window)| Case { second: DIES, ..case(name, kernels, window) });
     let it = run(&text(&cases));
     check(&cases, &it);
     for (i, flow) in it.result.flows.iter().enumerate() {

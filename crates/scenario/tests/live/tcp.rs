@@ -86,10 +86,45 @@ fn ipv6_needs_its_least_mtu() {
     let text = "ip = 6\nhosts = [{ name = \"a\", external = true }, \"b\"]\n\
                 links = [{ ends = [\"a\", \"b\"], rate = \"1 Mbit/s\", delay = \"1 ms\", mtu = \"1000 B\" }]\n\
                 flows = [{ name = \"f\", from = \"a\", to = \"b\", size = \"1 kB\" }]";
+    assert!(refusal(text).contains("at least 1280 B in a live run over IPv6"));
+}
+
+/// Of links with 1000 octets those are refused that IPv6 may cross: the third leads from a
+/// router of such an interface, the first does not.
+#[test]
+fn links_of_ipv4_alone_may_have_less() {
+    let text = |mtus: [u32; 4]| {
+        let ends = [("a.x", "b.x"), ("a.y", "r"), ("r", "s"), ("s", "b.y")];
+        let links = ends.iter().zip(mtus).map(|((from, to), mtu)| {
+            format!(
+                "{{ ends = [\"{from}\", \"{to}\"], rate = \"1 Mbit/s\", delay = \"1 ms\", \
+                 mtu = \"{mtu} B\" }}"
+            )
+        });
+        let links: Vec<_> = links.collect();
+        let hosts = ["a", "b"].map(|name| {
+            format!(
+                "{{ name = \"{name}\", external = true, \
+                 interfaces = [\"x\", {{ name = \"y\", ip = 6 }}] }}"
+            )
+        });
+        format!(
+            "hosts = [{}]\nrouters = [\"r\", \"s\"]\nlinks = [{}]\n\
+             flows = [{{ name = \"f\", from = \"a\", to = \"b\", size = \"1 kB\" }}]",
+            hosts.join(", "),
+            links.join(", ")
+        )
+    };
+    let said = refusal(&text([1000, 1500, 1000, 1500]));
+    assert!(said.contains("field `links[2].mtu`: value `1000`"), "{said}");
+    let said = refusal(&text([1000, 1500, 1500, 1279]));
+    assert!(said.contains("field `links[3].mtu`: value `1279`"), "{said}");
+}
+
+fn refusal(text: &str) -> String {
     let scenario = anabranch_scenario::Scenario::from_toml(text, "t").unwrap();
     let options = anabranch_scenario::live::LiveOptions::default();
-    let error = anabranch_scenario::live::live(&scenario, &options, |_| ()).unwrap_err();
-    assert!(error.to_string().contains("at least 1280 B in a live run over IPv6"), "{error}");
+    anabranch_scenario::live::live(&scenario, &options, |_| ()).unwrap_err().to_string()
 }
 
 /// Everything arrived, at both ends of each case.
