@@ -138,6 +138,20 @@ def test_a_kernels_subflows_are_paths(anabranch: Command, tmp_path: Path) -> Non
     assert told.flows[0]["protocol"] == "mptcp" and told.flows[0]["flow"].startswith("kernel.x-")
 
 
+def test_a_dual_stack_goes_on_over_ipv6(anabranch: Command, tmp_path: Path) -> None:
+    """The kernel's path over IPv4 dies after 1.5 s."""
+    example = EXAMPLES / "dual-stack.toml"
+    result = anabranch("live", example, "--set", "flows.*.size=3 MB", "--pcap", "--out", tmp_path)
+    assert result.returncode == 0, result.stderr
+    flows = tables.read_csv(tmp_path / "flows.csv")
+    assert [(flow["bytes"], flow["wrong_octets"]) for flow in flows] == [("3000000", "0")] * 2
+    paths = {path["to"]: int(path["bytes"]) for path in tables.read_csv(tmp_path / "paths.csv")}
+    assert set(paths) == {"kernel.four", "kernel.six", "b.four", "b.six"}
+    assert all(octets > 100_000 for octets in paths.values()), paths
+    told = replay(tmp_path / "capture.pcapng")
+    assert {flow["protocol"] for flow in told.flows} == {"mptcp", "sctp"}
+
+
 def test_what_a_kernel_does_not_tell_is_empty(anabranch: Command, link: Path) -> None:
     out = link.parent / "out"
     assert anabranch("live", link, "--out", out).returncode == 0

@@ -89,8 +89,7 @@ def _we_send(changes: list[str], peer: str, logs: Path) -> dict[str, Any]:
 
 def _it_sends(changes: list[str], peer: str, logs: Path) -> dict[str, Any]:
     to_us = ["flows.0.from=b", "flows.0.to=a", *changes]
-    to = next((it.removeprefix("flows.0.to=") for it in changes if "flows.0.to" in it), "a")
-    command = f"{peer} connect {{{to}}} 49152 49152 {OCTETS} {_version(changes)}"
+    command = f"{peer} connect {{a}} 49152 49152 {OCTETS} {_version(changes)}"
     flow, said = _run(to_us, command, logs)
     assert f"sent {OCTETS}\n" in said
     assert (flow["bytes"], flow["wrong_octets"]) == (OCTETS, 0)
@@ -151,23 +150,18 @@ def test_it_fails_over_over_ipv6(peer: str, tmp_path: Path) -> None:
 
 
 DUAL = [f"hosts.{i}.interfaces=['x', {{ name = 'y', ip = 6 }}]" for i in (0, 1)]
-"""The first path over IPv4, the second over IPv6."""
+"""The first path over IPv4, the second over IPv6. The other way round usrsctp does not tell its
+address of IPv4, which is a private one: out of scope for an association over IPv6."""
+
+CUT = [f"links.0.{way}impairments={OUTAGE}" for way in ("", "reverse.")]
 
 
-def _cut(interface: str) -> list[str]:
-    link = "xy".index(interface)
-    return [f"links.{link}.{way}impairments={OUTAGE}" for way in ("", "reverse.")]
-
-
-@pytest.mark.parametrize("first", ["x", "y"])
-def test_we_fail_over_to_the_other_family(peer: Path, tmp_path: Path, first: str) -> None:
+def test_we_fail_over_to_the_other_family(peer: Path, tmp_path: Path) -> None:
     """An association of addresses of both families (RFC 9260, 5.1.2), whose first path dies."""
-    flow = _we_send([*DUAL, f"flows.0.sctp.primary=b.{first}", *_cut(first)], peer, tmp_path)
+    flow = _we_send([*DUAL, *CUT], peer, tmp_path)
     assert flow["lost"] > 0
     assert all(flow["carried"][name] > 100_000 for name in ("b.x", "b.y"))
 
 
-@pytest.mark.parametrize("first", ["x", "y"])
-def test_it_fails_over_to_the_other_family(peer: Path, tmp_path: Path, first: str) -> None:
-    flow = _it_sends([*DUAL, f"flows.0.to=a.{first}", *_cut(first)], peer, tmp_path)
-    assert flow["lost"] > 0
+def test_it_fails_over_to_the_other_family(peer: Path, tmp_path: Path) -> None:
+    assert _it_sends([*DUAL, *CUT], peer, tmp_path)["lost"] > 0
