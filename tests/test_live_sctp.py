@@ -156,12 +156,12 @@ address of IPv4, which is a private one: out of scope for an association over IP
 CUT = [f"links.0.{way}impairments={OUTAGE}" for way in ("", "reverse.")]
 
 
-def test_we_fail_over_to_the_other_family(peer: Path, tmp_path: Path) -> None:
+def test_we_fail_over_to_the_other_family(peer: str, tmp_path: Path) -> None:
     """An association of addresses of both families (RFC 9260, 5.1.2), whose first path dies."""
     flow = _we_send([*DUAL, *CUT], peer, tmp_path)
     assert flow["lost"] > 0
     assert all(flow["carried"][name] > 100_000 for name in ("b.x", "b.y"))
 
 
-def test_it_fails_over_to_the_other_family(peer: Path, tmp_path: Path) -> None:
+def test_it_fails_over_to_the_other_family(peer: str, tmp_path: Path) -> None:
     assert _it_sends([*DUAL, *CUT], peer, tmp_path)["lost"] > 0
