@@ -1,6 +1,9 @@
 //! Round-trip estimation and the retransmission timeout (RFC 6298).
 
+mod variation;
+
 use anabranch_units::Span;
+use variation::Variation;
 
 /// Bounds of the retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +46,8 @@ pub struct RttEstimator {
     sampled: bool,
     /// Number of doublings in force (RFC 6298 §5.5).
     backoff: u8,
+    /// How RTTVAR follows, where every acknowledgment gives a sample.
+    variation: Option<Box<Variation>>,
 }
 
 impl RttEstimator {
@@ -56,7 +61,15 @@ impl RttEstimator {
             min_rtt: Span::MAX,
             sampled: false,
             backoff: 0,
+            variation: None,
         }
+    }
+
+    /// An estimator for samples with every acknowledgment ([`RttEstimator::on_sample_of`]):
+    /// RTTVAR falls once a round trip, as in Linux.
+    pub fn with_every_ack(bounds: RtoBounds) -> RttEstimator {
+        let variation = Box::new(Variation::new(bounds.min_variation / 4));
+        RttEstimator { variation: Some(variation), ..RttEstimator::new(bounds) }
     }
 
     /// A new measurement R', taken from a segment that was not retransmitted
@@ -71,10 +84,28 @@ impl RttEstimator {
             self.srtt = rtt;
             self.rttvar = rtt / 2;
             self.sampled = true;
+            if let Some(variation) = &mut self.variation {
+                variation.begin(self.rttvar);
+            }
         } else {
             // RFC 6298 §2.3: beta = 1/4, alpha = 1/8; RTTVAR first.
             self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4;
             self.srtt = (self.srtt * 7 + rtt) / 8;
+        }
+    }
+
+    /// As [`RttEstimator::on_sample`], with an acknowledgment up to the offset `acked`
+    /// while `sent` was the highest sent, which tells round trips apart.
+    pub fn on_sample_of(&mut self, rtt: Span, acked: u64, sent: u64) {
+        match &mut self.variation {
+            Some(variation) if self.sampled => {
+                self.rttvar = variation.on_sample(self.rttvar, self.srtt, rtt, acked, sent);
+                self.srtt = (self.srtt * 7 + rtt) / 8;
+                self.latest = rtt;
+                self.min_rtt = self.min_rtt.min(rtt);
+                self.backoff = 0;
+            }
+            _ => self.on_sample(rtt),
         }
     }
 

@@ -69,6 +69,29 @@ pub enum WindowUse {
     Outstanding,
 }
 
+/// Which acknowledgments measure the round-trip time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RttSamples {
+    /// That of a segment being timed, one at a time (RFC 6298 §3), and where it
+    /// was sent again, of the echo of a timestamp.
+    Timed,
+    /// Each that newly acknowledges or SACKs what was sent once, as in Linux:
+    /// from the first segment that it acknowledges, or where one of these was
+    /// sent again, that it SACKs. RTTVAR then falls once a round trip.
+    EveryAck,
+}
+
+/// What restarts the retransmission timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RtoRestart {
+    /// Acknowledgments of new data (RFC 6298 §5.3), and the beginning of a repair.
+    Acks,
+    /// The first outstanding segment when it is sent again, too (RFC 6675 §6
+    /// allows it for each segment), and from then on each SACK of what was
+    /// sent before: it tells nothing yet of that one. As Linux has it.
+    FirstResent,
+}
+
 /// The window that is advertised at first.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum InitialReceiveWindow {
@@ -246,6 +269,10 @@ pub struct Config {
     pub delayed_ack: DelayedAck,
     /// Bounds of the retransmission timeout.
     pub rto: RtoBounds,
+    /// What restarts the retransmission timer.
+    pub rto_restart: RtoRestart,
+    /// Which acknowledgments measure the round-trip time.
+    pub rtt_samples: RttSamples,
     /// Duplicate ACKs that signal a loss.
     pub dupack_threshold: u32,
     /// Up to where reordering raises it; `None`: it stays.
@@ -339,6 +366,8 @@ impl Default for Config {
             fast_open: None,
             delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(40) },
             rto: RtoBounds::default(),
+            rto_restart: RtoRestart::Acks,
+            rtt_samples: RttSamples::Timed,
             dupack_threshold: 3,
             max_dupack_threshold: None,
             limited_transmit: true,

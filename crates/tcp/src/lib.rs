@@ -28,7 +28,7 @@ mod window_growth;
 
 pub use config::{
     Config, ConfigError, Counting, DelayedAck, EcnMode, Ect, InitialReceiveWindow, InitialWindow,
-    KeepAlive, MtuProbing, Nagle, UndoOptions, WindowProbe, WindowUse,
+    KeepAlive, MtuProbing, Nagle, RtoRestart, RttSamples, UndoOptions, WindowProbe, WindowUse,
 };
 pub use connection::{Connection, Info, Repair};
 pub use fast_open::{FastOpenOptions, FastOpenServer};

@@ -1,7 +1,8 @@
 //! Sets of defaults under a name: what a stack ships with.
 
 use crate::config::{
-    Config, Counting, EcnMode, InitialReceiveWindow, Nagle, UndoOptions, WindowProbe, WindowUse,
+    Config, Counting, EcnMode, InitialReceiveWindow, Nagle, RtoRestart, RttSamples, UndoOptions,
+    WindowProbe, WindowUse,
 };
 use crate::recovery::{Pipe, RackOptions, Recovery};
 use anabranch_congestion::cubic::{RenoIncrease, RenoStep};
@@ -80,9 +81,6 @@ impl Profile {
 impl Config {
     /// The defaults of Linux 6.x, as its documentation of `net.ipv4.tcp_*` and
     /// its sources state them, as far as they are settings here.
-    ///
-    /// What differs all the same: the variation of round-trip times decays with
-    /// each sample, not once a round trip.
     pub fn linux() -> Config {
         Config {
             // tcp_rmem and tcp_wmem, the largest.
@@ -98,6 +96,8 @@ impl Config {
                 max: Span::from_secs(120),
                 ..RtoBounds::default()
             },
+            rto_restart: RtoRestart::FirstResent,
+            rtt_samples: RttSamples::EveryAck,
             ecn: EcnMode::Passive, // tcp_ecn = 2
             nagle: Nagle::Minshall,
             quick_acks: 16, // TCP_MAX_QUICKACKS

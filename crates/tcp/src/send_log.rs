@@ -260,6 +260,31 @@ impl SendLog {
         once.max_by_key(|record| record.serial).map(|record| now - record.sent)
     }
 
+    /// The round-trip time that Linux takes from the ACK in hand, up to `una`: of
+    /// the first segment that it newly acknowledges, or where one of these was
+    /// sent again (Karn), of the one sent first of those that it SACKs.
+    pub fn first_rtt_sample(&self, now: Time, una: u64) -> Option<Span> {
+        let (mut acked, mut sacked, mut again) = (None::<Time>, None::<Time>, false);
+        for record in &self.news {
+            let by = if record.range.end <= una { &mut acked } else { &mut sacked };
+            if record.retransmitted {
+                again |= record.range.end <= una;
+            } else {
+                *by = Some(by.map_or(record.sent, |sent| sent.min(record.sent)));
+            }
+        }
+        let sent = acked.filter(|_| !again).or(sacked)?;
+        Some(now - sent)
+    }
+
+    /// The ACK in hand newly tells of something sent once, and before the first
+    /// outstanding segment was last sent.
+    pub fn tells_of_older_than_first(&self) -> bool {
+        let Some(first) = self.order.front() else { return false };
+        let first = self.slots[*first as usize].sent;
+        self.news.iter().any(|record| !record.retransmitted && record.sent < first)
+    }
+
     /// The delivery-rate sample of the ACK in hand.
     pub fn rate_sample(&self, min_rtt: Option<Span>) -> Option<RateSample> {
         self.rate.sample(min_rtt)

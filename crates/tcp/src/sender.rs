@@ -6,7 +6,7 @@
 mod reduce;
 mod watch;
 
-use crate::config::{Config, Counting, WindowUse};
+use crate::config::{Config, Counting, RttSamples, WindowUse};
 use crate::range_set::Range;
 use crate::scoreboard::Scoreboard;
 use crate::send_log::SendLog;
@@ -131,7 +131,8 @@ impl Sender {
     pub fn new(config: &Config) -> Sender {
         let mss = config.mss as u64;
         let congestion = config.build_congestion(mss);
-        let logging = config.recovery.needs_log() || congestion.wants_feedback();
+        let every_ack = config.rtt_samples == RttSamples::EveryAck;
+        let logging = config.recovery.needs_log() || congestion.wants_feedback() || every_ack;
         let undo = Undo::new(config);
         Sender {
             una: 0,
@@ -150,7 +151,10 @@ impl Sender {
             log: None,
             undo,
             congestion,
-            rtt: RttEstimator::new(config.rto),
+            rtt: match config.rtt_samples {
+                RttSamples::Timed => RttEstimator::new(config.rto),
+                RttSamples::EveryAck => RttEstimator::with_every_ack(config.rto),
+            },
             dupacks: 0,
             nxt_before_dupacks: 0,
             recover: 0,

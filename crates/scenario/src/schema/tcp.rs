@@ -6,7 +6,10 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_endpoint::RtoBounds;
-use anabranch_tcp::{Config, Counting, DelayedAck, InitialWindow, Profile, WindowProbe, WindowUse};
+use anabranch_tcp::{
+    Config, Counting, DelayedAck, InitialWindow, Profile, RtoRestart, RttSamples, WindowProbe,
+    WindowUse,
+};
 use anabranch_units::{Bytes, Span};
 use toml::{Table, Value};
 
@@ -17,6 +20,10 @@ const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
 ];
 const COUNTINGS: [(&str, Counting); 3] =
     [("bytes", Counting::Bytes), ("acks", Counting::Acks), ("delivered", Counting::Delivered)];
+const RTO_RESTARTS: [(&str, RtoRestart); 2] =
+    [("acks", RtoRestart::Acks), ("first-resent", RtoRestart::FirstResent)];
+const RTT_SAMPLES: [(&str, RttSamples); 2] =
+    [("timed", RttSamples::Timed), ("every-ack", RttSamples::EveryAck)];
 const WINDOW_USES: [(&str, WindowUse); 2] =
     [("blocked", WindowUse::Blocked), ("outstanding", WindowUse::Outstanding)];
 
@@ -48,6 +55,8 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
         sack: truth("sack", default.sack)?,
         delayed_ack: read_delayed_ack(&f, default.delayed_ack)?,
         rto: read_rto(&f, default.rto)?,
+        rto_restart: f.choice("rto_restart", &RTO_RESTARTS)?.unwrap_or(default.rto_restart),
+        rtt_samples: f.choice("rtt_samples", &RTT_SAMPLES)?.unwrap_or(default.rtt_samples),
         dupack_threshold: f
             .integer("dupack_threshold", 1..=1000)?
             .unwrap_or(default.dupack_threshold),
@@ -109,6 +118,8 @@ pub(super) fn write(config: &Config) -> Table {
         ("granularity", config.rto.granularity.write().into()),
     ];
     put("rto", table_of(rto));
+    put("rto_restart", word(&RTO_RESTARTS, &config.rto_restart).into());
+    put("rtt_samples", word(&RTT_SAMPLES, &config.rtt_samples).into());
     put("dupack_threshold", Value::Integer(config.dupack_threshold.into()));
     put("limited_transmit", config.limited_transmit.into());
     put("counting", word(&COUNTINGS, &config.counting).into());

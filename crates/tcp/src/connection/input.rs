@@ -2,7 +2,7 @@
 
 use super::handshake::TIMESTAMPS_LEN;
 use super::{Connection, Due};
-use crate::config::Counting;
+use crate::config::{Counting, RtoRestart, RttSamples};
 use crate::range_set::Range;
 use crate::receiver::Arrival;
 use crate::recovery::{Rto, Scheme};
@@ -247,7 +247,11 @@ impl Connection {
         if acked == 0 && sacked == 0 && !duplicate && dsack.is_none() && !self.scheme.hears_all() {
             return true; // an echo on it: so do the ACKs of data
         }
-        let rtt = if acked > 0 { self.rtt_sample(now, ack, segment) } else { None };
+        let rtt = match self.config.rtt_samples {
+            RttSamples::Timed if acked == 0 => None,
+            RttSamples::Timed => self.rtt_sample(now, ack, segment),
+            RttSamples::EveryAck => self.rtt_of_ack(now, acked, segment),
+        };
         let s = &mut self.sender;
         if let Some(rtt) = rtt {
             s.on_rtt_sample(rtt);
@@ -337,6 +341,22 @@ impl Connection {
             self.timed = None;
             return Some(now - sent);
         }
+        self.echoed_rtt(now, segment)
+    }
+
+    /// As Linux measures it, with every ACK that tells of something sent once.
+    #[inline(never)]
+    fn rtt_of_ack(&self, now: Time, acked: u64, segment: &TcpSegment) -> Option<Span> {
+        let log = self.sender.log.as_ref();
+        let logged = log.and_then(|log| log.first_rtt_sample(now, self.sender.una));
+        match logged {
+            None if acked > 0 => self.echoed_rtt(now, segment),
+            logged => logged,
+        }
+    }
+
+    /// A round-trip time from the echoed timestamp.
+    fn echoed_rtt(&self, now: Time, segment: &TcpSegment) -> Option<Span> {
         let ts = segment.options.timestamps.filter(|ts| self.agreed.timestamps && ts.echo != 0)?;
         let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo) as u64;
         // An echo of what was never sent is no sample.
@@ -347,6 +367,12 @@ impl Connection {
     #[inline(never)]
     fn watch_ack(&mut self, ack: &Ack, uses_sack: bool) {
         self.sender.on_ack_read(ack);
+        if ack.acked == 0
+            && self.config.rto_restart == RtoRestart::FirstResent
+            && self.sender.log.as_ref().is_some_and(|log| log.tells_of_older_than_first())
+        {
+            self.restart_rto(ack.now);
+        }
         if self.sender.finds_reduction_needless(ack, uses_sack) {
             self.scheme.on_undo(&mut self.sender);
         }

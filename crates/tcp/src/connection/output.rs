@@ -2,7 +2,7 @@
 //! for, a zero-window probe, an ACK.
 
 use super::{Connection, Due};
-use crate::config::WindowProbe;
+use crate::config::{RtoRestart, WindowProbe};
 use crate::range_set::Range;
 use crate::recovery::{Next, Scheme};
 use crate::state::State;
@@ -91,6 +91,11 @@ impl Connection {
                 let packet = self.data(now, range);
                 self.scheme.on_retransmit(&mut self.sender, range);
                 self.scheme.on_resent(now, range);
+                if range.start == self.sender.una
+                    && self.config.rto_restart == RtoRestart::FirstResent
+                {
+                    self.restart_rto(now);
+                }
                 Some(packet)
             }
             Next::InOrder(mut range) => {

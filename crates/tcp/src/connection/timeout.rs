@@ -90,7 +90,7 @@ impl Connection {
         }
     }
 
-    fn restart_rto(&mut self, now: Time) {
+    pub(super) fn restart_rto(&mut self, now: Time) {
         if self.sender.flight() > 0 {
             let deadline = now + self.sender.rtt.rto();
             self.timer(Due::Retransmit).set(deadline);

@@ -104,7 +104,7 @@ impl Sender {
     /// A round-trip sample. After a needless timeout the estimate is lifted to
     /// it (RFC 4015 §3.2 step 8).
     pub fn on_rtt_sample(&mut self, rtt: Span) {
-        self.rtt.on_sample(rtt);
+        self.rtt.on_sample_of(rtt, self.una, self.max);
         if let Some(undo) = &mut self.undo
             && undo.take_adaptation()
         {

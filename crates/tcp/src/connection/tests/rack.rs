@@ -4,7 +4,9 @@
 use super::drops::seven_drops;
 use super::solo::Solo;
 use super::*;
+use crate::config::{RtoRestart, RttSamples};
 use crate::recovery::RackOptions;
+use anabranch_endpoint::RtoBounds;
 use anabranch_wire::SackBlock;
 
 fn rack() -> Recovery {
@@ -306,4 +308,60 @@ fn reordering_within_the_window_is_no_loss() {
     };
     assert_eq!(overtaken(rack()), 0);
     assert!(overtaken(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false }) > 5);
+}
+
+/// As [`sent`], with an RTO of 300 ms from the handshake.
+fn sent_with(segments: u32, rto_restart: RtoRestart, rtt_samples: RttSamples) -> Solo {
+    let min = Span::from_millis(200);
+    let rto = RtoBounds { min, min_variation: min, ..RtoBounds::default() };
+    let initial_window = InitialWindow::Segments(segments);
+    let tlp = RackOptions { tlp: false, ..RackOptions::default() };
+    let recovery = Recovery::Rack(tlp);
+    let config = Config { initial_window, rto, rto_restart, rtt_samples, ..classic(recovery) };
+    let mut s = Solo::established(&config);
+    s.end.write(segments as u64 * 1000);
+    assert_eq!(s.sent().len(), segments as usize);
+    s
+}
+
+/// The repair of the first segment leaves at 200 ms and is lost; a segment of the
+/// limit that it lets leave tells so at 300 ms. RFC 6298 §5.3 knows no restart
+/// with the second repair; Linux does, and with SACKs of what was sent before.
+#[test]
+fn as_in_linux_the_first_segment_restarts_the_timer_when_it_is_sent_again() {
+    for (rto_restart, expires) in [(RtoRestart::Acks, 500), (RtoRestart::FirstResent, 620)] {
+        let mut s = sent_with(10, rto_restart, RttSamples::Timed);
+        s.end.write(10_000);
+        assert_eq!(sack(&mut s, 200, 0, &[(2, 8)])[0], ". 1:1000 1");
+        // What left with the repair arrives, but not the repair.
+        let again = sack(&mut s, 300, 0, &[(2, 8), (11, 11)]);
+        assert_eq!(again[0], ". 1:1000 1");
+        // Sent before that: nothing is known of it yet.
+        sack(&mut s, 320, 0, &[(2, 9), (11, 11)]);
+        assert_eq!(s.end.observe().timeouts, 0);
+        let due = (320..900).find(|ms| {
+            s.until(*ms);
+            s.end.observe().timeouts == 1
+        });
+        assert_eq!(due, Some(expires));
+    }
+}
+
+/// Linux: the first segment that an ACK acknowledges is the sample, or that it
+/// SACKs; none of what was sent twice.
+#[test]
+fn as_in_linux_each_ack_is_a_sample() {
+    for (rtt_samples, samples) in [
+        // The first segment was timed, and its repair ends that.
+        (RttSamples::Timed, [100, 100, 100]),
+        (RttSamples::EveryAck, [130, 150, 150]),
+    ] {
+        let mut s = sent_with(10, RtoRestart::Acks, rtt_samples);
+        let mut seen = Vec::new();
+        for (ms, una, block) in [(230, 0, Some((2, 4))), (250, 0, Some((2, 6))), (260, 1, None)] {
+            sack(&mut s, ms, una, block.as_slice());
+            seen.push(s.end.observe().latest_rtt.unwrap());
+        }
+        assert_eq!(seen, samples.map(Span::from_millis), "{rtt_samples:?}");
+    }
 }
