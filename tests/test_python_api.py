@@ -58,6 +58,18 @@ def test_code_and_toml_make_the_same_scenario() -> None:
     assert tomllib.loads(net.toml()) == tomllib.loads(TWO_HOSTS)
 
 
+def test_interfaces_of_both_families() -> None:
+    net = Network()
+    both: list[str | dict[str, object]] = ["x", {"name": "y", "ip": 6}]
+    a, b = (net.host(name, interfaces=both) for name in "ab")
+    for path in "xy":
+        ends = a.interface(path), b.interface(path)
+        net.link(*ends, rate=units.Mbit_s(10), delay=units.ms(5))
+    net.flow(a, b, size=units.MB(1), protocol="mptcp")
+    mptcp = tomllib.loads(net.scenario().resolved())["flows"][0]["mptcp"]
+    assert mptcp["ipv6_mss"] == "1440 B"
+
+
 def test_hosts_with_interfaces_and_links_with_two_sides() -> None:
     net = Network(duration=units.s(1))
     a, b = net.host("a", interfaces=["x", "y"]), net.host("b", processing=units.us(50))

@@ -49,8 +49,11 @@ class Network:
         self._top = _given(name=name or None, duration=duration, seed=seed, **fields)
         self._lists: dict[str, list[Any]] = {}
 
-    def host(self, name: str, *, interfaces: Sequence[str] = (), **fields: Any) -> Node:
-        """Adds a host; `processing` and `backpressure` are its other fields."""
+    def host(
+        self, name: str, *, interfaces: Sequence[str | Mapping[str, Any]] = (), **fields: Any
+    ) -> Node:
+        """Adds a host; `ip`, `processing` and `backpressure` are its other fields. An interface
+        over another protocol than the host's is a table, `{"name": "y", "ip": 6}`."""
         return self._node("hosts", name, _given(interfaces=list(interfaces) or None, **fields))
 
     def router(self, name: str) -> Node:
