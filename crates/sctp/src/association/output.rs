@@ -48,6 +48,9 @@ impl Association {
             self.after_close(now);
         }
         if self.state.may_transmit() {
+            if self.answers_go_elsewhere() {
+                return self.answers();
+            }
             if self.extended {
                 self.give_up(now);
             }
@@ -65,16 +68,30 @@ impl Association {
                 return Some(packet);
             }
         }
-        if self.sack_now || !self.control.is_empty() {
-            let way = match self.sack_now {
+        self.answers()
+    }
+
+    /// Answers and other control chunks by themselves, each where they go.
+    fn answers(&mut self) -> Option<Packet> {
+        let way = match (self.control.is_empty(), self.sack_now) {
+            (true, false) => return None,
+            (true, true) => self.way_of_sack(),
+            (false, sack) => self.answer_way.unwrap_or_else(|| match sack {
                 true => self.way_of_sack(),
-                false => self.answer_way.unwrap_or_else(|| self.way(self.data_path())),
-            };
-            let mut draft = self.draft();
-            self.lead(&mut draft, self.sack_now);
-            return Some(self.packet_on(way, draft.chunks));
-        }
-        None
+                false => self.way(self.data_path()),
+            }),
+        };
+        let mut draft = self.draft();
+        self.lead(&mut draft, way, self.sack_now);
+        Some(self.packet_on(way, draft.chunks))
+    }
+
+    /// An answer is due whose way is not that of the next data: it leaves first.
+    fn answers_go_elsewhere(&self) -> bool {
+        let data = || self.way(self.data_path());
+        let answer = self.answer_way.filter(|_| !self.control.is_empty());
+        self.sack_now && !self.is_one_way(self.way_of_sack(), data())
+            || answer.is_some_and(|way| !self.is_one_way(way, data()))
     }
 
     /// Where a SACK goes: to where the data came from, out of where it came to; with `vary_sack_path`
@@ -93,19 +110,21 @@ impl Association {
         Draft { chunks: Chunks::new(), room: self.max_chunk }
     }
 
-    /// Control chunks, and a SACK if there is something to acknowledge (§6.10
-    /// puts them before data).
-    fn lead(&mut self, draft: &mut Draft, sack: bool) {
-        let mut waiting = std::mem::take(&mut self.control).into_iter().peekable();
-        while let Some(chunk) =
-            waiting.next_if(|chunk| draft.chunks.is_empty() || chunk.wire_len() <= draft.room)
-        {
-            draft.push(chunk);
+    /// For a packet that goes this way: control chunks, and a SACK if there is something to
+    /// acknowledge (§6.10 puts them before data), unless they are answers that go another (§6.4).
+    fn lead(&mut self, draft: &mut Draft, way: Way, sack: bool) {
+        if self.answer_way.is_none_or(|answer| self.is_one_way(answer, way)) {
+            let mut waiting = std::mem::take(&mut self.control).into_iter().peekable();
+            while let Some(chunk) =
+                waiting.next_if(|chunk| draft.chunks.is_empty() || chunk.wire_len() <= draft.room)
+            {
+                draft.push(chunk);
+            }
+            self.control.extend(waiting);
+            self.answer_way = None;
         }
-        self.control.extend(waiting);
-        self.answer_way = None;
         let least = SACK + 4 * self.duplicates.len() as u32 + timestamp::CHUNK;
-        if sack && least <= draft.room {
+        if sack && least <= draft.room && self.is_one_way(self.way_of_sack(), way) {
             self.ecne().into_iter().for_each(|chunk| draft.push(chunk));
             // What a whole packet's gap blocks take is bounded; half of it
             // stays for data.
@@ -184,14 +203,15 @@ impl Association {
         self.config.destination.choose(reason, last, Candidates(&self.paths))
     }
 
-    /// A packet that will carry a chunk of `len` octets: with a SACK that is
-    /// due, or fits beside it (§6.2 wishes for one in every packet), and the
-    /// timestamp.
+    /// A packet that will carry a chunk of `len` octets: with a SACK that goes
+    /// its way and is due, or fits beside it (§6.2 wishes for one in every
+    /// packet), and the timestamp.
     fn data_draft(&mut self, now: Time, path: usize, len: u32) -> Draft {
         let mut draft = self.draft();
         let taken = self.flight.header() + len.next_multiple_of(4) + self.config.timestamp_room();
         let fits = taken + SACK + timestamp::CHUNK <= draft.room;
-        self.lead(&mut draft, self.sack_now || (self.unsacked > 0 && fits));
+        let sack = self.sack_now || (self.unsacked > 0 && fits);
+        self.lead(&mut draft, self.way(path), sack);
         if self.config.timestamps {
             draft.push(timestamp::stamp(now, path as u8));
         }

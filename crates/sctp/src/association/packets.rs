@@ -13,12 +13,21 @@ impl Association {
         self.packet_with(path.local, path.remote, self.peer_port, self.peer_tag, chunks)
     }
 
-    /// An answer. An address that is about to go sends nothing any more.
+    /// An answer.
     pub(super) fn packet_on(&self, way: Way, chunks: impl Into<Chunks>) -> Packet {
-        let path = &self.paths[way.path];
+        let (src, dst) = (self.source_of(way), self.paths[way.path].remote);
+        self.packet_with(src, dst, self.peer_port, self.peer_tag, chunks)
+    }
+
+    /// Both lead from one address to one.
+    pub(super) fn is_one_way(&self, a: Way, b: Way) -> bool {
+        a.path == b.path && (a.from == b.from || self.source_of(a) == self.source_of(b))
+    }
+
+    /// The address that answers leave from. One that is about to go sends nothing any more.
+    fn source_of(&self, way: Way) -> Addr {
         let usable = self.local.contains(&way.from) && !self.is_going(way.from);
-        let from = if usable { way.from } else { path.local };
-        self.packet_with(from, path.remote, self.peer_port, self.peer_tag, chunks)
+        if usable { way.from } else { self.paths[way.path].local }
     }
 
     pub(super) fn packet_with(

@@ -3,6 +3,7 @@
 mod addresses;
 mod auth;
 mod blind;
+mod bundling;
 mod collision;
 mod concurrent;
 mod delivery;
