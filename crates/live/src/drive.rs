@@ -110,8 +110,9 @@ pub struct Outcome<E> {
 /// Packets that are taken from a port before others have their turn, and the rest
 /// of what the last was read with.
 const BATCH: usize = 32;
-/// Octets that an application writes before others have their turn, and packets.
-const PIECE: u64 = 64 << 10;
+/// Octets that an application writes before others have their turn, and packets: an initial
+/// window of TCP, so that a piece is no longer than the burst of departures that waits for it.
+const PIECE: u64 = 16 << 10;
 /// How often the loop asks whether all is over.
 const LOOK: Span = Span::from_millis(5);
 
