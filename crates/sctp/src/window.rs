@@ -44,6 +44,9 @@ pub(crate) struct Standard {
     mtu: u64,
     floor: u64,
     at_threshold: bool,
+    /// Max.Burst's limit on what is outstanding, of the last event that released data.
+    burst: u64,
+    burst_keeps_window: bool,
 }
 
 impl Window {
@@ -62,6 +65,8 @@ impl Window {
                 mtu,
                 floor: config.ssthresh_floor as u64 * mtu,
                 at_threshold: config.slow_start_at_threshold,
+                burst: u64::MAX,
+                burst_keeps_window: config.burst_keeps_window,
             }),
             Kind::Algorithm(algorithm) => Window::Shared {
                 congestion: Box::new(algorithm.build(initial, ssthresh)),
@@ -82,6 +87,14 @@ impl Window {
     pub fn cwnd(&self) -> u64 {
         match self {
             Window::Standard(standard) => standard.cwnd,
+            Window::Shared { congestion, .. } => congestion.window(),
+        }
+    }
+
+    /// What may be outstanding when new data leaves: the window, less what is beyond a burst.
+    pub fn limit(&self) -> u64 {
+        match self {
+            Window::Standard(standard) => standard.cwnd.min(standard.burst),
             Window::Shared { congestion, .. } => congestion.window(),
         }
     }
@@ -164,11 +177,14 @@ impl Window {
         }
     }
 
-    /// Max.Burst (§6.1 rule D): the window is no more than `burst` packets
-    /// above what is outstanding.
+    /// Max.Burst (§6.1 rule D): new data leaves while no more than `burst` packets above what is
+    /// outstanding now are.
     pub fn limit_burst(&mut self, flight: u64, burst: u64) {
         if let Window::Standard(standard) = self {
-            standard.cwnd = standard.cwnd.min(flight + burst * standard.mtu);
+            standard.burst = flight + burst * standard.mtu;
+            if !standard.burst_keeps_window {
+                standard.cwnd = standard.cwnd.min(standard.burst);
+            }
         }
     }
 }
@@ -303,8 +319,13 @@ mod tests {
         w.on_idle(1, 0);
         assert_eq!(w.cwnd(), 15_000);
         w.limit_burst(3000, 4);
-        assert_eq!(w.cwnd(), 9000);
+        assert_eq!((w.cwnd(), w.limit()), (9000, 9000));
         w.on_idle(9, 0);
         assert_eq!(w.cwnd(), 6000);
+        let mut kept = window(&Config { burst_keeps_window: true, ..config });
+        kept.limit_burst(3000, 4);
+        assert_eq!((kept.cwnd(), kept.limit()), (30_000, 9000));
+        kept.limit_burst(28_500, 4);
+        assert_eq!((kept.cwnd(), kept.limit()), (30_000, 30_000));
     }
 }

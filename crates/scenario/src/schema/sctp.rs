@@ -141,6 +141,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("highest_newly_acked", &mut c.highest_newly_acked)?;
     form.boolean("fast_recovery", &mut c.fast_recovery)?;
     form.integer_or_off("max_burst", 1..=1000, &mut c.max_burst)?;
+    form.boolean("burst_keeps_window", &mut c.burst_keeps_window)?;
     form.integer("sack_frequency", 1..=255, &mut c.sack_frequency)?;
     form.quantity("sack_delay", &mut c.sack_delay)?;
     form.table("rto", |form| {
@@ -322,6 +323,7 @@ mod tests {
             ("fast_recovery = false", Config { fast_recovery: false, ..d.clone() }),
             ("max_burst = false", Config { max_burst: None, ..d.clone() }),
             ("max_burst = 8", Config { max_burst: Some(8), ..d.clone() }),
+            ("burst_keeps_window = false", Config { burst_keeps_window: false, ..d.clone() }),
             ("sack_frequency = 1", Config { sack_frequency: 1, ..d.clone() }),
             ("sack_delay = \"100 ms\"", Config { sack_delay: Span::from_millis(100), ..d.clone() }),
             ("rto = { min = \"200 ms\" }", Config { rto, ..d.clone() }),

@@ -30,7 +30,7 @@ impl Association {
             }
             self.prepare_window(now, index);
             let path = &self.paths[index];
-            if path.flight < path.window.cwnd().min(share) {
+            if path.flight < path.window.limit().min(share) {
                 return Some(index);
             }
         }

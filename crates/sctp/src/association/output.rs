@@ -269,7 +269,7 @@ impl Association {
             Some(concurrent) => self.concurrent_path(now, concurrent)?,
         };
         self.prepare_window(now, path);
-        if self.paths[path].flight >= self.paths[path].window.cwnd() {
+        if self.paths[path].flight >= self.paths[path].window.limit() {
             return None;
         }
         self.outgoing.begin_packet();
@@ -319,7 +319,7 @@ impl Association {
             if !probing && self.flight.payload + len as u64 > self.peer_rwnd {
                 break;
             }
-            if sent && (to.flight >= to.window.cwnd() || !self.outgoing.may_bundle()) {
+            if sent && (to.flight >= to.window.limit() || !self.outgoing.may_bundle()) {
                 break;
             }
             let (fragment, limit) = self.outgoing.take(len);

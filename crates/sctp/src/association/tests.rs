@@ -4,6 +4,7 @@ mod addresses;
 mod auth;
 mod blind;
 mod bundling;
+mod bursts;
 mod collision;
 mod concurrent;
 mod delivery;
