@@ -20,7 +20,6 @@ pub(super) fn config(profile: Profile) -> Config {
             nagle: true,
             abort_on_failure: true,
             prompt_fill: true,
-            burst_keeps_window: false, // net.inet.sctp.cwnd_maxburst
             initial_window: InitialWindow::Mtus(3),
             receive_buffer: 1_864_135,
             ..rfc

@@ -323,7 +323,7 @@ mod tests {
             ("fast_recovery = false", Config { fast_recovery: false, ..d.clone() }),
             ("max_burst = false", Config { max_burst: None, ..d.clone() }),
             ("max_burst = 8", Config { max_burst: Some(8), ..d.clone() }),
-            ("burst_keeps_window = false", Config { burst_keeps_window: false, ..d.clone() }),
+            ("burst_keeps_window = true", Config { burst_keeps_window: true, ..d.clone() }),
             ("sack_frequency = 1", Config { sack_frequency: 1, ..d.clone() }),
             ("sack_delay = \"100 ms\"", Config { sack_delay: Span::from_millis(100), ..d.clone() }),
             ("rto = { min = \"200 ms\" }", Config { rto, ..d.clone() }),
