@@ -409,6 +409,13 @@ impl Connection {
         let bit = self.subflows[i].bit();
         self.dirty |= bit;
         self.uncollected |= bit;
+        self.forget_room(i);
+    }
+
+    /// It is to be asked again whether a subflow has room for data.
+    #[inline]
+    fn forget_room(&mut self, i: usize) {
+        let bit = self.subflows[i].bit();
         self.full &= !bit;
         self.roomy &= !bit;
     }

@@ -23,12 +23,18 @@ impl Connection {
         // In the middle of a burst: the subflow is asked for what it still has when it
         // takes no more.
         if std::mem::take(&mut self.gave) && taker.is_none() {
-            self.schedule(now);
+            taker = self.schedule(now).map(|i| (i, 0));
         }
         loop {
             while self.dirty != 0 {
                 let fed = taker.take();
                 let Some(i) = fed.map(|it| it.0).or_else(|| self.next_dirty()) else { continue };
+                if fed.is_none() && self.chooses(now, i) {
+                    taker = self.schedule(now).map(|i| (i, 0));
+                    if taker.is_some() {
+                        continue;
+                    }
+                }
                 let len = fed.map_or(0, |it| it.1);
                 let tcp = &mut self.subflows[i].tcp;
                 let (_, end) = tcp.outstanding();
@@ -36,13 +42,15 @@ impl Connection {
                 let fed = (len > 0 && tcp.outstanding().1 > end).then(|| self.on_fed(i, len));
                 if let Some(it) = &mut packet {
                     self.complete(i, it, fed);
+                    if self.gave && fed.is_none() {
+                        self.forget_room(i);
+                    }
                     self.end_if_silent(now, i);
                     return packet;
                 }
                 if len > 0 {
-                    let bit = self.subflows[i].bit();
-                    self.full |= bit;
-                    self.roomy &= !bit;
+                    self.forget_room(i);
+                    self.full |= self.subflows[i].bit();
                 }
                 let quiet = self.rest(now, i);
                 if len > 0 && quiet {
@@ -50,7 +58,8 @@ impl Connection {
                     return None;
                 }
             }
-            if self.schedule(now) {
+            taker = self.schedule(now).map(|i| (i, 0));
+            if taker.is_some() {
                 continue;
             }
             // As TCP the last data has left: the FIN follows.
@@ -84,6 +93,16 @@ impl Connection {
             None => self.dirty &= !(1 << id),
         }
         i
+    }
+
+    /// A subflow in a repair could send something new now: it is given some before it is
+    /// asked, so that it chooses as a TCP does whose data waits (rules 2 to 4 of RFC 6675 §4,
+    /// RFC 8985 §7.3).
+    #[inline]
+    fn chooses(&mut self, now: Time, i: usize) -> bool {
+        !self.has_nothing_to_give()
+            && self.subflows[i].tcp.may_resend()
+            && self.has_room_in_repair(now, i)
     }
 
     /// Nothing has happened to a receiver since all that it had to send left: hosts

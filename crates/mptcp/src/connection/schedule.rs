@@ -15,49 +15,66 @@ use anabranch_units::Time;
 const CAPABLE_MORE: u64 = 4;
 
 impl Connection {
-    /// Gives one segment to a subflow; false when there is none to give.
+    /// Gives one segment to a subflow, which is to be asked for it before anything else
+    /// happens: which one; `None` when there is none to give.
     #[inline]
-    pub(super) fn schedule(&mut self, now: Time) -> bool {
+    pub(super) fn schedule(&mut self, now: Time) -> Option<usize> {
         let idle = self.out.unsent() == 0 && self.out.reinjections.is_empty();
-        !(idle && self.takes_turns_by_room) && self.give_next(now)
+        if idle && self.takes_turns_by_room { None } else { self.give_next(now) }
     }
 
-    fn give_next(&mut self, now: Time) -> bool {
+    fn give_next(&mut self, now: Time) -> Option<usize> {
         let copies = self.scheduler.copies();
         let fresh = self.out.unsent() > 0;
         if !fresh && !copies && self.out.reinjections.is_empty() || self.ended {
-            return false;
+            return None;
         }
         let usable = self.usable();
-        self.look_for_room(now, usable);
+        self.look_for_room(now, usable, usable.is_power_of_two());
         self.contenders = self.liked(usable);
         if self.roomy & usable == 0 {
-            return false;
+            return None;
         }
-        if self.send_again(usable) {
-            return true;
+        if let Some(i) = self.send_again(usable) {
+            return Some(i);
         }
         let room = self.out.room(self.mss(), self.override_silly);
         if fresh && room == 0 {
             self.scheduler.on_window_blocked(now);
-            if self.config.opportunistic_retransmission && self.unblock_window(now, usable) {
-                return true;
+            if self.config.opportunistic_retransmission
+                && let Some(i) = self.unblock_window(now, usable)
+            {
+                return Some(i);
             }
         }
         if room == 0 && !copies {
-            return false;
+            return None;
         }
         self.ask_scheduler(now, room)
     }
 
-    /// Asks subflows of which it is not known whether they have room.
-    fn look_for_room(&mut self, now: Time, usable: u64) {
-        let mut unknown = usable & !self.full & !self.roomy;
+    /// Whether a subflow that repairs has room. What it must repair first leaves before
+    /// anything new is given to another for want of room.
+    #[cold]
+    pub(super) fn has_room_in_repair(&mut self, now: Time, i: usize) -> bool {
+        let (usable, bit) = (self.usable(), self.subflows[i].bit());
+        self.look_for_room(now, usable & bit, usable == bit);
+        self.roomy & usable & bit != 0
+    }
+
+    /// Asks subflows of which it is not known whether they have room; `alone`: there are no
+    /// others that carry data.
+    fn look_for_room(&mut self, now: Time, among: u64, alone: bool) {
+        let mut unknown = among & !self.full & !self.roomy;
         while unknown != 0 {
             let id = unknown.trailing_zeros();
             unknown &= !(1 << id);
             let Some(i) = self.position(id) else { continue };
-            if self.is_within_window(i) && self.subflows[i].tcp.takes_more(now) {
+            // Nothing new is put at risk on a subflow that has fallen silent, but for want of
+            // another: its tail loss probe is what it sent last.
+            let tcp = &mut self.subflows[i].tcp;
+            let takes_more = tcp.takes_more(now) && (alone || !tcp.is_probe_due());
+            if takes_more && self.is_within_window(i) {
                 self.roomy |= 1 << id;
             } else {
                 self.full |= 1 << id;
@@ -92,17 +109,17 @@ impl Connection {
         liked
     }
 
-    fn ask_scheduler(&mut self, now: Time, room: u64) -> bool {
+    fn ask_scheduler(&mut self, now: Time, room: u64) -> Option<usize> {
         let mut liked = self.contenders;
         if self.scheduler.needs_room() {
             liked &= self.roomy;
             if liked == 0 {
-                return false;
+                return None;
             }
             if liked.is_power_of_two() && room > 0 {
                 self.scheduler.on_only(liked.trailing_zeros());
-                let only = self.position(liked.trailing_zeros());
-                return only.is_some_and(|i| self.give_new(i));
+                let only = self.position(liked.trailing_zeros())?;
+                return self.give_new(only);
             }
         }
         let mut candidates: Vec<Candidate> = std::mem::take(&mut self.candidates);
@@ -119,13 +136,14 @@ impl Connection {
         let choice = self.scheduler.choose(&candidates, &stream);
         self.candidates = candidates;
         match choice {
-            Choice::Wait => false,
-            Choice::New(id) => self.position(id).is_some_and(|i| self.give_new(i)),
-            Choice::Copy { id, from } => self.position(id).is_some_and(|i| {
+            Choice::Wait => None,
+            Choice::New(id) => self.give_new(self.position(id)?),
+            Choice::Copy { id, from } => {
+                let i = self.position(id)?;
                 let end = self.out.nxt.min(from + self.most_for(i));
                 self.counters.copies += 1;
                 self.give(i, Range { start: from, end })
-            }),
+            }
         }
     }
 
@@ -195,11 +213,11 @@ impl Connection {
         subflow.tcp.mss() - if keys { CAPABLE_MORE } else { 0 }
     }
 
-    fn give_new(&mut self, i: usize) -> bool {
+    fn give_new(&mut self, i: usize) -> Option<usize> {
         let len = self.out.room(self.most_for(i), self.override_silly);
         let start = self.out.nxt;
         if len == 0 {
-            return false;
+            return None;
         }
         self.out.nxt += len;
         self.override_silly = false;
@@ -207,9 +225,9 @@ impl Connection {
     }
 
     /// Hands a range of the stream to a subflow, which sends it at once.
-    fn give(&mut self, i: usize, range: Range) -> bool {
+    fn give(&mut self, i: usize, range: Range) -> Option<usize> {
         if range.is_empty() {
-            return false;
+            return None;
         }
         let (len, fin) = (range.len() as u32, self.out.closed && range.end == self.out.data_end());
         let (_, start) = self.subflows[i].tcp.outstanding();
@@ -234,7 +252,8 @@ impl Connection {
         }
         subflow.sent_to = subflow.sent_to.max(range.end);
         self.touch(i);
-        true
+        self.contenders = 0;
+        Some(i)
     }
 
     /// Of the subflows in `among` that are liked the best, the fastest with room.
@@ -245,9 +264,9 @@ impl Connection {
     }
 
     /// What must be sent again, on a subflow that does not carry it.
-    fn send_again(&mut self, usable: u64) -> bool {
-        let Some(next) = self.out.next_reinjection(usable) else { return false };
-        let Some(i) = self.best_among(usable & !next.carried) else { return false };
+    fn send_again(&mut self, usable: u64) -> Option<usize> {
+        let next = self.out.next_reinjection(usable)?;
+        let i = self.best_among(usable & !next.carried)?;
         let end = next.range.end.min(next.range.start + self.most_for(i));
         let range = Range { end, ..next.range };
         self.out.on_reinjected(range.start, range.len());
@@ -259,18 +278,18 @@ impl Connection {
     /// another subflow is slow: what it has not delivered is sent again, and it
     /// is penalised (Raiciu et al., NSDI 2012, section 4.2).
     #[cold]
-    fn unblock_window(&mut self, now: Time, usable: u64) -> bool {
+    fn unblock_window(&mut self, now: Time, usable: u64) -> Option<usize> {
         let una = self.out.una;
-        let Some(i) = self.best_among(usable) else { return false };
+        let i = self.best_among(usable)?;
         if una >= self.out.nxt || self.subflows[i].sent.carrying(una).is_some() {
-            return false;
+            return None;
         }
         let carrier = self
             .subflows
             .iter()
             .enumerate()
             .find_map(|(j, it)| Some((j, it.sent.carrying(una)?.data_range().end)));
-        let Some((j, end)) = carrier else { return false };
+        let (j, end) = carrier?;
         let fast = self.subflows[i].srtt();
         let slow = &mut self.subflows[j];
         let srtt = slow.srtt();

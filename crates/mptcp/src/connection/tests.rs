@@ -7,6 +7,7 @@ mod meddling;
 mod opening;
 mod passive;
 mod paths;
+mod repairs;
 mod sending;
 mod world;
 

@@ -135,6 +135,19 @@ impl Connection {
         idle && !self.scheme.may_resend()
     }
 
+    /// What leaves next may have been sent before: in a repair, or as a tail loss probe.
+    /// With data that has not been sent the schemes may choose that.
+    #[inline]
+    pub fn may_resend(&self) -> bool {
+        self.scheme.may_resend()
+    }
+
+    /// A tail loss probe leaves next, whatever the window (RFC 8985 §7.3).
+    #[inline]
+    pub fn is_probe_due(&self) -> bool {
+        self.scheme.is_probe_due()
+    }
+
     /// The ACK that left last said all that there was: nothing is to be sent, nothing waits
     /// for its ACK, and another poll would bring nothing.
     #[inline]

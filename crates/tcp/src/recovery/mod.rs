@@ -209,7 +209,13 @@ impl Active {
     /// probe.
     #[inline(always)]
     pub fn may_resend(&self) -> bool {
-        self.in_recovery() || matches!(self, Active::Rack(rack) if rack.is_probe_due())
+        self.in_recovery() || self.is_probe_due()
+    }
+
+    /// A tail loss probe is due.
+    #[inline(always)]
+    pub fn is_probe_due(&self) -> bool {
+        matches!(self, Active::Rack(rack) if rack.is_probe_due())
     }
 
     /// When the scheme wants to hear [`Active::on_deadline`].
