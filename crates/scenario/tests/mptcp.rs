@@ -9,6 +9,8 @@ mod frames;
 mod middlebox;
 #[path = "mptcp/passive.rs"]
 mod passive;
+#[path = "mptcp/repairs.rs"]
+mod repairs;
 #[path = "mptcp/schedulers.rs"]
 mod schedulers;
 #[path = "mptcp/shared.rs"]
