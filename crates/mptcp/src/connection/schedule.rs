@@ -265,7 +265,8 @@ impl Connection {
 
     /// What must be sent again, on a subflow that does not carry it.
     fn send_again(&mut self, usable: u64) -> Option<usize> {
-        let next = self.out.next_reinjection(usable)?;
+        // What only a subflow without room may carry keeps nothing behind it waiting.
+        let next = self.out.next_reinjection(usable & self.roomy)?;
         let i = self.best_among(usable & !next.carried)?;
         let end = next.range.end.min(next.range.start + self.most_for(i));
         let range = Range { end, ..next.range };

@@ -1,6 +1,6 @@
 //! What one subflow sends again under random loss, beside TCP on the same link.
 
-use super::{flow, play, two_paths};
+use super::{PAIRS, both_ways, flow, play, two_paths};
 
 /// A subflow in a repair prefers new data as TCP does whose data waits (RFC 6675 §4,
 /// `NextSeg`): of both next to nothing is sent again that was not lost.
@@ -26,5 +26,22 @@ fn one_subflow_sends_again_what_was_lost() {
             let ratio = again as f64 / lost as f64;
             assert!(ratio < 1.02, "{protocol}, {recovery}: {lost} lost, {again} sent again");
         }
+    }
+}
+
+/// Both subflows have had a timeout, and one has died: what the other must carry does not wait
+/// behind what it carries already.
+#[test]
+fn what_a_dead_path_had_is_sent_at_the_other_s_pace() {
+    let flow = flow(&format!("size = \"4 MB\"\n{PAIRS}"));
+    for at in ["0.8 s", "1 s", "1.3 s"] {
+        let cut =
+            format!("{{ kind = \"outage\", intervals = [{{ at = \"{at}\", for = \"1 h\" }}] }}");
+        let result = play(&two_paths(&both_ways(&cut), "", &flow));
+        let timeouts: Vec<_> = result.paths.iter().map(|it| it.timeouts).collect();
+        assert!(timeouts.iter().all(|it| *it > 0), "{timeouts:?}");
+        // 3.4 s over one path from the first.
+        let finish = result.flows[0].finish_s.expect("it ends");
+        assert!(finish < 5.0, "dead at {at}: {finish} s");
     }
 }
