@@ -15,6 +15,7 @@ mod pending;
 mod rtt;
 mod seed;
 mod timer;
+mod written;
 
 pub use demux::{Demux, Taken};
 pub use event::{CloseReason, Event, Observation};
@@ -25,6 +26,7 @@ pub use pending::PendingEvents;
 pub use rtt::{RtoBounds, RttEstimator};
 pub use seed::{GENERATOR, Generator, Seed};
 pub use timer::Timer;
+pub use written::Written;
 
 use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};

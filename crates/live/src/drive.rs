@@ -298,7 +298,7 @@ impl<E: ByteStream> Loop<E> {
             self.simulation.answer();
         }
         let (clock, lateness) = (self.clock, &mut self.lateness);
-        let mut left = |at| lateness.record(clock.now().saturating_since(at));
+        let mut left = |at| lateness.left(at, &clock);
         for it in self.simulation.departures() {
             let port = &mut self.ports[self.of_node[it.node.0 as usize]];
             let written = port.write(&it.packet, it.at, &self.book, &mut left);
@@ -309,6 +309,7 @@ impl<E: ByteStream> Loop<E> {
                 port.flush(&mut left).map_err(|error| gone(port, error))?;
             }
         }
+        lateness.read(&clock);
         Ok(now)
     }
 

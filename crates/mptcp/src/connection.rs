@@ -33,9 +33,9 @@ use crate::subflow::{Stage, Subflow};
 use anabranch_congestion::Sibling;
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation,
-    PendingEvents, Timer,
+    PendingEvents, Timer, Written,
 };
-use anabranch_tcp::{Connection as Tcp, Octets, State as TcpState};
+use anabranch_tcp::{Connection as Tcp, State as TcpState};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use std::collections::VecDeque;
@@ -518,7 +518,7 @@ impl ByteStream for Connection {
         let fresh = self.out.end == 1;
         let real = self.out.octets.is_some();
         assert!(real || fresh, "a stream carries counted or real octets, not both");
-        let store = self.out.octets.get_or_insert_with(|| Box::new(Octets::starting_at(1)));
+        let store = self.out.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
         let space = self.config.subflow.send_buffer.saturating_sub(store.len());
         let taken = (octets.len() as u64).min(space) as usize;
         store.append(&octets[..taken]);

@@ -1,7 +1,8 @@
 //! The sending half of the stream: data sequence variables, the peer's receive
 //! window, what must be sent again on another subflow.
 
-use anabranch_tcp::{Octets, Range};
+use anabranch_endpoint::Written;
+use anabranch_tcp::Range;
 use std::collections::VecDeque;
 
 /// Ranges that wait to be sent again, at most; more are merged by the
@@ -33,7 +34,7 @@ pub(crate) struct Outgoing {
     /// The largest window that it has advertised.
     pub max_window: u64,
     /// Real octets, where the stream carries them.
-    pub octets: Option<Box<Octets>>,
+    pub octets: Option<Box<Written>>,
     pub reinjections: VecDeque<Reinjection>,
     /// A write was cut short.
     pub blocked: bool,

@@ -4,6 +4,7 @@
 
 use crate::reliability::Reliability;
 use crate::scheduler::{Scheduler, Streams};
+use anabranch_endpoint::Written;
 use anabranch_units::Time;
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::DataFlags;
@@ -124,13 +125,7 @@ impl Queue {
         if unordered {
             flags = flags.union(DataFlags::UNORDERED);
         }
-        let payload = match message.payload.octets() {
-            None => Payload::virtual_of(len),
-            Some(octets) => {
-                let from = self.offset as usize;
-                Payload::of_octets(&octets[from..from + len as usize])
-            }
-        };
+        let payload = message.payload.part(self.offset, len);
         let ppid_or_fsn = match self.fragments {
             fsn if numbers.interleaving && fsn > 0 => fsn,
             _ => message.ppid,
@@ -216,9 +211,14 @@ pub(crate) struct Outgoing {
     /// Counted octets of the byte stream.
     counted: u64,
     /// Real octets of the byte stream.
-    octets: VecDeque<u8>,
+    octets: Option<Box<Written>>,
     numbers: Numbers,
     scheduler: Scheduler,
+}
+
+/// Real octets that wait.
+fn written(octets: &Option<Box<Written>>) -> u64 {
+    octets.as_ref().map_or(0, |octets| octets.len())
 }
 
 impl Outgoing {
@@ -252,12 +252,12 @@ impl Outgoing {
         self.join_bytes();
     }
     pub fn write_octets(&mut self, octets: &[u8]) {
-        self.octets.extend(octets);
+        self.octets.get_or_insert_with(|| Box::new(Written::starting_at(0))).append(octets);
         self.join_bytes();
     }
     fn join_bytes(&mut self) {
         if let Some(streams) = &mut self.streams
-            && self.counted.max(self.octets.len() as u64) > 0
+            && self.counted.max(written(&self.octets)) > 0
         {
             streams.join(0);
         }
@@ -270,10 +270,10 @@ impl Outgoing {
     }
     /// Octets that take memory.
     pub fn held(&self) -> u64 {
-        self.queued + self.octets.len() as u64
+        self.queued + written(&self.octets)
     }
     pub fn is_empty(&self) -> bool {
-        self.queued == 0 && self.counted == 0 && self.octets.is_empty()
+        self.queued == 0 && self.bytes() == 0
     }
     /// Takes all messages of which nothing was sent.
     pub fn drain(&mut self) -> Vec<Message> {
@@ -300,7 +300,7 @@ impl Outgoing {
         }
     }
     fn bytes(&self) -> u64 {
-        self.counted.max(self.octets.len() as u64)
+        self.counted.max(written(&self.octets))
     }
 
     fn head(&self) -> Option<Head> {
@@ -388,17 +388,12 @@ impl Outgoing {
     }
 
     fn take_bytes(&mut self, len: u32) -> Fragment {
-        let payload = if self.counted > 0 {
-            self.counted -= len as u64;
-            Payload::virtual_of(len)
-        } else {
-            // In two pieces: octet by octet would take a nanosecond each.
-            let len = len as usize;
-            let (front, back) = self.octets.as_slices();
-            let split = len.min(front.len());
-            let octets = [&front[..split], &back[..len - split]].concat();
-            self.octets.drain(..len);
-            Payload::of_octets(octets)
+        let payload = match &mut self.octets {
+            Some(octets) if self.counted == 0 => octets.take(len),
+            _ => {
+                self.counted -= len as u64;
+                Payload::virtual_of(len)
+            }
         };
         let number = self.numbers.take(0, false, true);
         Fragment { flags: DataFlags::WHOLE, stream: 0, number, ppid_or_fsn: 0, payload }
@@ -493,8 +488,7 @@ impl Outgoing {
             (Some(id), Some(streams)) => {
                 let queue = streams.queue_mut(id);
                 self.queued -= queue.remove(index) as u64;
-                if queue.is_empty() && !(id == 0 && self.counted.max(self.octets.len() as u64) > 0)
-                {
+                if queue.is_empty() && !(id == 0 && self.counted.max(written(&self.octets)) > 0) {
                     streams.dropped(id, false);
                 }
             }

@@ -426,10 +426,7 @@ impl Reassembly {
         let message = &mut received.message;
         if self.taken > 0 {
             let len = message.payload.len() - self.taken;
-            message.payload = match message.payload.octets() {
-                Some(octets) => Payload::of_octets(&octets[self.taken as usize..]),
-                None => Payload::virtual_of(len),
-            };
+            message.payload = message.payload.part(self.taken, len);
             self.taken = 0;
         }
         self.octets -= message.payload.len() as u64;

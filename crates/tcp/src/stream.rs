@@ -1,6 +1,5 @@
-//! Octets of a stream by offset, where a connection carries real ones.
+//! What has arrived of a stream, by offset, where a connection carries real octets.
 
-use anabranch_wire::Payload;
 use std::collections::VecDeque;
 
 /// A window of real octets over a stream.
@@ -23,10 +22,6 @@ impl Octets {
     /// Nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
-    }
-    /// Appends.
-    pub fn append(&mut self, octets: &[u8]) {
-        self.data.extend(octets);
     }
     /// Writes at an offset, leaving zeros in a gap; octets before the start
     /// are ignored.
@@ -52,22 +47,6 @@ impl Octets {
             second[at..at + over.len() - split].copy_from_slice(&over[split..]);
         }
         self.data.extend(new);
-    }
-    /// A copy of the octets from `offset`; zeros beyond what is kept.
-    pub fn copy(&self, offset: u64, len: usize) -> Vec<u8> {
-        let mut copy = Vec::with_capacity(len);
-        for part in self.slices((offset - self.start) as usize, len) {
-            copy.extend_from_slice(part);
-        }
-        copy.resize(len, 0);
-        copy
-    }
-    /// The same as a payload, copied once where they lie in one piece.
-    pub fn payload(&self, offset: u64, len: usize) -> Payload {
-        match self.slices((offset - self.start) as usize, len) {
-            [piece, []] if piece.len() == len => Payload::of_octets(piece),
-            _ => Payload::of_octets(self.copy(offset, len)),
-        }
     }
     /// Takes octets from the start.
     pub fn take(&mut self, buf: &mut [u8]) {
@@ -113,12 +92,8 @@ mod tests {
             for step in 0..400 {
                 let piece: Vec<u8> = (0..below(40)).map(|i| (step + i) as u8).collect();
                 let kept = model.len() as u64 - start;
-                match below(5) {
-                    0 => {
-                        octets.append(&piece);
-                        model.extend(&piece);
-                    }
-                    1 => {
+                match below(4) {
+                    0 | 1 => {
                         let at = start.saturating_sub(5) + below(kept + 20);
                         octets.write_at(at, &piece);
                         let end = at as usize + piece.len();
@@ -139,16 +114,9 @@ mod tests {
                         assert_eq!(buf, model[from..from + buf.len()]);
                         start += buf.len() as u64;
                     }
-                    3 => {
+                    _ => {
                         start += below(kept.min(30) + 1);
                         octets.drop_below(start);
-                    }
-                    _ => {
-                        let (at, len) = (start + below(kept + 1), below(60) as usize);
-                        let mut expected = model[at as usize..].to_vec();
-                        expected.resize(len, 0);
-                        assert_eq!(octets.copy(at, len), expected);
-                        assert_eq!(octets.payload(at, len).octets(), Some(&expected[..]));
                     }
                 }
                 assert_eq!(octets.len(), model.len() as u64 - start);

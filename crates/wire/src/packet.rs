@@ -4,7 +4,8 @@ use crate::icmp::{self, Icmp};
 use crate::sctp::SctpPacket;
 use crate::tcp::TcpSegment;
 use anabranch_units::Bytes;
-use std::sync::Arc;
+use std::fmt;
+use triomphe::ThinArc;
 
 /// The address of an interface: a number that the edge's address book turns
 /// into an IPv4 or IPv6 address. Numbers are dense, so that tables are arrays.
@@ -41,6 +42,7 @@ impl Ecn {
 /// Octets that a transport carries for its user: a length, and the octets
 /// themselves where the run asked for real ones. A payload without octets is
 /// written to the wire as a pattern determined by its position in the stream.
+/// Copies and [parts](Payload::part) of real octets share them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Payload(Content);
 
@@ -48,7 +50,35 @@ pub struct Payload(Content);
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Content {
     Length(u32),
-    Octets(Arc<[u8]>),
+    Octets(Octets),
+}
+
+/// Some of the octets that several payloads share.
+#[derive(Clone)]
+struct Octets {
+    shared: ThinArc<(), u8>,
+    start: u32,
+    len: u32,
+}
+
+impl std::ops::Deref for Octets {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.shared.slice[self.start as usize..][..self.len as usize]
+    }
+}
+
+impl PartialEq for Octets {
+    fn eq(&self, other: &Octets) -> bool {
+        **self == **other
+    }
+}
+impl Eq for Octets {}
+
+impl fmt::Debug for Octets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
 }
 
 impl Payload {
@@ -59,13 +89,29 @@ impl Payload {
     pub const fn virtual_of(len: u32) -> Payload {
         Payload(Content::Length(len))
     }
-    /// A payload of real octets.
-    pub fn of_octets(octets: impl Into<Arc<[u8]>>) -> Payload {
-        Payload(Content::Octets(octets.into()))
+    /// A payload of real octets, which are copied; of 4 GiB at most.
+    pub fn of_octets(octets: impl AsRef<[u8]>) -> Payload {
+        let octets = octets.as_ref();
+        let len = u32::try_from(octets.len()).expect("a payload has less than 4 GiB");
+        let shared = ThinArc::from_header_and_slice((), octets);
+        Payload(Content::Octets(Octets { shared, start: 0, len }))
     }
     /// The payload that stands in `octets` of a packet.
     pub(crate) fn from_wire(octets: &[u8]) -> Payload {
         if octets.is_empty() { Payload::EMPTY } else { Payload::of_octets(octets) }
+    }
+    /// The `len` octets from the `start`-th on; panics where there are fewer.
+    #[must_use]
+    pub fn part(&self, start: u32, len: u32) -> Payload {
+        assert!(start.checked_add(len).is_some_and(|end| end <= self.len()), "a part of a payload");
+        Payload(match &self.0 {
+            Content::Length(_) => Content::Length(len),
+            Content::Octets(all) => Content::Octets(Octets {
+                shared: all.shared.clone(),
+                start: all.start + start,
+                len,
+            }),
+        })
     }
     /// One after the other: a length if all are lengths; where some are real,
     /// the others are zeros.
@@ -87,7 +133,7 @@ impl Payload {
     pub fn len(&self) -> u32 {
         match &self.0 {
             Content::Length(len) => *len,
-            Content::Octets(octets) => octets.len() as u32,
+            Content::Octets(octets) => octets.len,
         }
     }
     /// True when there is nothing.

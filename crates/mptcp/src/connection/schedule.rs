@@ -9,6 +9,7 @@ use crate::subflow::Subflow;
 use anabranch_endpoint::{ByteStream, Endpoint};
 use anabranch_tcp::Range;
 use anabranch_units::Time;
+use anabranch_wire::Payload;
 
 /// Octets by which an MP_CAPABLE with data is longer than what is reserved for
 /// a DSS of short numbers.
@@ -231,9 +232,15 @@ impl Connection {
         }
         let (len, fin) = (range.len() as u32, self.out.closed && range.end == self.out.data_end());
         let (_, start) = self.subflows[i].tcp.outstanding();
-        let octets = self.out.octets.as_ref().map(|it| it.copy(range.start, len as usize));
+        let octets = self.out.octets.as_mut().map(|it| it.payload(range.start, len));
         let checksum = match self.checksum {
-            true => self.checksum_to_send(i, start, range, fin, octets.as_deref()),
+            true => self.checksum_to_send(
+                i,
+                start,
+                range,
+                fin,
+                octets.as_ref().and_then(Payload::octets),
+            ),
             false => 0,
         };
         let unit = Sent { start, len, data: range.start, fin, checksum };
@@ -242,10 +249,7 @@ impl Connection {
             subflow.tcp.cut();
         }
         match octets {
-            Some(octets) => {
-                let taken = subflow.tcp.write_octets(&octets);
-                assert_eq!(taken, octets.len(), "a subflow takes what leaves at once");
-            }
+            Some(octets) => subflow.tcp.write_payload(octets),
             None => {
                 subflow.tcp.write(len as u64);
             }

@@ -267,12 +267,9 @@ impl SctpSockets {
         if len <= max {
             return part;
         }
-        let piece = |from: u32, to: u32| match part.payload.octets() {
-            Some(octets) => Payload::of_octets(&octets[from as usize..to as usize]),
-            None => Payload::virtual_of(to - from),
-        };
-        let head = Part { payload: piece(0, max), end: false, next: None, ..part.clone() };
-        let rest = Part { payload: piece(max, len), ..part };
+        let (head, rest) = (part.payload.part(0, max), part.payload.part(max, len - max));
+        let head = Part { payload: head, end: false, next: None, ..part.clone() };
+        let rest = Part { payload: rest, ..part };
         if let Some(socket) = self.table.get_mut(&fd) {
             socket.rest = Some(rest);
         }

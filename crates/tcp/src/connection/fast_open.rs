@@ -223,8 +223,8 @@ impl Connection {
         let mss = own_mss.min(known as u32);
         let len = mss.saturating_sub(segment.options.wire_len()).min(data as u32);
         it.sent = len;
-        segment.payload = match &self.octets {
-            Some(octets) => Payload::of_octets(octets.copy(1, len as usize)),
+        segment.payload = match &mut self.octets {
+            Some(octets) => octets.payload(1, len),
             None => Payload::virtual_of(len),
         };
         // Where the user marks pushes, the SYN has none, as on Linux.

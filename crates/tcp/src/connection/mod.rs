@@ -41,11 +41,10 @@ use crate::receiver::Receiver;
 use crate::recovery::{Active, Scheme};
 use crate::sender::Sender;
 use crate::state::State;
-use crate::stream::Octets;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PeerMemory, PendingEvents,
-    Timer,
+    Timer, Written,
 };
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Addr, FlowKey, Packet};
@@ -143,7 +142,7 @@ pub struct Connection {
     reset_due: Option<Reset>,
     pending: PendingEvents,
     /// Octets to send, where they are real.
-    octets: Option<Box<Octets>>,
+    octets: Option<Box<Written>>,
     packets_sent: u64,
     retransmitted_packets: u64,
 }
@@ -300,7 +299,7 @@ impl ByteStream for Connection {
             self.octets.is_some() || end == 1,
             "a stream carries counted or real octets, not both"
         );
-        let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(1)));
+        let store = self.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
         let space = self.config.send_buffer.saturating_sub(store.len());
         let taken = (octets.len() as u64).min(space) as usize;
         store.append(&octets[..taken]);

@@ -285,8 +285,8 @@ impl Connection {
             self.timer(Due::Retransmit).set(deadline); // RFC 6298 §5.1
         }
         let mut segment = self.segment(self.iss.at(range.start), flags);
-        segment.payload = match &self.octets {
-            Some(octets) => octets.payload(range.start, len as usize),
+        segment.payload = match &mut self.octets {
+            Some(octets) => octets.payload(range.start, len),
             None => Payload::virtual_of(len),
         };
         self.acknowledge(now, &mut segment);

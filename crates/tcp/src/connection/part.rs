@@ -23,7 +23,7 @@ use crate::state::State;
 use anabranch_congestion::{Controller, Sibling};
 #[cfg(doc)]
 use anabranch_endpoint::Endpoint;
-use anabranch_endpoint::RttEstimator;
+use anabranch_endpoint::{RttEstimator, Written};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Packet, Payload};
 use std::collections::VecDeque;
@@ -54,6 +54,13 @@ impl Part {
 }
 
 impl Connection {
+    /// Writes real octets that the whole keeps too, whatever the buffer's size.
+    pub fn write_payload(&mut self, octets: Payload) {
+        let store = self.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
+        self.sender.end += octets.len() as u64;
+        store.push(octets);
+    }
+
     /// Keeps `octets` of every segment free for options that the user adds;
     /// before the handshake.
     pub fn reserve_options(&mut self, octets: u32) {
