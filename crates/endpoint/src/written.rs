@@ -19,6 +19,9 @@ pub struct Written {
     open: Vec<u8>,
     /// Its offset.
     open_at: u64,
+    /// The piece that the last octets asked for were in; the next ones are in it
+    /// as a rule, or in the one after it.
+    last: usize,
 }
 
 #[derive(Debug)]
@@ -31,12 +34,15 @@ impl Piece {
     fn end(&self) -> u64 {
         self.start + self.octets.len() as u64
     }
+    fn holds(&self, offset: u64) -> bool {
+        self.start <= offset && offset < self.end()
+    }
 }
 
 impl Written {
     /// Nothing, before `start`.
     pub fn starting_at(start: u64) -> Written {
-        Written { start, pieces: VecDeque::new(), open: Vec::new(), open_at: start }
+        Written { start, pieces: VecDeque::new(), open: Vec::new(), open_at: start, last: 0 }
     }
     /// Octets kept.
     pub fn len(&self) -> u64 {
@@ -82,7 +88,8 @@ impl Written {
             self.close();
         }
         assert!(offset >= self.start && end <= self.open_at, "octets that are kept");
-        let first = self.pieces.partition_point(|piece| piece.end() <= offset);
+        let first = self.find(offset);
+        self.last = first;
         let part = |piece: &Piece| {
             let (from, to) = (offset.max(piece.start), end.min(piece.end()));
             piece.octets.part((from - piece.start) as u32, (to - from) as u32)
@@ -96,6 +103,12 @@ impl Written {
                 Payload::join(parts.iter())
             }
         }
+    }
+    /// The piece that `offset` is in, or how many there are.
+    fn find(&self, offset: u64) -> usize {
+        let is_in = |it: &usize| self.pieces.get(*it).is_some_and(|piece| piece.holds(offset));
+        let near = [self.last, self.last + 1].into_iter().find(is_in);
+        near.unwrap_or_else(|| self.pieces.partition_point(|piece| piece.end() <= offset))
     }
     /// Takes the first `len` octets, which are kept.
     pub fn take(&mut self, len: u32) -> Payload {
@@ -111,6 +124,7 @@ impl Written {
         self.start = offset.clamp(self.start, self.open_at + self.open.len() as u64);
         while self.pieces.front().is_some_and(|piece| piece.end() <= self.start) {
             self.pieces.pop_front();
+            self.last = self.last.saturating_sub(1);
         }
     }
 }
