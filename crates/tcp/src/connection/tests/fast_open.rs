@@ -512,7 +512,7 @@ fn real_octets_in_the_syn() {
     s.end.write_octets(b"GET / HTTP/1.0");
     s.end.connect(Time::ZERO);
     let sent = s.end.poll_transmit(s.now).unwrap();
-    assert_eq!(tcp(&sent).payload, Payload::of_octets(b"GET / HTTP/1.0".to_vec()));
+    assert_eq!(tcp(&sent).payload, Payload::of_octets(b"GET / HTTP/1.0"));
     let mut peer = server(&config());
     peer.end.handle_input(peer.now, &sent);
     let mut buf = [0; 20];
