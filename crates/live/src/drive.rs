@@ -110,8 +110,11 @@ pub struct Outcome<E> {
 /// Packets that are taken from a port before others have their turn, and the rest
 /// of what the last was read with.
 const BATCH: usize = 32;
-/// Octets that an application writes before others have their turn, and packets: an initial
-/// window of TCP, so that a piece is no longer than the burst of departures that waits for it.
+/// Octets that applications write in a turn, before packets have theirs. A single one keeps a
+/// receiver awake with it: where it runs dry between pieces, waking it costs a fifth of a segment.
+const TURN: u64 = 256 << 10;
+/// Each of them at least: an initial window of TCP, so that a piece is no longer than the burst of
+/// departures that waits for it.
 const PIECE: u64 = 16 << 10;
 /// How often the loop asks whether all is over.
 const LOOK: Span = Span::from_millis(5);
@@ -177,7 +180,7 @@ impl<E: ByteStream + Ready + Send> Live<E> {
             lateness,
         };
         let mut ready = Vec::new();
-        it.simulation.write_in_pieces(PIECE);
+        it.simulation.write_in_pieces(TURN, PIECE);
         let (mut next_look, mut closing, mut quiet_since) = (Time::ZERO, None, None);
         let mut stopped = false;
         loop {

@@ -30,14 +30,42 @@ pub(crate) struct Outside {
     pub departures: Vec<Departure>,
     /// Endpoints whose applications have more to write.
     pub rests: VecDeque<u32>,
+    /// How much they write in a turn.
+    pub turn: Turn,
     /// Hosts inside that take segments together.
     pub offload: Option<Offload>,
+}
+
+/// How much applications write before others have their turn, and packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    /// All of those that wait together, in octets.
+    pub together: u64,
+    /// Each of them at least.
+    pub least: u64,
+}
+
+impl Turn {
+    /// As much as there is.
+    const UNLIMITED: Turn = Turn { together: u64::MAX, least: u64::MAX };
+
+    /// What one writes while so many others wait.
+    pub(crate) fn piece(self, others: usize) -> u64 {
+        (self.together / (others as u64 + 1)).max(self.least)
+    }
 }
 
 impl Outside {
     /// `nodes` says which are outside; `ports` are those bound there.
     pub(crate) fn new(nodes: Vec<bool>, ports: Ports, offload: Option<Offload>) -> Outside {
-        Outside { nodes, ports, departures: Vec::new(), rests: VecDeque::new(), offload }
+        Outside {
+            nodes,
+            ports,
+            departures: Vec::new(),
+            rests: VecDeque::new(),
+            turn: Turn::UNLIMITED,
+            offload,
+        }
     }
 }
 
@@ -45,9 +73,10 @@ impl Outside {
 #[inline]
 pub(crate) fn note_rest(stage: &mut Stage, outside: &mut Option<Box<Outside>>, index: u32) {
     if std::mem::take(&mut stage.has_more)
-        && let Some(Outside { rests, .. }) = outside.as_deref_mut()
+        && let Some(Outside { rests, turn, .. }) = outside.as_deref_mut()
         && !rests.contains(&index)
     {
         rests.push_back(index);
+        stage.piece = turn.piece(rests.len());
     }
 }

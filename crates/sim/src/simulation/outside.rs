@@ -11,7 +11,7 @@ use super::Simulation;
 use crate::app::Hosted;
 use crate::flow::{FlowId, Side};
 use crate::observe::{PacketEvent, PacketEventKind, Place};
-use crate::outside::{Departure, Outside, note_rest};
+use crate::outside::{Departure, Outside, Turn, note_rest};
 use crate::ports::port;
 use anabranch_endpoint::ByteStream;
 use anabranch_network::{DropReason, NodeId, PacketId};
@@ -44,12 +44,14 @@ impl<E: ByteStream> Simulation<E> {
         self.outside.iter_mut().flat_map(|outside| outside.departures.drain(..))
     }
 
-    /// From now on an application that has real octets to write writes about so many at once, and
-    /// the rest when [`Simulation::write_on`] lets it: octets take time to make and to copy, which
-    /// a clock does not give. Without hosts outside nothing changes.
-    pub fn write_in_pieces(&mut self, octets: u64) {
-        if self.outside.is_some() {
-            self.stage.piece = octets.max(1);
+    /// From now on applications that have real octets to write write about so many `together` in a
+    /// turn, each of them `least` at least, and the rest when [`Simulation::write_on`] lets them:
+    /// octets take time to make and to copy, which a clock does not give. Without hosts outside
+    /// nothing changes.
+    pub fn write_in_pieces(&mut self, together: u64, least: u64) {
+        if let Some(outside) = &mut self.outside {
+            outside.turn = Turn { together, least: least.max(1) };
+            self.stage.piece = outside.turn.piece(outside.rests.len());
         }
     }
 
@@ -60,7 +62,9 @@ impl<E: ByteStream> Simulation<E> {
 
     /// Whoever has waited longest writes its next piece, now.
     pub fn write_on(&mut self) {
-        let Some(index) = self.outside.as_mut().and_then(|it| it.rests.pop_front()) else { return };
+        let Some(outside) = &mut self.outside else { return };
+        let Some(index) = outside.rests.pop_front() else { return };
+        self.stage.piece = outside.turn.piece(outside.rests.len());
         let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
         app.write(self.fabric.now, endpoint, &mut self.stage);
         note_rest(&mut self.stage, &mut self.outside, index);

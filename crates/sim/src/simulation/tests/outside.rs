@@ -88,7 +88,7 @@ fn streams_are_written_in_pieces_in_turn() {
         builder.flow(FlowSpec { octets: true, ..spec(&builder, ends, port, bytes) })
     });
     let mut sim = builder.build().unwrap();
-    sim.write_in_pieces(1_000);
+    sim.write_in_pieces(1_000, 1_000);
     let written =
         |sim: &Simulation<StopAndWait>| flows.map(|it| sim.endpoint(it, Side::Client).end);
     sim.run_until(Time::ZERO);
@@ -112,7 +112,7 @@ fn streams_are_written_in_pieces_in_turn() {
     let flows = [80, 81]
         .map(|port| builder.flow(FlowSpec { octets: true, ..spec(&builder, ends, port, 4_000) }));
     let mut sim = builder.build().unwrap();
-    sim.write_in_pieces(1_000);
+    sim.write_in_pieces(1_000, 1_000);
     sim.run_until(Time::ZERO);
     let mut seen = Vec::new();
     for _ in 0..5 {
@@ -126,4 +126,26 @@ fn streams_are_written_in_pieces_in_turn() {
     let turns = [[3_000, 1_000], [4_000, 2_000], [4_000, 2_000], [4_000, 3_000], [4_000, 4_000]];
     assert_eq!(seen, turns);
     assert!(!sim.has_rest());
+}
+
+/// What applications write in a turn is shared by those that wait, down to a least piece.
+#[test]
+fn those_that_wait_share_a_turn() {
+    let mut builder = Builder::new();
+    let ends = line(&mut builder, &config(), Seed::default());
+    builder.outside(ends[1]);
+    let flows: Vec<FlowId> = (80..84)
+        .map(|port| builder.flow(FlowSpec { octets: true, ..spec(&builder, ends, port, 4_000) }))
+        .collect();
+    let mut sim = builder.build().unwrap();
+    sim.write_in_pieces(1_200, 500);
+    sim.run_until(Time::ZERO);
+    let written = |sim: &Simulation<StopAndWait>| {
+        flows.iter().map(|it| sim.endpoint(*it, Side::Client).end).collect::<Vec<_>>()
+    };
+    assert_eq!(written(&sim), [1_200, 600, 500, 500], "by one, two, three and four");
+    while sim.has_rest() {
+        sim.write_on();
+    }
+    assert_eq!(written(&sim), [4_000; 4]);
 }
