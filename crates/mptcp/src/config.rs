@@ -102,6 +102,11 @@ pub(crate) fn option_room(long: bool) -> u32 {
     if long { 28 } else { 20 }
 }
 
+/// Octets by which an MP_CAPABLE with data is longer than that.
+pub(crate) fn capable_more(long: bool) -> u32 {
+    if long { 0 } else { 4 }
+}
+
 /// The settings of a subflow whose own end is `addr`, where `usual` are those of
 /// a subflow.
 pub(crate) fn of_address(

@@ -21,7 +21,7 @@ mod timeout;
 #[cfg(test)]
 mod tests;
 
-use crate::config::{self, Config, option_room};
+use crate::config::{self, Config, capable_more, option_room};
 use crate::incoming::Incoming;
 use crate::key::Key;
 use crate::ledger::{self, Ledger};
@@ -496,6 +496,9 @@ impl ByteStream for Connection {
             && let Some(first) = self.subflows.first_mut()
         {
             self.passive = false;
+            if self.config.enabled {
+                first.tcp.reserve_first(capable_more(self.config.long_numbers));
+            }
             first.tcp.connect(now);
             self.dirty |= 1;
         }

@@ -82,7 +82,10 @@ impl Connection {
     pub(super) fn fall_back(&mut self, i: usize) {
         let before = std::mem::replace(&mut self.phase, Phase::Fallback);
         match before {
-            Phase::Opening => self.subflows[i].tcp.reserve_options(0),
+            Phase::Opening => {
+                self.subflows[i].tcp.reserve_options(0);
+                self.keep_no_room_for_keys();
+            }
             Phase::Fallback => {}
             Phase::Multipath => {
                 let it = &self.subflows[i];

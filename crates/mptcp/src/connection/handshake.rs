@@ -63,6 +63,14 @@ impl Connection {
         self.capable(CapableKeys::Ack { key: self.key.0, peer: self.peer_key.0, data })
     }
 
+    /// The first data carries no keys any more, if it leaves again.
+    #[cold]
+    pub(super) fn keep_no_room_for_keys(&mut self) {
+        if let Some(first) = self.subflows.iter_mut().find(|it| it.key() == self.first) {
+            first.tcp.reserve_first(0);
+        }
+    }
+
     /// The passive side: a SYN, the first or the same again.
     pub(super) fn on_first_syn(&mut self, segment: &TcpSegment) {
         let offer =

@@ -342,6 +342,7 @@ impl Connection {
             self.confirmed = true;
             if news {
                 if !self.passive {
+                    self.keep_no_room_for_keys();
                     self.announce_addresses(now);
                 }
                 self.open_wanted(now);

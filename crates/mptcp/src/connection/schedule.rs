@@ -3,6 +3,7 @@
 //! way (RFC 8684 §3.3.5, §3.3.6).
 
 use super::{Connection, Due, Phase};
+use crate::config::capable_more;
 use crate::mapping::Sent;
 use crate::scheduler::{Candidate, Choice, Stream};
 use crate::subflow::Subflow;
@@ -10,10 +11,6 @@ use anabranch_endpoint::{ByteStream, Endpoint};
 use anabranch_tcp::Range;
 use anabranch_units::Time;
 use anabranch_wire::Payload;
-
-/// Octets by which an MP_CAPABLE with data is longer than what is reserved for
-/// a DSS of short numbers.
-const CAPABLE_MORE: u64 = 4;
 
 impl Connection {
     /// Gives one segment to a subflow, which is to be asked for it before anything else
@@ -210,8 +207,9 @@ impl Connection {
     fn most_for(&self, i: usize) -> u64 {
         let subflow = &self.subflows[i];
         let begins = subflow.tcp.outstanding().1 == 1;
-        let keys = begins && !self.config.long_numbers && subflow.key() == self.first;
-        subflow.tcp.mss() - if keys { CAPABLE_MORE } else { 0 }
+        let keys = begins && subflow.key() == self.first;
+        let more = if keys { capable_more(self.config.long_numbers) } else { 0 };
+        subflow.tcp.mss() - more as u64
     }
 
     fn give_new(&mut self, i: usize) -> Option<usize> {

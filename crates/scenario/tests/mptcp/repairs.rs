@@ -45,3 +45,18 @@ fn what_a_dead_path_had_is_sent_at_the_other_s_pace() {
         assert!(finish < 5.0, "dead at {at}: {finish} s");
     }
 }
+
+/// RFC 8684 §3.1: keys whose first two packets are lost leave again with the first data, in
+/// a packet that the links carry. An outage of 20 ms is over after one timeout.
+#[test]
+fn a_first_flight_that_is_lost_with_the_keys_costs_one_timeout() {
+    let outage = "impairments = [{ kind = \"outage\", \
+                  intervals = [{ at = \"15 ms\", for = \"20 ms\" }] }]";
+    for long in [false, true] {
+        let fields = "size = \"1 MB\"\nmptcp = { path_manager = \"single\", long_numbers = ";
+        let result = play(&two_paths(outage, "", &flow(&format!("{fields}{long} }}"))));
+        let row = &result.flows[0];
+        assert_eq!((row.bytes, row.timeouts, row.fallback), (1_000_000, 1, Some(false)));
+        assert!(row.finish_s.is_some_and(|it| it < 2.5), "{row:?}");
+    }
+}

@@ -155,11 +155,16 @@ impl Connection {
         self.scheme.next(&self.sender)
     }
 
-    /// A segment does not cross where its user has cut the stream.
+    /// A segment does not cross where its user has cut the stream, and the first leaves
+    /// the room that its user needs.
     #[inline]
     fn keep_apart(&self, range: &mut Range) {
         if let Some(part) = self.extras.part() {
             range.end = range.end.min(part.end_of(range.start));
+            if range.start == 1 {
+                let most = self.sender.mss.saturating_sub(part.reserved_first.into()).max(1);
+                range.end = range.end.min(1 + most);
+            }
         }
     }
 

@@ -9,7 +9,7 @@
 //!   the window alone kept it from writing ([`Connection::set_waiting`]);
 //! - cuts the stream where a segment must not go on ([`Connection::cut`]);
 //! - reserves room for options that it adds to the segments that leave
-//!   ([`Connection::reserve_options`]);
+//!   ([`Connection::reserve_options`], [`Connection::reserve_first`]);
 //! - writes the window of the whole stream into them, and keeps the peer's
 //!   itself ([`Connection::share_window`]);
 //! - tells window algorithms of each other ([`Connection::on_siblings`]).
@@ -37,6 +37,8 @@ pub(super) struct Part {
     pub window: Option<u64>,
     /// Octets of options that the user adds to every segment.
     pub reserved: u64,
+    /// How many more it adds to the segment with the first octet.
+    pub reserved_first: u32,
     /// The whole has more to send than the window lets this part have.
     pub waiting: bool,
 }
@@ -65,6 +67,12 @@ impl Connection {
     /// before the handshake.
     pub fn reserve_options(&mut self, octets: u32) {
         self.extras.part_mut().reserved = octets as u64;
+    }
+
+    /// Keeps `octets` more of the segment free that carries the first octet of the stream,
+    /// however often it is sent and whatever the path takes by then; 0 ends that.
+    pub fn reserve_first(&mut self, octets: u32) {
+        self.extras.part_mut().reserved_first = octets;
     }
 
     /// The windows that the user writes into segments are at most `octets`: their
@@ -346,12 +354,13 @@ impl Extras {
 
     /// What is left when a handshake begins again.
     pub fn restart(&mut self) {
-        let (reserved, window) = self.part().map_or((0, None), |it| (it.reserved, it.window));
+        let kept = |it: &Part| (it.reserved, it.reserved_first, it.window);
+        let (reserved, first, window) = self.part().map_or((0, 0, None), kept);
         let fast_open = self.fast_open().map(|it| Box::new(it.again()));
         *self = Extras::default();
-        if reserved > 0 || window.is_some() {
+        if reserved > 0 || first > 0 || window.is_some() {
             let part = self.part_mut();
-            (part.reserved, part.window) = (reserved, window);
+            (part.reserved, part.reserved_first, part.window) = (reserved, first, window);
         }
         if fast_open.is_some() {
             self.get().fast_open = fast_open;

@@ -4,8 +4,8 @@ use super::world::trace;
 use super::*;
 use crate::PathManager;
 use anabranch_tcp::State as TcpState;
-use anabranch_testkit::Fate;
-use anabranch_wire::TcpFlags;
+use anabranch_testkit::{Fate, Side};
+use anabranch_wire::{Body, Icmp, IcmpKind, Quote, TcpFlags};
 
 /// RFC 8684 §3.1 and §3.2: the first subflow, ADD_ADDR with its echo, the second
 /// subflow by four segments.
@@ -135,6 +135,38 @@ fn the_first_handshake_survives_the_loss_of_any_of_its_segments() {
         assert_eq!(world.client.end.phase(), Phase::Multipath, "segment {lost} lost");
         assert_eq!(world.server.end.phase(), Phase::Multipath, "segment {lost} lost");
         assert_eq!(world.client.end.usable().count_ones(), 2, "segment {lost} lost");
+    }
+}
+
+/// §3.1: the keys ride on the first data until the peer has sent a DSS, and are longer than
+/// what any other segment carries: when that data and the third ACK are lost, what is sent
+/// again still fits the path, also where that carries less than at first.
+#[test]
+fn keys_that_are_sent_again_with_data_fit_the_path() {
+    for mtu in [1060, 900] {
+        let mut n = 0;
+        let mut world = world(config(), config(), &[A1], &[B1], move |side, packet| {
+            n += (side == Side::Client) as u32;
+            let lost = side == Side::Client && (2..=3).contains(&n);
+            if lost || packet.wire_len().0 > mtu as u64 { Fate::Drop } else { Fate::Deliver }
+        });
+        world.client.write(5000);
+        world.drive(at_ms(500));
+        if mtu < 1060 {
+            let first =
+                world.log.iter().find(|line| line.packet.wire_len().0 > mtu as u64).unwrap();
+            let kind = IcmpKind::PacketTooBig { mtu };
+            let icmp = Icmp { kind, quote: Quote::of(&first.packet) };
+            let tells = Packet::new(Addr(9), A1, Body::Icmp(Box::new(icmp)));
+            let now = world.now;
+            world.client.handle_input(now, &tells);
+        }
+        world.drive(at_ms(20_000));
+        let all = trace(&world, 0, 20_000);
+        let again = format!(" 1 > . {} capable(keys, data)", mtu - 64);
+        assert!(all[5..].iter().any(|it| it.ends_with(&again)), "{all:#?}");
+        assert_eq!(world.server.observe().bytes_received, 5000, "{all:#?}");
+        assert_eq!(world.server.end.phase(), Phase::Multipath);
     }
 }
 

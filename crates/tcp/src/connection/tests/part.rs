@@ -128,9 +128,35 @@ fn reserved_options_shorten_every_segment() {
     assert_eq!((pair.client.mss(), pair.server.mss()), (980, 972));
     let mut extras = Extras::default();
     extras.part_mut().reserved = 12;
+    extras.part_mut().reserved_first = 4;
     extras.part_mut().waiting = true;
     extras.restart();
-    assert_eq!((extras.reserved(), extras.part_mut().waiting), (12, false));
+    let part = extras.part_mut();
+    assert_eq!((part.reserved, part.reserved_first, part.waiting), (12, 4, false));
+}
+
+/// The segment with the first octet leaves its user more room, whenever it is sent, until
+/// that is no longer needed.
+#[test]
+fn the_first_segment_is_shorter_as_long_as_its_user_says() {
+    for (until, lengths) in [(9000, [990, 1000, 1000, 990]), (500, [990, 1000, 1000, 1000])] {
+        let (mut client, server) = ends(&sack());
+        client.reserve_first(10);
+        let silent = |side, packet: &Packet| match side {
+            Side::Client if packet.payload_len() > 0 => Fate::Drop,
+            _ => Fate::Deliver,
+        };
+        let mut pair = Pair::new(client, server, LATENCY, silent);
+        pair.client.connect(Time::ZERO);
+        pair.drive(at_ms(300));
+        pair.client.write(2990);
+        pair.drive(at_ms(until));
+        pair.client.reserve_first(0);
+        pair.drive(at_ms(2500));
+        let sent = pair.log.iter().filter(|line| line.from == Side::Client);
+        let sent: Vec<_> = sent.map(|line| line.packet.payload_len()).filter(|n| *n > 0).collect();
+        assert_eq!(sent[..4], lengths, "{sent:?}");
+    }
 }
 
 /// RFC 9293 §3.8.4: a keep-alive makes the peer answer.
