@@ -256,10 +256,10 @@ impl Connection {
         self.pending.closed = Some(reason);
     }
 
-    /// Sends a reset at the point that the peer expects, and ends.
+    /// Sends a reset behind all that was sent, which the peer may have had, and ends.
     fn reset(&mut self, reason: CloseReason) {
         if self.state.is_synchronized() || self.state == State::SynReceived {
-            let seq = self.iss.at(self.sender.nxt);
+            let seq = self.iss.at(self.sender.max);
             let ack = Some(self.receiver.irs.at(self.receiver.nxt));
             self.reset_due = Some(Reset { seq, ack });
         }

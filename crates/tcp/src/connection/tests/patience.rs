@@ -167,6 +167,17 @@ fn the_user_hears_of_trouble_before_the_end() {
     assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
 }
 
+/// §3.10.7.4: a reset before what the peer has is not heard. One after a timeout is numbered
+/// behind all that was ever sent, whatever of it is about to be sent again.
+#[test]
+fn the_end_after_a_timeout_is_behind_all_that_was_sent() {
+    let mut s = Solo::established(&Config { max_retries: 1, ..config() });
+    s.end.write(3000);
+    assert_eq!(s.sent().len(), 3);
+    let last = s.until(60_000).pop().unwrap();
+    assert!(last.contains("R. 3001:0"), "{last}");
+}
+
 /// What the interface does not take is tried again every half second, and says
 /// nothing of the network; the user timeout runs from the first try.
 #[test]
