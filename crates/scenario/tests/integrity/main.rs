@@ -9,6 +9,31 @@ use anabranch_scenario::{RunOptions, RunResult, Scenario, run};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
+/// How many random runs, none of which is kept.
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, cases: 48, ..ProptestConfig::default() }
+}
+
+/// The interfaces of both hosts, one for each path.
+const PATHS: [&str; 3] = ["x", "y", "z"];
+
+/// The first line of a scenario: hosts a and b with so many paths.
+fn two_hosts(paths: usize) -> String {
+    let interfaces: Vec<String> = PATHS[..paths].iter().map(|n| format!("\"{n}\"")).collect();
+    let interfaces = interfaces.join(", ");
+    format!(
+        "hosts = [{{ name = \"a\", interfaces = [{interfaces}] }}, \
+         {{ name = \"b\", interfaces = [{interfaces}] }}]\n"
+    )
+}
+
+/// Impairments for each direction of two or three paths.
+fn both_ways<S: Strategy<Value = String>>(
+    trouble: fn() -> S,
+) -> impl Strategy<Value = Vec<String>> {
+    (2_usize..=3).prop_flat_map(move |n| prop::collection::vec(trouble(), 2 * n))
+}
+
 /// Runs a scenario, whose resolved form means the same, and all of whose flows end.
 fn play(text: &str, seed: u64) -> Result<RunResult, TestCaseError> {
     let result = play_to_any_end(text, seed)?;

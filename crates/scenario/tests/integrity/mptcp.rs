@@ -1,7 +1,7 @@
 //! Schedulers, path managers and windows of Multipath TCP: what the paths brought
 //! is what the stream brought.
 
-use crate::play_to_any_end;
+use crate::{PATHS, both_ways, config, play_to_any_end, two_hosts};
 use anabranch_congestion::ALGORITHMS;
 use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_mptcp::scheduler::SCHEDULERS;
@@ -71,17 +71,11 @@ fn options() -> impl Strategy<Value = String> {
 }
 
 fn scenario(workloads: [usize; 2], trouble: &[String], queue: usize, options: &str) -> String {
-    let names = ["x", "y", "z"];
-    let paths = trouble.len() / 2;
-    let interfaces = names[..paths].iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>();
-    let interfaces = interfaces.join(", ");
-    let mut text = format!(
-        "hosts = [{{ name = \"a\", interfaces = [{interfaces}] }}, \
-         {{ name = \"b\", interfaces = [{interfaces}] }}]\nrouters = [\"r\", \"s\"]\n\
-         [[links]]\nends = [\"r\", \"s\"]\nrate = \"50 Mbit/s\"\ndelay = \"1 ms\"\n"
-    );
+    let mut text = two_hosts(trouble.len() / 2);
+    text += "routers = [\"r\", \"s\"]\n\
+             [[links]]\nends = [\"r\", \"s\"]\nrate = \"50 Mbit/s\"\ndelay = \"1 ms\"\n";
     for (i, pair) in trouble.chunks(2).enumerate() {
-        let name = names[i];
+        let name = PATHS[i];
         for (ends, trouble) in
             [(format!("\"a.{name}\", \"r\""), &pair[0]), (format!("\"s\", \"b.{name}\""), &pair[1])]
         {
@@ -106,16 +100,12 @@ fn scenario(workloads: [usize; 2], trouble: &[String], queue: usize, options: &s
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        cases: 48,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(config())]
 
     #[test]
     fn octets_arrive_and_packets_are_conserved(
         workloads in (0..WORKLOADS.len(), 0..WORKLOADS.len()),
-        trouble in (2_usize..=3).prop_flat_map(|n| prop::collection::vec(trouble(), 2 * n)),
+        trouble in both_ways(trouble),
         queue in 0..QUEUES.len(),
         options in options(),
         seed in 0..i64::MAX as u64,

@@ -1,6 +1,6 @@
 //! Retransmission policies, streams and messages of SCTP.
 
-use crate::play;
+use crate::{PATHS, both_ways, config, play, two_hosts};
 use anabranch_scenario::{Scenario, run_batch};
 use anabranch_sctp::policy::DESTINATIONS;
 use proptest::prelude::*;
@@ -75,16 +75,9 @@ fn scenario(
     sctp: &str,
     rate: u32,
 ) -> String {
-    let names = ["x", "y", "z"];
-    let paths = trouble.len() / 2;
-    let interfaces = names[..paths].iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>();
-    let interfaces = interfaces.join(", ");
-    let mut text = format!(
-        "hosts = [{{ name = \"a\", interfaces = [{interfaces}] }}, \
-         {{ name = \"b\", interfaces = [{interfaces}] }}]\n"
-    );
+    let mut text = two_hosts(trouble.len() / 2);
     for (i, pair) in trouble.chunks(2).enumerate() {
-        let name = names[i];
+        let name = PATHS[i];
         text += &format!(
             "[[links]]\nends = [\"a.{name}\", \"b.{name}\"]\nrate = \"{rate} Mbit/s\"\n\
              delay = \"{} ms\"\nqueue = {}\nimpairments = [{}]\nreverse = {{ impairments = [{}] }}\n",
@@ -106,16 +99,12 @@ fn scenario(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        cases: 48,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(config())]
 
     #[test]
     fn octets_arrive_and_packets_are_conserved(
         workloads in (0..WORKLOADS.len(), 0..WORKLOADS.len()),
-        trouble in (2_usize..=3).prop_flat_map(|n| prop::collection::vec(trouble(), 2 * n)),
+        trouble in both_ways(trouble),
         queue in 0..QUEUES.len(),
         sctp in sctp(),
         rate in 1_u32..20,
