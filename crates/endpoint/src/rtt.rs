@@ -76,6 +76,11 @@ impl RttEstimator {
     /// or by timestamps (Karn's algorithm is the caller's; RFC 6298 §3). Ends
     /// the back-off (§5.7).
     pub fn on_sample(&mut self, rtt: Span) {
+        self.follow(rtt, None);
+    }
+
+    /// `round`: what [`RttEstimator::on_sample_of`] is told.
+    fn follow(&mut self, rtt: Span, round: Option<(u64, u64)>) {
         self.latest = rtt;
         self.min_rtt = self.min_rtt.min(rtt);
         self.backoff = 0;
@@ -89,7 +94,12 @@ impl RttEstimator {
             }
         } else {
             // RFC 6298 §2.3: beta = 1/4, alpha = 1/8; RTTVAR first.
-            self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4;
+            self.rttvar = match (&mut self.variation, round) {
+                (Some(variation), Some((acked, sent))) => {
+                    variation.on_sample(self.rttvar, self.srtt, rtt, acked, sent)
+                }
+                _ => (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4,
+            };
             self.srtt = (self.srtt * 7 + rtt) / 8;
         }
     }
@@ -97,16 +107,7 @@ impl RttEstimator {
     /// As [`RttEstimator::on_sample`], with an acknowledgment up to the offset `acked`
     /// while `sent` was the highest sent, which tells round trips apart.
     pub fn on_sample_of(&mut self, rtt: Span, acked: u64, sent: u64) {
-        match &mut self.variation {
-            Some(variation) if self.sampled => {
-                self.rttvar = variation.on_sample(self.rttvar, self.srtt, rtt, acked, sent);
-                self.srtt = (self.srtt * 7 + rtt) / 8;
-                self.latest = rtt;
-                self.min_rtt = self.min_rtt.min(rtt);
-                self.backoff = 0;
-            }
-            _ => self.on_sample(rtt),
-        }
+        self.follow(rtt, Some((acked, sent)));
     }
 
     /// A timeout was needless, and `rtt` is the first sample since: the

@@ -17,8 +17,6 @@ pub struct Written {
     pieces: VecDeque<Piece>,
     /// What follows them.
     open: Vec<u8>,
-    /// Its offset.
-    open_at: u64,
     /// The piece that the last octets asked for were in; the next ones are in it
     /// as a rule, or in the one after it.
     last: usize,
@@ -42,11 +40,19 @@ impl Piece {
 impl Written {
     /// Nothing, before `start`.
     pub fn starting_at(start: u64) -> Written {
-        Written { start, pieces: VecDeque::new(), open: Vec::new(), open_at: start, last: 0 }
+        Written { start, pieces: VecDeque::new(), open: Vec::new(), last: 0 }
     }
     /// Octets kept.
     pub fn len(&self) -> u64 {
-        self.open_at + self.open.len() as u64 - self.start
+        self.end() - self.start
+    }
+    /// Where the pieces end.
+    fn open_at(&self) -> u64 {
+        self.pieces.back().map_or(self.start, Piece::end)
+    }
+    /// Where everything ends.
+    fn end(&self) -> u64 {
+        self.open_at() + self.open.len() as u64
     }
     /// Nothing is kept.
     pub fn is_empty(&self) -> bool {
@@ -65,29 +71,28 @@ impl Written {
     /// Appends real octets, and shares them.
     pub fn push(&mut self, octets: Payload) {
         self.close();
+        self.add(octets);
+    }
+    fn add(&mut self, octets: Payload) {
         if !octets.is_empty() {
-            let start = self.open_at;
-            self.open_at += octets.len() as u64;
-            self.pieces.push_back(Piece { start, octets });
+            self.pieces.push_back(Piece { start: self.open_at(), octets });
         }
     }
     /// Makes a piece of what is not one yet.
     fn close(&mut self) {
         if !self.open.is_empty() {
-            let (start, octets) = (self.open_at, Payload::of_octets(&self.open));
-            self.open_at += self.open.len() as u64;
+            self.add(Payload::of_octets(&self.open));
             self.open.clear();
-            self.pieces.push_back(Piece { start, octets });
         }
     }
     /// The `len` octets from `offset` on; all of them are kept. They are copied
     /// only where they lie in several pieces.
     pub fn payload(&mut self, offset: u64, len: u32) -> Payload {
         let end = offset + len as u64;
-        if end > self.open_at {
+        if end > self.open_at() {
             self.close();
         }
-        assert!(offset >= self.start && end <= self.open_at, "octets that are kept");
+        assert!(offset >= self.start && end <= self.open_at(), "octets that are kept");
         let first = self.find(offset);
         self.last = first;
         let part = |piece: &Piece| {
@@ -118,10 +123,10 @@ impl Written {
     }
     /// Drops what lies below `offset`.
     pub fn drop_below(&mut self, offset: u64) {
-        if offset > self.open_at {
+        if offset > self.open_at() {
             self.close();
         }
-        self.start = offset.clamp(self.start, self.open_at + self.open.len() as u64);
+        self.start = offset.clamp(self.start, self.end());
         while self.pieces.front().is_some_and(|piece| piece.end() <= self.start) {
             self.pieces.pop_front();
             self.last = self.last.saturating_sub(1);
