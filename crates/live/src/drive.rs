@@ -110,8 +110,8 @@ pub struct Outcome<E> {
 /// Packets that are taken from a port before others have their turn, and the rest
 /// of what the last was read with.
 const BATCH: usize = 32;
-/// Octets that applications write in a turn, before packets have theirs. A single one keeps a
-/// receiver awake with it: where it runs dry between pieces, waking it costs a fifth of a segment.
+/// Octets that applications write in a turn, before packets have theirs. Where a receiver runs dry
+/// between pieces, its waking is the sender's to pay.
 const TURN: u64 = 256 << 10;
 /// Each of them at least: an initial window of TCP, so that a piece is no longer than the burst of
 /// departures that waits for it.

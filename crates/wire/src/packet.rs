@@ -89,7 +89,7 @@ impl Payload {
     pub const fn virtual_of(len: u32) -> Payload {
         Payload(Content::Length(len))
     }
-    /// A payload of real octets, which are copied; of 4 GiB at most.
+    /// A payload of real octets, which are copied; of less than 4 GiB.
     pub fn of_octets(octets: impl AsRef<[u8]>) -> Payload {
         let octets = octets.as_ref();
         let len = u32::try_from(octets.len()).expect("a payload has less than 4 GiB");
