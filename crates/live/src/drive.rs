@@ -167,11 +167,10 @@ impl<E: ByteStream + Ready + Send> Live<E> {
         let (clock, cpu) = (start(), processor_time());
         let (started, lateness) = (clock.started(), Lateness::default());
         let (expected, longest_absence) = (Time::ZERO, Span::ZERO);
-        let gathering = ports.iter().any(Port::is_gathering);
         let mut it = Loop {
             simulation,
             ports,
-            gathering,
+            gathering: Vec::new(),
             book,
             of_node,
             clock,
@@ -266,8 +265,8 @@ fn gone(port: &Port, error: Errno) -> LiveError {
 struct Loop<E> {
     simulation: Simulation<E>,
     ports: Vec<Port>,
-    /// Some port takes segments together.
-    gathering: bool,
+    /// Ports that have taken segments together and not handed them over; some twice.
+    gathering: Vec<usize>,
     book: AddressBook,
     /// The port of a node.
     of_node: Vec<usize>,
@@ -293,36 +292,43 @@ impl<E: ByteStream> Loop<E> {
         self.advance_amid(false)
     }
 
-    /// The same, amid packets that are found together or after them.
+    /// The same; `more`: others may have brought more that is answered together with this.
     fn advance_amid(&mut self, more: bool) -> Result<Time, LiveError> {
         let now = self.look();
         self.simulation.run_until(now);
         if !more {
             self.simulation.answer();
         }
-        let (clock, lateness) = (self.clock, &mut self.lateness);
-        let mut left = |at| lateness.left(at, &clock);
+        let Loop { clock, lateness, ports, gathering, .. } = self;
+        let mut left = |at| lateness.left(at, clock);
         for it in self.simulation.departures() {
-            let port = &mut self.ports[self.of_node[it.node.0 as usize]];
-            let written = port.write(&it.packet, it.at, &self.book, &mut left);
+            let number = self.of_node[it.node.0 as usize];
+            let port = &mut ports[number];
+            let written = port.write(it.packet, it.at, &self.book, &mut left);
             written.map_err(|error| gone(port, error))?;
-        }
-        if self.gathering {
-            for port in &mut self.ports {
-                port.flush(&mut left).map_err(|error| gone(port, error))?;
+            if port.is_gathering() && gathering.last() != Some(&number) {
+                gathering.push(number);
             }
         }
-        lateness.read(&clock);
+        for number in gathering.drain(..) {
+            let port = &mut ports[number];
+            port.flush(&mut left).map_err(|error| gone(port, error))?;
+        }
+        lateness.read(clock);
         Ok(now)
     }
 
-    /// Takes packets from a port.
+    /// Takes packets from a port. What leaves because of them leaves together: a peer whose
+    /// processor sleeps between packets that come one by one is woken for each, and waking it takes
+    /// the loop longer than writing ten.
     fn take(&mut self, number: usize) -> Result<(), LiveError> {
         let mut taken = 0;
         while taken < BATCH {
             let read = self.ports[number].read();
             let Some(len) = read.map_err(|error| gone(&self.ports[number], error))? else { break };
-            self.advance_amid(true)?;
+            // It comes now, after what has happened until now.
+            let now = self.look();
+            self.simulation.run_until(now);
             let port = &mut self.ports[number];
             let node = port.node();
             let packets = port.packets(len, &self.book);
@@ -331,6 +337,7 @@ impl<E: ByteStream> Loop<E> {
                 self.simulation.enter(node, packet);
             }
         }
+        self.advance_amid(true)?;
         Ok(())
     }
 }

@@ -90,8 +90,9 @@ impl Port {
         Port { gathering: Some(Box::default()), ..self }
     }
 
+    /// Segments wait for [`Port::flush`].
     pub(crate) fn is_gathering(&self) -> bool {
-        self.gathering.is_some()
+        self.gathering.as_ref().is_some_and(|it| it.train.is_some())
     }
 
     /// The interface.
@@ -180,10 +181,7 @@ impl Port {
         }
         self.sent.clear();
         let emitted = match &mut self.gathering {
-            None => {
-                self.sent.resize(DeviceHeader::LEN, 0);
-                packet.emit(book, &mut self.sent)
-            }
+            None => packet.emit_for_device(book, &mut self.sent),
             Some(it) => Train::begin(packet, book, &mut self.sent).map(|train| it.train = train),
         };
         if let Err(error) = emitted {

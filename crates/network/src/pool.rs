@@ -1,6 +1,6 @@
 //! The arena that holds every packet in the network.
 
-use anabranch_wire::{Addr, Body, Ecn, Packet, Payload};
+use anabranch_wire::{Addr, Ecn, Packet};
 
 /// A packet in the pool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -27,6 +27,8 @@ pub struct PacketPool {
     packets: Vec<Packet>,
     hot: Vec<Hot>,
     free: Vec<PacketId>,
+    /// Packets that have left the network, and whose slots are not free yet.
+    left: usize,
     /// Which addresses are of IPv6, by their numbers; empty where none is.
     ipv6: Box<[bool]>,
 }
@@ -113,14 +115,20 @@ impl PacketPool {
         self.free.push(id);
     }
 
-    /// The same, and here is its value.
-    pub fn take(&mut self, id: PacketId) -> Packet {
-        const NOTHING: Body = Body::Other { protocol: 0, payload: Payload::EMPTY };
-        let nothing = Packet::new(Addr(0), Addr(0), NOTHING);
-        let mut packet = std::mem::replace(&mut self.packets[id.0 as usize], nothing);
-        packet.ttl = self.hot[id.0 as usize].ttl;
-        self.release(id);
-        packet
+    /// The packet leaves the network, and its value is wanted outside: its slot is free once it
+    /// is released too.
+    #[inline]
+    pub fn leave(&mut self, id: PacketId) -> &Packet {
+        self.left += 1;
+        self.packet(id)
+    }
+
+    /// Frees the slots of packets that have left. Their values stay until the next packet is
+    /// stored.
+    pub fn release_left(&mut self, ids: impl Iterator<Item = PacketId>) {
+        let before = self.free.len();
+        self.free.extend(ids);
+        self.left -= self.free.len() - before;
     }
 
     /// The packet, with the TTL that it now has.
@@ -129,6 +137,12 @@ impl PacketPool {
         let packet = &mut self.packets[id.0 as usize];
         packet.ttl = self.hot[id.0 as usize].ttl;
         packet
+    }
+
+    /// A packet that has left, with the TTL that it left with.
+    #[inline]
+    pub fn left(&self, id: PacketId) -> &Packet {
+        &self.packets[id.0 as usize]
     }
 
     /// Where the packet goes.
@@ -154,13 +168,14 @@ impl PacketPool {
 
     /// Packets in the network.
     pub fn live(&self) -> usize {
-        self.packets.len() - self.free.len()
+        self.packets.len() - self.free.len() - self.left
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_wire::{Body, Payload};
 
     fn packet(len: u32) -> Packet {
         let body = Body::Other { protocol: 17, payload: Payload::virtual_of(len) };
@@ -179,8 +194,11 @@ mod tests {
         assert_eq!(pool.packet(b).payload_len(), 2);
         assert_eq!(pool.packet(c).payload_len(), 3);
         assert!(pool.decrement_ttl(b));
-        assert_eq!(pool.take(b), Packet { ttl: 63, ..packet(2) });
-        assert_eq!((pool.live(), pool.insert(packet(4))), (1, b));
+        assert_eq!(*pool.leave(b), Packet { ttl: 63, ..packet(2) });
+        assert_eq!((pool.live(), pool.insert(packet(4))), (1, PacketId(2)));
+        pool.release_left([b].into_iter());
+        assert_eq!((pool.live(), pool.left(b).ttl), (2, 63));
+        assert_eq!((pool.insert(packet(5)), pool.live()), (b, 3));
     }
 
     /// RFC 791 §3.1 and RFC 8200 §3: 20 and 40 octets.

@@ -218,8 +218,7 @@ fn add_nodes(
             builder.configure_host(node, host.config);
             if external && host.external {
                 builder.outside(node);
-            }
-            if host.receive_offload {
+            } else if host.receive_offload {
                 builder.receive_offload(node);
             }
         }

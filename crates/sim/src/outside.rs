@@ -4,20 +4,28 @@
 use crate::offload::Offload;
 use crate::ports::Ports;
 use crate::stage::Stage;
-use anabranch_network::NodeId;
+use anabranch_network::{NodeId, PacketId};
 use anabranch_units::Time;
 use anabranch_wire::Packet;
 use std::collections::VecDeque;
 
 /// A packet that has reached a host outside.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Departure {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Departure<'a> {
     /// When.
     pub at: Time,
     /// The host, or its interface.
     pub node: NodeId,
     /// The packet.
-    pub packet: Packet,
+    pub packet: &'a Packet,
+}
+
+/// One that still stands in the pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    pub at: Time,
+    pub node: NodeId,
+    pub id: PacketId,
 }
 
 /// The hosts outside.
@@ -27,7 +35,7 @@ pub(crate) struct Outside {
     pub nodes: Vec<bool>,
     /// Whose packets are whose, for observers.
     pub ports: Ports,
-    pub departures: Vec<Departure>,
+    pub leaving: Vec<Leaving>,
     /// Endpoints whose applications have more to write.
     pub rests: VecDeque<u32>,
     /// How much they write in a turn.
@@ -61,7 +69,7 @@ impl Outside {
         Outside {
             nodes,
             ports,
-            departures: Vec::new(),
+            leaving: Vec::new(),
             rests: VecDeque::new(),
             turn: Turn::UNLIMITED,
             offload,

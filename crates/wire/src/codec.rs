@@ -28,6 +28,16 @@ impl Packet {
     /// # Errors
     /// See [`EmitError`]; `out` is unchanged.
     pub fn emit(&self, book: &AddressBook, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        self.emit_with(book, out, |pseudo, out| self.body.emit(book, pseudo, out))
+    }
+
+    /// Appends the IP header and what `emit_body` appends.
+    pub(crate) fn emit_with(
+        &self,
+        book: &AddressBook,
+        out: &mut Vec<u8>,
+        emit_body: impl FnOnce(&PseudoHeader, &mut Vec<u8>) -> Result<(), EmitError>,
+    ) -> Result<(), EmitError> {
         let ip = |addr, peer| book.ip_towards(addr, peer).ok_or(EmitError::UnknownAddress(addr));
         let pseudo = match (ip(self.src, self.dst)?, ip(self.dst, self.src)?) {
             (IpAddr::V4(src), IpAddr::V4(dst)) => PseudoHeader::V4 { src, dst },
@@ -35,8 +45,7 @@ impl Packet {
             _ => return Err(EmitError::MixedFamilies(self.src, self.dst)),
         };
         let start = out.len();
-        let result =
-            self.emit_header(book, &pseudo, out).and_then(|()| self.body.emit(book, &pseudo, out));
+        let result = self.emit_header(book, &pseudo, out).and_then(|()| emit_body(&pseudo, out));
         if result.is_err() {
             out.truncate(start);
         }

@@ -9,17 +9,18 @@
 //! §3.10.7.4, PSH at the end of what was pushed) and CWR on the first alone
 //! (RFC 3168 §6.1.2).
 //!
-//! The other way [`Train`] is what a kernel's own receive offload hands to its
-//! TCP: many segments in one.
+//! The other way a kernel takes segments whose checksum it would only find to be right
+//! ([`Packet::emit_for_device`]), and [`Train`] is what its own receive offload hands
+//! to its TCP: many segments in one.
 //!
 //! Left out: UDP in pieces and tunnels, which the device does not offer.
 
 use crate::address::AddressBook;
 use crate::checksum::Sum;
 use crate::codec::Datagram;
-use crate::error::ParseError;
+use crate::error::{EmitError, ParseError};
 use crate::packet::{Body, Packet, Payload};
-use crate::tcp::{TcpFlags, TcpSegment, TcpView};
+use crate::tcp::{CHECKSUM_AT, TcpFlags, TcpSegment, TcpView};
 use std::error::Error;
 use std::fmt;
 
@@ -91,9 +92,44 @@ impl DeviceHeader {
         };
         Ok((DeviceHeader { checksum, segment }, rest))
     }
+
+    /// The header of a TCP segment whose checksum is left to the kernel; `transport` is where
+    /// TCP begins in the packet.
+    fn unfinished(transport: usize) -> [u8; Self::LEN] {
+        let mut header = [0; Self::LEN];
+        header[0] = NEEDS_CHECKSUM;
+        header[6..8].copy_from_slice(&(transport as u16).to_ne_bytes());
+        header[8..10].copy_from_slice(&(CHECKSUM_AT as u16).to_ne_bytes());
+        header
+    }
 }
 
 impl Packet {
+    /// Appends a [`DeviceHeader`] and the packet, for a kernel, to which the checksum of TCP
+    /// segments with octets of data is left: nothing can befall them between here and there.
+    ///
+    /// # Errors
+    /// See [`EmitError`]; `out` is unchanged.
+    pub fn emit_for_device(&self, book: &AddressBook, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        let start = out.len();
+        let packet = start + DeviceHeader::LEN;
+        out.resize(packet, 0);
+        let emitted = if let Body::Tcp(segment) = &self.body
+            && let Some(data) = segment.payload.octets()
+        {
+            self.emit_with(book, out, |pseudo, out| {
+                let header = DeviceHeader::unfinished(out.len() - packet);
+                out[start..packet].copy_from_slice(&header);
+                segment.emit_header(pseudo, out)?;
+                out.extend_from_slice(data);
+                Ok(())
+            })
+        } else {
+            self.emit(book, out)
+        };
+        emitted.inspect_err(|_| out.truncate(start))
+    }
+
     /// Reads what stands behind a [`DeviceHeader`]: one packet, or the segments
     /// that it is to be cut into. The checksum of a TCP segment that is not
     /// there yet is taken for right, that of others is filled in; otherwise as

@@ -11,6 +11,7 @@ pub use meddle::OptionKind;
 pub use options::{
     AccEcn, AccEcnOrder, FastOpenCookie, FastOpenOption, OptionError, RareOptions, mptcp,
 };
+pub(crate) use segment::CHECKSUM_AT;
 pub use segment::{TcpError, TcpView};
 
 use crate::packet::Payload;

@@ -12,10 +12,11 @@ FREE = 'rate = "100 Gbit/s"\ndelay = "0 s"\nqueue = { limit = "unlimited" }\n'
 """A link that is never in the way."""
 
 
-def forwarding(megabytes: int) -> str:
-    """Two kernels; the loop only hands packets on."""
+def forwarding(megabytes: int, offload: bool) -> str:
+    """Two kernels; the loop only hands packets on, one by one or those that leave together as one."""
+    how = f"external = true, receive_offload = {str(offload).lower()}"
     return (
-        'hosts = [{ name = "a", external = true }, { name = "b", external = true }]\n'
+        f'hosts = [{{ name = "a", {how} }}, {{ name = "b", {how} }}]\n'
         f'[[links]]\nends = ["a", "b"]\n{FREE}'
         f'[[flows]]\nname = "f"\nfrom = "a"\nto = "b"\nsize = "{megabytes} MB"\n'
     )

@@ -217,7 +217,7 @@ fn a_join_is_for_the_connection_that_it_names() {
         sim.enter(c, Packet::new(Addr(c.0), Addr(s.0), Body::Tcp(segment)));
         let end = sim.now() + Span::from_millis(20);
         sim.run_until(end);
-        let packet = sim.departures().next().expect("an answer").packet;
+        let packet = sim.departures().next().expect("an answer").packet.clone();
         let Body::Tcp(answer) = packet.body else { panic!() };
         assert_eq!((answer.dst_port, answer.ack), (port, Serial32(501)));
         (answer.flags, answer.options.mptcp().to_vec())

@@ -11,7 +11,7 @@ use super::Simulation;
 use crate::app::Hosted;
 use crate::flow::{FlowId, Side};
 use crate::observe::{PacketEvent, PacketEventKind, Place};
-use crate::outside::{Departure, Outside, Turn, note_rest};
+use crate::outside::{Departure, Leaving, Outside, Turn, note_rest};
 use crate::ports::port;
 use anabranch_endpoint::ByteStream;
 use anabranch_network::{DropReason, NodeId, PacketId};
@@ -40,8 +40,14 @@ impl<E: ByteStream> Simulation<E> {
 
     /// Takes the packets that have reached hosts outside since the last call,
     /// in the order in which they did.
-    pub fn departures(&mut self) -> impl Iterator<Item = Departure> {
-        self.outside.iter_mut().flat_map(|outside| outside.departures.drain(..))
+    pub fn departures(&mut self) -> impl Iterator<Item = Departure<'_>> {
+        let leaving = self.outside.as_mut().map(|outside| &mut outside.leaving);
+        let ids = leaving.iter().flat_map(|leaving| leaving.iter()).map(|it| it.id);
+        self.fabric.pool.release_left(ids);
+        let pool = &self.fabric.pool;
+        let departure =
+            |it: Leaving| Departure { at: it.at, node: it.node, packet: pool.left(it.id) };
+        leaving.into_iter().flat_map(|leaving| leaving.drain(..)).map(departure)
     }
 
     /// From now on applications that have real octets to write write about so many `together` in a
@@ -114,12 +120,13 @@ impl<E: ByteStream> Simulation<E> {
             };
         }
         let at = self.fabric.now;
-        let packet = self.fabric.pool.take(id);
+        let packet = self.fabric.pool.leave(id);
         if self.fabric.observers.packets() {
+            let packet = packet.clone();
             self.tell_outside(PacketEventKind::Received, node, port(&packet), &packet);
         }
         if let Some(outside) = &mut self.outside {
-            outside.departures.push(Departure { at, node, packet });
+            outside.leaving.push(Leaving { at, node, id });
         }
     }
 

@@ -101,6 +101,47 @@ fn a_segment_by_itself_only_lacks_its_checksum() {
     assert_eq!(read(&mut handed_over(&whole(), &book, 1000, TCP_V4), &book).unwrap().len(), 4);
 }
 
+/// The other way: the kernel finishes the sum, and finds what the whole octets are.
+#[test]
+fn the_checksum_of_a_segment_with_data_is_left_to_the_kernel() {
+    for book in [AddressBook::new(), AddressBook::dense_ipv6()] {
+        let (mut out, mut expected) = (vec![1, 2], Vec::new());
+        whole().emit_for_device(&book, &mut out).unwrap();
+        whole().emit(&book, &mut expected).unwrap();
+        assert_eq!(out[..2], [1, 2]);
+        let (header, octets) = DeviceHeader::split(&mut out[2..]).unwrap();
+        let (start, offset) = header.checksum.unwrap();
+        let transport = usize::from(start);
+        assert_eq!((octets.len(), offset), (expected.len(), 16));
+        let sum = Sum::default().with(&octets[transport..]).checksum();
+        let place = transport + usize::from(offset);
+        assert_ne!(octets[place..place + 2], expected[place..place + 2]);
+        octets[place..place + 2].copy_from_slice(&sum.to_be_bytes());
+        assert_eq!(octets, expected);
+    }
+}
+
+/// Handshakes, ACKs and other protocols are whole.
+#[test]
+fn what_has_no_data_has_its_checksum() {
+    let book = AddressBook::new();
+    let mut ack = whole();
+    let Body::Tcp(segment) = &mut ack.body else { unreachable!() };
+    segment.payload = Payload::EMPTY;
+    let body = Body::Other { protocol: 17, payload: Payload::of_octets([7; 9]) };
+    let mut unknown = Packet::new(Addr(0), Addr(1), body);
+    for packet in [&ack, &unknown] {
+        let (mut out, mut expected) = (Vec::new(), vec![0; DeviceHeader::LEN]);
+        packet.emit_for_device(&book, &mut out).unwrap();
+        packet.emit(&book, &mut expected).unwrap();
+        assert_eq!(out, expected);
+    }
+    unknown.dscp = 64;
+    let mut out = vec![3];
+    assert!(unknown.emit_for_device(&book, &mut out).is_err());
+    assert_eq!(out, [3]);
+}
+
 /// A datagram of UDP from port 1 to 2, whose checksum has to be filled in.
 #[test]
 fn a_checksum_of_others_is_filled_in() {

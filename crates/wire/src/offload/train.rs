@@ -10,12 +10,10 @@ use crate::address::AddressBook;
 use crate::checksum::Sum;
 use crate::error::EmitError;
 use crate::packet::{Body, Packet, Payload};
-use crate::tcp::{TcpFlags, TcpSegment};
+use crate::tcp::{CHECKSUM_AT, TcpFlags, TcpSegment};
 
 /// Of the octets of IP that are one packet, no more than this, as in Linux.
 const MOST: usize = 65_535;
-/// Where the checksum is in the header of TCP.
-const CHECKSUM: u16 = 16;
 /// Where the low octet of the flags is.
 const FLAGS: usize = 13;
 
@@ -43,8 +41,7 @@ impl Train {
         book: &AddressBook,
         out: &mut Vec<u8>,
     ) -> Result<Option<Train>, EmitError> {
-        out.resize(DeviceHeader::LEN, 0);
-        packet.emit(book, out).inspect_err(|_| out.clear())?;
+        packet.emit_for_device(book, out)?;
         let Body::Tcp(segment) = &packet.body else { return Ok(None) };
         let data = segment.payload.octets().unwrap_or_default();
         let (size, flags) = (data.len() as u16, segment.flags);
@@ -111,11 +108,12 @@ impl Train {
                 .with(&packet[addresses])
                 .with(&[0, TcpSegment::PROTOCOL])
                 .with(&len.to_be_bytes());
-            let at = transport + usize::from(CHECKSUM);
+            let at = transport + CHECKSUM_AT;
             packet[at..at + 2].copy_from_slice(&(!pseudo.checksum()).to_be_bytes());
             let options = usize::from(packet[transport + 12] >> 4) * 4;
             header[..2].copy_from_slice(&[NEEDS_CHECKSUM, kind]);
-            let words = [(transport + options) as u16, self.size, transport as u16, CHECKSUM];
+            let words =
+                [(transport + options) as u16, self.size, transport as u16, CHECKSUM_AT as u16];
             for (place, word) in header[2..].chunks_exact_mut(2).zip(words) {
                 place.copy_from_slice(&word.to_ne_bytes());
             }

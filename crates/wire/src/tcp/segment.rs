@@ -17,7 +17,7 @@
 //!
 //! The reserved bits are kept, in [`TcpFlags`] above AE.
 
-use crate::checksum::PseudoHeader;
+use crate::checksum::{PseudoHeader, Sum};
 use crate::error::EmitError;
 use crate::packet::Payload;
 use crate::pattern;
@@ -28,6 +28,8 @@ use std::error::Error;
 use std::fmt;
 
 const HEADER_LEN: usize = TcpSegment::HEADER as usize;
+/// Where the checksum is in it.
+pub(crate) const CHECKSUM_AT: usize = 16;
 
 /// Why octets are not a TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -168,6 +170,24 @@ impl TcpSegment {
     /// The options or the flags do not fit the header, or the segment does not
     /// fit the length field of IP; `out` is unchanged.
     pub fn emit(&self, pseudo: &PseudoHeader, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        let start = out.len();
+        self.emit_header(pseudo, out)?;
+        self.emit_payload(out);
+        let checksum = Sum::default().with(&out[start..]).checksum();
+        out[start + CHECKSUM_AT..start + CHECKSUM_AT + 2].copy_from_slice(&checksum.to_be_bytes());
+        Ok(())
+    }
+
+    /// Appends the header and the options, with the sum of the pseudo header in
+    /// place of the checksum: what is left to do is to sum the segment.
+    ///
+    /// # Errors
+    /// As [`TcpSegment::emit`].
+    pub(crate) fn emit_header(
+        &self,
+        pseudo: &PseudoHeader,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EmitError> {
         if self.flags.0 & !FLAGS != 0 {
             return Err(EmitError::FieldRange { field: "flags", value: self.flags.0 as u32 });
         }
@@ -178,23 +198,19 @@ impl TcpSegment {
             return Err(EmitError::TooLong(len));
         }
         let word = ((Self::HEADER + options_len) as u16 / 4) << 12 | self.flags.0;
+        let unfinished = !pseudo.sum(TcpSegment::PROTOCOL, len as u32).checksum();
+        let mut header = [0; HEADER_LEN];
+        header[0..2].copy_from_slice(&self.src_port.to_be_bytes());
+        header[2..4].copy_from_slice(&self.dst_port.to_be_bytes());
+        header[4..8].copy_from_slice(&self.seq.0.to_be_bytes());
+        header[8..12].copy_from_slice(&self.ack.0.to_be_bytes());
+        header[12..14].copy_from_slice(&word.to_be_bytes());
+        header[14..16].copy_from_slice(&self.window.to_be_bytes());
+        header[CHECKSUM_AT..CHECKSUM_AT + 2].copy_from_slice(&unfinished.to_be_bytes());
+        header[18..20].copy_from_slice(&self.urgent.to_be_bytes());
         out.reserve(len as usize);
-        out.extend_from_slice(&self.src_port.to_be_bytes());
-        out.extend_from_slice(&self.dst_port.to_be_bytes());
-        out.extend_from_slice(&self.seq.0.to_be_bytes());
-        out.extend_from_slice(&self.ack.0.to_be_bytes());
-        out.extend_from_slice(&word.to_be_bytes());
-        out.extend_from_slice(&self.window.to_be_bytes());
-        out.extend_from_slice(&[0, 0]);
-        out.extend_from_slice(&self.urgent.to_be_bytes());
-        if let Err(error) = self.options.emit(out) {
-            out.truncate(start);
-            return Err(error);
-        }
-        self.emit_payload(out);
-        let checksum = pseudo.sum(TcpSegment::PROTOCOL, len as u32).with(&out[start..]).checksum();
-        out[start + 16..start + 18].copy_from_slice(&checksum.to_be_bytes());
-        Ok(())
+        out.extend_from_slice(&header);
+        self.options.emit(out).inspect_err(|_| out.truncate(start))
     }
 
     /// Appends the data.

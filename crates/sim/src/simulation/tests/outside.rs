@@ -32,7 +32,7 @@ fn packets_enter_and_leave() {
     while sim.next_event() != Time::NEVER {
         let next = sim.next_event();
         sim.run_until(next);
-        left.extend(sim.departures().map(|it| (it.at, it.node, it.packet)));
+        left.extend(sim.departures().map(|it| (it.at, it.node, it.packet.clone())));
     }
     // Two hops of 10 ms; 1000 octets are a millisecond, the second packet waits
     // for the first at the first hop.
@@ -60,11 +60,12 @@ fn whoever_drives_it_decides_what_an_endpoint_outside_hears() {
         while sim.next_event() != Time::NEVER {
             let next = sim.next_event();
             sim.run_until(next);
-            let left: Vec<_> = sim.departures().collect();
+            let left: Vec<_> =
+                sim.departures().map(|it| (it.node, it.at, it.packet.clone())).collect();
             assert!(is_outside || left.is_empty());
-            for it in left {
-                assert_eq!((it.node, it.at), (ends[1], sim.now()));
-                let hear = |endpoint: &mut StopAndWait| endpoint.handle_input(it.at, &it.packet);
+            for (node, at, packet) in left {
+                assert_eq!((node, at), (ends[1], sim.now()));
+                let hear = |endpoint: &mut StopAndWait| endpoint.handle_input(at, &packet);
                 sim.with_endpoint(flow, Side::Server, hear);
             }
         }
