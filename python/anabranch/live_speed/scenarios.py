@@ -13,7 +13,7 @@ FREE = 'rate = "100 Gbit/s"\ndelay = "0 s"\nqueue = { limit = "unlimited" }\n'
 
 
 def forwarding(megabytes: int, offload: bool) -> str:
-    """Two kernels; the loop only hands packets on, one by one or those that leave together as one."""
+    """Two kernels; the loop hands packets on, with `offload` those that leave together as one."""
     how = f"external = true, receive_offload = {str(offload).lower()}"
     return (
         f'hosts = [{{ name = "a", {how} }}, {{ name = "b", {how} }}]\n'
