@@ -152,7 +152,9 @@ impl Connection {
             return;
         }
         // Whoever can compute that has the keys.
-        self.confirmed = true;
+        if !self.confirmed {
+            self.on_keys_confirmed(now, i);
+        }
         let subflow = &mut self.subflows[i];
         if subflow.options.len() < MOST_WAITING {
             subflow.options.push(MptcpOption::AddAddr(AddAddr { mac: None, ..*add }));

@@ -135,6 +135,22 @@ impl Connection {
         self.phase = Phase::Multipath;
     }
 
+    /// The peer is known to have the keys: subflows may be opened (§3.2), and the active side
+    /// need not repeat them.
+    #[cold]
+    pub(super) fn on_keys_confirmed(&mut self, now: Time, i: usize) {
+        self.confirmed = true;
+        if !self.passive {
+            self.keep_no_room_for_keys();
+            self.announce_addresses(now);
+        }
+        self.open_wanted(now);
+        // A DATA_FIN alone gave way to the keys.
+        if self.out.owes_fin() && !self.passive {
+            self.subflows[i].tcp.ask_for_ack();
+        }
+    }
+
     /// The mapping in an MP_CAPABLE with data: the first octets of both streams.
     #[cold]
     pub(super) fn on_capable_data(&mut self, i: usize, segment: &TcpSegment) {

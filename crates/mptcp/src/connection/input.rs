@@ -338,18 +338,8 @@ impl Connection {
         }
         let confirmed_join = self.on_join_confirmed(i);
         if let Some(dss) = dss {
-            let news = !self.confirmed;
-            self.confirmed = true;
-            if news {
-                if !self.passive {
-                    self.keep_no_room_for_keys();
-                    self.announce_addresses(now);
-                }
-                self.open_wanted(now);
-                // A DATA_FIN alone gave way to the keys.
-                if self.out.owes_fin() && !self.passive {
-                    self.subflows[i].tcp.ask_for_ack();
-                }
+            if !self.confirmed {
+                self.on_keys_confirmed(now, i);
             }
             if dss.data_fin && segment.payload.is_empty() {
                 self.on_lone_fin(i, dss);

@@ -169,3 +169,23 @@ fn a_flood_of_joins_is_bounded() {
     world.drive(at_ms(400_000));
     assert_eq!(world.server.end.alive(), 1, "handshakes that nobody ends are given up");
 }
+
+/// RFC 8684 §3.4.1: what tells the client that the server has its key may be an ADD_ADDR
+/// without a DSS: all that waited for that is done, its own addresses are announced too.
+#[test]
+fn an_address_without_a_dss_confirms_the_keys() {
+    let server = Config {
+        path_manager: PathManager::FullMesh,
+        lone_addresses: true,
+        ..passive(PathManager::FullMesh)
+    };
+    let client = passive(PathManager::FullMesh);
+    let mut world = world(client, server, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(1000);
+    world.drive(at_ms(200));
+    let lines = trace(&world, 0, 200);
+    let first = lines.iter().find(|it| it.starts_with("30 ")).unwrap();
+    assert_eq!(first, "30 1 < . add", "{lines:#?}");
+    assert!(lines.iter().any(|it| it.contains(" > . add ")), "beside the echo: {lines:#?}");
+    assert!(ports(&world.client.end).contains(&(A2, 1000, B1, PORT + 1)), "{lines:#?}");
+}
