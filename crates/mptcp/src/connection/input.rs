@@ -221,11 +221,23 @@ impl Connection {
                     return false;
                 }
             }
+            // TCP discards what is of no handshake, whatever options it lacks.
+            TcpState::SynReceived if !self.is_of_handshake(i, segment) => {}
             TcpState::SynReceived if first && self.passive => return self.on_first_ack(segment),
             TcpState::SynReceived => return self.on_join_ack(now, i, segment),
             _ => {}
         }
         true
+    }
+
+    /// The SYN once more, or what acknowledges the SYN/ACK from inside the window (RFC 9293
+    /// §3.10.7.4).
+    fn is_of_handshake(&self, i: usize, segment: &TcpSegment) -> bool {
+        let tcp = &self.subflows[i].tcp;
+        if segment.flags.contains(TcpFlags::SYN) {
+            return tcp.received_offset(segment.seq) == Some(0);
+        }
+        tcp.sent_offset(segment.ack) == Some(1) && self.is_plausible(i, segment)
     }
 
     /// The segment lies where the subflow's next ones may, so that its options

@@ -249,3 +249,31 @@ fn strangers_are_reset() {
     }
     assert_eq!(world.server.end.outbox.len(), 16);
 }
+
+/// RFC 9293 §3.10.7.4: a segment out of the window, or one that does not acknowledge the
+/// SYN, is no third ACK, and says nothing of options that are missing.
+#[test]
+fn a_stray_segment_does_not_end_a_handshake() {
+    for (seq, ack) in [(1 << 30, 0), (0, 1 << 30)] {
+        let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+        world.client.write(1000);
+        // The first handshake, then the join, when their third ACKs are on the way.
+        for (date, path) in [(25, B1), (65, B2)] {
+            world.drive(at_ms(date));
+            let third = world.log.iter().rfind(|line| {
+                line.from == Side::Client && line.packet.dst == path && line.sent <= world.now
+            });
+            let mut packet = third.unwrap().packet.clone();
+            let Body::Tcp(segment) = &mut packet.body else { panic!("TCP") };
+            segment.payload = anabranch_wire::Payload::EMPTY;
+            segment.options = anabranch_wire::TcpOptions::default();
+            (segment.seq, segment.ack) = (segment.seq.add(seq), segment.ack.add(ack));
+            let now = world.now;
+            world.server.handle_input(now, &packet);
+        }
+        world.drive(at_ms(500));
+        assert_eq!(world.server.end.phase(), Phase::Multipath, "{:#?}", trace(&world, 0, 500));
+        assert_eq!(world.server.end.usable().count_ones(), 2, "{:#?}", trace(&world, 0, 500));
+        assert_eq!(world.server.observe().bytes_received, 1000);
+    }
+}
