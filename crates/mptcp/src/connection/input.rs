@@ -393,6 +393,7 @@ impl Connection {
     fn on_lone_fin(&mut self, i: usize, dss: &Dss) {
         let Some(Mapping { dsn, ssn: 0, len: 1, .. }) = dss.mapping else { return };
         if let Some(at) = self.peer.offset(dsn, self.inc.nxt) {
+            self.peer_is_long |= matches!(dsn, DataNumber::Long(_));
             let arrival = self.inc.on_fin(at);
             self.note(arrival);
             // It may be the second time: the DATA_ACK was lost. While data before it
