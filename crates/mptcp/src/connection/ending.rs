@@ -86,12 +86,10 @@ impl Connection {
     pub(super) fn on_subflow_fin(&mut self, i: usize) {
         if self.phase == Phase::Fallback {
             self.pending.peer_closed = true;
-        } else if self.phase == Phase::Multipath {
+        } else if self.phase == Phase::Multipath && !self.inc.has_ended() {
+            // After the end of the stream it says no more than that: the peer still reads.
             self.reinject_all(i);
-            // After the end of the stream it says no more than that.
-            if !self.inc.has_ended() {
-                self.close_subflow(i);
-            }
+            self.close_subflow(i);
         }
     }
 

@@ -148,3 +148,24 @@ fn a_data_fin_is_acknowledged_as_it_is_numbered() {
     let ack = segment.options.dss().and_then(|dss| dss.data_ack);
     assert!(matches!(ack, Some(DataNumber::Long(_))), "{ack:?}");
 }
+
+/// A peer whose subflows send their FINs as soon as its stream has ended still reads:
+/// nothing need be sent again for that.
+#[test]
+fn fins_after_a_data_fin_move_no_data() {
+    let config = Config { opportunistic_retransmission: false, ..config() };
+    let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(5_000_000);
+    world.drive(at_ms(200));
+    world.server.close();
+    world.drive(at_ms(250));
+    for i in 0..2 {
+        world.server.end.subflows[i].tcp.close();
+        world.server.end.touch(i);
+    }
+    world.drive(at_ms(20_000));
+    let fins = trace(&world, 250, 260).iter().filter(|it| it.contains("F. ack")).count();
+    assert_eq!(fins, 2);
+    assert_eq!(world.server.observe().bytes_received, 5_000_000);
+    assert_eq!(world.client.end.counters().reinjected, 0);
+}
