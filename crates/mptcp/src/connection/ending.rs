@@ -111,7 +111,10 @@ impl Connection {
         }
         // Before the peer is known to have the keys nothing can join.
         let again = self.confirmed && self.reopen_later(now, i, reason);
-        if none_left && !again && !self.passive && self.reopenings.is_empty() {
+        // After a FIN, or without the address, another path may be made yet (§3.3.3).
+        let broken = reason == CloseReason::Normal || self.subflows[i].removed;
+        let waits = self.passive || again || self.confirmed && broken;
+        if none_left && !waits && self.reopenings.is_empty() {
             self.finish(reason);
         } else if none_left && !self.timer(Due::Linger).is_armed() {
             let at = now + self.config.linger;

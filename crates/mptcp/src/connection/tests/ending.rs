@@ -169,3 +169,19 @@ fn fins_after_a_data_fin_move_no_data() {
     assert_eq!(world.server.observe().bytes_received, 5_000_000);
     assert_eq!(world.client.end.counters().reinjected, 0);
 }
+
+/// §3.3.3: FINs on all subflows without a DATA_FIN end the connection only after a
+/// while, on the active side as on the other.
+#[test]
+fn fins_without_a_data_fin_end_it_after_a_while() {
+    let config = Config { linger: Span::from_secs(30), ..config() };
+    let mut world = world(config.clone(), config, &[A1], &[B1], |_, _| Fate::Deliver);
+    world.client.write(1000);
+    let mut events = world.drive(at_ms(100));
+    world.server.end.subflows[0].tcp.close();
+    world.server.end.touch(0);
+    events.extend(world.drive(at_ms(25_000)));
+    assert_eq!(closes(&events), [], "{:#?}", trace(&world, 0, 25_000));
+    events.extend(world.drive(at_ms(200_000)));
+    assert_eq!(closes(&events).len(), 2);
+}

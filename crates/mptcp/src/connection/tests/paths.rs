@@ -197,3 +197,20 @@ fn data_of_a_subflow_that_ends_is_not_lost() {
     assert_eq!(world.server.observe().bytes_received, 3_000_000);
     assert!(world.server.end.inc.has_ended());
 }
+
+/// §3.3.3: a connection may lose its last path before it has another one.
+#[test]
+fn a_path_may_break_before_another_is_made() {
+    let config = Config { path_manager: crate::PathManager::FullMesh, ..config() };
+    let mut world = world(config.clone(), config, &[A1], &[B1], |_, _| Fate::Deliver);
+    world.client.write(1_000_000);
+    world.drive(at_ms(100));
+    let now = world.now;
+    world.client.end.remove_address(now, A1);
+    world.drive(at_ms(5000));
+    assert_eq!((world.client.end.alive(), world.server.end.alive()), (0, 0));
+    let now = world.now;
+    world.client.end.add_address(now, A2);
+    world.drive(at_ms(20_000));
+    assert_eq!(world.server.observe().bytes_received, 1_000_000);
+}
