@@ -192,6 +192,8 @@ pub struct Connection {
     peer_addresses: Vec<Option<PeerAddress>>,
     announcements: Vec<Announcement>,
     reopenings: Vec<Reopening>,
+    /// Subflows whose failure the peer called permanent (§3.6): they are not opened again.
+    refused: Vec<Wanted>,
     timers: [Timer; Due::ALL.len()],
     /// When the timer for data without DATA_ACK was started, or the last new
     /// DATA_ACK came: it is moved when it expires, not with each of these.
@@ -304,6 +306,7 @@ impl Connection {
             peer_addresses: vec![Some(peer)],
             announcements: Vec::new(),
             reopenings: Vec::new(),
+            refused: Vec::new(),
             timers: [Timer::IDLE; Due::ALL.len()],
             progress: Time::ZERO,
             retries: 0,

@@ -184,7 +184,7 @@ impl Connection {
     }
 
     /// Opens the subflows that the path manager wants, and those whose time to be
-    /// opened again has come.
+    /// opened again has come; none that the peer has refused for good (§3.6).
     pub(super) fn open_wanted(&mut self, now: Time) {
         if self.phase != Phase::Multipath || !self.confirmed || self.closing {
             return;
@@ -195,7 +195,7 @@ impl Connection {
         for wanted in all {
             let waits = self.reopenings.iter().any(|it| it.wanted == wanted && it.at > now);
             let there = self.subflows.iter().any(|it| !it.gone && it.wanted == Some(wanted));
-            if !waits && !there {
+            if !waits && !there && !self.refused.contains(&wanted) {
                 self.open_one(now, wanted);
             }
         }

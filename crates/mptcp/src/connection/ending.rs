@@ -127,19 +127,27 @@ impl Connection {
     fn reopen_later(&mut self, now: Time, i: usize, reason: CloseReason) -> bool {
         let lost = !matches!(reason, CloseReason::Normal);
         let Some(after) = self.config.reopen.filter(|_| lost) else { return false };
-        let it = &self.subflows[i];
-        let first = !self.passive && it.key() == self.first;
         // What the peer opened is the peer's to open again.
-        let Some(wanted) = it.wanted.or(first.then_some(Wanted::FIRST)) else { return false };
+        let Some(wanted) = self.opened_as(i) else { return false };
         if self.subflows[i].removed {
             return false;
         }
         let before = self.reopenings.iter().position(|it| it.wanted == wanted);
         let tries = before.map_or(0, |at| self.reopenings.remove(at).tries);
+        if self.refused.contains(&wanted) {
+            return false;
+        }
         let at = now + after.saturating_mul(1 << tries.min(6));
         self.reopenings.push(Reopening { wanted, at, tries: tries + 1 });
         self.arm_reopening();
         true
+    }
+
+    /// Which of the path manager's subflows it is, where this side opened it.
+    fn opened_as(&self, i: usize) -> Option<Wanted> {
+        let it = &self.subflows[i];
+        let first = !self.passive && it.key() == self.first;
+        it.wanted.or(first.then_some(Wanted::FIRST))
     }
 
     /// Takes a subflow away that has ended and has nothing more to send.
@@ -217,8 +225,12 @@ impl Connection {
             return;
         }
         for option in segment.options.mptcp() {
-            if let MptcpOption::Fastclose { key } = option {
-                self.on_fast_close(*key);
+            match option {
+                MptcpOption::Fastclose { key } => self.on_fast_close(*key),
+                MptcpOption::TcpRst { transient: false, .. } => {
+                    self.refused.extend(self.opened_as(i));
+                }
+                _ => {}
             }
         }
     }

@@ -214,3 +214,19 @@ fn a_path_may_break_before_another_is_made() {
     world.drive(at_ms(20_000));
     assert_eq!(world.server.observe().bytes_received, 1_000_000);
 }
+
+/// §3.6: a reset that calls the failure permanent (T = 0) is not followed by another
+/// attempt over the same path.
+#[test]
+fn a_join_that_is_prohibited_is_not_tried_again() {
+    let server = Config { max_subflows: 1, ..config() };
+    let mut world = world(config(), server, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(1000);
+    world.drive(at_ms(60_000));
+    let now = world.now;
+    world.client.end.add_address(now, Addr(7)); // the path manager is asked again
+    world.drive(at_ms(70_000));
+    let all = trace(&world, 0, 70_000);
+    let joins: Vec<_> = all.iter().filter(|it| it.ends_with("S join")).collect();
+    assert_eq!(joins, ["40 2 > S join"], "{all:#?}");
+}
