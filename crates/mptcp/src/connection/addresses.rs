@@ -265,8 +265,16 @@ impl Connection {
 
     pub(super) fn reopen_due(&mut self, now: Time) {
         self.open_wanted(now);
+        let Some(after) = self.config.reopen else { return };
         for it in self.reopenings.iter_mut().filter(|it| it.at <= now) {
-            it.at = Time::NEVER; // under way; its end sets another date
+            let opens = |subflow: &Subflow| !subflow.gone && subflow.wanted == Some(it.wanted);
+            if self.subflows.iter().any(opens) {
+                it.at = Time::NEVER; // under way; its end sets another date
+            } else {
+                // There are as many subflows as there may be.
+                it.at = now + after.saturating_mul(1 << it.tries.min(6));
+                it.tries += 1;
+            }
         }
         self.arm_reopening();
     }

@@ -230,3 +230,22 @@ fn a_join_that_is_prohibited_is_not_tried_again() {
     let joins: Vec<_> = all.iter().filter(|it| it.ends_with("S join")).collect();
     assert_eq!(joins, ["40 2 > S join"], "{all:#?}");
 }
+
+/// A subflow for which there was no room when it was to be opened again is tried later.
+#[test]
+fn a_subflow_that_found_no_room_is_tried_again() {
+    let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.write(1000);
+    world.drive(at_ms(200));
+    let limit = |world: &mut World<_>, n| {
+        std::sync::Arc::make_mut(&mut world.client.end.config).max_subflows = n;
+    };
+    limit(&mut world, 1);
+    world.client.end.subflows[1].tcp.abort();
+    world.client.end.touch(1);
+    world.drive(at_ms(10_000));
+    assert_eq!(world.client.end.alive(), 1);
+    limit(&mut world, 2);
+    world.drive(at_ms(100_000));
+    assert_eq!(world.client.end.usable().count_ones(), 2);
+}
