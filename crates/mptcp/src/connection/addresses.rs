@@ -68,8 +68,14 @@ impl Connection {
         let Some(i) = self.subflows.iter().position(|it| it.key() == key) else { return };
         self.subflows[i].backup = backup;
         self.contenders = 0;
-        if self.phase == Phase::Multipath && self.subflows[i].is_usable() {
-            self.subflows[i].options.push(MptcpOption::Prio { backup });
+        if self.phase != Phase::Multipath || self.subflows[i].closed {
+            return;
+        }
+        // Before it is open what its SYN said may have left: the first ACK says it again.
+        let options = &mut self.subflows[i].options;
+        options.retain(|it| !matches!(it, MptcpOption::Prio { .. }));
+        options.push(MptcpOption::Prio { backup });
+        if self.subflows[i].is_usable() {
             self.subflows[i].tcp.ask_for_ack();
             self.touch(i);
         }

@@ -132,6 +132,9 @@ impl Connection {
         if news {
             it.stage = Stage::Ready;
             it.timer.stop();
+            if !it.options.is_empty() {
+                it.tcp.ask_for_ack(); // they had no room beside MP_JOIN
+            }
             let wanted = it.wanted;
             self.reopenings.retain(|it| Some(it.wanted) != wanted);
             self.timer(Due::Linger).stop();

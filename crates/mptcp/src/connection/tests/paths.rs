@@ -249,3 +249,23 @@ fn a_subflow_that_found_no_room_is_tried_again() {
     world.drive(at_ms(100_000));
     assert_eq!(world.client.end.usable().count_ones(), 2);
 }
+
+/// §3.3.8: what a subflow is for may change while it is being opened.
+#[test]
+fn a_subflow_becomes_a_backup_while_it_opens() {
+    for date in [45, 55, 65, 75] {
+        let mut world = world(config(), config(), &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+        world.client.write(1000);
+        world.drive(at_ms(date));
+        let key = world.client.end.flow_keys().nth(1).unwrap();
+        world.client.end.set_backup(key, true);
+        world.server.end.set_backup(key.reversed(), true);
+        world.drive(at_ms(500));
+        let (client, server) = (&world.client.end.subflows[1], &world.server.end.subflows[1]);
+        let prios = trace(&world, 0, 500).iter().filter(|it| it.contains("prio")).count();
+        assert!(client.backup && server.peer_backup, "{date}: {:#?}", trace(&world, 0, 500));
+        // At the first date the server has heard of no join yet.
+        assert_eq!(client.peer_backup, date > 50, "{date}: {:#?}", trace(&world, 0, 500));
+        assert_eq!(prios, 1 + (date > 50) as usize);
+    }
+}
