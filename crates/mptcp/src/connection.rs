@@ -154,10 +154,12 @@ pub struct Connection {
     /// An infinite mapping is to be signalled: its subflow offset and its data
     /// offset.
     infinite: Option<(u64, u64)>,
-    /// MP_FAIL is on every segment until the peer is known to have heard it.
+    /// MP_FAIL is on every ACK until the peer is known to have heard it.
     fail: Option<u64>,
-    /// The peer's MP_FAIL was the first: it is answered by one.
+    /// The peer's MP_FAIL was the first: each is answered by one.
     answers_fail: bool,
+    /// An answer is due.
+    owes_fail: bool,
     subflows: Vec<Subflow>,
     /// Their addresses and ports in the same order, side by side: each packet is
     /// looked up.
@@ -288,6 +290,7 @@ impl Connection {
             infinite: None,
             fail: None,
             answers_fail: false,
+            owes_fail: false,
             first: subflow.key(),
             keys: vec![subflow.key()],
             subflows: vec![subflow],

@@ -165,19 +165,26 @@ impl Connection {
             self.fall_back(i);
             self.infinite = Some(self.base.sent);
             self.answers_fail = true;
-            self.subflows[i].tcp.ask_for_ack();
+            self.answer_fail(i);
         }
     }
 
-    /// MP_FAIL after the fallback: one answers the other.
+    /// MP_FAIL after the fallback: the answer to this side's, or the peer's again.
     pub(super) fn on_fail_again(&mut self, i: usize, segment: &TcpSegment) {
         let said = |option: &MptcpOption| matches!(option, MptcpOption::Fail { .. });
-        if segment.options.mptcp().iter().any(said) {
-            self.fail = None;
-            if self.answers_fail {
-                self.subflows[i].tcp.ask_for_ack();
-            }
+        if !segment.options.mptcp().iter().any(said) {
+            return;
         }
+        if self.answers_fail {
+            self.answer_fail(i);
+        } else if self.fail.take().is_some() {
+            self.infinite = Some(self.base.sent);
+        }
+    }
+
+    fn answer_fail(&mut self, i: usize) {
+        self.owes_fail = true;
+        self.subflows[i].tcp.ask_for_ack();
     }
 
     /// A mapping without end (§3.7): the peer has fallen back.
@@ -187,7 +194,7 @@ impl Connection {
         }
     }
 
-    /// The mapping without end, on the first data after an MP_FAIL.
+    /// The mapping without end, on the first data after the peer's MP_FAIL.
     #[cold]
     pub(super) fn signal_infinite_mapping(&mut self, segment: &mut TcpSegment) {
         if segment.payload.is_empty() {
@@ -202,13 +209,14 @@ impl Connection {
         }
     }
 
-    /// MP_FAIL on an ACK, until the peer has answered.
+    /// MP_FAIL on an ACK: this side's until the peer has answered, or an answer.
     #[cold]
     pub(super) fn push_fail(&mut self, segment: &mut TcpSegment) {
         if !segment.payload.is_empty() {
             return;
         }
-        let answer = self.answers_fail.then(|| full(self.peer, self.inc.nxt));
+        let answers = std::mem::take(&mut self.owes_fail);
+        let answer = answers.then(|| full(self.peer, self.inc.nxt));
         if let Some(dsn) = self.fail.or(answer) {
             segment.options.rare_mut().mptcp.push(MptcpOption::Fail { dsn });
         }

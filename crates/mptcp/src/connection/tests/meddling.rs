@@ -252,3 +252,33 @@ fn syns_that_are_dropped_for_their_option_give_way() {
     let all = trace(&world, 0, 60_000);
     assert_eq!(all.iter().filter(|it| it.contains("S capable")).count(), 3);
 }
+
+/// §3.7: an MP_FAIL is answered by another, and whoever hears one says by an infinite
+/// mapping with its first new data that no more mappings follow: both sides do.
+#[test]
+fn both_sides_signal_the_infinite_mapping() {
+    let config = Config { checksum: true, ..config() };
+    let mut world = world(config.clone(), config, &[A1], &[B1], |_, _| Fate::Deliver);
+    world.drive(at_ms(100));
+    let mut changed = false;
+    world.client.meddle = Box::new(move |segment| {
+        if let Some(octets) = segment.payload.octets().filter(|_| !changed) {
+            changed = true;
+            let mut octets = octets.to_vec();
+            octets[3] ^= 0xff;
+            segment.payload = Payload::of_octets(octets);
+        }
+    });
+    world.client.write_octets(&[1; 500]);
+    world.drive(at_ms(200));
+    world.client.write_octets(&[2; 500]);
+    world.server.write_octets(&[3; 500]);
+    world.drive(at_ms(300));
+    let all = trace(&world, 100, 300);
+    assert!(all.iter().any(|it| it.contains("> . 500 map 0")), "{all:#?}");
+    assert!(all.iter().any(|it| it.contains("< . 500 map 0")), "{all:#?}");
+    let answers = all.iter().filter(|it| it.contains("> . fail")).count();
+    assert_eq!(answers, 1, "one for each that came: {all:#?}");
+    assert_eq!(world.server.observe().bytes_received, 1000);
+    assert_eq!(world.client.observe().bytes_received, 500);
+}
