@@ -65,7 +65,7 @@ pub(crate) struct Subflow {
     pub una: u64,
     /// When it may be penalised again.
     pub penalty: Time,
-    /// A third ACK is sent again, or an answer to a probe is waited for.
+    /// The third ACK is sent again, and how often it was.
     pub timer: Timer,
     pub tries: u32,
     /// What leaves with the next ACK.

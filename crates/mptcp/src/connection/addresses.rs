@@ -173,7 +173,10 @@ impl Connection {
         }
     }
 
-    /// Addresses of the peer are gone.
+    /// Addresses of the peer are gone, and their subflows with them.
+    ///
+    /// Deviation: §3.4.2 would ask each for a sign of life first, and leave it to the peer where it
+    /// answers. As on Linux plausible sequence numbers are trust enough.
     pub(super) fn on_remove_addr(&mut self, now: Time, ids: &[u8]) {
         for id in ids {
             if let Some(address) = self.peer_addresses.get_mut(*id as usize) {
