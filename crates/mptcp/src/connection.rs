@@ -9,12 +9,16 @@
 //! contract with the host.
 
 mod addresses;
+mod collect;
+mod data_ack;
+mod data_fin;
 mod ending;
 mod fallback;
 mod handshake;
 mod input;
 mod join;
 mod output;
+mod receive;
 mod schedule;
 mod timeout;
 

@@ -1,0 +1,61 @@
+//! DATA_ACKs and windows of the peer (RFC 8684 §3.3.2, §3.3.5).
+
+use super::{Connection, Phase};
+use anabranch_units::Time;
+use anabranch_wire::tcp::mptcp::Dss;
+use anabranch_wire::{TcpFlags, TcpSegment};
+
+impl Connection {
+    /// DATA_ACK and window (§3.3.2, §3.3.5).
+    pub(super) fn on_acknowledgment(
+        &mut self,
+        now: Time,
+        i: usize,
+        segment: &TcpSegment,
+        dss: &Option<Dss>,
+    ) {
+        let tcp = &self.subflows[i].tcp;
+        if !tcp.state().is_synchronized() {
+            return;
+        }
+        let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { tcp.window_shifts().1 };
+        let window = (segment.window as u64) << shift;
+        let (una, _) = tcp.outstanding();
+        let ack = match self.phase {
+            Phase::Opening => return,
+            Phase::Fallback => {
+                let (from, data) = self.base.sent;
+                // The segment's own: an older one's window is that of its date.
+                let ack = tcp.sent_offset(segment.ack).unwrap_or(0).min(una);
+                (data + ack.saturating_sub(from)).min(self.out.data_end())
+            }
+            Phase::Multipath => {
+                let number = dss.as_ref().and_then(|dss| dss.data_ack);
+                let ack = match number {
+                    Some(number) => self.own.offset(number, self.out.una),
+                    // Before the first: the window of handshakes.
+                    None => (self.out.una == 1).then_some(1),
+                };
+                let Some(ack) = ack else { return };
+                ack
+            }
+        };
+        self.on_data_ack(now, ack, window);
+    }
+
+    /// The peer has everything of the stream before `ack`, and a window from there.
+    #[inline(always)]
+    pub(super) fn on_data_ack(&mut self, now: Time, ack: u64, window: u64) {
+        let edge = self.out.edge;
+        if self.out.on_data_ack(ack) {
+            self.on_data_acked(now);
+        }
+        if ack <= self.out.nxt.max(self.out.end) {
+            self.out.on_window(ack, window);
+        }
+        if self.out.edge > edge {
+            self.probes = 0;
+            self.override_silly = false;
+        }
+    }
+}
