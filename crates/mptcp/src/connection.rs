@@ -17,8 +17,11 @@ mod fallback;
 mod handshake;
 mod input;
 mod join;
+mod options;
 mod output;
 mod receive;
+mod reinject;
+mod room;
 mod schedule;
 mod timeout;
 

@@ -58,4 +58,26 @@ impl Connection {
             self.override_silly = false;
         }
     }
+
+    /// Something new has a DATA_ACK.
+    fn on_data_acked(&mut self, now: Time) {
+        self.retries = 0;
+        self.progress = now;
+        if self.out.blocked {
+            self.out.blocked = false;
+            self.pending.writable = true;
+        }
+    }
+
+    /// The window is closed, or open by too little, and nothing is outstanding.
+    pub(super) fn on_probe_timer(&mut self, now: Time) {
+        self.probes += 1;
+        if self.out.edge > self.out.nxt {
+            self.override_silly = true; // RFC 9293 §3.8.6.2.1
+        } else if let Some(i) = self.best() {
+            self.subflows[i].tcp.ask_peer_for_ack();
+            self.touch(i);
+        }
+        self.arm(now);
+    }
 }

@@ -1,13 +1,12 @@
-//! Which data goes to which subflow: what must be sent again first, then what
-//! the scheduler says; and what is done when the receive window stands in the
-//! way (RFC 8684 §3.3.5, §3.3.6).
+//! Which new data goes to which subflow: what the scheduler says (RFC 8684 §3.3.8), of the
+//! subflows with room that are liked the best.
 
-use super::{Connection, Due, Phase};
+use super::{Connection, Phase};
 use crate::config::capable_more;
 use crate::mapping::Sent;
 use crate::scheduler::{Candidate, Choice, Stream};
 use crate::subflow::Subflow;
-use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_endpoint::ByteStream;
 use anabranch_tcp::Range;
 use anabranch_units::Time;
 use anabranch_wire::Payload;
@@ -51,43 +50,6 @@ impl Connection {
         self.ask_scheduler(now, room)
     }
 
-    /// Whether a subflow that repairs has room. What it must repair first leaves before
-    /// anything new is given to another for want of room.
-    #[cold]
-    pub(super) fn has_room_in_repair(&mut self, now: Time, i: usize) -> bool {
-        let (usable, bit) = (self.usable(), self.subflows[i].bit());
-        self.look_for_room(now, usable & bit, usable == bit);
-        self.roomy & usable & bit != 0
-    }
-
-    /// Asks subflows of which it is not known whether they have room; `alone`: there are no
-    /// others that carry data.
-    fn look_for_room(&mut self, now: Time, among: u64, alone: bool) {
-        let mut unknown = among & !self.full & !self.roomy;
-        while unknown != 0 {
-            let id = unknown.trailing_zeros();
-            unknown &= !(1 << id);
-            let Some(i) = self.position(id) else { continue };
-            // Nothing new is put at risk on a subflow that has fallen silent, but for want of
-            // another: its tail loss probe is what it sent last.
-            let tcp = &mut self.subflows[i].tcp;
-            let takes_more = tcp.takes_more(now) && (alone || !tcp.is_probe_due());
-            if takes_more && self.is_within_window(i) {
-                self.roomy |= 1 << id;
-            } else {
-                self.full |= 1 << id;
-            }
-        }
-    }
-
-    /// What a subflow has outstanding, copies of what others carry too, fits the
-    /// peer's buffer: beyond it the peer's TCP would not take it.
-    fn is_within_window(&self, i: usize) -> bool {
-        let tcp = &self.subflows[i].tcp;
-        let (una, end) = tcp.outstanding();
-        end - una + tcp.mss() <= self.out.max_window.max(tcp.mss())
-    }
-
     /// How little a subflow is liked (RFC 8684 §3.3.8): backups, and those that
     /// do not answer, only without others.
     fn rank(it: &Subflow) -> u32 {
@@ -95,7 +57,7 @@ impl Connection {
     }
 
     /// Of the subflows in `among` those that are liked the best.
-    fn liked(&self, among: u64) -> u64 {
+    pub(super) fn liked(&self, among: u64) -> u64 {
         let (mut best, mut liked) = (u32::MAX, 0);
         for it in self.subflows.iter().filter(|it| among & it.bit() != 0) {
             let rank = Connection::rank(it);
@@ -204,7 +166,7 @@ impl Connection {
     }
 
     /// Payload that the next segment of a subflow holds.
-    fn most_for(&self, i: usize) -> u64 {
+    pub(super) fn most_for(&self, i: usize) -> u64 {
         let subflow = &self.subflows[i];
         let begins = subflow.tcp.outstanding().1 == 1;
         let keys = begins && subflow.key() == self.first;
@@ -224,7 +186,7 @@ impl Connection {
     }
 
     /// Hands a range of the stream to a subflow, which sends it at once.
-    fn give(&mut self, i: usize, range: Range) -> Option<usize> {
+    pub(super) fn give(&mut self, i: usize, range: Range) -> Option<usize> {
         if range.is_empty() {
             return None;
         }
@@ -256,149 +218,5 @@ impl Connection {
         self.touch(i);
         self.contenders = 0;
         Some(i)
-    }
-
-    /// Of the subflows in `among` that are liked the best, the fastest with room.
-    fn best_among(&self, among: u64) -> Option<usize> {
-        let among = self.liked(among) & self.roomy;
-        let all = self.subflows.iter().enumerate().filter(|(_, it)| among & it.bit() != 0);
-        all.min_by_key(|(_, it)| it.srtt()).map(|(i, _)| i)
-    }
-
-    /// What must be sent again, on a subflow that does not carry it.
-    fn send_again(&mut self, usable: u64) -> Option<usize> {
-        // What only a subflow without room may carry keeps nothing behind it waiting.
-        let next = self.out.next_reinjection(usable & self.roomy)?;
-        let i = self.best_among(usable & !next.carried)?;
-        let end = next.range.end.min(next.range.start + self.most_for(i));
-        let range = Range { end, ..next.range };
-        self.out.on_reinjected(range.start, range.len());
-        self.counters.reinjected += 1;
-        self.give(i, range)
-    }
-
-    /// Data waits, a subflow has room, and the receive window is full because
-    /// another subflow is slow: what it has not delivered is sent again, and it
-    /// is penalised (Raiciu et al., NSDI 2012, section 4.2).
-    #[cold]
-    fn unblock_window(&mut self, now: Time, usable: u64) -> Option<usize> {
-        let una = self.out.una;
-        let i = self.best_among(usable)?;
-        if una >= self.out.nxt || self.subflows[i].sent.carrying(una).is_some() {
-            return None;
-        }
-        let carrier = self
-            .subflows
-            .iter()
-            .enumerate()
-            .find_map(|(j, it)| Some((j, it.sent.carrying(una)?.data_range().end)));
-        let (j, end) = carrier?;
-        let fast = self.subflows[i].srtt();
-        let slow = &mut self.subflows[j];
-        let srtt = slow.srtt();
-        // Linux leaves windows of four segments alone, and those in recovery.
-        let sibling = slow.tcp.sibling();
-        let large = sibling.window > 4 * sibling.mss && !slow.tcp.observe().in_recovery;
-        if self.config.penalisation && srtt > fast && now >= slow.penalty && large {
-            slow.tcp.penalise();
-            slow.penalty = now + srtt;
-            self.counters.penalties += 1;
-        }
-        let end = end.min(una + self.most_for(i));
-        self.counters.reinjected += 1;
-        self.counters.opportunistic += 1;
-        self.give(i, Range { start: una, end })
-    }
-
-    /// Everything that can leave has left: subflows hear whether their windows
-    /// are full while there is more, and timers are set.
-    #[inline]
-    pub(super) fn end_round(&mut self, now: Time) {
-        let waits = self.out.unsent() > 0 && !self.ended;
-        let wait = if waits { self.full } else { 0 };
-        let mut news = self.polled & wait | (wait ^ self.told);
-        (self.polled, self.told) = (0, wait);
-        while news != 0 {
-            let id = news.trailing_zeros();
-            news &= news - 1;
-            if let Some(i) = self.position(id) {
-                self.subflows[i].tcp.set_waiting(wait & 1 << id != 0);
-            }
-        }
-        if !self.is_armed() {
-            self.arm(now);
-        }
-    }
-
-    /// The usual case of a long transfer: the timers of the stream are as they should be.
-    #[inline]
-    fn is_armed(&self) -> bool {
-        let outstanding = self.out.una < self.out.nxt;
-        let [retransmit, probe, ..] = &self.timers;
-        self.phase == Phase::Multipath
-            && !self.ended
-            && !self.out.closed
-            && retransmit.is_armed() == outstanding
-            && !probe.is_armed()
-            && (outstanding || self.out.unsent() == 0)
-    }
-
-    /// Sets the timers of the stream, where they are not.
-    #[inline(never)]
-    pub(super) fn arm(&mut self, now: Time) {
-        if self.ended || self.subflows.is_empty() {
-            return;
-        }
-        let multipath = self.phase == Phase::Multipath;
-        let outstanding = self.out.una < self.out.nxt || multipath && self.out.owes_fin();
-        let blocked = !outstanding
-            && self.out.unsent() > 0
-            && self.out.room(self.mss(), self.override_silly) == 0;
-        self.keep_timer(now, Due::Retransmit, outstanding && multipath);
-        self.keep_timer(now, Due::Probe, blocked);
-        if self.closing {
-            self.keep_timer(now, Due::Linger, true);
-        }
-    }
-
-    /// A timer runs as long as it is wanted.
-    #[inline]
-    fn keep_timer(&mut self, now: Time, due: Due, wanted: bool) {
-        if !wanted {
-            self.timer(due).stop();
-        } else if !self.timer(due).is_armed() {
-            self.start_timer(now, due);
-        }
-    }
-
-    #[cold]
-    fn start_timer(&mut self, now: Time, due: Due) {
-        let after = match due {
-            Due::Retransmit => {
-                self.progress = now;
-                // The first two intervals are the same, as on Linux.
-                self.longest_rto().saturating_mul(1 << self.retries.saturating_sub(1).min(6))
-            }
-            Due::Probe => self.longest_rto().saturating_mul(1 << self.probes.min(6)),
-            _ => self.config.linger,
-        };
-        self.timer(due).set(now + after);
-    }
-
-    /// The timer of a subflow expired: what it has outstanding goes to others
-    /// (§3.3.6), and it gets no more until something is acknowledged.
-    #[cold]
-    pub(super) fn on_subflow_timeout(&mut self, i: usize) {
-        self.subflows[i].failed = true;
-        self.reinject_all(i);
-    }
-
-    /// What a subflow has not delivered is to be sent again.
-    pub(super) fn reinject_all(&mut self, i: usize) {
-        let it = &self.subflows[i];
-        let (bit, una) = (it.bit(), self.out.una);
-        for unit in it.sent.iter().filter(|unit| unit.data_range().end > una) {
-            self.out.reinject(unit.data_range(), bit);
-        }
     }
 }

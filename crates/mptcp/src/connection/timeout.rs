@@ -1,8 +1,7 @@
-//! What the connection does by itself.
+//! What the connection does by itself: its timers, when they run and what they call.
 
-use super::{Connection, Due};
+use super::{Connection, Due, Phase};
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint};
-use anabranch_tcp::Range;
 use anabranch_units::Time;
 
 impl Connection {
@@ -48,62 +47,58 @@ impl Connection {
         }
     }
 
-    /// Something new has a DATA_ACK.
-    pub(super) fn on_data_acked(&mut self, now: Time) {
-        self.retries = 0;
-        self.progress = now;
-        if self.out.blocked {
-            self.out.blocked = false;
-            self.pending.writable = true;
-        }
+    /// The usual case of a long transfer: the timers of the stream are as they should be.
+    #[inline]
+    pub(super) fn is_armed(&self) -> bool {
+        let outstanding = self.out.una < self.out.nxt;
+        let [retransmit, probe, ..] = &self.timers;
+        self.phase == Phase::Multipath
+            && !self.ended
+            && !self.out.closed
+            && retransmit.is_armed() == outstanding
+            && !probe.is_armed()
+            && (outstanding || self.out.unsent() == 0)
     }
 
-    /// Data has waited for its DATA_ACK for longer than any subflow's timeout
-    /// (§3.3.6). Where a subflow that answers still carries it, that subflow
-    /// sees to it; otherwise it is sent again.
-    fn on_data_timeout(&mut self, now: Time) {
-        // A DATA_ACK since the timer was set moves it; without one it is as set.
-        let due = self.progress + self.longest_rto();
-        if self.retries == 0 && due > now {
-            self.timer(Due::Retransmit).set(due);
+    /// Sets the timers of the stream, where they are not.
+    #[inline(never)]
+    pub(super) fn arm(&mut self, now: Time) {
+        if self.ended || self.subflows.is_empty() {
             return;
         }
-        self.retries += 1;
-        if !self.confirmed && !self.passive {
-            // The peer may not even know the keys.
-            if let Some(first) = self.subflows.first_mut() {
-                first.tcp.ask_peer_for_ack();
-                self.touch(0);
-            }
-        } else if self.out.owes_fin() {
-            self.tell_peer();
+        let multipath = self.phase == Phase::Multipath;
+        let outstanding = self.out.una < self.out.nxt || multipath && self.out.owes_fin();
+        let blocked = !outstanding
+            && self.out.unsent() > 0
+            && self.out.room(self.mss(), self.override_silly) == 0;
+        self.keep_timer(now, Due::Retransmit, outstanding && multipath);
+        self.keep_timer(now, Due::Probe, blocked);
+        if self.closing {
+            self.keep_timer(now, Due::Linger, true);
         }
-        let una = self.out.una;
-        let mut carriers = 0;
-        let mut alive = false;
-        for it in &self.subflows {
-            if it.sent.carrying(una).is_some() {
-                carriers |= it.bit();
-                alive |= it.is_usable() && !it.failed;
-            }
-        }
-        if una < self.out.nxt && !alive {
-            let end = self.out.nxt.min(una + self.mss());
-            self.out.set_carriers(una, carriers);
-            self.out.reinject(Range { start: una, end }, carriers);
-        }
-        self.arm(now);
     }
 
-    /// The window is closed, or open by too little, and nothing is outstanding.
-    fn on_probe_timer(&mut self, now: Time) {
-        self.probes += 1;
-        if self.out.edge > self.out.nxt {
-            self.override_silly = true; // RFC 9293 §3.8.6.2.1
-        } else if let Some(i) = self.best() {
-            self.subflows[i].tcp.ask_peer_for_ack();
-            self.touch(i);
+    /// A timer runs as long as it is wanted.
+    #[inline]
+    fn keep_timer(&mut self, now: Time, due: Due, wanted: bool) {
+        if !wanted {
+            self.timer(due).stop();
+        } else if !self.timer(due).is_armed() {
+            self.start_timer(now, due);
         }
-        self.arm(now);
+    }
+
+    #[cold]
+    fn start_timer(&mut self, now: Time, due: Due) {
+        let after = match due {
+            Due::Retransmit => {
+                self.progress = now;
+                // The first two intervals are the same, as on Linux.
+                self.longest_rto().saturating_mul(1 << self.retries.saturating_sub(1).min(6))
+            }
+            Due::Probe => self.longest_rto().saturating_mul(1 << self.probes.min(6)),
+            _ => self.config.linger,
+        };
+        self.timer(due).set(now + after);
     }
 }

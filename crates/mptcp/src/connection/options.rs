@@ -1,0 +1,253 @@
+//! What a segment of a subflow carries of the whole: its options, the mapping of its data
+//! (DSS, RFC 8684 §3.3), the window that all subflows share.
+
+use super::{Connection, Phase};
+use crate::config::option_room;
+use crate::subflow::{Stage, Subflow};
+use anabranch_wire::tcp::mptcp::{CapableData, Dss, Join, Mapping, MptcpOption};
+use anabranch_wire::tcp::options::MAX_LEN;
+use anabranch_wire::{Body, Packet, TcpFlags, TcpOptions, TcpSegment};
+
+fn push(segment: &mut TcpSegment, option: Option<MptcpOption>) {
+    if let Some(option) = option {
+        segment.options.rare_mut().mptcp.push(option);
+    }
+}
+
+/// Options that wait for an ACK, as many as fit beside a DATA_ACK.
+#[cold]
+fn push_waiting(subflow: &mut Subflow, segment: &mut TcpSegment) {
+    while let Some(option) = subflow.options.first() {
+        let sack = segment.options.sack.as_slice().len() as u32;
+        let others = segment.options.wire_len() - if sack > 0 { 4 + 8 * sack } else { 0 };
+        if others + option.wire_len().next_multiple_of(4) > MAX_LEN as u32 {
+            subflow.tcp.ask_for_ack(); // with the next
+            return;
+        }
+        push(segment, Some(subflow.options.remove(0)));
+    }
+}
+
+/// Puts in the DSS, and leaves out what has no room: AccECN's octets, SACK
+/// blocks, the lone DATA_FIN, the DATA_ACK, in this order. Without its options a
+/// subflow would have to be given up; the others are only worth having.
+fn fit(segment: &mut TcpSegment, dss: Option<Dss>) {
+    let options = &mut segment.options;
+    // Timestamps and a DSS always have room: 12 octets and at most 28.
+    let lone = options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none();
+    if lone || fits(options, &dss) {
+        if let Some(dss) = &dss {
+            options.set_dss(dss);
+        }
+    } else {
+        fit_some(segment, dss);
+    }
+}
+
+/// The DSS has room beside the options.
+fn fits(options: &TcpOptions, dss: &Option<Dss>) -> bool {
+    let more = dss.as_ref().map_or(0, |dss| dss.wire_len().next_multiple_of(4));
+    options.wire_len() + more <= MAX_LEN as u32
+}
+
+#[cold]
+fn fit_some(segment: &mut TcpSegment, mut dss: Option<Dss>) {
+    let options = &mut segment.options;
+    if !fits(options, &dss) {
+        options.acc_ecn = None;
+    }
+    let mut blocks = options.sack.as_slice().len();
+    while !fits(options, &dss) && blocks > 0 {
+        blocks -= 1;
+        options.truncate_sack(blocks);
+    }
+    if !fits(options, &dss) && segment.payload.is_empty() {
+        dss = dss.map(|dss| Dss { mapping: None, data_fin: false, ..dss });
+    }
+    if fits(options, &dss)
+        && let Some(dss) = dss
+    {
+        options.set_dss(&dss);
+    }
+}
+
+impl Connection {
+    /// Adds to a packet of a subflow what is of the whole.
+    /// `fed`: its first octet's data offset, where the subflow was given it just now.
+    #[inline]
+    pub(super) fn complete(&mut self, i: usize, packet: &mut Packet, fed: Option<u64>) {
+        let Body::Tcp(segment) = &mut packet.body else { return };
+        self.gave = !segment.payload.is_empty();
+        if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
+            return self.complete_first_or_last(i, segment);
+        }
+        // A subflow is given a segment at a time, and takes each for the end of what was
+        // written. PSH belongs where the stream has nothing more to give, as in TCP, and on no
+        // lone FIN.
+        if segment.payload.is_empty() || self.out.unsent() > 0 {
+            segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0);
+        }
+        if !self.add_usual_options(i, segment, fed) {
+            match self.phase {
+                Phase::Opening => return,
+                Phase::Multipath => self.add_options(i, segment),
+                Phase::Fallback => {
+                    self.signal_infinite_mapping(segment);
+                    self.push_fail(segment);
+                    fit(segment, None);
+                }
+            }
+        }
+        let tcp = &self.subflows[i].tcp;
+        let window = self.inc.window(tcp.mss()) >> tcp.window_shifts().0;
+        segment.window = window.min(u16::MAX as u64) as u16;
+    }
+
+    /// The options of nearly every segment of a transfer: a DATA_ACK, and with data a
+    /// mapping of 32 bits without a checksum. False, and nothing is done, where there is
+    /// or may be more to say.
+    #[inline]
+    fn add_usual_options(&self, i: usize, segment: &mut TcpSegment, fed: Option<u64>) -> bool {
+        let it = &self.subflows[i];
+        let options = &mut segment.options;
+        let lone = options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none();
+        let len = segment.payload.len();
+        let usual = lone
+            && self.phase == Phase::Multipath
+            && self.confirmed
+            && it.stage == Stage::Ready
+            && it.options.is_empty()
+            && !self.out.closed;
+        if !usual {
+            return false;
+        }
+        let mut dss = Dss::default();
+        if len == 0 {
+            dss.data_ack = Some(self.peer.number(self.inc.nxt, self.peer_is_long));
+        } else {
+            if self.checksum || self.config.long_numbers || self.peer_is_long {
+                return false;
+            }
+            let ssn = it.tcp.relative_number(segment.seq);
+            let Some(data) = fed.or_else(|| {
+                let at = it.tcp.sent_offset(segment.seq)?;
+                Some(it.sent.find(at)?.data_at(at))
+            }) else {
+                return false;
+            };
+            let dsn = self.own.number(data, false);
+            dss.data_ack = Some(self.peer.number(self.inc.nxt, false));
+            dss.mapping = Some(Mapping { dsn, ssn, len: len as u16, checksum: None });
+        }
+        options.set_dss(&dss)
+    }
+
+    /// What a SYN or a reset carries.
+    #[cold]
+    fn complete_first_or_last(&mut self, i: usize, segment: &mut TcpSegment) {
+        if segment.flags.contains(TcpFlags::RST) {
+            push(segment, self.subflows[i].farewell.take());
+            return;
+        }
+        let answers = segment.flags.contains(TcpFlags::ACK);
+        let option = match self.subflows[i].stage {
+            Stage::First => self.first_syn_option(answers),
+            _ => self.join_syn_option(i),
+        };
+        push(segment, option);
+        segment.window = self.inc.window(0).min(u16::MAX as u64) as u16;
+    }
+
+    /// The keys have not been confirmed: the first subflow of the active side
+    /// repeats them.
+    fn repeats_keys(&self, i: usize) -> bool {
+        !self.confirmed && !self.passive && self.subflows[i].key() == self.first
+    }
+
+    /// What is numbered with 64 bits is acknowledged with 64 (§3.3.1), but on a full
+    /// segment, which has room for 32 alone: it would be too large for the path.
+    fn has_room_for_wide(&self, i: usize, segment: &TcpSegment) -> bool {
+        if segment.payload.is_empty() || self.config.long_numbers {
+            return true;
+        }
+        let timestamps = if segment.options.timestamps.is_some() { 12 } else { 0 };
+        let most = self.subflows[i].tcp.mss() + (timestamps + option_room(false)) as u64;
+        // DSS with a DATA_ACK of 8 octets and a mapping of 4, padded.
+        segment.payload.len() as u64 + segment.options.wire_len() as u64 + 24 <= most
+    }
+
+    /// The options of any segment between SYN and reset.
+    #[inline(never)]
+    fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
+        let wide = self.peer_is_long && self.has_room_for_wide(i, segment);
+        let data_ack = Some(self.peer.number(self.inc.nxt, wide));
+        let mut dss = Dss { data_ack, ..Dss::default() };
+        if !segment.payload.is_empty() {
+            if let Some(data) = self.map(i, segment, &mut dss) {
+                push(segment, Some(self.third_ack_option(Some(data))));
+                fit(segment, None);
+                return;
+            }
+        } else if self.repeats_keys(i) {
+            push(segment, Some(self.third_ack_option(None)));
+            fit(segment, None);
+            return;
+        } else if let Stage::Unconfirmed { mac } = self.subflows[i].stage {
+            push(segment, Some(MptcpOption::Join(Join::Ack { mac })));
+            fit(segment, None);
+            return;
+        } else if self.config.lone_addresses
+            && let Some(MptcpOption::AddAddr(_)) = self.subflows[i].options.first()
+        {
+            push_waiting(&mut self.subflows[i], segment);
+            return fit(segment, None);
+        } else {
+            if self.out.owes_fin() {
+                let dsn = self.own.number(self.out.data_end(), self.config.long_numbers);
+                let checksum = self.checksum.then(|| self.checksum_of_fin());
+                dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum });
+                dss.data_fin = true;
+            }
+            if !self.subflows[i].options.is_empty() {
+                push_waiting(&mut self.subflows[i], segment);
+            }
+        }
+        fit(segment, Some(dss));
+    }
+
+    /// The mapping of a segment with data; in place of a DSS, the length in an
+    /// MP_CAPABLE.
+    pub(super) fn map(&self, i: usize, segment: &TcpSegment, dss: &mut Dss) -> Option<CapableData> {
+        let subflow = &self.subflows[i];
+        let at = subflow.tcp.sent_offset(segment.seq)?;
+        let unit = subflow.sent.find(at)?;
+        let len = segment.payload.len();
+        if at == 1 && self.repeats_keys(i) && !unit.fin {
+            let (len, checksum) = match self.checksum {
+                true => (unit.len, Some(unit.checksum)),
+                false => (len, None),
+            };
+            return Some(CapableData { len: len as u16, checksum });
+        }
+        let long = self.config.long_numbers;
+        dss.data_fin =
+            unit.fin && (self.checksum || at + len as u64 == unit.start + unit.len as u64);
+        let fin = dss.data_fin as u16;
+        dss.mapping = Some(match self.checksum {
+            // What a checksum covers stays as it is, however it is cut.
+            true => Mapping {
+                dsn: self.own.number(unit.data, long),
+                ssn: unit.start as u32,
+                len: unit.len as u16 + fin,
+                checksum: Some(unit.checksum),
+            },
+            false => Mapping {
+                dsn: self.own.number(unit.data_at(at), long),
+                ssn: at as u32,
+                len: len as u16 + fin,
+                checksum: None,
+            },
+        });
+        None
+    }
+}

@@ -1,0 +1,116 @@
+//! Data that is sent again on another subflow (RFC 8684 §3.3.6): what a subflow lost to a
+//! timeout or left at its end, what nobody carries any more, and what blocks the receive
+//! window (opportunistic retransmission and penalisation).
+
+use super::{Connection, Due};
+use anabranch_endpoint::Endpoint;
+use anabranch_tcp::Range;
+use anabranch_units::Time;
+
+impl Connection {
+    /// What must be sent again, on a subflow that does not carry it.
+    pub(super) fn send_again(&mut self, usable: u64) -> Option<usize> {
+        // What only a subflow without room may carry keeps nothing behind it waiting.
+        let next = self.out.next_reinjection(usable & self.roomy)?;
+        let i = self.best_among(usable & !next.carried)?;
+        let end = next.range.end.min(next.range.start + self.most_for(i));
+        let range = Range { end, ..next.range };
+        self.out.on_reinjected(range.start, range.len());
+        self.counters.reinjected += 1;
+        self.give(i, range)
+    }
+
+    /// Of the subflows in `among` that are liked the best, the fastest with room.
+    fn best_among(&self, among: u64) -> Option<usize> {
+        let among = self.liked(among) & self.roomy;
+        let all = self.subflows.iter().enumerate().filter(|(_, it)| among & it.bit() != 0);
+        all.min_by_key(|(_, it)| it.srtt()).map(|(i, _)| i)
+    }
+
+    /// Data waits, a subflow has room, and the receive window is full because
+    /// another subflow is slow: what it has not delivered is sent again, and it
+    /// is penalised (Raiciu et al., NSDI 2012, section 4.2).
+    #[cold]
+    pub(super) fn unblock_window(&mut self, now: Time, usable: u64) -> Option<usize> {
+        let una = self.out.una;
+        let i = self.best_among(usable)?;
+        if una >= self.out.nxt || self.subflows[i].sent.carrying(una).is_some() {
+            return None;
+        }
+        let carrier = self
+            .subflows
+            .iter()
+            .enumerate()
+            .find_map(|(j, it)| Some((j, it.sent.carrying(una)?.data_range().end)));
+        let (j, end) = carrier?;
+        let fast = self.subflows[i].srtt();
+        let slow = &mut self.subflows[j];
+        let srtt = slow.srtt();
+        // Linux leaves windows of four segments alone, and those in recovery.
+        let sibling = slow.tcp.sibling();
+        let large = sibling.window > 4 * sibling.mss && !slow.tcp.observe().in_recovery;
+        if self.config.penalisation && srtt > fast && now >= slow.penalty && large {
+            slow.tcp.penalise();
+            slow.penalty = now + srtt;
+            self.counters.penalties += 1;
+        }
+        let end = end.min(una + self.most_for(i));
+        self.counters.reinjected += 1;
+        self.counters.opportunistic += 1;
+        self.give(i, Range { start: una, end })
+    }
+
+    /// The timer of a subflow expired: what it has outstanding goes to others
+    /// (§3.3.6), and it gets no more until something is acknowledged.
+    #[cold]
+    pub(super) fn on_subflow_timeout(&mut self, i: usize) {
+        self.subflows[i].failed = true;
+        self.reinject_all(i);
+    }
+
+    /// What a subflow has not delivered is to be sent again.
+    pub(super) fn reinject_all(&mut self, i: usize) {
+        let it = &self.subflows[i];
+        let (bit, una) = (it.bit(), self.out.una);
+        for unit in it.sent.iter().filter(|unit| unit.data_range().end > una) {
+            self.out.reinject(unit.data_range(), bit);
+        }
+    }
+
+    /// Data has waited for its DATA_ACK for longer than any subflow's timeout
+    /// (§3.3.6). Where a subflow that answers still carries it, that subflow
+    /// sees to it; otherwise it is sent again.
+    pub(super) fn on_data_timeout(&mut self, now: Time) {
+        // A DATA_ACK since the timer was set moves it; without one it is as set.
+        let due = self.progress + self.longest_rto();
+        if self.retries == 0 && due > now {
+            self.timer(Due::Retransmit).set(due);
+            return;
+        }
+        self.retries += 1;
+        if !self.confirmed && !self.passive {
+            // The peer may not even know the keys.
+            if let Some(first) = self.subflows.first_mut() {
+                first.tcp.ask_peer_for_ack();
+                self.touch(0);
+            }
+        } else if self.out.owes_fin() {
+            self.tell_peer();
+        }
+        let una = self.out.una;
+        let mut carriers = 0;
+        let mut alive = false;
+        for it in &self.subflows {
+            if it.sent.carrying(una).is_some() {
+                carriers |= it.bit();
+                alive |= it.is_usable() && !it.failed;
+            }
+        }
+        if una < self.out.nxt && !alive {
+            let end = self.out.nxt.min(una + self.mss());
+            self.out.set_carriers(una, carriers);
+            self.out.reinject(Range { start: una, end }, carriers);
+        }
+        self.arm(now);
+    }
+}

@@ -1,0 +1,44 @@
+//! Whether subflows have room for data: asked once, and again when something has
+//! happened to them.
+
+use super::Connection;
+use anabranch_units::Time;
+
+impl Connection {
+    /// Whether a subflow that repairs has room. What it must repair first leaves before
+    /// anything new is given to another for want of room.
+    #[cold]
+    pub(super) fn has_room_in_repair(&mut self, now: Time, i: usize) -> bool {
+        let (usable, bit) = (self.usable(), self.subflows[i].bit());
+        self.look_for_room(now, usable & bit, usable == bit);
+        self.roomy & usable & bit != 0
+    }
+
+    /// Asks subflows of which it is not known whether they have room; `alone`: there are no
+    /// others that carry data.
+    pub(super) fn look_for_room(&mut self, now: Time, among: u64, alone: bool) {
+        let mut unknown = among & !self.full & !self.roomy;
+        while unknown != 0 {
+            let id = unknown.trailing_zeros();
+            unknown &= !(1 << id);
+            let Some(i) = self.position(id) else { continue };
+            // Nothing new is put at risk on a subflow that has fallen silent, but for want of
+            // another: its tail loss probe is what it sent last.
+            let tcp = &mut self.subflows[i].tcp;
+            let takes_more = tcp.takes_more(now) && (alone || !tcp.is_probe_due());
+            if takes_more && self.is_within_window(i) {
+                self.roomy |= 1 << id;
+            } else {
+                self.full |= 1 << id;
+            }
+        }
+    }
+
+    /// What a subflow has outstanding, copies of what others carry too, fits the
+    /// peer's buffer: beyond it the peer's TCP would not take it.
+    pub(super) fn is_within_window(&self, i: usize) -> bool {
+        let tcp = &self.subflows[i].tcp;
+        let (una, end) = tcp.outstanding();
+        end - una + tcp.mss() <= self.out.max_window.max(tcp.mss())
+    }
+}
