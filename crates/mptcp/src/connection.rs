@@ -8,21 +8,26 @@
 //! [`timeout`]. This file holds the state they share, the user's commands and the
 //! contract with the host.
 
-mod addresses;
+mod announce;
+mod checksum;
 mod collect;
 mod data_ack;
 mod data_fin;
-mod ending;
+mod fail;
 mod fallback;
+mod fast_close;
 mod handshake;
 mod input;
 mod join;
 mod options;
 mod output;
+mod paths;
+mod priority;
 mod receive;
 mod reinject;
 mod room;
 mod schedule;
+mod subflow_end;
 mod timeout;
 
 #[cfg(test)]

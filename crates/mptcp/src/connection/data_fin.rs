@@ -1,6 +1,9 @@
-//! DATA_FIN: the end of the stream (RFC 8684 §3.3.3).
+//! DATA_FIN, the end of the stream (RFC 8684 §3.3.3): with or after the last data, and
+//! when both are acknowledged, the subflows are closed.
 
-use super::Connection;
+use super::{Connection, Phase};
+use anabranch_endpoint::{ByteStream, CloseReason};
+use anabranch_tcp::State as TcpState;
 use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping};
 
 impl Connection {
@@ -18,6 +21,59 @@ impl Connection {
             if self.inc.has_ended() {
                 self.subflows[i].tcp.ask_for_ack();
             }
+        }
+    }
+
+    /// The user has closed: the DATA_FIN rides on the last data, or leaves with
+    /// an ACK.
+    pub(super) fn on_closed_by_user(&mut self) {
+        match self.phase {
+            Phase::Opening if self.passive && self.subflows[0].tcp.state() == TcpState::Listen => {
+                self.subflows[0].tcp.close();
+                self.finish(CloseReason::Aborted);
+            }
+            Phase::Multipath if self.out.owes_fin() => {
+                if !self.confirmed && !self.passive {
+                    self.subflows[0].tcp.ask_peer_for_ack();
+                    self.touch(0);
+                } else {
+                    self.tell_peer_everywhere();
+                }
+            }
+            _ => self.end_if_done(),
+        }
+    }
+
+    /// Closes the subflows when there is nothing more to say.
+    #[inline]
+    pub(super) fn end_if_done(&mut self) {
+        if self.out.closed {
+            self.end_if_all_is_said();
+        }
+    }
+
+    fn end_if_all_is_said(&mut self) {
+        match self.phase {
+            Phase::Opening => {}
+            Phase::Fallback => {
+                let all_given = self.out.closed && self.out.unsent() == 0;
+                if all_given
+                    && let Some(only) = self.subflows.first_mut()
+                    && !only.closed
+                {
+                    only.closed = true;
+                    only.tcp.close();
+                    self.touch(0);
+                }
+            }
+            Phase::Multipath if self.out.is_done() && self.inc.has_ended() && !self.closing => {
+                self.closing = true;
+                self.reopenings.clear();
+                for i in 0..self.subflows.len() {
+                    self.close_subflow(i);
+                }
+            }
+            Phase::Multipath => {}
         }
     }
 }

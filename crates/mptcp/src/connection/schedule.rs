@@ -5,7 +5,6 @@ use super::{Connection, Phase};
 use crate::config::capable_more;
 use crate::mapping::Sent;
 use crate::scheduler::{Candidate, Choice, Stream};
-use crate::subflow::Subflow;
 use anabranch_endpoint::ByteStream;
 use anabranch_tcp::Range;
 use anabranch_units::Time;
@@ -48,25 +47,6 @@ impl Connection {
             return None;
         }
         self.ask_scheduler(now, room)
-    }
-
-    /// How little a subflow is liked (RFC 8684 §3.3.8): backups, and those that
-    /// do not answer, only without others.
-    fn rank(it: &Subflow) -> u32 {
-        it.is_backup() as u32 + 2 * it.failed as u32
-    }
-
-    /// Of the subflows in `among` those that are liked the best.
-    pub(super) fn liked(&self, among: u64) -> u64 {
-        let (mut best, mut liked) = (u32::MAX, 0);
-        for it in self.subflows.iter().filter(|it| among & it.bit() != 0) {
-            let rank = Connection::rank(it);
-            if rank < best {
-                (best, liked) = (rank, 0);
-            }
-            liked |= if rank == best { it.bit() } else { 0 };
-        }
-        liked
     }
 
     fn ask_scheduler(&mut self, now: Time, room: u64) -> Option<usize> {

@@ -1,10 +1,8 @@
-//! Addresses and the subflows between them (RFC 8684 §3.4): what the path manager
-//! wants is opened, what is lost is opened again; ADD_ADDR and REMOVE_ADDR;
-//! MP_PRIO.
+//! Addresses that come and go (RFC 8684 §3.4): ADD_ADDR with its echo and repetition,
+//! REMOVE_ADDR, for this side's addresses and the peer's.
 
 use super::{Announcement, Connection, Due, PeerAddress, Phase};
-use crate::path_manager::{PathManager, Wanted};
-use crate::subflow::Subflow;
+use crate::path_manager::PathManager;
 use anabranch_endpoint::ByteStream;
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
@@ -63,44 +61,6 @@ impl Connection {
         self.collect(now);
     }
 
-    /// Whether the subflow with this key is a backup from now on (§3.3.8).
-    pub fn set_backup(&mut self, key: anabranch_wire::FlowKey, backup: bool) {
-        let Some(i) = self.subflows.iter().position(|it| it.key() == key) else { return };
-        self.subflows[i].backup = backup;
-        self.contenders = 0;
-        if self.phase != Phase::Multipath || self.subflows[i].closed {
-            return;
-        }
-        // Before it is open what its SYN said may have left: the first ACK says it again.
-        let options = &mut self.subflows[i].options;
-        options.retain(|it| !matches!(it, MptcpOption::Prio { .. }));
-        options.push(MptcpOption::Prio { backup });
-        if self.subflows[i].is_usable() {
-            self.subflows[i].tcp.ask_for_ack();
-            self.touch(i);
-        }
-    }
-
-    /// Ends a subflow whose address is gone.
-    fn end_subflow(&mut self, i: usize) {
-        self.reinject_all(i);
-        let it = &mut self.subflows[i];
-        it.removed = true;
-        it.closed = true;
-        it.tcp.abort();
-        self.touch(i);
-    }
-
-    /// Tells the peer something on the best subflow.
-    fn say(&mut self, option: MptcpOption) {
-        if let Some(i) = self.best()
-            && self.subflows[i].options.len() < MOST_WAITING
-        {
-            self.subflows[i].options.push(option);
-        }
-        self.tell_peer();
-    }
-
     /// The path manager that the peer's subflows come from reaches for further
     /// addresses.
     fn announces(&self) -> bool {
@@ -145,6 +105,16 @@ impl Connection {
             let rto = self.longest_rto().max(Span::from_secs(1));
             self.timer(Due::Announce).set(now + rto.saturating_mul(1 << tries));
         }
+    }
+
+    /// Tells the peer something on the best subflow.
+    fn say(&mut self, option: MptcpOption) {
+        if let Some(i) = self.best()
+            && self.subflows[i].options.len() < MOST_WAITING
+        {
+            self.subflows[i].options.push(option);
+        }
+        self.tell_peer();
     }
 
     /// An address of the peer, or the echo of one of ours.
@@ -192,30 +162,17 @@ impl Connection {
         self.open_wanted(now);
     }
 
-    /// Opens the subflows that the path manager wants, and those whose time to be
-    /// opened again has come; none that the peer has refused for good (§3.6).
-    pub(super) fn open_wanted(&mut self, now: Time) {
-        if self.phase != Phase::Multipath || !self.confirmed || self.closing {
-            return;
+    /// An address of the peer; false when it is known, or there are too many.
+    fn remember(&mut self, at: usize, addr: Addr, port: u16) -> bool {
+        let known = self.peer_addresses.get(at).is_some_and(Option::is_some);
+        if known || self.peer_addresses.iter().flatten().count() >= MOST_PEER_ADDRESSES {
+            return false;
         }
-        let (own, peer) = (self.addresses.len(), self.peer_addresses.len());
-        let mut all = self.own_path_manager().wanted(own, peer);
-        all.extend(self.reopenings.iter().map(|it| it.wanted));
-        for wanted in all {
-            let waits = self.reopenings.iter().any(|it| it.wanted == wanted && it.at > now);
-            let there = self.subflows.iter().any(|it| !it.gone && it.wanted == Some(wanted));
-            if !waits && !there && !self.refused.contains(&wanted) {
-                self.open_one(now, wanted);
-            }
+        if self.peer_addresses.len() <= at {
+            self.peer_addresses.resize(at + 1, None);
         }
-    }
-
-    /// Which subflows this side opens.
-    fn own_path_manager(&self) -> PathManager {
-        match self.passive {
-            true => self.config.passive_path_manager,
-            false => self.config.path_manager,
-        }
+        self.peer_addresses[at] = Some(PeerAddress { addr, port });
+        true
     }
 
     /// A join has shown an address of the peer, which the passive side may want
@@ -230,61 +187,13 @@ impl Connection {
         self.open_wanted(now);
     }
 
-    /// An address of the peer; false when it is known, or there are too many.
-    fn remember(&mut self, at: usize, addr: Addr, port: u16) -> bool {
-        let known = self.peer_addresses.get(at).is_some_and(Option::is_some);
-        if known || self.peer_addresses.iter().flatten().count() >= MOST_PEER_ADDRESSES {
-            return false;
-        }
-        if self.peer_addresses.len() <= at {
-            self.peer_addresses.resize(at + 1, None);
-        }
-        self.peer_addresses[at] = Some(PeerAddress { addr, port });
-        true
-    }
-
-    fn open_one(&mut self, now: Time, wanted: Wanted) {
-        let Wanted { own, peer, .. } = wanted;
-        let local = self.addresses.get(own).copied().flatten();
-        let remote = self.peer_addresses.get(peer).copied().flatten();
-        let (Some(local), Some(remote)) = (local, remote) else { return };
-        if self.avoid_first && peer == 0 {
-            return;
-        }
-        let book = &self.config.book;
-        if book.is_ipv6(local) != book.is_ipv6(remote.addr) {
-            return;
-        }
-        // What the active side has joined already.
-        let joins = |it: &Subflow| !it.gone && (it.key().src, it.key().dst) == (local, remote.addr);
-        if self.passive && wanted.copy == 0 && self.subflows.iter().any(joins) {
-            return;
-        }
-        self.open(now, wanted, (own as u8, local), (peer as u8, remote.addr, remote.port));
-    }
-
-    /// Sets the timer for the subflow that is opened again next.
-    pub(super) fn arm_reopening(&mut self) {
-        let next = self.reopenings.iter().map(|it| it.at).min();
-        match next {
-            Some(at) => self.timer(Due::Reopen).set(at),
-            None => self.timer(Due::Reopen).stop(),
-        }
-    }
-
-    pub(super) fn reopen_due(&mut self, now: Time) {
-        self.open_wanted(now);
-        let Some(after) = self.config.reopen else { return };
-        for it in self.reopenings.iter_mut().filter(|it| it.at <= now) {
-            let opens = |subflow: &Subflow| !subflow.gone && subflow.wanted == Some(it.wanted);
-            if self.subflows.iter().any(opens) {
-                it.at = Time::NEVER; // under way; its end sets another date
-            } else {
-                // There are as many subflows as there may be.
-                it.at = now + after.saturating_mul(1 << it.tries.min(6));
-                it.tries += 1;
-            }
-        }
-        self.arm_reopening();
+    /// Ends a subflow whose address is gone.
+    fn end_subflow(&mut self, i: usize) {
+        self.reinject_all(i);
+        let it = &mut self.subflows[i];
+        it.removed = true;
+        it.closed = true;
+        it.tcp.abort();
+        self.touch(i);
     }
 }

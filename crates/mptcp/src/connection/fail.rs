@@ -1,0 +1,92 @@
+//! MP_FAIL and the infinite mapping (RFC 8684 §3.7): payload that something between the
+//! hosts has changed.
+
+use super::checksum::full;
+use super::{Connection, Phase};
+use crate::mapping::Received;
+use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
+use anabranch_wire::{Payload, TcpSegment};
+
+impl Connection {
+    /// The checksum of a mapping is wrong: something between the hosts changes
+    /// the payload. Its octets have been taken; what a single subflow carries is
+    /// the stream all the same, as with TCP.
+    #[cold]
+    pub(super) fn on_bad_checksum(&mut self, i: usize, map: &Received, payload: &Payload) -> bool {
+        let dsn = full(self.peer, map.data);
+        if self.alive() > 1 {
+            self.drop_subflow(i, ResetReason::Middlebox);
+            self.subflows[i].farewell = Some(MptcpOption::Fail { dsn });
+            return false;
+        }
+        self.fail = Some(dsn);
+        self.subflows[i].tcp.ask_for_ack();
+        self.deliver(i, map.data, payload);
+        self.subflows[i].received.drop_below(map.start + map.len as u64);
+        self.fall_back(i);
+        !self.ended
+    }
+
+    /// MP_FAIL: the peer has found a wrong checksum.
+    pub(super) fn on_fail(&mut self, i: usize, _dsn: u64) {
+        if self.phase == Phase::Multipath && self.alive() == 1 {
+            self.fall_back(i);
+            self.infinite = Some(self.base.sent);
+            self.answers_fail = true;
+            self.answer_fail(i);
+        }
+    }
+
+    /// MP_FAIL after the fallback: the answer to this side's, or the peer's again.
+    pub(super) fn on_fail_again(&mut self, i: usize, segment: &TcpSegment) {
+        let said = |option: &MptcpOption| matches!(option, MptcpOption::Fail { .. });
+        if !segment.options.mptcp().iter().any(said) {
+            return;
+        }
+        if self.answers_fail {
+            self.answer_fail(i);
+        } else if self.fail.take().is_some() {
+            self.infinite = Some(self.base.sent);
+        }
+    }
+
+    fn answer_fail(&mut self, i: usize) {
+        self.owes_fail = true;
+        self.subflows[i].tcp.ask_for_ack();
+    }
+
+    /// MP_FAIL on an ACK: this side's until the peer has answered, or an answer.
+    #[cold]
+    pub(super) fn push_fail(&mut self, segment: &mut TcpSegment) {
+        if !segment.payload.is_empty() {
+            return;
+        }
+        let answers = std::mem::take(&mut self.owes_fail);
+        let answer = answers.then(|| full(self.peer, self.inc.nxt));
+        if let Some(dsn) = self.fail.or(answer) {
+            segment.options.rare_mut().mptcp.push(MptcpOption::Fail { dsn });
+        }
+    }
+
+    /// A mapping without end (§3.7): the peer has fallen back.
+    pub(super) fn on_infinite_mapping(&mut self, i: usize) {
+        if self.alive() == 1 {
+            self.fall_back(i);
+        }
+    }
+
+    /// The mapping without end, on the first data after the peer's MP_FAIL.
+    #[cold]
+    pub(super) fn signal_infinite_mapping(&mut self, segment: &mut TcpSegment) {
+        if segment.payload.is_empty() {
+            return;
+        }
+        if let Some((offset, data)) = self.infinite.take() {
+            let dsn = self.own.number(data, self.config.long_numbers);
+            let checksum = self.checksum.then_some(0);
+            let mapping = Some(Mapping { dsn, ssn: offset as u32, len: 0, checksum });
+            segment.options.truncate_sack(0);
+            segment.options.set_dss(&Dss { mapping, ..Dss::default() });
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! MP_FASTCLOSE (RFC 8684 §3.5): everything ends at once.
+
+use super::{Connection, Phase};
+use anabranch_endpoint::{ByteStream, CloseReason};
+use anabranch_wire::tcp::mptcp::{MptcpOption, ResetReason};
+
+impl Connection {
+    /// Everything ends now, and the peer hears of it (§3.5): by resets with
+    /// MP_FASTCLOSE on every subflow.
+    pub(super) fn abort_all(&mut self, reason: CloseReason) {
+        let multipath = self.phase == Phase::Multipath;
+        let key = self.peer_key.0;
+        for i in 0..self.subflows.len() {
+            let it = &mut self.subflows[i];
+            if !it.gone {
+                it.farewell = multipath.then_some(MptcpOption::Fastclose { key });
+                it.closed = true;
+                it.tcp.abort();
+                self.touch(i);
+            }
+        }
+        self.finish(reason);
+    }
+
+    /// MP_FASTCLOSE with this side's key: the peer has aborted.
+    pub(super) fn on_fast_close(&mut self, key: u64) {
+        if key != self.key.0 || self.ended {
+            return;
+        }
+        for i in 0..self.subflows.len() {
+            if !self.subflows[i].gone {
+                let reason = ResetReason::Unspecified as u8;
+                self.subflows[i].farewell = Some(MptcpOption::TcpRst { transient: false, reason });
+                self.subflows[i].closed = true;
+                self.subflows[i].tcp.abort();
+                self.touch(i);
+            }
+        }
+        self.finish(CloseReason::Reset);
+    }
+}
