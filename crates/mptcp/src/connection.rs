@@ -1,12 +1,29 @@
-//! One side of a Multipath TCP connection.
+//! One side of a Multipath TCP connection: the state that its procedures share, the
+//! user's commands and the contract with the host.
 //!
-//! The procedures are in files of their own: [`handshake`] (MP_CAPABLE),
-//! [`join`] (MP_JOIN), [`addresses`] (which subflows there should be, ADD_ADDR and
-//! REMOVE_ADDR), [`input`] and [`output`] (segments, DSS), [`schedule`] (which
-//! data goes where, and what is sent again), [`fallback`] (plain TCP, checksums,
-//! MP_FAIL), [`ending`] (DATA_FIN, MP_FASTCLOSE, the end of subflows),
-//! [`timeout`]. This file holds the state they share, the user's commands and the
-//! contract with the host.
+//! The procedures of RFC 8684 are in files of their own:
+//!
+//! | section | | file |
+//! |---|---|---|
+//! | §3.1 | MP_CAPABLE | [`handshake`] |
+//! | §3.2 | MP_JOIN | [`join`] |
+//! | §3.3 | what a segment carries: DSS | [`options`] |
+//! | §3.3 | checksums | [`checksum`] |
+//! | §3.3.1 | mappings that arrive, octets that become the stream | [`receive`] |
+//! | §3.3.2, §3.3.5 | DATA_ACK, the peer's window | [`data_ack`] |
+//! | §3.3.3 | DATA_FIN | [`data_fin`] |
+//! | §3.3.6 | sending again on another subflow | [`reinject`] |
+//! | §3.3.8 | backups, MP_PRIO | [`priority`] |
+//! | §3.4 | ADD_ADDR, REMOVE_ADDR | [`announce`] |
+//! | §3.5 | MP_FASTCLOSE | [`fast_close`] |
+//! | §3.6 | the end of a subflow, MP_TCPRST | [`subflow_end`] |
+//! | §3.7 | back to TCP | [`fallback`] |
+//! | §3.7 | MP_FAIL, the infinite mapping | [`fail`] |
+//!
+//! A segment goes through [`input`] and then [`collect`]; a packet comes from the loop in
+//! [`output`], which asks [`schedule`] for data, which asks [`room`]. [`paths`] keeps the
+//! subflows that there should be, [`subflows`] is the set of those that there are,
+//! [`timeout`] what happens by itself.
 
 mod announce;
 mod checksum;
@@ -28,6 +45,7 @@ mod reinject;
 mod room;
 mod schedule;
 mod subflow_end;
+mod subflows;
 mod timeout;
 
 #[cfg(test)]
@@ -48,10 +66,15 @@ use anabranch_endpoint::{
     PendingEvents, Timer, Written,
 };
 use anabranch_tcp::{Connection as Tcp, State as TcpState};
-use anabranch_units::{Span, Time};
+use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
+use announce::{Announcement, PeerAddress};
+use fallback::Base;
+use paths::Reopening;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use subflows::widest;
+use timeout::Due;
 
 /// The most octets that a stream can carry.
 const STREAM_LIMIT: u64 = 1 << 60;
@@ -66,56 +89,6 @@ pub enum Phase {
     /// TCP: the peer, or the network between, does not let it be more (RFC 8684
     /// §3.7).
     Fallback,
-}
-
-/// Timers of the whole.
-#[derive(Clone, Copy, Debug)]
-enum Due {
-    /// Data without DATA_ACK (§3.3.6).
-    Retransmit,
-    /// The receiver's window is closed and nothing is outstanding.
-    Probe,
-    /// ADD_ADDR without an echo (§3.4.1).
-    Announce,
-    /// A subflow may be opened again.
-    Reopen,
-    /// No subflow is left.
-    Linger,
-}
-
-impl Due {
-    const ALL: [Due; 5] = [Due::Retransmit, Due::Probe, Due::Announce, Due::Reopen, Due::Linger];
-}
-
-/// How the stream and the only subflow's stream lie after the fallback: an
-/// offset of the subflow and the data offset that it stands for, in each
-/// direction.
-#[derive(Clone, Copy, Debug)]
-struct Base {
-    received: (u64, u64),
-    sent: (u64, u64),
-}
-
-/// An address that was announced and not echoed.
-#[derive(Clone, Copy, Debug)]
-struct Announcement {
-    id: u8,
-    tries: u32,
-}
-
-/// A subflow that is to be opened again.
-#[derive(Clone, Copy, Debug)]
-struct Reopening {
-    wanted: Wanted,
-    at: Time,
-    tries: u32,
-}
-
-/// An address of the peer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct PeerAddress {
-    addr: Addr,
-    port: u16,
 }
 
 /// What a connection did that its subflows do not know; totals.
@@ -407,92 +380,6 @@ impl Connection {
         &mut self.timers[due as usize]
     }
 
-    fn position(&self, id: u32) -> Option<usize> {
-        // Until the first subflow ends, numbers are places.
-        if self.subflows.get(id as usize).is_some_and(|it| it.id == id) {
-            return Some(id as usize);
-        }
-        self.subflows.iter().position(|it| it.id == id)
-    }
-
-    /// One more subflow.
-    fn add(&mut self, subflow: Subflow) {
-        self.keys.push(subflow.key());
-        self.subflows.push(subflow);
-        self.touch(self.subflows.len() - 1);
-    }
-
-    /// Something happened to a subflow that may let it send.
-    fn touch(&mut self, i: usize) {
-        let bit = self.subflows[i].bit();
-        self.dirty |= bit;
-        self.uncollected |= bit;
-        self.forget_room(i);
-    }
-
-    /// It is to be asked again whether a subflow has room for data.
-    #[inline]
-    fn forget_room(&mut self, i: usize) {
-        let bit = self.subflows[i].bit();
-        self.full &= !bit;
-        self.roomy &= !bit;
-    }
-
-    /// Subflows whose octets and events are to be collected. After the fallback
-    /// octets may wait for room; before the handshake's end, for what they are.
-    fn uncollected(&self) -> u64 {
-        if self.phase == Phase::Multipath { self.uncollected } else { self.dirty }
-    }
-
-    /// Subflows that carry data, by their bits.
-    fn usable(&self) -> u64 {
-        self.subflows.iter().filter(|it| it.is_usable()).fold(0, |all, it| all | it.bit())
-    }
-
-    /// The usable subflow that is the best for a word to the peer: one that
-    /// answers, of the lowest round-trip time.
-    fn best(&self) -> Option<usize> {
-        let usable = self.subflows.iter().enumerate().filter(|(_, it)| it.is_usable());
-        usable.min_by_key(|(_, it)| (it.failed, it.is_backup(), it.srtt())).map(|(i, _)| i)
-    }
-
-    /// The peer is told something by an ACK on the best subflow.
-    fn tell_peer(&mut self) {
-        if let Some(i) = self.best() {
-            self.subflows[i].tcp.ask_for_ack();
-            self.touch(i);
-        }
-    }
-
-    /// The same, on every subflow that carries data.
-    fn tell_peer_everywhere(&mut self) {
-        for i in 0..self.subflows.len() {
-            if self.subflows[i].is_usable() {
-                self.subflows[i].tcp.ask_for_ack();
-                self.touch(i);
-            }
-        }
-    }
-
-    /// Payload of a full segment, on whichever subflow is the widest.
-    fn mss(&self) -> u64 {
-        widest(&self.subflows)
-    }
-
-    /// The first deadline of a subflow, where not all of them have had their say: who
-    /// holds packets back asks before that.
-    #[cold]
-    fn soonest_of_all(&self) -> Time {
-        let deadline = |it: &Subflow| it.tcp.poll_timeout().min(it.timer.deadline());
-        self.subflows.iter().map(deadline).min().unwrap_or(Time::NEVER)
-    }
-
-    /// The longest retransmission timeout of the subflows that carry data.
-    fn longest_rto(&self) -> Span {
-        let usable = self.subflows.iter().filter(|it| it.is_usable());
-        usable.map(|it| it.tcp.rtt().rto()).max().unwrap_or(Span::from_secs(1))
-    }
-
     /// Nothing is sent or expected any more but what the subflows still say.
     fn finish(&mut self, reason: CloseReason) {
         if !self.ended {
@@ -501,11 +388,6 @@ impl Connection {
             self.pending.closed = Some(reason);
         }
     }
-}
-
-/// Payload of a full segment, on whichever subflow is the widest.
-fn widest(subflows: &[Subflow]) -> u64 {
-    subflows.iter().map(|it| it.tcp.mss()).max().unwrap_or(1)
 }
 
 impl ByteStream for Connection {

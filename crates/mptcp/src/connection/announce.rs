@@ -1,7 +1,7 @@
 //! Addresses that come and go (RFC 8684 §3.4): ADD_ADDR with its echo and repetition,
 //! REMOVE_ADDR, for this side's addresses and the peer's.
 
-use super::{Announcement, Connection, Due, PeerAddress, Phase};
+use super::{Connection, Due, Phase};
 use crate::path_manager::PathManager;
 use anabranch_endpoint::ByteStream;
 use anabranch_units::{Span, Time};
@@ -14,6 +14,20 @@ const MOST_PEER_ADDRESSES: usize = 8;
 const MOST_ANNOUNCEMENTS: u32 = 4;
 /// Echoes and announcements that wait for an ACK, at most.
 const MOST_WAITING: usize = 16;
+
+/// An address that was announced and not echoed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Announcement {
+    pub(super) id: u8,
+    pub(super) tries: u32,
+}
+
+/// An address of the peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct PeerAddress {
+    pub(super) addr: Addr,
+    pub(super) port: u16,
+}
 
 impl Connection {
     /// One more address of this side. The active side opens subflows from it, the

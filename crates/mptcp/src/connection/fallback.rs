@@ -7,10 +7,19 @@
 //! end of the connection remains.
 
 use super::checksum::full;
-use super::{Base, Connection, Phase};
+use super::{Connection, Phase};
 use anabranch_endpoint::CloseReason;
 use anabranch_tcp::State as TcpState;
 use anabranch_wire::tcp::mptcp::ResetReason;
+
+/// How the stream and the only subflow's stream lie after the fallback: an
+/// offset of the subflow and the data offset that it stands for, in each
+/// direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Base {
+    pub(super) received: (u64, u64),
+    pub(super) sent: (u64, u64),
+}
 
 impl Connection {
     /// From now on the connection is TCP, over subflow `i`.

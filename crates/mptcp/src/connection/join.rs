@@ -42,11 +42,6 @@ impl Connection {
         segment.joined_token().is_some_and(|token| token == self.key.token())
     }
 
-    /// A number that no subflow has.
-    fn free_id(&self) -> Option<u32> {
-        (0..u64::BITS).find(|id| self.position(*id).is_none())
-    }
-
     fn may_join(&self) -> bool {
         self.phase == Phase::Multipath
             && !self.ended

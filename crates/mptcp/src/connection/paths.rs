@@ -1,11 +1,19 @@
 //! Which subflows there should be: what the path manager wants is opened, what is lost is
 //! opened again after a while, unless the peer has refused it for good (RFC 8684 §3.6).
 
-use super::{Connection, Due, Phase, Reopening};
+use super::{Connection, Due, Phase};
 use crate::path_manager::{PathManager, Wanted};
 use crate::subflow::Subflow;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
+
+/// A subflow that is to be opened again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reopening {
+    pub(super) wanted: Wanted,
+    pub(super) at: Time,
+    pub(super) tries: u32,
+}
 
 impl Connection {
     /// Opens the subflows that the path manager wants, and those whose time to be

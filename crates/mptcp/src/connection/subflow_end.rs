@@ -2,7 +2,7 @@
 //! has not delivered is left to the others.
 
 use super::{Connection, Due, Phase};
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint};
+use anabranch_endpoint::{ByteStream, CloseReason};
 use anabranch_tcp::State as TcpState;
 use anabranch_units::Time;
 use anabranch_wire::TcpSegment;
@@ -91,28 +91,5 @@ impl Connection {
                 _ => {}
             }
         }
-    }
-
-    /// Takes a subflow away that has ended and has nothing more to send.
-    #[cold]
-    pub(super) fn bury(&mut self, i: usize) {
-        let it = self.subflows.remove(i);
-        self.keys.remove(i);
-        let bit = it.bit();
-        self.dirty &= !bit;
-        self.full &= !bit;
-        self.roomy &= !bit;
-        self.uncollected &= !bit;
-        self.polled &= !bit;
-        self.contenders = 0;
-        self.told &= !bit;
-        self.out.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
-        self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
-        self.find_soonest();
-    }
-
-    /// Subflows that have not ended.
-    pub(super) fn alive(&self) -> usize {
-        self.subflows.iter().filter(|it| !it.gone).count()
     }
 }

@@ -12,4 +12,5 @@ mod sending;
 mod world;
 
 use super::*;
+use anabranch_units::Span;
 use world::{A1, A2, B1, B2, World, at_ms, config, world};

@@ -1,8 +1,28 @@
 //! What the connection does by itself: its timers, when they run and what they call.
 
-use super::{Connection, Due, Phase};
+use super::{Connection, Phase};
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint};
 use anabranch_units::Time;
+
+/// Timers of the whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Due {
+    /// Data without DATA_ACK (§3.3.6).
+    Retransmit,
+    /// The receiver's window is closed and nothing is outstanding.
+    Probe,
+    /// ADD_ADDR without an echo (§3.4.1).
+    Announce,
+    /// A subflow may be opened again.
+    Reopen,
+    /// No subflow is left.
+    Linger,
+}
+
+impl Due {
+    pub(super) const ALL: [Due; 5] =
+        [Due::Retransmit, Due::Probe, Due::Announce, Due::Reopen, Due::Linger];
+}
 
 impl Connection {
     pub(super) fn on_timeout(&mut self, now: Time) {

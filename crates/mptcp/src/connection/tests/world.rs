@@ -4,6 +4,7 @@
 use super::super::*;
 use anabranch_endpoint::Seed;
 use anabranch_testkit::{Fate, Line, Pair, Side};
+use anabranch_units::Span;
 use anabranch_wire::tcp::mptcp::{CapableKeys, DataNumber, Join, MptcpOption};
 use anabranch_wire::{Body, TcpFlags, TcpSegment};
 
