@@ -1,0 +1,90 @@
+//! The advertised window, without the silly-window syndrome (RFC 9293 §3.8.6.2.2), and how
+//! it grows.
+
+use super::Receiver;
+use crate::config::Config;
+use crate::right_sizing::View;
+use anabranch_units::{Span, Time};
+
+impl Receiver {
+    /// The part of the window that the peer may still use (RCV.WND).
+    pub fn window(&self) -> u64 {
+        self.edge.saturating_sub(self.nxt)
+    }
+
+    /// An ACK leaves: moves the advertised edge and returns the window to
+    /// advertise. The edge moves only by a useful amount: one MSS or half the
+    /// buffer (RFC 9293 §3.8.6.2.2).
+    pub fn on_ack_sent(&mut self, mss: u64) -> u64 {
+        self.unacknowledged = 0;
+        self.ack_now = false;
+        self.acknowledged = self.nxt;
+        if let Some(timing) = &mut self.timing {
+            timing.on_ack_sent();
+        }
+        if self.opens_by(mss) {
+            self.edge = self.farthest();
+        }
+        self.window()
+    }
+
+    fn opens_by(&self, mss: u64) -> bool {
+        self.farthest() >= self.edge + mss.min(self.capacity() / 2)
+    }
+
+    /// The right edge that could be advertised.
+    fn farthest(&self) -> u64 {
+        let all = self.read + self.capacity();
+        self.growth.as_ref().map_or(all, |it| all.min(self.nxt.saturating_add(it.limit())))
+    }
+
+    /// The window that is advertised grows with use.
+    pub fn grows(&self) -> bool {
+        self.growth.is_some()
+    }
+
+    /// Data came: the buffer grows, where it does. `srtt` is of the connection's own
+    /// sender; own segments have `mss` octets.
+    #[inline(never)]
+    pub fn right_size(&mut self, now: Time, srtt: Option<Span>, mss: u64) {
+        let (nxt, read, capacity) = (self.nxt, self.read, self.capacity());
+        let view = View { now, srtt, nxt, read, capacity, mss };
+        if let Some(growth) = &mut self.growth
+            && let Some(capacity) = growth.sizing.as_mut().and_then(|it| it.on_data(&view))
+        {
+            growth.widen(capacity);
+            self.capacity = capacity.min(u32::MAX.into()) as u32;
+        }
+    }
+
+    /// A segment brought `len` octets, new ones among them; own segments have
+    /// `mss` octets. Whether it makes the window grow that is advertised.
+    #[inline(never)]
+    pub fn grow_window(&mut self, len: u64, mss: u64) -> bool {
+        let waiting = self.gaps.as_ref().map_or(0, |gaps| gaps.ranges.total());
+        let free = self.capacity().saturating_sub(self.readable() + waiting);
+        self.growth.as_mut().is_some_and(|it| it.on_data(len, mss, free))
+    }
+
+    /// Somebody else writes the windows, up to `most`; before the handshake. What
+    /// grows here only tells which segments are acknowledged at once.
+    pub fn share_window(&mut self, config: &Config, most: u64) {
+        let initial = config.initial_receive_window.of(most);
+        if let (Some(growth), Some(initial)) = (&mut self.growth, initial) {
+            growth.share(initial, most);
+            self.edge = 1 + self.capacity();
+        }
+    }
+
+    pub(super) fn ask_for_update(&mut self, mss: u64) {
+        let half = self.capacity() / 2;
+        let opened = self.window() < half && self.opens_by(half);
+        let reopened = self.window() < mss && self.opens_by(mss);
+        self.ack_now |= opened || reopened;
+        if let Some(timing) = &self.timing {
+            // Before the peer's SYN there is nothing.
+            let unacknowledged = self.nxt.saturating_sub(self.acknowledged);
+            self.ack_now |= timing.must_leave_after_read(unacknowledged, self.readable() == 0);
+        }
+    }
+}
