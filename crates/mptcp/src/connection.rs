@@ -69,6 +69,7 @@ use anabranch_tcp::{Connection as Tcp, State as TcpState};
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use announce::{Announcement, PeerAddress};
+use fail::Fail;
 use fallback::Base;
 use paths::Reopening;
 use std::collections::VecDeque;
@@ -136,15 +137,7 @@ pub struct Connection {
     out: Outgoing,
     inc: Incoming,
     base: Base,
-    /// An infinite mapping is to be signalled: its subflow offset and its data
-    /// offset.
-    infinite: Option<(u64, u64)>,
-    /// MP_FAIL is on every ACK until the peer is known to have heard it.
-    fail: Option<u64>,
-    /// The peer's MP_FAIL was the first: each is answered by one.
-    answers_fail: bool,
-    /// An answer is due.
-    owes_fail: bool,
+    fail: Fail,
     subflows: Vec<Subflow>,
     /// Their addresses and ports in the same order, side by side: each packet is
     /// looked up.
@@ -272,10 +265,7 @@ impl Connection {
             out: Outgoing::new(),
             inc: Incoming::new(config.subflow.receive_buffer),
             base: Base { received: (1, 1), sent: (1, 1) },
-            infinite: None,
-            fail: None,
-            answers_fail: false,
-            owes_fail: false,
+            fail: Fail::default(),
             first: subflow.key(),
             keys: vec![subflow.key()],
             subflows: vec![subflow],

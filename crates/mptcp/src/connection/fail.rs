@@ -7,7 +7,28 @@ use crate::mapping::Received;
 use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
 use anabranch_wire::{Payload, TcpSegment};
 
+/// Who has said MP_FAIL, and what is to follow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fail {
+    /// This side's is on every ACK until the peer is known to have heard it: the data
+    /// sequence number.
+    said: Option<u64>,
+    /// The peer's was the first: each is answered by one.
+    answers: bool,
+    /// An answer is due.
+    owed: bool,
+    /// An infinite mapping is to be signalled: its subflow offset and its data
+    /// offset.
+    infinite: Option<(u64, u64)>,
+}
+
 impl Connection {
+    /// Says MP_FAIL of the data from `dsn` on.
+    pub(super) fn say_fail(&mut self, i: usize, dsn: u64) {
+        self.fail.said = Some(dsn);
+        self.subflows[i].tcp.ask_for_ack();
+    }
+
     /// The checksum of a mapping is wrong: something between the hosts changes
     /// the payload. Its octets have been taken; what a single subflow carries is
     /// the stream all the same, as with TCP.
@@ -19,8 +40,7 @@ impl Connection {
             self.subflows[i].farewell = Some(MptcpOption::Fail { dsn });
             return false;
         }
-        self.fail = Some(dsn);
-        self.subflows[i].tcp.ask_for_ack();
+        self.say_fail(i, dsn);
         self.deliver(i, map.data, payload);
         self.subflows[i].received.drop_below(map.start + map.len as u64);
         self.fall_back(i);
@@ -31,8 +51,8 @@ impl Connection {
     pub(super) fn on_fail(&mut self, i: usize, _dsn: u64) {
         if self.phase == Phase::Multipath && self.alive() == 1 {
             self.fall_back(i);
-            self.infinite = Some(self.base.sent);
-            self.answers_fail = true;
+            self.fail.infinite = Some(self.base.sent);
+            self.fail.answers = true;
             self.answer_fail(i);
         }
     }
@@ -43,15 +63,15 @@ impl Connection {
         if !segment.options.mptcp().iter().any(said) {
             return;
         }
-        if self.answers_fail {
+        if self.fail.answers {
             self.answer_fail(i);
-        } else if self.fail.take().is_some() {
-            self.infinite = Some(self.base.sent);
+        } else if self.fail.said.take().is_some() {
+            self.fail.infinite = Some(self.base.sent);
         }
     }
 
     fn answer_fail(&mut self, i: usize) {
-        self.owes_fail = true;
+        self.fail.owed = true;
         self.subflows[i].tcp.ask_for_ack();
     }
 
@@ -61,9 +81,9 @@ impl Connection {
         if !segment.payload.is_empty() {
             return;
         }
-        let answers = std::mem::take(&mut self.owes_fail);
+        let answers = std::mem::take(&mut self.fail.owed);
         let answer = answers.then(|| full(self.peer, self.inc.nxt));
-        if let Some(dsn) = self.fail.or(answer) {
+        if let Some(dsn) = self.fail.said.or(answer) {
             segment.options.rare_mut().mptcp.push(MptcpOption::Fail { dsn });
         }
     }
@@ -81,7 +101,7 @@ impl Connection {
         if segment.payload.is_empty() {
             return;
         }
-        if let Some((offset, data)) = self.infinite.take() {
+        if let Some((offset, data)) = self.fail.infinite.take() {
             let dsn = self.own.number(data, self.config.long_numbers);
             let checksum = self.checksum.then_some(0);
             let mapping = Some(Mapping { dsn, ssn: offset as u32, len: 0, checksum });

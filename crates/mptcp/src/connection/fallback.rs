@@ -78,8 +78,7 @@ impl Connection {
         }
         let begun = self.confirmed || self.inc.nxt > 1;
         if begun {
-            self.fail = Some(full(self.peer, self.inc.nxt));
-            self.subflows[i].tcp.ask_for_ack();
+            self.say_fail(i, full(self.peer, self.inc.nxt));
         }
         self.fall_back(i);
         !self.ended
