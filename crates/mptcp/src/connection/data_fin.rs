@@ -4,15 +4,17 @@
 use super::{Connection, Phase};
 use anabranch_endpoint::{ByteStream, CloseReason};
 use anabranch_tcp::State as TcpState;
-use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping};
+use anabranch_wire::tcp::mptcp::{Dss, Mapping};
 
 impl Connection {
     /// A DATA_FIN without data (§3.3.3): its sequence number is the mapping's.
+    ///
+    /// Deviation: a number of 64 bits is acknowledged with 32 where no data had one; as on Linux,
+    /// whose DATA_FINs always have 64.
     #[cold]
     pub(super) fn on_lone_fin(&mut self, i: usize, dss: &Dss) {
         let Some(Mapping { dsn, ssn: 0, len: 1, .. }) = dss.mapping else { return };
         if let Some(at) = self.peer.offset(dsn, self.inc.nxt) {
-            self.peer_is_long |= matches!(dsn, DataNumber::Long(_));
             let arrival = self.inc.on_fin(at);
             self.note(arrival);
             // It may be the second time: the DATA_ACK was lost. While data before it

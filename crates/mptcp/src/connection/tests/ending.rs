@@ -133,22 +133,6 @@ fn a_connection_that_does_not_open_ends() {
     assert_eq!(closes(&events), [(Side::Client, CloseReason::TimedOut)]);
 }
 
-/// §3.3.1: what is numbered with 64 bits is acknowledged with 64, a lone DATA_FIN too.
-#[test]
-fn a_data_fin_is_acknowledged_as_it_is_numbered() {
-    use anabranch_wire::tcp::mptcp::DataNumber;
-    let client = Config { long_numbers: true, ..config() };
-    let mut world = world(client, config(), &[A1], &[B1], |_, _| Fate::Deliver);
-    world.drive(at_ms(100));
-    world.client.close();
-    world.drive(at_ms(500));
-    assert!(world.client.end.out.is_done());
-    let last = world.log.iter().rfind(|line| line.from == Side::Server).unwrap();
-    let anabranch_wire::Body::Tcp(segment) = &last.packet.body else { panic!("TCP") };
-    let ack = segment.options.dss().and_then(|dss| dss.data_ack);
-    assert!(matches!(ack, Some(DataNumber::Long(_))), "{ack:?}");
-}
-
 /// A peer whose subflows send their FINs as soon as its stream has ended still reads:
 /// nothing need be sent again for that.
 #[test]
