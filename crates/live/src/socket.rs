@@ -64,7 +64,7 @@ const MOST_UNSENT: u32 = 128 << 10;
 /// Time between two looks at subflows where nothing is observed: for the end.
 const LOOK: Span = Span::from_millis(100);
 
-/// See the [module](self).
+/// An endpoint that stands for a socket of the kernel in a host outside.
 #[derive(Debug)]
 pub struct KernelSocket {
     key: FlowKey,

@@ -1,7 +1,7 @@
 //! packetdrill scripts: the language in which implementers of TCP, SCTP and
 //! MPTCP write down what a stack must do, read and run in virtual time.
 //!
-//! [`parse`] reads a script of any of the dialects (Google's, nplab's with
+//! [`parse()`] reads a script of any of the dialects (Google's, nplab's with
 //! SCTP, the MPTCP project's); [`run`] runs it against a [`stack::Stack`], such
 //! as [`host::Host`]: packets that the script injects come to the stack at
 //! their time, what the stack sends is compared with what the script expects,

@@ -102,7 +102,8 @@ struct Counters {
 
 /// One side of an SCTP association (RFC 9260), without I/O.
 ///
-/// Drive it through [`Endpoint`] and either [`ByteStream`] or
+/// Drive it through [`Endpoint`](anabranch_endpoint::Endpoint) and either
+/// [`ByteStream`](anabranch_endpoint::ByteStream) or
 /// [`Association::send`] and [`Association::receive`]; see the first for the
 /// order of polling. `now` never decreases. Path `i` goes from the `i`-th local
 /// address (around, where there are fewer) to the `i`-th address of the peer.
@@ -221,7 +222,8 @@ pub struct Association {
 }
 
 impl Association {
-    /// The active side: opens with [`ByteStream::connect`], to the first of
+    /// The active side: opens with
+    /// [`ByteStream::connect`](anabranch_endpoint::ByteStream::connect), to the first of
     /// the peer's addresses.
     ///
     /// # Panics
@@ -236,7 +238,7 @@ impl Association {
     }
 
     /// The passive side: answers INIT from any peer. `remote` is where
-    /// [`Endpoint::flow_key`] points until one has come.
+    /// [`Endpoint::flow_key`](anabranch_endpoint::Endpoint::flow_key) points until one has come.
     ///
     /// # Panics
     /// Without a local and a remote address.

@@ -4,7 +4,7 @@
 //! address other than the last one "when possible"; the policies are those of
 //! Caro, Amer and Stewart (ICON 2003; Computer Communications 29(10), 2006), those
 //! of Iyengar, Amer and Stewart for concurrent transfer (IEEE/ACM Transactions on
-//! Networking 14(5), 2006, §V), and [`best_path`], the project's own.
+//! Networking 14(5), 2006, §V), and `best_path`, the project's own.
 
 mod all_alternate;
 mod all_same;

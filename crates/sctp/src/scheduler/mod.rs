@@ -1,10 +1,10 @@
 //! Which stream the next message comes from (RFC 8260 §3), one file each.
 //!
-//! A scheduler is a [`Discipline`]: it gives each stream with something to send
+//! A scheduler is a `Discipline`: it gives each stream with something to send
 //! a key, and the stream with the lowest key is next. A turn lasts for a message,
 //! for a fragment with message interleaving (I-DATA), or for a packet. First come,
 //! first served (§3.1) needs none of this: it is the one queue of
-//! [`Outgoing`](crate::outgoing::Outgoing).
+//! `Outgoing`.
 
 mod fair_bandwidth;
 mod priority;

@@ -1,8 +1,8 @@
 //! Loss recovery: which segments are lost and what to send next. One scheme a
-//! file, behind [`Scheme`]; how much may be in flight is the window
+//! file, behind `Scheme`; how much may be in flight is the window
 //! algorithm's business (`anabranch-congestion`).
 //!
-//! Common to all schemes but RACK, and kept in [`Sender`]: after a timeout the
+//! Common to all schemes but RACK, and kept in `Sender`: after a timeout the
 //! sender goes back to SND.UNA and sends in order, around what was SACKed, until
 //! all that was outstanding is acknowledged; no fast retransmit happens
 //! meanwhile. A retransmission that is lost again is repaired by the timeout.
