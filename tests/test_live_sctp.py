@@ -104,6 +104,17 @@ def test_we_send(peer: str, tmp_path: Path) -> None:
     _we_send([], peer, tmp_path)
 
 
+def test_it_answers_at_once_where_we_ask(peer: str, tmp_path: Path) -> None:
+    """A peer that acknowledges every eighth packet, or after 200 ms, and data with the I bit at
+    once: without the bit the same takes more than 20 s."""
+    command = f"{peer} listen 49152 ip=4 sack_frequency=8 sack_delay=200"
+    _run(["flows.0.sctp.immediate_sacks=true"], command, tmp_path)
+    told = usrsctp.read(tmp_path / "b.log")
+    assert told is not None and told[:2] == (OCTETS, 0)
+    (flow,) = replay(tmp_path / "capture.pcapng").flows
+    assert flow["finish_s"] - flow["start_s"] < 3
+
+
 def test_we_send_across_loss(peer: str, tmp_path: Path) -> None:
     assert _we_send(_lossy(0, 1, 2, 3), peer, tmp_path)["retransmitted_packets"] > 0
 

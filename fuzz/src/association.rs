@@ -92,7 +92,7 @@ impl Subject for Association {
                     n @ 5..7 => Reliability::Priority(n as u32),
                     _ => Reliability::Reliable,
                 };
-                let _ = end.send_with(Message { stream, unordered, ppid: 1, payload }, limit);
+                let _ = end.send_with(Message { unordered, ppid: 1, ..Message::new(stream, payload) }, limit);
             }
             11 => end.set_primary(input.index(3)),
             14 => {

@@ -220,3 +220,22 @@ fn wrong_fields_are_named() {
         assert!(said.contains(expected), "{said}\n{expected}");
     }
 }
+
+/// Each packet is written and read again (`check`), the I bit with it: a receiver that would wait for
+/// eight packets answers what fills the window and what is last.
+#[test]
+fn data_asks_for_sacks_at_once() {
+    let finish = |immediate: &str| {
+        let flow = format!(
+            "size = \"100 kB\"\noctets = true\nsctp = {{ alternates = [], sack_frequency = 8, \
+             immediate_sacks = {immediate} }}"
+        );
+        let row = play(&two_paths(&flow)).flows.remove(0);
+        assert_eq!((row.bytes, row.wrong_octets), (100_000, 0));
+        row.finish_s.expect("it ends")
+    };
+    let (off, full, all) = (finish("false"), finish("true"), finish("{ messages = true }"));
+    assert!(all <= full && 4.0 * full < off, "{off} {full} {all}");
+    let wrong = refused("sctp = { immediate_sacks = { window = true } }");
+    assert!(wrong.contains("flows[0].sctp.immediate_sacks.window"), "{wrong}");
+}

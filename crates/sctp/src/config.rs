@@ -78,6 +78,39 @@ impl Default for Concurrent {
     }
 }
 
+/// When a packet with new data asks for its SACK at once (the I bit, RFC 9260 §3.3.1, RFC 7053 §4),
+/// besides messages whose user asks for it ([`Message::immediate`](crate::Message::immediate)). A
+/// chunk that is sent again asks as it did the first time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImmediateSacks {
+    /// Something waits, and no more of it may leave on the path until a SACK comes: its window is
+    /// full, or the limit of Max.Burst or the peer's receive window is reached, or T3-rtx has left
+    /// one packet (RFC 7053 §5.1, "fills the congestion or receiver window"). What is sent again
+    /// asks here too.
+    pub window_full: bool,
+    /// The user has closed, and the end waits for SACKs (RFC 7053 §5.1, SHUTDOWN-PENDING).
+    pub shutdown_pending: bool,
+    /// A change of the streams waits to be asked for (RFC 7053 §4.2).
+    pub reconfiguration: bool,
+    /// Nothing more waits to be sent. The RFCs do not name this case; they allow any.
+    pub last: bool,
+    /// Each message's last chunk, as if its user asked for it (RFC 7053 §7, the flag as a default).
+    pub messages: bool,
+}
+
+impl Default for ImmediateSacks {
+    /// The cases that RFC 7053 leaves to SCTP.
+    fn default() -> ImmediateSacks {
+        ImmediateSacks {
+            window_full: true,
+            shutdown_pending: true,
+            reconfiguration: true,
+            last: false,
+            messages: false,
+        }
+    }
+}
+
 /// Settings of one side of an association. Sizes are in octets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -134,6 +167,9 @@ pub struct Config {
     pub sack_frequency: u32,
     /// It leaves at the latest after this (at most 500 ms).
     pub sack_delay: Span,
+    /// When data asks for a SACK at once; `None`: only where the user of a message does (RFC 9260
+    /// §6.1, a MAY; RFC 2960 and RFC 4960 have no such bit).
+    pub immediate_sacks: Option<ImmediateSacks>,
     /// The SACK after the last gap was filled is not delayed, as FreeBSD has it
     /// (RFC 9260 §6.7 asks that only while there is a gap).
     pub prompt_fill: bool,
@@ -295,6 +331,7 @@ impl Config {
             burst_keeps_window: false,
             sack_frequency: 2,
             sack_delay: Span::from_millis(200),
+            immediate_sacks: None,
             prompt_fill: false,
             rto: RtoBounds::default(),
             path_max_retrans: 5,

@@ -33,7 +33,8 @@ pub use association::{
 };
 pub use auth::Authentication;
 pub use config::{
-    Concurrent, Config, ConfigError, Encapsulation, InitialWindow, Jitter, PRESETS, Window,
+    Concurrent, Config, ConfigError, Encapsulation, ImmediateSacks, InitialWindow, Jitter, PRESETS,
+    Window,
 };
 pub use outgoing::Message;
 pub use path::{PathObservation, PathState};

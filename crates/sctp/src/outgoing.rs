@@ -19,6 +19,9 @@ pub struct Message {
     pub unordered: bool,
     /// Payload protocol identifier.
     pub ppid: u32,
+    /// The sender asks for a SACK at once when the last of it arrives (`SCTP_SACK_IMMEDIATELY`, RFC
+    /// 7053 §7). Of a message that has arrived it says nothing.
+    pub immediate: bool,
     /// User data, at least one octet.
     pub payload: Payload,
 }
@@ -26,7 +29,7 @@ pub struct Message {
 impl Message {
     /// An ordered message.
     pub fn new(stream: u16, payload: Payload) -> Message {
-        Message { stream, unordered: false, ppid: 0, payload }
+        Message { stream, unordered: false, ppid: 0, immediate: false, payload }
     }
 }
 
@@ -51,7 +54,8 @@ impl Fragment {
     pub fn as_message(&self) -> Message {
         let (stream, unordered) = (self.stream, self.is_unordered());
         let ppid = self.ppid_or_fsn;
-        Message { stream, unordered, ppid, payload: self.payload.clone() }
+        let immediate = self.flags.contains(DataFlags::IMMEDIATE);
+        Message { stream, unordered, ppid, immediate, payload: self.payload.clone() }
     }
 
     /// They may be of one message.
@@ -114,6 +118,7 @@ impl Queue {
     fn take_part(&mut self, len: u32, numbers: &mut Numbers) -> (Fragment, Reliability) {
         let (message, limit) = &self.messages[0];
         let (stream, limit, unordered) = (message.stream, *limit, message.unordered);
+        let immediate = message.immediate;
         let end = self.offset + len == message.payload.len();
         let mut flags = DataFlags::default();
         if self.offset == 0 {
@@ -124,6 +129,9 @@ impl Queue {
         }
         if unordered {
             flags = flags.union(DataFlags::UNORDERED);
+        }
+        if end && immediate {
+            flags = flags.union(DataFlags::IMMEDIATE);
         }
         let payload = message.payload.part(self.offset, len);
         let ppid_or_fsn = match self.fragments {
@@ -153,11 +161,14 @@ impl Numbers {
     /// A message that is not cut.
     #[inline]
     fn whole(&mut self, message: Message) -> Fragment {
-        let Message { stream, unordered, ppid, payload } = message;
-        let flags = match unordered {
-            true => DataFlags::WHOLE.union(DataFlags::UNORDERED),
-            false => DataFlags::WHOLE,
-        };
+        let Message { stream, unordered, ppid, immediate, payload } = message;
+        let mut flags = DataFlags::WHOLE;
+        if unordered {
+            flags = flags.union(DataFlags::UNORDERED);
+        }
+        if immediate {
+            flags = flags.union(DataFlags::IMMEDIATE);
+        }
         let number = self.take(stream, unordered, true);
         Fragment { flags, stream, number, ppid_or_fsn: ppid, payload }
     }

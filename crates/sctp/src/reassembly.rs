@@ -165,7 +165,11 @@ impl Reassembly {
         if data.flags.contains(DataFlags::WHOLE) {
             let unordered = data.flags.contains(DataFlags::UNORDERED);
             let (stream, ppid, payload) = (data.stream, data.ppid_or_fsn, data.payload.clone());
-            self.order(data.mid, data.tsn, Message { stream, unordered, ppid, payload });
+            self.order(
+                data.mid,
+                data.tsn,
+                Message { unordered, ppid, ..Message::new(stream, payload) },
+            );
         } else if let Some(fragments) = &mut self.interleaved {
             match fragments.insert(data)? {
                 Progress::Nothing => self.relieve(),
@@ -303,7 +307,7 @@ impl Reassembly {
         if data.flags.contains(DataFlags::WHOLE) {
             self.fits(offset, in_order)?;
             let (stream, ppid, payload) = (data.stream, data.ppid, data.payload.clone());
-            let message = Message { stream, unordered, ppid, payload };
+            let message = Message { unordered, ppid, ..Message::new(stream, payload) };
             self.order(data.ssn as u32, data.tsn, message);
             return Ok(());
         }
@@ -501,7 +505,7 @@ impl Run {
     fn finish(self) -> (u16, Message) {
         let payload = Payload::join(self.parts.iter());
         let (stream, unordered, ppid) = (self.stream, self.unordered, self.ppid);
-        (self.ssn, Message { stream, unordered, ppid, payload })
+        (self.ssn, Message { unordered, ppid, ..Message::new(stream, payload) })
     }
 }
 

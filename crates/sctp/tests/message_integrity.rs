@@ -172,7 +172,7 @@ proptest! {
             while let Some((index, (stream, unordered, len))) = waiting.peek().copied() {
                 let payload = Payload::of_octets(octets(index, *len));
                 let (stream, unordered, ppid) = (*stream, *unordered, index as u32);
-                match pair.client.send(Message { stream, unordered, ppid, payload }) {
+                match pair.client.send(Message { unordered, ppid, ..Message::new(stream, payload) }) {
                     Ok(()) => drop(waiting.next()),
                     Err(SendError::Full) => break,
                     Err(error) => panic!("{error}"),
@@ -235,7 +235,7 @@ proptest! {
                     2 => Reliability::Until(pair.now + Span::from_millis(index as u64 * 10)),
                     _ => Reliability::Priority(index as u32 % 3),
                 };
-                match pair.client.send_with(Message { stream, unordered, ppid, payload }, limit) {
+                match pair.client.send_with(Message { unordered, ppid, ..Message::new(stream, payload) }, limit) {
                     Ok(()) => drop(waiting.next()),
                     Err(SendError::Full) => break,
                     Err(error) => panic!("{error}"),

@@ -12,6 +12,7 @@ use anabranch_wire::Payload;
 const EOF: i64 = 0x100;
 const ABORT: i64 = 0x200;
 const UNORDERED: i64 = 0x400;
+const SACK_IMMEDIATELY: i64 = 0x4000;
 
 /// What a send carries, and how.
 struct Wish {
@@ -151,6 +152,7 @@ pub(super) fn apply(kind: &str, info: &Value, sending: &mut Sending) {
 
 fn set_flags(sending: &mut Sending, flags: i64) {
     sending.unordered = flags & UNORDERED != 0;
+    sending.immediate = flags & SACK_IMMEDIATELY != 0;
     sending.last = flags & EOF != 0;
     sending.abort = flags & ABORT != 0;
 }

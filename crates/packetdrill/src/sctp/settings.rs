@@ -3,8 +3,17 @@
 use crate::profile::Profile;
 use crate::stack::Configured;
 use anabranch_endpoint::RtoBounds;
-use anabranch_sctp::{Config, InitialWindow};
+use anabranch_sctp::{Config, ImmediateSacks, InitialWindow};
 use anabranch_units::Span;
+
+/// Of its own accord FreeBSD asks for SACKs in SHUTDOWN-PENDING alone, as captures of usrsctp show.
+const AT_THE_END: ImmediateSacks = ImmediateSacks {
+    window_full: false,
+    shutdown_pending: true,
+    reconfiguration: false,
+    last: false,
+    messages: false,
+};
 
 /// What a system's associations begin with.
 pub(super) fn config(profile: Profile) -> Config {
@@ -20,6 +29,7 @@ pub(super) fn config(profile: Profile) -> Config {
             nagle: true,
             abort_on_failure: true,
             prompt_fill: true,
+            immediate_sacks: Some(AT_THE_END),
             initial_window: InitialWindow::Mtus(3),
             receive_buffer: 1_864_135,
             ..rfc

@@ -144,6 +144,13 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("burst_keeps_window", &mut c.burst_keeps_window)?;
     form.integer("sack_frequency", 1..=255, &mut c.sack_frequency)?;
     form.quantity("sack_delay", &mut c.sack_delay)?;
+    form.switch_or_table("immediate_sacks", &mut c.immediate_sacks, |form, it| {
+        form.boolean("window_full", &mut it.window_full)?;
+        form.boolean("shutdown_pending", &mut it.shutdown_pending)?;
+        form.boolean("reconfiguration", &mut it.reconfiguration)?;
+        form.boolean("last", &mut it.last)?;
+        form.boolean("messages", &mut it.messages)
+    })?;
     form.table("rto", |form| {
         form.quantity("initial", &mut c.rto.initial)?;
         form.quantity("min", &mut c.rto.min)?;
@@ -274,7 +281,7 @@ fn initial_ssthresh(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputErro
 mod tests {
     use super::*;
     use anabranch_congestion::Algorithm;
-    use anabranch_sctp::{Authentication, Concurrent};
+    use anabranch_sctp::{Authentication, Concurrent, ImmediateSacks};
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
@@ -326,6 +333,22 @@ mod tests {
             ("burst_keeps_window = true", Config { burst_keeps_window: true, ..d.clone() }),
             ("sack_frequency = 1", Config { sack_frequency: 1, ..d.clone() }),
             ("sack_delay = \"100 ms\"", Config { sack_delay: Span::from_millis(100), ..d.clone() }),
+            (
+                "immediate_sacks = true",
+                Config { immediate_sacks: Some(ImmediateSacks::default()), ..d.clone() },
+            ),
+            (
+                "immediate_sacks = { window_full = false, last = true, messages = true }",
+                Config {
+                    immediate_sacks: Some(ImmediateSacks {
+                        window_full: false,
+                        last: true,
+                        messages: true,
+                        ..ImmediateSacks::default()
+                    }),
+                    ..d.clone()
+                },
+            ),
             ("rto = { min = \"200 ms\" }", Config { rto, ..d.clone() }),
             ("path_max_retrans = 2", Config { path_max_retrans: 2, ..d.clone() }),
             ("association_max_retrans = 4", Config { association_max_retrans: 4, ..d.clone() }),
@@ -454,6 +477,8 @@ mod tests {
             ("rto = { min = \"0 s\" }", "rto.min", "more than 0 s"),
             ("rto = { mni = \"1 s\" }", "rto.mni", "no field of this name"),
             ("sack_delay = \"1 s\"", "sack_delay", "at most 500 ms"),
+            ("immediate_sacks = 1", "immediate_sacks", "true, false or a table"),
+            ("immediate_sacks = { end = true }", "immediate_sacks.end", "no field of this name"),
             ("destination = \"same\"", "destination", "all-same, all-alternate"),
             ("scheduler = \"fifo\"", "scheduler", "fcfs, round-robin"),
             ("concurrent = 2", "concurrent", "true, false or a table"),

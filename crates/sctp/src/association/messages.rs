@@ -143,7 +143,7 @@ impl Messages for Association {
             Patience::Until(date) => Reliability::Until(date),
             Patience::Retransmissions(most) => Reliability::Retransmissions(most),
         };
-        let message = Message { stream, unordered, ppid: tag, payload };
+        let message = Message { stream, unordered, ppid: tag, immediate: false, payload };
         self.send_with(message, limit).map_err(|error| match error {
             SendError::Full | SendError::Resetting => Refusal::Full,
             SendError::Closing

@@ -6,7 +6,8 @@
 //! (receiving), [`acknowledge`] (SACKs of the peer), [`output`] (what leaves),
 //! [`timeout`], [`heartbeat`], [`shutdown`]; of extensions in [`partial`]
 //! (messages that are given up), [`reconfig`] and [`renumber`] (changes of streams),
-//! [`addresses`] (of addresses) and [`concurrent`] (all paths at once). The
+//! [`addresses`] (of addresses), [`concurrent`] (all paths at once) and
+//! [`immediate`] (SACKs at once). The
 //! user's messages are in [`messages`], what else the user hears in
 //! [`notification`], the contract with the host in [`contract`]; [`packets`]
 //! puts chunks into packets.
@@ -24,6 +25,7 @@ mod ecn;
 mod handshake;
 mod heartbeat;
 mod icmp;
+mod immediate;
 mod input;
 mod messages;
 mod notification;

@@ -185,6 +185,7 @@ impl Association {
                     self.fast_due &= !fast;
                     self.await_sack = std::mem::take(&mut self.timed_out);
                 }
+                self.ask_with_lost(&mut draft.chunks, path);
                 return Some(self.packet(path, draft.chunks));
             }
             if self.paths.len() == 1 {
@@ -301,7 +302,7 @@ impl Association {
     }
 
     #[inline]
-    fn next_len(&self, room: u32) -> Option<u32> {
+    pub(super) fn next_len(&self, room: u32) -> Option<u32> {
         let most = self.max_payload;
         let size = self.config.message_size.unwrap_or(most).min(most);
         // A message that a packet of its own would take whole is not cut.
@@ -322,7 +323,8 @@ impl Association {
             if sent && (to.flight >= to.window.limit() || !self.outgoing.may_bundle()) {
                 break;
             }
-            let (fragment, limit) = self.outgoing.take(len);
+            let (mut fragment, limit) = self.outgoing.take(len);
+            self.ask_with_message(&mut fragment.flags);
             let tsn = self.local_origin.at(self.flight.next());
             let size = (header + len) as u64;
             draft.push(self.data_chunk(&fragment, tsn));
@@ -339,6 +341,7 @@ impl Association {
             sent = true;
         }
         if sent {
+            self.ask_with_new(&mut draft.chunks, path);
             self.on_data_sent(now, path);
         }
     }

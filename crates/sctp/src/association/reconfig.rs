@@ -113,6 +113,10 @@ impl Reconfig {
     pub fn holds_data(&self) -> bool {
         self.hold.is_armed() || matches!(self.asked, Some(Parameter::TsnReset { .. }))
     }
+    /// Something waits to be asked for.
+    pub fn is_waiting(&self) -> bool {
+        self.asked.is_none() && !self.wishes.is_empty()
+    }
     pub fn deadline(&self) -> Time {
         self.timer.deadline().min(self.hold.deadline())
     }

@@ -11,6 +11,7 @@ mod delivery;
 mod ecn;
 mod ending;
 mod hostile;
+mod immediate;
 mod interleaving;
 mod kernels;
 mod opening;
@@ -28,7 +29,7 @@ use crate::outgoing::Message;
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Seed};
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::{Span, Time};
-use anabranch_wire::sctp::SctpPacket;
+use anabranch_wire::sctp::{DataFlags, SctpPacket};
 use anabranch_wire::{Body, Payload};
 
 const LATENCY: Span = Span::from_millis(50);
@@ -110,7 +111,7 @@ fn drop_nth(list: &[u32]) -> impl FnMut(Side, &Packet) -> Fate + use<> {
 }
 
 /// The log from a date on, a line a packet: date, side, path where it is not
-/// the first, chunks. TSNs count from 1.
+/// the first, chunks. TSNs count from 1; data with the I bit ends in `I`.
 fn trace<F: FnMut(Side, &Packet) -> Fate>(
     pair: &Pair<Association, F>,
     from_ms: u64,
@@ -134,7 +135,7 @@ fn trace<F: FnMut(Side, &Packet) -> Fate>(
 fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
     let of = |tsn: Serial32, side: &Association| tsn.distance_from(side.local_origin);
     match chunk {
-        Chunk::Data(data) => format!("DATA {}", of(data.tsn, own)),
+        Chunk::Data(data) => format!("DATA {}{}", of(data.tsn, own), at_once(data.flags)),
         Chunk::Init(_) => "INIT".into(),
         Chunk::InitAck(_) => "INIT ACK".into(),
         Chunk::Sack(sack) => {
@@ -162,7 +163,7 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
         Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".into(),
         Chunk::IData(data) => {
             let of_message = format!("{}/{}", data.stream, data.mid);
-            format!("I-DATA {} {of_message}", of(data.tsn, own))
+            format!("I-DATA {} {of_message}{}", of(data.tsn, own), at_once(data.flags))
         }
         Chunk::ForwardTsn(f) => {
             let skipped = f.skipped.iter().map(|(stream, ssn)| format!(" {stream}/{ssn}"));
@@ -183,6 +184,10 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
         }
         other => format!("chunk {}", other.kind()),
     }
+}
+
+fn at_once(flags: DataFlags) -> &'static str {
+    if flags.contains(DataFlags::IMMEDIATE) { " I" } else { "" }
 }
 
 /// Runs until a date; nobody reads.

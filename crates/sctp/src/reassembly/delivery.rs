@@ -48,7 +48,7 @@ pub(super) struct Open {
 impl Open {
     fn part(&self, payload: Payload, part: Part) -> Received {
         let Open { stream, unordered, ppid, number, tsn, .. } = *self;
-        let message = Message { stream, unordered, ppid, payload };
+        let message = Message { unordered, ppid, ..Message::new(stream, payload) };
         Received { message, number, tsn, waited: Span::ZERO, part }
     }
 
@@ -168,7 +168,7 @@ impl Reassembly {
             (true, false) => Part::First,
             (false, false) => Part::Middle,
         };
-        let message = Message { stream: key.0, unordered: key.1, ppid, payload };
+        let message = Message { unordered: key.1, ppid, ..Message::new(key.0, payload) };
         self.hand_over(Received { message, number: key.2, tsn, waited: Span::ZERO, part });
         if ends && !key.1 {
             self.stream(key.0).next += 1;
@@ -179,7 +179,7 @@ impl Reassembly {
     /// The rest of a message of I-DATA is not coming.
     pub(super) fn abort_part(&mut self, key: Key) {
         self.pieces += 1;
-        let message = Message { stream: key.0, unordered: key.1, ppid: 0, payload: Payload::EMPTY };
+        let message = Message { unordered: key.1, ..Message::new(key.0, Payload::EMPTY) };
         let (tsn, waited, part) = (Serial32(0), Span::ZERO, Part::Aborted);
         self.hand_over(Received { message, number: key.2, tsn, waited, part });
     }

@@ -134,7 +134,7 @@ impl Interleaved {
         let whole = self.messages.remove(&key).expect("it was completed");
         let pieces = whole.parts.len() as u64;
         let payload = Payload::join(whole.parts.values());
-        let message = Message { stream: data.stream, unordered, ppid: whole.ppid, payload };
+        let message = Message { unordered, ppid: whole.ppid, ..Message::new(data.stream, payload) };
         Ok(Progress::Whole(Whole { message, mid: data.mid, tsn: whole.tsn, pieces }))
     }
 

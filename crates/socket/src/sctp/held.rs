@@ -108,8 +108,8 @@ impl SctpSockets {
             said.extend(translate(id, held, told));
         }
         while let Some(Undelivered { message, sent }) = held.engine.poll_undelivered() {
-            let Message { stream, unordered, ppid, payload } = message;
-            let sending = Sending { stream, unordered, ppid, ..Sending::default() };
+            let Message { stream, unordered, ppid, immediate, payload } = message;
+            let sending = Sending { stream, unordered, ppid, immediate, ..Sending::default() };
             said.push(Notification::SendFailed { id, sent, sending, payload });
         }
         let (connected, ended) = (held.connected, held.ended);

@@ -3,7 +3,8 @@
 use super::*;
 use crate::sockets::Shutdown;
 use anabranch_units::{Span, Time};
-use anabranch_wire::Payload;
+use anabranch_wire::sctp::{Chunk, DataFlags};
+use anabranch_wire::{Body, Payload};
 
 const SERVER: Addr = Addr(0);
 const CLIENT: Addr = Addr(1);
@@ -284,4 +285,29 @@ fn a_cookie_that_comes_twice_makes_one_association() {
     world.settle();
     world.server.accept(listener).unwrap();
     assert_eq!(world.server.accept(listener), Err(Errno::EAGAIN));
+}
+
+/// `SCTP_SACK_IMMEDIATELY` of a message, and as the default of a socket's (RFC 7053 §7).
+#[test]
+fn a_message_asks_for_a_sack_at_once() {
+    let mut world = World::new();
+    let (client, _) = world.pair();
+    let asks = |world: &mut World, sending| {
+        world.client.send(client, world.now, sending, octets("hello")).unwrap();
+        let packet = world.client.poll_transmit(world.now).expect("data");
+        world.server.handle_input(world.now, &packet);
+        let Body::Sctp(sctp) = &packet.body else { panic!("{packet:?}") };
+        let mut data = sctp.chunks.iter().filter_map(|chunk| match chunk {
+            Chunk::Data(data) => Some(data.flags.contains(DataFlags::IMMEDIATE)),
+            _ => None,
+        });
+        let asked = data.next().expect("data");
+        let answered = world.server.poll_transmit(world.now).is_some();
+        (asked, answered)
+    };
+    let (plain, immediate) =
+        (Sending::default(), Sending { immediate: true, ..Sending::default() });
+    assert_eq!(asks(&mut world, plain), (false, true), "the first data has its SACK at once");
+    assert_eq!(asks(&mut world, plain), (false, false));
+    assert_eq!(asks(&mut world, immediate), (true, true));
 }

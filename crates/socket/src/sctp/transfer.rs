@@ -36,6 +36,8 @@ pub struct Sending {
     pub context: u32,
     /// When it may be given up.
     pub lifetime: Lifetime,
+    /// Its last chunk asks for a SACK at once (`SCTP_SACK_IMMEDIATELY`, RFC 7053 §7).
+    pub immediate: bool,
     /// The association ends after it (`SCTP_EOF`).
     pub last: bool,
     /// The association is aborted, with the message as the reason (`SCTP_ABORT`).
@@ -164,9 +166,9 @@ impl SctpSockets {
             Lifetime::Retransmissions(most) => Reliability::Retransmissions(most),
             Lifetime::Priority(priority) => Reliability::Priority(priority),
         };
-        let Sending { stream, unordered, ppid, .. } = sending;
+        let Sending { stream, unordered, ppid, immediate, .. } = sending;
         let empty_end = sending.last && payload.is_empty();
-        let message = Message { stream, unordered, ppid, payload };
+        let message = Message { stream, unordered, ppid, immediate, payload };
         let result = if empty_end { Ok(()) } else { held.engine.send_with(message, limit) };
         result.map_err(|error| match error {
             SendError::Closing => Errno::EPIPE,

@@ -63,4 +63,8 @@ fn sacks_that_are_rarer_than_bursts_hold_up_a_window_that_bursts_lower() {
     }
     let (free, cwnd) = bursts(&Config { max_burst: None, ..rare(true) }, 640, 8000);
     assert!(free.is_empty() && cwnd > 64 * 1468, "{free:?} {cwnd}");
+    // Nor is it for longer than a round trip where the end of each burst asks for its SACK (RFC 7053).
+    let immediate_sacks = Some(crate::ImmediateSacks::default());
+    let (asked, _) = bursts(&Config { immediate_sacks, ..rare(false) }, 640, 1300);
+    assert!(asked.windows(2).all(|two| two[1].0 - two[0].0 <= 100), "{asked:?}");
 }
