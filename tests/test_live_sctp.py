@@ -161,8 +161,12 @@ def test_it_fails_over_over_ipv6(peer: str, tmp_path: Path) -> None:
 
 
 DUAL = [f"hosts.{i}.interfaces=['x', {{ name = 'y', ip = 6 }}]" for i in (0, 1)]
-"""The first path over IPv4, the second over IPv6. The other way round usrsctp does not tell its
-address of IPv4, which is a private one: out of scope for an association over IPv6."""
+"""The first path over IPv4, the second over IPv6."""
+
+SIX_FIRST = [f"hosts.{i}.interfaces=[{{ name = 'x', ip = 6 }}, 'y']" for i in (0, 1)]
+"""The other way round, where usrsctp tells its address of IPv4 only if it is not a private one."""
+
+GLOBAL = 'first_ipv4="198.18.0.1"'
 
 CUT = [f"links.0.{way}impairments={OUTAGE}" for way in ("", "reverse.")]
 
@@ -176,3 +180,19 @@ def test_we_fail_over_to_the_other_family(peer: str, tmp_path: Path) -> None:
 
 def test_it_fails_over_to_the_other_family(peer: str, tmp_path: Path) -> None:
     assert _it_sends([*DUAL, *CUT], peer, tmp_path)["lost"] > 0
+
+
+def test_we_fail_over_from_ipv6_to_ipv4(peer: str, tmp_path: Path) -> None:
+    flow = _we_send([*SIX_FIRST, GLOBAL, *CUT], peer, tmp_path)
+    assert flow["lost"] > 0
+    assert all(flow["carried"][name] > 100_000 for name in ("b.x", "b.y"))
+
+
+def test_it_fails_over_from_ipv6_to_ipv4(peer: str, tmp_path: Path) -> None:
+    assert _it_sends([*SIX_FIRST, GLOBAL, *CUT], peer, tmp_path)["lost"] > 0
+
+
+def test_private_addresses_are_not_told_over_ipv6(peer: str, tmp_path: Path) -> None:
+    """Without `first_ipv4` the association has one path of usrsctp's, though both work."""
+    flow = _we_send(SIX_FIRST, peer, tmp_path)
+    assert flow["carried"] == {"b.x": OCTETS}

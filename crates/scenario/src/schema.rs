@@ -50,6 +50,7 @@ use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_sim::IcmpLimits;
 use anabranch_units::Span;
+use std::net::Ipv4Addr;
 use toml::{Table, Value};
 
 /// An experiment: a network, its traffic and what to observe.
@@ -63,6 +64,8 @@ pub struct Scenario {
     pub seed: u64,
     /// The Internet protocol of interfaces that do not say theirs.
     pub ip: Ip,
+    /// The first of its addresses of IPv4; the others follow.
+    pub first_ipv4: Ipv4Addr,
     /// The hosts.
     pub hosts: Vec<HostSpec>,
     /// Names of the routers.
@@ -112,6 +115,7 @@ impl Scenario {
             duration: f.quantity("duration")?,
             seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
             ip,
+            first_ipv4: ip::read_first(&f)?,
             hosts,
             routers: f.texts("routers")?.unwrap_or_default(),
             routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
@@ -126,6 +130,7 @@ impl Scenario {
             observe: f.tables("observe")?.iter().map(Observe::read).collect::<Result<_, _>>()?,
         };
         f.finish()?;
+        ip::check_first(&f, &scenario)?;
         Ok(scenario)
     }
 
@@ -140,6 +145,9 @@ impl Scenario {
         }
         table.insert("seed".into(), Value::Integer(self.seed as i64));
         table.insert("ip".into(), self.ip.write());
+        if self.first_ipv4 != ip::FIRST {
+            table.insert("first_ipv4".into(), self.first_ipv4.to_string().into());
+        }
         let hosts = self.hosts.iter().map(|host| host.write(self.ip)).collect();
         table.insert("hosts".into(), Value::Array(hosts));
         table.insert("routers".into(), Value::Array(names(&self.routers)));

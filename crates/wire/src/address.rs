@@ -11,6 +11,8 @@
 //! | [`AddressBook::dual`] | either, by its family; both where a router is | n < 2^24 − 2 of IPv4 |
 //! | [`AddressBook::explicit`] | nothing | none |
 //!
+//! Those of IPv4 may begin elsewhere than at 10.0.0.1 ([`AddressBook::with_first_ipv4`]).
+//!
 //! The book is one-to-one at every moment: [`AddressBook::insert`] refuses
 //! what would give two numbers one IP address.
 
@@ -31,11 +33,20 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// assert_eq!(book.addr("192.0.2.1".parse().unwrap()), Some(Addr(7)));
 /// # Ok::<(), anabranch_wire::address::AddressTaken>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AddressBook {
     mapping: Mapping,
+    /// The address before that of `Addr(0)`.
+    ipv4_base: u32,
     ip_of: BTreeMap<Addr, IpAddr>,
     addr_of: BTreeMap<IpAddr, Addr>,
+}
+
+impl Default for AddressBook {
+    fn default() -> AddressBook {
+        let (ip_of, addr_of) = (BTreeMap::new(), BTreeMap::new());
+        AddressBook { mapping: Mapping::default(), ipv4_base: IPV4_BASE, ip_of, addr_of }
+    }
 }
 
 /// Where the addresses come from that nobody entered.
@@ -91,7 +102,7 @@ impl AddressBook {
     pub fn dual(ipv6: impl IntoIterator<Item = Addr>, routers: Addr) -> AddressBook {
         let mut book = AddressBook { mapping: Mapping::Both(routers.0), ..AddressBook::default() };
         for addr in ipv6 {
-            let ip = Mapping::DenseIpv6.ip(addr).expect("every number has one of IPv6");
+            let ip = Mapping::DenseIpv6.ip(0, addr).expect("every number has one of IPv6");
             book.ip_of.insert(addr, ip);
             book.addr_of.insert(ip, addr);
         }
@@ -102,13 +113,26 @@ impl AddressBook {
         AddressBook { mapping: Mapping::None, ..AddressBook::default() }
     }
 
+    /// The same book with addresses of IPv4 from `first` on in place of 10.0.0.1, as many.
+    ///
+    /// ```
+    /// use anabranch_wire::{Addr, AddressBook};
+    /// let book = AddressBook::new().with_first_ipv4([198, 18, 0, 1].into());
+    /// assert_eq!(book.ip(Addr(1)), Some("198.18.0.2".parse().unwrap()));
+    /// ```
+    #[must_use]
+    pub fn with_first_ipv4(mut self, first: Ipv4Addr) -> AddressBook {
+        self.ipv4_base = u32::from(first).saturating_sub(1);
+        self
+    }
+
     /// Enters `ip` for `addr`, in place of what stood there.
     ///
     /// # Errors
     /// `ip` stands for another number, by an entry or by the default mapping;
     /// the book is unchanged.
     pub fn insert(&mut self, addr: Addr, ip: IpAddr) -> Result<(), AddressTaken> {
-        let by_default = self.mapping.addr(ip);
+        let by_default = self.mapping.addr(self.ipv4_base, ip);
         if let Some(by) = self.addr_of.get(&ip).copied().or(by_default).filter(|by| *by != addr) {
             return Err(AddressTaken { ip, by });
         }
@@ -121,7 +145,7 @@ impl AddressBook {
 
     /// What stands on the wire for `addr`.
     pub fn ip(&self, addr: Addr) -> Option<IpAddr> {
-        self.ip_of.get(&addr).copied().or_else(|| self.mapping.ip(addr))
+        self.ip_of.get(&addr).copied().or_else(|| self.mapping.ip(self.ipv4_base, addr))
     }
 
     /// What stands on the wire for `addr` in a packet to or from `peer`: of its
@@ -129,7 +153,7 @@ impl AddressBook {
     pub fn ip_towards(&self, addr: Addr, peer: Addr) -> Option<IpAddr> {
         match self.mapping {
             Mapping::Both(routers) if addr.0 >= routers && self.is_ipv6(peer) => {
-                Mapping::DenseIpv6.ip(addr)
+                Mapping::DenseIpv6.ip(self.ipv4_base, addr)
             }
             _ => self.ip(addr),
         }
@@ -144,40 +168,41 @@ impl AddressBook {
     pub fn addr(&self, ip: IpAddr) -> Option<Addr> {
         self.addr_of.get(&ip).copied().or_else(|| {
             // A number with an entry has left its default address.
-            self.mapping.addr(ip).filter(|addr| !self.ip_of.contains_key(addr))
+            let by_default = self.mapping.addr(self.ipv4_base, ip);
+            by_default.filter(|addr| !self.ip_of.contains_key(addr))
         })
     }
 }
 
 const IPV4_BASE: u32 = u32::from_be_bytes([10, 0, 0, 0]);
 /// 10.255.255.255 is left out: it is the network's broadcast address.
-const IPV4_LAST: u32 = IPV4_BASE + (1 << 24) - 2;
+const IPV4_COUNT: u32 = (1 << 24) - 2;
 const IPV6_BASE: u128 = 0xfd00_616e_6162 << 80;
 
 impl Mapping {
-    fn ip(self, addr: Addr) -> Option<IpAddr> {
+    fn ip(self, ipv4_base: u32, addr: Addr) -> Option<IpAddr> {
         match self {
             Mapping::DenseIpv4 | Mapping::Both(_) => {
-                let ip = IPV4_BASE.checked_add(addr.0)?.checked_add(1)?;
-                (ip <= IPV4_LAST).then(|| Ipv4Addr::from(ip).into())
+                let ip = ipv4_base.checked_add(addr.0)?.checked_add(1)?;
+                (addr.0 < IPV4_COUNT).then(|| Ipv4Addr::from(ip).into())
             }
             Mapping::DenseIpv6 => Some(Ipv6Addr::from(IPV6_BASE + addr.0 as u128 + 1).into()),
             Mapping::None => None,
         }
     }
 
-    fn addr(self, ip: IpAddr) -> Option<Addr> {
+    fn addr(self, ipv4_base: u32, ip: IpAddr) -> Option<Addr> {
         match (self, ip) {
             (Mapping::DenseIpv4 | Mapping::Both(_), IpAddr::V4(ip)) => {
-                let ip = u32::from(ip);
-                (IPV4_BASE + 1..=IPV4_LAST).contains(&ip).then(|| Addr(ip - IPV4_BASE - 1))
+                let n = u32::from(ip).checked_sub(ipv4_base)?.checked_sub(1)?;
+                (n < IPV4_COUNT).then_some(Addr(n))
             }
             (Mapping::DenseIpv6, IpAddr::V6(ip)) => {
                 let offset = u128::from(ip).checked_sub(IPV6_BASE + 1)?;
                 u32::try_from(offset).ok().map(Addr)
             }
             (Mapping::Both(routers), IpAddr::V6(_)) => {
-                Mapping::DenseIpv6.addr(ip).filter(|addr| addr.0 >= routers)
+                Mapping::DenseIpv6.addr(ipv4_base, ip).filter(|addr| addr.0 >= routers)
             }
             _ => None,
         }
@@ -231,6 +256,22 @@ mod tests {
         assert_eq!(book.insert(Addr(6), ip("2001:db8::5")), Ok(()));
         assert_eq!(book.insert(Addr(5), ip("10.0.0.6")), Ok(()), "back to its default");
         assert_eq!(book.addr(ip("10.0.0.6")), Some(Addr(5)));
+    }
+
+    #[test]
+    fn addresses_of_ipv4_may_begin_elsewhere() {
+        let first = |text: &str| text.parse().unwrap();
+        let book = AddressBook::dual([Addr(1)], Addr(2)).with_first_ipv4(first("198.18.0.1"));
+        for (n, text) in [(0, "198.18.0.1"), (1, "fd00:616e:6162::2"), (2, "198.18.0.3")] {
+            assert_eq!(book.ip(Addr(n)), Some(ip(text)));
+            assert_eq!(book.addr(ip(text)), Some(Addr(n)));
+        }
+        for text in ["198.18.0.0", "198.18.0.2", "10.0.0.1", "199.18.0.0"] {
+            assert_eq!(book.addr(ip(text)), None, "{text}");
+        }
+        let end = AddressBook::new().with_first_ipv4(first("255.255.255.254"));
+        assert_eq!(end.ip(Addr(1)), Some(ip("255.255.255.255")));
+        assert_eq!(end.ip(Addr(2)), None);
     }
 
     /// Interfaces 0 and 2 of IPv4, 1 of IPv6, and a router.

@@ -10,12 +10,16 @@ use super::{HostSpec, Scenario};
 use crate::InputError;
 use crate::fields::Fields;
 use anabranch_wire::{Addr, AddressBook};
+use std::net::Ipv4Addr;
 use toml::{Table, Value};
+
+/// The first address of IPv4 unless a scenario says another.
+pub(super) const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
 /// Which Internet protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ip {
-    /// Version 4; addresses from 10.0.0.1 on.
+    /// Version 4; addresses from 10.0.0.1 on, or from [`Scenario::first_ipv4`].
     #[default]
     V4,
     /// Version 6; addresses from `fd00:616e:6162::1` on.
@@ -51,7 +55,7 @@ impl Scenario {
 
     /// What the nodes have on the wire.
     pub(crate) fn book(&self) -> AddressBook {
-        match self.one_family() {
+        let book = match self.one_family() {
             Some(Ip::V4) => AddressBook::new(),
             Some(Ip::V6) => AddressBook::dense_ipv6(),
             None => {
@@ -59,8 +63,33 @@ impl Scenario {
                 let ipv6 = all().filter(|(_, ip)| *ip == Ip::V6).map(|(addr, _)| addr);
                 AddressBook::dual(ipv6, Addr(all().count() as u32))
             }
-        }
+        };
+        book.with_first_ipv4(self.first_ipv4)
     }
+}
+
+/// The field `first_ipv4`.
+pub(super) fn read_first(f: &Fields<'_>) -> Result<Ipv4Addr, InputError> {
+    let Some(text) = f.text("first_ipv4")? else { return Ok(FIRST) };
+    text.parse().map_err(|_| f.error("first_ipv4", "an address of IPv4 such as \"198.18.0.1\""))
+}
+
+/// Every node of the scenario has an address that a host can have (RFC 1122 §3.2.1.3, RFC 3927).
+pub(super) fn check_first(f: &Fields<'_>, scenario: &Scenario) -> Result<(), InputError> {
+    let first = scenario.first_ipv4;
+    let nodes = scenario.families().count() + scenario.routers.len();
+    let last = u32::from(first).checked_add(nodes as u32).map(Ipv4Addr::from);
+    let usable = |ip: Ipv4Addr| {
+        let [net, ..] = ip.octets();
+        (1..224).contains(&net) && net != 127 && !ip.is_link_local()
+    };
+    if usable(first) && last.is_some_and(usable) {
+        return Ok(());
+    }
+    let allowed = format!(
+        "an address of which {nodes} in a row are those of hosts: not 0.x, 127.x, 169.254.x, or from 224 on"
+    );
+    Err(f.error("first_ipv4", allowed))
 }
 
 /// Where a scenario with IPv6 does not say it: segments that fit.
@@ -141,6 +170,22 @@ mod tests {
         assert_eq!(spec.config.ip_header, 40);
         let error = scenario("ip = 5", "tcp = {}").unwrap_err().to_string();
         assert!(error.contains("`ip`") && error.contains("allowed: 4, 6"), "{error}");
+    }
+
+    #[test]
+    fn addresses_of_ipv4_begin_where_the_scenario_says() {
+        let it = scenario("first_ipv4 = \"198.18.0.1\"", "tcp = {}").unwrap();
+        assert_eq!(it.book().ip(anabranch_wire::Addr(1)), Some([198, 18, 0, 2].into()));
+        assert_eq!(Scenario::from_toml(&it.resolved_toml(), "t").unwrap(), it);
+        for (first, allowed) in [
+            ("\"x\"", "an address of IPv4 such as \"198.18.0.1\""),
+            ("\"127.0.0.1\"", "an address of which 2 in a row are those of hosts"),
+            ("\"223.255.255.254\"", "an address of which 2 in a row are those of hosts"),
+        ] {
+            let error =
+                scenario(&format!("first_ipv4 = {first}"), "tcp = {}").unwrap_err().to_string();
+            assert!(error.contains("`first_ipv4`") && error.contains(allowed), "{error}");
+        }
     }
 
     /// 100 segments of 1440 octets with 72 of headers each (timestamps) take
