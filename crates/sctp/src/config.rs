@@ -160,8 +160,7 @@ pub struct Config {
     /// Max.Burst, in packets; `None` for no limit.
     pub max_burst: Option<u32>,
     /// Max.Burst limits packets and leaves the window as it is (RFC 9260 §6.1 D, RFC 8540 §3.31);
-    /// false: it lowers the window (RFC 4960 §6.1 D as it reads, ns-2, FreeBSD). Deviation: false in
-    /// the preset of RFC 9260 too, with which the studies were measured.
+    /// false: it lowers the window (RFC 4960 §6.1 D as it reads, ns-2, FreeBSD).
     pub burst_keeps_window: bool,
     /// SACK with every that many packets with data; 1 for each.
     pub sack_frequency: u32,
@@ -328,7 +327,7 @@ impl Config {
             highest_newly_acked: true,
             fast_recovery: true,
             max_burst: Some(4),
-            burst_keeps_window: false,
+            burst_keeps_window: true,
             sack_frequency: 2,
             sack_delay: Span::from_millis(200),
             immediate_sacks: None,
@@ -368,14 +367,15 @@ impl Config {
         }
     }
 
-    /// RFC 4960 (2007): another initial window, and an RTO of 3 s before the
-    /// first sample.
+    /// RFC 4960 (2007): another initial window, an RTO of 3 s before the first
+    /// sample, and a window that Max.Burst lowers.
     pub fn rfc4960() -> Config {
         let config = Config::rfc9260();
         Config {
             initial_window: InitialWindow::Rfc4960,
             rto: RtoBounds { initial: Span::from_secs(3), ..config.rto },
             destination: Destination::AllAlternate,
+            burst_keeps_window: false,
             ..config
         }
     }

@@ -30,6 +30,7 @@ pub(super) fn config(profile: Profile) -> Config {
             abort_on_failure: true,
             prompt_fill: true,
             immediate_sacks: Some(AT_THE_END),
+            burst_keeps_window: false,
             initial_window: InitialWindow::Mtus(3),
             receive_buffer: 1_864_135,
             ..rfc

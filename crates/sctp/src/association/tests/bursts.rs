@@ -41,6 +41,19 @@ fn a_burst_is_cut_and_the_window_kept_or_not() {
     }
 }
 
+/// RFC 4960 §6.1 D sets cwnd to what a burst may be; RFC 9260 §6.1 D says of the same formula that cwnd
+/// SHOULD NOT be changed permanently: the twenty packets have left after one round trip.
+#[test]
+fn each_preset_treats_the_window_as_its_document_does() {
+    for (name, keeps) in [("rfc2960", false), ("rfc4960", false), ("rfc9260", true)] {
+        let preset = Config::preset(name).unwrap();
+        assert_eq!((preset.max_burst, preset.burst_keeps_window), (Some(4), keeps), "{name}");
+        let config = Config { initial_window: crate::InitialWindow::Mtus(20), ..plain(preset) };
+        let (sent, cwnd) = bursts(&config, 20, 1000);
+        assert_eq!((sent.len() == 2, cwnd == 30_000), (keeps, keeps), "{name}: {sent:?} {cwnd}");
+    }
+}
+
 /// A receiver that acknowledges every eighth packet never has eight of a window that Max.Burst has
 /// lowered to four: each four wait for its delay, 200 ms, and a round trip of 100 ms, for ever. A
 /// window that is kept grows until SACKs of eight meet it, and then three bursts leave between two
