@@ -12,9 +12,12 @@
 //!
 //! Left out: ECN reductions below one segment (§4.6), which need pacing.
 
+mod steps;
+
 use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::{Acked, Cause, PathView};
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
+use steps::Steps;
 
 /// Scale of the cubic function, segments per second cubed (§5.1).
 const C: f64 = 0.4;
@@ -39,6 +42,19 @@ pub struct CubicOptions {
     /// of the window: before the first loss and after a timeout. 0 is the RFC;
     /// Linux has 5 (`net/ipv4/tcp_cubic.c`: at most 20 segments for one).
     pub least_first_growth: u8,
+    /// How far ahead of now the curve is taken.
+    pub lookahead: Lookahead,
+    /// Windows, and what is counted towards their growth, are whole segments,
+    /// rounded down, as Linux has them. Not the RFC's.
+    pub whole_segments: bool,
+    /// The way to the target is found anew when the window is another, in whole
+    /// segments, or when this has passed. 0 is the RFC, with every
+    /// ACK; Linux has `HZ / 32`.
+    pub update_interval: Span,
+    /// Time in which ACKs come and the window is not the limit counts in `t`.
+    /// The RFC leaves it out (§5.8); Linux leaves out that in which nothing is
+    /// in flight alone.
+    pub count_limited_time: bool,
     /// Options shared with other algorithms.
     pub common: Common,
 }
@@ -51,6 +67,10 @@ impl Default for CubicOptions {
             reno_increase: RenoIncrease::Whole,
             reno_step: RenoStep::AtOnce,
             least_first_growth: 0,
+            lookahead: Lookahead::Smoothed,
+            whole_segments: false,
+            update_interval: Span::ZERO,
+            count_limited_time: false,
             common: Common::default(),
         }
     }
@@ -76,11 +96,20 @@ pub enum RenoStep {
     InARound,
 }
 
+/// The round trip by which the curve is ahead of now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lookahead {
+    /// The smoothed one (RFC 9438 §4.2, §4.1.4).
+    Smoothed,
+    /// The smallest, without what waits in queues (Linux, `delay_min`).
+    Smallest,
+}
+
 /// A CUBIC window.
 pub type Cubic = AckClocked<CubicLaw>;
 
 /// The law of CUBIC.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CubicLaw {
     /// What a reduction changes and an undo restores.
     now: Curve,
@@ -91,6 +120,10 @@ pub struct CubicLaw {
     fast_convergence: bool,
     reno: Option<(RenoIncrease, RenoStep)>,
     least_first_growth: u8,
+    lookahead: Lookahead,
+    count_limited_time: bool,
+    /// Where windows are whole segments or targets are kept.
+    steps: Option<Box<Steps>>,
     /// `w_max` is that of a loss; before the last reduction, too.
     is_known: bool,
     was_known: bool,
@@ -116,6 +149,31 @@ struct Curve {
 }
 
 impl CubicLaw {
+    /// W_cubic(t) of §4.2, in octets.
+    fn w_cubic(&self, t: f64, mss: f64) -> f64 {
+        let d = t - self.now.k;
+        let away = C * d * d * d * mss;
+        // Whole segments away from the flat point.
+        self.now.w_max + away.signum() * self.whole(away.abs(), mss)
+    }
+
+    /// Octets, in whole segments where those count.
+    fn whole(&self, octets: f64, mss: f64) -> f64 {
+        self.steps.as_ref().map_or(octets, |steps| steps.whole(octets, mss))
+    }
+
+    /// W_est of §4.3 with an ACK for `part` of the window: alpha_cubic = 1 once
+    /// Reno has regained what the reduction took.
+    fn grow_reno(&mut self, part: f64, cwnd: f64, mss: f64) {
+        let Some((increase, _)) = self.reno else { return };
+        let is_whole = increase == RenoIncrease::Whole && self.now.w_est >= self.now.cwnd_prior;
+        let alpha = if is_whole { 1.0 } else { ALPHA_CUBIC };
+        self.now.w_est += match &mut self.steps {
+            None => alpha * mss * part,
+            Some(steps) => steps.of_reno(alpha, part, cwnd, mss),
+        };
+    }
+
     /// §5.8: the time since the last event does not count.
     fn skip_to(&mut self, now: Time) {
         if self.now.t_epoch != Time::NEVER {
@@ -137,6 +195,9 @@ impl Law for CubicLaw {
             fast_convergence: options.fast_convergence,
             reno: options.reno_friendly.then_some((options.reno_increase, options.reno_step)),
             least_first_growth: options.least_first_growth,
+            lookahead: options.lookahead,
+            count_limited_time: options.count_limited_time,
+            steps: Steps::new(options.whole_segments, options.update_interval).map(Box::new),
             is_known: false,
             was_known: false,
         }
@@ -155,7 +216,7 @@ impl Law for CubicLaw {
     }
 
     fn on_ack(&mut self, now: Time, limited: bool) {
-        if limited {
+        if limited && !self.count_limited_time {
             self.skip_to(now);
         }
         self.last_event = now;
@@ -163,15 +224,55 @@ impl Law for CubicLaw {
 
     /// One ACK in congestion avoidance (§4.2 to §4.5).
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
-        let grown = self.now.grow(cwnd, acked, path, self.reno);
-        if self.is_known || self.least_first_growth == 0 {
-            return grown;
+        let mss = path.mss as f64;
+        if self.now.t_epoch == Time::NEVER {
+            self.now.begin_stage(self.whole(cwnd, mss), acked.now, mss);
+            self.steps.iter_mut().for_each(|steps| steps.begin());
         }
-        grown.max(f64::from(self.least_first_growth) / 100.0 * (acked.bytes as f64).min(cwnd))
+        // The part of a window that this ACK covers: `segments_acked / cwnd`.
+        let part = (acked.bytes as f64 / cwnd).min(1.0);
+        self.grow_reno(part, cwnd, mss);
+        if let Some(steps) = &mut self.steps
+            && !steps.is_due(acked.now, cwnd, mss)
+        {
+            return steps.take(part, cwnd, mss);
+        }
+        let least = match self.is_known {
+            true => 0.0,
+            false => f64::from(self.least_first_growth) / 100.0,
+        };
+        let t = acked.now.saturating_since(self.now.t_epoch).as_secs_f64();
+        if let Some((_, RenoStep::AtOnce)) = self.reno
+            && self.w_cubic(t, mss) < self.now.w_est
+        {
+            self.steps.iter_mut().for_each(|steps| steps.set_way(0.0));
+            // Deviation: "set to W_est", but an ACK never shrinks cwnd.
+            return (self.now.w_est - cwnd).max(least * part * cwnd);
+        }
+        let known = match self.lookahead {
+            Lookahead::Smoothed => path.srtt,
+            Lookahead::Smallest => path.min_rtt,
+        };
+        let rtt = known.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
+        // §4.2: the window wanted one round trip from now.
+        let mut target = self.w_cubic(t + rtt, mss);
+        if let Some((_, RenoStep::InARound)) = self.reno {
+            target = target.max(self.now.w_est);
+        }
+        let way = (target.clamp(cwnd, 1.5 * cwnd) - cwnd).max(least * cwnd);
+        match &mut self.steps {
+            // §4.4, §4.5: (target - cwnd) / cwnd for each segment acknowledged.
+            None => way * part,
+            Some(steps) => {
+                steps.set_way(way);
+                steps.take(part, cwnd, mss)
+            }
+        }
     }
 
     /// A congestion event (§4.6).
-    fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, _path: &PathView) -> f64 {
+    fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, path: &PathView) -> f64 {
+        let mss = path.mss as f64;
         (self.undo, self.was_known) = (self.now, self.is_known);
         self.is_known = cause != Cause::Timeout;
         let c = &mut self.now;
@@ -183,7 +284,9 @@ impl Law for CubicLaw {
         if cause == Cause::Timeout {
             c.w_max = 0.0; // §4.8: the next stage starts afresh
         }
-        base * BETA_CUBIC
+        self.now.w_max = self.whole(self.now.w_max, mss);
+        self.steps.iter_mut().for_each(|steps| steps.forget());
+        self.whole(base * BETA_CUBIC, mss)
     }
 
     /// Two segments at least after a loss, one after a mark.
@@ -201,44 +304,6 @@ impl Law for CubicLaw {
 }
 
 impl Curve {
-    /// By how many octets an ACK opens the window `cwnd`.
-    fn grow(
-        &mut self,
-        cwnd: f64,
-        acked: &Acked,
-        path: &PathView,
-        reno: Option<(RenoIncrease, RenoStep)>,
-    ) -> f64 {
-        let mss = path.mss as f64;
-        if self.t_epoch == Time::NEVER {
-            self.begin_stage(cwnd, acked.now, mss);
-        }
-        // The part of a window that this ACK covers: `segments_acked / cwnd`.
-        let part = (acked.bytes as f64 / cwnd).min(1.0);
-        let t = acked.now.saturating_since(self.t_epoch).as_secs_f64();
-        let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
-
-        // §4.2: the window wanted one round trip from now.
-        let mut target = self.w_cubic(t + rtt, mss);
-        if let Some((increase, step)) = reno {
-            // §4.3, with alpha_cubic = 1 once Reno has regained what
-            // the reduction took.
-            let is_whole = increase == RenoIncrease::Whole && self.w_est >= self.cwnd_prior;
-            let alpha = if is_whole { 1.0 } else { ALPHA_CUBIC };
-            self.w_est += alpha * mss * part;
-            match step {
-                RenoStep::InARound => target = target.max(self.w_est),
-                // Deviation: "set to W_est", but an ACK never shrinks cwnd.
-                RenoStep::AtOnce if self.w_cubic(t, mss) < self.w_est => {
-                    return (self.w_est - cwnd).max(0.0);
-                }
-                RenoStep::AtOnce => {}
-            }
-        }
-        // §4.4, §4.5: (target - cwnd) / cwnd for each segment acknowledged.
-        (target.clamp(cwnd, 1.5 * cwnd) - cwnd) * part
-    }
-
     /// The first ACK of a congestion avoidance stage.
     fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
         self.t_epoch = now;
@@ -247,12 +312,6 @@ impl Curve {
         // cwnd, as §4.8 and §4.10 have it.
         self.w_max = self.w_max.max(cwnd);
         self.k = libm::cbrt((self.w_max - cwnd) / mss / C);
-    }
-
-    /// W_cubic(t) of §4.2, in octets.
-    fn w_cubic(&self, t: f64, mss: f64) -> f64 {
-        let d = t - self.k;
-        C * d * d * d * mss + self.w_max
     }
 }
 

@@ -262,6 +262,24 @@ fn time_in_which_the_window_was_not_the_limit_does_not_count() {
     assert!(c.window() < 72 * MSS);
 }
 
+/// `cubictcp_cong_avoid` returns, `epoch_start` stays; `cubictcp_cwnd_event` moves
+/// it where nothing was in flight.
+#[test]
+fn as_in_linux_the_time_counts_while_acks_come() {
+    let limited = PathView { app_limited: true, ..path(3) };
+    let mut c = reduced(&CubicOptions { count_limited_time: true, ..plain() }, 100);
+    c.on_ack(&at(0, MSS), &path(70));
+    for ms in [1000, 2000] {
+        c.on_ack(&at(ms, MSS), &limited);
+    }
+    c.on_sent(Time::ZERO + Span::from_secs(10), MSS, &path(0));
+    let mut straight = reduced(&plain(), 100);
+    straight.on_ack(&at(0, MSS), &path(70));
+    c.on_ack(&at(10_100, MSS), &path(70));
+    straight.on_ack(&at(2100, MSS), &path(70));
+    assert_eq!(c.window.cwnd, straight.window.cwnd);
+}
+
 #[test]
 fn idleness_begins_a_new_stage_towards_the_old_plateau() {
     let mut c = reduced(&plain(), 100);
@@ -273,4 +291,94 @@ fn idleness_begins_a_new_stage_towards_the_old_plateau() {
     }
     c.on_ack(&at(5000, MSS), &path(70));
     assert!((c.law.now.k - 4.217).abs() < 0.01, "{}", c.law.now.k);
+}
+
+/// The ACKs with which the window grows, and to how many segments, as `rounds`
+/// of 5 ms pass.
+fn steps(c: &mut Cubic, rounds: u32) -> Vec<(u64, u64)> {
+    let mut flow = Path::new(Span::from_millis(5));
+    let mut steps = Vec::new();
+    for _ in 0..rounds {
+        for _ in 0..c.window() / MSS {
+            let before = c.window();
+            flow.ack(c);
+            if c.window() > before {
+                steps.push((flow.segments, c.window() / MSS));
+            }
+        }
+    }
+    steps
+}
+
+/// `bictcp_update` and `tcp_cong_avoid_ai`, by hand. Reno's window gains one
+/// when more than (6 * 15) >> 3 = 11 segments are acknowledged, then more than
+/// 13 and 15 with what is left. For the window 6, 7 and 8 are then enough, and more
+/// have been acknowledged: it grows at once.
+#[test]
+fn as_in_linux_the_window_grows_by_whole_segments() {
+    let options = CubicOptions {
+        reno_friendly: true,
+        reno_step: RenoStep::InARound,
+        reno_increase: RenoIncrease::Kept,
+        whole_segments: true,
+        ..plain()
+    };
+    let mut c = cubic(&options, 6);
+    c.window.ssthresh = 6.0 * MSS as f64;
+    assert_eq!(steps(&mut c, 6), [(12, 7), (25, 8), (40, 9)]);
+    assert_eq!(c.window(), 9 * MSS);
+}
+
+/// Below the plateau a distance that is rounded down is a target rounded up: a
+/// moment after the curve left 6 it is 9 - (410 offs^3 >> 40) = 7.
+#[test]
+fn as_in_linux_the_curve_is_rounded_towards_its_plateau() {
+    let options = CubicOptions { whole_segments: true, ..plain() };
+    let mut c = reduced(&options, 9);
+    assert_eq!(c.window(), 6 * MSS); // 9 * 717 / 1024 = 6.3
+    assert_eq!(steps(&mut c, 20), [(6, 7)]);
+}
+
+#[test]
+fn as_in_linux_reductions_are_rounded_down() {
+    let options = CubicOptions { whole_segments: true, fast_convergence: true, ..plain() };
+    for (segments, left) in [(10, 7), (9, 6), (8, 5), (7, 4), (6, 4), (5, 3), (4, 2), (3, 2)] {
+        assert_eq!(reduced(&options, segments).window(), left * MSS, "{segments}");
+    }
+    let mut c = reduced(&options, 10);
+    c.on_congestion(&event(Cause::Loss), &path(7));
+    // 7 * (1024 + 717) / 2048 = 5.95
+    assert_eq!((c.window(), c.law.now.w_max), (4 * MSS, 5.0 * MSS as f64));
+}
+
+#[test]
+fn as_in_linux_the_way_to_the_target_is_kept_while_the_window_is_the_same() {
+    let options = CubicOptions { update_interval: Span::from_millis(32), ..plain() };
+    let mut c = reduced(&options, 100);
+    let mut gains = [0, 20, 31, 32, 60].map(|ms| {
+        let before = c.window.cwnd;
+        c.on_ack(&at(ms, 100), &path(70));
+        (c.window.cwnd - before) * before
+    });
+    let first = gains[0];
+    gains.iter_mut().for_each(|gain| *gain = (*gain / first * 1e6).round());
+    assert_eq!((gains[1], gains[2]), (1e6, 1e6));
+    assert!(gains[3] > 1.1e6 && gains[4] == gains[3], "{gains:?}");
+    // Another whole segment ends it.
+    c.window.cwnd = 71.0 * MSS as f64;
+    let before = c.window.cwnd;
+    c.on_ack(&at(61, 100), &path(71));
+    assert!(((c.window.cwnd - before) * before / first * 1e6).round() != gains[4]);
+}
+
+#[test]
+fn as_in_linux_the_curve_is_ahead_by_the_smallest_round_trip() {
+    let queued = PathView { min_rtt: Some(Span::from_millis(20)), ..path(70) };
+    for (lookahead, ahead) in [(Lookahead::Smoothed, 0.1), (Lookahead::Smallest, 0.02)] {
+        let mut c = reduced(&CubicOptions { lookahead, ..plain() }, 100);
+        c.on_ack(&at(0, MSS), &queued);
+        let d = ahead - libm::cbrt(30.0 / 0.4);
+        let expected = 70.0 + (100.0 + 0.4 * d * d * d - 70.0) / 70.0;
+        assert_eq!(c.window(), (expected * MSS as f64) as u64);
+    }
 }

@@ -1,7 +1,7 @@
 //! Random sequences of hooks on every controller.
 
 use crate::ack_clocked::Common;
-use crate::cubic::CubicOptions;
+use crate::cubic::{CubicOptions, Lookahead, RenoIncrease, RenoStep};
 use crate::dctcp::DctcpOptions;
 use crate::highspeed::HighSpeedOptions;
 use crate::reno::RenoOptions;
@@ -117,6 +117,16 @@ fn with_common(common: &Common) -> impl Iterator<Item = Algorithm> + use<> {
             fast_convergence: false,
             reno_friendly: false,
             least_first_growth: 5,
+            common: common(),
+            ..CubicOptions::default()
+        }),
+        Algorithm::Cubic(CubicOptions {
+            reno_increase: RenoIncrease::Kept,
+            reno_step: RenoStep::InARound,
+            lookahead: Lookahead::Smallest,
+            whole_segments: true,
+            update_interval: Span::from_micros(31_250),
+            count_limited_time: true,
             common: common(),
             ..CubicOptions::default()
         }),

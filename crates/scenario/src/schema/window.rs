@@ -7,7 +7,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use anabranch_congestion::ack_clocked::Common;
 use anabranch_congestion::coupled::mcubic::{AfterTimeout, KBeta};
-use anabranch_congestion::cubic::{RenoIncrease, RenoStep};
+use anabranch_congestion::cubic::{Lookahead, RenoIncrease, RenoStep};
 use anabranch_congestion::{
     ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
     SsthreshFrom,
@@ -69,6 +69,11 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
             let steps = [("at-once", RenoStep::AtOnce), ("in-a-round", RenoStep::InARound)];
             form.choice("reno_step", &steps, &mut o.reno_step)?;
             form.integer("least_first_growth", 0..=100, &mut o.least_first_growth)?;
+            let aheads = [("srtt", Lookahead::Smoothed), ("min-rtt", Lookahead::Smallest)];
+            form.choice("lookahead", &aheads, &mut o.lookahead)?;
+            form.boolean("whole_segments", &mut o.whole_segments)?;
+            form.quantity("update_interval", &mut o.update_interval)?;
+            form.boolean("count_limited_time", &mut o.count_limited_time)?;
             common(form, &mut o.common)
         }
         Algorithm::HighSpeed(o) => {
@@ -232,6 +237,8 @@ mod tests {
         let standard = cubic_but(|it| it.common.slow_start_exit = SlowStartExit::Standard);
         assert_eq!(beside_linux("{ slow_start_exit = \"standard\" }"), standard);
         let rfc = "{ reno_increase = \"whole\", reno_step = \"at-once\", least_first_growth = 0, \
+                   lookahead = \"srtt\", whole_segments = false, update_interval = \"0 s\", \
+                   count_limited_time = false, \
                    slow_start_limit = 2, ssthresh_from = \"in-flight\", slow_start_exit = \"standard\" }";
         assert_eq!(beside_linux(rfc), Algorithm::default());
     }
