@@ -5,7 +5,7 @@ use crate::config::{
     WindowProbe, WindowUse,
 };
 use crate::recovery::{Pipe, RackOptions, Recovery};
-use anabranch_congestion::cubic::{RenoIncrease, RenoStep};
+use anabranch_congestion::cubic::{Lookahead, RenoIncrease, RenoStep};
 use anabranch_congestion::{Algorithm, HyStartOptions, SlowStartExit, SsthreshFrom};
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
@@ -53,6 +53,10 @@ impl Profile {
                 cubic.reno_increase = RenoIncrease::Kept;
                 cubic.reno_step = RenoStep::InARound;
                 cubic.least_first_growth = 5;
+                cubic.lookahead = Lookahead::Smallest;
+                cubic.whole_segments = true;
+                cubic.update_interval = Span::from_micros(31_250); // HZ / 32
+                cubic.count_limited_time = true;
             }
             Algorithm::Vegas(vegas) => vegas.loss_beta = 0.5,
             Algorithm::Bbr(bbr) => bbr.ack_aggregation = true,

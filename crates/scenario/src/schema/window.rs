@@ -270,8 +270,15 @@ mod tests {
             assert_eq!(read_text(&written).unwrap().window, algorithm, "{written}");
         }
         let written = write(&beside_linux("\"cubic\"")).to_string();
-        let set =
-            ["least_first_growth = 5", "reno_increase = \"kept\"", "reno_step = \"in-a-round\""];
+        let set = [
+            "least_first_growth = 5",
+            "reno_increase = \"kept\"",
+            "reno_step = \"in-a-round\"",
+            "lookahead = \"min-rtt\"",
+            "whole_segments = true",
+            "update_interval = \"31250 us\"",
+            "count_limited_time = true",
+        ];
         for option in set.into_iter().chain(["rule = \"hystart\""]) {
             assert!(written.contains(option), "{option} in {written}");
         }
