@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
-	docs-images screenshots validation studies live-studies fidelity conformance clean
+	docs-images screenshots validation studies mcubic live-studies fidelity conformance clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -70,6 +70,11 @@ validation: test-rust setup
 # The page of all claims with their verdicts.
 studies: reproduce
 	$(BIN)/python tests/studies_page.py $(OUT) docs/studies.md
+
+# The tables of the page of MCubic; the prose around them is written by hand.
+mcubic: setup
+	$(BIN)/anabranch reproduce mcubic --out $(OUT)
+	$(BIN)/python tests/mcubic_page.py $(OUT) docs/mcubic.md
 
 # The same on real packets: needs Linux, root and libusrsctp-dev, and takes half an hour.
 live-studies: setup
