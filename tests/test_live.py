@@ -493,7 +493,7 @@ def test_the_benchmark_measures_everything(anabranch: Command, tmp_path: Path) -
     done = anabranch("bench", "live", "--quick", "--repeats", "1", "--json", file)
     assert done.returncode == 0, done.stderr
     rows = {row["variant"]: row for row in json.loads(file.read_text())}
-    assert len(rows) == 13
+    assert len(rows) == 14
     for name, row in rows.items():
         if "missing" in row:
             assert "sctp" in name.lower() and not os.environ.get("CI"), row
