@@ -218,7 +218,7 @@ fn add_nodes(
             builder.configure_host(node, host.config);
             if external && host.external {
                 builder.outside(node);
-            } else if host.receive_offload {
+            } else if external && host.receive_offload {
                 builder.receive_offload(node);
             }
         }
