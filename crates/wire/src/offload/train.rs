@@ -5,7 +5,7 @@
 //! acknowledgment, window, options and fields of IP. PSH ends a train;
 //! what has other flags than that and ACK is by itself.
 
-use super::{DeviceHeader, NEEDS_CHECKSUM, TCP_V4, TCP_V6};
+use super::{DeviceHeader, TCP_V4, TCP_V6};
 use crate::address::AddressBook;
 use crate::checksum::Sum;
 use crate::error::EmitError;
@@ -111,12 +111,10 @@ impl Train {
             let at = transport + CHECKSUM_AT;
             packet[at..at + 2].copy_from_slice(&(!pseudo.checksum()).to_be_bytes());
             let options = usize::from(packet[transport + 12] >> 4) * 4;
-            header[..2].copy_from_slice(&[NEEDS_CHECKSUM, kind]);
-            let words =
-                [(transport + options) as u16, self.size, transport as u16, CHECKSUM_AT as u16];
-            for (place, word) in header[2..].chunks_exact_mut(2).zip(words) {
-                place.copy_from_slice(&word.to_ne_bytes());
-            }
+            // Where the checksum is, the header says already.
+            header[1] = kind;
+            header[2..4].copy_from_slice(&((transport + options) as u16).to_ne_bytes());
+            header[4..6].copy_from_slice(&self.size.to_ne_bytes());
         }
         self.packets
     }
