@@ -282,6 +282,13 @@ impl Flight {
         Some(self.una + at as u64)
     }
 
+    /// The stream sequence number of the oldest ordered message of a stream that is not cumulatively
+    /// acknowledged.
+    pub fn oldest_ssn(&self, stream: u16) -> Option<u16> {
+        let of = |sent: &&Sent| sent.fragment.stream == stream && !sent.fragment.is_unordered();
+        Some(self.chunks.iter().find(of)?.fragment.number as u16)
+    }
+
     /// The first chunk to be sent again, from `from` on. While they leave in
     /// order each chunk is looked at once.
     pub fn next_lost(&mut self, from: usize) -> Option<(usize, Reason)> {

@@ -173,6 +173,11 @@ impl Numbers {
         Fragment { flags, stream, number, ppid_or_fsn: ppid, payload }
     }
 
+    /// The stream sequence number of the stream's next message, or of the one in progress.
+    fn ssn(&self, stream: u16) -> u16 {
+        self.next.get(stream as usize).map_or(0, |next| next[0] as u16)
+    }
+
     /// The number of the stream's message in progress, which its end uses up.
     fn take(&mut self, stream: u16, unordered: bool, end: bool) -> u32 {
         let index = stream as usize;
@@ -341,6 +346,22 @@ impl Outgoing {
             Head::Stream(id) => self.streams.as_ref()?.queue(id).rest(),
             Head::Bytes => Some(self.bytes().min(size as u64) as u32),
         }
+    }
+
+    /// The stream and the sequence number that the next message will have, if it is ordered, not begun
+    /// and has one: messages of I-DATA have identifiers instead.
+    pub fn next_ssn(&self) -> Option<(u16, u16)> {
+        if self.numbers.interleaving {
+            return None;
+        }
+        let queue = match self.head()? {
+            Head::First => &self.first,
+            Head::Stream(id) => self.streams.as_ref()?.queue(id),
+            Head::Bytes => return Some((0, self.numbers.ssn(0))),
+        };
+        let message = &queue.messages.front()?.0;
+        let is_new = !message.unordered && !queue.is_begun();
+        is_new.then(|| (message.stream, self.numbers.ssn(message.stream)))
     }
 
     /// A packet begins.

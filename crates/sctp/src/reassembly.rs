@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// What a chunk costs beside its octets, in the bound of memory.
 pub(crate) const OVERHEAD: u64 = 64;
 
+/// Stream sequence numbers that far apart cannot be ordered any more (RFC 1982 §3.2).
+pub(crate) const SSN_SPAN: u64 = 1 << 15;
+
 /// The fragments contradict each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Violation(pub &'static str);
@@ -165,17 +168,14 @@ impl Reassembly {
         if data.flags.contains(DataFlags::WHOLE) {
             let unordered = data.flags.contains(DataFlags::UNORDERED);
             let (stream, ppid, payload) = (data.stream, data.ppid_or_fsn, data.payload.clone());
-            self.order(
-                data.mid,
-                data.tsn,
-                Message { unordered, ppid, ..Message::new(stream, payload) },
-            );
+            let message = Message { unordered, ppid, ..Message::new(stream, payload) };
+            return self.order(data.mid, data.tsn, message);
         } else if let Some(fragments) = &mut self.interleaved {
             match fragments.insert(data)? {
                 Progress::Nothing => self.relieve(),
                 Progress::Whole(whole) => {
                     self.pieces -= whole.pieces - 1;
-                    self.order(whole.mid, whole.tsn, whole.message);
+                    return self.order(whole.mid, whole.tsn, whole.message);
                 }
                 Progress::Piece(piece) => self.deliver_piece(piece),
             }
@@ -308,8 +308,7 @@ impl Reassembly {
             self.fits(offset, in_order)?;
             let (stream, ppid, payload) = (data.stream, data.ppid, data.payload.clone());
             let message = Message { unordered, ppid, ..Message::new(stream, payload) };
-            self.order(data.ssn as u32, data.tsn, message);
-            return Ok(());
+            return self.order(data.ssn as u32, data.tsn, message);
         }
         let run = Run {
             tsn: data.tsn,
@@ -355,20 +354,33 @@ impl Reassembly {
             self.pieces -= run.parts.len() as u64 - 1;
             let tsn = run.tsn;
             let (ssn, message) = run.finish();
-            self.order(ssn as u32, tsn, message);
-        } else {
-            self.runs.insert(start, run);
-            self.relieve();
+            return self.order(ssn as u32, tsn, message);
         }
+        self.runs.insert(start, run);
+        self.relieve();
         Ok(())
     }
 
-    /// A complete message: delivered, or kept until its turn.
-    fn order(&mut self, number: u32, tsn: Serial32, message: Message) {
+    /// The number of an ordered message whose TSN is far ahead would not tell its place in the
+    /// stream: with `missing` TSNs before it, 2^15 messages or more may stand between it and the next
+    /// one that is due (RFC 1982 §3.2). Messages of I-DATA have numbers of 32 bits.
+    #[cold]
+    pub fn is_ambiguous(&self, id: u16, missing: u64) -> bool {
+        if self.interleaved.is_some() {
+            return false;
+        }
+        let waiting = self.streams.get(id as usize).map_or(0, |stream| stream.waiting.len());
+        missing + (waiting + self.runs.len()) as u64 >= SSN_SPAN
+    }
+
+    /// A complete message: delivered, or kept until its turn. One whose number was used before would
+    /// never have its turn, and its octets would be lost although their TSN is acknowledged.
+    fn order(&mut self, number: u32, tsn: Serial32, message: Message) -> Result<(), Violation> {
         let complete = Complete { message, number, tsn, since: self.now };
         let message = &complete.message;
         if message.unordered {
-            return self.deliver(complete);
+            self.deliver(complete);
+            return Ok(());
         }
         let wide = self.interleaved.is_some();
         let id = message.stream;
@@ -385,13 +397,13 @@ impl Reassembly {
             Some(ahead) if !stream.waiting.contains_key(&(stream.next + ahead)) => {
                 stream.waiting.insert(stream.next + ahead, complete);
             }
-            // Numbers behind the expected one never come to their turn; so
-            // does a number that is there twice.
             _ => {
                 self.octets -= message.payload.len() as u64;
                 self.pieces -= 1;
+                return Err(Violation("two messages with one number in a stream"));
             }
         }
+        Ok(())
     }
 
     /// Delivers what has waited for its turn.

@@ -92,6 +92,12 @@ impl TsnMap {
         self.ranges.back().map_or(self.next, |last| last.1)
     }
 
+    /// How many TSNs before `offset` have not arrived.
+    pub fn missing_before(&self, offset: u64) -> u64 {
+        let before = self.ranges.iter().take_while(|range| range.1 <= offset);
+        offset.saturating_sub(self.next) - before.map(|range| range.1 - range.0).sum::<u64>()
+    }
+
     /// There are gaps.
     pub fn has_gaps(&self) -> bool {
         !self.ranges.is_empty()
@@ -145,6 +151,7 @@ mod tests {
     fn what_is_skipped_joins_what_has_arrived() {
         let mut map = TsnMap::starting_at(1);
         [3, 5, 6, 9].into_iter().for_each(|offset| map.insert(offset));
+        assert_eq!([1, 2, 4, 5, 8, 12].map(|at| map.missing_before(at)), [0, 1, 2, 3, 4, 7]);
         map.skip_to(3);
         assert_eq!(map.next, 4);
         map.skip_to(2);

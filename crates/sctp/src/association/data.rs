@@ -3,7 +3,7 @@
 use super::{Association, Due};
 use crate::config::Concurrent;
 use crate::extensions::Extensions;
-use crate::reassembly::{OVERHEAD, Violation};
+use crate::reassembly::{OVERHEAD, SSN_SPAN, Violation};
 use crate::state::State;
 use crate::tsn_map::Arrival;
 use anabranch_endpoint::CloseReason;
@@ -96,6 +96,14 @@ impl Association {
             }
         }
         let offset = offset.expect("an offset was looked up");
+        if offset - self.map.next >= SSN_SPAN
+            && !flags.contains(DataFlags::UNORDERED)
+            && self.reassembly.is_ambiguous(stream, self.map.missing_before(offset))
+        {
+            // Not acknowledged: it comes again when its place in the stream is clear.
+            self.sack_now = true;
+            return None;
+        }
         if !self.has_room(offset, payload.len() as u64) {
             self.reassembly.relieve();
             self.pending.readable |= self.reassembly.is_ready();

@@ -7,6 +7,7 @@ use super::{Association, Due, Way};
 use crate::outgoing::Fragment;
 use crate::path::PathState;
 use crate::policy::Reason;
+use crate::reassembly::SSN_SPAN;
 use crate::state::State;
 use crate::timestamp;
 use anabranch_units::{Serial32, Time};
@@ -307,7 +308,20 @@ impl Association {
         let size = self.config.message_size.unwrap_or(most).min(most);
         // A message that a packet of its own would take whole is not cut.
         let whole = self.outgoing.waiting(size)?;
+        if self.flight.chunks.len() as u64 >= SSN_SPAN && self.waits_for_a_number() {
+            return None;
+        }
         (room >= whole.min(most)).then_some(whole.min(room))
+    }
+
+    /// The stream sequence number of the next message would be 2^15 or more ahead of one that the
+    /// peer may still wait for: it would take the message for an older one (§6.6, with the serial
+    /// number arithmetic of RFC 1982 §3.2).
+    #[cold]
+    fn waits_for_a_number(&self) -> bool {
+        let Some((stream, number)) = self.outgoing.next_ssn() else { return false };
+        let oldest = self.flight.oldest_ssn(stream);
+        oldest.is_some_and(|oldest| number.wrapping_sub(oldest) as u64 >= SSN_SPAN)
     }
 
     /// Adds new chunks while the windows last.

@@ -109,9 +109,35 @@ fn sequence_numbers_wrap() {
         r.insert(n, &data(3, 0, n as u16, b"x"), true).unwrap();
         assert!(r.receive().is_some(), "{n}");
     }
-    // A number behind its turn holds no memory.
-    r.insert(70_000, &data(3, 0, 0, b"x"), true).unwrap();
-    assert_eq!(r.memory(), 0);
+}
+
+/// Its TSN is acknowledged, so that nobody would send it again, and its turn never comes: it must not
+/// go without a word.
+#[test]
+fn a_number_that_was_used_before_is_a_violation() {
+    let mut r = Reassembly::default();
+    r.insert(0, &data(3, 0, 0, b"x"), true).unwrap();
+    r.insert(2, &data(3, 0, 2, b"z"), true).unwrap();
+    for ssn in [0, 2, 40_000] {
+        let held = r.memory();
+        assert!(r.insert(1, &data(3, 0, ssn, b"y"), true).is_err(), "{ssn}");
+        assert_eq!(r.memory(), held, "{ssn}");
+    }
+    assert!(r.insert(3, &data(7, 0, 0, b"y"), true).is_ok(), "unordered, its number means nothing");
+}
+
+/// RFC 1982 §3.2: with 2^15 missing before it, a number may be that of the message which is due or
+/// of the one 2^16 later.
+#[test]
+fn numbers_beyond_half_of_their_space_are_ambiguous() {
+    let mut r = Reassembly::default();
+    assert!(!r.is_ambiguous(0, 32_767));
+    assert!(r.is_ambiguous(0, 32_768));
+    r.insert(7, &data(3, 0, 7, b"x"), true).unwrap();
+    assert!(r.is_ambiguous(0, 32_767), "one of the stream waits");
+    assert!(!r.is_ambiguous(1, 32_767), "and none of this");
+    r.set_interleaving(true);
+    assert!(!r.is_ambiguous(0, 40_000), "message identifiers have 32 bits");
 }
 
 #[test]

@@ -342,3 +342,27 @@ fn a_sack_for_duplicates_may_take_another_way() {
         }
     }
 }
+
+/// §6.6 with RFC 1982 §3.2: a receiver cannot order stream sequence numbers that are 2^15 apart. The
+/// first of 40,000 messages is lost; the window would let all others go before it comes again.
+#[test]
+fn half_of_the_stream_sequence_numbers_are_out_at_most() {
+    for (interleaving, most) in [(false, 32_768), (true, 40_000)] {
+        let config = Config {
+            interleaving,
+            message_size: Some(1),
+            receive_buffer: 8_000_000,
+            initial_window: crate::InitialWindow::Mtus(600),
+            max_burst: None,
+            ..plain(Config::rfc9260())
+        };
+        let mut pair = established(&config, drop_nth(&[1, 2]));
+        pair.client.write(40_000);
+        let (mut out, mut read) = (0, 0);
+        while pair.step(at_ms(60_000)) {
+            out = out.max(pair.client.flight.chunks.len());
+            read += pair.server.read(u64::MAX);
+        }
+        assert_eq!((out, read), (most, 40_000), "interleaving {interleaving}");
+    }
+}
