@@ -84,18 +84,28 @@ pub(crate) trait Scheme {
     fn in_recovery(&self) -> bool;
 }
 
+/// A segment of `len` octets may leave. With nothing in flight it always may: a window is one segment
+/// at least (RFC 5681 §3.1, LW), also where segments have become larger than the window was, and no
+/// ACK is to come that would open it.
+fn fits(len: u64, in_flight: u64, window: u64) -> bool {
+    in_flight + len <= window || in_flight == 0
+}
+
 /// The next segment in order, if `in_flight` and it fit into `window`.
 fn in_order(s: &Sender, in_flight: u64, window: u64) -> Next {
     match s.next_in_order() {
         None => Next::Nothing,
-        Some(range) if in_flight + range.len() <= window => Next::InOrder(range),
+        Some(range) if fits(range.len(), in_flight, window) => Next::InOrder(range),
         Some(_) => Next::WindowFull,
     }
 }
 
 /// `range` again, if `in_flight` and it fit into `window`.
 fn again(range: Range, in_flight: u64, window: u64) -> Next {
-    if in_flight + range.len() <= window { Next::Retransmit(range) } else { Next::WindowFull }
+    match fits(range.len(), in_flight, window) {
+        true => Next::Retransmit(range),
+        false => Next::WindowFull,
+    }
 }
 
 /// Outside recovery, for schemes that count duplicate ACKs: RFC 3042 lets each

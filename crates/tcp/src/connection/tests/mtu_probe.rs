@@ -101,6 +101,30 @@ fn a_probe_lost_among_others_is_tried_again() {
     assert_eq!(pair.client.sender.mss, 1460);
 }
 
+/// An outage begins behind a probe, and segments are halved before its ACK tells that it passed: the
+/// window of two small segments is less than one of the size found. A window is one segment at
+/// least (RFC 5681 §3.1, LW), and the transfer goes on.
+#[test]
+fn a_size_found_beyond_the_window_leaves_when_nothing_is_in_flight() {
+    for scheme in SCHEMES {
+        let down = Rc::new(Cell::new(false));
+        let is_down = down.clone();
+        let rule = move |_, _: &Packet| if is_down.get() { Fate::Drop } else { Fate::Deliver };
+        let mut pair = pair(&config(MtuProbing::Always, scheme), rule);
+        pair.client.write(300_000);
+        let is_probe = |line: &anabranch_testkit::Line| line.packet.payload_len() == 1242;
+        while !pair.log.iter().any(is_probe) {
+            pair.step(at_ms(10_000));
+        }
+        down.set(true);
+        pair.drive(at_ms(8_000));
+        assert!(pair.client.sender.mss < 1024, "{scheme}");
+        down.set(false);
+        pair.drive(at_ms(60_000));
+        assert_eq!(pair.client.observe().bytes_acked, 300_000, "{scheme}");
+    }
+}
+
 /// A path that shrinks under a connection: without probing it stands still,
 /// with `black-hole` it goes on, and ends at the largest size that passes.
 #[test]
