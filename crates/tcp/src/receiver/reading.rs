@@ -16,7 +16,7 @@ impl Receiver {
     }
 
     /// The application takes up to `max` octets; asks for a window update when
-    /// the peer had less than half the buffer to send into, and now has more.
+    /// the peer had less than half the largest window to send into, and now has more.
     pub fn read(&mut self, max: u64, mss: u64) -> u64 {
         let n = max.min(self.readable());
         self.read += n;

@@ -14,7 +14,7 @@ impl Receiver {
 
     /// An ACK leaves: moves the advertised edge and returns the window to
     /// advertise. The edge moves only by a useful amount: one MSS or half the
-    /// buffer (RFC 9293 §3.8.6.2.2).
+    /// largest window (RFC 9293 §3.8.6.2.2).
     pub fn on_ack_sent(&mut self, mss: u64) -> u64 {
         self.unacknowledged = 0;
         self.ack_now = false;
@@ -29,7 +29,13 @@ impl Receiver {
     }
 
     fn opens_by(&self, mss: u64) -> bool {
-        self.farthest() >= self.edge + mss.min(self.capacity() / 2)
+        self.farthest() >= self.edge + mss.min(self.largest() / 2)
+    }
+
+    /// The largest window that is advertised at present: the buffer, or what it has grown to.
+    fn largest(&self) -> u64 {
+        let all = self.capacity();
+        self.growth.as_ref().map_or(all, |it| all.min(it.limit()))
     }
 
     /// The right edge that could be advertised.
@@ -77,7 +83,7 @@ impl Receiver {
     }
 
     pub(super) fn ask_for_update(&mut self, mss: u64) {
-        let half = self.capacity() / 2;
+        let half = self.largest() / 2;
         let opened = self.window() < half && self.opens_by(half);
         let reopened = self.window() < mss && self.opens_by(mss);
         self.ack_now |= opened || reopened;

@@ -41,6 +41,23 @@ fn segments_by_which_the_window_grows_are_acknowledged_at_once() {
     assert_eq!(windows[5..], [None, Some(19_000), None, Some(19_000)]);
 }
 
+/// Small segments move nothing, so that the window stays at one segment: its edge must follow what is
+/// read by half of that window (RFC 9293 §3.8.6.2.2), which is all that there is to advertise.
+#[test]
+fn a_window_of_one_segment_goes_on_opening() {
+    for initial in [1000, 999, 500, 100, 64] {
+        let start = InitialReceiveWindow::Octets(initial);
+        let config = Config { initial_receive_window: start, ..config() };
+        let mut pair = pair(&config, |_, _| Fate::Deliver);
+        pair.drive(at_ms(1000));
+        for n in 1..=60 {
+            pair.client.write(100);
+            pair.drive(at_ms(1000 + n * 1000));
+        }
+        assert_eq!(pair.server.observe().bytes_received, 6000, "{initial}");
+    }
+}
+
 /// The quick ACKs of the start are left over for when the window has grown
 /// (16 of Linux, here 4).
 #[test]
