@@ -325,6 +325,9 @@ pub struct Config {
     /// A segment without timestamps where they were agreed on is dropped
     /// (RFC 7323 §3.2, SHOULD).
     pub require_timestamps: bool,
+    /// Of a segment that comes again and lies wholly before what was acknowledged last the
+    /// timestamp is remembered, too (RFC 7323 §4.3, rule 2).
+    pub echo_old_segments: bool,
     /// Challenge ACKs in 5 s (RFC 5961 §7); 0 for no limit.
     pub challenge_acks: u32,
     /// Resets do not end TIME-WAIT (RFC 1337).
@@ -390,6 +393,7 @@ impl Default for Config {
             mtu_probing: MtuProbing::Off,
             paws: true,
             require_timestamps: true,
+            echo_old_segments: true,
             challenge_acks: 10,
             protect_time_wait: false,
             syn_ack_retries: 7,

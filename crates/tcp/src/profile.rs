@@ -112,6 +112,7 @@ impl Config {
             max_dupack_threshold: Some(300), // tcp_max_reordering
             undo: UndoOptions { frto: true, eifel: true, dsack: true },
             require_timestamps: false,
+            echo_old_segments: false,
             counting: Counting::Delivered,
             window_use: WindowUse::Outstanding,
             window_probe: WindowProbe::Empty,

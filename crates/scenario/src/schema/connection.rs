@@ -72,6 +72,7 @@ pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError
         ("black_hole_detection", &mut config.black_hole_detection),
         ("paws", &mut config.paws),
         ("require_timestamps", &mut config.require_timestamps),
+        ("echo_old_segments", &mut config.echo_old_segments),
         ("protect_time_wait", &mut config.protect_time_wait),
     ] {
         *field = f.boolean(name)?.unwrap_or(*field);
@@ -123,6 +124,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
         ("black_hole_detection", config.black_hole_detection.into()),
         ("paws", config.paws.into()),
         ("require_timestamps", config.require_timestamps.into()),
+        ("echo_old_segments", config.echo_old_segments.into()),
         ("protect_time_wait", config.protect_time_wait.into()),
         ("challenge_acks", Value::Integer(config.challenge_acks.into())),
         ("syn_ack_retries", Value::Integer(config.syn_ack_retries.into())),

@@ -95,6 +95,12 @@ impl Connection {
         if start < self.receiver.nxt {
             let end = start + segment.payload.len() as u64;
             self.receiver.note_duplicate(Range { start, end });
+            // Sent again, since our ACK was lost: the next one echoes when that was, or the peer
+            // would take its timeout for a round trip. RFC 7323 §4.3 (2) does not ask whether the
+            // segment is acceptable.
+            if self.config.echo_old_segments || end >= self.receiver.acknowledged() {
+                self.remember_timestamp(now, segment, start);
+            }
         }
         match self.state {
             State::SynReceived if segment.flags.contains(TcpFlags::SYN) => {

@@ -238,6 +238,48 @@ fn the_echo_is_that_of_the_segment_that_advances_the_window() {
     assert_eq!(echo(&mut s, 2001, 1030), Some(1030)); // (C) filled
 }
 
+/// §4.3, rule 2: what comes again, since the ACK was lost, tells when it was sent again. With
+/// Linux's order it must reach the last ACK.
+#[test]
+fn the_echo_of_a_segment_that_came_again_is_its_own() {
+    for (echo_old_segments, older) in [(true, 1050), (false, 1040)] {
+        let mut s = Solo::established(&Config { timestamps: true, echo_old_segments, ..config() });
+        let mut echo = |seq, value| {
+            let segment = stamped(&s, seq, 1000, value);
+            let packet = Packet::new(s.end.remote.0, s.end.local.0, Body::Tcp(segment));
+            s.end.handle_input(s.now, &packet);
+            let sent = s.end.poll_transmit(s.now).expect("each is acknowledged");
+            tcp(&sent).options.timestamps.unwrap().echo
+        };
+        let echoes = [(1, 1010), (1001, 1020), (1001, 1040), (1, 1050)].map(|(s, v)| echo(s, v));
+        assert_eq!(echoes, [1010, 1020, 1040, older]);
+    }
+}
+
+/// Two segments a round, whose ACKs are lost: only what is sent again is answered. The timeouts
+/// are no round trips (§4.3, C), and do not grow.
+#[test]
+fn the_timeout_after_which_a_segment_came_again_is_no_sample() {
+    let (mut sent, mut again) = (0, true);
+    let rule = move |side, packet: &Packet| {
+        if packet.payload_len() > 0 {
+            let seq = tcp(packet).seq.0;
+            again = seq <= sent;
+            sent = sent.max(seq);
+        }
+        if side == Side::Server && !again { Fate::Drop } else { Fate::Deliver }
+    };
+    let mut pair = pair(&Config { timestamps: true, ..config() }, rule);
+    pair.drive(at_ms(1000));
+    for n in 1..=20 {
+        pair.client.write(2 * 988);
+        pair.drive(at_ms(1000 + n * 3000));
+        let end = pair.client.observe();
+        assert_eq!((end.bytes_acked, end.timeouts), (n * 1976, n));
+        assert_eq!(end.srtt, Some(Span::from_millis(200)));
+    }
+}
+
 /// §3.2: where both agreed on timestamps, a segment without is dropped; a
 /// reset needs none.
 #[test]
