@@ -28,10 +28,28 @@ impl Connection {
                     return self.collect_one(now, i);
                 }
             }
-            Some(i) => self.on_segment(now, i, packet, segment),
+            Some(i) => {
+                let before = self.phase;
+                self.on_segment(now, i, packet, segment);
+                self.collect(now);
+                if before == Phase::Multipath && self.phase == Phase::Fallback {
+                    self.on_first_of_tcp(now, key, segment);
+                }
+                return;
+            }
             None => self.on_stranger(now, packet, segment),
         }
         self.collect(now);
+    }
+
+    /// With this segment the connection has become TCP: what it acknowledges, and its window, are
+    /// those of the stream. When it came they were taken for a subflow's.
+    #[cold]
+    fn on_first_of_tcp(&mut self, now: Time, key: FlowKey, segment: &TcpSegment) {
+        if let Some(i) = self.subflows.iter().position(|it| it.key() == key && !it.gone) {
+            self.on_acknowledgment(now, i, segment, &None);
+            self.touch(i);
+        }
     }
 
     /// Trouble of subflows that a router reports.

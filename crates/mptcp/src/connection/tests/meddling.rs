@@ -107,6 +107,40 @@ fn options_that_vanish_later_leave_tcp() {
     }
 }
 
+/// The segment after which nothing is Multipath TCP acknowledges, too, and has a window. With buffers
+/// of about a segment nobody else would ever tell.
+#[test]
+fn what_the_first_segment_of_tcp_acknowledges_counts() {
+    for (send_buffer, receive_buffer, size) in [
+        (1, 4000, 40),
+        (1000, 4000, 24_000),
+        (1500, 4000, 24_000),
+        (4000, 1001, 12_000),
+        (4000, 1100, 12_000),
+        (1000, 1000, 12_000),
+    ] {
+        for (n, checksum) in (3..24).flat_map(|n| [(n, false), (n, true)]) {
+            let mut config = Config { checksum, ..config() };
+            config.subflow.send_buffer = send_buffer;
+            config.subflow.receive_buffer = receive_buffer;
+            let mut world = world(config.clone(), config, &[A1], &[B1], |_, _| Fate::Deliver);
+            (world.client.meddle, world.server.meddle) = (strip_from(n), strip_from(n));
+            let (mut written, mut read) = (0, 0);
+            world.logging = false;
+            while read < size {
+                let rest = (size as usize - written).min(4000);
+                written += world.client.write_octets(&[7; 4000][..rest]);
+                if !world.step(at_ms(100_000)) {
+                    break;
+                }
+                read += world.server.read(u64::MAX);
+            }
+            let of = format!("buffers {send_buffer}, {receive_buffer}, from {n}, {checksum}");
+            assert_eq!(read, size, "{of}");
+        }
+    }
+}
+
 /// With two subflows the one that is meddled with is reset.
 #[test]
 fn a_subflow_without_options_is_reset() {
