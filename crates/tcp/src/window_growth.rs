@@ -37,6 +37,12 @@ impl WindowGrowth {
         WindowGrowth { limit: initial, most, full: SEGMENT, shared: false, sizing: None }
     }
 
+    /// The window is of `least` octets to begin with.
+    pub fn start_from(&mut self, least: u64) {
+        self.limit = self.limit.max(least);
+        self.most = self.most.max(least);
+    }
+
     /// The buffer has grown.
     pub fn widen(&mut self, most: u64) {
         self.most = most;

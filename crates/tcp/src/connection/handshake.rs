@@ -167,6 +167,7 @@ impl Connection {
             timestamps: offered.timestamps.is_some() && self.config.timestamps,
             sack: offered.sack_permitted && self.config.sack,
         };
+        self.receiver.advertise_in_units_of(1 << self.agreed.own_shift);
         self.sender.uses_sack = self.agreed.sack && self.config.recovery.needs_sack();
         // RFC 9293 §3.7.1: 536 without the option. RFC 6691: what is sent is
         // the smaller of both sides', less the options in every segment.

@@ -44,6 +44,16 @@ impl Receiver {
         self.growth.as_ref().map_or(all, |it| all.min(self.nxt.saturating_add(it.limit())))
     }
 
+    /// Windows are advertised in whole units of so many octets (RFC 7323 §2.3). Of a window below two
+    /// of them, what is left after a segment may be no whole one, and yet too much to move the edge
+    /// for: the peer would find it closed for ever.
+    pub fn advertise_in_units_of(&mut self, unit: u64) {
+        if let Some(growth) = &mut self.growth {
+            self.capacity = self.capacity.max(2 * unit as u32);
+            growth.start_from(2 * unit);
+        }
+    }
+
     /// The window that is advertised grows with use.
     pub fn grows(&self) -> bool {
         self.growth.is_some()

@@ -58,6 +58,30 @@ fn a_window_of_one_segment_goes_on_opening() {
     }
 }
 
+/// Shifted by 7 and by 14, windows of less than 128 and 16,384 octets are zero (RFC 7323 §2.3).
+#[test]
+fn a_window_below_the_unit_of_its_scale_goes_on_opening() {
+    let start = InitialReceiveWindow::Octets;
+    for (buffer, most, initial) in [
+        (6 << 20, None, start(64)),
+        (6 << 20, None, start(130)),
+        (16_000, Some(1 << 30), InitialReceiveWindow::Whole),
+        (100, Some(1 << 20), InitialReceiveWindow::Whole),
+    ] {
+        let config = Config {
+            mss: 64,
+            receive_buffer: buffer,
+            receive_buffer_max: most,
+            initial_receive_window: initial,
+            ..config()
+        };
+        let mut pair = pair(&config, |_, _| Fate::Deliver);
+        pair.client.write(20_000);
+        pair.drive(at_ms(100_000));
+        assert_eq!(pair.server.observe().bytes_received, 20_000, "{buffer} {initial:?}");
+    }
+}
+
 /// The quick ACKs of the start are left over for when the window has grown
 /// (16 of Linux, here 4).
 #[test]
