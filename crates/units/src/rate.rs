@@ -37,10 +37,11 @@ impl Rate {
         self.0
     }
     /// The time that `size` takes on the line, rounded to the nearest
-    /// picosecond.
+    /// picosecond; [`Span::MAX`] where that is longer than 213 days.
     pub const fn time_for(self, size: Bytes) -> Span {
         let bits = size.0 as u128 * 8 * 1_000_000_000_000;
-        Span::from_picos(((bits + self.0 as u128 / 2) / self.0 as u128) as u64)
+        let ps = (bits + self.0 as u128 / 2) / self.0 as u128;
+        Span::from_picos(if ps > u64::MAX as u128 { u64::MAX } else { ps as u64 })
     }
     /// How many whole octets pass in `span`.
     pub const fn bytes_in(self, span: Span) -> Bytes {

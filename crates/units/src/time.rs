@@ -1,7 +1,8 @@
 //! Dates and lengths of time, in whole picoseconds.
 //!
 //! A picosecond is fine enough that 64 octets at 400 Gbit/s (1,280 ps) are
-//! exact, and 64 bits of them last 213 days.
+//! exact, and 64 bits of them last 213 days. Sums and products that would be
+//! more saturate: a date beyond is never, and what waits for it does not come.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -77,19 +78,19 @@ impl Span {
     }
     /// A span of `ns` nanoseconds.
     pub const fn from_nanos(ns: u64) -> Span {
-        Span(ns * 1_000)
+        Span(ns.saturating_mul(1_000))
     }
     /// A span of `us` microseconds.
     pub const fn from_micros(us: u64) -> Span {
-        Span(us * 1_000_000)
+        Span(us.saturating_mul(1_000_000))
     }
     /// A span of `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Span {
-        Span(ms * 1_000_000_000)
+        Span(ms.saturating_mul(1_000_000_000))
     }
     /// A span of `s` seconds.
     pub const fn from_secs(s: u64) -> Span {
-        Span(s * PS_PER_S)
+        Span(s.saturating_mul(PS_PER_S))
     }
     /// The span nearest to `s` seconds; `None` when negative, not finite or
     /// longer than 213 days.
@@ -130,12 +131,12 @@ impl Span {
 impl Add<Span> for Time {
     type Output = Time;
     fn add(self, span: Span) -> Time {
-        Time(self.0 + span.0)
+        self.saturating_add(span)
     }
 }
 impl AddAssign<Span> for Time {
     fn add_assign(&mut self, span: Span) {
-        self.0 += span.0;
+        *self = *self + span;
     }
 }
 impl Sub<Span> for Time {
@@ -153,12 +154,12 @@ impl Sub for Time {
 impl Add for Span {
     type Output = Span;
     fn add(self, other: Span) -> Span {
-        Span(self.0 + other.0)
+        Span(self.0.saturating_add(other.0))
     }
 }
 impl AddAssign for Span {
     fn add_assign(&mut self, other: Span) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 impl Sub for Span {
@@ -175,7 +176,7 @@ impl SubAssign for Span {
 impl Mul<u64> for Span {
     type Output = Span;
     fn mul(self, factor: u64) -> Span {
-        Span(self.0 * factor)
+        self.saturating_mul(factor)
     }
 }
 impl Div<u64> for Span {
@@ -225,6 +226,15 @@ mod tests {
         assert_eq!(Span::from_picos(1).to_string(), "0.000000000001 s");
         assert_eq!((Time::ZERO + Span::from_secs(3)).to_string(), "3 s");
         assert_eq!(Time::NEVER.to_string(), "never");
+    }
+
+    #[test]
+    fn sums_and_products_end_at_never() {
+        let day = Span::from_secs(86_400);
+        let late = Time::ZERO + day * 213;
+        assert_eq!(late + day, Time::NEVER);
+        assert_eq!((day * 300, day * 213 + day), (Span::MAX, Span::MAX));
+        assert_eq!(late + Span::from_secs(3600) - late, Span::from_secs(3600));
     }
 
     #[test]
