@@ -433,6 +433,10 @@ impl Config {
         let buffer = &self.receive_buffer;
         let allowed = "1500 B to 1 GiB (RFC 9260 §3.3.2)";
         check((1500..=1 << 30).contains(buffer), "receive_buffer", buffer, allowed)?;
+        // A larger chunk would be refused and sent again for ever.
+        let chunk = self.message_size.unwrap_or(most);
+        let allowed = format!("at least {chunk} B, which one chunk of such packets may carry");
+        check(chunk <= *buffer, "receive_buffer", buffer, &allowed)?;
         let buffer = &self.send_buffer;
         check((1500..=1 << 30).contains(buffer), "send_buffer", buffer, "1500 B to 1 GiB")?;
         if let InitialWindow::Mtus(n) = self.initial_window {
