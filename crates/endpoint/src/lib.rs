@@ -56,6 +56,23 @@ pub trait Endpoint {
     /// happens; [`Time::NEVER`] when nothing is pending.
     fn poll_timeout(&self) -> Time;
 
+    /// When it will do something by itself that carries the connection on or ends it: as
+    /// [`poll_timeout`](Self::poll_timeout), without what would go on although nothing moves any more
+    /// (keep-alives, heartbeats). For hosts that look for connections that stand still.
+    fn progress_timeout(&self) -> Time {
+        self.poll_timeout()
+    }
+
+    /// Where the connection stands, in one line for people: its state, what waits to be sent and to
+    /// be acknowledged, what holds it up.
+    fn status(&self) -> String {
+        let it = self.observe();
+        format!(
+            "{} octets acknowledged, {} received, {} in flight",
+            it.bytes_acked, it.bytes_received, it.in_flight
+        )
+    }
+
     /// The endpoint's state for observers (windows in octets).
     fn observe(&self) -> Observation;
 

@@ -479,6 +479,26 @@ impl Endpoint for Connection {
         self.timers.iter().map(Timer::deadline).fold(of_subflows, Time::min)
     }
 
+    fn progress_timeout(&self) -> Time {
+        let subflows =
+            self.subflows.iter().map(|it| it.tcp.progress_timeout().min(it.timer.deadline()));
+        self.timers.iter().map(Timer::deadline).chain(subflows).min().unwrap_or(Time::NEVER)
+    }
+
+    fn status(&self) -> String {
+        let (unacked, unsent) = (self.out.nxt - self.out.una, self.out.unsent());
+        let mut text = format!("{:?}", self.phase).to_lowercase();
+        if unacked + unsent > 0 {
+            let window = self.out.edge.saturating_sub(self.out.nxt);
+            text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
+            text += &format!(", {window} left in the peer's window");
+        }
+        for it in &self.subflows {
+            text += &format!("; subflow {}: {}", it.id, it.tcp.status());
+        }
+        text
+    }
+
     /// Windows and counts are sums over the subflows; the round-trip time is that
     /// of the fastest.
     fn observe(&self) -> Observation {

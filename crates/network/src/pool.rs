@@ -166,6 +166,15 @@ impl PacketPool {
         *ttl != 0
     }
 
+    /// The packets in the network, in no order that means anything, with the TTL that they were sent
+    /// with. It looks at all slots.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        let mut is_free = vec![false; self.packets.len()];
+        self.free.iter().for_each(|id| is_free[id.0 as usize] = true);
+        let slots = self.packets.iter().zip(is_free);
+        slots.filter(|(_, is_free)| !is_free).map(|(packet, _)| packet)
+    }
+
     /// Packets in the network.
     pub fn live(&self) -> usize {
         self.packets.len() - self.free.len() - self.left
@@ -192,6 +201,7 @@ mod tests {
         let c = pool.insert(packet(3));
         assert_eq!((c, pool.live()), (a, 2));
         assert_eq!(pool.packet(b).payload_len(), 2);
+        assert_eq!(pool.iter().map(Packet::payload_len).collect::<Vec<_>>(), [3, 2]);
         assert_eq!(pool.packet(c).payload_len(), 3);
         assert!(pool.decrement_ttl(b));
         assert_eq!(*pool.leave(b), Packet { ttl: 63, ..packet(2) });

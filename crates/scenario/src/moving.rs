@@ -163,6 +163,14 @@ impl Endpoint for Moving {
         self.association.poll_timeout().min(self.due())
     }
 
+    fn progress_timeout(&self) -> Time {
+        self.association.progress_timeout().min(self.due())
+    }
+
+    fn status(&self) -> String {
+        self.association.status()
+    }
+
     fn observe(&self) -> Observation {
         self.association.observe()
     }

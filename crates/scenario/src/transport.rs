@@ -115,6 +115,14 @@ impl Endpoint for Transport {
         each!(self, it => it.poll_timeout())
     }
 
+    fn progress_timeout(&self) -> Time {
+        each!(self, it => it.progress_timeout())
+    }
+
+    fn status(&self) -> String {
+        each!(self, it => it.status())
+    }
+
     fn observe(&self) -> Observation {
         each!(self, it => it.observe())
     }

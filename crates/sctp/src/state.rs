@@ -55,6 +55,22 @@ pub enum State {
     ShutdownAckSent,
 }
 
+impl std::fmt::Display for State {
+    /// The name in RFC 9260.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            State::Closed => "CLOSED",
+            State::CookieWait => "COOKIE-WAIT",
+            State::CookieEchoed => "COOKIE-ECHOED",
+            State::Established => "ESTABLISHED",
+            State::ShutdownPending => "SHUTDOWN-PENDING",
+            State::ShutdownSent => "SHUTDOWN-SENT",
+            State::ShutdownReceived => "SHUTDOWN-RECEIVED",
+            State::ShutdownAckSent => "SHUTDOWN-ACK-SENT",
+        })
+    }
+}
+
 impl State {
     /// New user data may be transmitted.
     pub fn may_transmit(self) -> bool {

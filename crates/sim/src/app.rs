@@ -284,6 +284,36 @@ impl AppState {
         self.expected == u64::MAX || self.received >= self.expected
     }
 
+    /// Octets that the endpoint has taken.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Octets that the peer will write; `u64::MAX` without end.
+    pub(crate) fn expected(&self) -> u64 {
+        self.expected
+    }
+
+    /// There is something to write now that the endpoint has not taken.
+    pub(crate) fn has_more(&self, stage: &Stage) -> bool {
+        match self.bits & (SOURCED | MESSAGES | SINK | CLOSED) {
+            0 => self.written < self.target.min(ENDLESS),
+            SOURCED => self.written < stage.sources[self.target as usize].released(),
+            MESSAGES => !stage.channels[self.channels()[0]].is_over(),
+            _ => false,
+        }
+    }
+
+    /// Octets that `writer`, which wrote everything, wrote and this side did not read. None where
+    /// messages may be given up, or where it is not known how many there are.
+    pub(crate) fn missing_of(&self, writer: &AppState, stage: &Stage) -> u64 {
+        let reliable = writer.sent(stage).is_none_or(Channel::is_reliable);
+        match reliable && writer.written == self.expected {
+            true => self.expected.saturating_sub(self.received),
+            false => 0,
+        }
+    }
+
     /// The connection was established.
     pub(crate) fn is_established(&self) -> bool {
         self.is(ESTABLISHED)

@@ -43,7 +43,7 @@ pub use icmp_limit::{IcmpBucket, IcmpLimits};
 pub use messages::{Delivery, MessageTotals, MessageTraffic, Pace};
 pub use observe::{Handle, Interests, Observer, PacketEvent, PacketEventKind, Place};
 pub use outside::Departure;
-pub use simulation::{NodeDrops, Simulation};
+pub use simulation::{NodeDrops, Simulation, Standing};
 pub use sizes::Sizes;
 pub use tournament::Tournament;
 pub use traffic::{Duration, DurationLaw, MOST_OBJECTS, Objects, PageSpec, Pages, Traffic};

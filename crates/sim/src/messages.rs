@@ -164,6 +164,11 @@ impl Channel {
         self.due
     }
 
+    /// No message is given up.
+    pub(crate) fn is_reliable(&self) -> bool {
+        self.traffic.lifetime.is_none() && self.traffic.retransmissions.is_none()
+    }
+
     /// It is known how much is made in all.
     pub(crate) fn has_end(&self) -> bool {
         let t = &self.traffic;

@@ -7,6 +7,7 @@
 
 mod offload;
 mod outside;
+mod standing;
 
 use crate::app::{AppState, Hosted};
 use crate::events::EventQueue;
@@ -20,9 +21,10 @@ use crate::observe::{Handle, Observer, Observers, PacketEvent, PacketEventKind, 
 use crate::outside::{Outside, note_rest};
 use crate::ports::{Ports, port};
 use crate::stage::Stage;
-use anabranch_endpoint::{ByteStream, Endpoint, Event, Observation};
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
+pub use standing::Standing;
 
 /// A simulation of flows between endpoints of type `E`.
 pub struct Simulation<E> {
@@ -90,6 +92,11 @@ impl<E: ByteStream> Simulation<E> {
     pub fn run_to_completion(&mut self, limit: Time) -> bool {
         self.advance(limit, true);
         self.unfinished == 0 && self.endpoints.iter().all(|it| it.app.is_satisfied())
+    }
+
+    /// Every stream of known length has reached its reader, or its connection has ended.
+    pub fn have_all_ended(&self) -> bool {
+        self.unfinished == 0
     }
 
     /// Attaches an observer; best before the first event.
@@ -411,6 +418,7 @@ impl<E: ByteStream> Simulation<E> {
         let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
         let now = self.fabric.now;
         let (flow, side) = FlowId::of_endpoint(index);
+        let mut ended = false;
         loop {
             let mut heard = false;
             while let Some(event) = endpoint.poll_event() {
@@ -422,6 +430,7 @@ impl<E: ByteStream> Simulation<E> {
                 if tells && endpoint.has_learnt() {
                     self.memories.keep(endpoint);
                 }
+                ended |= event == Event::Closed(CloseReason::Normal);
             }
             while self.fabric.may_poll(index)
                 && let Some(packet) = endpoint.poll_transmit(now)
@@ -436,7 +445,11 @@ impl<E: ByteStream> Simulation<E> {
         if self.fabric.observers.states() {
             tell(endpoint, now, FlowId::of_endpoint(index), &mut self.fabric.observers);
         }
-        endpoint.poll_timeout().min(app.due(&self.stage))
+        let due = endpoint.poll_timeout().min(app.due(&self.stage));
+        if ended {
+            self.check_whole(index);
+        }
+        due
     }
 
     #[inline]

@@ -59,6 +59,25 @@ pub enum State {
     TimeWait,
 }
 
+impl std::fmt::Display for State {
+    /// The name in RFC 9293.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            State::Closed => "CLOSED",
+            State::Listen => "LISTEN",
+            State::SynSent => "SYN-SENT",
+            State::SynReceived => "SYN-RECEIVED",
+            State::Established => "ESTABLISHED",
+            State::FinWait1 => "FIN-WAIT-1",
+            State::FinWait2 => "FIN-WAIT-2",
+            State::CloseWait => "CLOSE-WAIT",
+            State::Closing => "CLOSING",
+            State::LastAck => "LAST-ACK",
+            State::TimeWait => "TIME-WAIT",
+        })
+    }
+}
+
 impl State {
     /// Both SYNs are acknowledged: data can be sent and received.
     pub fn is_synchronized(self) -> bool {

@@ -72,6 +72,22 @@ impl ByteStream for Association {
     }
 }
 
+impl Association {
+    /// The next deadline that is no path's.
+    #[inline]
+    fn own_deadline(&self) -> Time {
+        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
+        let own = match &self.reconfig {
+            None => own,
+            Some(reconfig) => own.min(reconfig.deadline()),
+        };
+        match &self.addresses {
+            None => own,
+            Some(addresses) => own.min(addresses.timer.deadline()),
+        }
+    }
+}
+
 impl Endpoint for Association {
     fn handle_input(&mut self, now: Time, packet: &Packet) {
         if let Body::Icmp(icmp) = &packet.body {
@@ -109,18 +125,25 @@ impl Endpoint for Association {
         self.pending.take()
     }
 
+    fn progress_timeout(&self) -> Time {
+        let paths = self.paths.iter().map(|path| path.t3.deadline());
+        paths.fold(self.own_deadline(), Time::min)
+    }
+
+    fn status(&self) -> String {
+        let mut text = self.state.to_string();
+        let (unacked, unsent) = (self.flight.chunks.len(), self.outgoing.unsent());
+        if unacked > 0 || unsent > 0 {
+            let lost = self.flight.lost;
+            text += &format!(", {unacked} chunks sent and not acknowledged, {lost} of them lost");
+            text += &format!(", {unsent} octets not sent, the peer's window {}", self.peer_rwnd);
+        }
+        text
+    }
+
     fn poll_timeout(&self) -> Time {
-        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
-        let own = match &self.reconfig {
-            None => own,
-            Some(reconfig) => own.min(reconfig.deadline()),
-        };
-        let own = match &self.addresses {
-            None => own,
-            Some(addresses) => own.min(addresses.timer.deadline()),
-        };
         let paths = self.paths.iter().map(|path| path.t3.deadline().min(path.heartbeat.deadline()));
-        paths.fold(own, Time::min)
+        paths.fold(self.own_deadline(), Time::min)
     }
 
     /// Windows are those of the primary path; [`Association::observe_paths`]

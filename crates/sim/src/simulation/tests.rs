@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 mod offload;
 mod outside;
 mod regulators;
+mod standing;
 
 const MS: fn(u64) -> Span = Span::from_millis;
 
@@ -40,6 +41,16 @@ struct StopAndWait {
     must_ack: bool,
     resent: u64,
     events: VecDeque<Event>,
+    flaw: Option<Flaw>,
+}
+
+/// What a transport must not do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flaw {
+    /// It arms no timer.
+    NoTimer,
+    /// It acknowledges what it does not deliver.
+    Loses,
 }
 
 const RTO: Span = Span::from_millis(300);
@@ -64,6 +75,7 @@ impl StopAndWait {
             must_ack: false,
             resent: 0,
             events: VecDeque::new(),
+            flaw: None,
         }
     }
 
@@ -123,7 +135,7 @@ impl Endpoint for StopAndWait {
             self.rcv_nxt += segment.seq_len() as u64;
             if segment.flags.contains(TcpFlags::FIN) {
                 self.events.push_back(Event::PeerClosed);
-            } else if !segment.payload.is_empty() {
+            } else if !segment.payload.is_empty() && self.flaw != Some(Flaw::Loses) {
                 self.unread += segment.payload.len() as u64;
                 self.inbox.extend(segment.payload.octets().unwrap_or(&[]));
                 self.events.push_back(Event::Readable);
@@ -147,7 +159,7 @@ impl Endpoint for StopAndWait {
         if let Some((flags, len)) = self.next().filter(|_| !self.in_flight) {
             self.in_flight = true;
             self.must_ack = false;
-            self.deadline = now + RTO;
+            self.deadline = if self.flaw == Some(Flaw::NoTimer) { Time::NEVER } else { now + RTO };
             return Some(self.segment(flags, len));
         }
         std::mem::take(&mut self.must_ack).then(|| self.segment(TcpFlags::ACK, 0))

@@ -160,6 +160,14 @@ impl Extras {
         }
     }
 
+    /// The next deadline but that of keep-alives.
+    pub fn progress_deadline(&self) -> Time {
+        let Some(it) = &self.0 else { return Time::NEVER };
+        let others =
+            it.timers.iter().enumerate().filter(|(i, _)| *i != ExtraDue::KeepAlive as usize);
+        others.map(|(_, timer)| timer.deadline()).min().unwrap_or(Time::NEVER)
+    }
+
     /// Stops a timer that has expired; false when it has not.
     pub fn take_expired(&mut self, due: ExtraDue, now: Time) -> bool {
         let Some(it) = self.some() else { return false };

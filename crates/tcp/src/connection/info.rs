@@ -139,6 +139,28 @@ impl Connection {
         }
     }
 
+    /// See [`Endpoint::status`](anabranch_endpoint::Endpoint::status).
+    pub(super) fn describe(&self) -> String {
+        let s = &self.sender;
+        let mut text = self.state.to_string();
+        let end = self.data_end();
+        let (sent, acked) = (s.max.clamp(1, end), s.una.clamp(1, end));
+        let (unacked, unsent) = (sent - acked, end - sent);
+        if unacked + unsent > 0 && self.state.is_synchronized() {
+            text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
+            text += &format!(", window {}", self.scheme.window(s));
+            match s.window_edge.saturating_sub(s.max) {
+                _ if s.window_is_shared => {}
+                0 => text += ", the peer's window closed",
+                room => text += &format!(", {room} left in the peer's window"),
+            }
+        }
+        if self.receiver.window() == 0 && !self.receiver.has_ended() {
+            text += ", own receive window closed";
+        }
+        text
+    }
+
     /// The settings in force.
     pub fn config(&self) -> &Config {
         &self.config

@@ -381,6 +381,15 @@ impl Endpoint for Connection {
         own.min(self.extras.deadline()).min(self.scheme.deadline())
     }
 
+    fn progress_timeout(&self) -> Time {
+        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
+        own.min(self.extras.progress_deadline()).min(self.scheme.deadline())
+    }
+
+    fn status(&self) -> String {
+        self.describe()
+    }
+
     fn observe(&self) -> Observation {
         let s = &self.sender;
         let fin_acked = s.una > self.data_end();
