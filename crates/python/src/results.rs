@@ -45,6 +45,8 @@ fn flow<'py>(py: Python<'py>, row: &FlowRow) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("reverse_bytes", row.reverse_bytes)?;
     dict.set_item("established", row.established)?;
     dict.set_item("closed", row.closed)?;
+    dict.set_item("outcome", row.outcome.name())?;
+    dict.set_item("why", row.why.as_deref())?;
     dict.set_item("wrong_octets", row.wrong_octets)?;
     dict.set_item("undone_reductions", row.undone_reductions)?;
     dict.set_item("tail_loss_probes", row.tail_loss_probes)?;
@@ -164,6 +166,7 @@ fn info<'py>(py: Python<'py>, run: &RunInfo) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("wall_s", run.wall_s)?;
     dict.set_item("cpu_s", run.cpu_s)?;
     dict.set_item("end_s", run.end_s)?;
+    dict.set_item("ended", run.ended.name())?;
     dict.set_item("trace_hash", run.trace_hash.map(|hash| format!("{hash:016x}")))?;
     dict.set_item("warnings", run.warnings.iter().map(Warning::to_string).collect::<Vec<_>>())?;
     dict.set_item("resolved", &run.resolved)?;

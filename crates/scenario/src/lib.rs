@@ -22,6 +22,7 @@ mod library;
 pub mod live;
 mod moving;
 mod multihoming;
+mod outcome;
 pub mod overrides;
 mod own;
 mod pattern;
@@ -45,6 +46,7 @@ pub use anabranch_sim::Sizes;
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
 pub use library::Library;
+pub use outcome::{End, Outcome};
 pub use result::{
     FlowRow, LinkRow, MessageRow, NamedSeries, PathRow, RegulatorRow, RunInfo, RunResult,
 };

@@ -1,6 +1,7 @@
 //! What a run gives: a row for each flow and link, and the series that were
 //! asked for.
 
+use crate::outcome::{End, Outcome};
 use crate::warnings::Warning;
 use anabranch_sim::{LinkCounters, RegulatorCounters};
 
@@ -52,6 +53,11 @@ pub struct FlowRow {
     /// Why the connection ended, once it has: `normal`, `reset`, `refused`,
     /// `timed-out` or `aborted`.
     pub closed: Option<&'static str>,
+    /// How far it came: see [`Outcome`].
+    pub outcome: Outcome,
+    /// Where the outcome is `ended`, `unfinished` or `stalled`: how much has arrived of how much, what
+    /// it waits for, and the state of both ends.
+    pub why: Option<String>,
     /// Octets that arrived other than they were sent (flows of real octets).
     pub wrong_octets: u64,
     /// Reductions of the window that were undone, by both sides.
@@ -186,6 +192,8 @@ pub struct RunInfo {
     pub cpu_s: f64,
     /// When the run ended, in simulated time.
     pub end_s: f64,
+    /// Why it ended then.
+    pub ended: End,
     /// Hash over all packet events, when asked for.
     pub trace_hash: Option<u64>,
     /// What the scenario says, but hardly means.

@@ -3,6 +3,7 @@
 use crate::Scenario;
 use crate::build::{Built, BuiltFlow, build};
 use crate::capture;
+use crate::outcome::{self, Outcome};
 use crate::record::Recorders;
 use crate::result::{FlowRow, LinkRow, MessageRow, PathRow, RegulatorRow, RunInfo, RunResult};
 use crate::run_error::RunError;
@@ -98,10 +99,11 @@ fn run_slices(
         None => {
             // Flows without a size are over when they stop.
             let endless = flows.iter().filter(|flow| !scenario.flows[flow.entry].has_end());
-            if let Some(stop) = endless.filter_map(|flow| flow.stop).max() {
+            let stop = endless.filter_map(|flow| flow.stop).max().unwrap_or(Time::ZERO);
+            if stop > Time::ZERO {
                 drive(Until::Date(stop))?;
             }
-            drive(Until::Completion)
+            drive(Until::Completion(stop.max(Time::ZERO + scenario.time_limit)))
         }
     });
     ran.map_err(|failure| RunError::Algorithm { at: Some(simulation.now()), failure })??;
@@ -126,7 +128,8 @@ pub(crate) fn results(
     let flow_row = |flow: &BuiltFlow| {
         let protocol = scenario.flows[flow.entry].protocol.name();
         let result = simulation.flow_result(flow.id);
-        flow_row(flow, protocol, &result, fallback(simulation, flow), end)
+        let outcome = outcome::of(simulation, flow);
+        flow_row(flow, protocol, &result, fallback(simulation, flow), outcome, end)
     };
     let link_row = |(name, id): &(String, _)| LinkRow {
         name: name.clone(),
@@ -156,6 +159,7 @@ pub(crate) fn results(
             wall_s,
             cpu_s,
             end_s: end.as_secs_f64(),
+            ended: outcome::end(scenario, simulation),
             trace_hash: simulation.trace_hash(),
             warnings: scenario.warnings(),
             resolved: scenario.resolved_toml(),
@@ -194,11 +198,23 @@ fn fallback(simulation: &Simulation<Transport>, flow: &BuiltFlow) -> Option<bool
     sides.reduce(|one, other| one || other)
 }
 
+/// The word for why a connection ended.
+pub(crate) fn reason_name(reason: CloseReason) -> &'static str {
+    match reason {
+        CloseReason::Normal => "normal",
+        CloseReason::Reset => "reset",
+        CloseReason::Refused => "refused",
+        CloseReason::TimedOut => "timed-out",
+        CloseReason::Aborted => "aborted",
+    }
+}
+
 fn flow_row(
     flow: &BuiltFlow,
     protocol: &'static str,
     result: &anabranch_sim::FlowResult,
     fallback: Option<bool>,
+    (outcome, why): (Outcome, Option<String>),
     end: Time,
 ) -> FlowRow {
     let seconds = seconds(flow, result, end);
@@ -218,13 +234,9 @@ fn flow_row(
         fast_retransmits: result.fast_retransmits,
         timeouts: result.timeouts,
         established: result.established,
-        closed: result.closed.map(|reason| match reason {
-            CloseReason::Normal => "normal",
-            CloseReason::Reset => "reset",
-            CloseReason::Refused => "refused",
-            CloseReason::TimedOut => "timed-out",
-            CloseReason::Aborted => "aborted",
-        }),
+        closed: result.closed.map(reason_name),
+        outcome,
+        why,
         wrong_octets: result.wrong_octets,
         undone_reductions: result.undone_reductions,
         tail_loss_probes: result.tail_loss_probes,

@@ -60,6 +60,8 @@ pub struct Scenario {
     pub name: String,
     /// When the run ends; `None` runs until every flow has ended.
     pub duration: Option<Span>,
+    /// When a run without a duration ends at the latest, although flows have not ended.
+    pub time_limit: Span,
     /// Seed, unless the run is given another.
     pub seed: u64,
     /// The Internet protocol of interfaces that do not say theirs.
@@ -96,6 +98,9 @@ pub enum Routing {
 
 const ROUTINGS: [(&str, Routing); 2] = [("first", Routing::First), ("ecmp", Routing::Ecmp)];
 
+/// A day: longer than any experiment that is meant, and short enough for one that is not.
+const TIME_LIMIT: Span = Span::from_secs(86_400);
+
 impl Scenario {
     /// The scenario with every default spelt out; reads back as the same.
     pub fn resolved_toml(&self) -> String {
@@ -113,6 +118,7 @@ impl Scenario {
         let scenario = Scenario {
             name: f.text("name")?.unwrap_or("").to_owned(),
             duration: f.quantity("duration")?,
+            time_limit: f.quantity("time_limit")?.unwrap_or(TIME_LIMIT),
             seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
             ip,
             first_ipv4: ip::read_first(&f)?,
@@ -142,6 +148,8 @@ impl Scenario {
         table.insert("name".into(), self.name.as_str().into());
         if let Some(duration) = self.duration {
             table.insert("duration".into(), duration.write().into());
+        } else {
+            table.insert("time_limit".into(), self.time_limit.write().into());
         }
         table.insert("seed".into(), Value::Integer(self.seed as i64));
         table.insert("ip".into(), self.ip.write());

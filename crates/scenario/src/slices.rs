@@ -20,8 +20,8 @@ pub type Watch<'a> = &'a dyn Fn() -> bool;
 pub(crate) enum Until {
     /// This date; the clock then shows it.
     Date(Time),
-    /// Every stream of known length has reached its reader.
-    Completion,
+    /// Every stream of known length has reached its reader, or this date.
+    Completion(Time),
 }
 
 /// Runs until then; false if `watch` stopped it.
@@ -62,6 +62,6 @@ fn advance(simulation: &mut Simulation<Transport>, until: Until, limit: Time) ->
             simulation.run_until(end.min(limit));
             limit >= end
         }
-        Until::Completion => simulation.run_to_completion(limit),
+        Until::Completion(end) => simulation.run_to_completion(end.min(limit)) || limit >= end,
     }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,11 @@ from anabranch.files import output_directory, replacing, write_text
     metavar="DIR",
     help="Where the results go.",
 )
+@click.option(
+    "--complete",
+    is_flag=True,
+    help="End with status 1 unless every flow with a size is complete.",
+)
 def run(
     *,
     scenario: Path,
@@ -47,6 +53,7 @@ def run(
     explore: bool,
     places: tuple[str, ...],
     out: Path,
+    complete: bool,
 ) -> None:
     """Runs one scenario in virtual time and prints a row per flow."""
     experiment = Scenario.load(scenario).set(*assignments)
@@ -66,6 +73,26 @@ def run(
     write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")
     report.write_run_report(directory, experiment.file, result)
     _print(result, directory)
+    if _tell_unfinished(result, complete):
+        sys.exit(1)
+
+
+# Outcomes of flows of known size that are told on standard error.
+_INCOMPLETE = ("ended", "unfinished", "stalled", "not-started")
+
+
+def _tell_unfinished(result: RunResult, complete: bool) -> bool:
+    """Says which flows are not complete, how far they came and why; whether the run has failed."""
+    lacking = [flow for flow in result.flows if flow["outcome"] in _INCOMPLETE]
+    if result.run["ended"] == "time-limit":
+        click.echo(f"the run ended at its time_limit, {result.run['end_s']:g} s", err=True)
+    for flow in lacking[:20]:
+        why = f": {flow['why']}" if flow["why"] else ""
+        click.echo(f"{flow['flow']} {flow['outcome']}{why}", err=True)
+    if len(lacking) > 20:
+        click.echo(f"... and {len(lacking) - 20} more, see outcome in flows.csv", err=True)
+    stalled = any(flow["outcome"] == "stalled" for flow in lacking)
+    return stalled or (complete and bool(lacking))
 
 
 def plain(value: Any) -> Any:
