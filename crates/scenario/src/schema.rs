@@ -148,9 +148,8 @@ impl Scenario {
         table.insert("name".into(), self.name.as_str().into());
         if let Some(duration) = self.duration {
             table.insert("duration".into(), duration.write().into());
-        } else {
-            table.insert("time_limit".into(), self.time_limit.write().into());
         }
+        table.insert("time_limit".into(), self.time_limit.write().into());
         table.insert("seed".into(), Value::Integer(self.seed as i64));
         table.insert("ip".into(), self.ip.write());
         if self.first_ipv4 != ip::FIRST {

@@ -2,6 +2,7 @@
 //! they were sent, packets are conserved on every link, and the run is a function
 //! of scenario and seed.
 
+mod liveness;
 mod mptcp;
 mod sctp;
 
