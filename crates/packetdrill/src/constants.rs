@@ -7,6 +7,7 @@ pub(crate) use sctp::FREEBSD_MSG_EOR;
 
 use crate::script::Value;
 use anabranch_socket::Errno;
+use anabranch_units::Span;
 
 const CONSTANTS: [(&str, i64); 89] = [
     ("AF_INET", 2),
@@ -119,6 +120,12 @@ pub fn number(value: &Value) -> Option<i64> {
         Value::List(fields) if fields.len() == 1 => number(&fields[0].value),
         _ => None,
     }
+}
+
+/// Milliseconds as the calls and options of systems take them: none below
+/// zero, and 2^32 - 1 (49 days) at most.
+pub fn millis(n: i64) -> Span {
+    Span::from_millis(n.clamp(0, u32::MAX as i64) as u64)
 }
 
 /// What a call wrote is what was expected: everything where `...` stands,

@@ -129,14 +129,16 @@ impl Options {
         };
         match name {
             Name::ReuseAddress => self.reuse_address = on,
-            Name::SendBuffer => self.send_buffer = 2 * value.max(2304) as u64,
-            Name::ReceiveBuffer => self.receive_buffer = Some(2 * value.max(1152) as u64),
+            Name::SendBuffer => self.send_buffer = 2 * value.clamp(2304, i32::MAX as i64) as u64,
+            Name::ReceiveBuffer => {
+                self.receive_buffer = Some(2 * value.clamp(1152, i32::MAX as i64) as u64)
+            }
             Name::Linger => self.linger = u32::try_from(value).ok(),
             Name::KeepAlive => self.keep_alive = on,
             Name::Error => return Err(Errno::ENOPROTOOPT),
             Name::SendTimeout | Name::ReceiveTimeout => {
                 let micros = u64::try_from(value).map_err(|_| Errno::EDOM)?;
-                let timeout = (micros > 0).then(|| Span::from_micros(micros));
+                let timeout = (micros > 0).then(|| Span::from_micros(1).saturating_mul(micros));
                 match name {
                     Name::SendTimeout => self.send_timeout = timeout,
                     _ => self.receive_timeout = timeout,

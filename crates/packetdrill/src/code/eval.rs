@@ -129,7 +129,7 @@ fn value(expression: &Expression, names: &Names) -> Result<i64, CodeError> {
             let parts: Vec<i64> =
                 parts.iter().map(|it| value(it, names)).collect::<Result<_, _>>()?;
             match (name.as_str(), parts.as_slice()) {
-                ("abs", [n]) => Ok(n.abs()),
+                ("abs", [n]) => Ok(n.saturating_abs()),
                 ("int", [n]) => Ok(*n),
                 ("min", [first, rest @ ..]) => Ok(rest.iter().fold(*first, |a, b| a.min(*b))),
                 ("max", [first, rest @ ..]) => Ok(rest.iter().fold(*first, |a, b| a.max(*b))),

@@ -22,12 +22,21 @@ pub(super) fn call(c: &mut Cursor<'_>) -> Parsed<Call> {
 
 /// Values up to `close`, which is taken.
 fn values(c: &mut Cursor<'_>, close: &str) -> Parsed<Vec<Value>> {
+    c.within(|c| listed(c, close, value))
+}
+
+/// What `read` reads, with commas between, up to `close`.
+fn listed<T>(
+    c: &mut Cursor<'_>,
+    close: &str,
+    read: impl Fn(&mut Cursor<'_>) -> Parsed<T>,
+) -> Parsed<Vec<T>> {
     let mut values = Vec::new();
     if c.take(close) {
         return Ok(values);
     }
     loop {
-        values.push(value(c)?);
+        values.push(read(c)?);
         if c.take(close) {
             return Ok(values);
         }
@@ -39,37 +48,31 @@ fn values(c: &mut Cursor<'_>, close: &str) -> Parsed<Vec<Value>> {
 
 /// Parts of a list or structure up to `close`, which is taken.
 pub(super) fn fields(c: &mut Cursor<'_>, close: &str) -> Parsed<Vec<Field>> {
-    let mut fields = Vec::new();
-    if c.take(close) {
-        return Ok(fields);
-    }
-    loop {
-        fields.push(field(c)?);
-        if c.take(close) {
-            return Ok(fields);
-        }
-        if !c.take(",") {
-            return c.fail(format!("`,` or `{close}`"));
-        }
-    }
+    c.within(|c| listed(c, close, field))
 }
 
 pub(super) fn field(c: &mut Cursor<'_>) -> Parsed<Field> {
     let before = c.clone();
     let name = c.peek_word();
     if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        let is_defined = c.defined().is_some();
         c.word("a name")?;
-        let count = match c.take("(") {
-            true => values(c, ")").ok().and_then(|mut it| it.pop()),
+        let mut inside = match c.take("(") {
+            true => Some(values(c, ")")?),
             false => None,
         };
         if c.peek() == Some('=') {
             c.expect("=")?;
+            let count = inside.as_mut().and_then(Vec::pop);
             let value = match name {
                 "addr" => plain_address(c).map_or_else(|| value(c), Ok)?,
                 _ => value(c)?,
             };
             return Ok(Field { name: Some(name.to_owned()), count, value });
+        }
+        if let Some(arguments) = inside.filter(|_| !is_defined) {
+            let value = alternatives(c, Value::Call(name.to_owned(), arguments))?;
+            return Ok(Field { name: None, count: None, value });
         }
     }
     *c = before;
@@ -93,6 +96,11 @@ fn plain_address(c: &mut Cursor<'_>) -> Option<Value> {
 /// A value, or several with `|` between them.
 pub(super) fn value(c: &mut Cursor<'_>) -> Parsed<Value> {
     let first = single(c)?;
+    alternatives(c, first)
+}
+
+/// The values that stand behind `first` with `|` between.
+fn alternatives(c: &mut Cursor<'_>, first: Value) -> Parsed<Value> {
     if c.peek() != Some('|') {
         return Ok(first);
     }

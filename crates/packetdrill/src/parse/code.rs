@@ -9,13 +9,14 @@ use crate::script::Pos;
 /// # Errors
 /// The first place that is not of the language of [`crate::code`].
 pub(super) fn parse(script: &str, text: &str, start: Pos) -> Result<Vec<Statement>, ParseError> {
-    let mut p = Parser { script, text, at: 0, start };
+    let mut p = Parser { script, text, at: 0, start, operands: 0, depth: 0 };
     let mut statements = Vec::new();
     loop {
         p.skip(true);
         if p.rest().is_empty() {
             return Ok(statements);
         }
+        p.operands = 0;
         statements.push(p.statement()?);
         p.skip(false);
         if !p.rest().is_empty() && !p.rest().starts_with(['\n', ';', '#']) {
@@ -29,7 +30,16 @@ struct Parser<'a> {
     text: &'a str,
     at: usize,
     start: Pos,
+    /// Operands of the statement so far.
+    operands: u32,
+    /// How many parentheses and signs are open here.
+    depth: u32,
 }
+
+/// How many operands a statement may have.
+const MOST_OPERANDS: u32 = 500;
+/// How deep parentheses and signs may stand within each other.
+const DEEPEST: u32 = 16;
 
 /// Binary operators, those that bind least first.
 const LEVELS: [&[(&str, Operator)]; 6] = [
@@ -143,7 +153,23 @@ impl<'a> Parser<'a> {
         self.fail("`assert EXPRESSION`, `NAME = EXPRESSION` or `print(...)`")
     }
 
+    /// Reads with `inner` what stands in parentheses or behind a sign.
+    fn within<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == DEEPEST {
+            return self
+                .fail(&format!("at most {DEEPEST} parentheses and signs within each other"));
+        }
+        self.depth += 1;
+        let read = inner(self);
+        self.depth -= 1;
+        read
+    }
+
     fn list(&mut self, close: &str) -> Parsed<Vec<Expression>> {
+        self.within(|p| p.listed(close))
+    }
+
+    fn listed(&mut self, close: &str) -> Parsed<Vec<Expression>> {
         let mut parts = Vec::new();
         loop {
             if self.take(close) {
@@ -175,7 +201,10 @@ impl<'a> Parser<'a> {
 
     fn negation(&mut self) -> Parsed<Expression> {
         match self.take_word("not") {
-            true => Ok(Expression::Unary(Operator::Not, Box::new(self.negation()?))),
+            true => {
+                let inner = self.within(Self::negation)?;
+                Ok(Expression::Unary(Operator::Not, Box::new(inner)))
+            }
             false => self.comparison(),
         }
     }
@@ -214,19 +243,25 @@ impl<'a> Parser<'a> {
 
     fn unary(&mut self) -> Parsed<Expression> {
         if self.take("-") {
-            return Ok(Expression::Unary(Operator::Subtract, Box::new(self.unary()?)));
+            let inner = self.within(Self::unary)?;
+            return Ok(Expression::Unary(Operator::Subtract, Box::new(inner)));
         }
         if self.take("~") {
-            return Ok(Expression::Unary(Operator::Invert, Box::new(self.unary()?)));
+            let inner = self.within(Self::unary)?;
+            return Ok(Expression::Unary(Operator::Invert, Box::new(inner)));
         }
         if self.take("+") {
-            return self.unary();
+            return self.within(Self::unary);
         }
         self.primary()
     }
 
     fn primary(&mut self) -> Parsed<Expression> {
         self.skip(false);
+        if self.operands == MOST_OPERANDS {
+            return self.fail(&format!("at most {MOST_OPERANDS} operands in a statement"));
+        }
+        self.operands += 1;
         let first = self.rest().chars().next().unwrap_or(' ');
         if self.take("(") {
             let mut parts = self.list(")")?;

@@ -9,8 +9,13 @@ pub(super) struct Cursor<'a> {
     name: &'a str,
     text: &'a str,
     at: usize,
+    /// How many lists, structures and calls are open here.
+    depth: u32,
     pub definitions: &'a Definitions,
 }
+
+/// How deep values may stand within each other.
+const DEEPEST: u32 = 32;
 
 /// Line and column of an octet.
 pub(super) fn position(text: &str, at: usize) -> Pos {
@@ -26,7 +31,7 @@ pub(super) fn is_word(c: char) -> bool {
 
 impl<'a> Cursor<'a> {
     pub fn new(name: &'a str, text: &'a str, definitions: &'a Definitions) -> Cursor<'a> {
-        Cursor { name, text, at: 0, definitions }
+        Cursor { name, text, at: 0, depth: 0, definitions }
     }
 
     pub fn name(&self) -> &'a str {
@@ -55,6 +60,17 @@ impl<'a> Cursor<'a> {
     pub fn peek(&mut self) -> Option<char> {
         self.skip_space();
         self.rest().chars().next()
+    }
+
+    /// Reads with `inner` what stands within another value.
+    pub fn within<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == DEEPEST {
+            return self.fail(format!("at most {DEEPEST} values within each other"));
+        }
+        self.depth += 1;
+        let read = inner(self);
+        self.depth -= 1;
+        read
     }
 
     /// Something else should stand here.
@@ -168,8 +184,8 @@ impl<'a> Cursor<'a> {
         let negative = self.take("-");
         let digits = self.take_while(|c| c.is_ascii_alphanumeric());
         match parse_number(digits) {
-            Some(n) => Ok(if negative { -n } else { n }),
-            None => {
+            Some(n) if !negative || n >= 0 => Ok(if negative { -n } else { n }),
+            _ => {
                 *self = before;
                 self.fail(expected)
             }

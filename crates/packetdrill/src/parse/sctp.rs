@@ -199,7 +199,38 @@ fn check(value: &Value) -> Result<(), String> {
             None if matches!(value, Value::Any | Value::Tree(..)) => {}
             None => return Err(format!("a name before the value `{value}` in {name}")),
         }
+        if let Some(field) = field {
+            check_numbers(name, field, value)?;
+        }
         check(value)?;
     }
     Ok(())
+}
+
+/// The largest number that the field, or each number of its list, has room for.
+fn most(tree: &str, field: &str) -> i64 {
+    match (tree, field) {
+        ("CHUNK", "type") | (_, "flgs") => u8::MAX as i64,
+        ("ADAPTATION_CODE_POINT" | "ADAPTATION_LAYER_INDICATION", "val") => u32::MAX as i64,
+        (_, "val" | "info") => u8::MAX as i64,
+        ("I_FORWARD_TSN", "ids") => u32::MAX as i64,
+        (_, "len" | "type" | "code" | "sid" | "ssn" | "os" | "is" | "number_of_new_streams")
+        | (_, "sids" | "types" | "ids" | "gaps" | "nr_gaps" | "key" | "hmac") => u16::MAX as i64,
+        _ => u32::MAX as i64,
+    }
+}
+
+/// Numbers fit the fields that they stand for, alone or in lists.
+fn check_numbers(tree: &str, field: &str, value: &Value) -> Result<(), String> {
+    let most = most(tree, field);
+    let fits = |n: i64| match (0..=most).contains(&n) {
+        true => Ok(()),
+        false => Err(format!("a number from 0 to {most} in `{field}` of {tree}, not {n}")),
+    };
+    match value {
+        Value::Number(n) => fits(*n),
+        Value::Range(start, end) => fits(*start).and_then(|()| fits(*end)),
+        Value::List(list) => list.iter().try_for_each(|it| check_numbers(tree, field, &it.value)),
+        _ => Ok(()),
+    }
 }

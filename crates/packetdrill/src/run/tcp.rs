@@ -125,7 +125,9 @@ impl Dialect for TcpDialect {
             {
                 return Err(Trouble::NotApplicable("encapsulation in UDP".into()));
             }
-            "tcp_ts_tick_usecs" => self.tick = micros.map(Span::from_micros),
+            "tcp_ts_tick_usecs" => {
+                self.tick = micros.map(|us| Span::from_micros(1).saturating_mul(us))
+            }
             _ => {}
         }
         Ok(())

@@ -22,7 +22,8 @@ impl Tolerance {
             let option = script.options.iter().rfind(|option| option.name == name)?;
             option.value.as_deref()?.parse::<f64>().ok()
         };
-        let least = number("tolerance_usecs").map(|us| Span::from_micros(us as u64));
+        let least =
+            number("tolerance_usecs").map(|us| Span::from_micros(1).saturating_mul(us as u64));
         let percent = number("tolerance_percent");
         Tolerance {
             least: instead.or(least).unwrap_or(Span::from_millis(4)),

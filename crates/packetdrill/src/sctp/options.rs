@@ -3,7 +3,7 @@
 use super::attempt::{Attempt, association, returns};
 use super::sending;
 use super::values::{list, numbers, one, part, socket_address};
-use crate::constants::number;
+use crate::constants::{millis, number};
 use crate::script::{Call, Value};
 use crate::stack::Returned;
 use anabranch_sctp::{ReconfigError, State};
@@ -86,7 +86,6 @@ fn change(options: &mut Options, name: &str, value: &Value) -> Option<Result<(),
     let plain = number(value).unwrap_or(0);
     let on = plain != 0;
     let assoc_on = n("assoc_value").unwrap_or(0) != 0;
-    let millis = |ms: i64| Span::from_millis(ms.max(0) as u64);
     let config = &mut options.config;
     match name {
         "SCTP_EVENTS" => {
@@ -149,7 +148,8 @@ fn change(options: &mut Options, name: &str, value: &Value) -> Option<Result<(),
             }
             // The size of packets: without their IP and SCTP headers.
             if let Some(mtu) = at_least_one("spp_pathmtu").filter(|_| flags & 16 != 0) {
-                config.mtu = (mtu as u32 + config.ip_header + 12).clamp(512, 65_535);
+                let mtu = mtu.min(65_535) as u32 + config.ip_header + 12;
+                config.mtu = mtu.clamp(512, 65_535);
             }
         }
         "SCTP_DELAYED_SACK" | "SCTP_DELAYED_ACK_TIME" | "SCTP_DELAYED_ACK" => {

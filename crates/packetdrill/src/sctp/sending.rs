@@ -2,11 +2,11 @@
 
 use super::attempt::{Attempt, association, value, waits};
 use super::values::{address, argument, length_of_vectors, part};
-use crate::constants::number;
+use crate::constants::{millis, number};
 use crate::script::{Call, Value};
 use anabranch_socket::sctp::{Lifetime, SctpSockets, Sending, Style};
 use anabranch_socket::{Errno, Fd};
-use anabranch_units::{Span, Time};
+use anabranch_units::Time;
 use anabranch_wire::Payload;
 
 const EOF: i64 = 0x100;
@@ -140,7 +140,7 @@ pub(super) fn apply(kind: &str, info: &Value, sending: &mut Sending) {
         "SCTP_PRINFO" => {
             let value = n("pr_value").max(0) as u64;
             sending.lifetime = match info.field("pr_policy").and_then(number).unwrap_or(0) {
-                1 => Lifetime::For(Span::from_millis(value)),
+                1 => Lifetime::For(millis(n("pr_value"))),
                 2 => Lifetime::Priority(value as u32),
                 3 => Lifetime::Retransmissions(value.min(u16::MAX as u64) as u16),
                 _ => Lifetime::Reliable,
@@ -158,8 +158,8 @@ fn set_flags(sending: &mut Sending, flags: i64) {
 }
 
 fn time_to_live(ms: i64) -> Lifetime {
-    match u64::try_from(ms) {
-        Ok(ms) if ms > 0 => Lifetime::For(Span::from_millis(ms)),
+    match ms {
+        1.. => Lifetime::For(millis(ms)),
         _ => Lifetime::Reliable,
     }
 }

@@ -1,5 +1,6 @@
 //! Profiles, and what sysctls mean to us.
 
+use crate::constants;
 use crate::profile::Profile;
 use crate::stack::Configured;
 use anabranch_endpoint::RtoBounds;
@@ -92,7 +93,7 @@ pub(super) fn configure(config: &mut Config, name: &str, value: &str) -> Configu
             _ => Configured::NotApplicable((*what).into()),
         };
     }
-    let (on, millis) = (n != 0, Span::from_millis(n));
+    let (on, millis) = (n != 0, constants::millis(i64::try_from(n).unwrap_or(i64::MAX)));
     match short {
         "pr_enable" | "prsctp_enable" => config.partial_reliability = on,
         "ecn_enable" => config.ecn = on,

@@ -46,7 +46,7 @@ pub(super) fn length_of_vectors(vectors: Option<&Value>) -> u64 {
         named.and_then(number)
     };
     let vectors = vectors.and_then(Value::fields).unwrap_or_default();
-    vectors.iter().filter_map(len).map(|len| len.max(0) as u64).sum()
+    vectors.iter().filter_map(len).fold(0, |all, len| all.saturating_add(len.max(0) as u64))
 }
 
 /// Addresses that scripts use, with their names in this world.

@@ -2,11 +2,11 @@
 
 use super::options::{fcntl, get, ioctl, returns, set};
 use super::{Attempt, Waiting, epoll};
-use crate::constants::number;
+use crate::constants::{millis, number};
 use crate::script::{Call, Field, Value};
 use crate::stack::{PORT, REMOTE, Returned};
 use anabranch_socket::{Data, Errno, Fd, SendFlags, Shutdown, Sockets};
-use anabranch_units::{Span, Time};
+use anabranch_units::Time;
 
 const MPTCP: i64 = 262;
 const MSG_OOB: i64 = 1;
@@ -140,7 +140,7 @@ fn length_of(call: &Call) -> u64 {
     };
     let vectors = vectors.and_then(Value::fields).unwrap_or_default();
     let len = |it: &Field| it.value.fields()?.get(1).and_then(|len| number(&len.value));
-    vectors.iter().filter_map(len).map(|len| len.max(0) as u64).sum()
+    vectors.iter().filter_map(len).fold(0, |all, len| all.saturating_add(len.max(0) as u64))
 }
 
 /// When a call gives up (`SO_SNDTIMEO`, `SO_RCVTIMEO`).
@@ -224,9 +224,9 @@ fn write(
 fn poll(sockets: &Sockets, now: Time, call: &Call, waiting: Option<&Waiting>) -> Attempt {
     let timeout = call.arguments.get(2).and_then(number).unwrap_or(-1);
     let deadline = waiting.map_or_else(
-        || match u64::try_from(timeout) {
-            Ok(ms) => now.saturating_add(Span::from_millis(ms)),
-            Err(_) => Time::NEVER,
+        || match timeout {
+            0.. => now.saturating_add(millis(timeout)),
+            _ => Time::NEVER,
         },
         |it| it.deadline,
     );

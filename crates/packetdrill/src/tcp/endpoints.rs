@@ -20,6 +20,8 @@ use anabranch_wire::Addr;
 const FIRST: u32 = 10;
 /// The first of addresses whose IP a command names.
 const FIRST_NAMED: u32 = 100;
+/// How many there can be: each has an identifier of 8 bits, and 0 is not one.
+const MOST: u32 = 255;
 
 /// A command, as words.
 pub(super) fn configure(settings: &mut MultipathSettings, text: &str) -> Configured {
@@ -40,7 +42,7 @@ pub(super) fn configure(settings: &mut MultipathSettings, text: &str) -> Configu
         }
         "multi-ep.sh" => {
             let count = after("-e").and_then(|n| n.parse().ok()).unwrap_or(1);
-            for _ in 0..count {
+            for _ in 0..count.min(MOST) {
                 add_free(settings);
             }
             settings.config.path_manager = match after("-m") {
@@ -83,8 +85,11 @@ fn endpoint(settings: &mut MultipathSettings, words: &[&str]) -> Configured {
     if known.is_none() && settings.book.insert(addr, ip).is_err() {
         return Configured::Unknown;
     }
-    let next = settings.addresses.len() as u8 + 1;
-    let id = after("id").and_then(|it| it.parse().ok()).unwrap_or(next);
+    let next = u8::try_from(settings.addresses.len() + 1).ok();
+    let given = after("id").and_then(|it| it.parse().ok());
+    let Some(id) = given.or(next) else {
+        return Configured::NotApplicable(format!("more than {MOST} addresses"));
+    };
     settings.addresses.push((id, known.unwrap_or(addr)));
     settings.config.path_manager = match words.contains(&"subflow") {
         true if words.contains(&"backup") => PathManager::Backup,

@@ -2,11 +2,11 @@
 
 use super::options::returns;
 use super::{Attempt, Waiting};
-use crate::constants::number;
+use crate::constants::{millis, number};
 use crate::script::{Call, Field, Value};
 use crate::stack::Returned;
 use anabranch_socket::{Errno, Fd, Sockets};
-use anabranch_units::{Span, Time};
+use anabranch_units::Time;
 
 /// `epoll_ctl(set, operation, fd, {events=..., ...})`.
 pub(super) fn control(sockets: &mut Sockets, set: Fd, call: &Call) -> Attempt {
@@ -32,9 +32,9 @@ pub(super) fn wait(
 ) -> Attempt {
     let argument = |at: usize| call.arguments.get(at).and_then(number);
     let most = argument(2).and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
-    let begins = || match argument(3).and_then(|ms| u64::try_from(ms).ok()) {
-        Some(ms) => now.saturating_add(Span::from_millis(ms)),
-        None => Time::NEVER,
+    let begins = || match argument(3) {
+        Some(ms @ 0..) => now.saturating_add(millis(ms)),
+        _ => Time::NEVER,
     };
     let deadline = waiting.map_or_else(begins, |it| it.deadline);
     let ready = match sockets.ready(set, most) {

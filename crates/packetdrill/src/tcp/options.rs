@@ -67,7 +67,7 @@ pub(super) fn set(sockets: &mut Sockets, fd: Fd, call: &Call) -> Attempt {
         }
         (Name::SendTimeout | Name::ReceiveTimeout, value) => {
             let part = |name| value.field(name).and_then(number).unwrap_or(0);
-            part("tv_sec") * 1_000_000 + part("tv_usec")
+            part("tv_sec").saturating_mul(1_000_000).saturating_add(part("tv_usec"))
         }
         (_, value) => match number(value) {
             Some(value) => value,

@@ -97,6 +97,16 @@ fn tlv(out: &mut Vec<u8>, kind: u16, len: Option<usize>, value: &[u8]) {
     pad(out, start);
 }
 
+/// The chunks so far fit a packet of IPv4: 65,535 octets with its header of 20 and
+/// the common header of 12 (RFC 791 §3.1, RFC 9260 §3.1).
+fn fits(out: &[u8]) -> Encoded {
+    const MOST: usize = 65_535 - 20 - 12;
+    match out.len() <= MOST {
+        true => Ok(()),
+        false => Err(format!("{} octets of chunks; a packet holds 0 to {MOST}", out.len()).into()),
+    }
+}
+
 fn pad(out: &mut Vec<u8>, start: usize) {
     let len = (out.len() - start).next_multiple_of(4);
     out.resize(start + len, 0);
@@ -139,7 +149,7 @@ impl Codec<'_> {
         out.extend((parts.len()?.unwrap_or(body.len() + 4) as u16).to_be_bytes());
         out.extend(body);
         pad(out, start);
-        Ok(())
+        fits(out)
     }
 
     fn chunk_body(&self, parts: &Parts<'_>) -> Encoded<Vec<u8>> {
@@ -302,7 +312,7 @@ impl Codec<'_> {
             _ => parts.octets("val", 4)?,
         };
         tlv(out, kind, parts.len()?, &value);
-        Ok(())
+        fits(out)
     }
 
     fn encode_cause(&self, cause: &Value, out: &mut Vec<u8>) -> Encoded {
@@ -344,7 +354,7 @@ impl Codec<'_> {
             _ => parts.octets("info", 4)?,
         };
         tlv(out, code, parts.len()?, &value);
-        Ok(())
+        fits(out)
     }
 }
 

@@ -33,6 +33,15 @@ fn flags(spec: &TcpSpec) -> TcpFlags {
     TcpFlags(spec.flags.bits.0 | ace << 6)
 }
 
+/// The payload fits a packet of IPv4: 65,535 octets with both headers (RFC 791 §3.1).
+fn fits(len: u32) -> Result<(), Unusable> {
+    const MOST: u32 = 65_535 - 20 - 20;
+    match len <= MOST {
+        true => Ok(()),
+        false => Err(format!("a payload of {len} octets; a packet that comes holds 0 to {MOST}")),
+    }
+}
+
 fn segment(
     spec: &TcpSpec,
     mapping: &mut Mapping,
@@ -43,6 +52,7 @@ fn segment(
     let Some(start) = spec.sequence.start else {
         return Err("a packet that comes needs its numbers".into());
     };
+    fits(spec.sequence.len)?;
     let acks = flags.contains(TcpFlags::ACK) || spec.ack.is_some();
     let syn = flags.contains(TcpFlags::SYN);
     Ok(TcpSegment {
