@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +135,82 @@ def test_more_replications_add_to_what_is_there(tmp_path: Path) -> None:
     assert data(grown.table("runs")).equals(data(fresh.table("runs")))
 
 
-def test_a_lost_unit_alone_is_computed_again(tmp_path: Path) -> None:
-    whole = small().run(tmp_path).table("flows")
-    lost = sorted((tmp_path / "runs").glob("point=*/first=*"))[2]
-    (lost / "runs.parquet").write_bytes(b"torn")
-    before = len(list((tmp_path / "runs").glob("*/*/flows.parquet")))
-    again = small().run(tmp_path, resume=True)
+def flip(path: Path) -> None:
+    """Changes one octet and leaves length and date as they were."""
+    stamp, octets = path.stat(), bytearray(path.read_bytes())
+    octets[len(octets) // 2] ^= 1
+    path.write_bytes(octets)
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-10])
+
+
+def without_a_file(marker: Path) -> None:
+    """A marker that no longer names a file which it should."""
+    read = json.loads(marker.read_text(encoding="utf-8"))
+    del read["files"]["flows.parquet"]
+    marker.write_text(json.dumps(read), encoding="utf-8")
+    (marker.parent / "flows.parquet").unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "said"),
+    [
+        ("flows.parquet", Path.unlink, "flows.parquet: missing"),
+        ("links.parquet", cut, r"links.parquet: (\d+) octets of (\d+)"),
+        ("runs.parquet", flip, "runs.parquet: changed"),
+        ("flows.parquet", lambda path: path.write_bytes(b""), "flows.parquet: 0 octets of"),
+        ("_unit.json", Path.unlink, "_unit.json: missing"),
+        ("_unit.json", cut, "_unit.json: changed or cut off"),
+        ("_unit.json", flip, "_unit.json: changed or cut off"),
+        ("_unit.json", without_a_file, "_unit.json: changed or cut off"),
+        ("_unit.json", lambda path: path.write_text("[]"), "_unit.json: changed or cut off"),
+        ("more.parquet", lambda path: path.write_bytes(b"x"), "more.parquet: not one of"),
+    ],
+)
+def test_what_is_damaged_is_said_and_computed_again(
+    tmp_path: Path, name: str, damage: Callable[[Path], Any], said: str
+) -> None:
+    whole = small(2).run(tmp_path).table("flows")
+    unit = sorted((tmp_path / "runs").glob("point=*/first=*"))[2]
+    kept = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*") if p.is_file()}
+    damage(unit / name)
+    heard: list[str] = []
+    again = small(2).run(tmp_path, resume=True, damaged=heard.append)
+    assert len(heard) == 1 and re.fullmatch(f"{re.escape(str(unit))}/{said}.*", heard[0]), heard
     assert again.table("flows").equals(whole)
-    assert len(list((tmp_path / "runs").glob("*/*/flows.parquet"))) >= before
+    others = {path: stamp for path, stamp in kept.items() if path.parent != unit}
+    assert others.items() <= {path: path.stat().st_mtime_ns for path in kept}.items()
+    assert (tmp_path / "superseded" / unit.parent.name / unit.name).is_dir()
+    small(2).run(tmp_path, resume=True, damaged=heard.append)
+    assert len(heard) == 1
+
+
+def test_a_folder_that_is_no_unit_is_set_aside(tmp_path: Path) -> None:
+    whole = small(2).run(tmp_path).table("flows")
+    unit = next((tmp_path / "runs").glob("point=*/first=0"))
+    shutil.copytree(unit, unit.with_name("first=0 (copy)"))
+    unit.with_name("first=7").write_text("no folder", encoding="utf-8")
+    heard: list[str] = []
+    again = small(2).run(tmp_path, resume=True, damaged=heard.append)
+    assert ["the name of no unit" in heard[0], "cannot be read" in heard[1]] == [True, True]
+    assert again.table("flows").equals(whole)
+    assert not {"first=0 (copy)", "first=7"} & {path.name for path in unit.parent.iterdir()}
+
+
+def test_the_command_says_what_is_damaged(two_hosts: Path, anabranch: Command) -> None:
+    plan = two_hosts.parent / "plan.toml"
+    plan.write_text(PLAN.replace("150", "2"), encoding="utf-8")
+    out = two_hosts.parent / "out"
+    assert anabranch("sweep", plan, "--out", out).returncode == 0
+    lost = next(out.glob("runs/*/first=0/flows.parquet"))
+    lost.unlink()
+    resumed = anabranch("sweep", plan, "--out", out, "--resume")
+    assert resumed.returncode == 0
+    assert resumed.stderr == f"{lost}: missing; its runs are computed again\n"
+    assert lost.exists()
 
 
 PLAN = """\

@@ -61,8 +61,13 @@ def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None
             def advance(done: int, total: int) -> None:
                 bar.update(task, completed=done, total=total)
 
+            def tell(damaged: str) -> None:
+                click.echo(f"{damaged}; its runs are computed again", err=True)
+
             result = interruptible(
-                lambda: description.run(out, executor=crew, resume=resume, progress=advance)
+                lambda: description.run(
+                    out, executor=crew, resume=resume, progress=advance, damaged=tell
+                )
             )
     finally:
         crew.close()

@@ -3,10 +3,13 @@
     DIR/sweep.json                            what was asked for
     DIR/points.parquet                        a row a point: parameters, seed, version, scenario
     DIR/runs/point=ID/first=N/flows.parquet   the replications from N on; links, runs, ... too
+    DIR/runs/point=ID/first=N/_unit.json      the unit's marker: a checksum of each of its files
+    DIR/superseded/                           points no longer asked for, units that were damaged
     DIR/summary.csv                           means with intervals, once all is done
 
 A unit (`first=N`) appears by renaming its folder: it is whole or absent, also
-after kill -9. A point's name is a hash of what its rows are a function of:
+after kill -9. What happens to its files later its marker shows; such a unit is
+computed again. A point's name is a hash of what its rows are a function of:
 parameters, resolved scenario, seed and code.
 """
 
@@ -31,9 +34,10 @@ from anabranch.arrow import rows_table
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import code_fingerprint
 from anabranch.files import output_directory, replacing, write_text
+from anabranch.sweep import marker
 from anabranch.sweep.parameters import Value
 
-FORMAT = 1
+FORMAT = 2
 """Raised when the layout of the dataset changes."""
 
 
@@ -71,6 +75,9 @@ class Store:
         self.runs = directory / "runs"
         self.partial = directory / ".partial"
         """Where units are written before they are renamed: outside what readers look at."""
+        self.damaged: list[str] = []
+        """Units that were set aside since the folder was opened: which file, and why."""
+        self._units: dict[str, dict[int, int]] = {}
 
     @contextmanager
     def opened(self, points: list[Point], facts: dict[str, Any], resume: bool) -> Iterator[None]:
@@ -100,11 +107,19 @@ class Store:
         shutil.rmtree(self.partial, ignore_errors=True)
         for folder in self.runs.glob("point=*"):
             if folder.name.removeprefix("point=") not in wanted:
-                target = self.directory / "superseded" / folder.name
-                target.parent.mkdir(exist_ok=True)
-                if target.exists():
-                    shutil.rmtree(target)
-                folder.rename(target)
+                self._supersede(folder)
+
+    def _supersede(self, folder: Path) -> None:
+        """Moves what was a point or a unit out of the dataset."""
+        target = self.directory / "superseded" / folder.relative_to(self.runs)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.is_dir():
+                shutil.rmtree(target)
+            folder.rename(target)
+        except OSError as error:
+            reason = error.strerror or error
+            raise RunError(f"{folder}: cannot be moved to {target}: {reason}") from None
 
     def _write_points(self, points: list[Point], version: str) -> None:
         table = rows_table(
@@ -138,21 +153,31 @@ class Store:
             for name, table in tables.items():
                 labelled = _with_labels(name, table, unit.point.labels)
                 pq.write_table(labelled, partial / f"{name}.parquet")
+            marker.write(partial, unit.count)
             partial.rename(target)
         except OSError as error:
             raise RunError(f"{target}: cannot be written: {error.strerror or error}") from None
+        self._units.setdefault(unit.point.name, {})[unit.first] = unit.count
 
     def units(self, point: Point) -> dict[int, int]:
-        """The finished units of a point: first replication and number."""
-        found = {}
-        for folder in (self.runs / f"point={point.name}").glob("first=*"):
-            try:
-                count = pq.read_metadata(folder / "runs.parquet").num_rows
-            except (OSError, pa.ArrowInvalid):
-                shutil.rmtree(folder, ignore_errors=True)
-                continue
-            found[int(folder.name.removeprefix("first="))] = count
-        return found
+        """The finished units of a point: first replication and number.
+
+        They are checked against their markers once. What is damaged, or no unit of ours, is
+        moved to `superseded/` and told in `damaged`.
+        """
+        if point.name not in self._units:
+            found = {}
+            for folder in sorted((self.runs / f"point={point.name}").glob("first=*")):
+                first = folder.name.removeprefix("first=")
+                try:
+                    if not (first.isascii() and first.isdigit()):
+                        raise marker.Damaged(f"{folder}: the name of no unit")
+                    found[int(first)] = marker.check(folder)
+                except marker.Damaged as reason:
+                    self._supersede(folder)
+                    self.damaged.append(str(reason))
+            self._units[point.name] = found
+        return dict(self._units[point.name])
 
     def read_unit(self, point: Point, first: int, tables: set[str]) -> dict[str, pa.Table]:
         """Some tables of a finished unit."""

@@ -84,10 +84,13 @@ class Sweep:
         executor: Executor | None = None,
         resume: bool = False,
         progress: Callable[[int, int], None] = lambda _done, _all: None,
+        damaged: Callable[[str], None] = lambda _what: None,
     ) -> SweepResult:
         """Computes what the folder does not have yet, and writes `summary.csv`.
 
-        `progress` hears how many runs are finished, and of how many. A point
+        `progress` hears how many runs are finished, and of how many; `damaged` which
+        file of an earlier run is not what was written, and why: its unit is computed
+        again, and what was there is in `superseded/`. A point
         whose run fails is left as it is; the others go on, and the result says so.
         """
         self.checked()
@@ -109,6 +112,8 @@ class Sweep:
                 series=self.series,
                 progress=progress,
             )
+            for what in store.damaged:
+                damaged(what)
             ours = executor is None
             crew = executor if executor is not None else Local(1)
             try:
