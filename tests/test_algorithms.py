@@ -226,7 +226,7 @@ def test_replications_with_any_number_of_jobs_are_the_same() -> None:
     ("name", "message"),
     [
         ("nowhere.py:Mine", "a file that is there"),
-        ("no.such.module:Mine", "ModuleNotFoundError"),
+        ("no.such.module:Mine", "a module that Python can import: there is no no"),
         (f"{EXAMPLES / 'aimd.py'}:Mine", "which has Aimd"),
         ("anabranch.algorithms:WindowControl", "a class with on_ack and on_loss"),
         ("collections:OrderedDict", "a subclass of WindowControl"),

@@ -9,6 +9,7 @@ __all__ = [
     "WORKLOADS",
     "Ack",
     "AlgorithmError",
+    "CallTooLong",
     "Congestion",
     "DataStream",
     "Destination",
@@ -27,12 +28,14 @@ __all__ = [
     "drill",
     "enter_user_namespace",
     "invariants",
+    "limits_passed",
     "live",
     "load",
     "replay",
     "resolve",
     "run",
     "run_batch",
+    "set_call_limit",
     "warnings",
 ]
 
@@ -47,6 +50,9 @@ class InputError(ValueError):
 class AlgorithmError(RuntimeError):
     """An algorithm of the user's own cannot go on: a message, and a dictionary of `algorithm`,
     `place`, `file`, `line` and `time_s`."""
+
+class CallTooLong(BaseException):
+    """Raised in a call of an algorithm that did not return within the limit."""
 
 class _Event:
     """What every event of a window algorithm tells of its path. Octets."""
@@ -409,6 +415,12 @@ def check(
     seed: int = 1,
 ) -> list[dict[str, Any]]:
     """Tries a window algorithm: one dictionary for each invariant that it broke."""
+
+def set_call_limit(seconds: float | None) -> None:
+    """How long a call of an algorithm in Python may take; `None` for no limit."""
+
+def limits_passed() -> int:
+    """For how many limits the longest call that has not returned has been under way."""
 
 def invariants() -> list[tuple[str, str]]:
     """What `check` looks at: name and meaning."""

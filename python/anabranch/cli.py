@@ -13,7 +13,9 @@ import sys
 
 import click
 
-from anabranch.errors import AnabranchError, one_line
+from anabranch import output
+from anabranch.errors import AnabranchError, StuckError, one_line
+from anabranch.output import OutputError
 
 INTERRUPTED = 130
 
@@ -62,40 +64,43 @@ def command() -> None:
 
 def main() -> None:
     """Entry point of the script; ends the process with the exit status."""
-    status = _status()
-    with contextlib.suppress(OSError):
-        sys.stdout.flush()
-    if status == INTERRUPTED:
+    output.check()
+    status, at_once = _status()
+    try:
+        output.flush()
+    except OutputError as error:
+        status = _fail(str(error), status or 1)
+    if at_once:
         # A worker may still be inside the core, which cannot be interrupted:
-        # leave at once. Every file is whole because files appear by renaming.
-        sys.stderr.flush()
-        os._exit(INTERRUPTED)
+        # leave. Every file is whole because files appear by renaming.
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+        os._exit(status)
     sys.exit(status)
 
 
-def _status() -> int:
+def _status() -> tuple[int, bool]:
+    """The exit status, and whether nothing may be waited for."""
     try:
         result = command.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        return _fail("interrupted; finished results are kept", INTERRUPTED)
+        return _fail("interrupted; finished results are kept", INTERRUPTED), True
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        return error.exit_code
+        return error.exit_code, False
     except click.exceptions.ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
+        return _fail(error.format_message(), error.exit_code), False
     except AnabranchError as error:
-        return _fail(str(error), error.exit_status)
-    except BrokenPipeError:
-        # The reader of our output left (`anabranch list | head`): not a failure.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:
+        return _fail(str(error), error.exit_status), isinstance(error, StuckError)
+    except SystemExit as ended:
+        return (ended.code if isinstance(ended.code, int) else int(ended.code is not None)), False
+    except BaseException as error:
         if os.environ.get("ANABRANCH_TRACEBACK"):
             raise
         hint = "set ANABRANCH_TRACEBACK=1 to see where"
-        return _fail(f"broken invariant: {type(error).__name__}: {error} ({hint})", 1)
+        return _fail(f"broken invariant: {type(error).__name__}: {error} ({hint})", 1), False
     # Without standalone mode click returns the status of --help and --version.
-    return result if isinstance(result, int) else 0
+    return (result if isinstance(result, int) else 0), False
 
 
 def _fail(message: str, status: int) -> int:

@@ -50,6 +50,11 @@ class AlgorithmError(RunError):
         """The simulated time; `None` in live runs."""
 
 
+class StuckError(RunError):
+    """A call of an algorithm of the user's own waits outside of Python, where nothing can stop
+    it: the process must end."""
+
+
 class InputError(AnabranchError, ValueError):
     """The input is wrong: names the file, the field, the value and what is allowed."""
 

@@ -62,7 +62,7 @@ pub struct Violation {
 }
 
 /// Tries the controllers that `build` makes: the invariants that were broken,
-/// each once.
+/// each once. A [`Failure`](anabranch_custom::Failure) that `stops` goes on to the caller.
 pub fn check(build: Build<'_>, effort: &Effort) -> Vec<Violation> {
     let mut generator = Generator::from_u64(effort.seed);
     let mut broken: Vec<Violation> = Vec::new();

@@ -80,6 +80,7 @@ fn alone(build: Build<'_>, setting: &Setting, steps: &[Step], known: &[Invariant
     };
     let controller = match made {
         Ok(controller) => controller,
+        Err(failure) if failure.stops => failure.raise(),
         Err(failure) => return Outcome { broken: Some(failed(&failure, 0)), windows },
     };
     let highest = controller.window();
@@ -91,6 +92,7 @@ fn alone(build: Build<'_>, setting: &Setting, steps: &[Step], known: &[Invariant
             Ok(path) => life
                 .look(step.event, before, &path, known)
                 .map(|(invariant, problem)| Seen { invariant, problem, place: None, at }),
+            Err(failure) if failure.stops => failure.raise(),
             // It cannot go on, known or not.
             Err(failure) => Some(failed(&failure, at)),
         };

@@ -20,6 +20,9 @@ pub struct Failure {
     pub line: Option<u32>,
     /// The invariant of window algorithms that it breaks, where that is known.
     pub broken: Option<&'static str>,
+    /// Whoever tries algorithms must stop, too: a call took too long, or the user
+    /// interrupted it.
+    pub stops: bool,
     /// What the host of the algorithm wants back: an exception of Python.
     pub cause: Option<Box<dyn Any + Send>>,
 }
@@ -34,6 +37,7 @@ impl Failure {
             file: None,
             line: None,
             broken: None,
+            stops: false,
             cause: None,
         }
     }
@@ -54,7 +58,10 @@ impl fmt::Display for Failure {
             }
             write!(f, " ")?;
         }
-        write!(f, "{} ({} of {})", self.message, self.algorithm, self.place)
+        match self.place.as_str() {
+            "" => write!(f, "{} ({})", self.message, self.algorithm),
+            place => write!(f, "{} ({} of {place})", self.message, self.algorithm),
+        }
     }
 }
 

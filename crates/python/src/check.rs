@@ -1,11 +1,11 @@
 //! `check`: a window algorithm through random sequences of events.
 
 use crate::InputError;
-use crate::algorithms::{PythonLibrary, parse_options};
+use crate::algorithms::{self, PythonLibrary, parse_options};
 use crate::guard::guarded_attached;
 use anabranch_check::{Effort, Invariant, Violation, check as run_check};
 use anabranch_congestion::{ALGORITHMS, Algorithm};
-use anabranch_custom::Custom;
+use anabranch_custom::{Custom, catching};
 use anabranch_scenario::Library;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -37,7 +37,8 @@ pub(crate) fn check<'py>(
     };
     let effort = Effort { cases, steps, seed };
     let build = |initial, ssthresh| algorithm.build(initial, ssthresh);
-    let broken = guarded_attached(py, || run_check(&build, &effort))?;
+    let broken = guarded_attached(py, || catching(|| run_check(&build, &effort)))?;
+    let broken = broken.map_err(|failure| algorithms::error(py, None, *failure))?;
     py.check_signals()?;
     let rows: PyResult<Vec<_>> = broken.iter().map(|it| row(py, it)).collect();
     PyList::new(py, rows?)

@@ -18,6 +18,7 @@ from anabranch._core import (
     Subflow,
 )
 from anabranch.algorithms.checking import Violation, check
+from anabranch.algorithms.limits import set_call_limit
 from anabranch.algorithms.loading import load
 from anabranch.algorithms.multipath import PathPolicy, Scheduler
 from anabranch.algorithms.recovery import LossRecovery
@@ -44,4 +45,5 @@ __all__ = [
     "WindowControl",
     "check",
     "load",
+    "set_call_limit",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.algorithms.loading import name_of
-from anabranch.errors import InputError
+from anabranch.errors import AlgorithmError, InputError
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,9 @@ def check(
         rows = _core.check(name, dict(options or {}), cases, steps, seed)
     except _core.InputError as error:
         raise InputError(str(error)) from None
+    except _core.AlgorithmError as error:
+        message, facts = error.args
+        raise AlgorithmError(message, **facts) from error.__cause__
     return [Violation(**row) for row in rows]
 
 

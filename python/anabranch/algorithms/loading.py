@@ -12,13 +12,16 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from anabranch.algorithms import limits
 from anabranch.algorithms.seams import SEAMS
 from anabranch.errors import InputError
+from anabranch.experiment import core
 
 DIGITS = 16
 """Of a SHA-256 digest, in hexadecimal."""
@@ -35,6 +38,8 @@ class Found:
     """The digest of its source."""
     hooks: list[str]
     """What it defines itself."""
+    unlimited: bool
+    """Its calls may take as long as they like."""
 
 
 def load(name: str, seam: str | None = None) -> type:
@@ -77,7 +82,12 @@ def find(seam: str, name: str, scenario: str) -> Found:
     missing = [hook for hook in required if hook not in own]
     if missing:
         raise ValueError(f"a class with {' and '.join(missing)}")
-    return Found(name, kind, source, own)
+    return Found(name, kind, source, own, bool(getattr(kind, "unlimited", False)))
+
+
+def apply_limit() -> None:
+    """Sets the limit for calls; raises `ValueError` where the environment has none that can be."""
+    limits.apply()
 
 
 def check_options(kind: type, options: dict[str, Any]) -> None:
@@ -146,20 +156,35 @@ def _from_file(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if not isinstance(error, Exception):
+        if _is_the_users(error):
             raise
         raise ValueError(f"a file that Python can import: {_told(error, path)}") from error
     return module
 
 
 def _imported(name: str) -> ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise ValueError(
+            f"FILE.py:CLASS or MODULE:CLASS: {name} ends not with .py, and is no module"
+        )
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except ModuleNotFoundError as error:
+        raise ValueError(f"a module that Python can import: there is no {error.name}") from error
+    except BaseException as error:
+        if _is_the_users(error):
+            raise
         raise ValueError(f"a module that Python can import: {_told(error, None)}") from error
 
 
-def _told(error: Exception, path: Path | None) -> str:
+def _is_the_users(error: BaseException) -> bool:
+    """The user stopped what went on, or its limit did: not the source that is read."""
+    if isinstance(error, KeyboardInterrupt):
+        return threading.current_thread() is threading.main_thread()
+    return isinstance(error, core().CallTooLong)
+
+
+def _told(error: BaseException, path: Path | None) -> str:
     """What an import raised, and where."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: SyntaxError: {error.msg}"

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from anabranch.commands.options import checked, console
+from anabranch.commands.options import checked, console, interruptible
 
 ALLOWED = "NAME=VALUE, an option of the controller"
 
@@ -36,7 +36,9 @@ def check(controller: str, options: tuple[str, ...], cases: int, steps: int, see
     for text in options:
         name, _, value = checked(text, "--option", ALLOWED).partition("=")
         values[name.strip()] = _value(value.strip())
-    broken = algorithms.check(controller, values, cases=cases, steps=steps, seed=seed)
+    broken = interruptible(
+        lambda: algorithms.check(controller, values, cases=cases, steps=steps, seed=seed)
+    )
     terminal = console()
     for violation in broken:
         terminal.print(str(violation), markup=False)

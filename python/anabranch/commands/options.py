@@ -11,7 +11,8 @@ from typing import TypeVar
 import click
 from rich.console import Console
 
-from anabranch.errors import InputError
+from anabranch.errors import InputError, StuckError
+from anabranch.experiment import core
 
 Result = TypeVar("Result")
 
@@ -116,6 +117,11 @@ def interruptible(work: Callable[[], Result]) -> Result:
     thread.start()
     while thread.is_alive():
         thread.join(0.1)
+        if core().limits_passed() >= 2:
+            raise StuckError(
+                "a call of an algorithm has not returned within twice the limit of"
+                " ANABRANCH_CALL_LIMIT, and waits where it cannot be stopped"
+            )
     if failure:
         raise failure[0]
     return outcome[0]

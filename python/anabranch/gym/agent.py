@@ -71,6 +71,9 @@ def closed(number: int) -> None:
 class Agent(WindowControl):
     """A window that the environment moves."""
 
+    unlimited = True
+    """It waits for the learner."""
+
     def __init__(self, link: int) -> None:
         self.link = _open[link]
         self.interval = Interval()

@@ -1,6 +1,7 @@
 //! The names of the user's own algorithms are Python's to look up:
 //! `anabranch.algorithms.loading.find`.
 
+use super::limit::{CallTooLong, limit_s, limited};
 use super::{Class, destination, options_dict, recovery, regulator, scheduler, window};
 use anabranch_congestion::MakeWindow;
 use anabranch_custom::{Found, Options};
@@ -26,7 +27,10 @@ impl PythonLibrary<'_> {
         Python::attach(|py| {
             let found = || {
                 let loading = py.import("anabranch.algorithms.loading")?;
-                let found = loading.call_method1("find", (seam, name, self.file))?;
+                loading.call_method0("apply_limit")?;
+                // A file runs when it is read.
+                let find = || loading.call_method1("find", (seam, name, self.file));
+                let found = limited(py, find)?;
                 let options = options_dict(py, options)?;
                 let class = found.getattr("kind")?;
                 loading.call_method1("check_options", (&class, &options))?;
@@ -35,10 +39,18 @@ impl PythonLibrary<'_> {
                     class: class.unbind(),
                     options: options.unbind(),
                     hooks: found.getattr("hooks")?.extract()?,
+                    unlimited: found.getattr("unlimited")?.extract()?,
                 };
                 PyResult::Ok((class, found.getattr("source")?.extract::<String>()?))
             };
-            found().map_err(|error| error.value(py).to_string())
+            found().map_err(|error| match error.is_instance_of::<CallTooLong>(py) {
+                true => format!(
+                    "a file that Python can import: it did not end within {} s, the limit of \
+                     ANABRANCH_CALL_LIMIT",
+                    limit_s()
+                ),
+                false => error.value(py).to_string(),
+            })
         })
     }
 

@@ -7,6 +7,7 @@
 mod destination;
 mod events;
 mod library;
+mod limit;
 mod object;
 mod recovery;
 mod regulator;
@@ -18,7 +19,8 @@ pub(crate) use library::PythonLibrary;
 use crate::AlgorithmError;
 use anabranch_custom::{Failure, OptionValue, Options};
 use anabranch_units::Time;
-use pyo3::exceptions::{PyException, PyValueError};
+use limit::{CallTooLong, limited};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
@@ -34,7 +36,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::Subflow>()?;
     module.add_class::<scheduler::DataStream>()?;
     module.add_class::<destination::Destination>()?;
-    module.add_class::<regulator::ForwardLink>()
+    module.add_class::<regulator::ForwardLink>()?;
+    module.add("CallTooLong", module.py().get_type::<CallTooLong>())?;
+    module.add_function(wrap_pyfunction!(limit::limits_passed, module)?)?;
+    module.add_function(wrap_pyfunction!(limit::set_call_limit, module)?)
 }
 
 pyo3::create_exception!(
@@ -51,11 +56,19 @@ pub(crate) struct Class {
     options: Py<PyDict>,
     /// The hooks that it defines itself.
     hooks: Vec<String>,
+    /// Its calls may take as long as they like.
+    unlimited: bool,
 }
 
 impl Class {
     fn defines(&self, hook: &str) -> bool {
         self.hooks.iter().any(|it| it == hook)
+    }
+
+    /// Calls `call`, which calls one of its objects, under the limit for calls.
+    #[inline]
+    fn limited<R>(&self, py: Python<'_>, call: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+        if self.unlimited { call() } else { limited(py, call) }
     }
 
     /// A new object, or what its `__init__` raises.
@@ -68,14 +81,23 @@ impl Class {
         let value = error.value(py);
         let kind = value.get_type();
         let kind = kind.name().map_or_else(|_| String::new(), |it| it.to_string());
-        let text = value.to_string();
-        let message = match text.is_empty() {
-            true => format!("in {hook}: {kind}"),
-            false => format!("in {hook}: {kind}: {text}"),
+        let too_long = error.is_instance_of::<CallTooLong>(py);
+        let message = if too_long {
+            let limit = limit::limit_s();
+            format!("{hook} did not return within {limit} s, the limit of ANABRANCH_CALL_LIMIT")
+        } else {
+            // The text is the user's code, too.
+            let text = self.limited(py, || value.str()?.extract::<String>());
+            match text.as_deref() {
+                Ok("") => format!("in {hook}: {kind}"),
+                Ok(text) => format!("in {hook}: {kind}: {}", shortened(text)),
+                Err(_) => format!("in {hook}: {kind}, whose text cannot be had"),
+            }
         };
         let at = self.place_of(py, &error);
         let broken = error.is_instance_of::<WindowError>(py).then_some("finite");
-        self.failure(py, place, message, at, Some(error), broken).raise()
+        let stops = too_long || is_interrupt(py, &error);
+        Failure { stops, ..self.failure(py, place, message, at, Some(error), broken) }.raise()
     }
 
     /// Ends the run for a value that a hook left.
@@ -140,12 +162,32 @@ impl Class {
     }
 }
 
-/// The exception for a run that a failure ended. What was not the algorithm's own,
-/// as an interrupt from the keyboard, goes on as it is.
+/// The first of a text that may be of any length.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 300;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The user interrupted the call: only the main thread hears the keyboard.
+/// In another thread the algorithm raised it.
+fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
+    let in_main = || {
+        let threading = py.import("threading")?;
+        let main = threading.call_method0("main_thread")?;
+        PyResult::Ok(threading.call_method0("current_thread")?.is(&main))
+    };
+    error.is_instance_of::<PyKeyboardInterrupt>(py) && in_main().unwrap_or(false)
+}
+
+/// The exception for a run that a failure ended. An interrupt from the keyboard
+/// goes on as it is.
 pub(crate) fn error(py: Python<'_>, at: Option<Time>, failure: Failure) -> PyErr {
     let cause = failure.cause.as_ref().and_then(|it| it.downcast_ref::<PyErr>());
     let cause = cause.map(|it| it.clone_ref(py));
-    if let Some(cause) = cause.as_ref().filter(|it| !it.is_instance_of::<PyException>(py)) {
+    if let Some(cause) = cause.as_ref().filter(|it| is_interrupt(py, it)) {
         return cause.clone_ref(py);
     }
     let facts = || {

@@ -21,10 +21,10 @@ impl Object {
     fn made<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyAny> {
         if self.it.is_none() {
             let made = || {
-                let it = self.class.make(py)?;
+                let it = self.class.limited(py, || self.class.make(py))?;
                 it.setattr("seed", self.place.seed)?;
                 it.setattr("place", &self.place.name)?;
-                it.call_method0("on_start")?;
+                self.class.limited(py, || it.call_method0("on_start"))?;
                 PyResult::Ok(it)
             };
             match made() {
@@ -43,7 +43,8 @@ impl Object {
         argument: PyResult<A>,
     ) -> Bound<'py, PyAny> {
         let it = self.made(py);
-        let result = argument.and_then(|argument| it.getattr(hook)?.call1(argument));
+        let result = argument
+            .and_then(|argument| self.class.limited(py, || it.getattr(hook)?.call1(argument)));
         result.unwrap_or_else(|error| self.class.raise(py, &self.place.name, hook, error))
     }
 

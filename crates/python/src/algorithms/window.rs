@@ -183,10 +183,12 @@ impl Control {
         hook: &'static str,
         argument: impl FnOnce(&mut Control) -> PyResult<A>,
     ) {
-        let result = argument(self).and_then(|argument| match (&self.object, hook) {
-            (Some(object), "on_ack") => object.on_ack.bind(py).call1(argument),
-            (Some(object), _) => object.it.bind(py).getattr(hook)?.call1(argument),
-            (None, _) => Ok(py.None().into_bound(py)),
+        let result = argument(self).and_then(|argument| {
+            self.class.limited(py, || match (&self.object, hook) {
+                (Some(object), "on_ack") => object.on_ack.bind(py).call1(argument),
+                (Some(object), _) => object.it.bind(py).getattr(hook)?.call1(argument),
+                (None, _) => Ok(py.None().into_bound(py)),
+            })
         });
         match result {
             Ok(_) => self.take(py, hook),
@@ -215,7 +217,7 @@ impl Control {
     #[cold]
     fn start(&mut self, py: Python<'_>, mss: u64) {
         let made = || {
-            let it = self.class.make(py)?.cast_into::<Window>()?;
+            let it = self.class.limited(py, || self.class.make(py))?.cast_into::<Window>()?;
             {
                 let mut window = it.borrow_mut();
                 if window.cwnd == 0.0 {
