@@ -1,6 +1,7 @@
 //! What queues, transmitters and impairments say of themselves, and of fields
 //! that make no sense.
 
+use anabranch_units::Span;
 use std::fmt;
 
 /// A field with a value that is not allowed.
@@ -21,6 +22,15 @@ impl ConfigError {
         allowed: impl Into<String>,
     ) -> ConfigError {
         ConfigError { field, value: value.to_string(), allowed: allowed.into() }
+    }
+
+    /// A length of time after which something is done again and again: work for each
+    /// microsecond is what a run can bear.
+    pub(crate) fn repeated(field: &'static str, interval: Span) -> Result<(), ConfigError> {
+        match interval < Span::from_micros(1) {
+            true => Err(ConfigError::new(field, interval, "at least 1 us")),
+            false => Ok(()),
+        }
     }
 
     /// `value` if it is a probability.

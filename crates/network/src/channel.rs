@@ -42,10 +42,7 @@ impl ChannelConfig {
 
     /// Checks the fields.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        match self.interval < Span::from_micros(1) {
-            true => Err(ConfigError::new("interval", self.interval, "at least 1 us")),
-            false => Ok(()),
-        }
+        ConfigError::repeated("interval", self.interval)
     }
 }
 

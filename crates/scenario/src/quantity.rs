@@ -63,6 +63,8 @@ impl Quantity for Rate {
             "GB/s" => 8_000_000_000,
             _ => return None,
         };
+        // What would only be 1 bit/s by rounding is less than is allowed.
+        Rate::from_bps(number.times(scale, Rounding::Down)?)?;
         Rate::from_bps(number.times(scale, Rounding::Nearest)?)
     }
 
@@ -178,6 +180,7 @@ struct Decimal {
 #[derive(PartialEq)]
 enum Rounding {
     Nearest,
+    Down,
     Refuse,
 }
 
@@ -196,7 +199,8 @@ impl Decimal {
             if rounding == Rounding::Refuse && !product.is_multiple_of(divisor) {
                 return None;
             }
-            product / divisor + u128::from(product % divisor >= divisor.div_ceil(2))
+            let up = rounding != Rounding::Down && product % divisor >= divisor.div_ceil(2);
+            product / divisor + u128::from(up)
         };
         u64::try_from(value).ok()
     }
@@ -276,6 +280,11 @@ mod tests {
             assert_eq!(Span::parse(text), None, "{text}");
         }
         assert_eq!(Rate::parse("0 Mbit/s"), None);
+        // Nothing below 1 bit/s becomes 1 bit/s by rounding.
+        assert_eq!(Rate::parse("0.5 bit/s"), None);
+        assert_eq!(Rate::parse("0.124 B/s"), None);
+        assert_eq!(Rate::parse("0.125 B/s"), Rate::from_bps(1));
+        assert_eq!(Rate::parse("1.5 bit/s"), Rate::from_bps(2));
         assert_eq!(Rate::parse("-1 Mbit/s"), None);
         assert_eq!(Rate::parse("10 MBit/s"), None);
         assert_eq!(Rate::parse("99999999999 Tbit/s"), None);

@@ -5,9 +5,10 @@ use crate::InputError;
 use crate::build::FIRST_PORT;
 use crate::graph::Graph;
 use crate::multihoming;
-use crate::quantity::LONGEST_S;
+use crate::quantity::{LONGEST_S, Quantity};
 use crate::schema::{Impairment, Ip, LinkSpec, Mishap, Protocol, Scenario, What};
 use anabranch_network::ImpairmentKind;
+use anabranch_units::Span;
 use std::collections::BTreeMap;
 
 /// Largest number of hosts, routers or links.
@@ -48,7 +49,23 @@ pub(crate) fn check(s: &Scenario) -> Result<(), InputError> {
     check_links(s, &graph)?;
     check_flows(s, &graph)?;
     check_reachability(s, &graph)?;
+    check_samples(s)?;
     check_references(s)
+}
+
+/// What is sampled fits a memory: 100 million samples of a series are 1.6 GB.
+fn check_samples(s: &Scenario) -> Result<(), InputError> {
+    const MOST: u64 = 100_000_000;
+    let Some(duration) = s.duration else { return Ok(()) };
+    for (i, observe) in s.observe.iter().enumerate() {
+        let least = Span::from_picos(duration.as_picos().div_ceil(MOST));
+        if let Some(interval) = observe.interval.filter(|it| *it < least) {
+            let allowed = format!("at least {}, for {MOST} samples", least.write());
+            let field = format!("observe[{i}].interval");
+            return Err(InputError::field(field, interval.write(), allowed));
+        }
+    }
+    Ok(())
 }
 
 fn check_links(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {

@@ -65,9 +65,7 @@ impl Default for DualPi2Config {
 impl DualPi2Config {
     /// Checks the fields.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        if self.update == Span::ZERO {
-            return Err(ConfigError::new("update", self.update, "more than 0"));
-        }
+        ConfigError::repeated("update", self.update)?;
         for (field, value) in [("alpha", self.alpha), ("beta", self.beta)] {
             if !(0.0..=1000.0).contains(&value) {
                 return Err(ConfigError::new(field, value, "from 0 to 1000 per second"));

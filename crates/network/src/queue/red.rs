@@ -99,10 +99,7 @@ impl RedConfig {
         if self.mean_packet == Bytes(0) {
             return Err(ConfigError::new("mean_packet", self.mean_packet, "at least 1 B"));
         }
-        if self.interval == Span::ZERO {
-            return Err(ConfigError::new("interval", self.interval, "more than 0"));
-        }
-        Ok(())
+        ConfigError::repeated("interval", self.interval)
     }
 }
 

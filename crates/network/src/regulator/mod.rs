@@ -115,9 +115,7 @@ impl RegulatorConfig {
             let allowed = format!("at least 1 packet, or {largest}");
             return Err(ConfigError::new("limit", shown(self.limit), allowed));
         }
-        if self.recheck == Span::ZERO {
-            return Err(ConfigError::new("recheck", self.recheck, "a time above 0"));
-        }
+        ConfigError::repeated("recheck", self.recheck)?;
         match &self.law {
             LawConfig::ThresholdLinear(it) => it.validate(forward),
             LawConfig::AckBucket(it) => it.validate(forward),

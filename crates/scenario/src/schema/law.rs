@@ -21,6 +21,15 @@ pub(super) fn rate(t: &Fields<'_>) -> Result<Rate, InputError> {
     t.quantity("rate")?.ok_or_else(|| t.error("rate", Rate::ALLOWED))
 }
 
+/// A rate at which `chunk` octets are written at a time: at most once in a nanosecond.
+pub(super) fn paced(t: &Fields<'_>, chunk: u32) -> Result<Rate, InputError> {
+    let rate = rate(t)?;
+    match rate.time_for(Bytes(chunk.into())) >= Span::from_nanos(1) {
+        true => Ok(rate),
+        false => Err(t.error("rate", "at most one chunk in a nanosecond")),
+    }
+}
+
 /// Octets, at least one.
 pub(super) fn octets(t: &Fields<'_>, name: &'static str) -> Result<u64, InputError> {
     let octets: Option<Bytes> = t.quantity(name)?;
@@ -59,9 +68,10 @@ fn positive(
     duration: Duration,
     may_be_zero: bool,
 ) -> Result<Duration, InputError> {
-    match may_be_zero || duration.mean > Span::ZERO {
+    // Each time is an event: work for each microsecond is what a run can bear.
+    match may_be_zero || duration.mean >= Span::from_micros(1) {
         true => Ok(duration),
-        false => Err(t.error(name, "more than 0 s")),
+        false => Err(t.error(name, "at least 1 us")),
     }
 }
 

@@ -135,7 +135,7 @@ impl MessagePace {
         match (given.next(), given.next()) {
             (None, _) => Ok(MessagePace::Saturated),
             (_, Some(second)) => Err(t.error(second, "one of `rate`, `interval` and `at`")),
-            (Some("rate"), None) => Ok(MessagePace::Rate(law::rate(t)?)),
+            (Some("rate"), None) => Ok(MessagePace::Rate(law::paced(t, 1)?)),
             (Some("interval"), None) => Ok(MessagePace::Every(law::duration(t, "interval", None)?)),
             (Some(_), None) => {
                 let allowed = "times that do not go back, such as [\"0 s\", \"1.5 s\"]";

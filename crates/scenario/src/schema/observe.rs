@@ -142,8 +142,8 @@ impl Observe {
             link: f.text("link")?.map(str::to_owned),
             interval: f.quantity("interval")?,
         };
-        if observe.interval == Some(Span::ZERO) {
-            return Err(f.error("interval", "a time of at least 1 ps"));
+        if observe.interval.is_some_and(|it| it < Span::from_micros(1)) {
+            return Err(f.error("interval", "a time of at least 1 us"));
         }
         let by_event =
             matches!(what, What::Packets | What::AckCompression | What::Responses | What::Rounds);

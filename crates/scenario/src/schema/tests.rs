@@ -226,6 +226,20 @@ fn impairments_of_one_direction_are_not_those_of_the_other() {
 }
 
 #[test]
+fn samples_of_a_long_run_are_no_more_than_a_memory_holds() {
+    let read = |interval: &str| {
+        let interval = format!("observe.0.interval={interval}");
+        Scenario::with_overrides(DUMBBELL, "t", &["duration=1000 s", &interval])
+    };
+    let said = read("9 us").unwrap_err().to_string();
+    assert!(
+        said.contains("value `9 us`: allowed: at least 10 us, for 100000000 samples"),
+        "{said}"
+    );
+    read("10 us").unwrap();
+}
+
+#[test]
 fn errors_name_file_field_value_and_what_is_allowed() {
     for (change, expected) in [
         (
@@ -287,7 +301,11 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "observe.0.interval=0 s",
-            "test.toml: field `observe[0].interval`: value `0 s`: allowed: a time of at least 1 ps",
+            "test.toml: field `observe[0].interval`: value `0 s`: allowed: a time of at least 1 us",
+        ),
+        (
+            "observe.0.interval=999 ns",
+            "test.toml: field `observe[0].interval`: value `999 ns`: allowed: a time of at least 1 us",
         ),
         ("flows.0.to=x", "test.toml: field `flows[0].to`: value `x`: allowed: a host: a, b, c, d"),
         (

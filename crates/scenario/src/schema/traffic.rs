@@ -1,7 +1,7 @@
 //! What flows send, where it is not one stream written at once: `traffic`,
 //! `sizes` and `arrivals`.
 
-use super::law::{CHUNK, duration, octets, rate, write_duration};
+use super::law::{CHUNK, duration, octets, paced, write_duration};
 use super::messages::MessageSpec;
 use super::pages;
 use crate::InputError;
@@ -62,9 +62,12 @@ impl Workload {
         let kinds = "bulk, constant, on-off, requests, pages, messages";
         let workload = match t.text("kind")?.ok_or_else(|| t.error("kind", kinds))? {
             "bulk" => Workload::Bulk,
-            "constant" => Workload::Constant { rate: rate(&t)?, chunk: chunk(&t)? },
+            "constant" => {
+                let chunk = chunk(&t)?;
+                Workload::Constant { rate: paced(&t, chunk)?, chunk }
+            }
             "on-off" => Workload::OnOff {
-                rate: rate(&t)?,
+                rate: paced(&t, chunk(&t)?)?,
                 chunk: chunk(&t)?,
                 on: duration(&t, "on", None)?,
                 off: duration(&t, "off", None)?,

@@ -143,6 +143,18 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "field `links[0].queue.alpha`: value `-1`: allowed: from 0 to 1000",
         ),
         (
+            "queue = { kind = \"pie\", update = \"1 ps\" }",
+            "field `links[0].queue.update`: value `0.000000000001 s`: allowed: at least 1 us",
+        ),
+        (
+            "queue = { kind = \"dualpi2\", update = \"999 ns\" }",
+            "field `links[0].queue.update`: value `0.000000999 s`: allowed: at least 1 us",
+        ),
+        (
+            "queue = { kind = \"red\", interval = \"1 ns\" }",
+            "field `links[0].queue.interval`: value `0.000000001 s`: allowed: at least 1 us",
+        ),
+        (
             "queue = { kind = \"codel\", interval = \"0 s\" }",
             "field `links[0].queue.interval`: value `0 s`: allowed: more than 0",
         ),

@@ -148,7 +148,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "traffic = { kind = \"on-off\", rate = \"1 Mbit/s\", on = \"0 s\", off = \"1 s\" }",
-            "field `flows[0].traffic.on`: value `0 s`: allowed: more than 0 s",
+            "field `flows[0].traffic.on`: value `0 s`: allowed: at least 1 us",
         ),
         (
             "traffic = { kind = \"on-off\", rate = \"1 Mbit/s\", on = { mean = \"1 s\", law = \"pareto\", shape = 1 }, off = \"1 s\" }",
