@@ -22,7 +22,7 @@ from anabranch.commands.options import (
     set_option,
 )
 from anabranch.commands.run import flow_table, plain
-from anabranch.errors import InputError
+from anabranch.errors import InputError, RunError
 from anabranch.experiment import LiveResult, Scenario
 from anabranch.files import output_directory, replacing, write_text
 
@@ -99,6 +99,16 @@ def live(
     _print(result, directory)
     if result.facts["stopped"]:
         raise KeyboardInterrupt
+    if failed := [told for it in result.facts["programs"] if (told := _failure(it))]:
+        raise RunError("; ".join(failed))
+
+
+def _failure(program: dict[str, Any]) -> str | None:
+    """What is wrong with how a program ended; `None` where nothing is, or the run ended it."""
+    where = f"the program `{program['command']}` of {program['host']}"
+    if program["failure"]:
+        return f"{where} could not be started: {program['failure']}"
+    return f"{where} ended with {program['status']}" if program["status"] else None
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -145,13 +155,9 @@ def _port(port: dict[str, Any]) -> str:
 
 
 def _print_program(program: dict[str, Any], directory: Path) -> None:
-    """The last lines of what a program wrote, and its exit status."""
+    """The last lines of what a program wrote."""
     log = directory / f"{program['host']}.log"
     if log.is_file():
         text = log.read_text(encoding="utf-8", errors="replace").rstrip()
         for line in text.splitlines()[-TAIL:]:
             click.echo(f"{program['host']}: {line}")
-    if program["failure"]:
-        click.echo(f"{program['host']}: could not be started: {program['failure']}", err=True)
-    if program["status"]:
-        click.echo(f"{program['host']}: `{program['command']}` ended with {program['status']}")
