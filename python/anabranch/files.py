@@ -15,11 +15,21 @@ from pathlib import Path
 from anabranch.errors import InputError, RunError
 
 
+LARGEST_TEXT = 64 << 20
+"""Octets of the largest text that is read."""
+
+
 def read_text(path: Path) -> str:
     """The text of an input file, or an `InputError` that says why it has none."""
     allowed = "a readable UTF-8 text file"
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as handle:
+            octets = handle.read(LARGEST_TEXT + 1)
+        if len(octets) > LARGEST_TEXT:
+            # What has no end, as /dev/zero, is not read to it.
+            allowed += f" of at most {LARGEST_TEXT >> 20} MiB"
+            raise InputError.about(str(path), "file", "larger", allowed)
+        return octets.decode("utf-8")
     except UnicodeDecodeError as error:
         value = f"octet {error.object[error.start]:#04x} at offset {error.start}"
         raise InputError.about(str(path), "encoding", value, allowed) from None

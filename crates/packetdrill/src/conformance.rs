@@ -3,7 +3,7 @@
 
 use crate::report::{Report, Verdict};
 use crate::runner::Drill;
-use crate::suites::{self, Listed};
+use crate::suites::{self, Listed, read};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
@@ -39,8 +39,8 @@ pub fn run_suites(scripts: &[Listed]) -> Vec<Row> {
             drill.definitions.insert(name.into(), value.into());
         }
         let path = &listed.path;
-        let report = match std::fs::read(&listed.file) {
-            Ok(octets) => drill.text(path, &String::from_utf8_lossy(&octets)),
+        let report = match read(&listed.file) {
+            Ok(text) => drill.text(path, &text),
             Err(error) => Report::unreadable(path, format_args!("{path}: {error}")),
         };
         Row { listed: listed.clone(), report }

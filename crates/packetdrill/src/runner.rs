@@ -5,7 +5,7 @@ use crate::parse::{Definitions, parse};
 use crate::profile::Profile;
 use crate::report::{Report, Traced, Verdict};
 use crate::run::{Settings, run};
-use crate::suites::Listed;
+use crate::suites::{Listed, read};
 use anabranch_wire::AddressBook;
 use anabranch_wire::pcapng::Writer;
 use std::io::{self, Write};
@@ -69,8 +69,8 @@ impl Drill {
     /// Runs the script in a file.
     pub fn file(&self, listed: &Listed) -> Report {
         let name = listed.file.to_string_lossy();
-        match std::fs::read(&listed.file) {
-            Ok(octets) => self.text(&name, &String::from_utf8_lossy(&octets)),
+        match read(&listed.file) {
+            Ok(text) => self.text(&name, &text),
             Err(error) => Report::unreadable(&name, format_args!("{name}: {error}")),
         }
     }

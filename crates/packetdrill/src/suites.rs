@@ -8,7 +8,7 @@
 //! folder that holds it (its category).
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// One script of a suite.
@@ -43,9 +43,25 @@ pub fn list(place: &Path) -> io::Result<Vec<Listed>> {
     Ok(listed)
 }
 
+/// Octets of the largest script or index.
+const LARGEST: u64 = 16 << 20;
+
+/// The text of a script or an index.
+///
+/// # Errors
+/// It cannot be read, or is larger than 16 MiB, as what has no end is.
+pub fn read(file: &Path) -> io::Result<String> {
+    let mut octets = Vec::new();
+    fs::File::open(file)?.take(LARGEST + 1).read_to_end(&mut octets)?;
+    match octets.len() as u64 > LARGEST {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 16 MiB")),
+        false => Ok(String::from_utf8_lossy(&octets).into_owned()),
+    }
+}
+
 fn read_index(index: &Path) -> io::Result<Vec<Listed>> {
     let folder = index.with_extension("");
-    let lines = fs::read_to_string(index)?;
+    let lines = read(index)?;
     let lines = lines.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
     lines
         .filter(|(_, line)| !line.trim().is_empty())
@@ -70,10 +86,12 @@ fn read_index(index: &Path) -> io::Result<Vec<Listed>> {
 
 fn walk(root: &Path, folder: &Path, listed: &mut Vec<Listed>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
-        let file = entry?.path();
-        if file.is_dir() {
+        let entry = entry?;
+        let file = entry.path();
+        // A link to a folder may lead back here.
+        if entry.file_type()?.is_dir() {
             walk(root, &file, listed)?;
-        } else if file.extension().is_some_and(|it| it == "pkt") {
+        } else if !file.is_dir() && file.extension().is_some_and(|it| it == "pkt") {
             let name = |it: Option<&std::ffi::OsStr>| {
                 it.map_or(String::new(), |it| it.to_string_lossy().into_owned())
             };

@@ -2,16 +2,17 @@
 
 use crate::guard::guarded;
 use crate::results;
-use anabranch_scenario::replay::{Replay, replay as read};
+use anabranch_scenario::replay::{ReadError, Replay, replay as read};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::path::PathBuf;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 /// What the packets of the capture at `path` tell.
 #[pyfunction]
 pub(crate) fn replay(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let work = || std::fs::read(&path).map(|file| read(&file));
+    let work = || whole(&path).map(|file| read(&file));
     let it = guarded(py, work)?.map_err(|error| PyOSError::new_err(error.to_string()))?;
     let mut it = it.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let dict = PyDict::new(py);
@@ -36,6 +37,17 @@ pub(crate) fn replay(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict
     run.set_item("interfaces", interfaces)?;
     dict.set_item("run", run)?;
     Ok(dict)
+}
+
+/// The octets of a capture; of what is none, its first ones alone: it may have no end.
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = std::fs::File::open(path)?;
+    let mut octets = Vec::new();
+    file.by_ref().take(4096).read_to_end(&mut octets)?;
+    if !matches!(read(&octets), Err(ReadError::NotACapture)) {
+        file.read_to_end(&mut octets)?;
+    }
+    Ok(octets)
 }
 
 fn flows<'py>(py: Python<'py>, it: &Replay) -> PyResult<Bound<'py, PyList>> {

@@ -22,7 +22,8 @@ mod view;
 
 use crate::result::NamedSeries;
 use anabranch_wire::pcapng::Direction;
-use anabranch_wire::pcapng::reader::{ReadError, Reader};
+pub use anabranch_wire::pcapng::reader::ReadError;
+use anabranch_wire::pcapng::reader::Reader;
 use headers::{Carried, Segment};
 use names::{Names, Pairs, distinct};
 use sctp::Associations;
