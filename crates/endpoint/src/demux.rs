@@ -78,6 +78,13 @@ impl Demux {
         Ok(())
     }
 
+    /// Takes an endpoint out: packets for it are nobody's from now on.
+    pub fn remove(&mut self, number: u32) {
+        self.flows.retain(|_, it| *it != number);
+        self.tokens.retain(|_, it| *it != number);
+        self.endpoints.retain(|it| *it != number);
+    }
+
     /// The endpoint that a packet is for, `None` for nobody's.
     pub fn find<'a, E: Endpoint + 'a>(
         &mut self,

@@ -7,6 +7,7 @@
 
 mod demux;
 mod event;
+mod listen;
 pub mod mac;
 mod memory;
 pub mod message;
@@ -19,6 +20,7 @@ mod written;
 
 pub use demux::{Demux, Taken};
 pub use event::{CloseReason, Event, Observation};
+pub use listen::{Attacker, Listen, ListenReport};
 pub use memory::PeerMemory;
 pub use message::Messages;
 pub use path::{PathId, PathObservation, PathState};
@@ -93,6 +95,12 @@ pub trait Endpoint {
 
     /// Writes down what was learnt of the peer since the last call.
     fn remember(&mut self, _memory: &mut PeerMemory) {}
+
+    /// Octets that the endpoint takes: its state, and what it keeps of both streams
+    /// (counted octets as if they were there).
+    fn memory(&self) -> u64 {
+        size_of_val(self) as u64
+    }
 
     /// Key of the packets that this endpoint sends; of a transport with several
     /// subflows that of the first.

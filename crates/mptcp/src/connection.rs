@@ -65,7 +65,7 @@ use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation,
     PendingEvents, Timer, Written,
 };
-use anabranch_tcp::{Connection as Tcp, State as TcpState};
+use anabranch_tcp::{Connection as Tcp, Range, State as TcpState};
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use announce::{Announcement, PeerAddress};
@@ -534,6 +534,15 @@ impl Endpoint for Connection {
         let past = self.ledger.get(path)?;
         let its = self.subflows.iter().filter(|it| it.path == path);
         Some(its.fold(past, |all, it| ledger::sum(&all, &it.observe())))
+    }
+
+    fn memory(&self) -> u64 {
+        let subflows: u64 = self.subflows.iter().map(|it| it.tcp.memory()).sum();
+        let queued = self.outbox.len() * size_of::<Packet>()
+            + self.announcements.len() * size_of::<Announcement>()
+            + self.out.reinjections.len() * size_of::<Range>();
+        let kept = self.out.nxt.saturating_sub(self.out.una) + self.inc.memory();
+        size_of::<Connection>() as u64 + subflows + queued as u64 + kept
     }
 
     fn flow_key(&self) -> FlowKey {

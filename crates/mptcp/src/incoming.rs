@@ -137,6 +137,12 @@ impl Incoming {
         self.received() + self.waiting()
     }
 
+    /// Octets that wait for the application or for others before them, and of what it
+    /// takes to know which have come.
+    pub fn memory(&self) -> u64 {
+        self.readable() + self.waiting() + self.waiting.memory()
+    }
+
     /// Octets that can be read.
     pub fn readable(&self) -> u64 {
         self.received() + 1 - self.read

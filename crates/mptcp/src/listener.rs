@@ -20,6 +20,10 @@ pub struct ListenerCounters {
     pub capable_syns: u64,
     /// Of these connections, those whose third ACK did not bring the keys.
     pub fallback_acks: u64,
+    /// SYNs dropped for want of room among the handshakes.
+    pub dropped_syns: u64,
+    /// SYNs dropped because the queue of connections is full.
+    pub overflows: u64,
 }
 
 /// A connection whose handshake is under way.
@@ -36,6 +40,7 @@ pub struct Listener {
     addresses: Vec<(u8, Addr)>,
     port: u16,
     backlog: usize,
+    most_half_open: usize,
     generator: Generator,
     half_open: Vec<HalfOpen>,
     ready: VecDeque<Connection>,
@@ -57,11 +62,31 @@ impl Listener {
             addresses: addresses.to_vec(),
             port,
             backlog,
+            most_half_open: 4 * backlog,
             generator,
             half_open: Vec::new(),
             ready: VecDeque::new(),
             counters: ListenerCounters::default(),
         }
+    }
+
+    /// At most so many handshakes are under way, in place of four for each connection that
+    /// may wait.
+    #[must_use]
+    pub fn with_half_open(mut self, most: usize) -> Listener {
+        self.most_half_open = most;
+        self
+    }
+
+    /// Handshakes under way, and connections that wait.
+    pub fn lengths(&self) -> (usize, usize) {
+        (self.half_open.len(), self.ready.len())
+    }
+
+    /// Octets that they take.
+    pub fn memory(&self) -> u64 {
+        let half_open = self.half_open.iter().map(|it| &it.connection);
+        half_open.chain(&self.ready).map(Endpoint::memory).sum()
     }
 
     /// The connection that has waited longest.
@@ -80,9 +105,14 @@ impl Listener {
     }
 
     /// A packet arrived for the port, of no accepted connection. False when
-    /// nobody wants it: the host refuses it. `taken` are the tokens of the host's
-    /// other connections.
-    pub fn handle_input(&mut self, now: Time, packet: &Packet, taken: &[u32]) -> bool {
+    /// nobody wants it: the host refuses it. `taken` says whether another connection of the
+    /// host has a token.
+    pub fn handle_input(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        taken: impl Fn(u32) -> bool,
+    ) -> bool {
         if let Some(it) = self.half_open.iter_mut().find(|it| it.connection.is_for(packet)) {
             it.connection.handle_input(now, packet);
             self.settle();
@@ -99,8 +129,14 @@ impl Listener {
         if !opens || segment.mp_join().is_some() {
             return false;
         }
-        if self.ready.len() >= self.backlog || self.half_open.len() >= 4 * self.backlog {
-            return true; // the client tries again
+        // In both cases the client tries again.
+        if self.ready.len() >= self.backlog {
+            self.counters.overflows += 1;
+            return true;
+        }
+        if self.half_open.len() >= self.most_half_open {
+            self.counters.dropped_syns += 1;
+            return true;
         }
         let Some((_, first)) = self.addresses.first() else { return false };
         let remote = (packet.src, segment.src_port);
@@ -108,8 +144,9 @@ impl Listener {
         let (config, generator) = (self.config.clone(), self.generator.clone());
         let mut connection = Connection::server(config, (&[*first], self.port), remote, generator);
         let own = self.half_open.iter().map(|it| &it.connection).chain(&self.ready);
-        let taken: Vec<u32> = own.map(Connection::token).chain(taken.iter().copied()).collect();
-        connection.avoid_tokens(|token| taken.contains(&token));
+        connection.avoid_tokens(|token| {
+            taken(token) || own.clone().any(|it| Connection::token(it) == token)
+        });
         for (id, addr) in &self.addresses[1..] {
             connection.add_numbered_address(now, *id, *addr);
         }
@@ -193,7 +230,7 @@ mod tests {
         let now = Time::ZERO;
         while let Some(packet) = client.poll_transmit(now).or_else(|| listener.poll_transmit(now)) {
             match packet.dst == SERVER {
-                true => _ = listener.handle_input(now, &packet, &[]),
+                true => _ = listener.handle_input(now, &packet, |_| false),
                 false => client.handle_input(now, &packet),
             }
         }
@@ -210,7 +247,7 @@ mod tests {
             assert_eq!(listener.waiting(), 1);
             let accepted = listener.accept().unwrap();
             assert_eq!(accepted.phase(), phase);
-            let expected = ListenerCounters { capable_syns: capable, fallback_acks: 0 };
+            let expected = ListenerCounters { capable_syns: capable, ..Default::default() };
             assert_eq!(listener.counters(), expected);
         }
     }
@@ -240,7 +277,7 @@ mod tests {
                 client.poll_transmit(now).or_else(|| listener.poll_transmit(now))
             {
                 match packet.dst == SERVER {
-                    true => _ = listener.handle_input(now, &packet, taken),
+                    true => _ = listener.handle_input(now, &packet, |token| taken.contains(&token)),
                     false => client.handle_input(now, &packet),
                 }
             }
@@ -265,7 +302,7 @@ mod tests {
         let Body::Tcp(segment) = &mut packet.body else { panic!() };
         let join = Join::Syn { backup: false, address: 1, token: 7, nonce: 1 };
         segment.options.rare_mut().mptcp = vec![MptcpOption::Join(join)];
-        assert!(!listener.handle_input(Time::ZERO, &packet, &[]));
+        assert!(!listener.handle_input(Time::ZERO, &packet, |_| false));
         assert_eq!(listener.poll_transmit(Time::ZERO), None);
     }
 
@@ -278,6 +315,6 @@ mod tests {
         let mut packet = client.poll_transmit(Time::ZERO).unwrap();
         let Body::Tcp(segment) = &mut packet.body else { panic!() };
         segment.flags = TcpFlags::ACK;
-        assert!(!listener.handle_input(Time::ZERO, &packet, &[]));
+        assert!(!listener.handle_input(Time::ZERO, &packet, |_| false));
     }
 }

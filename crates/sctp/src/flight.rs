@@ -116,6 +116,11 @@ impl Flight {
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
+    /// Octets that the chunks take, with what they carry.
+    pub fn memory(&self) -> u64 {
+        let carried: u64 = self.chunks.iter().map(|it| it.fragment.payload.len() as u64).sum();
+        carried + (self.chunks.len() * size_of::<Sent>()) as u64
+    }
     /// Octets of a chunk's header.
     pub fn header(&self) -> u32 {
         self.header

@@ -14,6 +14,7 @@ mod config;
 mod cookie;
 mod extensions;
 mod flight;
+mod listener;
 mod outgoing;
 mod parts;
 mod path;
@@ -36,6 +37,7 @@ pub use config::{
     Concurrent, Config, ConfigError, Encapsulation, ImmediateSacks, InitialWindow, Jitter, PRESETS,
     Window,
 };
+pub use listener::{Listener, ListenerCounters};
 pub use outgoing::Message;
 pub use path::{PathObservation, PathState};
 pub use policy::Destination;

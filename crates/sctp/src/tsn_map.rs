@@ -34,6 +34,11 @@ impl TsnMap {
         TsnMap { next, ..TsnMap::default() }
     }
 
+    /// Octets that the ranges take.
+    pub fn memory(&self) -> u64 {
+        (self.ranges.len() * size_of::<(u64, u64)>()) as u64
+    }
+
     /// What the TSN at `offset` would be.
     pub fn look(&self, offset: u64) -> Arrival {
         if offset < self.next {

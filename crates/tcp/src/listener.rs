@@ -205,6 +205,12 @@ impl Listener {
         self.fast_open.as_ref().map_or(0, Pending::len)
     }
 
+    /// Octets that handshakes under way and connections that wait take.
+    pub fn memory(&self) -> u64 {
+        let half_open = self.half_open.len() * (size_of::<Connection>() + size_of::<(Addr, u16)>());
+        half_open as u64 + self.ready.iter().map(Endpoint::memory).sum::<u64>()
+    }
+
     /// Handshakes under way, and connections that wait to be accepted.
     pub fn lengths(&self) -> (usize, usize) {
         (self.half_open.len(), self.ready.len())

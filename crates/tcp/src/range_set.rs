@@ -36,6 +36,10 @@ impl RangeSet {
     pub fn total(&self) -> u64 {
         self.total
     }
+    /// Octets that the ranges take.
+    pub fn memory(&self) -> u64 {
+        (self.ranges.len() * size_of::<Range>()) as u64
+    }
     /// Number of ranges.
     pub fn count(&self) -> usize {
         self.ranges.len()

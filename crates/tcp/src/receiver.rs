@@ -121,6 +121,13 @@ impl Receiver {
         (self.nxt - self.has_ended() as u64).saturating_sub(1)
     }
 
+    /// Octets that are kept for the application, and of what it takes to know which have come.
+    pub fn held(&self) -> u64 {
+        let gaps = self.gaps.as_ref();
+        let gaps = gaps.map_or(0, |it| it.ranges.total() + it.ranges.memory());
+        self.readable() + gaps
+    }
+
     /// A segment's octets from `start`, with a FIN after them. Decides about
     /// an immediate ACK: for what is out of order, fills a gap or is a
     /// duplicate (RFC 5681 §4.2), for a FIN, and for every `count`-th segment.

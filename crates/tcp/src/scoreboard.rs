@@ -41,6 +41,12 @@ impl Scoreboard {
         (self.sacked.remove_below(una), covered)
     }
 
+    /// Octets that the ranges take.
+    pub fn memory(&self) -> u64 {
+        let again = self.retransmitted.as_ref().map_or(0, |again| again.memory());
+        self.sacked.memory() + again
+    }
+
     /// A hole was filled by sending it again.
     pub fn on_retransmit(&mut self, range: Range) {
         self.retransmitted.get_or_insert_default().insert(range);

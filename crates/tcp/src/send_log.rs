@@ -85,6 +85,10 @@ impl Default for SendLog {
 }
 
 impl SendLog {
+    /// Octets that the records take.
+    pub fn memory(&self) -> u64 {
+        (self.slots.len() * size_of::<Record>() + self.order.len() * size_of::<u32>()) as u64
+    }
     /// `range` leaves, for the first time or again; `in_flight` is what was in
     /// the network before.
     pub fn on_sent(&mut self, now: Time, range: Range, in_flight: u64) {

@@ -4,7 +4,8 @@ use super::Association;
 use crate::path::{Path, PathObservation};
 use crate::state::State;
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Messages, Observation, Timer};
-use anabranch_units::Time;
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::sctp::Chunk;
 use anabranch_wire::{Body, Ecn, FlowKey, Packet, SctpPacket};
 
 impl ByteStream for Association {
@@ -148,6 +149,16 @@ impl Endpoint for Association {
 
     /// Windows are those of the primary path; [`Association::observe_paths`]
     /// has all.
+    fn memory(&self) -> u64 {
+        let queued = self.outbox.len() * size_of::<Packet>()
+            + self.control.len() * size_of::<Chunk>()
+            + self.duplicates.len() * size_of::<Serial32>()
+            + self.paths.len() * size_of_val(&self.paths[0]);
+        let parts = self.parts.as_ref().map_or(0, |parts| parts.octets());
+        let received = self.reassembly.memory() + parts + self.map.memory();
+        size_of::<Association>() as u64 + queued as u64 + self.flight.memory() + received
+    }
+
     fn observe(&self) -> Observation {
         let path = &self.paths[self.primary];
         Observation {
@@ -172,6 +183,15 @@ impl Endpoint for Association {
 
     fn observe_path(&self, path: usize) -> Option<PathObservation> {
         self.paths.get(path).map(Path::observe)
+    }
+
+    fn has_flow(&self, key: FlowKey) -> bool {
+        let ports = (key.src_port, key.dst_port) == (self.local_port, self.peer_port);
+        let leads = |it: &Path| it.remote == key.dst;
+        key.protocol == SctpPacket::PROTOCOL
+            && ports
+            && self.local.contains(&key.src)
+            && self.paths.iter().any(leads)
     }
 
     fn flow_key(&self) -> FlowKey {

@@ -134,7 +134,7 @@ impl Sockets {
         let taken = self.tokens();
         self.table.values_mut().any(|socket| match &mut socket.kind {
             Kind::MultipathListening(listener) if socket.port == Some(port) => {
-                listener.handle_input(now, packet, &taken)
+                listener.handle_input(now, packet, |token| taken.contains(&token))
             }
             _ => false,
         })

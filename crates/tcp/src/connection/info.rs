@@ -161,6 +161,15 @@ impl Connection {
         text
     }
 
+    /// Octets of state, of what was sent and may have to be sent again, and of what arrived
+    /// and was not read.
+    pub(super) fn held(&self) -> u64 {
+        let s = &self.sender;
+        let sent = s.max - s.una.min(s.max);
+        let log = s.log.as_ref().map_or(0, |log| log.memory());
+        size_of::<Connection>() as u64 + sent + s.board.memory() + log + self.receiver.held()
+    }
+
     /// The settings in force.
     pub fn config(&self) -> &Config {
         &self.config

@@ -416,6 +416,10 @@ impl Endpoint for Connection {
         }
     }
 
+    fn memory(&self) -> u64 {
+        self.held()
+    }
+
     fn recall(&mut self, memory: &PeerMemory) {
         self.recall_fast_open(memory);
     }

@@ -1,0 +1,210 @@
+//! A listening port: makes associations of the cookies that come back to it.
+//!
+//! Of an INIT it remembers nothing: all is in the cookie (RFC 9260 §5.1.3). What
+//! waits to be accepted is limited; while there is no room COOKIE ECHOs are dropped,
+//! which their senders send again.
+
+use crate::association::Association;
+use crate::config::Config;
+use crate::state::State;
+use anabranch_endpoint::{Endpoint, Generator};
+use anabranch_units::Time;
+use anabranch_wire::sctp::Chunk;
+use anabranch_wire::{Addr, Body, Packet};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What a listener has seen; totals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ListenerCounters {
+    /// INITs that were answered with a cookie.
+    pub cookies_sent: u64,
+    /// Associations made of cookies that came back.
+    pub cookies_accepted: u64,
+    /// COOKIE ECHOs that found no room.
+    pub overflows: u64,
+}
+
+/// A listening port.
+#[derive(Debug)]
+pub struct Listener {
+    config: Arc<Config>,
+    local: (Vec<Addr>, u16),
+    backlog: usize,
+    key: [u8; 32],
+    generator: Generator,
+    /// Answers INITs, and becomes the association of the next good cookie.
+    passive: Association,
+    ready: VecDeque<Association>,
+    replies: VecDeque<Packet>,
+    counters: ListenerCounters,
+}
+
+impl Listener {
+    /// Listens at `port` of these addresses; up to `backlog` associations wait.
+    ///
+    /// # Panics
+    /// Without an address.
+    pub fn new(
+        config: impl Into<Arc<Config>>,
+        local: (&[Addr], u16),
+        backlog: usize,
+        mut generator: Generator,
+    ) -> Listener {
+        let config = config.into();
+        let mut key = [0; 32];
+        for octets in key.chunks_exact_mut(8) {
+            octets.copy_from_slice(&generator.next_u64().to_be_bytes());
+        }
+        let local = (local.0.to_vec(), local.1);
+        let passive = fresh(&config, &local, key, &mut generator);
+        let (ready, replies) = (VecDeque::new(), VecDeque::new());
+        let counters = ListenerCounters::default();
+        Listener { config, local, backlog, key, generator, passive, ready, replies, counters }
+    }
+
+    /// The association that has waited longest; its packets are the host's to deliver
+    /// from now on.
+    pub fn accept(&mut self) -> Option<Association> {
+        self.ready.pop_front()
+    }
+
+    /// Associations that wait to be accepted.
+    pub fn waiting(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Octets that these take.
+    pub fn memory(&self) -> u64 {
+        self.ready.iter().map(Endpoint::memory).sum()
+    }
+
+    /// What it has seen.
+    pub fn counters(&self) -> ListenerCounters {
+        self.counters
+    }
+
+    /// A packet arrived for the port, of no accepted association.
+    pub fn handle_input(&mut self, now: Time, packet: &Packet) {
+        let Body::Sctp(sctp) = &packet.body else { return };
+        let key = packet.flow_key().reversed();
+        if let Some(waiting) = self.ready.iter_mut().find(|it| it.has_flow(key)) {
+            return waiting.handle_input(now, packet);
+        }
+        let echoes = matches!(sctp.chunks.first(), Some(Chunk::CookieEcho(_)));
+        if echoes && self.ready.len() >= self.backlog {
+            self.counters.overflows += 1;
+            return;
+        }
+        self.passive.handle_input(now, packet);
+        if self.passive.state() != State::Closed {
+            // The cookie was good.
+            self.counters.cookies_accepted += 1;
+            let next = fresh(&self.config, &self.local, self.key, &mut self.generator);
+            self.ready.push_back(std::mem::replace(&mut self.passive, next));
+            return;
+        }
+        while let Some(answer) = self.passive.poll_transmit(now) {
+            if let Body::Sctp(answer) = &answer.body
+                && matches!(answer.chunks.first(), Some(Chunk::InitAck(_)))
+            {
+                self.counters.cookies_sent += 1;
+            }
+            self.replies.push_back(answer);
+        }
+    }
+
+    /// Deadlines may have passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.ready.iter_mut().for_each(|it| it.handle_timeout(now));
+        self.ready.retain(|it| it.state() != State::Closed);
+    }
+
+    /// The next packet to send; call until `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        let reply = self.replies.pop_front();
+        reply.or_else(|| self.ready.iter_mut().find_map(|it| it.poll_transmit(now)))
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout).
+    pub fn poll_timeout(&self) -> Time {
+        self.ready.iter().map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER)
+    }
+}
+
+/// An endpoint that answers INITs. Nobody is known yet: the address is where nothing is
+/// ever sent.
+fn fresh(
+    config: &Arc<Config>,
+    local: &(Vec<Addr>, u16),
+    key: [u8; 32],
+    generator: &mut Generator,
+) -> Association {
+    let own = Generator::from_u64(generator.next_u64());
+    let peer = (&[Addr(u32::MAX)][..], 0);
+    Association::server(config.clone(), (&local.0, local.1), peer, own).with_cookie_key(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_endpoint::{ByteStream, Event, Seed};
+
+    const SERVER: Addr = Addr(0);
+
+    fn generator(name: &str) -> Generator {
+        Seed { seed: 1, replication: 0 }.generator(name)
+    }
+
+    fn client(addr: u32) -> Association {
+        let local = (&[Addr(addr)][..], 1000);
+        let peer = (&[SERVER][..], 80);
+        let mut client =
+            Association::client(Config::default(), local, peer, generator(&addr.to_string()));
+        client.connect(Time::ZERO);
+        client
+    }
+
+    fn exchange(listener: &mut Listener, client: &mut Association) {
+        let now = Time::ZERO;
+        while let Some(packet) = client.poll_transmit(now).or_else(|| listener.poll_transmit(now)) {
+            match packet.dst == SERVER {
+                true => listener.handle_input(now, &packet),
+                false => client.handle_input(now, &packet),
+            }
+        }
+    }
+
+    fn listener(backlog: usize) -> Listener {
+        Listener::new(Config::default(), (&[SERVER], 80), backlog, generator("server"))
+    }
+
+    #[test]
+    fn anybody_may_associate_until_the_queue_is_full() {
+        let mut listener = listener(2);
+        let mut clients = [1, 2, 3].map(client);
+        clients.iter_mut().for_each(|it| exchange(&mut listener, it));
+        let states = clients.each_ref().map(|it| it.state());
+        assert_eq!(states, [State::Established, State::Established, State::CookieEchoed]);
+        assert_eq!(listener.waiting(), 2);
+        let counters = ListenerCounters { cookies_sent: 3, cookies_accepted: 2, overflows: 1 };
+        assert_eq!(listener.counters(), counters);
+        // The one that has waited longest, and its application hears of it.
+        let mut first = listener.accept().unwrap();
+        assert!(first.has_flow(clients[0].flow_key().reversed()));
+        assert_eq!(first.poll_event(), Some(Event::Connected));
+    }
+
+    /// RFC 9260 §5.1.3: an INIT leaves nothing behind.
+    #[test]
+    fn a_flood_of_inits_takes_no_memory() {
+        let mut listener = listener(1);
+        for addr in 1..500 {
+            let init = client(addr).poll_transmit(Time::ZERO).unwrap();
+            listener.handle_input(Time::ZERO, &init);
+            assert!(listener.poll_transmit(Time::ZERO).is_some());
+        }
+        assert_eq!((listener.waiting(), listener.memory()), (0, 0));
+        assert_eq!(listener.poll_timeout(), Time::NEVER);
+    }
+}
