@@ -1,0 +1,127 @@
+//! What an attacker works with: whom it sees, and packets in the making.
+
+use super::Sight;
+use anabranch_endpoint::Generator;
+use anabranch_units::Serial32;
+use anabranch_wire::sctp::Chunk;
+use anabranch_wire::{
+    Addr, Body, Packet, Payload, SctpPacket, TcpFlags, TcpOptions, TcpSegment, Timestamps,
+};
+use std::collections::VecDeque;
+
+/// First and last of the ports that forged packets come from.
+const PORTS: (u16, u16) = (1024, 49_151);
+
+/// The numbers of a connection of TCP that its victim takes for right.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Numbers {
+    /// What the victim expects next.
+    pub seq: Serial32,
+    /// What it sent last.
+    pub ack: Serial32,
+    /// The window that it advertised, as it stands in the header.
+    pub window: u32,
+    /// Timestamps that pass for the peer's.
+    pub timestamps: Option<Timestamps>,
+}
+
+/// What a form has at hand.
+pub(super) struct Scene<'a> {
+    pub sight: &'a Sight,
+    pub generator: &'a mut Generator,
+    pub last: &'a [Option<Packet>; 2],
+    pub out: &'a mut VecDeque<Packet>,
+}
+
+impl Scene<'_> {
+    /// An address and a port that nobody has, or the attacker's own address.
+    pub fn stranger(&mut self) -> (Addr, u16) {
+        let (first, count) = self.sight.forged;
+        let addr = match count {
+            0 => self.sight.here,
+            _ => Addr(first.0 + self.generator.below(count.into()) as u32),
+        };
+        let (least, most) = PORTS;
+        (addr, least + self.generator.below(u64::from(most - least) + 1) as u16)
+    }
+
+    pub fn random(&mut self) -> u32 {
+        self.generator.next_u64() as u32
+    }
+
+    pub fn octets<const N: usize>(&mut self) -> [u8; N] {
+        std::array::from_fn(|_| self.generator.next_u64() as u8)
+    }
+
+    /// The other end of the connection.
+    pub fn peer(&self) -> (Addr, u16) {
+        self.sight.peer.expect("checked when it was made")
+    }
+
+    /// A segment to the victim from `from`, sent.
+    pub fn send_tcp(&mut self, from: (Addr, u16), segment: TcpSegment) {
+        let (victim, port) = self.sight.victim;
+        let segment = TcpSegment { src_port: from.1, dst_port: port, ..segment };
+        self.out.push_back(Packet::new(from.0, victim, Body::Tcp(segment)));
+    }
+
+    /// A packet of one chunk to the victim from `from`, sent.
+    pub fn send_sctp(&mut self, from: (Addr, u16), tag: u32, chunk: Chunk) {
+        let (victim, dst_port) = self.sight.victim;
+        let chunks = chunk.into();
+        let sctp = SctpPacket { src_port: from.1, dst_port, tag, udp: None, chunks };
+        self.out.push_back(Packet::new(from.0, victim, Body::Sctp(Box::new(sctp))));
+    }
+
+    /// The numbers of the connection, once both ends have sent.
+    pub fn numbers(&self) -> Option<Numbers> {
+        let [of_victim, of_peer] = [self.sight.side, 1 - self.sight.side]
+            .map(|side| self.last[side].as_ref().and_then(tcp_of));
+        let victim = of_victim.filter(|it| it.flags.contains(TcpFlags::ACK))?;
+        let timestamps = of_peer.and_then(|it| it.options.timestamps);
+        let timestamps = timestamps.filter(|_| victim.options.timestamps.is_some());
+        Some(Numbers {
+            seq: victim.ack,
+            ack: of_peer
+                .filter(|it| it.flags.contains(TcpFlags::ACK))
+                .map_or(victim.seq, |it| it.ack),
+            window: u32::from(victim.window).max(1),
+            timestamps,
+        })
+    }
+
+    /// The verification tag that the victim expects.
+    pub fn tag(&self) -> Option<u32> {
+        let packet = self.last[1 - self.sight.side].as_ref()?;
+        let Body::Sctp(sctp) = &packet.body else { return None };
+        (sctp.tag != 0).then_some(sctp.tag)
+    }
+}
+
+fn tcp_of(packet: &Packet) -> Option<&TcpSegment> {
+    match &packet.body {
+        Body::Tcp(segment) => Some(segment),
+        _ => None,
+    }
+}
+
+/// A segment without data or options; ports are set when it is sent.
+pub(super) fn segment(seq: Serial32, ack: Serial32, flags: TcpFlags) -> TcpSegment {
+    TcpSegment {
+        src_port: 0,
+        dst_port: 0,
+        seq,
+        ack,
+        flags,
+        window: 65_535,
+        urgent: 0,
+        options: TcpOptions::default(),
+        payload: Payload::EMPTY,
+    }
+}
+
+/// Octets that no peer sends: each is the complement of what the pattern has at most
+/// places, so that they are found wherever they are taken.
+pub(super) fn forged_octets(len: u32) -> Payload {
+    Payload::of_octets(vec![0xA5; len as usize])
+}

@@ -1,0 +1,126 @@
+use super::*;
+use crate::ATTACKS;
+use anabranch_endpoint::Seed;
+use anabranch_wire::{AddressBook, Body, TcpFlags};
+
+const VICTIM: (Addr, u16) = (Addr(1), 80);
+const PEER: (Addr, u16) = (Addr(0), 5000);
+
+fn source(kind: Kind, aim: Aim) -> Source {
+    let every = Span::from_millis(1);
+    let (start, end) = (Time::ZERO, Time::ZERO + Span::from_millis(100));
+    let plan = Plan { kind, every, start, end, aim, size: 100 };
+    let peer = (kind.info().target == Target::Flow).then_some(PEER);
+    let forged = (Addr(1 << 20), 50);
+    let sight = Sight { here: Addr(2), forged, victim: VICTIM, peer, side: 1 };
+    Source::new(plan, sight, Seed { seed: 1, replication: 0 }.generator("attack"))
+}
+
+/// What it sends by itself, the calls at their dates.
+fn sent(source: &mut Source) -> Vec<Packet> {
+    let mut all = Vec::new();
+    while source.poll_timeout() != Time::NEVER {
+        let now = source.poll_timeout();
+        source.handle_timeout(now);
+        all.extend(std::iter::from_fn(|| source.poll_transmit(now)));
+    }
+    all
+}
+
+/// The last packets of a connection over TCP, or of an association.
+fn overhear(source: &mut Source) {
+    let sctp = source.plan.kind.info().transports == ["sctp"];
+    for (side, (src, dst)) in [(PEER, VICTIM), (VICTIM, PEER)].into_iter().enumerate() {
+        let body = match sctp {
+            false => Body::Tcp(anabranch_wire::TcpSegment {
+                src_port: src.1,
+                dst_port: dst.1,
+                window: 1000,
+                ..scene::segment(
+                    anabranch_units::Serial32(1000 * (1 + side as u32)),
+                    anabranch_units::Serial32(2000 - 1000 * side as u32),
+                    TcpFlags::ACK,
+                )
+            }),
+            true => Body::Sctp(Box::new(anabranch_wire::SctpPacket {
+                src_port: src.1,
+                dst_port: dst.1,
+                tag: 77 + side as u32,
+                udp: None,
+                chunks: anabranch_wire::sctp::Chunk::CookieAck.into(),
+            })),
+        };
+        source.overhear(side, &Packet::new(src.0, dst.0, body));
+    }
+}
+
+/// Every attack sends at its rate what a wire can carry, towards its victim, and ends.
+#[test]
+fn every_attack_from_outside_sends_packets() {
+    let book = AddressBook::new();
+    for info in ATTACKS.iter().filter(|it| it.target != Target::Peer) {
+        let mut source = source(info.kind, Aim::Exact);
+        overhear(&mut source);
+        let all = sent(&mut source);
+        assert_eq!(all.len(), 100, "{}", info.name);
+        for packet in all {
+            assert_eq!(packet.dst, VICTIM.0, "{}", info.name);
+            let mut octets = Vec::new();
+            packet.emit(&book, &mut octets).unwrap_or_else(|e| panic!("{}: {e}", info.name));
+            assert!(octets.len() <= 1500, "{}: {}", info.name, octets.len());
+        }
+    }
+}
+
+/// Before both ends have been heard nothing is known.
+#[test]
+fn connections_are_attacked_once_they_were_heard() {
+    assert!(sent(&mut source(Kind::BlindReset, Aim::Exact)).is_empty());
+}
+
+#[test]
+fn aims_are_what_they_say() {
+    let seqs = |aim| {
+        let mut source = source(Kind::BlindReset, aim);
+        overhear(&mut source);
+        let all = sent(&mut source);
+        let seq = |packet: &Packet| match &packet.body {
+            Body::Tcp(segment) => segment.seq.0,
+            _ => panic!("no TCP"),
+        };
+        all.iter().map(seq).collect::<Vec<_>>()
+    };
+    assert!(seqs(Aim::Exact).iter().all(|seq| *seq == 1000));
+    assert!(seqs(Aim::Window).iter().all(|seq| (1001..=2000).contains(seq)));
+    assert!(seqs(Aim::Sweep).windows(2).all(|it| it[1].wrapping_sub(it[0]) == 1000));
+    let random = seqs(Aim::Random);
+    assert!(random.iter().filter(|seq| (1000..=2000).contains(*seq)).count() < 2);
+}
+
+/// The answer to a forged SYN comes back, and is answered from where it was sent to.
+#[test]
+fn handshakes_are_ended_from_the_forged_address() {
+    let mut source = source(Kind::ConnectionFlood, Aim::Exact);
+    source.handle_timeout(Time::ZERO);
+    let syn = source.poll_transmit(Time::ZERO).unwrap();
+    let Body::Tcp(it) = &syn.body else { panic!("no TCP") };
+    let flags = TcpFlags::SYN.union(TcpFlags::ACK);
+    let answer = anabranch_wire::TcpSegment {
+        src_port: it.dst_port,
+        dst_port: it.src_port,
+        ..scene::segment(anabranch_units::Serial32(7), it.seq.add(1), flags)
+    };
+    source.handle_input(Time::ZERO, &Packet::new(syn.dst, syn.src, Body::Tcp(answer)));
+    let ack = source.poll_transmit(Time::ZERO).unwrap();
+    assert_eq!(ack.flow_key(), syn.flow_key());
+    let Body::Tcp(it) = &ack.body else { panic!("no TCP") };
+    assert_eq!((it.flags, it.ack.0), (TcpFlags::ACK, 8));
+}
+
+#[test]
+fn the_catalogue_has_each_attack_once() {
+    for (i, it) in ATTACKS.iter().enumerate() {
+        assert!(ATTACKS[..i].iter().all(|other| other.name != it.name && other.kind != it.kind));
+        assert_eq!(it.kind.info(), it);
+    }
+}

@@ -1,0 +1,192 @@
+//! Hostile peers: the packets of a real endpoint, changed as they leave.
+//!
+//! Most of them are the misbehaving receivers of Savage, Cardwell, Wetherall and
+//! Anderson ("TCP congestion control with a misbehaving receiver", 1999). What such an
+//! endpoint itself has received is as ever: only what it tells is not true.
+
+mod acks;
+mod sack;
+mod segments;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Kind;
+use anabranch_endpoint::{
+    ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
+};
+use anabranch_units::Time;
+use anabranch_wire::{FlowKey, Packet};
+use std::collections::VecDeque;
+
+/// What a hostile peer does, and from when to when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Manner {
+    /// Which attack; one of a peer's.
+    pub kind: Kind,
+    /// Until then the endpoint is honest.
+    pub start: Time,
+    /// From then on it is honest again.
+    pub end: Time,
+    /// Packets in place of one, or octets for each: what the attack has to say of how
+    /// much.
+    pub size: u32,
+}
+
+/// How packets are changed.
+trait Twist: Send {
+    /// A packet of the endpoint, in whose place those in `out` leave.
+    fn send(&mut self, packet: Packet, out: &mut VecDeque<Packet>);
+
+    /// A packet for the endpoint has come.
+    fn receive(&mut self, _packet: &Packet) {}
+}
+
+/// An endpoint that does not tell the truth.
+pub struct Crooked<E> {
+    endpoint: E,
+    manner: Manner,
+    twist: Box<dyn Twist>,
+    out: VecDeque<Packet>,
+}
+
+impl<E: ByteStream> Crooked<E> {
+    /// The endpoint with these manners.
+    ///
+    /// # Panics
+    /// For an attack from outside.
+    pub fn new(endpoint: E, manner: Manner) -> Crooked<E> {
+        let twist: Box<dyn Twist> = match manner.kind {
+            Kind::AckDivision => Box::new(acks::Division::new(manner.size)),
+            Kind::OptimisticAck => Box::new(acks::Optimistic::new(manner.size)),
+            Kind::DupAckSpoofing => Box::new(acks::Duplicates { copies: manner.size }),
+            Kind::LyingSack => Box::new(sack::Lies::new(manner.size)),
+            Kind::Reneging => Box::new(sack::Reneging::new()),
+            Kind::ZeroWindow => Box::new(window::Narrow { octets: 0 }),
+            Kind::TinyWindow => Box::new(window::Narrow { octets: 1 }),
+            Kind::OctetSegments => Box::new(segments::Octets { most: manner.size.max(1) }),
+            other => panic!("{} is no attack of a peer", other.info().name),
+        };
+        Crooked { endpoint, manner, twist, out: VecDeque::new() }
+    }
+
+    /// The endpoint inside.
+    pub fn inner(&self) -> &E {
+        &self.endpoint
+    }
+
+    fn lies(&self, now: Time) -> bool {
+        self.manner.start <= now && now < self.manner.end
+    }
+}
+
+impl<E: ByteStream> Endpoint for Crooked<E> {
+    fn handle_input(&mut self, now: Time, packet: &Packet) {
+        self.twist.receive(packet);
+        self.endpoint.handle_input(now, packet);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.endpoint.handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        loop {
+            if let Some(packet) = self.out.pop_front() {
+                return Some(packet);
+            }
+            let packet = self.endpoint.poll_transmit(now)?;
+            if !self.lies(now) {
+                return Some(packet);
+            }
+            self.twist.send(packet, &mut self.out);
+        }
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.endpoint.poll_event()
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.endpoint.poll_timeout()
+    }
+
+    fn observe(&self) -> Observation {
+        self.endpoint.observe()
+    }
+
+    fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        self.endpoint.observe_path(path)
+    }
+
+    fn recall(&mut self, memory: &PeerMemory) {
+        self.endpoint.recall(memory);
+    }
+
+    fn has_learnt(&self) -> bool {
+        self.endpoint.has_learnt()
+    }
+
+    fn remember(&mut self, memory: &mut PeerMemory) {
+        self.endpoint.remember(memory);
+    }
+
+    fn memory(&self) -> u64 {
+        self.endpoint.memory()
+    }
+
+    fn flow_key(&self) -> FlowKey {
+        self.endpoint.flow_key()
+    }
+
+    fn has_flow(&self, key: FlowKey) -> bool {
+        self.endpoint.has_flow(key)
+    }
+
+    fn join_token(&self) -> Option<u32> {
+        self.endpoint.join_token()
+    }
+}
+
+impl<E: ByteStream> ByteStream for Crooked<E> {
+    fn connect(&mut self, now: Time) {
+        self.endpoint.connect(now);
+    }
+
+    fn write(&mut self, len: u64) -> u64 {
+        self.endpoint.write(len)
+    }
+
+    fn write_octets(&mut self, octets: &[u8]) -> usize {
+        self.endpoint.write_octets(octets)
+    }
+
+    fn room(&self) -> u64 {
+        self.endpoint.room()
+    }
+
+    fn read(&mut self, max: u64) -> u64 {
+        self.endpoint.read(max)
+    }
+
+    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
+        self.endpoint.read_octets(buf)
+    }
+
+    fn close(&mut self) {
+        self.endpoint.close();
+    }
+
+    fn has_half_close(&self) -> bool {
+        self.endpoint.has_half_close()
+    }
+
+    fn messages(&mut self) -> Option<&mut dyn Messages> {
+        self.endpoint.messages()
+    }
+
+    fn abort(&mut self) {
+        self.endpoint.abort();
+    }
+}
