@@ -1,7 +1,9 @@
 //! Building a simulation: nodes, links, flows.
 
 mod binding;
+mod hostile;
 
+use crate::agents::Agents;
 use crate::app::{App, AppState, Hosted};
 use crate::channel::{self, Channels};
 use crate::events::EventQueue;
@@ -60,6 +62,10 @@ pub struct SimulationBuilder<E> {
     outside: Vec<NodeId>,
     /// Hosts that take segments together, where some stand outside.
     offload: Vec<NodeId>,
+    /// Listening ports, attackers and gauges.
+    agents: Agents<E>,
+    /// The flows that attackers overhear.
+    overheard: Vec<Option<FlowId>>,
     error: Option<BuildError>,
 }
 
@@ -126,6 +132,15 @@ pub enum BuildError {
         /// What they have in common.
         taken: Taken,
     },
+    /// Two listening ports of a host are one, or the port is a flow's own.
+    NotFree {
+        /// The second that listens.
+        listener: String,
+        /// The host.
+        node: String,
+        /// The port.
+        port: u16,
+    },
     /// A flow starts at [`Time::NEVER`].
     NeverStarts {
         /// The flow.
@@ -153,6 +168,9 @@ impl fmt::Display for BuildError {
             }
             BuildError::Indistinct { flow, node, taken } => {
                 write!(f, "flow {flow}: {taken} at {node}")
+            }
+            BuildError::NotFree { listener, node, port } => {
+                write!(f, "listener {listener}: port {port} of {node} is in use")
             }
             BuildError::NeverStarts { flow } => write!(f, "flow {flow} never starts"),
         }
@@ -187,6 +205,8 @@ impl<E> Default for SimulationBuilder<E> {
             hosts: Vec::new(),
             outside: Vec::new(),
             offload: Vec::new(),
+            agents: Agents::default(),
+            overheard: Vec::new(),
             error: None,
         }
     }
@@ -388,7 +408,6 @@ impl<E: ByteStream> SimulationBuilder<E> {
         }
         let routes = self.topology.routes();
         let nodes = self.node_names.len();
-        let is_outside = |node: NodeId| self.outside.contains(&self.owner(node));
         let mut known = Vec::new();
         for (index, sides) in self.bound.iter().enumerate() {
             let name = || self.flow_names[self.flows[index].name as usize].clone();
@@ -413,6 +432,8 @@ impl<E: ByteStream> SimulationBuilder<E> {
             }
         }
         let [ports, ports_outside] = self.bind_ports()?;
+        let agents = self.finish_agents();
+        let is_outside = |node: NodeId| self.outside.contains(&self.owner(node));
         let outside = (0..nodes as u32).map(NodeId).map(is_outside).collect();
         let offload = |node| self.offload.contains(&self.owner(node));
         let offload = Offload::new((0..nodes as u32).map(NodeId).map(offload).collect());
@@ -454,11 +475,14 @@ impl<E: ByteStream> SimulationBuilder<E> {
             drops: NodeDrops::default(),
             icmp: self.icmp,
             icmp_limiter: IcmpLimiter::new(self.icmp_limits),
+            forged: agents.iter().flat_map(|it| it.forged()).collect(),
         };
         fabric.set_watched();
         let mut sim = Simulation {
             fabric,
-            timers: EventQueue::new(self.endpoints.len()),
+            timers: EventQueue::new(
+                self.endpoints.len() + agents.as_ref().map_or(0, |it| it.len()),
+            ),
             endpoints: self.endpoints,
             flows: self.flows,
             ports,
@@ -469,11 +493,18 @@ impl<E: ByteStream> SimulationBuilder<E> {
             stage: self.stage,
             memories: Memories::default(),
             outside,
+            agents,
             trace_hash: None,
             node_names: self.node_names,
             link_names: self.link_names,
             flow_names: self.flow_names,
         };
+        for (at, flow) in self.overheard.into_iter().enumerate() {
+            if let Some(flow) = flow {
+                sim.overhear(at, flow);
+            }
+        }
+        sim.set_agents();
         sim.unfinished = sim.endpoints.iter().filter(|it| !it.app.is_over()).count();
         Ok(sim)
     }

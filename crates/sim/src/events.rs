@@ -26,6 +26,16 @@ impl EventQueue {
         EventQueue { heap: Vec::new(), places: vec![ABSENT; sources] }
     }
 
+    /// Number of sources.
+    pub fn sources(&self) -> usize {
+        self.places.len()
+    }
+
+    /// From now on there are `sources` sources; no fewer than before.
+    pub fn grow(&mut self, sources: usize) {
+        self.places.resize(sources.max(self.places.len()), ABSENT);
+    }
+
     /// The first event.
     #[inline]
     pub fn peek(&self) -> Option<(Time, u32)> {

@@ -41,6 +41,8 @@ pub(crate) struct Fabric {
     /// Nodes answer packets that they drop with ICMP errors.
     pub icmp: bool,
     pub icmp_limiter: IcmpLimiter,
+    /// Addresses of nobody: the first, how many, and the node that packets to them go to.
+    pub forged: Vec<(Addr, u32, NodeId)>,
 }
 
 /// Packets that nodes, not links, have dropped.
@@ -137,16 +139,31 @@ impl Fabric {
     pub(crate) fn refuse(&mut self, node: NodeId, id: PacketId) {
         let reset = self.pool.packet(id).refusal();
         self.discard(node, id, DropReason::NoEndpoint);
-        let Some(reset) = reset else { return };
+        reset.into_iter().for_each(|reset| self.send_of_host(reset));
+    }
+
+    /// A packet of a host that is of no endpoint.
+    pub(crate) fn send_of_host(&mut self, packet: Packet) {
+        let node = NodeId(packet.src.0);
         if self.observers.packets() {
             let kind = PacketEventKind::Sent;
             let event = PacketEvent { kind, place: Place::Node(node), flow: None };
-            self.observers.packet(self.now, event, &reset);
+            self.observers.packet(self.now, event, &packet);
         }
         match self.hosts {
-            None => self.inject(reset),
-            Some(_) => self.send_through_host(node, reset, None),
+            None => self.inject(packet),
+            Some(_) => self.send_through_host(node, packet, None),
         }
+    }
+
+    /// A packet leaves a node, whatever source it names.
+    pub(crate) fn leave(&mut self, node: NodeId, id: PacketId) {
+        if self.observers.packets() {
+            let kind = PacketEventKind::Sent;
+            let event = PacketEvent { kind, place: Place::Node(node), flow: None };
+            self.observers.packet(self.now, event, self.pool.packet(id));
+        }
+        self.route(node, id);
     }
 
     /// A packet comes to the links of the node that it names as its source.
@@ -205,6 +222,9 @@ impl Fabric {
                 if self.pool.dst(id).0 == node.0 {
                     return Some((node, id));
                 }
+                if !self.forged.is_empty() && self.is_at_forger(node, id) {
+                    return Some((node, id));
+                }
                 self.forward(node, id);
             }
             if self.watched {
@@ -258,7 +278,8 @@ impl Fabric {
     pub(crate) fn route(&mut self, node: NodeId, id: PacketId) {
         let dst = self.pool.dst(id);
         let flow = || flow_hash(&self.pool.packet(id).flow_key());
-        let Some(link) = self.routes.next(node, dst, flow) else {
+        let Some(link) = self.routes.next(node, dst, flow).or_else(|| self.to_forger(node, dst))
+        else {
             return self.drop(node, id, DropReason::NoRoute);
         };
         if self.icmp {
@@ -274,6 +295,23 @@ impl Fabric {
                 self.channels.wake(link, self.now, first, &mut self.events);
             }
         }
+    }
+
+    /// The link towards whoever has forged an address.
+    #[cold]
+    fn to_forger(&self, node: NodeId, dst: Addr) -> Option<LinkId> {
+        let forger = self.forger(dst).filter(|forger| *forger != node)?;
+        self.routes.next(node, Addr(forger.0), || 0)
+    }
+
+    fn forger(&self, addr: Addr) -> Option<NodeId> {
+        let has = |first: Addr, count| addr.0.checked_sub(first.0).is_some_and(|at| at < count);
+        self.forged.iter().find(|(first, count, _)| has(*first, *count)).map(|it| it.2)
+    }
+
+    #[cold]
+    fn is_at_forger(&self, node: NodeId, id: PacketId) -> bool {
+        self.forger(self.pool.dst(id)) == Some(node)
     }
 
     /// The link will drop what is larger than its MTU.

@@ -6,7 +6,9 @@
 //! `Endpoint + ByteStream`. Events are totally ordered by (time, class,
 //! source); a run is a function of what the builder was given.
 
+mod agents;
 mod app;
+mod assault;
 mod barrier;
 mod batch;
 mod builder;
@@ -14,6 +16,7 @@ mod channel;
 mod events;
 mod fabric;
 mod flow;
+mod gauge;
 mod host;
 mod icmp_limit;
 mod memories;
@@ -23,6 +26,7 @@ mod octets;
 mod offload;
 mod outside;
 mod ports;
+mod reception;
 mod regulate;
 mod simulation;
 mod sizes;
@@ -34,15 +38,18 @@ pub use anabranch_network::{
     LinkConfig, LinkCounters, LinkId, NodeId, RegulatorConfig, RegulatorCounters,
 };
 pub use app::App;
+pub use assault::{AttackResult, AttackSpec};
 pub use batch::run_batch;
 pub use builder::{BuildError, SimulationBuilder};
 pub use events::EventQueue;
 pub use flow::{FlowId, FlowResult, FlowSpec, Side};
+pub use gauge::MemoryResult;
 pub use host::HostConfig;
 pub use icmp_limit::{IcmpBucket, IcmpLimits};
 pub use messages::{Delivery, MessageTotals, MessageTraffic, Pace};
 pub use observe::{Handle, Interests, Observer, PacketEvent, PacketEventKind, Place};
 pub use outside::Departure;
+pub use reception::{ListenSpec, ReceptionResult};
 pub use simulation::{NodeDrops, Simulation, Standing};
 pub use sizes::Sizes;
 pub use tournament::Tournament;

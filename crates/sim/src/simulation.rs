@@ -5,10 +5,12 @@
 //! number. A timer is re-armed lazily: its event is only moved to an earlier
 //! date, and one that comes too early is set again.
 
+mod agents;
 mod offload;
 mod outside;
 mod standing;
 
+use crate::agents::Agents;
 use crate::app::{AppState, Hosted};
 use crate::events::EventQueue;
 use crate::fabric::Fabric;
@@ -44,6 +46,8 @@ pub struct Simulation<E> {
     pub(crate) memories: Memories,
     /// Hosts outside, where there are some.
     pub(crate) outside: Option<Box<Outside>>,
+    /// Listening ports, attackers and gauges, where there are some.
+    pub(crate) agents: Option<Box<Agents<E>>>,
     pub(crate) trace_hash: Option<Handle<TraceHash>>,
     pub(crate) node_names: Vec<String>,
     pub(crate) link_names: Vec<String>,
@@ -274,6 +278,9 @@ impl<E: ByteStream> Simulation<E> {
             self.fabric.drop(node, id, DropReason::Checksum);
             return self.end_event();
         }
+        if !self.fabric.forged.is_empty() && self.return_to_forger(node, id) {
+            return self.end_event();
+        }
         let now = self.fabric.now;
         let packet = self.fabric.pool.packet(id);
         if let Some(hosts) = &mut self.fabric.hosts
@@ -352,7 +359,9 @@ impl<E: ByteStream> Simulation<E> {
 
     fn handle_timer(&mut self) {
         let (now, index) = self.timers.peek().expect("a date belongs to a pending timer");
-        let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
+        let Some(Hosted { endpoint, app }) = self.endpoints.get_mut(index as usize) else {
+            return self.handle_agent(index);
+        };
         let mut due = endpoint.poll_timeout().min(app.due(&self.stage));
         if due <= now {
             if endpoint.poll_timeout() <= now {

@@ -32,13 +32,15 @@ impl<E: ByteStream> SimulationBuilder<E> {
     }
 
     /// The ports of hosts inside the simulation, and of those outside.
-    pub(super) fn bind_ports(&self) -> Result<[Ports; 2], BuildError> {
+    pub(super) fn bind_ports(&mut self) -> Result<[Ports; 2], BuildError> {
         let bindings = self.bindings();
         let is_outside = |node: NodeId| self.outside.contains(&self.owner(node));
         let nodes = self.node_names.len();
         let mut both = [false, true].map(|outside| {
             let these = bindings.iter().filter(|it| is_outside(it.host) == outside);
-            Ports::new(nodes, these.map(|it| (it.host, it.port)))
+            let listening = self.agents.receptions.iter().map(|it| (it.host, it.port));
+            let listening = listening.filter(|it| is_outside(it.0) == outside);
+            Ports::new(nodes, these.map(|it| (it.host, it.port)).chain(listening))
         });
         let mut shares = BTreeMap::new();
         for &Binding { host, port, endpoint, is_first } in &bindings {
@@ -46,7 +48,10 @@ impl<E: ByteStream> SimulationBuilder<E> {
             let (flow, node) = (|| self.flow_of(endpoint), || self.node_of(endpoint));
             let bound = if self.shared.contains(&(host, port)) {
                 let share = *shares.entry(host).or_insert_with(|| ports.share());
-                if is_first {
+                let is_server = endpoint % 2 == 1;
+                // Its listener makes the endpoint.
+                let is_made = is_server && self.reception_of(endpoint as usize / 2).is_some();
+                if is_first && !is_made {
                     let it = &self.endpoints[endpoint as usize].endpoint;
                     ports.join_share(share, endpoint, it).map_err(|taken| {
                         BuildError::Indistinct { flow: flow(), node: node(), taken }
@@ -60,9 +65,23 @@ impl<E: ByteStream> SimulationBuilder<E> {
                 return Err(BuildError::PortInUse { flow: flow(), node: node(), port });
             }
         }
+        let mut listening = Vec::new();
+        for (at, it) in self.agents.receptions.iter().enumerate() {
+            let ports = &mut both[is_outside(it.host) as usize];
+            let share = *shares.entry(it.host).or_insert_with(|| ports.share());
+            let before = &self.agents.receptions[..at];
+            let twice = before.iter().any(|other| other.listens_where(it));
+            if twice || !ports.bind_shared(it.host, it.port, share) {
+                let node = self.node_names[it.host.0 as usize].clone();
+                let listener = it.name.clone();
+                return Err(BuildError::NotFree { listener, node, port: it.port });
+            }
+            listening.push(share);
+        }
         for (interface, host) in &self.owners {
             both.iter_mut().for_each(|ports| ports.alias(*interface, *host));
         }
+        self.agents.shares = listening;
         Ok(both)
     }
 

@@ -112,6 +112,9 @@ impl<E: ByteStream> Simulation<E> {
     /// A packet reached a host that has no endpoint for it.
     #[cold]
     pub(super) fn hand_out(&mut self, node: NodeId, id: PacketId) {
+        if self.offer_to_agents(node, id) {
+            return;
+        }
         let is_outside = |it: &Outside| it.nodes[node.0 as usize];
         if !self.outside.as_deref().is_some_and(is_outside) {
             return match self.ports.is_shared(node, port(self.fabric.pool.packet(id))) {

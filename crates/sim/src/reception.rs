@@ -1,0 +1,223 @@
+//! A port of a host that listens to strangers.
+//!
+//! A connection that it accepts is either the server's end of a flow, whose
+//! client opened it, and takes the place of that end; or it belongs to nobody
+//! that the simulation knows. Such strangers stand here, in slots that are used
+//! again, each with an application of the port's kind.
+
+use crate::app::{App, AppState, Hosted};
+use crate::events::EventQueue;
+use crate::stage::Stage;
+use anabranch_endpoint::{ByteStream, Demux, Listen, ListenReport};
+use anabranch_network::NodeId;
+use anabranch_units::Time;
+use anabranch_wire::{Body, FlowKey, Packet};
+use std::collections::BTreeMap;
+
+/// Description of a port that listens to strangers.
+pub struct ListenSpec<E> {
+    /// Its name.
+    pub name: String,
+    /// The host, itself not an interface.
+    pub host: NodeId,
+    /// The port.
+    pub port: u16,
+    /// IP protocol number of its transport.
+    pub protocol: u8,
+    /// What listens.
+    pub listener: Box<dyn Listen<E> + Send>,
+    /// What runs on connections of strangers.
+    pub app: App,
+    /// Most connections of strangers that are accepted at once; others wait in the
+    /// port's queue.
+    pub most: usize,
+}
+
+/// What became of a listening port so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReceptionResult {
+    /// What the port holds and has seen.
+    pub report: ListenReport,
+    /// Connections accepted, those of flows included.
+    pub accepted: u64,
+    /// Connections of strangers that there are.
+    pub strangers: usize,
+    /// Octets that strangers' applications received.
+    pub bytes: u64,
+    /// Most handshakes that were under way at a time.
+    pub peak_half_open: usize,
+    /// Most octets that handshakes, waiting connections and strangers took together.
+    pub peak_memory: u64,
+}
+
+/// A connection of a stranger.
+struct Stranger<E> {
+    hosted: Hosted<E>,
+    /// What it took when it was last looked at.
+    memory: u64,
+}
+
+/// A listening port at work.
+pub(crate) struct Reception<E> {
+    pub name: String,
+    pub host: NodeId,
+    pub port: u16,
+    pub listener: Box<dyn Listen<E> + Send>,
+    protocol: u8,
+    app: App,
+    most: usize,
+    /// Server ends that flows are to have here, by what their clients send.
+    expected: BTreeMap<FlowKey, u32>,
+    slots: Vec<Option<Stranger<E>>>,
+    free: Vec<u32>,
+    demux: Demux,
+    timers: EventQueue,
+    held: u64,
+    result: ReceptionResult,
+}
+
+impl<E: ByteStream> Reception<E> {
+    pub(crate) fn new(spec: ListenSpec<E>) -> Reception<E> {
+        Reception {
+            name: spec.name,
+            host: spec.host,
+            port: spec.port,
+            listener: spec.listener,
+            protocol: spec.protocol,
+            app: spec.app,
+            most: spec.most,
+            expected: BTreeMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            demux: Demux::default(),
+            timers: EventQueue::new(0),
+            held: 0,
+            result: ReceptionResult::default(),
+        }
+    }
+
+    /// A flow has its server's end here.
+    pub(crate) fn expect(&mut self, client: FlowKey, endpoint: u32) {
+        self.expected.insert(client, endpoint);
+    }
+
+    /// The packet is for this port: of its transport, or an error about what it sent.
+    pub(crate) fn is_for(&self, host: NodeId, port: u16, packet: &Packet) -> bool {
+        let protocol = match &packet.body {
+            Body::Icmp(icmp) => icmp.quote.protocol,
+            _ => packet.flow_key().protocol,
+        };
+        self.listens_at(host, port, protocol)
+    }
+
+    /// It listens where another does.
+    pub(crate) fn listens_where(&self, other: &Reception<E>) -> bool {
+        other.listens_at(self.host, self.port, self.protocol)
+    }
+
+    /// It listens there.
+    pub(crate) fn listens_at(&self, host: NodeId, port: u16, protocol: u8) -> bool {
+        (self.host, self.port, self.protocol) == (host, port, protocol)
+    }
+
+    /// The connection of a stranger that a packet is for.
+    pub(crate) fn find(&mut self, packet: &Packet) -> Option<u32> {
+        let slots = &self.slots;
+        let endpoint = |slot: u32| {
+            &slots[slot as usize].as_ref().expect("a slot in the table is taken").hosted.endpoint
+        };
+        self.demux.find(packet, endpoint)
+    }
+
+    /// A connection in a slot, and what it may call.
+    pub(crate) fn hosted(&mut self, slot: u32) -> Option<&mut Hosted<E>> {
+        self.slots[slot as usize].as_mut().map(|it| &mut it.hosted)
+    }
+
+    /// The next connection that the port has ready, with the server's end that it
+    /// becomes; `None` while there is no room for strangers, too.
+    pub(crate) fn accept(&mut self) -> Option<(E, Option<u32>)> {
+        if self.slots.len() - self.free.len() >= self.most {
+            return None;
+        }
+        let endpoint = self.listener.accept()?;
+        self.result.accepted += 1;
+        if let Some(token) = endpoint.join_token() {
+            self.listener.note_token(token, true);
+        }
+        let end = self.expected.remove(&endpoint.flow_key().reversed());
+        Some((endpoint, end))
+    }
+
+    /// A stranger's connection gets a slot; `None` when another has its addresses and
+    /// ports, and it is forgotten.
+    pub(crate) fn enter(&mut self, endpoint: E, stage: &mut Stage) -> Option<u32> {
+        let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
+        self.demux.insert(slot, &endpoint).ok()?;
+        let channels = [self.app.open(stage), u32::MAX];
+        let app = AppState::new(&self.app, &App::Sink, channels, false, stage);
+        let stranger = Some(Stranger { hosted: Hosted { endpoint, app }, memory: 0 });
+        match self.free.pop() {
+            Some(_) => self.slots[slot as usize] = stranger,
+            None => self.slots.push(stranger),
+        }
+        if self.timers.sources() <= slot as usize {
+            self.timers.grow(slot as usize + 1);
+        }
+        Some(slot)
+    }
+
+    /// A stranger was served and wants to be called at `due`.
+    pub(crate) fn settle(&mut self, slot: u32, due: Time) {
+        let Some(it) = &mut self.slots[slot as usize] else { return };
+        let memory = it.hosted.endpoint.memory();
+        self.held = self.held - it.memory + memory;
+        it.memory = memory;
+        if it.hosted.app.closed.is_none() {
+            return self.timers.set(slot, due);
+        }
+        self.held -= it.memory;
+        self.result.bytes += it.hosted.app.received;
+        if let Some(token) = it.hosted.endpoint.join_token() {
+            self.listener.note_token(token, false);
+        }
+        self.slots[slot as usize] = None;
+        self.free.push(slot);
+        self.demux.remove(slot);
+        self.timers.set(slot, Time::NEVER);
+    }
+
+    /// A stranger whose date has come.
+    pub(crate) fn due_stranger(&self, now: Time) -> Option<u32> {
+        self.timers.peek().filter(|(at, _)| *at <= now).map(|(_, slot)| slot)
+    }
+
+    /// When the first of its parts is to be called.
+    pub(crate) fn due(&self) -> Time {
+        self.timers.first().min(self.listener.poll_timeout())
+    }
+
+    /// Notes the most that was held.
+    pub(crate) fn note(&mut self) {
+        let report = self.listener.report();
+        let result = &mut self.result;
+        result.peak_half_open = result.peak_half_open.max(report.half_open);
+        result.peak_memory = result.peak_memory.max(report.held + self.held);
+    }
+
+    /// Octets that it holds now.
+    pub(crate) fn memory(&self) -> u64 {
+        self.listener.report().held + self.held
+    }
+
+    /// What became of it so far.
+    pub(crate) fn result(&self) -> ReceptionResult {
+        let there = self.slots.iter().flatten().map(|it| it.hosted.app.received);
+        ReceptionResult {
+            report: self.listener.report(),
+            strangers: self.slots.len() - self.free.len(),
+            bytes: self.result.bytes + there.sum::<u64>(),
+            ..self.result
+        }
+    }
+}
