@@ -365,8 +365,8 @@ def run(
     check: bool = False,
     capture: list[str] = ...,
 ) -> dict[str, Any]:
-    """Runs a scenario once: `flows`, `series`, `links`, `regulators`, `paths`, `messages`
-    and `run`."""
+    """Runs a scenario once: `flows`, `series`, `links`, `regulators`, `paths`, `messages`,
+    `listeners`, `attacks`, `memory` and `run`."""
 
 def live(
     text: str,
@@ -404,8 +404,8 @@ def run_batch(
 
 def catalogue(kind: str) -> list[tuple[str, str, str]]:
     """Name, summary and reference of each entry of `algorithms`, `recoveries`, `destinations`,
-    `schedulers`, `queues`, `transmitters`, `regulators`, `impairments`, `topologies` or
-    `observers`."""
+    `schedulers`, `queues`, `transmitters`, `regulators`, `impairments`, `attacks`, `topologies`
+    or `observers`."""
 
 def check(
     name: str,

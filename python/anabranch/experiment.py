@@ -36,7 +36,16 @@ and `retransmission`."""
 LIBRARY = "library:"
 """What the name of a scenario of the library begins with."""
 
-TABLES = ("flows", "links", "paths", "messages", "regulators")
+TABLES = (
+    "flows",
+    "links",
+    "paths",
+    "messages",
+    "regulators",
+    "listeners",
+    "attacks",
+    "memory",
+)
 """What a run has rows of."""
 
 
@@ -64,8 +73,9 @@ def code_fingerprint() -> str:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What one run left: a row per flow, link, regulator, path of a multihomed flow and flow of
-    messages, the observed series, its facts."""
+    """What one run left: a row per flow, link, regulator, path of a multihomed flow, flow of
+    messages, listening port, attack from outside and host whose memory was looked at; the observed
+    series, its facts."""
 
     flows: list[dict[str, Any]]
     series: dict[str, Series]
@@ -74,6 +84,9 @@ class RunResult:
     regulators: list[dict[str, Any]] = field(default_factory=list)
     paths: list[dict[str, Any]] = field(default_factory=list)
     messages: list[dict[str, Any]] = field(default_factory=list)
+    listeners: list[dict[str, Any]] = field(default_factory=list)
+    attacks: list[dict[str, Any]] = field(default_factory=list)
+    memory: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def from_native(cls, value: dict[str, Any]) -> RunResult:
@@ -90,10 +103,13 @@ class RunResult:
             list(value["regulators"]),
             list(value["paths"]),
             list(value["messages"]),
+            list(value["listeners"]),
+            list(value["attacks"]),
+            list(value["memory"]),
         )
 
     def table(self, name: str = "flows") -> pa.Table:
-        """The rows of `flows`, `links`, `paths`, `messages` or `regulators` as an Arrow table.
+        """The rows of one of `TABLES` (`flows`, `links`, ...) as an Arrow table.
 
         `polars.from_arrow(...)` and `.to_pandas()` take it as it is.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from anabranch.errors import InputError, RunError
-from anabranch.experiment import RunResult, core
+from anabranch.experiment import TABLES, RunResult, core
 
 
 def replay(capture: str | Path) -> RunResult:
@@ -23,7 +23,5 @@ def replay(capture: str | Path) -> RunResult:
         raise RunError(f"{path}: {error}") from None
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
-    nothing: dict[str, list[object]] = {
-        name: [] for name in ("links", "regulators", "paths", "messages")
-    }
+    nothing: dict[str, list[object]] = {name: [] for name in TABLES}
     return RunResult.from_native(nothing | value)

@@ -1,7 +1,8 @@
 //! Results as dictionaries and NumPy arrays.
 
 use anabranch_scenario::{
-    FlowRow, LinkRow, MessageRow, NamedSeries, PathRow, RegulatorRow, RunInfo, RunResult, Warning,
+    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow,
+    RegulatorRow, RunInfo, RunResult, Warning,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -27,7 +28,53 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound
     let messages = result.messages.iter().map(|row| messages(py, row));
     let messages = messages.collect::<PyResult<Vec<_>>>()?;
     dict.set_item("messages", PyList::new(py, messages)?)?;
+    let listeners = result.listeners.iter().map(|row| listener(py, row));
+    dict.set_item("listeners", PyList::new(py, listeners.collect::<PyResult<Vec<_>>>()?)?)?;
+    let attacks = result.attacks.iter().map(|row| attack(py, row));
+    dict.set_item("attacks", PyList::new(py, attacks.collect::<PyResult<Vec<_>>>()?)?)?;
+    let memory = result.memory.iter().map(|row| memory(py, row));
+    dict.set_item("memory", PyList::new(py, memory.collect::<PyResult<Vec<_>>>()?)?)?;
     dict.set_item("run", info(py, &result.run)?)?;
+    Ok(dict)
+}
+
+fn listener<'py>(py: Python<'py>, row: &ListenRow) -> PyResult<Bound<'py, PyDict>> {
+    let (it, report) = (&row.result, &row.result.report);
+    let dict = PyDict::new(py);
+    dict.set_item("name", &row.name)?;
+    for (name, count) in [
+        ("accepted", it.accepted),
+        ("strangers", it.strangers as u64),
+        ("bytes", it.bytes),
+        ("half_open", report.half_open as u64),
+        ("most_half_open", it.peak_half_open as u64),
+        ("waiting", report.waiting as u64),
+        ("dropped", report.dropped),
+        ("overflows", report.overflows),
+        ("cookies_sent", report.cookies_sent),
+        ("cookies_accepted", report.cookies_accepted),
+        ("most_memory", it.peak_memory),
+    ] {
+        dict.set_item(name, count)?;
+    }
+    Ok(dict)
+}
+
+fn attack<'py>(py: Python<'py>, row: &AttackRow) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", &row.name)?;
+    dict.set_item("packets", row.result.packets)?;
+    dict.set_item("bytes", row.result.bytes)?;
+    dict.set_item("answers", row.result.answers)?;
+    Ok(dict)
+}
+
+fn memory<'py>(py: Python<'py>, row: &MemoryRow) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("host", &row.host)?;
+    dict.set_item("mean_bytes", row.result.mean())?;
+    dict.set_item("most_bytes", row.result.peak)?;
+    dict.set_item("last_bytes", row.result.last)?;
     Ok(dict)
 }
 

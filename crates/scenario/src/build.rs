@@ -8,6 +8,7 @@
 
 use crate::endpoints::Recipe;
 use crate::graph::Graph;
+use crate::hostile::Hostile;
 use crate::own;
 use crate::schema::{
     Direction, FlowSpec, Ip, LinkSpec, MessagePace, MessageSpec, Mishap, Protocol, Routing,
@@ -128,6 +129,11 @@ pub(crate) fn build_with(
     }
 
     add_channels(scenario, &links, &mut builder);
+    let hostile = Hostile { scenario, graph: &graph, nodes: &nodes, book: &book, seed };
+    let is_external = |name: &str| scenario.hosts.iter().any(|it| it.name == name && it.external);
+    let outside = external.is_some();
+    hostile.listen(&mut builder, |host| outside && is_external(host));
+    let mut keys = Vec::with_capacity(plans.len());
     let mut flows = Vec::with_capacity(plans.len());
     let mut arrivals = Arrivals::new(scenario, seed);
     let mut tokens = BTreeSet::new();
@@ -139,12 +145,15 @@ pub(crate) fn build_with(
         let (client_app, server_app, sender) = apps(scenario, spec, &name, generator);
         let [mut client_endpoint, mut server_endpoint] =
             recipes[entry].endpoints(&name, &nodes, [client.1, server.1], generator);
+        keys.push(client_endpoint.flow_key());
         let owners = recipes[entry].primary().map(|interface| graph.owner(interface));
         for (owner, endpoint) in
             owners.into_iter().zip([&mut client_endpoint, &mut server_endpoint])
         {
             distinguish(&mut tokens, owner, endpoint);
         }
+        [client_endpoint, server_endpoint] =
+            hostile.corrupt(entry, &name, [client_endpoint, server_endpoint]);
         let mut octets = spec.octets;
         if let Some(external) = &mut external {
             let id = FlowId(flows.len() as u32);
@@ -187,6 +196,8 @@ pub(crate) fn build_with(
         let barrier = spec.barrier().map(str::to_owned);
         flows.push(BuiltFlow { name, entry, id, sender, stop, barrier });
     }
+    hostile.attack(&mut builder, &flows, |flow| keys[flow]);
+    hostile.gauge(&mut builder);
     Ok(Built { simulation: builder.build()?, flows, links })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::schema::What;
 use crate::topology::TOPOLOGIES;
+use anabranch_attack::ATTACKS;
 use anabranch_congestion::ALGORITHMS;
 use anabranch_network::{IMPAIRMENTS, QUEUES, REGULATORS, TRANSMITTERS};
 use anabranch_sctp::policy::DESTINATIONS;
@@ -20,7 +21,7 @@ pub struct Entry {
 }
 
 /// The catalogues that [`catalogue`] knows.
-pub const KINDS: [&str; 10] = [
+pub const KINDS: [&str; 11] = [
     "algorithms",
     "recoveries",
     "destinations",
@@ -29,6 +30,7 @@ pub const KINDS: [&str; 10] = [
     "transmitters",
     "regulators",
     "impairments",
+    "attacks",
     "topologies",
     "observers",
 ];
@@ -62,6 +64,7 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
         "transmitters" => network(TRANSMITTERS),
         "regulators" => network(REGULATORS),
         "impairments" => network(IMPAIRMENTS),
+        "attacks" => ATTACKS.iter().map(|it| entry(it.name, it.summary, it.reference)).collect(),
         "topologies" => TOPOLOGIES
             .into_iter()
             .map(|(name, summary, reference)| entry(name, summary, reference))

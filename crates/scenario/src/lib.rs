@@ -17,6 +17,8 @@ mod endpoints;
 pub mod error;
 mod fields;
 mod graph;
+mod hostile;
+mod hostile_rules;
 mod library;
 #[cfg(target_os = "linux")]
 pub mod live;
@@ -48,7 +50,8 @@ pub use error::InputError;
 pub use library::Library;
 pub use outcome::{End, Outcome};
 pub use result::{
-    FlowRow, LinkRow, MessageRow, NamedSeries, PathRow, RegulatorRow, RunInfo, RunResult,
+    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow,
+    RegulatorRow, RunInfo, RunResult,
 };
 pub use run::{RunOptions, run, run_batch, run_watched};
 pub use run_error::RunError;

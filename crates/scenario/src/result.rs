@@ -3,7 +3,7 @@
 
 use crate::outcome::{End, Outcome};
 use crate::warnings::Warning;
-use anabranch_sim::{LinkCounters, RegulatorCounters};
+use anabranch_sim::{AttackResult, LinkCounters, MemoryResult, ReceptionResult, RegulatorCounters};
 
 /// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,8 +20,41 @@ pub struct RunResult {
     pub paths: Vec<PathRow>,
     /// The messages of flows that have some.
     pub messages: Vec<MessageRow>,
+    /// The ports that listen to strangers.
+    pub listeners: Vec<ListenRow>,
+    /// The attacks from outside.
+    pub attacks: Vec<AttackRow>,
+    /// Hosts that listen or are attacked, where the run has a duration.
+    pub memory: Vec<MemoryRow>,
     /// About the run itself.
     pub run: RunInfo,
+}
+
+/// A port that listens to strangers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ListenRow {
+    /// Its name.
+    pub name: String,
+    /// What it holds and has seen.
+    pub result: ReceptionResult,
+}
+
+/// An attack from outside.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AttackRow {
+    /// Its name.
+    pub name: String,
+    /// What was sent.
+    pub result: AttackResult,
+}
+
+/// What the endpoints and listening ports of a host took.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MemoryRow {
+    /// The host.
+    pub host: String,
+    /// Octets, looked at every 5 ms.
+    pub result: MemoryResult,
 }
 
 /// What became of a flow.

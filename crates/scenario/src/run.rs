@@ -5,7 +5,10 @@ use crate::build::{Built, BuiltFlow, build};
 use crate::capture;
 use crate::outcome::{self, Outcome};
 use crate::record::Recorders;
-use crate::result::{FlowRow, LinkRow, MessageRow, PathRow, RegulatorRow, RunInfo, RunResult};
+use crate::result::{
+    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, PathRow, RegulatorRow, RunInfo,
+    RunResult,
+};
 use crate::run_error::RunError;
 use crate::slices::{self, Until, Watch};
 use crate::transport::Transport;
@@ -147,6 +150,18 @@ pub(crate) fn results(
         regulators: links.iter().filter_map(regulator_row).collect(),
         messages: flows.iter().flat_map(|flow| message_rows(flow, simulation)).collect(),
         paths: flows.iter().flat_map(|flow| path_rows(flow, simulation, end)).collect(),
+        listeners: simulation
+            .receptions()
+            .map(|(name, result)| ListenRow { name: name.to_owned(), result })
+            .collect(),
+        attacks: simulation
+            .attacks()
+            .map(|(name, result)| AttackRow { name: name.to_owned(), result })
+            .collect(),
+        memory: simulation
+            .memory()
+            .map(|(host, result)| MemoryRow { host: host.to_owned(), result })
+            .collect(),
         run: RunInfo {
             version: env!("CARGO_PKG_VERSION"),
             seed: seed.seed,

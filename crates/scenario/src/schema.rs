@@ -6,6 +6,7 @@
 //! documents the fields.
 
 mod address_changes;
+pub(crate) mod attack;
 mod authentication;
 mod channel;
 mod connection;
@@ -19,6 +20,7 @@ mod impairment;
 mod ip;
 mod law;
 pub(crate) mod link;
+mod listen;
 mod messages;
 mod middlebox;
 mod mptcp;
@@ -34,12 +36,14 @@ mod transmitter;
 mod window;
 
 pub use address_changes::{AddressChange, ChangeOfAddress};
+pub use attack::AttackSpec;
 pub use channel::{ChannelSpec, ExplicitRate};
 pub use flow::{FlowSpec, Protocol};
 pub use host::HostSpec;
 pub use impairment::{Impairment, Mishap};
 pub use ip::Ip;
 pub use link::{Direction, LinkSpec};
+pub use listen::ListenSpec;
 pub use messages::{MessagePace, MessageSpec};
 pub use observe::{Observe, What};
 pub use sctp::SctpSpec;
@@ -82,6 +86,10 @@ pub struct Scenario {
     pub links: Vec<LinkSpec>,
     /// Traffic.
     pub flows: Vec<FlowSpec>,
+    /// Ports that listen to strangers.
+    pub listeners: Vec<ListenSpec>,
+    /// Attacks.
+    pub attacks: Vec<AttackSpec>,
     /// Time series to record.
     pub observe: Vec<Observe>,
 }
@@ -133,6 +141,12 @@ impl Scenario {
                 .collect::<Result<_, _>>()?,
             links: f.tables("links")?.iter().map(LinkSpec::read).collect::<Result<_, _>>()?,
             flows: f.tables("flows")?.iter().map(FlowSpec::read).collect::<Result<_, _>>()?,
+            listeners: f
+                .tables("listen")?
+                .iter()
+                .map(ListenSpec::read)
+                .collect::<Result<_, _>>()?,
+            attacks: f.tables("attacks")?.iter().map(AttackSpec::read).collect::<Result<_, _>>()?,
             observe: f.tables("observe")?.iter().map(Observe::read).collect::<Result<_, _>>()?,
         };
         f.finish()?;
@@ -167,6 +181,14 @@ impl Scenario {
         }
         table.insert("links".into(), list(self.links.iter().map(LinkSpec::write).collect()));
         table.insert("flows".into(), list(self.flows.iter().map(FlowSpec::write).collect()));
+        if !self.listeners.is_empty() {
+            let listeners = self.listeners.iter().map(ListenSpec::write).collect();
+            table.insert("listen".into(), list(listeners));
+        }
+        if !self.attacks.is_empty() {
+            let attacks = self.attacks.iter().map(AttackSpec::write).collect();
+            table.insert("attacks".into(), list(attacks));
+        }
         if !self.observe.is_empty() {
             table.insert("observe".into(), list(self.observe.iter().map(Observe::write).collect()));
         }

@@ -1,6 +1,7 @@
 //! The endpoint of any flow of a scenario, whatever its transport.
 
 use crate::moving::Moving;
+use anabranch_attack::Crooked;
 use anabranch_endpoint::{
     ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
 };
@@ -25,6 +26,8 @@ pub enum Transport {
     Moving(Box<Moving>),
     /// RFC 8684.
     Mptcp(Box<Multipath>),
+    /// Any of them, of a peer that does not tell the truth.
+    Crooked(Box<Crooked<Transport>>),
     /// A socket of a kernel, in live runs.
     #[cfg(target_os = "linux")]
     Kernel(Box<anabranch_live::KernelSocket>),
@@ -38,6 +41,7 @@ macro_rules! each {
             Transport::Sctp($it) => $value,
             Transport::Moving($it) => $value,
             Transport::Mptcp($it) => $value,
+            Transport::Crooked($it) => $value,
             #[cfg(target_os = "linux")]
             Transport::Kernel($it) => $value,
         }
@@ -68,6 +72,12 @@ impl From<Multipath> for Transport {
     }
 }
 
+impl From<Crooked<Transport>> for Transport {
+    fn from(crooked: Crooked<Transport>) -> Transport {
+        Transport::Crooked(Box::new(crooked))
+    }
+}
+
 impl Transport {
     /// Nothing is left of the connection but TIME-WAIT (RFC 9293 §3.6).
     #[cfg(target_os = "linux")]
@@ -75,6 +85,7 @@ impl Transport {
         match self {
             Transport::Tcp(it) => it.state() == State::TimeWait,
             Transport::Mptcp(it) => it.is_in_time_wait(),
+            Transport::Crooked(it) => it.inner().is_in_time_wait(),
             Transport::Sctp(_) | Transport::Moving(_) | Transport::Kernel(_) => false,
         }
     }
@@ -84,6 +95,7 @@ impl Transport {
     pub(crate) fn has_fallen_back(&self) -> Option<bool> {
         match self {
             Transport::Mptcp(it) => Some(it.phase() == Phase::Fallback),
+            Transport::Crooked(it) => it.inner().has_fallen_back(),
             _ => None,
         }
     }
@@ -145,6 +157,10 @@ impl Endpoint for Transport {
 
     fn flow_key(&self) -> FlowKey {
         each!(self, it => it.flow_key())
+    }
+
+    fn memory(&self) -> u64 {
+        each!(self, it => it.memory())
     }
 
     fn has_flow(&self, key: FlowKey) -> bool {

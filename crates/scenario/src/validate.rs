@@ -4,6 +4,7 @@
 use crate::InputError;
 use crate::build::FIRST_PORT;
 use crate::graph::Graph;
+use crate::hostile_rules::check as check_hostile;
 use crate::multihoming;
 use crate::quantity::{LONGEST_S, Quantity};
 use crate::schema::{Impairment, Ip, LinkSpec, Mishap, Protocol, Scenario, What};
@@ -50,6 +51,7 @@ pub(crate) fn check(s: &Scenario) -> Result<(), InputError> {
     check_flows(s, &graph)?;
     check_reachability(s, &graph)?;
     check_samples(s)?;
+    check_hostile(s, &graph)?;
     check_references(s)
 }
 
@@ -101,7 +103,7 @@ fn check_links(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
 }
 
 fn check_flows(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
-    if s.flows.is_empty() {
+    if s.flows.is_empty() && (s.listeners.is_empty() || s.duration.is_none()) {
         return Err(InputError::field("flows", "(absent)", "at least one flow"));
     }
     let mut names = Names::default();
@@ -240,10 +242,10 @@ fn check_rewritten(s: &Scenario) -> Result<(), InputError> {
 
 /// Names that are there once each.
 #[derive(Default)]
-struct Names(BTreeMap<String, String>);
+pub(crate) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    fn add(&mut self, name: &str, field: String) -> Result<(), InputError> {
+    pub(crate) fn add(&mut self, name: &str, field: String) -> Result<(), InputError> {
         check_name(name, &field)?;
         match self.0.insert(name.to_owned(), field.clone()) {
             None => Ok(()),
@@ -267,7 +269,7 @@ fn check_name(name: &str, field: &str) -> Result<(), InputError> {
 }
 
 /// The first names, and that there are more.
-fn shorten<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn shorten<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
     let mut list = names.by_ref().take(12).collect::<Vec<_>>().join(", ");
     if names.next().is_some() {
         list.push_str(", …");

@@ -18,6 +18,7 @@ KINDS = (
     "transmitters",
     "regulators",
     "impairments",
+    "attacks",
     "topologies",
     "observers",
     "scenarios",

@@ -39,7 +39,16 @@ def write_run_report(
 def _tables(result: RunResult) -> list[tuple[str, list[str], list[list[str]]]]:
     """Title, columns and cells of each table that has rows."""
     found = []
-    for name in ("flows", "paths", "messages", "links", "regulators"):
+    for name in (
+        "flows",
+        "paths",
+        "messages",
+        "links",
+        "regulators",
+        "listeners",
+        "attacks",
+        "memory",
+    ):
         rows = getattr(result, name)
         if not rows:
             continue

@@ -65,6 +65,41 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// The field `protocol` and the tables of its options.
+    pub(super) fn read(f: &Fields<'_>) -> Result<Protocol, InputError> {
+        let names = ["tcp", "sctp", "mptcp"].map(|name| (name, name));
+        let name = f.choice("protocol", &names)?.unwrap_or("tcp");
+        let (tcp, sctp, mptcp) = (f.table("tcp")?, f.table("sctp")?, f.table("mptcp")?);
+        if tcp.is_some() && name == "sctp" {
+            return Err(f.error("tcp", "none in a flow over SCTP, whose options are in `sctp`"));
+        }
+        if sctp.is_some() && name != "sctp" {
+            return Err(f.error("sctp", "none unless `protocol` is \"sctp\""));
+        }
+        if mptcp.is_some() && name != "mptcp" {
+            return Err(f.error("mptcp", "none unless `protocol` is \"mptcp\""));
+        }
+        let of_tcp = || tcp.map_or(Ok(Config::default()), tcp::read);
+        Ok(match name {
+            "sctp" => Protocol::Sctp(Box::new(sctp::read(sctp.as_ref())?)),
+            "mptcp" => Protocol::Mptcp(Box::new(mptcp::read(f, mptcp.as_ref(), of_tcp()?)?)),
+            _ => Protocol::Tcp(Box::new(of_tcp()?)),
+        })
+    }
+
+    /// Puts both.
+    pub(super) fn write(&self, put: &mut dyn FnMut(&str, Value)) {
+        put("protocol", self.name().into());
+        match self {
+            Protocol::Tcp(config) => put("tcp", Value::Table(tcp::write(config))),
+            Protocol::Sctp(spec) => put("sctp", Value::Table(sctp::write(spec))),
+            Protocol::Mptcp(config) => {
+                put("tcp", Value::Table(tcp::write(&config.subflow)));
+                put("mptcp", Value::Table(mptcp::write(config)));
+            }
+        }
+    }
+
     /// The name in scenarios and tables.
     pub fn name(&self) -> &'static str {
         match self {
@@ -91,24 +126,7 @@ impl FlowSpec {
     }
 
     pub(super) fn read(f: &Fields<'_>) -> Result<FlowSpec, InputError> {
-        let names = ["tcp", "sctp", "mptcp"].map(|name| (name, name));
-        let name = f.choice("protocol", &names)?.unwrap_or("tcp");
-        let (tcp, sctp, mptcp) = (f.table("tcp")?, f.table("sctp")?, f.table("mptcp")?);
-        if tcp.is_some() && name == "sctp" {
-            return Err(f.error("tcp", "none in a flow over SCTP, whose options are in `sctp`"));
-        }
-        if sctp.is_some() && name != "sctp" {
-            return Err(f.error("sctp", "none unless `protocol` is \"sctp\""));
-        }
-        if mptcp.is_some() && name != "mptcp" {
-            return Err(f.error("mptcp", "none unless `protocol` is \"mptcp\""));
-        }
-        let of_tcp = || tcp.map_or(Ok(Config::default()), tcp::read);
-        let protocol = match name {
-            "sctp" => Protocol::Sctp(Box::new(sctp::read(sctp.as_ref())?)),
-            "mptcp" => Protocol::Mptcp(Box::new(mptcp::read(f, mptcp.as_ref(), of_tcp()?)?)),
-            _ => Protocol::Tcp(Box::new(of_tcp()?)),
-        };
+        let protocol = Protocol::read(f)?;
         let octets = |n: Option<Bytes>| n.map(|n| n.0);
         let flow = FlowSpec {
             name: f.required_text("name", "a name for the flow")?.to_owned(),
@@ -139,9 +157,6 @@ impl FlowSpec {
         }
         if self.arrivals.is_some() && self.start_spread > Span::ZERO {
             return Err(f.error("arrivals", "either `start_spread` or `arrivals`"));
-        }
-        if self.port.is_some() && matches!(self.protocol, Protocol::Sctp(_)) {
-            return Err(f.error("port", "none in a flow over SCTP"));
         }
         let more = self.server_ports() - 1;
         if self.port.is_some_and(|port| port > LAST_PORT - more) {
@@ -297,15 +312,7 @@ impl FlowSpec {
         put("count", i64::from(self.count).into());
         put("start_spread", self.start_spread.write().into());
         put("octets", self.octets.into());
-        put("protocol", self.protocol.name().into());
-        match &self.protocol {
-            Protocol::Tcp(config) => put("tcp", Value::Table(tcp::write(config))),
-            Protocol::Sctp(spec) => put("sctp", Value::Table(sctp::write(spec))),
-            Protocol::Mptcp(config) => {
-                put("tcp", Value::Table(tcp::write(&config.subflow)));
-                put("mptcp", Value::Table(mptcp::write(config)));
-            }
-        }
+        self.protocol.write(&mut put);
         table
     }
 }
