@@ -134,6 +134,11 @@ impl Receiver {
     pub fn on_segment(&mut self, start: u64, payload: &Payload, fin: bool, count: u32) -> Arrival {
         let before = self.nxt;
         let mut range = Range { start, end: start + payload.len() as u64 };
+        if self.fin.is_some_and(|end| self.nxt <= end && end < range.end) {
+            // One of the two is forged: neither is believed, and what is true comes again.
+            self.fin = None;
+            range.end = range.start;
+        }
         if fin && range.end < self.edge.max(self.nxt + 1) && self.ends_after_all(range.end) {
             self.fin.get_or_insert(range.end);
         }

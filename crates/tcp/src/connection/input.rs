@@ -204,9 +204,11 @@ impl Connection {
         let prior_in_flight = s.flight();
         let edge_before = s.window_edge;
 
-        // The send window (SND.WL1, SND.WL2).
+        // The send window (SND.WL1, SND.WL2). Deviation: what acknowledges more than any before
+        // is the latest, whatever its number. Else one forged segment far ahead in the receive
+        // window would be the last to be believed. Linux agrees.
         let (wl1, wl2) = self.window_update;
-        if wl1 < start || wl1 == start && wl2 <= ack {
+        if ack > prior_una || wl1 < start || wl1 == start && wl2 <= ack {
             s.on_window(ack, (segment.window as u64) << self.agreed.peer_shift);
             self.window_update = (start, ack);
         }

@@ -52,6 +52,37 @@ fn blind_data_is_challenged() {
     }
 }
 
+/// A forged segment in the window, whose number the peer will not reach for long: the
+/// window that it tells is forgotten when the peer acknowledges more.
+#[test]
+fn a_forged_window_does_not_outlast_the_peers_acks() {
+    let mut s = Solo::established(&config());
+    s.end.write(100_000);
+    s.sent();
+    let mut forged = s.segment(".", 9000, 1, 10);
+    forged.window = 0;
+    s.deliver(forged);
+    let edge = |s: &Solo| s.end.sender.window_edge;
+    s.arrives(".", 1, 2001, 0);
+    assert_eq!(edge(&s), 12_001);
+    s.arrives(".", 1, 3001, 0);
+    assert_eq!(edge(&s), 13_001);
+}
+
+/// A FIN above a gap is the end of the stream as far as anybody knows. Data beyond it shows
+/// that one of the two is forged: what is the peer's comes again.
+#[test]
+fn a_forged_fin_above_a_gap_does_not_cut_the_stream() {
+    let mut s = Solo::established(&config());
+    s.arrives("F.", 2501, 1, 0);
+    for at in [0, 1, 2, 2, 3, 4] {
+        s.arrives(".", 1 + 1000 * at, 1, 1000);
+    }
+    assert_eq!((s.end.receiver.received(), s.end.state()), (5000, State::Established));
+    s.arrives("F.", 5001, 1, 0);
+    assert_eq!(s.end.state(), State::CloseWait);
+}
+
 /// RFC 5961 §7: ten in five seconds.
 #[test]
 fn challenges_are_limited() {
