@@ -78,8 +78,10 @@ impl Scene<'_> {
         let [of_victim, of_peer] = [self.sight.side, 1 - self.sight.side]
             .map(|side| self.last[side].as_ref().and_then(tcp_of));
         let victim = of_victim.filter(|it| it.flags.contains(TcpFlags::ACK))?;
-        let timestamps = of_peer.and_then(|it| it.options.timestamps);
-        let timestamps = timestamps.filter(|_| victim.options.timestamps.is_some());
+        // What the victim has echoed is recent to it; a later one would make it refuse what
+        // is under way (RFC 7323 §5).
+        let timestamps = victim.options.timestamps;
+        let timestamps = timestamps.map(|it| Timestamps { value: it.echo, echo: it.value });
         Some(Numbers {
             seq: victim.ack,
             ack: of_peer
