@@ -207,6 +207,9 @@ impl Controller for Congestion {
     fn wants_feedback(&self) -> bool {
         each!(self, c => c.wants_feedback())
     }
+    fn owns_recovery(&self) -> bool {
+        each!(self, c => c.owns_recovery())
+    }
     fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {
         each!(self, c => c.on_feedback(feedback, path));
     }

@@ -446,6 +446,13 @@ impl Controller for Bbr {
         true
     }
 
+    /// §4.2.3.4: packets are conserved for a round, then the window follows the model. What PRR, or a
+    /// reduction at each further loss, would make of it is a window of a few segments for as long as
+    /// losses keep a recovery open.
+    fn owns_recovery(&self) -> bool {
+        true
+    }
+
     fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {
         let m = &mut *self.0;
         m.delivered =

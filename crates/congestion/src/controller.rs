@@ -143,6 +143,13 @@ pub trait Controller {
         false
     }
 
+    /// The window in a recovery is the algorithm's own choice, made at each acknowledgment: recovery
+    /// schemes do not spread a reduction over it (PRR), and tell one loss in a recovery. Asked when
+    /// the sender is built.
+    fn owns_recovery(&self) -> bool {
+        false
+    }
+
     /// An acknowledgment came, after everything else that it caused. Fires for
     /// each that told something new, in recovery too. `path` is as it was left.
     fn on_feedback(&mut self, _feedback: &Feedback, _path: &PathView) {}

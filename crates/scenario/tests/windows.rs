@@ -213,3 +213,36 @@ fn bbr_with_an_allowance_fills_a_link_whose_acks_come_in_bursts() {
     let (without, with) = (goodput(false), goodput(true));
     assert!(without < 5.0 && with > 80.0, "{without} and {with} Mbit/s");
 }
+
+/// Random loss is not what BBR's model calls congestion: up to 10 % of it leaves 0.9 of what a link
+/// of 100 Mbit/s and 100 ms lets through, as long as the recovery scheme leaves its window alone.
+/// Measured between the 6th and the 12th second.
+#[test]
+fn bbr_keeps_its_rate_under_random_loss() {
+    for tcp in ["recovery = \"rack\"", "profile = \"linux\""] {
+        for loss in [0.01, 0.1] {
+            let bytes = [6, 12].map(|seconds| {
+                let text = format!(
+                    r#"
+                    duration = "{seconds} s"
+                    hosts = ["a", "b"]
+                    [[links]]
+                    ends = ["a", "b"]
+                    rate = "100 Mbit/s"
+                    delay = "50 ms"
+                    impairments = [{{ kind = "bernoulli", rate = {loss} }}]
+                    [[flows]]
+                    name = "f"
+                    from = "a"
+                    to = "b"
+                    tcp = {{ {tcp}, window = "bbr", receive_buffer = "32 MiB" }}
+                    "#
+                );
+                let scenario = Scenario::from_toml(&text, "bbr").unwrap();
+                run(&scenario, &RunOptions::default()).unwrap().flows[0].bytes as f64
+            });
+            let share = (bytes[1] - bytes[0]) * 8.0 / 6.0 / (100e6 * SHARE * (1.0 - loss));
+            assert!((0.9..1.01).contains(&share), "{tcp} {loss}: {share:.3}");
+        }
+    }
+}

@@ -58,7 +58,7 @@ impl Connection {
         self.sender = Sender::new(&self.config);
         self.sender.end = end;
         self.receiver = Receiver::new(&self.config);
-        self.scheme = Active::new(&self.config.recovery);
+        self.scheme = Active::beside(&self.config.recovery, &self.sender.congestion);
         self.state = State::Listen;
         self.agreed = Agreed::default();
         self.timers = [Timer::IDLE; 4];

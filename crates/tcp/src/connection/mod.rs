@@ -181,6 +181,7 @@ impl Connection {
             let key = [generator.next_u64(), generator.next_u64()];
             extras.get().fast_open = Some(Box::new(FastOpen::new(key)));
         }
+        let sender = Sender::new(&config);
         Connection {
             state,
             local,
@@ -192,8 +193,8 @@ impl Connection {
             paced: false,
             asked: ecn::Asked::default(),
             extras,
-            sender: Sender::new(&config),
-            scheme: Active::new(&config.recovery),
+            scheme: Active::beside(&config.recovery, &sender.congestion),
+            sender,
             receiver: Receiver::new(&config),
             window_update: (0, 0),
             ts_recent: 0,

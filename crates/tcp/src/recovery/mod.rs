@@ -27,6 +27,7 @@ pub use detector::{AckView, LossDetector, MakeDetector};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 use crate::undo::Allowed;
+use anabranch_congestion::{Congestion, Controller};
 use anabranch_units::Time;
 
 /// What the sender may do now.
@@ -186,6 +187,21 @@ impl Scheme for Active {
 }
 
 impl Active {
+    /// As [`Active::new`], beside a window algorithm: one that owns the window in a recovery is left
+    /// alone (as in Linux, where such algorithms replace proportional rate reduction).
+    pub fn beside(scheme: &Recovery, window: &Congestion) -> Active {
+        match scheme {
+            _ if !window.owns_recovery() => Active::new(scheme),
+            Recovery::Rack(options) => {
+                let own = RackOptions { prr: false, reduce_again: false, ..*options };
+                Active::new(&Recovery::Rack(own))
+            }
+            Recovery::Sack { pipe, .. } => Active::new(&Recovery::Sack { pipe: *pipe, prr: false }),
+            Recovery::Fack { .. } => Active::new(&Recovery::Fack { prr: false }),
+            other => Active::new(other),
+        }
+    }
+
     /// The scheme of that description, before the first segment.
     pub fn new(scheme: &Recovery) -> Active {
         match scheme {
