@@ -74,6 +74,17 @@ fn values_and_code_are_read_to_a_depth_that_is_said() {
     }
 }
 
+/// A time that is as good as never is not waited for without end.
+#[test]
+fn what_never_happens_is_said() {
+    let late = "--tolerance_usecs=18446744073709551615\n";
+    let listen = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n";
+    let said = alone(&format!("{late}{listen}+0 listen(3, 1) = 0\n+0 > S 0:0(0) <...>"));
+    assert!(said.contains("no packet left"), "{said}");
+    let far = "+9999999 `true`\n".repeat(3);
+    assert!(alone(&format!("{listen}{far}")).contains("passed"));
+}
+
 /// Numbers at the limits of 64 bits end nothing.
 #[test]
 fn numbers_of_any_size_are_read_or_refused() {

@@ -50,7 +50,7 @@ impl<S: Stack> Runner<'_, S> {
             if pending.returned.is_some() {
                 return self.verify(pending);
             }
-            if self.stack.poll_timeout() > limit {
+            if self.is_idle_until(limit) {
                 let event = pending.event;
                 return self.fail(&event, "the call does not return", "", "");
             }

@@ -13,10 +13,16 @@ impl<S: Stack> Runner<'_, S> {
     /// Lets time pass.
     pub(super) fn advance(&mut self, to: Time) {
         self.settle();
-        while self.stack.poll_timeout() <= to {
+        while !self.is_idle_until(to) {
             self.expire();
         }
         self.now = self.now.max(to);
+    }
+
+    /// The stack has no deadline up to `limit`.
+    pub(super) fn is_idle_until(&self, limit: Time) -> bool {
+        let due = self.stack.poll_timeout();
+        due > limit || due == Time::NEVER
     }
 
     /// The stack's next deadline passes.

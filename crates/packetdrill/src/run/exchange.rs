@@ -98,7 +98,7 @@ impl<S: Stack> Runner<'_, S> {
                     return Some(sent);
                 }
             }
-            if self.stack.poll_timeout() > limit {
+            if self.is_idle_until(limit) {
                 self.now = self.now.max(limit);
                 return None;
             }
@@ -118,7 +118,7 @@ impl<S: Stack> Runner<'_, S> {
         if !wants(self) {
             return None;
         }
-        while self.outbox.is_empty() && self.stack.poll_timeout() <= window.latest() {
+        while self.outbox.is_empty() && !self.is_idle_until(window.latest()) {
             self.expire();
         }
         let next = self.outbox.front().filter(|it| it.time <= window.latest())?;
