@@ -8,7 +8,7 @@ ARGS ?=
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup reproduce test test-rust test-python lint format bench bench-parts fuzz docs \
+.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz docs \
 	docs-images screenshots validation studies mcubic live-studies fidelity conformance clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
@@ -34,8 +34,12 @@ test-rust:
 	mkdir -p target && rm -f $(MARKS)
 	ANABRANCH_MARKS=$(MARKS) cargo test --workspace --quiet
 
+# Those that read captures with tshark, alone: which of the others need it, they say.
+test-captures:
+	cargo test --workspace --quiet --test tshark --test capture --test sctp_capture
+
 test-python: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(ARGS)
 
 lint: setup
 	cargo fmt --all --check

@@ -7,12 +7,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+from needs import BROWSERS
 
 
 @dataclass
@@ -25,18 +24,9 @@ class Page:
 
 
 def browser() -> Iterator[Any]:
-    """A browser for a module's tests; without one they are skipped, or fail in CI."""
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    playwright = None
-    try:
-        playwright = __import__("playwright.sync_api", fromlist=["sync_playwright"])
-    except ImportError:
-        path = None
-    if path is None or playwright is None:
-        reason = "reports are not tested: no Chromium, or no `playwright` in this environment"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    """A browser for a module's tests, which need `chromium`."""
+    path = next(filter(None, map(shutil.which, BROWSERS)))
+    playwright = import_module("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         # Root has no sandbox in Chromium; the pages are our own.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch import RunError, Scenario
+import needs
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -39,31 +38,53 @@ what = "packets"
 """
 
 
-TWO_KERNELS = """\
-hosts = [{ name = "a", external = true }, { name = "b", external = true }]
-
-[[links]]
-ends = ["a", "b"]
-rate = "50 Mbit/s"
-delay = "5 ms"
-
-[[flows]]
-name = "f"
-from = "a"
-to = "b"
-size = "200 kB"
-"""
+started = needs.Started()
 
 
-@pytest.fixture(scope="session")
-def live_machine() -> None:
-    """This machine holds live runs; else the tests are skipped, or fail in CI."""
-    try:
-        Scenario(TWO_KERNELS).set("flows.0.size=1 kB").live()
-    except RunError as missing:
-        if os.environ.get("CI"):
-            pytest.fail(f"continuous integration needs live runs: {missing}")
-        pytest.skip(f"this machine holds no live runs: {missing}")
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Which tests continuous integration runs once more when it has installed something."""
+    parser.addoption("--needing", default="", help="tests that need one of NAMES alone")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps what `--needing` asks for."""
+    names = set(config.getoption("--needing").split(",")) - {""}
+    if unknown := names - needs.NEEDS.keys():
+        raise pytest.UsageError(f"--needing {min(unknown)}: known are {', '.join(needs.NEEDS)}")
+    if names:
+        kept = [item for item in items if names & set(needs.asked_for(item))]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What a test needs of the machine is a marker."""
+    config.addinivalue_line("markers", "needs(name, ...): what of tests/needs.py must be there")
+    started.watch()
+
+
+def pytest_unconfigure() -> None:
+    """Programs are started as ever."""
+    started.stop()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture of the test."""
+    started.item = item
+    for name in needs.asked_for(item):
+        needs.need(name)
+
+
+def pytest_runtest_teardown() -> None:
+    """What comes between tests is nobody's."""
+    started.item = None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was not tested, and how to get what it needs."""
+    for line in needs.told(terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(line, yellow=True)
 
 
 @pytest.fixture(scope="session")

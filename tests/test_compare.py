@@ -14,7 +14,8 @@ from anabranch import InputError, Scenario, comparison, stats, tables
 from anabranch.comparison import Row
 from anabranch.stats import Estimate
 from anabranch.trials import Trial, worlds
-from conftest import TWO_HOSTS, TWO_KERNELS, Command
+from conftest import TWO_HOSTS, Command
+from needs import TWO_KERNELS
 
 ROOT = Path(__file__).parents[1]
 
@@ -101,7 +102,7 @@ def test_what_no_comparison_can_be_is_named(anabranch: Command, tmp_path: Path) 
     assert result.returncode == 2 and "none.toml" in result.stderr
 
 
-@pytest.mark.usefixtures("live_machine")
+@pytest.mark.needs("live")
 def test_both_worlds_side_by_side(anabranch: Command, tmp_path: Path) -> None:
     """Our sender to a kernel, ten links at once: it sends again what it sends again in virtual
     time, for the same packets are lost."""
@@ -121,7 +122,7 @@ def test_both_worlds_side_by_side(anabranch: Command, tmp_path: Path) -> None:
     assert (out / "company-00.toml").is_file() and not (out / "runs").exists()
 
 
-@pytest.mark.usefixtures("live_machine")
+@pytest.mark.needs("live")
 def test_points_and_companies(anabranch: Command, tmp_path: Path) -> None:
     """A sweep of two delays, two copies at a time; the slower path is the slower one live too."""
     (tmp_path / "link.toml").write_text(TWO_KERNELS, encoding="utf-8")

@@ -22,9 +22,10 @@ import pytest
 
 import anabranch as anabranch_package
 from anabranch import InputError, Scenario, live_speed, replay, tables
-from conftest import TWO_KERNELS, Command
+from conftest import Command
+from needs import TWO_KERNELS
 
-pytestmark = pytest.mark.usefixtures("live_machine")
+pytestmark = pytest.mark.needs("live")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -255,6 +256,7 @@ def test_a_suspended_emulator_counts_what_its_devices_lost(link: Path) -> None:
     assert b["overrun"] == 0
 
 
+@pytest.mark.needs("cc")
 def test_the_date_may_be_set_at_any_moment(link: Path) -> None:
     """Every question for the date gets another answer, days apart; no time of a run moves."""
     source, library = link.parent / "date.c", link.parent / "date.so"
@@ -351,10 +353,8 @@ def _as_nobody(link: Path, tun: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.needs("other users")
 def test_somebody_else_than_root_needs_the_device_alone(link: Path) -> None:
-    if Path("/proc/sys/user/max_user_namespaces").read_text().strip() == "0":
-        pytest.skip("this kernel gives users no namespaces")
     refused = _as_nobody(link, "600")
     assert refused.returncode == 1
     assert "/dev/net/tun: Permission denied" in refused.stderr
@@ -408,6 +408,7 @@ def test_a_killed_run_leaves_no_program_nor_what_it_started(link: Path) -> None:
     assert set(Path("/sys/class/net").iterdir()) == devices
 
 
+@pytest.mark.needs("ip")
 def test_an_interface_that_a_program_removes_ends_the_run(anabranch: Command, link: Path) -> None:
     marker = f"marker-{os.getpid()}-gone"
     programs = ["--exec", f"b=sleep 60; : {marker}", "--exec", "a=sleep 0.3; ip link del tun0"]

@@ -11,7 +11,7 @@ import pytest
 
 from anabranch import AlgorithmError, InputError, Scenario
 
-pytestmark = pytest.mark.usefixtures("live_machine")
+pytestmark = pytest.mark.needs("live")
 
 ALGORITHMS = Path(__file__).parents[1] / "examples" / "algorithms"
 

@@ -6,16 +6,15 @@ live runs need.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from anabranch import RunError, Scenario, replay
+from anabranch import Scenario, replay
 from anabranch.trials import usrsctp
 
-pytestmark = pytest.mark.usefixtures("live_machine")
+pytestmark = pytest.mark.needs("live", "usrsctp")
 
 OCTETS = 1_000_000
 
@@ -50,12 +49,7 @@ OUTAGE = "[{ kind = 'outage', intervals = [{ at = '1500 ms', for = '1 h' }] }]"
 @pytest.fixture(scope="module")
 def peer(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The program, compiled into a folder whose name the shell would cut."""
-    try:
-        return usrsctp.built(tmp_path_factory.mktemp("a peer"))
-    except RunError as missing:
-        if os.environ.get("CI"):
-            pytest.fail(f"continuous integration needs libusrsctp-dev: {missing}")
-        pytest.skip(f"the peer cannot be compiled, libusrsctp-dev is needed: {missing}")
+    return usrsctp.built(tmp_path_factory.mktemp("a peer"))
 
 
 def _run(changes: list[str], command: str, logs: Path) -> tuple[dict[str, Any], str]:

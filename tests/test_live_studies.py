@@ -5,8 +5,6 @@ What needs TUN fails in continuous integration without it, and is skipped elsewh
 
 from __future__ import annotations
 
-import os
-import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -115,7 +113,7 @@ def test_every_paper_has_a_live_part() -> None:
     assert {name for name in ALL if ALL[name].live} == papers
 
 
-@pytest.mark.usefixtures("live_machine")
+@pytest.mark.needs("live")
 def test_recovery_schemes_meet_a_kernel(tmp_path: Path) -> None:
     """The paper's own case: seven segments lost, 200 ms; the receiver is a kernel."""
     assert SACK.live is not None
@@ -143,13 +141,9 @@ def test_recovery_schemes_meet_a_kernel(tmp_path: Path) -> None:
     assert sorted((tmp_path / "runs").iterdir()) == kept and again.timings == found.timings
 
 
-@pytest.mark.usefixtures("live_machine")
+@pytest.mark.needs("live", "usrsctp")
 def test_a_study_is_judged_live(anabranch: Command, tmp_path: Path) -> None:
     """Our SCTP to usrsctp and our TCP to a kernel, beside the same in virtual time."""
-    if shutil.which("cc") is None or not Path("/usr/include/usrsctp.h").exists():
-        if os.environ.get("CI"):
-            pytest.fail("continuous integration needs libusrsctp-dev")
-        pytest.skip("the peer cannot be compiled, libusrsctp-dev is needed")
     study = "sctp-slow-start"
     result = anabranch("reproduce", study, "--live", "--quick", "--out", tmp_path)
     assert result.returncode == 0, result.stderr

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +24,7 @@ CHANGES = [
     "flows.0.mptcp.checksum=true",
 ]
 
-pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+pytestmark = pytest.mark.needs("tshark")
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,12 +11,11 @@ import pytest
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples" / "notebooks").glob("*.ipynb"))
 
 
+@pytest.mark.needs("nbclient")
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 # A kernel's client warns of event loops that are none of ours.
 @pytest.mark.filterwarnings("ignore")
 def test_a_notebook_runs(notebook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not (os.environ.get("CI") or find_spec("nbclient")):
-        pytest.skip("notebooks are not tested: nbclient is not installed")
     nbclient, nbformat = import_module("nbclient"), import_module("nbformat")
     monkeypatch.setenv("PYTHONWARNINGS", "default")
     document = nbformat.read(notebook, as_version=4)

@@ -11,7 +11,8 @@ import pytest
 
 import anabranch as package
 from anabranch import InputError, RunError, Scenario, replay, tables
-from conftest import TWO_HOSTS, TWO_KERNELS, Command
+from conftest import TWO_HOSTS, Command
+from needs import TWO_KERNELS
 
 
 def test_a_capture_gives_tables_series_and_figures(
@@ -85,6 +86,7 @@ def test_other_files_are_refused(anabranch: Command, two_hosts: Path, tmp_path: 
         replay(two_hosts)
 
 
+@pytest.mark.needs("editcap")
 def test_a_capture_that_another_program_wrote_again(tmp_path: Path) -> None:
     """editcap's pcap with a snap length: no directions, no names, cut payloads."""
     capture, other = tmp_path / "x.pcapng", tmp_path / "y.pcap"
@@ -99,7 +101,7 @@ def test_a_capture_that_another_program_wrote_again(tmp_path: Path) -> None:
         assert np.abs(first["time_s"] - second["time_s"]).max() < 2e-6
 
 
-@pytest.mark.usefixtures("live_machine")
+@pytest.mark.needs("live")
 def test_a_live_capture_at_hosts_and_at_a_link(anabranch: Command, tmp_path: Path) -> None:
     """Two kernels; what the capture tells is what was measured at their sockets."""
     link = tmp_path / "link.toml"

@@ -19,6 +19,8 @@ from anabranch.tables import write_run
 from browser import Page, browser, opened
 from conftest import TWO_HOSTS
 
+pytestmark = pytest.mark.needs("chromium")
+
 TEN_FLOWS = """
 [[flows]]
 name = "more"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def test_a_batch_holds_the_single_run(two_hosts: Path) -> None:
     assert scenario.run_batch(3, seed=1)[2].flows == scenario.run(seed=1, replication=2).flows
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_wireshark_reads_every_packet(anabranch: Command, example: Path, tmp_path: Path) -> None:
     assert anabranch("run", example, "--pcap", "--out", tmp_path).returncode == 0

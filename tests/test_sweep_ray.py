@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from conftest import TWO_HOSTS
 ROOT = Path(__file__).parents[1]
 
 pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed"),
+    pytest.mark.needs("ray"),
     # Ray's own start-up leaves files and sockets to the collector.
     pytest.mark.filterwarnings("ignore"),
 ]

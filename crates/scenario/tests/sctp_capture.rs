@@ -2,16 +2,9 @@
 //! every checksum right, and the chunks that the run must have had.
 
 use anabranch_scenario::{RunOptions, Scenario, load, run};
+use anabranch_testkit::needs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-fn is_tshark_here() -> bool {
-    let here = Command::new("tshark").arg("--version").output().is_ok_and(|o| o.status.success());
-    if !here {
-        eprintln!("\n**** SKIPPED: tshark is not installed; the capture was not checked ****\n");
-    }
-    here
-}
 
 /// Runs an example with some changes and captures it.
 fn capture(example: &str, changes: &[&str]) -> PathBuf {
@@ -46,7 +39,7 @@ fn check(pcap: &Path, chunks: &[u8]) {
 
 #[test]
 fn wireshark_reads_a_multihomed_transfer() {
-    if !is_tshark_here() {
+    if !needs::tshark() {
         return;
     }
     let pcap = capture("sctp-multihoming", &["flows.transfer.size=3 MB"]);
@@ -63,7 +56,7 @@ fn wireshark_reads_a_multihomed_transfer() {
 
 #[test]
 fn wireshark_reads_messages_of_every_kind() {
-    if !is_tshark_here() {
+    if !needs::tshark() {
         return;
     }
     let changes = [

@@ -1,11 +1,11 @@
 //! A whole association, captured, against Wireshark's dissector: every
 //! checksum right, nothing malformed, every message reassembled.
 //!
-//! Needs `tshark`; says so and passes when it is not installed.
+//! Needs `tshark`.
 
 use anabranch_endpoint::{ByteStream, Generator, Seed};
 use anabranch_sctp::{Association, Config, Destination, Message};
-use anabranch_testkit::{Fate, Pair};
+use anabranch_testkit::{Fate, Pair, needs};
 use anabranch_units::{Span, Time};
 use anabranch_wire::pcapng::Writer;
 use anabranch_wire::{Addr, AddressBook, Payload};
@@ -25,8 +25,7 @@ fn tshark(file: &Path, filter: &str, field: &str) -> Vec<String> {
 
 #[test]
 fn wireshark_finds_nothing_wrong_in_an_association() {
-    if !Command::new("tshark").arg("--version").output().is_ok_and(|o| o.status.success()) {
-        eprintln!("\n**** SKIPPED: tshark is not installed; the capture was not checked ****\n");
+    if !needs::tshark() {
         return;
     }
     let config = Config {

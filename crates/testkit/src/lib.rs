@@ -6,6 +6,7 @@
 //! together, in order.
 
 pub mod marks;
+pub mod needs;
 mod user;
 
 pub use user::{User, exchange};

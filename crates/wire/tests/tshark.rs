@@ -2,12 +2,13 @@
 //! malformed packet, no wrong checksum, every chunk decoded, and the fields
 //! that we wrote.
 //!
-//! Needs `tshark`; says so and passes when it is not installed.
+//! Needs `tshark`.
 
 #[expect(dead_code, reason = "the strategies are shared with round_trip.rs")]
 mod common;
 mod sctp_samples;
 
+use anabranch_testkit::needs;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::pcapng::Writer;
 use anabranch_wire::sctp::{
@@ -44,14 +45,6 @@ impl Drop for Capture {
     }
 }
 
-fn is_tshark_here() -> bool {
-    let here = Command::new("tshark").arg("--version").output().is_ok_and(|o| o.status.success());
-    if !here {
-        eprintln!("\n**** SKIPPED: tshark is not installed; the capture was not checked ****\n");
-    }
-    here
-}
-
 /// Lines of the given fields, separated by `|`, of the packets that match.
 fn tshark(capture: &Capture, filter: &str, fields: &[&str]) -> Vec<String> {
     let mut command = Command::new("tshark");
@@ -85,7 +78,7 @@ fn data(seq: u32, flags: TcpFlags, options: TcpOptions, len: u32) -> Packet {
 
 #[test]
 fn fields_are_those_that_were_written() {
-    if !is_tshark_here() {
+    if !needs::tshark() {
         return;
     }
     let mut sack = SackBlocks::NONE;
@@ -154,7 +147,7 @@ fn fields_are_those_that_were_written() {
 
 #[test]
 fn wireshark_finds_nothing_wrong() {
-    if !is_tshark_here() {
+    if !needs::tshark() {
         return;
     }
     const PACKETS: usize = 400;
@@ -188,7 +181,7 @@ fn wireshark_finds_nothing_wrong() {
 
 #[test]
 fn sctp_fields_are_those_that_were_written() {
-    if !is_tshark_here() {
+    if !needs::tshark() {
         return;
     }
     let sctp = |chunks: Chunks| {
@@ -242,7 +235,7 @@ fn sctp_fields_are_those_that_were_written() {
 
 #[test]
 fn wireshark_finds_nothing_wrong_in_sctp() {
-    if !is_tshark_here() {
+    if !needs::tshark() {
         return;
     }
     let packets = sctp_samples::all();
@@ -282,7 +275,7 @@ fn kinds(packet: &SctpPacket) -> String {
 /// Every option of Multipath TCP in each of its lengths.
 #[test]
 fn mptcp_options_are_those_that_were_written() {
-    if !is_tshark_here() {
+    if !needs::tshark() {
         return;
     }
     let (key, peer) = (0x1111_2222_3333_4444_u64, 0x5555_6666_7777_8888_u64);

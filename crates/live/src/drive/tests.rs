@@ -4,16 +4,8 @@ use crate::{HostSettings, InterfaceSettings, KernelSocket, Program, Stdio};
 use anabranch_sim::{LinkConfig, SimulationBuilder};
 use anabranch_units::Rate;
 
-/// This machine holds live runs; says it when it does not.
 fn machine() -> bool {
-    match ExternalHost::probe() {
-        Ok(()) => true,
-        Err(error) if std::env::var_os("CI").is_none() => {
-            eprintln!("SKIPPED, this machine holds no live runs: {error}");
-            false
-        }
-        Err(error) => panic!("continuous integration needs live runs: {error}"),
-    }
+    anabranch_testkit::needs::live(ExternalHost::probe())
 }
 
 /// Two hosts outside, without flows, and a link of 10 ms each way; `command` runs on the first.

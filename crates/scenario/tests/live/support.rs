@@ -3,16 +3,9 @@
 use anabranch_scenario::Scenario;
 use anabranch_scenario::live::{LiveOptions, LiveResult, live};
 
-/// This machine holds live runs; says it when it does not.
+/// This machine holds live runs.
 pub fn machine() -> bool {
-    match anabranch_live::ExternalHost::probe() {
-        Ok(()) => true,
-        Err(error) if std::env::var_os("CI").is_none() => {
-            eprintln!("SKIPPED, this machine holds no live runs: {error}");
-            false
-        }
-        Err(error) => panic!("continuous integration needs live runs: {error}"),
-    }
+    anabranch_testkit::needs::live(anabranch_live::ExternalHost::probe())
 }
 
 /// Runs the scenario in `text` live.
