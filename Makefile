@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz docs \
-	docs-images screenshots validation studies mcubic live-studies fidelity conformance clean
+	docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -96,6 +96,11 @@ conformance:
 	@test -n "$(SUITES)" || { echo "SUITES=INDEX or SUITES=FOLDER is needed" >&2; exit 2; }
 	cargo run --release --quiet -p anabranch-packetdrill --example conformance -- $(SUITES) \
 		> docs/conformance.md
+
+# What attacks leave of honest flows, each by itself and beside none.
+attacks:
+	cargo run --release --quiet -p anabranch-scenario --example attacks -- examples/attacks \
+		> docs/reliability-attacks.md
 
 # The pictures of the README, from the study's figures.
 docs-images: reproduce

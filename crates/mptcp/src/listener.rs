@@ -5,11 +5,15 @@
 //! it by its token; once it is accepted that is the host's to do
 //! ([`Connection::is_for`]).
 
+mod cookie;
+
 use crate::config::Config;
 use crate::connection::{Connection, Phase};
 use anabranch_endpoint::{ByteStream, Endpoint, Event, Generator};
+use anabranch_tcp::SynCookies;
 use anabranch_units::Time;
-use anabranch_wire::{Addr, Body, Packet, TcpFlags};
+use anabranch_wire::{Addr, Body, Packet, TcpFlags, TcpSegment};
+use cookie::Jar;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -22,7 +26,11 @@ pub struct ListenerCounters {
     pub fallback_acks: u64,
     /// SYNs dropped for want of room among the handshakes.
     pub dropped_syns: u64,
-    /// SYNs dropped because the queue of connections is full.
+    /// SYNs answered by a cookie.
+    pub cookies_sent: u64,
+    /// Connections made of cookies that came back.
+    pub cookies_accepted: u64,
+    /// SYNs, or ACKs with a cookie, dropped because the queue of connections is full.
     pub overflows: u64,
 }
 
@@ -41,6 +49,9 @@ pub struct Listener {
     port: u16,
     backlog: usize,
     most_half_open: usize,
+    cookies: SynCookies,
+    jar: Option<Jar>,
+    replies: VecDeque<Packet>,
     generator: Generator,
     half_open: Vec<HalfOpen>,
     ready: VecDeque<Connection>,
@@ -63,6 +74,9 @@ impl Listener {
             port,
             backlog,
             most_half_open: 4 * backlog,
+            cookies: SynCookies::Off,
+            jar: None,
+            replies: VecDeque::new(),
             generator,
             half_open: Vec::new(),
             ready: VecDeque::new(),
@@ -75,6 +89,18 @@ impl Listener {
     #[must_use]
     pub fn with_half_open(mut self, most: usize) -> Listener {
         self.most_half_open = most;
+        self
+    }
+
+    /// SYNs are answered without being remembered (RFC 4987 §3.6), in place of never.
+    ///
+    /// # Panics
+    /// Without an address.
+    #[must_use]
+    pub fn with_cookies(mut self, cookies: SynCookies) -> Listener {
+        let (_, first) = self.addresses.first().expect("a port has an address");
+        self.cookies = cookies;
+        self.jar = Some(Jar::new((*first, self.port), &mut self.generator));
         self
     }
 
@@ -123,6 +149,9 @@ impl Listener {
             return true;
         }
         let Body::Tcp(segment) = &packet.body else { return false };
+        if self.on_cookie(now, packet, segment, &taken) {
+            return true;
+        }
         let others = TcpFlags::ACK.union(TcpFlags::RST);
         let opens = segment.flags.contains(TcpFlags::SYN) && !segment.flags.intersects(others);
         // A join of a connection that there is not (RFC 8684 §3.2).
@@ -134,12 +163,26 @@ impl Listener {
             self.counters.overflows += 1;
             return true;
         }
-        if self.half_open.len() >= self.most_half_open {
-            self.counters.dropped_syns += 1;
-            return true;
+        let full = self.half_open.len() >= self.most_half_open;
+        let remote = (packet.src, segment.src_port);
+        match (self.cookies, &self.jar) {
+            (SynCookies::WhenFull, Some(jar)) if full => {
+                self.counters.cookies_sent += 1;
+                self.replies.push_back(jar.answer(now, &self.config, remote, segment));
+                return true;
+            }
+            (SynCookies::Always, Some(jar)) => {
+                self.counters.cookies_sent += 1;
+                self.replies.push_back(jar.answer(now, &self.config, remote, segment));
+                return true;
+            }
+            _ if full => {
+                self.counters.dropped_syns += 1;
+                return true;
+            }
+            _ => {}
         }
         let Some((_, first)) = self.addresses.first() else { return false };
-        let remote = (packet.src, segment.src_port);
         self.generator.next_u64();
         let (config, generator) = (self.config.clone(), self.generator.clone());
         let mut connection = Connection::server(config, (&[*first], self.port), remote, generator);
@@ -154,6 +197,44 @@ impl Listener {
         let capable = connection.phase() == Phase::Opening;
         self.counters.capable_syns += capable as u64;
         self.half_open.push(HalfOpen { connection, capable });
+        true
+    }
+
+    /// An ACK that may bring back a cookie; true when it does, even if there is no room for
+    /// the connection.
+    fn on_cookie(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &TcpSegment,
+        taken: &impl Fn(u32) -> bool,
+    ) -> bool {
+        let Some(jar) = &self.jar else { return false };
+        let ends = TcpFlags::SYN.union(TcpFlags::RST);
+        if !segment.flags.contains(TcpFlags::ACK) || segment.flags.intersects(ends) {
+            return false;
+        }
+        self.generator.next_u64();
+        let made = jar.accept(now, &self.config, self.generator.clone(), packet, segment);
+        let Some(mut connection) = made else { return false };
+        if self.ready.len() >= self.backlog {
+            self.counters.overflows += 1;
+            return true;
+        }
+        let token = connection.token();
+        let own = self.half_open.iter().map(|it| &it.connection).chain(&self.ready);
+        let is_known = taken(token) || own.clone().any(|it| it.token() == token);
+        if connection.phase() == Phase::Multipath && is_known {
+            return false;
+        }
+        for (id, addr) in &self.addresses[1..] {
+            connection.add_numbered_address(now, *id, *addr);
+        }
+        self.counters.cookies_accepted += 1;
+        let capable = connection.phase() == Phase::Multipath;
+        self.counters.capable_syns += capable as u64;
+        self.half_open.push(HalfOpen { connection, capable });
+        self.settle();
         true
     }
 
@@ -184,6 +265,9 @@ impl Listener {
 
     /// The next packet to send; call until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        if let Some(reply) = self.replies.pop_front() {
+            return Some(reply);
+        }
         let half_open = self.half_open.iter_mut().map(|it| &mut it.connection);
         half_open.chain(&mut self.ready).find_map(|it| it.poll_transmit(now))
     }
@@ -290,6 +374,44 @@ mod tests {
         let third = accept(&[first, second]);
         assert!(first != second && third != first && third != second);
         assert_eq!(accept(&[second]), first);
+    }
+
+    /// RFC 4987 §3.6: nothing is remembered of a SYN, and whoever answers is let in, over
+    /// Multipath TCP or TCP as it asked; a forged answer opens nothing.
+    #[test]
+    fn cookies_open_what_the_client_asked_for() {
+        for (enabled, phase) in [(true, Phase::Multipath), (false, Phase::Fallback)] {
+            let mut listener = listener(5).with_cookies(SynCookies::Always);
+            let config = Config { enabled, ..Config::default() };
+            let (mut client, now) = (client(1000, &config), Time::ZERO);
+            client.connect(now);
+            let syn = client.poll_transmit(now).unwrap();
+            assert!(listener.handle_input(now, &syn, |_| false));
+            assert_eq!((listener.lengths(), listener.memory()), ((0, 0), 0));
+            let answer = listener.poll_transmit(now).unwrap();
+            client.handle_input(now, &answer);
+            let mut ack = client.poll_transmit(now).unwrap();
+            let Body::Tcp(segment) = &mut ack.body else { panic!() };
+            segment.ack = segment.ack.add(1);
+            assert!(!listener.handle_input(now, &ack, |_| false), "forged");
+            let Body::Tcp(segment) = &mut ack.body else { panic!() };
+            segment.ack = segment.ack.add(u32::MAX);
+            assert!(listener.handle_input(now, &ack, |_| false));
+            let mut accepted = listener.accept().unwrap();
+            assert_eq!((accepted.phase(), client.phase()), (phase, phase));
+            // Octets go both ways.
+            client.write(5000);
+            accepted.write(7000);
+            while let Some(packet) =
+                client.poll_transmit(now).or_else(|| accepted.poll_transmit(now))
+            {
+                match packet.dst == SERVER {
+                    true => accepted.handle_input(now, &packet),
+                    false => client.handle_input(now, &packet),
+                }
+            }
+            assert_eq!((accepted.read(u64::MAX), client.read(u64::MAX)), (5000, 7000));
+        }
     }
 
     /// RFC 8684 §3.2: a join of a connection that there is not opens none.

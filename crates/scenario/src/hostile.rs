@@ -105,8 +105,9 @@ impl Listen<Transport> for MptcpPort {
             waiting,
             held: self.listener.memory(),
             dropped: counters.dropped_syns,
+            cookies_sent: counters.cookies_sent,
+            cookies_accepted: counters.cookies_accepted,
             overflows: counters.overflows,
-            ..ListenReport::default()
         }
     }
 }
@@ -211,7 +212,9 @@ impl Hostile<'_> {
                     backlog,
                     generator("server"),
                 );
-                let listener = listener.with_half_open(spec.limits.half_open);
+                let limits = spec.limits;
+                let listener =
+                    listener.with_half_open(limits.half_open).with_cookies(limits.cookies);
                 Box::new(MptcpPort { listener, tokens: BTreeSet::new() })
             }
             Protocol::Sctp(sctp) => {

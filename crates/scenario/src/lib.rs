@@ -44,6 +44,7 @@ pub mod transport;
 mod validate;
 mod warnings;
 
+pub use anabranch_attack::{Aim, Kind, Target};
 pub use anabranch_sim::Sizes;
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
@@ -55,6 +56,6 @@ pub use result::{
 };
 pub use run::{RunOptions, run, run_batch, run_watched};
 pub use run_error::RunError;
-pub use schema::Scenario;
+pub use schema::{AttackSpec, Scenario};
 pub use text::load;
 pub use warnings::Warning;

@@ -32,7 +32,7 @@ pub use config::{
 };
 pub use connection::{Connection, Info, Repair};
 pub use fast_open::{FastOpenOptions, FastOpenServer};
-pub use listener::{Backlog, Listener, ListenerCounters, SynCookies};
+pub use listener::{Backlog, Cookies, Listener, ListenerCounters, SynCookies};
 pub use profile::Profile;
 pub use range_set::{Range, RangeSet};
 pub use scoreboard::Scoreboard;

@@ -26,7 +26,7 @@ use anabranch_units::{Serial32, Time};
 use anabranch_wire::{
     Addr, Body, FastOpenOption, Icmp, Packet, Payload, TcpFlags, TcpOptions, TcpSegment,
 };
-use cookie::Cookies;
+pub use cookie::Cookies;
 use pending::Pending;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

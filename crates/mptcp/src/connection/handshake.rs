@@ -14,7 +14,7 @@ use super::{Connection, Phase};
 use crate::key::Key;
 use crate::mapping::Received;
 use crate::sequence::Numbering;
-use anabranch_units::Time;
+use anabranch_units::{Serial32, Time};
 use anabranch_wire::tcp::mptcp::{Capable, CapableData, CapableFlags, CapableKeys, MptcpOption};
 use anabranch_wire::{TcpFlags, TcpSegment};
 
@@ -85,6 +85,42 @@ impl Connection {
             // Without it, or no longer with it: TCP.
             None => self.fall_back(0),
         }
+    }
+
+    /// Takes a handshake up whose SYN and SYN/ACK, numbered `iss` and with `key`, nobody has
+    /// remembered (RFC 4987 §3.6): what follows brings both keys (§3.1).
+    pub(crate) fn resume(&mut self, now: Time, iss: Serial32, syn: &TcpSegment, key: Key) {
+        self.key = key;
+        self.own = Numbering::from_idsn(key.idsn());
+        self.on_first_syn(syn);
+        self.subflows[0].tcp.resume(now, iss, syn);
+        self.touch(0);
+    }
+
+    /// The SYN/ACK's option, for a listener that answers without a connection.
+    pub(crate) fn syn_ack_option(key: Key, checksum: bool) -> MptcpOption {
+        let sum = if checksum { CapableFlags::CHECKSUM } else { CapableFlags::HMAC_SHA256 };
+        let flags = CapableFlags::HMAC_SHA256.union(sum);
+        let keys = CapableKeys::SynAck { key: key.0 };
+        MptcpOption::Capable(Capable { version: VERSION, flags, keys })
+    }
+
+    /// The flags of an ACK that brings both keys, the second of which is `key`.
+    pub(crate) fn keys_of_ack(segment: &TcpSegment, key: Key) -> Option<CapableFlags> {
+        let it = capable(segment).filter(|it| is_understood(it.flags))?;
+        let right = matches!(it.keys, CapableKeys::Ack { peer, .. } if peer == key.0);
+        right.then_some(it.flags)
+    }
+
+    /// A SYN that offers what this side understands.
+    pub(crate) fn offers(segment: &TcpSegment) -> bool {
+        let offer = capable(segment);
+        offer.is_some_and(|it| it.keys == CapableKeys::Syn && is_understood(it.flags))
+    }
+
+    /// The option of a SYN with these flags.
+    pub(crate) fn syn_option(flags: CapableFlags) -> MptcpOption {
+        MptcpOption::Capable(Capable { version: VERSION, flags, keys: CapableKeys::Syn })
     }
 
     /// The active side: the SYN/ACK.

@@ -39,14 +39,12 @@ impl ListenSpec {
     pub(super) fn read(f: &Fields<'_>) -> Result<ListenSpec, InputError> {
         let protocol = Protocol::read(f)?;
         let default = Backlog::default();
-        let has_cookies = matches!(protocol, Protocol::Tcp(_));
-        if !has_cookies && f.get("cookies").is_some() {
-            let allowed = "none but over TCP: SCTP has its own, and MPTCP none";
-            return Err(f.error("cookies", allowed));
-        }
-        if matches!(protocol, Protocol::Sctp(_)) && f.get("half_open").is_some() {
-            let allowed = "none over SCTP, which remembers nothing of handshakes";
-            return Err(f.error("half_open", allowed));
+        let is_sctp = matches!(protocol, Protocol::Sctp(_));
+        for name in ["cookies", "half_open"] {
+            if is_sctp && f.get(name).is_some() {
+                let allowed = "none over SCTP, which remembers nothing of handshakes";
+                return Err(f.error(name, allowed));
+            }
         }
         let host = f.required_text("host", "the host that listens")?.to_owned();
         let port = f.integer("port", 1..=FIRST_PORT - 1)?;
@@ -79,8 +77,6 @@ impl ListenSpec {
         put("backlog", Value::Integer(self.limits.backlog as i64));
         if !matches!(self.protocol, Protocol::Sctp(_)) {
             put("half_open", Value::Integer(self.limits.half_open as i64));
-        }
-        if matches!(self.protocol, Protocol::Tcp(_)) {
             let word = COOKIES.iter().find(|(_, it)| *it == self.limits.cookies);
             put("cookies", word.map_or("", |(word, _)| word).into());
         }

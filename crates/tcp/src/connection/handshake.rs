@@ -71,7 +71,7 @@ impl Connection {
 
     /// Takes a handshake up in SYN-RECEIVED whose SYN and SYN-ACK, numbered
     /// `iss`, nobody has remembered (RFC 4987 §3.6).
-    pub(crate) fn resume(&mut self, now: Time, iss: Serial32, syn: &TcpSegment) {
+    pub fn resume(&mut self, now: Time, iss: Serial32, syn: &TcpSegment) {
         self.iss = iss;
         self.on_peer_syn(now, syn, Ecn::NotEct);
         self.state = State::SynReceived;

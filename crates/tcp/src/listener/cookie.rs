@@ -13,6 +13,7 @@
 //! not remembered, and so are not used on such a connection.
 
 use crate::connection::isn::sip_hash;
+use anabranch_endpoint::Generator;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::Addr;
 
@@ -23,15 +24,20 @@ const SIZES: [u16; 8] = [64, 512, 536, 1024, 1220, 1440, 1460, 8960];
 /// and the next.
 const PERIOD: Span = Span::from_secs(64);
 
-/// The makings of a cookie but for the date.
+/// Makes the SYN cookies of a listening port, and knows them again.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cookies {
-    pub key: [u64; 2],
+pub struct Cookies {
+    pub(super) key: [u64; 2],
     /// The listener.
-    pub local: (Addr, u16),
+    pub(super) local: (Addr, u16),
 }
 
 impl Cookies {
+    /// Cookies of a port, under a secret key that is drawn.
+    pub fn new(local: (Addr, u16), generator: &mut Generator) -> Cookies {
+        Cookies { key: [generator.next_u64(), generator.next_u64()], local }
+    }
+
     /// The cookie for a SYN from `remote` with the number `peer`.
     pub fn make(&self, now: Time, remote: (Addr, u16), peer: Serial32, mss: u16) -> Serial32 {
         let count = count(now);
