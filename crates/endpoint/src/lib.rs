@@ -39,8 +39,9 @@ use anabranch_wire::{FlowKey, Packet};
 /// After each command and each `handle_*` call the host polls: first
 /// [`poll_event`](Self::poll_event) until `None` (the application answers with
 /// commands, so that what it reads and writes is in the packets that follow),
-/// then [`poll_transmit`](Self::poll_transmit) until `None`, then
-/// [`poll_timeout`](Self::poll_timeout) once.
+/// then [`poll_transmit`](Self::poll_transmit) until `None`, and both again while
+/// sending has led to an event (a message that is given up in place of being sent
+/// leaves room in the send buffer); then [`poll_timeout`](Self::poll_timeout) once.
 pub trait Endpoint {
     /// A packet for this endpoint arrived.
     fn handle_input(&mut self, now: Time, packet: &Packet);

@@ -428,10 +428,10 @@ impl<E: ByteStream> Simulation<E> {
         let now = self.fabric.now;
         let (flow, side) = FlowId::of_endpoint(index);
         let mut ended = false;
+        let mut next = endpoint.poll_event();
         loop {
-            let mut heard = false;
-            while let Some(event) = endpoint.poll_event() {
-                heard = true;
+            let heard = next.is_some();
+            while let Some(event) = next {
                 if app.handle_event(now, event, endpoint, &mut self.stage) {
                     self.unfinished -= 1;
                 }
@@ -440,16 +440,21 @@ impl<E: ByteStream> Simulation<E> {
                     self.memories.keep(endpoint);
                 }
                 ended |= event == Event::Closed(CloseReason::Normal);
+                next = endpoint.poll_event();
             }
             while self.fabric.may_poll(index)
                 && let Some(packet) = endpoint.poll_transmit(now)
             {
                 self.fabric.send(packet, (flow, side));
             }
-            if !heard {
+            if heard {
+                note_rest(&mut self.stage, &mut self.outside, index);
+            }
+            // What left may be news, too: a message that was given up makes room.
+            next = endpoint.poll_event();
+            if next.is_none() {
                 break;
             }
-            note_rest(&mut self.stage, &mut self.outside, index);
         }
         if self.fabric.observers.states() {
             tell(endpoint, now, FlowId::of_endpoint(index), &mut self.fabric.observers);

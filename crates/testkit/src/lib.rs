@@ -160,17 +160,25 @@ impl<E: ByteStream, F: FnMut(Side, &Packet) -> Fate> Pair<E, F> {
     pub fn drive(&mut self, until: Time) -> Vec<(Time, Side, Event)> {
         let mut events = Vec::new();
         loop {
-            for side in [Side::Client, Side::Server] {
-                while let Some(event) = self.end(side).poll_event() {
-                    if event == Event::Readable {
-                        self.end(side).read(u64::MAX);
-                    }
-                    events.push((self.now, side, event));
-                }
-            }
-            if !self.step(until) {
+            self.hear(&mut events);
+            self.flush();
+            if !self.hear(&mut events) && !self.step(until) {
                 return events;
             }
         }
+    }
+
+    /// Takes the events of both sides; false when there are none.
+    fn hear(&mut self, events: &mut Vec<(Time, Side, Event)>) -> bool {
+        let before = events.len();
+        for side in [Side::Client, Side::Server] {
+            while let Some(event) = self.end(side).poll_event() {
+                if event == Event::Readable {
+                    self.end(side).read(u64::MAX);
+                }
+                events.push((self.now, side, event));
+            }
+        }
+        events.len() > before
     }
 }

@@ -67,10 +67,7 @@ impl Association {
         }
         if outcome.news {
             self.errors = 0; // §8.1
-            if self.write_blocked && self.held() < self.config.send_buffer {
-                self.write_blocked = false;
-                self.pending.writable = true;
-            }
+            self.tell_of_room();
         }
         self.fast_due |= outcome.lost;
         if self.partial.is_some() {

@@ -132,6 +132,14 @@ impl Association {
     pub(super) fn held(&self) -> u64 {
         self.outgoing.held() + self.flight.payload
     }
+
+    /// A user whose last write was cut short hears that there is room.
+    pub(super) fn tell_of_room(&mut self) {
+        if self.write_blocked && self.held() < self.config.send_buffer {
+            self.write_blocked = false;
+            self.pending.writable = true;
+        }
+    }
 }
 
 impl Messages for Association {

@@ -34,15 +34,19 @@ impl Association {
         if !self.extensions.has(Extensions::PARTIAL) {
             return;
         }
-        let mut from = 0;
+        let (mut from, mut any) = (0, false);
         while let Some((index, _)) = self.flight.next_lost(from) {
             let chunk = &self.flight.chunks[index];
             if chunk.limit.is_over(now, chunk.resends) {
                 self.abandon(index);
+                any = true;
             }
             from = index + 1;
         }
         self.drop_expired(now);
+        if any {
+            self.tell_of_room();
+        }
     }
 
     /// Gives up the messages at the head of the queue whose date has passed.
@@ -51,13 +55,10 @@ impl Association {
         while let Some(dropped) = self.outgoing.drop_expired(now) {
             any = true;
             self.on_dropped(dropped);
-            if self.write_blocked && self.held() < self.config.send_buffer {
-                self.write_blocked = false;
-                self.pending.writable = true;
-            }
         }
         self.tell(now);
         if any {
+            self.tell_of_room();
             self.after_progress(now); // perhaps it was all that was left
         }
     }

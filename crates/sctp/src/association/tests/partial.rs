@@ -62,6 +62,25 @@ fn a_message_without_retransmissions_is_skipped() {
     assert!(pair.client.flight.is_empty() && !pair.client.paths[0].t3.is_armed());
 }
 
+/// A message that is given up leaves room in the send buffer, whose user waits for that.
+#[test]
+fn a_user_hears_of_the_room_that_a_message_leaves() {
+    let config = Config { send_buffer: 1500, ..config() };
+    let mut pair = established(&config, |side, packet| match side {
+        Side::Client if packet.payload_len() > 0 => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    let once = Reliability::Retransmissions(0);
+    send(&mut pair.client, big(3, b'a'), once);
+    assert_eq!(pair.client.send_with(big(3, b'b'), once), Err(crate::SendError::Full));
+    let heard = pair.drive(at_ms(9000));
+    let heard: Vec<_> =
+        heard.iter().map(|(at, side, event)| (at.as_millis(), *side, *event)).collect();
+    assert_eq!(heard, [(2000, Side::Client, Event::Writable)]);
+    assert_eq!(pair.client.abandoned(), Abandoned { unsent: 0, sent: 1 });
+    send(&mut pair.client, big(3, b'b'), once);
+}
+
 /// The number of retransmissions that each message asks for, and no more.
 #[test]
 fn retransmissions_are_counted() {
