@@ -337,9 +337,9 @@ pub struct Config {
     /// Retransmissions of one segment before the user is told (RFC 9293
     /// §3.8.3, R1).
     pub stalled_after: u32,
-    /// Retransmissions of a SYN before giving up.
+    /// Retransmissions of a SYN before giving up, without the linear ones.
     pub syn_retries: u32,
-    /// Retransmissions of a SYN before its timeout doubles.
+    /// Retransmissions of a SYN before its timeout doubles, besides `syn_retries`.
     pub syn_linear_timeouts: u32,
     /// Retransmissions of one segment before giving up (RFC 9293 §3.8.3, R2).
     pub max_retries: u32,

@@ -62,7 +62,8 @@ impl Connection {
         self.pending.stalled |= self.retries == self.config.stalled_after;
         if matches!(self.state, State::SynSent | State::SynReceived) {
             let limit = match self.state {
-                State::SynSent => self.config.syn_retries,
+                // The linear ones come on top, as in Linux.
+                State::SynSent => self.config.syn_retries + self.config.syn_linear_timeouts,
                 _ => self.config.syn_ack_retries,
             };
             if self.retries > limit {

@@ -20,18 +20,25 @@ fn an_unanswered_syn_is_repeated_for_three_minutes() {
     assert_eq!(s.events(), [Event::Stalled, Event::Closed(CloseReason::TimedOut)]);
 }
 
-/// As Linux does since 6.5: the first timeouts of a SYN do not double.
+/// As Linux does since 6.5: the first timeouts of a SYN do not double, and do not count
+/// towards the limit. With its defaults the last SYN leaves after 67 s, and the attempt ends
+/// after 131 s.
 #[test]
 fn the_first_timeouts_of_a_syn_may_be_linear() {
     let config = Config { syn_linear_timeouts: 4, syn_retries: 6, ..config() };
+    let config = Config { rto: Config::linux().rto, ..config };
     let mut s = Solo::client(&config);
     s.end.connect(Time::ZERO);
     s.sent();
-    let dates: Vec<String> =
-        s.until(600_000).iter().map(|l| l.split(' ').next().unwrap().to_owned()).collect();
-    assert_eq!(dates, ["1000", "2000", "3000", "4000", "5000", "7000"]);
-    // The last timeout lasts four seconds.
-    assert_eq!(s.events(), [Event::Stalled, Event::Closed(CloseReason::TimedOut)]);
+    let dates = |lines: Vec<String>| -> Vec<String> {
+        lines.iter().map(|l| l.split(' ').next().unwrap().to_owned()).collect()
+    };
+    let linear = ["1000", "2000", "3000", "4000", "5000", "7000", "11000", "19000", "35000"];
+    assert_eq!(dates(s.until(66_000)), linear);
+    assert_eq!(dates(s.until(130_000)), ["67000"]);
+    assert_eq!(s.events(), [Event::Stalled]);
+    assert_eq!(dates(s.until(132_000)), [""; 0]);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
 }
 
 #[test]
