@@ -225,6 +225,7 @@ impl Connection {
             dsack = s.duplicate(self.iss, ack, blocks);
         }
         let acked = ack - prior_una;
+        self.silent_probes = 0;
         let mut delivered = acked + sacked;
         if acked > 0 {
             if !uses_sack && s.dupacks > 0 && self.config.counting == Counting::Delivered {

@@ -131,6 +131,8 @@ pub struct Connection {
     retries: u32,
     /// Doublings of the probe interval.
     probes: u32,
+    /// Zero-window probes since the peer acknowledged anything, be it the same again.
+    silent_probes: u32,
     syn_due: bool,
     probe_due: bool,
     /// The user has closed: a FIN follows the data.
@@ -204,6 +206,7 @@ impl Connection {
             timed: None,
             retries: 0,
             probes: 0,
+            silent_probes: 0,
             syn_due: false,
             probe_due: false,
             closed_by_user: false,

@@ -224,6 +224,7 @@ impl Connection {
                 return Some(packet);
             }
             self.probes += 1;
+            self.silent_probes += 1;
             if self.config.window_probe == WindowProbe::Empty {
                 let seq = self.iss.at(self.sender.una - 1);
                 let mut segment = self.segment(seq, TcpFlags::ACK);

@@ -15,7 +15,7 @@ impl Connection {
             self.timer(due).stop();
             match due {
                 Due::Retransmit => self.on_retransmission_timeout(now),
-                Due::Probe => self.probe_due = true,
+                Due::Probe => self.on_probe_timer(),
                 Due::DelayedAck => self.on_ack_waited(),
                 Due::TimeWait => self.finish(CloseReason::Normal),
             }
@@ -40,6 +40,16 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// A closed window is probed for as long as the peer answers (RFC 9293 §3.8.6.1, MUST-37), and
+    /// where it does not, as often as data is sent again (§3.8.3, R2).
+    fn on_probe_timer(&mut self) {
+        let is_closed = self.sender.nxt >= self.sender.window_edge;
+        if is_closed && self.silent_probes >= self.config.max_retries {
+            return self.reset(CloseReason::TimedOut);
+        }
+        self.probe_due = true;
     }
 
     fn on_ack_waited(&mut self) {

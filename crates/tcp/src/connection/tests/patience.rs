@@ -185,6 +185,37 @@ fn the_end_after_a_timeout_is_behind_all_that_was_sent() {
     assert!(last.contains("R. 3001:0"), "{last}");
 }
 
+/// RFC 9293 §3.8.6.1 (MUST-37): a closed window is probed for as long as the peer answers. Without
+/// an answer the connection ends as with data (§3.8.3, R2), whatever the probes are made of.
+#[test]
+fn probes_without_answers_are_given_up() {
+    use crate::config::WindowProbe::{Empty, Octet};
+    for (window_probe, is_heard) in [(Octet, true), (Octet, false), (Empty, true), (Empty, false)] {
+        let mut s = Solo::established(&Config { window_probe, max_retries: 4, ..config() });
+        s.end.write(2000);
+        s.sent();
+        let closed = |s: &Solo| TcpSegment { window: 0, ..s.segment(".", 1, 2001, 0) };
+        s.deliver(closed(&s));
+        s.end.write(1000);
+        let mut probes = s.sent().len();
+        for second in 1..=100 {
+            let sent = s.until(1000 * second);
+            let is_over = sent.iter().any(|line| line.contains("R."));
+            probes += sent.len() - usize::from(is_over);
+            if is_heard && !sent.is_empty() {
+                s.deliver(closed(&s));
+            }
+        }
+        match is_heard {
+            true => assert!(probes > 4 && s.events().is_empty(), "{window_probe:?} {probes}"),
+            false => {
+                assert_eq!(s.events().last(), Some(&Event::Closed(CloseReason::TimedOut)));
+                assert_eq!(probes, 4, "{window_probe:?}");
+            }
+        }
+    }
+}
+
 /// What the interface does not take is tried again every half second, and says
 /// nothing of the network; the user timeout runs from the first try.
 #[test]
