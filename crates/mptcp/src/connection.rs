@@ -182,6 +182,8 @@ pub struct Connection {
     /// probe timer since the window last opened.
     retries: u32,
     probes: u32,
+    /// Probes since anything was acknowledged, be it the same again.
+    silent_probes: u32,
     /// A small segment may leave although the window is silly.
     override_silly: bool,
     /// The first deadline of the subflows that have nothing to send.
@@ -289,6 +291,7 @@ impl Connection {
             progress: Time::ZERO,
             retries: 0,
             probes: 0,
+            silent_probes: 0,
             override_silly: false,
             soonest: Time::NEVER,
             outbox: VecDeque::new(),

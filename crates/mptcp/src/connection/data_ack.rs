@@ -47,6 +47,7 @@ impl Connection {
     #[inline(always)]
     pub(super) fn on_data_ack(&mut self, now: Time, ack: u64, window: u64) {
         let edge = self.out.edge;
+        self.silent_probes = 0;
         if self.out.on_data_ack(ack) {
             self.on_data_acked(now);
         }
@@ -69,14 +70,30 @@ impl Connection {
         }
     }
 
+    fn ask_peer(&mut self, i: usize) {
+        self.subflows[i].tcp.ask_peer_for_ack();
+        self.touch(i);
+    }
+
     /// The window is closed, or open by too little, and nothing is outstanding.
     pub(super) fn on_probe_timer(&mut self, now: Time) {
         self.probes += 1;
+        self.silent_probes += 1;
+        if self.silent_probes > self.config.subflow.max_retries && !self.is_watched() {
+            return self.give_up(now);
+        }
         if self.out.edge > self.out.nxt {
             self.override_silly = true; // RFC 9293 §3.8.6.2.1
-        } else if let Some(i) = self.best() {
-            self.subflows[i].tcp.ask_peer_for_ack();
-            self.touch(i);
+        } else if self.silent_probes == 1 {
+            let best = self.best();
+            best.into_iter().for_each(|i| self.ask_peer(i));
+        } else {
+            // What seemed the best may be dead: it has nothing outstanding that would show it.
+            for i in 0..self.subflows.len() {
+                if self.subflows[i].is_usable() {
+                    self.ask_peer(i);
+                }
+            }
         }
         self.arm(now);
     }

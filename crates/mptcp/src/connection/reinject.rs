@@ -3,6 +3,7 @@
 //! window (opportunistic retransmission and penalisation).
 
 use super::{Connection, Due};
+use crate::subflow::Subflow;
 use anabranch_endpoint::Endpoint;
 use anabranch_tcp::Range;
 use anabranch_units::Time;
@@ -87,6 +88,9 @@ impl Connection {
             self.timer(Due::Retransmit).set(due);
             return;
         }
+        if self.retries >= self.config.subflow.max_retries && !self.is_watched() {
+            return self.give_up(now);
+        }
         self.retries += 1;
         if !self.confirmed && !self.passive {
             // The peer may not even know the keys.
@@ -94,8 +98,11 @@ impl Connection {
                 first.tcp.ask_peer_for_ack();
                 self.touch(0);
             }
-        } else if self.out.owes_fin() {
+        } else if self.out.owes_fin() && self.retries == 1 {
             self.tell_peer();
+        } else if self.out.owes_fin() {
+            // What seemed the best may be dead, and has nothing outstanding that would show it.
+            self.tell_peer_everywhere();
         }
         let una = self.out.una;
         let mut carriers = 0;
@@ -112,5 +119,30 @@ impl Connection {
             self.out.reinject(Range { start: una, end }, carriers);
         }
         self.arm(now);
+    }
+
+    /// A subflow has something outstanding, and will find out whether anybody answers.
+    pub(super) fn is_watched(&self) -> bool {
+        let has_outstanding = |it: &Subflow| {
+            let (una, max) = it.tcp.outstanding();
+            una < max
+        };
+        self.subflows.iter().any(has_outstanding)
+    }
+
+    /// Nothing came on any subflow after as many retransmissions, or probes of a closed window, as
+    /// TCP makes (RFC 9293 §3.8.3, R2; §3.8.6.1): they are dead. A DATA_FIN without data and a
+    /// probe are nothing that TCP sends again and would count itself. Others may be opened, and where
+    /// none can be the connection ends.
+    #[cold]
+    pub(super) fn give_up(&mut self, now: Time) {
+        (self.retries, self.silent_probes) = (0, 0);
+        for i in 0..self.subflows.len() {
+            if self.subflows[i].is_usable() {
+                self.subflows[i].tcp.give_up();
+                self.touch(i);
+            }
+        }
+        self.collect(now);
     }
 }

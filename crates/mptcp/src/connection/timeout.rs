@@ -2,7 +2,7 @@
 
 use super::{Connection, Phase};
 use anabranch_endpoint::{ByteStream, CloseReason, Endpoint};
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
 
 /// Timers of the whole.
 #[derive(Clone, Copy, Debug)]
@@ -114,11 +114,19 @@ impl Connection {
             Due::Retransmit => {
                 self.progress = now;
                 // The first two intervals are the same, as on Linux.
-                self.longest_rto().saturating_mul(1 << self.retries.saturating_sub(1).min(6))
+                self.backed_off(self.retries.saturating_sub(1))
             }
-            Due::Probe => self.longest_rto().saturating_mul(1 << self.probes.min(6)),
+            Due::Probe => self.backed_off(self.probes),
             _ => self.config.linger,
         };
         self.timer(due).set(now + after);
+    }
+
+    /// The longest timeout of the subflows after so many doublings, up to where that of TCP
+    /// grows: the connection is as patient as TCP.
+    fn backed_off(&self, doublings: u32) -> Span {
+        let rto = self.longest_rto();
+        let most = self.config.subflow.rto.max.max(rto);
+        rto.saturating_mul(1 << doublings.min(20)).min(most)
     }
 }

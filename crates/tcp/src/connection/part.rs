@@ -23,7 +23,7 @@ use crate::state::State;
 use anabranch_congestion::{Controller, Sibling};
 #[cfg(doc)]
 use anabranch_endpoint::Endpoint;
-use anabranch_endpoint::{RttEstimator, Written};
+use anabranch_endpoint::{CloseReason, RttEstimator, Written};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Packet, Payload};
 use std::collections::VecDeque;
@@ -254,6 +254,12 @@ impl Connection {
     #[inline]
     pub fn received_offset(&self, seq: Serial32) -> Option<u64> {
         seq.expand(self.receiver.irs, self.receiver.nxt)
+    }
+
+    /// Ends the connection with a reset, as after too many retransmissions: whoever has asked the
+    /// peer for ACKs has had none for as long.
+    pub fn give_up(&mut self) {
+        self.reset(CloseReason::TimedOut);
     }
 
     /// Oldest unacknowledged offset, and the offset after the last that was

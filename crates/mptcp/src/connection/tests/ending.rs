@@ -74,6 +74,73 @@ fn an_abort_ends_both_sides_at_once() {
     }
 }
 
+/// RFC 9293 §3.8.3: a DATA_FIN without an answer is given up as a FIN is, and the user hears of
+/// it; no subflow has anything outstanding that TCP would send again.
+#[test]
+fn a_data_fin_that_nobody_answers_is_given_up() {
+    let down = std::cell::Cell::new(false);
+    let rule = |_, _: &Packet| if down.get() { Fate::Drop } else { Fate::Deliver };
+    let mut world = world(config(), config(), &[A1], &[B1], rule);
+    world.client.write(1000);
+    world.drive(at_ms(1000));
+    down.set(true);
+    world.client.close();
+    let events = world.drive(at_ms(2_000_000));
+    assert_eq!(closes(&events), [(Side::Client, CloseReason::TimedOut)]);
+    // As patient as TCP: 15 retransmissions, the later ones a minute apart.
+    let ended = events.last().map(|it| it.0.as_secs_f64()).unwrap_or_default();
+    assert!((300.0..1000.0).contains(&ended), "{ended}");
+    let fins = trace(&world, 1000, 2_000_000).iter().filter(|it| it.contains("fin")).count();
+    assert_eq!(fins, 16);
+}
+
+/// RFC 9293 §3.8.6.1: a closed window is probed as long as somebody answers, and no longer than
+/// TCP tries otherwise.
+#[test]
+fn a_closed_window_that_nobody_answers_for_is_given_up() {
+    let down = std::cell::Cell::new(false);
+    let rule = |_, _: &Packet| if down.get() { Fate::Drop } else { Fate::Deliver };
+    let mut small = config();
+    small.subflow.receive_buffer = 2000;
+    let mut world = world(config(), small, &[A1], &[B1], rule);
+    world.client.write(5000);
+    // Nobody reads, which is no reason to give up.
+    while world.step(at_ms(3_000_000)) {}
+    assert_eq!(world.server.end.out_of_order(), 0);
+    assert!(std::iter::from_fn(|| world.client.poll_event()).all(|it| it == Event::Connected));
+    down.set(true);
+    while world.step(at_ms(6_000_000)) {}
+    let last = std::iter::from_fn(|| world.client.poll_event()).last();
+    assert_eq!(last, Some(Event::Closed(CloseReason::TimedOut)));
+}
+
+/// What asks the peer for something goes to every subflow when the best one has no answer: a
+/// probe of the closed window, and the DATA_FIN.
+#[test]
+fn a_dead_subflow_without_data_keeps_nothing_waiting() {
+    let down = std::cell::Cell::new(false);
+    let rule = |_, packet: &Packet| {
+        let first = [packet.src, packet.dst].contains(&A1);
+        if down.get() && first { Fate::Drop } else { Fate::Deliver }
+    };
+    let mut small = config();
+    small.subflow.receive_buffer = 4000;
+    let mut world = world(config(), small, &[A1, A2], &[B1, B2], rule);
+    world.client.write(10_000);
+    while world.step(at_ms(1000)) {}
+    assert_eq!(world.server.end.usable().count_ones(), 2);
+    // The window opens, and nobody hears of it on the first path.
+    down.set(true);
+    world.drive(at_ms(30_000));
+    assert_eq!(world.server.observe().bytes_received, 10_000);
+    down.set(false);
+    world.drive(at_ms(200_000));
+    down.set(true);
+    world.client.close();
+    let events = world.drive(at_ms(230_000));
+    assert!(events.iter().any(|it| it.1 == Side::Server && it.2 == Event::PeerClosed));
+}
+
 /// A DATA_FIN is sent again until it is acknowledged.
 #[test]
 fn a_lost_data_fin_is_sent_again() {
