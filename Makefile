@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz docs \
-	docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks clean
+	docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks explore clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -101,6 +101,10 @@ conformance:
 attacks:
 	cargo run --release --quiet -p anabranch-scenario --example attacks -- examples/attacks \
 		> docs/reliability-attacks.md
+
+# Every loss, copy and timer order of short transfers: docs/exploration.md. ARGS narrow it down.
+explore:
+	cargo run --release --quiet -p anabranch-explore --example explore -- --states 10000000 $(ARGS)
 
 # The pictures of the README, from the study's figures.
 docs-images: reproduce
