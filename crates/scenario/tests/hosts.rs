@@ -1,6 +1,6 @@
 //! End systems: processing time and back-pressure, against closed forms.
 
-use anabranch_scenario::{RunOptions, RunResult, Scenario, run};
+use anabranch_scenario::{RunOptions, RunResult, Scenario, run, run_watched};
 
 fn result(text: &str, changes: &[&str]) -> RunResult {
     let scenario = Scenario::with_overrides(text, "test.toml", changes)
@@ -179,4 +179,30 @@ fn interfaces_of_a_host_share_its_processor_and_its_back_pressure() {
     let carried = |i: usize| held.links[i].counters.delivered;
     assert!(carried(0) > 100 && carried(2) > 100, "both interfaces carry data");
     assert!(held.flows[0].finish_s.is_some());
+}
+
+/// A host is held until the packet before has begun to leave; when it has left by then there is
+/// nothing to do any more, and the timer of the connection, which comes later, stays where it is.
+/// Where a run is looked at in between changes nothing either.
+#[test]
+fn a_host_with_nothing_left_to_do_moves_no_timer() {
+    let text = r#"
+        hosts = [{ name = "a", backpressure = "100 B" }, "b"]
+        routers = ["r"]
+        links = [
+            { ends = ["a", "r"], rate = "7500 bit/s", delay = "1 us" },
+            { ends = ["r", "b"], rate = "10 kbit/s", delay = "200 s" },
+        ]
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        size = "1 B"
+        tcp = { rto = { initial = "20 ms", min = "20 ms" } }
+    "#;
+    let scenario = Scenario::from_toml(text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions { trace_hash: true, ..RunOptions::default() };
+    let straight = run(&scenario, &options).expect("it runs");
+    let looked_at = run_watched(&scenario, &options, &|| false).expect("it runs");
+    assert_eq!(straight.run.trace_hash, looked_at.run.trace_hash);
 }

@@ -244,17 +244,21 @@ impl<E: ByteStream> Simulation<E> {
         const TICK: Span = Span::from_picos(1);
         while !(to_completion && self.unfinished == 0) {
             let scheduled = self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |it| it.at);
-            let timer = self.timers.first().min(self.fabric.hosts_due());
+            let (timer, known) = (self.timers.first(), self.fabric.hosts_due());
             if scheduled != Time::ZERO {
                 // Links go before timers at one date, and after starts and stops.
                 let before = if scheduled == Time::NEVER { scheduled } else { scheduled - TICK };
-                if let Some((node, id)) = self.fabric.run(end.min(timer).min(before)) {
+                if let Some((node, id)) = self.fabric.run(end.min(timer).min(known).min(before)) {
                     self.handle_arrival(node, id);
                     continue;
                 }
             }
             // A link may have given a host something to do.
             let hosts = self.fabric.hosts_due();
+            if hosts > known {
+                // Or taken it: then links go on to what is next instead.
+                continue;
+            }
             let next = scheduled.min(timer).min(hosts);
             if next > end || next == Time::NEVER {
                 return;
