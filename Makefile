@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz docs \
-	docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks explore clean
+	docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks explore deny clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -65,6 +65,11 @@ fuzz:
 	@test -d fuzz || { echo "there are no fuzz targets in fuzz/" >&2; exit 1; }
 	for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+
+# Licences, sources and, where a database can be had, advisories of the dependencies; needs cargo-deny.
+deny:
+	cargo deny check licenses bans sources
+	cargo deny check advisories || echo "advisories were not checked: there is no database" >&2
 
 # The page of formulas and what was measured beside them.
 validation: test-rust setup

@@ -34,6 +34,26 @@ def test_run_writes_every_file(anabranch: Command, two_hosts: Path, tmp_path: Pa
     assert not list(out.rglob("*.part"))
 
 
+def test_what_is_not_complete_is_said(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:
+    """How far, what it waits for, both states; status 1 where that was asked for."""
+    out = tmp_path / "out"
+    short = ("run", two_hosts, "--out", out, "--set", "time_limit=150 ms")
+    for complete, status in ((), 0), (("--complete",), 1):
+        result = anabranch(*short, *complete)
+        assert result.returncode == status, result.stderr
+        assert "the run ended at its time_limit, 0.1" in result.stderr
+        assert "f unfinished: " in result.stderr
+        assert "of 300000 octets; waits for a timer at " in result.stderr
+    row = tables.read_csv(out / "flows.csv")[0]
+    assert row["outcome"] == "unfinished"
+    assert "`from` FIN-WAIT-1" in row["why"]
+    assert json.loads((out / "run.json").read_text())["ended"] == "time-limit"
+    whole = anabranch("run", two_hosts, "--out", out, "--complete")
+    assert (whole.returncode, whole.stderr) == (0, "")
+    row = tables.read_csv(out / "flows.csv")[0]
+    assert (row["outcome"], row["why"]) == ("complete", "")
+
+
 def test_the_resolved_scenario_runs_again_to_the_same_trace(two_hosts: Path) -> None:
     first = Scenario.load(two_hosts).run(seed=5, trace_hash=True)
     again = Scenario(first.run["resolved"]).run(seed=first.run["seed"], trace_hash=True)
