@@ -35,7 +35,7 @@ impl Connection {
     #[cold]
     pub(super) fn on_bad_checksum(&mut self, i: usize, map: &Received, payload: &Payload) -> bool {
         let dsn = full(self.peer, map.data);
-        if self.alive() > 1 {
+        if !self.is_contiguous() {
             self.drop_subflow(i, ResetReason::Middlebox);
             self.subflows[i].farewell = Some(MptcpOption::Fail { dsn });
             return false;

@@ -2,9 +2,9 @@
 //! (RFC 8684 §3.7): options that are taken away, mappings that are missing.
 //!
 //! With one subflow the connection goes on as TCP: the stream is the subflow's.
-//! With several the subflow is reset, and the others carry on. Where the one
-//! that is left carries pieces that do not follow each other, nothing but the
-//! end of the connection remains.
+//! Once there have been several, a subflow is reset, and the others carry on; where none is left,
+//! and none can be opened, nothing but the end of the connection remains. Octets whose mapping
+//! is lost could be any part of the stream, also on the last subflow.
 
 use super::checksum::full;
 use super::{Connection, Phase};
@@ -56,13 +56,20 @@ impl Connection {
         }
     }
 
+    /// There has been no subflow but the first (§3.7): all that the peer has in flight on it
+    /// follows what came before. With another, even one that is gone, the peer may have sent on it
+    /// what comes after something else: octets without a mapping could stand anywhere.
+    pub(super) fn is_contiguous(&self) -> bool {
+        self.alive() == 1 && self.counters.subflows <= 1
+    }
+
     /// Segments come without any option of Multipath TCP.
     #[cold]
     pub(super) fn on_options_lost(&mut self, i: usize) {
-        if self.alive() > 1 {
-            self.drop_subflow(i, ResetReason::Middlebox);
-        } else {
+        if self.is_contiguous() {
             self.fall_back(i);
+        } else {
+            self.drop_subflow(i, ResetReason::Middlebox);
         }
     }
 
@@ -72,7 +79,7 @@ impl Connection {
         if self.subflows[i].tcp.state() == TcpState::Closed {
             return false; // given up already
         }
-        if self.alive() > 1 {
+        if !self.is_contiguous() {
             self.drop_subflow(i, ResetReason::Middlebox);
             return false;
         }
