@@ -59,10 +59,16 @@ impl Connection {
         let waits = self.passive || again || self.confirmed && broken;
         if none_left && !waits && self.reopenings.is_empty() {
             self.finish(reason);
-        } else if none_left && !self.timer(Due::Linger).is_armed() {
+        } else if !self.has_subflow_in_use() && !self.timer(Due::Linger).is_armed() {
             let at = now + self.config.linger;
             self.timer(Due::Linger).set(at);
         }
+    }
+
+    /// A subflow whose handshake is over. One that is being opened may never answer, and another attempt
+    /// follow it, for ever.
+    fn has_subflow_in_use(&self) -> bool {
+        self.subflows.iter().any(|it| !it.gone && it.tcp.state().is_synchronized())
     }
 
     /// Resets a subflow and says why (§3.6).

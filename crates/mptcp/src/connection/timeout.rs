@@ -56,15 +56,12 @@ impl Connection {
     /// No subflow has come back; or both streams have ended, and a subflow waits
     /// for a FIN that will not come.
     fn on_linger_timer(&mut self) {
-        if self.closing {
-            for i in 0..self.subflows.len() {
-                self.subflows[i].tcp.abort();
-                self.touch(i);
-            }
-            self.finish(CloseReason::Normal);
-        } else {
-            self.finish(CloseReason::TimedOut);
+        for i in 0..self.subflows.len() {
+            self.subflows[i].tcp.abort();
+            self.touch(i);
         }
+        let reason = if self.closing { CloseReason::Normal } else { CloseReason::TimedOut };
+        self.finish(reason);
     }
 
     /// The usual case of a long transfer: the timers of the stream are as they should be.

@@ -154,6 +154,26 @@ fn options_that_vanish_from_two_subflows_leave_no_wrong_octets() {
     }
 }
 
+/// Without a subflow that works the connection ends after a while, and says so, whatever attempts
+/// to open another are on their way.
+#[test]
+fn attempts_to_join_do_not_keep_a_connection() {
+    let down = std::cell::Cell::new(false);
+    let rule = |_, _: &Packet| if down.get() { Fate::Drop } else { Fate::Deliver };
+    let mut config = config();
+    config.subflow.max_retries = 2;
+    config.path_manager = crate::PathManager::NDiffports(2);
+    let mut world = world(config.clone(), config, &[A1], &[B1], rule);
+    world.client.write(1000);
+    // The second subflow has just been asked for.
+    world.drive(at_ms(45));
+    down.set(true);
+    world.client.write(1000);
+    let events = world.drive(at_ms(1_000_000));
+    let end = events.last().map(|it| (it.1, it.2));
+    assert_eq!(end, Some((Side::Client, Event::Closed(CloseReason::TimedOut))));
+}
+
 /// With two subflows the one that is meddled with is reset.
 #[test]
 fn a_subflow_without_options_is_reset() {
