@@ -327,8 +327,10 @@ impl<'a, E: ByteStream> World<'a, E> {
     /// Something is already wrong, or it takes too long.
     pub fn has_failed(&mut self) -> bool {
         let is_late = self.now.saturating_since(Time::ZERO) > self.setting.patience;
-        // Over a dead path a side that has nothing to send may wait, and try, for ever.
-        let may_wait = is_late && self.network.is_dead(self.setting.paths) && !self.is_stuck();
+        // Over a dead path, or beside one that takes options away, a side that has nothing to send
+        // may wait, and try to open another, for ever.
+        let is_broken = self.is_excused || self.network.is_dead(self.setting.paths);
+        let may_wait = is_late && is_broken && !self.is_stuck();
         if is_late && !may_wait {
             let states = self.states();
             self.blame(format!("no end after {:.0} s: {states}", self.now.as_secs_f64()));
