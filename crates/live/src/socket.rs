@@ -200,6 +200,15 @@ impl KernelSocket {
         });
     }
 
+    /// The kernel has ended the connection. An error may also be a soft one, of which a router
+    /// or somebody else has told (RFC 5461 §4.1).
+    fn is_over(&self) -> bool {
+        /// `TCP_CLOSE` of linux/tcp_states.h.
+        const CLOSE: u8 = 7;
+        let info = self.fd().map(tcp_info);
+        info.is_none_or(|info| info.is_ok_and(|it| it.0[0] == CLOSE) || self.multipath)
+    }
+
     fn shut(&mut self) {
         if let Some(Err(error)) = self.fd().map(|fd| shutdown(fd, Shutdown::Write))
             && error != Errno::NOTCONN
@@ -309,7 +318,9 @@ impl Ready for KernelSocket {
             State::Open(fd) => {
                 let failed = sockopt::socket_error(&fd);
                 self.state = State::Open(fd);
-                if let Ok(Err(error)) | Err(error) = failed {
+                if let Ok(Err(error)) | Err(error) = failed
+                    && self.is_over()
+                {
                     return self.fail(error);
                 }
                 self.events.push_back(Event::Readable);
