@@ -54,7 +54,6 @@ impl Connection {
         if !segment.flags.contains(TcpFlags::ACK) {
             return;
         }
-        self.remember_timestamp(now, segment, start);
         let mut tells = true;
         if self.state == State::SynReceived {
             if !self.acks_sent_data(segment) {
@@ -77,6 +76,9 @@ impl Connection {
             self.challenge(now);
             return;
         }
+        // Once the ACK field is good, so that a blind attacker must know that too, or the peer's
+        // own segments would be old (RFC 5961 §5; Linux agrees).
+        self.remember_timestamp(now, segment, start);
         if acceptable {
             self.on_text(now, segment, start);
         }

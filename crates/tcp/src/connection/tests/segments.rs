@@ -52,6 +52,18 @@ fn blind_data_is_challenged() {
     }
 }
 
+/// RFC 5961 §5: what acknowledges nothing that can be is dropped, its timestamp too; else all
+/// that the peer sends would be old.
+#[test]
+fn a_forged_timestamp_needs_a_good_ack() {
+    let mut s = Solo::established(&Config { timestamps: true, ..config() });
+    let mut forged = stamped(&s, 1, 0, 1 << 30);
+    forged.ack = Serial32(forged.ack.0.wrapping_add(1 << 20));
+    s.deliver(forged);
+    s.deliver(stamped(&s, 1, 100, 1001));
+    assert_eq!(s.end.receiver.received(), 100);
+}
+
 /// A forged segment in the window, whose number the peer will not reach for long: the
 /// window that it tells is forgotten when the peer acknowledges more.
 #[test]
