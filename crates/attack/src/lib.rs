@@ -51,6 +51,8 @@ pub enum Kind {
     BlindData,
     /// FINs into a connection of others.
     BlindFin,
+    /// ACKs of a connection of others whose timestamps are far ahead.
+    BlindTimestamp,
     /// ABORTs of an association of others.
     BlindAbort,
     /// Data that overlaps what the peer sends, with other octets.
@@ -180,6 +182,14 @@ pub const ATTACKS: &[Info] = &[
     info(Kind::BlindSyn, "blind-syn", Target::Flow, TCP, "forged SYN segments", "RFC 5961 §4"),
     info(Kind::BlindData, "blind-data", Target::Flow, TCP, "forged data segments", "RFC 5961 §5"),
     info(Kind::BlindFin, "blind-fin", Target::Flow, TCP, "forged FIN segments", "RFC 5961 §5"),
+    info(
+        Kind::BlindTimestamp,
+        "blind-timestamp",
+        Target::Flow,
+        TCP,
+        "forged ACKs with a timestamp far ahead, after which the peer's are old",
+        "RFC 7323 §5",
+    ),
     info(
         Kind::BlindAbort,
         "blind-abort",

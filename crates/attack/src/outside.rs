@@ -109,7 +109,11 @@ impl Source {
             Kind::JoinFlood => Box::new(join_flood::JoinFlood),
             Kind::ParameterBomb => Box::new(bombs::ParameterBomb),
             Kind::OptionBomb => Box::new(bombs::OptionBomb),
-            Kind::BlindReset | Kind::BlindSyn | Kind::BlindData | Kind::BlindFin => {
+            Kind::BlindReset
+            | Kind::BlindSyn
+            | Kind::BlindData
+            | Kind::BlindFin
+            | Kind::BlindTimestamp => {
                 let start = generator.next_u64() as u32;
                 Box::new(blind::Blind {
                     kind: plan.kind,

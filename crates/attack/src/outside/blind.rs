@@ -9,7 +9,11 @@ use anabranch_units::Serial32;
 use anabranch_wire::TcpFlags;
 use anabranch_wire::sctp::Chunk;
 
-/// Resets, SYNs, data or FINs.
+/// How far ahead a forged timestamp is: half of what counts as later (RFC 7323 §5.2), 12 days
+/// of a clock of milliseconds.
+const AHEAD: u32 = 1 << 30;
+
+/// Resets, SYNs, data, FINs or timestamps.
 pub(super) struct Blind {
     pub kind: Kind,
     pub aim: Aim,
@@ -38,11 +42,15 @@ impl Form for Blind {
             Kind::BlindReset => TcpFlags::RST,
             Kind::BlindSyn => TcpFlags::SYN,
             Kind::BlindFin => TcpFlags::FIN.union(ack_flag),
+            Kind::BlindTimestamp => ack_flag,
             _ => TcpFlags::PSH.union(ack_flag),
         };
         let mut forged = segment(seq, ack, flags);
         if matches!(self.aim, Aim::Exact | Aim::Window) && self.kind != Kind::BlindReset {
             forged.options.timestamps = numbers.timestamps;
+        }
+        if let (Kind::BlindTimestamp, Some(stamps)) = (self.kind, &mut forged.options.timestamps) {
+            stamps.value = stamps.value.wrapping_add(AHEAD);
         }
         if self.kind == Kind::BlindData {
             forged.payload = forged_octets(self.size);
