@@ -8,8 +8,9 @@ ARGS ?=
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz docs \
-	docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks explore deny clean
+.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz \
+	docs docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks \
+	explore deny live-attacks clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -110,6 +111,11 @@ attacks:
 # Every loss, copy and timer order of short transfers: docs/exploration.md. ARGS narrow it down.
 explore:
 	cargo run --release --quiet -p anabranch-explore --example explore -- --states 10000000 $(ARGS)
+
+# The same on real packets, at our stack and at the kernel's: needs Linux, root and Python, and takes five minutes.
+live-attacks: attacks
+	cargo run --release --quiet -p anabranch-scenario --example attacks_live -- tests/data/attack_server.py \
+		>> docs/reliability-attacks.md
 
 # The pictures of the README, from the study's figures.
 docs-images: reproduce

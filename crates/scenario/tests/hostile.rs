@@ -87,10 +87,19 @@ fn a_flood_of_syns_fills_the_queue_and_cookies_let_others_in() {
 fn connections_of_strangers_are_limited() {
     let flood = "[[attacks]]\nname = \"flood\"\nkind = \"connection-flood\"\nfrom = \"mallory\"\n\
                  to = \"server\"\nport = 80\nper_second = 500\naddresses = 50\n";
-    let result = play(&(listen("tcp", "connections = 100\nbacklog = 20") + flood));
-    let [port] = &result.listeners[..] else { panic!("one port") };
-    assert_eq!((port.result.strangers, port.result.report.waiting), (100, 20));
-    assert!(port.result.report.overflows > 0);
+    for (protocol, flood) in
+        [("tcp", flood.to_owned()), ("sctp", flood.replace("connection-", "association-"))]
+    {
+        let limits = "connections = 100\nbacklog = 20\nrespond = \"10 kB\"";
+        let result = play(&(listen(protocol, limits) + &flood));
+        let [port] = &result.listeners[..] else { panic!("one port") };
+        let it = port.result;
+        assert_eq!((it.strangers, it.report.waiting, it.accepted), (100, 20, 100), "{protocol}");
+        assert!(it.report.overflows > 0, "{protocol}");
+        // What was written waits for ACKs that do not come: the initial window, at most.
+        let most = 120 * 20_000;
+        assert!((100_000..most).contains(&it.peak_memory), "{protocol}: {}", it.peak_memory);
+    }
 }
 
 #[test]
