@@ -45,3 +45,34 @@ fn forged_errors_do_not_end_a_kernels_connection() {
     assert_eq!((flow.closed, flow.wrong_octets), (None, 0));
     assert!(flow.reverse_bytes > 5_000_000, "{flow:?}");
 }
+
+/// A program's connection that no flow names is accepted by our stack, which reads and
+/// answers it.
+#[test]
+fn a_programs_connection_is_accepted() {
+    if let Err(missing) = ExternalHost::probe() {
+        return eprintln!("skipped: {missing}");
+    }
+    let text = r#"
+        hosts = [{ name = "client", external = true }, "server"]
+        duration = "1500 ms"
+        links = [{ ends = ["client", "server"], rate = "10 Mbit/s", delay = "1 ms" }]
+        [[listen]]
+        host = "server"
+        port = 80
+        respond = "20 kB"
+    "#;
+    let folder = std::env::temp_dir().join(format!("listen-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let read = "exec 3<>/dev/tcp/{server}/80; echo hello >&3; wc -c <&3";
+    let command = format!("bash -c '{read}'");
+    let programs = vec![("client".to_owned(), command)];
+    let options = LiveOptions { programs, logs: folder.clone(), ..LiveOptions::default() };
+    let scenario = Scenario::from_toml(text, "t").unwrap();
+    let result = live(&scenario, &options, |_| {}).unwrap().result;
+    let said = std::fs::read_to_string(folder.join("client.log")).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_eq!(said.trim(), "20000");
+    let port = &result.listeners[0].result;
+    assert_eq!((port.accepted, port.bytes), (1, 6));
+}
