@@ -103,6 +103,17 @@ pub trait Endpoint {
         size_of_val(self) as u64
     }
 
+    /// Nothing is left of the connection but its TIME-WAIT (RFC 9293 §3.6).
+    fn lingers(&self) -> bool {
+        false
+    }
+
+    /// One that [lingers](Self::lingers) may be dropped for the connection that this packet
+    /// opens (RFC 6191 §2).
+    fn gives_way_to(&self, _packet: &Packet) -> bool {
+        false
+    }
+
     /// Key of the packets that this endpoint sends; of a transport with several
     /// subflows that of the first.
     fn flow_key(&self) -> FlowKey;

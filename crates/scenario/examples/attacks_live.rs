@@ -40,7 +40,7 @@ mod on_linux {
 
 The same network for 8 s of real time; the client is a kernel's, the attacker sends raw packets through the emulated
 network. *Ours*: our stack with the profile `linux` as the server, which
-listens to strangers. *Kernel*: Linux's own, with its defaults: sockets of
+listens to strangers. *Kernel*: Linux {release}, with its defaults: sockets of
 the flows, and for the floods a program that listens with a backlog of 128. Goodput of the long download, and how many
 of 8 short ones were whole. What a flood of connections leaves of the kernel's long download is the program's doing, which
 has a thread for each.
@@ -91,7 +91,8 @@ has a thread for each.
     }
 
     pub fn page(server: &str) -> Result<String, String> {
-        let mut page = HEAD.to_owned();
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let mut page = HEAD.replace("{release}", release.trim());
         let only = std::env::args().nth(2);
         let chosen = |name: &str| only.as_deref().is_none_or(|it| name.contains(it));
         for attack in ATTACKS.into_iter().filter(|it| chosen(it.0)) {

@@ -163,6 +163,14 @@ impl Endpoint for Transport {
         each!(self, it => it.memory())
     }
 
+    fn lingers(&self) -> bool {
+        each!(self, it => it.lingers())
+    }
+
+    fn gives_way_to(&self, packet: &Packet) -> bool {
+        each!(self, it => it.gives_way_to(packet))
+    }
+
     fn has_flow(&self, key: FlowKey) -> bool {
         each!(self, it => it.has_flow(key))
     }

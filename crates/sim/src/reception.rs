@@ -40,7 +40,7 @@ pub struct ReceptionResult {
     pub report: ListenReport,
     /// Connections accepted, those of flows included.
     pub accepted: u64,
-    /// Connections of strangers that there are.
+    /// Connections of strangers that there are, those in TIME-WAIT not counted.
     pub strangers: usize,
     /// Octets that strangers' applications received.
     pub bytes: u64,
@@ -55,6 +55,8 @@ struct Stranger<E> {
     hosted: Hosted<E>,
     /// What it took when it was last looked at.
     memory: u64,
+    /// It counts among those that there are at a time no more.
+    lingers: bool,
 }
 
 /// A listening port at work.
@@ -73,6 +75,8 @@ pub(crate) struct Reception<E> {
     demux: Demux,
     timers: EventQueue,
     held: u64,
+    /// Strangers that linger.
+    lingering: usize,
     result: ReceptionResult,
 }
 
@@ -92,6 +96,7 @@ impl<E: ByteStream> Reception<E> {
             demux: Demux::default(),
             timers: EventQueue::new(0),
             held: 0,
+            lingering: 0,
             result: ReceptionResult::default(),
         }
     }
@@ -137,7 +142,7 @@ impl<E: ByteStream> Reception<E> {
     /// The next connection that the port has ready, with the server's end that it
     /// becomes; `None` while there is no room for strangers, too.
     pub(crate) fn accept(&mut self) -> Option<(E, Option<u32>)> {
-        if self.slots.len() - self.free.len() >= self.most {
+        if self.strangers() >= self.most {
             return None;
         }
         let endpoint = self.listener.accept()?;
@@ -156,7 +161,8 @@ impl<E: ByteStream> Reception<E> {
         self.demux.insert(slot, &endpoint).ok()?;
         let channels = [self.app.open(stage), u32::MAX];
         let app = AppState::new(&self.app, &App::Sink, channels, false, stage);
-        let stranger = Some(Stranger { hosted: Hosted { endpoint, app }, memory: 0 });
+        let stranger =
+            Some(Stranger { hosted: Hosted { endpoint, app }, memory: 0, lingers: false });
         match self.free.pop() {
             Some(_) => self.slots[slot as usize] = stranger,
             None => self.slots.push(stranger),
@@ -173,9 +179,20 @@ impl<E: ByteStream> Reception<E> {
         let memory = it.hosted.endpoint.memory();
         self.held = self.held - it.memory + memory;
         it.memory = memory;
+        if !it.lingers && it.hosted.endpoint.lingers() {
+            it.lingers = true;
+            self.lingering += 1;
+        }
         if it.hosted.app.closed.is_none() {
             return self.timers.set(slot, due);
         }
+        self.remove(slot);
+    }
+
+    /// Forgets a stranger.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let Some(it) = &mut self.slots[slot as usize] else { return };
+        self.lingering -= it.lingers as usize;
         self.held -= it.memory;
         self.result.bytes += it.hosted.app.received;
         if let Some(token) = it.hosted.endpoint.join_token() {
@@ -185,6 +202,11 @@ impl<E: ByteStream> Reception<E> {
         self.free.push(slot);
         self.demux.remove(slot);
         self.timers.set(slot, Time::NEVER);
+    }
+
+    /// Connections of strangers that there are; those in TIME-WAIT are not.
+    fn strangers(&self) -> usize {
+        self.slots.len() - self.free.len() - self.lingering
     }
 
     /// A stranger whose date has come.
@@ -215,7 +237,7 @@ impl<E: ByteStream> Reception<E> {
         let there = self.slots.iter().flatten().map(|it| it.hosted.app.received);
         ReceptionResult {
             report: self.listener.report(),
-            strangers: self.slots.len() - self.free.len(),
+            strangers: self.strangers(),
             bytes: self.result.bytes + there.sum::<u64>(),
             ..self.result
         }

@@ -112,7 +112,14 @@ impl<E: ByteStream> Simulation<E> {
         self.with_agents(|it, agents| {
             let reception = &mut agents.receptions[at];
             let packet = it.fabric.pool.packet(id);
-            if let Some(slot) = reception.find(packet) {
+            let mut known = reception.find(packet);
+            if let Some(slot) = known
+                && reception.hosted(slot).is_some_and(|it| it.endpoint.gives_way_to(packet))
+            {
+                reception.remove(slot);
+                known = None;
+            }
+            if let Some(slot) = known {
                 if let Some(stranger) = reception.hosted(slot) {
                     stranger.endpoint.handle_input(now, packet);
                 }

@@ -424,6 +424,14 @@ impl Endpoint for Connection {
         self.held()
     }
 
+    fn lingers(&self) -> bool {
+        self.state == State::TimeWait
+    }
+
+    fn gives_way_to(&self, packet: &Packet) -> bool {
+        Connection::gives_way_to(self, packet)
+    }
+
     fn recall(&mut self, memory: &PeerMemory) {
         self.recall_fast_open(memory);
     }
