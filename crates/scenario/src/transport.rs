@@ -92,7 +92,7 @@ impl Transport {
 
     /// Whether a connection of Multipath TCP goes on as TCP; `None` for other
     /// transports.
-    pub(crate) fn has_fallen_back(&self) -> Option<bool> {
+    pub fn has_fallen_back(&self) -> Option<bool> {
         match self {
             Transport::Mptcp(it) => Some(it.phase() == Phase::Fallback),
             Transport::Crooked(it) => it.inner().has_fallen_back(),

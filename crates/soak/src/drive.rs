@@ -1,0 +1,123 @@
+//! Driving a simulation to its end as a run does, with limits of virtual time
+//! and of events.
+
+use anabranch_endpoint::Seed;
+use anabranch_scenario::Scenario;
+use anabranch_scenario::build::{Built, build};
+use anabranch_scenario::transport::Transport;
+use anabranch_sim::Simulation;
+use anabranch_sim::observe::ConservationChecker;
+use anabranch_units::{Span, Time};
+
+/// Events of a run, at most: the transfers of a generated scenario need some
+/// ten thousand.
+const MOST_EVENTS: u64 = 1_000_000;
+/// Events of a second of virtual time, at most, of a run that comes to that
+/// limit: heartbeats and probes of a connection that waits need fewer, and a
+/// transfer has ended by then.
+const MOST_OF_A_SECOND: f64 = 1000.0;
+/// Virtual time that connections have to close in after the last octet.
+const CLOSING: Span = Span::from_secs(4 * 3600);
+/// Events between two looks at the limits, about.
+const SLICE: u64 = 20_000;
+
+/// Where a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// As the scenario says: its duration has passed, or every flow has ended.
+    End,
+    /// Nothing was ahead.
+    Nothing,
+    /// The scenario's limit of virtual time.
+    Time,
+    /// The limit of events, while time advanced.
+    Idles,
+    /// The limit of events, and time hardly advances.
+    Busy,
+}
+
+/// A simulation that ran.
+pub(crate) struct Driven {
+    pub built: Built,
+    pub stop: Stop,
+    /// Of all packets until then.
+    pub hash: u64,
+    pub end: Time,
+    pub events: u64,
+}
+
+/// Runs the scenario as `anabranch run` does; with `check`, every link is
+/// counted at every event.
+pub(crate) fn drive(scenario: &Scenario, check: bool) -> Result<Driven, String> {
+    let seed = Seed { seed: scenario.seed, replication: 0 };
+    let mut built = build(scenario, seed).map_err(|error| error.to_string())?;
+    let simulation = &mut built.simulation;
+    simulation.enable_trace_hash();
+    if check {
+        simulation.attach(ConservationChecker::new());
+    }
+    let stop = match scenario.duration {
+        Some(duration) => advance(simulation, Time::ZERO + duration, false),
+        None => {
+            let endless = built.flows.iter().filter(|flow| !scenario.flows[flow.entry].has_end());
+            let over = endless.filter_map(|flow| flow.stop).max().unwrap_or(Time::ZERO);
+            let first = match over > Time::ZERO {
+                true => advance(simulation, over, false),
+                false => Stop::End,
+            };
+            let limit = over.max(Time::ZERO + scenario.time_limit);
+            match first {
+                Stop::End | Stop::Nothing => advance(simulation, limit, true),
+                limited => limited,
+            }
+        }
+    };
+    let hash = built.simulation.trace_hash().expect("it is enabled");
+    let (end, events) = (built.simulation.now(), built.simulation.events());
+    Ok(Driven { built, stop, hash, end, events })
+}
+
+/// Lets connections close for a while.
+pub(crate) fn close(driven: &mut Driven) -> Stop {
+    let until = driven.built.simulation.now().saturating_add(CLOSING);
+    advance(&mut driven.built.simulation, until, false)
+}
+
+fn advance(simulation: &mut Simulation<Transport>, until: Time, to_completion: bool) -> Stop {
+    let first = simulation.events();
+    let mut slice = Span::from_millis(1);
+    loop {
+        let (now, before) = (simulation.now(), simulation.events());
+        // What is next lies within the slice, so that idle time costs none.
+        let from = now.max(simulation.next_event().min(until));
+        let limit = from.saturating_add(slice).min(until);
+        if to_completion {
+            if simulation.run_to_completion(limit) || simulation.have_all_ended() {
+                return Stop::End;
+            }
+        } else {
+            simulation.run_until(limit);
+        }
+        if simulation.next_event() == Time::NEVER {
+            // A run with a duration ends at its date all the same.
+            if !to_completion {
+                simulation.run_until(until);
+            }
+            return Stop::Nothing;
+        }
+        if limit == until {
+            return if to_completion { Stop::Time } else { Stop::End };
+        }
+        let took = simulation.events() - before;
+        if simulation.events() - first > MOST_EVENTS {
+            let most = MOST_OF_A_SECOND * simulation.now().as_secs_f64();
+            let idles = simulation.events() as f64 <= most;
+            return if idles { Stop::Idles } else { Stop::Busy };
+        }
+        if took < SLICE / 2 {
+            slice = slice.saturating_mul(2);
+        } else if took > SLICE * 2 {
+            slice = (slice / 4).max(Span::from_picos(1));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Queues of every kind, from one packet to as many as come.
+
+use super::network::Temper;
+use crate::draw::{Draw, Options, bytes, micros, number, packets, table};
+use toml::{Table, Value};
+
+/// A queue for packets of up to `mtu` octets.
+pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
+    let kinds = [
+        "droptail",
+        "droptail",
+        "threshold",
+        "red",
+        "pie",
+        "codel",
+        "fq-codel",
+        "dualpi2",
+        "priority",
+        "drr",
+        "ack-filter",
+    ];
+    let kind = draw.pick(&kinds);
+    let least = if temper == Temper::Gentle { 20 } else { 1 };
+    let limit = match draw.between(0, 5) {
+        0 if kind != "fq-codel" => bytes(mtu * draw.spread(least, 300)),
+        1 if !matches!(kind, "red" | "threshold" | "fq-codel" | "pie" | "dualpi2") => {
+            "unlimited".into()
+        }
+        _ => packets(draw.spread(least, 300)),
+    };
+    let mut o = Options::new(draw, 0.3);
+    o.put("kind", kind).put("limit", limit);
+    match kind {
+        "threshold" => {
+            let mark = o.draw.between(1, 30);
+            o.put("mark", packets(mark));
+        }
+        "red" => {
+            if o.draw.chance(0.5) {
+                let least = o.draw.between(1, 20);
+                let most = least + o.draw.between(1, 40);
+                o.put("min", packets(least)).put("max", packets(most));
+            }
+            o.maybe("max_p", |draw| (0.01 + draw.probability(0.9)).into());
+            o.maybe("weight", |draw| (0.001 + draw.probability(0.5)).into());
+            o.switches(&["gentle", "wait", "by_size", "ecn", "adaptive"]);
+        }
+        "pie" => {
+            o.maybe("target", |draw| draw.time(1000, 100_000));
+            o.maybe("update", |draw| draw.time(1000, 100_000));
+            o.maybe("burst", |draw| draw.time(1000, 300_000));
+            o.word("delay", &["timestamps", "rate"]);
+            o.switches(&["ecn", "derandomize", "cap"]);
+            o.maybe("activate", |draw| draw.probability(0.9).into());
+        }
+        "codel" => {
+            codel(&mut o);
+        }
+        "fq-codel" => {
+            o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
+            o.number("drop_batch", 1, 64);
+            codel(&mut o);
+        }
+        "dualpi2" => {
+            o.maybe("target", |draw| draw.time(1000, 100_000));
+            o.maybe("update", |draw| draw.time(1000, 100_000));
+            o.maybe("ramp_start", |draw| draw.time(1, 5000));
+            o.maybe("ramp", |draw| draw.time(1, 5000));
+        }
+        "priority" => drop(o.word("key", &["dscp", "pure-ack"])),
+        "drr" => {
+            o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
+            if o.draw.chance(0.3) {
+                let pair = vec![number(46), number(o.draw.between(1, 1000))];
+                o.put("key", "dscp").put("weights", Value::Array(vec![pair.into()]));
+            }
+        }
+        "ack-filter" => drop(o.switches(&["aggressive"])),
+        _ => {}
+    }
+    o.table
+}
+
+fn codel(o: &mut Options<'_>) {
+    o.maybe("target", |draw| draw.time(100, 100_000));
+    o.maybe("interval", |draw| draw.time(1000, 1_000_000));
+    o.maybe("ce_threshold", |draw| draw.time(100, 100_000));
+    o.switches(&["ecn"]);
+}
+
+/// What holds ACKs that come back to a router.
+pub(super) fn regulator(draw: &mut Draw) -> Table {
+    let law = draw.pick(&["threshold-linear", "ack-bucket"]);
+    let mut o = Options::new(draw, 0.3);
+    o.put("law", law);
+    match law {
+        "threshold-linear" => {
+            let low = o.draw.probability(0.5);
+            let high = low + 0.1 + o.draw.probability(0.4);
+            o.put("low", low).put("high", high);
+            o.maybe("max_delay", |draw| draw.time(1000, 300_000));
+        }
+        _ => {
+            o.maybe("depth", |draw| packets(draw.between(1, 20)));
+        }
+    }
+    o.switches(&["piggybacked"]).maybe("limit", |draw| packets(draw.spread(1, 1000)));
+    o.word("overflow", &["drop-tail", "drop-head", "release"]);
+    o.maybe("recheck", |draw| draw.time(1000, 100_000));
+    o.table
+}
+
+/// Rates that change, and come back from nothing: a schedule, a trace or a token bucket beside
+/// `bps`.
+pub(super) fn changing_rate(draw: &mut Draw, bps: u64, mtu: u64, into: &mut Table) {
+    let (name, value) = match draw.between(0, 3) {
+        0 | 1 => ("schedule", schedule(draw, bps)),
+        2 => {
+            let n = draw.between(1, 20);
+            let mut at = 0;
+            let mut millis = Vec::new();
+            for _ in 0..n {
+                at += draw.between(0, 40);
+                millis.push(number(at));
+            }
+            *millis.last_mut().expect("one at least") = number(at + 1);
+            ("trace", table([("millis", Value::Array(millis))]))
+        }
+        _ => {
+            let shaped = (bps / draw.between(1, 10)).max(1000);
+            let burst = mtu * draw.between(1, 20);
+            let rate = crate::draw::rate;
+            ("token_bucket", table([("rate", rate(shaped)), ("burst", bytes(burst))]))
+        }
+    };
+    into.insert(name.into(), value.into());
+}
+
+/// The last rate of a schedule without a period is not zero: the network works again.
+fn schedule(draw: &mut Draw, bps: u64) -> Table {
+    let n = draw.between(1, 5);
+    let mut at = 0;
+    let mut steps = Vec::new();
+    for i in 0..=n {
+        let idle = i < n && draw.chance(0.4);
+        let bps = if idle { 0 } else { (bps / draw.spread(1, 30)).max(1000) };
+        steps.push(table([("at", micros(at)), ("rate", crate::draw::rate(bps))]).into());
+        at += draw.spread(1000, 20_000_000);
+    }
+    let mut it = table([("steps", Value::Array(steps))]);
+    if draw.chance(0.3) {
+        it.insert("period".into(), micros(at));
+    }
+    it
+}
+
+/// Delays that change.
+pub(super) fn delays(draw: &mut Draw) -> Table {
+    let n = draw.between(1, 4);
+    let mut at = 0;
+    let mut steps = Vec::new();
+    for _ in 0..n {
+        steps.push(table([("at", micros(at)), ("delay", draw.time(1, 500_000))]).into());
+        at += draw.spread(1000, 10_000_000);
+    }
+    let mut it = table([("steps", Value::Array(steps))]);
+    if draw.chance(0.3) {
+        it.insert("period".into(), micros(at));
+    }
+    if draw.chance(0.3) {
+        it.insert("keep_order".into(), draw.chance(0.5).into());
+    }
+    it
+}

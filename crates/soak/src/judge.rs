@@ -1,0 +1,324 @@
+//! Running a scenario and seeing which promises hold.
+
+use crate::drive::{Driven, Stop, close, drive};
+use crate::expect::Expected;
+use crate::failure::{Failure, Promise};
+use crate::memory::Watch;
+use anabranch_endpoint::{CloseReason, Endpoint};
+use anabranch_scenario::build::BuiltFlow;
+use anabranch_scenario::schema::Protocol;
+use anabranch_scenario::{InputError, RunOptions, Scenario, run};
+use anabranch_sim::{Side, Standing};
+use anabranch_units::Time;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+/// How a flow ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum End {
+    /// Everything was delivered.
+    Completed,
+    /// It had no end of its own, and was cut off or goes on.
+    Endless,
+    /// Messages were given up, as they may be.
+    PartlyReliable,
+    /// The connection ended before, and said why.
+    GaveUp(&'static str),
+    /// One side ended and said why; the other waits, and has nothing to send
+    /// (a half-open connection, RFC 9293 §3.5.1).
+    PeerGaveUp,
+    /// Something was still ahead when the run reached a limit.
+    Unfinished,
+}
+
+/// A flow and its end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowEnd {
+    /// The transport.
+    pub protocol: &'static str,
+    /// How it ended.
+    pub end: End,
+}
+
+/// What came of a scenario.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Verdict {
+    /// The flows in the order of the scenario; none after a panic.
+    pub flows: Vec<FlowEnd>,
+    /// The promises that were broken; none of a run as it should be.
+    pub failures: Vec<Failure>,
+    /// Events handled.
+    pub events: u64,
+    /// Virtual seconds until the run's end.
+    pub seconds: f64,
+    /// Of the transfers that had to complete, the longest, as a part of the
+    /// time that they had.
+    pub slowest: f64,
+}
+
+/// Runs the scenario of `text`, several times, and says which promises broke.
+/// An error means that the text is no scenario.
+pub fn judge(text: &str) -> Result<Verdict, InputError> {
+    let scenario = match caught(|| Scenario::from_toml(text, "scenario")) {
+        Ok(read) => read?,
+        Err(failure) => return Ok(Verdict { failures: vec![failure], ..Verdict::default() }),
+    };
+    let mut verdict = Verdict::default();
+    if let Err(failure) = caught(|| look(&scenario, &mut verdict)) {
+        verdict.failures.push(failure);
+    }
+    Ok(verdict)
+}
+
+fn look(scenario: &Scenario, verdict: &mut Verdict) {
+    let read = Scenario::from_toml(&scenario.resolved_toml(), "resolved");
+    if read.as_ref() != Ok(scenario) {
+        let what = match read {
+            Ok(_) => "reads back as another scenario".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        verdict.failures.push(Failure::new(Promise::Resolves, "scenario", what));
+    }
+    let watch = Watch::start();
+    let mut driven = match drive(scenario, true) {
+        Ok(driven) => driven,
+        Err(error) => {
+            let what = format!("was read, and not built: {error}");
+            verdict.failures.push(Failure::new(Promise::Resolves, "scenario", what));
+            return;
+        }
+    };
+    (verdict.events, verdict.seconds) = (driven.events, driven.end.as_secs_f64());
+    if driven.stop == Stop::Busy {
+        let what = format!("{} events in {} of virtual time", driven.events, driven.end);
+        verdict.failures.push(Failure::new(Promise::TimeAdvances, "run", what));
+    }
+    judge_flows(scenario, &driven, verdict);
+    compare(scenario, &driven, verdict);
+    if matches!(driven.stop, Stop::End | Stop::Nothing) {
+        judge_closing(scenario, &mut driven, verdict);
+    }
+    if let Some(octets) = watch.excess(2 * Expected::buffers(scenario)) {
+        let what = format!("the run needed {} MiB", octets >> 20);
+        verdict.failures.push(Failure::new(Promise::BoundedMemory, "run", what));
+    }
+}
+
+/// Delivered, given up, or under way.
+fn judge_flows(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
+    let simulation = &driven.built.simulation;
+    let expected = Expected::of(scenario);
+    let deceived = deceives(scenario);
+    for flow in &driven.built.flows {
+        let spec = &scenario.flows[flow.entry];
+        let protocol = spec.protocol.name();
+        let result = simulation.flow_result(flow.id);
+        let mut broken = |promise, what: &str| {
+            let what = format!("{what}; flow {}: {}", flow.name, state(driven, flow));
+            verdict.failures.push(Failure::new(promise, of(driven, flow, protocol), what));
+        };
+        if result.wrong_octets > 0 && !deceived {
+            broken(Promise::OctetsEqual, &format!("{} wrong octets", result.wrong_octets));
+        }
+        let over = [Side::Client, Side::Server].map(|side| simulation.is_closed(flow.id, side));
+        let end = match (spec.has_end(), result.finish, result.closed) {
+            (false, _, _) => End::Endless,
+            (true, Some(_), _) => End::Completed,
+            (true, None, Some(CloseReason::Normal)) if gives_up_messages(scenario, flow) => {
+                End::PartlyReliable
+            }
+            (true, None, Some(CloseReason::Normal)) if deceived => End::GaveUp("normal"),
+            (true, None, Some(CloseReason::Normal)) => {
+                broken(Promise::NothingLost, "ended normally before everything was delivered");
+                End::GaveUp("normal")
+            }
+            (true, None, Some(reason)) => End::GaveUp(word(reason)),
+            (true, None, None) if over[1] => End::PeerGaveUp,
+            (true, None, None) => End::Unfinished,
+        };
+        let stands = match simulation.standing(flow.id) {
+            Standing::Stalled => true,
+            Standing::Idle => spec.has_end() && driven.stop == Stop::Nothing,
+            _ => false,
+        };
+        if stands {
+            if !deceived {
+                broken(Promise::NoStall, "stands still, and nothing is ahead");
+            }
+        } else if let Some(limit) = expected.limit(flow.entry)
+            && scenario.duration.is_none()
+        {
+            let until = result.finish.unwrap_or(driven.end);
+            let took = until.saturating_since(result.start).as_secs_f64();
+            verdict.slowest = verdict.slowest.max(took / limit);
+            if end != End::Completed && end != End::PartlyReliable {
+                broken(Promise::Completes, "did not complete over a network that loses little");
+            } else if took > limit {
+                let what = format!("took {took:.0} s where {limit:.0} s are plenty");
+                broken(Promise::Completes, &what);
+            }
+        }
+        verdict.flows.push(FlowEnd { protocol, end });
+    }
+}
+
+/// After everything was delivered both sides come to know it.
+fn judge_closing(scenario: &Scenario, driven: &mut Driven, verdict: &mut Verdict) {
+    if scenario.duration.is_some() || deceives(scenario) {
+        return;
+    }
+    if close(driven) != Stop::Nothing || is_held(driven) {
+        return;
+    }
+    let simulation = &driven.built.simulation;
+    for flow in &driven.built.flows {
+        let spec = &scenario.flows[flow.entry];
+        let result = simulation.flow_result(flow.id);
+        let over = [Side::Client, Side::Server].map(|side| simulation.is_closed(flow.id, side));
+        let stands = match over {
+            [false, false] => result.finish.is_some() && result.established,
+            [true, false] => result.closed == Some(CloseReason::Normal),
+            _ => false,
+        };
+        if spec.has_end() && stands {
+            let what = format!(
+                "does not close, and nothing is ahead; flow {}: {}",
+                flow.name,
+                state(driven, flow)
+            );
+            let of = format!("{} at its end", of(driven, flow, spec.protocol.name()));
+            verdict.failures.push(Failure::new(Promise::NoStall, of, what));
+        }
+    }
+}
+
+/// The same again, without checks: once as a user runs it, if it ends.
+fn compare(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
+    let hash = match driven.stop {
+        Stop::Busy => return,
+        Stop::Idles => drive(scenario, false).ok().map(|again| again.hash),
+        Stop::End | Stop::Nothing | Stop::Time => {
+            let options = RunOptions { trace_hash: true, ..RunOptions::default() };
+            run(scenario, &options).ok().and_then(|result| result.run.trace_hash)
+        }
+    };
+    if hash != Some(driven.hash) {
+        let what = format!("hash {:016x}, then {hash:x?}", driven.hash);
+        verdict.failures.push(Failure::new(Promise::SameBits, "run", what));
+    }
+}
+
+/// What tells failures of flows apart.
+fn of(driven: &Driven, flow: &BuiltFlow, protocol: &str) -> String {
+    let sides = [Side::Client, Side::Server];
+    let ends = sides.map(|side| driven.built.simulation.endpoint(flow.id, side));
+    match ends.iter().any(|it| it.has_fallen_back() == Some(true)) {
+        true => format!("{protocol} after its fallback"),
+        false => protocol.to_owned(),
+    }
+}
+
+/// Packets wait for a transmitter that never sends again.
+fn is_held(driven: &Driven) -> bool {
+    let simulation = &driven.built.simulation;
+    let links = driven.built.links.iter().map(|(_, id)| simulation.link_counters(*id));
+    simulation.next_event() == Time::NEVER && links.map(|it| it.queued).sum::<u64>() > 0
+}
+
+/// Somebody changes packets so that their checksums agree: a middlebox that mends them, or bits that
+/// cancel out in the Internet checksum. What TCP then believes is nobody's promise.
+fn deceives(scenario: &Scenario) -> bool {
+    use anabranch_network::ImpairmentKind;
+    use anabranch_scenario::schema::Mishap;
+    let ways = scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+    ways.flat_map(|way| &way.impairments).any(|it| match &it.what {
+        Mishap::Any(ImpairmentKind::Middlebox(it)) => it.change_every.is_some(),
+        Mishap::Any(ImpairmentKind::Corrupt { bits, .. }) => *bits > 1,
+        _ => false,
+    })
+}
+
+/// Its messages may be given up.
+fn gives_up_messages(scenario: &Scenario, flow: &BuiltFlow) -> bool {
+    match &scenario.flows[flow.entry].protocol {
+        Protocol::Sctp(spec) => spec.config.partial_reliability,
+        _ => false,
+    }
+}
+
+/// What both sides of a flow say of themselves.
+fn state(driven: &Driven, flow: &BuiltFlow) -> String {
+    let simulation = &driven.built.simulation;
+    let result = simulation.flow_result(flow.id);
+    let side = |side| {
+        let it = simulation.endpoint(flow.id, side);
+        let seen = it.observe();
+        let closed = if simulation.is_closed(flow.id, side) { ", closed" } else { "" };
+        format!(
+            "{side:?}: {} octets acknowledged, {} received, {} in flight, window {}, RTO {}, \
+             {} timeouts, next date {}{closed}",
+            seen.bytes_acked,
+            seen.bytes_received,
+            seen.in_flight,
+            seen.cwnd,
+            seen.rto,
+            seen.timeouts,
+            it.poll_timeout(),
+        )
+    };
+    format!(
+        "{} and {} octets delivered, closed {:?}, at {}; {}; {}",
+        result.bytes,
+        result.reverse_bytes,
+        result.closed,
+        simulation.now(),
+        side(Side::Client),
+        side(Side::Server)
+    )
+}
+
+fn word(reason: CloseReason) -> &'static str {
+    match reason {
+        CloseReason::Normal => "normal",
+        CloseReason::Reset => "reset",
+        CloseReason::Refused => "refused",
+        CloseReason::TimedOut => "timed-out",
+        CloseReason::Aborted => "aborted",
+    }
+}
+
+thread_local! {
+    /// Where the last panic on this thread was, and what it said; `None` while nobody asks.
+    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+}
+
+/// What `run` gives, or the panic that ended it.
+fn caught<R>(run: impl FnOnce() -> R) -> Result<R, Failure> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let told = PANIC.with_borrow_mut(|asked| {
+                let asked = asked.as_mut()?;
+                let place = info.location().map(|it| format!("{}:{}", it.file(), it.line()));
+                let payload = info.payload();
+                let text = payload.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+                let said = text.unwrap_or("no message");
+                *asked = (place.unwrap_or_default(), said.to_owned());
+                Some(())
+            });
+            if told.is_none() {
+                usual(info);
+            }
+        }));
+    });
+    PANIC.set(Some(Default::default()));
+    let result = catch_unwind(AssertUnwindSafe(run));
+    let (place, said) = PANIC.take().unwrap_or_default();
+    result.map_err(|_| Failure::new(Promise::NoPanic, place, said))
+}
+
+#[cfg(test)]
+mod tests;
