@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -96,6 +98,34 @@ def anabranch() -> Command:
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
     return run
+
+
+Quick = Callable[[str], Path]
+
+
+@pytest.fixture(scope="session")
+def quick(anabranch: Command, tmp_path_factory: pytest.TempPathFactory) -> Quick:
+    """The results of `anabranch reproduce STUDY --quick`, computed once for all tests.
+
+    Runs are taken from the folder of results that `ANABRANCH_RESULTS` names, as continuous
+    integration has one: each is found by a hash of its scenario and of the code that computed it.
+    """
+    known: dict[str, Path] = {}
+
+    def results(study: str) -> Path:
+        if study not in known:
+            out = tmp_path_factory.mktemp(study)
+            if earlier := os.environ.get("ANABRANCH_RESULTS"):
+                runs = Path(earlier) / study / "runs"
+                if runs.is_dir():
+                    shutil.copytree(runs, out / study / "runs")
+            done = anabranch("reproduce", study, "--quick", "--out", out, timeout=900)
+            assert done.returncode == 0, done.stderr
+            (out / "stdout").write_text(done.stdout, encoding="utf-8")
+            known[study] = out
+        return known[study]
+
+    return results
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ NEEDS = {
         _other_users,
         ("unshare", "setpriv"),
     ),
-    "ray": Need("make setup", _package("ray")),
+    "ray": Need("make setup", _package("ray"), ("gcs_server", "raylet")),
     "nbclient": Need("make setup", _package("nbclient")),
 }
 

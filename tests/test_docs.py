@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from anabranch import Scenario
-from conftest import Command
+from conftest import Command, Quick
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
@@ -70,9 +71,14 @@ def test_programs_in_documents_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", commands())
 def test_commands_of_the_readme(
-    anabranch: Command, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    anabranch: Command, quick: Quick, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, command, *arguments = shlex.split(line)
+    if command == "reproduce":
+        # Runs that another test has computed from nothing are not computed again.
+        study = arguments[0]
+        runs = quick(study) / study / "runs"
+        shutil.copytree(runs, tmp_path / "results" / study / "runs")
     for folder in ("examples", "tests"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     for body in blocks(ROOT / "README.md", "python"):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from anabranch import tables
 from anabranch.experiment import RunResult
 from anabranch.studies.fast_tcp.router import conditions, measures
-from conftest import Command
+from conftest import Quick
 
 
 def run(**series: tuple[list[float], list[float]]) -> RunResult:
@@ -47,10 +45,8 @@ def test_conditions_without_chance_run_once() -> None:
     assert not any(r.cross for r in once)
 
 
-def test_where_bits_fail_the_router_has_nothing_to_do(anabranch: Command, tmp_path: Path) -> None:
-    result = anabranch("reproduce", "fast-tcp", "--quick", "--out", tmp_path)
-    assert result.returncode == 0, result.stderr
-    folder = tmp_path / "fast-tcp"
+def test_where_bits_fail_the_router_has_nothing_to_do(quick: Quick) -> None:
+    folder = quick("fast-tcp") / "fast-tcp"
     measured = {
         (row["claim"], row["quantity"]): float(row["measured"])
         for row in tables.read_csv(folder / "measures.csv")

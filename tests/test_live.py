@@ -187,7 +187,7 @@ def test_a_command_runs_in_the_first_host(anabranch: Command, link: Path) -> Non
     assert "['lo', 'tun0']" in result.stdout
     failed = anabranch("live", link, "--out", link.parent / "o", "--", "exit 4")
     assert failed.returncode == 1
-    assert failed.stderr == "anabranch: the program `'exit 4'` of a ended with 127\n"
+    assert failed.stderr.endswith("anabranch: the program `'exit 4'` of a ended with 127\n")
 
 
 def test_garbage_is_counted_and_harms_nobody(anabranch: Command, link: Path) -> None:
@@ -319,7 +319,7 @@ def test_programs_that_crash_are_told(anabranch: Command, link: Path) -> None:
     assert {it["host"]: it["status"] for it in facts["programs"]} == {"a": 139, "b": 127}
     crashed = "the program `kill -SEGV $$` of a ended with 139"
     absent = "the program `/no/such/program` of b ended with 127"
-    assert result.stderr == f"anabranch: {crashed}; {absent}\n"
+    assert result.stderr.endswith(f"anabranch: {crashed}; {absent}\n")
     assert "not found" in (out / "b.log").read_text()
 
 

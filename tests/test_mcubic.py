@@ -17,7 +17,7 @@ from anabranch.studies.mcubic import conditions, formula, measures
 from anabranch.studies.mcubic.conditions import Run
 from anabranch.studies.mcubic.further import conditions as further
 from anabranch.studies.mcubic.further import measures as further_measures
-from conftest import Command
+from conftest import Command, Quick
 
 RUN = Run("scenario", "mcubic", (100, 20), (40, 40), warm_up=10, seconds=20)
 
@@ -108,11 +108,8 @@ def test_conditions_are_distinct_and_resolve() -> None:
 
 
 @pytest.fixture(scope="module")
-def results(anabranch: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("mcubic")
-    done = anabranch("reproduce", "mcubic", "--quick", "--out", out)
-    assert done.returncode == 0, done.stderr
-    return out
+def results(quick: Quick) -> Path:
+    return quick("mcubic")
 
 
 def test_the_formula_shifts_traffic_the_wrong_way(results: Path) -> None:

@@ -192,7 +192,9 @@ def test_notebooks_show_the_flows(result: RunResult) -> None:
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_examples_run(example: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "error", str(example)]
+    # One that repeats its runs takes how often.
+    repeats = ["2"] if "REPLICATIONS" in example.read_text(encoding="utf-8") else []
+    command = [sys.executable, "-W", "error", str(example), *repeats]
     done = subprocess.run(
         command, cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ from anabranch.studies.sctp_multihoming.failover.measures import of
 from anabranch.studies.sctp_multihoming.policies.conditions import settings
 from anabranch.studies.sctp_multihoming.policies.regret import Table
 from anabranch.studies.sctp_multihoming.worlds import World, with_tcp
-from conftest import Command
+from conftest import Quick
 
 
 def estimates(*values: float) -> list[Estimate]:
@@ -157,13 +155,12 @@ def test_a_failure_is_read_off_its_series() -> None:
     assert found.failback is None
 
 
-def test_the_claims_about_losses_hold(anabranch: Command, tmp_path: Path) -> None:
-    result = anabranch("reproduce", "sctp-multihoming", "--quick", "--out", tmp_path)
-    assert result.returncode == 0, result.stderr
-    verdicts = {row["claim"]: row["verdict"] for row in tables.read_csv(tmp_path / "claims.csv")}
+def test_the_claims_about_losses_hold(quick: Quick) -> None:
+    results = quick("sctp-multihoming")
+    verdicts = {row["claim"]: row["verdict"] for row in tables.read_csv(results / "claims.csv")}
     assert [f"C{number}" for number in range(1, 11)] == [c for c in verdicts if c[0] == "C"]
     assert verdicts["C3"] == verdicts["C4"] == verdicts["C8"] == "holds"
-    folder = tmp_path / "sctp-multihoming"
+    folder = results / "sctp-multihoming"
     for row in tables.read_csv(folder / "measures.csv"):
         # The means: intervals of two replications are too wide for verdicts. The heartbeats
         # that best-path sends after timeouts count as errors too.
