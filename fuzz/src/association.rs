@@ -23,11 +23,19 @@ const ADDRESSES: [[Addr; 2]; 2] = [[Addr(0), Addr(1)], [Addr(2), Addr(3)]];
 /// and the window never vanishes.
 pub fn sctp_association(octets: &[u8]) {
     let mut input = Input(octets);
+    world(&mut input).run(&mut input);
+}
+
+/// Two associations of a configuration that the input says, before either is opened.
+pub(crate) fn world(input: &mut Input) -> World<Association> {
     let switches = input.byte();
     let extensions = input.byte();
     let preset = PRESETS[input.index(PRESETS.len())];
+    let destination = Destination::ALL[input.index(Destination::ALL.len())].clone();
+    let receive_buffer = 1500 + input.u16() as u32;
+    let mtu = 512 + input.byte() as u32 * 8;
     let config = Config {
-        destination: Destination::ALL[input.index(Destination::ALL.len())].clone(),
+        destination,
         window: match switches & 3 {
             0 => Window::Algorithm(Algorithm::default()),
             _ => Window::Standard,
@@ -36,9 +44,10 @@ pub fn sctp_association(octets: &[u8]) {
         multiple_fast_retransmit: switches & 8 != 0,
         heartbeat_after_rto: switches & 16 != 0,
         potentially_failed: (switches & 32 != 0).then_some(0),
-        receive_buffer: 1500 + input.u16() as u32,
+        // One chunk of the peer's has to fit.
+        receive_buffer: receive_buffer.max(mtu),
         send_buffer: 1 << 16,
-        mtu: 512 + input.byte() as u32 * 8,
+        mtu,
         partial_reliability: extensions & 1 != 0,
         interleaving: extensions & 2 != 0,
         reconfiguration: extensions & 4 != 0,
@@ -67,7 +76,7 @@ pub fn sctp_association(octets: &[u8]) {
     } else {
         Association::client(config, b, a, seed.generator("b"))
     };
-    World::new([client, server], most, switches & 128 != 0).run(&mut input);
+    World::new([client, server], most, switches & 128 != 0)
 }
 
 impl Subject for Association {
@@ -92,7 +101,10 @@ impl Subject for Association {
                     n @ 5..7 => Reliability::Priority(n as u32),
                     _ => Reliability::Reliable,
                 };
-                let _ = end.send_with(Message { unordered, ppid: 1, ..Message::new(stream, payload) }, limit);
+                let _ = end.send_with(
+                    Message { unordered, ppid: 1, ..Message::new(stream, payload) },
+                    limit,
+                );
             }
             11 => end.set_primary(input.index(3)),
             14 => {

@@ -6,13 +6,17 @@
 #![warn(missing_docs)]
 
 mod association;
+mod chunks;
 mod connection;
 mod input;
 mod multipath;
+mod segments;
 mod wire;
 mod world;
 
 pub use association::sctp_association;
+pub use chunks::sctp_chunks;
 pub use connection::tcp_connection;
 pub use multipath::mptcp_connection;
-pub use wire::{parse_packet, parse_sctp, parse_tcp_options};
+pub use segments::mptcp_segments;
+pub use wire::{mended, parse_packet, parse_sctp, parse_tcp_options};

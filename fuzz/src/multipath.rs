@@ -23,6 +23,11 @@ const RECEIVE_BUFFER: u64 = 3000;
 /// the peer stays within its limits.
 pub fn mptcp_connection(octets: &[u8]) {
     let mut input = Input(octets);
+    world(&mut input).run(&mut input);
+}
+
+/// Two connections of a configuration that the input says, before either is opened.
+pub(crate) fn world(input: &mut Input) -> World<Connection> {
     let switches = input.byte();
     let algorithms = anabranch_congestion::ALGORITHMS;
     let window = algorithms[input.index(algorithms.len())].name;
@@ -54,7 +59,7 @@ pub fn mptcp_connection(octets: &[u8]) {
     let seed = Seed::default();
     let client = Connection::client(config, a, to_b, seed.generator("a"));
     let server = Connection::server(server_config, b, to_a, seed.generator("b"));
-    World::new([client, server], 0, switches & 16 != 0).run(&mut input);
+    World::new([client, server], 0, switches & 16 != 0)
 }
 
 impl Subject for Connection {

@@ -56,6 +56,13 @@ fn check_refusal(packet: &Packet, error: EmitError) {
     }
 }
 
+/// The octets with known addresses and right checksums, where they look like a packet.
+pub fn mended(octets: &[u8]) -> Option<Vec<u8>> {
+    let mut mended = octets.to_vec();
+    mend(&mut mended)?;
+    Some(mended)
+}
+
 /// Makes the addresses known and the checksums right where the octets look
 /// like a packet.
 fn mend(octets: &mut [u8]) -> Option<()> {

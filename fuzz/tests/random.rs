@@ -1,14 +1,23 @@
 //! The fuzz targets on a stable toolchain: the seeds, mutations of them, and
 //! random octets. The series is fixed, so a failure can be run again.
 
-use anabranch_endpoint::Generator;
-use std::path::Path;
+mod mutate;
 
-const ROUNDS: u32 = 200_000;
+use anabranch_endpoint::Generator;
+use mutate::{mutate, seeds};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Inputs of each target, where `FUZZ_RUNS` does not say otherwise.
+const ROUNDS: u64 = 200_000;
 
 #[test]
 fn mptcp_connection() {
     drive("mptcp_connection", 600, anabranch_fuzz::mptcp_connection);
+}
+
+#[test]
+fn mptcp_segments() {
+    drive("mptcp_segments", 600, anabranch_fuzz::mptcp_segments);
 }
 
 #[test]
@@ -32,16 +41,28 @@ fn sctp_association() {
 }
 
 #[test]
+fn sctp_chunks() {
+    drive("sctp_chunks", 600, anabranch_fuzz::sctp_chunks);
+}
+
+#[test]
 fn tcp_connection() {
     drive("tcp_connection", 600, anabranch_fuzz::tcp_connection);
+}
+
+/// Whole numbers from the environment; what is no number ends the test.
+fn setting(name: &str, default: u64) -> u64 {
+    let number = |text: String| text.parse().unwrap_or_else(|_| panic!("{name} = {text}"));
+    std::env::var(name).map_or(default, number)
 }
 
 fn drive(target: &str, max_len: u64, body: impl Fn(&[u8])) {
     let seeds = seeds(target);
     assert!(!seeds.is_empty(), "no seeds for {target}");
     seeds.iter().for_each(|seed| body(seed));
-    let mut random = Generator::from_u64(0);
-    for _ in 0..ROUNDS {
+    let (rounds, first) = (setting("FUZZ_RUNS", ROUNDS), setting("FUZZ_SEED", 0));
+    let mut random = Generator::from_u64(first);
+    for _ in 0..rounds {
         let mut input = match random.below(seeds.len() as u64 + 1) as usize {
             0 => octets(&mut random, max_len),
             i => seeds[i - 1].clone(),
@@ -49,31 +70,12 @@ fn drive(target: &str, max_len: u64, body: impl Fn(&[u8])) {
         for _ in 0..random.below(6) {
             mutate(&mut input, &mut random);
         }
-        body(&input);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(&input))) {
+            eprintln!("{target} fails for the input {input:?}");
+            resume_unwind(panic);
+        }
     }
-}
-
-/// One of the changes that fuzzing engines make.
-fn mutate(input: &mut Vec<u8>, random: &mut Generator) {
-    let at = random.below(input.len() as u64 + 1) as usize;
-    match random.below(6) {
-        0 => input.truncate(at),
-        1 => input.insert(at, random.next_u64() as u8),
-        2 => input.extend_from_within(at..),
-        // Small numbers are what kinds and lengths are made of.
-        3 if at < input.len() => input[at] = random.below(12) as u8,
-        4 if at < input.len() => input[at] ^= 1 << random.below(8),
-        5 if at < input.len() => drop(input.remove(at)),
-        _ => {}
-    }
-}
-
-fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
-    let mut paths: Vec<_> =
-        folder.read_dir().expect("the seeds").map(|entry| entry.expect("a seed").path()).collect();
-    paths.sort();
-    paths.iter().map(|path| std::fs::read(path).expect("a seed")).collect()
+    println!("{target}: {rounds} inputs, and {} seeds", seeds.len());
 }
 
 fn octets(random: &mut Generator, max_len: u64) -> Vec<u8> {
