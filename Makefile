@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz \
 	docs docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks \
-	explore deny live-attacks clean
+	explore deny live-attacks soak clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -71,6 +71,17 @@ fuzz:
 deny:
 	cargo deny check licenses bans sources
 	cargo deny check advisories || echo "advisories were not checked: there is no database" >&2
+
+# A million random scenarios and every fuzz target for as many inputs as RUNS says, in FIRST's
+# order: what docs/reliability.md reports. What fails is in $(OUT)/soak, made small.
+SOAK_RUNS ?= 1000000
+SOAK_SEED ?= 1
+FUZZ_RUNS ?= 100000000
+soak:
+	SOAK_RUNS=$(SOAK_RUNS) SOAK_SEED=$(SOAK_SEED) SOAK_OUT=$(OUT)/soak \
+		cargo run --profile soak --quiet -p anabranch-soak
+	FUZZ_RUNS=$(FUZZ_RUNS) cargo test --manifest-path fuzz/Cargo.toml --no-default-features \
+		--release --quiet -- --nocapture --test-threads 1
 
 # The page of formulas and what was measured beside them.
 validation: test-rust setup
