@@ -72,8 +72,8 @@ deny:
 	cargo deny check licenses bans sources
 	cargo deny check advisories || echo "advisories were not checked: there is no database" >&2
 
-# A million random scenarios and every fuzz target for as many inputs as RUNS says, in FIRST's
-# order: what docs/reliability.md reports. What fails is in $(OUT)/soak, made small.
+# SOAK_RUNS random scenarios from number SOAK_SEED on, and FUZZ_RUNS inputs of every fuzz target:
+# what docs/reliability-soak.md reports. What fails is in $(OUT)/soak, made small.
 SOAK_RUNS ?= 1000000
 SOAK_SEED ?= 1
 FUZZ_RUNS ?= 100000000
