@@ -76,3 +76,49 @@ fn a_programs_connection_is_accepted() {
     let port = &result.listeners[0].result;
     assert_eq!((port.accepted, port.bytes), (1, 6));
 }
+
+/// RFC 6191 §2: our side closes first and is in TIME-WAIT; the same addresses and ports may
+/// connect again, and the one that waits takes no place among those that there may be.
+#[test]
+fn a_connection_in_time_wait_gives_way() {
+    if let Err(missing) = ExternalHost::probe() {
+        return eprintln!("skipped: {missing}");
+    }
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return eprintln!("skipped: there is no python3");
+    }
+    let text = r#"
+        hosts = [{ name = "client", external = true }, "server"]
+        duration = "2 s"
+        links = [{ ends = ["client", "server"], rate = "10 Mbit/s", delay = "1 ms" }]
+        [[listen]]
+        host = "server"
+        port = 80
+        respond = "2 kB"
+        connections = 1
+    "#;
+    let folder = std::env::temp_dir().join(format!("time-wait-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = r#"
+import socket, time
+for _ in range(3):
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(("", 5555))
+        s.connect(("{server}", 80))
+        total = 0
+        while piece := s.recv(4096):
+            total += len(piece)
+        print(total, flush=True)
+    time.sleep(0.1)
+"#;
+    let command = format!("exec python3 -c '{program}'");
+    let programs = vec![("client".to_owned(), command)];
+    let options = LiveOptions { programs, logs: folder.clone(), ..LiveOptions::default() };
+    let scenario = Scenario::from_toml(text, "t").unwrap();
+    let result = live(&scenario, &options, |_| {}).unwrap().result;
+    let said = std::fs::read_to_string(folder.join("client.log")).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_eq!(said.lines().collect::<Vec<_>>(), ["2000"; 3], "{said}");
+    assert_eq!(result.listeners[0].result.accepted, 3);
+}
