@@ -230,6 +230,7 @@ impl AppState {
 
     /// Answers an event; true when it has just become clear that nothing more
     /// of a stream of known length will come.
+    #[inline(always)]
     pub(crate) fn handle_event<E: ByteStream>(
         &mut self,
         now: Time,

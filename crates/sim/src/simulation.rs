@@ -277,6 +277,7 @@ impl<E: ByteStream> Simulation<E> {
     }
 
     /// A packet reached the host that it is addressed to.
+    #[inline(always)]
     fn handle_arrival(&mut self, node: NodeId, id: PacketId) {
         if self.fabric.pool.is_damaged(id) {
             self.fabric.drop(node, id, DropReason::Checksum);
@@ -431,11 +432,11 @@ impl<E: ByteStream> Simulation<E> {
         let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
         let now = self.fabric.now;
         let (flow, side) = FlowId::of_endpoint(index);
-        let mut ended = false;
-        let mut next = endpoint.poll_event();
+        let (mut ended, mut polled) = (false, false);
         loop {
-            let heard = next.is_some();
-            while let Some(event) = next {
+            let mut heard = false;
+            while let Some(event) = endpoint.poll_event() {
+                heard = true;
                 if app.handle_event(now, event, endpoint, &mut self.stage) {
                     self.unfinished -= 1;
                 }
@@ -444,7 +445,10 @@ impl<E: ByteStream> Simulation<E> {
                     self.memories.keep(endpoint);
                 }
                 ended |= event == Event::Closed(CloseReason::Normal);
-                next = endpoint.poll_event();
+            }
+            // What left may have been news, too: a message that was given up makes room.
+            if polled && !heard {
+                break;
             }
             while self.fabric.may_poll(index)
                 && let Some(packet) = endpoint.poll_transmit(now)
@@ -454,11 +458,7 @@ impl<E: ByteStream> Simulation<E> {
             if heard {
                 note_rest(&mut self.stage, &mut self.outside, index);
             }
-            // What left may be news, too: a message that was given up makes room.
-            next = endpoint.poll_event();
-            if next.is_none() {
-                break;
-            }
+            polled = true;
         }
         if self.fabric.observers.states() {
             tell(endpoint, now, FlowId::of_endpoint(index), &mut self.fabric.observers);
