@@ -78,10 +78,48 @@ impl Traffic {
     }
 }
 
-/// The traffic and the size of buffers of the `n`-th case where not all of them are made: all
-/// combinations come in turn.
-pub(crate) fn spread(n: usize, traffics: usize, buffers: usize) -> (usize, usize) {
-    (n % traffics, (n + n / traffics) % buffers)
+/// What the cases of a protocol are made of: its options, and how many kinds of traffic and sizes of
+/// buffers it is tried with.
+pub(crate) struct Grid<C: 'static> {
+    pub options: &'static [Tuning<C>],
+    pub traffics: usize,
+    pub buffers: usize,
+}
+
+impl<C> Grid<C> {
+    /// Each option with each traffic and size of buffers, then each pair of options. `case` makes one,
+    /// where the options allow it.
+    pub fn all<T>(&self, case: impl Fn(&[&Tuning<C>], usize, usize) -> Option<T>) -> Vec<T> {
+        let mut cases = Vec::new();
+        for option in self.options {
+            for traffic in 0..self.traffics {
+                cases.extend((0..self.buffers).filter_map(|size| case(&[option], traffic, size)));
+            }
+        }
+        for (i, one) in self.options.iter().enumerate() {
+            for (j, other) in self.options.iter().enumerate().skip(i + 1) {
+                let (traffic, buffers) = self.spread(i * self.options.len() + j);
+                cases.extend(case(&[one, other], traffic, buffers));
+            }
+        }
+        cases
+    }
+
+    /// Each option once, with one traffic and one size of buffers: enough of them to have each pair
+    /// of these.
+    pub fn few<T>(&self, case: impl Fn(&[&Tuning<C>], usize, usize) -> Option<T>) -> Vec<T> {
+        let one = |(n, option)| {
+            let (traffic, buffers) = self.spread(n);
+            case(&[option], traffic, buffers)
+        };
+        self.options.iter().enumerate().filter_map(one).collect()
+    }
+
+    /// The traffic and the size of buffers of the `n`-th case where not all of them are made: all
+    /// combinations come in turn.
+    fn spread(&self, n: usize) -> (usize, usize) {
+        (n % self.traffics, (n + n / self.traffics) % self.buffers)
+    }
 }
 
 /// A setting with the faults that befall every protocol.

@@ -1,6 +1,6 @@
 //! Worlds of SCTP.
 
-use super::{Traffic, Tuning, generator, setting, spread};
+use super::{Grid, Traffic, Tuning, generator, setting};
 use crate::app::{Plan, Reads, Sends};
 use crate::choice::Fault;
 use crate::run::Case;
@@ -170,31 +170,14 @@ fn case(options: &[&Tuning<World>], load: usize, buffers: usize) -> Option<Case<
     Some(Case { name: format!("sctp/{}/{kind}/{size}", names.join("+")), setting, make })
 }
 
-/// Each option with each load and size of buffers, then each pair of options.
+const GRID: Grid<World> = Grid { options: OPTIONS, traffics: LOADS.len(), buffers: BUFFERS.len() };
+
+/// Each option with each traffic and size of buffers, then each pair of options.
 pub fn cases() -> Vec<Case<Association>> {
-    let mut cases = Vec::new();
-    for option in OPTIONS {
-        for load in 0..LOADS.len() {
-            for buffers in 0..BUFFERS.len() {
-                cases.extend(case(&[option], load, buffers));
-            }
-        }
-    }
-    for (i, one) in OPTIONS.iter().enumerate() {
-        for (j, other) in OPTIONS.iter().enumerate().skip(i + 1) {
-            let (traffic, buffers) = spread(i * OPTIONS.len() + j, LOADS.len(), BUFFERS.len());
-            cases.extend(case(&[one, other], traffic, buffers));
-        }
-    }
-    cases
+    GRID.all(case)
 }
 
-/// Each option once.
+/// Each option once, with one traffic and one size of buffers.
 pub fn few() -> Vec<Case<Association>> {
-    let each = OPTIONS.iter().enumerate();
-    let case = |(n, option)| {
-        let (traffic, buffers) = spread(n, LOADS.len(), BUFFERS.len());
-        case(&[option], traffic, buffers)
-    };
-    each.filter_map(case).collect()
+    GRID.few(case)
 }

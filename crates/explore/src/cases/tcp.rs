@@ -1,6 +1,6 @@
 //! Worlds of TCP.
 
-use super::{Traffic, Tuning, generator, setting, spread};
+use super::{Grid, Traffic, Tuning, generator, setting};
 use crate::choice::Fault;
 use crate::run::Case;
 use anabranch_congestion::Algorithm;
@@ -137,33 +137,15 @@ fn case(options: &[&Tuning<Config>], traffic: usize, buffers: usize) -> Option<C
     Some(Case { name: format!("tcp/{}/{kind}/{size}", names.join("+")), setting, make })
 }
 
+const GRID: Grid<Config> =
+    Grid { options: OPTIONS, traffics: Traffic::ALL.len(), buffers: BUFFERS.len() };
+
 /// Each option with each traffic and size of buffers, then each pair of options.
 pub fn cases() -> Vec<Case<Connection>> {
-    let mut cases = Vec::new();
-    for option in OPTIONS {
-        for traffic in 0..Traffic::ALL.len() {
-            for buffers in 0..BUFFERS.len() {
-                cases.extend(case(&[option], traffic, buffers));
-            }
-        }
-    }
-    for (i, one) in OPTIONS.iter().enumerate() {
-        for (j, other) in OPTIONS.iter().enumerate().skip(i + 1) {
-            let (traffic, buffers) =
-                spread(i * OPTIONS.len() + j, Traffic::ALL.len(), BUFFERS.len());
-            cases.extend(case(&[one, other], traffic, buffers));
-        }
-    }
-    cases
+    GRID.all(case)
 }
 
-/// Each option once, with one traffic and one size of buffers: enough of them to have each pair of
-/// these.
+/// Each option once, with one traffic and one size of buffers.
 pub fn few() -> Vec<Case<Connection>> {
-    let each = OPTIONS.iter().enumerate();
-    let case = |(n, option)| {
-        let (traffic, buffers) = spread(n, Traffic::ALL.len(), BUFFERS.len());
-        case(&[option], traffic, buffers)
-    };
-    each.filter_map(case).collect()
+    GRID.few(case)
 }
