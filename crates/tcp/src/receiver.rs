@@ -187,6 +187,12 @@ impl Receiver {
         Arrival { advanced, above, ended: fin_passed }
     }
 
+    /// What begins at `start` may have been in the window when it was first sent: it lies within a
+    /// buffer of what is expected next.
+    pub fn held_lately(&self, start: u64) -> bool {
+        start + self.capacity() >= self.nxt
+    }
+
     /// Nothing has arrived that lies beyond `end`.
     fn ends_after_all(&self, end: u64) -> bool {
         let highest = self.gaps.as_ref().and_then(|gaps| gaps.ranges.last());

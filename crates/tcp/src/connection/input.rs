@@ -100,7 +100,9 @@ impl Connection {
             // Sent again, since our ACK was lost: the next one echoes when that was, or the peer
             // would take its timeout for a round trip. RFC 7323 §4.3 (2) does not ask whether the
             // segment is acceptable.
-            if self.config.echo_old_segments || end >= self.receiver.acknowledged() {
+            if (self.config.echo_old_segments || end >= self.receiver.acknowledged())
+                && self.is_sent_again(segment, start)
+            {
                 self.remember_timestamp(now, segment, start);
             }
         }
@@ -120,6 +122,17 @@ impl Connection {
             }
             _ => {}
         }
+    }
+
+    /// A segment from before the window is one that the peer sends again, as far as can be told: it
+    /// was in the window not long ago, and its ACK field is good (RFC 5961 §5). Who knows neither
+    /// number must not choose which timestamps are old.
+    fn is_sent_again(&self, segment: &TcpSegment, start: u64) -> bool {
+        let s = &self.sender;
+        let good = |ack: u64| ack <= s.max && ack + s.max_window >= s.una;
+        segment.flags.contains(TcpFlags::ACK)
+            && self.receiver.held_lately(start)
+            && segment.ack.expand(self.iss, s.una).is_some_and(good)
     }
 
     /// §3.10.7.4, second and fourth, with RFC 5961 §3.2 and §4.2: only a reset

@@ -299,6 +299,36 @@ fn the_echo_of_a_segment_that_came_again_is_its_own() {
     }
 }
 
+/// Who knows neither number does not choose which timestamps are old (§5.3): the peer's own segments
+/// would be dropped.
+#[test]
+fn a_forged_old_segment_leaves_the_echo_as_it_is() {
+    let config = Config { timestamps: true, receive_buffer: 4000, ..config() };
+    let mut s = Solo::established(&config);
+    for n in 0..8 {
+        s.deliver(stamped(&s, 1 + n * 1000, 1000, 1010));
+        s.end.read(u64::MAX);
+    }
+    // Longer ago than a buffer; an ACK of what was not sent, and one of long ago; none at all.
+    let forged = [
+        ("old", 1001, Some(1)),
+        ("ack", 7001, Some(5)),
+        ("ack", 7001, Some(-3_000_000)),
+        ("none", 7001, None),
+    ];
+    for (what, seq, ack) in forged {
+        let mut segment = stamped(&s, seq, 1000, 2_000_000);
+        match ack {
+            Some(ack) => segment.ack = s.end.iss.add(ack as u32),
+            None => segment.flags = TcpFlags::PSH,
+        }
+        s.deliver(segment);
+        assert_eq!(s.end.ts_recent, 1010, "{what}");
+    }
+    s.deliver(stamped(&s, 7001, 1000, 1900));
+    assert_eq!(s.end.ts_recent, 1900, "sent again");
+}
+
 /// Two segments a round, whose ACKs are lost: only what is sent again is answered. The timeouts
 /// are no round trips (§4.3, C), and do not grow.
 #[test]
