@@ -14,7 +14,6 @@ from pathlib import Path
 
 from anabranch.errors import InputError, RunError
 
-
 LARGEST_TEXT = 64 << 20
 """Octets of the largest text that is read."""
 
