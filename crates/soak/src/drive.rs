@@ -5,8 +5,8 @@ use anabranch_endpoint::Seed;
 use anabranch_scenario::Scenario;
 use anabranch_scenario::build::{Built, build};
 use anabranch_scenario::transport::Transport;
-use anabranch_sim::Simulation;
 use anabranch_sim::observe::ConservationChecker;
+use anabranch_sim::{FlowId, Simulation};
 use anabranch_units::{Span, Time};
 
 /// Events of a run, at most: the transfers of a generated scenario need some
@@ -16,6 +16,9 @@ const MOST_EVENTS: u64 = 1_000_000;
 /// limit: heartbeats and probes of a connection that waits need fewer, and a
 /// transfer has ended by then.
 const MOST_OF_A_SECOND: f64 = 1000.0;
+/// Events for each octet that reached its reader, at most, of one that has more in a second: a link
+/// of a gigabit carries a million packets in a few seconds.
+const MOST_FOR_AN_OCTET: u64 = 20;
 /// Virtual time that connections have to close in after the last octet.
 const CLOSING: Span = Span::from_secs(4 * 3600);
 /// Events between two looks at the limits, about.
@@ -30,9 +33,9 @@ pub(crate) enum Stop {
     Nothing,
     /// The scenario's limit of virtual time.
     Time,
-    /// The limit of events, while time advanced.
-    Idles,
-    /// The limit of events, and time hardly advances.
+    /// The limit of events, while time advanced or octets arrived.
+    CutShort,
+    /// The limit of events, and neither time nor the transfers advance.
     Busy,
 }
 
@@ -112,7 +115,8 @@ fn advance(simulation: &mut Simulation<Transport>, until: Time, to_completion: b
         if simulation.events() - first > MOST_EVENTS {
             let most = MOST_OF_A_SECOND * simulation.now().as_secs_f64();
             let idles = simulation.events() as f64 <= most;
-            return if idles { Stop::Idles } else { Stop::Busy };
+            let moves = octets_read(simulation) >= simulation.events() / MOST_FOR_AN_OCTET;
+            return if idles || moves { Stop::CutShort } else { Stop::Busy };
         }
         if took < SLICE / 2 {
             slice = slice.saturating_mul(2);
@@ -120,4 +124,11 @@ fn advance(simulation: &mut Simulation<Transport>, until: Time, to_completion: b
             slice = (slice / 4).max(Span::from_picos(1));
         }
     }
+}
+
+/// Octets that applications have read.
+fn octets_read(simulation: &Simulation<Transport>) -> u64 {
+    let flows =
+        (0..simulation.flow_count() as u32).map(|flow| simulation.flow_result(FlowId(flow)));
+    flows.map(|it| it.bytes + it.reverse_bytes).sum()
 }

@@ -197,7 +197,7 @@ fn judge_closing(scenario: &Scenario, driven: &mut Driven, verdict: &mut Verdict
 fn compare(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
     let hash = match driven.stop {
         Stop::Busy => return,
-        Stop::Idles => drive(scenario, false).ok().map(|again| again.hash),
+        Stop::CutShort => drive(scenario, false).ok().map(|again| again.hash),
         Stop::End | Stop::Nothing | Stop::Time => {
             let options = RunOptions { trace_hash: true, ..RunOptions::default() };
             run(scenario, &options).ok().and_then(|result| result.run.trace_hash)
