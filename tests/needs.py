@@ -97,7 +97,11 @@ NEEDS = {
     "editcap": Need("apt-get install wireshark-common", _program("editcap"), ("editcap",)),
     "cc": Need("apt-get install gcc libc6-dev", _program("cc"), ("cc",)),
     "usrsctp": Need("apt-get install libusrsctp-dev gcc libc6-dev", _usrsctp, ("cc",)),
-    "chromium": Need("apt-get install chromium; make setup", _chromium, BROWSERS),
+    "chromium": Need(
+        "apt-get install chromium; make setup",
+        _chromium,
+        (*BROWSERS, "node"),  # Playwright brings its own
+    ),
     "live": Need("run as root on Linux with /dev/net/tun", _live),
     "ip": Need("apt-get install iproute2", _program("ip"), ("ip",)),
     "other users": Need(
