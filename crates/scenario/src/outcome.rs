@@ -85,7 +85,8 @@ pub(crate) fn of(
 ) -> (Outcome, Option<String>) {
     let progress = [Side::Server, Side::Client].map(|side| simulation.progress(flow.id, side));
     let has_end = progress.iter().any(|(_, all)| all.is_some_and(|all| all > 0));
-    let outcome = match simulation.standing(flow.id) {
+    let standing = simulation.standing(flow.id);
+    let outcome = match standing {
         Standing::Complete => return (Outcome::Complete, None),
         Standing::NotStarted => return (Outcome::NotStarted, None),
         Standing::Stalled => Outcome::Stalled,
@@ -93,13 +94,14 @@ pub(crate) fn of(
         Standing::Ended(..) => Outcome::Ended,
         Standing::Waiting(_) | Standing::Idle => Outcome::Unfinished,
     };
-    (outcome, Some(why(simulation, flow, progress)))
+    (outcome, Some(why(simulation, flow, standing, progress)))
 }
 
 /// How much has arrived, what the flow waits for, and the state of both ends.
 fn why(
     simulation: &Simulation<Transport>,
     flow: &BuiltFlow,
+    standing: Standing,
     progress: [(u64, Option<u64>); 2],
 ) -> String {
     let arrived = |(read, all): (u64, Option<u64>), back: &str| match all {
@@ -109,7 +111,7 @@ fn why(
     };
     let arrived: Vec<_> =
         [arrived(progress[0], ""), arrived(progress[1], " back")].into_iter().flatten().collect();
-    let waits = match simulation.standing(flow.id) {
+    let waits = match standing {
         Standing::Ended(side, reason) => format!("{} at {}", reason_name(reason), end_name(side)),
         Standing::Waiting(Time::NEVER) => "waits for packets in the network".to_owned(),
         Standing::Waiting(due) => format!("waits for a timer at {:.6} s", due.as_secs_f64()),

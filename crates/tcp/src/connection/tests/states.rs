@@ -19,23 +19,6 @@ are unacknowledged, but for FIN-WAIT-2 and TIME-WAIT. With Fast Open (RFC 7413) 
 peer's SYN carried 100 octets, or ours does; they are not in N.
 ";
 
-/// RFC 9293's name of a state.
-fn name(state: State) -> &'static str {
-    match state {
-        State::Closed => "CLOSED",
-        State::Listen => "LISTEN",
-        State::SynSent => "SYN-SENT",
-        State::SynReceived => "SYN-RECEIVED",
-        State::Established => "ESTABLISHED",
-        State::FinWait1 => "FIN-WAIT-1",
-        State::FinWait2 => "FIN-WAIT-2",
-        State::CloseWait => "CLOSE-WAIT",
-        State::Closing => "CLOSING",
-        State::LastAck => "LAST-ACK",
-        State::TimeWait => "TIME-WAIT",
-    }
-}
-
 /// What a row is called, and a connection in its state.
 type Row = (&'static str, fn() -> Solo);
 
@@ -205,7 +188,7 @@ fn table() -> String {
         writeln!(text, "\n{row} (U {}, N {}, R {r})", sender.una, sender.max).unwrap();
         let mut line = |event: &str, s: &mut Solo, sent: Vec<String>| {
             let heard: Vec<_> = s.events().iter().map(|e| format!("{e:?}")).collect();
-            let next = name(s.end.state());
+            let next = s.end.state().to_string();
             let (sent, heard) = (sent.join(", "), heard.join(", "));
             let columns = format!("  {event:<28} -> {next:<12} | {sent:<22} | {heard}");
             writeln!(text, "{}", columns.trim_end_matches([' ', '|'])).unwrap();
