@@ -13,7 +13,7 @@ from pathlib import Path
 
 from anabranch import studies
 from anabranch.studies.live import LiveOutcome
-from anabranch.studies.results import Claim
+from anabranch.verdicts import Claim
 
 HEAD = """\
 # Live verdicts
@@ -59,13 +59,13 @@ def section(outcome: LiveOutcome) -> str:
 def row(simulated: Claim, live: Claim) -> str:
     """Number, statement, both verdicts and the numbers that head them or differ."""
     numbers: list[str] = []
-    for before, after in zip(simulated.measures, live.measures, strict=True):
+    for before, after in zip(simulated.everything(), live.everything(), strict=True):
         if not numbers or before.verdict is not after.verdict:
             both = " / ".join(it.measured.interval_text() for it in (before, after))
             expected = f" (expected {after.expected_text})" if after.expected_text else ""
             numbers.append(f"{after.quantity}: {both}{expected}")
     verdicts = (simulated.verdict.value, live.verdict.value)
-    cells = (live.claim, live.statement, *verdicts, "; ".join(numbers))
+    cells = (live.claim, live.sentence, *verdicts, "; ".join(numbers))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -17,7 +17,8 @@ from anabranch import tables
 from anabranch.stats import Estimate
 from anabranch.studies.mcubic.conditions import plan
 from anabranch.studies.mcubic.further import conditions as further
-from anabranch.studies.results import Measure, StudyResult
+from anabranch.studies.results import StudyResult
+from anabranch.verdicts import Statement
 
 PUBLISHED = {1: ".2f", 2: "g", 3: "g"}
 """The paper's tables, and how its numbers are shown."""
@@ -31,7 +32,7 @@ def main(results: Path, page: Path) -> None:
     """Rewrites the page; ends with a message if the study has not run at full size."""
     folder = results / "mcubic"
     result = StudyResult.load(folder)
-    if result is None or result.quick:
+    if result is None or result.strength != "full":
         sys.exit(f"{folder}: no result at full size; run `anabranch reproduce mcubic`")
     text = page.read_text(encoding="utf-8")
     for number, style in PUBLISHED.items():
@@ -77,7 +78,7 @@ def estimate(row: dict[str, str]) -> Estimate:
 
 def goals(result: StudyResult) -> list[str]:
     """A row for each scheme: the three goals, the third without its interval."""
-    measures = {claim.claim: claim.measures for claim in result.claims}
+    measures = {claim.claim: claim.everything() for claim in result.claims}
     # MCubic's own measures head M1 and M2, and bear no name.
     columns = (
         {**by_scheme(FIRST, measures["M1"]), "mcubic": measures["M1"][0].measured},
@@ -93,7 +94,7 @@ def goals(result: StudyResult) -> list[str]:
     return lines
 
 
-def by_scheme(quantity: str, measures: list[Measure]) -> dict[str, Estimate]:
+def by_scheme(quantity: str, measures: list[Statement]) -> dict[str, Estimate]:
     """A quantity's numbers by the scheme that its measures end with."""
     start = f"{quantity}, "
     return {

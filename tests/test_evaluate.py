@@ -16,7 +16,8 @@ from anabranch.evaluate.check import Rule, Scale
 from anabranch.evaluate.checks import ALL, alone, sharing
 from anabranch.experiment import RunResult
 from anabranch.stats import Estimate
-from anabranch.studies.results import StudyResult, Verdict
+from anabranch.studies.results import StudyResult
+from anabranch.verdicts import Verdict
 from conftest import Command
 
 ROOT = Path(__file__).parents[1]
@@ -59,7 +60,7 @@ def test_an_interval_across_the_bound_is_no_verdict() -> None:
         rule.judged("x", exactly(mean, half), standards).verdict
         for mean, half in ((9, 0.9), (9, 1.1), (11, 1.1), (11, 0.9))
     ]
-    assert verdicts == [Verdict.HOLDS, Verdict.PARTLY, Verdict.PARTLY, Verdict.FAILS]
+    assert verdicts == [Verdict.HOLDS, Verdict.UNDECIDED, Verdict.UNDECIDED, Verdict.FAILS]
 
 
 def test_what_is_read_off_runs() -> None:
@@ -161,7 +162,7 @@ def test_dctcp_hears_its_marks(anabranch: Command, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     stored = StudyResult.load(tmp_path)
     assert stored is not None
-    used, delay, lost = (measure.measured.mean for measure in stored.claims[0].measures[:3])
+    used, delay, lost = (measure.measured.mean for measure in stored.claims[0].statements[:3])
     assert used > 90 and delay < 10 and lost < 0.1
 
 
@@ -208,7 +209,7 @@ def test_a_controller_of_ones_own(anabranch: Command, tmp_path: Path) -> None:
     assert "Greedy" in done.stdout and "greedy.py" not in done.stdout
     stored = StudyResult.load(tmp_path)
     assert stored is not None
-    use, lost = stored.claims[0].measures[:2]
+    use, lost = stored.claims[0].statements[:2]
     assert (use.verdict, lost.verdict) == (Verdict.HOLDS, Verdict.FAILS)
 
 

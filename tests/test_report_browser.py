@@ -14,8 +14,9 @@ from anabranch.looks import Plot
 from anabranch.report.study import write_study_report
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
-from anabranch.studies.results import Claim, Measure, StudyResult
+from anabranch.studies.results import StudyResult
 from anabranch.tables import write_run
+from anabranch.verdicts import Claim, Statement, near
 from browser import Page, browser, opened
 from conftest import TWO_HOSTS
 
@@ -68,12 +69,12 @@ def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     figure = drawing.points(folder, "points", rows, plot, "A figure <of> points.")
     measured = Estimate(6.0, 5.75, 6.25, 3)
     claims = [
-        Claim(f"C{n}", "It is six.", [Measure.near("rounds", 6, measured, 0.5)], "")
+        Claim(f"C{n}", "It is six.", [Statement.of("rounds", measured, near(6, 0.5))], "")
         for n in range(1, 13)
     ]
     StudyResult(
-        "sack-recovery", "A study", "Somebody 2001", "Is it?", True, claims, [figure], ["a choice"],
-        ["a finding"], "hosts = []", {"seed": 1},
+        "sack-recovery", "A study", "Somebody 2001", "Is it?", "quick", claims, [figure],
+        ["a choice"], ["a finding"], "hosts = []", {"seed": 1},
     ).save(folder)  # fmt: skip
     write_study_report(directory)
     return directory / "report.html"

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from anabranch import stats
 from anabranch.studies.response_functions import models
-from anabranch.studies.results import Verdict
 
 NUMBERS = st.floats(min_value=-1e6, max_value=1e6, allow_nan=False)
 
@@ -66,31 +65,6 @@ def test_slope_of_a_line_and_of_noise() -> None:
     assert noise.ci_low < 0 < noise.ci_high
     with pytest.raises(ValueError, match="slope"):
         stats.slope([1, 1, 1], [1, 2, 3])
-
-
-@pytest.mark.parametrize(
-    ("low", "centre", "high", "verdict"),
-    [
-        (6.8, 7.0, 7.2, Verdict.HOLDS),
-        (6.0, 7.0, 8.0, Verdict.PARTLY),
-        (7.7, 7.8, 7.9, Verdict.PARTLY),
-        (8.9, 9.0, 9.1, Verdict.FAILS),
-    ],
-)
-def test_verdict_within(low: float, centre: float, high: float, verdict: Verdict) -> None:
-    assert Verdict.within(stats.Estimate(centre, low, high, 9), 7, 0.5) is verdict
-
-
-def test_no_samples_never_hold() -> None:
-    assert Verdict.within(stats.mean([]), 0, 1) is Verdict.FAILS
-
-
-def test_a_claim_of_several_parts() -> None:
-    yes, part, no = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
-    assert Verdict.worst(yes, yes) is yes
-    assert Verdict.worst(yes, no) is part
-    assert Verdict.worst(part, no) is part
-    assert Verdict.worst(no, no) is no
 
 
 @pytest.mark.parametrize("module", [stats.intervals, models], ids=lambda module: module.__name__)

@@ -11,8 +11,8 @@ import pytest
 from anabranch import tables
 from anabranch.studies.fast_tcp import two_way
 from anabranch.studies.fast_tcp.two_way import conditions, models
-from anabranch.studies.results import Verdict
-from anabranch.studies.study import Context
+from anabranch.studies.study import Context, Strength
+from anabranch.verdicts import Verdict
 
 FIGURES = (
     "two_way_by_window",
@@ -53,7 +53,7 @@ def test_conditions_are_distinct_and_resolve() -> None:
 
 
 def test_the_claims_on_two_way_traffic(tmp_path: Path) -> None:
-    context = Context(tmp_path, quick=True, jobs=2, progress=lambda _done, _total: None)
+    context = Context(tmp_path, Strength.QUICK, 2, lambda _done, _total: None)
     outcome = two_way.examine(context)
     verdicts = {claim.claim: claim.verdict for claim in outcome.claims}
     for claim in ("C1", "C2", "C3", "W1", "W2"):

@@ -24,7 +24,7 @@ from anabranch.files import replacing, write_text
 T = TypeVar("T")
 R = TypeVar("R")
 
-FORMAT = 4
+FORMAT = 5
 """Raised when the layout of the files changes."""
 
 FACTS = [field.name for field in fields(RunResult) if field.name != "series"]
@@ -61,16 +61,17 @@ class RunCache:
     def get_batch(
         self, scenario: Scenario, replications: int, series: bool = False
     ) -> list[RunResult]:
-        """So many replications of a scenario, without their series unless asked for."""
-        kind = "series.json" if series else "json"
-        path = self.path(scenario).with_suffix(f".{replications}.{kind}")
-        stored = load_rows(path)
-        if stored is None:
-            stored = scenario.run_batch(replications)
-            if not series:
-                stored = [replace(result, series={}) for result in stored]
+        """So many replications of a scenario, without their series unless asked for.
+
+        Those that are there are continued: the file grows by what is missing.
+        """
+        path = self.path(scenario).with_suffix(".series.json" if series else ".json")
+        stored = load_rows(path) or []
+        if len(stored) < replications:
+            missing = scenario.run_batch(replications - len(stored), first=len(stored))
+            stored += [_slim(result, series) for result in missing]
             store_rows(path, stored)
-        return stored
+        return stored[:replications]
 
     def get_batches(
         self,
@@ -103,6 +104,12 @@ def in_order(
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return [results[index] for index in range(len(arguments))]
+
+
+def _slim(result: RunResult, series: bool) -> RunResult:
+    """A replication as it is kept: the scenario is the batch's, and stands in its name."""
+    run = {name: value for name, value in result.run.items() if name != "resolved"}
+    return replace(result, run=run, series=result.series if series else {})
 
 
 def _facts(result: RunResult) -> dict[str, Any]:

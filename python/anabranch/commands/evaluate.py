@@ -9,14 +9,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from anabranch import evaluate as evaluation
-from anabranch.commands.options import PATH, console, interruptible, jobs_option
+from anabranch.commands.options import PATH, VERDICT_STYLE, console, interruptible, jobs_option
 from anabranch.evaluate import Card
 from anabranch.files import output_directory
 from anabranch.report.study import write_card
-from anabranch.studies.results import Verdict
-from anabranch.studies.study import Context
-
-STYLE = {Verdict.HOLDS: "green", Verdict.PARTLY: "yellow", Verdict.FAILS: "red"}
+from anabranch.studies.study import Context, Strength
 
 
 @click.command()
@@ -69,7 +66,8 @@ def evaluate(
         def advance(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        context = Context(directory, quick=quick, jobs=jobs, progress=advance)
+        strength = Strength.QUICK if quick else Strength.DEFAULT
+        context = Context(directory, strength, jobs, advance)
         card, result = interruptible(
             lambda: evaluation.evaluate(
                 algorithm,
@@ -110,7 +108,7 @@ def _table(card: Card) -> Table:
                 found[0].measured.interval_text(),
                 *(f"{each.measured.mean:.2f}" for each in found[1:]),
                 found[0].expected_text,
-                "" if verdict is None else f"[{STYLE[verdict]}]{verdict.value}[/]",
+                "" if verdict is None else f"[{VERDICT_STYLE[verdict]}]{verdict.value}[/]",
             )
             first = ("", "")
     return table

@@ -13,8 +13,16 @@ from rich.console import Console
 
 from anabranch.errors import InputError, StuckError
 from anabranch.experiment import core
+from anabranch.verdicts import Verdict
 
 Result = TypeVar("Result")
+
+VERDICT_STYLE = {
+    Verdict.HOLDS: "green",
+    Verdict.PARTLY: "yellow",
+    Verdict.FAILS: "red",
+    Verdict.UNDECIDED: "cyan",
+}
 
 PATH = click.Path(path_type=Path)
 """A path; the command checks it, so that the message names what is allowed."""

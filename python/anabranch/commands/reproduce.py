@@ -11,20 +11,25 @@ from rich.table import Table
 
 from anabranch import studies
 from anabranch.commands.namespace import become_root_of_a_namespace
-from anabranch.commands.options import PATH, console, interruptible, jobs_option
+from anabranch.commands.options import PATH, VERDICT_STYLE, console, interruptible, jobs_option
 from anabranch.errors import InputError
 from anabranch.files import output_directory
 from anabranch.report.study import write_example, write_study_report
 from anabranch.studies.live import LiveOutcome
-from anabranch.studies.results import StudyResult, Verdict
-from anabranch.studies.study import Context
-
-STYLE = {Verdict.HOLDS: "green", Verdict.PARTLY: "yellow", Verdict.FAILS: "red"}
+from anabranch.studies.results import StudyResult
+from anabranch.studies.study import Context, Strength
+from anabranch.verdicts.claim import verdict_text
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[STUDY]...")
-@click.option("--quick", is_flag=True, help="A smaller grid of conditions.")
+@click.option("--quick", "strength", flag_value="quick", help="A smaller grid of conditions.")
+@click.option(
+    "--full",
+    "strength",
+    flag_value="full",
+    help="Replications until everything is decided or hopeless, as docs/studies.md shows it.",
+)
 @click.option(
     "--live",
     is_flag=True,
@@ -40,8 +45,11 @@ STYLE = {Verdict.HOLDS: "green", Verdict.PARTLY: "yellow", Verdict.FAILS: "red"}
     metavar="DIR",
     help="Where the results go; a result that is already there is continued.",
 )
-def reproduce(names: tuple[str, ...], quick: bool, live: bool, jobs: int, out: Path) -> None:
+def reproduce(
+    names: tuple[str, ...], strength: str | None, live: bool, jobs: int, out: Path
+) -> None:
     """Runs the studies (all by default), prints a verdict per claim, writes DIR/report.html."""
+    size = Strength(strength or "default")
     for name in names:
         if name not in studies.ALL:
             raise InputError.about("command line", "STUDY", name, ", ".join(studies.ALL))
@@ -68,7 +76,7 @@ def reproduce(names: tuple[str, ...], quick: bool, live: bool, jobs: int, out: P
             def advance(done: int, total: int, task=task, progress=progress) -> None:  # type: ignore[no-untyped-def]
                 progress.update(task, completed=done, total=total)
 
-            context = Context(directory / study.name, quick=quick, jobs=jobs, progress=advance)
+            context = Context(directory / study.name, size, jobs, advance)
             # A live run hears Ctrl-C itself, in the main thread.
             result = (
                 study.run_live(context)
@@ -93,16 +101,19 @@ def _verdicts(result: StudyResult) -> Table:
     table.add_column("claim", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("quantity")
-    table.add_column("expected")
+    table.add_column("expected", no_wrap=True)
     table.add_column("mean (95 %)", no_wrap=True)
     table.add_column("n", no_wrap=True, justify="right")
     for claim in result.claims:
-        verdict = f"[{STYLE[claim.verdict]}]{claim.verdict.value}[/]"
+        verdict = f"[{VERDICT_STYLE[claim.verdict]}]{claim.verdict_text()}[/]"
         first = (claim.claim, verdict)
-        for measure in claim.headline():
-            number, n = measure.measured.interval_text(), str(measure.measured.n)
-            table.add_row(*first, measure.quantity, measure.expected_text, number, n)
+        for statement in claim.headline():
+            number, n = statement.measured.interval_text(), str(statement.measured.n)
+            table.add_row(*first, statement.quantity, statement.expected_text, number, n)
             first = ("", "")
+        if claim.grid_verdict is not None:
+            style = VERDICT_STYLE[claim.grid_verdict]
+            table.add_row("", "", f"over our grid: [{style}]{verdict_text(claim.grid)}[/]")
     return table
 
 
@@ -112,9 +123,10 @@ def _print_live(title: str, outcome: LiveOutcome, terminal: Console) -> None:
     terminal.print(f"[bold]{title}, live[/]")
     terminal.print(f"{'claim':<14} {'simulated':<14} {'live':<14} numbers: simulated / live")
     for simulated, live in outcome.pairs:
-        verdicts = (f"[{STYLE[it.verdict]}]{it.verdict.value:<14}[/]" for it in (simulated, live))
+        found = (simulated.verdict, live.verdict)
+        verdicts = (f"[{VERDICT_STYLE[it]}]{it.value:<14}[/]" for it in found)
         cells = f"{live.claim:<14} {' '.join(verdicts)}"
-        for before, after in zip(simulated.measures, live.measures, strict=True):
+        for before, after in zip(simulated.everything(), live.everything(), strict=True):
             if cells.strip() or before.verdict is not after.verdict:
                 numbers = " / ".join(it.measured.text() for it in (before, after))
                 expected = f", expected {after.expected_text}" if after.expected_text else ""

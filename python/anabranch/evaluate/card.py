@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from anabranch import stats
@@ -15,9 +15,10 @@ from anabranch.evaluate.checks import ALL
 from anabranch.experiment import RunResult, Scenario
 from anabranch.library.entry import Window
 from anabranch.stats import Estimate
-from anabranch.studies.results import Claim, Measure, StudyResult, Verdict
+from anabranch.studies.results import StudyResult
 from anabranch.studies.study import Context, Runs
 from anabranch.tables import write_csv
+from anabranch.verdicts import Claim, Statement, Verdict
 
 BASELINES = ("reno", "cubic", "bbr")
 """What a candidate is shown beside; bounds come from the standards among them alone."""
@@ -56,7 +57,7 @@ class Card:
     checks: Sequence[Check]
     estimates: dict[tuple[str, str, str], Estimate]
     """By check, quantity and algorithm."""
-    measures: dict[tuple[str, str, str], Measure]
+    measures: dict[tuple[str, str, str], Statement]
     """The same, judged."""
 
     def verdict(self, check: str, algorithm: str) -> Verdict:
@@ -64,7 +65,7 @@ class Card:
         found = [
             m.verdict for key, m in self.measures.items() if (key[0], key[2]) == (check, algorithm)
         ]
-        return Verdict.worst(*(each for each in found if each is not None))
+        return Verdict.of_all(each for each in found if each is not None)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each check, quantity and algorithm."""
@@ -130,7 +131,7 @@ def evaluate(
         reference="RFC 9743 (BCP 133): Specifying New Congestion Control Algorithms",
         question=f"Is {label} at least as safe and as useful as the standards where RFC 9743 asks? "
         "Expected values are bounds from what reno and cubic measure in the same scenarios.",
-        quick=context.quick,
+        strength=context.strength.value,
         claims=[_claim(card, check) for check in checks],
         figures=figures,
         choices=list(CHOICES),
@@ -183,7 +184,7 @@ def _judged(
                 values = [quantity.read(runs) for runs in replications]
                 finite = [value for value in values if math.isfinite(value)]
                 estimates[check.name, quantity.name, algorithm] = stats.mean(finite)
-    measures: dict[tuple[str, str, str], Measure] = {}
+    measures: dict[tuple[str, str, str], Statement] = {}
     for check in checks:
         for quantity in check.quantities:
             standards = [estimates[check.name, quantity.name, each] for each in STANDARDS]
@@ -197,12 +198,7 @@ def _claim(card: Card, check: Check) -> Claim:
     """The candidate's numbers with their verdicts, then those of the others without."""
     own = [card.measures[check.name, each.name, card.candidate] for each in check.quantities]
     others = [
-        replace(
-            card.measures[check.name, each.name, algorithm],
-            quantity=f"{algorithm}: {each.name}",
-            expected=None,
-            verdict=None,
-        )
+        card.measures[check.name, each.name, algorithm].unjudged(f"{algorithm}: ")
         for each in check.quantities
         for algorithm in card.algorithms
         if algorithm != card.candidate
@@ -218,8 +214,9 @@ def _findings(card: Card) -> list[str]:
         by_verdict.setdefault(card.verdict(check.name, card.candidate), []).append(check.name)
     words = {
         Verdict.HOLDS: "Within the bounds",
-        Verdict.PARTLY: "In part, or too uncertain to tell",
+        Verdict.PARTLY: "Within some bounds, beyond others",
         Verdict.FAILS: "Beyond the bounds",
+        Verdict.UNDECIDED: "Too uncertain to tell",
     }
     return [
         f"{words[verdict]}: {', '.join(by_verdict[verdict])}."

@@ -9,7 +9,7 @@ from typing import Literal
 from anabranch.experiment import RunResult, Scenario
 from anabranch.library.entry import Window
 from anabranch.stats import Estimate
-from anabranch.studies.results import Measure
+from anabranch.verdicts import Statement, at_least, at_most
 
 STANDARDS = ("reno", "cubic")
 """RFC 5681 and RFC 9438: bounds come from what they measure themselves."""
@@ -47,11 +47,10 @@ class Rule:
             return self.factor * min(means) - self.slack
         return self.factor * max(means) + self.slack
 
-    def judged(self, quantity: str, measured: Estimate, standards: Sequence[Estimate]) -> Measure:
-        """The measure with its verdict: the whole interval, a part of it or none is within."""
-        bound = self.bound(standards)
-        judge = Measure.at_least if self.direction == "at least" else Measure.at_most
-        return judge(quantity, bound, measured)
+    def judged(self, quantity: str, measured: Estimate, standards: Sequence[Estimate]) -> Statement:
+        """The number with its verdict: the whole interval, a part of it or none is within."""
+        rule = at_least if self.direction == "at least" else at_most
+        return Statement.of(quantity, measured, rule(self.bound(standards)))
 
     def text(self) -> str:
         """The rule in words."""

@@ -3,6 +3,8 @@
 from anabranch.stats.fairness import harm, jain, rtt_exponent
 from anabranch.stats.intervals import Estimate, mean, paired, slope
 from anabranch.stats.resampling import bootstrap, quantile
+from anabranch.stats.sample import Exact, Sample
+from anabranch.stats.sequential import Looks
 from anabranch.stats.transients import (
     convergence_time,
     responsiveness_time,
@@ -12,6 +14,9 @@ from anabranch.stats.transients import (
 
 __all__ = [
     "Estimate",
+    "Exact",
+    "Looks",
+    "Sample",
     "bootstrap",
     "convergence_time",
     "harm",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,17 @@ class Estimate:
     ci_low: float
     ci_high: float
     n: int
+    exact: bool = field(default=False, repr=False)
+    """The samples are conditions without chance, and the ends are the smallest and the largest."""
 
     def scaled(self, factor: float) -> Estimate:
         """The estimate of `factor`, which is positive, times the quantity."""
-        return Estimate(self.mean * factor, self.ci_low * factor, self.ci_high * factor, self.n)
+        ends = (self.ci_low * factor, self.ci_high * factor)
+        return replace(self, mean=self.mean * factor, ci_low=ends[0], ci_high=ends[1])
 
     def negated(self) -> Estimate:
         """The estimate of the quantity with the other sign."""
-        return Estimate(-self.mean, -self.ci_high, -self.ci_low, self.n)
+        return replace(self, mean=-self.mean, ci_low=-self.ci_high, ci_high=-self.ci_low)
 
     def excludes(self, value: float) -> bool:
         """Whether `value` lies outside the interval."""
@@ -41,6 +44,8 @@ class Estimate:
         if math.isnan(self.mean):
             return "no samples"
         interval = self.interval_text(digits)
+        if self.exact:
+            return interval
         if self.n == 1:
             return f"{interval} (n = 1)"
         return f"{interval.removesuffix(')')}, n = {self.n})"
@@ -49,6 +54,11 @@ class Estimate:
         """`6.00 (5.98 to 6.02)`; of one sample the mean alone."""
         if self.n <= 1:
             return f"{self.mean:.{digits}f}"
+        if self.exact:
+            if self.ci_low == self.ci_high:
+                return f"{self.mean:.{digits}f} (in all {self.n} conditions)"
+            ends = f"{self.ci_low:.{digits}f} to {self.ci_high:.{digits}f}"
+            return f"{self.mean:.{digits}f} ({ends} in {self.n} conditions)"
         return f"{self.mean:.{digits}f} ({self.ci_low:.{digits}f} to {self.ci_high:.{digits}f})"
 
 

@@ -17,7 +17,8 @@ Rows = Iterable[Mapping[str, Any]]
 def points(directory: Path, stem: str, rows: Rows, plot: Plot, caption: str) -> FigureEntry:
     """Means with their intervals, columns `series,x,mean,ci_low,ci_high,n`."""
     path = directory / f"{stem}.csv"
-    write_csv(path, POINT_COLUMNS, rows)
+    table = [{name: row[name] for name in POINT_COLUMNS} for row in rows]
+    write_csv(path, POINT_COLUMNS, table)
     figures.points(path, plot)
     return FigureEntry(stem, caption)
 

@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import enum
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from anabranch.cache import RunCache
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import write_text
+from anabranch.stats import Looks
 from anabranch.studies.live import LiveOutcome, LivePart
 from anabranch.studies.live import outcome as live_outcome
-from anabranch.studies.results import Claim, FigureEntry, StudyResult
+from anabranch.studies.replications import Decided, Replicated, decide
+from anabranch.studies.results import FigureEntry, StudyResult
 from anabranch.trials import worlds
+from anabranch.verdicts import Claim
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Strength(enum.Enum):
+    """How much of a study is run."""
+
+    QUICK = "quick"
+    """A smaller grid of conditions, one look."""
+    DEFAULT = "default"
+    """The whole grid, and replications as long as they are few."""
+    FULL = "full"
+    """The whole grid, and replications until it is decided or hopeless: what docs/ shows."""
+
+    @property
+    def looks(self) -> Looks:
+        """How long replications go on."""
+        return LOOKS[self]
+
+
+LOOKS = {
+    Strength.QUICK: Looks(4, 1),
+    Strength.DEFAULT: Looks(4, 2),
+    Strength.FULL: Looks(4, 5),
+}
 
 
 @dataclass(frozen=True)
@@ -20,10 +50,20 @@ class Context:
     """Where a study writes, how large it runs and whom it tells."""
 
     directory: Path
-    quick: bool
+    strength: Strength
     jobs: int
     progress: Callable[[int, int], None]
     """Called with (runs finished, runs in all)."""
+
+    @property
+    def quick(self) -> bool:
+        """Whether the grid is a smaller one."""
+        return self.strength is Strength.QUICK
+
+    @property
+    def cache(self) -> RunCache:
+        """Where finished runs are."""
+        return RunCache(self.directory / "runs")
 
     def compute(
         self,
@@ -34,12 +74,27 @@ class Context:
         """Computes, or finds in the folder, a run of each scenario with its series, and so many
         replications of each batch without them, or with `series`, which should then be short."""
         total = len(scenarios) + len(batches)
-        cache = RunCache(self.directory / "runs")
-        singles = cache.get_all(scenarios, self.jobs, lambda done, _: self.progress(done, total))
-        replicated = cache.get_batches(
+        singles = self.cache.get_all(
+            scenarios, self.jobs, lambda done, _: self.progress(done, total)
+        )
+        replicated = self.cache.get_batches(
             batches, self.jobs, lambda done, _: self.progress(len(scenarios) + done, total), series
         )
         return Runs(singles, replicated)
+
+    def decide(
+        self,
+        scenarios: Mapping[Key, Scenario],
+        judge: Callable[[Replicated[Key]], list[Claim]],
+        series: bool = False,
+    ) -> Decided[Key]:
+        """Replications of each condition, as many as the claims need that `judge` makes of them."""
+
+        def compute(wanted: Mapping[Key, int]) -> Mapping[Key, list[RunResult]]:
+            batches = [(scenarios[key], count) for key, count in wanted.items()]
+            return dict(zip(wanted, self.compute([], batches, series).batches, strict=True))
+
+        return decide(scenarios, judge, compute, self.strength.looks)
 
 
 @dataclass(frozen=True)
@@ -92,7 +147,7 @@ class Study:
             title=self.title,
             reference=self.reference,
             question=self.question,
-            quick=context.quick,
+            strength=context.strength.value,
             claims=outcome.claims,
             figures=outcome.figures,
             choices=list(self.choices),

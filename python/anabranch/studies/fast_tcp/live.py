@@ -10,9 +10,9 @@ from anabranch.experiment import RunResult
 from anabranch.studies.fast_tcp.router import claims, conditions
 from anabranch.studies.fast_tcp.router.conditions import Run, plan
 from anabranch.studies.live import LivePart
-from anabranch.studies.results import Claim
 from anabranch.trials import Trial
 from anabranch.trials.worlds import Results
+from anabranch.verdicts import Claim
 
 TOGETHER = 5
 """150 Mbit/s when all are full."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from anabranch.files import write_text
-from anabranch.studies.results import MEASURE_COLUMNS, Claim, claim_from
+from anabranch.studies.results import MEASURE_COLUMNS, claims_to_file
 from anabranch.tables import write_csv
 from anabranch.trials.worlds import Timing
+from anabranch.verdicts import Claim, claim_from
 
 FILE = "live.json"
 FOLDER = "live"
@@ -62,7 +63,7 @@ class LiveOutcome:
         """Rows of `claims.csv`: the live verdicts, with the simulated ones beside them."""
         rows = []
         for simulated, live in self.pairs:
-            head = simulated.measures[0].measured
+            head = simulated.head.measured
             rows.append(
                 live.row(self.name)
                 | {
@@ -87,8 +88,13 @@ class LiveOutcome:
         write_csv(directory / FOLDER / "measures.csv", MEASURE_COLUMNS, rows)
         timings = [asdict(it) | {"doubts": "; ".join(it.doubts)} for it in self.timings]
         write_csv(directory / FOLDER / "timing.csv", list(timings[0]), timings)
-        text = json.dumps(asdict(self), indent=1, default=lambda value: value.value)
-        write_text(directory / FILE, text + "\n")
+        shallow = {it.name: getattr(self, it.name) for it in fields(self)}
+        worlds = {
+            "simulated": claims_to_file(self.simulated),
+            "live": claims_to_file(self.live),
+        }
+        value = {**shallow, **worlds, "timings": [asdict(it) for it in self.timings]}
+        write_text(directory / FILE, json.dumps(value, indent=1, default=dict) + "\n")
 
     @classmethod
     def load(cls, directory: Path) -> LiveOutcome | None:

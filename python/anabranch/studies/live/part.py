@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from anabranch.studies.results import Claim
 from anabranch.trials import Trial
 from anabranch.trials.worlds import Results
+from anabranch.verdicts import Claim
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from anabranch.stats import Estimate
 from anabranch.studies.mcubic import conditions, formula
 from anabranch.studies.mcubic import measures as m
 from anabranch.studies.mcubic.conditions import Run, Size, part
-from anabranch.studies.results import Claim, Measure
+from anabranch.verdicts import Claim, Statement, at_least, at_most, near
 
 OURS, UNCOUPLED = "mcubic", "cubic"
 OTHERS = ("lia", "olia", "wvegas")
@@ -72,8 +72,10 @@ class Judge:
             "Distinct bottlenecks: MCubic leaves the most to the two single-path flows, uncoupled"
             " CUBIC the least.",
             [
-                Measure.at_least(
-                    f"Mbit/s that {ours} leaves more than {theirs}", 0, left_more(ours, theirs)
+                Statement.of(
+                    f"Mbit/s that {ours} leaves more than {theirs}",
+                    left_more(ours, theirs),
+                    at_least(0),
                 )
                 for ours, theirs in pairs
             ],
@@ -88,7 +90,7 @@ class Judge:
             rivals = [ours.with_scheme(scheme) for scheme in (*OTHERS, UNCOUPLED)]
             best = max(rivals, key=lambda run: self.mean(run, m.fairness).mean)
             text = f"Jain's index less that of {best.scheme}, the best other, {second} Mbit/s"
-            found.append(Measure.at_least(text, 0, self.more(ours, best, m.fairness)))
+            found.append(Statement.of(text, self.more(ours, best, m.fairness), at_least(0)))
         return Claim(
             "C2",
             "MCubic's Jain index is the highest, or equal highest, in every cell of table 1.",
@@ -100,18 +102,18 @@ class Judge:
         """C3."""
         trips = part("equal", self.quick)["round_trip"]
         found = [
-            Measure.at_least(
+            Statement.of(
                 f"ratio of {OURS}, {trip} ms",
-                1,
                 self.mean(conditions.equal(OURS, trip, self.quick), m.ratio),
+                at_least(1),
             )
             for trip in trips
         ]
         found += [
-            Measure.at_most(
+            Statement.of(
                 f"ratio of {scheme}, {trip} ms",
-                1,
                 self.mean(conditions.equal(scheme, trip, self.quick), m.ratio),
+                at_most(1),
             )
             for scheme in OTHERS
             for trip in trips
@@ -122,7 +124,7 @@ class Judge:
                 at = f"{run.round_trips[0]:g} ms, window {run.window} MiB"
                 queue = f", queue of {run.queue} packets" if run.queue else ""
                 text = f"ratio of {run.scheme}, {at}{queue}"
-                found.append(Measure(text, None, self.mean(run, m.ratio)))
+                found.append(Statement.of(text, self.mean(run, m.ratio)))
         return Claim(
             "C3",
             "Equal delays: MCubic's ratio is at least 1 at every delay; LIA, OLIA and wVegas fall"
@@ -139,20 +141,20 @@ class Judge:
         cell = conditions.unequal
         last = p["second"][-1]
         found = [
-            Measure.at_most(
+            Statement.of(
                 f"ratio of {scheme}, 100:{last} ms",
-                1,
                 self.mean(cell(scheme, last, self.quick), m.ratio),
+                at_most(1),
             )
             for scheme in (*OTHERS, OURS, UNCOUPLED)
         ]
         found += [
-            Measure.at_least(
+            Statement.of(
                 f"ratio less that of {scheme}, 100:{second} ms",
-                0,
                 self.more(
                     cell(OURS, second, self.quick), cell(scheme, second, self.quick), m.ratio
                 ),
+                at_least(0),
             )
             for scheme in OTHERS
             for second in p["second"]
@@ -162,7 +164,7 @@ class Judge:
             smaller = replace(plain, receive=receive)
             lost = stats.mean(m.change(self.results, smaller, plain, m.goodput))
             text = f"change of its goodput with {receive / plain.receive:g} of the receive buffer"
-            found.append(Measure(f"{text}, 100:{plain.round_trips[1]:g} ms", None, lost))
+            found.append(Statement.of(f"{text}, 100:{plain.round_trips[1]:g} ms", lost))
         return Claim(
             "C4",
             "Unequal delays: every scheme falls below 1 as the difference grows, by reordering in"
@@ -175,10 +177,9 @@ class Judge:
     def at_least_one_tcp(self) -> Claim:
         """C5."""
         found = [
-            Measure.near("sum of 1/K' over 1/K, two equal paths", 1, _exact([8, 8]), 1e-9),
-            Measure(
+            Statement.of("sum of 1/K' over 1/K, two equal paths", _exact([8, 8]), near(1, 1e-9)),
+            Statement.of(
                 "the same over the best path's 1/K, if K is twice as long on the other",
-                None,
                 _exact([8, 16]),
             ),
         ]
@@ -187,7 +188,7 @@ class Judge:
             alone = ours.with_scheme("path1")
             gain = stats.mean(m.change(self.results, ours, alone, m.goodput))
             text = f"share by which it carries more than one TCP in its place, {trip} ms"
-            found.append(Measure.at_least(text, 0, gain))
+            found.append(Statement.of(text, gain, at_least(0)))
         return Claim(
             "C5",
             "The sum of 1/K' is at least 1/K for equal subflows, so that MPTCP does at least as"
@@ -202,7 +203,7 @@ class Judge:
         p = part("shift", self.quick)
         half = formula.shifted(0.5)[0] - 1
         text = "change of K' when the other path's Wmax falls to half, by the formula"
-        found = [Measure.at_most(text, 0, stats.mean([half]))]
+        found = [Statement.of(text, stats.mean([half]), at_most(0))]
         none, some = p["flows"]
         for scheme in [OURS, *(s for s in p["schemes"] if s != OURS)]:
             ours = conditions.shift(scheme, some, self.quick)
@@ -211,11 +212,11 @@ class Judge:
                 m.change(self.results, ours, before, lambda _run, result: m.sent(result, 0))
             )
             text = f"change of what {scheme} sends on the other path, in runs"
-            judged = Measure.at_least(text, 0, moved)
-            found.append(judged if scheme == OURS else Measure(text, None, moved))
+            judged = Statement.of(text, moved, at_least(0))
+            found.append(judged if scheme == OURS else Statement.of(text, moved))
         share = formula.shifted_by_shares(0.5)[0] - 1
         text = f"change of the time to the plateau in {VARIANT}, by its formula"
-        found.append(Measure(text, None, stats.mean([share])))
+        found.append(Statement.of(text, stats.mean([share])))
         return Claim(
             "C6",
             "When one subflow is congested, the others' K' falls at once and they speed up.",
@@ -235,12 +236,14 @@ class Judge:
         found = []
         for cell, what, metric in kinds:
             found += [
-                Measure(f"{what}, {label(run)}", None, self.mean(run, metric))
+                Statement.of(f"{what}, {label(run)}", self.mean(run, metric))
                 for run in self._variants(cell)
             ]
         ratios = [self.mean(run, m.ratio) for run in self._variants(equal)]
         best = max(ratios, key=lambda each: each.mean)
-        head = Measure.at_most("largest ratio at equal delays under any of the choices", 1, best)
+        head = Statement.of(
+            "largest ratio at equal delays under any of the choices", best, at_most(1)
+        )
         return Claim(
             "open",
             "No choice among those that the text leaves open lifts MCubic's ratio to that of C3.",

@@ -11,9 +11,9 @@ from anabranch.studies.live import LivePart
 from anabranch.studies.mcubic import claims, conditions
 from anabranch.studies.mcubic.claims import OTHERS, OURS, UNCOUPLED
 from anabranch.studies.mcubic.conditions import SHARED, Run, part, plan
-from anabranch.studies.results import Claim
 from anabranch.trials import Trial
 from anabranch.trials.worlds import Results
+from anabranch.verdicts import Claim
 
 TOGETHER = 15
 """150 to 200 Mbit/s in all."""

@@ -1,7 +1,6 @@
 """What the closed forms predict, each beside the runs, as ratios to the prediction.
 
-A ratio holds if its whole 95 % interval is within the tolerance that the claim
-names, and in part if its mean is within twice that (`Verdict.within`).
+A ratio holds if its whole interval is within the tolerance that the claim names.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from anabranch.experiment import RunResult
 from anabranch.stats import Estimate
 from anabranch.studies.response_functions import models
 from anabranch.studies.response_functions.conditions import WARM_UP, Run, plan, rtt
-from anabranch.studies.results import Claim, Measure, Verdict
+from anabranch.verdicts import Claim, Statement, at_least, near
 
 Values = Mapping[Run, float]
 """One number a run: the average window in segments, the share of the link, or rounds."""
@@ -76,14 +75,14 @@ def _ratios(
     model: Callable[[float], float],
     tolerance: float | None,
     name: Callable[[float], str],
-) -> list[Measure]:
+) -> list[Statement]:
     measures = []
     for x, estimate in measured.items():
         ratio = estimate.scaled(1 / model(x))
         if tolerance is None:
-            measures.append(Measure(name(x), None, ratio))
+            measures.append(Statement.of(name(x), ratio))
         else:
-            measures.append(Measure.near(name(x), 1, ratio, tolerance))
+            measures.append(Statement.of(name(x), ratio, near(1, tolerance)))
     return measures
 
 
@@ -139,7 +138,7 @@ def _limited(values: Values) -> Claim:
     return Claim(
         "T4",
         "A flow limited by the receiver's window W sends W segments per RTT, to one segment.",
-        [Measure.near("segments per RTT off at worst", 0, stats.mean([worst]), 1.0)],
+        [Statement.of("segments per RTT off at worst", stats.mean([worst]), near(0, 1.0))],
         f"{len(runs)} pairs of W and RTT.",
     )
 
@@ -172,7 +171,7 @@ def _above_aimd(
     model: Callable[[float], float],
     tolerance: float,
     source: str,
-) -> list[Measure]:
+) -> list[Statement]:
     """Judged where the algorithm's own law gives more than AIMD; reported elsewhere."""
     measured = estimates(values, "loss", algorithm, "periodic")
     own = {p: estimate for p, estimate in measured.items() if model(p) > models.mathis(p)}
@@ -196,23 +195,16 @@ def _bbr(values: Values) -> Claim:
         "BBR keeps nine tenths of a link that loses one packet in a hundred, where Reno's window is"
         " 1.31/sqrt(p).",
         [
-            Measure("BBR's share of the link", BBR_SHARE, bbr, at_least(bbr, BBR_SHARE)),
-            Measure.near("Reno's share", round(expected, 3), share("reno"), 0.15 * expected),
+            Statement.of("BBR's share of the link", bbr, at_least(BBR_SHARE)),
+            Statement.of("Reno's share", share("reno"), near(round(expected, 3), 0.15 * expected)),
             *(
-                Measure(f"share of {other}", None, share(other))
+                Statement.of(f"share of {other}", share(other))
                 for other in part["algorithms"]
                 if other not in ("bbr", "reno")
             ),
         ],
         f"{part['rate_mbps']} Mbit/s, RTT {part['rtt_ms']} ms, {part['queue']} packets of buffer.",
     )
-
-
-def at_least(estimate: Estimate, least: float) -> Verdict:
-    """Holds if the whole interval is at least so much, in part if its mean is."""
-    if estimate.ci_low >= least:
-        return Verdict.HOLDS
-    return Verdict.PARTLY if estimate.mean >= least else Verdict.FAILS
 
 
 def _slow_start(values: Values) -> Claim:
@@ -224,7 +216,11 @@ def _slow_start(values: Values) -> Claim:
     return Claim(
         "T11",
         "Without loss a transfer of N segments takes ceil(log2(N/w1 + 1)) rounds of slow start.",
-        [Measure.near("share of transfers with exactly so many rounds", 1, stats.mean(exact), 0.0)],
+        [
+            Statement.of(
+                "share of transfers with exactly so many rounds", stats.mean(exact), near(1, 0.0)
+            )
+        ],
         "Initial windows of 1 to 10 segments, an ACK for every segment.",
     )
 

@@ -1,7 +1,7 @@
 """The seven claims, each computed from the traces of the runs.
 
 A number is judged by its interval over the grid of conditions
-(`Verdict.within`): a tolerance of half a round or half a segment, because
+(`near`): a tolerance of half a round or half a segment, because
 claims speak in whole ones. A claim with several numbers holds if all do, holds
 in part if some do. "RTT" is the round trip that the run itself measured.
 """
@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 
 from anabranch import stats
 from anabranch.stats import Estimate
-from anabranch.studies.results import Claim, Measure, Verdict
 from anabranch.studies.sack_recovery.conditions import Condition
 from anabranch.studies.sack_recovery.trace import Trace, worst_deficit
+from anabranch.verdicts import Claim, Statement, at_least, near
 
 Traces = Mapping[tuple[str, Condition], Trace]
 
@@ -58,9 +58,9 @@ def newreno(traces: Traces, grid: list[Condition], seven: list[Condition]) -> Cl
         "C1",
         "NewReno repairs one hole per RTT: it leaves recovery about 7 RTT after seven drops.",
         [
-            Measure.near("RTT from detection to the ACK of seven losses", 7, recovery, HALF),
-            Measure.near("RTT more for each further loss (slope)", 1, repair, 0.1),
-            Measure("timeouts of the impatient variant, seven losses", None, impatient),
+            Statement.of("RTT from detection to the ACK of seven losses", recovery, near(7, HALF)),
+            Statement.of("RTT more for each further loss (slope)", repair, near(1, 0.1)),
+            Statement.of("timeouts of the impatient variant, seven losses", impatient),
         ],
         "Slow-but-steady variant: every partial ACK restarts the timer, as in the paper.",
     )
@@ -76,10 +76,10 @@ def sack(traces: Traces, seven: list[Condition]) -> Claim:
         "C2",
         "SACK repairs the seven holes in three rounds and spends about 4 RTT in recovery.",
         [
-            Measure.near("rounds in which seven holes are resent", 3, rounds, HALF),
-            Measure.near("RTT from detection until the window grows again", 4, frozen, HALF),
-            Measure("rounds with the pipe of RFC 6675", None, today),
-            Measure("RTT until the window grows, pipe of RFC 6675", None, frozen_today),
+            Statement.of("rounds in which seven holes are resent", rounds, near(3, HALF)),
+            Statement.of("RTT from detection until the window grows again", frozen, near(4, HALF)),
+            Statement.of("rounds with the pipe of RFC 6675", today),
+            Statement.of("RTT until the window grows, pipe of RFC 6675", frozen_today),
         ],
         "Judged with the pipe rule of ns-2's older code (pipe = cwnd - 3 at the detection), the"
         " one that the paper's figures show; RFC 6675's is reported beside it.",
@@ -96,9 +96,11 @@ def fack(traces: Traces, seven: list[Condition]) -> Claim:
         "FACK resends all holes at once, but sends no new data on the duplicate ACKs before"
         " its trigger.",
         [
-            Measure.near("rounds in which seven holes are resent", 1, rounds, HALF),
-            Measure.near("new segments between first duplicate ACK and trigger", 0, early, HALF),
-            Measure("the same for NewReno (limited transmit)", None, others),
+            Statement.of("rounds in which seven holes are resent", rounds, near(1, HALF)),
+            Statement.of(
+                "new segments between first duplicate ACK and trigger", early, near(0, HALF)
+            ),
+            Statement.of("the same for NewReno (limited transmit)", others),
         ],
         "Taken literally, at once means one round. The halved window of about 5.7 has no room"
         " for seven segments, so some holes wait for the next round; it is still fewer rounds"
@@ -121,9 +123,9 @@ def decoupled(traces: Traces, seven: list[Condition]) -> Claim:
         "The decoupled scheme sends 5 segments in the turn of the detection, then 6, then one"
         " more each RTT.",
         [
-            Measure.near("segments in the turn of the detection", 5, turn(0), HALF),
-            Measure.near("segments in the next turn", 6, turn(1), HALF),
-            Measure.near(f"segments more per turn, over {TURNS} turns", 1, growth, 0.25),
+            Statement.of("segments in the turn of the detection", turn(0), near(5, HALF)),
+            Statement.of("segments in the next turn", turn(1), near(6, HALF)),
+            Statement.of(f"segments more per turn, over {TURNS} turns", growth, near(1, 0.25)),
         ],
         "Turns are groups of departures with more than a quarter of an RTT between them.",
     )
@@ -140,16 +142,15 @@ def entry(traces: Traces, seven: list[Condition]) -> Claim:
         return finite(samples)
 
     measures = [
-        Measure.near(
+        Statement.of(
             f"RTT later than the decoupled scheme: {scheme}",
-            rounds,
             later(scheme, lambda trace: trace.second_turn),
-            HALF,
+            near(rounds, HALF),
         )
         for scheme, rounds in zip(RIVALS, (6, 3, 1), strict=True)
     ]
     measures += [
-        Measure(f"RTT from the detection itself: {scheme}", None, later(scheme, detection))
+        Statement.of(f"RTT from the detection itself: {scheme}", later(scheme, detection))
         for scheme in (*RIVALS, "sack-rfc6675")
     ]
     return Claim(
@@ -175,11 +176,13 @@ def lead(traces: Traces, grid: list[Condition]) -> Claim:
             acked.append(float(deficit == 0))
             deficits.append(deficit)
     measures = [
-        Measure.near("share of pairs never behind in segments sent", 1, stats.mean(sent), 0.0),
-        Measure.near(
-            "share of pairs never behind in segments acknowledged", 1, stats.mean(acked), 0.0
+        Statement.of(
+            "share of pairs never behind in segments sent", stats.mean(sent), near(1, 0.0)
         ),
-        Measure("segments acknowledged behind at worst", None, stats.mean([max(deficits)])),
+        Statement.of(
+            "share of pairs never behind in segments acknowledged", stats.mean(acked), near(1, 0.0)
+        ),
+        Statement.of("segments acknowledged behind at worst", stats.mean([max(deficits)])),
     ]
     for scheme in RIVALS:
         pairs = [(c, lead_seconds(traces, scheme, c)) for c in grid]
@@ -209,9 +212,9 @@ def window_of_three(traces: Traces, small: list[Condition]) -> Claim:
         "With a window of 3 and the first packet lost, counting duplicate ACKs with limited"
         " transmit recovers without a timeout; FACK's rule does not.",
         [
-            Measure.near("timeouts of the decoupled scheme", 0, ours, 0.0),
-            Measure.near("timeouts of FACK", 1, rule, 0.0),
-            Measure("timeouts of FACK with limited transmit", None, helped),
+            Statement.of("timeouts of the decoupled scheme", ours, near(0, 0.0)),
+            Statement.of("timeouts of FACK", rule, near(1, 0.0)),
+            Statement.of("timeouts of FACK with limited transmit", helped),
         ],
         "The first window of a connection, three segments long, loses its first one; one run a"
         " RTT. FACK as published starts at fack - snd_una > 3 segments and sends nothing before:"
@@ -245,6 +248,5 @@ def detection(trace: Trace) -> float:
     return trace.detection
 
 
-def _grows(quantity: str, slope: Estimate) -> Measure:
-    verdict = Verdict.HOLDS if slope.ci_low > 0 else Verdict.FAILS
-    return Measure(quantity, None, slope, verdict)
+def _grows(quantity: str, slope: Estimate) -> Statement:
+    return Statement.of(quantity, slope, at_least(0))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from anabranch.studies.live import LivePart
-from anabranch.studies.results import Claim
 from anabranch.studies.sack_recovery import claims, conditions
 from anabranch.studies.sack_recovery.trace import Trace
 from anabranch.trials import Trial
 from anabranch.trials.worlds import Results
+from anabranch.verdicts import Claim
 
 TOGETHER = 40
 """Some 20,000 packets a second where round trips are short."""

@@ -11,13 +11,13 @@ from typing import Any
 
 from anabranch.experiment import Scenario
 from anabranch.studies.live import LivePart
-from anabranch.studies.results import Claim
 from anabranch.studies.sctp_multihoming import claims, conditions, measures
 from anabranch.studies.sctp_multihoming.claims import timeouts
 from anabranch.studies.sctp_multihoming.conditions import Batch, Paths, batch, plan
 from anabranch.studies.sctp_multihoming.worlds import World
 from anabranch.trials import Trial, usrsctp
 from anabranch.trials.worlds import Results
+from anabranch.verdicts import Claim
 
 TOGETHER = 60
 START_MS, APART_MS = 2000, 5

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from anabranch import stats
 from anabranch.stats import Estimate
-from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_slow_start import models
 from anabranch.studies.sctp_slow_start.conditions import Cell, Run, plan
+from anabranch.verdicts import Claim, Statement, at_least, at_most, near
 
 Times = Mapping[Run, float]
 """Seconds of each transfer that stayed in slow start."""
@@ -84,13 +84,11 @@ def _c1(times: Times, left: int) -> Claim:
             estimate = _mean(times, "sctp-rfc4960", tcp, delayed)
             name = _text("sctp-rfc4960", tcp, f"data, {acks}")
             if tcp == "tcp-rfc2581":
-                measures.append(Measure.near(name, CLAIMED, estimate, NEAR))
+                measures.append(Statement.of(name, estimate, near(CLAIMED, NEAR)))
             else:
-                measures.append(Measure(name, None, estimate))
+                measures.append(Statement.of(name, estimate))
     whole = _mean(times, "sctp-rfc4960", "tcp-rfc2581", data_only=False)
-    measures.append(
-        Measure(_text("sctp-rfc4960", "tcp-rfc2581", "with the handshake"), None, whole)
-    )
+    measures.append(Statement.of(_text("sctp-rfc4960", "tcp-rfc2581", "with the handshake"), whole))
     return Claim(
         "C1",
         "Inside the initial slow start SCTP's mean transfer time is about 15 % below TCP's.",
@@ -108,11 +106,13 @@ def _c2(times: Times) -> Claim:
         "C2",
         "The reason is SCTP's larger initial window.",
         [
-            Measure.near(
-                _text("sctp-rfc4960", "tcp-rfc3390", "data, both three packets"), 0.0, same, SAME
+            Statement.of(
+                _text("sctp-rfc4960", "tcp-rfc3390", "data, both three packets"),
+                same,
+                near(0.0, SAME),
             ),
-            Measure.at_least(
-                _text("sctp-rfc4960", "tcp-rfc2581", "data, three and two"), SAME, larger
+            Statement.of(
+                _text("sctp-rfc4960", "tcp-rfc2581", "data, three and two"), larger, at_least(SAME)
             ),
         ],
         "With the same window of three packets the difference should vanish if the window is its"
@@ -124,7 +124,9 @@ def _today(times: Times) -> Claim:
     measures = []
     for data_only, what in ((True, "data"), (False, "with the handshake")):
         estimate = _mean(times, "sctp-rfc9260", "tcp-rfc6928", data_only=data_only)
-        measures.append(Measure.at_least(_text("sctp-rfc9260", "tcp-rfc6928", what), 0.0, estimate))
+        measures.append(
+            Statement.of(_text("sctp-rfc9260", "tcp-rfc6928", what), estimate, at_least(0.0))
+        )
     return Claim(
         "today",
         "With the defaults of today SCTP is still the faster of the two.",
@@ -139,18 +141,16 @@ def _today_window(times: Times) -> Claim:
         "today-window",
         "The initial window is the reason today too: with ten packets each the difference is gone.",
         [
-            Measure.near(
-                _text("sctp-10", "tcp-rfc6928", "data, an ACK a packet"), 0.0, prompt, SAME
+            Statement.of(
+                _text("sctp-10", "tcp-rfc6928", "data, an ACK a packet"), prompt, near(0.0, SAME)
             ),
-            Measure.near(
+            Statement.of(
                 _text("sctp-10", "tcp-rfc6928", "data, delayed ACKs"),
-                0.0,
                 _mean(times, "sctp-10", "tcp-rfc6928"),
-                SAME,
+                near(0.0, SAME),
             ),
-            Measure(
+            Statement.of(
                 _text("sctp-rfc9260", "tcp-rfc3465", "data, three packets each"),
-                None,
                 _mean(times, "sctp-rfc9260", "tcp-rfc3465"),
             ),
         ],
@@ -166,8 +166,10 @@ def _ack_counting(times: Times) -> Claim:
         "counting",
         "SCTP's counting of octets gives it no advantage over TCP's counting of ACKs.",
         [
-            Measure.near(_text("sctp-rfc4960", "tcp-rfc3390", "TCP counts ACKs"), 0.0, acks, SAME),
-            Measure(_text("sctp-rfc4960", "tcp-rfc3465", "TCP counts octets"), None, bytes_),
+            Statement.of(
+                _text("sctp-rfc4960", "tcp-rfc3390", "TCP counts ACKs"), acks, near(0.0, SAME)
+            ),
+            Statement.of(_text("sctp-rfc4960", "tcp-rfc3465", "TCP counts octets"), bytes_),
         ],
         "A SACK for two packets adds one MTU at most to SCTP's window (RFC 9260 §7.2.1), as an ACK"
         " for two segments adds one to TCP's; TCP that counts octets adds two (RFC 3465).",
@@ -199,10 +201,12 @@ def _model(times: Times) -> Claim:
         chosen = [abs(error) for run, error in errors.items() if run.delayed == delayed]
         acks = "delayed ACKs" if delayed else "an ACK a packet"
         measures.append(
-            Measure.at_most(f"mean error of the model, {acks}", MODEL_ERROR, stats.mean(chosen))
+            Statement.of(
+                f"mean error of the model, {acks}", stats.mean(chosen), at_most(MODEL_ERROR)
+            )
         )
         worst = max(chosen)
-        measures.append(Measure(f"largest error of the model, {acks}", None, stats.mean([worst])))
+        measures.append(Statement.of(f"largest error of the model, {acks}", stats.mean([worst])))
     return Claim(
         "model",
         "Handshake, rounds of a window that doubles or grows by half, and the link's time explain"

@@ -6,11 +6,11 @@ import itertools
 from pathlib import Path
 
 from anabranch.studies.live import LivePart
-from anabranch.studies.results import Claim
 from anabranch.studies.sctp_slow_start import claims, conditions
 from anabranch.studies.sctp_slow_start.conditions import Cell, Run, plan
 from anabranch.trials import Trial, usrsctp
 from anabranch.trials.worlds import Results
+from anabranch.verdicts import Claim
 
 TOGETHER = 60
 START = 'flows.0.start="2 s"'

@@ -10,7 +10,7 @@ from anabranch.experiment import RunResult
 from anabranch.stats import Estimate
 from anabranch.studies.fast_tcp.router import measures as m
 from anabranch.studies.fast_tcp.router.conditions import Run, paper, plan
-from anabranch.studies.results import Claim, Measure
+from anabranch.verdicts import Claim, Statement, at_least, at_most, near
 
 WITH, WITHOUT = 10.8, 3.5
 """Megabytes acknowledged after 25 s, with and without Fast-TCP, as published."""
@@ -87,24 +87,24 @@ def _throughput(results: m.Results) -> Claim:
     ours, plain = results[paper("fast-tcp")], results[paper("plain")]
     ratios = [m.megabytes(a) / m.megabytes(b) for a, b in zip(ours, plain, strict=True)]
     found = [
-        Measure.near("ratio of octets after 25 s", WITH / WITHOUT, stats.mean(ratios), 0.5),
-        Measure.near("10^6 octets, Fast-TCP", WITH, stats.mean(map(m.megabytes, ours)), 1.5),
-        Measure.near("10^6 octets, plain", WITHOUT, stats.mean(map(m.megabytes, plain)), 0.5),
-        Measure("packets lost to bit errors, plain", None, stats.mean(map(m.corrupted, plain))),
-        Measure("packets lost to overflow, plain", None, stats.mean(map(m.overflows, plain))),
+        Statement.of("ratio of octets after 25 s", stats.mean(ratios), near(WITH / WITHOUT, 0.5)),
+        Statement.of("10^6 octets, Fast-TCP", stats.mean(map(m.megabytes, ours)), near(WITH, 1.5)),
+        Statement.of("10^6 octets, plain", stats.mean(map(m.megabytes, plain)), near(WITHOUT, 0.5)),
+        Statement.of("packets lost to bit errors, plain", stats.mean(map(m.corrupted, plain))),
+        Statement.of("packets lost to overflow, plain", stats.mean(map(m.overflows, plain))),
     ]
     for ber, text in ((plan()["paper"]["ber"], "with"), (0.0, "without")):
         alone = _pairs(results, lambda run: _is_default(run) and run.flows == 1)
         pairs = [(a, b) for a, b in alone if a.ber == ber]
         found.append(
-            Measure(f"change over the sweep, {text} bit errors", None, _change(results, pairs))
+            Statement.of(f"change over the sweep, {text} bit errors", _change(results, pairs))
         )
         ratio, best = max(
             (_mean(results, a, m.megabytes) / _mean(results, b, m.megabytes), a) for a, b in pairs
         )
         name = f"{best.flavour}, {best.buffer} packets, {best.window}"
         quantity = f"largest ratio {text} bit errors ({name})"
-        found.append(Measure(quantity, None, stats.mean([ratio])))
+        found.append(Statement.of(quantity, stats.mean([ratio])))
     return Claim(
         "C5",
         "After 25 s 10.8 million octets are acknowledged with Fast-TCP, 3.5 million without.",
@@ -125,11 +125,11 @@ def _overflows(results: m.Results) -> Claim:
         "C6",
         "Fast-TCP prevents overflow: fewer packets are lost in router 1's forward buffer.",
         [
-            Measure.at_most(
-                "packets lost more than by the plain router", 0, stats.paired(ours, plain)
+            Statement.of(
+                "packets lost more than by the plain router", stats.paired(ours, plain), at_most(0)
             ),
-            Measure("packets lost, Fast-TCP", None, stats.mean(ours)),
-            Measure("packets lost, plain", None, stats.mean(plain)),
+            Statement.of("packets lost, Fast-TCP", stats.mean(ours)),
+            Statement.of("packets lost, plain", stats.mean(plain)),
         ],
         f"Over the {len(full)} conditions of the sweep in which the plain buffer overflows.",
     )
@@ -150,7 +150,7 @@ def _smooth(watched: Watched) -> Claim:
             more = stats.paired(map(metric, ours), map(metric, plain))
             quantity = f"{name}: more than plain{text}"
             found.append(
-                Measure(quantity, None, more) if ber else Measure.at_most(quantity, 0, more)
+                Statement.of(quantity, more) if ber else Statement.of(quantity, more, at_most(0))
             )
     return Claim(
         "C7",
@@ -178,8 +178,10 @@ def _bursts(watched: Watched) -> Claim:
         "One cumulative ACK for a whole burst opens the window at once; delaying it does not help,"
         " and the buffer overflows all the same.",
         [
-            Measure.at_least("share of the buffer filled after such an ACK, Fast-TCP", 0.95, ours),
-            Measure("the same, plain", None, plain),
+            Statement.of(
+                "share of the buffer filled after such an ACK, Fast-TCP", ours, at_least(0.95)
+            ),
+            Statement.of("the same, plain", plain),
         ],
         f"Highest occupancy in the round trip after an ACK for more than {least} segments, without"
         " bit errors. Overflow: 95 % of the buffer.",
@@ -194,7 +196,7 @@ def _gain(results: m.Results, name: str, flavour: str, text: str) -> Claim:
     return Claim(
         name,
         f"Fast-TCP gains throughput with {text}.",
-        [Measure.at_least("change of octets after 25 s", 0, _change(results, pairs))],
+        [Statement.of("change of octets after 25 s", _change(results, pairs), at_least(0))],
         "Without bit errors, over buffers and windows.",
     )
 
@@ -205,7 +207,7 @@ def _bucket(results: m.Results) -> Claim:
     return Claim(
         "F3",
         "The ACK bucket gains at least as much as the threshold law.",
-        [Measure.at_least("change of octets after 25 s", 0, _change(results, pairs))],
+        [Statement.of("change of octets after 25 s", _change(results, pairs), at_least(0))],
         "All flavours, one flow and ten, with and without bit errors.",
     )
 
@@ -222,7 +224,7 @@ def _aqm(results: m.Results) -> Claim:
     for router in plan()["aqm"]["routers"][3:]:
         pairs = [(run.with_router("fast-tcp"), run.with_router(router)) for run in plain]
         quantity = f"change of octets after 25 s against {router}"
-        found.append(Measure.at_least(quantity, 0, _change(results, pairs)))
+        found.append(Statement.of(quantity, _change(results, pairs), at_least(0)))
     return Claim(
         "F4",
         "Delaying ACKs is worth it beside what routers do today: AQM with ECN, filtered ACKs.",
@@ -237,8 +239,8 @@ def _delay(watched: Watched) -> Claim:
         "F5",
         "It adds no round-trip time: what it holds as ACKs does not wait as data.",
         [
-            Measure.at_most("ms of mean SRTT more than plain", 0, stats.paired(ours, plain)),
-            Measure("mean SRTT with Fast-TCP, ms", None, stats.mean(ours)),
+            Statement.of("ms of mean SRTT more than plain", stats.paired(ours, plain), at_most(0)),
+            Statement.of("mean SRTT with Fast-TCP, ms", stats.mean(ours)),
         ],
         "Without bit errors, over flavours and buffers; 264 ms without queues.",
     )
@@ -255,7 +257,7 @@ def _timeouts(results: m.Results) -> Claim:
     return Claim(
         "F6",
         f"Delays of ACKs of up to {most} ms cause no timeouts.",
-        [Measure.at_most("timeouts more than plain", 0, stats.mean(more))],
+        [Statement.of("timeouts more than plain", stats.mean(more), at_most(0))],
         "Over thresholds and longest delays, Reno and SACK, one flow.",
     )
 
@@ -269,6 +271,6 @@ def _cross(results: m.Results) -> Claim:
     return Claim(
         "F7",
         "Beside traffic that comes and goes Fast-TCP gains throughput.",
-        [Measure.at_least("change of octets after 25 s", 0, _share(logs))],
+        [Statement.of("change of octets after 25 s", _share(logs), at_least(0))],
         "On-off traffic of 15 Mbit/s; SACK, and RACK-TLP with CUBIC; replication by replication.",
     )

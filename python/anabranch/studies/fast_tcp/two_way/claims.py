@@ -17,7 +17,7 @@ from anabranch.studies.fast_tcp.two_way.conditions import (
     shown,
 )
 from anabranch.studies.fast_tcp.two_way.measures import Values, back, compressed, estimate, forth
-from anabranch.studies.results import Claim, Measure
+from anabranch.verdicts import Claim, Statement, at_least, near
 
 Details = Mapping[str, RunResult]
 """The runs that figures show, by name."""
@@ -50,15 +50,14 @@ def _compression(values: Values, details: Details) -> Claim:
         "ACK compression appears at the end systems although the network is rate controlled and"
         " lossless.",
         [
-            Measure.near(
+            Statement.of(
                 "part of the ACKs that come compressed, windows of 1 round trip",
-                round(expected, 3),
                 both,
-                0.05,
+                near(round(expected, 3), 0.05),
             ),
-            Measure.near("the same, one way", 0, alone, 0.005),
-            Measure.near("packets lost in all runs", 0, stats.mean([lost]), 0),
-            Measure("largest burst of data, packets", None, stats.mean([largest])),
+            Statement.of("the same, one way", alone, near(0, 0.005)),
+            Statement.of("packets lost in all runs", stats.mean([lost]), near(0, 0)),
+            Statement.of("largest burst of data, packets", stats.mean([largest])),
         ],
         "Compressed: less than half a data packet's transmission time after the ACK before. The"
         " expected part is that of the closed form (docs/two-way.md), ACKs without a length.",
@@ -72,11 +71,10 @@ def _throughput(values: Values, quick: bool) -> Claim:
         ratios[w] = estimate(values, Run("windows", w, w), forth).scaled(1 / alone.mean)
     worst = min(ratios, key=lambda w: ratios[w].mean)
     judged = [
-        Measure.near(
+        Statement.of(
             f"two-way over one-way throughput, windows of {w:g} round trips",
-            round(2 * w / (2 * w + 1), 4),
             ratios[w],
-            0.02,
+            near(round(2 * w / (2 * w + 1), 4), 0.02),
         )
         for w in plan()["windows"]["judged"]
     ]
@@ -86,9 +84,11 @@ def _throughput(values: Values, quick: bool) -> Claim:
         " windows near the bandwidth-delay product and disappears as windows grow.",
         [
             *judged,
-            Measure.near("window with the largest loss, round trips", 1, stats.mean([worst]), 0),
+            Statement.of(
+                "window with the largest loss, round trips", stats.mean([worst]), near(1, 0)
+            ),
             *(
-                Measure(f"the same ratio at {w:g}", None, ratio)
+                Statement.of(f"the same ratio at {w:g}", ratio)
                 for w, ratio in ratios.items()
                 if w not in plan()["windows"]["judged"]
             ),
@@ -104,12 +104,12 @@ def _processing(values: Values, quick: bool) -> Claim:
         run = Run("processing", processing_us=us)
         ratio = estimate(values, run, forth).scaled(1 / run.channel().shares[0])
         name = f"throughput over closed form, {us:g} us a packet"
-        found.append(Measure.near(name, 1, ratio, 0.02))
+        found.append(Statement.of(name, ratio, near(1, 0.02)))
         part = estimate(values, run, compressed)
         text = f"part of the ACKs compressed, {us:g} us a packet"
         if us == 0:
             least = part.mean - 0.01
-        found.append(Measure.at_least(text, round(least, 3), part))
+        found.append(Statement.of(text, part, at_least(round(least, 3))))
     return Claim(
         "C3",
         "The dynamics do not change when TCP processing time is not zero.",
@@ -131,9 +131,9 @@ def _unequal(values: Values, quick: bool) -> Claim:
             own = estimate(values, run, measure).scaled(1 / alone[measure is back])
             text = f"{name} window's throughput over its own one way, windows of {w:g} and 1"
             if name == "larger" and w != 1:
-                found.append(Measure.at_least(text, 0.97, own))
+                found.append(Statement.of(text, own, at_least(0.97)))
             else:
-                found.append(Measure(text, None, own))
+                found.append(Statement.of(text, own))
     found.sort(key=lambda m: m.verdict is None)
     return Claim(
         "C4",
@@ -164,7 +164,7 @@ def _closed_form(values: Values, quick: bool) -> Claim:
             for measure, share in zip((forth, back), run.channel().shares, strict=True)
         ]
         text = f"largest error of a share, {name}"
-        found.append(Measure.near(text, 0, stats.mean([max(errors)]), 0.02))
+        found.append(Statement.of(text, stats.mean([max(errors)]), near(0, 0.02)))
     return Claim(
         "W1",
         "Both throughputs are those of equation (1) of docs/two-way.md, whatever windows, rates,"
@@ -186,10 +186,10 @@ def _remedies(values: Values) -> Claim:
             most = min(channel.alone[0], channel.work[0] / beside_acks)
             gained = estimate(values, run, forth).scaled(1 / most)
             text = f"{remedy}: throughput over what is left by ACKs, windows of {w:g}"
-            found.append(Measure.at_least(text, 0.95, gained))
+            found.append(Statement.of(text, gained, at_least(0.95)))
             if w == 1:
                 part = estimate(values, run, compressed)
-                found.append(Measure(f"{remedy}: part of the ACKs compressed", None, part))
+                found.append(Statement.of(f"{remedy}: part of the ACKs compressed", part))
     return Claim(
         "W2",
         "ACKs first, a queue for each connection, and back-pressure at the hosts give back what"
@@ -208,9 +208,9 @@ def _byte_counting(values: Values) -> Claim:
         text = f"throughput over that of FIFO, windows of {w:g}"
         lost = without.channel().alone[0] / without.channel().shares[0]
         if lost > 1.05:
-            found.append(Measure.at_least(text, round(0.95 * lost, 2), gained))
+            found.append(Statement.of(text, gained, at_least(round(0.95 * lost, 2))))
         else:
-            found.append(Measure(text, None, gained))
+            found.append(Statement.of(text, gained))
     found.sort(key=lambda m: m.verdict is None)
     return Claim(
         "W3",

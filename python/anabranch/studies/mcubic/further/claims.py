@@ -12,7 +12,7 @@ from anabranch.studies.mcubic.claims import OURS, UNCOUPLED, VARIANT
 from anabranch.studies.mcubic.conditions import ALONE, Run
 from anabranch.studies.mcubic.further import conditions
 from anabranch.studies.mcubic.further import measures as f
-from anabranch.studies.results import Claim, Measure
+from anabranch.verdicts import Claim, Statement, at_least, at_most
 
 Goal = Callable[[m.Results, Run], list[float]]
 HARM = 0.1
@@ -41,9 +41,9 @@ def goals(results: m.Results, quick: bool, ours: str, letter: str) -> list[Claim
     """The three goals for a scheme, with the others' numbers."""
     others = [s for s in conditions.part("goals", quick)["schemes"] if s != ours]
 
-    def beside(what: str, goal: Goal) -> list[Measure]:
+    def beside(what: str, goal: Goal) -> list[Statement]:
         return [
-            Measure(f"{what}, {scheme}", None, over_grid(results, quick, scheme, goal))
+            Statement.of(f"{what}, {scheme}", over_grid(results, quick, scheme, goal))
             for scheme in others
         ]
 
@@ -64,7 +64,9 @@ def goals(results: m.Results, quick: bool, ours: str, letter: str) -> list[Claim
             f"{letter}1",
             f"RFC 6356, goal 1: {ours} carries at least what a CUBIC would on its better path.",
             [
-                Measure.at_least(first, 0, over_grid(results, quick, ours, f.against_best_path)),
+                Statement.of(
+                    first, over_grid(results, quick, ours, f.against_best_path), at_least(0)
+                ),
                 *beside(first, f.against_best_path),
             ],
             note,
@@ -74,7 +76,7 @@ def goals(results: m.Results, quick: bool, ours: str, letter: str) -> list[Claim
             f"Goal 2: beside {ours} no neighbour loses more than {HARM:.0%} against a CUBIC in its"
             " place.",
             [
-                Measure.at_most(second, HARM, over_grid(results, quick, ours, f.harm)),
+                Statement.of(second, over_grid(results, quick, ours, f.harm), at_most(HARM)),
                 *beside(second, f.harm),
             ],
             note,
@@ -83,8 +85,8 @@ def goals(results: m.Results, quick: bool, ours: str, letter: str) -> list[Claim
             f"{letter}3",
             f"Goal 3: {ours} sends more of its octets on the better path than uncoupled CUBIC.",
             [
-                Measure.at_least(f"{third}, more than {UNCOUPLED}", 0, balanced),
-                Measure(f"{third}, {ours}", None, over_grid(results, quick, ours, f.balance)),
+                Statement.of(f"{third}, more than {UNCOUPLED}", balanced, at_least(0)),
+                Statement.of(f"{third}, {ours}", over_grid(results, quick, ours, f.balance)),
                 *beside(third, f.balance),
             ],
             note,
@@ -113,12 +115,11 @@ def _reaction(results: m.Results, quick: bool) -> Claim:
 
         less = stats.paired(soon(ours), soon(uncoupled))
         text = f"the second path {kind}: goodput soon over goodput late, more than {UNCOUPLED}"
-        found.append(Measure.at_least(text, 0, less))
+        found.append(Statement.of(text, less, at_least(0)))
     for kind in p["kinds"]:
         found += [
-            Measure(
+            Statement.of(
                 f"{kind}: goodput soon over goodput late, {scheme}",
-                None,
                 reaction(results, quick, scheme, kind),
             )
             for scheme in p["schemes"]
@@ -148,8 +149,8 @@ def _remains(results: m.Results, quick: bool) -> Claim:
         "N2",
         "When a path has vanished, MCubic carries on the other what a CUBIC would in its place.",
         [
-            Measure.at_least(f"{what}, {OURS}", 0, change(OURS)),
-            *(Measure(f"{what}, {scheme}", None, change(scheme)) for scheme in others),
+            Statement.of(f"{what}, {OURS}", change(OURS), at_least(0)),
+            *(Statement.of(f"{what}, {scheme}", change(scheme)) for scheme in others),
         ],
         f"The last {p['settled']} s. The K that the lost path had last goes on counting: the other"
         " is as slow as beside an equal path. By mcubic-zero it counts with its floor instead.",
@@ -168,7 +169,7 @@ def _blocking(results: m.Results, quick: bool) -> Claim:
                 text = f"change of goodput, {scheme}, {scheduler}, receive buffer {receive:g}"
                 judged = scheme == OURS and scheduler == "min-rtt" and receive < 1
                 found.append(
-                    Measure.at_most(text, 0, lost) if judged else Measure(text, None, lost)
+                    Statement.of(text, lost, at_most(0)) if judged else Statement.of(text, lost)
                 )
     return Claim(
         "N3",

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from anabranch import stats
 from anabranch.stats import Estimate
-from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sack_recovery.further import measures as m
 from anabranch.studies.sack_recovery.further.conditions import Batch, plan
+from anabranch.verdicts import Claim, Statement, at_least, at_most
 
 OURS = "decoupled"
 RIVAL = "sack"
@@ -68,12 +68,14 @@ def _trigger(batches: m.Batches) -> Claim:
         for a, b in zip(batches[ours], batches[theirs], strict=True)
     ]
     measures = [
-        Measure.at_most("halvings per 1000 segments more than Reno's", 0, stats.mean(differences)),
+        Statement.of(
+            "halvings per 1000 segments more than Reno's", stats.mean(differences), at_most(0)
+        ),
         *(
-            Measure.at_most(
+            Statement.of(
                 f"the same at distance {ours.x:g}",
-                0,
                 m.against(batches, ours, theirs, m.reductions),
+                at_most(0),
             )
             for ours, theirs in pairs
         ),
@@ -99,7 +101,7 @@ def _needless(batches: m.Batches) -> Claim:
             for a, b in zip(batches[x], batches[y], strict=True)
         ]
         quantity = f"needless retransmissions per 1000 segments more than {rival}"
-        measures.append(Measure.at_most(quantity, 0, stats.mean(differences)))
+        measures.append(Statement.of(quantity, stats.mean(differences), at_most(0)))
     return Claim(
         "N2",
         "Under reordering it retransmits less needlessly than Reno, SACK and FACK.",
@@ -112,14 +114,14 @@ def _needless(batches: m.Batches) -> Claim:
 def _losses(batches: m.Batches, name: str, part: str, text: str, symbol: str) -> Claim:
     pairs = _pairs(batches, part, RIVAL)
     measures = [
-        Measure.at_least(
-            f"change of goodput against {RIVAL}", 0, _change(batches, pairs, m.goodput)
+        Statement.of(
+            f"change of goodput against {RIVAL}", _change(batches, pairs, m.goodput), at_least(0)
         ),
         *(
-            Measure.at_least(
+            Statement.of(
                 f"Mbit/s more than {RIVAL}, {symbol} = {ours.x:g}",
-                0,
                 m.against(batches, ours, theirs, m.goodput),
+                at_least(0),
             )
             for ours, theirs in pairs
         ),
@@ -143,8 +145,8 @@ def _tail(batches: m.Batches) -> Claim:
         "N5",
         "When the last segments of a transfer are lost it takes no longer than SACK.",
         [
-            Measure.at_most("s longer than sack", 0, stats.mean(differences)),
-            Measure("timeouts per transfer", None, stats.mean(times)),
+            Statement.of("s longer than sack", stats.mean(differences), at_most(0)),
+            Statement.of("timeouts per transfer", stats.mean(times)),
         ],
         f"The last {', '.join(f'{b.x:g}' for b in ours)} of {plan()['tail']['segments']} segments;"
         " nothing random. No duplicate ACK tells of a lost tail: only a probe (RFC 8985) would.",
@@ -154,14 +156,14 @@ def _tail(batches: m.Batches) -> Claim:
 def _short(batches: m.Batches) -> Claim:
     pairs = _pairs(batches, "short", RIVAL)
     measures = [
-        Measure.at_most(
-            f"change of time against {RIVAL}", 0, _change(batches, pairs, m.completion)
+        Statement.of(
+            f"change of time against {RIVAL}", _change(batches, pairs, m.completion), at_most(0)
         ),
         *(
-            Measure.at_most(
+            Statement.of(
                 f"s longer than {RIVAL}, {ours.x:g} segments",
-                0,
                 m.against(batches, ours, theirs, m.completion),
+                at_most(0),
             )
             for ours, theirs in pairs
         ),
@@ -178,10 +180,10 @@ def _fairness(batches: m.Batches) -> Claim:
     measures = []
     for batch in _over(batches, "fairness", OURS):
         index = m.estimate(batches, batch, m.jain)
-        measures.append(Measure.at_least(f"Jain's index of {batch.x:g} flows", FAIR, index))
+        measures.append(Statement.of(f"Jain's index of {batch.x:g} flows", index, at_least(FAIR)))
     for batch in _over(batches, "fairness", RIVAL):
         index = m.estimate(batches, batch, m.jain)
-        measures.append(Measure(f"the same, {RIVAL}", None, index))
+        measures.append(Statement.of(f"the same, {RIVAL}", index))
     return Claim(
         "N7",
         f"Flows of the scheme share a bottleneck evenly: Jain's index is at least {FAIR}.",
@@ -199,7 +201,7 @@ def _friendliness(batches: m.Batches) -> Claim:
         alone = m.estimate(batches, alike, m.left_to_others).mean
         lost = m.against(batches, alike, batch, m.left_to_others).scaled(1 / alone)
         quantity = f"share of its goodput that {batch.other}{window} loses"
-        measures.append(Measure.at_most(quantity, HARM, lost))
+        measures.append(Statement.of(quantity, lost, at_most(HARM)))
     return Claim(
         "N8",
         f"Flows of other schemes lose at most {HARM:.0%} of their goodput beside it.",
@@ -212,7 +214,7 @@ def _friendliness(batches: m.Batches) -> Claim:
 
 def _today(batches: m.Batches) -> Claim:
     shown = plan()["reordering"]["shown"]
-    more, less = Measure.at_least, Measure.at_most
+    more, less = at_least(0), at_most(0)
     reordered = f"goodput, {shown:.0%} of packets reordered"
     gains = [
         (reordered, "reordering", shown, m.goodput, more),
@@ -224,7 +226,7 @@ def _today(batches: m.Batches) -> Claim:
     measures = []
     for text, part, level, metric, judged in gains:
         change = _change(batches, _pairs(batches, part, TODAY, level), metric)
-        measures.append(judged(f"{text}: change against {TODAY}", 0, change))
+        measures.append(Statement.of(f"{text}: change against {TODAY}", change, judged))
     return Claim(
         "N9",
         "It is worth deploying today: under none of these conditions worse than RACK-TLP with PRR.",

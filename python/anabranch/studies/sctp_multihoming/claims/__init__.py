@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from anabranch.experiment import RunResult
-from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_multihoming.claims import alternates, losses, policies, timeouts
 from anabranch.studies.sctp_multihoming.measures import Times
 from anabranch.studies.sctp_multihoming.worlds import World, of_policies, with_tcp
+from anabranch.verdicts import Claim, Statement
 
 ABOUT_TCP: Sequence[Callable[[World], Claim]] = (
     losses.without_loss,
@@ -54,21 +54,21 @@ def _with_others(found: Sequence[tuple[World, Claim]]) -> Claim:
         by_verdict.setdefault(other.verdict.value, []).append(name)
         if world.tcp == paper.tcp:
             beside += [
-                Measure(f"{m.quantity}; rules {world.sctp}", None, m.measured)
+                Statement.of(f"{m.quantity}; rules {world.sctp}", m.measured)
                 for m in _telling(claim, other)
             ]
     listed = [f"{verdict}: {_listed(names)}" for verdict, names in by_verdict.items()]
     note = f"{claim.note} By other rules (rules.csv) {'; '.join(listed)}."
-    return replace(claim, measures=[*claim.measures, *beside], note=note)
+    return replace(claim, statements=[*claim.statements, *beside], note=note)
 
 
-def _telling(paper: Claim, other: Claim) -> list[Measure]:
+def _telling(paper: Claim, other: Claim) -> Sequence[Statement]:
     """What is worth reading of a claim by other rules: numbers that are not judged, else those
     whose verdicts differ, else the first."""
-    plain = [m for m in other.measures if m.verdict is None]
-    pairs = zip(paper.measures, other.measures, strict=True)
+    plain = [m for m in other.statements if m.verdict is None]
+    pairs = zip(paper.statements, other.statements, strict=True)
     differ = [b for a, b in pairs if a.verdict is not b.verdict]
-    return plain or differ or other.measures[:1]
+    return plain or differ or other.statements[:1]
 
 
 def _listed(names: list[str]) -> str:

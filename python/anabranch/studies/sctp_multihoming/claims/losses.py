@@ -6,9 +6,9 @@ import itertools
 
 from anabranch import stats
 from anabranch.stats import Estimate
-from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_multihoming.conditions import Paths
 from anabranch.studies.sctp_multihoming.worlds import World
+from anabranch.verdicts import Claim, Statement, at_least, at_most
 
 TCP = ("tcp-reno", "tcp-sack")
 SCTP = ("sctp-single", "sctp-multi")
@@ -22,10 +22,10 @@ def without_loss(world: World) -> Claim:
         "C1",
         "At losses of 0 and 0.1 % both TCPs finish before both SCTPs.",
         [
-            Measure.at_most(
+            Statement.of(
                 f"s that {tcp} takes longer than {sctp} at {loss:g} %",
-                0,
                 world.longer(tcp, sctp, Paths(loss)),
+                at_most(0),
             )
             for loss in (0, 0.1)
             for tcp in TCP
@@ -43,11 +43,11 @@ def order(world: World) -> Claim:
     for sooner, later in itertools.pairwise(ORDER):
         lost = [s for loss in losses for s in world.differences(sooner, later, Paths(loss))]
         quantity = f"s that {sooner} takes longer than {later}, above 0.5 %"
-        found.append(Measure.at_most(quantity, 0, stats.mean(lost)))
+        found.append(Statement.of(quantity, stats.mean(lost), at_most(0)))
     for sooner, later in itertools.pairwise(ORDER):
         gaps = [world.longer(later, sooner, Paths(loss)).mean for loss in every]
         quantity = f"s per % by which the gap from {sooner} to {later} grows"
-        found.append(Measure.at_least(quantity, 0, stats.slope(every, gaps)))
+        found.append(Statement.of(quantity, stats.slope(every, gaps), at_least(0)))
     return Claim(
         "C2",
         "Above 0.5 % the order is SCTP on two paths, TCP SACK, SCTP on one path, TCP Reno, and the"
@@ -63,16 +63,18 @@ def high_loss(world: World) -> Claim:
     found = []
     for sctp, tcp in itertools.product(SCTP, TCP):
         worst = _worst(world, sctp, tcp, losses)
-        found.append(Measure.at_most(f"largest change of time from {tcp} to {sctp}", 0, worst))
+        found.append(
+            Statement.of(f"largest change of time from {tcp} to {sctp}", worst, at_most(0))
+        )
     for sctp in SCTP:
         shares = [stats.mean(world.relative("tcp-sack", sctp, Paths(x))).mean for x in losses]
         quantity = f"growth per % of the share by which tcp-sack takes longer than {sctp}"
-        found.append(Measure.at_least(quantity, 0, stats.slope(losses, shares)))
+        found.append(Statement.of(quantity, stats.slope(losses, shares), at_least(0)))
     most = losses[-1]
     for tcp in TCP:
         share = stats.mean(world.relative(tcp, "sctp-single", Paths(most)))
         quantity = f"share by which {tcp} takes longer than sctp-single at {most:g} %"
-        found.append(Measure(quantity, None, share))
+        found.append(Statement.of(quantity, share))
     return Claim(
         "C3",
         "From 0 to 16 % both SCTPs are far better than both TCPs, the more so the higher the loss.",
@@ -94,10 +96,10 @@ def second_path(world: World) -> Claim:
         "C4",
         "Above 4 % SCTP on two paths beats SCTP on one.",
         [
-            Measure.at_most(
+            Statement.of(
                 f"s that two paths take longer than one at {loss:g} %",
-                0,
                 world.longer("sctp-multi", "sctp-single", Paths(loss)),
+                at_most(0),
             )
             for loss in losses
         ],

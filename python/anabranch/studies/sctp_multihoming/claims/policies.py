@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from anabranch import stats
-from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_multihoming import measures
 from anabranch.studies.sctp_multihoming.conditions import Paths
 from anabranch.studies.sctp_multihoming.worlds import World
+from anabranch.verdicts import Claim, Statement, at_most, near
 
 SAME, ALTERNATE = "same", "alternate"
 CROSSING_TOLERANCE = 0.125
@@ -35,7 +35,7 @@ def _crossing(world: World, name: str, loss: float, share: float) -> Claim:
         name,
         f"With {loss:g} % on the primary, sending again on the alternate wins only while that loses"
         f" less than about {share:.0%} of it.",
-        [Measure.near(quantity, share, found, CROSSING_TOLERANCE)],
+        [Statement.of(quantity, found, near(share, CROSSING_TOLERANCE))],
         "Time on the alternate less time on the same path, by the alternate's loss: "
         + ", ".join(listed)
         + ". The interval is where the intervals of the difference end.",
@@ -55,6 +55,6 @@ def hardly(world: World) -> Claim:
     return Claim(
         "C7",
         f"With {loss:g} % on the primary the two policies hardly differ.",
-        [Measure.at_most("largest relative difference of the times", HARDLY, most)],
+        [Statement.of("largest relative difference of the times", most, at_most(HARDLY))],
         f"Hardly: by at most {HARDLY:.0%}. Over the alternate's losses of 0 to 5 %.",
     )

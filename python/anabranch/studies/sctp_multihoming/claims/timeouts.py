@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from anabranch import stats
 from anabranch.experiment import RunResult
 from anabranch.stats import Estimate
-from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_multihoming import measures
 from anabranch.studies.sctp_multihoming.traces import PATHS, series_name
+from anabranch.verdicts import Claim, Statement, at_least
 
 FAR = 10
 """Times the round-trip time that is "far above" it."""
@@ -20,7 +20,7 @@ def stays_high(watched: Mapping[str, list[RunResult]]) -> Claim:
     runs = watched["alternate"]
     more = stats.paired(_rto(runs, 1), _rto(runs, 0))
     beside = [
-        Measure(f"alternate's mean RTO, {scheme}, s", None, stats.mean(_rto(others, 1)))
+        Statement.of(f"alternate's mean RTO, {scheme}, s", stats.mean(_rto(others, 1)))
         for scheme, others in watched.items()
     ]
     return Claim(
@@ -28,10 +28,12 @@ def stays_high(watched: Mapping[str, list[RunResult]]) -> Claim:
         "The alternate's timeout, once backed off, stays far above its round-trip time, and above"
         " the primary's.",
         [
-            Measure.at_least("s by which the alternate's mean RTO exceeds the primary's", 0, more),
-            Measure.at_least("alternate's mean RTO over its mean SRTT", FAR, _ratio(runs, 1)),
-            Measure("primary's mean RTO, s", None, stats.mean(_rto(runs, 0))),
-            Measure("primary's mean RTO over its mean SRTT", None, _ratio(runs, 0)),
+            Statement.of(
+                "s by which the alternate's mean RTO exceeds the primary's", more, at_least(0)
+            ),
+            Statement.of("alternate's mean RTO over its mean SRTT", _ratio(runs, 1), at_least(FAR)),
+            Statement.of("primary's mean RTO, s", stats.mean(_rto(runs, 0))),
+            Statement.of("primary's mean RTO over its mean SRTT", _ratio(runs, 0)),
             *beside,
         ],
         "Primary 4 %, alternate 2 %, means over time of each run. Far above: ten times; RTO.Min is"

@@ -9,11 +9,11 @@ from typing import Any
 
 from anabranch import stats
 from anabranch.stats import Estimate
-from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_multihoming.failover import models
 from anabranch.studies.sctp_multihoming.failover.conditions import OFF, Setting
 from anabranch.studies.sctp_multihoming.failover.measures import Failure
 from anabranch.tables import write_csv
+from anabranch.verdicts import Claim, Statement, near
 
 Failures = Mapping[Setting, list[Failure]]
 TOLERANCE = 0.10
@@ -48,7 +48,7 @@ def label(s: Setting) -> str:
     return f"Path.Max.Retrans {s.retrans}, RTO {s.least:g} to {s.most:g} s, {s.name()}"
 
 
-def _worst(measures: list[Measure]) -> list[Measure]:
+def _worst(measures: list[Statement]) -> list[Statement]:
     """The measures with the largest in front, which heads the claim."""
     return sorted(measures, key=lambda m: -abs(m.measured.mean))
 
@@ -59,7 +59,7 @@ def _detection(failures: Failures) -> Claim:
         closed = [models.detection(f.rto, s.retrans, s.most) for f in each]
         share = error([f.detection for f in each], closed)
         quantity = f"detection time over the closed form, less 1: {label(s)}"
-        found.append(Measure.near(quantity, 0, share, TOLERANCE))
+        found.append(Statement.of(quantity, share, near(0, TOLERANCE)))
     return Claim(
         "F1",
         "A path that fails under data is inactive after the sum of Path.Max.Retrans + 1 timeouts,"
@@ -81,7 +81,7 @@ def _failover(failures: Failures) -> Claim:
         closed = [models.failover(f.rto, s.retrans, s.most, pf) for f in each]
         share = error([f.failover for f in each], closed)
         quantity = f"failover time over the first timeout, less 1: {label(s)}"
-        found.append(Measure.near(quantity, 0, share, TOLERANCE))
+        found.append(Statement.of(quantity, share, near(0, TOLERANCE)))
     return Claim(
         "F2",
         "With PFMR 0 (RFC 7829) new data leaves the path after the first timeout, whatever"
@@ -98,7 +98,7 @@ def _gap(failures: Failures) -> Claim:
         closed = [models.longest_timeout(f.rto, s.retrans, s.most, pf) for f in each]
         share = error([f.gap for f in each], closed)
         quantity = f"longest gap over the last timeout, less 1: {label(s)}"
-        found.append(Measure.near(quantity, 0, share, TOLERANCE))
+        found.append(Statement.of(quantity, share, near(0, TOLERANCE)))
     return Claim(
         "F3",
         "The receiving application gets nothing for as long as the last timeout before new data"
@@ -119,7 +119,7 @@ def _idle(failures: Failures) -> Claim:
             "mean detection time over the closed form, less 1: idle, Path.Max.Retrans"
             f" {s.retrans}, HB.interval {s.interval} s"
         )
-        found.append(Measure.near(quantity, 0, share, RANDOM))
+        found.append(Statement.of(quantity, share, near(0, RANDOM)))
     return Claim(
         "F4",
         "On an idle path heartbeats alone find the failure: half a period until the next, then an"
@@ -148,7 +148,7 @@ def _failback(failures: Failures) -> Claim:
             "mean time until the path is active again over the closed form, less 1:"
             f" Path.Max.Retrans {s.retrans}, HB.interval {s.interval} s, {s.name()}"
         )
-        found.append(Measure.near(quantity, 0, share, RANDOM))
+        found.append(Statement.of(quantity, share, near(0, RANDOM)))
     return Claim(
         "F5",
         "A repaired path is used again when a heartbeat is answered: at the mean after half of the"

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from anabranch import stats
-from anabranch.studies.results import Claim, Measure
 from anabranch.studies.sctp_multihoming.conditions import Paths
 from anabranch.studies.sctp_multihoming.policies.conditions import plan
 from anabranch.studies.sctp_multihoming.policies.regret import Table
 from anabranch.tables import write_csv
+from anabranch.verdicts import Claim, Statement, at_most
 
 PAPER = ("all-same", "all-alternate")
 """The paper's two policies."""
@@ -47,9 +47,11 @@ def _as_fast(tables: Sequence[Table], policy: str, number: int) -> Claim:
         over_all = stats.mean(changes.mean(axis=0).tolist())
         worst = int(changes.mean(axis=1).argmax())
         rules = f"rules {table.rules}"
-        judged.append(Measure.at_most(f"change of time over all conditions, {rules}", 0, over_all))
+        judged.append(
+            Statement.of(f"change of time over all conditions, {rules}", over_all, at_most(0))
+        )
         where = f"change of time at {text(table.paths[worst])}, where it does worst, {rules}"
-        beside.append(Measure(where, None, stats.mean(changes[worst].tolist())))
+        beside.append(Statement.of(where, stats.mean(changes[worst].tolist())))
     return Claim(
         f"N{number}",
         f"{policy} is as fast as the better of the paper's two policies, whichever that is.",
@@ -86,11 +88,11 @@ def _default(
         against = [it for it in plan()["default"]["against"] if it in field and it != policy]
         for other in against:
             quantity = f"change of time from {other}, over all conditions, {rules}"
-            judged.append(Measure.at_most(quantity, 0, table.change(policy, other)))
+            judged.append(Statement.of(quantity, table.change(policy, other), at_most(0)))
         regret = table.regret(policy)
-        beside.append(Measure(f"mean regret, {rules}", None, regret.mean))
+        beside.append(Statement.of(f"mean regret, {rules}", regret.mean))
         where = text(regret.where)
-        beside.append(Measure(f"regret at {where}, its worst, {rules}", None, regret.worst))
+        beside.append(Statement.of(f"regret at {where}, its worst, {rules}", regret.worst))
         first = table.least(field)
         least.append(f"{first} by {table.rules}")
     return Claim(

@@ -14,11 +14,12 @@ from anabranch import stats
 from anabranch.experiment import Scenario
 from anabranch.figures import Plot
 from anabranch.studies import drawing
-from anabranch.studies.results import Claim, FigureEntry, Measure
+from anabranch.studies.results import FigureEntry
 from anabranch.studies.sctp_multihoming import conditions
 from anabranch.studies.sctp_multihoming.conditions import Paths
 from anabranch.studies.sctp_multihoming.policies.conditions import plan
 from anabranch.studies.sctp_multihoming.policies.regret import Table
+from anabranch.verdicts import Claim, Statement, at_most
 
 SAME = "all-same"
 LOSS_BASED = ("rtx-cwnd", "rtx-ssthresh", "rtx-lossrate")
@@ -81,16 +82,16 @@ def judge(times: Times, table: Table) -> Claim:
         change = stats.mean(np.mean(ratios, axis=0).tolist())
         quantity = f"change of time from {SAME} to {destination}, buffer {buffer}"
         if destination in LOSS_BASED and buffer == buffers[0]:
-            judged.append(Measure.at_most(quantity, 0, change))
+            judged.append(Statement.of(quantity, change, at_most(0)))
         else:
-            beside.append(Measure(quantity, None, change))
+            beside.append(Statement.of(quantity, change))
     for buffer in buffers:
         one = np.array([table.times("best-path+mfr+ts")[table.paths.index(p)] for p in paths])
         both = np.array([times[Run("rtx-cwnd", buffer, each)] for each in paths])
         count = min(one.shape[1], both.shape[1])
         gain = (one[:, :count] / both[:, :count]).mean(axis=0)
         quantity = f"goodput over that of best-path+mfr+ts on one path, rtx-cwnd, buffer {buffer}"
-        beside.append(Measure(quantity, None, stats.mean(gain.tolist())))
+        beside.append(Statement.of(quantity, stats.mean(gain.tolist())))
     return Claim(
         "K1",
         "With new data on both paths and a small receive buffer, destinations that look at losses"

@@ -1,0 +1,157 @@
+"""A claim: a sentence, its statements, and the verdict that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from anabranch.verdicts.statement import Statement, statement_from
+from anabranch.verdicts.verdict import Verdict
+
+PUBLISHED, GRID = "as published", "over the grid"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper, or a question of ours; the first statement heads it."""
+
+    claim: str
+    """Its short name, `C1`."""
+    sentence: str
+    statements: Sequence[Statement]
+    """Of a paper's claim: under the paper's own configuration and at its operating point. They
+    give the verdict."""
+    note: str
+    grid: Sequence[Statement] = field(default=())
+    """The same claim over our grid of conditions."""
+    source: str = ""
+    """Where the paper says it, and at which operating point."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the statements say together, or those over the grid if there are no others."""
+        return verdict_of(self.statements or self.grid)
+
+    @property
+    def grid_verdict(self) -> Verdict | None:
+        """What the grid says, if it is judged beside the paper's own case."""
+        judged = self.statements and any(each.rule for each in self.grid)
+        return verdict_of(self.grid) if judged else None
+
+    @property
+    def head(self) -> Statement:
+        """The statement that heads the claim."""
+        return (self.statements or self.grid)[0]
+
+    def scopes(self) -> list[tuple[str, Sequence[Statement]]]:
+        """The statements with what they are about: the paper's own case, our grid."""
+        if not self.grid:
+            return [("", self.statements)]
+        parts = ((PUBLISHED, self.statements), (GRID, self.grid))
+        return [(name, statements) for name, statements in parts if statements]
+
+    def everything(self) -> list[Statement]:
+        """All statements, those as published first."""
+        return [*self.statements, *self.grid]
+
+    def headline(self) -> list[Statement]:
+        """The first number, and each other that does not hold."""
+        head, *others = self.statements or self.grid
+        return [head, *(it for it in others if it.verdict not in (None, Verdict.HOLDS))]
+
+    def verdict_text(self) -> str:
+        """The verdict, of one in part with how many statements hold."""
+        return verdict_text(self.statements or self.grid)
+
+    def finding(self) -> str:
+        """One sentence in numbers; what holds, fails and is undecided is named."""
+        return f"{self.claim} {self.verdict_text()}: {spelled_out(self.statements or self.grid)}."
+
+    def row(self, study: str) -> dict[str, Any]:
+        """The claim as a row of `claims.csv`."""
+        head = self.head
+        return {
+            "study": study,
+            "claim": self.claim,
+            "verdict": self.verdict.value,
+            "expected": head.expected,
+            "measured": head.measured.mean,
+            "ci_low": head.measured.ci_low,
+            "ci_high": head.measured.ci_high,
+            "n": head.measured.n,
+            "note": self.note,
+            "quantity": head.quantity,
+            "world": "simulated",
+            "grid_verdict": None if self.grid_verdict is None else self.grid_verdict.value,
+        }
+
+    def measure_rows(self, study: str) -> list[dict[str, Any]]:
+        """Every number behind the claim, as rows of `measures.csv`."""
+        return [
+            {"study": study, "claim": self.claim, "scope": scope, **statement.row()}
+            for scope, statements in self.scopes()
+            for statement in statements
+        ]
+
+    def to_file(self) -> dict[str, Any]:
+        """The claim as files keep it; `claim_from` reads it."""
+        return {
+            "claim": self.claim,
+            "sentence": self.sentence,
+            "statements": [it.to_file() for it in self.statements],
+            "note": self.note,
+            "grid": [it.to_file() for it in self.grid],
+            "source": self.source,
+        }
+
+
+def verdict_of(statements: Sequence[Statement]) -> Verdict:
+    """What judged statements say together."""
+    judged = [it for it in statements if it.verdict is not None]
+    return Verdict.of_all(
+        [it.verdict for it in judged if it.verdict and not it.minor],
+        [it.verdict for it in judged if it.verdict and it.minor],
+    )
+
+
+def verdict_text(statements: Sequence[Statement]) -> str:
+    """The verdict in words: `holds in part, 3 of 5`."""
+    verdict = verdict_of(statements)
+    word = str(verdict.value)
+    if verdict is not Verdict.PARTLY:
+        return word
+    judged = [it for it in statements if it.verdict is not None]
+    if len(judged) == 1:
+        return f"{word}, {judged[0].held} of {judged[0].measured.n}"
+    held = sum(it.verdict is Verdict.HOLDS for it in judged)
+    return f"{word}, {held} of {len(judged)}"
+
+
+def spelled_out(statements: Sequence[Statement]) -> str:
+    """The head of what holds; all that holds in part, fails or is undecided."""
+    groups = {verdict: [it for it in statements if it.verdict is verdict] for verdict in Verdict}
+    mixed = sum(bool(group) for group in groups.values()) > 1
+    parts = []
+    for verdict, group in groups.items():
+        if not group:
+            continue
+        shown = group[:1] if verdict is Verdict.HOLDS and not mixed else group
+        texts = [it.text() for it in shown]
+        if verdict is Verdict.UNDECIDED:
+            texts = [f"{it.text()} (it would take {it.takes()})" for it in shown]
+        numbers = "; ".join(texts)
+        parts.append(f"{verdict.value}: {numbers}" if mixed else numbers)
+    return ". ".join(parts)
+
+
+def claim_from(value: dict[str, Any]) -> Claim:
+    """A claim as files keep it."""
+    return Claim(
+        value["claim"],
+        value["sentence"],
+        [statement_from(each) for each in value["statements"]],
+        value["note"],
+        [statement_from(each) for each in value["grid"]],
+        value["source"],
+    )
