@@ -48,7 +48,7 @@ class RunCache:
         stored = load(path)
         if stored is not None:
             return stored, True
-        result = scenario.run(trace_hash=True)
+        result = scenario.run()
         store(path, result)
         return result, False
 

@@ -19,11 +19,11 @@ use crate::flow::{FlowId, FlowResult, Side};
 use crate::host::HostTask;
 use crate::memories::Memories;
 use crate::messages::{Delivery, MessageTotals};
-use crate::observe::{Handle, Observer, Observers, PacketEvent, PacketEventKind, Place, TraceHash};
+use crate::observe::{Handle, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::outside::{Outside, note_rest};
 use crate::ports::{Ports, port};
 use crate::stage::Stage;
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation};
+use anabranch_endpoint::{ByteStream, CloseReason, Event, Observation};
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
 pub use standing::Standing;
@@ -240,7 +240,27 @@ impl<E: ByteStream> Simulation<E> {
         &self.endpoints[flow.0 as usize * 2 + side as usize]
     }
 
+    /// Runs to `end`, from look to look of those observers that hear of states now and then.
     fn advance(&mut self, end: Time, to_completion: bool) {
+        if !self.fabric.observers.looks() {
+            return self.advance_to(end, to_completion);
+        }
+        loop {
+            // Before the next event nothing changes that could be seen.
+            let look = self.fabric.observers.next_look(self.next_event());
+            self.advance_to(end.min(look), to_completion);
+            let is_over =
+                look > end || look == Time::NEVER || to_completion && self.unfinished == 0;
+            let date = if is_over { self.fabric.now } else { look };
+            let endpoints = &self.endpoints;
+            self.fabric.observers.look(date, |index| &endpoints[index as usize].endpoint);
+            if is_over {
+                return;
+            }
+        }
+    }
+
+    fn advance_to(&mut self, end: Time, to_completion: bool) {
         const TICK: Span = Span::from_picos(1);
         while !(to_completion && self.unfinished == 0) {
             let scheduled = self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |it| it.at);
@@ -461,7 +481,7 @@ impl<E: ByteStream> Simulation<E> {
             polled = true;
         }
         if self.fabric.observers.states() {
-            tell(endpoint, now, FlowId::of_endpoint(index), &mut self.fabric.observers);
+            self.fabric.observers.handled(now, index, endpoint);
         }
         let due = endpoint.poll_timeout().min(app.due(&self.stage));
         if ended {
@@ -474,18 +494,6 @@ impl<E: ByteStream> Simulation<E> {
     pub(crate) fn end_event(&mut self) {
         if self.fabric.observers.events() {
             self.fabric.after_event();
-        }
-    }
-}
-
-/// Tells the observers the state of an endpoint.
-fn tell(endpoint: &impl Endpoint, now: Time, (flow, side): (FlowId, Side), to: &mut Observers) {
-    if to.endpoints() {
-        to.endpoint(now, flow, side, &endpoint.observe());
-    }
-    if to.paths() {
-        for path in (0..).map_while(|path| endpoint.observe_path(path)) {
-            to.path(now, flow, side, &path);
         }
     }
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import math
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 from anabranch import studies, tables
 from anabranch.experiment import Scenario
 from anabranch.files import output_directory, replacing, write_text
+from anabranch.library import quantities
 from anabranch.report.charts import from_figure
 from anabranch.report.links import EXAMPLE, links
 from anabranch.report.page import Charts, render
@@ -22,6 +25,10 @@ if TYPE_CHECKING:  # its checks are imported when an algorithm is evaluated
 
 EXAMPLE_HOPS = 10_000
 """Packet-hops of a study's single run at most, or about."""
+FIRST_SECONDS = 0.5
+"""Of the shortest beginning that is tried."""
+CUT = ("duration", "time-limit")
+"""How a run has ended that would have gone on."""
 
 
 def write_study_report(directory: Path) -> None:
@@ -71,15 +78,31 @@ def write_example(directory: Path, result: StudyResult) -> None:
     it is the beginning, so that the capture stays small."""
     folder = output_directory(directory / EXAMPLE)
     scenario = Scenario(result.scenario, f"{result.name}: one run").explored()
-    whole = Scenario(result.scenario).run().run
-    if whole["packet_hops"] > EXAMPLE_HOPS:
-        seconds = whole["end_s"] * EXAMPLE_HOPS / whole["packet_hops"]
+    seconds = beginning(Scenario(result.scenario))
+    if seconds is not None:
         scenario = replace(scenario, file=f"{scenario.file}, the first {seconds:.3g} s")
         scenario = scenario.set(f"duration={seconds:.9f} s")
     with replacing(folder / "capture.pcapng") as capture:
         run = scenario.run(pcap=capture, trace_hash=True)
     tables.write_run(folder, run)
     write_run_report(folder, scenario.file, run)
+
+
+def beginning(scenario: Scenario) -> float | None:
+    """Seconds in which a run has about `EXAMPLE_HOPS` packet-hops; `None` if all of it has fewer.
+
+    Longer and longer beginnings are run: together they take no longer than twice the last."""
+    whole = tomllib.loads(scenario.resolved()).get("duration")
+    field = "time_limit" if whole is None else "duration"
+    end = math.inf if whole is None else quantities.seconds(whole)
+    limit = FIRST_SECONDS
+    while True:
+        run = scenario.set(f"{field}={min(limit, end):.9f} s").run().run
+        if run["packet_hops"] > EXAMPLE_HOPS:
+            return float(run["end_s"] * EXAMPLE_HOPS / run["packet_hops"])
+        if limit >= end or run["ended"] not in CUT:
+            return None
+        limit *= 2
 
 
 def _figure(charts: Charts, directory: Path, stem: str) -> int | None:

@@ -23,7 +23,7 @@ pub use regulator::RegulatorRecorder;
 pub use series::{Quantity, SeriesRecorder};
 
 use crate::flow::{FlowId, Side};
-use anabranch_endpoint::{Observation, PathObservation};
+use anabranch_endpoint::{Endpoint, Observation, PathObservation};
 use anabranch_network::{DropReason, Link, LinkId, NodeId, Regulator};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
@@ -39,6 +39,8 @@ pub struct Interests {
     pub endpoints: bool,
     /// [`Observer::path`].
     pub paths: bool,
+    /// Of endpoints and paths: at the dates of [`Observer::next_look`] alone, not after each call.
+    pub looks: bool,
     /// [`Observer::after_event`].
     pub events: bool,
 }
@@ -117,6 +119,12 @@ pub trait Observer {
     /// An endpoint was handled that has this path.
     fn path(&mut self, _now: Time, _flow: FlowId, _side: Side, _state: &PathObservation) {}
 
+    /// The next date, not before `from`, at which it wants to hear of what was handled since the
+    /// last; with [`Interests::looks`].
+    fn next_look(&self, _from: Time) -> Time {
+        Time::NEVER
+    }
+
     /// An event was handled. `in_network` is the number of packets in the
     /// arena.
     fn after_event(
@@ -167,6 +175,9 @@ impl<O: Observer + Send + 'static> Attached for O {
 pub(crate) struct Observers {
     list: Vec<(Interests, Box<dyn Attached>)>,
     any: Interests,
+    /// Endpoints that were handled since the last look, where somebody looks.
+    handled: Vec<u32>,
+    is_handled: Vec<bool>,
 }
 
 impl Observers {
@@ -175,6 +186,7 @@ impl Observers {
         self.any.packets |= interests.packets;
         self.any.endpoints |= interests.endpoints;
         self.any.paths |= interests.paths;
+        self.any.looks |= interests.looks;
         self.any.events |= interests.events;
         self.list.push((interests, Box::new(observer)));
         Handle { index: self.list.len() - 1, kind: PhantomData }
@@ -196,22 +208,67 @@ impl Observers {
         self.any.packets
     }
 
-    /// Somebody listens to endpoints.
-    #[inline]
-    pub(crate) fn endpoints(&self) -> bool {
-        self.any.endpoints
-    }
-
-    /// Somebody listens to paths.
-    #[inline]
-    pub(crate) fn paths(&self) -> bool {
-        self.any.paths
-    }
-
-    /// Somebody listens to endpoints or to paths.
+    /// Somebody wants to hear of endpoints or paths, now or at the next look.
     #[inline]
     pub(crate) fn states(&self) -> bool {
         self.any.endpoints | self.any.paths
+    }
+
+    /// Somebody hears of states at looks alone.
+    #[inline]
+    pub(crate) fn looks(&self) -> bool {
+        self.any.looks
+    }
+
+    /// An endpoint was handled: those who hear of each are told, the others at the next look.
+    pub(crate) fn handled(&mut self, now: Time, index: u32, endpoint: &impl Endpoint) {
+        self.tell(now, index, endpoint, false);
+        if self.any.looks {
+            let at = index as usize;
+            if self.is_handled.len() <= at {
+                self.is_handled.resize(at + 1, false);
+            }
+            if !std::mem::replace(&mut self.is_handled[at], true) {
+                self.handled.push(index);
+            }
+        }
+    }
+
+    /// The next date, not before `from`, at which somebody looks.
+    pub(crate) fn next_look(&mut self, from: Time) -> Time {
+        let looking = self.list.iter_mut().filter(|it| it.0.looks);
+        looking.map(|it| it.1.observer().next_look(from)).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Those who look hear of the endpoints that were handled since.
+    pub(crate) fn look<'a, E: Endpoint + 'a>(&mut self, now: Time, of: impl Fn(u32) -> &'a E) {
+        let mut handled = std::mem::take(&mut self.handled);
+        for index in handled.drain(..) {
+            self.is_handled[index as usize] = false;
+            self.tell(now, index, of(index), true);
+        }
+        self.handled = handled;
+    }
+
+    /// Tells the state of an endpoint to those who look, or to those who do not.
+    fn tell(&mut self, now: Time, index: u32, endpoint: &impl Endpoint, looking: bool) {
+        let (flow, side) = FlowId::of_endpoint(index);
+        let wanted = |of: fn(&Interests) -> bool| {
+            move |it: &&mut (Interests, Box<dyn Attached>)| it.0.looks == looking && of(&it.0)
+        };
+        let mut state = None;
+        for (_, it) in self.list.iter_mut().filter(wanted(|it| it.endpoints)) {
+            let state = state.get_or_insert_with(|| endpoint.observe());
+            it.observer().endpoint(now, flow, side, state);
+        }
+        if !self.list.iter().any(|it| it.0.looks == looking && it.0.paths) {
+            return;
+        }
+        for path in (0..).map_while(|path| endpoint.observe_path(path)) {
+            for (_, it) in self.list.iter_mut().filter(wanted(|it| it.paths)) {
+                it.observer().path(now, flow, side, &path);
+            }
+        }
     }
 
     /// Somebody wants to be called after every event.
@@ -223,18 +280,6 @@ impl Observers {
     pub(crate) fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
         for (_, it) in self.list.iter_mut().filter(|it| it.0.packets) {
             it.observer().packet(now, &event, packet);
-        }
-    }
-
-    pub(crate) fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, state: &Observation) {
-        for (_, it) in self.list.iter_mut().filter(|it| it.0.endpoints) {
-            it.observer().endpoint(now, flow, side, state);
-        }
-    }
-
-    pub(crate) fn path(&mut self, now: Time, flow: FlowId, side: Side, state: &PathObservation) {
-        for (_, it) in self.list.iter_mut().filter(|it| it.0.paths) {
-            it.observer().path(now, flow, side, state);
         }
     }
 

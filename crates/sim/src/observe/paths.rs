@@ -1,6 +1,6 @@
 //! Time series of the paths of endpoints that have several.
 
-use super::recording::{Recording, Series};
+use super::recording::{Recording, Series, next_multiple};
 use super::{Interests, Observer};
 use crate::flow::{FlowId, Side};
 use anabranch_endpoint::{PathId, PathObservation, PathState};
@@ -82,6 +82,10 @@ impl PathRecorder {
         self.tracks[index].push(Track { side, quantity, every, paths: Vec::new() });
     }
 
+    fn all(&self) -> impl Iterator<Item = &Track> {
+        self.tracks.iter().flatten()
+    }
+
     /// What was recorded, up to `end`, path by path.
     pub fn series(
         &self,
@@ -99,7 +103,13 @@ impl PathRecorder {
 
 impl Observer for PathRecorder {
     fn interests(&self) -> Interests {
-        Interests { paths: true, ..Interests::default() }
+        let looks = self.all().all(|track| track.every.is_some());
+        Interests { paths: true, looks, ..Interests::default() }
+    }
+
+    fn next_look(&self, from: Time) -> Time {
+        let every = self.all().filter_map(|track| track.every);
+        every.map(|every| next_multiple(every, from)).min().unwrap_or(Time::NEVER)
     }
 
     fn path(&mut self, now: Time, flow: FlowId, side: Side, path: &PathObservation) {

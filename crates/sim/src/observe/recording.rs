@@ -58,6 +58,12 @@ impl Recording {
         Recording { series: Series::default(), sampling: every.map(sampling) }
     }
 
+    /// The next multiple of the interval, not before `from`; never if each change is recorded.
+    pub(super) fn next_look(&self, from: Time) -> Option<Time> {
+        let every = self.sampling.as_ref()?.every;
+        Some(next_multiple(every, from))
+    }
+
     pub(super) fn set(&mut self, now: Time, value: f64) {
         match &mut self.sampling {
             None => self.series.change(now, value),
@@ -81,6 +87,12 @@ impl Recording {
         }
         series
     }
+}
+
+/// The first multiple of `every` that is not before `from`.
+pub(super) fn next_multiple(every: Span, from: Time) -> Time {
+    let whole = from.as_picos().div_ceil(every.as_picos());
+    Time::from_picos(whole.saturating_mul(every.as_picos()))
 }
 
 impl Sampling {

@@ -38,6 +38,8 @@ impl Quantity {
 #[derive(Clone, Debug, Default)]
 pub struct SeriesRecorder {
     tracks: Vec<Vec<(Side, Quantity, Recording)>>,
+    /// Something is recorded on change.
+    on_change: bool,
 }
 
 impl SeriesRecorder {
@@ -48,6 +50,7 @@ impl SeriesRecorder {
 
     /// Also records this quantity: on change, or at every multiple of `every`.
     pub fn record(&mut self, flow: FlowId, side: Side, quantity: Quantity, every: Option<Span>) {
+        self.on_change |= every.is_none();
         let index = flow.0 as usize;
         if self.tracks.len() <= index {
             self.tracks.resize(index + 1, Vec::new());
@@ -71,7 +74,12 @@ impl SeriesRecorder {
 
 impl Observer for SeriesRecorder {
     fn interests(&self) -> Interests {
-        Interests { endpoints: true, ..Interests::default() }
+        Interests { endpoints: true, looks: !self.on_change, ..Interests::default() }
+    }
+
+    fn next_look(&self, from: Time) -> Time {
+        let all = self.tracks.iter().flatten();
+        all.filter_map(|track| track.2.next_look(from)).min().unwrap_or(Time::NEVER)
     }
 
     fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, state: &Observation) {

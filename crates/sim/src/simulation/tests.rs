@@ -392,6 +392,55 @@ fn observers_change_nothing() {
     assert_eq!(run(true), run(false));
 }
 
+/// Samples are those of the recorded changes, whether the run ends at a date or when all is read,
+/// in one piece or in slices.
+#[test]
+fn a_sample_is_what_the_changes_had_come_to() {
+    let quantities = [(Side::Client, Quantity::InFlight), (Side::Server, Quantity::Received)];
+    let run = |every: Option<Span>, slice: Option<Span>, to_completion: bool| {
+        let mut builder = Builder::new();
+        let ends = line(&mut builder, &everything_wrong(), Seed { seed: 9, replication: 0 });
+        let flow = builder.flow(spec(&builder, ends, 80, 100_000));
+        let mut sim = builder.build().unwrap();
+        let mut recorder = SeriesRecorder::new();
+        for (side, quantity) in quantities {
+            recorder.record(flow, side, quantity, every);
+        }
+        let recorder = sim.attach(recorder);
+        let end = Time::ZERO + Span::from_secs(100);
+        let mut until = Time::ZERO;
+        while until < end && !(to_completion && sim.have_all_ended()) {
+            until = slice.map_or(end, |slice| until + slice);
+            match to_completion {
+                true => _ = sim.run_to_completion(until),
+                false => sim.run_until(until),
+            }
+        }
+        let it = sim.observer(recorder);
+        let series = |(side, what)| it.series(flow, side, what, sim.now()).unwrap();
+        (quantities.map(series), sim.now(), sim.events())
+    };
+    for to_completion in [false, true] {
+        let (changes, end, events) = run(None, None, to_completion);
+        for (every, slice) in [(MS(7), None), (MS(7), Some(MS(11))), (MS(3000), None)] {
+            let (samples, ended, handled) = run(Some(every), slice, to_completion);
+            assert_eq!(handled, events);
+            for (sampled, changes) in samples.iter().zip(&changes) {
+                let dates = (0..).map(|n| Time::ZERO + every.saturating_mul(n));
+                let expected: Vec<(Time, f64)> = dates
+                    .take_while(|date| *date <= ended.min(end))
+                    .filter_map(|date| {
+                        let last = changes.time.partition_point(|at| *at <= date).checked_sub(1)?;
+                        Some((date, changes.value[last]))
+                    })
+                    .collect();
+                let found = sampled.time.iter().copied().zip(sampled.value.iter().copied());
+                assert!(found.eq(expected), "{every:?} {slice:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn recorders_tell_what_happened() {
     let mut builder = Builder::new();
