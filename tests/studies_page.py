@@ -50,6 +50,7 @@ def section(result: StudyResult) -> str:
     rows = "\n".join(row(claim) for claim in result.claims)
     return (
         f"## [`{result.name}`]({folder}): {result.title}\n\n{result.question}\n\n"
+        f"{result.abstract}\n\n"
         "| | claim | verdict | over our grid | measured |\n|---|---|---|---|---|\n"
         f"{rows}\n"
     )

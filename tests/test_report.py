@@ -144,7 +144,9 @@ def test_a_sweep_has_a_report(tmp_path: Path) -> None:
 def test_the_example_of_a_study_stays_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = StudyResult("s", "S", "", "", "quick", [], [], [], [], Scenario(TWO_HOSTS).resolved())
+    study = StudyResult(
+        "s", "S", "", "", "", "quick", [], [], [], [], Scenario(TWO_HOSTS).resolved()
+    )
     sizes = []
     for hops in (study_report.EXAMPLE_HOPS, 20):
         monkeypatch.setattr(study_report, "EXAMPLE_HOPS", hops)

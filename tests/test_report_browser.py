@@ -73,7 +73,7 @@ def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for n in range(1, 13)
     ]
     StudyResult(
-        "sack-recovery", "A study", "Somebody 2001", "Is it?", "quick", claims, [figure],
+        "sack-recovery", "A study", "Somebody 2001", "Is it?", "It is.", "quick", claims, [figure],
         ["a choice"], ["a finding"], "hosts = []", {"seed": 1},
     ).save(folder)  # fmt: skip
     write_study_report(directory)

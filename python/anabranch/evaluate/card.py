@@ -131,6 +131,7 @@ def evaluate(
         reference="RFC 9743 (BCP 133): Specifying New Congestion Control Algorithms",
         question=f"Is {label} at least as safe and as useful as the standards where RFC 9743 asks? "
         "Expected values are bounds from what reno and cubic measure in the same scenarios.",
+        abstract="",
         strength=context.strength.value,
         claims=[_claim(card, check) for check in checks],
         figures=figures,

@@ -118,6 +118,9 @@ class Exact:
         """The same, where a claim speaks of their mean."""
         return replace(cls.of(values), together=True)
 
+    def __truediv__(self, divisor: float) -> Exact:
+        return replace(self, values=tuple(value / divisor for value in self.values))
+
     @property
     def estimate(self) -> Estimate:
         """Mean, smallest and largest: a range over the conditions, not an interval.

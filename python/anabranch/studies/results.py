@@ -44,6 +44,8 @@ class StudyResult:
     title: str
     reference: str
     question: str
+    abstract: str
+    """What an author would say of it; empty for a report card."""
     strength: str
     """How much was run: `quick`, `default` or `full`."""
     claims: list[Claim]

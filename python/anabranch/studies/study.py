@@ -136,6 +136,14 @@ class Study:
     """Computes or continues all runs, writes the figures and judges the claims."""
     live: LivePart | None = None
     """Which of it runs on real packets."""
+    abstract: str = ""
+    """What an author would say of it in about five sentences: what was claimed, what is found as
+    published, why it differs, what today's practice makes of it, what to deploy. Numbers and
+    verdicts are fields, `{C1.verdict.value}`, `{C1.statements[0].measured.mean:.2f}`."""
+
+    def told(self, claims: Sequence[Claim]) -> str:
+        """The abstract with what the claims say."""
+        return self.abstract.format_map({claim.claim: claim for claim in claims})
 
     def run(self, context: Context) -> StudyResult:
         """Examines the question, and puts the answer into the form that files keep."""
@@ -147,6 +155,7 @@ class Study:
             title=self.title,
             reference=self.reference,
             question=self.question,
+            abstract=self.told(outcome.claims),
             strength=context.strength.value,
             claims=outcome.claims,
             figures=outcome.figures,

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from anabranch import stats
 from anabranch.experiment import RunResult
-from anabranch.stats import Estimate
+from anabranch.stats import Estimate, Exact, Sample
 from anabranch.studies.response_functions import models
-from anabranch.studies.response_functions.conditions import WARM_UP, Run, plan, rtt
-from anabranch.verdicts import Claim, Statement, at_least, near
+from anabranch.studies.response_functions.conditions import LOSSY_LINKS, WARM_UP, Run, plan, rtt
+from anabranch.verdicts import Claim, Statement, at_least, at_most, near
 
-Values = Mapping[Run, float]
-"""One number a run: the average window in segments, the share of the link, or rounds."""
+Values = Mapping[Run, Sample | Exact]
+"""A number of each run: the average window in segments, the share of the link, or rounds. Random
+ones have one in each replication."""
 
 BBR_SHARE = 0.9
 """What validation asks of BBR at one percent of loss."""
@@ -34,8 +34,8 @@ def value(run: Run, result: RunResult) -> float:
     times, octets = series["time_s"], series["value"]
     first = int(len(times) * WARM_UP)
     rate = float(octets[-1] - octets[first]) / float(times[-1] - times[first])
-    if run.part == "lossy-link":
-        part = plan()["lossy_link"]
+    if run.part in LOSSY_LINKS:
+        part = plan()[run.part]
         mss = float(part["mss"])
         return rate * 8 * (mss + 40) / mss / (float(part["rate_mbps"]) * 1e6)
     mss = float(plan()["network"]["mss"])
@@ -61,29 +61,27 @@ def judge(values: Values) -> list[Claim]:
     ]
 
 
-def estimates(values: Values, part: str, algorithm: str, kind: str = "") -> dict[float, Estimate]:
-    """Mean and interval by what the part varies."""
+def measured(
+    values: Values, part: str, algorithm: str, kind: str = ""
+) -> dict[float, Sample | Exact]:
+    """The numbers by what the part varies."""
     chosen = [r for r in values if (r.part, r.algorithm, r.kind) == (part, algorithm, kind)]
-    return {
-        x: stats.mean(values[run] for run in chosen if run.x == x)
-        for x in sorted({run.x for run in chosen})
-    }
+    return {run.x: values[run] for run in sorted(chosen)}
+
+
+def estimates(values: Values, part: str, algorithm: str, kind: str = "") -> dict[float, Estimate]:
+    """The same with their intervals."""
+    return {x: it.estimate for x, it in measured(values, part, algorithm, kind).items()}
 
 
 def _ratios(
-    measured: Mapping[float, Estimate],
+    found: Mapping[float, Sample | Exact],
     model: Callable[[float], float],
     tolerance: float | None,
     name: Callable[[float], str],
 ) -> list[Statement]:
-    measures = []
-    for x, estimate in measured.items():
-        ratio = estimate.scaled(1 / model(x))
-        if tolerance is None:
-            measures.append(Statement.of(name(x), ratio))
-        else:
-            measures.append(Statement.of(name(x), ratio, near(1, tolerance)))
-    return measures
+    rule = None if tolerance is None else near(1, tolerance)
+    return [Statement.of(name(x), it / model(x), rule) for x, it in found.items()]
 
 
 def _by_loss(text: str) -> Callable[[float], str]:
@@ -91,9 +89,9 @@ def _by_loss(text: str) -> Callable[[float], str]:
 
 
 def _mathis_periodic(values: Values) -> Claim:
-    measured = estimates(values, "loss", "reno", "periodic")
-    plain = _ratios(measured, models.mathis, 0.03, _by_loss("window / Mathis"))
-    full = _ratios(measured, models.mathis_with_recovery, None, _by_loss("the same with recovery"))
+    found = measured(values, "loss", "reno", "periodic")
+    plain = _ratios(found, models.mathis, 0.03, _by_loss("window / Mathis"))
+    full = _ratios(found, models.mathis_with_recovery, None, _by_loss("the same with recovery"))
     return Claim(
         "T1-periodic",
         "Under periodic loss an AIMD sender has an average window of sqrt(3/(2p)), within 3 %.",
@@ -104,24 +102,22 @@ def _mathis_periodic(values: Values) -> Claim:
 
 
 def _mathis_random(values: Values) -> Claim:
-    measured = estimates(values, "loss", "reno", "random")
+    found = measured(values, "loss", "reno", "random")
     return Claim(
         "T1-random",
         "Under random loss it is 1.31/sqrt(p), within 8 %.",
-        _ratios(
-            measured, lambda p: models.mathis(p, random=True), 0.08, _by_loss("window / Mathis")
-        ),
+        _ratios(found, lambda p: models.mathis(p, random=True), 0.08, _by_loss("window / Mathis")),
         "The constant is from the simulations of Mathis et al.; it, too, has no recovery phase.",
     )
 
 
 def _pftk(values: Values) -> Claim:
-    measured = estimates(values, "timeouts", "reno", "random")
+    found = measured(values, "timeouts", "reno", "random")
     return Claim(
         "T2",
         "Reno with timeouts and delayed ACKs follows the PFTK model within 15 %.",
         _ratios(
-            measured,
+            found,
             lambda p: models.pftk(p, rtt(), MIN_RTO, 2),
             0.15,
             _by_loss("window / PFTK"),
@@ -133,13 +129,13 @@ def _pftk(values: Values) -> Claim:
 
 
 def _limited(values: Values) -> Claim:
-    runs = [run for run in values if run.part == "window"]
-    worst = max(abs(values[run] - run.x) for run in runs)
+    found = [(run, it) for run, it in values.items() if run.part == "window"]
+    off = Exact.of(abs(it.estimate.mean - run.x) for run, it in found)
     return Claim(
         "T4",
         "A flow limited by the receiver's window W sends W segments per RTT, to one segment.",
-        [Statement.of("segments per RTT off at worst", stats.mean([worst]), near(0, 1.0))],
-        f"{len(runs)} pairs of W and RTT.",
+        [Statement.of("segments per RTT off", off, at_most(1))],
+        f"{len(found)} pairs of W and RTT.",
     )
 
 
@@ -173,29 +169,42 @@ def _above_aimd(
     source: str,
 ) -> list[Statement]:
     """Judged where the algorithm's own law gives more than AIMD; reported elsewhere."""
-    measured = estimates(values, "loss", algorithm, "periodic")
-    own = {p: estimate for p, estimate in measured.items() if model(p) > models.mathis(p)}
-    others = {p: estimate for p, estimate in measured.items() if p not in own}
+    found = measured(values, "loss", algorithm, "periodic")
+    own = {p: it for p, it in found.items() if model(p) > models.mathis(p)}
+    others = {p: it for p, it in found.items() if p not in own}
     name = _by_loss(f"window / {source}")
     return [*_ratios(own, model, tolerance, name), *_ratios(others, model, None, name)]
 
 
 def _bbr(values: Values) -> Claim:
-    part = plan()["lossy_link"]
+    statements = []
+    for name, p in (("lossy_link", 0.01), ("lossy_fast_link", 0.05)):
+        part = plan()[name]
+        losses = [it for it in part["p"] if it >= p] if name == "lossy_fast_link" else [p]
+        at = f"{part['rate_mbps']} Mbit/s, {part['rtt_ms']} ms"
+        bbr = measured(values, name, "bbr", "random")
+        statements += [
+            Statement.of(
+                f"BBR's share of what the loss of {loss:.0%} leaves, {at}",
+                bbr[loss] / (1 - loss),
+                at_least(BBR_SHARE),
+            )
+            for loss in losses
+            if loss in bbr
+        ]
+    part, p = plan()["lossy_link"], 0.01
     pipe = part["rate_mbps"] * 1e6 * part["rtt_ms"] / 1000 / 8 / (part["mss"] + 40)
-    p = 0.01
-
-    def share(algorithm: str) -> Estimate:
-        return estimates(values, "lossy-link", algorithm, "random")[p]
-
-    bbr = share("bbr")
     expected = models.mathis(p, random=True) / pipe
+
+    def share(algorithm: str) -> Sample | Exact:
+        return measured(values, "lossy_link", algorithm, "random")[p]
+
     return Claim(
         "T9",
-        "BBR keeps nine tenths of a link that loses one packet in a hundred, where Reno's window is"
-        " 1.31/sqrt(p).",
+        "BBR keeps nine tenths of what losses of one to ten in a hundred leave of a link, where"
+        " Reno's window is 1.31/sqrt(p).",
         [
-            Statement.of("BBR's share of the link", bbr, at_least(BBR_SHARE)),
+            *statements,
             Statement.of("Reno's share", share("reno"), near(round(expected, 3), 0.15 * expected)),
             *(
                 Statement.of(f"share of {other}", share(other))
@@ -203,37 +212,34 @@ def _bbr(values: Values) -> Claim:
                 if other not in ("bbr", "reno")
             ),
         ],
-        f"{part['rate_mbps']} Mbit/s, RTT {part['rtt_ms']} ms, {part['queue']} packets of buffer.",
+        "The slow link with a buffer of 1.5 products of rate and RTT, the fast one with one, and"
+        " RACK.",
     )
 
 
 def _slow_start(values: Values) -> Claim:
-    runs = [run for run in values if run.part == "slow-start"]
-    exact = [
-        float(round(values[run]) == models.slow_start_rounds(int(run.x), int(run.kind), 2.0))
-        for run in runs
-    ]
+    found = [(run, it.estimate.mean) for run, it in values.items() if run.part == "slow-start"]
+    more = Exact.of(
+        round(rounds) - models.slow_start_rounds(int(run.x), int(run.kind), 2.0)
+        for run, rounds in found
+    )
     return Claim(
         "T11",
         "Without loss a transfer of N segments takes ceil(log2(N/w1 + 1)) rounds of slow start.",
-        [
-            Statement.of(
-                "share of transfers with exactly so many rounds", stats.mean(exact), near(1, 0.0)
-            )
-        ],
+        [Statement.of("rounds more than the closed form", more, near(0, 0.0))],
         "Initial windows of 1 to 10 segments, an ACK for every segment.",
     )
 
 
 def _buffer(values: Values) -> Claim:
-    measured = estimates(values, "buffer", "reno")
+    found = measured(values, "buffer", "reno")
     least = plan()["buffer"]["judged"]
 
     def name(b: float) -> str:
         return f"utilisation / model at {b:g} BDP"
 
-    judged = {b: estimate for b, estimate in measured.items() if b >= least}
-    others = {b: estimate for b, estimate in measured.items() if b < least}
+    judged = {b: it for b, it in found.items() if b >= least}
+    others = {b: it for b, it in found.items() if b < least}
     return Claim(
         "buffer",
         "One AIMD flow uses (3/8 (1+b)^2) / ((1-b)/2 + ((1+b)^2 - 1)/2) of a link with a buffer of"

@@ -16,7 +16,7 @@ from anabranch.studies.response_functions import models
 FOLDER = Path(__file__).parent
 WARM_UP = 0.2
 """Share of a run that is left out of its averages."""
-SAMPLES = 400
+SAMPLES = 10
 """Samples in a run; averages are taken between two of them."""
 
 
@@ -31,6 +31,9 @@ WINDOWS = {
 """Values of flows.0.tcp.window. Fast convergence moves CUBIC's fixed point: off, as the closed
 form has it."""
 
+
+LOSSY_LINKS = ("lossy_link", "lossy_fast_link")
+"""Parts of the plan whose flow has a link that loses packets at random."""
 
 MEAN_BY_PEAK = {"reno": 0.75, "cubic": 0.925, "highspeed": 0.8}
 """Average window over the window at a loss, in the steady state: AIMD; CUBIC's curve; about, for a
@@ -47,8 +50,12 @@ class Run:
     """What the part varies: p, the buffer in BDPs, the window in segments, the transfer's size."""
     kind: str = ""
     """Periodic or random loss; the RTT in ms; the initial window."""
-    seed: int = 1
     seconds: float = 0.0
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it has to be replicated."""
+        return self.kind == "random"
 
 
 @cache
@@ -70,21 +77,20 @@ def expected_window(algorithm: str, p: float) -> float:
 
 
 def runs(quick: bool) -> list[Run]:
-    """All runs; with `quick` a part of each grid, one replication less than three."""
-    parts = (_loss(quick), _timeouts(quick), _buffer(quick), _lossy_link(quick))
+    """All runs; with `quick` a part of each grid."""
+    parts = (_loss(quick), _timeouts(quick), _buffer(quick), _lossy_links(quick))
     return [*itertools.chain(*parts), *_window(), *_slow_start()]
 
 
 def _loss(quick: bool) -> Iterator[Run]:
     part = plan()["loss"]
-    seeds = range(1, 1 + (2 if quick else part["replications"]))
     for algorithm in part["algorithms"]:
         for p in plan()["quick"]["p"] if quick else part["periodic_p"]:
-            yield Run("loss", algorithm, p, "periodic", 1, _lasting(algorithm, p, part["cycles"]))
+            yield Run("loss", algorithm, p, "periodic", _lasting(algorithm, p, part["cycles"]))
     for algorithm in part["random_algorithms"]:
         for p in plan()["quick"]["p"] if quick else part["random_p"]:
             seconds = _lasting(algorithm, p, part["random_cycles"])
-            yield from (Run("loss", algorithm, p, "random", seed, seconds) for seed in seeds)
+            yield Run("loss", algorithm, p, "random", seconds)
 
 
 def _lasting(algorithm: str, p: float, losses: int) -> float:
@@ -96,8 +102,7 @@ def _lasting(algorithm: str, p: float, losses: int) -> float:
 def _timeouts(quick: bool) -> Iterator[Run]:
     part = plan()["timeouts"]
     for p in plan()["quick"]["timeouts_p"] if quick else part["p"]:
-        for seed in range(1, 1 + (2 if quick else part["replications"])):
-            yield Run("timeouts", "reno", p, "random", seed, part["seconds"])
+        yield Run("timeouts", "reno", p, "random", part["seconds"])
 
 
 def _buffer(quick: bool) -> Iterator[Run]:
@@ -111,12 +116,12 @@ def _buffer(quick: bool) -> Iterator[Run]:
             yield Run("buffer", algorithm, bdp, seconds=part["cycles"] * cycle)
 
 
-def _lossy_link(quick: bool) -> Iterator[Run]:
-    part = plan()["lossy_link"]
-    for algorithm in part["algorithms"]:
-        for p in plan()["quick"]["lossy_p"] if quick else part["p"]:
-            for seed in range(1, 1 + (2 if quick else part["replications"])):
-                yield Run("lossy-link", algorithm, p, "random", seed, part["seconds"])
+def _lossy_links(quick: bool) -> Iterator[Run]:
+    for name in LOSSY_LINKS:
+        part = plan()[name]
+        for algorithm in part["algorithms"]:
+            for p in plan()["quick"][f"{name}_p"] if quick else part["p"]:
+                yield Run(name, algorithm, p, "random", part["seconds"])
 
 
 def _window() -> Iterator[Run]:
@@ -136,12 +141,12 @@ def _slow_start() -> Iterator[Run]:
 def scenario(run: Run) -> Scenario:
     """The scenario of a run."""
     mss = plan()["network"]["mss"]
-    changes = [f"seed={run.seed}", f"flows.0.tcp.window={WINDOWS[run.algorithm]}"]
+    changes = [f"flows.0.tcp.window={WINDOWS[run.algorithm]}"]
     if run.seconds:
         changes += [f'duration="{run.seconds:.6f} s"']
         changes += [f'observe.0.interval="{run.seconds / SAMPLES:.9f} s"']
-    if run.part == "lossy-link":
-        part = plan()["lossy_link"]
+    if run.part in LOSSY_LINKS:
+        part = plan()[run.part]
         return _scenario(run, [*changes, *_link(part), _impairment(run, 0)])
     if run.part in ("loss", "timeouts"):
         # Slow start ends at the fixed point's peak, and the first loss comes two rounds later.
@@ -188,7 +193,9 @@ def _impairment(run: Run, first: int) -> str:
 
 def _link(part: dict[str, Any]) -> list[str]:
     """A link and segments of this part's own."""
+    more = part.get("set", [])
     return [
+        *more,
         f'links.0.rate="{part["rate_mbps"]} Mbit/s"',
         f'links.0.delay="{part["rtt_ms"] / 2:g} ms"',
         f'links.0.queue={{ kind = "droptail", limit = "{part["queue"]} packets" }}',

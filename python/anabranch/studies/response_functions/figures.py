@@ -81,7 +81,7 @@ def _random(directory: Path, values: Values) -> FigureEntry:
         log="xy",
         legend="upper right",
     )
-    caption = "The same under independent random loss; mean and 95 % interval over seeds."
+    caption = "The same under independent random loss; mean and 95 % interval over replications."
     return drawing.points(directory, "window_by_random_loss", rows, plot, caption)
 
 
@@ -111,7 +111,7 @@ def _lossy_link(directory: Path, values: Values) -> FigureEntry:
     part = plan()["lossy_link"]
     rows = []
     for algorithm in part["algorithms"]:
-        rows += _points(algorithm, estimates(values, "lossy-link", algorithm, "random"))
+        rows += _points(algorithm, estimates(values, "lossy_link", algorithm, "random"))
     title = (
         f"{part['rate_mbps']} Mbit/s, RTT {part['rtt_ms']} ms, {part['queue']} packets of buffer"
     )
