@@ -48,9 +48,9 @@ pub struct Sender {
     pub dupacks: u32,
     /// SND.NXT at the first of them: what was sent since is limited transmit.
     nxt_before_dupacks: u64,
-    /// The highest offset sent when the last loss was detected, or the last
-    /// timeout came: no new fast retransmit until it is acknowledged
-    /// (`recover` of RFC 6582 §3.2, RecoveryPoint of RFC 6675 §2).
+    /// The offset after the highest sent when the last loss was detected, or the
+    /// last timeout came: no new fast retransmit until all below is acknowledged
+    /// (RecoveryPoint of RFC 6675 §2), or more than that (`recover` of RFC 6582 §3.2).
     pub recover: u64,
     /// Duplicate ACKs that signal a loss (DupThresh).
     pub dup_thresh: u32,

@@ -273,7 +273,7 @@ impl Connection {
             self.separate(1 + sent);
         }
         let s = &mut self.sender;
-        (s.una, s.nxt, s.max, s.recover) = (ack, ack, ack, ack);
+        (s.una, s.nxt, s.max, s.recover) = (ack, ack, ack, ack - 1);
         self.window_update = (0, ack);
         self.free_acknowledged();
     }

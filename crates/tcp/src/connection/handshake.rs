@@ -207,7 +207,7 @@ impl Connection {
         self.sender.una = 1;
         self.sender.nxt = self.sender.nxt.max(1);
         self.sender.max = self.sender.max.max(1);
-        self.sender.recover = 1;
+        self.sender.recover = 0; // the SYN
         self.retries = 0;
         self.timer(Due::Retransmit).stop();
         if self.sender.flight() > 0 {

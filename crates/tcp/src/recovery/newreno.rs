@@ -63,7 +63,7 @@ impl Scheme for NewReno {
         } else if ack.duplicate {
             if self.in_recovery {
                 self.inflation += s.mss as i64;
-            } else if s.dupacks == s.dup_thresh && s.may_enter_recovery() {
+            } else if s.dupacks == s.dup_thresh && s.duplicates_tell_loss() {
                 s.enter_recovery(ack.now, ack.prior_in_flight);
                 self.in_recovery = true;
                 self.pending = true;

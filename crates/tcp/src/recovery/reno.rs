@@ -3,8 +3,9 @@
 //! The window is inflated by one segment per duplicate ACK; the first ACK of
 //! new data ends recovery, whether or not it acknowledges everything, so that
 //! a second loss in the window waits for three more duplicate ACKs or the
-//! timeout. As RFC 6582 §3.2 (and ns-2's `bugfix_`) ask, no second fast
-//! retransmit happens for data that was outstanding at the first.
+//! timeout. As RFC 6582 §3.2 (and ns-2's `bugFix_`) ask, no second fast
+//! retransmit happens until more is acknowledged than was outstanding at the
+//! first.
 
 use super::{Next, Rto, Scheme, in_order, limited_transmit};
 use crate::range_set::Range;
@@ -31,7 +32,7 @@ impl Scheme for Reno {
         } else if ack.duplicate {
             if self.in_recovery {
                 self.inflation += s.mss; // step 4
-            } else if s.dupacks == s.dup_thresh && s.may_enter_recovery() {
+            } else if s.dupacks == s.dup_thresh && s.duplicates_tell_loss() {
                 s.enter_recovery(ack.now, ack.prior_in_flight); // step 2
                 self.in_recovery = true;
                 self.pending = true; // step 3

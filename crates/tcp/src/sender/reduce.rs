@@ -97,7 +97,7 @@ impl Sender {
         }
         self.nxt = self.nxt.max(self.max); // §3.2 step 5
         self.going_back = false;
-        self.recover = self.una;
+        self.recover = self.una.saturating_sub(1);
         self.dupacks = 0;
     }
 
@@ -114,8 +114,16 @@ impl Sender {
 
     /// The duplicate ACKs, or what was SACKed, may signal a new loss: the data
     /// that was outstanding at the last loss or timeout has been acknowledged
-    /// (RFC 6582 §3.2 step 2, RFC 6675 §5.1).
+    /// (RFC 6675 §5.1). Where duplicate ACKs are all there is, see
+    /// [`Sender::duplicates_tell_loss`].
     pub fn may_enter_recovery(&self) -> bool {
         self.una >= self.recover && !self.going_back
+    }
+
+    /// Duplicate ACKs alone may signal a new loss: the ACK covers more than `recover`, at least one
+    /// octet beyond what was outstanding at the last loss or timeout (RFC 6582 §3.2 step 2). At that
+    /// point itself they may as well tell of segments that were sent again without need (§4).
+    pub fn duplicates_tell_loss(&self) -> bool {
+        self.una > self.recover && !self.going_back
     }
 }

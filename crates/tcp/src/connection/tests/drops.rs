@@ -154,3 +154,45 @@ fn one_to_four_losses_from_a_window() {
         assert!(sack.0 <= 2 && sack.1 == 0, "SACK, {losses} lost: {sack:?}");
     }
 }
+
+/// RFC 6582 §3.2: duplicate ACKs start a repair only if the ACK covers more than `recover`, at least one
+/// octet beyond the highest that was outstanding at the last one. Segment 37, sent in the recovery from
+/// the loss of 24, is the first beyond it: whether the three duplicates say that it is lost, or that
+/// three segments were sent again without need, nobody knows.
+#[test]
+fn duplicate_acks_at_the_recovery_point_start_no_repair() {
+    for recovery in [Recovery::Reno, Recovery::NewReno { impatient: false, exit_growth: false }] {
+        // The 37th packet is segment 24 again, the 38th segment 37.
+        let mut pair = pair(&classic(recovery.clone()), drop_nth(&[24, 38]));
+        pair.client.write(1 << 30);
+        pair.drive(at_ms(3_200));
+        let sent: Vec<_> =
+            rounds(&pair).into_iter().filter(|round| round.1.contains(&37)).collect();
+        // First in the recovery; then when the timer, restarted by the ACK of 36, expires.
+        assert_eq!(sent, [(1200, vec![37, 38, 39, 40, 41]), (2200, vec![37])], "{recovery:?}");
+        let end = pair.client.observe();
+        assert_eq!((end.fast_retransmits, end.timeouts), (1, 1), "{recovery:?}");
+    }
+}
+
+/// SACK tells the two apart: a repair may begin as soon as RecoveryPoint is acknowledged (RFC 6675 §5).
+#[test]
+fn sacked_data_at_the_recovery_point_starts_a_repair() {
+    let recovery = Recovery::Sack { pipe: Pipe::Rfc6675, prr: false };
+    let mut pair = pair(&classic(recovery), drop_nth(&[24, 38]));
+    pair.client.write(1 << 30);
+    pair.drive(at_ms(3_200));
+    let end = pair.client.observe();
+    assert_eq!((end.fast_retransmits, end.timeouts), (2, 0));
+}
+
+/// The first segment of all is beyond `recover`, the SYN (RFC 6582 §3.2 step 1).
+#[test]
+fn the_first_segment_is_repaired_by_duplicate_acks() {
+    let config = Config { initial_window: InitialWindow::Segments(5), ..classic(Recovery::Reno) };
+    let mut pair = pair(&config, drop_nth(&[1]));
+    pair.client.write(20_000);
+    pair.drive(at_ms(3_000));
+    let end = pair.client.observe();
+    assert_eq!((end.fast_retransmits, end.timeouts), (1, 0));
+}
