@@ -16,7 +16,7 @@ use anabranch_wire::{
 pub fn tcp_connection(octets: &[u8]) {
     let mut input = Input(octets);
     let schemes = [
-        Recovery::Reno,
+        Recovery::Reno { exit_growth: false },
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::NewReno { impatient: true, exit_growth: true },
         Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },

@@ -249,7 +249,8 @@ impl<L: Law> Controller for AckClocked<L> {
         let mss = path.mss as f64;
         // RFC 5681 §3.1: when the segment that timed out has already been
         // retransmitted by a timeout, ssthresh is held constant.
-        let repeated = event.cause == Cause::Timeout && self.backed_off;
+        let ns2 = self.ssthresh_from == SsthreshFrom::Ns2;
+        let repeated = event.cause == Cause::Timeout && self.backed_off && !ns2;
         if !repeated {
             self.before = self.window;
             self.can_undo = true;
@@ -265,9 +266,10 @@ impl<L: Law> Controller for AckClocked<L> {
             }
             let own = self.law.reduce(self.window.cwnd, base, event.cause, path);
             let left = ecn_beta.map_or(own, |beta| base * beta);
-            let fewest = self.law.fewest(event.cause) * mss;
+            let fewest = if ns2 { 1.0 } else { self.law.fewest(event.cause) } * mss;
             self.window.cwnd = self.window.cwnd.min(left.max(fewest)).max(mss);
-            self.window.ssthresh = left.max(2.0 * mss);
+            let whole = if ns2 { (left / mss).floor() * mss } else { left };
+            self.window.ssthresh = whole.max(2.0 * mss);
         }
         if event.cause == Cause::Timeout {
             self.window.cwnd = mss; // §3.1, the loss window

@@ -15,6 +15,10 @@ pub enum SsthreshFrom {
     /// congestion window from growing past it). RFC 9438 §4.6 allows this to
     /// senders that do not grow the window while it is not the limit.
     Cwnd,
+    /// The congestion window, and the rest of what ns-2 does (`TcpAgent::slowdown`): the threshold is
+    /// whole segments, two at least; the window may be less than two, one at least; and each timeout
+    /// reduces the threshold, where RFC 5681 §3.1 holds it while the same segment is sent again.
+    Ns2,
 }
 
 impl SsthreshFrom {
@@ -22,7 +26,7 @@ impl SsthreshFrom {
     pub(crate) fn base(self, cwnd: f64, path: &PathView) -> f64 {
         match self {
             SsthreshFrom::InFlight => path.in_flight as f64,
-            SsthreshFrom::Cwnd => cwnd,
+            SsthreshFrom::Cwnd | SsthreshFrom::Ns2 => cwnd,
         }
     }
 }

@@ -135,6 +135,24 @@ mod tests {
         }
     }
 
+    /// ns-2's `slowdown` with its windows in packets: ssthresh = max(int(cwnd / 2), 2); cwnd = cwnd / 2
+    /// after a loss, 1 after a timeout, and the second timeout halves what the first has left.
+    #[test]
+    fn ns2_keeps_the_threshold_whole_and_the_window_not() {
+        let common = Common { ssthresh_from: SsthreshFrom::Ns2, ..Common::default() };
+        let with = |window| Reno::new(&RenoOptions { common: common.clone() }, window, u64::MAX);
+        for (cwnd, left, ssthresh) in [(11_000, 5500, 5), (3000, 1500, 2), (1000, 1000, 2)] {
+            let mut c = with(cwnd);
+            c.on_congestion(&event(Cause::Loss), &path(1));
+            assert_eq!((c.window(), c.ssthresh()), (left, ssthresh * MSS), "{cwnd}");
+        }
+        let mut c = with(11_000);
+        for ssthresh in [5, 2] {
+            c.on_congestion(&event(Cause::Timeout), &path(11));
+            assert_eq!((c.window(), c.ssthresh()), (MSS, ssthresh * MSS));
+        }
+    }
+
     #[test]
     fn a_second_timeout_of_a_segment_holds_ssthresh() {
         // RFC 5681 §3.1.

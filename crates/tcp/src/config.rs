@@ -279,6 +279,12 @@ pub struct Config {
     pub max_dupack_threshold: Option<u32>,
     /// RFC 3042.
     pub limited_transmit: bool,
+    /// After a timeout what was SACKed is sent again too, and no SACK is heard until all that was
+    /// outstanding is acknowledged: the most cautious reading of RFC 2018 §8, which turns the SACKed
+    /// bits off at a timeout, and what ns-2's `Sack1` does. RFC 6675 §5.1 goes on using what ACKs
+    /// report. RACK-TLP has its own way back. Schemes without SACK send all of it again anyway; for them the first two duplicate
+    /// ACKs release a segment each on the way back too, as in ns-2 (RFC 3042 speaks of new data).
+    pub go_back_n: bool,
     /// How ACKs open the window.
     pub counting: Counting,
     /// When the window counts as used.
@@ -374,6 +380,7 @@ impl Default for Config {
             dupack_threshold: 3,
             max_dupack_threshold: None,
             limited_transmit: true,
+            go_back_n: false,
             counting: Counting::Bytes,
             window_use: WindowUse::Blocked,
             recovery: Recovery::Sack { pipe: Default::default(), prr: false },

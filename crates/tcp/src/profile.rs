@@ -1,8 +1,8 @@
 //! Sets of defaults under a name: what a stack ships with.
 
 use crate::config::{
-    Config, Counting, EcnMode, InitialReceiveWindow, Nagle, RtoRestart, RttSamples, UndoOptions,
-    WindowProbe, WindowUse,
+    Config, Counting, DelayedAck, EcnMode, InitialReceiveWindow, InitialWindow, Nagle, RtoRestart,
+    RttSamples, UndoOptions, WindowProbe, WindowUse,
 };
 use crate::recovery::{Pipe, RackOptions, Recovery};
 use anabranch_congestion::cubic::{Lookahead, RenoIncrease, RenoStep};
@@ -20,12 +20,18 @@ pub enum Profile {
     Linux,
     /// [`Config::freebsd`].
     FreeBsd,
+    /// [`Config::ns2`].
+    Ns2,
 }
 
 impl Profile {
     /// All of them, by the names that scenarios have.
-    pub const ALL: [(&str, Profile); 3] =
-        [("rfc", Profile::Rfc), ("linux", Profile::Linux), ("freebsd", Profile::FreeBsd)];
+    pub const ALL: [(&str, Profile); 4] = [
+        ("rfc", Profile::Rfc),
+        ("linux", Profile::Linux),
+        ("freebsd", Profile::FreeBsd),
+        ("ns2", Profile::Ns2),
+    ];
 
     /// The defaults of the stack.
     pub fn config(self) -> Config {
@@ -33,13 +39,20 @@ impl Profile {
             Profile::Rfc => Config::default(),
             Profile::Linux => Config::linux(),
             Profile::FreeBsd => Config::freebsd(),
+            Profile::Ns2 => Config::ns2(),
         }
     }
 
     /// The window algorithm with what the stack sets of it. Linux: its modules
     /// (`net/ipv4/tcp_*.c`) reduce the window, not the flight, grow by all that
-    /// is acknowledged in slow start, and halve at a loss in Vegas.
+    /// is acknowledged in slow start, and halve at a loss in Vegas. ns-2:
+    /// `TcpAgent::slowdown`.
     pub fn window(self, mut algorithm: Algorithm) -> Algorithm {
+        if self == Profile::Ns2
+            && let Some(common) = algorithm.common_mut()
+        {
+            common.ssthresh_from = SsthreshFrom::Ns2;
+        }
         if self != Profile::Linux {
             return algorithm;
         }
@@ -67,7 +80,8 @@ impl Profile {
 
     /// The recovery scheme with what the stack sets of it: Linux reduces in
     /// proportion in all of them and once in a recovery, FreeBSD in proportion
-    /// by RFC 6675.
+    /// by RFC 6675; ns-2 lets the ACK that ends a recovery open the window, and
+    /// counts a pipe of its own.
     pub fn recovery(self, mut scheme: Recovery) -> Recovery {
         match (self, &mut scheme) {
             (Profile::Linux, Recovery::Rack(rack)) => rack.reduce_again = false,
@@ -76,6 +90,11 @@ impl Profile {
                 Recovery::Sack { pipe: Pipe::Rfc6675, prr } | Recovery::Fack { prr },
             )
             | (Profile::FreeBsd, Recovery::Sack { pipe: Pipe::Rfc6675, prr }) => *prr = true,
+            (
+                Profile::Ns2,
+                Recovery::Reno { exit_growth } | Recovery::NewReno { exit_growth, .. },
+            ) => *exit_growth = true,
+            (Profile::Ns2, Recovery::Sack { pipe, .. }) => *pipe = Pipe::Ns2,
             _ => {}
         }
         scheme
@@ -154,6 +173,28 @@ impl Config {
             max_retries: 12,    // net.inet.tcp.rexmit_maxretries
             min_path_mtu: 296,
             black_hole_detection: false,
+            ..Config::default()
+        }
+    }
+
+    /// The defaults of the one-way agents of ns-2.35 (`Agent/TCP/Reno`, `Agent/TCP/Sack1`) with
+    /// plain sinks, which acknowledge every segment. Its clock of 10 ms is not there.
+    pub fn ns2() -> Config {
+        Config {
+            initial_window: InitialWindow::Segments(2), // windowInit_
+            timestamps: false,
+            delayed_ack: DelayedAck { count: 1, delay: Span::ZERO },
+            // rtxcur_init_, minrto_ (1 s until October 2004), maxrto_.
+            rto: RtoBounds {
+                initial: Span::from_secs(3),
+                min: Span::from_millis(200),
+                max: Span::from_secs(60),
+                ..RtoBounds::default()
+            },
+            counting: Counting::Acks,
+            go_back_n: true,
+            recovery: Profile::Ns2.recovery(Recovery::Reno { exit_growth: false }),
+            window: Profile::Ns2.window(Algorithm::Reno(Default::default())),
             ..Config::default()
         }
     }

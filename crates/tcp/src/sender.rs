@@ -70,6 +70,10 @@ pub struct Sender {
     logging: bool,
     /// SACK is agreed on, and the scheme uses it.
     pub uses_sack: bool,
+    /// After a timeout what was SACKed is sent again too ([`Config::go_back_n`]).
+    go_back_n: bool,
+    /// SACK waits until what was outstanding at a timeout is acknowledged.
+    sack_waits: bool,
     /// There is a send log to write, or a witness to ask.
     pub watched: bool,
     /// The highest SACKed octet before the ACK at hand, where somebody watches.
@@ -146,6 +150,8 @@ impl Sender {
             board: Scoreboard::default(),
             logging,
             uses_sack: false,
+            go_back_n: config.go_back_n,
+            sack_waits: false,
             watched: logging || undo.is_some(),
             fack_before: 0,
             log: None,
@@ -199,6 +205,11 @@ impl Sender {
     /// until all of it is acknowledged. No fast retransmit meanwhile.
     pub fn is_going_back(&self) -> bool {
         self.going_back
+    }
+
+    /// Duplicate ACKs release segments while going back too ([`Config::go_back_n`]).
+    pub fn transmits_going_back(&self) -> bool {
+        self.go_back_n && !self.sack_waits
     }
 
     /// While going back, everything between `una` and `nxt` that is not SACKed
@@ -275,6 +286,7 @@ impl Sender {
         if self.going_back && una >= self.recover {
             self.going_back = false;
             self.nxt = self.max; // beyond what F-RTO sent out of turn
+            self.hear_sack_again();
         }
         self.board.on_cumulative_ack(una).0
     }

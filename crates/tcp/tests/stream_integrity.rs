@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 fn schemes() -> Vec<Recovery> {
     vec![
-        Recovery::Reno,
+        Recovery::Reno { exit_growth: false },
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::NewReno { impatient: true, exit_growth: true },
         Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },

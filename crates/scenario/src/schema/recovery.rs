@@ -33,6 +33,7 @@ pub(super) fn read(
 pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
     let mut scheme = vec![("scheme", Value::from(config.recovery.name()))];
     match &config.recovery {
+        Recovery::Reno { exit_growth } => scheme.push(("exit_growth", (*exit_growth).into())),
         Recovery::NewReno { impatient, exit_growth } => {
             scheme.push(("impatient", (*impatient).into()));
             scheme.push(("exit_growth", (*exit_growth).into()));
@@ -48,7 +49,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
             scheme.push(("max_ack_delay", max_ack_delay.write().into()));
             scheme.push(("reduce_again", (*reduce_again).into()));
         }
-        Recovery::Reno | Recovery::Decoupled | Recovery::Custom(_) => {}
+        Recovery::Decoupled | Recovery::Custom(_) => {}
     }
     let scheme = match &config.recovery {
         Recovery::Custom(own) => custom::write(own, "scheme"),
@@ -88,6 +89,9 @@ fn read_recovery(
     };
     let mut scheme = scheme.ok_or_else(|| r.error("scheme", names()))?;
     match &mut scheme {
+        Recovery::Reno { exit_growth } => {
+            *exit_growth = r.boolean("exit_growth")?.unwrap_or(*exit_growth);
+        }
         Recovery::NewReno { impatient, exit_growth } => {
             *exit_growth = r.boolean("exit_growth")?.unwrap_or(*exit_growth);
             *impatient = r.boolean("impatient")?.unwrap_or(*impatient);
@@ -104,7 +108,7 @@ fn read_recovery(
             o.max_ack_delay = r.quantity("max_ack_delay")?.unwrap_or(o.max_ack_delay);
             o.reduce_again = r.boolean("reduce_again")?.unwrap_or(o.reduce_again);
         }
-        Recovery::Reno | Recovery::Decoupled | Recovery::Custom(_) => {}
+        Recovery::Decoupled | Recovery::Custom(_) => {}
     }
     r.finish()?;
     Ok(Some(scheme))

@@ -61,6 +61,7 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
             .integer("dupack_threshold", 1..=1000)?
             .unwrap_or(default.dupack_threshold),
         limited_transmit: truth("limited_transmit", default.limited_transmit)?,
+        go_back_n: truth("go_back_n", default.go_back_n)?,
         counting: f.choice("counting", &COUNTINGS)?.unwrap_or(default.counting),
         window_use: f.choice("window_use", &WINDOW_USES)?.unwrap_or(default.window_use),
         window_probe: f.choice("window_probe", &WINDOW_PROBES)?.unwrap_or(default.window_probe),
@@ -122,6 +123,7 @@ pub(super) fn write(config: &Config) -> Table {
     put("rtt_samples", word(&RTT_SAMPLES, &config.rtt_samples).into());
     put("dupack_threshold", Value::Integer(config.dupack_threshold.into()));
     put("limited_transmit", config.limited_transmit.into());
+    put("go_back_n", config.go_back_n.into());
     put("counting", word(&COUNTINGS, &config.counting).into());
     put("window_use", word(&WINDOW_USES, &config.window_use).into());
     put("window_probe", word(&WINDOW_PROBES, &config.window_probe).into());

@@ -14,8 +14,11 @@ use anabranch_congestion::{
 };
 use toml::Value;
 
-const SSTHRESH_FROM: [(&str, SsthreshFrom); 2] =
-    [("in-flight", SsthreshFrom::InFlight), ("cwnd", SsthreshFrom::Cwnd)];
+const SSTHRESH_FROM: [(&str, SsthreshFrom); 3] = [
+    ("in-flight", SsthreshFrom::InFlight),
+    ("cwnd", SsthreshFrom::Cwnd),
+    ("ns2", SsthreshFrom::Ns2),
+];
 
 /// The field `window`: a name, or a table with `algorithm` and its options.
 /// A table without `algorithm` is about that of `default`. `with_defaults` sets

@@ -41,7 +41,7 @@ pub(super) fn tcp(draw: &mut Draw, network: &Network, multipath: bool) -> (Table
     let gentle = network.temper == Temper::Gentle;
     let p = density(draw);
     let mut o = Options::new(draw, p);
-    o.word("profile", &["rfc", "linux", "freebsd"]);
+    o.word("profile", &["rfc", "linux", "freebsd", "ns2"]);
     // What fits the path, of either family, and sometimes what does not.
     let fits = network.mtu.saturating_sub(60).clamp(64, 65_495);
     let least = if multipath { 128 } else { 64 };
@@ -91,6 +91,7 @@ pub(super) fn tcp(draw: &mut Draw, network: &Network, multipath: bool) -> (Table
     let timestamps = !o.draw.chance(p);
     o.put("timestamps", timestamps);
     o.switches(&["window_scale", "limited_transmit", "adaptive_acks", "idle_restart"]);
+    o.switches(&["go_back_n"]);
     o.switches(&["soft_errors_end_opening", "path_mtu_discovery", "black_hole_detection"]);
     o.switches(&["paws", "require_timestamps", "protect_time_wait", "ecn_control"]);
     let dsack = sack && o.draw.chance(p);

@@ -13,7 +13,7 @@ pub(super) fn window(draw: &mut Draw) -> Value {
     let mut o = Options::new(draw, 0.25);
     o.put("algorithm", name);
     if name != "bbr" {
-        o.word("ssthresh_from", &["in-flight", "cwnd"]);
+        o.word("ssthresh_from", &["in-flight", "cwnd", "ns2"]);
         o.number("slow_start_limit", 1, 255);
         o.word("slow_start_exit", &["standard", "limited", "hystart", "hystart++"]);
         o.switches(&["validation", "pacing"]);
@@ -70,6 +70,7 @@ pub(super) fn recovery(draw: &mut Draw, sack: bool) -> Value {
     let mut o = Options::new(draw, 0.4);
     o.put("scheme", scheme);
     match scheme {
+        "reno" => drop(o.switches(&["exit_growth"])),
         "newreno" => drop(o.switches(&["impatient", "exit_growth"])),
         "sack" => {
             o.word("pipe", &["rfc6675", "ns2", "ns2-old"]);

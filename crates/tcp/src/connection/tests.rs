@@ -162,7 +162,7 @@ fn show(packet: &Packet, iss: Serial32, peer: Serial32) -> String {
 
 #[test]
 fn three_way_handshake_and_orderly_close() {
-    let config = classic(Recovery::Reno);
+    let config = classic(Recovery::Reno { exit_growth: false });
     let mut pair = pair(&config, |_, _| Fate::Deliver);
     pair.client.write(1500);
     pair.client.close();
@@ -210,7 +210,7 @@ fn three_way_handshake_and_orderly_close() {
 
 #[test]
 fn simultaneous_close_goes_through_closing() {
-    let mut pair = pair(&classic(Recovery::Reno), |_, _| Fate::Deliver);
+    let mut pair = pair(&classic(Recovery::Reno { exit_growth: false }), |_, _| Fate::Deliver);
     pair.drive(at_ms(400));
     pair.client.close();
     pair.server.close();
@@ -224,7 +224,7 @@ fn simultaneous_close_goes_through_closing() {
 
 #[test]
 fn simultaneous_open_establishes_one_connection() {
-    let config = classic(Recovery::Reno);
+    let config = classic(Recovery::Reno { exit_growth: false });
     let (client, _) = ends(&config);
     let other = Connection::client(
         config,
@@ -244,7 +244,7 @@ fn simultaneous_open_establishes_one_connection() {
 
 #[test]
 fn lost_syns_back_off_and_give_up() {
-    let config = Config { syn_retries: 3, ..classic(Recovery::Reno) };
+    let config = Config { syn_retries: 3, ..classic(Recovery::Reno { exit_growth: false }) };
     let mut pair = pair(&config, |_, _| Fate::Drop);
     let events = pair.drive(at_ms(100_000));
     let times: Vec<u64> = pair.log.iter().map(|l| l.sent.as_millis()).collect();
@@ -260,7 +260,7 @@ fn lost_syns_back_off_and_give_up() {
 
 #[test]
 fn an_abort_resets_the_peer() {
-    let mut pair = pair(&classic(Recovery::Reno), |_, _| Fate::Deliver);
+    let mut pair = pair(&classic(Recovery::Reno { exit_growth: false }), |_, _| Fate::Deliver);
     pair.drive(at_ms(400));
     pair.client.abort();
     let events = pair.drive(at_ms(1000));
@@ -275,7 +275,7 @@ fn an_abort_resets_the_peer() {
 
 #[test]
 fn a_connection_lives_once() {
-    let mut pair = pair(&classic(Recovery::Reno), |_, _| Fate::Deliver);
+    let mut pair = pair(&classic(Recovery::Reno { exit_growth: false }), |_, _| Fate::Deliver);
     pair.drive(at_ms(400));
     pair.client.abort();
     pair.drive(at_ms(1000));
@@ -287,7 +287,7 @@ fn a_connection_lives_once() {
 /// RFC 9293 §3.8.6.1: a reader that stops closes the window; probes reopen it.
 #[test]
 fn a_closed_window_is_probed_until_it_opens() {
-    let config = Config { receive_buffer: 3000, ..classic(Recovery::Reno) };
+    let config = Config { receive_buffer: 3000, ..classic(Recovery::Reno { exit_growth: false }) };
     let mut lost_update = false;
     let mut pair = pair(&config, move |side, packet| {
         let update = side == Side::Server && tcp(packet).window >= 3000 && packet.is_pure_ack();
@@ -311,7 +311,7 @@ fn a_closed_window_is_probed_until_it_opens() {
 /// Validation T4: a window-limited sender moves W octets per round trip.
 #[test]
 fn a_small_receive_window_limits_the_rate_exactly() {
-    let config = Config { receive_buffer: 5000, ..classic(Recovery::Reno) };
+    let config = Config { receive_buffer: 5000, ..classic(Recovery::Reno { exit_growth: false }) };
     let mut pair = pair(&config, |_, _| Fate::Deliver);
     pair.client.write(1 << 40);
     pair.drive(at_ms(2_250));
@@ -332,7 +332,7 @@ fn slow_start_takes_the_closed_forms_rounds() {
             let config = Config {
                 initial_window: InitialWindow::Segments(initial),
                 initial_ssthresh: None,
-                ..classic(Recovery::Reno)
+                ..classic(Recovery::Reno { exit_growth: false })
             };
             let mut pair = pair(&config, |_, _| Fate::Deliver);
             pair.client.write(segments * 1000);
@@ -424,7 +424,7 @@ fn a_retransmission_lost_again_is_left_to_the_timer() {
 
 fn all_schemes() -> Vec<Recovery> {
     vec![
-        Recovery::Reno,
+        Recovery::Reno { exit_growth: false },
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::NewReno { impatient: true, exit_growth: true },
         Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },

@@ -9,7 +9,11 @@ use anabranch_units::Span;
 #[derive(Clone, PartialEq, Debug)]
 pub enum Recovery {
     /// RFC 5681 fast retransmit and fast recovery.
-    Reno,
+    Reno {
+        /// The ACK that ends recovery opens the window too, as in ns-2;
+        /// otherwise it deflates it only (RFC 5681 §3.2 step 6).
+        exit_growth: bool,
+    },
     /// RFC 6582.
     NewReno {
         /// Restart the retransmission timer only at the first partial ACK
@@ -88,7 +92,7 @@ impl Recovery {
     /// The scheme of that name with its default options.
     pub fn from_name(name: &str) -> Option<Recovery> {
         Some(match name {
-            "reno" => Recovery::Reno,
+            "reno" => Recovery::Reno { exit_growth: false },
             "newreno" => Recovery::NewReno { impatient: false, exit_growth: false },
             "sack" => Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
             "fack" => Recovery::Fack { prr: false },
@@ -100,7 +104,7 @@ impl Recovery {
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
-            Recovery::Reno => "reno",
+            Recovery::Reno { .. } => "reno",
             Recovery::NewReno { .. } => "newreno",
             Recovery::Sack { .. } => "sack",
             Recovery::Fack { .. } => "fack",
@@ -111,7 +115,7 @@ impl Recovery {
     }
     /// It reads SACK blocks, and cannot work without them.
     pub fn needs_sack(&self) -> bool {
-        !matches!(self, Recovery::Reno | Recovery::NewReno { .. })
+        !matches!(self, Recovery::Reno { .. } | Recovery::NewReno { .. })
     }
     /// It reads the send log.
     pub(crate) fn needs_log(&self) -> bool {

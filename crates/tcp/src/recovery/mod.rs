@@ -120,7 +120,10 @@ fn limited_transmit(s: &Sender) -> u64 {
 fn going_back(s: &Sender) -> Next {
     let allowed = s.undo.as_ref().map_or(Allowed::Usual, |undo| undo.allowed());
     match allowed {
-        Allowed::Usual => in_order(s, s.flight_going_back(), s.cwnd()),
+        Allowed::Usual => {
+            let extra = if s.transmits_going_back() { limited_transmit(s) } else { 0 };
+            in_order(s, s.flight_going_back(), s.cwnd() + extra)
+        }
         Allowed::NewSegment => s.next_new().map_or(Next::Nothing, Next::InOrder),
         Allowed::Wait => Next::WindowFull,
     }
@@ -205,7 +208,7 @@ impl Active {
     /// The scheme of that description, before the first segment.
     pub fn new(scheme: &Recovery) -> Active {
         match scheme {
-            Recovery::Reno => Active::Reno(Default::default()),
+            Recovery::Reno { exit_growth } => Active::Reno(reno::Reno::new(*exit_growth)),
             Recovery::NewReno { impatient, exit_growth } => {
                 Active::NewReno(newreno::NewReno::new(*impatient, *exit_growth))
             }

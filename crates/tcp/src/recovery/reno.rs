@@ -11,8 +11,9 @@ use super::{Next, Rto, Scheme, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Reno {
+    exit_growth: bool,
     in_recovery: bool,
     /// The first unacknowledged segment is to be sent again at once.
     pending: bool,
@@ -20,12 +21,25 @@ pub(crate) struct Reno {
     inflation: u64,
 }
 
+impl Reno {
+    pub(crate) fn new(exit_growth: bool) -> Reno {
+        Reno { exit_growth, in_recovery: false, pending: false, inflation: 0 }
+    }
+
+    fn leave(&mut self) {
+        *self = Reno::new(self.exit_growth);
+    }
+}
+
 impl Scheme for Reno {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if ack.acked > 0 {
             if self.in_recovery {
                 // §3.2 step 6: deflate; cwnd is ssthresh since step 2.
-                *self = Reno::default();
+                self.leave();
+                if self.exit_growth {
+                    s.grow(ack, ack.acked.min(s.mss));
+                }
             } else {
                 s.grow(ack, ack.acked);
             }
@@ -43,7 +57,7 @@ impl Scheme for Reno {
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        *self = Reno::default();
+        self.leave();
     }
 
     fn next(&self, s: &Sender) -> Next {

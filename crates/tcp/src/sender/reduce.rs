@@ -49,11 +49,22 @@ impl Sender {
 
     /// The retransmission timer expired (RFC 5681 §3.1, RFC 6675 §5.1):
     /// shrinks the window to one segment and goes back to `una`. SACKed octets
-    /// are remembered and not sent again.
+    /// are remembered and not sent again, unless `go_back_n` is on.
     pub fn go_back(&mut self, now: Time) {
         self.on_timeout(now);
         self.nxt = self.una;
         self.going_back = true;
+        if self.go_back_n && self.uses_sack {
+            (self.uses_sack, self.sack_waits) = (false, true);
+            self.forget_sacked();
+        }
+    }
+
+    fn forget_sacked(&mut self) {
+        self.board.forget_sacked();
+        if let Some(log) = &mut self.log {
+            log.on_reneging();
+        }
     }
 
     /// The retransmission timer expired: shrinks the window to one segment. RFC
@@ -72,15 +83,22 @@ impl Sender {
         self.rtt.on_timeout();
         self.board.forget_retransmissions();
         if self.board.sacked().first().is_some_and(|r| r.start <= self.una) {
-            self.board.forget_sacked();
-            if let Some(log) = &mut self.log {
-                log.on_reneging();
-            }
+            self.forget_sacked();
         }
         self.recover = self.max;
         self.dupacks = 0;
         self.forget_reordering();
         self.timeouts += 1;
+    }
+
+    /// What was outstanding at a timeout is acknowledged: SACK counts again, where it did not. Some
+    /// of what was sent again may have been there, so that the first loss to be believed lies beyond
+    /// (RFC 6582 §3.2 and §4).
+    pub(super) fn hear_sack_again(&mut self) {
+        if std::mem::take(&mut self.sack_waits) {
+            self.uses_sack = true;
+            self.recover += 1;
+        }
     }
 
     /// The last reduction was needless (RFC 4015 §3.2): the window is what it
@@ -97,6 +115,7 @@ impl Sender {
         }
         self.nxt = self.nxt.max(self.max); // §3.2 step 5
         self.going_back = false;
+        self.hear_sack_again();
         self.recover = self.una.saturating_sub(1);
         self.dupacks = 0;
     }

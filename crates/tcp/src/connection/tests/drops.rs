@@ -76,7 +76,7 @@ fn fack_resends_all_holes_and_nothing_new_before() {
 
 #[test]
 fn reno_ends_in_a_timeout() {
-    let (_, end) = seven_drops(Recovery::Reno);
+    let (_, end) = seven_drops(Recovery::Reno { exit_growth: false });
     assert_eq!(end.timeouts, 1);
 }
 
@@ -141,7 +141,7 @@ fn one_to_four_losses_from_a_window() {
         };
         let newreno = run(Recovery::NewReno { impatient: false, exit_growth: false });
         let sack = run(Recovery::Sack { pipe: Pipe::Rfc6675, prr: false });
-        let reno = run(Recovery::Reno);
+        let reno = run(Recovery::Reno { exit_growth: false });
         let name = |scheme, what| format!("{losses} lost of a window, {scheme}: {what}");
         if losses != 2 {
             let expected = (losses >= 3) as u64;
@@ -161,7 +161,10 @@ fn one_to_four_losses_from_a_window() {
 /// three segments were sent again without need, nobody knows.
 #[test]
 fn duplicate_acks_at_the_recovery_point_start_no_repair() {
-    for recovery in [Recovery::Reno, Recovery::NewReno { impatient: false, exit_growth: false }] {
+    for recovery in [
+        Recovery::Reno { exit_growth: false },
+        Recovery::NewReno { impatient: false, exit_growth: false },
+    ] {
         // The 37th packet is segment 24 again, the 38th segment 37.
         let mut pair = pair(&classic(recovery.clone()), drop_nth(&[24, 38]));
         pair.client.write(1 << 30);
@@ -189,10 +192,48 @@ fn sacked_data_at_the_recovery_point_starts_a_repair() {
 /// The first segment of all is beyond `recover`, the SYN (RFC 6582 §3.2 step 1).
 #[test]
 fn the_first_segment_is_repaired_by_duplicate_acks() {
-    let config = Config { initial_window: InitialWindow::Segments(5), ..classic(Recovery::Reno) };
+    let config = Config {
+        initial_window: InitialWindow::Segments(5),
+        ..classic(Recovery::Reno { exit_growth: false })
+    };
     let mut pair = pair(&config, drop_nth(&[1]));
     pair.client.write(20_000);
     pair.drive(at_ms(3_000));
     let end = pair.client.observe();
     assert_eq!((end.fast_retransmits, end.timeouts), (1, 0));
+}
+
+/// Segments 24, 26 and 28 are lost, and once more when they are sent again: the timer expires with
+/// 25, 27 and 29 to 46 SACKed. RFC 6675 §5.1 sends the holes alone; with `go_back_n` all leaves again
+/// from 24 on, as far as the cumulative ACK has not passed it (ns-2's `Sack1`).
+#[test]
+fn after_a_timeout_what_was_sacked_leaves_again_or_not() {
+    for (go_back_n, expected) in [
+        (false, vec![vec![26, 28], vec![47, 48, 49]]),
+        (true, vec![vec![26, 27], vec![28, 29, 30], vec![47, 48, 49]]),
+    ] {
+        let recovery = Recovery::Sack { pipe: Pipe::Rfc6675, prr: false };
+        let config = Config { go_back_n, ..classic(recovery) };
+        // The 37th to 39th packet are 24, 26 and 28 again.
+        let mut pair = pair(&config, drop_nth(&[24, 26, 28, 37, 38, 39]));
+        pair.client.write(1 << 30);
+        pair.drive(at_ms(2_850));
+        let all = numbers(&rounds(&pair));
+        let timeout = all.iter().rposition(|round| round.contains(&24)).unwrap();
+        assert_eq!(all[timeout + 1..][..expected.len()], expected, "{all:?}");
+        assert_eq!(pair.client.observe().timeouts, 1);
+    }
+}
+
+/// With a window of eleven segment 24 is lost: five and a half are left, and the ACK that ends the
+/// repair opens the window to 5.68 segments where it counts (ns-2's Reno), else not.
+#[test]
+fn the_ack_that_ends_a_reno_recovery_opens_the_window_or_not() {
+    for (exit_growth, cwnd) in [(false, 5500), (true, 5681)] {
+        let config = classic(Recovery::Reno { exit_growth });
+        let mut pair = pair(&config, drop_nth(&[24]));
+        pair.client.write(1 << 30);
+        pair.drive(at_ms(1_200));
+        assert_eq!(pair.client.observe().cwnd, cwnd, "{exit_growth}");
+    }
 }

@@ -12,7 +12,7 @@ const DSACK: UndoOptions = UndoOptions { dsack: true, ..OFF };
 
 fn schemes() -> [Recovery; 6] {
     [
-        Recovery::Reno,
+        Recovery::Reno { exit_growth: false },
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
         Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },

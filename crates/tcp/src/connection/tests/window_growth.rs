@@ -123,7 +123,7 @@ fn the_right_edge_never_passes_the_buffer() {
 #[test]
 fn what_is_out_of_order_counts_once() {
     for (sack, grown) in [(true, 14_000), (false, 10_000)] {
-        let recovery = Recovery::Reno;
+        let recovery = Recovery::Reno { exit_growth: false };
         let mut s = Solo::established(&Config { sack, recovery, ..config() });
         let windows = [2, 2, 3].map(|n| comes(&mut s, n).unwrap());
         assert_eq!(windows[2], grown, "{sack}");
@@ -168,7 +168,11 @@ fn per_round(config: &Config, rounds: u64) -> Vec<u64> {
 #[test]
 fn a_buffer_that_grows_doubles_per_round() {
     let open = InitialWindow::Segments(10_000);
-    let fixed = Config { receive_buffer: 5000, initial_window: open, ..classic(Recovery::Reno) };
+    let fixed = Config {
+        receive_buffer: 5000,
+        initial_window: open,
+        ..classic(Recovery::Reno { exit_growth: false })
+    };
     let fixed = Config { initial_ssthresh: None, ..fixed };
     assert_eq!(per_round(&fixed, 4), [5000; 4]);
     let grows = Config { receive_buffer_max: Some(300_000), ..fixed };
@@ -181,8 +185,11 @@ fn a_buffer_that_grows_doubles_per_round() {
 /// for ACKs that leave before the application reads; one that does not grow is.
 #[test]
 fn slow_start_does_not_wait_for_a_buffer_that_grows() {
-    let large =
-        Config { receive_buffer: 10_000_000, initial_ssthresh: None, ..classic(Recovery::Reno) };
+    let large = Config {
+        receive_buffer: 10_000_000,
+        initial_ssthresh: None,
+        ..classic(Recovery::Reno { exit_growth: false })
+    };
     let small = Config { receive_buffer: 8000, ..large.clone() };
     let grows = Config { receive_buffer_max: Some(10_000_000), ..small.clone() };
     let free = per_round(&large, 8);
