@@ -49,13 +49,13 @@ def test_a_policy_that_never_leaves_the_path_is_run_once() -> None:
 def test_each_world_has_its_own_batches() -> None:
     worlds = with_tcp({})
     assert (worlds[0].tcp, worlds[0].sctp) == ("delayed", "rfc2960"), "the paper's comes first"
-    assert len(worlds) == 4 * 5
+    assert len(worlds) == 5 * 5
     world = World({}, tcp="every", sctp="ns2")
     assert world.batch("tcp-sack", Paths(1)) == Batch("tcp-sack", "every", Paths(1))
     assert world.batch("same", Paths(1, 2)) == Batch("same", "ns2", Paths(1))
     resolved = conditions.scenario(world.batch("sctp-multi", Paths(1))).resolved()
     assert "missing_reports = 4" in resolved
-    assert "slow_start_at_threshold = false" in resolved
+    assert "window_unit = \"chunk\"" in resolved
 
 
 def test_replications_are_paired_as_far_as_both_have_them() -> None:
@@ -174,7 +174,7 @@ def test_the_claims_about_losses_hold(quick: Quick) -> None:
     rules = {
         (row["claim"], row["tcp"], row["sctp"]) for row in tables.read_csv(folder / "rules.csv")
     }
-    assert len(rules) == 3 * 20 + 6 * 3
+    assert len(rules) == 3 * 25 + 6 * 3
     failures = tables.read_csv(folder / "failover.csv")
     # With PFMR 0 new data leaves the path after one RTO, and the receiver waits no longer.
     for row in failures:

@@ -24,6 +24,62 @@ pub enum InitialWindow {
     Mtus(u32),
 }
 
+/// What a path's window is counted in: by how much it grows, what a timeout leaves, and the unit of
+/// [`Config::ssthresh_floor`] and of Max.Burst.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowUnit {
+    /// The path MTU (RFC 2960, RFC 4960 §7.2).
+    Mtu,
+    /// The largest DATA chunk of a packet (PMDCS, RFC 9260 §7.2; ns-2).
+    Chunk,
+}
+
+/// When acknowledged octets count for growth in congestion avoidance (partial_bytes_acked).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PartialAcked {
+    /// Always (RFC 4960 §7.2.2).
+    All,
+    /// Always, but no more than the window stays while the window is not used up (RFC 9260 §7.2.2,
+    /// RFC 8540 §3.12).
+    Capped,
+}
+
+/// What the module of ns-2.35 (University of Delaware) does at losses and the RFCs do not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ns2Rules {
+    /// One recovery point for the association, the highest TSN sent at the last reduction. Timeouts
+    /// leave it alone: no window grows before it is cumulatively acknowledged, and only the loss of a
+    /// later chunk reduces one. Else fast recovery is a path's own and ends with its timeout (RFC
+    /// 9260 §7.2.4 is silent; Linux agrees).
+    pub recovery_point: bool,
+    /// Chunks that T3-rtx has marked and that wait to be sent again count as outstanding where it is
+    /// judged whether a window is used up, and are reported missing like others: a fast retransmit
+    /// may come before they have left. RFC 9260 §6.3.3 E3 marks them, and they are not in flight.
+    pub marked_outstanding: bool,
+    /// A SACK that finds chunks missing lets one packet of retransmissions leave; what else is marked
+    /// waits for the next SACK, and new data for that.
+    pub one_packet: bool,
+    /// INIT is sent again to the primary path. Else the addresses take turns, and with
+    /// [`Config::keep_primary`] the one whose INIT was answered is the primary.
+    pub init_to_primary: bool,
+    /// What was newly acknowledged last is remembered until more is: SACKs with nothing new report
+    /// chunks below it missing, too. RFC 9260 §7.2.4 looks at each SACK alone.
+    pub remembers_highest: bool,
+}
+
+impl Default for Ns2Rules {
+    /// All of them.
+    fn default() -> Ns2Rules {
+        Ns2Rules {
+            recovery_point: true,
+            marked_outstanding: true,
+            one_packet: true,
+            init_to_primary: true,
+            remembers_highest: true,
+        }
+    }
+}
+
 /// What the heartbeat interval's random part is a part of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Jitter {
@@ -143,6 +199,12 @@ pub struct Config {
     /// Initial slow-start threshold; `None` is the peer's receive window
     /// (RFC 9260 §7.2.1 allows any).
     pub initial_ssthresh: Option<u64>,
+    /// What windows are counted in.
+    pub window_unit: WindowUnit,
+    /// What counts for growth in congestion avoidance.
+    pub partial_acked: PartialAcked,
+    /// What ns-2's module does at losses; `None`: what the RFCs say.
+    pub ns2_rules: Option<Ns2Rules>,
     /// A window equal to the threshold is in slow start (RFC 9260 §7.2.1;
     /// false as in TCP).
     pub slow_start_at_threshold: bool,
@@ -160,7 +222,7 @@ pub struct Config {
     /// Max.Burst, in packets; `None` for no limit.
     pub max_burst: Option<u32>,
     /// Max.Burst limits packets and leaves the window as it is (RFC 9260 §6.1 D, RFC 8540 §3.31);
-    /// false: it lowers the window (RFC 4960 §6.1 D as it reads, ns-2, FreeBSD).
+    /// false: it lowers the window (RFC 4960 §6.1 D as it reads, FreeBSD).
     pub burst_keeps_window: bool,
     /// SACK with every that many packets with data; 1 for each.
     pub sack_frequency: u32,
@@ -284,7 +346,7 @@ impl Default for Config {
 }
 
 /// The names that [`Config::preset`] knows.
-pub const PRESETS: [&str; 3] = ["rfc2960", "rfc4960", "rfc9260"];
+pub const PRESETS: [&str; 4] = ["rfc2960", "rfc4960", "rfc9260", "ns2"];
 
 /// A setting out of its range.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -321,6 +383,9 @@ impl Config {
             window: Window::Standard,
             initial_window: InitialWindow::Rfc9260,
             initial_ssthresh: None,
+            window_unit: WindowUnit::Chunk,
+            partial_acked: PartialAcked::Capped,
+            ns2_rules: None,
             slow_start_at_threshold: true,
             ssthresh_floor: 4,
             missing_reports: 3,
@@ -373,6 +438,8 @@ impl Config {
         let config = Config::rfc9260();
         Config {
             initial_window: InitialWindow::Rfc4960,
+            window_unit: WindowUnit::Mtu,
+            partial_acked: PartialAcked::All,
             rto: RtoBounds { initial: Span::from_secs(3), ..config.rto },
             destination: Destination::AllAlternate,
             burst_keeps_window: false,
@@ -394,12 +461,27 @@ impl Config {
         }
     }
 
+    /// The module of ns-2.35: RFC 4960 with the fourth missing report, as the multihoming paper has
+    /// it (the module's own default is the third), and what the module does otherwise.
+    pub fn ns2() -> Config {
+        Config {
+            window_unit: WindowUnit::Chunk,
+            ns2_rules: Some(Ns2Rules::default()),
+            missing_reports: 4,
+            burst_keeps_window: true,
+            heartbeat_jitter: Jitter::Interval,
+            keep_primary: true,
+            ..Config::rfc4960()
+        }
+    }
+
     /// The preset called `name`, one of [`PRESETS`].
     pub fn preset(name: &str) -> Option<Config> {
         match name {
             "rfc2960" => Some(Config::rfc2960()),
             "rfc4960" => Some(Config::rfc4960()),
             "rfc9260" => Some(Config::rfc9260()),
+            "ns2" => Some(Config::ns2()),
             _ => None,
         }
     }

@@ -57,6 +57,10 @@ pub(crate) struct Rules {
     /// Split fast retransmit: a chunk is missing if one that was sent later to
     /// the same path was newly acknowledged (Iyengar et al. 2006 §III-A).
     pub split: bool,
+    /// See [`Ns2Rules::marked_outstanding`](crate::Ns2Rules).
+    pub marked_outstanding: bool,
+    /// See [`Ns2Rules::remembers_highest`](crate::Ns2Rules).
+    pub remembers_highest: bool,
     /// Packets that the SACK answers (delayed acknowledgments for concurrent
     /// transfer, §III-C), else 1.
     pub packets: u8,
@@ -88,6 +92,8 @@ pub(crate) struct Flight {
     lost_from: u64,
     /// Chunks reported by gap blocks.
     acked: usize,
+    /// The highest chunk that the cumulative TSN newly acknowledged last, or a gap block since.
+    highest_new: u64,
     /// User data in flight, in octets.
     pub payload: u64,
     /// Octets of a chunk's header: DATA's, or I-DATA's.
@@ -99,8 +105,9 @@ impl Flight {
     /// Nothing was sent; `una` is the first TSN.
     pub fn starting_at(una: u64) -> Flight {
         let (chunks, header) = (VecDeque::new(), DataChunk::HEADER);
-        let (lost, lost_from, acked, payload) = (0, una, 0, 0);
-        Flight { una, chunks, lost, lost_from, acked, payload, header, reports: Reports::default() }
+        let (lost, lost_from, acked, highest_new, payload) = (0, una, 0, una, 0);
+        let reports = Reports::default();
+        Flight { una, chunks, lost, lost_from, acked, highest_new, payload, header, reports }
     }
     /// Chunks are I-DATA, or DATA.
     pub fn set_interleaving(&mut self, on: bool) {
@@ -147,8 +154,9 @@ impl Flight {
         offset
     }
 
-    /// The chunk at `index` leaves again, on `path`.
-    pub fn resend(&mut self, index: usize, path: u8) {
+    /// The chunk at `index` leaves again, on `path`; missing reports count anew unless
+    /// `keeps_reports`.
+    pub fn resend(&mut self, index: usize, path: u8, keeps_reports: bool) {
         let newest = self.next();
         let chunk = &mut self.chunks[index];
         let Status::Lost(reason) = chunk.status else {
@@ -158,7 +166,9 @@ impl Flight {
         chunk.status = Status::InFlight;
         chunk.path = path;
         chunk.resends = chunk.resends.saturating_add(1);
-        chunk.misses = 0;
+        if !keeps_reports {
+            chunk.misses = 0;
+        }
         chunk.newest = newest;
         self.payload += chunk.fragment.payload.len() as u64;
         self.lost -= 1;
@@ -168,8 +178,9 @@ impl Flight {
     /// Everything outstanding on `path` is to be sent again (§6.3.3 rule E3).
     pub fn expire(&mut self, path: u8, paths: &mut [Path]) {
         let mut lost = 0;
-        for (at, chunk) in self.chunks.iter_mut().enumerate() {
-            if chunk.path == path && chunk.status == Status::InFlight {
+        for (at, chunk) in self.chunks.iter_mut().enumerate().filter(|it| it.1.path == path) {
+            chunk.misses = 0;
+            if chunk.status == Status::InFlight {
                 chunk.status = Status::Lost(Reason::Timeout);
                 self.lost_from = self.lost_from.min(self.una + at as u64);
                 self.payload -= chunk.fragment.payload.len() as u64;
@@ -200,6 +211,11 @@ impl Flight {
         for path in paths.iter_mut() {
             path.sack = Scratch { flight: path.flight, ..Scratch::default() };
         }
+        if rules.marked_outstanding && self.lost > 0 {
+            for chunk in self.chunks.iter().filter(|it| matches!(it.status, Status::Lost(_))) {
+                paths[chunk.path as usize].sack.flight += self.size(chunk);
+            }
+        }
         let mut outcome = Outcome { advanced: cum > self.una, ..Outcome::default() };
         while self.una < cum {
             let chunk = self.chunks.pop_front().expect("cum is within what was sent");
@@ -209,7 +225,10 @@ impl Flight {
                 Status::Lost(_) => self.lost -= 1,
                 Status::InFlight | Status::Abandoned => {}
             }
-            outcome.news |= self.acknowledge(now, self.una, &chunk, paths);
+            if self.acknowledge(now, self.una, &chunk, paths) {
+                outcome.news = true;
+                self.highest_new = self.una;
+            }
             self.una += 1;
         }
         if gaps.is_empty() && self.acked == 0 {
@@ -292,6 +311,13 @@ impl Flight {
     pub fn oldest_ssn(&self, stream: u16) -> Option<u16> {
         let of = |sent: &&Sent| sent.fragment.stream == stream && !sent.fragment.is_unordered();
         Some(self.chunks.iter().find(of)?.fragment.number as u16)
+    }
+
+    /// A chunk from the offset `from` on waits to be sent again that was lost on `path`.
+    pub fn is_marked_beyond(&self, path: u8, from: u64) -> bool {
+        let beyond = from.saturating_sub(self.una) as usize;
+        let mut chunks = self.chunks.iter().skip(beyond);
+        chunks.any(|it| it.path == path && matches!(it.status, Status::Lost(_)))
     }
 
     /// The first chunk to be sent again, from `from` on. While they leave in

@@ -34,8 +34,8 @@ pub use association::{
 };
 pub use auth::Authentication;
 pub use config::{
-    Concurrent, Config, ConfigError, Encapsulation, ImmediateSacks, InitialWindow, Jitter, PRESETS,
-    Window,
+    Concurrent, Config, ConfigError, Encapsulation, ImmediateSacks, InitialWindow, Jitter,
+    Ns2Rules, PRESETS, PartialAcked, Window, WindowUnit,
 };
 pub use listener::{Listener, ListenerCounters};
 pub use outgoing::Message;

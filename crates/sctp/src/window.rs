@@ -3,7 +3,7 @@
 //! Windows count DATA chunks with their headers, as "outstanding data" is
 //! defined in RFC 9260 §2.3.
 
-use crate::config::{Config, Window as Kind};
+use crate::config::{Config, PartialAcked, Window as Kind, WindowUnit};
 use anabranch_congestion::{Acked, Cause, Congestion, CongestionEvent, Controller, PathView};
 use anabranch_units::{Span, Time};
 
@@ -41,6 +41,7 @@ pub(crate) struct Standard {
     ssthresh: u64,
     /// partial_bytes_acked.
     partial: u64,
+    partial_acked: PartialAcked,
     mtu: u64,
     floor: u64,
     at_threshold: bool,
@@ -53,15 +54,16 @@ impl Window {
     pub fn new(config: &Config) -> Window {
         let initial = config.initial_window();
         let ssthresh = config.initial_ssthresh.unwrap_or(u64::MAX);
-        let mtu = match config.initial_window {
-            crate::InitialWindow::Rfc9260 => config.max_chunk(),
-            _ => config.mtu,
+        let mtu = match config.window_unit {
+            WindowUnit::Chunk => config.max_chunk(),
+            WindowUnit::Mtu => config.mtu,
         } as u64;
         match &config.window {
             Kind::Standard => Window::Standard(Standard {
                 cwnd: initial,
                 ssthresh,
                 partial: 0,
+                partial_acked: config.partial_acked,
                 mtu,
                 floor: config.ssthresh_floor as u64 * mtu,
                 at_threshold: config.slow_start_at_threshold,
@@ -207,6 +209,8 @@ impl Standard {
             if self.partial >= self.cwnd && utilized {
                 self.partial -= self.cwnd;
                 self.cwnd += self.mtu;
+            } else if self.partial_acked == PartialAcked::Capped && !utilized {
+                self.partial = self.partial.min(self.cwnd);
             }
         }
         if p.idle {
@@ -327,5 +331,38 @@ mod tests {
         assert_eq!((kept.cwnd(), kept.limit()), (30_000, 9000));
         kept.limit_burst(28_500, 4);
         assert_eq!((kept.cwnd(), kept.limit()), (30_000, 30_000));
+    }
+
+    /// RFC 9260 §7.2.2: while less than the window is outstanding partial_bytes_acked stops at the
+    /// window, so that what then fills it opens it by one chunk; by RFC 4960 it has gone on, and
+    /// three SACKs in a row open it.
+    #[test]
+    fn octets_acknowledged_while_the_window_is_not_full_count_up_to_a_window() {
+        for (partial_acked, chunks) in [(PartialAcked::All, 3), (PartialAcked::Capped, 1)] {
+            let config = Config { partial_acked, ..Config::rfc9260() };
+            let mut window = Window::new(&config);
+            let view = View { flight: 0, chunk: 1468, srtt: None, min_rtt: None };
+            window.on_loss(Time::ZERO, false, &view); // the floor, four chunks
+            let Window::Standard(standard) = &mut window else { panic!("standard") };
+            (standard.cwnd, standard.ssthresh) = (8 * 1468, 4 * 1468);
+            let sack = |flight: u64, acked: u64| Progress {
+                now: Time::ZERO,
+                acked: acked * 1468,
+                flight: flight * 1468,
+                idle: false,
+                advanced: true,
+                rtt: None,
+            };
+            for _ in 0..15 {
+                window.on_progress(&sack(2, 2), &view);
+            }
+            assert_eq!(window.cwnd(), 8 * 1468);
+            for _ in 0..3 {
+                window.on_progress(&sack(11, 1), &view);
+            }
+            // 30 chunks have been acknowledged, or 8 of them count: enough for windows of 8, 9 and 10
+            // with the three more, or for one of 8.
+            assert_eq!(window.cwnd(), (8 + chunks) * 1468);
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! packets of 1500 octets; loss per packet in the direction of the data.
 
 use anabranch_endpoint::{ByteStream, Endpoint, Generator, Seed};
-use anabranch_sctp::{Association, Concurrent, Config, Destination, InitialWindow};
+use anabranch_sctp::{Association, Concurrent, Config, Destination};
 use anabranch_testkit::marks::record;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, Packet};
@@ -115,19 +115,9 @@ fn mean_of(n: u64, config: &Config, addresses: usize, loss: [f64; 2]) -> (f64, f
     (mean, 1.984 * (variance / n as f64).sqrt())
 }
 
-/// The settings of the reference runs, in a module that follows RFC 4960 but
-/// for the fourth missing report. With `slow_start_at_threshold`, as the RFC
-/// has it, retransmissions on the same path at a loss of 2 % take 26.7 s instead
-/// of 28.4 s: after a fast retransmit the window equals the threshold.
+/// The settings of the reference runs.
 fn ns2(destination: Destination) -> Config {
-    Config {
-        receive_buffer: 65_536,
-        missing_reports: 4,
-        initial_window: InitialWindow::Rfc4960,
-        slow_start_at_threshold: false,
-        destination,
-        ..Config::rfc4960()
-    }
+    Config { receive_buffer: 65_536, destination, ..Config::ns2() }
 }
 
 /// Within 5 %, or inside the joint 95 % interval.

@@ -84,6 +84,7 @@ const OPTIONS: &[Tuning<World>] = &[
     ("two-paths", |w| w.paths = 2),
     ("rfc4960", |w| w.config = small(Config::rfc4960())),
     ("rfc2960", |w| w.config = small(Config::rfc2960())),
+    ("ns2", |w| w.config = small(Config::ns2())),
     ("sack-each", |w| w.config.sack_frequency = 1),
     ("sack-rarely", |w| w.config.sack_frequency = 5),
     ("interleaving", |w| w.config.interleaving = true),

@@ -4,7 +4,7 @@ use crate::constants;
 use crate::profile::Profile;
 use crate::stack::Configured;
 use anabranch_endpoint::RtoBounds;
-use anabranch_sctp::{Config, ImmediateSacks, InitialWindow};
+use anabranch_sctp::{Config, ImmediateSacks, InitialWindow, WindowUnit};
 use anabranch_units::Span;
 
 /// Of its own accord FreeBSD asks for SACKs in SHUTDOWN-PENDING alone, as captures of usrsctp show.
@@ -33,6 +33,7 @@ pub(super) fn config(profile: Profile) -> Config {
             immediate_sacks: Some(AT_THE_END),
             burst_keeps_window: false,
             initial_window: InitialWindow::Mtus(3),
+            window_unit: WindowUnit::Mtu,
             receive_buffer: 1_864_135,
             ..rfc
         },
@@ -103,6 +104,7 @@ pub(super) fn configure(config: &mut Config, name: &str, value: &str) -> Configu
         "rto_max" => config.rto.max = millis,
         "rto_initial" | "init_rto_max" => config.rto.initial = millis,
         "initial_cwnd" => {
+            config.window_unit = WindowUnit::Mtu;
             config.initial_window = match n {
                 0 => InitialWindow::Rfc4960,
                 n => InitialWindow::Mtus(n as u32),

@@ -249,7 +249,7 @@ mod tests {
         let whole = read_text("profile = \"linux\"\ninitial_receive_window = false").unwrap();
         assert_eq!(whole.initial_receive_window, Whole);
         assert_eq!(read_text("profile = \"rfc\""), Ok(Config::default()));
-        assert_eq!(read_text("profile = \"bsd\"").unwrap_err().allowed, "rfc, linux, freebsd");
+        assert_eq!(read_text("profile = \"bsd\"").unwrap_err().allowed, "rfc, linux, freebsd, ns2");
     }
 
     const KEEP_ALIVE_FIELDS: &str = "no field of this name; the fields are idle, interval, probes";

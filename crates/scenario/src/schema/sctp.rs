@@ -6,7 +6,10 @@ use super::{authentication, custom, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
-use anabranch_sctp::{Config, Destination, InitialWindow, Jitter, PRESETS, Scheduler, Window};
+use anabranch_sctp::{
+    Config, Destination, InitialWindow, Jitter, PRESETS, PartialAcked, Scheduler, Window,
+    WindowUnit,
+};
 use std::sync::Arc;
 use toml::{Table, Value};
 
@@ -53,6 +56,9 @@ const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
     ("rfc4960", InitialWindow::Rfc4960),
     ("rfc9260", InitialWindow::Rfc9260),
 ];
+const UNITS: [(&str, WindowUnit); 2] = [("mtu", WindowUnit::Mtu), ("chunk", WindowUnit::Chunk)];
+const PARTIALS: [(&str, PartialAcked); 2] =
+    [("all", PartialAcked::All), ("capped", PartialAcked::Capped)];
 const JITTERS: [(&str, Jitter); 3] =
     [("rto", Jitter::Rto), ("interval", Jitter::Interval), ("none", Jitter::None)];
 
@@ -135,6 +141,15 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     window(form, &mut c.window)?;
     initial_window(form, &mut c.initial_window)?;
     initial_ssthresh(form, c)?;
+    form.choice("window_unit", &UNITS, &mut c.window_unit)?;
+    form.choice("partial_acked", &PARTIALS, &mut c.partial_acked)?;
+    form.switch_or_table("ns2_rules", &mut c.ns2_rules, |form, it| {
+        form.boolean("recovery_point", &mut it.recovery_point)?;
+        form.boolean("marked_outstanding", &mut it.marked_outstanding)?;
+        form.boolean("one_packet", &mut it.one_packet)?;
+        form.boolean("init_to_primary", &mut it.init_to_primary)?;
+        form.boolean("remembers_highest", &mut it.remembers_highest)
+    })?;
     form.boolean("slow_start_at_threshold", &mut c.slow_start_at_threshold)?;
     form.integer("ssthresh_floor", 1..=100, &mut c.ssthresh_floor)?;
     form.integer("missing_reports", 1..=100, &mut c.missing_reports)?;
@@ -281,6 +296,7 @@ fn initial_ssthresh(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputErro
 mod tests {
     use super::*;
     use anabranch_congestion::Algorithm;
+    use anabranch_sctp::Ns2Rules;
     use anabranch_sctp::{Authentication, Concurrent, ImmediateSacks};
     use anabranch_units::Span;
 
@@ -323,6 +339,15 @@ mod tests {
             (
                 "slow_start_at_threshold = false",
                 Config { slow_start_at_threshold: false, ..d.clone() },
+            ),
+            ("window_unit = \"mtu\"", Config { window_unit: WindowUnit::Mtu, ..d.clone() }),
+            ("partial_acked = \"all\"", Config { partial_acked: PartialAcked::All, ..d.clone() }),
+            (
+                "ns2_rules = { one_packet = false }",
+                Config {
+                    ns2_rules: Some(Ns2Rules { one_packet: false, ..Ns2Rules::default() }),
+                    ..d.clone()
+                },
             ),
             ("ssthresh_floor = 2", Config { ssthresh_floor: 2, ..d.clone() }),
             ("missing_reports = 4", Config { missing_reports: 4, ..d.clone() }),

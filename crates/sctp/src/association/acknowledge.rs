@@ -54,6 +54,8 @@ impl Association {
             missing_reports: self.config.missing_reports,
             highest_newly_acked: self.config.highest_newly_acked,
             multiple: self.config.multiple_fast_retransmit,
+            marked_outstanding: self.config.ns2_rules.is_some_and(|it| it.marked_outstanding),
+            remembers_highest: self.config.ns2_rules.is_some_and(|it| it.remembers_highest),
             split: self.config.concurrent.is_some_and(|c| c.split_fast_retransmit),
             packets: match self.config.concurrent {
                 Some(Concurrent { delayed_ack: true, .. }) => packets.max(1),
@@ -116,11 +118,23 @@ impl Association {
             }
         }
         path.quality.note(sack.chunks, sack.lost);
-        if sack.lost > 0 && !recovering {
+        let one_point = self.config.ns2_rules.is_some_and(|it| it.recovery_point);
+        let reduces = match one_point {
+            true => {
+                outcome.lost
+                    && self.flight.is_marked_beyond(index as u8, path.recovery.unwrap_or(0))
+            }
+            false => sack.lost > 0 && !recovering,
+        };
+        if reduces {
             path.window.on_loss(now, false, &view);
             path.fast_retransmits += 1;
             path.recovery = self.config.fast_recovery.then_some(next);
+            if one_point {
+                self.paths.iter_mut().for_each(|path| path.recovery = Some(next));
+            }
         }
+        let path = &mut self.paths[index];
         // §6.3.2 R2 to R4.
         if path.flight == 0 {
             path.t3.stop();

@@ -360,7 +360,8 @@ impl Association {
             return self.finish(CloseReason::TimedOut);
         }
         self.paths[handshake.path].rtt.on_timeout();
-        if handshake.cookie.is_none() {
+        if handshake.cookie.is_none() && self.config.ns2_rules.is_none_or(|it| !it.init_to_primary)
+        {
             handshake.path = (handshake.path + 1) % paths;
         }
         handshake.due = true;

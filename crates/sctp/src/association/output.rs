@@ -174,7 +174,8 @@ impl Association {
         loop {
             let (index, reason) = self.flight.next_lost(from)?;
             let path = self.retransmission_path(index, reason);
-            let fast = self.fast_due && reason == Reason::FastRetransmit;
+            let one = self.config.ns2_rules.is_some_and(|it| it.one_packet);
+            let fast = self.fast_due && (reason == Reason::FastRetransmit || one);
             if fast || self.paths[path].flight < self.paths[path].window.cwnd() {
                 let len = self.flight.chunks[index].fragment.payload.len();
                 let mut draft = match len > self.max_payload {
@@ -184,7 +185,7 @@ impl Association {
                 };
                 if self.add_lost(now, &mut draft, path, index) {
                     self.fast_due &= !fast;
-                    self.await_sack = std::mem::take(&mut self.timed_out);
+                    self.await_sack = std::mem::take(&mut self.timed_out) || fast && one;
                 }
                 self.ask_with_lost(&mut draft.chunks, path);
                 return Some(self.packet(path, draft.chunks));
@@ -240,7 +241,8 @@ impl Association {
                 self.paths[last].timed = None;
             }
             draft.push(self.data_chunk(&chunk.fragment, self.local_origin.at(offset)));
-            self.flight.resend(index, path as u8);
+            let keeps = self.config.ns2_rules.is_some_and(|it| it.marked_outstanding);
+            self.flight.resend(index, path as u8, keeps);
             self.counters.retransmitted += !sent as u64;
             self.paths[path].retransmitted += !sent as u64;
             sent = true;
@@ -261,6 +263,9 @@ impl Association {
     fn new_data(&mut self, now: Time) -> Option<Packet> {
         // §6.1 C: what is to be sent again comes first.
         if self.outgoing.is_empty() || (self.await_sack && self.flight.lost > 0) {
+            return None;
+        }
+        if self.flight.lost > 0 && self.config.ns2_rules.is_some_and(|it| it.one_packet) {
             return None;
         }
         if self.reconfig.as_ref().is_some_and(|reconfig| reconfig.holds_data()) {

@@ -14,6 +14,7 @@ mod hostile;
 mod immediate;
 mod interleaving;
 mod kernels;
+mod losses;
 mod opening;
 mod partial;
 mod paths;

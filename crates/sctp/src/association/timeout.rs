@@ -54,7 +54,9 @@ impl Association {
         path.timeouts += 1;
         let view = path.view(chunk);
         path.window.on_loss(now, true, &view); // E1
-        path.recovery = None;
+        if self.config.ns2_rules.is_none_or(|it| !it.recovery_point) {
+            path.recovery = None;
+        }
         path.rtt.on_timeout(); // E2
         self.flight.expire(index as u8, &mut self.paths); // E3
         // A closed window that the peer keeps acknowledging is no failure

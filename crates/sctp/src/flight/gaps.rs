@@ -80,7 +80,7 @@ impl Flight {
         self.reports.runs = after;
         self.reports.spare = before;
         if let Some(highest) = found.highest {
-            self.watch(highest);
+            self.watch(highest, rules.marked_outstanding);
             self.count_misses(highest, found.highest_new, rules, paths, outcome);
         }
     }
@@ -191,7 +191,7 @@ impl Flight {
     }
 
     /// Chunks below `highest` may be found missing from now on.
-    fn watch(&mut self, highest: u64) {
+    fn watch(&mut self, highest: u64, marked: bool) {
         let mut at = self.reports.watched_to.max(self.una);
         let runs = &self.reports.runs;
         let mut run = runs.partition_point(|it| it.1 <= at);
@@ -204,7 +204,9 @@ impl Flight {
                 next => {
                     let to = next.map_or(highest, |it| it.0.min(highest));
                     let waits = |offset: &u64| {
-                        self.chunks[(offset - self.una) as usize].status == Status::InFlight
+                        let status = self.chunks[(offset - self.una) as usize].status;
+                        status == Status::InFlight
+                            || marked && status == Status::Lost(Reason::Timeout)
                     };
                     self.reports.watched.extend((at..to).filter(waits));
                     at = to;
@@ -223,6 +225,13 @@ impl Flight {
         paths: &mut [Path],
         outcome: &mut Outcome,
     ) {
+        if let Some(new) = highest_new {
+            self.highest_new = self.highest_new.max(new);
+        }
+        let highest_new = match rules.remembers_highest {
+            true => Some(self.highest_new),
+            false => highest_new,
+        };
         let newly = highest_new.map_or(0, |offset| offset + 1);
         let one_path = paths.iter().filter(|path| path.sack.chunks > 0).count() == 1;
         let mut watched = std::mem::take(&mut self.reports.watched);
@@ -232,13 +241,19 @@ impl Flight {
             }
             let at = (offset - self.una) as usize;
             let chunk = &self.chunks[at];
-            if chunk.status != Status::InFlight || (chunk.fast_retransmitted && !rules.multiple) {
+            let marked = rules.marked_outstanding && chunk.status == Status::Lost(Reason::Timeout);
+            let waits = chunk.status == Status::InFlight || marked;
+            if !waits || (chunk.fast_retransmitted && !rules.multiple) {
                 return false;
             }
             let path = &paths[chunk.path as usize];
             // Only TSNs before the highest newly acknowledged one count, but
             // all in fast recovery when the cumulative TSN advances.
-            let recovering = path.recovery.is_some() && outcome.advanced;
+            let recovering = outcome.advanced
+                && match rules.remembers_highest {
+                    true => path.recovery.is_some_and(|exit| self.highest_new < exit),
+                    false => path.recovery.is_some(),
+                };
             let below = highest_new.is_some_and(|new| offset < new);
             if rules.split {
                 let highest = path.sack.highest.filter(|highest| at < *highest);
@@ -266,9 +281,11 @@ impl Flight {
             self.lost_from = self.lost_from.min(offset);
             let chunk = &self.chunks[at];
             let (index, size) = (chunk.path as usize, self.size(chunk));
-            self.payload -= chunk.fragment.payload.len() as u64;
-            self.lost += 1;
-            paths[index].flight -= size;
+            if !marked {
+                self.payload -= chunk.fragment.payload.len() as u64;
+                self.lost += 1;
+                paths[index].flight -= size;
+            }
             paths[index].sack.lost += 1;
             outcome.lost = true;
             false

@@ -159,7 +159,7 @@ impl World {
             Step::Resend(path) => {
                 while let Some((index, _)) = self.flight.next_lost(0) {
                     let size = self.flight.size(&self.flight.chunks[index]);
-                    self.flight.resend(index, *path);
+                    self.flight.resend(index, *path, false);
                     self.paths[*path as usize].flight += size;
                 }
                 None
@@ -242,7 +242,16 @@ proptest! {
     ) {
         let (highest_newly_acked, multiple, split, recovering) = switches;
         let missing_reports = reports;
-        let rules = Rules { missing_reports, highest_newly_acked, multiple, split, packets };
+        let (marked_outstanding, remembers_highest) = (false, false);
+        let rules = Rules {
+            missing_reports,
+            highest_newly_acked,
+            multiple,
+            split,
+            marked_outstanding,
+            remembers_highest,
+            packets,
+        };
         let (mut quick, mut slow) = (World::new(false), World::new(true));
         for world in [&mut quick, &mut slow] {
             world.paths[0].recovery = recovering.then_some(1000);
@@ -264,5 +273,57 @@ proptest! {
                 prop_assert_eq!(quick.flight.next_lost(from), naive, "step {}: {:?}", i, step);
             }
         }
+    }
+}
+
+fn rules(marked_outstanding: bool, remembers_highest: bool) -> Rules {
+    Rules {
+        missing_reports: 3,
+        highest_newly_acked: true,
+        multiple: false,
+        split: false,
+        marked_outstanding,
+        remembers_highest,
+        packets: 1,
+    }
+}
+
+/// Six chunks, of which the first is missing: SACKs with nothing new report it only where what was
+/// newly acknowledged last is remembered (ns-2). RFC 9260 §7.2.4 looks at each SACK alone.
+#[test]
+fn sacks_with_nothing_new_report_a_chunk_or_not() {
+    for (remembers, lost) in [(false, false), (true, true)] {
+        let mut world = World::new(false);
+        world.play(Time::ZERO, &Step::Send(6, 0), rules(false, remembers));
+        let gap = [GapBlock { start: 2, end: 6 }];
+        let sack = |world: &mut World| {
+            let World { flight, paths, .. } = world;
+            flight.on_sack(Time::ZERO, 1, &gap, rules(false, remembers), paths).lost
+        };
+        assert!(!sack(&mut world) && !sack(&mut world));
+        assert_eq!(sack(&mut world), lost);
+    }
+}
+
+/// T3-rtx has marked all six: three SACKs for later ones find the first missing where what is marked
+/// counts as outstanding (ns-2), and it does so when the window is judged.
+#[test]
+fn marked_chunks_are_outstanding_or_not() {
+    for (marked, flight, lost) in [(false, 0, false), (true, 3 * 116, true)] {
+        let mut world = World::new(false);
+        world.play(Time::ZERO, &Step::Send(6, 0), rules(marked, false));
+        world.flight.expire(0, &mut world.paths);
+        let World { flight: chunks, paths, .. } = &mut world;
+        let mut found = false;
+        for end in [2, 4, 6] {
+            let gap = [GapBlock { start: 2, end }];
+            found |= chunks.on_sack(Time::ZERO, 1, &gap, rules(marked, false), paths).lost;
+            if end == 6 {
+                assert_eq!(paths[0].sack.flight, flight);
+            }
+        }
+        let reason = if lost { Reason::FastRetransmit } else { Reason::Timeout };
+        assert_eq!((found, chunks.next_lost(0)), (lost, Some((0, reason))));
+        assert_eq!(chunks.lost, 1);
     }
 }

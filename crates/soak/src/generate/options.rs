@@ -220,7 +220,8 @@ pub(super) fn sctp(draw: &mut Draw, network: &Network) -> (Table, u64) {
     o.maybe("window", |draw| if draw.chance(0.3) { "standard".into() } else { window(draw) });
     o.maybe("initial_window", |draw| initial_window(draw, &["rfc9260", "rfc4960", "rfc2960"]));
     o.maybe("initial_ssthresh", |draw| bytes(draw.spread(1, 100_000)));
-    o.switches(&["slow_start_at_threshold", "highest_newly_acked", "fast_recovery"]);
+    o.switches(&["slow_start_at_threshold", "highest_newly_acked", "fast_recovery", "ns2_rules"]);
+    o.word("window_unit", &["mtu", "chunk"]).word("partial_acked", &["all", "capped"]);
     o.switches(&["burst_keeps_window", "confirm_paths", "trust_given", "keep_primary"]);
     o.switches(&["vary_sack_path", "multiple_fast_retransmit", "timestamps"]);
     o.switches(&["heartbeat_after_rto", "partial_reliability", "interleaving"]);

@@ -21,16 +21,16 @@ fn bursts(config: &Config, packets: u64, from_ms: u64) -> (Vec<(u64, usize)>, u6
     (bursts, pair.client.observe().cwnd)
 }
 
-/// A window of 20 MTUs and nothing outstanding: an event releases four MTUs, which are five packets
-/// (a packet leaves while less is outstanding). The window is then what it was (RFC 8540 §3.31), or
+/// A window of 20 MTUs and nothing outstanding: an event releases four of the largest DATA chunks (by
+/// RFC 4960 four MTUs, which are five packets, since a packet leaves while less is outstanding). The window is then what it was (RFC 8540 §3.31), or
 /// what the burst has left of it.
 #[test]
 fn a_burst_is_cut_and_the_window_kept_or_not() {
     for (burst_keeps_window, expected, cwnd) in [
-        // The SACK of each of 5 packets makes room for 4 MTUs above what is still outstanding.
-        (true, vec![(1000, 5), (1100, 15)], 30_000),
-        // Four MTUs, and slow start from there.
-        (false, vec![(1000, 5), (1100, 10), (1200, 5)], 17_744),
+        // The SACK of each of 4 packets makes room for 4 more above what is still outstanding.
+        (true, vec![(1000, 4), (1100, 16)], 30_000),
+        // Four, and slow start from there.
+        (false, vec![(1000, 4), (1100, 8), (1200, 8)], 19_084),
     ] {
         let config = Config {
             initial_window: crate::InitialWindow::Mtus(20),
