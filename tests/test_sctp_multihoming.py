@@ -55,7 +55,7 @@ def test_each_world_has_its_own_batches() -> None:
     assert world.batch("same", Paths(1, 2)) == Batch("same", "ns2", Paths(1))
     resolved = conditions.scenario(world.batch("sctp-multi", Paths(1))).resolved()
     assert "missing_reports = 4" in resolved
-    assert "window_unit = \"chunk\"" in resolved
+    assert 'window_unit = "chunk"' in resolved
 
 
 def test_replications_are_paired_as_far_as_both_have_them() -> None:
