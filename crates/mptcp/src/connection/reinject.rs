@@ -92,8 +92,10 @@ impl Connection {
             return self.give_up(now);
         }
         self.retries += 1;
-        if !self.confirmed && !self.passive {
-            // The peer may not even know the keys.
+        let unproven = self.out.una == 1 && self.out.nxt > 1 && self.is_contiguous();
+        if !self.confirmed && !self.passive || unproven {
+            // The peer may not even know the keys, or no mapping of ours may reach it: then its ACK
+            // has no option, and the connection is TCP from there on.
             if let Some(first) = self.subflows.first_mut() {
                 first.tcp.ask_peer_for_ack();
                 self.touch(0);
@@ -113,7 +115,8 @@ impl Connection {
                 alive |= it.is_usable() && !it.failed;
             }
         }
-        if una < self.out.nxt && !alive {
+        // Without their mapping, octets at new offsets of the only subflow would be read as new.
+        if una < self.out.nxt && !alive && !unproven {
             let end = self.out.nxt.min(una + self.mss());
             self.out.set_carriers(una, carriers);
             self.out.reinject(Range { start: una, end }, carriers);

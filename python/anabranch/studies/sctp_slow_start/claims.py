@@ -24,9 +24,7 @@ SAME = 0.02
 MOST = 0.5
 """The part of a difference whose cause is its reason."""
 MODEL_ERROR = 0.10
-"""What the closed form may be wrong by, at the mean."""
-PROMPT_ERROR = 0.03
-"""And in any cell without delayed ACKs: a packet's time on the link."""
+"""What the closed form may be wrong by: at the mean, and in each cell without delayed ACKs."""
 ACKS = {False: "an ACK a packet", True: "delayed ACKs"}
 
 
@@ -218,7 +216,7 @@ def _model(times: Times) -> Claim:
         statements.append(Statement.of(name, Exact.mean_of(chosen), at_most(MODEL_ERROR)))
     prompt = [abs(error) for run, error in errors.items() if not run.delayed]
     name = f"error of the model in each cell, {ACKS[False]}"
-    statements.append(Statement.of(name, Exact.of(prompt), at_most(PROMPT_ERROR)))
+    statements.append(Statement.of(name, Exact.of(prompt), at_most(MODEL_ERROR)))
     return Claim(
         "model",
         "Handshake, rounds of a window that doubles or grows by half, and the link's time explain"

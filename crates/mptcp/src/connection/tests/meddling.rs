@@ -2,6 +2,7 @@
 
 use super::world::trace;
 use super::*;
+use crate::PathManager;
 use anabranch_testkit::{Fate, Side};
 use anabranch_wire::{Payload, TcpFlags, TcpSegment};
 
@@ -139,6 +140,39 @@ fn what_the_first_segment_of_tcp_acknowledges_counts() {
             assert_eq!(read, size, "{of}");
         }
     }
+}
+
+/// An ADD_ADDR too long to have a DATA_ACK beside it acknowledges the subflow's octets alone; what
+/// tells of their data is lost for a while, and the options the other way vanish. Whoever sent the
+/// data again at offsets of its own, on the subflow that has carried it, would have it read twice.
+#[test]
+fn what_the_only_subflow_has_delivered_is_not_sent_on_it_again_until_mappings_are_known_to_pass() {
+    let client = Config { path_manager: PathManager::Single, ..config() };
+    let server = Config { path_manager: PathManager::Signal, ..config() };
+    let mut world = world(client, server, &[A1], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.meddle = strip_from(4);
+    let mut announced = None;
+    let mut count = 0;
+    world.server.meddle = Box::new(move |segment| {
+        count += 1;
+        // The first twenty segments are the announcement, sent again and again.
+        segment.options.remove_dss();
+        if !segment.flags.contains(TcpFlags::SYN) {
+            announced = announced.take().or_else(|| segment.options.rare.clone());
+        }
+        if !segment.flags.contains(TcpFlags::SYN) && count <= 20 {
+            segment.options.rare = announced.clone();
+        }
+    });
+    let text: Vec<u8> = (0..400_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    world.client.write_octets(&text);
+    let mut read: Vec<u8> = Vec::new();
+    while world.step(at_ms(60_000)) {
+        let mut buf = [0; 1000];
+        let n = world.server.read_octets(&mut buf);
+        read.extend(&buf[..n]);
+    }
+    assert!(read == text, "{} octets", read.len());
 }
 
 /// §3.7: fallback is for a first subflow that has been alone. With two, unmapped octets of the last
