@@ -4,7 +4,7 @@ use super::balia::{Balia, BaliaOptions};
 use super::lia::{Lia, LiaOptions};
 use super::mcubic::{AfterTimeout, KBeta, MCubic, MCubicOptions};
 use super::olia::{Olia, OliaOptions};
-use super::wvegas::{WVegas, WVegasOptions};
+use super::wvegas::{Drain, WVegas, WVegasOptions};
 use crate::reno::{Reno, RenoOptions};
 use crate::testkit::{MSS, Path, event, path};
 use crate::{ALGORITHMS, Acked, Algorithm, Cause, Controller, PathView, Shared, Sibling};
@@ -252,25 +252,74 @@ fn after_a_timeout_k_is_kept_or_zero() {
     }
 }
 
-/// wVegas: the part of `total_alpha` that a path's rate earns.
-#[test]
-fn wvegas_divides_what_is_kept_in_queues_by_rates() {
-    let mut c = WVegas::new(&WVegasOptions::default(), 20 * MSS, MSS);
+/// wVegas in congestion avoidance with 60 segments: each step is a round trip whose
+/// mean is so many microseconds, where the smallest is 100 ms, and gives the window
+/// after the round before. A sibling has 50 segments a second.
+fn wvegas(drain: Drain) -> (WVegas, impl FnMut(&mut WVegas, u64) -> u64) {
+    let options = WVegasOptions { drain, ..WVegasOptions::default() };
     let other = Sibling { state: Shared { rate: 50.0, ..Shared::default() }, ..sibling(5, 100) };
     let mut sent = 0;
-    let mut round = |c: &mut WVegas, rtt_ms: u64| {
+    let round = move |c: &mut WVegas, rtt_us: u64| {
         c.on_siblings(&[other]);
         sent += 1000;
-        let view = PathView { sent, acked: sent - 1, min_rtt: ms(100), ..view(20, rtt_ms) };
-        c.on_ack(&Acked { now: Time::ZERO, bytes: MSS, rtt: ms(rtt_ms) }, &view);
+        let view = PathView { sent, acked: sent - 1, min_rtt: ms(100), ..view(60, 100) };
+        let rtt = Some(Span::from_micros(rtt_us));
+        c.on_ack(&Acked { now: Time::ZERO, bytes: MSS, rtt }, &view);
         c.window() / MSS
     };
-    // Base 100 ms; at 200 ms ten of the twenty segments wait in queues, more than
-    // alpha = 2: the rate is 20 / 0.2 = 100 a second, of 150, alpha = 6.67; then a
-    // segment less, and the queue has doubled: drained to 19 / 4.
-    round(&mut c, 200);
-    assert_eq!(round(&mut c, 200), 19);
-    assert!((c.law.alpha - 10.0 * 100.0 / 150.0).abs() < 1e-9, "{}", c.law.alpha);
+    (WVegas::new(&options, 60 * MSS, MSS), round)
+}
+
+/// The part of `total_alpha` that a path's rate earns.
+#[test]
+fn wvegas_divides_what_is_kept_in_queues_by_rates() {
+    let (mut c, mut round) = wvegas(Drain::Holding);
+    // At 200 ms thirty of the sixty segments wait in queues, more than alpha = 2: the
+    // rate is 60 / 0.2 = 300 a second, of 350, alpha = 8.57; a segment less.
+    round(&mut c, 200_000);
+    assert_eq!(round(&mut c, 310_000), 59);
+    assert!((c.law.alpha - 10.0 * 300.0 / 350.0).abs() < 1e-9, "{}", c.law.alpha);
+    // At 310 ms 40 of the 59; a segment less, and the queue is more than twice as long
+    // as it was: 58 base / (2 rtt) = 9.4.
+    assert_eq!(round(&mut c, 310_000), 9);
+}
+
+/// Less than a packet waits, now a little less and now a little more: nothing is
+/// held, so there is nothing to drain. By the letter the window is halved.
+#[test]
+fn wvegas_drains_no_queue_that_it_does_not_hold() {
+    let windows = |drain| {
+        let (mut c, mut round) = wvegas(drain);
+        [100_100, 100_300, 100_500, 100_050, 100_200].map(|rtt_us| round(&mut c, rtt_us))
+    };
+    assert_eq!(windows(Drain::Holding), [60, 61, 62, 63, 64]);
+    assert_eq!(windows(Drain::Never), [60, 61, 62, 63, 64]);
+    // 0.3 ms is more than twice 0.1 ms: 62 base / (2 rtt) = 30.9.
+    assert_eq!(windows(Drain::Always), [60, 61, 30, 31, 32]);
+}
+
+/// Slow start doubles in each round trip, until a round has more than `gamma`
+/// segments in queues: 32 of which 2 wait leave 30 and one.
+#[test]
+fn wvegas_leaves_slow_start_with_what_the_path_holds() {
+    let mut c = WVegas::new(&WVegasOptions::default(), 4 * MSS, u64::MAX);
+    let (mut sent, mut acked) = (0, 0);
+    let mut round = |c: &mut WVegas, rtt_us: u64| {
+        let segments = c.window() / MSS;
+        sent += segments * MSS;
+        for _ in 0..segments {
+            acked += MSS;
+            let view = PathView { sent, acked, min_rtt: ms(100), ..view(segments, 100) };
+            let rtt = Some(Span::from_micros(rtt_us));
+            c.on_ack(&Acked { now: Time::ZERO, bytes: MSS, rtt }, &view);
+        }
+        c.window() / MSS
+    };
+    assert_eq!([100_000, 100_000].map(|rtt_us| round(&mut c, rtt_us)), [8, 16]);
+    assert_eq!((round(&mut c, 106_666), c.ssthresh()), (32, u64::MAX));
+    // The ACK that begins the next round decides: 32 (1 - 100 / 106.666) = 2.
+    round(&mut c, 100_000);
+    assert_eq!(c.ssthresh() / MSS, 31);
 }
 
 /// validation.md: equal paths with equal loss, each subflow's window is half of a

@@ -1,5 +1,5 @@
 //! wVegas: weighted Vegas (Cao, Xu and Fu, "Delay-based Congestion Control for
-//! Multipath TCP", ICNP 2012; draft-xu-mptcp-congestion-control-05).
+//! Multipath TCP", ICNP 2012; draft-xu-mptcp-congestion-control-05, section 2).
 //!
 //! Each path is a Vegas that keeps `alpha_r` segments in queues; the connection
 //! keeps `total_alpha` (10) in all, divided by the rates that the paths had when
@@ -13,14 +13,22 @@
 //!   w_r += 1 where diff_r < alpha_r,  w_r -= 1 where diff_r > alpha_r
 //! ```
 //!
+//! Slow start is TCP's and ends with more than `gamma` segments in queues.
+//!
 //! Then the queue is drained now and then, so that `base_r` can be seen: `q_r` is
 //! the smallest `rtt_r - base_r` since the last time; where `rtt_r - base_r` is
-//! twice as much, `w_r = w_r base_r / (2 rtt_r)`.
+//! twice as much, `w_r = w_r base_r / (2 rtt_r)`. To the letter ([`Drain::Always`])
+//! that is a matter of chance where the path holds nothing: `q_r` is then a part of
+//! a packet's transmission time, is exceeded twofold in the next rounds, and the
+//! window is halved again and again on an empty link. [`Drain::Holding`] counts
+//! the rounds alone in which the path holds its `alpha_r`: what is twice as long
+//! as the path's own queue is others', or an old one that `base_r` contains.
 //!
-//! Slow start is that of Vegas (doubling every other round, ended by more than
-//! `gamma` segments in queues). Choices: the round-trip time of a round is the mean
-//! of its samples; a loss halves the window, as with Reno; a sibling that has no
-//! rate yet counts with its window over its round-trip time.
+//! Choices where the draft is silent: the first `alpha_r` is 2, and it is never
+//! less (the implementation of its authors); slow start is left with the window
+//! that `base_r` would have needed, and a segment more (the same; the draft sets
+//! the threshold alone); a loss is a reduction after which `q_r` is measured anew;
+//! a sibling that has no rate yet counts with its window over its round-trip time.
 
 use super::{Others, term_of};
 use crate::ack_clocked::{AckClocked, Common, Law};
@@ -36,14 +44,29 @@ pub struct WVegasOptions {
     pub total_alpha: u32,
     /// Segments in queues that end slow start; 1.
     pub gamma: u32,
+    /// Which rounds may drain the queue.
+    pub drain: Drain,
     /// Options shared with other algorithms.
     pub common: Common,
 }
 
 impl Default for WVegasOptions {
     fn default() -> WVegasOptions {
-        WVegasOptions { total_alpha: 10, gamma: 1, common: Common::default() }
+        let drain = Drain::Holding;
+        WVegasOptions { total_alpha: 10, gamma: 1, drain, common: Common::default() }
     }
+}
+
+/// In which rounds the queueing delay is compared with the smallest since the
+/// last reduction, and the queue drained where it is twice as long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Drain {
+    /// Those in which the path holds its `alpha` segments in queues.
+    Holding,
+    /// All (the draft to the letter).
+    Always,
+    /// None.
+    Never,
 }
 
 /// A wVegas window.
@@ -58,17 +81,17 @@ pub struct WVegasLaw {
     others: Others,
     total_alpha: u32,
     gamma: u32,
+    drain: Drain,
     /// The smallest round-trip time, in seconds; infinite at first.
     base: f64,
     /// Sum and number of the round's samples.
     sum: f64,
     samples: u32,
     round: Round,
-    doubling: bool,
     pub(super) alpha: f64,
     /// Segments per second when `diff` last reached `alpha`; 0 before.
     rate: f64,
-    /// The smallest queueing delay since the last drain, in seconds.
+    /// The smallest queueing delay since the last reduction, in seconds.
     queue: f64,
 }
 
@@ -78,12 +101,11 @@ impl WVegasLaw {
         let segments = w.cwnd / mss;
         let diff = segments * (1.0 - self.base / rtt);
         if w.cwnd < w.ssthresh {
-            if !self.doubling && diff > f64::from(self.gamma) {
+            if diff > f64::from(self.gamma) {
                 let needed = w.cwnd * self.base / rtt;
                 w.cwnd = w.cwnd.min((needed + mss).max(2.0 * mss));
                 w.ssthresh = w.cwnd.max(2.0 * mss);
             }
-            self.doubling = !self.doubling;
             return;
         }
         if diff >= self.alpha {
@@ -95,7 +117,14 @@ impl WVegasLaw {
         } else if diff > self.alpha {
             w.cwnd = (w.cwnd - mss).max(2.0 * mss);
         }
-        self.drain(w, mss, rtt);
+        let compare = match self.drain {
+            Drain::Holding => diff >= self.alpha,
+            Drain::Always => true,
+            Drain::Never => false,
+        };
+        if compare {
+            self.drain(w, mss, rtt);
+        }
         w.ssthresh = w.ssthresh.min(w.cwnd).max(2.0 * mss); // or slow start would follow
     }
 
@@ -109,6 +138,7 @@ impl WVegasLaw {
         self.rate / all
     }
 
+    /// A round whose queueing delay counts.
     fn drain(&mut self, w: &mut Window, mss: f64, rtt: f64) {
         let q = rtt - self.base;
         self.queue = self.queue.min(q);
@@ -128,11 +158,11 @@ impl Law for WVegasLaw {
             others: Others::default(),
             total_alpha: options.total_alpha,
             gamma: options.gamma,
+            drain: options.drain,
             base: f64::INFINITY,
             sum: 0.0,
             samples: 0,
             round: Round::default(),
-            doubling: true,
             alpha: LEAST_ALPHA,
             rate: 0.0,
             queue: f64::INFINITY,
@@ -161,7 +191,7 @@ impl Law for WVegasLaw {
             self.sum += rtt;
             self.samples += 1;
         }
-        window.cwnd >= window.ssthresh || !self.doubling
+        window.cwnd >= window.ssthresh
     }
 
     fn wants_feedback(&self) -> bool {
@@ -173,6 +203,7 @@ impl Law for WVegasLaw {
     }
 
     fn reduce(&mut self, _cwnd: f64, base: f64, _cause: Cause, _path: &PathView) -> f64 {
+        self.queue = f64::INFINITY;
         base / 2.0
     }
 

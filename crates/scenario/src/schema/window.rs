@@ -7,6 +7,7 @@ use crate::InputError;
 use crate::fields::Fields;
 use anabranch_congestion::ack_clocked::Common;
 use anabranch_congestion::coupled::mcubic::{AfterTimeout, KBeta};
+use anabranch_congestion::coupled::wvegas::Drain;
 use anabranch_congestion::cubic::{Lookahead, RenoIncrease, RenoStep};
 use anabranch_congestion::{
     ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
@@ -122,6 +123,9 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
         Algorithm::WVegas(o) => {
             form.integer("total_alpha", 2..=1_000_000, &mut o.total_alpha)?;
             form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
+            let drains =
+                [("holding", Drain::Holding), ("always", Drain::Always), ("never", Drain::Never)];
+            form.choice("drain", &drains, &mut o.drain)?;
             common(form, &mut o.common)
         }
         Algorithm::MCubic(o) => {

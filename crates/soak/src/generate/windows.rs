@@ -45,7 +45,10 @@ pub(super) fn window(draw: &mut Draw) -> Value {
             o.word("k_beta", &["given-up", "left"]).word("k_after_timeout", &["kept", "zero"]);
         }
         "mcubic-share" => drop(o.switches(&["fast_convergence"]).number("least_share", 0, 100)),
-        "wvegas" => drop(o.number("total_alpha", 2, 100).number("gamma", 0, 10)),
+        "wvegas" => {
+            o.number("total_alpha", 2, 100).number("gamma", 0, 10);
+            o.word("drain", &["holding", "always", "never"]);
+        }
         "westwood" => {
             o.maybe("filter", |draw| draw.probability(1.0).into());
         }
