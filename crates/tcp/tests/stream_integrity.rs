@@ -13,6 +13,7 @@ use proptest::prelude::*;
 
 fn schemes() -> Vec<Recovery> {
     vec![
+        Recovery::Tahoe,
         Recovery::Reno { exit_growth: false },
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::NewReno { impatient: true, exit_growth: true },

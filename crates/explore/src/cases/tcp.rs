@@ -39,6 +39,7 @@ const OPTIONS: &[Tuning<Config>] = &[
     ("no-window-scale", |c| c.window_scale = false),
     ("ack-each", |c| c.delayed_ack = DelayedAck { count: 1, ..c.delayed_ack }),
     ("dsack", |c| c.dsack = true),
+    ("tahoe", |c| c.recovery = Recovery::Tahoe),
     ("go-back-n", |c| c.go_back_n = true),
     ("reno", |c| c.recovery = Recovery::Reno { exit_growth: false }),
     ("newreno", |c| c.recovery = Recovery::NewReno { impatient: true, exit_growth: true }),

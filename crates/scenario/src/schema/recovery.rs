@@ -49,7 +49,7 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
             scheme.push(("max_ack_delay", max_ack_delay.write().into()));
             scheme.push(("reduce_again", (*reduce_again).into()));
         }
-        Recovery::Decoupled | Recovery::Custom(_) => {}
+        Recovery::Tahoe | Recovery::Decoupled | Recovery::Custom(_) => {}
     }
     let scheme = match &config.recovery {
         Recovery::Custom(own) => custom::write(own, "scheme"),
@@ -108,7 +108,7 @@ fn read_recovery(
             o.max_ack_delay = r.quantity("max_ack_delay")?.unwrap_or(o.max_ack_delay);
             o.reduce_again = r.boolean("reduce_again")?.unwrap_or(o.reduce_again);
         }
-        Recovery::Decoupled | Recovery::Custom(_) => {}
+        Recovery::Tahoe | Recovery::Decoupled | Recovery::Custom(_) => {}
     }
     r.finish()?;
     Ok(Some(scheme))

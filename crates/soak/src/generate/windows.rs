@@ -63,8 +63,8 @@ pub(super) fn window(draw: &mut Draw) -> Value {
 /// A recovery scheme; without SACK one that needs none.
 pub(super) fn recovery(draw: &mut Draw, sack: bool) -> Value {
     let all: &[&str] = match sack {
-        true => &["reno", "newreno", "sack", "fack", "rack", "decoupled"],
-        false => &["reno", "newreno"],
+        true => &["tahoe", "reno", "newreno", "sack", "fack", "rack", "decoupled"],
+        false => &["tahoe", "reno", "newreno"],
     };
     let scheme = draw.pick(all);
     if draw.chance(0.5) {

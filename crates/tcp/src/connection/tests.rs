@@ -424,6 +424,7 @@ fn a_retransmission_lost_again_is_left_to_the_timer() {
 
 fn all_schemes() -> Vec<Recovery> {
     vec![
+        Recovery::Tahoe,
         Recovery::Reno { exit_growth: false },
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::NewReno { impatient: true, exit_growth: true },

@@ -8,6 +8,8 @@ use anabranch_units::Span;
 /// Which scheme, with its options: a description.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Recovery {
+    /// Fast retransmit, then slow start (Fall and Floyd 1996).
+    Tahoe,
     /// RFC 5681 fast retransmit and fast recovery.
     Reno {
         /// The ACK that ends recovery opens the window too, as in ns-2;
@@ -57,6 +59,11 @@ pub struct SchemeInfo {
 /// All schemes.
 pub const SCHEMES: &[SchemeInfo] = &[
     SchemeInfo {
+        name: "tahoe",
+        summary: "fast retransmit, then slow start from one segment",
+        reference: "Fall, Floyd: Simulation-based Comparisons of Tahoe, Reno, and SACK TCP (CCR 1996)",
+    },
+    SchemeInfo {
         name: "reno",
         summary: "fast retransmit and fast recovery; one loss per window",
         reference: "RFC 5681 §3.2",
@@ -92,6 +99,7 @@ impl Recovery {
     /// The scheme of that name with its default options.
     pub fn from_name(name: &str) -> Option<Recovery> {
         Some(match name {
+            "tahoe" => Recovery::Tahoe,
             "reno" => Recovery::Reno { exit_growth: false },
             "newreno" => Recovery::NewReno { impatient: false, exit_growth: false },
             "sack" => Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
@@ -104,6 +112,7 @@ impl Recovery {
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
+            Recovery::Tahoe => "tahoe",
             Recovery::Reno { .. } => "reno",
             Recovery::NewReno { .. } => "newreno",
             Recovery::Sack { .. } => "sack",
@@ -115,7 +124,7 @@ impl Recovery {
     }
     /// It reads SACK blocks, and cannot work without them.
     pub fn needs_sack(&self) -> bool {
-        !matches!(self, Recovery::Reno { .. } | Recovery::NewReno { .. })
+        !matches!(self, Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno { .. })
     }
     /// It reads the send log.
     pub(crate) fn needs_log(&self) -> bool {

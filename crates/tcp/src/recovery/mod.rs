@@ -20,6 +20,7 @@ mod prr;
 mod rack;
 mod reno;
 mod sack;
+mod tahoe;
 
 pub use catalogue::{Pipe, RackOptions, Recovery, SCHEMES, SchemeInfo};
 pub use detector::{AckView, LossDetector, MakeDetector};
@@ -132,6 +133,7 @@ fn going_back(s: &Sender) -> Next {
 /// A scheme at work.
 #[derive(Debug)]
 pub(crate) enum Active {
+    Tahoe(tahoe::Tahoe),
     Reno(reno::Reno),
     NewReno(newreno::NewReno),
     Sack(sack::Sack),
@@ -144,6 +146,7 @@ pub(crate) enum Active {
 macro_rules! dispatch {
     ($self:expr, $scheme:ident => $call:expr) => {
         match $self {
+            Active::Tahoe($scheme) => $call,
             Active::Reno($scheme) => $call,
             Active::NewReno($scheme) => $call,
             Active::Sack($scheme) => $call,
@@ -208,6 +211,7 @@ impl Active {
     /// The scheme of that description, before the first segment.
     pub fn new(scheme: &Recovery) -> Active {
         match scheme {
+            Recovery::Tahoe => Active::Tahoe(Default::default()),
             Recovery::Reno { exit_growth } => Active::Reno(reno::Reno::new(*exit_growth)),
             Recovery::NewReno { impatient, exit_growth } => {
                 Active::NewReno(newreno::NewReno::new(*impatient, *exit_growth))
@@ -347,6 +351,8 @@ impl Active {
         match self {
             Active::Rack(rack) => rack.newly_lost(),
             Active::Own(own) => own.newly_lost(),
+            Active::Tahoe(tahoe) if tahoe.in_recovery() && !was_in_recovery => s.mss, // at SND.UNA
+            Active::Tahoe(_) => 0,
             Active::Reno(_) | Active::NewReno(_) => {
                 // The segment at SND.UNA: at the entry, and at partial ACKs.
                 let partial = was_in_recovery && ack.acked > 0;

@@ -67,6 +67,25 @@ impl Sender {
         }
     }
 
+    /// Loss was detected by duplicate ACKs, and is answered as a timeout is (Tahoe):
+    /// shrinks the window to one segment and goes back to `una`. The timer has not
+    /// expired, so that it is not backed off. What limited transmit sent is not in the
+    /// flight that is halved, and of a flight no more than a window.
+    pub fn go_back_at_loss(&mut self, now: Time) {
+        if let Some(undo) = &mut self.undo {
+            undo.on_fast_retransmit(self.una);
+        }
+        let flight = self.nxt_before_dupacks - self.una;
+        let path = self.path(flight.min(self.cwnd()));
+        let signal = CongestionEvent { now, cause: Cause::Timeout };
+        self.congestion.on_congestion(&signal, &path);
+        self.nxt = self.una;
+        self.going_back = true;
+        self.recover = self.max;
+        self.dupacks = 0;
+        self.fast_retransmits += 1;
+    }
+
     /// The retransmission timer expired: shrinks the window to one segment. RFC
     /// 5681 §3.1 halves all that is outstanding. While a lost retransmission
     /// waits for its timer that becomes many windows, most of which have

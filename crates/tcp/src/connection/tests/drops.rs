@@ -35,6 +35,44 @@ fn decoupled_goes_on_in_congestion_avoidance() {
     assert_eq!((end.timeouts, end.fast_retransmits), (0, 1));
 }
 
+/// Tahoe: what the third duplicate ACK tells of halves eleven segments to a
+/// threshold of 5.5 and the window to one. 31 to 35 had arrived, and are sent again:
+/// their acknowledgment is that of 30, the last hole, and 36 is spared. The five
+/// duplicate ACKs that this costs are no loss.
+#[test]
+fn tahoe_goes_back_in_slow_start() {
+    let (rounds, end) = seven_drops(Recovery::Tahoe);
+    assert_eq!(
+        numbers(&rounds)[..4],
+        [
+            // limited transmit on two duplicate ACKs
+            vec![35, 36, 24],
+            vec![25, 26],
+            vec![27, 28, 29, 30],
+            // windows of 5, 6 and 6.2 at the ACKs of 27, 28 and 29
+            vec![31, 32, 33, 34, 35, 37, 38, 39, 40, 41, 42],
+        ]
+    );
+    assert_eq!((end.timeouts, end.fast_retransmits), (0, 1));
+}
+
+/// One loss: the segment, and slow start from what its ACK covers (Fall and Floyd
+/// 1996, figure 2: nothing that had arrived is sent again).
+#[test]
+fn tahoe_begins_again_after_a_single_loss() {
+    let mut pair = pair(&classic(Recovery::Tahoe), drop_nth(&[24]));
+    pair.client.write(1 << 30);
+    pair.drive(at_ms(2_850));
+    let all = rounds(&pair);
+    let detection = all.iter().rposition(|r| r.1.contains(&24)).unwrap();
+    assert_eq!(
+        numbers(&all[detection..])[..3],
+        [vec![31, 32, 33, 34, 35, 36, 24], vec![37, 38], vec![39, 40, 41, 42]]
+    );
+    let end = pair.client.observe();
+    assert_eq!((end.timeouts, end.fast_retransmits), (0, 1));
+}
+
 #[test]
 fn newreno_repairs_one_hole_per_round_trip() {
     let (rounds, end) = seven_drops(Recovery::NewReno { impatient: false, exit_growth: false });

@@ -460,7 +460,9 @@ fn icmp_errors_about_the_syn() {
 /// arrive whole, for every recovery scheme.
 #[test]
 fn streams_survive_a_bad_path() {
-    for (n, scheme) in ["reno", "newreno", "sack", "fack", "rack", "decoupled"].iter().enumerate() {
+    for (n, scheme) in
+        ["tahoe", "reno", "newreno", "sack", "fack", "rack", "decoupled"].iter().enumerate()
+    {
         for seed in 0..25 {
             let mut generator = Generator::from_u64(seed * 10 + n as u64);
             let recovery = Recovery::from_name(scheme).unwrap();

@@ -81,6 +81,7 @@ fn build(s: &Solo, f: &Forged) -> TcpSegment {
 
 fn configs() -> Vec<Config> {
     let schemes = [
+        Recovery::Tahoe,
         Recovery::Reno { exit_growth: false },
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },
