@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::world::{Subject, World};
 use anabranch_endpoint::{Endpoint, Event, Seed};
-use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
+use anabranch_tcp::recovery::{DecoupledRackOptions, Pipe, RackOptions, Recovery};
 use anabranch_tcp::{Config, Connection, EcnMode, KeepAlive, Nagle, State};
 use anabranch_units::{Serial32, Span};
 use anabranch_wire::{
@@ -25,7 +25,8 @@ pub fn tcp_connection(octets: &[u8]) {
         Recovery::Sack { pipe: Pipe::Ns2Old, prr: false },
         Recovery::Fack { prr: false },
         Recovery::Rack(RackOptions::default()),
-        Recovery::Decoupled,
+        Recovery::Decoupled { opens_late: false },
+        Recovery::DecoupledRack(DecoupledRackOptions::default()),
     ];
     let switches = input.byte();
     let algorithms = anabranch_congestion::ALGORITHMS;

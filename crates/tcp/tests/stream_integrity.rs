@@ -4,7 +4,7 @@
 
 use anabranch_congestion::{ALGORITHMS, Algorithm};
 use anabranch_endpoint::Seed;
-use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
+use anabranch_tcp::recovery::{DecoupledRackOptions, Pipe, RackOptions, Recovery};
 use anabranch_tcp::{Config, Connection, Counting, DelayedAck, EcnMode, UndoOptions};
 use anabranch_testkit::{Fate, Pair, exchange};
 use anabranch_units::Span;
@@ -25,7 +25,8 @@ fn schemes() -> Vec<Recovery> {
         Recovery::Fack { prr: true },
         Recovery::Rack(RackOptions::default()),
         Recovery::Rack(RackOptions { prr: false, tlp: false, ..RackOptions::default() }),
-        Recovery::Decoupled,
+        Recovery::Decoupled { opens_late: false },
+        Recovery::DecoupledRack(DecoupledRackOptions::default()),
     ]
 }
 

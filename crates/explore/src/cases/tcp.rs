@@ -4,7 +4,7 @@ use super::{Grid, Traffic, Tuning, generator, setting};
 use crate::choice::Fault;
 use crate::run::Case;
 use anabranch_congestion::Algorithm;
-use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery};
+use anabranch_tcp::recovery::{DecoupledRackOptions, Pipe, RackOptions, Recovery};
 use anabranch_tcp::{
     Config, Connection, Counting, DelayedAck, EcnMode, FastOpenOptions, InitialReceiveWindow,
     InitialWindow, KeepAlive, MtuProbing, Nagle, RtoRestart, RttSamples, UndoOptions, WindowProbe,
@@ -46,7 +46,10 @@ const OPTIONS: &[Tuning<Config>] = &[
     ("prr", |c| c.recovery = Recovery::Sack { pipe: Pipe::Rfc6675, prr: true }),
     ("ns2", |c| c.recovery = Recovery::Sack { pipe: Pipe::Ns2, prr: false }),
     ("fack", |c| c.recovery = Recovery::Fack { prr: false }),
-    ("decoupled", |c| c.recovery = Recovery::Decoupled),
+    ("decoupled", |c| c.recovery = Recovery::Decoupled { opens_late: false }),
+    ("decoupled-rack", |c| {
+        c.recovery = Recovery::DecoupledRack(DecoupledRackOptions::default());
+    }),
     ("rack", |c| c.recovery = Recovery::Rack(RackOptions::default())),
     ("rack-no-tlp", |c| {
         c.recovery = Recovery::Rack(RackOptions { tlp: false, ..RackOptions::default() });

@@ -140,7 +140,7 @@ fn of_kernel(
     ecn_field: &str,
 ) -> Result<[(&'static str, &'static str, String); 7], InputError> {
     let flag = |on: bool| u8::from(on).to_string();
-    let rack = matches!(config.recovery, Recovery::Rack(_));
+    let rack = matches!(config.recovery, Recovery::Rack(_) | Recovery::DecoupledRack(_));
     let ecn = match config.ecn {
         EcnMode::Off => 0,
         EcnMode::On | EcnMode::Dctcp => 1,

@@ -5,7 +5,7 @@ use super::form::{table_of, word};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_tcp::recovery::{Pipe, RackOptions, Recovery, SCHEMES};
+use anabranch_tcp::recovery::{DecoupledRackOptions, Pipe, RackOptions, Recovery, SCHEMES};
 use anabranch_tcp::{Config, Profile, UndoOptions};
 use toml::Value;
 
@@ -49,7 +49,15 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
             scheme.push(("max_ack_delay", max_ack_delay.write().into()));
             scheme.push(("reduce_again", (*reduce_again).into()));
         }
-        Recovery::Tahoe | Recovery::Decoupled | Recovery::Custom(_) => {}
+        Recovery::Decoupled { opens_late } => scheme.push(("opens_late", (*opens_late).into())),
+        Recovery::DecoupledRack(o) => {
+            let DecoupledRackOptions { fast_retransmit, tlp, max_ack_delay, reduce_again } = o;
+            scheme.push(("fast_retransmit", (*fast_retransmit).into()));
+            scheme.push(("tlp", (*tlp).into()));
+            scheme.push(("max_ack_delay", max_ack_delay.write().into()));
+            scheme.push(("reduce_again", (*reduce_again).into()));
+        }
+        Recovery::Tahoe | Recovery::Custom(_) => {}
     }
     let scheme = match &config.recovery {
         Recovery::Custom(own) => custom::write(own, "scheme"),
@@ -108,7 +116,16 @@ fn read_recovery(
             o.max_ack_delay = r.quantity("max_ack_delay")?.unwrap_or(o.max_ack_delay);
             o.reduce_again = r.boolean("reduce_again")?.unwrap_or(o.reduce_again);
         }
-        Recovery::Tahoe | Recovery::Decoupled | Recovery::Custom(_) => {}
+        Recovery::Decoupled { opens_late } => {
+            *opens_late = r.boolean("opens_late")?.unwrap_or(*opens_late);
+        }
+        Recovery::DecoupledRack(o) => {
+            o.fast_retransmit = r.boolean("fast_retransmit")?.unwrap_or(o.fast_retransmit);
+            o.tlp = r.boolean("tlp")?.unwrap_or(o.tlp);
+            o.max_ack_delay = r.quantity("max_ack_delay")?.unwrap_or(o.max_ack_delay);
+            o.reduce_again = r.boolean("reduce_again")?.unwrap_or(o.reduce_again);
+        }
+        Recovery::Tahoe | Recovery::Custom(_) => {}
     }
     r.finish()?;
     Ok(Some(scheme))
@@ -160,6 +177,24 @@ mod tests {
                 with(Recovery::Sack { pipe: Pipe::Rfc6675, prr: true }),
             ),
             ("recovery = { scheme = \"fack\", prr = true }", with(Recovery::Fack { prr: true })),
+            (
+                "recovery = { scheme = \"decoupled\", opens_late = true }",
+                with(Recovery::Decoupled { opens_late: true }),
+            ),
+            (
+                "recovery = \"decoupled-rack\"",
+                with(Recovery::DecoupledRack(DecoupledRackOptions::default())),
+            ),
+            (
+                "recovery = { scheme = \"decoupled-rack\", fast_retransmit = false, tlp = false, \
+                 max_ack_delay = \"25 ms\", reduce_again = false }",
+                with(Recovery::DecoupledRack(DecoupledRackOptions {
+                    fast_retransmit: false,
+                    tlp: false,
+                    max_ack_delay,
+                    reduce_again: false,
+                })),
+            ),
             ("recovery = \"rack\"", with(Recovery::Rack(rack))),
             (
                 "recovery = { scheme = \"rack\", prr = false, reduce_again = false }",

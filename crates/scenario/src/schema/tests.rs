@@ -244,7 +244,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (change, expected) in [
         (
             "flows.0.tcp.recovery=foo",
-            "test.toml: field `flows[0].tcp.recovery`: value `foo`: allowed: reno, newreno, sack, fack, rack, decoupled",
+            "test.toml: field `flows[0].tcp.recovery`: value `foo`: allowed: reno, newreno, sack, fack, rack, decoupled, decoupled-rack",
         ),
         (
             "flows.0.tcp.recovery.scheme=foo",

@@ -143,7 +143,9 @@ fn our_tcp_sends_to_a_kernel() {
         return;
     }
     let mut list = Vec::new();
-    for scheme in ["tahoe", "reno", "newreno", "sack", "fack", "rack", "decoupled"] {
+    for scheme in
+        ["tahoe", "reno", "newreno", "sack", "fack", "rack", "decoupled", "decoupled-rack"]
+    {
         let options = format!("recovery = \"{scheme}\"");
         list.push(Case::ours(&format!("{scheme}-loss"), LOSSY, &options));
         list.push(Case::ours(&format!("{scheme}-reordering"), REORDERING, &options));

@@ -63,7 +63,9 @@ pub(super) fn window(draw: &mut Draw) -> Value {
 /// A recovery scheme; without SACK one that needs none.
 pub(super) fn recovery(draw: &mut Draw, sack: bool) -> Value {
     let all: &[&str] = match sack {
-        true => &["tahoe", "reno", "newreno", "sack", "fack", "rack", "decoupled"],
+        true => {
+            &["tahoe", "reno", "newreno", "sack", "fack", "rack", "decoupled", "decoupled-rack"]
+        }
         false => &["tahoe", "reno", "newreno"],
     };
     let scheme = draw.pick(all);
@@ -82,6 +84,11 @@ pub(super) fn recovery(draw: &mut Draw, sack: bool) -> Value {
             }
         }
         "fack" => drop(o.switches(&["prr"])),
+        "decoupled" => drop(o.switches(&["opens_late"])),
+        "decoupled-rack" => {
+            o.switches(&["fast_retransmit", "tlp", "reduce_again"]);
+            o.maybe("max_ack_delay", |draw| draw.time(1000, 500_000));
+        }
         "rack" => {
             o.switches(&["prr", "tlp", "reduce_again"]);
             o.maybe("max_ack_delay", |draw| draw.time(1000, 500_000));

@@ -2,6 +2,7 @@
 //! handshake, of flow control, of closing, and of every recovery scheme.
 
 mod accurate_ecn;
+mod decoupled;
 mod drops;
 mod ecn;
 mod fast_open;
@@ -432,6 +433,7 @@ fn all_schemes() -> Vec<Recovery> {
         Recovery::Sack { pipe: Pipe::Ns2, prr: false },
         Recovery::Sack { pipe: Pipe::Ns2Old, prr: false },
         Recovery::Fack { prr: false },
-        Recovery::Decoupled,
+        Recovery::Decoupled { opens_late: false },
+        Recovery::Decoupled { opens_late: true },
     ]
 }

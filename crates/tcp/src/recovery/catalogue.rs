@@ -40,7 +40,14 @@ pub enum Recovery {
     /// RACK-TLP (RFC 8985).
     Rack(RackOptions),
     /// Recovery decoupled from congestion control (Hwang, Yoo and Yoo).
-    Decoupled,
+    Decoupled {
+        /// The ACK after the one that detects a loss is the first to move
+        /// `moment_ack` to the forward ACK, which is the pseudo-code to the
+        /// letter; otherwise the one that detects it, which is the text.
+        opens_late: bool,
+    },
+    /// The same on RACK-TLP's detection.
+    DecoupledRack(DecoupledRackOptions),
     /// One of the user's own.
     Custom(Box<Custom<MakeDetector>>),
 }
@@ -93,6 +100,11 @@ pub const SCHEMES: &[SchemeInfo] = &[
         summary: "no recovery phase: congestion avoidance goes on from the detection",
         reference: "Hwang, Yoo, Yoo: An Efficient Loss Recovery Algorithm for TCP with SACK",
     },
+    SchemeInfo {
+        name: "decoupled-rack",
+        summary: "losses told as by rack; congestion avoidance goes on from the detection",
+        reference: "Hwang, Yoo, Yoo, §4; RFC 8985",
+    },
 ];
 
 impl Recovery {
@@ -105,7 +117,8 @@ impl Recovery {
             "sack" => Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
             "fack" => Recovery::Fack { prr: false },
             "rack" => Recovery::Rack(RackOptions::default()),
-            "decoupled" => Recovery::Decoupled,
+            "decoupled" => Recovery::Decoupled { opens_late: false },
+            "decoupled-rack" => Recovery::DecoupledRack(DecoupledRackOptions::default()),
             _ => return None,
         })
     }
@@ -118,7 +131,8 @@ impl Recovery {
             Recovery::Sack { .. } => "sack",
             Recovery::Fack { .. } => "fack",
             Recovery::Rack(_) => "rack",
-            Recovery::Decoupled => "decoupled",
+            Recovery::Decoupled { .. } => "decoupled",
+            Recovery::DecoupledRack(_) => "decoupled-rack",
             Recovery::Custom(custom) => custom.name(),
         }
     }
@@ -128,7 +142,7 @@ impl Recovery {
     }
     /// It reads the send log.
     pub(crate) fn needs_log(&self) -> bool {
-        matches!(self, Recovery::Rack(_))
+        matches!(self, Recovery::Rack(_) | Recovery::DecoupledRack(_))
     }
     /// The option that cannot be as it is, and what is allowed.
     pub(crate) fn validate(&self) -> Result<(), (&'static str, &'static str)> {
@@ -174,5 +188,28 @@ impl Default for RackOptions {
             max_ack_delay: Span::from_millis(200),
             reduce_again: true,
         }
+    }
+}
+
+/// Options of the decoupled scheme on RACK-TLP's detection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DecoupledRackOptions {
+    /// The first retransmission leaves with the detection, whatever is in flight
+    /// (RFC 5681 §3.2 step 3); otherwise when the halved window has room, as the
+    /// paper has it.
+    pub fast_retransmit: bool,
+    /// Tail loss probes (RFC 8985 §7).
+    pub tlp: bool,
+    /// The peer's longest delay of ACKs (`TLP.max_ack_delay`, §7.2).
+    pub max_ack_delay: Span,
+    /// The loss of a segment sent since the last reduction, a retransmission's
+    /// too, reduces the window again (RFC 5681 §4.3).
+    pub reduce_again: bool,
+}
+
+impl Default for DecoupledRackOptions {
+    fn default() -> DecoupledRackOptions {
+        let RackOptions { prr: _, tlp, max_ack_delay, reduce_again } = RackOptions::default();
+        DecoupledRackOptions { fast_retransmit: true, tlp, max_ack_delay, reduce_again }
     }
 }

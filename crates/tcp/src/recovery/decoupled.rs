@@ -37,6 +37,17 @@
 //! packet sent and the last acknowledged, the condition reads
 //! `next_seq − moment_ack + retransmit + length <= cwnd`.
 //!
+//! Where the paper contradicts itself:
+//! - *The ACK that detects.* In figure 1 it leaves `moment_ack` at the cumulative
+//!   ACK, and only the next one moves it to the forward ACK. The text (§2.3) says
+//!   that `moment_ack` *is* the forward ACK in recovery mode, and that after
+//!   n − m ≥ 3 duplicate ACKs nothing is in the network, so that the window can be
+//!   opened anew at this point. With n − m = 3 the two differ: the third duplicate
+//!   ACK is the last, and by figure 1 nothing leaves until limited transmit's
+//!   segments are acknowledged a round trip later, or, without limited transmit,
+//!   until the timer expires. The text is the rule here; `opens_late` has the
+//!   figure's.
+//!
 //! Where the paper is silent:
 //! - *All loss packets* are those sent before the detection: recovery ends
 //!   when everything outstanding at the detection is acknowledged. A loss
@@ -48,6 +59,8 @@
 //!   then slow start as with every other scheme.
 //! - *A retransmission lost again* keeps counting in `retransmit` and is left
 //!   to the timeout; the holes it leaves are not sent a third time before.
+//! - *An ACK that reports nothing new*, of a segment that arrives twice, does not
+//!   open the window.
 //! - *Reordering*: a hole that fills by itself before it was sent again was
 //!   never in `retransmit`, so nothing is subtracted for it.
 
@@ -55,8 +68,10 @@ use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Decoupled {
+    /// The ACK that detects a loss leaves `moment_ack` where it is.
+    opens_late: bool,
     recovery: bool,
     /// Left edge of the sliding window; follows SND.UNA in normal mode.
     moment_ack: u64,
@@ -65,6 +80,14 @@ pub(crate) struct Decoupled {
 }
 
 impl Decoupled {
+    pub(crate) fn new(opens_late: bool) -> Decoupled {
+        Decoupled { opens_late, recovery: false, moment_ack: 0, high_rxt: 0 }
+    }
+
+    fn leave(&mut self) {
+        *self = Decoupled::new(self.opens_late);
+    }
+
     fn moment_ack(&self, s: &Sender) -> u64 {
         if self.recovery { self.moment_ack.max(s.una) } else { s.una }
     }
@@ -77,7 +100,9 @@ impl Scheme for Decoupled {
                 s.grow(ack, ack.acked); // moment_ack is SND.UNA
             } else if ack.duplicate && s.dupacks >= s.dup_thresh && s.may_enter_recovery() {
                 s.enter_recovery(ack.now, ack.prior_in_flight);
-                *self = Decoupled { recovery: true, moment_ack: s.una, high_rxt: s.una };
+                self.recovery = true;
+                self.high_rxt = s.una;
+                self.moment_ack = if self.opens_late { s.una } else { s.board.fack(s.una) };
             }
             return Rto::Restart;
         }
@@ -88,7 +113,7 @@ impl Scheme for Decoupled {
         // shrunk by what this ACK covers.
         if s.una >= s.recover {
             s.board.forget_retransmissions();
-            *self = Decoupled::default();
+            self.leave();
         } else {
             self.moment_ack = s.board.fack(s.una);
         }
@@ -96,7 +121,7 @@ impl Scheme for Decoupled {
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        *self = Decoupled::default();
+        self.leave();
     }
 
     fn next(&self, s: &Sender) -> Next {

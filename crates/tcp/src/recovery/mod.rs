@@ -22,7 +22,7 @@ mod reno;
 mod sack;
 mod tahoe;
 
-pub use catalogue::{Pipe, RackOptions, Recovery, SCHEMES, SchemeInfo};
+pub use catalogue::{DecoupledRackOptions, Pipe, RackOptions, Recovery, SCHEMES, SchemeInfo};
 pub use detector::{AckView, LossDetector, MakeDetector};
 
 use crate::range_set::Range;
@@ -202,6 +202,10 @@ impl Active {
                 let own = RackOptions { prr: false, reduce_again: false, ..*options };
                 Active::new(&Recovery::Rack(own))
             }
+            Recovery::DecoupledRack(options) => {
+                let own = DecoupledRackOptions { reduce_again: false, ..*options };
+                Active::new(&Recovery::DecoupledRack(own))
+            }
             Recovery::Sack { pipe, .. } => Active::new(&Recovery::Sack { pipe: *pipe, prr: false }),
             Recovery::Fack { .. } => Active::new(&Recovery::Fack { prr: false }),
             other => Active::new(other),
@@ -219,7 +223,12 @@ impl Active {
             Recovery::Sack { pipe, prr } => Active::Sack(sack::Sack::new(*pipe, *prr)),
             Recovery::Fack { prr } => Active::Fack(fack::Fack::new(*prr)),
             Recovery::Rack(options) => Active::Rack(Box::new(rack::Rack::new(*options))),
-            Recovery::Decoupled => Active::Decoupled(Default::default()),
+            Recovery::DecoupledRack(options) => {
+                Active::Rack(Box::new(rack::Rack::decoupled(*options)))
+            }
+            Recovery::Decoupled { opens_late } => {
+                Active::Decoupled(decoupled::Decoupled::new(*opens_late))
+            }
             Recovery::Custom(custom) => {
                 Active::Own(Box::new(own::Own::new(custom.maker()(custom.place()))))
             }

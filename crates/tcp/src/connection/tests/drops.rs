@@ -22,7 +22,7 @@ fn numbers(rounds: &[(u64, Vec<u64>)]) -> Vec<Vec<u64>> {
 
 #[test]
 fn decoupled_goes_on_in_congestion_avoidance() {
-    let (rounds, end) = seven_drops(Recovery::Decoupled);
+    let (rounds, end) = seven_drops(Recovery::Decoupled { opens_late: false });
     assert_eq!(
         numbers(&rounds)[..3],
         [
@@ -137,8 +137,8 @@ fn a_single_loss_costs_no_scheme_a_timeout() {
 #[test]
 fn a_window_of_three_needs_limited_transmit() {
     for (recovery, limited_transmit, timeouts) in [
-        (Recovery::Decoupled, true, 0),
-        (Recovery::Decoupled, false, 1),
+        (Recovery::Decoupled { opens_late: false }, true, 0),
+        (Recovery::Decoupled { opens_late: false }, false, 1),
         (Recovery::Fack { prr: false }, false, 1),
         // With limited transmit FACK's rule is met too: the paper's claim
         // holds for FACK as published, without it.

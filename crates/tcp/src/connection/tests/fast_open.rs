@@ -461,7 +461,9 @@ fn icmp_errors_about_the_syn() {
 #[test]
 fn streams_survive_a_bad_path() {
     for (n, scheme) in
-        ["tahoe", "reno", "newreno", "sack", "fack", "rack", "decoupled"].iter().enumerate()
+        ["tahoe", "reno", "newreno", "sack", "fack", "rack", "decoupled", "decoupled-rack"]
+            .iter()
+            .enumerate()
     {
         for seed in 0..25 {
             let mut generator = Generator::from_u64(seed * 10 + n as u64);

@@ -3,7 +3,7 @@
 
 use super::solo::Solo;
 use super::*;
-use crate::recovery::RackOptions;
+use crate::recovery::{DecoupledRackOptions, RackOptions};
 use anabranch_wire::{Payload, SackBlock, Timestamps};
 use proptest::prelude::*;
 
@@ -86,7 +86,8 @@ fn configs() -> Vec<Config> {
         Recovery::NewReno { impatient: false, exit_growth: false },
         Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },
         Recovery::Fack { prr: false },
-        Recovery::Decoupled,
+        Recovery::Decoupled { opens_late: false },
+        Recovery::DecoupledRack(DecoupledRackOptions::default()),
         Recovery::Rack(RackOptions::default()),
     ];
     let linux = Config { mss: 1000, ..Config::linux() };

@@ -7,6 +7,17 @@
 //! are detected, and a timeout marks as lost only what has been out for long
 //! enough (§6.3), so that the sender does not go back.
 //!
+//! `decoupled-rack` is the step that Hwang, Yoo and Yoo ask for in §4 of *An
+//! Efficient Loss Recovery Algorithm for TCP with SACK*: their rule on a detection
+//! that reordering does not fool. RACK and TLP tell what is lost; the window is
+//! halved once for each window of losses and goes on growing with every ACK that
+//! delivers something; lost segments leave inside it, before new data. Their
+//! `next_seq - moment_ack + retransmit`, which takes every hole for lost, becomes
+//! what is outstanding less what is SACKed or lost: a hole that RACK does not call
+//! lost stays in the network. The first retransmission leaves with the detection
+//! (RFC 5681 §3.2 step 3), where they let it wait for room in the halved window
+//! (`fast_retransmit = false`).
+//!
 //! Choices:
 //! - The order of transmission breaks ties between segments sent at the same
 //!   time; the RFC's end of sequence approximates it.
@@ -20,7 +31,7 @@
 mod detect;
 mod probe;
 
-use super::catalogue::RackOptions;
+use super::catalogue::{DecoupledRackOptions, RackOptions};
 use super::prr::Prr;
 use super::{Next, Rto, Scheme, again, in_order};
 use crate::range_set::Range;
@@ -41,9 +52,24 @@ enum Phase {
     Loss,
 }
 
+/// What may be in flight in fast recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pace {
+    /// The reduced window.
+    Window,
+    /// What proportional rate reduction makes of it.
+    Prr,
+    /// The reduced window, which goes on growing (`decoupled-rack`).
+    Growing,
+}
+
 #[derive(Debug)]
 pub(crate) struct Rack {
-    options: RackOptions,
+    pace: Pace,
+    /// The first retransmission does not wait for the window.
+    fast_retransmit: bool,
+    /// The loss of what was sent since the last reduction reduces again.
+    reduce_again: bool,
     phase: Phase,
     /// The first retransmission leaves regardless of the window.
     pending: bool,
@@ -65,7 +91,9 @@ impl Rack {
 
     pub(crate) fn new(options: RackOptions) -> Rack {
         Rack {
-            options,
+            pace: if options.prr { Pace::Prr } else { Pace::Window },
+            fast_retransmit: true,
+            reduce_again: options.reduce_again,
             phase: Phase::Open,
             pending: false,
             prr: Prr::default(),
@@ -75,6 +103,14 @@ impl Rack {
             reduced_at: 0,
             newly_lost: 0,
         }
+    }
+
+    /// The same detection, and the window of the decoupled scheme: see the head of
+    /// this file.
+    pub(crate) fn decoupled(options: DecoupledRackOptions) -> Rack {
+        let DecoupledRackOptions { fast_retransmit, tlp, max_ack_delay, reduce_again } = options;
+        let rack = Rack::new(RackOptions { prr: false, tlp, max_ack_delay, reduce_again });
+        Rack { pace: Pace::Growing, fast_retransmit, ..rack }
     }
 
     pub(crate) fn newly_lost(&self) -> u64 {
@@ -168,22 +204,26 @@ impl Rack {
     /// Losses up to the transmission `newest` were found, with `flight` octets
     /// outstanding before: reduces the window if it has not been for them.
     fn react(&mut self, s: &mut Sender, now: Time, flight: u64, delivered: u64, newest: u64) {
-        let again = self.options.reduce_again && newest > self.reduced_at;
+        let again = self.reduce_again && newest > self.reduced_at;
         if self.phase != Phase::Open && !again {
             return;
         }
-        self.pending = self.phase == Phase::Open;
+        self.pending = self.phase == Phase::Open && self.fast_retransmit;
         self.phase = Phase::Fast;
         s.enter_recovery(now, flight);
         self.reduced_at = s.log.as_ref().map_or(0, |log| log.transmissions());
-        if self.options.prr {
+        if self.pace == Pace::Prr {
             self.prr = Prr::enter(s, delivered);
         }
         self.prober.forget();
     }
 
     pub(crate) fn window(&self, s: &Sender) -> u64 {
-        if self.phase == Phase::Fast && self.options.prr { self.prr.window() } else { s.cwnd() }
+        if self.phase == Phase::Fast && self.pace == Pace::Prr {
+            self.prr.window()
+        } else {
+            s.cwnd()
+        }
     }
 
     /// The first segment that is lost and not sent again.
@@ -225,6 +265,7 @@ impl Scheme for Rack {
         }
         let mut left = false;
         let repaired_timeout = self.phase == Phase::Loss;
+        let goes_on = self.phase == Phase::Fast && self.pace == Pace::Growing;
         if self.phase != Phase::Open && s.una >= s.recover {
             self.phase = Phase::Open;
             self.pending = false;
@@ -232,7 +273,11 @@ impl Scheme for Rack {
         }
         self.detector.on_dsack(ack.dsack.is_some(), left, s.una, s.nxt); // step 4
         // Slow start after a timeout goes on when all is repaired.
-        if self.phase != Phase::Fast && (!left || repaired_timeout) {
+        if goes_on {
+            if ack.delivered > 0 {
+                s.grow(ack, ack.delivered);
+            }
+        } else if self.phase != Phase::Fast && (!left || repaired_timeout) {
             if s.expects_reordering() && ack.delivered > 0 {
                 s.grow(ack, ack.delivered);
             } else if ack.acked > 0 {
@@ -244,7 +289,7 @@ impl Scheme for Rack {
         if let Some(newest) = newest {
             self.react(s, ack.now, ack.prior_in_flight, ack.delivered, newest);
         }
-        if self.phase == Phase::Fast && self.options.prr {
+        if self.phase == Phase::Fast && self.pace == Pace::Prr {
             let (in_flight, lost) = (self.in_flight(s), self.newly_lost > 0);
             self.prr.on_ack(s.mss, ack, in_flight, lost);
         }
