@@ -18,8 +18,8 @@ from conftest import Command, Quick
 
 STUDY = "sack-recovery"
 VERDICTS = {"holds", "holds in part", "does not hold", "undecided"}
-CLAIMS = [f"C{number}" for number in range(1, 8)] + [f"N{number}" for number in range(1, 10)]
-FIGURES = [f"fig5{x}" for x in "abcd"] + ["fig6"] + [f"fig7{x}" for x in "abcdef"]
+CLAIMS = [f"C{number}" for number in range(1, 8)] + [f"N{number}" for number in range(1, 11)]
+FIGURES = ["fig4"] + [f"fig5{x}" for x in "abcd"] + ["fig6"] + [f"fig7{x}" for x in "abcdef"]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Figures 5, 6 and 7 of the paper and two of our own: CSV first, then drawn from it."""
+"""Figures 4 to 7 of the paper and two of our own: CSV first, then drawn from it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from anabranch.studies.sack_recovery.conditions import (
     schemes,
 )
 from anabranch.studies.sack_recovery.trace import Trace
+from anabranch.studies.sack_recovery.worked_example import LOST, WINDOW
 
 FIG5 = {
     "fig5a": ("newreno", "NewReno, slow-but-steady"),
@@ -43,12 +44,14 @@ LINES = {
 }
 
 
-def write_all(directory: Path, traces: Traces, grid: list[Condition]) -> list[FigureEntry]:
+def write_all(
+    directory: Path, traces: Traces, grid: list[Condition], example: Trace
+) -> list[FigureEntry]:
     """Writes every figure's CSV, SVG and PNG; returns their captions in order."""
     paper = plan()["paper"]
     seconds = paper["seconds"]
     seven = paper_case()
-    entries = []
+    entries = [_worked_example(directory, example)]
     for stem, (scheme, caption) in FIG5.items():
         rows = _sequence(traces[scheme, seven], seconds)
         plot = Plot(
@@ -88,6 +91,14 @@ def _sequence(trace: Trace, seconds: float) -> list[dict[str, Any]]:
     acks = zip(trace.acked_at.tolist(), trace.acked.tolist(), strict=True)
     rows += [{"series": "ack", "time_s": at, "value": n} for at, n in acks if at <= seconds]
     return sorted(rows, key=lambda row: ("send", "retransmission", "ack").index(row["series"]))
+
+
+def _worked_example(directory: Path, trace: Trace) -> FigureEntry:
+    last, highest = float(trace.sent_at[-1]), int(trace.sent.max())
+    title = f"Window of {WINDOW}, segment {LOST} lost"
+    plot = Plot(title, "time (s)", "segment number", DOTS, (0, 1.1 * last), (0, highest + 1))
+    caption = "The paper's worked example: 1 to 6; then 1, 7 and 8; then four from 9 on."
+    return drawing.times(directory, "fig4", _sequence(trace, last), plot, caption)
 
 
 def _window(scheme: str, trace: Trace, seconds: float) -> list[dict[str, Any]]:

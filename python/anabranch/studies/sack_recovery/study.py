@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from anabranch.studies.sack_recovery import claims, conditions, figures
+from anabranch.studies.sack_recovery import claims, conditions, figures, worked_example
 from anabranch.studies.sack_recovery.further import claims as further_claims
 from anabranch.studies.sack_recovery.further import conditions as further
 from anabranch.studies.sack_recovery.further import figures as further_figures
+from anabranch.studies.sack_recovery.further import next_step
 from anabranch.studies.sack_recovery.live import LIVE
 from anabranch.studies.sack_recovery.trace import Trace
 from anabranch.studies.study import Context, Outcome, Study
@@ -40,17 +41,25 @@ def examine(context: Context) -> Outcome:
     pairs += [(scheme, c) for c in small for scheme in conditions.schemes(small=True)]
     batches = further.batches()
     runs = context.compute(
-        [conditions.scenario(scheme, condition) for scheme, condition in pairs],
+        [
+            worked_example.scenario(),
+            *(conditions.scenario(scheme, condition) for scheme, condition in pairs),
+        ],
         [(further.scenario(b), further.replications(b, context.quick)) for b in batches],
     )
+    example, *singles = runs.singles
     traces = {
         (scheme, condition): Trace.of(result, condition.first_drop, condition.drops)
-        for (scheme, condition), result in zip(pairs, runs.singles, strict=True)
+        for (scheme, condition), result in zip(pairs, singles, strict=True)
     }
     beyond = dict(zip(batches, runs.batches, strict=True))
     return Outcome(
-        claims=claims.judge(traces, grid, small) + further_claims.judge(beyond),
-        figures=figures.write_all(context.directory, traces, grid)
+        claims=claims.judge(traces, grid, small)
+        + further_claims.judge(beyond)
+        + next_step.judge(beyond),
+        figures=figures.write_all(
+            context.directory, traces, grid, Trace.of(example, worked_example.LOST, 1)
+        )
         + further_figures.write_all(context.directory, beyond),
         scenario=conditions.scenario("decoupled", conditions.paper_case()),
         runs=runs,
