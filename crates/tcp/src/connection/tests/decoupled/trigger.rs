@@ -82,7 +82,10 @@ fn reordering_triggers_it_with_the_ack_that_triggers_reno() {
             .map(|n| n % 10 + if random.chance(share) { 1 + random.below(most) } else { 0 })
             .collect();
         let ours = first_detection(Recovery::Decoupled { opens_late: false }, &late);
-        for rival in [Recovery::Reno, Recovery::NewReno { impatient: false, exit_growth: false }] {
+        for rival in [
+            Recovery::Reno { exit_growth: false },
+            Recovery::NewReno { impatient: false, exit_growth: false },
+        ] {
             others += (ours != first_detection(rival, &late)) as u32;
         }
         let fack = first_detection(Recovery::Fack { prr: false }, &late);
