@@ -13,16 +13,21 @@ import pytest
 
 from anabranch import tables
 from anabranch.experiment import RunResult
-from anabranch.studies.mcubic import conditions, formula, measures
+from anabranch.stats import Sample
+from anabranch.studies.forensics import Fit, Search
+from anabranch.studies.mcubic import claims, conditions, forensics, formula, measures, network
 from anabranch.studies.mcubic.conditions import Run
 from anabranch.studies.mcubic.further import conditions as further
 from anabranch.studies.mcubic.further import measures as further_measures
+from anabranch.studies.mcubic.scope import Scope
+from anabranch.studies.replications import Replicated
+from anabranch.verdicts import Verdict
 from conftest import Command, Quick
 
 RUN = Run("scenario", "mcubic", (100, 20), (40, 40), warm_up=10, seconds=20)
 
 
-@pytest.mark.parametrize("module", [formula, measures])
+@pytest.mark.parametrize("module", [formula, forensics, measures])
 def test_examples_in_the_documentation(module: object) -> None:
     result = doctest.testmod(module)  # type: ignore[arg-type]
     assert result.attempted > 0
@@ -43,12 +48,12 @@ def test_congestion_elsewhere_delays_the_plateau_and_by_shares_hastens_it() -> N
         assert formula.shifted_by_shares(left)[0] < 1 < formula.shifted_by_shares(left)[1]
 
 
-def result(**megabytes: Sequence[float]) -> RunResult:
+def result(step: float = 5.0, /, **megabytes: Sequence[float]) -> RunResult:
     """Flows that have received so many MB at 5, 10, ... s; 3 and 1 MB went over the paths."""
     flows = [{"flow": name} for name in megabytes]
     series = {
         f"{name}.received": {
-            "time_s": 5.0 * np.arange(1, 1 + len(values)),
+            "time_s": step * np.arange(1, 1 + len(values)),
             "value": 1e6 * np.array(values),
         }
         for name, values in megabytes.items()
@@ -77,34 +82,51 @@ def test_goals_are_measured_against_a_flow_in_the_connections_place() -> None:
     ours = result(multipath=[0.9 * x for x in grows], tcp1=grows, tcp2=grows)
     first = result(multipath=grows, tcp1=grows, tcp2=[2 * x for x in grows])
     second = result(multipath=[0.5 * x for x in grows], tcp1=grows, tcp2=[2 * x for x in grows])
-    results = {
-        RUN: [ours],
-        RUN.with_scheme("path1"): [first],
-        RUN.with_scheme("path2"): [second],
-    }
-    assert further_measures.paths_by_value(results, RUN) == [0, 1]
-    assert further_measures.against_best_path(results, RUN) == [pytest.approx(-0.1)]
-    assert further_measures.harm(results, RUN) == [pytest.approx(0.5)]
-    assert further_measures.balance(results, RUN) == [0.75]
+    results = Replicated(
+        {
+            RUN: [ours],
+            RUN.with_scheme("path1"): [first],
+            RUN.with_scheme("path2"): [second],
+        }
+    )
+    assert further_measures.against_best_path(results, RUN).values == pytest.approx([-0.1])
+    assert further_measures.harm(0)(results, RUN).values == pytest.approx([0])
+    assert further_measures.harm(1)(results, RUN).values == pytest.approx([0.5])
+    assert further_measures.balance(results, RUN).values == pytest.approx([0.75])
 
 
 def test_buffers_by_hand() -> None:
     # 100 Mbit/s and 40 ms are 333 packets; a full queue is 40 ms more.
-    assert [conditions.queue_packets(RUN, path) for path in (0, 1)] == [333, 67]
-    octets = conditions.receive_octets(RUN)
+    assert [network.queue_packets(RUN, path) for path in (0, 1)] == [333, 67]
+    octets = network.receive_octets(RUN)
     assert octets == pytest.approx(2 * 120e6 / 8 * 0.08, rel=1e-3)
-    assert conditions.receive_octets(replace(RUN, window=3)) == 3 << 20
+    assert network.receive_octets(replace(RUN, window=3)) == 3 << 20
     shared = replace(RUN, bed="shared", rates=(100, 100), round_trips=(40, 80), buffer=0.5)
-    assert conditions.receive_octets(shared) == pytest.approx(2 * 100e6 / 8 * 0.1, rel=1e-2)
+    assert network.receive_octets(shared) == pytest.approx(2 * 100e6 / 8 * 0.1, rel=1e-2)
 
 
 def test_conditions_are_distinct_and_resolve() -> None:
-    assert conditions.merged([(RUN, 2), (RUN, 5)]) == [(RUN, 5)]
-    batches = [*conditions.batches(False), *further.batches(False), *further.events(False)]
-    for run in {replace(run, rates=(100, 20)) for run, _ in batches}:
-        assert conditions.scenario(run).resolved()
-    quick = [*conditions.batches(True), *further.batches(True), *further.events(True)]
-    assert len(quick) < len(batches) / 4
+    whole, quick = (
+        [*conditions.runs(size, reported=True), *further.runs(size, reported=True)]
+        for size in (False, True)
+    )
+    assert len(set(whole)) == len(whole)
+    assert len(quick) < len(whole) / 4
+    for run in {replace(run, rates=(100, 20)) for run in whole}:
+        assert network.scenario(run).resolved()
+    judged = [*conditions.runs(False, reported=False), *further.runs(False, reported=False)]
+    assert set(judged) < set(whole)
+
+
+def test_in_no_condition_is_the_second_path_the_better_one() -> None:
+    """Goals are measured against a CUBIC on the first."""
+    for run in further.grid(False):
+        assert run.rates[0] >= run.rates[1]
+        assert run.round_trips[0] <= run.round_trips[1]
+        assert run.losses[0] <= run.losses[1]
+        assert further.differs(run) == (
+            run.rates != (20, 20) or run.round_trips != (40, 40) or any(run.losses)
+        )
 
 
 @pytest.fixture(scope="module")
@@ -112,31 +134,97 @@ def results(quick: Quick) -> Path:
     return quick("mcubic")
 
 
-def test_the_formula_shifts_traffic_the_wrong_way(results: Path) -> None:
-    verdicts = {row["claim"]: row["verdict"] for row in tables.read_csv(results / "claims.csv")}
-    assert [claim for claim in verdicts if claim[0] == "C"] == [f"C{n}" for n in range(1, 7)]
-    assert verdicts["C6"] != "holds"
-    rows = tables.read_csv(results / "mcubic" / "measures.csv")
-    measured = {(row["claim"], row["quantity"]): row for row in rows}
-    formulas = measured[
-        "C6", "change of K' when the other path's Wmax falls to half, by the formula"
+def test_the_published_numbers_hold_by_the_rules_of_their_claims() -> None:
+    """A rule that the paper's own tables do not meet would not be one of the paper's."""
+    said = conditions.plan()["published"]
+    told = {
+        (experiment, scheme, x): y
+        for experiment, table in said.items()
+        for scheme in (name for name in table if name != "x")
+        for x, y in zip(table["x"], table[scheme], strict=True)
+    }
+
+    class Told(Scope):
+        def sample(self, experiment: str, scheme: str, x: float, _metric: object) -> Sample:
+            return Sample.of([told[experiment, scheme, x]] * 4)
+
+        def columns(self, experiment: str) -> list[float]:
+            return [float(x) for x in said[experiment]["x"]]
+
+    at = Told(Replicated({}), False, conditions.published_cell, conditions.published_columns)
+    judged = [*claims.fairest(at), *claims.equal_delays(at), *claims.unequal_delays(at)]
+    assert len(judged) == 16 + 4 + 9 + 10 + 9
+    assert [it.quantity for it in judged if it.verdict is not Verdict.HOLDS] == []
+
+
+def test_a_search_finds_the_setting_that_made_the_numbers() -> None:
+    """Numbers of one setting are given as published: it fits without a residual, and alone."""
+    true = forensics.Setting(queue=50, window=1, ways=2, duration=20, skipped=10)
+    results: dict[Run, list[RunResult]] = {}
+    for run in forensics.runs():
+        rate = 1 + len(results) % 97 / 10
+        steps = np.array([2.0, 3.0, 5.0, 7.0, 8.0, 10.0, 11.0]) * np.array(
+            [1.0, 1.1, rate, 1.2, 1.0, 1.3, 1.1]
+        )
+        flows = {"multipath": np.cumsum(steps), "tcp1": 3.0 * np.arange(1, 8)}
+        if run.bed == conditions.DISTINCT:
+            flows["tcp2"] = np.arange(1.0, 8.0)
+        results[run] = [result(10.0, **{k: v.tolist() for k, v in flows.items()})]
+    trip, third = 20, 30
+    tables = {
+        "distinct": forensics.distinct_numbers(results, replace(true, window=0), trip, third),
+        "equal": forensics.shared_numbers(results, "equal", true),
+        "unequal": forensics.shared_numbers(results, "unequal", true),
+    }
+    found = {number.place + number.group: number.found for of in tables.values() for number in of}
+    together = forensics.searches(results)[0]
+    exact = [
+        fit
+        for fit in together.fits
+        if all(it.found == pytest.approx(found[it.place + it.group]) for it in fit.numbers)
     ]
-    assert formulas["verdict"] == "does not hold"
-    assert float(formulas["measured"]) == pytest.approx(0.13, abs=0.001)
-    assert measured["C5", "sum of 1/K' over 1/K, two equal paths"]["verdict"] == "holds"
+    assert [fit.setting for fit in exact] == [
+        {**true.texts(), "round trip of table 1": "20 ms", "third rate of table 1": "30"}
+    ]
+    best = Search("", [replace_published(fit, found) for fit in together.fits]).best
+    assert best.setting == exact[0].setting
+    assert best.rms == pytest.approx(0)
+
+
+def replace_published(fit: Fit, numbers: dict[str, float]) -> Fit:
+    """The same fit, against other published numbers."""
+    return Fit(
+        fit.setting,
+        [replace(it, residual=it.found - numbers[it.place + it.group]) for it in fit.numbers],
+    )
+
+
+def test_verdicts_have_both_scopes(results: Path) -> None:
+    rows = tables.read_csv(results / "claims.csv")
+    verdicts = {row["claim"]: row["verdict"] for row in rows}
+    assert [claim for claim in verdicts if claim[0] == "C"] == [f"C{n}" for n in range(1, 7)]
+    assert all(row["grid_verdict"] for row in rows if row["claim"][0] == "C")
+    assert verdicts["C6"] == "does not hold"
+    measures_of = tables.read_csv(results / "mcubic" / "measures.csv")
+    formulas = [
+        row for row in measures_of if row["claim"] == "C6" and row["scope"] == "as published"
+    ]
+    assert [float(row["ci_low"]) for row in formulas] == [pytest.approx(0.018, abs=0.001)]
+    assert {row["n"] for row in measures_of if row["claim"] == "C2"} == {"4"}
 
 
 def test_every_table_has_the_published_numbers_beside_ours(results: Path) -> None:
     folder = results / "mcubic"
-    for stem in ("table1", "table2", "table3"):
-        rows = tables.read_csv(folder / f"{stem}.csv")
-        published = conditions.plan()["published"][stem]
-        for scheme in (name for name in published if name != "x"):
-            assert {row["series"] for row in rows} >= {scheme, f"{scheme}, paper"}
-            theirs = [float(r["mean"]) for r in rows if r["series"] == f"{scheme}, paper"]
-            assert theirs == published[scheme]
-    figures = ("fig3_connection", "fig3_tcp1", "fig5_tcp", "fig6_tcp", "k_prime", "goal1")
-    for stem in (*figures, "path_slower", "blocking_min_rtt"):
+    for number, experiment in enumerate(conditions.COLUMNS, start=1):
+        published = conditions.plan()["published"][experiment]
+        for suffix in ("", "_grid"):
+            rows = tables.read_csv(folder / f"table{number}{suffix}.csv")
+            for scheme in (name for name in published if name != "x"):
+                assert {row["series"] for row in rows} >= {scheme, f"{scheme}, paper"}
+                theirs = [float(r["mean"]) for r in rows if r["series"] == f"{scheme}, paper"]
+                assert theirs == published[scheme]
+    figures = ("fig1a", "fig1b", "fig3_connection", "fig3_tcp1", "fig5_tcp", "fig6_tcp_grid")
+    for stem in (*figures, "k_prime", "goal1", "path_slower", "blocking_min_rtt"):
         assert (folder / f"{stem}.svg").read_bytes().startswith(b"<?xml")
     goals = tables.read_csv(folder / "goals.csv")
     assert {row["scheme"] for row in goals} == {"mcubic", "mcubic-share", "cubic"}

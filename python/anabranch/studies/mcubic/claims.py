@@ -1,281 +1,230 @@
-"""The paper's claims C1 to C6, and what hangs on the choices that it leaves open."""
+"""The paper's claims C1 to C6, by the same rules in its test bed and over our grid."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from anabranch import stats
-from anabranch.stats import Estimate
-from anabranch.studies.mcubic import conditions, formula
+from anabranch.stats import Exact, Sample
+from anabranch.studies.mcubic import conditions, formula, scope
 from anabranch.studies.mcubic import measures as m
-from anabranch.studies.mcubic.conditions import Run, Size, part
-from anabranch.verdicts import Claim, Statement, at_least, at_most, near
+from anabranch.studies.mcubic.conditions import OURS, UNCOUPLED, Size, part
+from anabranch.studies.mcubic.scope import Scope
+from anabranch.verdicts import Claim, Statement, at_least, less, more
 
-OURS, UNCOUPLED = "mcubic", "cubic"
 OTHERS = ("lia", "olia", "wvegas")
-VARIANT = "mcubic-share"
+"""The coupled algorithms that the paper compares."""
+RATIO = 0.1
+"""Of the connection's goodput over a single-path flow's. A tenth of a flow's goodput is what a user
+on either side may notice, and the least by which table 2 has anyone below 1."""
+INDEX = 0.02
+"""Of Jain's index among three. With the shares of table 1 it is what moving some 3 % of the
+capacity between the connection and a neighbour makes."""
+GOODPUT = 0.05
+"""Of a goodput, as a share of it: less is within what one TCP differs from another in its place."""
+LEFT_OF_WMAX = (0.9, 0.5, 0.1)
+"""Parts of its Wmax that a congested path keeps: a mild, a usual and a heavy congestion."""
+
+Builder = Callable[[Scope], Iterator[Statement]]
 
 
-def judge(results: m.Results, quick: bool) -> list[Claim]:
-    """All claims of the paper, in order."""
-    return [*judge_six(results, quick), Judge(results, quick).open_choices()]
+def judge(results: m.Results, size: Size) -> list[Claim]:
+    """All claims of the paper, in order; without runs in its test bed the grid alone decides."""
+    scopes = scope.published(results, size), scope.grid(results, size)
+    return [make(*scopes) for make in (_c1, _c2, _c3, _c4, _c5, _c6)]
 
 
-def judge_six(results: m.Results, size: Size) -> list[Claim]:
-    """Those about the paper's own tables."""
-    judged = Judge(results, size)
+def judge_live(results: m.Results, size: Size) -> list[Claim]:
+    """The same from real packets, where nobody asks the formulas."""
     return [
-        judged.leaves_most(),
-        judged.fairest(),
-        judged.equal_delay(),
-        judged.unequal_delay(),
-        judged.at_least_one_tcp(),
-        judged.traffic_shift(),
+        replace(it, statements=[s for s in it.grid if not s.measured.exact], grid=())
+        for it in judge(results, size)
     ]
 
 
-class Judge:
-    """The runs, and what is asked of them."""
+def _c1(published: Scope, grid: Scope) -> Claim:
+    return Claim(
+        "C1",
+        "Distinct bottlenecks: MCubic leaves the most to the two single-path flows, uncoupled"
+        " CUBIC the least.",
+        [*leaves_most(published)],
+        "Goodput of both single-path flows together; mean over all rates of the second path within"
+        f" each replication. {GOODPUT:.0%} matter.",
+        [*leaves_most(grid)],
+        "§4.2.1, figure 3: 100 Mbit/s, and 10 to 50 Mbit/s on the second path",
+    )
 
-    def __init__(self, results: m.Results, quick: Size) -> None:
-        self.results = results
-        self.quick = quick
 
-    def mean(self, run: Run, metric: m.Metric) -> Estimate:
-        """Over replications."""
-        return m.mean(self.results, run, metric)
+def leaves_most(at: Scope) -> Iterator[Statement]:
+    """MCubic no less than the others (table 1 has some equal), and each more than uncoupled."""
 
-    def more(self, ours: Run, theirs: Run, metric: m.Metric) -> Estimate:
-        """Difference, replication by replication."""
-        return stats.mean(m.more(self.results, ours, theirs, metric))
-
-    def leaves_most(self) -> Claim:
-        """C1."""
-        seconds = part("distinct", self.quick)["second"]
-
-        def left_more(ours: str, theirs: str) -> Estimate:
-            return stats.mean(
-                value
-                for second in seconds
-                for value in m.more(
-                    self.results,
-                    conditions.distinct(ours, second, self.quick),
-                    conditions.distinct(theirs, second, self.quick),
-                    m.singles,
-                )
-            )
-
-        pairs = [(OURS, theirs) for theirs in (UNCOUPLED, *OTHERS)]
-        pairs += [(other, UNCOUPLED) for other in OTHERS]
-        return Claim(
-            "C1",
-            "Distinct bottlenecks: MCubic leaves the most to the two single-path flows, uncoupled"
-            " CUBIC the least.",
-            [
-                Statement.of(
-                    f"Mbit/s that {ours} leaves more than {theirs}",
-                    left_more(ours, theirs),
-                    at_least(0),
-                )
-                for ours, theirs in pairs
-            ],
-            "Both single-path flows together, over all rates of the second path.",
+    def left_more(ours: str, theirs: str) -> Sample:
+        pairs = (
+            (at.cell("distinct", ours, x), at.cell("distinct", theirs, x))
+            for x in at.columns("distinct")
         )
+        return Sample.across([m.change(at.results, *pair, m.singles) for pair in pairs])
 
-    def fairest(self) -> Claim:
-        """C2."""
-        found = []
-        for second in part("distinct", self.quick)["second"]:
-            ours = conditions.distinct(OURS, second, self.quick)
-            rivals = [ours.with_scheme(scheme) for scheme in (*OTHERS, UNCOUPLED)]
-            best = max(rivals, key=lambda run: self.mean(run, m.fairness).mean)
-            text = f"Jain's index less that of {best.scheme}, the best other, {second} Mbit/s"
-            found.append(Statement.of(text, self.more(ours, best, m.fairness), at_least(0)))
-        return Claim(
-            "C2",
-            "MCubic's Jain index is the highest, or equal highest, in every cell of table 1.",
-            found,
-            "Over the goodputs of the connection and both single-path flows, n = 3.",
-        )
+    if not at.columns("distinct"):
+        return
+    for theirs in OTHERS:
+        text = f"change of what the single-path flows get, from {theirs} to {OURS}"
+        yield Statement.of(text, left_more(OURS, theirs), at_least(0, GOODPUT))
+    for ours in (OURS, *OTHERS):
+        text = f"change of what the single-path flows get, from {UNCOUPLED} to {ours}"
+        yield Statement.of(text, left_more(ours, UNCOUPLED), more(0, GOODPUT))
 
-    def equal_delay(self) -> Claim:
-        """C3."""
-        trips = part("equal", self.quick)["round_trip"]
-        found = [
-            Statement.of(
-                f"ratio of {OURS}, {trip} ms",
-                self.mean(conditions.equal(OURS, trip, self.quick), m.ratio),
-                at_least(1),
-            )
-            for trip in trips
-        ]
-        found += [
-            Statement.of(
-                f"ratio of {scheme}, {trip} ms",
-                self.mean(conditions.equal(scheme, trip, self.quick), m.ratio),
-                at_most(1),
-            )
-            for scheme in OTHERS
-            for trip in trips
-            if trip >= 200
-        ]
-        for run in conditions.test_bed(self.quick):
-            if run.scheme in (OURS, UNCOUPLED):
-                at = f"{run.round_trips[0]:g} ms, window {run.window} MiB"
-                queue = f", queue of {run.queue} packets" if run.queue else ""
-                text = f"ratio of {run.scheme}, {at}{queue}"
-                found.append(Statement.of(text, self.mean(run, m.ratio)))
-        return Claim(
-            "C3",
-            "Equal delays: MCubic's ratio is at least 1 at every delay; LIA, OLIA and wVegas fall"
-            " below 1 from 200 ms on.",
-            found,
-            "Goodput of the connection over that of the single-path CUBIC flow. Not judged: the"
-            " defaults of the test bed's tools, half of 6 MiB as receive window and dummynet's"
-            " queue.",
-        )
 
-    def unequal_delay(self) -> Claim:
-        """C4."""
-        p = part("unequal", self.quick)
-        cell = conditions.unequal
-        last = p["second"][-1]
-        found = [
-            Statement.of(
-                f"ratio of {scheme}, 100:{last} ms",
-                self.mean(cell(scheme, last, self.quick), m.ratio),
-                at_most(1),
-            )
-            for scheme in (*OTHERS, OURS, UNCOUPLED)
-        ]
-        found += [
-            Statement.of(
-                f"ratio less that of {scheme}, 100:{second} ms",
-                self.more(
-                    cell(OURS, second, self.quick), cell(scheme, second, self.quick), m.ratio
-                ),
-                at_least(0),
-            )
-            for scheme in OTHERS
-            for second in p["second"]
-        ]
-        plain = conditions.cells(self.quick)[2]
-        for receive in part("conditions", self.quick)["receive"]:
-            smaller = replace(plain, receive=receive)
-            lost = stats.mean(m.change(self.results, smaller, plain, m.goodput))
-            text = f"change of its goodput with {receive / plain.receive:g} of the receive buffer"
-            found.append(Statement.of(f"{text}, 100:{plain.round_trips[1]:g} ms", lost))
-        return Claim(
-            "C4",
-            "Unequal delays: every scheme falls below 1 as the difference grows, by reordering in"
-            " the shared receive buffer; MCubic stays above LIA, OLIA and wVegas.",
-            found,
-            "Judged with a receive buffer of twice what both paths hold with full queues, where"
-            " reordering blocks nothing.",
-        )
+def _c2(published: Scope, grid: Scope) -> Claim:
+    return Claim(
+        "C2",
+        "MCubic's Jain index is the highest, or equal highest, in every cell of table 1.",
+        [*fairest(published)],
+        f"Over the goodputs of the connection and both single-path flows, n = 3; {INDEX:g} matter.",
+        [*fairest(grid)],
+        "§4.2.1, table 1",
+    )
 
-    def at_least_one_tcp(self) -> Claim:
-        """C5."""
-        found = [
-            Statement.of("sum of 1/K' over 1/K, two equal paths", _exact([8, 8]), near(1, 1e-9)),
+
+def fairest(at: Scope) -> Iterator[Statement]:
+    """Against each other scheme in each cell."""
+    for x in at.columns("distinct"):
+        ours = at.sample("distinct", OURS, x, m.fairness)
+        for theirs in (*OTHERS, UNCOUPLED):
+            text = f"Jain's index less that of {theirs}, {x:g} Mbit/s"
+            less_theirs = ours - at.sample("distinct", theirs, x, m.fairness)
+            yield Statement.of(text, less_theirs, at_least(0, INDEX))
+
+
+def _c3(published: Scope, grid: Scope) -> Claim:
+    return Claim(
+        "C3",
+        "Equal delays: MCubic's ratio is above 1 at 100 ms and at least 1 at every delay; LIA, OLIA"
+        " and wVegas fall below 1 from 200 ms on.",
+        [*equal_delays(published)],
+        "Goodput of the connection over that of the single-path CUBIC flow beside it;"
+        f" {RATIO:g} matter.",
+        [*equal_delays(grid)],
+        "§4.2.2 a, table 2 and figure 5",
+    )
+
+
+def equal_delays(at: Scope) -> Iterator[Statement]:
+    """By the text MCubic's connection carries more up to 100 ms, and as much or more beyond."""
+    for x in at.columns("equal"):
+        rule = more(1, RATIO) if x <= 100 else at_least(1, RATIO)
+        yield Statement.of(f"ratio of {OURS}, {x:g} ms", at.sample("equal", OURS, x, m.ratio), rule)
+    for scheme in OTHERS:
+        for x in at.columns("equal"):
+            if x >= 200:
+                measured = at.sample("equal", scheme, x, m.ratio)
+                yield Statement.of(f"ratio of {scheme}, {x:g} ms", measured, less(1, RATIO))
+
+
+def _c4(published: Scope, grid: Scope) -> Claim:
+    return Claim(
+        "C4",
+        "Unequal delays: every scheme falls below 1 as the difference grows, by reordering in the"
+        " shared receive buffer; MCubic stays above LIA, OLIA and wVegas.",
+        [*unequal_delays(published)],
+        f"Ratios as in C3, {RATIO:g} matter; between schemes, and by the receive buffer, as shares:"
+        f" {GOODPUT:.0%} matter.",
+        [*unequal_delays(grid)],
+        "§4.2.2 b, table 3 and figure 6: 100 ms beside 300, 400, 500 ms",
+    )
+
+
+def unequal_delays(at: Scope) -> Iterator[Statement]:
+    """Below 1, falling, above the others, and the cause that the text names."""
+    xs = at.columns("unequal")
+    for scheme in (*OTHERS, OURS, UNCOUPLED) if xs else ():
+        last = at.sample("unequal", scheme, xs[-1], m.ratio)
+        yield Statement.of(f"ratio of {scheme}, 100:{xs[-1]:g} ms", last, less(1, RATIO))
+        if len(xs) > 1:
+            fallen = last - at.sample("unequal", scheme, xs[0], m.ratio)
+            text = f"change of the ratio of {scheme} from 100:{xs[0]:g} to 100:{xs[-1]:g} ms"
+            yield Statement.of(text, fallen, less(0, RATIO))
+    for scheme in OTHERS:
+        for x in xs:
+            ours, theirs = (at.sample("unequal", s, x, m.ratio) for s in (OURS, scheme))
+            text = f"ratio against that of {scheme}, 100:{x:g} ms: change"
+            yield Statement.of(text, ours.change_from(theirs), more(0, GOODPUT))
+    for x in xs[-1:]:
+        run = at.cell("unequal", OURS, x)
+        wider = conditions.unblocked(run)
+        if wider in at.results:
+            gained = m.change(at.results, wider, run, m.goodput)
+            what = "that blocks nothing" if run.window else "of twice the size"
+            text = f"change of its goodput with a receive buffer {what}, 100:{x:g} ms"
+            yield Statement.of(text, gained, more(0, GOODPUT))
+
+
+def _c5(published: Scope, grid: Scope) -> Claim:
+    equal = Exact.of(formula.rate([8.0] * paths) for paths in (2, 3, 4))
+    unequal = Exact.of(formula.rate([8.0, 8.0 * times]) for times in (1.1, 1.25, 1.5, 2, 4))
+    return Claim(
+        "C5",
+        "The sum of 1/K' is at least 1/K for equal subflows, so that MPTCP does at least as well as"
+        " one TCP.",
+        [
+            Statement.of("sum of 1/K' over 1/K, 2 to 4 equal paths", equal, at_least(1, GOODPUT)),
+            *at_least_one_tcp(published),
+        ],
+        "By the formula it is a mean of the paths' 1/K weighted by 1/K: that of one TCP if all are"
+        f" equal, below that of the best path else. In runs {GOODPUT:.0%} of a goodput matter.",
+        [
             Statement.of(
-                "the same over the best path's 1/K, if K is twice as long on the other",
-                _exact([8, 16]),
+                "sum of 1/K' over the best path's 1/K, K on the other 1.1 to 4 times as long",
+                unequal,
+                at_least(1, GOODPUT),
             ),
-        ]
-        for trip in part("equal", self.quick)["round_trip"]:
-            ours = conditions.equal(OURS, trip, self.quick)
-            alone = ours.with_scheme("path1")
-            gain = stats.mean(m.change(self.results, ours, alone, m.goodput))
-            text = f"share by which it carries more than one TCP in its place, {trip} ms"
-            found.append(Statement.of(text, gain, at_least(0)))
-        return Claim(
-            "C5",
-            "The sum of 1/K' is at least 1/K for equal subflows, so that MPTCP does at least as"
-            " well as one TCP.",
-            found,
-            "By the formula it is a mean of the paths' 1/K weighted by 1/K: that of one TCP if all"
-            " are equal, below that of the best path else.",
-        )
+            *at_least_one_tcp(grid),
+        ],
+        "§3.2, equations 8 and 9; the runs are those of table 2, with a TCP in the connection's"
+        " place",
+    )
 
-    def traffic_shift(self) -> Claim:
-        """C6."""
-        p = part("shift", self.quick)
-        half = formula.shifted(0.5)[0] - 1
-        text = "change of K' when the other path's Wmax falls to half, by the formula"
-        found = [Statement.of(text, stats.mean([half]), at_most(0))]
-        none, some = p["flows"]
-        for scheme in [OURS, *(s for s in p["schemes"] if s != OURS)]:
-            ours = conditions.shift(scheme, some, self.quick)
-            before = conditions.shift(scheme, none, self.quick)
-            moved = stats.mean(
-                m.change(self.results, ours, before, lambda _run, result: m.sent(result, 0))
+
+def at_least_one_tcp(at: Scope) -> Iterator[Statement]:
+    """Against a single-path CUBIC in the connection's place."""
+    for x in at.columns("equal"):
+        pair = at.cell("equal", OURS, x), at.cell("equal", "path1", x)
+        text = f"change of goodput from one TCP in its place, {x:g} ms"
+        gain = m.change(at.results, *pair, m.goodput)
+        yield Statement.of(text, gain, at_least(0, GOODPUT))
+
+
+def _c6(_published: Scope, grid: Scope) -> Claim:
+    fall = Exact.of(formula.shifted(left)[0] - 1 for left in LEFT_OF_WMAX)
+    parts = ", ".join(f"{left:g}" for left in LEFT_OF_WMAX)
+    p = part("shift", grid.size)
+    return Claim(
+        "C6",
+        "When one subflow is congested, the others' K' falls at once and they speed up.",
+        [
+            Statement.of(
+                f"change of K' when the other path's Wmax falls to {parts} of it, by the formula",
+                fall,
+                less(0, GOODPUT),
             )
+        ],
+        f"Formula: two equal paths. Runs: {p['flows'][1]} further flows on the second of two paths"
+        f" of {p['rate']} Mbit/s, against none.",
+        [*traffic_shift(grid)],
+        "§3.2, below equation 11; the paper has no experiment of it",
+    )
+
+
+def traffic_shift(at: Scope) -> Iterator[Statement]:
+    """What is sent on the path that stays; the others beside it."""
+    p = part("shift", at.size)
+    none, some = p["flows"]
+    for scheme in [OURS, *(s for s in p["schemes"] if s != OURS)]:
+        runs = [conditions.shift(scheme, flows, at.size) for flows in (some, none)]
+        if all(run in at.results for run in runs):
+            moved = m.change(at.results, runs[0], runs[1], m.sent_on_first)
             text = f"change of what {scheme} sends on the other path, in runs"
-            judged = Statement.of(text, moved, at_least(0))
-            found.append(judged if scheme == OURS else Statement.of(text, moved))
-        share = formula.shifted_by_shares(0.5)[0] - 1
-        text = f"change of the time to the plateau in {VARIANT}, by its formula"
-        found.append(Statement.of(text, stats.mean([share])))
-        return Claim(
-            "C6",
-            "When one subflow is congested, the others' K' falls at once and they speed up.",
-            found,
-            f"Formula: two equal paths. Runs: {some} further flows on the second of two paths of"
-            f" {p['rate']} Mbit/s, against none.",
-        )
-
-    def open_choices(self) -> Claim:
-        """How far the verdicts hang on what the text leaves open."""
-        distinct, equal, unequal = conditions.cells(self.quick)
-        kinds = (
-            (equal, "ratio at equal delays", m.ratio),
-            (unequal, "ratio at unequal delays", m.ratio),
-            (distinct, "Jain's index", m.fairness),
-        )
-        found = []
-        for cell, what, metric in kinds:
-            found += [
-                Statement.of(f"{what}, {label(run)}", self.mean(run, metric))
-                for run in self._variants(cell)
-            ]
-        ratios = [self.mean(run, m.ratio) for run in self._variants(equal)]
-        best = max(ratios, key=lambda each: each.mean)
-        head = Statement.of(
-            "largest ratio at equal delays under any of the choices", best, at_most(1)
-        )
-        return Claim(
-            "open",
-            "No choice among those that the text leaves open lifts MCubic's ratio to that of C3.",
-            [head, *found],
-            "One at a time: buffer, scheduler, receive buffer, the floor of K in round-trip times,"
-            " and the part of Wmax that is left as beta. 100 Mbit/s; 100 ms; 100:300 ms; 20 Mbit/s"
-            " on the second path for Jain's index.",
-        )
-
-    def _variants(self, cell: Run) -> list[Run]:
-        """A cell under every choice, with MCubic."""
-        runs = conditions.varied(cell, self.quick)
-        return [run for run in runs if run.scheme.startswith(OURS)]
-
-
-def label(run: Run) -> str:
-    """What is varied in a run."""
-    plain = Run(run.bed, run.scheme, run.rates, run.round_trips, run.warm_up, run.seconds)
-    if run.scheme.startswith("mcubic-floor-"):
-        return f"floor of {run.scheme.removeprefix('mcubic-floor-')} round-trip times"
-    if run.scheme == "mcubic-left":
-        return "beta the part that is left"
-    if run.scheme == "mcubic-zero":
-        return "K none after a timeout"
-    if run.buffer != plain.buffer:
-        return f"buffer of {run.buffer:g} BDP"
-    if run.scheduler != plain.scheduler:
-        return run.scheduler
-    if run.receive != plain.receive:
-        return f"{run.receive / plain.receive:g} of the receive buffer"
-    return "as judged"
-
-
-def _exact(ks: list[float]) -> Estimate:
-    return stats.mean([formula.rate(ks)])
+            rule = more(0, GOODPUT) if scheme == OURS else None
+            yield Statement.of(text, moved, rule)
+    share = Exact.of(formula.shifted_by_shares(left)[0] - 1 for left in LEFT_OF_WMAX)
+    yield Statement.of("change of the time to the plateau in mcubic-share, by its formula", share)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from anabranch import inline
-from anabranch.experiment import Scenario
-
 FOLDER = Path(__file__).parent
 ALONE = ("path1", "path2")
 """Schemes that put a single-path CUBIC flow on a path in the place of the connection."""
 SHARED, DISTINCT = "shared", "scenario"
-PACKET = 1500
-SPREAD = "100 ms"
+OURS, UNCOUPLED = "mcubic", "cubic"
+COLUMNS = {"distinct": "second", "equal": "round_trip", "unequal": "second"}
+"""The paper's experiments, those of tables 1 to 3, and what they vary."""
 
 
 @dataclass(frozen=True, order=True)
@@ -57,10 +55,6 @@ class Run:
         return self.warm_up + self.seconds
 
 
-Batch = tuple[Run, int]
-"""A condition and its number of replications."""
-
-
 @cache
 def plan() -> dict[str, Any]:
     """The parameters of plan.toml."""
@@ -75,211 +69,116 @@ def part(name: str, size: Size) -> dict[str, Any]:
     """A part of the plan; a smaller size has some of its values otherwise."""
     found = plan()["open"]["conditions"] if name == "conditions" else plan()[name]
     table = size if isinstance(size, str) else "quick" if size else ""
-    return {**found, **(plan()[table].get(name, {}) if table else {})}
+    schemes = {"schemes": plan()["schemes"]}
+    return {**schemes, **found, **(plan()[table].get(name, {}) if table else {})}
 
 
-def distinct(scheme: str, second: float, quick: Size) -> Run:
-    """A cell of table 1."""
-    p = part("distinct", quick)
-    trips = (p["round_trip"], p["round_trip"])
-    return Run(DISTINCT, scheme, (p["first"], second), trips, p["warm_up"], p["seconds"])
+def columns(experiment: str, size: Size) -> list[float]:
+    """The rates (Mbit/s) or round-trip times (ms) over which our grid has an experiment."""
+    found: list[float] = part(experiment, size)[COLUMNS[experiment]]
+    return found
 
 
-def equal(scheme: str, round_trip: float, quick: Size) -> Run:
-    """A cell of table 2."""
-    p = part("equal", quick)
-    rates = (p["rate"], p["rate"])
-    return Run(SHARED, scheme, rates, (round_trip, round_trip), p["warm_up"], p["seconds"])
+def cell(experiment: str, scheme: str, x: float, size: Size) -> Run:
+    """An experiment of the paper at one of them, as our grid has it: receive buffers block
+    nothing, and queues hold a bandwidth-delay product."""
+    p = part(experiment, size)
+    times = (p["warm_up"], p["seconds"])
+    if experiment == "distinct":
+        trips = (p["round_trip"], p["round_trip"])
+        return Run(DISTINCT, scheme, (p["first"], x), trips, *times)
+    trips = (x, x) if experiment == "equal" else (p["first"], x)
+    return Run(SHARED, scheme, (p["rate"], p["rate"]), trips, *times)
 
 
-def unequal(scheme: str, second: float, quick: Size) -> Run:
-    """A cell of table 3."""
-    p = part("unequal", quick)
-    rates = (p["rate"], p["rate"])
-    return Run(SHARED, scheme, rates, (p["first"], second), p["warm_up"], p["seconds"])
+def published_columns(experiment: str, size: Size) -> list[float]:
+    """Those of the paper."""
+    found: list[float] = part("test_bed", size)[experiment]
+    return found
 
 
-def shift(scheme: str, others: int, quick: Size) -> Run:
+def published_cell(experiment: str, scheme: str, x: float, size: Size) -> Run:
+    """The same in the test bed, as it probably was: its windows, its queue, its times."""
+    p = part("test_bed", size)
+    plain = cell(experiment, scheme, x, False)
+    own = p["round_trip"] if experiment == "distinct" else None
+    first, second = (own or p["ways"] * trip for trip in plain.round_trips)
+    return replace(
+        plain,
+        round_trips=(first, second),
+        warm_up=p["warm_up"],
+        seconds=p["seconds"],
+        queue=p["queue"],
+        window=p["window"],
+    )
+
+
+def shift(scheme: str, others: int, size: Size) -> Run:
     """Two equal paths, of which the second carries further flows."""
-    p = part("shift", quick)
+    p = part("shift", size)
     rates, trips = (p["rate"], p["rate"]), (p["round_trip"], p["round_trip"])
     return Run(DISTINCT, scheme, rates, trips, p["warm_up"], p["seconds"], others=others)
 
 
-def cells(quick: Size) -> list[Run]:
-    """A cell of each table, at which the open choices are varied one at a time."""
-    p = part("open", quick)
-    trip, other, times = p["round_trip"], p["second_round_trip"], (p["warm_up"], p["seconds"])
+def open_cells(size: Size) -> list[Run]:
+    """A cell of each experiment, at which the open choices are varied one at a time."""
+    p = part("open", size)
+    at = {
+        "distinct": p["second_rate"],
+        "equal": p["round_trip"],
+        "unequal": p["second_round_trip"],
+    }
     return [
-        replace(distinct("mcubic", p["second_rate"], quick), warm_up=times[0], seconds=times[1]),
-        Run(SHARED, "mcubic", (100, 100), (trip, trip), *times),
-        Run(SHARED, "mcubic", (100, 100), (trip, other), *times),
+        replace(cell(name, OURS, x, False), warm_up=p["warm_up"], seconds=p["seconds"])
+        for name, x in at.items()
     ]
 
 
-def varied(run: Run, quick: Size) -> Iterator[Run]:
+def varied(run: Run, size: Size) -> Iterator[Run]:
     """A cell as it is, then each open choice by itself, for each scheme of the plan."""
-    p = part("conditions", quick)
+    p = part("conditions", size)
     for scheme in p["schemes"]:
         one = run.with_scheme(scheme)
         yield one
         yield from (replace(one, buffer=x) for x in p["buffer"])
         yield from (replace(one, scheduler=x) for x in p["scheduler"])
         yield from (replace(one, receive=x) for x in p["receive"])
-    yield from (run.with_scheme(scheme) for scheme in part("readings", quick)["schemes"])
+    yield from (run.with_scheme(scheme) for scheme in part("readings", size)["schemes"])
 
 
-def test_bed(quick: Size) -> list[Run]:
-    """Equal delays with the receive window of the test bed, with our queue and its own."""
-    p = part("test_bed", quick)
-    runs = []
-    for scheme in p["schemes"]:
-        for trip in p["round_trip"]:
-            run = replace(
-                equal(scheme, trip, quick),
-                warm_up=p["warm_up"],
-                seconds=p["seconds"],
-                window=p["window"],
-            )
-            runs += [run, replace(run, queue=p["queue"])]
-    return runs
+def unblocked(run: Run) -> Run:
+    """The same with a receive buffer that blocks less: nothing in the test bed, twice that of
+    the grid."""
+    return replace(run, window=0) if run.window else replace(run, receive=2 * run.receive)
 
 
-def batches(quick: Size) -> list[Batch]:
-    """All of the paper's part, each once."""
-    return merged(_batches(quick))
+def runs(size: Size, reported: bool) -> list[Run]:
+    """Every condition of the paper's part, each once: what is judged, and with `reported` also
+    what only stands beside it in tables."""
+    return list(dict.fromkeys(_runs(size, reported)))
 
 
-def _batches(quick: Size) -> Iterator[Batch]:
-    def of(name: str, runs: Iterable[Run]) -> Iterator[Batch]:
-        number = part(name, quick)["replications"]
-        yield from ((run, number) for run in runs)
-
-    for name, cell, x in (
-        ("distinct", distinct, "second"),
-        ("equal", equal, "round_trip"),
-        ("unequal", unequal, "second"),
-        ("shift", shift, "flows"),
-    ):
-        p = part(name, quick)
-        schemes = [*p["schemes"], *(["path1"] if name == "equal" else [])]
-        yield from of(name, (cell(scheme, at, quick) for scheme in schemes for at in p[x]))
-    for run in cells(quick):
-        yield from of("open", varied(run, quick))
-    yield from of("test_bed", test_bed(quick))
-
-
-def merged(found: Iterable[Batch]) -> list[Batch]:
-    """Each condition once, with the most replications that are asked of it."""
-    most: dict[Run, int] = {}
-    for run, number in found:
-        most[run] = max(number, most.get(run, 0))
-    return sorted(most.items())
+def _runs(size: Size, reported: bool) -> Iterator[Run]:
+    last = published_columns("unequal", size)[-1:]
+    for experiment in COLUMNS:
+        test_bed = [*part("test_bed", size)["schemes"], *_alone(experiment)]
+        grid = [*part(experiment, size)["schemes"], *_alone(experiment)]
+        for scheme in test_bed:
+            for x in published_columns(experiment, size):
+                yield published_cell(experiment, scheme, x, size)
+        for scheme in grid:
+            # No claim of the paper is about uncoupled CUBIC at equal delays.
+            if reported or (experiment, scheme) != ("equal", UNCOUPLED):
+                yield from (cell(experiment, scheme, x, size) for x in columns(experiment, size))
+    yield from (unblocked(published_cell("unequal", OURS, x, size)) for x in last)
+    yield from (unblocked(cell("unequal", OURS, x, size)) for x in columns("unequal", size)[-1:])
+    p = part("shift", size)
+    for scheme in p["schemes"] if reported else [OURS]:
+        yield from (shift(scheme, others, size) for others in p["flows"])
+    distinct, equal, unequal = open_cells(size)
+    for run in (distinct, equal, unequal) if reported else (equal,):
+        yield from varied(run, size)
 
 
-def queue_packets(run: Run, path: int) -> int:
-    """What may wait at a path's bottleneck."""
-    if run.queue:
-        return run.queue
-    octets = run.rates[path] * 1e6 / 8 * run.round_trips[0] / 1e3
-    return max(1, round(run.buffer * octets / PACKET))
-
-
-def receive_octets(run: Run) -> int:
-    """The receive buffer of every connection."""
-    if run.window:
-        return run.window << 20
-    links = run.rates[:1] if run.bed == SHARED else run.rates
-    rate = sum(links) * 1e6 / 8
-    longest = max(
-        run.round_trips[path] / 1e3 + queue_packets(run, 0) * PACKET / (run.rates[0] * 1e6 / 8)
-        for path in (0, 1)
-    )
-    return max(64 << 10, round(run.receive * rate * longest))
-
-
-def scenario(run: Run, interval: str = "10 s") -> Scenario:
-    """The scenario of a condition, which tells what has been received at each interval."""
-    text = (FOLDER / f"{'shared' if run.bed == SHARED else 'scenario'}.toml").read_text("utf-8")
-    observed = inline.toml([{"what": "received", "interval": interval}])
-    return Scenario(text, f"studies/mcubic/{run.bed}.toml").set(
-        f'duration="{run.end} s"', f"observe={observed}", *_links(run), f"flows={_flows(run)}"
-    )
-
-
-def _links(run: Run) -> Iterator[str]:
-    if run.bed == SHARED:
-        trips = {"in1": 0, "in2": 1, "single1": 0}
-        for link, path in trips.items():
-            yield f'links.{link}.delay="{run.round_trips[path] / 2:g} ms"'
-    for path in (0,) if run.bed == SHARED else (0, 1):
-        link = f"links.core{path + 1}"
-        yield f'{link}.rate="{run.rates[path]:g} Mbit/s"'
-        yield f'{link}.queue.limit="{queue_packets(run, path)} packets"'
-        if run.bed == DISTINCT:
-            yield f'{link}.delay="{run.round_trips[path] / 2:g} ms"'
-        if run.losses[path]:
-            loses = [{"kind": "bernoulli", "rate": round(run.losses[path] / 100, 6)}]
-            yield f"{link}.impairments={inline.toml(loses)}"
-    yield from EVENTS[run.event](run) if run.event else ()
-
-
-def _flows(run: Run) -> str:
-    def tcp(window: str) -> dict[str, Any]:
-        windows = plan()["windows"]
-        return {
-            **plan()["tcp"],
-            "receive_buffer": f"{receive_octets(run)} B",
-            "window": windows[window],
-        }
-
-    def single(name: str, source: str, to: str, **more: Any) -> dict[str, Any]:
-        ends = {"from": source, "to": to, "start_spread": SPREAD}
-        return {"name": name, **ends, "tcp": tcp("cubic"), **more}
-
-    targets = ("b", "b") if run.bed == SHARED else ("b.x", "b.y")
-    flows = [single("tcp1", "a1", targets[0])]
-    if run.bed == DISTINCT:
-        flows.append(single("tcp2", "a2", targets[1]))
-    if run.others:
-        flows.append(single("others", "a2", targets[1], count=run.others))
-    if run.scheme in ALONE:
-        path = ALONE.index(run.scheme)
-        first = single("multipath", f"a.{'xy'[path]}", targets[path])
-    else:
-        first = {
-            "name": "multipath",
-            "from": "a",
-            "to": "b",
-            "start_spread": SPREAD,
-            "protocol": "mptcp",
-            "tcp": tcp(run.scheme),
-            "mptcp": {
-                "path_manager": "full-mesh" if run.bed == SHARED else "pairs",
-                "scheduler": run.scheduler,
-            },
-        }
-    return inline.toml([first, *flows])
-
-
-def _rate_steps(run: Run, before: float, after: float) -> Iterator[str]:
-    steps = [
-        {"at": "0 s", "rate": f"{before:g} Mbit/s"},
-        {"at": f"{run.warm_up} s", "rate": f"{after:g} Mbit/s"},
-    ]
-    yield f"links.core2.schedule={inline.toml({'steps': steps})}"
-
-
-# The link of the connection's second interface: the single-path flow there stays.
-def _outage(start: int, length: int) -> Iterator[str]:
-    gone = {"kind": "outage", "intervals": [{"at": f"{start} s", "for": f"{length} s"}]}
-    yield f"links.in2.impairments={inline.toml([gone])}"
-    yield f"links.in2.reverse={inline.toml({'impairments': [gone]})}"
-
-
-EVENTS = {
-    "slower": lambda run: _rate_steps(run, run.rates[1], run.rates[1] / 5),
-    "faster": lambda run: _rate_steps(run, run.rates[1] / 5, run.rates[1]),
-    "vanishes": lambda run: _outage(run.warm_up, run.seconds),
-    "appears": lambda run: _outage(0, run.warm_up),
-}
+def _alone(experiment: str) -> list[str]:
+    return ["path1"] if experiment == "equal" else []

@@ -19,6 +19,15 @@ def k(w_max: float) -> float:
     return float((w_max * GIVEN_UP / SCALE) ** (1 / 3))
 
 
+def cubic(t: float, k: float, w_max: float) -> float:
+    """The window at a time after a loss (equations 6 and 10).
+
+    >>> cubic(8, 8, 750), cubic(9, 8, 750)
+    (750.0, 750.4)
+    """
+    return SCALE * (t - k) ** 3 + w_max
+
+
 def k_prime(ks: Sequence[float], path: int) -> float:
     """MCubic's, of one of the paths (equation 11).
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from anabranch import stats
 from anabranch.experiment import RunResult
-from anabranch.stats import Estimate
+from anabranch.stats import Sample
 from anabranch.studies.mcubic.conditions import Run
+from anabranch.studies.replications import Replicated
 
-Results = Mapping[Run, list[RunResult]]
+Results = Replicated[Run]
 Metric = Callable[[Run, RunResult], float]
 CONNECTION = "multipath"
 
@@ -69,28 +69,21 @@ def sent(result: RunResult, path: int) -> float:
     return float(next(row for row in result.links if row["name"] == name)["bytes_delivered"])
 
 
+def sent_on_first(_run: Run, result: RunResult) -> float:
+    """Octets that the connection sent on the first path."""
+    return sent(result, 0)
+
+
 def first_share(_run: Run, result: RunResult) -> float:
     """Part of the connection's octets that took the first path."""
     return sent(result, 0) / (sent(result, 0) + sent(result, 1))
 
 
-def values(results: Results, run: Run, metric: Metric) -> list[float]:
+def sample(results: Results, run: Run, metric: Metric) -> Sample:
     """A measure of each replication."""
-    return [metric(run, result) for result in results[run]]
+    return results.sample(run, lambda result: metric(run, result))
 
 
-def mean(results: Results, run: Run, metric: Metric) -> Estimate:
-    """A measure over replications."""
-    return stats.mean(values(results, run, metric))
-
-
-def more(results: Results, ours: Run, theirs: Run, metric: Metric) -> list[float]:
-    """By how much ours is more, replication by replication, as far as both have some."""
-    pairs = zip(values(results, ours, metric), values(results, theirs, metric), strict=False)
-    return [a - b for a, b in pairs]
-
-
-def change(results: Results, ours: Run, theirs: Run, metric: Metric) -> list[float]:
-    """The same as shares of theirs."""
-    pairs = zip(values(results, ours, metric), values(results, theirs, metric), strict=False)
-    return [a / b - 1 for a, b in pairs]
+def change(results: Results, ours: Run, theirs: Run, metric: Metric) -> Sample:
+    """By how much ours is more, as a share of theirs, replication by replication."""
+    return sample(results, ours, metric).change_from(sample(results, theirs, metric))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from anabranch.studies.mcubic import claims, conditions, figures
+from anabranch.studies.mcubic import choices, claims, conditions, figures, network
+from anabranch.studies.mcubic.conditions import Run
 from anabranch.studies.mcubic.further import claims as further_claims
 from anabranch.studies.mcubic.further import conditions as further
 from anabranch.studies.mcubic.further import figures as further_figures
 from anabranch.studies.mcubic.live import LIVE
-from anabranch.studies.study import Context, Outcome, Study
+from anabranch.studies.replications import Replicated
+from anabranch.studies.study import Context, Outcome, Runs, Strength, Study
+from anabranch.verdicts import Claim
 
 QUESTION = (
     "Does MCubic, a CUBIC on each path whose plateaus come later the more the other paths grow,"
@@ -35,24 +38,26 @@ CHOICES = [
 
 
 def examine(context: Context) -> Outcome:
-    """Replications of every condition, all with what was received at each interval."""
+    """Replications of every condition, as many as its claims need; what no claim is about, but
+    stands in tables, is left to the other strengths at the default one."""
     quick = context.quick
-    seldom = conditions.merged([*conditions.batches(quick), *further.batches(quick)])
-    often = further.events(quick)
-    runs = context.compute(
-        [],
-        [(conditions.scenario(run), number) for run, number in seldom]
-        + [(conditions.scenario(run, "1 s"), number) for run, number in often],
-        series=True,
-    )
-    asked = [run for run, _ in (*seldom, *often)]
-    results = dict(zip(asked, runs.batches, strict=True))
+    reported = context.strength is not Strength.DEFAULT
+    asked = [*conditions.runs(quick, reported), *further.runs(quick, reported)]
+
+    def judge(results: Replicated[Run]) -> list[Claim]:
+        return [
+            *claims.judge(results, quick),
+            *choices.judge(results, quick),
+            *further_claims.judge(results, quick),
+        ]
+
+    decided = context.decide({run: network.scenario(run) for run in asked}, judge, series=True)
     return Outcome(
-        claims=claims.judge(results, quick) + further_claims.judge(results, quick),
-        figures=figures.write_all(context.directory, results, quick)
-        + further_figures.write_all(context.directory, results, quick),
-        scenario=conditions.scenario(conditions.distinct("mcubic", 20, quick)),
-        runs=runs,
+        claims=decided.claims,
+        figures=figures.write_all(context.directory, decided.results, quick)
+        + further_figures.write_all(context.directory, decided.results, quick),
+        scenario=network.scenario(conditions.cell("distinct", conditions.OURS, 20, quick)),
+        runs=Runs([], list(decided.results.values())),
     )
 
 

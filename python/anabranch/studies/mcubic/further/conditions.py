@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import tomllib
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from anabranch.studies.mcubic.conditions import ALONE, DISTINCT, Batch, Run, merged
+from anabranch.studies.mcubic.conditions import ALONE, DISTINCT, OURS, Run
 
+MIN_RTT = "min-rtt"
 ZERO = "mcubic-zero"
 """MCubic whose `K` counts as none after a timeout."""
 
@@ -23,7 +25,7 @@ def plan() -> dict[str, Any]:
 
 def part(name: str, quick: bool) -> dict[str, Any]:
     """A part of the plan; `quick` has some of its values smaller."""
-    return {**plan()[name], **(plan()["quick"][name] if quick else {})}
+    return {**plan()[name], **(plan()["quick"].get(name, {}) if quick else {})}
 
 
 def grid(quick: bool) -> list[Run]:
@@ -60,26 +62,34 @@ def blocking(scheme: str, scheduler: str, receive: float, quick: bool) -> Run:
     return replace(plain, scheduler=scheduler, receive=receive)
 
 
-def batches(quick: bool) -> list[Batch]:
-    """Those whose goodput is sampled seldom, each once."""
-    goals, waits = part("goals", quick), part("blocking", quick)
-    found = [
-        (run.with_scheme(scheme), goals["replications"])
-        for run in grid(quick)
-        for scheme in (*goals["schemes"], *ALONE)
-    ]
-    found += [
-        (blocking(scheme, scheduler, receive, quick), waits["replications"])
-        for scheme in waits["schemes"]
-        for scheduler in waits["schedulers"]
-        for receive in waits["receive"]
-    ]
-    return merged(found)
+def differs(run: Run) -> bool:
+    """Whether one of its paths is better than the other."""
+    return any(len(set(pair)) > 1 for pair in (run.rates, run.round_trips, run.losses))
 
 
-def events(quick: bool) -> list[Batch]:
-    """Those whose goodput is sampled each second."""
-    p = part("events", quick)
-    runs = [event(scheme, kind, quick) for scheme in p["schemes"] for kind in p["kinds"]]
-    runs += [event(scheme, "vanishes", quick) for scheme in (ALONE[0], ZERO)]
-    return [(run, p["replications"]) for run in runs]
+def runs(quick: bool, reported: bool) -> list[Run]:
+    """Every condition, each once: what is judged, and with `reported` also the schemes that only
+    stand beside it in tables."""
+    return list(dict.fromkeys(_runs(quick, reported)))
+
+
+def _runs(quick: bool, reported: bool) -> Iterator[Run]:
+    goals, events, waits = (part(name, quick) for name in ("goals", "events", "blocking"))
+    for run in grid(quick):
+        for scheme in goals["schemes"] if reported else goals["judged"]:
+            yield run.with_scheme(scheme)
+        yield from (run.with_scheme(scheme) for scheme in ALONE)
+    for scheme in events["schemes"] if reported else events["judged"]:
+        yield from (event(scheme, kind, quick) for kind in events["kinds"])
+    for scheme in (ALONE[0], ZERO) if reported else (ALONE[0],):
+        yield event(scheme, "vanishes", quick)
+    for scheme in waits["schemes"] if reported else [OURS]:
+        for scheduler in waits["schedulers"] if reported else [MIN_RTT]:
+            for receive in waits["receive"] if reported else judged_buffers(quick):
+                yield blocking(scheme, scheduler, receive, quick)
+
+
+def judged_buffers(quick: bool) -> list[float]:
+    """Receive buffers below what the paths hold, and the largest."""
+    sizes: list[float] = part("blocking", quick)["receive"]
+    return [size for size in sizes if size < 1] + sizes[-1:]

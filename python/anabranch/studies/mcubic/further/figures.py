@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from anabranch import stats
+from anabranch.experiment import RunResult
 from anabranch.figures import Plot
+from anabranch.stats import Sample
 from anabranch.studies import drawing
 from anabranch.studies.mcubic import measures as m
+from anabranch.studies.mcubic.conditions import Run
 from anabranch.studies.mcubic.figures import looks
 from anabranch.studies.mcubic.further import conditions
 from anabranch.studies.mcubic.further import measures as f
@@ -19,7 +21,8 @@ from anabranch.tables import write_csv
 
 GOALS = {
     "against_best_path": f.against_best_path,
-    "harm": f.harm,
+    "harm_first": f.harm(0),
+    "harm_second": f.harm(1),
     "balance": f.balance,
 }
 CONDITION = ("scheme", "rates", "round_trips", "losses", "buffer")
@@ -36,10 +39,16 @@ def write_all(directory: Path, results: m.Results, quick: bool) -> list[FigureEn
     ]
 
 
+def _schemes(results: m.Results, quick: bool) -> list[str]:
+    """Those that were run."""
+    first, schemes = conditions.grid(quick)[0], conditions.part("goals", quick)["schemes"]
+    return [scheme for scheme in schemes if first.with_scheme(scheme) in results]
+
+
 def _goal_table(directory: Path, results: m.Results, quick: bool) -> None:
     """`goals.csv`: every scheme under every condition, mean and interval of each goal."""
     rows = []
-    for scheme in conditions.part("goals", quick)["schemes"]:
+    for scheme in _schemes(results, quick):
         for plain in conditions.grid(quick):
             run = plain.with_scheme(scheme)
             row: dict[str, Any] = {
@@ -48,10 +57,10 @@ def _goal_table(directory: Path, results: m.Results, quick: bool) -> None:
                 "round_trips": "{:g}:{:g}".format(*run.round_trips),
                 "losses": "{:g}:{:g}".format(*run.losses),
                 "buffer": run.buffer,
-                "mbit_s": m.mean(results, run, m.goodput).mean,
+                "mbit_s": m.sample(results, run, m.goodput).estimate.mean,
             }
             for name, goal in GOALS.items():
-                found = stats.mean(goal(results, run))
+                found = goal(results, run).estimate
                 row |= {
                     name: found.mean,
                     f"{name}_low": found.ci_low,
@@ -63,7 +72,8 @@ def _goal_table(directory: Path, results: m.Results, quick: bool) -> None:
 
 TITLES = {
     "goal1": ("against_best_path", "more than a CUBIC on the better path", "change of goodput"),
-    "goal2": ("harm", "what the neighbour loses that loses most", "part of its goodput"),
+    "goal2_first": ("harm_first", "what the neighbour on the first path loses", "part of it"),
+    "goal2_second": ("harm_second", "what the neighbour on the second path loses", "part of it"),
     "goal3": ("balance", "what takes the better path", "part of the octets"),
 }
 """By figure: the goal, its title and its axis."""
@@ -72,13 +82,13 @@ TITLES = {
 def _goals(directory: Path, results: m.Results, quick: bool, stem: str) -> FigureEntry:
     """A goal under each condition of the grid, in the order of `goals.csv`."""
     goal, text, axis = TITLES[stem]
-    title = f"Goal {stem[-1]}: {text}"
-    schemes = conditions.part("goals", quick)["schemes"]
+    title = f"Goal {stem[4]}: {text}"
+    schemes = _schemes(results, quick)
     rows = [
         {
             "series": scheme,
             "x": number,
-            **vars(stats.mean(GOALS[goal](results, run.with_scheme(scheme)))),
+            **vars(GOALS[goal](results, run.with_scheme(scheme)).estimate),
         }
         for scheme in schemes
         for number, run in enumerate(conditions.grid(quick), start=1)
@@ -94,12 +104,13 @@ def _event(directory: Path, results: m.Results, quick: bool, kind: str) -> Figur
     width = 5
     for scheme in p["schemes"]:
         run = conditions.event(scheme, kind, quick)
+        if run not in results:
+            continue
         for start in np.arange(run.warm_up - 20, run.end, width).tolist():
-            found = stats.mean(
-                m.goodput_between(result, m.CONNECTION, start, start + width)
-                for result in results[run]
+            found = _between(results, run, start, start + width)
+            rows.append(
+                {"series": scheme, "x": start + width / 2 - run.warm_up, **vars(found.estimate)}
             )
-            rows.append({"series": scheme, "x": start + width / 2 - run.warm_up, **vars(found)})
     plot = Plot(
         f"The second path {_verb(kind)} at 0 s",
         "time (s)",
@@ -111,6 +122,15 @@ def _event(directory: Path, results: m.Results, quick: bool, kind: str) -> Figur
     return drawing.points(directory, f"path_{kind}", rows, plot, caption)
 
 
+def _between(results: m.Results, run: Run, start: float, end: float) -> Sample:
+    """Goodput of the connection in a part of the run."""
+
+    def goodput(_run: Run, result: RunResult) -> float:
+        return m.goodput_between(result, m.CONNECTION, start, end)
+
+    return m.sample(results, run, goodput)
+
+
 def _verb(kind: str) -> str:
     return f"gets {kind}" if kind in ("slower", "faster") else kind
 
@@ -119,19 +139,22 @@ def _blocking(directory: Path, results: m.Results, quick: bool) -> list[FigureEn
     p = conditions.part("blocking", quick)
     entries = []
     for scheduler in p["schedulers"]:
+        cells = {
+            (scheme, receive): conditions.blocking(scheme, scheduler, receive, quick)
+            for scheme in p["schemes"]
+            for receive in p["receive"]
+        }
         rows = [
             {
                 "series": scheme,
                 "x": receive,
-                **vars(
-                    m.mean(
-                        results, conditions.blocking(scheme, scheduler, receive, quick), m.goodput
-                    )
-                ),
+                **vars(m.sample(results, run, m.goodput).estimate),
             }
-            for scheme in p["schemes"]
-            for receive in p["receive"]
+            for (scheme, receive), run in cells.items()
+            if run in results
         ]
+        if not rows:
+            continue
         plot = Plot(
             f"Receive buffer, {scheduler}",
             "receive buffer, rates times the longest round-trip time",

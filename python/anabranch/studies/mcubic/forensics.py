@@ -1,0 +1,217 @@
+"""The settings of the test bed under which tables 1 to 3 come out nearest to the paper's.
+
+    python -m anabranch.studies.mcubic.forensics RESULTS [JOBS]
+
+writes RESULTS/mcubic/forensics.json; `tests/forensics_page.py` makes docs/forensics.md of it. The
+paper gives no queue, no receive window, no run length, no delay for table 1, does not say whether
+slow start counts or whether a link's delay is that of one way, and has two values of a rate.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anabranch.cache import RunCache
+from anabranch.experiment import RunResult
+from anabranch.studies.forensics import Fit, Number, Search, save
+from anabranch.studies.mcubic import conditions, network
+from anabranch.studies.mcubic import measures as m
+from anabranch.studies.mcubic.conditions import DISTINCT, SHARED, Run, plan
+
+Results = Mapping[Run, list[RunResult]]
+TABLE1, TABLE2, TABLE3 = conditions.COLUMNS
+
+
+@cache
+def space() -> dict[str, Any]:
+    """The values that are tried."""
+    path = conditions.FOLDER / "forensics.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the three experiments have in common; units as in forensics.toml."""
+
+    queue: int
+    window: int
+    ways: int
+    duration: int
+    skipped: int
+
+    def texts(self) -> dict[str, str]:
+        """For readers."""
+        return {
+            "bottleneck's queue": f"{self.queue} packets" if self.queue else "1 BDP",
+            "receive window": f"{self.window} MiB" if self.window else "blocks nothing",
+            "delay of a link": "of both ways" if self.ways == 1 else "of each way",
+            "run": f"{self.duration} s",
+            "counted": f"after {self.skipped} s" if self.skipped else "from the start",
+        }
+
+
+def shared_run(scheme: str, trips: tuple[float, float], at: Setting) -> Run:
+    """A cell of table 2 or 3, long enough for every duration."""
+    doubled = (at.ways * trips[0], at.ways * trips[1])
+    return _long(Run(SHARED, scheme, (100, 100), doubled, 0, 0), at)
+
+
+def distinct_run(scheme: str, second: float, trip: float, at: Setting) -> Run:
+    """A cell of table 1. Its paths hold less than any window that is tried."""
+    run = Run(DISTINCT, scheme, (100, second), (trip, trip), 0, 0)
+    return _long(run, replace(at, window=0))
+
+
+def _long(run: Run, at: Setting) -> Run:
+    longest = max(space()["duration"]) + max(space()["skipped"])
+    return replace(run, seconds=longest, queue=at.queue, window=at.window)
+
+
+def settings() -> Iterator[Setting]:
+    """All of them."""
+    names = ("queue", "window", "ways", "duration", "skipped")
+    yield from (Setting(*values) for values in itertools.product(*(space()[n] for n in names)))
+
+
+def cells(table: str) -> Iterator[tuple[str, float, float]]:
+    """Scheme, column and number of each cell of a published table."""
+    published = plan()["published"][table]
+    for scheme in (name for name in space()["schemes"] if name in published):
+        yield from ((scheme, x, y) for x, y in zip(published["x"], published[scheme], strict=True))
+
+
+def runs() -> list[Run]:
+    """Every condition, each once."""
+    found: list[Run] = []
+    for at in settings():
+        found += [shared_run(scheme, (x, x), at) for scheme, x, _ in cells(TABLE2)]
+        found += [shared_run(scheme, (100, x), at) for scheme, x, _ in cells(TABLE3)]
+        for trip in space()["round_trip"]:
+            found += [
+                distinct_run(scheme, _second(x, third), trip, at)
+                for scheme, x, _ in cells(TABLE1)
+                for third in space()["third"]
+            ]
+    return list(dict.fromkeys(found))
+
+
+def _second(x: float, third: float) -> float:
+    return third if x == 40 else x
+
+
+def _measured(results: Results, run: Run, at: Setting, metric: m.Metric) -> float:
+    """The mean over replications, over the part of the run that the setting measures."""
+    part = replace(run, warm_up=at.skipped, seconds=at.duration)
+    return float(np.mean([metric(part, result) for result in results[run]]))
+
+
+def share(ratio: float) -> float:
+    """The connection's part of what both carry: a scale on which two flows count alike.
+
+    >>> share(1), share(3)
+    (0.5, 0.75)
+    """
+    return ratio / (1 + ratio)
+
+
+def shared_numbers(results: Results, table: str, at: Setting) -> list[Number]:
+    """Table 2 or 3 under a setting."""
+    found = []
+    for scheme, x, published in cells(table):
+        run = shared_run(scheme, (x if table == TABLE2 else 100, x), at)
+        ours = _measured(results, run, at, m.ratio)
+        place = f"table {2 if table == TABLE2 else 3}, {x:g} ms"
+        found.append(Number(scheme, place, published, ours, share(ours) - share(published)))
+    return found
+
+
+def distinct_numbers(results: Results, at: Setting, trip: float, third: float) -> list[Number]:
+    """Table 1 under a setting."""
+    found = []
+    for scheme, x, published in cells(TABLE1):
+        run = distinct_run(scheme, _second(x, third), trip, at)
+        ours = _measured(results, run, at, m.fairness)
+        found.append(Number(scheme, f"table 1, {x:g} Mbit/s", published, ours, ours - published))
+    return found
+
+
+def searches(results: Results) -> list[Search]:
+    """Tables 2 and 3 each by itself and together, table 1, and one test bed for all three."""
+    at = list(settings())
+    second = {it: shared_numbers(results, TABLE2, it) for it in at}
+    third = {it: shared_numbers(results, TABLE3, it) for it in at}
+    own = list(itertools.product(space()["round_trip"], space()["third"]))
+    first = {
+        (it, trip, rate): distinct_numbers(results, replace(it, window=0, ways=1), trip, rate)
+        for it in at
+        for trip, rate in own
+        if not it.window and it.ways == 1
+    }
+
+    def alone(numbers: Mapping[Setting, list[Number]]) -> list[Fit]:
+        return [Fit(it.texts(), found) for it, found in numbers.items()]
+
+    def of_table1(it: Setting, trip: float, rate: float) -> list[Number]:
+        return first[replace(it, window=0, ways=1), trip, rate]
+
+    def more_texts(trip: float, rate: float) -> dict[str, str]:
+        return {"round trip of table 1": f"{trip:g} ms", "third rate of table 1": f"{rate:g}"}
+
+    bound = ("receive window", "delay of a link")
+    return [
+        Search(
+            "One test bed for tables 1 to 3",
+            [
+                Fit(
+                    {**it.texts(), **more_texts(trip, rate)},
+                    [*of_table1(it, trip, rate), *second[it], *third[it]],
+                )
+                for it in at
+                for trip, rate in own
+            ],
+        ),
+        Search(
+            "Table 1 alone",
+            [
+                Fit(
+                    {
+                        **{k: v for k, v in it.texts().items() if k not in bound},
+                        **more_texts(trip, rate),
+                    },
+                    numbers,
+                )
+                for (it, trip, rate), numbers in first.items()
+            ],
+        ),
+        Search("Table 2 alone", alone(second)),
+        Search("Table 3 alone", alone(third)),
+    ]
+
+
+def search(folder: Path, jobs: int) -> list[Search]:
+    """Computes, or finds in the folder, every run, and compares all settings."""
+    asked = runs()
+    batches = [(network.scenario(run), space()["replications"]) for run in asked]
+    found = RunCache(folder / "forensics-runs").get_batches(batches, jobs, _progress, series=True)
+    return searches(dict(zip(asked, found, strict=True)))
+
+
+def _progress(done: int, total: int) -> None:
+    if done % 100 == 0 or done == total:
+        print(f"{done} of {total} conditions", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    to = Path(sys.argv[1]) / "mcubic"
+    save(to, search(to, int(sys.argv[2]) if len(sys.argv) == 3 else 1))

@@ -1,0 +1,80 @@
+"""Writes the tables of docs/forensics.md anew, in place.
+
+    python tests/forensics_page.py RESULTS PAGE
+
+RESULTS has STUDY/forensics.json of each study that the page has tables of, between the lines
+`<!-- STUDY -->` and `<!-- /STUDY -->`. `make forensics` runs the searches and this. The prose
+around the tables is written by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from anabranch.studies.forensics import Fit, Number, Search, load
+
+SECTION = re.compile(r"(<!-- ([\w-]+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+
+
+def main(results: Path, page: Path) -> None:
+    """Rewrites each study's tables."""
+
+    def tables(match: re.Match[str]) -> str:
+        found = load(results / match[2])
+        return match[1] + "".join(f"{line}\n" for it in found for line in of_search(it)) + match[3]
+
+    text, count = SECTION.subn(tables, page.read_text(encoding="utf-8"))
+    if not count:
+        sys.exit(f"{page}: no lines `<!-- STUDY -->` and `<!-- /STUDY -->`")
+    page.write_text(text, encoding="utf-8")
+
+
+def of_search(search: Search) -> Iterator[str]:
+    """The best fit with its numbers, and what each parameter does to it."""
+    best = search.best
+    yield from ("", f"### {search.title}", "")
+    setting = "; ".join(f"{name}: {value}" for name, value in best.setting.items())
+    yield f"Best of {len(search.fits)} settings, with a residual of {best.rms:.3f}: {setting}."
+    for title, numbers in groupby(best.numbers, key=lambda it: it.place.partition(",")[0]):
+        yield from ("", *of_numbers(title, list(numbers)))
+    yield from ("", *of_groups(best))
+    yield from ("", *of_parameters(search), "")
+
+
+def of_numbers(title: str, numbers: Sequence[Number]) -> Iterator[str]:
+    """A row for each group, a column for each place: found; published."""
+    places = list(dict.fromkeys(it.place for it in numbers))
+    heads = [place.partition(", ")[2] for place in places]
+    yield f"| {title}: ours; the paper's | {' | '.join(heads)} |"
+    yield "|---" * (len(places) + 1) + "|"
+    for group, of in groupby(numbers, key=lambda it: it.group):
+        row = {it.place: f"{it.found:.2f}; {it.published:g}" for it in of}
+        yield f"| `{group}` | {' | '.join(row.get(place, '') for place in places)} |"
+
+
+def of_groups(fit: Fit) -> Iterator[str]:
+    """The residual of each group."""
+    groups = fit.by_group()
+    yield f"| residual | {' | '.join(f'`{group}`' for group in groups)} | all |"
+    yield "|---" * (len(groups) + 2) + "|"
+    yield f"| | {' | '.join(f'{value:.3f}' for value in groups.values())} | {fit.rms:.3f} |"
+
+
+def of_parameters(search: Search) -> Iterator[str]:
+    """The residual by the value of each parameter."""
+    yield "| parameter | value | residual, the others as in the best fit | the others free |"
+    yield "|---|---|---|---|"
+    for name, value, alone, free in search.sensitivity():
+        mark = "**" if search.best.setting[name] == value else ""
+        here = "" if alone is None else f"{alone:.3f}"
+        yield f"| {name} | {mark}{value}{mark} | {here} | {free:.3f} |"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
