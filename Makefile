@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz \
-	docs docs-images screenshots validation studies mcubic live-studies fidelity conformance attacks \
+	docs docs-images screenshots validation studies mcubic forensics live-studies fidelity conformance attacks \
 	explore deny live-attacks soak clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
@@ -94,8 +94,13 @@ studies: reproduce
 
 # The tables of the page of MCubic; the prose around them is written by hand.
 mcubic: setup
-	$(BIN)/anabranch reproduce mcubic --out $(OUT)
+	$(BIN)/anabranch reproduce mcubic --full --out $(OUT)
 	$(BIN)/python tests/mcubic_page.py $(OUT) docs/mcubic.md
+
+# The settings under which published tables come out nearest; some ten minutes.
+forensics: setup
+	$(BIN)/python -m anabranch.studies.mcubic.forensics $(OUT)
+	$(BIN)/python tests/forensics_page.py $(OUT) docs/forensics.md
 
 # The same on real packets: needs Linux, root and libusrsctp-dev, and takes half an hour.
 live-studies: setup

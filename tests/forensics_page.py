@@ -9,28 +9,23 @@ around the tables is written by hand.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+import pages
 from anabranch.studies.forensics import Fit, Number, Search, load
-
-SECTION = re.compile(r"(<!-- ([\w-]+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 
 
 def main(results: Path, page: Path) -> None:
     """Rewrites each study's tables."""
 
-    def tables(match: re.Match[str]) -> str:
-        found = load(results / match[2])
-        return match[1] + "".join(f"{line}\n" for it in found for line in of_search(it)) + match[3]
+    def lines(study: str) -> Iterator[str]:
+        for search in load(results / study):
+            yield from of_search(search)
 
-    text, count = SECTION.subn(tables, page.read_text(encoding="utf-8"))
-    if not count:
-        sys.exit(f"{page}: no lines `<!-- STUDY -->` and `<!-- /STUDY -->`")
-    page.write_text(text, encoding="utf-8")
+    pages.fill(page, lines)
 
 
 def of_search(search: Search) -> Iterator[str]:

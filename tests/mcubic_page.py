@@ -1,73 +1,100 @@
-"""Writes the tables of docs/mcubic.md anew, in place: those beside the paper's and that of goals.
+"""Writes the tables of docs/mcubic.md anew, in place; the prose around them is written by hand.
 
     python tests/mcubic_page.py RESULTS PAGE
 
-RESULTS is the folder of `anabranch reproduce mcubic`, at full size. `make mcubic` runs both. The
-prose around the tables, and the verdicts, are written by hand.
+RESULTS is the folder of `anabranch reproduce mcubic --full`; a run at the default strength will do,
+and the page then says so. `make mcubic` runs both.
 """
 
 from __future__ import annotations
 
-import re
 import sys
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+import pages
 from anabranch import tables
 from anabranch.stats import Estimate
-from anabranch.studies.mcubic.conditions import plan
+from anabranch.studies.mcubic.conditions import COLUMNS, plan
+from anabranch.studies.mcubic.further import claims as further_claims
 from anabranch.studies.mcubic.further import conditions as further
 from anabranch.studies.results import StudyResult
-from anabranch.verdicts import Statement
+from anabranch.verdicts import Claim, Statement
+from anabranch.verdicts.claim import spelled_out, verdict_text
 
-PUBLISHED = {1: ".2f", 2: "g", 3: "g"}
+STYLES = {"table1": ".2f", "table2": "g", "table3": "g"}
 """The paper's tables, and how its numbers are shown."""
 UNCOUPLED = "cubic"
-FIRST = "change of goodput against a CUBIC on the better path"
-SECOND = "part of its goodput that the neighbour loses which loses most"
-THIRD = "part of the octets on the better path"
+MINUS = "\N{MINUS SIGN}"
 
 
 def main(results: Path, page: Path) -> None:
-    """Rewrites the page; ends with a message if the study has not run at full size."""
+    """Rewrites the page; ends with a message if the study has not run over the whole grid."""
     folder = results / "mcubic"
     result = StudyResult.load(folder)
-    if result is None or result.strength != "full":
-        sys.exit(f"{folder}: no result at full size; run `anabranch reproduce mcubic`")
-    text = page.read_text(encoding="utf-8")
-    for number, style in PUBLISHED.items():
-        rows = beside_the_paper(folder, f"table{number}", style)
-        text = with_body(text, f"Table {number}: ", rows)
-    text = with_body(text, "## Goals of RFC 6356", goals(result))
-    page.write_text(text, encoding="utf-8")
+    if result is None or result.strength == "quick":
+        sys.exit(f"{folder}: no result; run `anabranch reproduce mcubic --full`")
+    pages.fill(page, lambda name: part(folder, result, name))
 
 
-def with_body(text: str, start: str, rows: list[str]) -> str:
-    """The text with other rows in the first table after the line that begins so."""
-    table = rf"(^{re.escape(start)}.*?^\|---[^\n]*\n)(?:\|[^\n]*\n)+"
-    body = "".join(f"{row}\n" for row in rows)
-    pattern = re.compile(table, re.MULTILINE | re.DOTALL)
-    text, found = pattern.subn(lambda it: it[1] + body, text, count=1)
-    if not found:
-        sys.exit(f"the page has no table after a line that begins with {start!r}")
-    return text
+def part(folder: Path, result: StudyResult, name: str) -> Iterator[str]:
+    """The lines of a part of the page."""
+    claims = {claim.claim: claim for claim in result.claims}
+    if name == "facts":
+        return facts(result)
+    if name == "verdicts":
+        return verdicts(result.claims)
+    if name == "goals":
+        return goals(result)
+    if name.startswith("table"):
+        return beside_the_paper(folder, name)
+    kind, _, claim = name.partition(" ")
+    if kind != "claim" or claim not in claims:
+        sys.exit(f"the page has a part {name!r}; there is no such table or claim")
+    return measures(claims[claim])
 
 
-def beside_the_paper(folder: Path, stem: str, style: str) -> list[str]:
+def facts(result: StudyResult) -> Iterator[str]:
+    """What the numbers are of."""
+    yield (
+        f"Numbers are of version {result.facts['version']}, strength `{result.strength}`,"
+        f" {result.facts['runs']} runs: means with the intervals that decide"
+        " ([verdicts.md](verdicts.md))."
+    )
+
+
+def verdicts(claims: Sequence[Claim]) -> Iterator[str]:
+    """A row for each claim, and what stands against it in full."""
+    yield "| | claim | as published | over our grid |"
+    yield "|---|---|---|---|"
+    for claim in claims:
+        second = verdict_text(claim.grid) if claim.grid_verdict else ""
+        yield f"| {claim.claim} | {claim.sentence} | {verdict_text(claim.statements)} | {second} |"
+    for claim in claims:
+        for scope, statements in claim.scopes():
+            name = f"{claim.claim}, {scope}" if scope else claim.claim
+            yield ""
+            yield f"- *{name}*: {spelled_out(statements)}."
+
+
+def beside_the_paper(folder: Path, stem: str) -> Iterator[str]:
     """A row for each scheme; after the semicolon what the paper has."""
-    published = plan()["published"][stem]
+    table = stem.removesuffix("_grid")
+    published = plan()["published"][list(COLUMNS)[list(STYLES).index(table)]]
     rows = tables.read_csv(folder / f"{stem}.csv")
     ours = [row for row in rows if not row["series"].endswith(", paper")]
-    lines = []
+    xs = list(dict.fromkeys(float(row["x"]) for row in ours))
+    yield f"| | {' | '.join(f'{x:g}' for x in xs)} |"
+    yield "|---" * (len(xs) + 1) + "|"
     for scheme, of in groupby(ours, key=lambda row: row["series"]):
         said = dict(zip(published["x"], published.get(scheme, []), strict=False))
         cells = [
             estimate(row).interval_text()
-            + (f"; {said[float(row['x'])]:{style}}" if float(row["x"]) in said else "")
+            + (f"; {said[float(row['x'])]:{STYLES[table]}}" if float(row["x"]) in said else "")
             for row in of
         ]
-        lines.append(f"| `{scheme}` | {' | '.join(cells)} |")
-    return lines
+        yield f"| `{scheme}` | {' | '.join(cells)} |".replace(" -", f" {MINUS}")
 
 
 def estimate(row: dict[str, str]) -> Estimate:
@@ -76,37 +103,54 @@ def estimate(row: dict[str, str]) -> Estimate:
     return Estimate(mean, low, high, int(row["n"]))
 
 
-def goals(result: StudyResult) -> list[str]:
-    """A row for each scheme: the three goals, the third without its interval."""
-    measures = {claim.claim: claim.everything() for claim in result.claims}
-    # MCubic's own measures head M1 and M2, and bear no name.
-    columns = (
-        {**by_scheme(FIRST, measures["M1"]), "mcubic": measures["M1"][0].measured},
-        {**by_scheme(SECOND, measures["M2"]), "mcubic": measures["M2"][0].measured},
-        by_scheme(THIRD, measures["M3"]),
+def measures(claim: Claim) -> Iterator[str]:
+    """Every number behind a claim, judged or not."""
+    yield "| | expected | measured | |"
+    yield "|---|---|---|---|"
+    for scope, statements in claim.scopes():
+        for it in statements:
+            where = f" ({scope})" if scope else ""
+            verdict = "" if it.verdict is None else it.verdict.value
+            measured = it.measured.text().replace("-", MINUS)
+            yield f"| {it.quantity}{where} | {it.expected_text} | {measured} | {verdict} |"
+
+
+def goals(result: StudyResult) -> Iterator[str]:
+    """A row for each scheme: the three goals, the second on either path."""
+    found = [it for claim in result.claims for it in claim.statements if claim.claim[0] == "M"]
+    harms = [" ".join((further_claims.SECOND[0], it, further_claims.SECOND[1])) for it in PATHS]
+    columns = [by_scheme(what, found) for what in (further_claims.FIRST, *harms)]
+    third = by_scheme(further_claims.THIRD, found)
+    heads = (
+        "1: change against a CUBIC on the better path",
+        "2: the neighbour on the first path loses",
+        "on the second path",
+        "3: octets on the better path",
     )
-    lines = []
+    yield f"| | {' | '.join(heads)} |"
+    yield "|---|---|---|---|---|"
     for scheme in further.part("goals", quick=False)["schemes"]:
-        name = f"uncoupled `{scheme}`" if scheme == UNCOUPLED else f"`{scheme}`"
-        first, second, third = (column[scheme] for column in columns)
-        cells = (percent(first), percent(second), f"{third.mean:.0%}".replace("%", " %"))
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return lines
+        if scheme in third:
+            name = f"uncoupled `{scheme}`" if scheme == UNCOUPLED else f"`{scheme}`"
+            cells = [percent(column[scheme]) for column in (*columns, third)]
+            yield f"| {name} | {' | '.join(cells)} |"
 
 
-def by_scheme(quantity: str, measures: list[Statement]) -> dict[str, Estimate]:
+PATHS = [which for which, _ in further_claims.HARMS]
+
+
+def by_scheme(quantity: str, measured: list[Statement]) -> dict[str, Estimate]:
     """A quantity's numbers by the scheme that its measures end with."""
     start = f"{quantity}, "
     return {
-        m.quantity.removeprefix(start): m.measured for m in measures if m.quantity.startswith(start)
+        m.quantity.removeprefix(start): m.measured for m in measured if m.quantity.startswith(start)
     }
 
 
 def percent(of: Estimate) -> str:
-    """`+46 % (32 to 60)`, with the sign of a minus."""
+    """`46 % (32 to 60)`, with the sign of a minus."""
     mean, low, high = (round(100 * value) for value in (of.mean, of.ci_low, of.ci_high))
-    text = f"{'+' if mean > 0 else ''}{mean} % ({low} to {high})"
-    return text.replace("-", "\N{MINUS SIGN}")
+    return f"{mean} % ({low} to {high})".replace("-", MINUS)
 
 
 if __name__ == "__main__":

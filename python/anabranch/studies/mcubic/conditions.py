@@ -36,7 +36,7 @@ class Run:
     """Packets, in place of `buffer`."""
     receive: float = 2.0
     """Receive buffer, in sums of the rates times the longest round-trip time with a full queue."""
-    window: int = 0
+    window: float = 0
     """MiB, in place of `receive`."""
     scheduler: str = "min-rtt"
     losses: tuple[float, float] = (0.0, 0.0)

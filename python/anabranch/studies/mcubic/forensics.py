@@ -29,6 +29,7 @@ from anabranch.studies.mcubic.conditions import DISTINCT, SHARED, Run, plan
 
 Results = Mapping[Run, list[RunResult]]
 TABLE1, TABLE2, TABLE3 = conditions.COLUMNS
+WAYS = "delay of a link"
 
 
 @cache
@@ -43,7 +44,7 @@ class Setting:
     """What the three experiments have in common; units as in forensics.toml."""
 
     queue: int
-    window: int
+    window: float
     ways: int
     duration: int
     skipped: int
@@ -52,8 +53,8 @@ class Setting:
         """For readers."""
         return {
             "bottleneck's queue": f"{self.queue} packets" if self.queue else "1 BDP",
-            "receive window": f"{self.window} MiB" if self.window else "blocks nothing",
-            "delay of a link": "of both ways" if self.ways == 1 else "of each way",
+            "receive window": f"{self.window:g} MiB" if self.window else "blocks nothing",
+            WAYS: "of both ways" if self.ways == 1 else "of each way",
             "run": f"{self.duration} s",
             "counted": f"after {self.skipped} s" if self.skipped else "from the start",
         }
@@ -66,9 +67,8 @@ def shared_run(scheme: str, trips: tuple[float, float], at: Setting) -> Run:
 
 
 def distinct_run(scheme: str, second: float, trip: float, at: Setting) -> Run:
-    """A cell of table 1. Its paths hold less than any window that is tried."""
-    run = Run(DISTINCT, scheme, (100, second), (trip, trip), 0, 0)
-    return _long(run, replace(at, window=0))
+    """A cell of table 1."""
+    return _long(Run(DISTINCT, scheme, (100, second), (trip, trip), 0, 0), at)
 
 
 def _long(run: Run, at: Setting) -> Run:
@@ -151,22 +151,21 @@ def searches(results: Results) -> list[Search]:
     third = {it: shared_numbers(results, TABLE3, it) for it in at}
     own = list(itertools.product(space()["round_trip"], space()["third"]))
     first = {
-        (it, trip, rate): distinct_numbers(results, replace(it, window=0, ways=1), trip, rate)
+        (it, trip, rate): distinct_numbers(results, it, trip, rate)
         for it in at
         for trip, rate in own
-        if not it.window and it.ways == 1
+        if it.ways == 1
     }
 
     def alone(numbers: Mapping[Setting, list[Number]]) -> list[Fit]:
         return [Fit(it.texts(), found) for it, found in numbers.items()]
 
     def of_table1(it: Setting, trip: float, rate: float) -> list[Number]:
-        return first[replace(it, window=0, ways=1), trip, rate]
+        return first[replace(it, ways=1), trip, rate]
 
     def more_texts(trip: float, rate: float) -> dict[str, str]:
         return {"round trip of table 1": f"{trip:g} ms", "third rate of table 1": f"{rate:g}"}
 
-    bound = ("receive window", "delay of a link")
     return [
         Search(
             "One test bed for tables 1 to 3",
@@ -184,7 +183,7 @@ def searches(results: Results) -> list[Search]:
             [
                 Fit(
                     {
-                        **{k: v for k, v in it.texts().items() if k not in bound},
+                        **{k: v for k, v in it.texts().items() if k != WAYS},
                         **more_texts(trip, rate),
                     },
                     numbers,
@@ -200,7 +199,7 @@ def searches(results: Results) -> list[Search]:
 def search(folder: Path, jobs: int) -> list[Search]:
     """Computes, or finds in the folder, every run, and compares all settings."""
     asked = runs()
-    batches = [(network.scenario(run), space()["replications"]) for run in asked]
+    batches = [(network.scenario(run, "10 s"), space()["replications"]) for run in asked]
     found = RunCache(folder / "forensics-runs").get_batches(batches, jobs, _progress, series=True)
     return searches(dict(zip(asked, found, strict=True)))
 

@@ -25,7 +25,7 @@ def queue_packets(run: Run, path: int) -> int:
 def receive_octets(run: Run) -> int:
     """The receive buffer of every connection."""
     if run.window:
-        return run.window << 20
+        return round(run.window * (1 << 20))
     links = run.rates[:1] if run.bed == SHARED else run.rates
     rate = sum(links) * 1e6 / 8
     longest = max(
