@@ -34,6 +34,7 @@ def of_search(search: Search) -> Iterator[str]:
     yield from ("", f"### {search.title}", "")
     setting = "; ".join(f"{name}: {value}" for name, value in best.setting.items())
     yield f"Best of {len(search.fits)} settings, with a residual of {best.rms:.3f}: {setting}."
+    yield f"By chance a single run of this very setting would have one of {best.spread:.3f}."
     for title, numbers in groupby(best.numbers, key=lambda it: it.place.partition(",")[0]):
         yield from ("", *of_numbers(title, list(numbers)))
     yield from ("", *of_groups(best))

@@ -161,18 +161,16 @@ def test_a_search_finds_the_setting_that_made_the_numbers() -> None:
     """Numbers of one setting are given as published: it fits without a residual, and alone."""
     true = forensics.Setting(queue=50, window=1, ways=2, duration=20, skipped=10)
     results: dict[Run, list[RunResult]] = {}
+    grows = np.array([2.0, 3.0, 5.0, 7.0, 8.0, 10.0])
     for run in forensics.runs():
         rate = 1 + len(results) % 97 / 10
-        steps = np.array([2.0, 3.0, 5.0, 7.0, 8.0, 10.0, 11.0]) * np.array(
-            [1.0, 1.1, rate, 1.2, 1.0, 1.3, 1.1]
-        )
-        flows = {"multipath": np.cumsum(steps), "tcp1": 3.0 * np.arange(1, 8)}
-        if run.bed == conditions.DISTINCT:
-            flows["tcp2"] = np.arange(1.0, 8.0)
-        results[run] = [result(10.0, **{k: v.tolist() for k, v in flows.items()})]
+        sizes = {"multipath": np.cumsum(grows * [1, 1.1, rate, 1.2, 1, 1.3])}
+        for name in ("tcp1", "tcp2") if run.bed == conditions.DISTINCT else ("tcp1",):
+            sizes[name] = 3 * np.arange(1.0, 7.0)
+        results[run] = [result(5.0, **{k: v.tolist() for k, v in sizes.items()})]
     trip, third = 20, 30
     tables = {
-        "distinct": forensics.distinct_numbers(results, replace(true, window=0), trip, third),
+        "distinct": forensics.distinct_numbers(results, true, trip, third),
         "equal": forensics.shared_numbers(results, "equal", true),
         "unequal": forensics.shared_numbers(results, "unequal", true),
     }
@@ -189,6 +187,14 @@ def test_a_search_finds_the_setting_that_made_the_numbers() -> None:
     best = Search("", [replace_published(fit, found) for fit in together.fits]).best
     assert best.setting == exact[0].setting
     assert best.rms == pytest.approx(0)
+
+
+def test_a_search_looks_at_flows_when_each_part_begins_and_ends() -> None:
+    """Goodput is interpolated between looks: with fewer, 5 s and 10 s would have the same."""
+    step = int(forensics.interval().removesuffix(" s"))
+    for at in forensics.settings():
+        assert at.skipped % step == 0
+        assert (at.skipped + at.duration) % step == 0
 
 
 def replace_published(fit: Fit, numbers: dict[str, float]) -> Fit:

@@ -30,6 +30,8 @@ class Number:
     found: float
     residual: float
     """What was found less what was published, on the scale on which the search adds."""
+    spread: float = 0.0
+    """Standard deviation from run to run, on the same scale; 0 of a single run."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,15 @@ class Fit:
     def rms(self) -> float:
         """Root of the mean squared residual."""
         return rms(it.residual for it in self.numbers)
+
+    @property
+    def spread(self) -> float:
+        """The residual that one run of this very setting would have, about."""
+        return rms(it.spread for it in self.numbers)
+
+    def without(self, group: str) -> Fit:
+        """The same for all other groups."""
+        return Fit(self.setting, [it for it in self.numbers if it.group != group])
 
     def by_group(self) -> dict[str, float]:
         """The same for each group."""

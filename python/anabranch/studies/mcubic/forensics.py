@@ -10,15 +10,17 @@ slow start counts or whether a link's delay is that of one way, and has two valu
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anabranch.cache import RunCache
 from anabranch.experiment import RunResult
@@ -28,6 +30,8 @@ from anabranch.studies.mcubic import measures as m
 from anabranch.studies.mcubic.conditions import DISTINCT, SHARED, Run, plan
 
 Results = Mapping[Run, list[RunResult]]
+Values = NDArray[np.float64]
+Scale = Callable[[Values], Values]
 TABLE1, TABLE2, TABLE3 = conditions.COLUMNS
 WAYS = "delay of a link"
 
@@ -108,17 +112,25 @@ def _second(x: float, third: float) -> float:
     return third if x == 40 else x
 
 
-def _measured(results: Results, run: Run, at: Setting, metric: m.Metric) -> float:
-    """The mean over replications, over the part of the run that the setting measures."""
+def _measured(results: Results, run: Run, at: Setting, metric: m.Metric) -> Values:
+    """Each replication, over the part of the run that the setting measures."""
     part = replace(run, warm_up=at.skipped, seconds=at.duration)
-    return float(np.mean([metric(part, result) for result in results[run]]))
+    return np.array([metric(part, result) for result in results[run]])
 
 
-def share(ratio: float) -> float:
+def _number(scheme: str, place: str, published: float, ours: Values, scale: Scale) -> Number:
+    """Residual and spread on the scale on which the search adds."""
+    found, scaled = float(ours.mean()), scale(ours)
+    spread = float(scaled.std(ddof=1)) if len(ours) > 1 else 0.0
+    residual = float(scale(np.array([found]))[0] - scale(np.array([published]))[0])
+    return Number(scheme, place, published, found, residual, spread)
+
+
+def share(ratio: Values) -> Values:
     """The connection's part of what both carry: a scale on which two flows count alike.
 
-    >>> share(1), share(3)
-    (0.5, 0.75)
+    >>> share(np.array([1.0, 3.0])).tolist()
+    [0.5, 0.75]
     """
     return ratio / (1 + ratio)
 
@@ -130,7 +142,7 @@ def shared_numbers(results: Results, table: str, at: Setting) -> list[Number]:
         run = shared_run(scheme, (x if table == TABLE2 else 100, x), at)
         ours = _measured(results, run, at, m.ratio)
         place = f"table {2 if table == TABLE2 else 3}, {x:g} ms"
-        found.append(Number(scheme, place, published, ours, share(ours) - share(published)))
+        found.append(_number(scheme, place, published, ours, share))
     return found
 
 
@@ -140,7 +152,8 @@ def distinct_numbers(results: Results, at: Setting, trip: float, third: float) -
     for scheme, x, published in cells(TABLE1):
         run = distinct_run(scheme, _second(x, third), trip, at)
         ours = _measured(results, run, at, m.fairness)
-        found.append(Number(scheme, f"table 1, {x:g} Mbit/s", published, ours, ours - published))
+        place = f"table 1, {x:g} Mbit/s"
+        found.append(_number(scheme, place, published, ours, lambda index: index))
     return found
 
 
@@ -166,18 +179,17 @@ def searches(results: Results) -> list[Search]:
     def more_texts(trip: float, rate: float) -> dict[str, str]:
         return {"round trip of table 1": f"{trip:g} ms", "third rate of table 1": f"{rate:g}"}
 
+    together = [
+        Fit(
+            {**it.texts(), **more_texts(trip, rate)},
+            [*of_table1(it, trip, rate), *second[it], *third[it]],
+        )
+        for it in at
+        for trip, rate in own
+    ]
     return [
-        Search(
-            "One test bed for tables 1 to 3",
-            [
-                Fit(
-                    {**it.texts(), **more_texts(trip, rate)},
-                    [*of_table1(it, trip, rate), *second[it], *third[it]],
-                )
-                for it in at
-                for trip, rate in own
-            ],
-        ),
+        Search("One test bed for tables 1 to 3", together),
+        Search("The same without wVegas", [fit.without("wvegas") for fit in together]),
         Search(
             "Table 1 alone",
             [
@@ -196,10 +208,16 @@ def searches(results: Results) -> list[Search]:
     ]
 
 
+def interval() -> str:
+    """At all multiples of it is told what has been received: every duration begins and ends at
+    one."""
+    return f"{math.gcd(*space()['duration'], *space()['skipped'])} s"
+
+
 def search(folder: Path, jobs: int) -> list[Search]:
     """Computes, or finds in the folder, every run, and compares all settings."""
     asked = runs()
-    batches = [(network.scenario(run, "10 s"), space()["replications"]) for run in asked]
+    batches = [(network.scenario(run, interval()), space()["replications"]) for run in asked]
     found = RunCache(folder / "forensics-runs").get_batches(batches, jobs, _progress, series=True)
     return searches(dict(zip(asked, found, strict=True)))
 
