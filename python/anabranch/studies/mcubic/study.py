@@ -17,6 +17,23 @@ QUESTION = (
     " give Multipath TCP throughput, fairness to single-path TCP and traffic shift, and better"
     " than LIA, OLIA, wVegas and uncoupled CUBIC?"
 )
+ABSTRACT = (
+    "MCubic is claimed to leave single-path flows the most, to share most evenly, to carry at least"
+    " what one TCP does even over long delays, and to move traffic off a congested path. Under the"
+    " setting of the paper's test bed that its own numbers and its tools suggest: C1"
+    " {C1.verdict.value}, C2 {C2.verdict.value}, C3 {C3.verdict.value}, C4 {C4.verdict.value}, C5"
+    " {C5.verdict.value}, C6 {C6.verdict.value}. It differs because a congested path makes K' of the"
+    " others rise where the text has it fall (by {C6.statements[0].measured.mean:.0%} on average"
+    " over three congestions), because the sum of 1/K' is no more than one TCP's on equal paths and"
+    " less on unequal ones, and because the ratios of 1 at long delays are those of the receive"
+    " window, which holds every scheme alike. Today's Linux couples nothing: a CUBIC on each path"
+    " takes more than one TCP would from its neighbours, and MCubic leaves them"
+    " {C1.grid[3].measured.mean:.0%} more. What to deploy: where neighbours count, LIA, OLIA or"
+    " BALIA, which come nearest to what one TCP carries on small windows; on long paths a CUBIC"
+    " coupled by shares of the rate (mcubic-share) rather than by 1/K; MCubic not where a path may"
+    " vanish: its goodput on what remains then differs by {N2.statements[0].measured.mean:.0%} from"
+    " that of one TCP."
+)
 CHOICES = [
     "As published: the paper's rates and delays with the setting of the test bed that comes nearest"
     " to its tables, of those that its tools suggest (docs/forensics.md): dummynet's queue of 50"
@@ -73,4 +90,5 @@ STUDY = Study(
     choices=CHOICES,
     examine=examine,
     live=LIVE,
+    abstract=ABSTRACT,
 )
