@@ -16,8 +16,11 @@ from anabranch.experiment import Scenario
 FOLDER = Path(__file__).parent
 RATE_MBIT = 2.0
 EDGE_MS, CORE_MS = 10.0, 15.0
-PAPER = {"tcp": "delayed", "sctp": "rfc2960"}
-"""The rules by which the paper's claims are judged."""
+PAPER = {"tcp": "every", "sctp": "ns2"}
+"""The paper's own configuration: the sinks and the SCTP module of ns-2."""
+
+PRIMARY, PAPER_OTHER = 4.0, 2.0
+"""Losses of figures 5 and 6, per cent: of the primary, and of the alternate in the paper."""
 
 
 @dataclass(frozen=True, order=True)
@@ -58,12 +61,33 @@ def plan() -> dict[str, Any]:
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
 
-def replications(batch: Batch, quick: bool) -> int:
-    """Runs of a batch."""
-    sizes = plan()["quick"] if quick else plan()
-    if batch.rules in PAPER.values():
-        return int(sizes["replications"])
-    return int(sizes["variants"] if quick else plan()["variants"]["replications"])
+def equal(sctp: str) -> float:
+    """The alternate's loss, per cent, at which the two policies of figure 4 take the same time with
+    4 % on the primary, under such rules (`pilot.py` found them)."""
+    return float(plan()["equal"][sctp])
+
+
+def pairs(quick: bool) -> list[tuple[str, str]]:
+    """Sets of rules of TCP and SCTP: the paper's first."""
+    others = plan()["variants"]["quick_pairs" if quick else "pairs"]
+    return [(PAPER["tcp"], PAPER["sctp"]), *((tcp, sctp) for tcp, sctp in others)]
+
+
+def policies(quick: bool) -> list[str]:
+    """Sets of SCTP's rules under which the policies are compared: the paper's first."""
+    return [PAPER["sctp"], *plan()["variants"]["quick_policies" if quick else "policies"]]
+
+
+def block(tcp: str, sctp: str, quick: bool) -> int:
+    """Transfers in a replication under such rules."""
+    published = (tcp, sctp) == (PAPER["tcp"], PAPER["sctp"])
+    return 1 if quick else int(plan()["block" if published else "variants_block"])
+
+
+def transfers(batch: Batch, quick: bool) -> int:
+    """Transfers in a replication of a batch: as many as the largest block that it is read by."""
+    published = batch.rules in PAPER.values()
+    return 1 if quick else int(plan()["block" if published else "variants_block"])
 
 
 def protocol(scheme: str) -> str:
@@ -78,36 +102,42 @@ def batch(scheme: str, paths: Paths, rules: str = "") -> Batch:
     return Batch(scheme, rules or PAPER[protocol(scheme)], Paths(paths.loss) if alone else paths)
 
 
-def batches() -> list[Batch]:
+def batches(quick: bool) -> list[Batch]:
     """All batches, each once."""
-    variants = plan()["variants"]
     chosen = set()
     for figure in ("figure2", "figure3"):
         for scheme, loss in itertools.product(plan()[figure]["schemes"], plan()[figure]["loss"]):
-            for rules in variants[protocol(scheme)]:
+            for tcp, sctp in pairs(quick):
+                rules = {"tcp": tcp, "sctp": sctp}[protocol(scheme)]
                 chosen.add(batch(scheme, Paths(loss), rules))
-    for rules, scheme in itertools.product(variants["policies"], plan()["figure4"]["schemes"]):
-        chosen |= {batch(scheme, paths, rules) for paths in _policies()}
+    for rules, scheme in itertools.product(policies(quick), plan()["figure4"]["schemes"]):
+        chosen |= {batch(scheme, paths, rules) for paths in policy_paths(rules)}
     return sorted(chosen)
 
 
-def _policies() -> Iterator[Paths]:
+def policy_paths(rules: str) -> list[Paths]:
+    """The paths of figures 4 to 6: the latter where the policies are equal under such rules, and
+    under the paper's also at its losses."""
     part = plan()["figure4"]
-    yield from (Paths(*pair) for pair in itertools.product(part["loss"], part["other"]))
-    yield from by_bandwidth(plan()["figure5"]["bandwidth"])
-    yield from by_delay(plan()["figure6"]["delay"])
+    found = [Paths(*pair) for pair in itertools.product(part["loss"], part["other"])]
+    others = {equal(rules), *([PAPER_OTHER] if rules == PAPER["sctp"] else [])}
+    for other in sorted(others):
+        found += [Paths(PRIMARY, other)]
+        found += by_bandwidth(plan()["figure5"]["bandwidth"], other)
+        found += by_delay(plan()["figure6"]["delay"], other)
+    return found
 
 
-def by_bandwidth(ratios: Iterable[float]) -> list[Paths]:
+def by_bandwidth(ratios: Iterable[float], other: float | None = None) -> list[Paths]:
     """Figure 5: the second path's rate."""
-    part = plan()["figure5"]
-    return [Paths(part["loss"], part["other"], bandwidth=ratio) for ratio in ratios]
+    loss = PAPER_OTHER if other is None else other
+    return [Paths(PRIMARY, loss, bandwidth=ratio) for ratio in ratios]
 
 
-def by_delay(ratios: Iterable[float]) -> list[Paths]:
+def by_delay(ratios: Iterable[float], other: float | None = None) -> list[Paths]:
     """Figure 6: the second path's delay."""
-    part = plan()["figure6"]
-    return [Paths(part["loss"], part["other"], delay=ratio) for ratio in ratios]
+    loss = PAPER_OTHER if other is None else other
+    return [Paths(PRIMARY, loss, delay=ratio) for ratio in ratios]
 
 
 def scenario(batch: Batch, size: str = "4 MB") -> Scenario:

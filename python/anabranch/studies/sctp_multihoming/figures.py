@@ -1,39 +1,43 @@
-"""The paper's figures: mean times with intervals, by its rules and by others."""
+"""The paper's figures: mean times with intervals, as published and by other rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch import stats
 from anabranch.figures import COLOURS, DASHES, MARKERS, Look, Plot
 from anabranch.studies import drawing
+from anabranch.studies.replications import Replicated
 from anabranch.studies.results import FigureEntry
-from anabranch.studies.sctp_multihoming.conditions import Paths, by_bandwidth, by_delay, plan
-from anabranch.studies.sctp_multihoming.measures import Times
-from anabranch.studies.sctp_multihoming.worlds import World, of_policies
+from anabranch.studies.sctp_multihoming import conditions
+from anabranch.studies.sctp_multihoming.conditions import (
+    Batch,
+    Paths,
+    by_bandwidth,
+    by_delay,
+    plan,
+)
+from anabranch.studies.sctp_multihoming.worlds import World, of_policies, with_tcp
 
 TIME = "transfer time (s)"
 BASICS = ("same", "alternate")
+ByRatio = Callable[[Iterable[float], float], list[Paths]]
 
 
-def write_all(directory: Path, times: Times) -> list[FigureEntry]:
+def write_all(directory: Path, results: Replicated[Batch], quick: bool) -> list[FigureEntry]:
     """Writes every figure's CSV, SVG and PNG; returns their captions in order."""
     policies = plan()["figure4"]
-    sheet = Sheet(directory, of_policies(times), BASICS)
-    return [
-        _by_loss(directory, times, "figure2", "fig2"),
-        _by_loss(directory, times, "figure3", "fig3"),
-        _low_least_rto(directory, times),
-        *(
-            sheet.by_other(f"fig4{letter}", loss, policies["other"])
-            for letter, loss in zip("abc", policies["loss"], strict=True)
-        ),
-        sheet.by_rate("fig5", plan()["figure5"]["bandwidth"]),
-        sheet.by_delay("fig6", plan()["figure6"]["delay"]),
+    sheet = Sheet(directory, of_policies(results, quick), BASICS)
+    drawn = [*_by_loss(directory, with_tcp(results, quick))]
+    drawn += [
+        sheet.by_other(f"fig4{letter}", loss, policies["other"])
+        for letter, loss in zip("abc", policies["loss"], strict=True)
     ]
+    drawn.append(sheet.by_rate("fig5", plan()["figure5"]["bandwidth"]))
+    drawn.append(sheet.by_delay("fig6", plan()["figure6"]["delay"]))
+    return drawn
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,28 @@ class Sheet:
 
     def by_rate(self, stem: str, ratios: list[float]) -> FigureEntry:
         """Figure 5."""
-        return self._ratio(stem, self._rows(by_bandwidth(ratios), ratios), "rate")
+        return self._ratio(stem, by_bandwidth, ratios, "rate")
 
     def by_delay(self, stem: str, ratios: list[float]) -> FigureEntry:
         """Figure 6."""
-        return self._ratio(stem, self._rows(by_delay(ratios), ratios), "delay")
+        return self._ratio(stem, by_delay, ratios, "delay")
 
-    def _ratio(self, stem: str, rows: list[dict[str, Any]], what: str) -> FigureEntry:
+    def _ratio(self, stem: str, paths: ByRatio, ratios: list[float], what: str) -> FigureEntry:
         axis = f"{what} of the alternate over the primary's"
-        plot = Plot("Losses of 4 % and 2 %", axis, TIME, self._looks(), log="x")
-        caption = f"Transfer time against the alternate's {what}."
+        rows = [
+            row
+            for world in self.worlds
+            for scheme in self.schemes
+            for row in _rows(
+                world, scheme, self._name(world, scheme), paths(ratios, world.equal), ratios
+            )
+        ]
+        losses = ", ".join(f"{world.equal:g} % ({world.sctp})" for world in self.worlds)
+        plot = Plot("4 % and where policies are equal", axis, TIME, self._looks(), log="x")
+        caption = (
+            f"Transfer time against the alternate's {what}; the primary loses 4 %, the alternate"
+            f" as much as makes the policies equal: {losses}."
+        )
         return drawing.points(self.directory, stem, rows, plot, caption)
 
     def _name(self, world: World, scheme: str) -> str:
@@ -91,35 +107,54 @@ def _rows(
     world: World, scheme: str, series: str, paths: Iterable[Paths], x: Iterable[float]
 ) -> list[dict[str, Any]]:
     return [
-        {"series": series, "x": at, **vars(stats.mean(world.times[world.batch(scheme, each)]))}
+        {"series": series, "x": at, **vars(world.seconds(scheme, each).estimate)}
         for at, each in zip(x, paths, strict=True)
     ]
 
 
-def _by_loss(directory: Path, times: Times, figure: str, stem: str) -> FigureEntry:
-    part, world = plan()[figure], World(times)
+def _by_loss(directory: Path, worlds: Sequence[World]) -> list[FigureEntry]:
+    """Figures 2 and 3 as published, TCP with delayed ACKs beside; figure 3 by today's rules."""
+    paper, *others = worlds
+    delayed = next(world for world in others if world.tcp == "delayed")
+    beside = [(paper, "", "-"), (delayed, ", delayed ACKs", "--")]
+    found = []
+    for figure, stem in (("figure2", "fig2"), ("figure3", "fig3")):
+        losses = plan()[figure]["loss"]
+        caption = (
+            f"Transfer time against the first path's loss, 0 to {losses[-1]:g} %: as published, and"
+            " with a TCP that delays its ACKs."
+        )
+        found.append(_compared(directory, stem, plan()[figure], beside, caption))
+    low = [world for world in others if "rto200" in world.tcp and "rto200" in world.sctp]
+    if low:
+        today = [(paper, "", "-"), (low[0], ", RTO of 200 ms at least", "--")]
+        caption = (
+            "Figure 3 as published, and with a least RTO of 200 ms, as Linux has it, for a TCP that"
+            " delays its ACKs and SCTP by RFC 9260."
+        )
+        found.append(_compared(directory, "fig3_rto", plan()["figure3"], today, caption))
+    return found
+
+
+def _compared(
+    directory: Path,
+    stem: str,
+    part: dict[str, Any],
+    worlds: Sequence[tuple[World, str, str]],
+    caption: str,
+) -> FigureEntry:
     losses = part["loss"]
     rows: list[dict[str, Any]] = []
-    for scheme in part["schemes"]:
-        rows += _rows(world, scheme, scheme, [Paths(x) for x in losses], losses)
-    plot = Plot("4 MB, the second path lossless", "loss of the first path (%)", TIME)
-    caption = f"Transfer time against the first path's loss, 0 to {losses[-1]:g} %."
-    return drawing.points(directory, stem, rows, plot, caption)
-
-
-def _low_least_rto(directory: Path, times: Times) -> FigureEntry:
-    """Figure 3 with a least RTO of 200 ms: TCP's alone, and both."""
-    losses = plan()["figure3"]["loss"]
-    usual, low = World(times), World(times, "delayed-rto200", "rfc2960-rto200")
-    rows: list[dict[str, Any]] = []
     looks = {}
-    drawn = [(usual, s, "1 s") for s in plan()["figure3"]["schemes"][1:]]
-    drawn += [(low, s, "200 ms") for s in plan()["figure3"]["schemes"][1:]]
-    for index, (world, scheme, least) in enumerate(drawn):
-        name = f"{scheme}, RTO of {least} at least"
-        rows += _rows(world, scheme, name, [Paths(x) for x in losses], losses)
-        colour = index % (len(drawn) // 2)
-        looks[name] = Look("--" if world is low else "-", MARKERS[colour], COLOURS[colour])
+    for world, text, dashes in worlds:
+        for index, scheme in enumerate(part["schemes"]):
+            same_as_published = world.sctp == worlds[0][0].sctp and conditions.protocol(
+                scheme
+            ) == "sctp"
+            if world is not worlds[0][0] and same_as_published:
+                continue
+            name = f"{scheme}{text}"
+            rows += _rows(world, scheme, name, [Paths(x) for x in losses], losses)
+            looks[name] = Look(dashes, MARKERS[index], COLOURS[index])
     plot = Plot("4 MB, the second path lossless", "loss of the first path (%)", TIME, looks)
-    caption = "Figure 3 with the least RTO of RFC 6298 and RFC 9260, and with that of Linux."
-    return drawing.points(directory, "fig3_rto", rows, plot, caption)
+    return drawing.points(directory, stem, rows, plot, caption)

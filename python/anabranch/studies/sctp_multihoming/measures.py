@@ -1,42 +1,22 @@
-"""Times of transfers, differences between schemes, and where two schemes change places."""
+"""Times of transfers, where two schemes change places, and how long a timeout stays backed off."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from anabranch import stats
 from anabranch.experiment import RunResult
 from anabranch.stats import Estimate
-from anabranch.studies.sctp_multihoming.conditions import Batch
-
-Times = Mapping[Batch, list[float]]
-"""Seconds of each replication."""
 
 
 def seconds(run: RunResult) -> float:
-    """From the start of the transfer until all of it is at the receiver."""
+    """From the application's call until all of it is at the receiver."""
     flow = run.flows[0]
     if flow["finish_s"] is None:
         raise ValueError(f"a transfer did not end: {flow}")
     return float(flow["finish_s"]) - float(flow["start_s"])
-
-
-def differences(times: Times, ours: Batch, theirs: Batch) -> list[float]:
-    """By how many seconds ours takes longer, in each replication that both have."""
-    return [a - b for a, b in zip(times[ours], times[theirs], strict=False)]
-
-
-def longer(times: Times, ours: Batch, theirs: Batch) -> Estimate:
-    """The mean of that."""
-    return stats.mean(differences(times, ours, theirs))
-
-
-def relative(times: Times, ours: Batch, theirs: Batch) -> list[float]:
-    """The same as shares of theirs."""
-    return [a / b - 1 for a, b in zip(times[ours], times[theirs], strict=False)]
 
 
 def crossing(x: Sequence[float], differences: Sequence[Estimate]) -> Estimate:
@@ -60,6 +40,37 @@ def _root(x: Sequence[float], y: Sequence[float]) -> float:
 
 def mean_over_time(run: RunResult, name: str) -> float:
     """Mean over a run of a value that holds until it changes."""
+    values, lengths = _held(run, name)
+    return float(np.average(values, weights=lengths))
+
+
+def share_above(run: RunResult, name: str, bound: float) -> float:
+    """Share of a run's time in which such a value is above a bound."""
+    values, lengths = _held(run, name)
+    return float(lengths[values > bound].sum() / lengths.sum())
+
+
+def backed_off(run: RunResult, name: str) -> float:
+    """Mean seconds that a timeout stays backed off: from where it was doubled, or twice in a row,
+    until it is next measured. Time in that state over the number of times that it ended, so that
+    what the run's end cuts off is not taken for short; `nan` if it never ended."""
+    values, lengths = _held(run, name)
+    total, ended, high = 0.0, 0, False
+    for before, value, length in zip(values, values[1:], lengths[1:], strict=False):
+        if value >= DOUBLED * before:
+            high = True
+        elif high and value < before:
+            high, ended = False, ended + 1
+        total += length if high else 0.0
+    return total / ended if ended else float("nan")
+
+
+DOUBLED = 1.99
+"""A timeout that rises by this factor was backed off; a measurement alone raises it by less."""
+
+
+def _held(run: RunResult, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Values in order, and how long each held."""
     series = run.series[name]
     dates = np.append(series["time_s"], run.run["end_s"])
-    return float(np.average(series["value"], weights=np.diff(dates)))
+    return series["value"], np.diff(dates)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from anabranch import inline
 from anabranch.experiment import RunResult, Scenario
 from anabranch.figures import COLOURS, Look, Plot
 from anabranch.studies import drawing
@@ -21,7 +22,6 @@ SERIES = {
     "RTO of the alternate": ("path1", "path_rto", Look(colour=COLOURS[1], steps=True)),
     "SRTT of the alternate": ("path1", "path_srtt", Look("--", colour=COLOURS[1], steps=True)),
 }
-QUICK_RUNS = 3
 
 
 def series_name(path: str, what: str) -> str:
@@ -29,23 +29,18 @@ def series_name(path: str, what: str) -> str:
     return f"transfer.receiver.{path}.{what}"
 
 
-def scenarios(quick: bool) -> dict[str, list[Scenario]]:
-    """Runs in which the timeouts of both paths are recorded, by policy."""
+def scenarios(*observed: str) -> dict[str, Scenario]:
+    """Runs in which something is recorded of both paths, by policy."""
     part = plan()["watch"]
     paths = Paths(part["loss"], part["other"])
-    seeds = range(1, 1 + (QUICK_RUNS if quick else part["runs"]))
-    watch = 'observe=[{what = "path_rto"}, {what = "path_srtt"}]'
-    found = {}
-    for scheme in part["schemes"]:
-        observed = scenario(batch(scheme, paths)).set(watch)
-        found[scheme] = [observed.set(f"seed={seed}") for seed in seeds]
-    return found
+    watch = f"observe={inline.toml([{'what': what} for what in observed])}"
+    return {scheme: scenario(batch(scheme, paths)).set(watch) for scheme in part["schemes"]}
 
 
-def write_all(directory: Path, watched: Mapping[str, list[RunResult]]) -> list[FigureEntry]:
+def write_all(directory: Path, watched: Mapping[str, RunResult]) -> list[FigureEntry]:
     """One run of each policy, then the alternate's timeout under all of them."""
-    figures = [_of_policy(directory, scheme, runs[0]) for scheme, runs in watched.items()]
-    return [*figures, _of_alternate(directory, {s: runs[0] for s, runs in watched.items()})]
+    figures = [_of_policy(directory, scheme, run) for scheme, run in watched.items()]
+    return [*figures, _of_alternate(directory, watched)]
 
 
 def _of_policy(directory: Path, scheme: str, run: RunResult) -> FigureEntry:

@@ -2,51 +2,82 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from anabranch.stats import Estimate
-from anabranch.studies.sctp_multihoming import conditions, measures
+from anabranch.stats import Sample
+from anabranch.studies.replications import Replicated
+from anabranch.studies.sctp_multihoming import blocks, conditions, measures
 from anabranch.studies.sctp_multihoming.conditions import Batch, Paths, plan
-from anabranch.studies.sctp_multihoming.measures import Times
 
 
 @dataclass(frozen=True)
 class World:
-    """The times under one set of TCP's rules and one of SCTP's."""
+    """The transfers under one set of TCP's rules and one of SCTP's."""
 
-    times: Times
+    results: Replicated[Batch]
     tcp: str = conditions.PAPER["tcp"]
     sctp: str = conditions.PAPER["sctp"]
     grid: Mapping[str, Any] = field(default_factory=plan)
     """The losses, rates and delays, by figure."""
+    block: int = 1
+    """Transfers in a replication."""
+    simulated: bool = True
+    """Whether transfers without loss have no chance in them."""
+
+    @property
+    def name(self) -> str:
+        """Its rules, short."""
+        return f"SCTP {self.sctp}, TCP {self.tcp}"
+
+    @property
+    def equal(self) -> float:
+        """The alternate's loss, per cent, at which the two policies of figure 4 are equal while
+        the primary loses as much as in figures 5 and 6."""
+        return conditions.equal(self.sctp)
 
     def batch(self, scheme: str, paths: Paths) -> Batch:
         """The scheme's batch here."""
         rules = {"tcp": self.tcp, "sctp": self.sctp}
         return conditions.batch(scheme, paths, rules[conditions.protocol(scheme)])
 
-    def longer(self, ours: str, theirs: str, paths: Paths) -> Estimate:
+    def seconds(self, scheme: str, paths: Paths) -> Sample:
+        """Mean times of its transfers, by blocks."""
+        sample = self.results.sample(self.batch(scheme, paths), measures.seconds)
+        return blocks.of(sample, self.block)
+
+    def longer(self, ours: str, theirs: str, paths: Paths) -> Sample:
         """By how many seconds one scheme takes longer than the other."""
-        return measures.longer(self.times, self.batch(ours, paths), self.batch(theirs, paths))
+        return self.seconds(ours, paths) - self.seconds(theirs, paths)
 
-    def differences(self, ours: str, theirs: str, paths: Paths) -> list[float]:
-        """The same in each replication."""
-        return measures.differences(self.times, self.batch(ours, paths), self.batch(theirs, paths))
+    def change(self, ours: str, theirs: str, paths: Paths) -> Sample:
+        """The same as a share of the other's mean time."""
+        return self.share(self.longer(ours, theirs, paths), theirs, paths)
 
-    def relative(self, ours: str, theirs: str, paths: Paths) -> list[float]:
-        """The same as shares of the other's time."""
-        return measures.relative(self.times, self.batch(ours, paths), self.batch(theirs, paths))
+    def share(self, seconds: Sample, scheme: str, paths: Paths) -> Sample:
+        """Seconds as a share of the mean time of a scheme: figures compare mean times, whose ratio
+        is not the mean of the ratios."""
+        return seconds / float(self.seconds(scheme, paths).values.mean())
+
+    def mean_change(self, ours: str, theirs: str, each: Iterable[Paths]) -> Sample:
+        """The mean of changes over several paths, in each replication."""
+        return Sample.across([self.change(ours, theirs, paths) for paths in each])
 
 
-def with_tcp(times: Times) -> list[World]:
-    """Each set of TCP's rules with each of SCTP's; the paper's first."""
-    part = plan()["variants"]
-    return [World(times, *rules) for rules in itertools.product(part["tcp"], part["sctp"])]
+def with_tcp(results: Replicated[Batch], quick: bool) -> list[World]:
+    """Sets of rules for both protocols: the paper's first, then others, which mostly change one
+    thing."""
+    return [
+        World(results, tcp, sctp, block=conditions.block(tcp, sctp, quick))
+        for tcp, sctp in conditions.pairs(quick)
+    ]
 
 
-def of_policies(times: Times) -> list[World]:
-    """Each set of SCTP's rules under which the policies are compared; the paper's first."""
-    return [World(times, sctp=rules) for rules in plan()["variants"]["policies"]]
+def of_policies(results: Replicated[Batch], quick: bool) -> list[World]:
+    """Sets of SCTP's rules under which the policies are compared; the paper's first."""
+    tcp = conditions.PAPER["tcp"]
+    return [
+        World(results, tcp, sctp, block=conditions.block(tcp, sctp, quick))
+        for sctp in conditions.policies(quick)
+    ]

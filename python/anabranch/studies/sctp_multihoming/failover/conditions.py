@@ -15,6 +15,8 @@ from anabranch.experiment import Scenario
 from anabranch.studies.sctp_multihoming import conditions
 from anabranch.studies.sctp_multihoming.failover import models
 
+SEEDS = 1000
+"""Replications of a date have seeds of their own."""
 OFF = -1
 """PFMR of an association without the state "potentially failed"."""
 
@@ -24,7 +26,7 @@ class Setting:
     """The parameters of an association and what fails."""
 
     kind: str
-    """`busy`, `idle` or `back`."""
+    """`busy`, `idle`, `back` or `suspected`."""
     retrans: int
     """Path.Max.Retrans."""
     potentially_failed: int = OFF
@@ -35,6 +37,27 @@ class Setting:
     """RTO.Max, s."""
     interval: int = 30
     """HB.interval, s."""
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether the path works again."""
+        return self.kind in ("back", "suspected")
+
+    @property
+    def probes(self) -> bool:
+        """Whether it sends a heartbeat after each timeout."""
+        return self.destination == "best-path"
+
+    @property
+    def stays(self) -> bool:
+        """Whether retransmissions stay on a path that fails, while it is not taken for failed."""
+        return self.destination == "all-same" and self.potentially_failed == OFF
+
+    @property
+    def before_leaving(self) -> int:
+        """Errors that new data survives on the path."""
+        pf = self.potentially_failed
+        return self.retrans if pf == OFF else min(pf, self.retrans)
 
     def name(self) -> str:
         """The retransmission policy, with PFMR if there is any."""
@@ -64,8 +87,8 @@ class Run:
     @property
     def returns(self) -> float:
         """When it works again, s: beyond the end unless that is what is looked at."""
-        if self.setting.kind == "back":
-            part, spread = plan()["back"], (self.phase * 0.754878) % 1
+        if self.setting.comes_back:
+            part, spread = plan()[self.setting.kind], (self.phase * 0.754878) % 1
             return round(self.fails + float(part["outage"] + spread * part["spread"]), 3)
         return self.ends + 1
 
@@ -73,7 +96,7 @@ class Run:
     def ends(self) -> float:
         """End of the run, s."""
         s = self.setting
-        if s.kind == "back":
+        if s.comes_back:
             # The longest time between two heartbeats.
             return self.returns + s.interval + 2.5 * s.most + float(plan()["after"])
         longest = models.detection(max(s.least, 1.0), s.retrans, s.most)
@@ -88,10 +111,16 @@ def plan() -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / "plan.toml").read_text(encoding="utf-8"))
 
 
-def runs(quick: bool) -> list[Run]:
-    """All runs."""
+def runs(quick: bool) -> tuple[list[Run], list[Run]]:
+    """All runs: of failures without chance, and of those that heartbeats find or end, whose dates
+    are random."""
+    busy, random = [*sorted({*_busy(quick)}), _suspected()], [*_idle(quick), *_back(quick)]
+    return _at_dates(busy, quick), _at_dates(random, quick)
+
+
+def _at_dates(settings: list[Setting], quick: bool) -> list[Run]:
     found = []
-    for setting in sorted({*_busy(quick), *_idle(quick), *_back(quick)}):
+    for setting in settings:
         usual = plan()[setting.kind].get("phases", plan()["phases"])
         phases = plan()["quick"]["phases"] if quick else usual
         found += [Run(setting, phase) for phase in range(phases)]
@@ -122,11 +151,13 @@ def _idle(quick: bool) -> Iterator[Setting]:
 
 def _back(quick: bool) -> Iterator[Setting]:
     part = plan()["back"]
-    for count, interval, pf in itertools.product(
-        part["retrans"], _part("back", "interval", quick), part["potentially_failed"]
-    ):
-        if pf < count:
-            yield Setting("back", count, pf, interval=interval)
+    for interval, most in itertools.product(_part("back", "interval", quick), part["most"]):
+        yield Setting("back", part["retrans"], most=most, interval=interval)
+
+
+def _suspected() -> Setting:
+    part = plan()["suspected"]
+    return Setting("suspected", part["retrans"], part["potentially_failed"])
 
 
 def scenario(run: Run) -> Scenario:
@@ -148,21 +179,21 @@ def scenario(run: Run) -> Scenario:
         flow["traffic"] = {"kind": "messages", "at": dates}
     else:
         flow["duration"] = f"{run.ends:g} s"
-    if s.kind == "back":
-        flow["traffic"] = {"kind": "constant", "rate": plan()["back"]["rate"]}
+    if s.comes_back:
+        flow["traffic"] = {"kind": "constant", "rate": plan()[s.kind]["rate"]}
     flow |= {"protocol": "sctp", "sctp": options}
     down = {"at": f"{run.fails:g} s", "for": f"{run.returns - run.fails:g} s"}
     loses = inline.toml([{"kind": "outage", "intervals": [down]}])
     watched = ["path_state", "path_rto"]
     if s.kind == "busy":
-        watched.append("received")
+        watched += ["path_srtt", "received"]
     return conditions.network().set(
         f'duration="{run.ends:g} s"',
         f"flows=[{inline.toml(flow)}]",
         f"links.core0.impairments={loses}",
         f"links.core0.reverse={{impairments = {loses}}}",
         f"observe={inline.toml([{'what': what} for what in watched])}",
-        f"seed={1 + run.phase}",
+        f"seed={1 + SEEDS * run.phase}",
     )
 
 

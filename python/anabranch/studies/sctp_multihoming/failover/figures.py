@@ -12,7 +12,7 @@ from anabranch.figures import COLOURS, MARKERS, Look, Plot
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sctp_multihoming.failover import models
-from anabranch.studies.sctp_multihoming.failover.claims import Failures
+from anabranch.studies.sctp_multihoming.failover.claims import Failures, failback_form
 from anabranch.studies.sctp_multihoming.failover.conditions import OFF, Run, Setting
 from anabranch.studies.sctp_multihoming.failover.measures import Failure
 
@@ -122,18 +122,14 @@ def _failback(directory: Path, failures: Failures) -> FigureEntry:
     rows, looks = [], {}
     names: dict[str, list[Setting]] = {}
     for s in (s for s in failures if s.kind == "back"):
-        pf = "" if s.potentially_failed == OFF else f", PFMR {s.potentially_failed}"
-        names.setdefault(f"{RETRANS} {s.retrans}{pf}", []).append(s)
+        names.setdefault(f"RTO.Max {s.most:g} s", []).append(s)
     for index, (name, settings) in enumerate(names.items()):
         looks[name] = Look("none", MARKERS[index], COLOURS[index])
         looks[f"{name}, closed form"] = Look("-", colour=COLOURS[index], label="_")
         for s in settings:
             found = failures[s]
             rows.append(_row(name, s.interval, [f.failback for f in found if f.failback]))
-            closed = [
-                models.failback(f.rto_at_repair, s.most, s.interval, eager=not f.was_inactive)
-                for f in found
-            ]
+            closed = [failback_form(s, f) for f in found]
             mean = sum(closed) / len(closed)
             rows.append(_row(f"{name}, closed form", s.interval, [mean]))
     plot = Plot(

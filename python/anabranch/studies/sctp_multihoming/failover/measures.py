@@ -21,6 +21,8 @@ class Failure:
 
     rto: float
     """RTO of the path when it failed, s."""
+    srtt: float
+    """Its smoothed round-trip time then, s; `nan` where that is not looked at."""
     detection: float | None
     """Until it was inactive."""
     failover: float | None
@@ -32,8 +34,8 @@ class Failure:
     failback: float | None
     """From the repair until the path was active again."""
     rto_at_repair: float
-    was_inactive: bool
-    """At the repair."""
+    outage: float
+    """How long the path did not work."""
 
 
 def of(run: Run, result: RunResult) -> Failure:
@@ -46,20 +48,20 @@ def of(run: Run, result: RunResult) -> Failure:
         found = dates[condition & (dates >= since)]
         return float(found[0] - since) if found.size else None
 
-    at_repair = value_at(dates, states, run.returns)
     detection = first(states == INACTIVE, run.fails)
     failover = first((states == INACTIVE) | (states == POTENTIALLY_FAILED), run.fails)
-    back = run.setting.kind == "back"
+    srtt = result.series.get(series_name(PATHS[0], "path_srtt"))
     gap, share = _delivery(run, result)
     return Failure(
         rto=value_at(rto["time_s"], rto["value"], run.fails),
+        srtt=float("nan") if srtt is None else value_at(srtt["time_s"], srtt["value"], run.fails),
         detection=detection,
         failover=failover,
         gap=gap,
         share=share,
-        failback=first(states == ACTIVE, run.returns) if back else None,
+        failback=first(states == ACTIVE, run.returns) if run.setting.comes_back else None,
         rto_at_repair=value_at(rto["time_s"], rto["value"], run.returns),
-        was_inactive=at_repair == INACTIVE,
+        outage=run.returns - run.fails,
     )
 
 
