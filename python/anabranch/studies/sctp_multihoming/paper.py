@@ -44,7 +44,7 @@ def examine(context: Context) -> Outcome:
     size = 1 if quick else int(conditions.plan()["watch"]["block"])
     watched = blocks.decide_by(
         context,
-        traces.scenarios("path_rto"),
+        {**traces.scenarios("path_rto"), timeouts.LONG: traces.long("path_rto")},
         lambda results: [timeouts.stays_high(results, size)],
         lambda _: size,
         series=True,

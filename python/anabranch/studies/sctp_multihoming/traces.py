@@ -37,6 +37,11 @@ def scenarios(*observed: str) -> dict[str, Scenario]:
     return {scheme: scenario(batch(scheme, paths)).set(watch) for scheme in part["schemes"]}
 
 
+def long(*observed: str) -> Scenario:
+    """The same of a transfer of 20 MB, all of whose retransmissions go to the alternate."""
+    return scenarios(*observed)["alternate"].set('flows.0.size="20 MB"')
+
+
 def write_all(directory: Path, watched: Mapping[str, RunResult]) -> list[FigureEntry]:
     """One run of each policy, then the alternate's timeout under all of them."""
     figures = [_of_policy(directory, scheme, run) for scheme, run in watched.items()]

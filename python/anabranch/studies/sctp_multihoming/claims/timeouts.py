@@ -13,14 +13,16 @@ from anabranch.verdicts import Claim, Statement, at_least, at_most, more, near
 
 ABOVE = 0.5
 """Seconds of RTO that matter: what a lost retransmission waits longer; half of the least RTO."""
-MANY = 0.5
-"""Share of the time that is "in many cases"."""
+MANY = 0.25
+"""Share of the time that is "in many cases", at the least."""
 HIGH = 2.0
 """Seconds: twice the RTO that round-trip times far below 1 s give, RTO.Min."""
-RESIDUAL, RESIDUAL_MARGIN = 16.5, 4.0
-"""Seconds from an arbitrary moment to the next heartbeat, whose distances are 15 to 45 s: half of
-their mean square over their mean; and what may be wrong with that when the moment is a timeout,
-when it comes after a second one, and by the RTO that is added to the distance."""
+RESIDUAL, RESIDUAL_MARGIN = 17.5, 4.0
+"""Seconds from an arbitrary moment to the next heartbeat, whose distances are 15 to 45 s and the
+RTO of 2 s: half of their mean square over their mean. The margin is for timeouts that follow each
+other, which find a heartbeat less far away, and for heartbeats that are lost."""
+LONG = "alternate, 20 MB"
+"""The runs for that: a transfer of 4 MB ends before most timeouts are measured again."""
 SOON = 5.0
 """Seconds within which new data refreshes the primary's: a few timeouts."""
 
@@ -31,7 +33,7 @@ def stays_high(watched: Replicated[str], size: int = 1) -> Claim:
     def mean(scheme: str, read: Callable[[RunResult], float]) -> Sample:
         return blocks.of(watched.sample(scheme, read), size)
 
-    rto = {scheme: mean(scheme, _rto(1)) for scheme in watched}
+    rto = {scheme: mean(scheme, _rto(1)) for scheme in watched if scheme != LONG}
     alternate, primary = rto["alternate"], mean("alternate", _rto(0))
     quantity = "s by which the alternate's mean RTO exceeds the primary's"
     judged = [
@@ -47,8 +49,8 @@ def stays_high(watched: Replicated[str], size: int = 1) -> Claim:
             at_least(MANY),
         ),
         Statement.of(
-            "s that the alternate's RTO stays backed off (policy alternate)",
-            mean("alternate", lambda run: measures.backed_off(run, _name(1))).known(),
+            "s that the alternate's RTO stays backed off, in 20 MB (policy alternate)",
+            mean(LONG, lambda run: measures.backed_off(run, _name(1))).known(),
             near(RESIDUAL, RESIDUAL_MARGIN),
         ),
         Statement.of(

@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
-from anabranch.studies.sctp_multihoming import measures
+from collections.abc import Sequence
+
+from anabranch.experiment import Scenario
+from anabranch.studies.replications import Replicated
 from anabranch.studies.sctp_multihoming.policies import claims, concurrent, conditions, figures
+from anabranch.studies.sctp_multihoming.policies.concurrent import Key
+from anabranch.studies.sctp_multihoming.policies.conditions import Grid
 from anabranch.studies.sctp_multihoming.policies.regret import Table
-from anabranch.studies.study import Context, Outcome
+from anabranch.studies.study import Context, Outcome, Runs
+from anabranch.verdicts import Claim
 
 CHOICES = [
-    "Policies since: fewer replications than the paper's figures (12), and figure 4's losses of"
-    " the alternate in whole per cent; by the rules of RFC 2960 and of RFC 9260.",
+    "Policies since: figure 4's losses of the alternate in whole per cent; by the rules of RFC 2960"
+    " and of RFC 9260.",
 ]
 
 
 def examine(context: Context) -> Outcome:
     """Replications of every policy on the grid, and of concurrent transfer."""
     grid, wide = conditions.grid(context.quick), conditions.wide(context.quick)
-    cases = sorted({*grid.cases(), *wide.cases()})
     both = concurrent.runs(context.quick)
-    count = concurrent.part(context.quick)["replications"]
-    runs = context.compute(
-        [],
-        [(conditions.scenario(case), grid.replications) for case in cases]
-        + [(concurrent.scenario(run), count) for run in both],
-    )
-    seconds = [[measures.seconds(run) for run in batch] for batch in runs.batches]
-    times = dict(zip(cases, seconds[: len(cases)], strict=True))
-    together = dict(zip(both, seconds[len(cases) :], strict=True))
-    tables, beyond = (
-        [Table.of(times, rules, each.policies, each.paths) for rules in each.rules]
-        for each in (grid, wide)
-    )
+    cases = sorted({*grid.cases(), *wide.cases()})
+    scenarios: dict[Key, Scenario] = {case: conditions.scenario(case) for case in cases}
+    scenarios |= {run: concurrent.scenario(run) for run in both}
+
+    def judge(results: Replicated[Key]) -> list[Claim]:
+        tables, beyond = _tables(results, grid), _tables(results, wide)
+        judged = claims.judge(tables, beyond, conditions.judged(context.quick))
+        return [*judged, concurrent.judge(results, both, tables[-1])]
+
+    decided = context.decide(scenarios, judge)
+    tables = _tables(decided.results, grid)
     claims.write_table(context.directory, "policies", tables)
-    claims.write_table(context.directory, "policies_wide", beyond)
-    judged = claims.judge(tables, beyond, conditions.judged(context.quick))
+    claims.write_table(context.directory, "policies_wide", _tables(decided.results, wide))
     return Outcome(
-        claims=[*judged, concurrent.judge(together, tables[-1])],
+        claims=decided.claims,
         figures=[
             *figures.write_all(context.directory, tables),
-            *concurrent.write_all(context.directory, together),
+            *concurrent.write_all(context.directory, decided.results, both),
         ],
         scenario=conditions.scenario(cases[0]),
-        runs=runs,
+        runs=Runs([], list(decided.results.values())),
     )
+
+
+def _tables(results: Replicated[Key], grid: Grid) -> Sequence[Table]:
+    return [Table(results, rules, grid.policies, grid.paths) for rules in grid.rules]

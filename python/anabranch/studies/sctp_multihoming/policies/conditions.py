@@ -51,12 +51,11 @@ def settings() -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is run: policies, sets of rules, paths and replications."""
+    """What is run: policies, sets of rules and paths."""
 
     policies: Sequence[str]
     rules: Sequence[str]
     paths: Sequence[Paths]
-    replications: int
 
     def cases(self) -> list[Case]:
         """Each once."""
@@ -72,8 +71,7 @@ def grid(quick: bool) -> Grid:
     paths += conditions.by_delay(size["delay"])
     few = plan()["quick"]
     policies = [name for name in settings() if not quick or _is_chosen(name, few)]
-    count = few["replications"] if quick else plan()["replications"]
-    return Grid(policies, plan()["rules"], paths, count)
+    return Grid(policies, plan()["rules"], paths)
 
 
 def wide(quick: bool) -> Grid:
@@ -86,7 +84,7 @@ def wide(quick: bool) -> Grid:
     part = plan()["default"]
     wanted = {part["best"], part["alone"], *part["against"]}
     policies = [name for name in known.policies if name in wanted]
-    return Grid(policies, known.rules, paths, known.replications)
+    return Grid(policies, known.rules, paths)
 
 
 def _is_chosen(policy: str, few: dict[str, Any]) -> bool:

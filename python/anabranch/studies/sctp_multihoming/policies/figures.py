@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from anabranch import stats
 from anabranch.figures import COLOURS, MARKERS, Look, Plot
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
@@ -46,8 +45,8 @@ def _rows(table: Table, paths: Sequence[Paths], x: Sequence[float]) -> list[dict
     rows = []
     for policy in (*PAPER, *DRAWN):
         for at, each in zip(x, paths, strict=True):
-            samples = table.times(policy)[table.paths.index(each)]
-            rows.append({"series": policy, "x": at, **vars(stats.mean(samples.tolist()))})
+            seconds = table.times(policy, each).estimate
+            rows.append({"series": policy, "x": at, **vars(seconds)})
     return rows
 
 
@@ -59,8 +58,8 @@ def _regrets(directory: Path, table: Table) -> FigureEntry:
         for policy in table.policies:
             if _family(policy) == family:
                 regret = table.regret(policy)
-                worst = vars(regret.worst.scaled(100)) | {"n": regret.worst.n}
-                x = 100 * regret.mean.mean
+                worst = vars(regret.worst.estimate.scaled(100))
+                x = 100 * float(regret.mean.values.mean())
                 rows.append({"series": family, "x": x, **worst, "policy": policy})
     plot = Plot(
         f"Regret of {len(table.policies)} policies, rules {table.rules}",
