@@ -9,6 +9,7 @@ from __future__ import annotations
 from anabranch.studies.fast_tcp import router, two_way
 from anabranch.studies.fast_tcp.live import LIVE
 from anabranch.studies.study import Context, Outcome, Runs, Study
+from anabranch.verdicts import Claim
 
 PARTS = (two_way, router)
 
@@ -17,7 +18,7 @@ def examine(context: Context) -> Outcome:
     """All halves, their claims and figures in order; the scenario is the routers'."""
     found = [part.examine(context) for part in PARTS]
     return Outcome(
-        claims=[claim for part in found for claim in part.claims],
+        claims=sorted((claim for part in found for claim in part.claims), key=_order),
         figures=[figure for part in found for figure in part.figures],
         scenario=found[-1].scenario,
         runs=Runs(
@@ -25,6 +26,11 @@ def examine(context: Context) -> Outcome:
             [batch for part in found for batch in part.runs.batches],
         ),
     )
+
+
+def _order(claim: Claim) -> tuple[int, int]:
+    """The paper's claims, those of its reference, then ours on two-way traffic and on routers."""
+    return "CKWF".index(claim.claim[0]), int(claim.claim[1:])
 
 
 STUDY = Study(

@@ -1,9 +1,19 @@
-"""Two-way TCP over a rate-controlled channel: claims C1 to C4, and remedies at the hosts."""
+"""Two-way TCP over a rate-controlled channel: claims C1 to C4 and C10 to C15, and remedies at the
+hosts."""
 
 from __future__ import annotations
 
-from anabranch.studies.fast_tcp.two_way import claims, conditions, figures, measures
-from anabranch.studies.study import Context, Outcome
+import itertools
+
+from anabranch.studies.fast_tcp.two_way import (
+    claims,
+    conditions,
+    figures,
+    measures,
+    model,
+    networks,
+)
+from anabranch.studies.study import Context, Outcome, Runs
 
 QUESTION = (
     "What does traffic in both directions cost a channel of explicit rate that loses nothing, and"
@@ -14,7 +24,8 @@ CHOICES = [
     " round trip is 100 segments; an ACK for every segment, windows fixed by the receivers.",
     "Two-way: the channel is one explicit rate a direction and has no buffer limit; nothing is"
     " lost. ACKs have 40 octets and take their time on the line.",
-    "Two-way: the second connection begins at random within a second; intervals are over that.",
+    "Two-way: nothing is left to chance; the second connection begins 0.3 s after the first, and at"
+    " other dates where that is varied.",
     "Two-way: the retransmission timeout is at least 5 s. With 1 s a connection that begins beside"
     " a window of ten round trips takes the wait of its ACKs for a loss and grows slowly then.",
     "Two-way: processing time is of each packet that a host receives and of each that it sends.",
@@ -24,17 +35,27 @@ CHOICES = [
 def examine(context: Context) -> Outcome:
     """Every condition beside the closed form, and some of them packet by packet."""
     wanted = conditions.runs(context.quick)
-    shown = conditions.shown()
-    scenarios = [conditions.scenario(run) for run in (*wanted, *shown.values())]
-    runs = context.compute(scenarios)
+    shown = {name: conditions.scenario(run) for name, run in conditions.shown().items()}
+    shown |= networks.scenarios()
+    runs = context.compute([*map(conditions.scenario, wanted), *shown.values()])
     values = {
         run: measures.value(run, result)
         for run, result in zip(wanted, runs.singles[: len(wanted)], strict=True)
     }
     details = dict(zip(shown, runs.singles[len(wanted) :], strict=True))
+    rates = conditions.plan()["losses"]["rate"]
+    losses = context.decide(
+        {key: networks.lossy(*key) for key in itertools.product(rates, (True, False))},
+        lambda results: [model.judge_losses(results, details)],
+        series=True,
+    )
     return Outcome(
-        claims=claims.judge(values, details, context.quick),
+        claims=[
+            *claims.judge(values, context.quick),
+            *losses.claims,
+            *model.judge(details),
+        ],
         figures=figures.write_all(context.directory, values, details, context.quick),
-        scenario=scenarios[-len(shown) + 1],
-        runs=runs,
+        scenario=shown["two-way"],
+        runs=Runs(runs.singles, list(losses.results.values())),
     )

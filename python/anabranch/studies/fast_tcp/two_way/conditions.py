@@ -42,7 +42,8 @@ class Run:
     mss: int = 1460
     processing_us: float = 0.0
     remedy: str = "fifo"
-    seed: int = 1
+    start_s: float = 0.3
+    """When the second connection begins; nothing else could be drawn by chance."""
 
     def channel(self) -> Channel:
         """The closed form's view."""
@@ -77,9 +78,7 @@ def plan() -> dict[str, Any]:
 
 def runs(quick: bool) -> list[Run]:
     """All runs of the grid, without repetitions."""
-    seeds = range(1, 1 + (plan()["quick"] if quick else plan()["base"])["replications"])
-    distinct = dict.fromkeys(_grid(quick))
-    return [Run(**{**vars(run), "seed": seed}) for run, seed in itertools.product(distinct, seeds)]
+    return list(dict.fromkeys(_grid(quick)))
 
 
 def grid(part: str, name: str, quick: bool) -> list[float]:
@@ -103,6 +102,8 @@ def _grid(quick: bool) -> Iterator[Run]:
         yield Run("segment", mss=int(mss))
     for us in grid("processing", "us", quick):
         yield Run("processing", processing_us=us)
+    for start_s in plan()["starts"]["start_s"]:
+        yield Run("starts", start_s=start_s)
     for remedy, w in itertools.product(REMEDIES, plan()["remedies"]["windows"]):
         yield Run("remedies", w, w, remedy=remedy)
 
@@ -128,7 +129,7 @@ def scenario(run: Run) -> Scenario:
     """The run as a scenario; those that are shown record every packet."""
     channel = run.channel()
     changes = [
-        f"seed={run.seed}",
+        f"flows.back.start={run.start_s} s",
         f"duration={run.until_s() + 1} s",
         f"channels.abr.reverse_capacity={run.reverse_mbps} Mbit/s",
         f"links.0.delay={run.round_trip_ms / 2} ms",
@@ -146,7 +147,7 @@ def scenario(run: Run) -> Scenario:
         changes.append(f"hosts.*.processing={run.processing_us} us")
     changes += _remedy(run.remedy)
     observe = OBSERVED
-    if run.part in ("shown", "processing", "remedies") or (run.part, run.forth) == ("windows", 1):
+    if run.part in ("shown", "processing", "remedies", "windows"):
         observe += ', { what = "ack-compression", flow = "forth" }'
     if run.part == "shown":
         observe += ', { what = "queue" }'
