@@ -29,6 +29,10 @@ class Replicated(Mapping[Key, list[RunResult]], Generic[Key]):
     def __len__(self) -> int:
         return len(self._runs)
 
+    def joined(self, others: Mapping[Key, list[RunResult]]) -> Replicated[Key]:
+        """With runs of other conditions, in which nothing is random."""
+        return Replicated({**self._runs, **others}, self._looks)
+
     def sample(self, key: Key, read: Callable[[RunResult], float]) -> Sample:
         """A number of each replication of a condition."""
         return Sample.of((read(result) for result in self[key]), [key], self._looks)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from anabranch.studies.replications import Replicated
 from anabranch.studies.sack_recovery import claims, conditions, figures, worked_example
 from anabranch.studies.sack_recovery.further import claims as further_claims
 from anabranch.studies.sack_recovery.further import conditions as further
 from anabranch.studies.sack_recovery.further import figures as further_figures
 from anabranch.studies.sack_recovery.further import next_step
+from anabranch.studies.sack_recovery.further.conditions import Batch
 from anabranch.studies.sack_recovery.live import LIVE
 from anabranch.studies.sack_recovery.trace import Trace
-from anabranch.studies.study import Context, Outcome, Study
+from anabranch.studies.study import Context, Outcome, Runs, Study
+from anabranch.verdicts import Claim
 
 QUESTION = (
     "Does a sender that halves its window at the third duplicate ACK and continues in congestion"
@@ -39,30 +42,38 @@ def examine(context: Context) -> Outcome:
     small = conditions.small_window()
     pairs = [(scheme, c) for c in grid for scheme in conditions.schemes()]
     pairs += [(scheme, c) for c in small for scheme in conditions.schemes(small=True)]
-    batches = further.batches()
     runs = context.compute(
         [
             worked_example.scenario(),
             *(conditions.scenario(scheme, condition) for scheme, condition in pairs),
-        ],
-        [(further.scenario(b), further.replications(b, context.quick)) for b in batches],
+        ]
     )
     example, *singles = runs.singles
     traces = {
         (scheme, condition): Trace.of(result, condition.first_drop, condition.drops)
         for (scheme, condition), result in zip(pairs, singles, strict=True)
     }
-    beyond = dict(zip(batches, runs.batches, strict=True))
+    batches = {batch: further.scenario(batch) for batch in further.batches()}
+    scripted = [batch for batch in batches if not batch.is_random]
+    tails = context.compute([], [(batches[batch], 1) for batch in scripted]).batches
+
+    def whole(drawn: Replicated[Batch]) -> Replicated[Batch]:
+        return drawn.joined(dict(zip(scripted, tails, strict=True)))
+
+    def judge(drawn: Replicated[Batch]) -> list[Claim]:
+        return further_claims.judge(whole(drawn)) + next_step.judge(whole(drawn))
+
+    random = {batch: it for batch, it in batches.items() if batch.is_random}
+    decided = context.decide(random, judge)
+    beyond = whole(decided.results)
     return Outcome(
-        claims=claims.judge(traces, grid, small)
-        + further_claims.judge(beyond)
-        + next_step.judge(beyond),
+        claims=claims.judge(traces, grid, small) + decided.claims,
         figures=figures.write_all(
             context.directory, traces, grid, Trace.of(example, worked_example.LOST, 1)
         )
         + further_figures.write_all(context.directory, beyond),
         scenario=conditions.scenario("decoupled", conditions.paper_case()),
-        runs=runs,
+        runs=Runs(runs.singles, list(beyond.values())),
     )
 
 

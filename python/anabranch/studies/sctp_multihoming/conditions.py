@@ -16,7 +16,7 @@ from anabranch.experiment import Scenario
 FOLDER = Path(__file__).parent
 RATE_MBIT = 2.0
 EDGE_MS, CORE_MS = 10.0, 15.0
-PAPER = {"tcp": "every", "sctp": "ns2"}
+PAPER = {"tcp": "ns2-tcp", "sctp": "ns2"}
 """The paper's own configuration: the sinks and the SCTP module of ns-2."""
 
 PRIMARY, PAPER_OTHER = 4.0, 2.0

@@ -148,9 +148,9 @@ def _compared(
     looks = {}
     for world, text, dashes in worlds:
         for index, scheme in enumerate(part["schemes"]):
-            same_as_published = world.sctp == worlds[0][0].sctp and conditions.protocol(
-                scheme
-            ) == "sctp"
+            same_as_published = (
+                world.sctp == worlds[0][0].sctp and conditions.protocol(scheme) == "sctp"
+            )
             if world is not worlds[0][0] and same_as_published:
                 continue
             name = f"{scheme}{text}"

@@ -14,6 +14,8 @@ from anabranch.experiment import Scenario
 
 FOLDER = Path(__file__).parent
 MSS = 1000
+BLOCK, APART_S = 20, 100
+"""Short transfers in a replication, and the seconds that each has to itself on average."""
 PACKET_MS = 0.832
 """A segment of 1040 octets on the bottleneck."""
 
@@ -31,6 +33,11 @@ class Batch:
     other: str = ""
     """The scheme at the other side, in `friendliness`."""
 
+    @property
+    def is_random(self) -> bool:
+        """Whether there is chance in it."""
+        return self.part != "tail"
+
 
 @cache
 def plan() -> dict[str, Any]:
@@ -41,16 +48,6 @@ def plan() -> dict[str, Any]:
 def schemes() -> list[str]:
     """Labels of the schemes."""
     return list(plan()["schemes"])
-
-
-def replications(batch: Batch, quick: bool) -> int:
-    """How many runs the batch has; 1 where nothing is random."""
-    if batch.part == "tail":
-        return 1
-    if quick:
-        few = "short_replications" if batch.part == "short" else "replications"
-        return int(plan()["quick"][few])
-    return int(plan()[batch.part]["replications"])
 
 
 def batches() -> list[Batch]:
@@ -115,6 +112,8 @@ def scenario(batch: Batch) -> Scenario:
         case "short":
             impairments = [f'kind="bernoulli", rate={part["rate"]!r}']
             changes.append(f'flows.0.size="{round(batch.x) * MSS} B"')
+            changes.append(f"flows.0.count={BLOCK}")
+            changes.append(f'flows.0.start_spread="{BLOCK * APART_S} s"')
         case "fairness":
             changes += [f"flows.0.count={round(batch.x)}", 'flows.0.start_spread="1 s"']
         case "friendliness":

@@ -88,6 +88,6 @@ def _rows(batches: m.Batches, part: str, metric: m.Metric, shown: float) -> list
     for scheme in schemes():
         for batch in sorted(batches):
             if (batch.part, batch.scheme, batch.level) == (part, scheme, level):
-                estimate = m.estimate(batches, batch, metric)
+                estimate = m.sample(batches, batch, metric).estimate
                 rows.append({"series": scheme, "x": batch.x, **vars(estimate)})
     return rows

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from anabranch import stats
 from anabranch.experiment import RunResult
-from anabranch.stats import Estimate
+from anabranch.stats import Exact, Sample
+from anabranch.studies.replications import Replicated
 from anabranch.studies.sack_recovery.further.conditions import MSS, Batch
 
-Batches = Mapping[Batch, list[RunResult]]
+Batches = Replicated[Batch]
 Metric = Callable[[RunResult], float]
 
 PAYLOAD = MSS / (MSS + 40)
@@ -23,9 +27,9 @@ def goodput(run: RunResult) -> float:
 
 
 def completion(run: RunResult) -> float:
-    """Time of a transfer from its start to the last octet at the receiver, s."""
-    flow = run.flows[0]
-    return float(flow["finish_s"]) - float(flow["start_s"])
+    """Time of a transfer from its start to the last octet at the receiver, s; of several, the
+    mean."""
+    return float(np.mean([float(it["finish_s"]) - float(it["start_s"]) for it in run.flows]))
 
 
 def timeouts(run: RunResult) -> float:
@@ -57,16 +61,38 @@ def left_to_others(run: RunResult) -> float:
     return sum(theirs) / (CAPACITY / 2)
 
 
-def estimate(batches: Batches, batch: Batch, metric: Metric) -> Estimate:
-    """Mean and interval of a metric over a batch's replications."""
-    return stats.mean(metric(run) for run in batches[batch])
-
-
-def against(batches: Batches, ours: Batch, theirs: Batch, metric: Metric) -> Estimate:
-    """Mean and interval of the difference, replication by replication."""
-    return stats.paired(
-        [metric(run) for run in batches[ours]], [metric(run) for run in batches[theirs]]
+def conditions(batches: Batches, part: str, scheme: str, level: float = 0.0) -> list[Batch]:
+    """A scheme's batches of a part, in order."""
+    return sorted(
+        b for b in batches if (b.part, b.scheme, b.level, b.other) == (part, scheme, level, "")
     )
+
+
+def pairs(
+    batches: Batches, part: str, ours: str, theirs: str, level: float = 0.0
+) -> list[tuple[Batch, Batch]]:
+    """Two schemes' batches under the same conditions."""
+    both = (conditions(batches, part, scheme, level) for scheme in (ours, theirs))
+    return list(zip(*both, strict=True))
+
+
+def sample(batches: Batches, batch: Batch, metric: Metric) -> Sample:
+    """A metric in each replication."""
+    return batches.sample(batch, metric)
+
+
+def change(batches: Batches, ours: Sequence[Batch], theirs: str, metric: Metric) -> Sample | Exact:
+    """Share by which `ours` is more than the scheme `theirs` under the same conditions: the mean
+    over them in each replication; where nothing is random, over the conditions."""
+    samples = [
+        sample(batches, batch, metric).change_from(
+            sample(batches, replace(batch, scheme=theirs), metric)
+        )
+        for batch in ours
+    ]
+    if not any(batch.is_random for batch in ours):
+        return Exact.mean_of(float(it.values[0]) for it in samples)
+    return Sample.across(samples)
 
 
 def _segments(run: RunResult) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from anabranch.stats import Exact, Sample
 from anabranch.studies.sack_recovery.further import measures as m
-from anabranch.studies.sack_recovery.further.conditions import Batch, plan
+from anabranch.studies.sack_recovery.further.conditions import plan
 from anabranch.verdicts import Claim, Rule, Statement, at_least, at_most
 
 OURS = "decoupled-rack"
@@ -49,18 +49,5 @@ def _judged(text: str, measured: Sample | Exact, rule: Rule) -> Statement:
 
 
 def _change(batches: m.Batches, part: str, level: float, metric: m.Metric) -> Sample | Exact:
-    """Share by which ours is more: the mean over the part's conditions in each replication; where
-    nothing is random, over the conditions."""
-    samples = [
-        _sample(batches, batch, OURS, metric).change_from(_sample(batches, batch, TODAY, metric))
-        for batch in sorted(batches)
-        if (batch.part, batch.scheme, batch.level) == (part, OURS, level)
-    ]
-    if all(len(sample.values) == 1 for sample in samples):
-        return Exact.mean_of(float(sample.values[0]) for sample in samples)
-    return Sample.across(samples)
-
-
-def _sample(batches: m.Batches, of: Batch, scheme: str, metric: m.Metric) -> Sample:
-    batch = Batch(of.part, scheme, of.x, of.level)
-    return Sample.of((metric(run) for run in batches[batch]), [batch])
+    ours = m.conditions(batches, part, OURS, level)
+    return m.change(batches, ours, TODAY, metric)

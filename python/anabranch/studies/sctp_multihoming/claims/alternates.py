@@ -52,9 +52,7 @@ def delay(world: World) -> Claim:
         by_delay = _against_usual(world, replace(usual, delay=near_by))
         by_rate = _against_usual(world, replace(usual, bandwidth=fast))
         more_of_it = (by_delay - by_rate) * shift
-        judged.append(
-            Statement.of(f"share of the time by which {text}", more_of_it, more(0, WINS))
-        )
+        judged.append(Statement.of(f"share of the time by which {text}", more_of_it, more(0, WINS)))
     return Claim(
         "C10",
         "Likewise only if its delay is lower; delay matters more than rate in this topology.",

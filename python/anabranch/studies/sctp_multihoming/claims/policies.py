@@ -23,7 +23,9 @@ NAMED = {4: 0.5, 2: 0.25}
 
 def crossing_at_4(world: World) -> Claim:
     """C5."""
-    where = f"change of time from {SAME} to {ALTERNATE}, 4 % and 2 %, where the paper has them equal"
+    where = (
+        f"change of time from {SAME} to {ALTERNATE}, 4 % and 2 %, where the paper has them equal"
+    )
     equal = Statement.of(where, _change(world, 4, 2), near(0, EQUAL))
     return _crossing(world, "C5", 4, [equal])
 

@@ -138,9 +138,7 @@ def _over_dates(
     return found
 
 
-def _sample(
-    results: Replicated[Run], run: Run, read: Callable[[Failure], float | None]
-) -> Sample:
+def _sample(results: Replicated[Run], run: Run, read: Callable[[Failure], float | None]) -> Sample:
     def value(result: Any) -> float:
         found = read(measures.of(run, result))
         return math.nan if found is None else found

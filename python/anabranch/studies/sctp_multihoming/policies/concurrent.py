@@ -109,9 +109,7 @@ def judge(results: Replicated[Key], runs: Sequence[Run], table: Table) -> Claim:
     )
 
 
-def write_all(
-    directory: Path, results: Replicated[Key], runs: Sequence[Run]
-) -> list[FigureEntry]:
+def write_all(directory: Path, results: Replicated[Key], runs: Sequence[Run]) -> list[FigureEntry]:
     """Goodput by the alternate's loss, with the larger loss on the primary."""
     loss = max(run.paths.loss for run in runs)
     buffer = sorted({run.buffer for run in runs}, key=lambda text: "MiB" in text)[0]

@@ -71,7 +71,9 @@ class Table:
     @cached_property
     def seconds(self) -> Array:
         """By policy, condition and replication, as many as all have."""
-        rows = [[self.times(policy, paths).values for paths in self.paths] for policy in self.policies]
+        rows = [
+            [self.times(policy, paths).values for paths in self.paths] for policy in self.policies
+        ]
         length = min(len(values) for row in rows for values in row)
         return np.array([[values[:length] for values in row] for row in rows])
 
