@@ -66,10 +66,29 @@ def test_goodput_counts_from_the_warm_up() -> None:
     found = result(multipath=[9, 10, 15, 20, 25, 30], tcp1=[0, 0, 10, 20, 30, 40])
     assert measures.goodput(RUN, found) == pytest.approx(8)
     assert measures.singles(RUN, found) == pytest.approx(16)
-    assert measures.ratio(RUN, found) == pytest.approx(0.5)
+    assert measures.ratio(Replicated({RUN: [found]}), RUN).values == pytest.approx([0.5])
     assert measures.fairness(RUN, found) == pytest.approx(24**2 / (2 * (8**2 + 16**2)))
     assert measures.goodput_between(found, "multipath", 0, 2.5) == pytest.approx(4.5 * 8 / 2.5)
     assert measures.first_share(RUN, found) == 0.75
+
+
+def test_several_draws_are_one_replication() -> None:
+    """Their goodputs are added before a ratio is taken: 2 and 1, then 1 and 2, are even."""
+    bed = conditions.published_cell("equal", "mcubic", 100, False)
+    first, *others = conditions.draws(bed)
+    assert first == bed
+    assert len(others) == conditions.plan()["test_bed"]["draws"] - 1
+    lines: list[float] = [1, 2]
+    results = {
+        each: [
+            result(
+                multipath=[(1 + number % 2) * y for y in lines],
+                tcp1=[(2 - number % 2) * y for y in lines],
+            )
+        ]
+        for number, each in enumerate([first, *others])
+    }
+    assert measures.ratio(Replicated(results), bed).values == pytest.approx([1.0])
 
 
 def test_a_reaction_is_relative_to_what_comes_after_it() -> None:
@@ -145,7 +164,7 @@ def test_the_published_numbers_hold_by_the_rules_of_their_claims() -> None:
     }
 
     class Told(Scope):
-        def sample(self, experiment: str, scheme: str, x: float, _metric: object) -> Sample:
+        def sample(self, experiment: str, scheme: str, x: float, _measure: object) -> Sample:
             return Sample.of([told[experiment, scheme, x]] * 4)
 
         def columns(self, experiment: str) -> list[float]:

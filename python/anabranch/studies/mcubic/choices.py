@@ -22,17 +22,17 @@ def open_choices(results: m.Results, size: Size) -> Claim:
     found = [
         Statement.of(
             f"ratio at equal delays, {label(run)}",
-            m.sample(results, run, m.ratio),
+            m.ratio(results, run),
             less(1, RATIO),
         )
         for run in _variants(equal, size)
     ]
-    for cell, what, metric in (
+    for cell, what, measure in (
         (unequal, "ratio at unequal delays", m.ratio),
-        (distinct, "Jain's index", m.fairness),
+        (distinct, "Jain's index", m.index),
     ):
         found += [
-            Statement.of(f"{what}, {label(run)}", m.sample(results, run, metric))
+            Statement.of(f"{what}, {label(run)}", measure(results, run))
             for run in _variants(cell, size)
             if run in results
         ]
@@ -75,14 +75,14 @@ def rivals(results: m.Results, size: Size) -> Claim:
     """The paper compares no other way to couple CUBICs."""
     grid = scope.grid(results, size)
     found = []
-    for experiment, what, metric, margin in (
-        ("distinct", "Jain's index, mean over the second path's rates", m.fairness, INDEX),
+    for experiment, what, measure, margin in (
+        ("distinct", "Jain's index, mean over the second path's rates", m.index, INDEX),
         ("equal", "ratio at equal delays, mean over delays", m.ratio, RATIO),
         ("unequal", "ratio at unequal delays, mean over delays", m.ratio, RATIO),
     ):
-        ours = grid.across(experiment, OURS, metric)
+        ours = grid.across(experiment, OURS, measure)
         for rival in plan()["rivals"]:
-            beside = ours - grid.across(experiment, rival, metric)
+            beside = ours - grid.across(experiment, rival, measure)
             text = f"{what}: less that of {rival}"
             found.append(Statement.of(text, beside, at_least(0, margin)))
     return Claim(

@@ -89,10 +89,10 @@ def _c2(published: Scope, grid: Scope) -> Claim:
 def fairest(at: Scope) -> Iterator[Statement]:
     """Against each other scheme in each cell."""
     for x in at.columns("distinct"):
-        ours = at.sample("distinct", OURS, x, m.fairness)
+        ours = at.sample("distinct", OURS, x, m.index)
         for theirs in (*OTHERS, UNCOUPLED):
             text = f"Jain's index less that of {theirs}, {x:g} Mbit/s"
-            less_theirs = ours - at.sample("distinct", theirs, x, m.fairness)
+            less_theirs = ours - at.sample("distinct", theirs, x, m.index)
             yield Statement.of(text, less_theirs, at_least(0, INDEX))
 
 

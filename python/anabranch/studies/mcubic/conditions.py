@@ -44,6 +44,8 @@ class Run:
     """Further single-path flows on the second path."""
     event: str = ""
     """What happens to the second path at the end of the warm-up."""
+    draw: int = 0
+    """Which of several runs whose mean is one replication."""
 
     def with_scheme(self, scheme: str) -> Run:
         """The same condition for another scheme."""
@@ -155,7 +157,15 @@ def unblocked(run: Run) -> Run:
 def runs(size: Size, reported: bool) -> list[Run]:
     """Every condition of the paper's part, each once: what is judged, and with `reported` also
     what only stands beside it in tables."""
-    return list(dict.fromkeys(_runs(size, reported)))
+    asked = dict.fromkeys(_runs(size, reported))
+    return [each for run in asked for each in draws(run)]
+
+
+def draws(run: Run) -> list[Run]:
+    """The runs whose mean is a replication. Those of the test bed on one bottleneck are of ten
+    seconds, differ much and cost little."""
+    count = plan()["test_bed"]["draws"] if run.queue and run.bed == SHARED else 1
+    return [replace(run, draw=number) for number in range(count)]
 
 
 def _runs(size: Size, reported: bool) -> Iterator[Run]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anabranch.experiment import RunResult
 from anabranch.figures import COLOURS, MARKERS, Look, Plot
 from anabranch.studies import drawing
 from anabranch.studies.mcubic import curves, scope
 from anabranch.studies.mcubic import measures as m
-from anabranch.studies.mcubic.conditions import COLUMNS, Size, plan
+from anabranch.studies.mcubic.conditions import COLUMNS, Run, Size, plan
 from anabranch.studies.mcubic.scope import Scope
 from anabranch.studies.results import FigureEntry
 
@@ -58,9 +59,9 @@ class Sheet:
 
     def table(self, stem: str) -> FigureEntry:
         """Ours with intervals, and the paper's as dotted lines."""
-        index = self.name == "distinct"
-        what = "Jain's index" if index else "connection over TCP"
-        rows = self._rows(m.fairness if index else m.ratio)
+        fair = self.name == "distinct"
+        what = "Jain's index" if fair else "connection over TCP"
+        rows = self._rows(m.index if fair else m.ratio)
         published = plan()["published"][self.name]
         for scheme in (scheme for scheme in self.schemes if scheme in published):
             for x, value in zip(published["x"], published[scheme], strict=True):
@@ -76,18 +77,22 @@ class Sheet:
         whose = "the connection" if flow == m.CONNECTION else f"the single-path flow {flow}"
         alone = flow != m.CONNECTION and self.name != "distinct"
         end = {m.CONNECTION: "connection"}.get(flow, "tcp" if alone else flow)
-        rows = self._rows(lambda run, result: m.goodput(run, result, flow))
+
+        def goodput(run: Run, result: RunResult) -> float:
+            return m.goodput(run, result, flow)
+
+        rows = self._rows(lambda results, run: m.sample(results, run, goodput))
         title = f"Goodput of {whose}, {self.where}"
         plot = Plot(title, AXES[self.name], "Mbit/s", looks(self.schemes))
         stem = f"{FIGURES[self.name][0]}_{end}{self.suffix}"
         return drawing.points(self.directory, stem, rows, plot, f"{title}.")
 
-    def _rows(self, metric: m.Metric) -> Rows:
+    def _rows(self, measure: m.Measure) -> Rows:
         return [
             {
                 "series": scheme,
                 "x": x,
-                **vars(self.at.sample(self.name, scheme, x, metric).estimate),
+                **vars(self.at.sample(self.name, scheme, x, measure).estimate),
             }
             for scheme in self.schemes
             for x in self.at.columns(self.name)

@@ -31,7 +31,8 @@ from anabranch.studies.mcubic.conditions import DISTINCT, SHARED, Run, plan
 
 Results = Mapping[Run, list[RunResult]]
 Values = NDArray[np.float64]
-Scale = Callable[[Values], Values]
+Scale = tuple[Callable[[Values], Values], Callable[[Values], Values]]
+"""To the scale on which residuals are added, and back."""
 TABLE1, TABLE2, TABLE3 = conditions.COLUMNS
 WAYS = "delay of a link"
 
@@ -119,11 +120,26 @@ def _measured(results: Results, run: Run, at: Setting, metric: m.Metric) -> Valu
 
 
 def _number(scheme: str, place: str, published: float, ours: Values, scale: Scale) -> Number:
-    """Residual and spread on the scale on which the search adds."""
-    found, scaled = float(ours.mean()), scale(ours)
-    spread = float(scaled.std(ddof=1)) if len(ours) > 1 else 0.0
-    residual = float(scale(np.array([found]))[0] - scale(np.array([published]))[0])
-    return Number(scheme, place, published, found, residual, spread)
+    """Mean, residual and spread are taken on the scale on which the search adds."""
+    to, back = scale
+    scaled = to(ours)
+    mean, spread = float(scaled.mean()), float(scaled.std(ddof=1)) if len(ours) > 1 else 0.0
+    residual = mean - float(to(np.array(published)))
+    return Number(scheme, place, published, float(back(np.array(mean))), residual, spread)
+
+
+def same(values: Values) -> Values:
+    """Jain's index is added up as it is."""
+    return values
+
+
+def ratio_of(share: Values) -> Values:
+    """What `share` was made of.
+
+    >>> ratio_of(np.array([0.5, 0.75])).tolist()
+    [1.0, 3.0]
+    """
+    return share / (1 - share)
 
 
 def share(ratio: Values) -> Values:
@@ -135,14 +151,18 @@ def share(ratio: Values) -> Values:
     return ratio / (1 + ratio)
 
 
+def _ratio(run: Run, result: RunResult) -> float:
+    return m.goodput(run, result) / m.of_single(run, result)
+
+
 def shared_numbers(results: Results, table: str, at: Setting) -> list[Number]:
     """Table 2 or 3 under a setting."""
     found = []
     for scheme, x, published in cells(table):
         run = shared_run(scheme, (x if table == TABLE2 else 100, x), at)
-        ours = _measured(results, run, at, m.ratio)
+        ours = _measured(results, run, at, _ratio)
         place = f"table {2 if table == TABLE2 else 3}, {x:g} ms"
-        found.append(_number(scheme, place, published, ours, share))
+        found.append(_number(scheme, place, published, ours, (share, ratio_of)))
     return found
 
 
@@ -153,7 +173,7 @@ def distinct_numbers(results: Results, at: Setting, trip: float, third: float) -
         run = distinct_run(scheme, _second(x, third), trip, at)
         ours = _measured(results, run, at, m.fairness)
         place = f"table 1, {x:g} Mbit/s"
-        found.append(_number(scheme, place, published, ours, lambda index: index))
+        found.append(_number(scheme, place, published, ours, (same, same)))
     return found
 
 

@@ -9,11 +9,13 @@ import numpy.typing as npt
 
 from anabranch.experiment import RunResult
 from anabranch.stats import Sample
+from anabranch.studies.mcubic import conditions
 from anabranch.studies.mcubic.conditions import Run
 from anabranch.studies.replications import Replicated
 
 Results = Replicated[Run]
 Metric = Callable[[Run, RunResult], float]
+Measure = Callable[[Results, Run], Sample]
 CONNECTION = "multipath"
 
 
@@ -58,9 +60,9 @@ def fairness(run: Run, result: RunResult) -> float:
     return jain([goodput(run, result, row["flow"]) for row in result.flows])
 
 
-def ratio(run: Run, result: RunResult) -> float:
-    """The connection's goodput over the single-path flow's."""
-    return goodput(run, result) / goodput(run, result, "tcp1")
+def of_single(run: Run, result: RunResult) -> float:
+    """Mbit/s of the single-path flow beside the connection on one bottleneck."""
+    return goodput(run, result, "tcp1")
 
 
 def sent(result: RunResult, path: int) -> float:
@@ -80,8 +82,25 @@ def first_share(_run: Run, result: RunResult) -> float:
 
 
 def sample(results: Results, run: Run, metric: Metric) -> Sample:
-    """A measure of each replication."""
-    return results.sample(run, lambda result: metric(run, result))
+    """A measure of each replication, the mean over its draws."""
+    return Sample.across(
+        [
+            results.sample(each, lambda result: metric(run, result))
+            for each in conditions.draws(run)
+            if each in results
+        ]
+    )
+
+
+def ratio(results: Results, run: Run) -> Sample:
+    """The connection's goodput over the single-path flow's; of several draws that of the means, as
+    single ratios are skewed."""
+    return sample(results, run, goodput) / sample(results, run, of_single)
+
+
+def index(results: Results, run: Run) -> Sample:
+    """Jain's index of all flows' goodput."""
+    return sample(results, run, fairness)
 
 
 def change(results: Results, ours: Run, theirs: Run, metric: Metric) -> Sample:

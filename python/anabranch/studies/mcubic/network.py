@@ -42,7 +42,11 @@ def scenario(run: Run, interval: str = "") -> Scenario:
     text = (FOLDER / f"{'shared' if run.bed == SHARED else 'scenario'}.toml").read_text("utf-8")
     observed = inline.toml([{"what": "received", "interval": interval}])
     return Scenario(text, f"studies/mcubic/{run.bed}.toml").set(
-        f'duration="{run.end} s"', f"observe={observed}", *_links(run), f"flows={_flows(run)}"
+        *([f"seed={1 + run.draw}"] if run.draw else []),
+        f'duration="{run.end} s"',
+        f"observe={observed}",
+        *_links(run),
+        f"flows={_flows(run)}",
     )
 
 

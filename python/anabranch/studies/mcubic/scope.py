@@ -29,14 +29,14 @@ class Scope:
         """One of its conditions."""
         return self.cell_of(experiment, scheme, x, self.size)
 
-    def sample(self, experiment: str, scheme: str, x: float, metric: m.Metric) -> Sample:
+    def sample(self, experiment: str, scheme: str, x: float, measure: m.Measure) -> Sample:
         """A measure there."""
-        return m.sample(self.results, self.cell(experiment, scheme, x), metric)
+        return measure(self.results, self.cell(experiment, scheme, x))
 
-    def across(self, experiment: str, scheme: str, metric: m.Metric) -> Sample:
+    def across(self, experiment: str, scheme: str, measure: m.Measure) -> Sample:
         """Its mean over the columns, within each replication."""
         xs = self.columns(experiment)
-        return Sample.across([self.sample(experiment, scheme, x, metric) for x in xs])
+        return Sample.across([self.sample(experiment, scheme, x, measure) for x in xs])
 
 
 def published(results: m.Results, size: Size) -> Scope:
