@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 RATE_MBIT = 2.0
 EDGE_MS, CORE_MS = 10.0, 15.0
 PAPER = {"tcp": "ns2-tcp", "sctp": "ns2"}
-"""The paper's own configuration: the sinks and the SCTP module of ns-2."""
+"""The paper's own configuration: ns-2's agents with plain sinks, and its SCTP module."""
 
 PRIMARY, PAPER_OTHER = 4.0, 2.0
 """Losses of figures 5 and 6, per cent: of the primary, and of the alternate in the paper."""
