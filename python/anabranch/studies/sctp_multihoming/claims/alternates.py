@@ -12,7 +12,8 @@ from anabranch.studies.sctp_multihoming.worlds import World
 from anabranch.verdicts import Claim, Rule, Statement, less, more, near
 
 NOTE = (
-    "The paper takes 4 and 2 % because its two policies are equal there. Each set of rules is judged"
+    "The paper takes 4 and 2 % because its two policies are equal there. Each set of rules is"
+    " judged"
     " where its own are (a pilot with other seeds chose the alternate's loss; the first statement"
     " holds it to that). What another alternate changes is then a gain or a loss against the same"
     f" path; it counts from {WINS:.0%} of the time on."
@@ -27,7 +28,8 @@ def bandwidth(world: World) -> Claim:
     )
     return Claim(
         "C9",
-        "Where the losses favour neither policy, the alternate helps only if its rate is higher than"
+        "Where the losses favour neither policy, the alternate helps only if its rate is higher"
+        " than"
         " the primary's.",
         [_equal(world), *judged],
         NOTE,

@@ -22,7 +22,7 @@ SOONER = 0.01
 """Share of its time by which a transfer must be sooner to be called so: nobody chooses a protocol
 for less than one per cent."""
 GROWS = 0.2
-"""Seconds per per cent of loss by which a gap must grow: one per cent of a transfer without loss."""
+"Seconds per per cent of loss by which a gap must grow: one per cent of a transfer without loss."
 FAR = 0.2
 """Share of TCP's time that "far better" saves: a fifth, which a user notices."""
 GROWS_FAR = 0.02
@@ -66,7 +66,8 @@ def order(world: World) -> Claim:
         " gaps grow with the loss.",
         found,
         f"Sooner by at least {HEADERS:.2%}, half of what the headers cost, by which the paper"
-        " explains the order of TCP SACK and SCTP on one path; gaps grow by at least {GROWS:g} s per % of loss, which"
+        " explains the order of TCP SACK and SCTP on one path; gaps grow by at least {GROWS:g}"
+        " s per % of loss, which"
         " is one per cent of a transfer without loss.",
         source="§4.2.1, figure 2, above 0.5 %",
     )

@@ -175,7 +175,8 @@ def _failback(results: Replicated[Run]) -> Claim:
             lambda f: f.failback,
             lambda s, f: models.failback(f.rto_at_repair, s.interval),
         ),
-        "The path fails for 5 to 25 min, so that the RTO is RTO.Max and the date of the repair has no"
+        "The path fails for 5 to 25 min, so that the RTO is RTO.Max and the date of the repair"
+        " has no"
         " relation to the heartbeats. Means over dates of repair, within 10 %. A closed form that"
         " takes every repair to fall into a rest is a tenth to a third too short.",
         source="RFC 9260 §8.3",
@@ -196,7 +197,8 @@ def _suspected(failures: Failures) -> Claim:
         " timeout that runs: a heartbeat goes out at each.",
         found,
         "PFMR 0, Path.Max.Retrans 5; the path fails for 2 to 30 s (a heartbeat"
-        " that went out later would be the sixth error, and the path inactive). Mean over dates of repair, within"
+        " that went out later would be the sixth error, and the path inactive). Mean over dates"
+        " of repair, within"
         " 10 %.",
         source="RFC 7829 §3.2",
     )

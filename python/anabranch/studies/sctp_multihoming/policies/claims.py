@@ -57,8 +57,10 @@ def _as_fast(tables: Sequence[Table], policy: str, number: int) -> Claim:
         f"N{number}",
         f"{policy} is as fast as the better of the paper's two policies, whichever that is.",
         [*judged, *beside],
-        f"No more than {MATTERS:.0%} slower, as a mean over the conditions. A policy cannot know the"
-        " better one beforehand; which it is, is chosen for each replication by the others. mfr: multiple fast retransmit, ts:"
+        f"No more than {MATTERS:.0%} slower, as a mean over the conditions. A policy cannot know"
+        " the"
+        " better one beforehand; which it is, is chosen for each replication by the others."
+        " mfr: multiple fast retransmit, ts:"
         " timestamps, hb: a heartbeat after each timeout.",
     )
 
@@ -103,7 +105,8 @@ def _default(
         [*judged, *beside],
         "Regret: time beyond that of the best policy of each condition, as a share; the best, and"
         " the worst condition, are chosen for each replication by the others."
-        f" As fast: no more than {MATTERS:.0%} slower. Least mean regret: {'; '.join(least)}. All of them: policies.csv, policies_wide.csv.",
+        f" As fast: no more than {MATTERS:.0%} slower. Least mean regret: {'; '.join(least)}."
+        " All of them: policies.csv, policies_wide.csv.",
     )
 
 

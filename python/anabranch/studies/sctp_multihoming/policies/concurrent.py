@@ -102,7 +102,8 @@ def judge(results: Replicated[Key], runs: Sequence[Run], table: Table) -> Claim:
         "With new data on both paths and a small receive buffer, destinations that look at losses"
         " are faster than the same path.",
         [*judged, *beside],
-        f"Faster: by at least {FASTER:.0%} of the time, as a mean over the losses of figure 4, by the"
+        f"Faster: by at least {FASTER:.0%} of the time, as a mean over the losses of figure 4,"
+        " by the"
         " rules of RFC 9260 with split fast retransmit, window update and delayed-ACK algorithms."
         " Iyengar et al. have it for paths of 10 Mbit/s.",
         source="not the paper's: Iyengar, Amer, Stewart 2006, §V",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from anabranch.stats import Sample
 from anabranch.studies.replications import Replicated
 from anabranch.studies.sctp_multihoming import measures
 from anabranch.studies.sctp_multihoming.conditions import Paths
-from anabranch.studies.sctp_multihoming.policies.conditions import Case, case
+from anabranch.studies.sctp_multihoming.policies.conditions import case
 
 Array = NDArray[np.float64]
 
@@ -38,7 +39,8 @@ class Regret:
 class Table:
     """Times of policies under one set of rules."""
 
-    results: Replicated[Case]
+    results: Replicated[Any]
+    """By case."""
     rules: str
     policies: Sequence[str]
     paths: Sequence[Paths]
