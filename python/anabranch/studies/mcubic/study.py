@@ -28,11 +28,12 @@ ABSTRACT = (
     " carries {C5.grid[1].measured.mean:.0%} more than one TCP in its place at 100 ms (negative is"
     " less), since the other paths delay each plateau while a single CUBIC fills the queue; and a"
     " congested path makes K' of the others rise by {C6.statements[0].measured.mean:.0%} on average"
-    " over three congestions, where the text has it fall. Today's Linux couples nothing: a CUBIC on"
-    " each path; beside MCubic single-path flows get {C1.grid[3].measured.mean:.0%} more than beside"
-    " it. What to deploy: LIA, OLIA or BALIA where paths are short, a CUBIC coupled by shares of the"
-    " rate (mcubic-share) where they are long and shared, and MCubic not where a path may vanish:"
-    " what it then carries differs by {N2.statements[0].measured.mean:.0%} from one TCP there."
+    " over three congestions, where the text has it fall. Today's Linux couples nothing: a CUBIC"
+    " on each path; beside MCubic single-path flows get {C1.grid[3].measured.mean:.0%} more than"
+    " beside it. What to deploy: LIA, OLIA or BALIA where paths are short, a CUBIC coupled by shares"
+    " of the rate (mcubic-share) where they are long and shared, and MCubic not where a path may"
+    " vanish: what it then carries differs by {N2.statements[0].measured.mean:.0%} from one TCP"
+    " there."
 )
 CHOICES = [
     "As published: the paper's rates and delays with the setting of the test bed that comes nearest"
