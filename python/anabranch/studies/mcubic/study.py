@@ -18,8 +18,8 @@ QUESTION = (
     " than LIA, OLIA, wVegas and uncoupled CUBIC?"
 )
 ABSTRACT = (
-    "MCubic is claimed to leave single-path flows the most, to share most evenly, to carry at least"
-    " what one TCP does even over long delays, and to move traffic off a congested path. As"
+    "MCubic is claimed to leave single-path flows the most, to share most evenly, to carry at"
+    " least what one TCP does even over long delays, and to move traffic off a congested path. As"
     " published, with runs of ten seconds, slow start and a queue of 50 packets, the ratio to one"
     " TCP at 500 ms is {C3.statements[2].measured.mean:.2f} for MCubic and"
     " {C3.statements[5].measured.mean:.2f} for LIA; of the claims, C1 {C1.verdict.value}, C2"
@@ -27,13 +27,13 @@ ABSTRACT = (
     " C6 {C6.verdict.value}. Over longer runs and whole queues it is otherwise: the connection"
     " carries {C5.grid[1].measured.mean:.0%} more than one TCP in its place at 100 ms (negative is"
     " less), since the other paths delay each plateau while a single CUBIC fills the queue; and a"
-    " congested path makes K' of the others rise by {C6.statements[0].measured.mean:.0%} on average"
-    " over three congestions, where the text has it fall. Today's Linux couples nothing: a CUBIC"
-    " on each path; beside MCubic single-path flows get {C1.grid[3].measured.mean:.0%} more than"
-    " beside it. What to deploy: LIA, OLIA or BALIA where paths are short, a CUBIC coupled by shares"
-    " of the rate (mcubic-share) where they are long and shared, and MCubic not where a path may"
-    " vanish: what it then carries differs by {N2.statements[0].measured.mean:.0%} from one TCP"
-    " there."
+    " congested path makes K' of the others rise by {C6.statements[0].measured.mean:.0%} on"
+    " average over three congestions, where the text has it fall. Today's Linux couples nothing: a"
+    " CUBIC on each path; beside MCubic single-path flows get {C1.grid[3].measured.mean:.0%} more"
+    " than beside it. What to deploy: LIA, OLIA or BALIA where paths are short, a CUBIC coupled by"
+    " shares of the rate (mcubic-share) where they are long and shared, and MCubic not where a"
+    " path may vanish: what it then carries differs by {N2.statements[0].measured.mean:.0%} from"
+    " one TCP there."
 )
 CHOICES = [
     "As published: the paper's rates and delays with the setting of the test bed that comes nearest"
