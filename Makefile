@@ -89,7 +89,8 @@ validation: test-rust setup
 	$(BIN)/python tests/validation_page.py $(MARKS) $(OUT) docs/validation.md
 
 # The page of all claims with their verdicts.
-studies: reproduce
+studies: setup
+	$(BIN)/anabranch reproduce --full --out $(OUT) $(ARGS)
 	$(BIN)/python tests/studies_page.py $(OUT) docs/studies.md
 
 # The tables of the page of MCubic; the prose around them is written by hand.

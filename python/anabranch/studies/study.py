@@ -155,7 +155,8 @@ class Study:
             title=self.title,
             reference=self.reference,
             question=self.question,
-            abstract=self.told(outcome.claims),
+            # A smaller grid lacks some of the numbers.
+            abstract="" if context.quick else self.told(outcome.claims),
             strength=context.strength.value,
             claims=outcome.claims,
             figures=outcome.figures,

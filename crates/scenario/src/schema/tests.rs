@@ -244,11 +244,11 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (change, expected) in [
         (
             "flows.0.tcp.recovery=foo",
-            "test.toml: field `flows[0].tcp.recovery`: value `foo`: allowed: reno, newreno, sack, fack, rack, decoupled, decoupled-rack",
+            "test.toml: field `flows[0].tcp.recovery`: value `foo`: allowed: tahoe, reno, newreno, sack, fack, rack, decoupled, decoupled-rack",
         ),
         (
             "flows.0.tcp.recovery.scheme=foo",
-            "test.toml: field `flows[0].tcp.recovery.scheme`: value `foo`: allowed: reno, newreno",
+            "test.toml: field `flows[0].tcp.recovery.scheme`: value `foo`: allowed: tahoe, reno, newreno",
         ),
         (
             "flows.0.tcp.sack=false",

@@ -46,9 +46,9 @@ def judge(traces: Traces, grid: list[Condition], small: list[Condition]) -> list
         fack(traces, grid),
         decoupled(traces, grid),
         entry(traces, grid),
-        as_soon_as_fack(traces),
         lead(traces, grid),
         window_of_three(traces, small),
+        as_soon_as_fack(traces),
     ]
 
 
