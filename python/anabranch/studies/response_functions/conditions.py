@@ -86,7 +86,9 @@ def _loss(quick: bool) -> Iterator[Run]:
     part = plan()["loss"]
     for algorithm in part["algorithms"]:
         for p in plan()["quick"]["p"] if quick else part["periodic_p"]:
-            yield Run("loss", algorithm, p, "periodic", _lasting(algorithm, p, part["cycles"]))
+            yield Run(
+                "loss", algorithm, p, "periodic", _lasting(algorithm, p, part["cycles"][algorithm])
+            )
     for algorithm in part["random_algorithms"]:
         for p in plan()["quick"]["p"] if quick else part["random_p"]:
             seconds = _lasting(algorithm, p, part["random_cycles"])
