@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz \
 	docs docs-images screenshots validation studies mcubic forensics live-studies fidelity conformance attacks \
-	explore deny live-attacks soak clean
+	explore deny live-attacks soak solo clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -119,6 +119,10 @@ conformance:
 	@test -n "$(SUITES)" || { echo "SUITES=INDEX or SUITES=FOLDER is needed" >&2; exit 2; }
 	cargo run --release --quiet -p anabranch-packetdrill --example conformance -- $(SUITES) \
 		> docs/conformance.md
+
+# What each window algorithm moves of idle links.
+solo:
+	cargo run --release --quiet -p anabranch-scenario --example solo > docs/algorithms/solo.md
 
 # What attacks leave of honest flows, each by itself and beside none.
 attacks:
