@@ -101,6 +101,7 @@ mcubic: setup
 # The settings under which published tables come out nearest; some ten minutes.
 forensics: setup
 	$(BIN)/python -m anabranch.studies.mcubic.forensics $(OUT)
+	$(BIN)/python -m anabranch.studies.fast_tcp.forensics $(OUT)
 	$(BIN)/python tests/forensics_page.py $(OUT) docs/forensics.md
 
 # The same on real packets: needs Linux, root and libusrsctp-dev, and takes half an hour.

@@ -12,6 +12,23 @@ from anabranch.studies.study import Context, Outcome, Runs, Study
 from anabranch.verdicts import Claim
 
 PARTS = (two_way, router)
+ABSTRACT = (
+    "Two claims stand in this paper: traffic in both directions compresses ACKs at the hosts"
+    " although the network controls rates, and a router that delays ACKs while its buffer fills"
+    " triples throughput, from 3.5 to 10.8 million octets in 25 s. The first comes out (C1"
+    " {C1.verdict.value}, C2 {C2.verdict.value}, C3 {C3.verdict.value}): with windows of one round"
+    " trip two-way traffic gets {C2.statements[0].measured.mean:.0%} of what one way gets, as the"
+    " closed form says. The second does not (C5 {C5.verdict.value}): at the published bit errors"
+    " the ratio is {C5.statements[0].measured.mean:.2f}, because corruption holds the window so"
+    " low that no buffer fills; the pair needs a tenth of those errors or none, and where a buffer"
+    " fills, that fewer packets overflow (C6) {C6.verdict.value}, and that traffic is smoother"
+    " (C7) {C7.verdict.value}. With today's senders thresholds gain"
+    " {F1.statements[1].measured.mean:.0%} (RACK-TLP, CUBIC) and"
+    " {F2.statements[1].measured.mean:.0%} (BBR) beside bit errors. What to deploy: ACKs before"
+    " data, or a queue for each connection, at hosts whose traffic goes both ways; of routers that"
+    " delay ACKs the bucket, and only where a buffer is far below the bandwidth-delay product, one"
+    " sender has the link and it has no SACK."
+)
 
 
 def examine(context: Context) -> Outcome:
@@ -42,4 +59,5 @@ STUDY = Study(
     choices=[choice for part in PARTS for choice in part.CHOICES],
     examine=examine,
     live=LIVE,
+    abstract=ABSTRACT,
 )

@@ -16,6 +16,13 @@ from anabranch.experiment import Scenario
 FOLDER = Path(__file__).parent
 SCALED = "scaled"
 """A receive window that never limits."""
+PAIR = ("plain", "fast-tcp")
+LAWS = ("fast-tcp", "ack-bucket")
+"""Routers that delay ACKs: by thresholds, and by a bucket."""
+HEADERS, ETHERNET = 40, 1500
+"""Octets of TCP's and IP's headers, and of the largest packet unless segments need more."""
+SEEN = ("literal", "threshold", "bucket")
+"""Readings whose series are kept."""
 LOW, HIGH, DELAY_MS = 0.2, 0.8, 200
 """Thresholds, as shares of the buffer, and longest delay, where they are not varied."""
 
@@ -30,11 +37,17 @@ class Run:
     buffer: int = 100
     """Packets that may wait for the satellite link."""
     ber: float = 0.0
+    mss: int = 1460
     flows: int = 1
     cross: bool = False
     low: float = LOW
     high: float = HIGH
     delay_ms: int = DELAY_MS
+
+    @property
+    def chance(self) -> bool:
+        """Whether anything in it is random; else one run says all."""
+        return bool(self.ber) or self.cross or self.flows > 1
 
     def with_router(self, router: str) -> Run:
         """The same condition with another router."""
@@ -56,21 +69,37 @@ def _part(name: str, quick: bool) -> dict[str, Any]:
     return part
 
 
-def paper(router: str) -> Run:
-    """The case that is judged by the paper's numbers."""
-    case = plan()["paper"]
-    return Run(router, case["flavour"], case["window"], case["buffer"], case["ber"])
+def reading(name: str, router: str) -> Run:
+    """The paper's own case, as one may read it, with the plain router or with Fast-TCP."""
+    case = plan()["readings"][name]
+    run = Run("plain", case["flavour"], SCALED, case["buffer"], case["ber"], case["mss"])
+    if router == "plain":
+        return run
+    law = {field: case[field] for field in ("low", "high", "delay_ms") if field in case}
+    return replace(run, router=case.get("law", router), **law)
+
+
+def readings() -> list[Run]:
+    """All of them, with both routers."""
+    return [reading(name, router) for name in plan()["readings"] for router in PAIR]
 
 
 def sweep(quick: bool) -> list[Run]:
-    """What the paper leaves open: buffer, flavour, window, errors."""
-    part = _part("sweep", quick)
-    keys = ("routers", "flavour", "window", "buffer", "ber")
-    return [Run(*values) for values in itertools.product(*(part[key] for key in keys))]
+    """What the paper leaves open: buffer, sender, segments, errors; windows without errors."""
+    found = []
+    for name in ("sweep", "sweep_today", "sweep_windows"):
+        part = _part(name, quick)
+        keys = ("flavour", "window", "buffer", "ber", "mss")
+        found += [
+            Run(router, flavour, window, buffer, ber, mss)
+            for router in ("plain", *part.get("laws", LAWS[:1]))
+            for flavour, window, buffer, ber, mss in itertools.product(*(part[it] for it in keys))
+        ]
+    return found
 
 
 def thresholds(quick: bool) -> list[Run]:
-    """The law's own parameters, and the plain router beside them."""
+    """The law's own parameters, and the plain router beside them, without errors."""
     part = _part("thresholds", quick)
     runs = []
     for flavour in part["flavour"]:
@@ -84,12 +113,12 @@ def thresholds(quick: bool) -> list[Run]:
 
 
 def aqm(quick: bool) -> list[Run]:
-    """Routers of today, one flow and many."""
+    """Routers of today, one flow beside bit errors and many without."""
     part = _part("aqm", quick)
     return [
-        Run(router, flavour, buffer=plan()["aqm"]["buffer"], ber=ber, flows=flows)
-        for router, flavour, ber, flows in itertools.product(
-            part["routers"], part["flavour"], part["ber"], part["flows"]
+        Run(router, flavour, buffer=part["buffer"], ber=ber, flows=flows)
+        for router, flavour, (flows, ber) in itertools.product(
+            part["routers"], part["flavour"], part["flows_ber"]
         )
     ]
 
@@ -98,40 +127,25 @@ def cross(quick: bool) -> list[Run]:
     """Beside traffic that comes and goes."""
     part = _part("cross", quick)
     return [
-        Run(router, flavour, buffer=plan()["cross"]["buffer"], cross=True)
-        for router, flavour in itertools.product(part["routers"], part["flavour"])
+        Run(router, flavour, buffer=part["buffer"], cross=True)
+        for router, flavour in itertools.product(PAIR, part["flavour"])
     ]
 
 
 def runs(quick: bool) -> list[Run]:
     """All of them, each once."""
-    every = [paper("plain"), paper("fast-tcp")]
-    every += [*sweep(quick), *thresholds(quick), *aqm(quick), *cross(quick)]
+    every = [*readings(), *sweep(quick), *thresholds(quick), *aqm(quick), *cross(quick)]
     return sorted(set(every))
 
 
-def replications(run: Run, quick: bool) -> int:
-    """How often a condition is run; once where nothing is random."""
-    if run.ber == 0 and not run.cross and run.flows == 1:
-        return 1
-    return int(plan()["quick_replications"] if quick else plan()["replications"])
-
-
-def watched(quick: bool) -> list[tuple[Run, int]]:
-    """Runs with their series, and their seeds: the paper's case, then others without errors."""
+def watched(quick: bool) -> list[Run]:
+    """Runs whose series are kept: readings of the paper's case, and others without errors."""
     part = _part("watch", quick)
-    found = [
-        (paper(router), seed)
-        for router in ("plain", "fast-tcp")
-        for seed in range(1, 1 + (2 if quick else part["seeds"]))
+    found = [reading(name, router) for name in SEEN for router in PAIR]
+    return found + [
+        Run(router, flavour, buffer=buffer)
+        for router, flavour, buffer in itertools.product(PAIR, part["flavour"], part["buffer"])
     ]
-    found += [
-        (Run(router, flavour, buffer=buffer), 1)
-        for router, flavour, buffer in itertools.product(
-            ("plain", "fast-tcp"), part["flavour"], part["buffer"]
-        )
-    ]
-    return found
 
 
 def scenario(run: Run) -> Scenario:
@@ -141,7 +155,7 @@ def scenario(run: Run) -> Scenario:
     return found.set(*_changes(run))
 
 
-def watched_scenario(run: Run, seed: int) -> Scenario:
+def watched_scenario(run: Run) -> Scenario:
     """The same, with what the sender sends and hears, and what waits at router 1."""
     observed = inline.toml(
         [
@@ -150,14 +164,18 @@ def watched_scenario(run: Run, seed: int) -> Scenario:
             {"what": "queue", "link": "uplink"},
         ]
     )
-    return scenario(run).set(f"observe={observed}", f"seed={seed}")
+    return scenario(run).set(f"observe={observed}")
 
 
 def _changes(run: Run) -> Iterator[str]:
     tcp = {**plan()["tcp"], **plan()["flavours"][run.flavour]}
+    tcp["mss"] = f"{run.mss} B"
     tcp["receive_buffer"] = "64 KiB" if run.window != SCALED else "64 MiB"
     if run.window != SCALED:
         tcp["window_scale"] = False
+    if run.mss + HEADERS > ETHERNET:
+        for link in ("access", "uplink", "ground"):
+            yield f"links.{link}.mtu={run.mss + HEADERS} B"
     queue, marks = _queue(run)
     if marks:
         tcp["ecn"] = "on"

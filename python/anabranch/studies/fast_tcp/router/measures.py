@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
 from anabranch.experiment import RunResult
-from anabranch.studies.fast_tcp.router.conditions import Run
 
-Results = Mapping[Run, list[RunResult]]
 Values = npt.NDArray[np.float64]
 MSS = 1460
 
