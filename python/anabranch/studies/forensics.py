@@ -52,10 +52,6 @@ class Fit:
         """The residual that one run of this very setting would have, about."""
         return rms(it.spread for it in self.numbers)
 
-    def without(self, group: str) -> Fit:
-        """The same for all other groups."""
-        return Fit(self.setting, [it for it in self.numbers if it.group != group])
-
     def by_group(self) -> dict[str, float]:
         """The same for each group."""
         groups = dict.fromkeys(it.group for it in self.numbers)

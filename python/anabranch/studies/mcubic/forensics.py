@@ -209,7 +209,6 @@ def searches(results: Results) -> list[Search]:
     ]
     return [
         Search("One test bed for tables 1 to 3", together),
-        Search("The same without wVegas", [fit.without("wvegas") for fit in together]),
         Search(
             "Table 1 alone",
             [
