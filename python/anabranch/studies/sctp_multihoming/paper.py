@@ -7,7 +7,6 @@ from anabranch.studies.sctp_multihoming import (
     claims,
     conditions,
     figures,
-    rules,
     traces,
 )
 from anabranch.studies.sctp_multihoming.claims import timeouts
@@ -51,7 +50,6 @@ def examine(context: Context) -> Outcome:
     )
     drawn = traces.scenarios("path_rto", "path_srtt")
     singles = context.compute(list(drawn.values())).singles
-    rules.write(context.directory, decided.results, quick)
     found = [*decided.claims, *watched.claims]
     return Outcome(
         claims=sorted(found, key=lambda claim: int(claim.claim[1:])),
