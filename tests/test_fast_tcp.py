@@ -7,7 +7,7 @@ import pytest
 
 from anabranch import tables
 from anabranch.experiment import RunResult
-from anabranch.studies.fast_tcp import forensics
+from anabranch.studies.fast_tcp import forensics, live
 from anabranch.studies.fast_tcp.router import beyond, claims, conditions, measures
 from anabranch.studies.fast_tcp.router.found import Found
 from anabranch.studies.replications import Replicated
@@ -88,6 +88,17 @@ def test_what_has_no_chance_is_judged_in_each_condition() -> None:
     claim = beyond.gain(found, "F2", "bbr", "BBR")
     assert claim.verdict is Verdict.HOLDS
     assert claim.statements[0].measured.exact
+
+
+def test_what_was_not_tried_live_is_not_judged() -> None:
+    """Trials of one reading: claims say nothing of the others."""
+    counts = _counts(1e6, 5)
+    run = conditions.reading("literal", "plain")
+    ours = conditions.reading("literal", "fast-tcp")
+    found = live.judge({(run, 0): counts, (ours, 0): counts}, True)
+    told = {claim.claim: [it.quantity for it in claim.statements] for claim in found}
+    assert len(told["C5"]) == 5 and all("1e-6" in it for it in told["C5"])
+    assert told["C6"] == told["C7"] == told["C8"] == []
 
 
 def test_what_a_reading_was_chosen_by_is_not_judged(quick: Quick) -> None:

@@ -51,7 +51,7 @@ def judge(results: Results, _quick: bool) -> list[Claim]:
     by_run: dict[Run, list[RunResult]] = defaultdict(list)
     for (run, _), result in results.items():
         by_run[run].append(result)
-    return judge_one_flow(Replicated(by_run))
+    return judge_one_flow(Replicated(dict(by_run)))
 
 
 LIVE = LivePart(

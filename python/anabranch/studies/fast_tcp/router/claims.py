@@ -89,8 +89,8 @@ def _throughput(found: Found) -> Claim:
         "At the published 1e-6 losses by bit errors hold the window so low that the buffer never"
         " fills: with Reno over Ethernet to about 12 segments. The number without Fast-TCP comes"
         " out with segments of IP over ATM and SACK, and there both routers see the same packets."
-        " The pair comes out with a tenth of the published bit errors or fewer (docs/forensics.md):"
-        " those readings were chosen by both numbers, and are reported, not judged.",
+        " The pair comes out with a thirtieth of the published bit errors or fewer"
+        " (docs/forensics.md): readings that were chosen by both numbers are reported, not judged.",
         grid=_ratios(found),
         source="Section 3.1, figure 3.2: one connection, 30 Mbit/s, 130 ms, bit errors of 1e-6, at"
         " 25 s; sender, segments, window, buffer and delay law are not named.",
