@@ -109,10 +109,13 @@ live-studies: setup
 	$(BIN)/anabranch reproduce --live --out $(OUT) $(ARGS)
 	$(BIN)/python tests/live_page.py $(OUT) docs/live-verdicts.md
 
-# Our models of window algorithms beside the kernel's own: needs Linux and root, and takes five minutes.
+# Our models of window algorithms beside the kernel's own: needs Linux and root, and takes ten minutes.
+# RUN says on the page where and when that was.
+RUN ?=
 fidelity: setup
-	$(BIN)/anabranch compare examples/sweeps/fidelity.toml --out $(OUT)/fidelity
-	$(BIN)/python tests/fidelity_page.py $(OUT)/fidelity docs/fidelity.md
+	for sweep in fidelity fidelity-bbr; do \
+		$(BIN)/anabranch compare examples/sweeps/$$sweep.toml --out $(OUT)/$$sweep || exit 1; done
+	$(BIN)/python tests/fidelity_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity $(OUT)/fidelity-bbr
 
 # What public packetdrill scripts say of our TCP: SUITES names an index of them, see
 # crates/packetdrill/src/suites.rs.

@@ -1,15 +1,16 @@
 """Writes docs/fidelity.md: our models of window algorithms beside the kernel's own.
 
-    python tests/fidelity_page.py RESULTS PAGE [RUN]
+    python tests/fidelity_page.py PAGE RUN RESULTS...
 
-RESULTS is the folder of `anabranch compare examples/sweeps/fidelity.toml`; RUN says where and when.
-`make fidelity` runs both.
+RESULTS are the folders of `anabranch compare examples/sweeps/fidelity.toml` and of
+`fidelity-bbr.toml`; RUN says where and when they ran. `make fidelity` runs all.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -19,13 +20,15 @@ HEAD = """\
 # Fidelity: our models and the kernel's
 
     anabranch compare examples/sweeps/fidelity.toml --out results/fidelity
+    anabranch compare examples/sweeps/fidelity-bbr.toml --out results/fidelity-bbr
 
-One transfer over a path of 70 ms, in virtual time and on real packets through the same emulated
-link, whose k-th packet has the same fate in both worlds. `kernel` as sender: the kernel's own
-algorithm to a kernel, beside our model of it to our receiver. `ours`: our sender to a kernel's
-receiver, beside itself. Means with 95 % intervals, simulated / live; *agree* where the intervals
-overlap, *close* where they do not and the means differ by 2 % at most, else **differ**. Without
-random loss nothing varies between copies in virtual time, and its intervals have no width.
+One transfer over a path of 70 ms (100 ms at 100 Mbit/s), in virtual time and on real packets
+through the same emulated link, whose k-th packet has the same fate in both worlds. `kernel` as
+sender: the kernel's own algorithm to a kernel, beside our model of it to our receiver. `ours`: our
+sender to a kernel's receiver, beside itself. Means with 95 % intervals, simulated / live; *agree*
+where the intervals overlap, *close* where they do not and the means differ by 2 % at most, else
+**differ**. Without random loss nothing varies between copies in virtual time, and its intervals
+have no width.
 
 [What compare does](live.md#both-worlds-side-by-side) has the method,
 [live studies](live-studies.md) more of what differs and why. Written by `make fidelity`; do not
@@ -52,11 +55,11 @@ MARKS = {"agree": "*agree*", "close": "*close*", "differ": "**differ**", "": ""}
 Cell = dict[str, str]
 
 
-def main(results: Path, page: Path, run: str) -> None:
+def main(page: Path, run: str, results: Sequence[Path]) -> None:
     """Writes the page; ends with a message if there is no result."""
     try:
-        rows = tables.read_csv(results / "compare.csv")
-        timings = tables.read_csv(results / "timing.csv")
+        rows = [row for folder in results for row in tables.read_csv(folder / "compare.csv")]
+        timings = [row for folder in results for row in tables.read_csv(folder / "timing.csv")]
     except OSError as error:
         sys.exit(f"{error}; run `anabranch compare examples/sweeps/fidelity.toml`")
     found = [row for row in rows if row["measure"] in MEASURES]
@@ -134,6 +137,6 @@ def stated(rows: list[Cell]) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) < 4:
         sys.exit(__doc__)
-    main(Path(sys.argv[1]), Path(sys.argv[2]), "".join(sys.argv[3:]))
+    main(Path(sys.argv[1]), sys.argv[2], [Path(folder) for folder in sys.argv[3:]])

@@ -1,33 +1,35 @@
-"""Writes docs/studies.md: every claim of every study with its verdict and what was measured.
+"""Writes docs/studies.md: of every study its abstract, a figure, and every claim with its verdict.
 
     python tests/studies_page.py RESULTS PAGE
 
-RESULTS is the folder of `anabranch reproduce --full`. `make studies` runs both.
+RESULTS is the folder of `anabranch reproduce --full`. The figures are written into `images/studies`
+beside PAGE. `make studies` runs both.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from anabranch import studies
-from anabranch.studies.results import StudyResult
-from anabranch.verdicts import Claim, Statement, Verdict
-from anabranch.verdicts.claim import verdict_text
+from anabranch.studies.results import FigureEntry, StudyResult
+from anabranch.verdicts import Claim, Verdict
+from anabranch.verdicts.claim import spelled_out, verdict_text
 
 HEAD = """\
 # Studies
 
 A study is a published system, or a question: its scenario, its claims as code, its figures.
-Verdicts are computed from the runs, by the grammar of [verdicts.md](verdicts.md): a claim of a
+Verdicts are computed from the runs, by the rules of [verdicts.md](verdicts.md): a claim of a
 paper is judged as published, under the paper's own configuration, and beside that over our grid.
 Numbers are means with intervals that hold at 95 % over all looks at the replications; of what has
-no chance in it, the range over the conditions. Shown are the first number behind each claim and
-each that does not hold; `results/STUDY/measures.csv` has all of them.
+no chance in it, the range over the conditions. The tables show the first number behind each claim,
+the lists below them all that fail or are undecided; `results/STUDY/measures.csv` has every number.
 
 Written by `make studies`; do not edit.
 """
+IMAGES = Path("images/studies")
 
 
 def main(results: Path, page: Path) -> None:
@@ -40,41 +42,57 @@ def main(results: Path, page: Path) -> None:
                 f"{results / name}: no result at full strength; run `anabranch reproduce --full"
                 f" {name}`"
             )
-        parts.append(section(result))
+        parts.append(section(result, figure(results / name, result, page.parent)))
     page.write_text("\n".join(parts), encoding="utf-8")
 
 
-def section(result: StudyResult) -> str:
-    """A study: its question, a row for each claim."""
+def figure(folder: Path, result: StudyResult, docs: Path) -> str:
+    """The study's figure, copied beside the page, as Markdown."""
+    entry = result.headline_figure
+    if entry is None:
+        sys.exit(f"{folder}: no figure {result.headline!r}")
+    image = IMAGES / f"{result.name}.png"
+    (docs / IMAGES).mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(folder / f"{entry.stem}.png", docs / image)
+    return f"![{alternative(entry)}]({image})\n\n*{entry.caption}*"
+
+
+def alternative(entry: FigureEntry) -> str:
+    """The caption without what would end an image's text in Markdown."""
+    return entry.caption.replace("[", "(").replace("]", ")")
+
+
+def section(result: StudyResult, picture: str) -> str:
+    """A study: its question, abstract and figure, a row for each claim, what does not hold."""
     folder = f"../python/anabranch/studies/{result.name.replace('-', '_')}/README.md"
     rows = "\n".join(row(claim) for claim in result.claims)
+    rest = "\n".join(line for claim in result.claims for line in details(claim))
     return (
-        f"## [`{result.name}`]({folder}): {result.title}\n\n{result.question}\n\n"
-        f"{result.abstract}\n\n"
+        f"## [`{result.name}`]({folder}): {result.title}\n\n*{result.question}*\n\n"
+        f"{result.abstract}\n\n{picture}\n\n"
         "| | claim | verdict | over our grid | measured |\n|---|---|---|---|---|\n"
-        f"{rows}\n"
+        f"{rows}\n\n" + (f"What fails, and what is undecided:\n\n{rest}\n" if rest else "")
     )
 
 
 def row(claim: Claim) -> str:
-    """Name, sentence, both verdicts and the numbers that head them."""
+    """Name, sentence, both verdicts and the number that heads them."""
     over_grid = "" if claim.grid_verdict is None else verdict_text(claim.grid)
-    parts = [numbers(claim.headline())]
-    if claim.grid_verdict is not None:
-        failing = [it for it in claim.grid if it.verdict not in (None, Verdict.HOLDS)]
-        parts += [f"Over the grid: {numbers(failing)}"] if failing else []
-    cells = (claim.claim, claim.sentence, claim.verdict_text(), over_grid, ". ".join(parts))
+    cells = (claim.claim, claim.sentence, claim.verdict_text(), over_grid, claim.head.text())
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def numbers(statements: Sequence[Statement]) -> str:
-    """Each with its rule and, if it is not clear from the verdict, its own verdict."""
-    return "; ".join(
-        f"{it.quantity}: {it.measured.interval_text()}"
-        + (f" (expected {it.expected_text})" if it.rule is not None else "")
-        + (f" {it.verdict.value}" if it.verdict not in (None, Verdict.HOLDS) else "")
-        for it in statements
-    )
+def details(claim: Claim) -> list[str]:
+    """What stands behind a verdict that is not plain: what holds, what fails, what is undecided."""
+    lines = []
+    for scope, statements in claim.scopes():
+        judged = {it.verdict for it in statements} - {None}
+        if judged and judged != {Verdict.HOLDS}:
+            where = f" {scope}" if scope else ""
+            lines.append(
+                f"- **{claim.claim}**{where} {verdict_text(statements)}: {spelled_out(statements)}."
+            )
+    return lines
 
 
 if __name__ == "__main__":

@@ -18,11 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch import Scenario, report
+from anabranch.figures import Plot
 from anabranch.report import explorer, thinning
 from anabranch.report import study as study_report
 from anabranch.report.charts import encode, from_figure
 from anabranch.report.sweep import sweep_charts
+from anabranch.stats import Estimate
+from anabranch.studies import drawing
 from anabranch.studies.results import StudyResult
+from anabranch.verdicts import Claim, Statement, near
 from conftest import TWO_HOSTS, Command
 
 TWO_PATHS = """
@@ -139,6 +143,21 @@ def test_a_sweep_has_a_report(tmp_path: Path) -> None:
     assert "a &lt;sweep&gt;" in page
     assert 'data-chart="0"' in page
     assert "</script><" not in page.split('id="charts">')[1].split("</script>")[0]
+
+
+def test_the_headline_of_a_study_stands_before_its_claims(tmp_path: Path) -> None:
+    folder = tmp_path / "mcubic"
+    rows = [{"series": "a", "x": x, "mean": x, "ci_low": x, "ci_high": x, "n": 1} for x in (1, 2)]
+    plot = Plot("Points", "x", "y")
+    figures = [drawing.points(folder, stem, rows, plot, stem.upper()) for stem in ("one", "two")]
+    claim = Claim("C1", "It is.", [Statement.of("it", Estimate(1.0, 1.0, 1.0, 1), near(1, 1))], "")
+    StudyResult(
+        "mcubic", "M", "", "", "", "quick", [claim], figures, [], [], "", headline="two"
+    ).save(folder)
+    study_report.write_study_report(tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("TWO") == page.count("ONE") == 1
+    assert page.index("TWO") < page.index('id="mcubic-C1"') < page.index("ONE")
 
 
 def test_the_example_of_a_study_stays_small(

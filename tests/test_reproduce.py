@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch import tables
+from anabranch import studies, tables
 from conftest import Command, Quick
 
 STUDY = "sack-recovery"
@@ -51,6 +51,11 @@ def test_figures_stand_beside_their_data(results: Path) -> None:
     for stem in ("lead_by_drops", "reordering_needless", "fairness"):
         points = tables.read_csv(results / STUDY / f"{stem}.csv")
         assert tuple(points[0]) == tables.POINT_COLUMNS
+
+
+def test_every_study_has_a_figure_beside_its_abstract() -> None:
+    for name, study in studies.ALL.items():
+        assert study.headline, name
 
 
 def test_the_report_holds_everything(results: Path) -> None:

@@ -54,6 +54,13 @@ class StudyResult:
     findings: list[str]
     scenario: str
     facts: dict[str, Any] = field(default_factory=dict)
+    headline: str = ""
+    """The file stem of the figure that stands beside the abstract; empty for a report card."""
+
+    @property
+    def headline_figure(self) -> FigureEntry | None:
+        """The figure that stands beside the abstract; none if it was not drawn."""
+        return next((figure for figure in self.figures if figure.stem == self.headline), None)
 
     def save(self, directory: Path) -> None:
         """Writes `result.json` and `measures.csv` into the study's folder."""

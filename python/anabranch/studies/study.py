@@ -141,6 +141,9 @@ class Study:
     published, why it differs, what today's practice makes of it, what to deploy. Numbers and
     verdicts are fields, `{C1.verdict.value}`, `{C1.statements[0].measured.mean:.2f}`."""
 
+    headline: str = ""
+    """The file stem of the figure that says most of it: it stands beside the abstract."""
+
     def told(self, claims: Sequence[Claim]) -> str:
         """The abstract with what the claims say."""
         return self.abstract.format_map({claim.claim: claim for claim in claims})
@@ -164,6 +167,7 @@ class Study:
             findings=[claim.finding() for claim in outcome.claims],
             scenario=resolved,
             facts=outcome.runs.facts(),
+            headline=self.headline,
         )
 
     def run_live(self, context: Context) -> LiveOutcome:

@@ -59,5 +59,6 @@ STUDY = Study(
     choices=[choice for part in PARTS for choice in part.CHOICES],
     examine=examine,
     live=LIVE,
+    headline="ratio_by_errors",
     abstract=ABSTRACT,
 )

@@ -90,5 +90,6 @@ STUDY = Study(
     choices=CHOICES,
     examine=examine,
     live=LIVE,
+    headline="table3",
     abstract=ABSTRACT,
 )

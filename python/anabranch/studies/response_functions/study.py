@@ -57,4 +57,5 @@ STUDY = Study(
     question=QUESTION,
     choices=CHOICES,
     examine=examine,
+    headline="window_by_periodic_loss",
 )

@@ -86,4 +86,5 @@ STUDY = Study(
     choices=CHOICES,
     examine=examine,
     live=LIVE,
+    headline="fig7e",
 )

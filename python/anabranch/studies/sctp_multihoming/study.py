@@ -63,4 +63,5 @@ STUDY = Study(
     choices=[choice for part in PARTS for choice in part.CHOICES],
     examine=examine,
     live=LIVE,
+    headline="fig3",
 )

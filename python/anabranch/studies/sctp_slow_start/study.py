@@ -49,4 +49,5 @@ STUDY = Study(
     choices=CHOICES,
     examine=examine,
     live=LIVE,
+    headline="difference_by_size",
 )
