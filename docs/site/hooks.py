@@ -32,7 +32,13 @@ def outside() -> dict[str, str]:
 
 
 OUTSIDE = outside()
-REPOSITORY_ONLY = ("ARCHITECTURE.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE")
+REPOSITORY_ONLY = (
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+)
 """Links to these stay texts: they are for those who have the repository."""
 
 
