@@ -15,7 +15,15 @@ from anabranch import tables
 from anabranch.experiment import RunResult
 from anabranch.stats import Sample
 from anabranch.studies.forensics import Fit, Search
-from anabranch.studies.mcubic import claims, conditions, forensics, formula, measures, network
+from anabranch.studies.mcubic import (
+    claims,
+    conditions,
+    forensics,
+    formula,
+    measures,
+    network,
+    windows,
+)
 from anabranch.studies.mcubic.conditions import Run
 from anabranch.studies.mcubic.further import conditions as further
 from anabranch.studies.mcubic.further import measures as further_measures
@@ -46,6 +54,25 @@ def test_congestion_elsewhere_delays_the_plateau_and_by_shares_hastens_it() -> N
     for left in (0.9, 0.5, 0.1):
         assert formula.shifted(left)[0] > 1
         assert formula.shifted_by_shares(left)[0] < 1 < formula.shifted_by_shares(left)[1]
+
+
+def test_windows_after_a_loss_are_those_of_the_formula() -> None:
+    """Figure 1 (b) from runs, by hand at 1000 and 400 segments: when the window is back at Wmax,
+    and what part of that it is half-way. MCubic's larger path still holds then."""
+    by_hand = {
+        "mcubic": [(21.42, 0.7), (11.63, 1 - 0.4 * 5.815**3 / 400)],
+        "cubic": [(9.09, 1 - 0.3 / 8), (6.69, 1 - 0.3 / 8)],
+    }
+    for scheme, expected in by_hand.items():
+        paths = windows.read(windows.scenario(scheme).run())
+        assert [own.w_max for own in paths] == pytest.approx([1000, 400], rel=0.03)
+        for path, (own, (back, half)) in enumerate(zip(paths, expected, strict=True)):
+            found = np.interp([back / 2, back], own.times, own.windows) / own.w_max
+            assert found == pytest.approx([half, 1], abs=0.01)
+            curve = windows.by_formula(paths, path, scheme)
+            drawn = curve < 1500
+            assert own.times[drawn][-1] > 18
+            assert own.windows[drawn] == pytest.approx(curve[drawn], rel=0.04)
 
 
 def result(step: float = 5.0, /, **megabytes: Sequence[float]) -> RunResult:
@@ -248,8 +275,8 @@ def test_every_table_has_the_published_numbers_beside_ours(results: Path) -> Non
                 assert {row["series"] for row in rows} >= {scheme, f"{scheme}, paper"}
                 theirs = [float(r["mean"]) for r in rows if r["series"] == f"{scheme}, paper"]
                 assert theirs == published[scheme]
-    figures = ("fig1a", "fig1b", "fig3_connection", "fig3_tcp1", "fig5_tcp", "fig6_tcp_grid")
-    for stem in (*figures, "k_prime", "goal1", "path_slower", "blocking_min_rtt"):
+    figures = ("fig1a", "fig1b", "fig1b_runs", "fig3_connection", "fig5_tcp", "fig6_tcp_grid")
+    for stem in (*figures, "fig3_tcp1", "k_prime", "goal1", "path_slower", "blocking_min_rtt"):
         assert (folder / f"{stem}.svg").read_bytes().startswith(b"<?xml")
     goals = tables.read_csv(folder / "goals.csv")
     assert {row["scheme"] for row in goals} == {"mcubic", "mcubic-share", "cubic"}

@@ -91,5 +91,6 @@ def rivals(results: m.Results, size: Size) -> Claim:
         found,
         f"Over our grid; means are within each replication. {INDEX:g} of Jain's index and {RATIO:g}"
         " of a ratio matter.",
-        source="our question; the paper names MPCubic [10], and runs no other coupled CUBIC",
+        source="our question; the paper runs no other coupled CUBIC. It names MPCubic [10], for"
+        " whose law no text was found (docs/algorithms/coupled.md)",
     )

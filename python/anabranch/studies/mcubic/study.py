@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anabranch.studies.mcubic import choices, claims, conditions, figures, network
+from anabranch.studies.mcubic import choices, claims, conditions, figures, network, windows
 from anabranch.studies.mcubic.conditions import Run
 from anabranch.studies.mcubic.further import claims as further_claims
 from anabranch.studies.mcubic.further import conditions as further
@@ -71,13 +71,19 @@ def examine(context: Context) -> Outcome:
             *further_claims.judge(results, quick),
         ]
 
+    after_a_loss = context.compute([windows.scenario(scheme) for scheme in windows.SCHEMES])
     decided = context.decide({run: network.scenario(run) for run in asked}, judge, series=True)
     return Outcome(
         claims=decided.claims,
-        figures=figures.write_all(context.directory, decided.results, quick)
-        + further_figures.write_all(context.directory, decided.results, quick),
+        figures=[
+            *figures.write_all(context.directory, decided.results, quick),
+            windows.write(
+                context.directory, dict(zip(windows.SCHEMES, after_a_loss.singles, strict=True))
+            ),
+            *further_figures.write_all(context.directory, decided.results, quick),
+        ],
         scenario=network.scenario(conditions.cell("distinct", conditions.OURS, 20, quick)),
-        runs=Runs([], list(decided.results.values())),
+        runs=Runs(after_a_loss.singles, list(decided.results.values())),
     )
 
 
