@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz \
 	docs docs-images screenshots validation studies mcubic forensics live-studies fidelity conformance attacks \
-	explore deny live-attacks soak solo clean
+	explore deny live-attacks soak solo standards clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -87,6 +87,12 @@ soak:
 validation: test-rust setup
 	$(BIN)/anabranch reproduce response-functions --out $(OUT)
 	$(BIN)/python tests/validation_page.py $(MARKS) $(OUT) docs/validation.md
+
+# The tables of what standards ask, as pages; TEXTS, a folder with texts of RFCs, shows what lacks a row.
+TEXTS ?=
+standards: setup
+	$(BIN)/python tests/standards.py pages
+	$(if $(TEXTS),$(BIN)/python tests/standards.py sentences $(TEXTS))
 
 # The page of all claims with their verdicts.
 studies: setup
