@@ -14,6 +14,7 @@ from anabranch import cache, figures, tables
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import output_directory, read_text, replacing, write_text
+from conftest import TWO_HOSTS
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -131,3 +132,83 @@ def test_stored_runs_keep_every_table(tmp_path: Path) -> None:
     kept = runs.get_batch(scenario, 2)
     assert [run.paths for run in kept] == [run.paths for run in batch]
     assert kept[0].paths == fresh.paths
+
+
+def singles(count: int) -> list[Scenario]:
+    """Short transfers of different sizes that nobody observes."""
+    plain = TWO_HOSTS.partition("[[observe]]")[0]
+    return [Scenario(plain).set(f'flows.0.size="{n + 1} kB"') for n in range(count)]
+
+
+def counted_runs(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
+    """The scenarios that are run from now on."""
+    run, started = Scenario.run, []
+
+    def counting(scenario: Scenario) -> RunResult:
+        started.append(scenario)
+        return run(scenario)
+
+    monkeypatch.setattr(Scenario, "run", counting)
+    return started
+
+
+def ignored(_done: int, _total: int) -> None:
+    """Nobody watches."""
+
+
+def test_many_small_runs_are_few_files_and_run_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = counted_runs(monkeypatch)
+    scenarios = singles(40)
+    fresh = cache.RunCache(tmp_path).get_all(scenarios, 2, ignored)
+    assert len(started) == 40
+    assert len(list(tmp_path.iterdir())) < 10
+    assert [run.flows[0]["bytes"] for run in fresh] == [1000 * (n + 1) for n in range(40)]
+    again = cache.RunCache(tmp_path).get_all(scenarios, 2, ignored)
+    assert len(started) == 40
+    assert again == fresh
+    # More of them are computed beside those that are there.
+    more = cache.RunCache(tmp_path).get_all(singles(45), 2, ignored)
+    assert len(started) == 45
+    assert more[:40] == fresh
+
+
+def test_small_runs_of_an_interrupted_study_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between two runs, all but the last second of them is there."""
+    monkeypatch.setattr(cache, "SINGLES_S", 0.0)
+
+    def stop(done: int, _total: int) -> None:
+        if done == 10:
+            raise KeyboardInterrupt
+
+    # What is in a file when the process is killed has not waited for the end.
+    monkeypatch.setattr(cache.Singles, "__exit__", lambda *_: None)
+    with pytest.raises(KeyboardInterrupt):
+        cache.RunCache(tmp_path).get_all(singles(40), 1, stop)
+    monkeypatch.undo()
+    started = counted_runs(monkeypatch)
+    cache.RunCache(tmp_path).get_all(singles(40), 1, ignored)
+    # The run that was under way may still have started when they were counted.
+    assert 20 < len({it.overrides for it in started}) <= 30
+
+
+def test_small_runs_that_cannot_be_read_are_computed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = cache.RunCache(tmp_path).get_all(singles(3), 1, ignored)
+    (file,) = tmp_path.iterdir()
+    whole = file.read_text(encoding="utf-8")
+    started = counted_runs(monkeypatch)
+    for damaged in (whole[:-9], "", "[]", "\x00", whole.replace('"flows"', '"flaws"')):
+        started.clear()
+        file.write_text(damaged, encoding="utf-8")
+        again = cache.RunCache(tmp_path).get_all(singles(3), 1, ignored)
+        assert len(started) == 3, "and the file is whole again"
+        assert [(run.flows, run.links) for run in again] == [
+            (run.flows, run.links) for run in fresh
+        ]
+        assert cache.RunCache(tmp_path).get_all(singles(3), 1, ignored) == again
+        assert len(started) == 3

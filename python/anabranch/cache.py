@@ -1,16 +1,20 @@
 """Finished runs of a study, kept as files so that an interrupted one continues.
 
 A run's key is the hash of its resolved scenario, its seed and the code that
-computes it; its file appears by renaming, so it is whole or absent. A file
-that cannot be read is computed again.
+computes it. A single run with series is a NumPy archive, `KEY.npz`. Single runs
+without are small and many: those that end within a second are one file,
+`singles-CODE-HASH.json`, of facts by key. Replications of a scenario are one file,
+`KEY.json` or `KEY.series.json`. Files appear by renaming, so they are whole or
+absent; none is forced to the disk, and one that cannot be read is computed again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import fields, replace
 from pathlib import Path
@@ -24,8 +28,10 @@ from anabranch.files import replacing, write_text
 T = TypeVar("T")
 R = TypeVar("R")
 
-FORMAT = 5
+FORMAT = 6
 """Raised when the layout of the files changes."""
+SINGLES_S = 1.0
+"""Seconds of finished single runs that an interruption may lose."""
 
 FACTS = [field.name for field in fields(RunResult) if field.name != "series"]
 """What a result holds beside its series: tables, and facts of the run."""
@@ -37,26 +43,41 @@ class RunCache:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
-    def path(self, scenario: Scenario) -> Path:
-        """Where the scenario's result is, or will be."""
+    def key(self, scenario: Scenario) -> str:
+        """What the scenario's result is found by."""
         identity = json.dumps([FORMAT, code_fingerprint(), scenario.resolved()])
-        return self.directory / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.npz"
+        return hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+    def path(self, scenario: Scenario) -> Path:
+        """Where the scenario's result is, or will be, if it has series."""
+        return self.directory / f"{self.key(scenario)}.npz"
 
     def get(self, scenario: Scenario) -> tuple[RunResult, bool]:
         """The result, and whether it was already there."""
-        path = self.path(scenario)
-        stored = load(path)
-        if stored is not None:
-            return stored, True
-        result = scenario.run()
-        store(path, result)
-        return result, False
+        with Singles(self.directory) as singles:
+            return self._get(scenario, singles)
 
     def get_all(
         self, scenarios: Sequence[Scenario], jobs: int, progress: Callable[[int, int], None]
     ) -> list[RunResult]:
         """All results in order, `jobs` runs at a time; calls `progress` for each."""
-        return in_order(lambda scenario: self.get(scenario)[0], scenarios, jobs, progress)
+        if not scenarios:
+            return []
+        with Singles(self.directory) as singles:
+            return in_order(lambda it: self._get(it, singles)[0], scenarios, jobs, progress)
+
+    def _get(self, scenario: Scenario, singles: Singles) -> tuple[RunResult, bool]:
+        key = self.key(scenario)
+        path = self.directory / f"{key}.npz"
+        stored = singles.find(key) or load(path)
+        if stored is not None:
+            return stored, True
+        result = _slim(scenario.run(), series=True)
+        if result.series:
+            store(path, result)
+        else:
+            singles.add(key, result)
+        return result, False
 
     def get_batch(
         self, scenario: Scenario, replications: int, series: bool = False
@@ -84,6 +105,68 @@ class RunCache:
         return in_order(lambda batch: self.get_batch(*batch, series), batches, jobs, progress)
 
 
+class Singles:
+    """Single runs without series that have finished, many to a file; for several threads.
+
+    A context, at whose end all of them are in files.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._stem = f"singles-{code_fingerprint()}-{FORMAT}"
+        self._stored: dict[str, dict[str, Any]] = {}
+        for path in sorted(directory.glob(f"{self._stem}-*.json")):
+            self._stored |= _load_facts(path)
+        self._new: dict[str, dict[str, Any]] = {}
+        self._written = time.monotonic()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Singles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._write()
+
+    def find(self, key: str) -> RunResult | None:
+        """The stored run of the key, if there is one that can be read."""
+        facts = self._stored.get(key)
+        try:
+            return None if facts is None else _result(facts, {})
+        except (KeyError, TypeError):
+            return None
+
+    def add(self, key: str, result: RunResult) -> None:
+        """Keeps a run; it is in a file `SINGLES_S` later, or when the next one ends."""
+        with self._lock:
+            self._new[key] = _facts(result)
+            due = time.monotonic() - self._written >= SINGLES_S
+        if due:
+            self._write()
+
+    def _write(self) -> None:
+        """Writes the runs that no file has yet as one file."""
+        with self._lock:
+            new, self._new = self._new, {}
+            self._written = time.monotonic()
+        if new:
+            names = hashlib.sha256(json.dumps(sorted(new)).encode()).hexdigest()[:16]
+            write_text(self._directory / f"{self._stem}-{names}.json", _json(new))
+
+
+def _load_facts(path: Path) -> Mapping[str, dict[str, Any]]:
+    """Facts by key; none from a file that cannot be read."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _json(value: Any) -> str:
+    """With numbers and arrays of NumPy as JSON has them."""
+    return json.dumps(value, default=lambda it: it.tolist())
+
+
 def in_order(
     function: Callable[[T], R],
     arguments: Sequence[T],
@@ -107,7 +190,7 @@ def in_order(
 
 
 def _slim(result: RunResult, series: bool) -> RunResult:
-    """A replication as it is kept: the scenario is the batch's, and stands in its name."""
+    """A run as it is kept: its scenario stands in its key."""
     run = {name: value for name, value in result.run.items() if name != "resolved"}
     return replace(result, run=run, series=result.series if series else {})
 
@@ -124,7 +207,7 @@ def _result(facts: dict[str, Any], series: dict[str, dict[str, Any]]) -> RunResu
 def store_rows(path: Path, results: Sequence[RunResult]) -> None:
     """Writes a batch as JSON, atomically."""
     rows = [{**_facts(result), "series": result.series} for result in results]
-    write_text(path, json.dumps(rows, default=lambda value: value.tolist()))
+    write_text(path, _json(rows))
 
 
 def load_rows(path: Path) -> list[RunResult] | None:
@@ -152,11 +235,9 @@ def store(path: Path, result: RunResult) -> None:
             arrays[f"a{len(names)}"] = values
             names.append([name, column])
     facts = {**_facts(result), "names": names}
-    arrays["facts"] = np.array(json.dumps(facts, default=lambda number: number.item()))
+    arrays["facts"] = np.array(_json(facts))
     with replacing(path) as temporary, temporary.open("wb") as handle:
         np.savez_compressed(handle, **arrays)
-        handle.flush()
-        os.fsync(handle.fileno())
 
 
 def load(path: Path) -> RunResult | None:
