@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import signal
@@ -135,6 +136,30 @@ def test_slow_start_follows_its_closed_form(quick: Quick) -> None:
     assert verdicts["model"] == "holds", verdicts
     cells = tables.read_csv(results / name / "cells.csv")
     assert len(cells) == 9 * 2 * 12, "nothing is lost"
+    # RFC 4960 §7.2.1, RFC 2581 §3.1, RFC 6928 §2; three packets of 4 kB fill no window of ten.
+    opened = tables.read_csv(results / name / "window_by_size.csv")
+    found = {(row["series"], row["x"]): float(row["mean"]) for row in opened}
+    assert {sender: found[sender, "128"] for sender, _ in found} == {
+        "sctp-rfc4960": 3,
+        "sctp-rfc9260": 3,
+        "tcp-rfc2581": 2,
+        "tcp-rfc6928": 10,
+    }
+    assert found["tcp-rfc6928", "4"] == math.ceil(4000 / 1460)
+    # A mean time by the rate is that of the cells, less the handshake: two RTTs of SCTP.
+    chosen = [
+        float(row["seconds"]) - 2 * float(row["rtt_ms"]) / 1000
+        for row in cells
+        if (row["sender"], row["delayed_acks"], row["rate_mbps"]) == ("sctp-rfc4960", "0", "10")
+    ]
+    drawn = tables.read_csv(results / name / "time_by_rate.csv")
+    (point,) = [
+        row for row in drawn if (row["series"], row["x"]) == ("sctp-rfc4960, an ACK a packet", "10")
+    ]
+    assert len(chosen) == int(point["n"]) == 6
+    assert float(point["mean"]) == pytest.approx(sum(chosen) / 6)
+    for stem in ("time_by_rate", "time_by_rtt", "time_by_window", "window_by_size"):
+        assert (results / name / f"{stem}.png").stat().st_size
     # Without delayed ACKs there is nothing that the model does not know.
     prompt = [abs(float(row["model_error"])) for row in cells if row["delayed_acks"] == "0"]
     assert max(prompt) < 0.03

@@ -48,7 +48,7 @@ def time_series(csv_file: Path, plot: Plot) -> None:
 def points(csv_file: Path, plot: Plot) -> None:
     """Draws a `series,x,mean,ci_low,ci_high,n` file beside itself, with its intervals.
 
-    A series without a marker is a curve and has no bars.
+    A series without a marker is a curve and has no bars; one without any interval has none either.
     """
     figure, axes = _figure(plot)
     data = _by_series(csv_file, ("x", "mean", "ci_low", "ci_high"))
@@ -61,7 +61,7 @@ def points(csv_file: Path, plot: Plot) -> None:
         axes.errorbar(
             x,
             mean,
-            yerr=[below, above] if look.marker else None,
+            yerr=[below, above] if look.marker and any(below + above) else None,
             linestyle=look.line,
             marker=look.marker,
             markersize=4,
@@ -94,6 +94,9 @@ def _figure(plot: Plot) -> tuple[Figure, Axes]:
         axes.set_xscale("log")
     if "y" in plot.log:
         axes.set_yscale("log")
+    if plot.xticks:
+        axes.set_xticks(plot.xticks, [f"{tick:g}" for tick in plot.xticks])
+        axes.set_xticks([], minor=True)
     if plot.xlim is not None:
         axes.set_xlim(plot.xlim)
     if plot.ylim is not None:

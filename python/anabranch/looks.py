@@ -39,6 +39,8 @@ class Plot:
     """The corner of the legend."""
     log: str = ""
     """Axes with a logarithmic scale: any of `x` and `y`."""
+    xticks: tuple[float, ...] = ()
+    """Where the x axis has ticks, if not where matplotlib puts them."""
 
 
 def description(csv_file: Path) -> Path:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,27 @@ def scenario(run: Run) -> Scenario:
         changes.append('flows.0.tcp.window="reno"')
         changes.append(f'flows.0.tcp.delayed_ack={{ count = {count}, delay = "{SACK_DELAY}" }}')
     return Scenario(text, "studies/sctp_slow_start/scenario.toml").set(*changes)
+
+
+def watched(sender: str, kbytes: int, quick: bool) -> Scenario:
+    """A transfer in the middle of the grid with an ACK a packet, whose packets are observed."""
+    cell = Cell(_middle(cells(quick), "rate_mbps"), _middle(cells(quick), "rtt_ms"), kbytes)
+    plain = scenario(Run(sender, False, cell))
+    return replace(plain, text=f'{plain.text}\n[[observe]]\nwhat = "packets"\nflow = "f"\n')
+
+
+def _middle(grid: list[Cell], name: str) -> float:
+    values = sorted({float(getattr(cell, name)) for cell in grid})
+    return values[len(values) // 2]
+
+
+def opening(result: RunResult) -> int:
+    """Packets with data that left before the first ACK of data. A run ends when all has arrived,
+    and a transfer of one flight before any ACK of it has."""
+    (sends,) = (it for name, it in result.series.items() if name.endswith(".sends"))
+    (acks,) = (it for name, it in result.series.items() if name.endswith(".acks"))
+    first = acks["time_s"][acks["value"] > 0].min(initial=math.inf)
+    return int((sends["time_s"] < first).sum())
 
 
 def left_slow_start(result: RunResult) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from anabranch.studies.sctp_slow_start import claims, conditions, figures
 from anabranch.studies.sctp_slow_start.live import LIVE
 from anabranch.studies.study import Context, Outcome, Study
@@ -27,14 +29,21 @@ def examine(context: Context) -> Outcome:
     """Every transfer that stayed in slow start."""
     wanted = conditions.runs(context.quick)
     scenarios = [conditions.scenario(run) for run in wanted]
-    runs = context.compute(scenarios)
-    results = dict(zip(wanted, runs.singles, strict=True))
+    openings = list(
+        itertools.product(figures.PUBLISHED_AND_TODAY, sorted({run.cell.kbytes for run in wanted}))
+    )
+    watched = [conditions.watched(*opening, context.quick) for opening in openings]
+    runs = context.compute([*scenarios, *watched])
+    results = dict(zip(wanted, runs.singles, strict=False))
+    first_flights = map(conditions.opening, runs.singles[len(wanted) :])
     stayed = {r: it for r, it in results.items() if not conditions.left_slow_start(it)}
     times = {run: conditions.seconds(result) for run, result in stayed.items()}
     write_csv(context.directory / "cells.csv", figures.CELL_COLUMNS, figures.error_rows(times))
     return Outcome(
         claims=claims.judge(times, len(results) - len(stayed)),
-        figures=figures.write_all(context.directory, times),
+        figures=figures.write_all(
+            context.directory, times, dict(zip(openings, first_flights, strict=True))
+        ),
         scenario=scenarios[0],
         runs=runs,
     )
