@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from anabranch import studies, tables
+from anabranch.studies.results import StudyResult
 from conftest import Command, Quick
 
 STUDY = "sack-recovery"
@@ -112,6 +113,19 @@ def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
         message = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     assert message.strip() == "anabranch: interrupted; finished results are kept"
+
+
+@pytest.mark.parametrize("name", [STUDY, "sctp-slow-start"])
+def test_an_abstract_is_filled_from_the_claims(name: str, quick: Quick) -> None:
+    """A quick run keeps none, but these studies' small grids have all of its numbers."""
+    found = StudyResult.load(quick(name) / name)
+    assert found is not None
+    assert found.abstract == ""
+    told = studies.ALL[name].told(found.claims)
+    assert "{" not in told
+    assert len(re.findall(r"[.](?: |$)", told)) >= 5
+    number = f"{found.claims[0].statements[0].measured.mean:.0%}"
+    assert name != "sctp-slow-start" or number in told
 
 
 def test_closed_forms_hold(quick: Quick) -> None:

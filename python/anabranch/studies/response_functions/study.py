@@ -14,6 +14,29 @@ QUESTION = (
     "Does each window algorithm do what its closed form says? One long flow alone, so that nothing"
     " but the algorithm, the loss and the buffer decides."
 )
+ABSTRACT = (
+    "Closed forms say what a window algorithm carries: AIMD under periodic and random loss (Mathis"
+    " et al.), Reno with timeouts (Padhye et al.), CUBIC (RFC 9438), HighSpeed TCP (RFC 3649), the"
+    " rounds of slow start, and the part of a link that one flow uses with a given buffer."
+    " Where they were derived, at large windows, they are found: CUBIC's window is"
+    " {T6.statements[0].measured.mean:.3f} of its formula (T6 {T6.verdict.value}), HighSpeed's"
+    " {T7.statements[0].measured.mean:.3f} (T7 {T7.verdict.value}), AIMD's"
+    " {T1-periodic.statements[0].measured.mean:.3f} under periodic and"
+    " {T1-random.statements[0].measured.mean:.3f} under random loss (T1"
+    " {T1-periodic.verdict.value} and {T1-random.verdict.value}); timeouts (T2), slow start (T11)"
+    " and buffers: {T2.verdict.value}, {T11.verdict.value}, {buffer.verdict.value}."
+    " They differ where windows are small: at a periodic loss of 1 % AIMD's window is"
+    " {T1-periodic.statements[4].measured.mean:.2f} of its formula, which knows neither the round"
+    " trip of the recovery nor whole segments, and {T1-periodic.statements[9].measured.mean:.2f}"
+    " of the one that knows both."
+    " For today's practice this means that a random loss of 1 % leaves CUBIC"
+    " {T9.statements[4].measured.mean:.0%} of a link of 10 Mbit/s and 40 ms, hardly more than"
+    " Reno's {T9.statements[3].measured.mean:.0%}, while BBR keeps"
+    " {T9.statements[0].measured.mean:.0%} of what the loss leaves (T9 {T9.verdict.value})."
+    " What to deploy: CUBIC or Reno with a buffer of one bandwidth-delay product, which is all"
+    " that one flow needs, where losses mean congestion; a window by rate, as BBR's, where they do"
+    " not; and the formulas for planning at losses below one in a thousand."
+)
 CHOICES = [
     "Loss hits data packets on the way to the receiver; retransmissions count as packets.",
     "An ACK for every segment and SACK recovery, except for the PFTK runs (Reno recovery, delayed"
@@ -55,6 +78,7 @@ STUDY = Study(
     reference="Mathis et al., CCR 1997; Padhye et al., SIGCOMM 1998; Cardwell et al., INFOCOM 2000;"
     " RFC 3649; RFC 9438",
     question=QUESTION,
+    abstract=ABSTRACT,
     choices=CHOICES,
     examine=examine,
     headline="window_by_periodic_loss",

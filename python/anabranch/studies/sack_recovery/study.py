@@ -19,6 +19,32 @@ QUESTION = (
     " avoidance at once, with the holes sent again inside that window, recover sooner than"
     " NewReno, SACK and FACK?"
 )
+ABSTRACT = (
+    "Hwang, Yoo and Yoo claim that a sender which halves its window at the third duplicate ACK,"
+    " goes on in congestion avoidance at once and sends holes again inside that window is back in"
+    " congestion avoidance about 6, 3 and 1 round trips before NewReno, SACK and FACK after seven"
+    " losses."
+    " As published it is, by {C5.statements[0].measured.mean:.2f},"
+    " {C5.statements[1].measured.mean:.2f} and {C5.statements[2].measured.mean:.2f} (C5"
+    " {C5.verdict.value}), and its last hole is repaired as soon as FACK's (C8 {C8.verdict.value});"
+    " C1 {C1.verdict.value}, C2 {C2.verdict.value}, C4 {C4.verdict.value}, C7 {C7.verdict.value}."
+    " What differs has three reasons: SACK's delay is that of ns-2's older pipe, by the pipe of RFC"
+    " 6675 it is {C5.statements[3].measured.mean:.2f} round trips; half a window has no room for"
+    " seven holes, so that FACK takes {C3.statements[0].measured.mean:.0f} rounds for them (C3"
+    " {C3.verdict.value}); and holes that wait for room put the scheme behind the others by up to"
+    " {C6.statements[1].measured.ci_high:.0f} acknowledged segments, though hardly by sent ones (C6"
+    " {C6.verdict.value})."
+    " Against today's RACK-TLP with PRR it changes goodput by"
+    " {N9.statements[1].measured.mean:+.0%} under random loss, but by"
+    " {N9.statements[0].measured.mean:+.0%} where 1 % of the packets are reordered, and the time"
+    " of a transfer whose tail is lost by {N9.statements[3].measured.mean:+.0%} (N9"
+    " {N9.verdict.value})."
+    " What to deploy is its rule for the window on RACK-TLP's detection, which changes goodput by"
+    " {N10.statements[1].measured.mean:+.0%} under random loss and by"
+    " {N10.statements[2].measured.mean:+.0%} in bursts, and the time of short transfers by"
+    " {N10.statements[4].measured.mean:+.0%} (N10 {N10.verdict.value}); as it was published it"
+    " takes {N8.statements[3].measured.mean:.0%} from SACK flows beside it."
+)
 CHOICES = [
     "RTT: the scan lost digits; 200 ms of propagation fits the axes and the window of 11.4.",
     "Capacity: 10 Mbit/s; with 1 Mbit/s the round counts would be 7.3, 4.2 and 2.2.",
@@ -83,6 +109,7 @@ STUDY = Study(
     reference="J.-H. Hwang, S.-H. Yoo, H. Yoo: An Efficient Loss Recovery Algorithm for TCP with"
     " SACK (in Korean; ns-2.31)",
     question=QUESTION,
+    abstract=ABSTRACT,
     choices=CHOICES,
     examine=examine,
     live=LIVE,
