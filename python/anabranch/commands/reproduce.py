@@ -6,19 +6,12 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 from anabranch import studies
 from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import PATH, VERDICT_STYLE, console, interruptible, jobs_option
+from anabranch.commands.remaining import Remaining, shown
 from anabranch.errors import InputError
 from anabranch.files import output_directory
 from anabranch.report.study import write_example, write_study_report
@@ -55,7 +48,8 @@ from anabranch.verdicts.claim import verdict_text
 def reproduce(
     names: tuple[str, ...], strength: str | None, live: bool, jobs: int, out: Path
 ) -> None:
-    """Runs the studies (all by default), prints a verdict per claim, writes DIR/report.html."""
+    """Runs the studies (all by default, the shortest first), prints a verdict per claim, writes
+    DIR/report.html."""
     size = Strength(strength or "default")
     for name in names:
         if name not in studies.ALL:
@@ -69,22 +63,13 @@ def reproduce(
         become_root_of_a_namespace()
     directory = output_directory(out)
     terminal = console()
-    chosen = [studies.ALL[name] for name in dict.fromkeys(names or possible)]
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    chosen = [
+        studies.ALL[name] for name in dict.fromkeys(names or studies.cheapest_first(possible))
+    ]
+    known = {} if live else studies.expected_seconds([it.name for it in chosen], size, jobs)
+    remaining = Remaining(known)
     for study in chosen:
-        with Progress(*columns, console=terminal, disable=not terminal.is_terminal) as progress:
-            task = progress.add_task(study.name, total=None)
-
-            def advance(done: int, total: int, task=task, progress=progress) -> None:  # type: ignore[no-untyped-def]
-                progress.update(task, completed=done, total=total)
-
+        with shown(study.name, remaining, terminal) as advance:
             context = Context(directory / study.name, size, jobs, advance)
             # A live run hears Ctrl-C itself, in the main thread.
             result = (

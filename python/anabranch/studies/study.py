@@ -37,12 +37,20 @@ class Strength(enum.Enum):
         """How long replications go on."""
         return LOOKS[self]
 
+    @property
+    def length(self) -> float:
+        """About how many times as long as the default one it takes."""
+        return LENGTHS[self]
+
 
 LOOKS = {
     Strength.QUICK: Looks(4, 1),
     Strength.DEFAULT: Looks(4, 2),
     Strength.FULL: Looks(4, 5),
 }
+
+
+LENGTHS = {Strength.QUICK: 0.2, Strength.DEFAULT: 1.0, Strength.FULL: 5.0}
 
 
 @dataclass(frozen=True)
