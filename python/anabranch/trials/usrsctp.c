@@ -5,14 +5,18 @@
  *
  * Messages are consecutive pieces of the pattern of crates/wire/src/pattern.rs,
  * in order on stream 0. The listener checks it and says what it got, and when
- * the last of it came, in seconds of CLOCK_MONOTONIC.
+ * the last of it came, in seconds of CLOCK_MONOTONIC; who connects says when it
+ * began to.
  *
  * Settings: `receive_buffer` in octets; `sack_frequency`, packets for each SACK,
  * and `sack_delay` in ms, which a SACK waits at most; `heartbeat`, their interval
  * in ms; `ip`, 4 or 6; `local`, an address to bind to, the last that is given first;
  * `numbered=1` for messages
  * on any streams that each have a place of their own in the pattern, by their
- * payload protocol identifier, as crates/sim/src/messages.rs has them. */
+ * payload protocol identifier, as crates/sim/src/messages.rs has them. Of who
+ * connects: `message`, octets of one; `streams`, over which numbered messages go
+ * in turn; `initial_window` in packets, 0 for the rule of RFC 4960, and
+ * `max_burst`, 0 for none, where usrsctp's own are not meant. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -68,7 +72,8 @@ static struct {
 	int value;
 } settings[] = {
 	{ "receive_buffer", 0 }, { "sack_frequency", 0 }, { "sack_delay", 0 }, { "numbered", 0 },
-	{ "heartbeat", 500 }, { "ip", 4 },
+	{ "heartbeat", 500 }, { "ip", 4 }, { "message", 1000 }, { "streams", 1 },
+	{ "initial_window", -1 }, { "max_burst", -1 },
 };
 
 static int setting(const char *name)
@@ -201,11 +206,20 @@ static void receive(struct socket *s)
 
 static void transmit(struct socket *s, uint64_t total)
 {
-	uint8_t message[1000];
-	for (uint64_t sent = 0; sent < total;) {
-		size_t n = total - sent < sizeof(message) ? total - sent : sizeof(message);
+	static uint8_t message[65536];
+	uint64_t most = setting("message"), number = 0;
+	if (most < 1 || most > sizeof(message) || setting("streams") < 1) {
+		errno = EINVAL;
+		fail("message or streams");
+	}
+	for (uint64_t sent = 0; sent < total; number++) {
+		size_t n = total - sent < most ? total - sent : most;
 		struct sctp_sndinfo info = { 0 };
-		fill(message, sent, n);
+		if (setting("numbered")) {
+			info.snd_ppid = htonl(UNREGISTERED + number);
+			info.snd_sid = number % setting("streams");
+		}
+		fill(message, setting("numbered") ? number << 32 : sent, n);
 		if (usrsctp_sendv(s, message, n, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO,
 				  0) < 0)
 			fail("send");
@@ -235,6 +249,10 @@ int main(int argc, char **argv)
 	usrsctp_sysctl_set_sctp_blackhole(2);
 	while (argc > 2 && set(argv[argc - 1]))
 		argc--; /* the last setting first */
+	if (setting("initial_window") >= 0)
+		usrsctp_sysctl_set_sctp_initial_cwnd(setting("initial_window"));
+	if (setting("max_burst") >= 0)
+		usrsctp_sysctl_set_sctp_max_burst_default(setting("max_burst"));
 	if (argc == 3 && strcmp(argv[1], "listen") == 0) {
 		struct socket *s = make(atoi(argv[2])), *connection;
 		if (usrsctp_listen(s, 1) != 0)
@@ -248,6 +266,9 @@ int main(int argc, char **argv)
 	} else if (argc == 6 && strcmp(argv[1], "connect") == 0) {
 		struct socket *s = make(atoi(argv[4]));
 		union address to = address(argv[2], atoi(argv[3]));
+		struct timespec at;
+		clock_gettime(CLOCK_MONOTONIC, &at);
+		printf("began at %lld.%09ld\n", (long long)at.tv_sec, at.tv_nsec);
 		if (usrsctp_connect(s, &to.any, size_of(&to)) != 0)
 			fail("connect");
 		transmit(s, strtoull(argv[5], NULL, 10));

@@ -11,6 +11,7 @@ from pathlib import Path
 from anabranch.errors import RunError
 
 SOURCE = Path(__file__).with_suffix(".c")
+BEGAN = re.compile(r"began at ([\d.]+)")
 SAID = re.compile(r"got (\d+) wrong (\d+)(?: at ([\d.]+))?")
 
 
@@ -31,6 +32,15 @@ def built(directory: Path) -> str:
             f"live SCTP needs usrsctp (Debian: libusrsctp-dev): {done.stderr.strip()[:400]}"
         )
     return shlex.quote(str(program.resolve()))
+
+
+def began(log: Path) -> float | None:
+    """When the program began to connect, by the monotonic clock; `None` of one that listens."""
+    try:
+        said = BEGAN.search(log.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return None
+    return None if said is None else float(said.group(1))
 
 
 def read(log: Path) -> tuple[int, int, float | None] | None:

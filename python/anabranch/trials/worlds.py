@@ -22,7 +22,7 @@ from anabranch.trials.parallel import MARK, Trial, companies, merged, parted, pr
 
 ATTEMPTS = 2
 """A company whose timing is in doubt runs once more; the better run counts."""
-FORMAT = 1
+FORMAT = 2
 """Raised when the layout of the files changes."""
 SIMULATED_TOGETHER = 64
 PATIENCE, PATIENCE_S = 3, 20
@@ -179,17 +179,23 @@ def _attempt(
         raise KeyboardInterrupt
     told = {host: usrsctp.read(logs / f"{host}.log") for host, _ in commands}
     facts = {name: it for name, it in result.facts.items() if name not in ("ports", "programs")}
-    facts |= {"arrivals": told, "doubts": list(facts["doubts"])}
+    begun = {host: usrsctp.began(logs / f"{host}.log") for host, _ in commands}
+    facts |= {"arrivals": told, "begun": begun, "doubts": list(facts["doubts"])}
     return replace(result.run, run={**result.run.run, "live": facts})
 
 
 def _results(company: RunResult, group: Sequence[Trial]) -> dict[Any, RunResult]:
-    """Each trial's result, with the arrival that a program told of its transfer: only it knows."""
+    """Each trial's result, with the arrival that a program told of its transfer, and the beginning
+    if one sent it: only they know."""
     facts = company.run["live"]
     found: dict[Any, RunResult] = {}
     for trial, result in parted(company, group):
         for host in trial.programs:
-            octets, wrong, at = facts["arrivals"][f"{trial.name}{MARK}{host}"] or (0, 0, None)
+            name = f"{trial.name}{MARK}{host}"
+            if (begun := facts["begun"][name]) is not None:
+                result.flows[0]["start_s"] = begun - facts["started_monotonic_s"]
+                continue
+            octets, wrong, at = facts["arrivals"][name] or (0, 0, None)
             if wrong:
                 raise RunError(f"live run: {wrong} octets of {trial.name} arrived wrong")
             finish = None if at is None else at - facts["started_monotonic_s"]

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from anabranch.stats import Exact
 from anabranch.studies.sctp_slow_start import models
-from anabranch.studies.sctp_slow_start.conditions import Cell, Run, plan
-from anabranch.verdicts import Claim, Statement, at_least, at_most, more, near
+from anabranch.studies.sctp_slow_start.conditions import Cell, Run, plan, sender
+from anabranch.verdicts import Claim, Rule, Statement, at_least, at_most, more, near
 
 Times = Mapping[Run, float]
 """Seconds of each transfer that stayed in slow start."""
@@ -36,7 +36,7 @@ def handshake(transport: str, cell: Cell) -> float:
 def data_time(times: Times, run: Run) -> float:
     """Seconds from the first full packet to the arrival of the last octet, as a capture shows
     them: without the handshake."""
-    return times[run] - handshake(plan()["senders"][run.sender]["transport"], run.cell)
+    return times[run] - handshake(sender(run.sender)["transport"], run.cell)
 
 
 def differences(
@@ -189,18 +189,75 @@ def _ack_counting(times: Times) -> Claim:
     )
 
 
+def judge_programs(times: Times) -> list[Claim]:
+    """The claims about real programs at both ends; live alone."""
+    return [
+        _between(
+            times,
+            "programs",
+            "Between real programs SCTP's mean transfer time is about 15 % below that of a TCP with"
+            " two segments.",
+            ("usrsctp-rfc4960", "kernel-2"),
+            near(CLAIMED, NEAR),
+        ),
+        _between(
+            times,
+            "programs-window",
+            "Between real programs with the same window of three packets the difference is gone.",
+            ("usrsctp-rfc4960", "kernel-3"),
+            near(0.0, SAME),
+        ),
+        _between(
+            times,
+            "programs-today",
+            "Between real programs with the defaults of today SCTP is the faster of the two.",
+            ("usrsctp", "kernel-10"),
+            more(0.0, by=SAME),
+        ),
+        _between(
+            times,
+            "programs-today-window",
+            "Between real programs with ten packets each the difference is gone.",
+            ("usrsctp-10", "kernel-10"),
+            near(0.0, SAME),
+        ),
+    ]
+
+
+def _between(times: Times, claim: str, sentence: str, pair: tuple[str, str], rule: Rule) -> Claim:
+    """What usrsctp to usrsctp gains over a kernel to a kernel: the times of the data are judged."""
+    judged = [
+        Statement.of(_text(*pair, f"data, {acks}"), _mean(times, *pair, delayed), rule)
+        for delayed, acks in ACKS.items()
+    ]
+    whole = [
+        Statement.of(
+            _text(*pair, f"with the handshake, {acks}"),
+            _mean(times, *pair, delayed, data_only=False),
+        )
+        for delayed, acks in ACKS.items()
+    ]
+    return Claim(
+        claim,
+        sentence,
+        [*judged, *whole],
+        "usrsctp to usrsctp beside a kernel's TCP to a kernel's, which counts the segments that are"
+        " acknowledged.",
+    )
+
+
 def model_errors(times: Times) -> dict[Run, float]:
     """The closed form over the measurement, less one, of each run."""
     out = {}
     for run, measured in times.items():
-        sender, cell = plan()["senders"][run.sender], run.cell
+        found, cell = plan()["senders"][run.sender], run.cell
         expected = models.seconds(
-            sender["transport"],
+            found["transport"],
             cell.octets,
             cell.rate_mbps * 1e6,
             cell.rtt_ms / 1000,
-            sender["packets"],
-            growth=sender["growth"] if run.delayed else models.DOUBLING,
+            found["packets"],
+            growth=found["growth"] if run.delayed else models.DOUBLING,
             before_ack=2 if run.delayed else 1,
         )
         out[run] = expected / measured - 1

@@ -52,6 +52,12 @@ def plan() -> dict[str, Any]:
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
 
+def sender(name: str) -> dict[str, Any]:
+    """A sender of ours, or one that is a real program."""
+    found: dict[str, Any] = {**plan()["senders"], **plan()["programs"]}[name]
+    return found
+
+
 def cells(quick: bool) -> list[Cell]:
     """The grid."""
     grid = plan()["quick" if quick else "grid"]
@@ -68,14 +74,14 @@ def runs(quick: bool) -> list[Run]:
 def scenario(run: Run) -> Scenario:
     """The scenario of a run."""
     text = (FOLDER / "scenario.toml").read_text(encoding="utf-8")
-    sender = plan()["senders"][run.sender]
+    found = sender(run.sender)
     changes = [
         f'links.0.rate="{run.cell.rate_mbps:g} Mbit/s"',
         f'links.0.delay="{run.cell.rtt_ms / 2:g} ms"',
         f'flows.0.size="{run.cell.octets} B"',
-        *sender["set"],
+        *found["set"],
     ]
-    if sender["transport"] == "sctp":
+    if found["transport"] == "sctp":
         count = 2 if run.delayed else 1
         changes.append('flows.0.protocol="sctp"')
         size = models.PAYLOAD["sctp"]
@@ -92,10 +98,10 @@ def scenario(run: Run) -> Scenario:
     return Scenario(text, "studies/sctp_slow_start/scenario.toml").set(*changes)
 
 
-def watched(sender: str, kbytes: int, quick: bool) -> Scenario:
+def watched(name: str, kbytes: int, quick: bool) -> Scenario:
     """A transfer in the middle of the grid with an ACK a packet, whose packets are observed."""
     cell = Cell(_middle(cells(quick), "rate_mbps"), _middle(cells(quick), "rtt_ms"), kbytes)
-    plain = scenario(Run(sender, False, cell))
+    plain = scenario(Run(name, False, cell))
     return replace(plain, text=f'{plain.text}\n[[observe]]\nwhat = "packets"\nflow = "f"\n')
 
 

@@ -1,4 +1,5 @@
-"""The transfers with real receivers: usrsctp for SCTP, a kernel for TCP."""
+"""The transfers with real receivers, usrsctp for SCTP and a kernel for TCP; then those with real
+programs at both ends."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import itertools
 from pathlib import Path
 
 from anabranch.studies.live import LivePart
-from anabranch.studies.sctp_slow_start import claims, conditions
+from anabranch.studies.sctp_slow_start import claims, conditions, models
 from anabranch.studies.sctp_slow_start.conditions import Cell, Run, plan
 from anabranch.trials import Trial, usrsctp
 from anabranch.trials.worlds import Results
@@ -29,36 +30,48 @@ def cells(quick: bool) -> list[Cell]:
 def trials(quick: bool, directory: Path) -> list[Trial]:
     """Every sender over every cell, with prompt and with delayed ACKs."""
     peer = usrsctp.built(directory)
-    found = []
-    product = itertools.product(plan()["senders"], (False, True), cells(quick))
-    for number, (sender, delayed, cell) in enumerate(product):
-        run = Run(sender, delayed, cell)
-        scenario, name = conditions.scenario(run).set(START), f"t{number}"
-        commands = {}
-        if plan()["senders"][sender]["transport"] == "sctp":
-            delay = round(float(conditions.SACK_DELAY.removesuffix(" ms")))
-            acks = f"sack_frequency={2 if delayed else 1} sack_delay={delay}"
-            commands = {"b": f"{peer} listen {PORT} {acks} numbered=1"}
-        found.append(Trial(run, name, scenario, ("b",), commands))
-    return found
+    senders = [*plan()["senders"], *plan()["programs"]]
+    product = itertools.product(senders, (False, True), cells(quick))
+    return [_trial(Run(*it), f"t{number}", peer) for number, it in enumerate(product)]
+
+
+def _trial(run: Run, name: str, peer: str) -> Trial:
+    sender, both = conditions.sender(run.sender), run.sender in plan()["programs"]
+    commands = {}
+    if sender["transport"] == "sctp":
+        delay = round(float(conditions.SACK_DELAY.removesuffix(" ms")))
+        acks = f"sack_frequency={2 if run.delayed else 1} sack_delay={delay}"
+        commands["b"] = f"{peer} listen {PORT} {acks} numbered=1"
+        if both:
+            messages = f"numbered=1 message={models.PAYLOAD['sctp']} streams={conditions.STREAMS}"
+            to = f"{{b}} {PORT} {PORT} {run.cell.octets}"
+            commands["a"] = f"{peer} connect {to} {messages} {sender['options']}".rstrip()
+    external = ("a", "b") if both else ("b",)
+    return Trial(run, name, conditions.scenario(run).set(START), external, commands)
 
 
 def judge(results: Results, quick: bool) -> list[Claim]:
-    """All claims, by the rules of the simulated study."""
+    """All claims, by the rules of the simulated study, and those about programs at both ends."""
     del quick
     stayed = {run: it for run, it in results.items() if not conditions.left_slow_start(it)}
     times = {run: conditions.seconds(result) for run, result in stayed.items()}
-    return claims.judge(times, len(results) - len(stayed))
+    ours = {run: seconds for run, seconds in times.items() if run.sender in plan()["senders"]}
+    asked = sum(run.sender in plan()["senders"] for run in results)
+    programs = {run: seconds for run, seconds in times.items() if run not in ours}
+    return claims.judge(ours, asked - len(ours)) + claims.judge_programs(programs)
 
 
 LIVE = LivePart(
     trials=trials,
     judge=judge,
     together=TOGETHER,
-    setting="Our SCTP to usrsctp, our TCP to an unmodified kernel.",
+    setting="Our SCTP to usrsctp, our TCP to an unmodified kernel; and, in the claims `programs`,"
+    " usrsctp to usrsctp and a kernel to a kernel.",
     changed=(
         "The grid is smaller: a transfer takes as long as it takes.",
         "`delayed ACKs`: usrsctp waits as the study says, every second packet or 200 ms; a kernel"
         " has its own way, and acknowledges a connection's first segments at once.",
+        "`programs`: the time of usrsctp counts from its call to connect, that of a kernel from"
+        " ours. In virtual time our endpoints stand in their place.",
     ),
 )
