@@ -16,9 +16,15 @@ from anabranch.studies import ALL
 from anabranch.studies.sack_recovery.conditions import paper_case, paper_schemes
 from anabranch.studies.sack_recovery.study import STUDY as SACK
 from anabranch.studies.sack_recovery.trace import Trace
+from anabranch.studies.sctp_slow_start import conditions as slow_start
+from anabranch.studies.sctp_slow_start import live as slow_start_live
 from anabranch.trials import Trial, usrsctp, worlds
 from anabranch.trials.parallel import companies, merged, parted, programs
 from conftest import TWO_HOSTS, Command
+
+OURS = ("C1", "C2", "today", "today-window", "counting", "model")
+PROGRAMS = ("programs", "programs-window", "programs-today", "programs-today-window")
+"""Claims of `sctp-slow-start`: from our senders, and from real programs at both ends."""
 
 
 def _trial(name: str, *changes: str, key: str = "") -> Trial:
@@ -98,8 +104,12 @@ def test_what_the_peer_says(tmp_path: Path) -> None:
     log = tmp_path / "b.log"
     log.write_text("got 1000 wrong 2 at 46591.779550094\n", encoding="utf-8")
     assert usrsctp.read(log) == (1000, 2, 46591.779550094)
+    assert usrsctp.began(log) is None
+    log.write_text("began at 46590.000250094\nsent 1000\n", encoding="utf-8")
+    assert usrsctp.began(log) == 46590.000250094 and usrsctp.read(log) is None
     log.write_text("bind: Permission denied\n", encoding="utf-8")
     assert usrsctp.read(log) is None and usrsctp.read(tmp_path / "none.log") is None
+    assert usrsctp.began(log) is None and usrsctp.began(tmp_path / "none.log") is None
 
 
 def test_what_has_no_live_part_is_refused(anabranch: Command, tmp_path: Path) -> None:
@@ -141,21 +151,51 @@ def test_recovery_schemes_meet_a_kernel(tmp_path: Path) -> None:
     assert sorted((tmp_path / "runs").iterdir()) == kept and again.timings == found.timings
 
 
+@pytest.mark.needs("live")
+def test_a_kernel_sends_to_a_kernel_with_the_initial_window_it_was_told(tmp_path: Path) -> None:
+    """Every segment is acknowledged, so that nothing is the kernels' own way: the same round trips
+    as in virtual time. Nine segments take three flights where two open, two where three do, one
+    of ten."""
+    cell = slow_start.Cell(10, 200, 12)
+    senders = ("kernel-2", "kernel-3", "kernel-10")
+    trials = [
+        slow_start_live.trial(slow_start.Run(sender, False, cell), f"t{number}", peer="")
+        for number, sender in enumerate(senders)
+    ]
+    found = worlds.run(trials, tmp_path, lambda _done, _all: None, together=3)
+    times = {
+        (world, run.sender): slow_start.seconds(result)
+        for world, results in (("simulated", found.simulated), ("live", found.live))
+        for run, result in results.items()
+    }
+    for sender, flights in zip(senders, (3, 2, 1), strict=True):
+        handshake, way = 0.2, 0.1
+        assert 0 < times["simulated", sender] - handshake - way - 0.2 * (flights - 1) < 0.05
+        assert times["live", sender] == pytest.approx(times["simulated", sender], abs=0.05)
+
+
 @pytest.mark.needs("live", "usrsctp")
 def test_a_study_is_judged_live(anabranch: Command, tmp_path: Path) -> None:
-    """Our SCTP to usrsctp and our TCP to a kernel, beside the same in virtual time."""
+    """Our SCTP to usrsctp and our TCP to a kernel, and real programs at both ends, beside the same
+    in virtual time."""
     study = "sctp-slow-start"
     result = anabranch("reproduce", study, "--live", "--quick", "--out", tmp_path)
     assert result.returncode == 0, result.stderr
     assert "packets left late by" in result.stdout
     rows = {row["claim"]: row for row in tables.read_csv(tmp_path / "claims.csv")}
-    assert list(rows) == ["C1", "C2", "today", "today-window", "counting", "model"]
+    assert list(rows) == [*OURS, *PROGRAMS]
     assert {row["world"] for row in rows.values()} == {"live"}
     # Handshake, rounds and the link's time explain the times with real receivers too.
     assert float(rows["model"]["measured"]) < 0.1
     assert rows["model"]["simulated_verdict"] == "holds"
     timing = tables.read_csv(tmp_path / study / "live" / "timing.csv")
-    assert sum(int(row["trials"]) for row in timing) == 144
+    # 8 cells, two ways of acknowledging, nine senders of ours and six real ones.
+    assert sum(int(row["trials"]) for row in timing) == 8 * 2 * (9 + 6)
+    assert "did not end" not in "".join(row["doubts"] for row in timing)
+    for claim in PROGRAMS:
+        assert int(rows[claim]["n"]) == 8
+        near = float(rows[claim]["simulated_measured"])
+        assert float(rows[claim]["measured"]) == pytest.approx(near, abs=0.1)
     assert all(float(row["median_s"]) <= float(row["p99_s"]) for row in timing)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"live-{study}" in page and ALL[study].title in page

@@ -32,10 +32,12 @@ def trials(quick: bool, directory: Path) -> list[Trial]:
     peer = usrsctp.built(directory)
     senders = [*plan()["senders"], *plan()["programs"]]
     product = itertools.product(senders, (False, True), cells(quick))
-    return [_trial(Run(*it), f"t{number}", peer) for number, it in enumerate(product)]
+    return [trial(Run(*it), f"t{number}", peer) for number, it in enumerate(product)]
 
 
-def _trial(run: Run, name: str, peer: str) -> Trial:
+def trial(run: Run, name: str, peer: str) -> Trial:
+    """A transfer to a real receiver, and of a sender that is one from a real program; `peer` is
+    the program for SCTP."""
     sender, both = conditions.sender(run.sender), run.sender in plan()["programs"]
     commands = {}
     if sender["transport"] == "sctp":
