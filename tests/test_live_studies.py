@@ -194,8 +194,9 @@ def test_a_study_is_judged_live(anabranch: Command, tmp_path: Path) -> None:
     assert "did not end" not in "".join(row["doubts"] for row in timing)
     for claim in PROGRAMS:
         assert int(rows[claim]["n"]) == 8
+        # On a busy machine programs take some milliseconds of a transfer of 100.
         near = float(rows[claim]["simulated_measured"])
-        assert float(rows[claim]["measured"]) == pytest.approx(near, abs=0.1)
+        assert float(rows[claim]["measured"]) == pytest.approx(near, abs=0.25)
     assert all(float(row["median_s"]) <= float(row["p99_s"]) for row in timing)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"live-{study}" in page and ALL[study].title in page

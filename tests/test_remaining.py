@@ -119,6 +119,12 @@ def test_without_a_terminal_a_line_now_and_then(
         "a: 90 of 100 runs, left: about 10 s, all studies about 5 min",
     ]
     assert remaining.LINES_S == 30
+    # Of what nothing is known there is nothing to say before its runs are on their way.
+    with shown("live", Remaining({}, clock), terminal) as advance:
+        advance(0, 4)
+        clock.now = 150
+        advance(2, 4)
+    assert capsys.readouterr().err.splitlines() == ["live: 2 of 4 runs, left: about 60 s"]
 
 
 def test_a_bar_says_what_is_left(clock: Clock) -> None:

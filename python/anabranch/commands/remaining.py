@@ -146,7 +146,8 @@ def shown(
             yield drawn
     else:
         told = remaining.clock()
-        click.echo(f"{name}: left: {remaining.text()}", err=True)
+        if name in remaining.expected:
+            click.echo(f"{name}: left: {remaining.text()}", err=True)
 
         def written(done: int, total: int) -> None:
             nonlocal told

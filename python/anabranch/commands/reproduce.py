@@ -115,17 +115,18 @@ def _print_live(title: str, outcome: LiveOutcome, terminal: Console) -> None:
     """Each claim with both verdicts, its first number and those that differ, in both worlds; then
     how precise the emulator was."""
     terminal.print(f"[bold]{title}, live[/]")
-    terminal.print(f"{'claim':<14} {'simulated':<14} {'live':<14} numbers: simulated / live")
+    width = max(14, *(len(live.claim) for _, live in outcome.pairs))
+    terminal.print(f"{'claim':<{width}} {'simulated':<14} {'live':<14} numbers: simulated / live")
     for simulated, live in outcome.pairs:
         found = (simulated.verdict, live.verdict)
         verdicts = (f"[{VERDICT_STYLE[it]}]{it.value:<14}[/]" for it in found)
-        cells = f"{live.claim:<14} {' '.join(verdicts)}"
+        cells = f"{live.claim:<{width}} {' '.join(verdicts)}"
         for before, after in zip(simulated.everything(), live.everything(), strict=True):
             if cells.strip() or before.verdict is not after.verdict:
                 numbers = " / ".join(it.measured.text() for it in (before, after))
                 expected = f", expected {after.expected_text}" if after.expected_text else ""
                 terminal.print(f"{cells} {after.quantity}: {numbers}{expected}")
-                cells = " " * 44
+                cells = " " * (width + 30)
     for name, why in outcome.left_out.items():
         terminal.print(f"not carried live: {name}: {why}")
     terminal.print(outcome.setting)
