@@ -58,6 +58,7 @@ def test_figures_stand_beside_their_data(results: Path) -> None:
 def test_every_study_has_a_figure_beside_its_abstract() -> None:
     for name, study in studies.ALL.items():
         assert study.headline, name
+        assert study.abstract, name
 
 
 def test_the_report_holds_everything(results: Path) -> None:

@@ -83,5 +83,5 @@ STUDY = Study(
     choices=CHOICES,
     examine=examine,
     live=LIVE,
-    headline="difference_by_size",
+    headline="time_by_rate",
 )
