@@ -1,6 +1,7 @@
 //! Settings of an association, and the presets that name a standard.
 
 use crate::auth::Authentication;
+use crate::failover::Failover;
 use crate::policy::Destination;
 use crate::scheduler::Scheduler;
 use anabranch_congestion::Algorithm;
@@ -90,6 +91,40 @@ pub enum Jitter {
     Interval,
     /// None.
     None,
+}
+
+/// Heartbeats that keep what is known of the alternates fresh while data is outstanding. With
+/// HB.interval alone (RFC 9260 §8.3) an alternate is measured every half minute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Probing {
+    /// Single ones, every RTO.Initial at the latest, where the retransmission destination or the
+    /// failover compares paths by what changes while they are idle; else none.
+    #[default]
+    AsPolicy,
+    /// None beside those of HB.interval.
+    Off,
+    /// These, whatever the policies are.
+    On(Probe),
+}
+
+/// How an alternate is probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// From a measurement to the next, with half of it to either side; an RTO where that is less.
+    pub interval: Span,
+    /// Heartbeats that leave together. One that is answered shows that the path works; each that
+    /// is not is a loss.
+    ///
+    /// Deviation: RFC 9260 §8.3 has one for each expiry of the timer; more are what its user may
+    /// ask for (§8.3 D).
+    pub burst: u32,
+}
+
+impl Default for Probe {
+    /// One, about once a second.
+    fn default() -> Probe {
+        Probe { interval: Span::from_secs(1), burst: 1 }
+    }
 }
 
 /// The congestion window of a path.
@@ -270,6 +305,10 @@ pub struct Config {
     pub heartbeat_burst: u32,
     /// Where retransmissions go.
     pub destination: Destination,
+    /// Where new data goes while the primary does not work (RFC 9260 §6.4, §8.2).
+    pub failover: Failover,
+    /// Heartbeats to the alternates while data is outstanding.
+    pub probing: Probing,
     /// Multiple fast retransmit: a chunk may be fast retransmitted again, for
     /// missing reports by data sent after it (Caro et al. 2006 §5.1).
     pub multiple_fast_retransmit: bool,
@@ -410,6 +449,8 @@ impl Config {
             vary_sack_path: false,
             heartbeat_burst: 1,
             destination: Destination::FrSameRtoAlt,
+            failover: Failover::Destination,
+            probing: Probing::AsPolicy,
             multiple_fast_retransmit: false,
             timestamps: false,
             heartbeat_after_rto: false,
@@ -547,6 +588,12 @@ impl Config {
         }
         let burst = self.heartbeat_burst;
         check((1..=100).contains(&burst), "heartbeat_burst", &burst, "1 to 100")?;
+        if let Probing::On(probe) = &self.probing {
+            let (least, allowed) = (Span::from_millis(1), "at least 1 ms");
+            check(probe.interval >= least, "probing.interval", &probe.interval, allowed)?;
+            let (burst, allowed) = (probe.burst, "1 to 100");
+            check((1..=100).contains(&burst), "probing.burst", &burst, allowed)?;
+        }
         if let Some(errors) = self.potentially_failed {
             let allowed = "at most path_max_retrans";
             check(errors <= self.path_max_retrans, "potentially_failed", &errors, allowed)?;
@@ -563,6 +610,28 @@ impl Config {
         check(safe, "dynamic_addresses", &self.dynamic_addresses, allowed)?;
         let life = &self.cookie_life;
         check(*life > Span::ZERO, "cookie_life", life, "more than 0 s")
+    }
+
+    /// How alternates are probed while data is outstanding, if they are.
+    #[inline]
+    pub(crate) fn probes(&self) -> Option<Probe> {
+        match self.probing {
+            Probing::Off => None,
+            Probing::On(probe) => Some(probe),
+            Probing::AsPolicy => {
+                let compares = self.destination.keeps_fresh() || self.failover.keeps_fresh();
+                compares.then_some(Probe { interval: self.rto.initial, burst: 1 })
+            }
+        }
+    }
+
+    /// The failover rule in force.
+    pub(crate) fn standby_rule(&self) -> Failover {
+        match (self.failover, &self.destination) {
+            (Failover::Destination, Destination::BestPath) => Failover::HighestRate,
+            (Failover::Destination, _) => Failover::Next,
+            (rule, _) => rule,
+        }
     }
 
     /// Octets of user data that fit a packet with one DATA chunk and nothing
@@ -632,5 +701,9 @@ mod tests {
         assert_eq!(error.to_string(), "mtu = 10: allowed: 512 B to 65535 B");
         let config = Config { potentially_failed: Some(6), ..Config::default() };
         assert_eq!(config.validate().unwrap_err().field, "potentially_failed");
+        let probing = Probing::On(Probe { burst: 0, ..Probe::default() });
+        let config = Config { probing, ..Config::default() };
+        let text = "probing.burst = 0: allowed: 1 to 100";
+        assert_eq!(config.validate().unwrap_err().to_string(), text);
     }
 }

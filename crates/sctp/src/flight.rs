@@ -188,7 +188,7 @@ impl Flight {
                 lost += 1;
             }
         }
-        paths[path as usize].quality.note(0, lost);
+        paths[path as usize].known.note(0, lost);
         paths[path as usize].flight = 0;
         paths[path as usize].timed = None;
     }

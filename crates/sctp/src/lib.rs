@@ -1,6 +1,6 @@
 //! A sans-I/O SCTP association (RFC 9260) with several paths: state machine,
 //! streams, congestion control for each destination address, retransmission
-//! destinations behind one seam.
+//! destinations and failover behind a seam each.
 //!
 //! Inside, chunks are counted by 64-bit *offsets* that never wrap: offset 0 is
 //! the first TSN of a direction. They become 32-bit TSNs only in packets.
@@ -13,12 +13,15 @@ mod auth;
 mod config;
 mod cookie;
 mod extensions;
+pub mod failover;
 mod flight;
+mod knowledge;
 mod listener;
 mod outgoing;
 mod parts;
 mod path;
 pub mod policy;
+mod probes;
 mod reassembly;
 mod reliability;
 pub mod scheduler;
@@ -35,8 +38,9 @@ pub use association::{
 pub use auth::Authentication;
 pub use config::{
     Concurrent, Config, ConfigError, Encapsulation, ImmediateSacks, InitialWindow, Jitter,
-    Ns2Rules, PRESETS, PartialAcked, Window, WindowUnit,
+    Ns2Rules, PRESETS, PartialAcked, Probe, Probing, Window, WindowUnit,
 };
+pub use failover::Failover;
 pub use listener::{Listener, ListenerCounters};
 pub use outgoing::Message;
 pub use path::{PathObservation, PathState};

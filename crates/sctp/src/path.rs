@@ -1,7 +1,9 @@
 //! One destination address: everything that RFC 9260 keeps per path (§13.3).
 
 use crate::config::Config;
+use crate::knowledge::Knowledge;
 use crate::policy::Candidate;
+use crate::probes::Probes;
 use crate::window::{View, Window};
 pub use anabranch_endpoint::{PathObservation, PathState};
 use anabranch_endpoint::{RttEstimator, Timer};
@@ -23,20 +25,22 @@ pub(crate) struct Path {
     pub t3: Timer,
     /// Next thing to do about heartbeats.
     pub heartbeat: Timer,
-    /// The heartbeat that waits for its answer: its nonce, and when it left.
-    pub probe: Option<(u64, Time)>,
+    /// The heartbeats that wait for their answers.
+    pub probes: Probes,
     /// Octets outstanding, chunk headers included.
     pub flight: u64,
     /// Fast recovery lasts until this TSN offset is acknowledged.
     pub recovery: Option<u64>,
     /// The chunk being timed.
     pub timed: Option<(u64, Time)>,
+    /// Outstanding when it left, itself included.
+    pub timed_flight: u64,
     /// Data left last.
     pub last_sent: Option<Time>,
     /// Data left last that can give an RTT sample: not a retransmission.
     pub last_fresh: Option<Time>,
     pub sack: Scratch,
-    pub quality: Quality,
+    pub known: Knowledge,
     pub timeouts: u64,
     pub fast_retransmits: u64,
     pub packets: u64,
@@ -69,34 +73,6 @@ pub(crate) struct Scratch {
     pub rtt: Option<Span>,
 }
 
-/// Losses among the chunks sent to a path, the old ones with less weight.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Quality {
-    /// In units of a 256th.
-    lost: u32,
-    total: u32,
-}
-
-impl Quality {
-    /// Chunks after which what was before counts half.
-    const MEMORY: u32 = 512;
-
-    #[inline]
-    pub fn note(&mut self, arrived: u32, lost: u32) {
-        self.lost += lost << 8;
-        self.total += arrived + lost;
-        if self.total > Self::MEMORY {
-            self.lost /= 2;
-            self.total /= 2;
-        }
-    }
-
-    /// Before there is evidence: one in a hundred, as if of fifty chunks.
-    pub fn loss(&self) -> f64 {
-        (self.lost as f64 / 256.0 + 0.5) / (self.total as f64 + 50.0)
-    }
-}
-
 impl Path {
     pub fn new(config: &Config, local: Addr, remote: Addr, state: PathState) -> Path {
         Path {
@@ -109,14 +85,15 @@ impl Path {
             errors: 0,
             t3: Timer::IDLE,
             heartbeat: Timer::IDLE,
-            probe: None,
+            probes: Probes::default(),
             flight: 0,
             recovery: None,
             timed: None,
+            timed_flight: 0,
             last_sent: None,
             last_fresh: None,
             sack: Scratch::default(),
-            quality: Quality::default(),
+            known: Knowledge::default(),
             timeouts: 0,
             fast_retransmits: 0,
             packets: 0,
@@ -133,10 +110,15 @@ impl Path {
             cwnd: self.window.cwnd(),
             ssthresh: self.window.ssthresh(),
             flight: self.flight,
-            loss: self.quality.loss(),
+            loss: self.known.loss(),
             srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min_rtt(),
             rto: self.rtt.rto(),
             errors: self.errors,
+            potentially_failed: self.state == PathState::PotentiallyFailed,
+            capacity: self.known.capacity(),
+            heard: self.known.heard,
+            resent: self.known.resent,
         }
     }
 

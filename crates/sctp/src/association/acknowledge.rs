@@ -1,12 +1,10 @@
 //! SACKs of the peer: what has arrived, what is missing, and what that does
 //! to the paths (RFC 9260 §6.2.1, §6.3, §7.2).
 
-use super::candidates::Candidates;
 use super::renumber::FAR;
 use super::{Association, Notification};
 use crate::config::Concurrent;
 use crate::flight::{Outcome, Rules};
-use crate::path::PathState;
 use crate::state::State;
 use crate::timestamp;
 use crate::window::Progress;
@@ -21,6 +19,7 @@ impl Association {
         }
         if self.on_cumulative(now, sack.cum_tsn, &sack.gaps, sack.packets) {
             self.peer_rwnd = sack.a_rwnd as u64;
+            self.peer_window = self.peer_window.max(self.peer_rwnd);
         }
     }
 
@@ -88,6 +87,9 @@ impl Association {
         if let Some(rtt) = sack.rtt.filter(|_| !self.config.timestamps) {
             path.rtt.on_sample(rtt);
         }
+        if let Some((rtt, least)) = sack.rtt.zip(path.rtt.min_rtt()) {
+            path.known.on_round_trip(path.timed_flight, chunk, rtt, least);
+        }
         // Fast recovery ends with the TSN that was the highest (§7.2.4).
         let recovering = path.recovery.is_some_and(|exit| match self.config.concurrent {
             // The path's own data, whatever the others wait for.
@@ -117,7 +119,10 @@ impl Association {
                 false => path.window.on_progress(&progress, &view),
             }
         }
-        path.quality.note(sack.chunks, sack.lost);
+        path.known.note(sack.chunks, sack.lost);
+        if sack.works {
+            path.known.heard = Some(now);
+        }
         let one_point = self.config.ns2_rules.is_some_and(|it| it.recovery_point);
         let reduces = match one_point {
             true => {
@@ -191,32 +196,5 @@ impl Association {
         self.state = State::ShutdownSent;
         self.send_shutdown(now, self.data_path());
         self.start_guard(now);
-    }
-
-    /// The path for new data: the primary, else the next that works (§6.4,
-    /// §8.2, RFC 7829 §3).
-    #[inline]
-    pub(super) fn data_path(&self) -> usize {
-        match self.paths[self.primary].state {
-            PathState::Active => self.primary,
-            _ => self.other_path(),
-        }
-    }
-
-    #[cold]
-    fn other_path(&self) -> usize {
-        let count = self.paths.len();
-        let around = || (0..count).map(|step| (self.primary + step) % count);
-        let is = |state| move |index: &usize| self.paths[*index].state == state;
-        let best = self.config.destination.failover(self.primary, Candidates(&self.paths));
-        best.filter(is(PathState::Active))
-            .or_else(|| around().find(is(PathState::Active)))
-            .or_else(|| {
-                // RFC 7829 §3 rule 5: the one with the fewest errors.
-                around()
-                    .filter(is(PathState::PotentiallyFailed))
-                    .min_by_key(|index| self.paths[*index].errors)
-            })
-            .unwrap_or(self.primary)
     }
 }

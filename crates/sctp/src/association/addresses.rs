@@ -313,6 +313,7 @@ impl Association {
             path => path - (path > index) as usize,
         };
         self.primary = moved(self.primary);
+        self.standby.forget();
         self.shutdown_path = moved(self.shutdown_path);
         for way in [&mut self.arrival, &mut self.sack_way].into_iter().chain(&mut self.answer_way) {
             way.path = moved(way.path);

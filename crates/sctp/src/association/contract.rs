@@ -102,11 +102,13 @@ impl Endpoint for Association {
                 self.on_mark(sctp);
             }
             self.on_packet(now, packet, sctp);
+            self.review_standby(now);
         }
     }
 
     fn handle_timeout(&mut self, now: Time) {
         self.on_timeout(now);
+        self.review_standby(now);
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {

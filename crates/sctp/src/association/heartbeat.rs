@@ -40,9 +40,10 @@ impl Association {
             return self.paths[index].heartbeat.stop();
         };
         let rto = self.paths[index].rtt.rto();
-        if self.config.destination.keeps_fresh() && !self.flight.is_empty() {
-            // Alternates in wait for retransmissions: about once a second.
-            let wait = rto.min(self.config.rto.initial);
+        if let Some(probe) = self.config.probes()
+            && !self.flight.is_empty()
+        {
+            let wait = rto.min(probe.interval);
             let picos = wait.as_picos();
             let wait = Span::from_picos(picos / 2 + self.generator.below(picos.max(1)));
             return self.paths[index].heartbeat.set(now + wait);
@@ -61,14 +62,14 @@ impl Association {
 
     /// Data leaves on `except`: the other paths are probed before long.
     #[cold]
-    pub(super) fn refresh(&mut self, now: Time, except: usize) {
+    pub(super) fn refresh(&mut self, now: Time, except: usize, interval: Span) {
         if !self.state.is_synchronized() {
             return; // the peer would take a heartbeat for out of the blue
         }
-        let soon = now + self.config.rto.initial * 2;
+        let soon = now + interval * 2;
         for index in (0..self.paths.len()).filter(|index| *index != except) {
             let path = &self.paths[index];
-            let waits = path.probe.is_none() && path.state != PathState::Unconfirmed;
+            let waits = path.probes.is_empty() && path.state != PathState::Unconfirmed;
             if waits && path.heartbeat.deadline() > soon {
                 self.rest(now, index);
             }
@@ -77,28 +78,41 @@ impl Association {
 
     /// Sends a heartbeat; its answer is expected within an RTO.
     pub(super) fn probe(&mut self, now: Time, index: usize) {
-        let nonce = self.generator.next_u64();
+        self.probe_by(now, index, 1);
+    }
+
+    /// The same with several that leave together.
+    fn probe_by(&mut self, now: Time, index: usize, burst: u32) {
+        // Those before are not waited for any more.
+        self.paths[index].probes.give_up();
+        for _ in 0..burst {
+            let nonce = self.generator.next_u64();
+            self.paths[index].probes.send(nonce, now);
+            let info = [nonce.to_be_bytes(), (index as u64).to_be_bytes()].concat();
+            let packet = self.packet(index, Chunk::Heartbeat(info.into()));
+            self.outbox.push_back(packet);
+        }
         let path = &mut self.paths[index];
-        path.probe = Some((nonce, now));
-        path.heartbeats += 1;
+        path.heartbeats += u64::from(burst);
         path.heartbeat.set(now + path.rtt.rto());
-        let info = [nonce.to_be_bytes(), (index as u64).to_be_bytes()].concat();
-        let packet = self.packet(index, Chunk::Heartbeat(info.into()));
-        self.outbox.push_back(packet);
     }
 
     pub(super) fn on_heartbeat_due(&mut self, now: Time, index: usize) {
         let path = &mut self.paths[index];
         path.heartbeat.stop();
-        if path.probe.take().is_some() {
+        let (missing, answered) = path.probes.give_up();
+        path.known.note(0, missing);
+        if missing > 0 && answered {
+            return self.rest(now, index); // losses, but no failure
+        }
+        if missing > 0 {
             // No answer within the RTO (§8.3).
             path.rtt.on_timeout();
-            path.quality.note(0, 1);
             if path.state == PathState::Unconfirmed {
                 // §5.4: no failure of the association.
                 path.errors = path.errors.saturating_add(1);
             } else {
-                self.on_path_error(now, index);
+                self.on_idle_error(now, index);
             }
             if self.state == State::Closed {
                 return;
@@ -119,16 +133,15 @@ impl Association {
         }
         // Data in the period stands for a heartbeat, unless it can give no RTT
         // sample: a path that carries retransmissions alone is idle (§8.3).
-        let period = match self.config.heartbeat_interval {
-            None => return,
-            _ if self.config.destination.keeps_fresh() && !self.flight.is_empty() => {
-                self.config.rto.initial / 2
-            }
-            Some(interval) => interval + self.paths[index].rtt.rto(),
+        let probe = self.config.probes().filter(|_| !self.flight.is_empty());
+        let period = match (self.config.heartbeat_interval, probe) {
+            (None, _) => return,
+            (_, Some(probe)) => probe.interval / 2,
+            (Some(interval), None) => interval + self.paths[index].rtt.rto(),
         };
         match self.paths[index].last_fresh.map(|last| last + period) {
             Some(idle_at) if idle_at > now => self.paths[index].heartbeat.set(idle_at),
-            _ => self.probe(now, index),
+            _ => self.probe_by(now, index, probe.map_or(1, |probe| probe.burst)),
         }
     }
 
@@ -136,12 +149,13 @@ impl Association {
         let Some((nonce, _)) = info.split_first_chunk::<8>() else { return };
         let nonce = u64::from_be_bytes(*nonce);
         // The nonce proves that the path was reached (§5.4).
-        let mine = |path: &crate::path::Path| path.probe.is_some_and(|probe| probe.0 == nonce);
+        let mine = |path: &crate::path::Path| path.probes.has(nonce);
         let Some(index) = self.paths.iter().position(mine) else { return };
         let path = &mut self.paths[index];
-        let Some((_, sent)) = path.probe.take() else { return };
+        let Some(sent) = path.probes.answer(nonce) else { return };
         path.rtt.on_sample(now - sent);
-        path.quality.note(1, 0);
+        path.known.note(1, 0);
+        path.known.heard = Some(now);
         let was = path.state;
         path.state = PathState::Active;
         path.errors = 0;
@@ -149,6 +163,8 @@ impl Association {
             self.notify(Notification::Path { path: index, state: PathState::Active });
         }
         self.errors = 0;
-        self.rest(now, index);
+        if self.paths[index].probes.is_empty() {
+            self.rest(now, index);
+        }
     }
 }

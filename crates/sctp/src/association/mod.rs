@@ -3,8 +3,8 @@
 //! The procedures are in files of their own: [`handshake`] (opening; the side
 //! that answers in [`answer`], collisions and restarts in [`collision`]),
 //! [`input`] (which packets count, and what their chunks call), [`data`]
-//! (receiving), [`acknowledge`] (SACKs of the peer), [`output`] (what leaves),
-//! [`timeout`], [`heartbeat`], [`shutdown`]; of extensions in [`partial`]
+//! (receiving), [`acknowledge`] (SACKs of the peer), [`output`] (what leaves), [`standby`] (where
+//! new data goes), [`timeout`], [`heartbeat`], [`shutdown`]; of extensions in [`partial`]
 //! (messages that are given up), [`reconfig`] and [`renumber`] (changes of streams),
 //! [`addresses`] (of addresses), [`concurrent`] (all paths at once) and
 //! [`immediate`] (SACKs at once). The
@@ -35,6 +35,7 @@ mod partial;
 mod reconfig;
 mod renumber;
 mod shutdown;
+mod standby;
 mod timeout;
 mod tuning;
 mod undelivered;
@@ -45,6 +46,7 @@ mod tests;
 use crate::auth::Auth;
 use crate::config::Config;
 use crate::extensions::Extensions;
+use crate::failover::Standby;
 use crate::flight::Flight;
 use crate::outgoing::Outgoing;
 use crate::parts::Parts;
@@ -136,6 +138,8 @@ pub struct Association {
     inbound: u16,
     paths: Vec<Path>,
     primary: usize,
+    /// Carries new data while the primary does not work.
+    standby: Standby,
     handshake: Option<Box<Handshake>>,
     timers: [Timer; 4],
     /// Failures in a row, of all paths.
@@ -146,6 +150,8 @@ pub struct Association {
     own_policy: Option<Box<dyn crate::policy::Policy>>,
     /// a_rwnd of the last SACK.
     peer_rwnd: u64,
+    /// The largest a_rwnd that the peer has advertised.
+    peer_window: u64,
     /// What the peer said its user is (RFC 5061 §4.2.6).
     peer_adaptation: Option<u32>,
     /// A SACK came since T3-rtx expired last.
@@ -283,6 +289,7 @@ impl Association {
             inbound: config.inbound_streams,
             paths: Vec::new(),
             primary: 0,
+            standby: Standby::default(),
             handshake: None,
             timers: [Timer::IDLE; 4],
             errors: 0,
@@ -290,6 +297,7 @@ impl Association {
             flight: Flight::starting_at(1),
             own_policy: config.destination.build_own(),
             peer_rwnd: 0,
+            peer_window: 0,
             peer_adaptation: None,
             heard: false,
             fast_due: false,
@@ -450,6 +458,7 @@ impl Association {
             })
             .collect();
         self.primary = list.iter().position(|addr| *addr == primary).unwrap_or(0);
+        self.standby.forget();
         self.sack_way = self.way(self.primary);
         self.answer_way = None;
     }

@@ -199,6 +199,11 @@ impl Association {
 
     fn retransmission_path(&mut self, index: usize, reason: Reason) -> usize {
         let last = self.flight.chunks[index].path as usize;
+        self.destination_of(last, reason)
+    }
+
+    /// Where a chunk goes that was sent to `last` before.
+    pub(super) fn destination_of(&mut self, last: usize, reason: Reason) -> usize {
         if let Some(own) = &mut self.own_policy {
             let paths = candidates::of(&self.paths);
             return own.choose(reason, last, &paths).min(paths.len() - 1);
@@ -254,6 +259,7 @@ impl Association {
             }
         }
         if sent {
+            self.paths[path].known.resent = Some(now);
             self.on_data_sent(now, path);
         }
         sent
@@ -356,6 +362,7 @@ impl Association {
             to.last_fresh = Some(now);
             if to.timed.is_none() {
                 to.timed = Some((offset, now));
+                to.timed_flight = to.flight;
             }
             sent = true;
         }
@@ -369,8 +376,8 @@ impl Association {
     #[inline]
     fn on_data_sent(&mut self, now: Time, path: usize) {
         self.counters.packets += 1;
-        if self.config.destination.keeps_fresh() {
-            self.refresh(now, path);
+        if let Some(probe) = self.config.probes() {
+            self.refresh(now, path, probe.interval);
         }
         let path = &mut self.paths[path];
         path.packets += 1;

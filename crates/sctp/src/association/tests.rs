@@ -22,6 +22,7 @@ mod reconfig;
 mod renumber;
 mod rounds;
 mod sending;
+mod several;
 mod states;
 mod udp;
 

@@ -71,7 +71,7 @@ impl Association {
             self.tell_again(now);
         }
         if self.state != State::Closed
-            && (self.config.heartbeat_after_rto || self.config.destination.keeps_fresh())
+            && (self.config.heartbeat_after_rto || self.config.probes().is_some())
         {
             self.probe(now, index);
         }
@@ -79,6 +79,22 @@ impl Association {
 
     /// A transmission to a path failed (§8.1, §8.2).
     pub(super) fn on_path_error(&mut self, now: Time, index: usize) {
+        self.on_error_of_path(now, index);
+        self.on_failure();
+    }
+
+    /// A heartbeat was not answered: a failure of the association only on the path that carries its
+    /// data. Else dead alternates would end it while that one works, or is idle (RFC 9260 §8.1;
+    /// RFC 4960 counted all).
+    pub(super) fn on_idle_error(&mut self, now: Time, index: usize) {
+        let counts = index == self.data_path();
+        self.on_error_of_path(now, index);
+        if counts {
+            self.on_failure();
+        }
+    }
+
+    fn on_error_of_path(&mut self, now: Time, index: usize) {
         if self.paths[index].on_error(&self.config) {
             let state = self.paths[index].state;
             self.notify(Notification::Path { path: index, state });
@@ -86,7 +102,6 @@ impl Association {
                 self.probe(now, index); // RFC 7829 §3 rule 3
             }
         }
-        self.on_failure();
     }
 
     /// Counts a failure of the association; too many end it (§8.1).

@@ -30,7 +30,7 @@ impl Association {
             && self.state.is_synchronized()
         {
             for index in 0..self.paths.len() {
-                if self.paths[index].probe.is_none() {
+                if self.paths[index].probes.is_empty() {
                     self.rest(now, index);
                 }
             }

@@ -4,19 +4,25 @@
 //! address other than the last one "when possible"; the policies are those of
 //! Caro, Amer and Stewart (ICON 2003; Computer Communications 29(10), 2006), those
 //! of Iyengar, Amer and Stewart for concurrent transfer (IEEE/ACM Transactions on
-//! Networking 14(5), 2006, §V), and `best_path`, the project's own.
+//! Networking 14(5), 2006, §V), those that stacks and handover schemes choose paths by, and
+//! `best_path`, the project's own. Where new data goes when the primary fails is another seam,
+//! [`failover`](crate::failover).
 
 mod all_alternate;
 mod all_same;
 mod best_path;
 mod fr_same_rto_alt;
+mod last_heard;
+mod lowest_rto;
+mod lowest_rtt;
+mod round_robin;
 mod rtx_asap;
 mod rtx_cwnd;
 mod rtx_lossrate;
 mod rtx_ssthresh;
 
 use anabranch_custom::{Custom, Place};
-use anabranch_units::Span;
+use anabranch_units::{Span, Time};
 use std::fmt;
 
 /// Why a chunk is sent again.
@@ -49,6 +55,16 @@ pub struct Candidate {
     pub rto: Span,
     /// Errors in a row.
     pub errors: u32,
+    /// Potentially failed (RFC 7829): carries data where no path is active.
+    pub potentially_failed: bool,
+    /// Least round-trip time, once there was a sample.
+    pub min_rtt: Option<Span>,
+    /// Octets a second that the path takes, once a queue has been seen there.
+    pub capacity: Option<f64>,
+    /// When the peer last acknowledged what was sent there, data or a heartbeat.
+    pub heard: Option<Time>,
+    /// When the path last took a retransmission.
+    pub resent: Option<Time>,
 }
 
 impl Candidate {
@@ -79,6 +95,14 @@ pub enum Destination {
     RtxAsap,
     /// To where it is expected to arrive first.
     BestPath,
+    /// To the least smoothed round-trip time.
+    LowestRtt,
+    /// To the least retransmission timeout.
+    LowestRto,
+    /// To the alternate that worked most recently.
+    LastHeard,
+    /// To the alternates in turn.
+    RoundRobin,
     /// Where a policy of the user's own sends it.
     Custom(Box<Custom<MakePolicy>>),
 }
@@ -91,15 +115,16 @@ pub trait Policy: fmt::Debug + Send {
     /// The index of the path for a chunk that was last sent to `last`.
     fn choose(&mut self, reason: Reason, last: usize, paths: &[Candidate]) -> usize;
 
-    /// The path for new data when the primary does not work; `None` leaves it to
-    /// the rules of the RFC.
+    /// The path for new data when the primary does not work, asked when the paths may have changed
+    /// (each SACK, heartbeat and timeout) with [`Failover::Destination`](crate::Failover); `None`
+    /// leaves it to the rules of the RFC.
     fn failover(&mut self, _primary: usize, _paths: &[Candidate]) -> Option<usize> {
         None
     }
 }
 
 /// Their names, with a line and a reference each.
-pub const DESTINATIONS: [(&str, &str, &str); 8] = [
+pub const DESTINATIONS: [(&str, &str, &str); 12] = [
     ("all-same", "retransmissions go to the path that the chunk was sent to", "Caro et al., 2006"),
     ("all-alternate", "retransmissions go to another path", "RFC 2960 §6.4.1"),
     ("fr-same-rto-alt", "fast retransmits stay, timeouts go to another path", "Caro et al., 2006"),
@@ -108,11 +133,15 @@ pub const DESTINATIONS: [(&str, &str, &str); 8] = [
     ("rtx-lossrate", "to the path with the lowest loss rate", "Iyengar et al., 2006"),
     ("rtx-asap", "to any path whose window has room", "Iyengar et al., 2006"),
     ("best-path", "to where it is expected to arrive first", "docs/sctp.md"),
+    ("lowest-rtt", "to the path with the lowest smoothed round-trip time", "Kelly et al., 2004"),
+    ("lowest-rto", "to the path with the lowest timeout, back-off included", "RFC 9260 §6.3.3"),
+    ("last-heard", "to the alternate that worked most recently", "Linux 3.17"),
+    ("round-robin", "to the alternates in turn", "Linux"),
 ];
 
 impl Destination {
     /// All, in the order of [`DESTINATIONS`].
-    pub const ALL: [Destination; 8] = [
+    pub const ALL: [Destination; 12] = [
         Destination::AllSame,
         Destination::AllAlternate,
         Destination::FrSameRtoAlt,
@@ -121,6 +150,10 @@ impl Destination {
         Destination::RtxLossrate,
         Destination::RtxAsap,
         Destination::BestPath,
+        Destination::LowestRtt,
+        Destination::LowestRto,
+        Destination::LastHeard,
+        Destination::RoundRobin,
     ];
 
     /// The policy called `name`.
@@ -151,6 +184,10 @@ impl Destination {
     /// The user's own policies have state, and are asked where that is: here they
     /// stay on the path.
     pub fn choose(&self, reason: Reason, last: usize, paths: impl Paths) -> usize {
+        let count = paths.count();
+        if !(0..count).any(|index| paths.path(index).active) {
+            return suspected(last, &paths).unwrap_or(last);
+        }
         match self {
             Destination::AllSame => all_same::choose(last, &paths),
             Destination::AllAlternate => all_alternate::choose(last, &paths),
@@ -160,20 +197,28 @@ impl Destination {
             Destination::RtxLossrate => rtx_lossrate::choose(last, &paths),
             Destination::RtxAsap => rtx_asap::choose(last, &paths),
             Destination::BestPath => best_path::choose(last, &paths),
+            Destination::LowestRtt => lowest_rtt::choose(last, &paths),
+            Destination::LowestRto => lowest_rto::choose(last, &paths),
+            Destination::LastHeard => last_heard::choose(last, &paths),
+            Destination::RoundRobin => round_robin::choose(last, &paths),
             Destination::Custom(_) => last,
         }
-    }
-
-    /// The path for new data when the primary, `last`, does not work; `None`
-    /// where the policy has no opinion.
-    pub(crate) fn failover(&self, last: usize, paths: impl Paths) -> Option<usize> {
-        (*self == Destination::BestPath).then(|| best_path::choose(last, &paths))
     }
 
     /// It compares paths, and wants to know how the idle ones are.
     pub(crate) fn keeps_fresh(&self) -> bool {
         matches!(self, Destination::BestPath | Destination::Custom(_))
     }
+}
+
+/// Where no path is active, the potentially failed one with the fewest errors carries data (RFC 7829
+/// §3 rule 5); of equal ones the first from `last` on, around.
+pub(crate) fn suspected(last: usize, paths: &impl Paths) -> Option<usize> {
+    let count = paths.count();
+    (0..count)
+        .map(|step| (last + step) % count)
+        .filter(|index| paths.path(*index).potentially_failed)
+        .min_by_key(|index| paths.path(*index).errors)
 }
 
 /// The paths of an association, by index.
@@ -201,10 +246,32 @@ fn next_active(last: usize, paths: &impl Paths) -> Option<usize> {
 
 /// The active path for which `cost` is least; of equal ones the first from
 /// `last` on, around. `last` when none is active.
-fn least<T: PartialOrd>(last: usize, paths: &impl Paths, cost: impl Fn(Candidate) -> T) -> usize {
+pub(crate) fn least<T: PartialOrd>(
+    last: usize,
+    paths: &impl Paths,
+    cost: impl Fn(Candidate) -> T,
+) -> usize {
+    least_from(0, last, paths, cost)
+}
+
+/// The same among the paths other than `last`; `last` where none of them is active.
+fn least_other<T: PartialOrd>(
+    last: usize,
+    paths: &impl Paths,
+    cost: impl Fn(Candidate) -> T,
+) -> usize {
+    least_from(1, last, paths, cost)
+}
+
+fn least_from<T: PartialOrd>(
+    first: usize,
+    last: usize,
+    paths: &impl Paths,
+    cost: impl Fn(Candidate) -> T,
+) -> usize {
     let count = paths.count();
     let mut best: Option<(T, usize)> = None;
-    for index in (0..count).map(|step| (last + step) % count) {
+    for index in (first..count).map(|step| (last + step) % count) {
         let path = paths.path(index);
         if !path.active {
             continue;
@@ -251,6 +318,14 @@ mod tests {
             assert_eq!(choose(name, 2, paths), expected, "{name}");
         }
         assert_eq!(choose("best-path", 2, paths), 0, "the same delay, less loss");
+        for (name, expected) in [("lowest-rtt", 0), ("lowest-rto", 2)] {
+            assert_eq!(choose(name, 2, paths), expected, "{name}: of equal ones the first after 2");
+        }
+        let rtos = [3, 2, 1].map(Span::from_secs);
+        let unlike = [0, 1, 2].map(|i| Candidate { rto: rtos[i], ..paths[i] });
+        assert_eq!(choose("lowest-rto", 0, unlike), 2);
+        let unknown = unlike.map(|path| Candidate { srtt: None, ..path });
+        assert_eq!(choose("lowest-rtt", 0, unknown), 2, "the RTO stands for a sample");
         // Without room: the next that has it; the shortest wait.
         let full = paths.map(|path| Candidate { flight: full, ..path });
         assert_eq!(choose("rtx-asap", 0, [full[0], paths[1], paths[2]]), 1);
@@ -268,6 +343,53 @@ mod tests {
         }
     }
 
+    /// Alternates of the path that the chunk was sent to last, by what happened there when.
+    #[test]
+    fn policies_that_remember() {
+        let at = |seconds| Some(Time::ZERO + Span::from_secs(seconds));
+        let paths = [at_rest(); 4];
+        let choose = |name: &str, last, paths: [Candidate; 4]| {
+            let policy = Destination::from_name(name).unwrap();
+            policy.choose(Reason::Timeout, last, paths.as_slice())
+        };
+        // 0 has worked last, then 3; nothing was ever heard from 1.
+        let heard = [at(9), None, at(3), at(7)];
+        let known = [0, 1, 2, 3].map(|i| Candidate { heard: heard[i], ..paths[i] });
+        assert_eq!(choose("last-heard", 0, known), 3);
+        assert_eq!(choose("last-heard", 3, known), 0);
+        let failed = [0, 1, 2, 3].map(|i| Candidate { active: i != 3, ..known[i] });
+        assert_eq!(choose("last-heard", 0, failed), 2);
+        assert_eq!(choose("last-heard", 1, paths), 2, "nothing is known: the next");
+        // The one that has waited longest is next; 0 was sent to last.
+        let resent = [None, at(3), None, at(1)];
+        let used = [0, 1, 2, 3].map(|i| Candidate { resent: resent[i], ..paths[i] });
+        assert_eq!(choose("round-robin", 0, used), 2);
+        let resent = [None, at(3), at(4), at(1)];
+        let used = [0, 1, 2, 3].map(|i| Candidate { resent: resent[i], ..paths[i] });
+        assert_eq!(choose("round-robin", 0, used), 3);
+        // The only active one: both stay.
+        let alone = [0, 1, 2, 3].map(|i| Candidate { active: i == 1, ..used[i] });
+        assert_eq!(choose("round-robin", 1, alone), 1);
+        assert_eq!(choose("last-heard", 1, alone), 1);
+    }
+
+    /// RFC 7829 §3 rule 5.
+    #[test]
+    fn the_least_suspected_path_where_none_is_active() {
+        let errors = [9, 2, 1, 1];
+        let paths = [0, 1, 2, 3].map(|i| Candidate {
+            active: false,
+            potentially_failed: i != 0,
+            errors: errors[i],
+            ..at_rest()
+        });
+        for (name, ..) in DESTINATIONS {
+            let policy = Destination::from_name(name).unwrap();
+            let choose = |last| policy.choose(Reason::Timeout, last, paths.as_slice());
+            assert_eq!([0, 1, 2, 3].map(choose), [2, 2, 2, 3], "{name}");
+        }
+    }
+
     #[test]
     fn names_and_the_table_agree() {
         for (name, ..) in DESTINATIONS {
@@ -282,6 +404,8 @@ mod tests {
         let all = [true; 3];
         for (name, fast, timeout) in
             [("all-same", 1, 1), ("all-alternate", 2, 2), ("fr-same-rto-alt", 1, 2)]
+                .into_iter()
+                .chain([("last-heard", 2, 2), ("round-robin", 2, 2), ("lowest-rto", 1, 1)])
         {
             assert_eq!(choose(name, Fast, 1, all), fast, "{name}");
             assert_eq!(choose(name, Timeout, 1, all), timeout, "{name}");
