@@ -110,7 +110,8 @@ def test_wireshark_reads_every_packet(anabranch: Command, example: Path, tmp_pat
     ("kind", "names"),
     [
         ("algorithms", ("newreno", "sack", "fack", "decoupled", "cubic")),
-        ("destinations", ("all-same", "best-path")),
+        ("destinations", ("all-same", "best-path", "last-heard")),
+        ("failovers", ("next", "highest-rate")),
         ("schedulers", ("fcfs", "weighted-fair")),
         ("queues", ("droptail", "red", "fq-codel", "dualpi2")),
         ("transmitters", ("trace", "token-bucket")),

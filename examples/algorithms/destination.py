@@ -12,3 +12,10 @@ class LeastRisk(PathPolicy):
         if not active or (reason == "fast-retransmit" and paths[last].loss < 0.02):
             return last  # SACKs show that the path works
         return min(active, key=lambda it: (it.errors, it.loss, it.index != last)).index
+
+    def failover(self, primary: int, paths: tuple[Destination, ...]) -> int | None:
+        """New data takes the active alternate with the least loss in per cent, or the nearest."""
+        active = [it for it in paths if it.active and it.index != primary]
+        if not active:
+            return None
+        return min(active, key=lambda it: (round(it.loss, 2), it.min_rtt_s or it.rto_s)).index

@@ -321,6 +321,21 @@ class Destination:
     @property
     def errors(self) -> int:
         """Errors in a row."""
+    @property
+    def potentially_failed(self) -> bool:
+        """Potentially failed: carries data where no path is active."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Least round-trip time in seconds, once there was a sample."""
+    @property
+    def capacity(self) -> float | None:
+        """Octets a second that the path takes, once a queue has been seen there."""
+    @property
+    def heard_s(self) -> float | None:
+        """Date in seconds of when the peer last acknowledged what was sent there."""
+    @property
+    def resent_s(self) -> float | None:
+        """Date in seconds of the last retransmission that went there."""
 
 @final
 class ForwardLink:

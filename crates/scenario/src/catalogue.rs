@@ -5,6 +5,7 @@ use crate::topology::TOPOLOGIES;
 use anabranch_attack::ATTACKS;
 use anabranch_congestion::ALGORITHMS;
 use anabranch_network::{IMPAIRMENTS, QUEUES, REGULATORS, TRANSMITTERS};
+use anabranch_sctp::failover::FAILOVERS;
 use anabranch_sctp::policy::DESTINATIONS;
 use anabranch_sctp::scheduler::SCHEDULERS;
 use anabranch_tcp::recovery::SCHEMES;
@@ -21,10 +22,11 @@ pub struct Entry {
 }
 
 /// The catalogues that [`catalogue`] knows.
-pub const KINDS: [&str; 11] = [
+pub const KINDS: [&str; 12] = [
     "algorithms",
     "recoveries",
     "destinations",
+    "failovers",
     "schedulers",
     "queues",
     "transmitters",
@@ -39,7 +41,8 @@ pub const KINDS: [&str; 11] = [
 ///
 /// `algorithms` are the window algorithms and, after them, the recovery
 /// schemes, each told by the first word of its line; `recoveries` are the
-/// latter alone. `destinations` and `schedulers` are SCTP's.
+/// latter alone. `destinations`, `failovers` and `schedulers` are
+/// SCTP's.
 pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
     let entry = |name, summary: &str, reference| Entry { name, summary: summary.into(), reference };
     let network = |table: &'static [anabranch_network::Info]| {
@@ -59,6 +62,7 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
             .collect(),
         "recoveries" => recoveries("").collect(),
         "destinations" => sctp(&DESTINATIONS),
+        "failovers" => sctp(&FAILOVERS),
         "schedulers" => sctp(&SCHEDULERS),
         "queues" => network(QUEUES),
         "transmitters" => network(TRANSMITTERS),

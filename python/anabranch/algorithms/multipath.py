@@ -39,3 +39,10 @@ class PathPolicy(Own):
         that waits. RFC 9260 §6.4 wants an active path, where there is one.
         """
         raise NotImplementedError
+
+    def failover(self, primary: int, paths: tuple[Destination, ...]) -> int | None:
+        """The index of the path for new data while the primary does not work.
+
+        Asked after each SACK, heartbeat and timeout, unless `sctp.failover` names a rule.
+        `None`, or a path that is not active, leaves the choice to the next active one in order.
+        """

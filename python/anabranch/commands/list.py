@@ -13,6 +13,7 @@ from anabranch.experiment import catalogue
 KINDS = (
     "algorithms",
     "destinations",
+    "failovers",
     "schedulers",
     "queues",
     "transmitters",

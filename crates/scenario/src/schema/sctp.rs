@@ -7,8 +7,8 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_sctp::{
-    Config, Destination, InitialWindow, Jitter, PRESETS, PartialAcked, Scheduler, Window,
-    WindowUnit,
+    Config, Destination, Failover, InitialWindow, Jitter, PRESETS, PartialAcked, Probing,
+    Scheduler, Window, WindowUnit,
 };
 use std::sync::Arc;
 use toml::{Table, Value};
@@ -184,6 +184,9 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("vary_sack_path", &mut c.vary_sack_path)?;
     form.integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)?;
     destination(form, &mut c.destination)?;
+    let rules = Failover::ALL.map(|it| (it.name(), it));
+    form.choice("failover", &rules, &mut c.failover)?;
+    probing(form, &mut c.probing)?;
     form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
     form.boolean("timestamps", &mut c.timestamps)?;
     form.boolean("heartbeat_after_rto", &mut c.heartbeat_after_rto)?;
@@ -221,6 +224,37 @@ fn destination(form: &mut Form<'_>, value: &mut Destination) -> Result<(), Input
     let destinations = Destination::ALL;
     let destinations: Vec<_> = destinations.iter().map(|it| (it.name(), it.clone())).collect();
     form.choice("destination", &destinations, value)
+}
+
+/// `"policy"`, or heartbeats as a switch or a table says.
+fn probing(form: &mut Form<'_>, value: &mut Probing) -> Result<(), InputError> {
+    const NAME: &str = "probing";
+    match (&mut *form, &*value) {
+        (Form::Read(f), _) => match f.get(NAME) {
+            Some(Value::String(text)) if text == "policy" => {
+                *value = Probing::AsPolicy;
+                return Ok(());
+            }
+            None => return Ok(()),
+            Some(Value::Boolean(_) | Value::Table(_)) => {}
+            Some(_) => return Err(f.error(NAME, "\"policy\", true, false or a table")),
+        },
+        (Form::Write(table), Probing::AsPolicy) => {
+            table.insert(NAME.into(), "policy".into());
+            return Ok(());
+        }
+        _ => {}
+    }
+    let mut probe = match value {
+        Probing::On(probe) => Some(*probe),
+        _ => None,
+    };
+    form.switch_or_table(NAME, &mut probe, |form, it| {
+        form.quantity("interval", &mut it.interval)?;
+        form.integer("burst", 1..=100, &mut it.burst)
+    })?;
+    *value = probe.map_or(Probing::Off, Probing::On);
+    Ok(())
 }
 
 /// `"standard"`, or a window algorithm as TCP has them.
@@ -296,8 +330,8 @@ fn initial_ssthresh(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputErro
 mod tests {
     use super::*;
     use anabranch_congestion::Algorithm;
-    use anabranch_sctp::Ns2Rules;
     use anabranch_sctp::{Authentication, Concurrent, ImmediateSacks};
+    use anabranch_sctp::{Ns2Rules, Probe};
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
@@ -434,6 +468,20 @@ mod tests {
                 },
             ),
             (
+                "failover = \"highest-rate\"",
+                Config { failover: Failover::HighestRate, ..d.clone() },
+            ),
+            ("probing = false", Config { probing: Probing::Off, ..d.clone() }),
+            ("probing = \"policy\"", d.clone()),
+            ("probing = true", Config { probing: Probing::On(Probe::default()), ..d.clone() }),
+            (
+                "probing = { burst = 4, interval = \"500 ms\" }",
+                Config {
+                    probing: Probing::On(Probe { burst: 4, interval: Span::from_millis(500) }),
+                    ..d.clone()
+                },
+            ),
+            (
                 "destination = \"best-path\"",
                 Config { destination: Destination::BestPath, ..d.clone() },
             ),
@@ -505,6 +553,10 @@ mod tests {
             ("immediate_sacks = 1", "immediate_sacks", "true, false or a table"),
             ("immediate_sacks = { end = true }", "immediate_sacks.end", "no field of this name"),
             ("destination = \"same\"", "destination", "all-same, all-alternate"),
+            ("failover = \"best\"", "failover", "destination, next, last-heard"),
+            ("probing = 1", "probing", "\"policy\", true, false or a table"),
+            ("probing = { burst = 0 }", "probing.burst", "1 to 100"),
+            ("probing = { interval = \"0 s\" }", "probing.interval", "at least 1 ms"),
             ("scheduler = \"fifo\"", "scheduler", "fcfs, round-robin"),
             ("concurrent = 2", "concurrent", "true, false or a table"),
             ("concurrent = { split = true }", "concurrent.split", "no field of this name"),

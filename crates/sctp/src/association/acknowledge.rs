@@ -19,7 +19,7 @@ impl Association {
         }
         if self.on_cumulative(now, sack.cum_tsn, &sack.gaps, sack.packets) {
             self.peer_rwnd = sack.a_rwnd as u64;
-            self.peer_window = self.peer_window.max(self.peer_rwnd);
+            self.largest_rwnd = self.largest_rwnd.max(self.peer_rwnd);
         }
     }
 

@@ -171,7 +171,7 @@ impl Association {
         self.inbound = cookie.inbound;
         self.peer_port = cookie.peer_port;
         self.peer_rwnd = cookie.peer_rwnd as u64;
-        self.peer_window = self.peer_rwnd;
+        self.largest_rwnd = self.peer_rwnd;
         self.peer_adaptation = cookie.adaptation;
         self.flight = Flight::starting_at(1);
         self.map = TsnMap::starting_at(1);

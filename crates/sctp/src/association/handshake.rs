@@ -215,7 +215,7 @@ impl Association {
         self.outbound = self.config.outbound_streams.min(ack.inbound);
         self.inbound = self.config.inbound_streams.min(ack.outbound);
         self.peer_rwnd = ack.a_rwnd as u64;
-        self.peer_window = self.peer_rwnd;
+        self.largest_rwnd = self.peer_rwnd;
         self.peer_adaptation = offer.adaptation;
         self.find_paths(offer.addresses, packet.src);
         self.set_initial_thresholds();

@@ -151,7 +151,7 @@ pub struct Association {
     /// a_rwnd of the last SACK.
     peer_rwnd: u64,
     /// The largest a_rwnd that the peer has advertised.
-    peer_window: u64,
+    largest_rwnd: u64,
     /// What the peer said its user is (RFC 5061 §4.2.6).
     peer_adaptation: Option<u32>,
     /// A SACK came since T3-rtx expired last.
@@ -297,7 +297,7 @@ impl Association {
             flight: Flight::starting_at(1),
             own_policy: config.destination.build_own(),
             peer_rwnd: 0,
-            peer_window: 0,
+            largest_rwnd: 0,
             peer_adaptation: None,
             heard: false,
             fast_due: false,

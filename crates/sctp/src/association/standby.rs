@@ -53,7 +53,7 @@ impl Association {
             }
         }
         let paths = Candidates(&self.paths);
-        let world = World::new(now, self.max_chunk as u64, self.peer_window);
+        let world = World::new(now, self.max_chunk as u64, self.largest_rwnd);
         self.standby.review(self.config.standby_rule(), self.primary, &world, &paths);
     }
 }

@@ -6,6 +6,7 @@ use crate::draw::{Draw, Options, bytes, micros, number, table};
 use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_mptcp::scheduler::SCHEDULERS;
 use anabranch_sctp::PRESETS;
+use anabranch_sctp::failover::FAILOVERS;
 use anabranch_sctp::policy::DESTINATIONS;
 use toml::{Table, Value};
 
@@ -245,6 +246,17 @@ pub(super) fn sctp(draw: &mut Draw, network: &Network) -> (Table, u64) {
     });
     o.word("heartbeat_jitter", &["rto", "interval", "none"]).number("heartbeat_burst", 1, 5);
     o.maybe("destination", |draw| draw.pick(&DESTINATIONS).0.into());
+    o.maybe("failover", |draw| draw.pick(&FAILOVERS).0.into());
+    o.maybe("probing", |draw| match draw.between(0, 3) {
+        0 => true.into(),
+        1 => false.into(),
+        2 => "policy".into(),
+        _ => {
+            let mut o = Options::new(draw, 0.5);
+            o.maybe("interval", |draw| draw.time(20_000, 5_000_000)).number("burst", 1, 20);
+            o.table.into()
+        }
+    });
     o.maybe("concurrent", |draw| match draw.chance(0.5) {
         true => true.into(),
         false => {
