@@ -22,6 +22,7 @@ from anabranch.studies.sctp_multihoming.failover.measures import of
 from anabranch.studies.sctp_multihoming.policies.conditions import case, settings
 from anabranch.studies.sctp_multihoming.policies.regret import Table
 from anabranch.studies.sctp_multihoming.several import conditions as several
+from anabranch.studies.sctp_multihoming.several.measures import failover
 from anabranch.studies.sctp_multihoming.worlds import World, of_policies, with_tcp
 from conftest import Quick
 
@@ -231,11 +232,32 @@ def test_a_failure_is_read_off_its_series() -> None:
 
 
 def test_every_order_of_several_alternates_is_run() -> None:
-    run = several.Run(several.SENDING_AGAIN, "best-path", "4 paths, mixed", backwards=False)
+    policy = "best-path, active"
+    run = several.Run(several.SENDING_AGAIN, policy, "4 paths, mixed", backwards=False)
     there, back = (several.scenario(replace(run, backwards=it)) for it in (False, True))
     assert there.resolved().index("rate = 0.1") < there.resolved().index("rate = 0.005")
     assert back.resolved().index("rate = 0.1") > back.resolved().index("rate = 0.005")
     assert there.run().flows[0]["finish_s"] > 16
+
+
+def test_failover_among_several_has_heartbeats_and_without() -> None:
+    named = several.policies(several.FAILING)
+    assert named["all-alternate"] == {"destination": "all-alternate", "probing": False}
+    assert named["highest-rate, bursts"] == {
+        "destination": "best-path",
+        "failover": "highest-rate",
+        "probing": {"interval": "1 s", "burst": 8},
+    }
+    assert len(named) == 2 + 5 * 3
+    assert len(several.policies(several.SENDING_AGAIN)) == 7 + 5 * 2
+
+
+def test_a_failover_lasts_until_a_second_of_data_has_arrived() -> None:
+    # 100 octets a second until the failure at 5 s; from 7 s on again, 400 a second.
+    dates = np.arange(0.0, 10.0, 0.25)
+    octets = np.where(dates <= 5, 100 * dates, 500 + 400 * np.maximum(0.0, dates - 7))
+    series = {"transfer.received": {"time_s": dates, "value": octets}}
+    assert failover(RunResult([], series, [], {})) == 2.25
 
 
 def test_the_claims_about_losses_hold(quick: Quick) -> None:
@@ -268,6 +290,6 @@ def test_the_claims_about_losses_hold(quick: Quick) -> None:
         "failover_detection",
         "regret_rfc9260",
         "concurrent",
-        "several_failing",
+        "several_failing_worst",
     ):
         assert (folder / f"{stem}.svg").stat().st_size

@@ -8,7 +8,8 @@ from anabranch.studies.study import Context, Outcome, Runs
 
 CHOICES = [
     "Several alternates: three to five paths of three links each; all but one of the alternates are"
-    " much worse than the primary, in both orders. Rules of RFC 9260.",
+    " worse than the primary, or stop, in both orders. Rules of RFC 9260. Retransmissions of runs"
+    " whose primary fails go by best-path.",
 ]
 
 
@@ -21,6 +22,7 @@ def examine(context: Context) -> Outcome:
         {run: conditions.scenario(run) for run in conditions.runs(quick)},
         lambda results: claims.judge(results, quick),
         lambda _: size,
+        series=True,
     )
     claims.write_table(context.directory, decided.results, quick)
     return Outcome(

@@ -16,6 +16,8 @@ from anabranch.studies.sctp_multihoming import conditions
 from anabranch.studies.sctp_multihoming.conditions import CORE_MS, EDGE_MS, RATE_MBIT
 
 SENDING_AGAIN, FAILING = "sending_again", "failing"
+STEP = "50 ms"
+"""How often it is looked at what has arrived when the primary fails."""
 
 
 @dataclass(frozen=True, order=True)
@@ -25,6 +27,7 @@ class Run:
     kind: str
     """`sending_again` or `failing`."""
     policy: str
+    """One of `policies(kind)`."""
     alternates: str
     """The name of the set."""
     backwards: bool
@@ -42,9 +45,21 @@ def sets(quick: bool) -> list[str]:
     return list(plan()["quick_sets"]) if quick else list(plan()["sets"])
 
 
-def policies(kind: str) -> list[str]:
-    """The policies that are compared."""
-    return list(plan()[kind]["policies"])
+def probed(policy: str, probing: str) -> str:
+    """The name of a policy with such heartbeats."""
+    return f"{policy}, {probing}"
+
+
+def policies(kind: str) -> dict[str, dict[str, Any]]:
+    """The policies that are compared, with the options that make them."""
+    part = plan()[kind]
+    found = {name: {"destination": name, "probing": False} for name in part["blind"]}
+    for name, probing in itertools.product(part["knowing"], part["probing"]):
+        options = {"destination": name, "failover": "next"}
+        if kind == FAILING:
+            options = {"destination": part["destination"], "failover": name}
+        found[probed(name, probing)] = {**options, "probing": plan()["probing"][probing]}
+    return found
 
 
 def runs(quick: bool) -> list[Run]:
@@ -65,7 +80,7 @@ def scenario(run: Run) -> Scenario:
         **common["sctp"],
         **common["rules"][plan()["rules"]],
         **plan()["remedies"],
-        "destination": run.policy,
+        **policies(run.kind)[run.policy],
     }
     flow = {
         "name": "transfer",
@@ -85,6 +100,8 @@ def scenario(run: Run) -> Scenario:
         "links": [link for number, path in enumerate(paths) for link in _links(number, path)],
         "flows": [flow],
     }
+    if run.kind == FAILING:
+        value["observe"] = [{"what": "received", "interval": STEP}]
     text = "\n".join(f"{key} = {inline.toml(each)}" for key, each in value.items())
     return Scenario(text, "studies/sctp_multihoming/several")
 

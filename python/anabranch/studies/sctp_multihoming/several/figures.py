@@ -1,4 +1,4 @@
-"""The figures: times by set of alternates, the worst alternate first."""
+"""The figures: times by set of alternates, the worst alternate first, and the best."""
 
 from __future__ import annotations
 
@@ -13,29 +13,40 @@ from anabranch.studies.sctp_multihoming.several.conditions import (
     FAILING,
     SENDING_AGAIN,
     Run,
-    policies,
+    plan,
     sets,
 )
 
 TITLES = {SENDING_AGAIN: "The primary loses 4 %", FAILING: "The primary fails after 5 s"}
+ROOM = 4.5
+"""Sets that the legend takes beside those drawn."""
 
 
 def write_all(directory: Path, results: Replicated[Run], quick: bool) -> list[FigureEntry]:
-    """Writes both figures' CSV, SVG and PNG; returns their captions in order."""
+    """Writes the figures' CSV, SVG and PNG; returns their captions in order."""
     seen, found = Seen(results, quick), []
     names = sets(quick)
     listed = "; ".join(f"{number} {name}" for number, name in enumerate(names, start=1))
     for kind, title in TITLES.items():
-        rows = [
-            {
-                "series": policy,
-                "x": number,
-                **vars(seen.seconds(Run(kind, policy, name, False)).estimate),
-            }
-            for policy in policies(kind)
-            for number, name in enumerate(names, start=1)
-        ]
-        plot = Plot(title, "set of alternates", "transfer time (s)", log="y")
-        caption = f"Several alternates, the worst one first in order: {listed}."
-        found.append(drawing.points(directory, f"several_{kind}", rows, plot, caption))
+        for backwards, first in ((False, "worst"), (True, "best")):
+            rows = [
+                {
+                    "series": policy,
+                    "x": number,
+                    **vars(seen.seconds(Run(kind, policy, name, backwards)).estimate),
+                }
+                for policy in plan()[kind]["drawn"]
+                for number, name in enumerate(names, start=1)
+            ]
+            plot = Plot(
+                f"{title}, the {first} alternate first",
+                "set of alternates",
+                "transfer time (s)",
+                xlim=(0.5, len(names) + ROOM),
+                legend="upper right",
+                log="y" if kind == FAILING else "",
+            )
+            caption = f"Several alternates, the {first} one first in order: {listed}."
+            stem = f"several_{kind}_{first}"
+            found.append(drawing.points(directory, stem, rows, plot, caption))
     return found
