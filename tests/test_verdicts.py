@@ -173,9 +173,11 @@ def test_replications_go_on_where_something_is_undecided() -> None:
     """One is clear after 4, one needs more, one spends its budget, one is not judged."""
     worlds = {"far": normal(9.0), "near": normal(1.2), "edge": normal(0.0), "shown": normal(0.0)}
     seen: list[dict[str, int]] = []
+    asked: list[list[str]] = []
 
     def compute(wanted: Mapping[str, int]) -> Mapping[str, list[RunResult]]:
-        seen.append(dict(wanted))
+        seen.append({**(seen[-1] if seen else {}), **wanted})
+        asked.append(list(wanted))
         return {name: worlds[name](count) for name, count in wanted.items()}
 
     def judge(results: Replicated[str]) -> list[Claim]:
@@ -187,6 +189,7 @@ def test_replications_go_on_where_something_is_undecided() -> None:
     last = seen[-1]
     assert (last["far"], last["edge"], last["shown"]) == (4, 64, 4)
     assert 4 < last["near"] < 64
+    assert sum("far" in names for names in asked) == 1, "what is decided is not asked for again"
     assert decided.claims[0].verdict is UNDECIDED
 
 
@@ -196,7 +199,7 @@ def test_conditions_with_the_fewest_replications_bind() -> None:
     seen: list[dict[str, int]] = []
 
     def compute(wanted: Mapping[str, int]) -> Mapping[str, list[RunResult]]:
-        seen.append(dict(wanted))
+        seen.append({**(seen[-1] if seen else {}), **wanted})
         return {name: worlds[name](count) for name, count in wanted.items()}
 
     def judge(results: Replicated[str]) -> list[Claim]:

@@ -54,18 +54,20 @@ def decide(
 ) -> Decided[Key]:
     """Replicates each condition until what it is needed for is decided, or the budget is spent.
 
-    `compute` gives so many replications of each condition. After each look, the conditions of
-    undecided statements go on to the next.
+    `compute` gives so many replications of each condition that it is asked for. After each look,
+    the conditions of undecided statements go on to the next; the others are not read again.
     """
     wanted = dict.fromkeys(scenarios, looks.first)
+    runs = dict(compute(wanted))
     while True:
-        results = Replicated(compute(wanted), looks)
+        results = Replicated(runs, looks)
         claims = judge(results)
         statements = [it for claim in claims for it in claim.everything()]
         further = more_wanted(statements, wanted, looks)
         if not further:
             return Decided(results, claims)
         wanted |= further
+        runs |= compute(further)
 
 
 def more_wanted(

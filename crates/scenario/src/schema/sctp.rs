@@ -555,7 +555,7 @@ mod tests {
             ("destination = \"same\"", "destination", "all-same, all-alternate"),
             ("failover = \"best\"", "failover", "destination, next, last-heard"),
             ("probing = 1", "probing", "\"policy\", true, false or a table"),
-            ("probing = { burst = 0 }", "probing.burst", "1 to 100"),
+            ("probing = { burst = 0 }", "probing.burst", "a whole number from 1 to 100"),
             ("probing = { interval = \"0 s\" }", "probing.interval", "at least 1 ms"),
             ("scheduler = \"fifo\"", "scheduler", "fcfs, round-robin"),
             ("concurrent = 2", "concurrent", "true, false or a table"),
