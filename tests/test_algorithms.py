@@ -276,6 +276,17 @@ def test_the_examples_of_each_seam_do_something_of_their_own() -> None:
     assert own.flows[0]["bytes"] > 8_000_000
 
 
+def test_a_path_policy_may_choose_where_new_data_goes_when_the_primary_fails() -> None:
+    text = (EXAMPLES.parent / "sctp-alternates.toml").read_text(encoding="utf-8")
+    policy = f"flows.0.sctp.destination={EXAMPLES / 'destination.py'}:LeastRisk"
+    # The first alternate loses 10 %, the second is slow; the policy's `failover` finds the last.
+    for rule, found in (("next", False), ("destination", True)):
+        run = Scenario(text).set(policy, f"flows.0.sctp.failover={rule}").run()
+        alternates = {it["to"]: it["bytes"] for it in run.paths[1:]}
+        most = max(alternates, key=alternates.__getitem__)
+        assert (most == "b.x3") is found, (rule, alternates)
+
+
 class Always(Scheduler):
     """Chooses what it is told to."""
 
