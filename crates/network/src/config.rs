@@ -59,7 +59,7 @@ impl LinkConfig {
         }
         self.transmitter.validate(self.mtu)?;
         self.queue.validate()?;
-        if self.transmitter == TransmitterConfig::Explicit {
+        if matches!(self.transmitter, TransmitterConfig::Explicit | TransmitterConfig::Cells) {
             self.check_queue_of_explicit_rate()?;
         }
         self.impairments.iter().try_for_each(ImpairmentConfig::validate)

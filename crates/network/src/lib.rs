@@ -7,6 +7,7 @@
 //! reach its far end. Disciplines that reorder, or decide at the head, hold
 //! their packets and are asked when the transmitter is free.
 
+pub mod abr;
 pub mod catalogue;
 pub mod channel;
 mod config;

@@ -14,18 +14,21 @@ pub(super) struct Held {
     /// When the discipline is asked next; never while it holds nothing.
     pub serve_at: Time,
     pub waiting: Waiting,
+    /// Something else asks it for packets, and it never serves by itself.
+    pulled: bool,
     /// What the discipline has dropped and the link has not yet counted.
     pub losses: Losses,
 }
 
 impl Held {
-    pub(super) fn new(scheduler: Box<Scheduler>, transmitter: Transmitter) -> Held {
+    pub(super) fn new(scheduler: Box<Scheduler>, transmitter: Transmitter, pulled: bool) -> Held {
         Held {
             scheduler,
             transmitter,
             free_at: Time::ZERO,
             serve_at: Time::NEVER,
             waiting: Waiting::default(),
+            pulled,
             losses: Losses::new(),
         }
     }
@@ -53,7 +56,7 @@ impl Held {
         self.forget_losses(0);
         if self.waiting.packets == 0 {
             self.serve_at = Time::NEVER;
-        } else if self.serve_at == Time::NEVER {
+        } else if self.serve_at == Time::NEVER && !self.pulled {
             self.serve_at = self.transmitter.ready(now.max(self.free_at));
         }
     }
@@ -71,9 +74,15 @@ impl Held {
         });
         self.serve_at = match self.waiting.packets {
             0 => Time::NEVER,
+            _ if self.pulled => Time::NEVER,
             _ => self.transmitter.ready(now.max(self.free_at)),
         };
         served
+    }
+
+    /// Packets wait for who asks for them.
+    pub(super) fn calls(&self) -> bool {
+        self.pulled && self.waiting.packets > 0
     }
 
     fn forget_losses(&mut self, from: usize) {

@@ -37,6 +37,17 @@ pub(super) struct Special {
     distances: VecDeque<(u32, Span)>,
     /// Such packets at the far end.
     overtaken: Vec<Overtaken>,
+    /// Packets that have left for a virtual channel and are not yet at its far end, in order.
+    in_cells: VecDeque<InCells>,
+    /// How many have left so far.
+    taken: u32,
+}
+
+/// A packet that a virtual channel carries.
+#[derive(Clone, Copy, Debug)]
+struct InCells {
+    number: u32,
+    packet: Judged,
 }
 
 #[derive(Debug)]
@@ -110,12 +121,15 @@ impl Special {
         let transmitter = config.transmitter.build(config.rate);
         let generator = Generator::from_u64(generator.next_u64());
         let discipline = match config.transmitter {
-            TransmitterConfig::Explicit => config.queue.build_held(config.rate, generator),
+            TransmitterConfig::Explicit | TransmitterConfig::Cells => {
+                config.queue.build_held(config.rate, generator)
+            }
             _ => config.queue.build(config.rate, generator),
         };
+        let pulled = config.transmitter == TransmitterConfig::Cells;
         let service = match discipline {
             Discipline::Fifo(aqm) => Service::Fifo(Fifo::new(aqm, transmitter)),
-            Discipline::Held(it) => Service::Held(Held::new(it, transmitter)),
+            Discipline::Held(it) => Service::Held(Held::new(it, transmitter, pulled)),
         };
         Some(Special {
             impairments,
@@ -127,6 +141,8 @@ impl Special {
             late_count: 0,
             distances: VecDeque::new(),
             overtaken: Vec::new(),
+            in_cells: VecDeque::new(),
+            taken: 0,
         })
     }
 
@@ -188,8 +204,9 @@ impl Special {
         counters.marked = self.marked;
         let late = self.late.iter().map(|it| it.0.3 as u64);
         let overtaken = self.overtaken.iter().map(|it| it.size as u64);
-        counters.queued += (self.late.len() + self.overtaken.len()) as u64;
-        counters.bytes_queued += late.sum::<u64>() + overtaken.sum::<u64>();
+        let in_cells = self.in_cells.iter().map(|it| it.packet.size as u64);
+        counters.queued += (self.late.len() + self.overtaken.len() + self.in_cells.len()) as u64;
+        counters.bytes_queued += late.sum::<u64>() + overtaken.sum::<u64>() + in_cells.sum::<u64>();
         if let Service::Held(held) = &self.service {
             counters.queued += held.waiting.packets;
             counters.bytes_queued += held.waiting.octets;
@@ -274,7 +291,9 @@ impl Link {
             self.pass(now, id, size, 0, pool, watch);
         }
         let after = self.next_event();
-        (after != before).then_some(after)
+        // A virtual channel's source hears of packets with the event.
+        let calls = matches!(&self.special().service, Service::Held(held) if held.calls());
+        (after != before || calls).then_some(after)
     }
 
     /// A packet meets the impairments from number `first` on, then the queue.
@@ -351,10 +370,65 @@ impl Link {
 
     /// The discipline sends the next packet.
     fn serve(&mut self, now: Time, pool: &mut PacketPool, watch: Watch<'_, '_>) {
-        let Service::Held(held) = &mut self.special().service else { return };
+        if let Some((judged, departs)) = self.next_packet(now, pool, watch) {
+            self.propagate(departs, judged);
+        }
+    }
+
+    /// Of a link whose line is a virtual channel: the next packet leaves for its source, which sends
+    /// packets at `rate` now. Its number, its octets, and whether more wait.
+    pub fn take_for_cells(
+        &mut self,
+        now: Time,
+        rate: Rate,
+        pool: &mut PacketPool,
+        mut watch: Option<&mut dyn LinkWatch>,
+    ) -> Option<(u32, u32, bool)> {
+        let special = self.special.as_mut()?;
+        special.grant(now, rate);
+        let (packet, _) = self.next_packet(now, pool, &mut watch)?;
+        let special = self.special.as_mut()?;
+        let number = special.taken;
+        special.taken = number.wrapping_add(1);
+        special.in_cells.push_back(InCells { number, packet });
+        let more = matches!(&special.service, Service::Held(held) if held.calls());
+        Some((number, packet.size, more))
+    }
+
+    /// Such a packet has come to the far end, `whole` or not. The date of the link's next event.
+    pub fn end_in_cells(
+        &mut self,
+        now: Time,
+        number: u32,
+        whole: bool,
+        pool: &mut PacketPool,
+        mut watch: Option<&mut dyn LinkWatch>,
+    ) -> Time {
+        let special = self.special.as_mut().expect(ONLY_SPECIAL);
+        let index = special.in_cells.iter().position(|it| it.number == number);
+        if let Some(InCells { packet, .. }) = index.and_then(|i| special.in_cells.remove(i)) {
+            match whole {
+                true => self.propagate(now, packet),
+                false => {
+                    let (id, size) = (packet.id, packet.size);
+                    self.drop(now, id, size, DropReason::Queue, pool, &mut watch);
+                }
+            }
+        }
+        self.next_event()
+    }
+
+    /// The discipline's next packet, and when its transmission ends.
+    fn next_packet(
+        &mut self,
+        now: Time,
+        pool: &mut PacketPool,
+        watch: Watch<'_, '_>,
+    ) -> Option<(Judged, Time)> {
+        let Service::Held(held) = &mut self.special().service else { return None };
         let served = held.serve(now);
         self.take_losses(now, None, pool, watch);
-        let Some((item, departs)) = served else { return };
+        let (item, departs) = served?;
         if item.marked {
             self.mark(now, item.id, pool, watch);
         }
@@ -363,7 +437,7 @@ impl Link {
         }
         let Item { id, size, extra, distance, .. } = item;
         let fate = Fate::from_bits(item.fate as u32);
-        self.propagate(departs, Judged { id, size, fate, extra, distance });
+        Some((Judged { id, size, fate, extra, distance }, departs))
     }
 
     /// Drops what the discipline has given up; `arriving` has not waited.

@@ -1,7 +1,8 @@
 //! A rate that a channel grants and changes: a packet leaves at the rate in
 //! force when its transmission begins.
 //!
-//! What grants the rate is [`Channel`](crate::Channel). Since later grants
+//! What grants the rate is [`Channel`](crate::Channel), or the source of a virtual channel, whose
+//! packets leave cell by cell and for which this is an estimate. Since later grants
 //! depend on traffic, departures cannot be computed on arrival; links with this
 //! transmitter hold their packets.
 

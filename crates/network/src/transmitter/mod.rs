@@ -43,12 +43,17 @@ pub enum TransmitterConfig {
     TokenBucket(TokenBucketConfig),
     /// What a [`Channel`](crate::Channel) grants, at most the link's rate.
     Explicit,
+    /// A virtual channel's source ([`Atm`](crate::abr::Atm)), which takes packets when it can send
+    /// them; the link's rate is its peak, in octets of packets.
+    Cells,
 }
 
 impl TransmitterConfig {
     pub(crate) fn validate(&self, mtu: Bytes) -> Result<(), ConfigError> {
         match self {
-            TransmitterConfig::Constant | TransmitterConfig::Explicit => Ok(()),
+            TransmitterConfig::Constant
+            | TransmitterConfig::Explicit
+            | TransmitterConfig::Cells => Ok(()),
             TransmitterConfig::Schedule(it) => it.validate(),
             TransmitterConfig::Trace(it) => it.validate(),
             TransmitterConfig::TokenBucket(it) => it.validate(mtu),
@@ -63,7 +68,9 @@ impl TransmitterConfig {
             TransmitterConfig::TokenBucket(it) => {
                 Transmitter::TokenBucket(TokenBucket::new(it, rate))
             }
-            TransmitterConfig::Explicit => Transmitter::Explicit(Explicit::new(rate)),
+            TransmitterConfig::Explicit | TransmitterConfig::Cells => {
+                Transmitter::Explicit(Explicit::new(rate))
+            }
         }
     }
 }

@@ -55,7 +55,8 @@ pub(super) fn usual_rate(transmitter: &TransmitterConfig) -> Option<Rate> {
         }
         TransmitterConfig::Constant
         | TransmitterConfig::TokenBucket(_)
-        | TransmitterConfig::Explicit => None,
+        | TransmitterConfig::Explicit
+        | TransmitterConfig::Cells => None,
     }
 }
 
@@ -132,7 +133,9 @@ pub(super) fn write(
     let period = |it: Option<Span>| it.map(|it| ("period", Value::from(it.write())));
     let mut out = match transmitter {
         // The rate says it all.
-        TransmitterConfig::Constant | TransmitterConfig::Explicit => Vec::new(),
+        TransmitterConfig::Constant | TransmitterConfig::Explicit | TransmitterConfig::Cells => {
+            Vec::new()
+        }
         TransmitterConfig::Schedule(it) => {
             let step = |(at, bps): &(Span, u64)| {
                 let rate = Rate::from_bps(*bps).map_or(NOTHING.to_owned(), |rate| rate.write());

@@ -1,0 +1,417 @@
+//! An ATM network with the available bit rate service (ABR; ATM Forum Traffic Management 4.0,
+//! af-tm-0056.000, 1996): lines with a port at both ends, and virtual channels over them.
+//!
+//! A virtual channel takes the place of a [`Link`](crate::Link)'s line, in both directions. Packets
+//! wait in the link's own queue; the source at its end cuts one after the other into cells (AAL5)
+//! and sends cells at its allowed rate, among them RM cells (`source`). Each port on the way queues
+//! cells and counts (`port`), and writes into the RM cells that come back what the source may send
+//! (`allocation`, one algorithm a file). The far end puts packets together again.
+//!
+//! Nothing here is told from outside: rates change when an RM cell has made its way, through the
+//! queues, behind the data. Every cell is an event, in this module's own order: by date, then lines,
+//! then virtual channels. [`Atm::advance`] handles all of them up to a date or up to the first that
+//! a link must hear of, so that to the simulation a network is one source of events.
+//!
+//! Left out: other service categories, virtual paths, cells' own bit errors, reassembly timers and
+//! partial packet discard (a packet that lost a cell goes on and is dropped at its end).
+
+mod allocation;
+mod cells;
+mod config;
+mod port;
+mod source;
+
+pub use allocation::{ALLOCATIONS, AllocationConfig, EfciConfig, EricaConfig, MaxMinConfig};
+pub use cells::{CELL, Cell, Encapsulation, Kind, MAX_SDU, PAYLOAD, RateField, Rm, TRAILER};
+pub use config::{LineConfig, VcConfig};
+pub use port::PortCounters;
+
+use crate::routing::LinkId;
+use allocation::{Allocation, Shares, fill};
+use anabranch_units::Time;
+use config::cells_per_second;
+use port::Port;
+use source::{EndSystem, Turn};
+use std::collections::VecDeque;
+
+/// The virtual channel in place of a link's line: one direction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WayConfig {
+    /// The direction of the link.
+    pub link: LinkId,
+    /// Lines and the direction in which each is passed, 0 or 1, in order; one at least.
+    pub path: Vec<(usize, usize)>,
+    /// Parameters of its source.
+    pub source: VcConfig,
+}
+
+/// What a link has to hear of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtmEvent {
+    /// The source can send: the link is to give the next packet, by [`Atm::load`] or
+    /// [`Atm::nothing_waits`].
+    Wants(LinkId),
+    /// The first of the packets that are under way is whole at the far end.
+    Arrived {
+        /// The link that it is of.
+        link: LinkId,
+        /// Its number among the link's packets.
+        packet: u32,
+    },
+    /// A packet has lost a cell.
+    Lost {
+        /// The link that it is of.
+        link: LinkId,
+        /// Its number among the link's packets.
+        packet: u32,
+    },
+}
+
+/// What observers hear of cells.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum CellNote {
+    /// A port has taken a cell.
+    Queued {
+        /// The line.
+        line: usize,
+        /// Its direction, 0 or 1.
+        direction: usize,
+        /// When the cell came.
+        at: Time,
+        /// When it starts on the line.
+        starts: Time,
+    },
+    /// The allowed cell rate of a source is this from now on.
+    Rate {
+        /// The link that it is of.
+        link: LinkId,
+        /// When it changes.
+        at: Time,
+        /// Cells a second.
+        cells: f64,
+    },
+}
+
+/// The network at work.
+#[derive(Debug)]
+pub struct Atm {
+    /// Two for each line.
+    ports: Vec<Port>,
+    /// Two for each virtual channel, of which each is the source of one direction.
+    ways: Vec<Way>,
+    /// The way of each link that has one.
+    of_link: Vec<Option<u32>>,
+    /// When each port, then each way, has its next event.
+    dates: Vec<Time>,
+    /// When exact rates are computed, if a port asks for them.
+    shares: Option<Shares>,
+    /// Who was in use and what answers took, at the last computation.
+    known: Vec<(bool, u32)>,
+    /// Events handled and not yet taken.
+    handled: u64,
+    /// What observers have not heard; `None` when there are none.
+    notes: Option<Vec<CellNote>>,
+}
+
+#[derive(Debug)]
+struct Way {
+    link: LinkId,
+    path: Vec<u32>,
+    end: EndSystem,
+    /// Cells of the packets that are under way.
+    under_way: VecDeque<(u32, u32)>,
+}
+
+impl Atm {
+    /// Idle lines and virtual channels; the ways `2 i` and `2 i + 1` are the directions of one, over
+    /// the same lines. Configurations are valid.
+    pub fn new(lines: &[LineConfig], ways: &[WayConfig]) -> Atm {
+        let mut ports: Vec<Port> = Vec::with_capacity(lines.len() * 2);
+        for line in lines {
+            ports.extend(line.rates.iter().map(|rate| Port::new(line, *rate, ways.len())));
+        }
+        let links = ways.iter().map(|way| way.link.0 as usize + 1).max().unwrap_or(0);
+        let mut of_link = vec![None; links];
+        for (number, way) in ways.iter().enumerate() {
+            of_link[way.link.0 as usize] = Some(number as u32);
+            way.path.iter().for_each(|(line, way)| ports[line * 2 + way].allocation.admit());
+        }
+        let interval = |port: &Port| match &port.allocation {
+            Allocation::MaxMin(it) => Some(it.interval),
+            Allocation::Erica(_) | Allocation::Efci(_) => None,
+        };
+        let shares = Shares::new(ports.iter().filter_map(interval));
+        let dates = vec![Time::NEVER; ports.len() + ways.len()];
+        let way = |config: &WayConfig| Way {
+            link: config.link,
+            path: config.path.iter().map(|(line, way)| (line * 2 + way) as u32).collect(),
+            end: EndSystem::new(&config.source),
+            under_way: VecDeque::new(),
+        };
+        let ways = ways.iter().map(way).collect();
+        let mut atm =
+            Atm { ports, ways, of_link, dates, shares, known: Vec::new(), handled: 0, notes: None };
+        atm.compute_shares(0.0);
+        atm
+    }
+
+    /// Whether the link's line is a virtual channel.
+    pub fn has(&self, link: LinkId) -> bool {
+        self.way(link).is_some()
+    }
+
+    fn way(&self, link: LinkId) -> Option<usize> {
+        self.of_link.get(link.0 as usize).copied().flatten().map(|way| way as usize)
+    }
+
+    /// Packets wait at the link.
+    pub fn packets_wait(&mut self, now: Time, link: LinkId) {
+        if let Some(way) = self.way(link) {
+            self.ways[way].end.has_packets = true;
+            self.set_due(way, now);
+        }
+    }
+
+    /// The next packet of the link, cut into cells from now on; `more` wait behind it.
+    pub fn load(&mut self, now: Time, link: LinkId, octets: u32, more: bool) {
+        let Some(number) = self.way(link) else { return };
+        let way = &mut self.ways[number];
+        let packet = way.end.load(octets);
+        way.end.has_packets = more;
+        way.under_way.push_back((packet, way.end.cells_left()));
+        self.set_due(number, now);
+    }
+
+    /// The link had no packet to give.
+    pub fn nothing_waits(&mut self, now: Time, link: LinkId) {
+        if let Some(way) = self.way(link) {
+            self.ways[way].end.has_packets = false;
+            self.set_due(way, now);
+        }
+    }
+
+    /// Allowed cell rate of the link's source, cells a second; 0 for a link without one.
+    pub fn rate(&self, link: LinkId) -> f64 {
+        self.way(link).map_or(0.0, |way| self.ways[way].end.rate())
+    }
+
+    /// The date of the next event.
+    pub fn next_event(&self) -> Time {
+        self.dates.iter().copied().min().unwrap_or(Time::NEVER)
+    }
+
+    /// Handles events up to and including `limit`, until one is for a link. Its date, or that of
+    /// the next event after `limit`.
+    pub fn advance(&mut self, limit: Time) -> (Time, Option<AtmEvent>) {
+        loop {
+            let (mut at, mut source) = (Time::NEVER, 0);
+            for (number, date) in self.dates.iter().enumerate() {
+                if *date < at {
+                    (at, source) = (*date, number);
+                }
+            }
+            if at > limit || at == Time::NEVER {
+                return (at, None);
+            }
+            self.handled += 1;
+            if self.shares.as_ref().is_some_and(|shares| at >= shares.next) {
+                let elapsed = self.shares.as_mut().map_or(0.0, |shares| shares.begin(at));
+                self.compute_shares(elapsed);
+            }
+            let event = match source.checked_sub(self.ports.len()) {
+                None => self.arrive(at, source),
+                Some(way) => self.send(at, way),
+            };
+            if event.is_some() {
+                return (at, event);
+            }
+        }
+    }
+
+    /// Events handled since it was asked last.
+    pub fn take_handled(&mut self) -> u64 {
+        std::mem::take(&mut self.handled)
+    }
+
+    /// Whether notes are kept for observers.
+    pub fn keep_notes(&mut self, keep: bool) {
+        if keep != self.notes.is_some() {
+            self.notes = keep.then(Vec::new);
+        }
+    }
+
+    /// What happened since it was asked last, by date.
+    pub fn take_notes(&mut self) -> Vec<CellNote> {
+        self.notes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The counters of both ports of a line, by direction.
+    pub fn counters(&self, line: usize) -> [PortCounters; 2] {
+        [self.ports[2 * line].counters(), self.ports[2 * line + 1].counters()]
+    }
+
+    fn set_due(&mut self, way: usize, now: Time) {
+        self.dates[self.ports.len() + way] = self.ways[way].end.due(now);
+    }
+
+    /// A source may send a cell.
+    fn send(&mut self, now: Time, number: usize) -> Option<AtmEvent> {
+        let way = &mut self.ways[number];
+        let before = way.end.rate();
+        match way.end.turn(now) {
+            Turn::NeedsPacket => Some(AtmEvent::Wants(way.link)),
+            Turn::Rests => {
+                self.set_due(number, now);
+                None
+            }
+            Turn::Send(kind) => {
+                let port = way.path[0] as usize;
+                if way.end.rate() != before {
+                    self.note_rate(now, number);
+                }
+                self.set_due(number, now);
+                self.offer(now, port, Cell { way: number as u32, hop: 0, kind })
+            }
+        }
+    }
+
+    /// A cell comes to a port.
+    fn offer(&mut self, now: Time, port: usize, cell: Cell) -> Option<AtmEvent> {
+        let it = &mut self.ports[port];
+        match (it.offer(now, cell), cell.kind) {
+            (Some(starts), _) => {
+                self.dates[port] = it.next_arrival();
+                if let Some(notes) = &mut self.notes {
+                    let (line, direction) = (port / 2, port % 2);
+                    notes.push(CellNote::Queued { line, direction, at: now, starts });
+                }
+                None
+            }
+            // Without the end of a packet nobody waits for it; another cell is missed there.
+            (None, Kind::Data { packet, last: true, .. }) => {
+                let way = &mut self.ways[cell.way as usize];
+                way.under_way.retain(|it| it.0 != packet);
+                Some(AtmEvent::Lost { link: way.link, packet })
+            }
+            (None, _) => None,
+        }
+    }
+
+    /// A cell has reached the end of a port's line.
+    fn arrive(&mut self, now: Time, port: usize) -> Option<AtmEvent> {
+        let mut cell = self.ports[port].arrive()?;
+        self.dates[port] = self.ports[port].next_arrival();
+        if let Kind::Backward(rm) = &mut cell.kind {
+            // Here the line's other direction begins, which the data go over.
+            self.ports[port ^ 1].allocation.on_backward(now, cell.way ^ 1, rm);
+        }
+        cell.hop += 1;
+        let (number, peer) = (cell.way as usize, cell.way as usize ^ 1);
+        if let Some(next) = self.ways[number].path.get(cell.hop as usize) {
+            let next = *next as usize;
+            return self.offer(now, next, cell);
+        }
+        match cell.kind {
+            Kind::Forward(rm) => {
+                self.ways[peer].end.turn_round(rm);
+                self.set_due(peer, now);
+                None
+            }
+            Kind::Backward(rm) => {
+                if self.ways[peer].end.on_backward(&rm) {
+                    self.note_rate(now, peer);
+                    self.set_due(peer, now);
+                }
+                None
+            }
+            Kind::Data { packet, last, congestion } => {
+                let received = self.ways[peer].end.receive(last, congestion)?;
+                let way = &mut self.ways[number];
+                let link = way.link;
+                // AAL5's length and CRC: what lost a cell, or has cells of another before it.
+                let (front, cells) = way.under_way.pop_front()?;
+                debug_assert_eq!(front, packet, "cells of a way keep their order");
+                Some(match received == cells {
+                    true => AtmEvent::Arrived { link, packet },
+                    false => AtmEvent::Lost { link, packet },
+                })
+            }
+        }
+    }
+
+    fn note_rate(&mut self, at: Time, way: usize) {
+        if let Some(notes) = &mut self.notes {
+            let Way { link, end, .. } = &self.ways[way];
+            notes.push(CellNote::Rate { link: *link, at, cells: end.rate() });
+        }
+    }
+
+    /// Computes exact rates for the ports that tell them; `elapsed` seconds after the last time.
+    #[cold]
+    fn compute_shares(&mut self, elapsed: f64) {
+        let mut known = vec![(false, 0); self.ways.len()];
+        let mut capacity = vec![f64::INFINITY; self.ports.len()];
+        for port in &mut self.ports {
+            let Allocation::MaxMin(it) = &mut port.allocation else { continue };
+            for (way, cells) in it.cells.iter_mut().enumerate() {
+                let [own, answers] = std::mem::take(cells);
+                known[way].0 |= own > 0;
+                known[way].1 = known[way].1.max(answers);
+            }
+        }
+        for (way, known) in self.ways.iter().zip(&mut known) {
+            known.0 |= way.end.has_data();
+            known.1 = if known.0 { 0 } else { known.1 };
+        }
+        if known == self.known && elapsed > 0.0 {
+            return;
+        }
+        for (port, capacity) in self.ports.iter().zip(&mut capacity) {
+            if let Allocation::MaxMin(it) = &port.allocation {
+                *capacity = it.target;
+            }
+        }
+        let mut input: Vec<(Option<f64>, Vec<u32>)> = Vec::with_capacity(self.ways.len());
+        for (way, (in_use, answers)) in self.ways.iter().zip(&known) {
+            if *answers > 0 && elapsed > 0.0 {
+                for port in &way.path {
+                    let left = &mut capacity[*port as usize];
+                    *left = (*left - f64::from(*answers) / elapsed).max(1.0);
+                }
+            }
+            input.push((in_use.then_some(way.end.peak()), way.path.clone()));
+        }
+        let mut filled = fill(&capacity, &input);
+        for number in 0..self.ways.len() {
+            let filled = filled[number].take().or_else(|| {
+                input[number].0 = Some(self.ways[number].end.peak());
+                let joined = fill(&capacity, &input)[number].take();
+                input[number].0 = None;
+                joined
+            });
+            for port in &self.ways[number].path {
+                let Allocation::MaxMin(it) = &mut self.ports[*port as usize].allocation else {
+                    continue;
+                };
+                let told = filled.as_ref().filter(|it| it.full.contains(port));
+                it.rates[number] = told.map_or(it.target, |it| it.rate);
+            }
+        }
+        self.known = known;
+    }
+}
+
+/// Packets' octets a second that go through at a cell rate, as bits: payloads less RM cells.
+pub(crate) fn net_bps(cells: f64, cells_per_rm: u32) -> f64 {
+    let data = f64::from(cells_per_rm - 1) / f64::from(cells_per_rm);
+    cells * data * f64::from(PAYLOAD) * 8.0
+}
+
+/// Peak of a source in packets' bits a second, for who asks a link's rate before it has sent.
+pub fn net_peak(config: &VcConfig) -> anabranch_units::Rate {
+    let bps = net_bps(cells_per_second(config.peak), config.cells_per_rm);
+    anabranch_units::Rate::from_bps(bps as u64).unwrap_or(config.peak)
+}
+
+#[cfg(test)]
+mod tests;

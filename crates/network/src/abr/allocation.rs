@@ -1,0 +1,142 @@
+//! How a port of a switch tells sources what they may send: one algorithm a file.
+//!
+//! A port sees every cell that comes to it, and writes into the backward RM cells of the virtual
+//! channels whose data it carries (TM 4.0 §5.10.6). To add an algorithm: a file, a variant, a line
+//! of [`ALLOCATIONS`], and its fields in `crates/scenario/src/schema/abr.rs`.
+
+mod efci;
+mod erica;
+mod max_min;
+
+pub use efci::EfciConfig;
+pub use erica::EricaConfig;
+pub use max_min::MaxMinConfig;
+
+use super::cells::{Cell, Kind, RateField, Rm};
+use super::config::cells_per_second;
+use crate::catalogue::{ConfigError, Info};
+use anabranch_units::{Rate, Span, Time};
+use efci::Efci;
+use erica::Erica;
+pub(super) use max_min::{MaxMin, Shares, fill};
+
+/// The algorithms by name.
+pub const ALLOCATIONS: &[Info] = &[erica::INFO, max_min::INFO, efci::INFO];
+
+/// Description of an algorithm.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum AllocationConfig {
+    /// Explicit rates from the load that is measured.
+    Erica(EricaConfig),
+    /// Exact max-min rates, computed for all lines together.
+    MaxMin(MaxMinConfig),
+    /// One bit, set beyond a queue length.
+    Efci(EfciConfig),
+}
+
+impl Default for AllocationConfig {
+    fn default() -> Self {
+        AllocationConfig::Erica(EricaConfig::default())
+    }
+}
+
+/// Part of the line that is given away where nothing else is said.
+const TARGET: f64 = 0.9;
+
+/// What is measured is measured over so many cell times, and over this time at least.
+const INTERVAL_CELLS: u64 = 100;
+const LEAST_INTERVAL: Span = Span::from_millis(1);
+
+/// The interval of a line where nothing else is said.
+fn usual_interval(rate: Rate) -> Span {
+    rate.time_for(super::cells::CELL).saturating_mul(INTERVAL_CELLS).max(LEAST_INTERVAL)
+}
+
+fn check_target(target: f64) -> Result<(), ConfigError> {
+    match target > 0.0 && target <= 1.0 {
+        true => Ok(()),
+        false => Err(ConfigError::new("target", target, "a part of the line, above 0 and up to 1")),
+    }
+}
+
+impl AllocationConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        let interval = match self {
+            AllocationConfig::Erica(it) => {
+                check_target(it.target)?;
+                it.interval
+            }
+            AllocationConfig::MaxMin(it) => {
+                check_target(it.target)?;
+                it.interval
+            }
+            AllocationConfig::Efci(_) => None,
+        };
+        interval.map_or(Ok(()), |interval| ConfigError::repeated("interval", interval))
+    }
+
+    /// At work for a port of this rate, in a network with so many directions of virtual channels.
+    pub(super) fn build(&self, rate: Rate, ways: usize) -> Allocation {
+        let cells = cells_per_second(rate);
+        match self {
+            AllocationConfig::Erica(it) => {
+                let interval = it.interval.unwrap_or_else(|| usual_interval(rate));
+                Allocation::Erica(Erica::new(it.target * cells, interval, ways))
+            }
+            AllocationConfig::MaxMin(it) => {
+                let interval = it.interval.unwrap_or_else(|| usual_interval(rate));
+                Allocation::MaxMin(MaxMin::new(it.target * cells, interval, ways))
+            }
+            AllocationConfig::Efci(it) => Allocation::Efci(Efci::new(it)),
+        }
+    }
+}
+
+/// An algorithm at work.
+#[derive(Debug)]
+pub(super) enum Allocation {
+    Erica(Erica),
+    MaxMin(MaxMin),
+    Efci(Efci),
+}
+
+impl Allocation {
+    /// The port carries this direction of a virtual channel.
+    pub(super) fn admit(&mut self) {
+        match self {
+            Allocation::Erica(it) => it.admit(),
+            Allocation::MaxMin(_) | Allocation::Efci(_) => {}
+        }
+    }
+
+    /// A cell comes to the port, where `waiting` cells are before it. True if it is to be marked
+    /// with EFCI.
+    pub(super) fn on_cell(&mut self, now: Time, cell: &Cell, waiting: u32) -> bool {
+        match self {
+            Allocation::Erica(it) => {
+                it.on_cell(now, cell);
+                false
+            }
+            Allocation::MaxMin(it) => {
+                it.on_cell(cell);
+                false
+            }
+            Allocation::Efci(it) => it.marks(waiting),
+        }
+    }
+
+    /// A backward RM cell passes the switch, about data of `way`, which the port carries.
+    pub(super) fn on_backward(&mut self, now: Time, way: u32, rm: &mut Rm) {
+        let cells = match self {
+            Allocation::Erica(it) => it.explicit_rate(now, way),
+            Allocation::MaxMin(it) => it.explicit_rate(way),
+            Allocation::Efci(_) => return,
+        };
+        rm.explicit = rm.explicit.min(RateField::of(cells));
+    }
+}
+
+/// It is of the flow of data that the way is for: a backward RM cell is of the other way's.
+fn is_of_flow(cell: &Cell) -> bool {
+    !matches!(cell.kind, Kind::Backward(_))
+}

@@ -1,0 +1,135 @@
+//! Description of lines and of virtual channels.
+
+use super::allocation::AllocationConfig;
+use super::cells::{CELL, Encapsulation, MAX_SDU};
+use crate::catalogue::ConfigError;
+use anabranch_units::{Bytes, Rate, Span};
+
+/// A line between two switches, or between a switch and an end system: a port in each direction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LineConfig {
+    /// Rates of both directions, of cells with their headers.
+    pub rates: [Rate; 2],
+    /// Propagation, in both directions.
+    pub delay: Span,
+    /// Cells that may wait in each of the two queues; `None` for all.
+    pub limit: Option<u32>,
+    /// How the ports divide their rate.
+    pub allocation: AllocationConfig,
+}
+
+impl LineConfig {
+    /// Checks the fields.
+    ///
+    /// # Errors
+    /// The first that makes no sense.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        for (field, rate) in [("capacity", self.rates[0]), ("reverse_capacity", self.rates[1])] {
+            if rate.as_bps() < LEAST_BPS {
+                return Err(ConfigError::new(
+                    field,
+                    rate,
+                    "at least 4240 bit/s, 10 cells a second",
+                ));
+            }
+        }
+        if self.delay > Span::from_secs(1_000_000) {
+            return Err(ConfigError::new("delay", self.delay, "at most 10^6 s"));
+        }
+        self.allocation.validate()
+    }
+}
+
+/// TCR, in bits.
+const LEAST_BPS: u64 = 4240;
+
+/// Parameters of the source of a virtual channel (TM 4.0 §5.10.2). Rates are those of cells with
+/// their headers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct VcConfig {
+    /// PCR, the peak cell rate.
+    pub peak: Rate,
+    /// MCR, the minimum cell rate; `None` for 0.
+    pub minimum: Option<Rate>,
+    /// ICR, the initial cell rate; `None` for PCR.
+    pub initial: Option<Rate>,
+    /// RIF: an RM cell without CI and NI lets the rate grow by this part of PCR.
+    pub increase: f64,
+    /// RDF: one with CI takes this part of the rate.
+    pub decrease: f64,
+    /// Nrm: a forward RM cell after so many other cells, less one.
+    pub cells_per_rm: u32,
+    /// Trm: or after this time, with at least Mrm = 2 cells sent.
+    pub rm_time: Span,
+    /// ADTF: after this time without a forward RM cell the rate is at most ICR.
+    pub decrease_time: Span,
+    /// CRM: so many forward RM cells may go unanswered.
+    pub missing_rm: u32,
+    /// CDF: each one more takes this part of the rate.
+    pub cutoff_decrease: f64,
+    /// How packets are put into cells.
+    pub encapsulation: Encapsulation,
+}
+
+impl VcConfig {
+    /// A channel of this peak rate with TM 4.0's defaults.
+    pub fn new(peak: Rate) -> VcConfig {
+        VcConfig {
+            peak,
+            minimum: None,
+            initial: None,
+            increase: 1.0 / 16.0,
+            decrease: 1.0 / 16.0,
+            cells_per_rm: 32,
+            rm_time: Span::from_millis(100),
+            decrease_time: Span::from_millis(500),
+            missing_rm: TRANSIENT_BUFFER.div_ceil(32),
+            cutoff_decrease: 1.0 / 16.0,
+            encapsulation: Encapsulation::default(),
+        }
+    }
+
+    /// Checks the fields, for packets of at most `mtu`.
+    ///
+    /// # Errors
+    /// The first that makes no sense.
+    pub fn validate(&self, mtu: Bytes) -> Result<(), ConfigError> {
+        if self.peak.as_bps() < LEAST_BPS {
+            let allowed = "at least 4240 bit/s, 10 cells a second";
+            return Err(ConfigError::new("peak", self.peak, allowed));
+        }
+        for (field, rate) in [("minimum", self.minimum), ("initial", self.initial)] {
+            if let Some(rate) = rate.filter(|rate| *rate > self.peak) {
+                return Err(ConfigError::new(field, rate, format!("at most {}", self.peak)));
+            }
+        }
+        for (field, factor) in [
+            ("increase", self.increase),
+            ("decrease", self.decrease),
+            ("cutoff_decrease", self.cutoff_decrease),
+        ] {
+            ConfigError::probability(field, factor)?;
+        }
+        if !(2..=256).contains(&self.cells_per_rm) {
+            return Err(ConfigError::new("cells_per_rm", self.cells_per_rm, "2 to 256 cells"));
+        }
+        if self.missing_rm == 0 {
+            return Err(ConfigError::new("missing_rm", 0, "at least 1 cell"));
+        }
+        ConfigError::repeated("rm_time", self.rm_time)?;
+        ConfigError::repeated("decrease_time", self.decrease_time)?;
+        let most = MAX_SDU - self.encapsulation.header();
+        if mtu.0 > u64::from(most) {
+            return Err(ConfigError::new("mtu", mtu, format!("at most {most} B in AAL5")));
+        }
+        Ok(())
+    }
+}
+
+/// TBE, the transient buffer exposure, in cells; CRM is this over Nrm.
+const TRANSIENT_BUFFER: u32 = 16_777_215;
+
+/// Cells a second of a rate that counts cells with their headers.
+pub(super) fn cells_per_second(rate: Rate) -> f64 {
+    rate.as_bps() as f64 / (CELL.0 * 8) as f64
+}
