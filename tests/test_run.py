@@ -116,6 +116,7 @@ def test_wireshark_reads_every_packet(anabranch: Command, example: Path, tmp_pat
         ("queues", ("droptail", "red", "fq-codel", "dualpi2")),
         ("transmitters", ("trace", "token-bucket")),
         ("regulators", ("threshold-linear", "ack-bucket")),
+        ("allocations", ("erica", "max-min", "efci")),
         ("topologies", ("dumbbell", "fat-tree")),
         ("impairments", ("bernoulli", "packets")),
         ("observers", ("cwnd", "packets")),

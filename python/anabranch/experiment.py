@@ -42,6 +42,7 @@ TABLES = (
     "paths",
     "messages",
     "regulators",
+    "lines",
     "listeners",
     "attacks",
     "memory",
@@ -73,9 +74,9 @@ def code_fingerprint() -> str:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What one run left: a row per flow, link, regulator, path of a multihomed flow, flow of
-    messages, listening port, attack from outside and host whose memory was looked at; the observed
-    series, its facts."""
+    """What one run left: a row per flow, link, regulator, port of a line of ATM, path of a
+    multihomed flow, flow of messages, listening port, attack from outside and host whose memory was
+    looked at; the observed series, its facts."""
 
     flows: list[dict[str, Any]]
     series: dict[str, Series]
@@ -87,6 +88,7 @@ class RunResult:
     listeners: list[dict[str, Any]] = field(default_factory=list)
     attacks: list[dict[str, Any]] = field(default_factory=list)
     memory: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def from_native(cls, value: dict[str, Any]) -> RunResult:
@@ -106,6 +108,7 @@ class RunResult:
             list(value["listeners"]),
             list(value["attacks"]),
             list(value["memory"]),
+            list(value["lines"]),
         )
 
     def table(self, name: str = "flows") -> pa.Table:

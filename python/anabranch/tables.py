@@ -84,13 +84,13 @@ def series_rows(series: Series) -> list[dict[str, Any]]:
 
 def write_run(directory: Path, result: RunResult) -> list[Path]:
     """`flows.csv`, `links.csv`, `series/<name>.csv` and, where there are any,
-    `regulators.csv`, `paths.csv`, `messages.csv`, `listeners.csv`, `attacks.csv` and
+    `regulators.csv`, `lines.csv`, `paths.csv`, `messages.csv`, `listeners.csv`, `attacks.csv` and
     `memory.csv`; returns what was written."""
     written = [directory / "flows.csv", directory / "links.csv"]
     write_csv(written[0], FLOW_COLUMNS, result.flows)
     link_columns = list(result.links[0]) if result.links else ["name"]
     write_csv(written[1], link_columns, result.links)
-    for name in ("regulators", "paths", "messages", "listeners", "attacks", "memory"):
+    for name in ("regulators", "lines", "paths", "messages", "listeners", "attacks", "memory"):
         if rows := getattr(result, name):
             written.append(directory / f"{name}.csv")
             write_csv(written[-1], list(rows[0]), rows)

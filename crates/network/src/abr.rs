@@ -28,8 +28,7 @@ pub use port::PortCounters;
 
 use crate::routing::LinkId;
 use allocation::{Allocation, Shares, fill};
-use anabranch_units::Time;
-use config::cells_per_second;
+use anabranch_units::{Rate, Time};
 use port::Port;
 use source::{EndSystem, Turn};
 use std::collections::VecDeque;
@@ -193,6 +192,15 @@ impl Atm {
     /// Allowed cell rate of the link's source, cells a second; 0 for a link without one.
     pub fn rate(&self, link: LinkId) -> f64 {
         self.way(link).map_or(0.0, |way| self.ways[way].end.rate())
+    }
+
+    /// What that is in octets of packets: payloads less forward RM cells, without padding.
+    ///
+    /// # Panics
+    /// When the link has no source.
+    pub fn net_rate(&self, link: LinkId) -> Rate {
+        let way = self.way(link).expect("the link is a virtual channel");
+        self.ways[way].end.net_rate()
     }
 
     /// The date of the next event.
@@ -399,18 +407,6 @@ impl Atm {
         }
         self.known = known;
     }
-}
-
-/// Packets' octets a second that go through at a cell rate, as bits: payloads less RM cells.
-pub(crate) fn net_bps(cells: f64, cells_per_rm: u32) -> f64 {
-    let data = f64::from(cells_per_rm - 1) / f64::from(cells_per_rm);
-    cells * data * f64::from(PAYLOAD) * 8.0
-}
-
-/// Peak of a source in packets' bits a second, for who asks a link's rate before it has sent.
-pub fn net_peak(config: &VcConfig) -> anabranch_units::Rate {
-    let bps = net_bps(cells_per_second(config.peak), config.cells_per_rm);
-    anabranch_units::Rate::from_bps(bps as u64).unwrap_or(config.peak)
 }
 
 #[cfg(test)]

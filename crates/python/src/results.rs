@@ -1,7 +1,7 @@
 //! Results as dictionaries and NumPy arrays.
 
 use anabranch_scenario::{
-    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow,
+    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow, PortRow,
     RegulatorRow, RunInfo, RunResult, Warning,
 };
 use numpy::PyArray1;
@@ -23,6 +23,8 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound
     let regulators = result.regulators.iter().map(|row| regulator(py, row));
     let regulators = regulators.collect::<PyResult<Vec<_>>>()?;
     dict.set_item("regulators", PyList::new(py, regulators)?)?;
+    let lines = result.lines.iter().map(|row| port(py, row, result.run.end_s));
+    dict.set_item("lines", PyList::new(py, lines.collect::<PyResult<Vec<_>>>()?)?)?;
     let paths = result.paths.iter().map(|row| path(py, row)).collect::<PyResult<Vec<_>>>()?;
     dict.set_item("paths", PyList::new(py, paths)?)?;
     let messages = result.messages.iter().map(|row| messages(py, row));
@@ -197,6 +199,27 @@ fn regulator<'py>(py: Python<'py>, row: &RegulatorRow) -> PyResult<Bound<'py, Py
     }
     dict.set_item("total_delay_s", c.total_delay.as_secs_f64())?;
     dict.set_item("longest_delay_s", c.longest_delay.as_secs_f64())?;
+    Ok(dict)
+}
+
+fn port<'py>(py: Python<'py>, row: &PortRow, end_s: f64) -> PyResult<Bound<'py, PyDict>> {
+    let c = &row.counters;
+    let dict = PyDict::new(py);
+    dict.set_item("name", &row.name)?;
+    for (name, count) in [
+        ("received", c.received),
+        ("forward_rm", c.forward_rm),
+        ("backward_rm", c.backward_rm),
+        ("delivered", c.delivered),
+        ("dropped", c.dropped),
+        ("queued", c.queued),
+        ("most_waiting", c.most_waiting),
+    ] {
+        dict.set_item(name, count)?;
+    }
+    let taken = (c.received - c.dropped).max(1) as f64;
+    dict.set_item("mean_wait_s", c.waited.as_secs_f64() / taken)?;
+    dict.set_item("utilisation", c.busy.as_secs_f64() / end_s.max(f64::MIN_POSITIVE))?;
     Ok(dict)
 }
 

@@ -11,11 +11,12 @@ use crate::graph::Graph;
 use crate::hostile::Hostile;
 use crate::own;
 use crate::schema::{
-    Direction, FlowSpec, Ip, LinkSpec, MessagePace, MessageSpec, Mishap, Protocol, Routing,
-    Scenario, Workload,
+    ChannelKind, Direction, FlowSpec, Ip, LinkSpec, MessagePace, MessageSpec, Mishap, Protocol,
+    Routing, Scenario, Workload,
 };
 use crate::transport::Transport;
 use anabranch_endpoint::{Endpoint, Generator, Seed};
+use anabranch_network::abr::WayConfig;
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
 use anabranch_sim::{
     App, BuildError, FlowId, LinkId, MessageTraffic, NodeId, Pace, Pages, Side, Simulation,
@@ -129,6 +130,7 @@ pub(crate) fn build_with(
     }
 
     add_channels(scenario, &links, &mut builder);
+    add_atm(scenario, &links, &mut builder);
     let hostile = Hostile { scenario, graph: &graph, nodes: &nodes, book: &book, seed };
     let is_external = |name: &str| scenario.hosts.iter().any(|it| it.name == name && it.external);
     let outside = external.is_some();
@@ -245,16 +247,45 @@ fn add_channels(
     builder: &mut SimulationBuilder<Transport>,
 ) {
     for channel in &scenario.channels {
-        for (way, config) in [channel.forward, channel.reverse].into_iter().enumerate() {
+        let ChannelKind::Told { forward, reverse } = channel.kind else { continue };
+        for (way, config) in [forward, reverse].into_iter().enumerate() {
             let member = |(i, link): (usize, &LinkSpec)| {
                 let direction = [&link.forward, &link.reverse][way];
                 let explicit = direction.explicit.as_ref();
-                let is_member = explicit.is_some_and(|it| it.channel == channel.name);
+                let is_member = explicit.is_some_and(|it| it.channels[0] == channel.name);
                 is_member.then(|| (links[2 * i + way].1, direction.rate))
             };
             let members: Vec<_> = scenario.links.iter().enumerate().filter_map(member).collect();
             builder.channel(&channel.name, config, &members);
         }
+    }
+}
+
+/// Makes the lines of links virtual channels over lines of ATM, where they are.
+fn add_atm(
+    scenario: &Scenario,
+    links: &[(String, LinkId)],
+    builder: &mut SimulationBuilder<Transport>,
+) {
+    let mut lines = Vec::new();
+    let mut number_of_line = BTreeMap::new();
+    for (i, channel) in scenario.channels.iter().enumerate() {
+        if let ChannelKind::Abr(line) = &channel.kind {
+            number_of_line.insert(i, lines.len());
+            lines.push((channel.name.clone(), line.config.clone()));
+        }
+    }
+    let mut ways = Vec::new();
+    for (i, link) in scenario.links.iter().enumerate() {
+        for (way, direction) in [&link.forward, &link.reverse].into_iter().enumerate() {
+            if let Some((source, passed)) = &direction.cells {
+                let path = passed.iter().map(|(line, way)| (number_of_line[line], *way)).collect();
+                ways.push(WayConfig { link: links[2 * i + way].1, path, source: *source });
+            }
+        }
+    }
+    if !lines.is_empty() {
+        builder.atm(&lines, &ways);
     }
 }
 

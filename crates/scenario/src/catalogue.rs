@@ -4,6 +4,7 @@ use crate::schema::What;
 use crate::topology::TOPOLOGIES;
 use anabranch_attack::ATTACKS;
 use anabranch_congestion::ALGORITHMS;
+use anabranch_network::abr::ALLOCATIONS;
 use anabranch_network::{IMPAIRMENTS, QUEUES, REGULATORS, TRANSMITTERS};
 use anabranch_sctp::failover::FAILOVERS;
 use anabranch_sctp::policy::DESTINATIONS;
@@ -31,6 +32,7 @@ pub const KINDS: [&str; 12] = [
     "queues",
     "transmitters",
     "regulators",
+    "allocations",
     "impairments",
     "attacks",
     "topologies",
@@ -67,6 +69,7 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
         "queues" => network(QUEUES),
         "transmitters" => network(TRANSMITTERS),
         "regulators" => network(REGULATORS),
+        "allocations" => network(ALLOCATIONS),
         "impairments" => network(IMPAIRMENTS),
         "attacks" => ATTACKS.iter().map(|it| entry(it.name, it.summary, it.reference)).collect(),
         "topologies" => TOPOLOGIES

@@ -51,7 +51,7 @@ pub use error::InputError;
 pub use library::Library;
 pub use outcome::{End, Outcome};
 pub use result::{
-    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow,
+    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow, PortRow,
     RegulatorRow, RunInfo, RunResult,
 };
 pub use run::{RunOptions, run, run_batch, run_watched};

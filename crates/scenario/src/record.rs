@@ -6,8 +6,8 @@ use crate::schema::{Protocol, Scenario, What};
 use crate::transport::Transport;
 use anabranch_endpoint::PathId;
 use anabranch_sim::observe::{
-    Compression, CompressionRecorder, Lane, PacketRecorder, PathQuantity, PathRecorder, Quantity,
-    QueueRecorder, RegulatorRecorder, Series, SeriesRecorder,
+    CellRecorder, Compression, CompressionRecorder, Lane, PacketRecorder, PathQuantity,
+    PathRecorder, Quantity, QueueRecorder, RegulatorRecorder, Series, SeriesRecorder,
 };
 use anabranch_sim::{Handle, LinkId, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
@@ -23,11 +23,15 @@ pub(crate) struct Recorders {
     compression: Option<Handle<CompressionRecorder>>,
     queues: Option<Handle<QueueRecorder>>,
     regulators: Option<Handle<RegulatorRecorder>>,
+    cells: Option<Handle<CellRecorder>>,
     /// What is recorded: (flow index, quantity) in order, and the interval; of
     /// several entries that mean the same the last counts.
     of_flows: BTreeMap<(usize, What), Option<Span>>,
     of_links: BTreeMap<usize, Option<Span>>,
     of_regulators: BTreeMap<usize, Option<Span>>,
+    /// Ports of lines of ATM by name, number and direction; links by number.
+    of_ports: BTreeMap<(usize, usize), (String, Option<Span>)>,
+    of_rates: BTreeMap<usize, Option<Span>>,
     two_way: Vec<bool>,
 }
 
@@ -41,7 +45,20 @@ impl Recorders {
     ) -> Recorders {
         let mut of_flows = BTreeMap::new();
         let (mut of_links, mut of_regulators) = (BTreeMap::new(), BTreeMap::new());
+        let (mut of_ports, mut of_rates) = (BTreeMap::new(), BTreeMap::new());
         for observe in &scenario.observe {
+            if observe.what == What::Cells {
+                for (line, (name, _)) in simulation.lines().enumerate() {
+                    for (way, name) in
+                        [name.to_owned(), format!("{name}-reverse")].into_iter().enumerate()
+                    {
+                        if observe.link.as_ref().is_none_or(|link| *link == name) {
+                            of_ports.insert((line, way), (name, observe.interval));
+                        }
+                    }
+                }
+                continue;
+            }
             let named = |name: &str| observe.link.as_deref().is_none_or(|link| link == name);
             let named = (0..links.len()).filter(|i| named(&links[*i].0));
             if observe.what == What::Queue {
@@ -51,6 +68,11 @@ impl Recorders {
             if observe.what == What::Regulator {
                 let there = |i: &usize| simulation.regulator_counters(links[*i].1).is_some();
                 of_regulators.extend(named.filter(there).map(|i| (i, observe.interval)));
+                continue;
+            }
+            if observe.what == What::CellRate {
+                let there = |i: &usize| simulation.cell_rate(links[*i].1).is_some();
+                of_rates.extend(named.filter(there).map(|i| (i, observe.interval)));
                 continue;
             }
             for (i, flow) in flows.iter().enumerate() {
@@ -100,6 +122,15 @@ impl Recorders {
         for (&i, &every) in &of_regulators {
             regulators.record(links[i].1, every);
         }
+        let mut cells = CellRecorder::new();
+        for (&(line, way), (_, every)) in &of_ports {
+            cells.record_queue(line, way, *every);
+        }
+        for (&i, &every) in &of_rates {
+            let initial = simulation.cell_rate(links[i].1).unwrap_or_default();
+            cells.record_rate(links[i].1, initial, every);
+        }
+        let any_cells = !of_ports.is_empty() || !of_rates.is_empty();
         let [forward, back] = packets;
         let any_compression = of_flows.keys().any(|(_, what)| *what == What::AckCompression);
         Recorders {
@@ -112,9 +143,12 @@ impl Recorders {
             compression: any_compression.then(|| simulation.attach(compression)),
             queues: (!of_links.is_empty()).then(|| simulation.attach(queues)),
             regulators: (!of_regulators.is_empty()).then(|| simulation.attach(regulators)),
+            cells: any_cells.then(|| simulation.attach(cells)),
             of_flows,
             of_links,
             of_regulators,
+            of_ports,
+            of_rates,
             two_way,
         }
     }
@@ -212,6 +246,18 @@ impl Recorders {
             if let Some(delays) = recorder.delays(*id) {
                 let name = format!("{name}.regulator.delay");
                 out.push(step_function(name, &delays.time, &delays.value));
+            }
+        }
+        let Some(cells) = self.cells.map(|it| simulation.observer(it)) else { return out };
+        for ((line, way), (name, _)) in &self.of_ports {
+            if let Some(it) = cells.queue(*line, *way, simulation.now()) {
+                out.push(step_function(format!("{name}.cells"), &it.time, &it.value));
+            }
+        }
+        for &i in self.of_rates.keys() {
+            let (name, id) = &links[i];
+            if let Some(it) = cells.rate(*id, simulation.now()) {
+                out.push(step_function(format!("{name}.cell-rate"), &it.time, &it.value));
             }
         }
         out

@@ -3,6 +3,7 @@
 
 use crate::outcome::{End, Outcome};
 use crate::warnings::Warning;
+use anabranch_network::abr::PortCounters;
 use anabranch_sim::{AttackResult, LinkCounters, MemoryResult, ReceptionResult, RegulatorCounters};
 
 /// The result of a run.
@@ -16,6 +17,8 @@ pub struct RunResult {
     pub links: Vec<LinkRow>,
     /// The regulators in the order of their links.
     pub regulators: Vec<RegulatorRow>,
+    /// The ports of lines of ATM in the order of their channels.
+    pub lines: Vec<PortRow>,
     /// The paths of flows whose transport has several.
     pub paths: Vec<PathRow>,
     /// The messages of flows that have some.
@@ -182,6 +185,15 @@ pub struct RegulatorRow {
     pub name: String,
     /// What it counted.
     pub counters: RegulatorCounters,
+}
+
+/// A port of a line of ATM and its counters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PortRow {
+    /// The line's name; of the port at its second end with `-reverse`.
+    pub name: String,
+    /// What it counted.
+    pub counters: PortCounters,
 }
 
 /// Values over time.

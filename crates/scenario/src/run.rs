@@ -6,8 +6,8 @@ use crate::capture;
 use crate::outcome::{self, Outcome};
 use crate::record::Recorders;
 use crate::result::{
-    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, PathRow, RegulatorRow, RunInfo,
-    RunResult,
+    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, PathRow, PortRow, RegulatorRow,
+    RunInfo, RunResult,
 };
 use crate::run_error::RunError;
 use crate::slices::{self, Until, Watch};
@@ -148,6 +148,13 @@ pub(crate) fn results(
         series: recorders.series(scenario, flows, links, simulation),
         links: links.iter().map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),
+        lines: simulation
+            .lines()
+            .flat_map(|(name, [there, back])| {
+                [(name.to_owned(), there), (format!("{name}-reverse"), back)]
+            })
+            .map(|(name, counters)| PortRow { name, counters })
+            .collect(),
         messages: flows.iter().flat_map(|flow| message_rows(flow, simulation)).collect(),
         paths: flows.iter().flat_map(|flow| path_rows(flow, simulation, end)).collect(),
         listeners: simulation

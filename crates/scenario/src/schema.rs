@@ -5,6 +5,7 @@
 //! depends on and reads back as the same [`Scenario`]. docs/scenario.md
 //! documents the fields.
 
+mod abr;
 mod address_changes;
 pub(crate) mod attack;
 mod authentication;
@@ -35,9 +36,10 @@ mod traffic;
 mod transmitter;
 mod window;
 
+pub use abr::{LineSpec, SourceFields};
 pub use address_changes::{AddressChange, ChangeOfAddress};
 pub use attack::AttackSpec;
-pub use channel::{ChannelSpec, ExplicitRate};
+pub use channel::{ChannelKind, ChannelSpec, ExplicitRate};
 pub use flow::{FlowSpec, Protocol};
 pub use host::HostSpec;
 pub use impairment::{Impairment, Mishap};

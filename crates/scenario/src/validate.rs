@@ -7,7 +7,9 @@ use crate::graph::Graph;
 use crate::hostile_rules::check as check_hostile;
 use crate::multihoming;
 use crate::quantity::{LONGEST_S, Quantity};
-use crate::schema::{Impairment, Ip, LinkSpec, Mishap, Protocol, Scenario, What};
+use crate::schema::{
+    ChannelKind, ChannelSpec, Direction, Impairment, Ip, LinkSpec, Mishap, Protocol, Scenario, What,
+};
 use anabranch_network::ImpairmentKind;
 use anabranch_units::Span;
 use std::collections::BTreeMap;
@@ -199,24 +201,35 @@ fn check_references(s: &Scenario) -> Result<(), InputError> {
                 return Err(unknown_flow(format!("observe[{i}].flow"), flow));
             }
         }
-        let ways = |l: &'_ LinkSpec| {
-            let regulated = [&l.forward, &l.reverse].map(|way| way.regulator.is_some());
-            let names = [&l.name, &l.reverse_name].map(|name| name.to_owned());
-            names.into_iter().zip(regulated)
-        };
-        let meant = |regulated| observe.what != What::Regulator || regulated;
-        let directions = || s.links.iter().flat_map(ways).filter(|it| meant(it.1)).map(|it| it.0);
-        let mut names = directions();
-        if observe.link.as_ref().is_some_and(|link| !names.any(|name| name == *link)) {
-            let names: Vec<_> = directions().take(20).collect();
-            let with = if observe.what == What::Regulator { " with a regulator" } else { "" };
-            let names = shorten(names.iter().map(String::as_str));
-            let allowed = format!("a direction of a link{with}: {names}");
-            let value = observe.link.as_deref().unwrap_or_default();
-            return Err(InputError::field(format!("observe[{i}].link"), value, allowed));
+        let Some(link) = &observe.link else { continue };
+        let (names, what) = observable(s, observe.what);
+        if !names.contains(link) {
+            let names = shorten(names.iter().take(20).map(String::as_str));
+            let allowed = format!("a direction of a {what}: {names}");
+            return Err(InputError::field(format!("observe[{i}].link"), link, allowed));
         }
     }
     Ok(())
+}
+
+/// The directions that a quantity of links can be asked of, and what they are of.
+fn observable(s: &Scenario, what: What) -> (Vec<String>, &'static str) {
+    if what == What::Cells {
+        let lines = s.channels.iter().filter(|it| matches!(it.kind, ChannelKind::Abr(_)));
+        let both = |it: &ChannelSpec| [it.name.clone(), format!("{}-reverse", it.name)];
+        return (lines.flat_map(both).collect(), "line of ATM");
+    }
+    let (meant, of): (fn(&Direction) -> bool, _) = match what {
+        What::Regulator => (|way| way.regulator.is_some(), "link with a regulator"),
+        What::CellRate => (|way| way.cells.is_some(), "link that is a virtual channel"),
+        _ => (|_| true, "link"),
+    };
+    let ways = |l: &'_ LinkSpec| {
+        let meant = [&l.forward, &l.reverse].map(meant);
+        let names = [&l.name, &l.reverse_name].map(|name| name.to_owned());
+        names.into_iter().zip(meant).filter(|it| it.1).map(|it| it.0)
+    };
+    (s.links.iter().flat_map(ways).collect(), of)
 }
 
 /// Counted octets are the pattern at their sequence numbers, which are others behind a box that

@@ -21,6 +21,7 @@ use crate::stage::Stage;
 use crate::tournament::Tournament;
 use crate::traffic::Traffic;
 use anabranch_endpoint::{ByteStream, Generator, Taken};
+use anabranch_network::abr::{Atm, LineConfig, WayConfig};
 use anabranch_network::{
     Channel, ChannelConfig, ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Regulator,
     RegulatorConfig, Topology,
@@ -38,6 +39,8 @@ pub struct SimulationBuilder<E> {
     link_names: Vec<String>,
     regulators: Regulators,
     channels: Channels,
+    atm: Option<Box<Atm>>,
+    line_names: Vec<String>,
     /// The reverse link of each regulator, which ends there.
     stations: Vec<LinkId>,
     endpoints: Vec<Hosted<E>>,
@@ -188,6 +191,8 @@ impl<E> Default for SimulationBuilder<E> {
             link_names: Vec::new(),
             regulators: Regulators::default(),
             channels: Channels::default(),
+            atm: None,
+            line_names: Vec::new(),
             stations: Vec::new(),
             endpoints: Vec::new(),
             flows: Vec::new(),
@@ -299,6 +304,28 @@ impl<E: ByteStream> SimulationBuilder<E> {
             self.channels.of_link[link.0 as usize] = self.channels.list.len() as u32;
         }
         self.channels.list.push(Channel::new(config, links, &mut self.links));
+    }
+
+    /// Makes the lines of links virtual channels over these ATM lines; once, with all of them. Each
+    /// link is given in both directions, one after the other, and has a transmitter of cells.
+    pub fn atm(&mut self, lines: &[(String, LineConfig)], ways: &[WayConfig]) {
+        for (name, line) in lines {
+            if let Err(error) = line.validate() {
+                self.fail(BuildError::Channel { name: name.clone(), error });
+            }
+        }
+        for way in ways {
+            let link = way.link.0 as usize;
+            if let Err(error) = way.source.validate(self.links[link].mtu()) {
+                let name = self.link_names[link].clone();
+                self.fail(BuildError::Link { name, error });
+            }
+        }
+        if self.error.is_none() {
+            let configs: Vec<LineConfig> = lines.iter().map(|it| it.1.clone()).collect();
+            self.atm = Some(Box::new(Atm::new(&configs, ways)));
+        }
+        self.line_names = lines.iter().map(|it| it.0.clone()).collect();
     }
 
     /// Puts a regulator into the router that `forward` leaves: it holds ACKs
@@ -457,6 +484,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             ipv6[node.0 as usize] = true;
         }
         let sources = self.links.len() + self.stations.len() + self.channels.list.len();
+        let sources = sources + usize::from(self.atm.is_some());
         self.channels.of_link.resize(self.links.len(), channel::NONE);
         let mut fabric = Fabric {
             now: Time::ZERO,
@@ -468,6 +496,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             is_router: is_router.chain(self.stations.iter().map(|_| false)).collect(),
             regulators: self.regulators,
             channels: self.channels,
+            atm: self.atm,
             observers: Observers::default(),
             watched: false,
             hosts,
@@ -497,6 +526,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             trace_hash: None,
             node_names: self.node_names,
             link_names: self.link_names,
+            line_names: self.line_names,
             flow_names: self.flow_names,
         };
         for (at, flow) in self.overheard.into_iter().enumerate() {

@@ -10,6 +10,7 @@ use crate::icmp_limit::IcmpLimiter;
 use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
 use crate::regulate::Regulators;
 use crate::tournament::Tournament;
+use anabranch_network::abr::Atm;
 use anabranch_network::{
     DropReason, Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes, flow_hash,
 };
@@ -30,12 +31,14 @@ pub(crate) struct Fabric {
     pub is_router: Vec<bool>,
     pub regulators: Regulators,
     pub channels: Channels,
+    /// Lines of ATM, where links are virtual channels.
+    pub atm: Option<Box<Atm>>,
     pub observers: Observers,
     /// Observers or hosts want to hear what happens: [`Fabric::set_watched`].
     pub watched: bool,
     /// Hosts with something special.
     pub hosts: Option<Box<Hosts>>,
-    /// Events of links, regulators and channels handled.
+    /// Events of links, regulators, channels and cells handled.
     pub handled: u64,
     pub drops: NodeDrops,
     /// Nodes answer packets that they drop with ICMP errors.
@@ -106,6 +109,9 @@ macro_rules! watch {
         }
     };
 }
+
+// Below the macro, which it uses.
+mod atm;
 
 impl Fabric {
     /// A packet of an endpoint; it leaves from the interface that it names as
@@ -193,6 +199,9 @@ impl Fabric {
     pub(crate) fn set_watched(&mut self) {
         let by_hosts = self.hosts.as_ref().is_some_and(|hosts| hosts.watch_links());
         self.watched = by_hosts || self.observers.packets() || self.observers.events();
+        if let Some(atm) = &mut self.atm {
+            atm.keep_notes(self.observers.cells());
+        }
     }
 
     /// Handles events of links and regulators up to and including `until`, until
@@ -215,7 +224,7 @@ impl Fabric {
                 let next = it.next_event();
                 self.events.set(link, next);
             } else {
-                self.poll_other(link as usize - self.links.len());
+                self.poll_other(link as usize - self.links.len(), until);
             }
             if let Some(id) = delivered {
                 let node = self.ends[link as usize];
@@ -231,18 +240,21 @@ impl Fabric {
                 if self.observers.events() {
                     self.after_event();
                 }
-                if self.hosts_due() <= at {
+                // Cells may have gone on beyond `at`.
+                if self.hosts_due() <= self.now {
                     return None;
                 }
             }
         }
     }
 
-    /// An event of what is no link: regulators, then channels.
+    /// An event of what is no link: regulators, then channels, then cells, which go on up to
+    /// `until`.
     #[cold]
-    fn poll_other(&mut self, number: usize) {
+    fn poll_other(&mut self, number: usize, until: Time) {
         match number.checked_sub(self.regulators.list.len()) {
             None => self.poll_regulator(number),
+            Some(channel) if channel == self.channels.list.len() => self.run_atm(until),
             Some(channel) => {
                 let next = self.channels.allocate(channel, self.now, &mut self.links);
                 self.events.set((self.first_channel() + channel) as u32, next);
@@ -293,6 +305,9 @@ impl Fabric {
             if !self.channels.list.is_empty() {
                 let first = self.first_channel();
                 self.channels.wake(link, self.now, first, &mut self.events);
+            }
+            if self.atm.is_some() {
+                self.packets_wait(link);
             }
         }
     }

@@ -24,6 +24,7 @@ use crate::outside::{Outside, note_rest};
 use crate::ports::{Ports, port};
 use crate::stage::Stage;
 use anabranch_endpoint::{ByteStream, CloseReason, Event, Observation};
+use anabranch_network::abr::PortCounters;
 use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
 pub use standing::Standing;
@@ -51,6 +52,8 @@ pub struct Simulation<E> {
     pub(crate) trace_hash: Option<Handle<TraceHash>>,
     pub(crate) node_names: Vec<String>,
     pub(crate) link_names: Vec<String>,
+    /// Of ATM.
+    pub(crate) line_names: Vec<String>,
     pub(crate) flow_names: Vec<String>,
 }
 
@@ -224,6 +227,19 @@ impl<E: ByteStream> Simulation<E> {
         let regulators = &self.fabric.regulators;
         let number = regulators.of_link.get(&link)?;
         Some(regulators.list[*number].counters())
+    }
+
+    /// The lines of ATM by number: name, and the counters of both ports by direction.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, [PortCounters; 2])> {
+        let counters = |line| self.fabric.atm.as_ref().map(|atm| atm.counters(line));
+        let lines = self.line_names.iter().enumerate();
+        lines.filter_map(move |(line, name)| Some((name.as_str(), counters(line)?)))
+    }
+
+    /// Allowed cell rate of a link whose line is a virtual channel, cells a second.
+    pub fn cell_rate(&self, link: LinkId) -> Option<f64> {
+        let atm = self.fabric.atm.as_ref()?;
+        atm.has(link).then(|| atm.rate(link))
     }
 
     /// The name of a link.

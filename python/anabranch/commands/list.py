@@ -18,6 +18,7 @@ KINDS = (
     "queues",
     "transmitters",
     "regulators",
+    "allocations",
     "impairments",
     "attacks",
     "topologies",

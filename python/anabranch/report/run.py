@@ -45,6 +45,7 @@ def _tables(result: RunResult) -> list[tuple[str, list[str], list[list[str]]]]:
         "messages",
         "links",
         "regulators",
+        "lines",
         "listeners",
         "attacks",
         "memory",

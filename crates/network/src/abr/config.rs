@@ -1,7 +1,7 @@
 //! Description of lines and of virtual channels.
 
 use super::allocation::AllocationConfig;
-use super::cells::{CELL, Encapsulation, MAX_SDU};
+use super::cells::{CELL, Encapsulation, MAX_SDU, PAYLOAD};
 use crate::catalogue::ConfigError;
 use anabranch_units::{Bytes, Rate, Span};
 
@@ -83,10 +83,27 @@ impl VcConfig {
             cells_per_rm: 32,
             rm_time: Span::from_millis(100),
             decrease_time: Span::from_millis(500),
-            missing_rm: TRANSIENT_BUFFER.div_ceil(32),
+            missing_rm: VcConfig::usual_missing_rm(32),
             cutoff_decrease: 1.0 / 16.0,
             encapsulation: Encapsulation::default(),
         }
+    }
+
+    /// CRM where nothing else is said: TBE over Nrm.
+    pub const fn usual_missing_rm(cells_per_rm: u32) -> u32 {
+        TRANSIENT_BUFFER.div_ceil(cells_per_rm)
+    }
+
+    /// A cell rate in octets of packets: payloads less forward RM cells, without padding.
+    pub(super) fn net_rate(&self, cells: f64) -> Rate {
+        let data = f64::from(self.cells_per_rm - 1) / f64::from(self.cells_per_rm);
+        let bps = cells * data * f64::from(PAYLOAD) * 8.0;
+        Rate::from_bps(bps as u64).unwrap_or(self.peak)
+    }
+
+    /// That of the peak: what a link with such a source is said to be.
+    pub fn net_peak(&self) -> Rate {
+        self.net_rate(cells_per_second(self.peak))
     }
 
     /// Checks the fields, for packets of at most `mtu`.

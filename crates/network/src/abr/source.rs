@@ -7,7 +7,7 @@
 
 use super::cells::{Kind, RateField, Rm};
 use super::config::{VcConfig, cells_per_second};
-use anabranch_units::{Span, Time};
+use anabranch_units::{Rate, Span, Time};
 
 /// Mrm: cells besides RM cells between two forward RM cells at least.
 const MRM: u32 = 2;
@@ -92,6 +92,11 @@ impl EndSystem {
     /// ACR, cells/s.
     pub(super) fn rate(&self) -> f64 {
         self.rate
+    }
+
+    /// ACR in octets of packets.
+    pub(super) fn net_rate(&self) -> Rate {
+        self.config.net_rate(self.rate)
     }
 
     fn set_rate(&mut self, rate: f64) {
@@ -221,7 +226,6 @@ impl EndSystem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anabranch_units::Rate;
 
     /// 1000 cells/s.
     const PEAK: Rate = Rate::kbit(424);

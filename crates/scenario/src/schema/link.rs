@@ -1,11 +1,13 @@
 //! Links: two directions, each with a rate, a delay, a queue and impairments.
 
-use super::channel::{self, ChannelSpec, ExplicitRate};
+use super::abr::{self, SourceFields};
+use super::channel::{self, ChannelKind, ChannelSpec, ExplicitRate};
 use super::impairment::{self, Impairment};
 use super::{queue, regulator, transmitter};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use anabranch_network::abr::VcConfig;
 use anabranch_network::{
     DelaySchedule, LinkConfig, QueueConfig, RegulatorConfig, TransmitterConfig,
 };
@@ -34,6 +36,9 @@ pub struct Direction {
     pub rate: Rate,
     /// Who grants the rate, at most `rate`.
     pub explicit: Option<ExplicitRate>,
+    /// The source of a virtual channel of ATM, where the line is one, and the lines that it passes:
+    /// the channel of each, and 0 or 1 for its direction.
+    pub cells: Option<(VcConfig, Vec<(usize, usize)>)>,
     /// What sends at other rates than this one alone.
     pub transmitter: TransmitterConfig,
     /// Propagation delay.
@@ -62,12 +67,17 @@ impl LinkSpec {
             .and_then(|ends| ends.try_into().ok())
             .filter(|[a, b]: &[String; 2]| a != b)
             .ok_or_else(|| f.error("ends", two))?;
-        let (rate, transmitter, explicit) = read_rate(f)?;
+        let (rate, transmitter, mut explicit) = read_rate(f)?;
         let delays = transmitter::read_delays(f)?;
-        let delay = f.quantity("delay")?.or_else(|| delays.as_ref().map(|it| it.steps[0].1));
+        let mut delay = f.quantity("delay")?.or_else(|| delays.as_ref().map(|it| it.steps[0].1));
+        if let (None, Some(explicit)) = (delay, &mut explicit) {
+            explicit.delay_left_out = true;
+            delay = Some(Span::ZERO);
+        }
         let forward = Direction {
             rate: rate.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
             explicit,
+            cells: None,
             transmitter: transmitter.unwrap_or_default(),
             delay: delay.ok_or_else(|| f.error("delay", Span::ALLOWED))?,
             delays,
@@ -208,24 +218,128 @@ fn read_mtu(f: &Fields<'_>) -> Result<Option<Bytes>, InputError> {
     Ok(mtu)
 }
 
-/// Gives explicit directions without a peak the capacity of their channel.
+/// Finds the channels of explicit directions, which give the rate to those without a peak, and the
+/// way of virtual channels over lines of ATM.
 pub(crate) fn resolve(links: &mut [LinkSpec], channels: &[ChannelSpec]) -> Result<(), InputError> {
     for (i, link) in links.iter_mut().enumerate() {
+        let field = |j: usize, name: &str| format!("links[{i}].{}{name}", ["", "reverse."][j]);
+        let mut ways = [None, None];
         for (j, way) in [&mut link.forward, &mut link.reverse].into_iter().enumerate() {
-            let Some(ExplicitRate { channel: name, peak }) = &way.explicit else { continue };
-            let channel = channels.iter().find(|it| it.name == *name).ok_or_else(|| {
-                let field = format!("links[{i}].{}rate.explicit", ["", "reverse."][j]);
-                let names: Vec<_> = channels.iter().map(|it| it.name.as_str()).take(12).collect();
-                let allowed = match names.is_empty() {
-                    true => "the name of a [[channels]] entry; there is none".to_owned(),
-                    false => format!("the name of a channel: {}", names.join(", ")),
-                };
-                InputError::field(field, name, allowed)
-            })?;
-            let capacity = [channel.forward, channel.reverse][j].capacity;
-            way.rate = peak.unwrap_or(capacity);
+            let Some(explicit) = &mut way.explicit else { continue };
+            let mut found = Vec::with_capacity(explicit.channels.len());
+            for name in &explicit.channels {
+                let number = channels.iter().position(|it| it.name == *name).ok_or_else(|| {
+                    let names: Vec<_> =
+                        channels.iter().map(|it| it.name.as_str()).take(12).collect();
+                    let allowed = match names.is_empty() {
+                        true => "the name of a [[channels]] entry; there is none".to_owned(),
+                        false => format!("the name of a channel: {}", names.join(", ")),
+                    };
+                    InputError::field(field(j, "rate.explicit"), name, allowed)
+                })?;
+                found.push(number);
+            }
+            if let ChannelKind::Told { forward, reverse } = &channels[found[0]].kind {
+                let capacity = [forward, reverse][j].capacity;
+                resolve_told(way, capacity, |name| field(j, name))?;
+            } else {
+                ways[j] = Some(found);
+            }
+        }
+        let path = match ways {
+            [None, None] => continue,
+            [Some(there), Some(back)] if there == back => there,
+            _ => {
+                let allowed = "the same lines of ATM in both directions, from ends[0] to ends[1]";
+                let name = link.name.as_str();
+                return Err(InputError::field(field(1, "rate.explicit"), name, allowed));
+            }
+        };
+        let mut lines = Vec::with_capacity(path.len());
+        for number in &path {
+            let ChannelKind::Abr(line) = &channels[*number].kind else {
+                let allowed = "lines of ATM, channels of kind \"abr\", alone";
+                let name = channels[*number].name.as_str();
+                return Err(InputError::field(field(0, "rate.explicit"), name, allowed));
+            };
+            lines.push(line);
+        }
+        let ends: Vec<_> = lines.iter().map(|line| &line.ends).collect();
+        let directions = abr::directions(&link.ends, &ends).map_err(|(n, at)| {
+            let [from, to] = &link.ends;
+            let (line, what) = match path.get(n) {
+                Some(number) => (channels[*number].name.as_str(), "a line that begins there"),
+                None => ("(end)", "another line, or that the way ends there"),
+            };
+            let allowed = format!("lines on a way from {from} to {to}: it is at {at}, {what}");
+            InputError::field(field(0, "rate.explicit"), line, allowed)
+        })?;
+        for (j, way) in [&mut link.forward, &mut link.reverse].into_iter().enumerate() {
+            let mut passed: Vec<_> = path.iter().copied().zip(directions.iter().copied()).collect();
+            if j == 1 {
+                passed = passed.into_iter().rev().map(|(line, way)| (line, 1 - way)).collect();
+            }
+            let first = if j == 0 { lines[0] } else { lines[lines.len() - 1] };
+            resolve_cells(way, first.config.rates[passed[0].1], passed, |name| field(j, name))?;
         }
     }
+    Ok(())
+}
+
+/// A direction with a rate that is told.
+fn resolve_told(
+    way: &mut Direction,
+    capacity: Rate,
+    field: impl Fn(&str) -> String,
+) -> Result<(), InputError> {
+    let Some(explicit) = &way.explicit else { return Ok(()) };
+    let refuse = |name: &str, value: &str, allowed: &str| {
+        Err(InputError::field(field(name), value, allowed))
+    };
+    if explicit.channels.len() > 1 {
+        return refuse(
+            "rate.explicit",
+            &explicit.channels[0],
+            "one channel, unless of kind \"abr\"",
+        );
+    }
+    if explicit.source != SourceFields::default() {
+        let allowed = "explicit and peak; the other fields belong to channels of kind \"abr\"";
+        return refuse("rate", &explicit.channels[0], allowed);
+    }
+    if explicit.delay_left_out {
+        return refuse("delay", "(absent)", Span::ALLOWED);
+    }
+    way.rate = explicit.peak.unwrap_or(capacity);
+    Ok(())
+}
+
+/// A direction whose line is a virtual channel over lines of ATM, the first of this rate.
+fn resolve_cells(
+    way: &mut Direction,
+    first: Rate,
+    passed: Vec<(usize, usize)>,
+    field: impl Fn(&str) -> String,
+) -> Result<(), InputError> {
+    let Some(explicit) = &mut way.explicit else { return Ok(()) };
+    if way.delay != Span::ZERO || way.delays.is_some() {
+        let allowed = "no delay; lines of ATM have theirs";
+        return Err(InputError::field(field("delay"), way.delay, allowed));
+    }
+    explicit.delay_left_out = false;
+    let peak = explicit.peak.unwrap_or(first);
+    if peak > first {
+        let allowed = format!("at most the first line's {first}");
+        return Err(InputError::field(field("rate.peak"), peak, allowed));
+    }
+    let source = explicit.source.complete(peak);
+    source.validate(way.mtu).map_err(|error| {
+        let name = if error.field == "mtu" { "mtu" } else { &format!("rate.{}", error.field) };
+        InputError::field(field(name), error.value, error.allowed)
+    })?;
+    way.rate = source.net_peak();
+    way.transmitter = TransmitterConfig::Cells;
+    way.cells = Some((source, passed));
     Ok(())
 }
 

@@ -13,7 +13,7 @@ pub struct Observe {
     pub what: What,
     /// Of which flow; `None` for all.
     pub flow: Option<String>,
-    /// Of which direction of a link; `None` for all.
+    /// Of which direction of a link, or of a line of ATM for its cells; `None` for all.
     pub link: Option<String>,
     /// Time between samples; `None` for a point at each change.
     pub interval: Option<Span>,
@@ -64,6 +64,10 @@ pub enum What {
     Queue,
     /// Packets that a regulator holds, and the delay that it gives them.
     Regulator,
+    /// Cells in the queue of a port of a line of ATM.
+    Cells,
+    /// Allowed cell rate of a link's virtual channel, cells a second.
+    CellRate,
 }
 
 impl What {
@@ -113,6 +117,8 @@ impl What {
             What::Regulator,
             "packets held by a link's regulator; `.delay`: seconds that each was held",
         ),
+        ("cells", What::Cells, "cells waiting at a port of a line of ATM"),
+        ("cell-rate", What::CellRate, "allowed cell rate of a virtual channel's source, cells/s"),
     ];
 
     /// It is recorded for each message, not over time.
@@ -150,7 +156,7 @@ impl Observe {
         if (by_event || what.is_of_messages()) && observe.interval.is_some() {
             return Err(f.error("interval", "no interval; every one is recorded"));
         }
-        let of_link = matches!(what, What::Queue | What::Regulator);
+        let of_link = matches!(what, What::Queue | What::Regulator | What::Cells | What::CellRate);
         if of_link && observe.flow.is_some() {
             let allowed = format!("no flow; a {} belongs to a link (link = \"…\")", what.name());
             return Err(f.error("flow", allowed));

@@ -1,6 +1,7 @@
 //! Observers: attached from outside, and nothing is computed when none is.
 
 mod capture;
+mod cells;
 mod check;
 mod compression;
 mod hash;
@@ -12,6 +13,7 @@ mod regulator;
 mod series;
 
 pub use capture::Capture;
+pub use cells::CellRecorder;
 pub use check::ConservationChecker;
 pub use compression::{Compression, CompressionRecorder};
 pub use hash::TraceHash;
@@ -24,6 +26,7 @@ pub use series::{Quantity, SeriesRecorder};
 
 use crate::flow::{FlowId, Side};
 use anabranch_endpoint::{Endpoint, Observation, PathObservation};
+use anabranch_network::abr::CellNote;
 use anabranch_network::{DropReason, Link, LinkId, NodeId, Regulator};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
@@ -43,6 +46,8 @@ pub struct Interests {
     pub looks: bool,
     /// [`Observer::after_event`].
     pub events: bool,
+    /// [`Observer::cell`].
+    pub cells: bool,
 }
 
 /// Where a packet event happens.
@@ -125,6 +130,9 @@ pub trait Observer {
         Time::NEVER
     }
 
+    /// Something happened to a cell, or to the rate of a source of cells.
+    fn cell(&mut self, _note: &CellNote) {}
+
     /// An event was handled. `in_network` is the number of packets in the
     /// arena.
     fn after_event(
@@ -188,6 +196,7 @@ impl Observers {
         self.any.paths |= interests.paths;
         self.any.looks |= interests.looks;
         self.any.events |= interests.events;
+        self.any.cells |= interests.cells;
         self.list.push((interests, Box::new(observer)));
         Handle { index: self.list.len() - 1, kind: PhantomData }
     }
@@ -275,6 +284,17 @@ impl Observers {
     #[inline]
     pub(crate) fn events(&self) -> bool {
         self.any.events
+    }
+
+    /// Somebody listens to cells.
+    pub(crate) fn cells(&self) -> bool {
+        self.any.cells
+    }
+
+    pub(crate) fn cell(&mut self, note: &CellNote) {
+        for (_, it) in self.list.iter_mut().filter(|it| it.0.cells) {
+            it.observer().cell(note);
+        }
     }
 
     pub(crate) fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
