@@ -132,6 +132,9 @@ impl Network {
     }
 
     fn link(&mut self, draw: &mut Draw, transport: Transport, ends: [&str; 2]) {
+        if draw.chance(0.04) {
+            return self.virtual_channel(draw, transport, ends);
+        }
         let at_router = ends.map(|end| self.routers.iter().any(|router| router == end));
         let mut it = table([("ends", Value::Array(ends.map(Value::from).into()))]);
         it.insert("name".into(), format!("l{}", self.links.len()).into());
@@ -169,6 +172,60 @@ impl Network {
                 }
             }
             it.insert("reverse".into(), back.into());
+        }
+        self.links.push(it.into());
+    }
+
+    /// A link that is a virtual channel over one or two lines of ATM of its own.
+    fn virtual_channel(&mut self, draw: &mut Draw, transport: Transport, ends: [&str; 2]) {
+        let name = format!("l{}", self.links.len());
+        let switch = format!("{name}-switch");
+        let path = match draw.chance(0.5) {
+            true => vec![[ends[0], ends[1]]],
+            false => vec![[ends[0], &switch], [&switch, ends[1]]],
+        };
+        let mut lines = Vec::new();
+        for (i, ends) in path.into_iter().enumerate() {
+            let bps = draw.spread(100_000, 200_000_000);
+            // Eleven twelfths of it are payload, a fifth and more may be kept free.
+            self.bps = self.bps.min(bps / 2);
+            let line = format!("{name}-{i}");
+            let mut it = table([
+                ("name", line.as_str().into()),
+                ("kind", "abr".into()),
+                ("ends", Value::Array(ends.map(Value::from).into())),
+                ("capacity", rate(bps)),
+                ("delay", draw.time(1, 200_000)),
+            ]);
+            match draw.between(0, 3) {
+                0 => it.insert("allocation".into(), "max-min".into()),
+                1 => it.insert("allocation".into(), "efci".into()),
+                2 => it.insert("interval".into(), draw.time(1000, 50_000)),
+                _ => None,
+            };
+            if self.temper != Temper::Gentle && draw.chance(0.3) {
+                it.insert("cells".into(), number(draw.spread(1, 5000)));
+            }
+            self.channels.push(it.into());
+            lines.push(Value::from(line));
+        }
+        let mut source = table([("explicit", Value::Array(lines))]);
+        if draw.chance(0.3) {
+            source.insert("cells_per_rm".into(), number(draw.between(2, 256)));
+            source.insert("encapsulation".into(), "llc-snap".into());
+        }
+        let mut it = table([
+            ("ends", Value::Array(ends.map(Value::from).into())),
+            ("name", name.as_str().into()),
+            ("rate", source.into()),
+        ]);
+        if self.mtu != 1500 {
+            it.insert("mtu".into(), bytes(self.mtu));
+        }
+        let list = impairments(draw, self.temper, transport);
+        if !list.is_empty() {
+            let list = list.into_iter().map(Value::from).collect();
+            it.insert("impairments".into(), Value::Array(list));
         }
         self.links.push(it.into());
     }
