@@ -66,7 +66,7 @@ LIVE = LivePart(
         "Receivers acknowledge as a kernel does; one receive window, which never limits.",
     ),
     left_out={
-        "C1 to C4, C10 to C15, K1, W1 to W3": "fixed windows to an octet, which a kernel's receiver"
+        "C1 to C4, C10 to C15, K1, W1 to W4": "fixed windows to an octet, which a kernel's receiver"
         " does not offer",
         "C9, F3, F4, F6, F7": "other routers, many flows, long delays: hundreds of runs of 25 s",
     },

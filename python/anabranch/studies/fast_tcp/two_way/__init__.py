@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 
 from anabranch.studies.fast_tcp.two_way import (
+    carried,
     claims,
     conditions,
     figures,
@@ -28,6 +29,10 @@ CHOICES = [
     " other dates where that is varied.",
     "Two-way: the retransmission timeout is at least 5 s. With 1 s a connection that begins beside"
     " a window of ten round trips takes the wait of its ACKs for a loss and grows slowly then.",
+    "Two-way: over ATM a virtual channel carries packets without a header of their own (RFC 2684"
+    " §6.1), lines are as fast as makes data packets leave each 1.2 ms, and sources have the"
+    " defaults of TM 4.0, but for initial rates of an equal share where several share a line."
+    " ERICA's target is 0.9; exact rates use the whole line.",
     "Two-way: processing time is of each packet that a host receives and of each that it sends.",
 ]
 
@@ -36,7 +41,7 @@ def examine(context: Context) -> Outcome:
     """Every condition beside the closed form, and some of them packet by packet."""
     wanted = conditions.runs(context.quick)
     shown = {name: conditions.scenario(run) for name, run in conditions.shown().items()}
-    shown |= networks.scenarios()
+    shown |= networks.scenarios() | carried.scenarios()
     runs = context.compute([*map(conditions.scenario, wanted), *shown.values()])
     values = {
         run: measures.value(run, result)
@@ -44,8 +49,14 @@ def examine(context: Context) -> Outcome:
     }
     details = dict(zip(shown, runs.singles[len(wanted) :], strict=True))
     rates = conditions.plan()["losses"]["rate"]
+    lossy = {
+        (rate, two_way, False): networks.lossy(rate, two_way)
+        for rate, two_way in itertools.product(rates, (True, False))
+    }
+    judged = conditions.plan()["losses"]["judged"]
+    lossy |= {(judged, two_way, True): carried.lossy(judged, two_way) for two_way in (True, False)}
     losses = context.decide(
-        {key: networks.lossy(*key) for key in itertools.product(rates, (True, False))},
+        lossy,
         lambda results: [model.judge_losses(results, details)],
         series=True,
     )

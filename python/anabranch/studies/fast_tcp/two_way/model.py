@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from anabranch.experiment import RunResult
 from anabranch.stats import Exact
-from anabranch.studies.fast_tcp.two_way import networks
+from anabranch.studies.fast_tcp.two_way import carried, networks
 from anabranch.studies.fast_tcp.two_way.claims import SHARE, SOME, Details
-from anabranch.studies.fast_tcp.two_way.conditions import plan
+from anabranch.studies.fast_tcp.two_way.conditions import Run, plan
 from anabranch.studies.replications import Replicated
 from anabranch.verdicts import Claim, Statement, at_most, less, near
 
@@ -19,18 +19,23 @@ SMALL = 0.05
 """A delay that varies by less than this part of the round trip counts as constant."""
 FEWER = 0.5
 """Half of the queue less is a difference that a switch's buffer can be sized by."""
-Losses = Replicated[tuple[float, bool]]
-"""Replications by loss rate, and whether traffic goes both ways."""
+PACKET_S = 1500 * 8 / 30e6
+"""A packet's time on the line between two switches."""
+Losses = Replicated[tuple[float, bool, bool]]
+"""Replications by loss rate, whether traffic goes both ways, and whether over ATM."""
+OVER = {name: f"over ATM, {name}" for name in carried.ALLOCATIONS}
+"""What is added to a statement that is judged where RM cells carry rates."""
 
 
 def judge(details: Details) -> list[Claim]:
-    """C10 and C12 to C15, which have no chance in them."""
+    """C10 and C12 to C15, then W4, which have no chance in them."""
     return [
         _one_connection(details),
         _below_ip(details),
         _larger_network(details),
         _round_trips(details),
         _switch(details),
+        _carried(details),
     ]
 
 
@@ -67,24 +72,51 @@ def _one_connection(details: Details) -> Claim:
         "With an ACK for each segment at once, ACKs queue behind data as those of two connections."
         " With delayed ACKs (RFC 1122), which is what hosts do, they ride on the data of their own"
         " connection, and nothing is left to be compressed.",
+        grid=[
+            it
+            for name, over in OVER.items()
+            for it in (
+                Statement.of(
+                    f"throughput over that of two connections, an ACK for each segment, {over}",
+                    _ratio(details, f"one connection, {name}", f"pair, {name}"),
+                    near(1, ALIKE),
+                ),
+                Statement.of(
+                    f"part of the ACKs compressed, more than with two, {over}",
+                    _more(details, f"one connection, {name}", f"pair, {name}"),
+                    near(0, SOME),
+                ),
+            )
+        ],
         source="Section 2.1; no operating point. Windows of one round trip.",
     )
+
+
+def _ratio(details: Details, name: str, beside: str) -> Exact:
+    return Exact.of([_share(details, name) / _share(details, beside)])
+
+
+def _more(details: Details, name: str, beside: str) -> Exact:
+    return Exact.of([_part(details, name) - _part(details, beside)])
 
 
 def judge_losses(results: Losses, details: Details) -> Claim:
     """C11: what random losses change."""
     rates = plan()["losses"]
 
-    def statements(rate: float) -> list[Statement]:
-        both, alone = (results.sample((rate, two_way), networks.share) for two_way in (True, False))
-        part = results.sample((rate, True), networks.compressed)
-        slow = results.sample((rate, True), _timeouts)
-        lossless = _share(details, "pair") / _share(details, "one way")
-        text = f"1 packet of {1 / rate:,.0f} lost"
+    def statements(rate: float, over: bool = False) -> list[Statement]:
+        both, alone = (
+            results.sample((rate, two_way, over), networks.share) for two_way in (True, False)
+        )
+        part = results.sample((rate, True, over), networks.compressed)
+        slow = results.sample((rate, True, over), _timeouts)
+        more = ", ERICA" if over else ""
+        lossless = _share(details, f"pair{more}") / _share(details, f"one way{more}")
+        text = f"1 packet of {1 / rate:,.0f} lost" + (f", {OVER['ERICA']}" if over else "")
         return [
             Statement.of(
                 f"part of the ACKs compressed, less than without losses, {text}",
-                part * -1 + _part(details, "pair"),
+                part * -1 + _part(details, f"pair{more}"),
                 near(0, ALIKE),
             ),
             Statement.of(
@@ -102,7 +134,10 @@ def judge_losses(results: Losses, details: Details) -> Claim:
         "Losses at random in both directions, TCP Reno, windows of at most one round trip. Where"
         " losses hold the window below half a round trip, nothing is compressed: that is by the"
         " window (C1), not by slow start.",
-        grid=[it for rate in rates["rate"] for it in statements(rate)],
+        grid=[
+            *(it for rate in rates["rate"] for it in statements(rate)),
+            *statements(rates["judged"], over=True),
+        ],
         source="Section 2.1: TCP Reno, mostly in congestion avoidance.",
     )
 
@@ -112,90 +147,142 @@ def _timeouts(result: RunResult) -> float:
 
 
 def _below_ip(details: Details) -> Claim:
-    below = details["queue below IP"]
-    ratio = networks.share(below) / _share(details, "pair")
-    waits = networks.average("ip-i")(below) / networks.average("i-j")(details["pair"]) - 1
+    told = _bunching_below(details, "")
+    over_atm = (_bunching_below(details, f", {name}") for name in carried.ALLOCATIONS)
     return Claim(
         "C12",
         "If IP is served faster than the channel, its queue shrinks, and the same bunching appears"
         " in the layer below, where the data wait then.",
-        [
-            Statement.of(
-                "part of the ACKs compressed, more than with the queue in IP",
-                Exact.of([_part(details, "queue below IP") - _part(details, "pair")]),
-                near(0, SOME),
-            ),
-            Statement.of(
-                "throughput over that with the queue in IP", Exact.of([ratio]), near(1, SHARE)
-            ),
-            Statement.of(
-                "mean queue in IP, change from that with the queue in IP alone",
-                Exact.of([waits]),
-                less(0, FEWER),
-            ),
-            Statement.of(
-                "mean queue below IP, packets", Exact.of([networks.average("i-j")(below)])
-            ),
-        ],
-        "IP is served at 100 Mbit/s, the channel at 10. The layer below holds whole packets: data"
-        " and ACKs share a virtual channel, as the paper has it, whose cells keep their order.",
+        [*told, *(it for some in over_atm for it in some)],
+        "IP is served at 100 Mbit/s, the channel at 10. The layer below holds whole packets where"
+        " rates are told; over ATM the source of the virtual channel, which data and ACKs share as"
+        " the paper has it, cuts one packet after the other into cells.",
         source="Section 2.1, below figure 2; no operating point.",
     )
 
 
+def _bunching_below(details: Details, more: str) -> list[Statement]:
+    below, pair = details[f"queue below IP{more}"], details[f"pair{more}"]
+    waits = networks.average("ip-i")(below) / networks.average("i-j")(pair) - 1
+    over = f", over ATM{more}" if more else ""
+    return [
+        Statement.of(
+            f"part of the ACKs compressed, more than with the queue in IP{over}",
+            _more(details, f"queue below IP{more}", f"pair{more}"),
+            near(0, SOME),
+        ),
+        Statement.of(
+            f"throughput over that with the queue in IP{over}",
+            _ratio(details, f"queue below IP{more}", f"pair{more}"),
+            near(1, SHARE),
+        ),
+        Statement.of(
+            f"mean queue in IP, change from that with the queue in IP alone{over}",
+            Exact.of([waits]),
+            less(0, FEWER),
+        ),
+        Statement.of(
+            f"mean queue below IP, packets{over}", Exact.of([networks.average("i-j")(below)])
+        ),
+    ]
+
+
 def _larger_network(details: Details) -> Claim:
-    name = "larger network"
+    def alike(name: str, pair: str, over: str) -> list[Statement]:
+        return [
+            Statement.of(
+                f"throughput over that of the pair alone{over}",
+                _ratio(details, f"larger network{name}", pair),
+                near(1, SHARE),
+            ),
+            Statement.of(
+                f"part of the ACKs compressed, more than of the pair alone{over}",
+                _more(details, f"larger network{name}", pair),
+                near(0, SOME),
+            ),
+        ]
+
+    erica = ["ERICA", *map(carried.measured_over, plan()["carried"]["interval_ms"])]
     return Claim(
         "C13",
         "A pair of connections inside a larger network behaves as the pair alone, as long as rates"
         " and delays stay.",
         [
-            Statement.of(
-                "throughput over that of the pair alone",
-                Exact.of([_share(details, name) / _share(details, "pair")]),
-                near(1, SHARE),
-            ),
-            Statement.of(
-                "part of the ACKs compressed, more than of the pair alone",
-                Exact.of([_part(details, name) - _part(details, "pair")]),
-                near(0, SOME),
-            ),
+            *alike("", "pair", ""),
+            *alike(", exact rates", "pair, exact rates", f", {OVER['exact rates']}"),
         ],
         "Three pairs of hosts, two switches, explicit rates of a third of the line each, the same"
-        " round trip.",
+        " round trip. Over ATM with ERICA the claim's condition is not met: what a virtual channel"
+        " that idles leaves is lent to others, so that neither rates nor delay stay.",
+        grid=[
+            it for name in erica for it in alike(f", {name}", "pair, ERICA", f", over ATM, {name}")
+        ],
         source="Section 2.1; no operating point.",
     )
 
 
 def _round_trips(details: Details) -> Claim:
-    with_rates, without = (
-        Exact.of([networks.evenness(details[name])])
-        for name in ("round trips", "round trips, no explicit rates")
-    )
+    text = "octets of the connection with 200 ms over those of the one with 20 ms"
+
+    def even(name: str, over: str) -> Statement:
+        found = Exact.of([networks.evenness(details[name])])
+        return Statement.of(f"{text}{over}", found, near(1, FAIR))
+
+    without = Exact.of([networks.evenness(details["round trips, no explicit rates"])])
     return Claim(
         "C14",
         "Explicit rates prevent the unfairness that differing round trips cause.",
         [
-            Statement.of(
-                "octets of the connection with 200 ms over those of the one with 20 ms",
-                with_rates,
-                near(1, FAIR),
-            ),
+            even("round trips", ""),
             Statement.of("the same without explicit rates", without, less(1, FEWER)),
+            *(even(f"round trips, {name}", f", {over}") for name, over in OVER.items()),
         ],
-        "TCP Reno over one port of 10 Mbit/s; without explicit rates a buffer of 50 packets. Our"
-        " rates are max-min fair by construction; a switch's own algorithm is not simulated.",
+        "TCP Reno over one port of 10 Mbit/s; without explicit rates a buffer of 50 packets. Rates"
+        " that are told are max-min fair by construction. Over ATM nothing is lost at the switch,"
+        " as the paper assumes; over the grid its queue holds 50 packets in cells, and what ERICA"
+        " lends to the distant source for a round trip overflows it.",
+        grid=[
+            even(
+                f"round trips, small queue, {name}", f", 50 packets in cells at the switch, {over}"
+            )
+            for name, over in OVER.items()
+        ],
         source="Section 1, with reference 12 of the paper; no operating point.",
     )
 
 
 def _switch(details: Details) -> Claim:
-    limit = 30e6 / 8 / 1500 * 0.12
+    limit = networks.PAIR.round_trip_ms / 1e3 / PACKET_S
     controlled, free = (
         details[name] for name in ("larger network", "larger network, no explicit rates")
     )
     longest, average = networks.longest("port"), networks.average("port")
     change = longest(controlled) / longest(free) - 1
+    # 155 Mbit/s into 30: packets of the free network wait for the port's line.
+    free_s = longest(free) * PACKET_S
+
+    def over_atm(name: str, over: str) -> list[Statement]:
+        mean_s, longest_s = networks.cells(details[f"larger network, {name}"], "port")
+        round_trip = networks.PAIR.round_trip_ms / 1e3
+        return [
+            Statement.of(
+                f"longest delay in the switch, change from that without explicit rates, {over}",
+                Exact.of([longest_s / free_s - 1]),
+                less(0, FEWER),
+            ),
+            Statement.of(
+                f"mean delay in the switch over the round trip, {over}",
+                Exact.of([mean_s / round_trip]),
+                at_most(0, SMALL),
+            ),
+            Statement.of(
+                f"longest delay in the switch over the round trip, {over}",
+                Exact.of([longest_s / round_trip]),
+                at_most(0, SMALL),
+            ),
+        ]
+
+    other_intervals = map(carried.measured_over, plan()["carried"]["interval_ms"])
     return Claim(
         "C15",
         "With explicit rates the switch's queue stays small, so that delay is constant and bursts"
@@ -216,9 +303,38 @@ def _switch(details: Details) -> Claim:
                 Exact.of([longest(controlled) / limit]),
                 at_most(0, SMALL),
             ),
+            *(it for name, over in OVER.items() for it in over_atm(name, over)),
         ],
         "The network of C13. A virtual channel that idles in each cycle lends its rate to the"
-        " others, and what they were lent fills the queue until they are told otherwise.",
+        " others, and what they were lent fills the queue until they are told otherwise. Over ATM"
+        " ERICA lets load stand at up to 1.1 of its target of 0.9, so that a queue hardly drains.",
+        grid=[it for name in other_intervals for it in over_atm(name, f"over ATM, {name}")],
         source="Section 1 and section 2.1, with reference 12 of the paper; section 3 announces the"
         " delay in switches and shows none.",
+    )
+
+
+def _carried(details: Details) -> Claim:
+    found = []
+    for name, over in OVER.items():
+        runs = {f"pair, {name}": networks.PAIR} | {
+            f"windows of {w:g}, {name}": Run("shown", w, w) for w in plan()["carried"]["windows"]
+        }
+        shares = [
+            networks.share(details[key], flow) / run.channel().shares[way]
+            for key, run in runs.items()
+            for way, flow in enumerate(("forth", "back"))
+        ]
+        found.append(
+            Statement.of(
+                f"share over that of equation (1), {over}", Exact.of(shares), near(1, SHARE)
+            )
+        )
+    return Claim(
+        "W4",
+        "Where RM cells carry the rates, both throughputs are those of equation (1), too.",
+        found,
+        "Windows of 0.5, 1 and 2 round trips. The line's rate is such that data packets leave as"
+        " over the channel whose rate is told: 32 cells, and an RM cell and an answer for 30"
+        " others.",
     )

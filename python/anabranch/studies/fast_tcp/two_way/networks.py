@@ -152,6 +152,14 @@ def average(link: str) -> Callable[[RunResult], float]:
     return read
 
 
+def cells(result: RunResult, line: str) -> tuple[float, float]:
+    """Mean and longest queue of a port of ATM while the run is measured, as seconds on its line."""
+    found = measures.steady(PAIR, result, f"{line}.cells")
+    port = next(row for row in result.lines if row["name"] == line)
+    cell_s = port["utilisation"] * float(result.run["end_s"]) / (port["received"] - port["dropped"])
+    return float(found.mean()) * cell_s, float(found.max()) * cell_s
+
+
 def evenness(result: RunResult) -> float:
     """Octets that the far connection got over those of the near one, from 20 s on."""
     got = []
