@@ -173,6 +173,34 @@ fn lines_and_channels_stand_side_by_side() {
     assert!(cells(&result, "a", 5.0, 20.0) > 19_000.0);
 }
 
+/// The ACK bucket sees a virtual channel's allowed rate: the packets in front of it stay few.
+#[test]
+fn a_regulator_follows_the_allowed_rate() {
+    let text = |regulator: &str| {
+        format!(
+            "hosts = [\"a\", \"z\"]\nrouters = [\"ra\"]\nduration = \"10 s\"\n\
+             observe = [{{ what = \"received\" }}, {{ what = \"queue\", link = \"ra-z\" }}]\n\
+             [[channels]]\nname = \"line\"\nkind = \"abr\"\nends = [\"ra\", \"z\"]\n\
+             capacity = \"8480 kbit/s\"\ndelay = \"10 ms\"\n\
+             [[links]]\nends = [\"a\", \"ra\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+             [[links]]\nends = [\"ra\", \"z\"]\nrate = {{ explicit = \"line\" }}\n\
+             queue = {{ limit = \"400 packets\" }}\n{regulator}\n{}",
+            flow("a", "").replace("200 kB", "400 kB")
+        )
+    };
+    let longest = |result: &RunResult| {
+        let series = result.series.iter().find(|it| it.name == "ra-z.queue").expect("observed");
+        let steady = series.time_s.iter().zip(&series.value).filter(|it| *it.0 > 5.0);
+        steady.map(|it| *it.1).fold(0.0, f64::max)
+    };
+    let plain = result(&text(""));
+    let regulated = result(&text("regulator = { law = \"ack-bucket\" }"));
+    assert!(longest(&plain) > 200.0, "{}", longest(&plain));
+    assert!(longest(&regulated) < 20.0, "{}", longest(&regulated));
+    let (with, without) = (cells(&regulated, "a", 5.0, 10.0), cells(&plain, "a", 5.0, 10.0));
+    assert!((with / without - 1.0).abs() < 0.03, "{with} {without}");
+}
+
 #[test]
 fn wrong_lines_are_named() {
     let good = text(ERICA, "", &flow("a", "size = \"1 kB\""));
