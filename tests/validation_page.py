@@ -38,6 +38,7 @@ ROWS = {
     "bucket": "ACK bucket (Narváez and Siu 1997)",
     "K1": "Two-way traffic: docs/two-way.md (Kalampoukas, Varma and Ramakrishnan 1998)",
     "channel": "Explicit rates: max-min shares of a channel",
+    "abr": "ATM's available bit rate: what cells and RM cells leave of a line",
     "Q1": "M/D/1, M/M/1/K, Little's law",
     "Q2": "Gilbert-Elliott loss",
     "Q3": "Bit errors",

@@ -102,7 +102,13 @@ fn rates_are_carried_to_both() {
         ] {
             let measured = cells(&result, flow, from, to) * 32.0 / 31.0;
             let quantity = format!("cells of {flow} a second, {from} s to {to} s, target {target}");
-            record("abr", &quantity, expected, format!("{measured:.0}"), &close.to_string());
+            record(
+                "abr",
+                &quantity,
+                expected,
+                format!("{measured:.0}"),
+                &format!("{} %", close * 100.0),
+            );
             assert!((measured / expected - 1.0).abs() < close, "{flow} {from}: {measured}");
         }
         // The source itself says so.
