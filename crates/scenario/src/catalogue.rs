@@ -23,7 +23,7 @@ pub struct Entry {
 }
 
 /// The catalogues that [`catalogue`] knows.
-pub const KINDS: [&str; 12] = [
+pub const KINDS: [&str; 13] = [
     "algorithms",
     "recoveries",
     "destinations",
