@@ -18,6 +18,7 @@
 
 use super::{Connection, Due};
 use crate::config::MtuProbing;
+use crate::recovery::Scheme;
 use crate::state::State;
 use anabranch_endpoint::{CloseReason, Endpoint};
 use anabranch_units::Time;

@@ -89,8 +89,7 @@ impl Connection {
                     range.end += 1;
                 }
                 let packet = self.data(now, range);
-                self.scheme.on_retransmit(&mut self.sender, range);
-                self.scheme.on_resent(now, range);
+                self.scheme.on_retransmit(&mut self.sender, range, now);
                 if range.start == self.sender.una
                     && self.config.rto_restart == RtoRestart::FirstResent
                 {

@@ -2,6 +2,7 @@
 
 use super::extras::ExtraDue;
 use super::{Connection, Due};
+use crate::recovery::Scheme;
 use crate::state::State;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;

@@ -52,15 +52,21 @@ pub enum Recovery {
     Custom(Box<Custom<MakeDetector>>),
 }
 
-/// A line of the catalogue.
+/// A line of the catalogue: what is known of a scheme by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeInfo {
-    /// Name in scenarios.
+    /// The scheme's name in scenarios.
     pub name: &'static str,
-    /// What it does.
+    /// What the scheme does, in one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The document that defines the scheme.
     pub reference: &'static str,
+    /// The scheme reads SACK blocks, and cannot work without them.
+    needs_sack: bool,
+    /// The scheme reads the send log.
+    needs_log: bool,
+    /// Describes the scheme with its default options.
+    default: fn() -> Recovery,
 }
 
 /// All schemes.
@@ -69,60 +75,80 @@ pub const SCHEMES: &[SchemeInfo] = &[
         name: "tahoe",
         summary: "fast retransmit, then slow start from one segment",
         reference: "Fall, Floyd: Simulation-based Comparisons of Tahoe, Reno, and SACK TCP (CCR 1996)",
+        needs_sack: false,
+        needs_log: false,
+        default: || Recovery::Tahoe,
     },
     SchemeInfo {
         name: "reno",
         summary: "fast retransmit and fast recovery; one loss per window",
         reference: "RFC 5681 §3.2",
+        needs_sack: false,
+        needs_log: false,
+        default: || Recovery::Reno { exit_growth: false },
     },
     SchemeInfo {
         name: "newreno",
         summary: "partial ACKs repair one loss per round trip; slow-but-steady or impatient",
         reference: "RFC 6582",
+        needs_sack: false,
+        needs_log: false,
+        default: || Recovery::NewReno { impatient: false, exit_growth: false },
     },
     SchemeInfo {
         name: "sack",
         summary: "scoreboard and pipe; also with the pipe rules of ns-2",
         reference: "RFC 6675; ns-2 Sack1",
+        needs_sack: true,
+        needs_log: false,
+        default: || Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
     },
     SchemeInfo {
         name: "fack",
         summary: "every hole below the forward ACK is lost",
         reference: "Mathis, Mahdavi: Forward Acknowledgement (SIGCOMM 1996)",
+        needs_sack: true,
+        needs_log: false,
+        default: || Recovery::Fack { prr: false },
     },
     SchemeInfo {
         name: "rack",
         summary: "losses told by time of sending; reordering window, tail loss probes",
         reference: "RFC 8985",
+        needs_sack: true,
+        needs_log: true,
+        default: || Recovery::Rack(RackOptions::default()),
     },
     SchemeInfo {
         name: "decoupled",
         summary: "no recovery phase: congestion avoidance goes on from the detection",
         reference: "Hwang, Yoo, Yoo: An Efficient Loss Recovery Algorithm for TCP with SACK",
+        needs_sack: true,
+        needs_log: false,
+        default: || Recovery::Decoupled { opens_late: false },
     },
     SchemeInfo {
         name: "decoupled-rack",
         summary: "losses told as by rack; congestion avoidance goes on from the detection",
         reference: "Hwang, Yoo, Yoo, §4; RFC 8985",
+        needs_sack: true,
+        needs_log: true,
+        default: || Recovery::DecoupledRack(DecoupledRackOptions::default()),
     },
 ];
 
 impl Recovery {
     /// The scheme of that name with its default options.
     pub fn from_name(name: &str) -> Option<Recovery> {
-        Some(match name {
-            "tahoe" => Recovery::Tahoe,
-            "reno" => Recovery::Reno { exit_growth: false },
-            "newreno" => Recovery::NewReno { impatient: false, exit_growth: false },
-            "sack" => Recovery::Sack { pipe: Pipe::Rfc6675, prr: false },
-            "fack" => Recovery::Fack { prr: false },
-            "rack" => Recovery::Rack(RackOptions::default()),
-            "decoupled" => Recovery::Decoupled { opens_late: false },
-            "decoupled-rack" => Recovery::DecoupledRack(DecoupledRackOptions::default()),
-            _ => return None,
-        })
+        SCHEMES.iter().find(|scheme| scheme.name == name).map(|scheme| (scheme.default)())
     }
-    /// Its name.
+
+    /// The scheme's line of the catalogue; `None` for schemes of the user's own.
+    fn info(&self) -> Option<&'static SchemeInfo> {
+        SCHEMES.iter().find(|scheme| scheme.name == self.name())
+    }
+
+    /// The scheme's name in scenarios.
     pub fn name(&self) -> &str {
         match self {
             Recovery::Tahoe => "tahoe",
@@ -136,14 +162,32 @@ impl Recovery {
             Recovery::Custom(custom) => custom.name(),
         }
     }
-    /// It reads SACK blocks, and cannot work without them.
+    /// The scheme reads SACK blocks, and cannot work without them.
     pub fn needs_sack(&self) -> bool {
-        !matches!(self, Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno { .. })
+        self.info().is_none_or(|scheme| scheme.needs_sack)
     }
-    /// It reads the send log.
+
+    /// The scheme reads the send log.
     pub(crate) fn needs_log(&self) -> bool {
-        matches!(self, Recovery::Rack(_) | Recovery::DecoupledRack(_))
+        self.info().is_some_and(|scheme| scheme.needs_log)
     }
+
+    /// The scheme without what it does to the window in a recovery beyond the reduction at its
+    /// entry: for window algorithms that own the window there.
+    pub(crate) fn without_own_window(&self) -> Recovery {
+        match self {
+            Recovery::Sack { pipe, .. } => Recovery::Sack { pipe: *pipe, prr: false },
+            Recovery::Fack { .. } => Recovery::Fack { prr: false },
+            Recovery::Rack(options) => {
+                Recovery::Rack(RackOptions { prr: false, reduce_again: false, ..*options })
+            }
+            Recovery::DecoupledRack(options) => {
+                Recovery::DecoupledRack(DecoupledRackOptions { reduce_again: false, ..*options })
+            }
+            other => other.clone(),
+        }
+    }
+
     /// The option that cannot be as it is, and what is allowed.
     pub(crate) fn validate(&self) -> Result<(), (&'static str, &'static str)> {
         match self {

@@ -67,6 +67,7 @@
 use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
+use anabranch_units::Time;
 
 #[derive(Debug)]
 pub(crate) struct Decoupled {
@@ -138,7 +139,7 @@ impl Scheme for Decoupled {
         }
     }
 
-    fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range, _now: Time) {
         self.high_rxt = range.end;
         s.board.on_retransmit(range);
     }
@@ -149,5 +150,8 @@ impl Scheme for Decoupled {
 
     fn in_recovery(&self) -> bool {
         self.recovery
+    }
+    fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
+        if self.recovery { s.lost_below(s.board.fack(s.una)) } else { 0 }
     }
 }

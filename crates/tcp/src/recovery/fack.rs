@@ -100,7 +100,7 @@ impl Scheme for Fack {
         }
     }
 
-    fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range, _now: Time) {
         self.pending = false;
         self.high_rxt = range.end;
         if let Some(prr) = &mut self.prr {
@@ -125,5 +125,8 @@ impl Scheme for Fack {
 
     fn in_recovery(&self) -> bool {
         self.in_recovery
+    }
+    fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
+        if self.in_recovery { s.lost_below(s.board.fack(s.una)) } else { 0 }
     }
 }

@@ -7,8 +7,10 @@
 //! all that was outstanding is acknowledged; no fast retransmit happens
 //! meanwhile. A retransmission that is lost again is repaired by the timeout.
 //!
-//! A new scheme is one file here, one variant of `Active`, and in
-//! `catalogue.rs` one variant of [`Recovery`] and one line of [`SCHEMES`].
+//! A new scheme is one file here and its registration: a line of `schemes!`, which
+//! says how it is made of its description, and in `catalogue.rs` the description, a
+//! variant of [`Recovery`] and an entry of [`SCHEMES`]. Nothing outside of this folder
+//! asks which scheme is at work.
 
 pub(crate) mod catalogue;
 mod decoupled;
@@ -54,8 +56,9 @@ pub enum Rto {
     Keep,
 }
 
-/// The seam. The connection updates sequence variables, scoreboard and the
-/// count of duplicate ACKs first, then asks the scheme.
+/// The seam. The connection updates sequence variables, scoreboard and the count of duplicate ACKs
+/// first, then asks the scheme. What only some schemes have (timers, probes, a window of their own)
+/// has a default that stands for not having it.
 pub(crate) trait Scheme {
     /// An ACK arrived that acknowledges or SACKs something new, or is a
     /// duplicate. Decides about entering and leaving recovery, and grows the
@@ -74,7 +77,7 @@ pub(crate) trait Scheme {
     fn next(&self, s: &Sender) -> Next;
 
     /// `range` was sent again, as [`Next::Retransmit`] asked.
-    fn on_retransmit(&mut self, s: &mut Sender, range: Range);
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range, now: Time);
 
     /// `range` was sent in order.
     fn on_in_order(&mut self, _s: &Sender, _range: Range, _now: Time) {}
@@ -84,6 +87,79 @@ pub(crate) trait Scheme {
 
     /// Between the detection of a loss and the end of its repair.
     fn in_recovery(&self) -> bool;
+
+    /// Octets that the ACK at hand made the scheme believe lost, for window algorithms that want to
+    /// know. `was_in_recovery` says whether a repair was under way before that ACK.
+    fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64;
+
+    /// The retransmission timer expired: shrinks the window, and decides what is to be sent again.
+    /// Returns false when a probe leaves instead, which is no timeout.
+    fn on_rto(&mut self, s: &mut Sender, now: Time) -> bool {
+        s.go_back(now);
+        self.on_timeout(s);
+        true
+    }
+
+    /// The segments outstanding are too big for the path, and `mss` is smaller now: all that is not
+    /// SACKed is sent again.
+    fn on_too_big(&mut self, s: &mut Sender) {
+        s.resend_smaller();
+        self.on_timeout(s);
+    }
+
+    /// When the scheme wants to hear [`Scheme::on_deadline`]; never, for a scheme without timers.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// A deadline of the scheme may have passed. Returns true when the retransmission timer is to be
+    /// restarted.
+    fn on_deadline(&mut self, _s: &mut Sender, _now: Time) -> bool {
+        false
+    }
+
+    /// The connection is over: the scheme's timers stop.
+    fn stop(&mut self) {}
+
+    /// The scheme hears ACKs that tell nothing new, too.
+    fn hears_all(&self) -> bool {
+        false
+    }
+
+    /// A tail loss probe is due, which leaves whatever the window.
+    fn is_probe_due(&self) -> bool {
+        false
+    }
+
+    /// What the scheme sends next may be something again: in a repair, or as a tail loss probe.
+    fn may_resend(&self) -> bool {
+        self.in_recovery() || self.is_probe_due()
+    }
+
+    /// What a timeout found missing is being repaired, where the sender does not go back.
+    fn repairs_timeout(&self) -> bool {
+        false
+    }
+
+    /// Octets that may be in flight: the window, or what the scheme makes of it in a repair.
+    fn window(&self, s: &Sender) -> u64 {
+        s.cwnd()
+    }
+
+    /// Octets believed lost and not acknowledged since, sent again or not.
+    fn lost(&self, s: &Sender) -> u64 {
+        self.resent(s)
+    }
+
+    /// Octets outstanding that were sent again.
+    fn resent(&self, s: &Sender) -> u64 {
+        s.board.retransmitted()
+    }
+
+    /// How many tail loss probes were sent.
+    fn tail_loss_probes(&self) -> u32 {
+        0
+    }
 }
 
 /// A segment of `len` octets may leave. With nothing in flight it always may: a window is one segment
@@ -116,6 +192,13 @@ fn limited_transmit(s: &Sender) -> u64 {
     if s.limited_transmit { s.dupacks.min(s.dup_thresh - 1) as u64 * s.mss } else { 0 }
 }
 
+/// Octets newly lost, for schemes that know of one loss at a time, the segment at SND.UNA: it is lost
+/// at the entry into recovery, and at partial ACKs.
+fn first_unacknowledged_lost(now: bool, s: &Sender, before: bool, ack: &Ack) -> u64 {
+    let partial = before && ack.acked > 0;
+    if now && (partial || !before) { s.mss } else { 0 }
+}
+
 /// Sending while the sender goes back after a timeout.
 #[inline(never)]
 fn going_back(s: &Sender) -> Next {
@@ -130,253 +213,114 @@ fn going_back(s: &Sender) -> Next {
     }
 }
 
-/// A scheme at work.
-#[derive(Debug)]
-pub(crate) enum Active {
-    Tahoe(tahoe::Tahoe),
-    Reno(reno::Reno),
-    NewReno(newreno::NewReno),
-    Sack(sack::Sack),
-    Fack(fack::Fack),
-    Rack(Box<rack::Rack>),
-    Decoupled(decoupled::Decoupled),
-    Own(Box<own::Own>),
-}
+/// Writes [`Active`], the closed set of schemes: for each its variant with the type at work, the
+/// description that it is made of, and how. Calls are dispatched by `match`, not by pointers, since
+/// several are made for each segment.
+macro_rules! schemes {
+    ($($name:ident($scheme:ty): $description:pat => $make:expr,)*) => {
+        /// A scheme at work.
+        #[derive(Debug)]
+        pub(crate) enum Active {
+            $($name($scheme),)*
+        }
 
-macro_rules! dispatch {
-    ($self:expr, $scheme:ident => $call:expr) => {
+        impl Active {
+            /// The scheme of that description, before the first segment.
+            pub fn new(description: &Recovery) -> Active {
+                match description {
+                    $($description => Active::$name($make),)*
+                }
+            }
+        }
+
+        impl Scheme for Active {
+            schemes! { @forward [$($name)*]
+                mut on_ack(s: &mut Sender, ack: &Ack) -> Rto;
+                mut on_timeout(s: &mut Sender);
+                mut on_undo(s: &mut Sender);
+                mut on_retransmit(s: &mut Sender, range: Range, now: Time);
+                mut on_in_order(s: &Sender, range: Range, now: Time);
+                mut on_rto(s: &mut Sender, now: Time) -> bool;
+                mut on_too_big(s: &mut Sender);
+                mut on_deadline(s: &mut Sender, now: Time) -> bool;
+                mut stop();
+                ref in_recovery() -> bool;
+                ref newly_lost(s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64;
+                ref deadline() -> Time;
+                ref hears_all() -> bool;
+                ref is_probe_due() -> bool;
+                ref repairs_timeout() -> bool;
+                ref window(s: &Sender) -> u64;
+                ref lost(s: &Sender) -> u64;
+                ref resent(s: &Sender) -> u64;
+                ref tail_loss_probes() -> u32;
+            }
+
+            // What is outstanding at a timeout is sent again in the same way by all schemes.
+            fn next(&self, s: &Sender) -> Next {
+                if s.is_going_back() {
+                    return going_back(s);
+                }
+                match self {
+                    $(Active::$name(scheme) => scheme.next(s),)*
+                }
+            }
+
+            fn in_flight(&self, s: &Sender) -> u64 {
+                if s.is_going_back() {
+                    return s.flight_going_back();
+                }
+                match self {
+                    $(Active::$name(scheme) => scheme.in_flight(s),)*
+                }
+            }
+        }
+    };
+    (@forward $names:tt) => {};
+    (@forward $names:tt mut $method:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?; $($more:tt)*) => {
+        #[inline]
+        fn $method(&mut self, $($arg: $type),*) $(-> $out)? {
+            schemes! { @match self, $method, ($($arg),*), $names }
+        }
+        schemes! { @forward $names $($more)* }
+    };
+    (@forward $names:tt ref $method:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?; $($more:tt)*) => {
+        #[inline]
+        fn $method(&self, $($arg: $type),*) $(-> $out)? {
+            schemes! { @match self, $method, ($($arg),*), $names }
+        }
+        schemes! { @forward $names $($more)* }
+    };
+    (@match $self:ident, $method:ident, $args:tt, [$($name:ident)*]) => {
         match $self {
-            Active::Tahoe($scheme) => $call,
-            Active::Reno($scheme) => $call,
-            Active::NewReno($scheme) => $call,
-            Active::Sack($scheme) => $call,
-            Active::Fack($scheme) => $call,
-            Active::Rack($scheme) => $call,
-            Active::Decoupled($scheme) => $call,
-            Active::Own($scheme) => $call,
+            $(Active::$name(scheme) => scheme.$method $args,)*
         }
     };
 }
 
-impl Scheme for Active {
-    fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
-        dispatch!(self, scheme => scheme.on_ack(s, ack))
-    }
-    fn on_timeout(&mut self, s: &mut Sender) {
-        dispatch!(self, scheme => scheme.on_timeout(s))
-    }
-    fn on_undo(&mut self, s: &mut Sender) {
-        dispatch!(self, scheme => scheme.on_undo(s))
-    }
-    fn next(&self, s: &Sender) -> Next {
-        if s.is_going_back() {
-            return going_back(s);
-        }
-        dispatch!(self, scheme => scheme.next(s))
-    }
-    fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
-        dispatch!(self, scheme => scheme.on_retransmit(s, range))
-    }
-    #[inline]
-    fn on_in_order(&mut self, s: &Sender, range: Range, now: Time) {
-        dispatch!(self, scheme => scheme.on_in_order(s, range, now))
-    }
-    fn in_flight(&self, s: &Sender) -> u64 {
-        if s.is_going_back() {
-            return s.flight_going_back();
-        }
-        dispatch!(self, scheme => scheme.in_flight(s))
-    }
-    fn in_recovery(&self) -> bool {
-        dispatch!(self, scheme => scheme.in_recovery())
-    }
+schemes! {
+    Tahoe(tahoe::Tahoe): Recovery::Tahoe => tahoe::Tahoe::default(),
+    Reno(reno::Reno): Recovery::Reno { exit_growth } => reno::Reno::new(*exit_growth),
+    NewReno(newreno::NewReno): Recovery::NewReno { impatient, exit_growth } =>
+        newreno::NewReno::new(*impatient, *exit_growth),
+    Sack(sack::Sack): Recovery::Sack { pipe, prr } => sack::Sack::new(*pipe, *prr),
+    Fack(fack::Fack): Recovery::Fack { prr } => fack::Fack::new(*prr),
+    Rack(Box<rack::Rack>): Recovery::Rack(options) => Box::new(rack::Rack::new(*options)),
+    DecoupledRack(Box<rack::Rack>): Recovery::DecoupledRack(options) =>
+        Box::new(rack::Rack::decoupled(*options)),
+    Decoupled(decoupled::Decoupled): Recovery::Decoupled { opens_late } =>
+        decoupled::Decoupled::new(*opens_late),
+    Own(Box<own::Own>): Recovery::Custom(custom) =>
+        Box::new(own::Own::new(custom.maker()(custom.place()))),
 }
 
 impl Active {
     /// As [`Active::new`], beside a window algorithm: one that owns the window in a recovery is left
     /// alone (as in Linux, where such algorithms replace proportional rate reduction).
-    pub fn beside(scheme: &Recovery, window: &Congestion) -> Active {
-        match scheme {
-            _ if !window.owns_recovery() => Active::new(scheme),
-            Recovery::Rack(options) => {
-                let own = RackOptions { prr: false, reduce_again: false, ..*options };
-                Active::new(&Recovery::Rack(own))
-            }
-            Recovery::DecoupledRack(options) => {
-                let own = DecoupledRackOptions { reduce_again: false, ..*options };
-                Active::new(&Recovery::DecoupledRack(own))
-            }
-            Recovery::Sack { pipe, .. } => Active::new(&Recovery::Sack { pipe: *pipe, prr: false }),
-            Recovery::Fack { .. } => Active::new(&Recovery::Fack { prr: false }),
-            other => Active::new(other),
-        }
-    }
-
-    /// The scheme of that description, before the first segment.
-    pub fn new(scheme: &Recovery) -> Active {
-        match scheme {
-            Recovery::Tahoe => Active::Tahoe(Default::default()),
-            Recovery::Reno { exit_growth } => Active::Reno(reno::Reno::new(*exit_growth)),
-            Recovery::NewReno { impatient, exit_growth } => {
-                Active::NewReno(newreno::NewReno::new(*impatient, *exit_growth))
-            }
-            Recovery::Sack { pipe, prr } => Active::Sack(sack::Sack::new(*pipe, *prr)),
-            Recovery::Fack { prr } => Active::Fack(fack::Fack::new(*prr)),
-            Recovery::Rack(options) => Active::Rack(Box::new(rack::Rack::new(*options))),
-            Recovery::DecoupledRack(options) => {
-                Active::Rack(Box::new(rack::Rack::decoupled(*options)))
-            }
-            Recovery::Decoupled { opens_late } => {
-                Active::Decoupled(decoupled::Decoupled::new(*opens_late))
-            }
-            Recovery::Custom(custom) => {
-                Active::Own(Box::new(own::Own::new(custom.maker()(custom.place()))))
-            }
-        }
-    }
-}
-
-/// RACK-TLP has timers and its own way after a timeout; the other schemes
-/// are asked nothing.
-impl Active {
-    /// `range` was sent again; for schemes of the user's own.
-    #[inline]
-    pub fn on_resent(&mut self, now: Time, range: Range) {
-        if let Active::Own(own) = self {
-            own.on_resent(now, range);
-        }
-    }
-
-    /// What it sends next may be something again: in a repair, or as a tail loss
-    /// probe.
-    #[inline(always)]
-    pub fn may_resend(&self) -> bool {
-        self.in_recovery() || self.is_probe_due()
-    }
-
-    /// A tail loss probe is due.
-    #[inline(always)]
-    pub fn is_probe_due(&self) -> bool {
-        matches!(self, Active::Rack(rack) if rack.is_probe_due())
-    }
-
-    /// When the scheme wants to hear [`Active::on_deadline`].
-    #[inline]
-    pub fn deadline(&self) -> Time {
-        match self {
-            Active::Rack(rack) => rack.deadline(),
-            _ => Time::NEVER,
-        }
-    }
-
-    /// A deadline of the scheme may have passed; true when the retransmission
-    /// timer is to be restarted.
-    pub fn on_deadline(&mut self, s: &mut Sender, now: Time) -> bool {
-        match self {
-            Active::Rack(rack) => rack.on_deadline(s, now),
-            _ => false,
-        }
-    }
-
-    /// The retransmission timer expired: shrinks the window, and decides what
-    /// is to be sent again. False when a probe leaves instead.
-    pub fn on_rto(&mut self, s: &mut Sender, now: Time) -> bool {
-        match self {
-            Active::Rack(rack) => rack.on_rto(s, now),
-            scheme => {
-                s.go_back(now);
-                scheme.on_timeout(s);
-                true
-            }
-        }
-    }
-
-    /// The segments outstanding are too big for the path, and `mss` is smaller
-    /// now: all that is not SACKed is sent again.
-    pub fn on_too_big(&mut self, s: &mut Sender) {
-        match self {
-            Active::Rack(rack) => rack.on_too_big(s),
-            scheme => {
-                s.resend_smaller();
-                scheme.on_timeout(s);
-            }
-        }
-    }
-
-    /// Tail loss probes sent.
-    pub fn tail_loss_probes(&self) -> u32 {
-        match self {
-            Active::Rack(rack) => rack.tail_loss_probes(),
-            _ => 0,
-        }
-    }
-
-    /// Octets believed lost and not acknowledged since, sent again or not.
-    pub fn lost(&self, s: &Sender) -> u64 {
-        match (self, &s.log) {
-            (Active::Rack(_), Some(log)) => log.lost().total() + log.resent(),
-            _ => self.resent(s),
-        }
-    }
-
-    /// Octets outstanding that were sent again.
-    pub fn resent(&self, s: &Sender) -> u64 {
-        match (self, &s.log) {
-            (Active::Rack(_), Some(log)) => log.resent(),
-            _ => s.board.retransmitted(),
-        }
-    }
-
-    /// What may be in flight: the window, or what proportional rate reduction
-    /// makes of it.
-    pub fn window(&self, s: &Sender) -> u64 {
-        match self {
-            Active::Rack(rack) => rack.window(s),
-            _ => s.cwnd(),
-        }
-    }
-
-    /// What a timeout found missing is repaired.
-    pub fn repairs_timeout(&self) -> bool {
-        matches!(self, Active::Rack(rack) if rack.repairs_timeout())
-    }
-
-    /// The connection is over.
-    pub fn stop(&mut self) {
-        if let Active::Rack(rack) = self {
-            rack.stop();
-        }
-    }
-
-    /// It hears ACKs that tell nothing new, too.
-    #[inline]
-    pub fn hears_all(&self) -> bool {
-        matches!(self, Active::Rack(_))
-    }
-
-    /// Octets that the ACK in hand made the scheme believe lost, for window
-    /// algorithms that want to know.
-    pub fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64 {
-        match self {
-            Active::Rack(rack) => rack.newly_lost(),
-            Active::Own(own) => own.newly_lost(),
-            Active::Tahoe(tahoe) if tahoe.in_recovery() && !was_in_recovery => s.mss, // at SND.UNA
-            Active::Tahoe(_) => 0,
-            Active::Reno(_) | Active::NewReno(_) => {
-                // The segment at SND.UNA: at the entry, and at partial ACKs.
-                let partial = was_in_recovery && ack.acked > 0;
-                let told = self.in_recovery() && (partial || !was_in_recovery);
-                if told { s.mss } else { 0 }
-            }
-            Active::Fack(_) | Active::Decoupled(_) if !self.in_recovery() => 0,
-            Active::Fack(_) | Active::Decoupled(_) => {
-                let edge = s.board.fack(s.una);
-                s.lost_below(edge)
-            }
-            Active::Sack(_) => {
-                let edge = s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at);
-                s.lost_below(edge)
-            }
+    pub fn beside(description: &Recovery, window: &Congestion) -> Active {
+        match window.owns_recovery() {
+            true => Active::new(&description.without_own_window()),
+            false => Active::new(description),
         }
     }
 }

@@ -5,9 +5,10 @@
 //! ns-2. The retransmission timer is restarted at each partial ACK
 //! ("Slow-but-Steady") or at the first only ("Impatient", §4).
 
-use super::{Next, Rto, Scheme, in_order, limited_transmit};
+use super::{Next, Rto, Scheme, first_unacknowledged_lost, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
+use anabranch_units::Time;
 
 #[derive(Debug)]
 pub(crate) struct NewReno {
@@ -88,7 +89,7 @@ impl Scheme for NewReno {
         in_order(s, s.flight(), s.cwnd() + limited_transmit(s))
     }
 
-    fn on_retransmit(&mut self, _s: &mut Sender, _range: Range) {
+    fn on_retransmit(&mut self, _s: &mut Sender, _range: Range, _now: Time) {
         self.pending = false;
     }
 
@@ -98,5 +99,8 @@ impl Scheme for NewReno {
 
     fn in_recovery(&self) -> bool {
         self.in_recovery
+    }
+    fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64 {
+        first_unacknowledged_lost(self.in_recovery, s, was_in_recovery, ack)
     }
 }

@@ -39,14 +39,6 @@ impl Own {
         }
     }
 
-    pub(super) fn newly_lost(&self) -> u64 {
-        self.newly_lost
-    }
-
-    pub(super) fn on_resent(&mut self, now: Time, range: Range) {
-        self.detector.on_sent(now, range, true);
-    }
-
     fn forget(&mut self) {
         self.lost.clear();
         (self.in_recovery, self.pending) = (false, false);
@@ -143,10 +135,11 @@ impl Scheme for Own {
         }
     }
 
-    fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range, now: Time) {
         self.pending = false;
         self.lost.remove(range);
         s.board.on_retransmit(range);
+        self.detector.on_sent(now, range, true);
     }
 
     fn on_in_order(&mut self, _s: &Sender, range: Range, now: Time) {
@@ -159,5 +152,8 @@ impl Scheme for Own {
 
     fn in_recovery(&self) -> bool {
         self.in_recovery
+    }
+    fn newly_lost(&self, _s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
+        self.newly_lost
     }
 }

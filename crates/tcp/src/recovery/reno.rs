@@ -7,9 +7,10 @@
 //! retransmit happens until more is acknowledged than was outstanding at the
 //! first.
 
-use super::{Next, Rto, Scheme, in_order, limited_transmit};
+use super::{Next, Rto, Scheme, first_unacknowledged_lost, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
+use anabranch_units::Time;
 
 #[derive(Debug)]
 pub(crate) struct Reno {
@@ -68,7 +69,7 @@ impl Scheme for Reno {
         in_order(s, s.flight(), s.cwnd() + extra)
     }
 
-    fn on_retransmit(&mut self, _s: &mut Sender, _range: Range) {
+    fn on_retransmit(&mut self, _s: &mut Sender, _range: Range, _now: Time) {
         self.pending = false;
     }
 
@@ -78,5 +79,8 @@ impl Scheme for Reno {
 
     fn in_recovery(&self) -> bool {
         self.in_recovery
+    }
+    fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64 {
+        first_unacknowledged_lost(self.in_recovery, s, was_in_recovery, ack)
     }
 }

@@ -177,7 +177,7 @@ impl Scheme for Sack {
         in_order(s, self.in_flight(s), s.cwnd() + self.limited_transmit(s))
     }
 
-    fn on_retransmit(&mut self, s: &mut Sender, range: Range) {
+    fn on_retransmit(&mut self, s: &mut Sender, range: Range, _now: Time) {
         // ns-2 does not count the retransmission at the entry.
         if !std::mem::take(&mut self.pending) {
             self.count += range.len() as i64;
@@ -216,6 +216,10 @@ impl Scheme for Sack {
 
     fn in_recovery(&self) -> bool {
         self.in_recovery
+    }
+    fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
+        let edge = s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at);
+        s.lost_below(edge)
     }
 }
 

@@ -16,6 +16,7 @@
 use super::{Next, Rto, Scheme, in_order, limited_transmit};
 use crate::range_set::Range;
 use crate::sender::{Ack, Sender};
+use anabranch_units::Time;
 
 #[derive(Debug, Default)]
 pub(crate) struct Tahoe {
@@ -47,7 +48,7 @@ impl Scheme for Tahoe {
         in_order(s, s.flight(), s.cwnd() + limited_transmit(s))
     }
 
-    fn on_retransmit(&mut self, _s: &mut Sender, _range: Range) {}
+    fn on_retransmit(&mut self, _s: &mut Sender, _range: Range, _now: Time) {}
 
     fn in_flight(&self, s: &Sender) -> u64 {
         s.flight()
@@ -55,5 +56,9 @@ impl Scheme for Tahoe {
 
     fn in_recovery(&self) -> bool {
         self.repairing
+    }
+    fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, _ack: &Ack) -> u64 {
+        // The segment at SND.UNA.
+        if self.repairing && !was_in_recovery { s.mss } else { 0 }
     }
 }

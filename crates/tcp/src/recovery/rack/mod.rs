@@ -84,11 +84,6 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    /// Tail loss probes sent.
-    pub fn tail_loss_probes(&self) -> u32 {
-        self.prober.sent
-    }
-
     pub(crate) fn new(options: RackOptions) -> Rack {
         Rack {
             pace: if options.prr { Pace::Prr } else { Pace::Window },
@@ -111,76 +106,6 @@ impl Rack {
         let DecoupledRackOptions { fast_retransmit, tlp, max_ack_delay, reduce_again } = options;
         let rack = Rack::new(RackOptions { prr: false, tlp, max_ack_delay, reduce_again });
         Rack { pace: Pace::Growing, fast_retransmit, ..rack }
-    }
-
-    pub(crate) fn newly_lost(&self) -> u64 {
-        self.newly_lost
-    }
-
-    pub(crate) fn repairs_timeout(&self) -> bool {
-        self.phase == Phase::Loss
-    }
-
-    pub(crate) fn is_probe_due(&self) -> bool {
-        self.prober.is_due()
-    }
-
-    pub(crate) fn deadline(&self) -> Time {
-        self.reorder.deadline().min(self.prober.timer.deadline())
-    }
-
-    /// Nothing more is to be repaired.
-    pub(crate) fn stop(&mut self) {
-        self.reorder.stop();
-        self.prober.forget();
-    }
-
-    /// The reordering timer or the probe's may have expired; true when one has.
-    pub(crate) fn on_deadline(&mut self, s: &mut Sender, now: Time) -> bool {
-        let mut expired = false;
-        if self.reorder.expired(now) {
-            expired = true;
-            if let Some(newest) = self.detect(s, now) {
-                self.react(s, now, s.flight(), 0, newest);
-                let in_flight = self.in_flight(s);
-                self.prr.on_delivered(s.mss, 0, in_flight, false);
-            }
-        }
-        if self.prober.timer.expired(now) {
-            expired = true;
-            self.prober.on_expiry();
-        }
-        expired
-    }
-
-    /// The retransmission timer expired: unless a probe was to come first and
-    /// takes its place (§7.2), the loss phase begins (§6.3).
-    pub(crate) fn on_rto(&mut self, s: &mut Sender, now: Time) -> bool {
-        if self.prober.timer.is_armed() {
-            self.prober.on_expiry();
-            return false;
-        }
-        self.stop();
-        s.on_timeout(now);
-        if let Some(log) = &mut s.log {
-            self.detector.mark_on_timeout(log, s.board.sacked(), now);
-            self.reduced_at = log.transmissions();
-        }
-        self.phase = Phase::Loss;
-        self.pending = true;
-        true
-    }
-
-    /// The segments outstanding were too big for the path.
-    pub(crate) fn on_too_big(&mut self, s: &mut Sender) {
-        self.stop();
-        if let Some(log) = &mut s.log {
-            while log.oldest().is_some() {
-                log.lose_oldest(s.board.sacked());
-            }
-            self.reduced_at = log.transmissions();
-        }
-        self.pending = true;
     }
 
     /// Marks what is lost, and sets the reordering timer for what may be.
@@ -216,14 +141,6 @@ impl Rack {
             self.prr = Prr::enter(s, delivered);
         }
         self.prober.forget();
-    }
-
-    pub(crate) fn window(&self, s: &Sender) -> u64 {
-        if self.phase == Phase::Fast && self.pace == Pace::Prr {
-            self.prr.window()
-        } else {
-            s.cwnd()
-        }
     }
 
     /// The first segment that is lost and not sent again.
@@ -340,7 +257,7 @@ impl Scheme for Rack {
     }
 
     #[inline(never)]
-    fn on_retransmit(&mut self, _s: &mut Sender, range: Range) {
+    fn on_retransmit(&mut self, _s: &mut Sender, range: Range, _now: Time) {
         self.pending = false;
         self.prr.on_sent(range.len());
         self.prober.on_sent(range.end, true);
@@ -366,5 +283,98 @@ impl Scheme for Rack {
 
     fn in_recovery(&self) -> bool {
         self.phase != Phase::Open
+    }
+    fn newly_lost(&self, _s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
+        self.newly_lost
+    }
+
+    fn stop(&mut self) {
+        self.reorder.stop();
+        self.prober.forget();
+    }
+
+    // Returns true when the reordering timer or the probe's has expired.
+    fn on_deadline(&mut self, s: &mut Sender, now: Time) -> bool {
+        let mut expired = false;
+        if self.reorder.expired(now) {
+            expired = true;
+            if let Some(newest) = self.detect(s, now) {
+                self.react(s, now, s.flight(), 0, newest);
+                let in_flight = self.in_flight(s);
+                self.prr.on_delivered(s.mss, 0, in_flight, false);
+            }
+        }
+        if self.prober.timer.expired(now) {
+            expired = true;
+            self.prober.on_expiry();
+        }
+        expired
+    }
+
+    // Unless a probe was to come first and takes the place of the timeout (§7.2), the loss phase
+    // begins (§6.3).
+    fn on_rto(&mut self, s: &mut Sender, now: Time) -> bool {
+        if self.prober.timer.is_armed() {
+            self.prober.on_expiry();
+            return false;
+        }
+        self.stop();
+        s.on_timeout(now);
+        if let Some(log) = &mut s.log {
+            self.detector.mark_on_timeout(log, s.board.sacked(), now);
+            self.reduced_at = log.transmissions();
+        }
+        self.phase = Phase::Loss;
+        self.pending = true;
+        true
+    }
+
+    fn on_too_big(&mut self, s: &mut Sender) {
+        self.stop();
+        if let Some(log) = &mut s.log {
+            while log.oldest().is_some() {
+                log.lose_oldest(s.board.sacked());
+            }
+            self.reduced_at = log.transmissions();
+        }
+        self.pending = true;
+    }
+
+    fn window(&self, s: &Sender) -> u64 {
+        if self.phase == Phase::Fast && self.pace == Pace::Prr {
+            self.prr.window()
+        } else {
+            s.cwnd()
+        }
+    }
+
+    fn deadline(&self) -> Time {
+        self.reorder.deadline().min(self.prober.timer.deadline())
+    }
+
+    fn hears_all(&self) -> bool {
+        true
+    }
+
+    fn is_probe_due(&self) -> bool {
+        self.prober.is_due()
+    }
+
+    fn repairs_timeout(&self) -> bool {
+        self.phase == Phase::Loss
+    }
+
+    fn lost(&self, s: &Sender) -> u64 {
+        s.log
+            .as_ref()
+            .map_or_else(|| s.board.retransmitted(), |log| log.lost().total() + log.resent())
+    }
+
+    fn resent(&self, s: &Sender) -> u64 {
+        s.log.as_ref().map_or_else(|| s.board.retransmitted(), |log| log.resent())
+    }
+
+    fn tail_loss_probes(&self) -> u32 {
+        self.prober.sent
     }
 }
