@@ -1,7 +1,8 @@
 //! One side of a TCP connection.
 //!
 //! The procedures are in files of their own: [`handshake`] (opening),
-//! [`input`] (segments in the synchronized states), [`output`] (what leaves),
+//! [`input`] (segments in the synchronized states), [`acknowledgment`] (their
+//! ACK field), [`output`] (what leaves),
 //! [`timeout`] (what the connection does by itself). This file holds the
 //! state they share, the user's commands and the contract with the host.
 //!
@@ -10,6 +11,7 @@
 //! user timeout, the limit of challenge ACKs; and what a connection needs that
 //! carries a part of a stream ([`part`]).
 
+mod acknowledgment;
 mod challenge;
 mod device;
 mod ecn;
