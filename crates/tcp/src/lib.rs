@@ -7,6 +7,7 @@
 //!
 //! Where to start reading: [`Connection`], then [`recovery`].
 
+mod ack;
 mod ack_timing;
 mod config;
 mod connection;

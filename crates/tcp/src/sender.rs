@@ -4,8 +4,10 @@
 //! is in [`reduce`]; what is done only where somebody watches, in [`watch`].
 
 mod reduce;
+mod reordering;
 mod watch;
 
+use crate::ack::Ack;
 use crate::config::{Config, Counting, RttSamples, WindowUse};
 use crate::range_set::Range;
 use crate::scoreboard::Scoreboard;
@@ -13,7 +15,7 @@ use crate::send_log::SendLog;
 use crate::undo::Undo;
 use anabranch_congestion::{Acked, Congestion, Controller, PathView};
 use anabranch_endpoint::RttEstimator;
-use anabranch_units::{Rate, Serial32, Span, Time};
+use anabranch_units::{Rate, Serial32, Time};
 use anabranch_wire::SackBlock;
 
 /// The sending half of a connection, without its recovery scheme. Offsets
@@ -58,11 +60,6 @@ pub struct Sender {
     pub limited_transmit: bool,
     pub(crate) counting: Counting,
     going_back: bool,
-    /// The ACK at hand carries an echo of congestion (RFC 3168 §6.1.2).
-    pub echoed: bool,
-    /// Octets that the ACK at hand reports as marked, where reports are exact
-    /// (RFC 9768).
-    pub marked: Option<u32>,
     /// The highest offset sent when an echo last reduced the window: until it
     /// is acknowledged, neither another echo nor a loss reduces it again.
     pub cwr_point: u64,
@@ -76,8 +73,6 @@ pub struct Sender {
     sack_waits: bool,
     /// There is a send log to write, or a witness to ask.
     pub watched: bool,
-    /// The highest SACKed octet before the ACK at hand, where somebody watches.
-    pub fack_before: u64,
     /// When what is outstanding was sent; absent before the first data, and
     /// where nobody needs it.
     pub log: Option<Box<SendLog>>,
@@ -107,29 +102,6 @@ struct Usage {
     until: u64,
 }
 
-/// What one ACK did.
-#[derive(Clone, Copy, Debug)]
-pub struct Ack {
-    /// When it arrived.
-    pub now: Time,
-    /// Octets newly acknowledged cumulatively.
-    pub acked: u64,
-    /// Octets newly known to have arrived: newly SACKed, or cumulatively
-    /// acknowledged without having been SACKed before.
-    pub delivered: u64,
-    /// A duplicate ACK (RFC 5681 §2; with SACK, RFC 6675 §2).
-    pub duplicate: bool,
-    /// Octets in flight before this ACK, as the scheme counts them.
-    pub prior_in_flight: u64,
-    /// A round-trip sample taken with it.
-    pub rtt: Option<Span>,
-    /// The duplicate that it reports (RFC 2883).
-    pub dsack: Option<Range>,
-    /// The millisecond in which the segment was sent whose timestamp it
-    /// echoes (RFC 7323).
-    pub echo: Option<u64>,
-}
-
 impl Sender {
     /// The sending half before the handshake: nothing sent, window unknown.
     pub fn new(config: &Config) -> Sender {
@@ -153,7 +125,6 @@ impl Sender {
             go_back_n: config.go_back_n,
             sack_waits: false,
             watched: logging || undo.is_some(),
-            fack_before: 0,
             log: None,
             undo,
             congestion,
@@ -168,8 +139,6 @@ impl Sender {
             limited_transmit: config.limited_transmit,
             counting: config.counting,
             going_back: false,
-            echoed: false,
-            marked: None,
             cwr_point: 0,
             window_limited: false,
             usage: (config.window_use == WindowUse::Outstanding).then(Usage::default),
@@ -241,44 +210,71 @@ impl Sender {
         ranges < 64 || ranges < self.most_sacked_ranges()
     }
 
-    /// The SACK blocks of an ACK up to `ack`: returns the octets newly SACKed,
-    /// and the duplicate that they report (RFC 2883 §4).
-    pub fn read_sack(
+    /// What an ACK up to the offset `at`, which is acceptable, with these SACK blocks tells: moves
+    /// SND.UNA, and keeps the scoreboard. `sack_agreed` says whether both sides speak SACK.
+    pub fn read_ack(
         &mut self,
+        ack: &mut Ack,
+        at: u64,
         iss: Serial32,
-        ack: u64,
         blocks: &[SackBlock],
-    ) -> (u64, Option<Range>) {
-        let (mut sacked, mut dsack) = (0, None);
+        sack_agreed: bool,
+    ) {
+        ack.uses_sack = self.uses_sack;
+        if self.watched {
+            ack.prior_fack = self.board.fack(self.una);
+        }
+        if self.uses_sack && !blocks.is_empty() {
+            self.read_sack(ack, at, iss, blocks);
+        } else if self.watched && sack_agreed {
+            ack.dsack = self.duplicate(iss, at, blocks);
+        }
+        ack.acked = at - self.una;
+        ack.delivered = ack.acked + ack.sacked;
+        if ack.acked > 0 {
+            if !self.uses_sack && self.dupacks > 0 && self.counting == Counting::Delivered {
+                // Each duplicate stood for a segment that had arrived.
+                ack.delivered = ack.acked.saturating_sub(self.dupacks as u64 * self.mss).max(1);
+            }
+            ack.delivered -= self.advance(at, ack.prior_fack).min(ack.delivered);
+            self.dupacks = 0;
+        }
+    }
+
+    /// The SACK blocks of an ACK up to `at`: the octets newly SACKed, and the duplicate that they
+    /// report (RFC 2883 §4).
+    fn read_sack(&mut self, ack: &mut Ack, at: u64, iss: Serial32, blocks: &[SackBlock]) {
         for (n, block) in blocks.iter().enumerate() {
             let left = block.left.expand(iss, self.una);
             let right = block.right.expand(iss, self.una);
             let new = match (left, right) {
                 (Some(start), Some(end))
-                    if ack <= start && start < end && end <= self.max && self.holds_one_more() =>
+                    if at <= start && start < end && end <= self.max && self.holds_one_more() =>
                 {
-                    self.on_sack(Range { start, end })
+                    self.on_sack(Range { start, end }, ack.prior_fack)
                 }
                 _ => 0,
             };
-            sacked += new;
+            ack.sacked += new;
             if n == 0 && new == 0 && self.watched {
-                dsack = self.duplicate(iss, ack, blocks);
+                ack.dsack = self.duplicate(iss, at, blocks);
             }
         }
-        (sacked, dsack)
     }
 
-    /// A SACK block; returns the octets newly SACKed.
-    pub fn on_sack(&mut self, block: Range) -> u64 {
-        if self.watched { self.on_watched_sack(block) } else { self.board.on_sack(block).0 }
+    /// A SACK block; returns the octets newly SACKed. `prior_fack` is [`Ack::prior_fack`].
+    fn on_sack(&mut self, block: Range, prior_fack: u64) -> u64 {
+        match self.watched {
+            true => self.on_watched_sack(block, prior_fack),
+            false => self.board.on_sack(block).0,
+        }
     }
 
     /// The cumulative ACK moved to `una`, beyond the old one; returns the octets
     /// below it that had been SACKed.
-    pub fn advance(&mut self, una: u64) -> u64 {
+    fn advance(&mut self, una: u64, prior_fack: u64) -> u64 {
         if self.watched {
-            self.watch_advance(una);
+            self.watch_advance(una, prior_fack);
         }
         self.una = una;
         self.nxt = self.nxt.max(una);
@@ -289,6 +285,22 @@ impl Sender {
             self.hear_sack_again();
         }
         self.board.on_cumulative_ack(una).0
+    }
+
+    /// Whether an ACK that acknowledges nothing new in order is a duplicate ACK: with SACK where it
+    /// SACKs something new (RFC 6675 §2), else where it is `bare`, without data, FIN and another
+    /// window (RFC 5681 §2). Counts it.
+    pub fn count_duplicate(&mut self, ack: &mut Ack, bare: impl FnOnce(&Sender) -> bool) {
+        let outstanding = ack.prior_in_flight > 0 || self.watched && self.max > self.una;
+        ack.duplicate = ack.acked == 0
+            && outstanding
+            && if ack.uses_sack { ack.sacked > 0 } else { bare(self) };
+        if ack.duplicate {
+            if self.dupacks == 0 {
+                self.nxt_before_dupacks = self.nxt;
+            }
+            self.dupacks += 1;
+        }
     }
 
     /// The range that the next segment in order would take: at `nxt`, around
@@ -387,7 +399,7 @@ impl Sender {
     /// by one segment when ACKs are counted. An echo of congestion lets it not
     /// grow (RFC 3168 §6.1.2).
     pub fn grow(&mut self, ack: &Ack, octets: u64) {
-        if self.echoed {
+        if ack.echoes_congestion {
             return;
         }
         let bytes = match self.counting {
@@ -408,13 +420,5 @@ impl Sender {
         if self.watched {
             self.watch_sending(now, range);
         }
-    }
-
-    /// A duplicate ACK arrived.
-    pub fn count_dupack(&mut self) {
-        if self.dupacks == 0 {
-            self.nxt_before_dupacks = self.nxt;
-        }
-        self.dupacks += 1;
     }
 }

@@ -11,12 +11,13 @@
 //! - *DSACK* (RFC 2883, in the manner of RFC 3708): as many octets as were sent
 //!   again since the reduction are reported as duplicates.
 //!
-//! The response is Eifel's (RFC 4015): [`Sender::undo_reduction`]. RFC 5682
+//! The response is Eifel's (RFC 4015), and the sender's:
+//! [`Sender::undo_reduction`](crate::sender::Sender::undo_reduction). RFC 5682
 //! leaves it open.
 
-use crate::config::{Config, Counting, UndoOptions};
+use crate::ack::Ack;
+use crate::config::{Config, UndoOptions};
 use crate::range_set::Range;
-use crate::sender::{Ack, Sender};
 use anabranch_units::Time;
 
 /// What is watched since the last reduction.
@@ -36,7 +37,7 @@ pub struct Undo {
     /// Retransmissions that were needless are told by reports of duplicates.
     reports: bool,
     /// DupThresh as configured, and how far reordering may raise it.
-    dup_thresh: (u32, u32),
+    pub dup_thresh: (u32, u32),
 }
 
 /// Retransmissions on their way, of this episode or of those before it: an echo of any
@@ -90,6 +91,30 @@ pub(crate) enum Allowed {
     NewSegment,
     /// Nothing: the second ACK is awaited.
     Wait,
+}
+
+/// What the witnesses need to know of the sender, once an ACK has been read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outstanding {
+    /// SND.UNA.
+    pub una: u64,
+    /// The offset after the highest ever sent.
+    pub max: u64,
+    /// The offset after the highest SACKed octet, SND.UNA at least.
+    pub fack: u64,
+    /// There is window and data for a segment that was never sent.
+    pub has_new: bool,
+    /// Some of what was sent again since a timeout is not acknowledged.
+    pub has_resent: bool,
+}
+
+/// The last reduction was needless.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needless {
+    /// After a fast retransmit: the segment at the start was overtaken by all up to the end.
+    pub overtaken: Option<Range>,
+    /// Reports of duplicates count the needless retransmissions.
+    pub is_reported: bool,
 }
 
 impl Undo {
@@ -187,7 +212,7 @@ impl Episode {
         }
         let Some(resent_at) = self.resent_at else { return false };
         self.judged = true;
-        ack.echo.is_some_and(|echo| echo < resent_at)
+        ack.echoed_from.is_some_and(|echo| echo < resent_at)
     }
 
     /// Everything sent again was a duplicate.
@@ -198,87 +223,32 @@ impl Episode {
     }
 }
 
-impl Sender {
-    /// A segment that was sent once arrived behind later ones, the last of
-    /// which ends at `fack`: the threshold rises above the number of segments
-    /// that overtook it, as Linux's `reordering` does (RFC 4653 §3 raises it to
-    /// a window's worth at once).
-    pub(crate) fn note_reordering(&mut self, low: u64, fack: u64) {
-        let Some(undo) = &mut self.undo else { return };
-        undo.reorderings += 1;
-        let overtaken = (fack - low).div_ceil(self.mss).min(u32::MAX as u64) as u32;
-        self.dup_thresh = self.dup_thresh.max(overtaken.min(undo.dup_thresh.1));
-    }
-
-    /// What of `block` fills a hole below what was the highest SACKed octet
-    /// before this ACK, and was not sent again, was overtaken.
-    #[inline(never)]
-    pub(crate) fn look_for_reordering(&mut self, block: Range) {
-        if self.undo.is_none() {
-            return;
-        }
-        let fack = self.fack_before.max(self.una);
-        let end = block.end.min(fack);
-        if self.is_going_back() || block.start >= end {
-            return;
-        }
-        if let Some(hole) = self.board.hole(block.start, end)
-            && let Some(low) = self.board.first_not_resent(hole)
-        {
-            self.note_reordering(low, fack);
-        }
-    }
-
-    /// Segments have been seen to overtake each other: what is SACKed has
-    /// arrived, and lets the window grow, as on Linux.
-    #[inline]
-    pub(crate) fn expects_reordering(&self) -> bool {
-        self.counting == Counting::Delivered
-            && self.undo.as_ref().is_some_and(|undo| self.dup_thresh > undo.dup_thresh.0)
-    }
-
-    /// After a timeout the threshold is what it was configured to be.
-    pub(crate) fn forget_reordering(&mut self) {
-        if let Some(undo) = &self.undo {
-            self.dup_thresh = undo.dup_thresh.0;
-        }
-    }
-
-    /// Asks the witnesses about the last reduction, before the scheme hears of
-    /// the ACK; true when it was needless, and is undone.
-    #[inline(never)]
-    pub(crate) fn finds_reduction_needless(&mut self, ack: &Ack, sack: bool) -> bool {
-        let Some(mut undo) = self.undo.take() else { return false };
-        let needless = undo.judge(self, ack, sack);
-        let (mut overtaken, mut una) = (None, 0);
-        if needless {
-            if let Some(episode) = undo.episode.take() {
-                undo.adapt = episode.timeout;
-                overtaken = episode.overtaken_by.filter(|_| !episode.timeout);
-                una = episode.una;
-            }
-            undo.frto = Frto::Idle;
-            undo.undone += 1;
-            self.spurious += !undo.reports as u32;
-            self.undo_reduction();
-        }
-        self.undo = Some(undo);
-        if let Some(by) = overtaken {
-            self.note_reordering(una, by);
-        }
-        needless
-    }
-}
-
 impl Undo {
-    fn judge(&mut self, s: &mut Sender, ack: &Ack, sack: bool) -> bool {
-        let frto = self.frto(s, ack, sack);
-        if self.repair.is_some_and(|repair| repair.end <= s.una) {
+    /// Asks the witnesses about the last reduction, before the scheme hears of the ACK. `None`: it was
+    /// needed, as far as is known.
+    pub fn judge(&mut self, ack: &Ack, outstanding: &Outstanding) -> Option<Needless> {
+        if !self.is_needless(ack, outstanding) {
+            return None;
+        }
+        self.frto = Frto::Idle;
+        self.undone += 1;
+        let episode = self.episode.take();
+        self.adapt = episode.as_ref().map_or(self.adapt, |episode| episode.timeout);
+        let overtaken = episode.filter(|episode| !episode.timeout).and_then(|episode| {
+            let end = episode.overtaken_by?;
+            Some(Range { start: episode.una, end })
+        });
+        Some(Needless { overtaken, is_reported: self.reports })
+    }
+
+    fn is_needless(&mut self, ack: &Ack, outstanding: &Outstanding) -> bool {
+        let frto = self.frto(ack, outstanding);
+        if self.repair.is_some_and(|repair| repair.end <= outstanding.una) {
             self.repair = None;
         }
         let Some(episode) = &mut self.episode else { return false };
         if ack.acked > 0 {
-            episode.overtaken_by.get_or_insert(s.una);
+            episode.overtaken_by.get_or_insert(outstanding.una);
         }
         let eifel = episode.eifel(ack) && self.options.eifel;
         let dsack = episode.dsack(ack.dsack) && self.options.dsack;
@@ -286,12 +256,13 @@ impl Undo {
     }
 
     /// RFC 5682 §2.1 and §3.1, steps 2 and 3: the timeout was spurious.
-    fn frto(&mut self, s: &mut Sender, ack: &Ack, sack: bool) -> bool {
+    fn frto(&mut self, ack: &Ack, outstanding: &Outstanding) -> bool {
+        let &Outstanding { una, max, fack, .. } = outstanding;
         match self.frto {
             Frto::Idle => false,
             Frto::First => {
                 if ack.acked == 0 {
-                    if ack.duplicate && !sack {
+                    if ack.duplicate && !ack.uses_sack {
                         self.give_up(); // §2.1 (2a)
                     }
                     return false;
@@ -299,11 +270,11 @@ impl Undo {
                 // Window and data for something new: else the conventional
                 // way. So too when all that was sent is acknowledged, or not
                 // all that was sent again.
-                let more = s.end.min(s.window_edge) > s.max;
-                if s.una >= s.max || s.is_going_back() && s.una < s.nxt || !more {
+                let Outstanding { has_new, has_resent, .. } = *outstanding;
+                if una >= max || has_resent || !has_new {
                     self.give_up();
                 } else {
-                    self.frto = Frto::Second { point: s.max, allowance: 2 };
+                    self.frto = Frto::Second { point: max, allowance: 2 };
                 }
                 false
             }
@@ -311,8 +282,9 @@ impl Undo {
                 if ack.acked == 0 && !ack.duplicate {
                     return false;
                 }
-                let beyond = s.una > point || s.board.fack(s.una) > point;
-                let genuine = if sack { beyond || ack.delivered == 0 } else { ack.acked == 0 };
+                let beyond = una > point || fack > point;
+                let genuine =
+                    if ack.uses_sack { beyond || ack.delivered == 0 } else { ack.acked == 0 };
                 self.give_up();
                 !genuine
             }

@@ -1,134 +1,150 @@
 //! The ACK field of a segment (RFC 9293 §3.10.7.4, fifth check) and its SACK blocks: what they
 //! acknowledge, what the recovery scheme and the window make of it, and the timers.
 
+use super::ecn::EcnState;
 use super::{Connection, Due};
-use crate::config::{Counting, RtoRestart, RttSamples};
+use crate::ack::Ack;
+use crate::config::{RtoRestart, RttSamples};
 use crate::recovery::{Rto, Scheme};
-use crate::sender::Ack;
 use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{TcpFlags, TcpSegment, Timestamps};
 
+/// What the ACK field of a segment is worth.
+enum AckField {
+    /// It acknowledges up to this offset, SND.UNA or beyond.
+    Acceptable(u64),
+    /// It is an old duplicate: the segment's data may still count.
+    Old,
+    /// It acknowledges what was never sent, or what no segment of this time can acknowledge (RFC 5961
+    /// §5).
+    Unacceptable,
+}
+
 impl Connection {
-    /// The ACK field and the SACK blocks; false when the segment must be
-    /// dropped and challenged because it acknowledges what was never sent, or
-    /// what no segment of this time can acknowledge (RFC 5961 §5).
-    pub(super) fn on_ack(&mut self, now: Time, segment: &TcpSegment, start: u64) -> bool {
-        let s = &mut self.sender;
-        let Some(ack) = segment.ack.expand(self.iss, s.una) else {
-            // Older than our SYN.
-            let behind = self.iss.at(s.una).distance_from(segment.ack);
-            return behind >= 0 && behind as u64 <= s.max_window;
+    /// The ACK field and the SACK blocks of a segment that begins at `start`; false when the segment
+    /// must be dropped and challenged. `ece` says whether it carries an echo of congestion that
+    /// counts. One ACK is read, repaired after and answered once, in this order.
+    pub(super) fn on_ack(
+        &mut self,
+        now: Time,
+        segment: &TcpSegment,
+        start: u64,
+        ece: bool,
+    ) -> bool {
+        let at = match self.ack_field(segment) {
+            AckField::Acceptable(at) => at,
+            AckField::Old => return true,
+            AckField::Unacceptable => return false,
         };
-        if ack > s.max {
-            return false;
-        }
-        if ack < s.una {
-            if ack + s.max_window < s.una {
-                return false;
-            }
-            return true; // an old duplicate; its data may still count
-        }
-        let prior_una = s.una;
-        let prior_in_flight = s.flight();
-        let edge_before = s.window_edge;
-
-        // The send window (SND.WL1, SND.WL2). Deviation: what acknowledges more than any before
-        // is the latest, whatever its number. Else one forged segment far ahead in the receive
-        // window would be the last to be believed. Linux agrees.
-        let (wl1, wl2) = self.window_update;
-        if ack > prior_una || wl1 < start || wl1 == start && wl2 <= ack {
-            s.on_window(ack, (segment.window as u64) << self.agreed.peer_shift);
-            self.window_update = (start, ack);
-        }
-
-        let uses_sack = s.uses_sack;
-        if s.watched {
-            s.fack_before = s.board.fack(s.una);
-        }
-        let (mut sacked, mut dsack) = (0, None);
-        let blocks = segment.options.sack.as_slice();
-        if uses_sack && !blocks.is_empty() {
-            (sacked, dsack) = s.read_sack(self.iss, ack, blocks);
-        } else if s.watched && self.agreed.sack {
-            dsack = s.duplicate(self.iss, ack, blocks);
-        }
-        let acked = ack - prior_una;
-        self.silent_probes = 0;
-        let mut delivered = acked + sacked;
-        if acked > 0 {
-            if !uses_sack && s.dupacks > 0 && self.config.counting == Counting::Delivered {
-                // Each duplicate stood for a segment that had arrived.
-                delivered = acked.saturating_sub(s.dupacks as u64 * s.mss).max(1);
-            }
-            delivered -= s.advance(ack).min(delivered);
-            s.dupacks = 0;
-            self.retries = 0;
-        }
-        // RFC 5681 §2; where SACK is in use, new SACK information instead
-        // (RFC 6675 §2).
-        let duplicate = acked == 0
-            && (prior_in_flight > 0 || s.watched && s.max > ack)
-            && if uses_sack {
-                sacked > 0
-            } else {
-                segment.payload.is_empty()
-                    && !segment.flags.contains(TcpFlags::FIN)
-                    && s.window_edge == edge_before
-            };
-        if duplicate {
-            s.count_dupack();
-        }
-        if s.marked.is_some() {
-            self.read_accurate(segment, start, delivered);
-        }
-        if acked == 0 && sacked == 0 && !duplicate && dsack.is_none() && !self.scheme.hears_all() {
+        let mut ack = self.read_ack(now, segment, (start, at), ece);
+        if ack.tells_nothing() && !self.scheme.hears_all() {
             return true; // an echo on it: so do the ACKs of data
         }
-        let rtt = match self.config.rtt_samples {
-            RttSamples::Timed if acked == 0 => None,
-            RttSamples::Timed => self.rtt_sample(now, ack, segment),
-            RttSamples::EveryAck => self.rtt_of_ack(now, acked, segment),
-        };
-        let s = &mut self.sender;
-        if let Some(rtt) = rtt {
-            s.on_rtt_sample(rtt);
-            self.note_pacing();
+        self.measure(&mut ack, segment, at);
+        let was_in_recovery = self.scheme.in_recovery();
+        if self.sender.watched {
+            self.watch_ack(&mut ack, segment);
         }
-        let s = &mut self.sender;
-        let mut ack_event =
-            Ack { now, acked, delivered, duplicate, prior_in_flight, rtt, dsack, echo: None };
-        let repairing = self.scheme.in_recovery();
-        if s.watched {
-            ack_event.echo = self.echo_of(now, segment);
-            self.watch_ack(&ack_event, uses_sack);
-        }
-        let s = &mut self.sender;
-        let rto = self.scheme.on_ack(s, &ack_event);
-        if s.echoed {
-            self.on_echo(now, prior_in_flight);
-        }
-        let s = &mut self.sender;
-        if s.congestion.wants_feedback() {
-            let lost = self.scheme.newly_lost(s, repairing, &ack_event);
-            let (in_flight, in_recovery) = (self.scheme.in_flight(s), self.scheme.in_recovery());
-            s.on_feedback(&ack_event, lost, in_flight, in_recovery);
-        }
-        if s.watched {
-            s.on_ack_done();
-        }
-        if acked > 0 {
+        let rto = self.scheme.on_ack(&mut self.sender, &ack);
+        self.tell_window(&ack, was_in_recovery);
+        if ack.acked > 0 {
             self.on_progress(now, rto);
         }
-        if self.scheme.in_recovery() && !repairing {
+        if self.scheme.in_recovery() && !was_in_recovery {
             // Fast retransmit restarts the timer. RFC 6298 §5 is silent; BSD,
             // Linux and ns-2 agree.
             let deadline = now + self.sender.rtt.rto();
             self.timer(Due::Retransmit).set(deadline);
         }
         true
+    }
+
+    /// What the ACK field is worth.
+    fn ack_field(&self, segment: &TcpSegment) -> AckField {
+        let s = &self.sender;
+        let Some(at) = segment.ack.expand(self.iss, s.una) else {
+            // Older than our SYN.
+            let behind = self.iss.at(s.una).distance_from(segment.ack);
+            let lately = behind >= 0 && behind as u64 <= s.max_window;
+            return if lately { AckField::Old } else { AckField::Unacceptable };
+        };
+        if at > s.max || at + s.max_window < s.una {
+            AckField::Unacceptable
+        } else if at < s.una {
+            AckField::Old
+        } else {
+            AckField::Acceptable(at)
+        }
+    }
+
+    /// What a segment at `start` that acknowledges up to `at` tells: the send window, and what has
+    /// arrived.
+    #[inline]
+    fn read_ack(
+        &mut self,
+        now: Time,
+        segment: &TcpSegment,
+        (start, at): (u64, u64),
+        ece: bool,
+    ) -> Ack {
+        let s = &mut self.sender;
+        let mut ack = Ack { echoes_congestion: ece, ..Ack::new(now, s.flight()) };
+        let edge_before = s.window_edge;
+        // The send window (SND.WL1, SND.WL2). Deviation: what acknowledges more than any before
+        // is the latest, whatever its number. Else one forged segment far ahead in the receive
+        // window would be the last to be believed. Linux agrees.
+        let (wl1, wl2) = self.window_update;
+        if at > s.una || wl1 < start || wl1 == start && wl2 <= at {
+            s.on_window(at, (segment.window as u64) << self.agreed.peer_shift);
+            self.window_update = (start, at);
+        }
+        s.read_ack(&mut ack, at, self.iss, segment.options.sack.as_slice(), self.agreed.sack);
+        s.count_duplicate(&mut ack, |s| {
+            segment.payload.is_empty()
+                && !segment.flags.contains(TcpFlags::FIN)
+                && s.window_edge == edge_before
+        });
+        self.silent_probes = 0;
+        if ack.acked > 0 {
+            self.retries = 0;
+        }
+        if self.extras.ecn().is_some_and(EcnState::is_accurate) {
+            self.read_accurate(segment, start, &mut ack);
+        }
+        ack
+    }
+
+    /// Takes the round-trip sample of an ACK up to `at`, if it gives one.
+    fn measure(&mut self, ack: &mut Ack, segment: &TcpSegment, at: u64) {
+        ack.rtt = match self.config.rtt_samples {
+            RttSamples::Timed if ack.acked == 0 => None,
+            RttSamples::Timed => self.rtt_sample(ack.now, at, segment),
+            RttSamples::EveryAck => self.rtt_of_ack(ack.now, ack.acked, segment),
+        };
+        if let Some(rtt) = ack.rtt {
+            self.sender.on_rtt_sample(rtt);
+            self.note_pacing();
+        }
+    }
+
+    /// What the ACK tells of congestion, and whatever else the window algorithm wants to hear, after
+    /// the scheme has dealt with it.
+    fn tell_window(&mut self, ack: &Ack, was_in_recovery: bool) {
+        if ack.echoes_congestion {
+            self.on_echo(ack.now, ack.prior_in_flight);
+        }
+        let s = &mut self.sender;
+        if s.congestion.wants_feedback() {
+            let lost = self.scheme.newly_lost(s, was_in_recovery, ack);
+            let (in_flight, in_recovery) = (self.scheme.in_flight(s), self.scheme.in_recovery());
+            s.on_feedback(ack, lost, in_flight, in_recovery);
+        }
+        if s.watched {
+            s.on_ack_done();
+        }
     }
 
     /// Something new was acknowledged: timers, buffers, and our FIN.
@@ -205,7 +221,8 @@ impl Connection {
 
     /// The send log and the witnesses hear of an ACK before the scheme.
     #[inline(never)]
-    fn watch_ack(&mut self, ack: &Ack, uses_sack: bool) {
+    fn watch_ack(&mut self, ack: &mut Ack, segment: &TcpSegment) {
+        ack.echoed_from = self.echo_of(ack.now, segment);
         self.sender.on_ack_read(ack);
         if ack.acked == 0
             && self.config.rto_restart == RtoRestart::FirstResent
@@ -213,13 +230,12 @@ impl Connection {
         {
             self.restart_rto(ack.now);
         }
-        if self.sender.finds_reduction_needless(ack, uses_sack) {
+        if self.sender.undoes_reduction(ack) {
             self.scheme.on_undo(&mut self.sender);
         }
     }
 
     /// The millisecond in which the peer's echo left here.
-    #[inline(never)]
     fn echo_of(&self, now: Time, segment: &TcpSegment) -> Option<u64> {
         let usable = |ts: &Timestamps| self.agreed.timestamps && ts.echo != 0;
         let ts = segment.options.timestamps.filter(usable)?;

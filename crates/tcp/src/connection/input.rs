@@ -63,13 +63,14 @@ impl Connection {
             // Of data behind the SYN-ACK it tells nothing: no duplicate.
             tells = !early || segment.ack != self.iss.add(1) || !segment.options.sack.is_empty();
         }
+        let mut ece = false;
         if let Some(extras) = self.extras.some() {
             extras.keep_alive.on_heard(now);
             extras.hold.more = false;
             self.on_ecn_field(ecn, segment);
-            self.sender.echoed = self.is_echo(segment);
+            ece = self.is_echo(segment);
         }
-        if tells && !self.on_ack(now, segment, start) {
+        if tells && !self.on_ack(now, segment, start, ece) {
             self.challenge(now);
             return;
         }

@@ -11,8 +11,9 @@
 
 use super::prr::Prr;
 use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
+use crate::ack::Ack;
 use crate::range_set::Range;
-use crate::sender::{Ack, Sender};
+use crate::sender::Sender;
 use anabranch_units::Time;
 
 #[derive(Debug)]

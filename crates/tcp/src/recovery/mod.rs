@@ -27,8 +27,9 @@ mod tahoe;
 pub use catalogue::{DecoupledRackOptions, Pipe, RackOptions, Recovery, SCHEMES, SchemeInfo};
 pub use detector::{AckView, LossDetector, MakeDetector};
 
+use crate::ack::Ack;
 use crate::range_set::Range;
-use crate::sender::{Ack, Sender};
+use crate::sender::Sender;
 use crate::undo::Allowed;
 use anabranch_congestion::{Congestion, Controller};
 use anabranch_units::Time;

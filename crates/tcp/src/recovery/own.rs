@@ -9,8 +9,9 @@
 
 use super::detector::{AckView, LossDetector};
 use super::{Next, Rto, Scheme, again, in_order};
+use crate::ack::Ack;
 use crate::range_set::{Range, RangeSet};
-use crate::sender::{Ack, Sender};
+use crate::sender::Sender;
 use anabranch_units::Time;
 
 #[derive(Debug)]

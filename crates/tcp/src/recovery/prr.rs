@@ -22,7 +22,8 @@
 //! window that the window algorithm chose at the entry; it holds it meanwhile,
 //! so that the end needs nothing.
 
-use crate::sender::{Ack, Sender};
+use crate::ack::Ack;
+use crate::sender::Sender;
 
 /// One recovery.
 #[derive(Clone, Copy, Debug, Default)]

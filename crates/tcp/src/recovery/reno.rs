@@ -8,8 +8,9 @@
 //! first.
 
 use super::{Next, Rto, Scheme, first_unacknowledged_lost, in_order, limited_transmit};
+use crate::ack::Ack;
 use crate::range_set::Range;
-use crate::sender::{Ack, Sender};
+use crate::sender::Sender;
 use anabranch_units::Time;
 
 #[derive(Debug)]

@@ -14,8 +14,9 @@
 //! back once more. The timeout is not backed off.
 
 use super::{Next, Rto, Scheme, in_order, limited_transmit};
+use crate::ack::Ack;
 use crate::range_set::Range;
-use crate::sender::{Ack, Sender};
+use crate::sender::Sender;
 use anabranch_units::Time;
 
 #[derive(Debug, Default)]

@@ -2,8 +2,10 @@
 //! witnesses of needless reductions hear of everything, and window algorithms
 //! that want to hear of each ACK do.
 
-use super::{Ack, Sender};
+use super::Sender;
+use crate::ack::Ack;
 use crate::range_set::Range;
+use crate::undo::Outstanding;
 use anabranch_congestion::{Controller, Feedback};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::SackBlock;
@@ -25,7 +27,7 @@ impl Sender {
     /// The duplicate that SACK blocks report: the first, where it lies below
     /// the ACK or inside the second (RFC 2883 §4).
     #[inline(never)]
-    pub fn duplicate(&self, iss: Serial32, ack: u64, blocks: &[SackBlock]) -> Option<Range> {
+    pub(super) fn duplicate(&self, iss: Serial32, ack: u64, blocks: &[SackBlock]) -> Option<Range> {
         let range = |block: &SackBlock| {
             let start = block.left.expand(iss, self.una)?;
             let end = block.right.expand(iss, self.una)?;
@@ -46,6 +48,26 @@ impl Sender {
         }
     }
 
+    /// Asks the witnesses about the last reduction, before the scheme hears of the ACK; true when it
+    /// was needless, and is undone.
+    pub fn undoes_reduction(&mut self, ack: &Ack) -> bool {
+        let outstanding = Outstanding {
+            una: self.una,
+            max: self.max,
+            fack: self.board.fack(self.una),
+            has_new: self.end.min(self.window_edge) > self.max,
+            has_resent: self.going_back && self.una < self.nxt,
+        };
+        let Some(undo) = &mut self.undo else { return false };
+        let Some(needless) = undo.judge(ack, &outstanding) else { return false };
+        self.spurious += !needless.is_reported as u32;
+        self.undo_reduction();
+        if let Some(overtaken) = needless.overtaken {
+            self.note_reordering(overtaken.start, overtaken.end);
+        }
+        true
+    }
+
     /// Everybody has heard of the ACK.
     pub fn on_ack_done(&mut self) {
         if let Some(log) = &mut self.log {
@@ -54,8 +76,8 @@ impl Sender {
     }
 
     #[inline(never)]
-    pub(super) fn on_watched_sack(&mut self, block: Range) -> u64 {
-        self.look_for_reordering(block);
+    pub(super) fn on_watched_sack(&mut self, block: Range, prior_fack: u64) -> u64 {
+        self.look_for_reordering(block, prior_fack);
         let Some(log) = &mut self.log else { return self.board.on_sack(block).0 };
         let Range { mut start, end } = block;
         let mut new = 0;
@@ -69,8 +91,8 @@ impl Sender {
     }
 
     #[inline(never)]
-    pub(super) fn watch_advance(&mut self, una: u64) {
-        self.look_for_reordering(Range { start: self.una, end: una });
+    pub(super) fn watch_advance(&mut self, una: u64, prior_fack: u64) {
+        self.look_for_reordering(Range { start: self.una, end: una }, prior_fack);
         if let Some(log) = &mut self.log {
             log.on_cumulative_ack(una);
         }
@@ -101,11 +123,7 @@ impl Sender {
             acked: ack.acked,
             delivered: ack.delivered,
             lost,
-            marked: match self.marked {
-                Some(octets) => octets.into(),
-                None if self.echoed => ack.delivered,
-                None => 0,
-            },
+            marked: ack.marked_octets(),
             rtt: self.rtt_of(ack),
             rate: self.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
             in_recovery,

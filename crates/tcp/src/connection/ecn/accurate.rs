@@ -10,6 +10,7 @@
 use super::counters::Counters;
 use super::tally::{Marks, Tally, may_become};
 use super::{Connection, EcnState};
+use crate::ack::Ack;
 use crate::state::State;
 use anabranch_units::Time;
 use anabranch_wire::{Ecn, Packet, TcpFlags, TcpSegment};
@@ -137,7 +138,6 @@ impl Connection {
             state.tally.on_handshake(segment.options.acc_ecn.as_deref());
         }
         self.extras.get().ecn = Some(EcnState::Accurate(Box::new(state)));
-        self.sender.marked = Some(0);
         if told == Some(Ecn::Ce) {
             self.on_marked_syn();
         }
@@ -202,18 +202,19 @@ impl Connection {
         Some(packet)
     }
 
-    /// The feedback of a segment that newly acknowledges `delivered` octets, or
-    /// brings data that is new and in order.
+    /// The feedback of a segment at `start` that newly acknowledges something, or
+    /// brings data that is new and in order: whether it echoes congestion, and the octets marked.
     #[inline(never)]
     pub(in crate::connection) fn read_accurate(
         &mut self,
         segment: &TcpSegment,
         start: u64,
-        delivered: u64,
+        ack: &mut Ack,
     ) {
+        let delivered = ack.delivered;
         let in_order = start >= self.receiver.nxt && !segment.payload.is_empty();
         let (mss, sent) = (self.sender.mss, self.config.ect.codepoint());
-        (self.sender.echoed, self.sender.marked) = (false, Some(0));
+        (ack.echoes_congestion, ack.marked) = (false, Some(0));
         let Some(EcnState::Accurate(state)) = self.extras.ecn_mut() else { return };
         if std::mem::take(&mut state.ends_handshake) {
             return;
@@ -234,8 +235,8 @@ impl Connection {
             state.ect = state.tally.is_path_honest(sent, delivered, full, mss);
         }
         if state.responds && delivered > 0 {
-            self.sender.echoed = marks != Marks::default();
-            self.sender.marked = Some(marks.octets.min(u32::MAX.into()) as u32);
+            ack.echoes_congestion = marks != Marks::default();
+            ack.marked = Some(marks.octets.min(u32::MAX.into()) as u32);
         }
     }
 

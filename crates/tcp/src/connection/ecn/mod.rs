@@ -54,6 +54,14 @@ pub(super) enum Asked {
     TakenBack,
 }
 
+impl EcnState {
+    /// Reports of marks are exact (RFC 9768).
+    #[inline]
+    pub fn is_accurate(&self) -> bool {
+        matches!(self, EcnState::Accurate(_))
+    }
+}
+
 impl Asked {
     fn is_taken_back(self) -> bool {
         self == Asked::TakenBack

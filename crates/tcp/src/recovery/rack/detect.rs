@@ -1,8 +1,8 @@
 //! When a segment is lost: RFC 8985 §6.2 and §6.3. Names are the RFC's.
 
+use crate::ack::Ack;
 use crate::range_set::RangeSet;
 use crate::send_log::{Record, SendLog};
-use crate::sender::Ack;
 use anabranch_units::{Span, Time};
 
 /// Recoveries without DSACK after which the reordering window is small again
@@ -65,7 +65,7 @@ impl Detector {
             if segment.retransmitted {
                 // Does the ACK speak of the original? The echo says so, or a
                 // round trip shorter than any.
-                let echoed = ack.echo.filter(|_| segment.range.end <= una);
+                let echoed = ack.echoed_from.filter(|_| segment.range.end <= una);
                 let older = echoed.is_some_and(|echo| echo < segment.sent.as_millis());
                 if older || self.min_rtt.is_some_and(|least| rtt < least) {
                     continue;

@@ -1,6 +1,7 @@
 //! Tail loss probes: RFC 8985 §7. Names are the RFC's.
 
-use crate::sender::{Ack, Sender};
+use crate::ack::Ack;
+use crate::sender::Sender;
 use anabranch_endpoint::Timer;
 use anabranch_units::{Span, Time};
 
