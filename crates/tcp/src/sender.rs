@@ -1,22 +1,34 @@
 //! What every recovery scheme needs to know of the sending side: sequence
 //! variables, scoreboard, window, and the rules that all schemes share (how
 //! the window grows with an ACK). How it shrinks, and going back after a timeout,
-//! is in [`reduce`]; what is done only where somebody watches, in [`watch`].
+//! is in [`reduce`]; what is done only where somebody watches, in [`watch`]. The
+//! machines that they move have a file each.
 
+mod dup_acks;
+mod growth;
+mod peer_window;
+mod recovery_point;
 mod reduce;
 mod reordering;
+mod sack_use;
 mod watch;
 
+pub use dup_acks::DupAcks;
+pub use growth::Growth;
+pub use peer_window::PeerWindow;
+pub use recovery_point::RecoveryPoint;
+pub use sack_use::SackUse;
+pub use watch::Watch;
+
 use crate::ack::Ack;
-use crate::config::{Config, Counting, RttSamples, WindowUse};
+use crate::config::{Config, RttSamples};
 use crate::range_set::Range;
 use crate::scoreboard::Scoreboard;
-use crate::send_log::SendLog;
-use crate::undo::Undo;
 use anabranch_congestion::{Acked, Congestion, Controller, PathView};
 use anabranch_endpoint::RttEstimator;
 use anabranch_units::{Rate, Serial32, Time};
 use anabranch_wire::SackBlock;
+use growth::Window;
 
 /// The sending half of a connection, without its recovery scheme. Offsets
 /// count from the SYN (offset 0).
@@ -29,60 +41,40 @@ pub struct Sender {
     pub nxt: u64,
     /// The offset after the highest ever sent.
     pub max: u64,
-    /// Right edge of the peer's receive window (SND.UNA + SND.WND).
-    pub window_edge: u64,
-    /// The windows that the peer advertises are not this connection's alone.
-    pub window_is_shared: bool,
-    /// The largest window that the peer has advertised (MAX.SND.WND).
-    pub max_window: u64,
     /// The offset after the last that the application has given, the FIN
     /// included once the stream is closed.
     pub end: u64,
     /// Payload of a full segment, in octets.
     pub mss: u64,
+    /// What the peer lets this side send.
+    pub peer_window: PeerWindow,
     /// SACKed and retransmitted ranges; stays empty unless the scheme uses SACK.
     pub board: Scoreboard,
+    /// Whether SACK blocks are read.
+    pub sack: SackUse,
+    /// Duplicate ACKs, and how many of them signal a loss.
+    pub dup_acks: DupAcks,
+    /// Up to where the last reduction of the window counts.
+    pub recovery_point: RecoveryPoint,
     /// The window algorithm.
     pub congestion: Congestion,
     /// Round-trip time and retransmission timeout.
     pub rtt: RttEstimator,
-    /// Duplicate ACKs in a row.
-    pub dupacks: u32,
-    /// SND.NXT at the first of them: what was sent since is limited transmit.
-    nxt_before_dupacks: u64,
-    /// The offset after the highest sent when the last loss was detected, or the
-    /// last timeout came: no new fast retransmit until all below is acknowledged
-    /// (RecoveryPoint of RFC 6675 §2), or more than that (`recover` of RFC 6582 §3.2).
-    pub recover: u64,
-    /// Duplicate ACKs that signal a loss (DupThresh).
-    pub dup_thresh: u32,
-    /// RFC 3042.
-    pub limited_transmit: bool,
-    pub(crate) counting: Counting,
-    going_back: bool,
-    /// The highest offset sent when an echo last reduced the window: until it
-    /// is acknowledged, neither another echo nor a loss reduces it again.
-    pub cwr_point: u64,
-    /// Somebody needs the send log.
-    logging: bool,
-    /// SACK is agreed on, and the scheme uses it.
-    pub uses_sack: bool,
-    /// After a timeout what was SACKed is sent again too ([`Config::go_back_n`]).
-    go_back_n: bool,
-    /// SACK waits until what was outstanding at a timeout is acknowledged.
-    sack_waits: bool,
-    /// There is a send log to write, or a witness to ask.
-    pub watched: bool,
-    /// When what is outstanding was sent; absent before the first data, and
-    /// where nobody needs it.
-    pub log: Option<Box<SendLog>>,
-    /// Whether the last reduction was needless, where anything asks.
-    pub undo: Option<Box<Undo>>,
-    /// The window, not the application or the receiver, stopped the last
-    /// sending opportunity.
-    pub window_limited: bool,
-    /// How the window was used, where `WindowUse::Outstanding` asks.
-    usage: Option<Usage>,
+    /// What lets the congestion window grow.
+    pub growth: Growth,
+    /// The send log and the witnesses of needless reductions, where anything asks for them.
+    pub watch: Watch,
+    /// What was counted since the connection began.
+    pub counters: Counters,
+}
+
+/// What a sender counts since the connection began; nothing depends on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// Segments with data or a FIN that left, those sent again included.
+    pub packets: u64,
+    /// Of these, those that carried something that had been sent before.
+    pub retransmitted_packets: u64,
     /// Entries into fast retransmit.
     pub fast_retransmits: u32,
     /// Expiries of the retransmission timer.
@@ -91,60 +83,30 @@ pub struct Sender {
     pub spurious: u32,
 }
 
-/// How the window was used since an offset was sent.
-#[derive(Clone, Copy, Debug, Default)]
-struct Usage {
-    /// It was full.
-    full: bool,
-    /// The most that was outstanding.
-    outstanding: u64,
-    /// What was sent when this began: once acknowledged, it begins anew.
-    until: u64,
-}
-
 impl Sender {
     /// The sending half before the handshake: nothing sent, window unknown.
     pub fn new(config: &Config) -> Sender {
         let mss = config.mss as u64;
         let congestion = config.build_congestion(mss);
-        let every_ack = config.rtt_samples == RttSamples::EveryAck;
-        let logging = config.recovery.needs_log() || congestion.wants_feedback() || every_ack;
-        let undo = Undo::new(config);
         Sender {
             una: 0,
             nxt: 0,
             max: 0,
-            window_edge: 1,
-            window_is_shared: false,
-            max_window: 0,
             end: 1,
             mss,
+            peer_window: PeerWindow::new(),
             board: Scoreboard::default(),
-            logging,
-            uses_sack: false,
-            go_back_n: config.go_back_n,
-            sack_waits: false,
-            watched: logging || undo.is_some(),
-            log: None,
-            undo,
+            sack: SackUse::new(config),
+            dup_acks: DupAcks::new(config),
+            recovery_point: RecoveryPoint::default(),
+            watch: Watch::new(config, &congestion),
             congestion,
             rtt: match config.rtt_samples {
                 RttSamples::Timed => RttEstimator::new(config.rto),
                 RttSamples::EveryAck => RttEstimator::with_every_ack(config.rto),
             },
-            dupacks: 0,
-            nxt_before_dupacks: 0,
-            recover: 0,
-            dup_thresh: config.dupack_threshold,
-            limited_transmit: config.limited_transmit,
-            counting: config.counting,
-            going_back: false,
-            cwr_point: 0,
-            window_limited: false,
-            usage: (config.window_use == WindowUse::Outstanding).then(Usage::default),
-            fast_retransmits: 0,
-            timeouts: 0,
-            spurious: 0,
+            growth: Growth::new(config),
+            counters: Counters::default(),
         }
     }
 
@@ -170,17 +132,6 @@ impl Sender {
         self.una == self.end
     }
 
-    /// What was outstanding at a timeout is being sent again: from the timeout
-    /// until all of it is acknowledged. No fast retransmit meanwhile.
-    pub fn is_going_back(&self) -> bool {
-        self.going_back
-    }
-
-    /// Duplicate ACKs release segments while going back too ([`Config::go_back_n`]).
-    pub fn transmits_going_back(&self) -> bool {
-        self.go_back_n && !self.sack_waits
-    }
-
     /// While going back, everything between `una` and `nxt` that is not SACKed
     /// is in flight: it was sent since the timeout.
     pub fn flight_going_back(&self) -> u64 {
@@ -191,7 +142,7 @@ impl Sender {
     pub fn on_sent_in_order(&mut self, range: Range) {
         let nxt = self.nxt;
         self.nxt = range.end;
-        if self.watched {
+        if self.watch.is_on() {
             self.watch_order(range, nxt);
         }
         self.max = self.max.max(range.end);
@@ -220,24 +171,25 @@ impl Sender {
         blocks: &[SackBlock],
         sack_agreed: bool,
     ) {
-        ack.uses_sack = self.uses_sack;
-        if self.watched {
+        ack.uses_sack = self.sack.is_on();
+        if self.watch.is_on() {
             ack.prior_fack = self.board.fack(self.una);
         }
-        if self.uses_sack && !blocks.is_empty() {
+        if self.sack.is_on() && !blocks.is_empty() {
             self.read_sack(ack, at, iss, blocks);
-        } else if self.watched && sack_agreed {
+        } else if self.watch.is_on() && sack_agreed {
             ack.dsack = self.duplicate(iss, at, blocks);
         }
         ack.acked = at - self.una;
         ack.delivered = ack.acked + ack.sacked;
         if ack.acked > 0 {
-            if !self.uses_sack && self.dupacks > 0 && self.counting == Counting::Delivered {
+            if !self.sack.is_on() && self.dup_acks.count > 0 && self.growth.counts_deliveries() {
                 // Each duplicate stood for a segment that had arrived.
-                ack.delivered = ack.acked.saturating_sub(self.dupacks as u64 * self.mss).max(1);
+                ack.delivered =
+                    ack.acked.saturating_sub(self.dup_acks.count as u64 * self.mss).max(1);
             }
             ack.delivered -= self.advance(at, ack.prior_fack).min(ack.delivered);
-            self.dupacks = 0;
+            self.dup_acks.forget();
         }
     }
 
@@ -256,7 +208,7 @@ impl Sender {
                 _ => 0,
             };
             ack.sacked += new;
-            if n == 0 && new == 0 && self.watched {
+            if n == 0 && new == 0 && self.watch.is_on() {
                 ack.dsack = self.duplicate(iss, at, blocks);
             }
         }
@@ -264,7 +216,7 @@ impl Sender {
 
     /// A SACK block; returns the octets newly SACKed. `prior_fack` is [`Ack::prior_fack`].
     fn on_sack(&mut self, block: Range, prior_fack: u64) -> u64 {
-        match self.watched {
+        match self.watch.is_on() {
             true => self.on_watched_sack(block, prior_fack),
             false => self.board.on_sack(block).0,
         }
@@ -273,14 +225,13 @@ impl Sender {
     /// The cumulative ACK moved to `una`, beyond the old one; returns the octets
     /// below it that had been SACKed.
     fn advance(&mut self, una: u64, prior_fack: u64) -> u64 {
-        if self.watched {
+        if self.watch.is_on() {
             self.watch_advance(una, prior_fack);
         }
         self.una = una;
         self.nxt = self.nxt.max(una);
         self.max = self.max.max(una);
-        if self.going_back && una >= self.recover {
-            self.going_back = false;
+        if self.recovery_point.ends_at(una) {
             self.nxt = self.max; // beyond what F-RTO sent out of turn
             self.hear_sack_again();
         }
@@ -291,15 +242,12 @@ impl Sender {
     /// SACKs something new (RFC 6675 §2), else where it is `bare`, without data, FIN and another
     /// window (RFC 5681 §2). Counts it.
     pub fn count_duplicate(&mut self, ack: &mut Ack, bare: impl FnOnce(&Sender) -> bool) {
-        let outstanding = ack.prior_in_flight > 0 || self.watched && self.max > self.una;
+        let outstanding = ack.prior_in_flight > 0 || self.watch.is_on() && self.max > self.una;
         ack.duplicate = ack.acked == 0
             && outstanding
             && if ack.uses_sack { ack.sacked > 0 } else { bare(self) };
         if ack.duplicate {
-            if self.dupacks == 0 {
-                self.nxt_before_dupacks = self.nxt;
-            }
-            self.dupacks += 1;
+            self.dup_acks.on_duplicate(self.nxt);
         }
     }
 
@@ -308,7 +256,7 @@ impl Sender {
     /// the receiver's window allows. `None` when there is nothing to send or
     /// the segment would be silly.
     pub fn next_in_order(&self) -> Option<Range> {
-        let limit = self.end.min(self.window_edge);
+        let limit = self.end.min(self.peer_window.edge);
         if self.nxt >= limit {
             return None;
         }
@@ -325,10 +273,10 @@ impl Sender {
     /// of the window or for the override timeout.
     fn is_silly(&self, range: Range) -> bool {
         range.len() < self.mss
-            && range.end == self.window_edge
+            && range.end == self.peer_window.edge
             && range.end < self.end
             && range.start >= self.max
-            && range.len() < self.max_window / 2
+            && range.len() < self.peer_window.largest / 2
     }
 
     /// Nothing is in flight whose ACK could open the window: data waits for
@@ -336,21 +284,13 @@ impl Sender {
     pub fn is_blocked(&self) -> bool {
         self.flight() == 0
             && self.nxt < self.end
-            && (self.nxt >= self.window_edge
-                || self.is_silly(Range { start: self.nxt, end: self.window_edge }))
-    }
-
-    /// The peer advertised a window up to `edge` with an ACK of `ack`.
-    pub fn on_window(&mut self, ack: u64, window: u64) {
-        if !self.window_is_shared {
-            self.window_edge = ack + window;
-        }
-        self.max_window = self.max_window.max(window);
+            && (self.nxt >= self.peer_window.edge
+                || self.is_silly(Range { start: self.nxt, end: self.peer_window.edge }))
     }
 
     /// The segment that would follow all that was ever sent.
     pub fn next_new(&self) -> Option<Range> {
-        let end = self.end.min(self.window_edge).min(self.max + self.mss);
+        let end = self.end.min(self.peer_window.edge).min(self.max + self.mss);
         (self.max < end).then_some(Range { start: self.max, end })
     }
 
@@ -368,31 +308,19 @@ impl Sender {
             mss: self.mss,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min_rtt(),
-            app_limited: match &self.usage {
-                None => !self.window_limited,
-                Some(usage) => !self.is_used(usage),
-            },
+            app_limited: self.growth.is_app_limited(|| Window {
+                cwnd: self.cwnd(),
+                slow_start: self.cwnd() < self.congestion.ssthresh(),
+            }),
             sent: self.max,
             acked: self.una,
         }
     }
 
-    fn is_used(&self, usage: &Usage) -> bool {
-        let cwnd = self.cwnd();
-        let slow_start = cwnd < self.congestion.ssthresh();
-        usage.full || slow_start && cwnd < 2 * usage.outstanding
-    }
-
     /// A sending opportunity is over, with so many octets in flight.
     pub fn on_sending_done(&mut self, limited: bool, in_flight: impl FnOnce(&Sender) -> u64) {
-        self.window_limited = limited;
-        let Some(usage) = self.usage else { return };
-        let full = limited || in_flight(self) >= self.cwnd();
-        let outstanding = self.max - self.una;
-        let more = !usage.full && outstanding > usage.outstanding;
-        if self.una >= usage.until || full || more {
-            self.usage = Some(Usage { full, outstanding, until: self.max });
-        }
+        let full = limited || self.growth.asks_for_use() && in_flight(self) >= self.cwnd();
+        self.growth.on_sending_done(limited, full, (self.una, self.max));
     }
 
     /// Lets the window grow for an ACK that acknowledged `octets`: by them, or
@@ -402,11 +330,7 @@ impl Sender {
         if ack.echoes_congestion {
             return;
         }
-        let bytes = match self.counting {
-            Counting::Bytes => octets,
-            Counting::Acks => self.mss,
-            Counting::Delivered => octets.min(ack.delivered),
-        };
+        let bytes = self.growth.octets(ack, octets, self.mss);
         let path = self.path(ack.prior_in_flight);
         let rtt = self.rtt_of(ack);
         self.congestion.on_ack(&Acked { now: ack.now, bytes, rtt }, &path);
@@ -417,7 +341,7 @@ impl Sender {
     pub fn on_sending(&mut self, now: Time, range: Range, octets: u64) {
         let path = self.path(self.flight());
         self.congestion.on_sent(now, octets, &path);
-        if self.watched {
+        if self.watch.is_on() {
             self.watch_sending(now, range);
         }
     }

@@ -30,14 +30,10 @@ pub struct Undo {
     repair: Option<Repair>,
     /// The next round-trip sample lifts the estimate.
     adapt: bool,
-    /// How often reordering was seen.
-    pub reorderings: u32,
     /// Reductions that were undone.
     pub undone: u32,
     /// Retransmissions that were needless are told by reports of duplicates.
     reports: bool,
-    /// DupThresh as configured, and how far reordering may raise it.
-    pub dup_thresh: (u32, u32),
 }
 
 /// Retransmissions on their way, of this episode or of those before it: an echo of any
@@ -122,8 +118,8 @@ impl Undo {
     pub fn new(config: &Config) -> Option<Box<Undo>> {
         let options = config.undo;
         let least = config.dupack_threshold;
-        let dup_thresh = (least, config.max_dupack_threshold.unwrap_or(least));
-        let any = options.frto || options.eifel || options.dsack || dup_thresh.1 > least;
+        let adapts = config.max_dupack_threshold.is_some_and(|most| most > least);
+        let any = options.frto || options.eifel || options.dsack || adapts;
         any.then(|| {
             Box::new(Undo {
                 options,
@@ -131,10 +127,8 @@ impl Undo {
                 frto: Frto::Idle,
                 repair: None,
                 adapt: false,
-                reorderings: 0,
                 undone: 0,
                 reports: config.dsack,
-                dup_thresh,
             })
         })
     }

@@ -45,7 +45,7 @@ impl Connection {
         }
         self.measure(&mut ack, segment, at);
         let was_in_recovery = self.scheme.in_recovery();
-        if self.sender.watched {
+        if self.sender.watch.is_on() {
             self.watch_ack(&mut ack, segment);
         }
         let rto = self.scheme.on_ack(&mut self.sender, &ack);
@@ -68,10 +68,10 @@ impl Connection {
         let Some(at) = segment.ack.expand(self.iss, s.una) else {
             // Older than our SYN.
             let behind = self.iss.at(s.una).distance_from(segment.ack);
-            let lately = behind >= 0 && behind as u64 <= s.max_window;
+            let lately = behind >= 0 && behind as u64 <= s.peer_window.largest;
             return if lately { AckField::Old } else { AckField::Unacceptable };
         };
-        if at > s.max || at + s.max_window < s.una {
+        if at > s.max || !s.peer_window.is_recent(at, s.una) {
             AckField::Unacceptable
         } else if at < s.una {
             AckField::Old
@@ -92,20 +92,14 @@ impl Connection {
     ) -> Ack {
         let s = &mut self.sender;
         let mut ack = Ack { echoes_congestion: ece, ..Ack::new(now, s.flight()) };
-        let edge_before = s.window_edge;
-        // The send window (SND.WL1, SND.WL2). Deviation: what acknowledges more than any before
-        // is the latest, whatever its number. Else one forged segment far ahead in the receive
-        // window would be the last to be believed. Linux agrees.
-        let (wl1, wl2) = self.window_update;
-        if at > s.una || wl1 < start || wl1 == start && wl2 <= at {
-            s.on_window(at, (segment.window as u64) << self.agreed.peer_shift);
-            self.window_update = (start, at);
-        }
+        let edge_before = s.peer_window.edge;
+        let window = (segment.window as u64) << self.agreed.peer_shift;
+        s.peer_window.on_segment(start, at, window, s.una);
         s.read_ack(&mut ack, at, self.iss, segment.options.sack.as_slice(), self.agreed.sack);
         s.count_duplicate(&mut ack, |s| {
             segment.payload.is_empty()
                 && !segment.flags.contains(TcpFlags::FIN)
-                && s.window_edge == edge_before
+                && s.peer_window.edge == edge_before
         });
         self.silent_probes = 0;
         if ack.acked > 0 {
@@ -142,7 +136,7 @@ impl Connection {
             let (in_flight, in_recovery) = (self.scheme.in_flight(s), self.scheme.in_recovery());
             s.on_feedback(ack, lost, in_flight, in_recovery);
         }
-        if s.watched {
+        if s.watch.is_on() {
             s.on_ack_done();
         }
     }
@@ -203,7 +197,7 @@ impl Connection {
     /// As Linux measures it, with every ACK that tells of something sent once.
     #[inline(never)]
     fn rtt_of_ack(&self, now: Time, acked: u64, segment: &TcpSegment) -> Option<Span> {
-        let log = self.sender.log.as_ref();
+        let log = self.sender.watch.log.as_ref();
         let logged = log.and_then(|log| log.first_rtt_sample(now, self.sender.una));
         match logged {
             None if acked > 0 => self.echoed_rtt(now, segment),
@@ -226,7 +220,7 @@ impl Connection {
         self.sender.on_ack_read(ack);
         if ack.acked == 0
             && self.config.rto_restart == RtoRestart::FirstResent
-            && self.sender.log.as_ref().is_some_and(|log| log.tells_of_older_than_first())
+            && self.sender.watch.log.as_ref().is_some_and(|log| log.tells_of_older_than_first())
         {
             self.restart_rto(ack.now);
         }

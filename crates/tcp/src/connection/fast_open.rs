@@ -231,7 +231,7 @@ impl Connection {
         if len as u64 == data && self.extras.marks().is_none() {
             segment.flags = segment.flags.union(TcpFlags::PSH);
         }
-        self.packets_sent += (len > 0) as u64;
+        self.sender.counters.packets += (len > 0) as u64;
     }
 
     /// Our SYN was acknowledged up to the offset `ack`: what is left of its
@@ -267,14 +267,14 @@ impl Connection {
                 it.news.outcome = true;
             }
         }
-        self.retransmitted_packets += (acked < sent) as u64;
+        self.sender.counters.retransmitted_packets += (acked < sent) as u64;
         if acked == 0 && sent > 0 {
             // What the SYN carried is sent again as a segment of its own.
             self.separate(1 + sent);
         }
         let s = &mut self.sender;
-        (s.una, s.nxt, s.max, s.recover) = (ack, ack, ack, ack - 1);
-        self.window_update = (0, ack);
+        (s.una, s.nxt, s.max, s.recovery_point.at) = (ack, ack, ack, ack - 1);
+        s.peer_window.updated_by = (0, ack);
         self.free_acknowledged();
     }
 

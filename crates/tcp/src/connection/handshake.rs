@@ -168,7 +168,7 @@ impl Connection {
             sack: offered.sack_permitted && self.config.sack,
         };
         self.receiver.advertise_in_units_of(1 << self.agreed.own_shift);
-        self.sender.uses_sack = self.agreed.sack && self.config.recovery.needs_sack();
+        self.sender.sack.agree(self.agreed.sack && self.config.recovery.needs_sack());
         // RFC 9293 §3.7.1: 536 without the option. RFC 6691: what is sent is
         // the smaller of both sides', less the options in every segment.
         let peer = offered.mss.unwrap_or(536).max(64) as u64;
@@ -186,8 +186,7 @@ impl Connection {
             self.scheme = Active::new(&scheme);
         }
         // The window in a SYN is never scaled (RFC 7323 §2.2).
-        self.sender.on_window(1, segment.window as u64);
-        self.window_update = (0, 0);
+        self.sender.peer_window.update(1, segment.window as u64, (0, 0));
     }
 
     /// Octets of options that every segment carries (RFC 6691).
@@ -207,7 +206,7 @@ impl Connection {
         self.sender.una = 1;
         self.sender.nxt = self.sender.nxt.max(1);
         self.sender.max = self.sender.max.max(1);
-        self.sender.recover = 0; // the SYN
+        self.sender.recovery_point.at = 0; // the SYN
         self.retries = 0;
         self.timer(Due::Retransmit).stop();
         if self.sender.flight() > 0 {
@@ -217,8 +216,7 @@ impl Connection {
         self.syn_due = false;
         let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { self.agreed.peer_shift };
         let ack = segment.ack.expand(self.iss, 1).unwrap_or(1);
-        self.sender.on_window(ack, (segment.window as u64) << shift);
-        self.window_update = (0, 1);
+        self.sender.peer_window.update(ack, (segment.window as u64) << shift, (0, 1));
         if self.extras.fast_open().is_some() {
             self.on_fast_open_answer(now, segment, ack);
         }

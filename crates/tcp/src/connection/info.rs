@@ -96,12 +96,12 @@ impl Connection {
         let lost = self.scheme.lost(s);
         let sacked = s.board.sacked().total();
         let (config, agreed) = (&self.config, &self.agreed);
-        let in_loss = s.is_going_back() || self.scheme.repairs_timeout();
+        let in_loss = s.recovery_point.is_going_back() || self.scheme.repairs_timeout();
         let repair = match () {
             _ if in_loss => Repair::Loss,
             _ if in_recovery => Repair::Recovery,
-            _ if s.cwr_point > s.una => Repair::Reduced,
-            _ if sacked > 0 || s.dupacks > 0 => Repair::Disorder,
+            _ if s.recovery_point.cwr > s.una => Repair::Reduced,
+            _ if sacked > 0 || s.dup_acks.count > 0 => Repair::Disorder,
             _ => Repair::Open,
         };
         let scaled = agreed.own_shift > 0 || agreed.peer_shift > 0;
@@ -117,10 +117,10 @@ impl Connection {
             sacked,
             lost,
             retransmitted: self.scheme.resent(s) + self.resent_of_syn(),
-            max_window: s.max_window,
+            max_window: s.peer_window.largest,
             unsent: s.end.saturating_sub(s.max),
-            reordering: s.dup_thresh,
-            reorderings: s.undo.as_ref().map_or(0, |undo| undo.reorderings),
+            reordering: s.dup_acks.thresh,
+            reorderings: s.dup_acks.reorderings,
             srtt: s.rtt.srtt(),
             rttvar: s.rtt.rttvar(),
             min_rtt: s.rtt.min_rtt(),
@@ -133,7 +133,7 @@ impl Connection {
             ecn: self.extras.ecn().is_some(),
             window_scale: scaled.then_some((agreed.peer_shift, agreed.own_shift)),
             syn_data: self.is_syn_data_delivered(),
-            total_retransmitted_packets: self.retransmitted_packets,
+            total_retransmitted_packets: s.counters.retransmitted_packets,
             readable: self.receiver.readable(),
             peer_ended: self.receiver.has_ended(),
         }
@@ -149,8 +149,8 @@ impl Connection {
         if unacked + unsent > 0 && self.state.is_synchronized() {
             text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
             text += &format!(", window {}", self.scheme.window(s));
-            match s.window_edge.saturating_sub(s.max) {
-                _ if s.window_is_shared => {}
+            match s.peer_window.edge.saturating_sub(s.max) {
+                _ if s.peer_window.is_shared() => {}
                 0 => text += ", the peer's window closed",
                 room => text += &format!(", {room} left in the peer's window"),
             }
@@ -166,7 +166,7 @@ impl Connection {
     pub(super) fn held(&self) -> u64 {
         let s = &self.sender;
         let sent = s.max - s.una.min(s.max);
-        let log = s.log.as_ref().map_or(0, |log| log.memory());
+        let log = s.watch.log.as_ref().map_or(0, |log| log.memory());
         size_of::<Connection>() as u64 + sent + s.board.memory() + log + self.receiver.held()
     }
 

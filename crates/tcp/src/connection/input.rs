@@ -127,7 +127,7 @@ impl Connection {
     /// number must not choose which timestamps are old.
     fn is_sent_again(&self, segment: &TcpSegment, start: u64) -> bool {
         let s = &self.sender;
-        let good = |ack: u64| ack <= s.max && ack + s.max_window >= s.una;
+        let good = |ack: u64| ack <= s.max && s.peer_window.is_recent(ack, s.una);
         segment.flags.contains(TcpFlags::ACK)
             && self.receiver.held_lately(start)
             && segment.ack.expand(self.iss, s.una).is_some_and(good)

@@ -118,14 +118,10 @@ pub struct Connection {
     sender: Sender,
     scheme: Active,
     receiver: Receiver,
-    /// SND.WL1 and SND.WL2: the segment that last updated the send window.
-    window_update: (u64, u64),
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
     /// When it was updated; in SYN-SENT, when the connection was opened.
     ts_recent_at: Time,
-    /// When data left last.
-    last_sent: Time,
     timers: [Timer; 4],
     /// A segment being timed: its end and when it left (RFC 6298 §3).
     timed: Option<(u64, Time)>,
@@ -147,8 +143,6 @@ pub struct Connection {
     pending: PendingEvents,
     /// Octets to send, where they are real.
     octets: Option<Box<Written>>,
-    packets_sent: u64,
-    retransmitted_packets: u64,
 }
 
 impl Connection {
@@ -200,10 +194,8 @@ impl Connection {
             scheme: Active::beside(&config.recovery, &sender.congestion),
             sender,
             receiver: Receiver::new(&config),
-            window_update: (0, 0),
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
-            last_sent: Time::ZERO,
             timers: [Timer::IDLE; 4],
             timed: None,
             retries: 0,
@@ -217,8 +209,6 @@ impl Connection {
             reset_due: None,
             pending: PendingEvents::default(),
             octets: None,
-            packets_sent: 0,
-            retransmitted_packets: 0,
             config,
         }
     }
@@ -408,17 +398,18 @@ impl Endpoint for Connection {
             rto: s.rtt.rto(),
             pacing_rate: s.pacing_rate(),
             in_recovery: self.scheme.in_recovery(),
-            dupacks: s.dupacks,
+            dupacks: s.dup_acks.count,
             bytes_acked: s.una.saturating_sub(1 + fin_acked as u64),
             bytes_received: self.receiver.received(),
-            packets_sent: self.packets_sent,
-            retransmitted_packets: self.retransmitted_packets,
-            fast_retransmits: s.fast_retransmits as u64,
-            timeouts: s.timeouts as u64,
-            undone_reductions: s.undo.as_ref().map_or(0, |undo| undo.undone as u64),
+            packets_sent: s.counters.packets,
+            retransmitted_packets: s.counters.retransmitted_packets,
+            fast_retransmits: s.counters.fast_retransmits as u64,
+            timeouts: s.counters.timeouts as u64,
+            undone_reductions: s.watch.undo.as_ref().map_or(0, |undo| undo.undone as u64),
             tail_loss_probes: self.scheme.tail_loss_probes() as u64,
             // The network makes duplicates, too.
-            spurious_retransmissions: (s.spurious as u64).min(self.retransmitted_packets),
+            spurious_retransmissions: (s.counters.spurious as u64)
+                .min(s.counters.retransmitted_packets),
         }
     }
 

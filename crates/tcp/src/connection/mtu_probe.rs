@@ -135,21 +135,21 @@ impl Connection {
         let Some(it) = self.extras.mtu_mut() else { return true };
         let s = &self.sender;
         let usual = range.len() == s.mss && range.start == s.max;
-        if !usual || repairing || s.is_going_back() || s.dupacks > 0 {
+        if !usual || repairing || s.recovery_point.is_going_back() || s.dup_acks.count > 0 {
             return true;
         }
         let Some(size) = it.next_size(now, s.mss) else { return true };
         // What shows its loss: as many segments behind it as are duplicates.
-        let behind = (s.dup_thresh as u64 + 1) * s.mss;
+        let behind = (s.dup_acks.thresh as u64 + 1) * s.mss;
         let end = range.start + size;
-        if data_end.min(s.window_edge) < end + behind || s.cwnd() < size + behind {
+        if data_end.min(s.peer_window.edge) < end + behind || s.cwnd() < size + behind {
             return true;
         }
         if in_flight + size > s.cwnd() {
             return false;
         }
         range.end = end;
-        let timeouts = s.timeouts;
+        let timeouts = s.counters.timeouts;
         it.out = Some(Probe {
             range: *range,
             timeouts,
@@ -167,7 +167,7 @@ impl Connection {
         if let Some(probe) = self.extras.mtu_mut().and_then(|it| it.out.as_mut()) {
             if !probe.resent && !probe.others {
                 probe.recover = s.max;
-                probe.reduced = s.una >= s.cwr_point;
+                probe.reduced = s.una >= s.recovery_point.cwr;
             }
             let within = probe.range.start <= start && start < probe.range.end;
             probe.resent |= within;
@@ -188,7 +188,7 @@ impl Connection {
             self.sender.mss = self.sender.mss.max(size);
             return;
         }
-        let timed_out = s.timeouts != probe.timeouts;
+        let timed_out = s.counters.timeouts != probe.timeouts;
         if !timed_out && probe.others {
             return; // inconclusive
         }

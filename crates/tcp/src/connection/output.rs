@@ -113,7 +113,7 @@ impl Connection {
                     return None;
                 }
                 if !small && self.extras.some().is_some() && !self.probe_mtu(now, &mut range) {
-                    self.sender.window_limited = true;
+                    self.sender.growth.window_limited = true;
                     return None;
                 }
                 // The FIN rides on the last segment; it needs no window.
@@ -135,7 +135,7 @@ impl Connection {
             Next::Nothing => {
                 let waits = self.whole_waits();
                 self.note_use(waits);
-                if self.sender.log.is_some() && !waits {
+                if self.sender.watch.log.is_some() && !waits {
                     self.on_app_limited();
                 }
                 self.probe(now)
@@ -196,7 +196,7 @@ impl Connection {
     #[inline(never)]
     fn on_app_limited(&mut self) {
         let in_flight = self.scheme.in_flight(&self.sender);
-        if let Some(log) = &mut self.sender.log {
+        if let Some(log) = &mut self.sender.watch.log {
             log.on_app_limited(in_flight);
         }
     }
@@ -214,9 +214,9 @@ impl Connection {
             // next to send: its ACK is welcome, its loss is not a loss.
             self.probe_due = false;
             let s = &self.sender;
-            if s.nxt < s.window_edge {
+            if s.nxt < s.peer_window.edge {
                 // The override timeout of §3.8.6.2.1: what fits leaves.
-                let range = Range { start: s.nxt, end: s.window_edge };
+                let range = Range { start: s.nxt, end: s.peer_window.edge };
                 let packet = self.data(now, range);
                 self.sender.on_sent_in_order(range);
                 self.scheme.on_in_order(&self.sender, range, now);
@@ -247,7 +247,7 @@ impl Connection {
 
     fn arm_probe(&mut self, now: Time) {
         let factor = 1 << self.probes.min(16);
-        let most = match self.sender.nxt < self.sender.window_edge {
+        let most = match self.sender.nxt < self.sender.peer_window.edge {
             true => OVERRIDE_TIMEOUT,
             false => MAX_PROBE_INTERVAL,
         };
@@ -270,15 +270,15 @@ impl Connection {
             self.on_idle_end(now);
         }
         // A probe of a closed window is not data that waits for its ACK.
-        if self.config.user_timeout.is_some() && range.start < self.sender.window_edge {
+        if self.config.user_timeout.is_some() && range.start < self.sender.peer_window.edge {
             self.start_user_timeout(now);
         }
-        self.last_sent = now;
+        self.sender.growth.on_sent(now);
         self.sender.on_sending(now, range, len as u64);
         let again = range.start < self.sender.max;
-        self.packets_sent += 1;
+        self.sender.counters.packets += 1;
         if again {
-            self.retransmitted_packets += 1;
+            self.sender.counters.retransmitted_packets += 1;
             self.on_resent_beside_probe(range.start);
             // Karn: what is timed may now be acknowledged by either copy.
             self.timed = None;
@@ -317,10 +317,7 @@ impl Connection {
     /// the restart window when that was longer than a timeout (RFC 5681 §4.1).
     fn on_idle_end(&mut self, now: Time) {
         let s = &mut self.sender;
-        if self.config.idle_restart
-            && self.last_sent != Time::ZERO
-            && now - self.last_sent > s.rtt.rto()
-        {
+        if self.config.idle_restart && s.growth.idle_for(now) > s.rtt.rto() {
             s.congestion.on_idle(self.config.initial_window.octets(s.mss));
         }
     }
@@ -331,7 +328,7 @@ impl Connection {
         // window probe was sent beyond the window, where the peer would answer
         // an ACK with an ACK, and both for ever.
         let s = &self.sender;
-        segment.seq = self.iss.at(s.max.max(s.nxt).min(s.window_edge.max(s.una)));
+        segment.seq = self.iss.at(s.max.max(s.nxt).min(s.peer_window.edge.max(s.una)));
         self.acknowledge(now, &mut segment);
         if self.extras.some().is_some() {
             self.point_to_urgent(self.sender.max, &mut segment);

@@ -92,8 +92,7 @@ impl Connection {
     /// From now on the windows that the peer advertises are not this
     /// connection's: it sends what it is given.
     pub fn share_window(&mut self) {
-        self.sender.window_is_shared = true;
-        self.sender.window_edge = u64::MAX;
+        self.sender.peer_window.share();
     }
 
     /// What is written next begins a segment, and what was written last ends
@@ -194,7 +193,7 @@ impl Connection {
     /// the window may grow with the ACKs that come (RFC 7661 §4.1).
     #[inline]
     pub fn set_waiting(&mut self, waiting: bool) {
-        self.sender.window_limited |= waiting;
+        self.sender.growth.window_limited |= waiting;
         self.extras.part_mut().waiting = waiting;
     }
 
@@ -301,7 +300,7 @@ impl Connection {
     /// Expiries of the retransmission timer so far.
     #[inline]
     pub fn timeouts(&self) -> u32 {
-        self.sender.timeouts
+        self.sender.counters.timeouts
     }
 
     /// Octets in the network, as loss recovery estimates them.

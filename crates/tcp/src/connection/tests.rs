@@ -301,7 +301,7 @@ fn a_closed_window_is_probed_until_it_opens() {
     pair.client.write(10_000);
     while pair.step(at_ms(10_000)) {} // nobody reads
     assert_eq!(pair.server.receiver.received(), 3000);
-    assert_eq!(pair.client.sender.timeouts, 0, "probes are not losses");
+    assert_eq!(pair.client.sender.counters.timeouts, 0, "probes are not losses");
     let probes = pair.log.iter().filter(|l| l.packet.payload_len() == 1).count();
     assert!(probes >= 3, "{probes} probes");
     assert_eq!(pair.server.read(u64::MAX), 3000);
@@ -387,7 +387,7 @@ fn sack_rescues_a_lost_tail() {
     pair.client.write(31_000);
     pair.drive(at_ms(10_000));
     assert_eq!(pair.server.receiver.received(), 31_000);
-    assert_eq!(pair.client.sender.timeouts, 0);
+    assert_eq!(pair.client.sender.counters.timeouts, 0);
 }
 
 /// Meanwhile new data leaves, and is SACKed or answered by duplicate ACKs: it
@@ -414,11 +414,11 @@ fn a_retransmission_lost_again_is_left_to_the_timer() {
             Fate::Deliver
         });
         pair.client.write(200_000);
-        while pair.client.sender.timeouts == 0 && pair.step(at_ms(60_000)) {}
+        while pair.client.sender.counters.timeouts == 0 && pair.step(at_ms(60_000)) {}
         let ssthresh = pair.client.observe().ssthresh;
         assert!(ssthresh <= 6_000, "{recovery:?}: {ssthresh} of a window of 11 segments");
         pair.drive(at_ms(60_000));
-        assert_eq!(pair.client.sender.timeouts, 1, "{recovery:?}");
+        assert_eq!(pair.client.sender.counters.timeouts, 1, "{recovery:?}");
         assert_eq!(pair.server.receiver.received(), 200_000, "{recovery:?}");
     }
 }

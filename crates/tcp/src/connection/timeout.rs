@@ -46,7 +46,7 @@ impl Connection {
     /// A closed window is probed for as long as the peer answers (RFC 9293 §3.8.6.1, MUST-37), and
     /// where it does not, as often as data is sent again (§3.8.3, R2).
     fn on_probe_timer(&mut self) {
-        let is_closed = self.sender.nxt >= self.sender.window_edge;
+        let is_closed = self.sender.nxt >= self.sender.peer_window.edge;
         if is_closed && self.silent_probes >= self.config.max_retries {
             return self.reset(CloseReason::TimedOut);
         }

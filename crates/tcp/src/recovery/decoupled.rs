@@ -100,7 +100,8 @@ impl Scheme for Decoupled {
         if !self.recovery {
             if ack.acked > 0 {
                 s.grow(ack, ack.acked); // moment_ack is SND.UNA
-            } else if ack.duplicate && s.dupacks >= s.dup_thresh && s.may_enter_recovery() {
+            } else if ack.duplicate && s.dup_acks.are_enough() && s.recovery_point.is_reached(s.una)
+            {
                 s.enter_recovery(ack.now, ack.prior_in_flight);
                 self.recovery = true;
                 self.high_rxt = s.una;
@@ -113,7 +114,7 @@ impl Scheme for Decoupled {
         }
         // `retransmit`, the scoreboard's retransmitted octets, has already
         // shrunk by what this ACK covers.
-        if s.una >= s.recover {
+        if s.una >= s.recovery_point.at {
             s.board.forget_retransmissions();
             self.leave();
         } else {

@@ -54,7 +54,7 @@ impl Fack {
 impl Scheme for Fack {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if self.in_recovery {
-            if s.una >= s.recover {
+            if s.una >= s.recovery_point.at {
                 s.board.forget_retransmissions();
                 self.leave();
             } else {
@@ -66,9 +66,9 @@ impl Scheme for Fack {
             s.grow(ack, ack.acked);
         }
         let fack = s.board.fack(s.una);
-        let span = s.dup_thresh.max(3) as u64 * s.mss;
-        let triggered = fack - s.una > span || s.dupacks >= s.dup_thresh;
-        if triggered && s.may_enter_recovery() {
+        let span = s.dup_acks.thresh.max(3) as u64 * s.mss;
+        let triggered = fack - s.una > span || s.dup_acks.are_enough();
+        if triggered && s.recovery_point.is_reached(s.una) {
             s.enter_recovery(ack.now, ack.prior_in_flight);
             let mut prr = self.prr.take();
             if let Some(prr) = &mut prr {

@@ -190,7 +190,7 @@ fn again(range: Range, in_flight: u64, window: u64) -> Next {
 /// Outside recovery, for schemes that count duplicate ACKs: RFC 3042 lets each
 /// of the first two release one new segment beyond the window.
 fn limited_transmit(s: &Sender) -> u64 {
-    if s.limited_transmit { s.dupacks.min(s.dup_thresh - 1) as u64 * s.mss } else { 0 }
+    s.dup_acks.extra(s.mss)
 }
 
 /// Octets newly lost, for schemes that know of one loss at a time, the segment at SND.UNA: it is lost
@@ -203,10 +203,10 @@ fn first_unacknowledged_lost(now: bool, s: &Sender, before: bool, ack: &Ack) -> 
 /// Sending while the sender goes back after a timeout.
 #[inline(never)]
 fn going_back(s: &Sender) -> Next {
-    let allowed = s.undo.as_ref().map_or(Allowed::Usual, |undo| undo.allowed());
+    let allowed = s.watch.undo.as_ref().map_or(Allowed::Usual, |undo| undo.allowed());
     match allowed {
         Allowed::Usual => {
-            let extra = if s.transmits_going_back() { limited_transmit(s) } else { 0 };
+            let extra = if s.sack.transmits_going_back() { limited_transmit(s) } else { 0 };
             in_order(s, s.flight_going_back(), s.cwnd() + extra)
         }
         Allowed::NewSegment => s.next_new().map_or(Next::Nothing, Next::InOrder),
@@ -259,7 +259,7 @@ macro_rules! schemes {
 
             // What is outstanding at a timeout is sent again in the same way by all schemes.
             fn next(&self, s: &Sender) -> Next {
-                if s.is_going_back() {
+                if s.recovery_point.is_going_back() {
                     return going_back(s);
                 }
                 match self {
@@ -268,7 +268,7 @@ macro_rules! schemes {
             }
 
             fn in_flight(&self, s: &Sender) -> u64 {
-                if s.is_going_back() {
+                if s.recovery_point.is_going_back() {
                     return s.flight_going_back();
                 }
                 match self {

@@ -45,7 +45,7 @@ impl Scheme for NewReno {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if ack.acked > 0 && !self.in_recovery {
             s.grow(ack, ack.acked);
-        } else if ack.acked > 0 && s.una >= s.recover {
+        } else if ack.acked > 0 && s.una >= s.recovery_point.at {
             self.leave(); // full acknowledgment
             if self.exit_growth {
                 s.grow(ack, ack.acked.min(s.mss));
@@ -65,11 +65,11 @@ impl Scheme for NewReno {
         } else if ack.duplicate {
             if self.in_recovery {
                 self.inflation += s.mss as i64;
-            } else if s.dupacks == s.dup_thresh && s.duplicates_tell_loss() {
+            } else if s.dup_acks.are_just_enough() && s.recovery_point.is_passed(s.una) {
                 s.enter_recovery(ack.now, ack.prior_in_flight);
                 self.in_recovery = true;
                 self.pending = true;
-                self.inflation = s.dup_thresh as i64 * s.mss as i64;
+                self.inflation = s.dup_acks.thresh as i64 * s.mss as i64;
             }
         }
         Rto::Restart

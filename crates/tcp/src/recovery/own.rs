@@ -64,7 +64,7 @@ impl Own {
             acked: ack.acked,
             delivered: ack.delivered,
             duplicate: ack.duplicate,
-            dupacks: s.dupacks,
+            dupacks: s.dup_acks.count,
             sacked: s.board.sacked(),
             lost: &self.lost,
             in_recovery: self.in_recovery,
@@ -89,19 +89,19 @@ impl Own {
 impl Scheme for Own {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         self.trim(s);
-        if self.in_recovery && s.una >= s.recover {
+        if self.in_recovery && s.una >= s.recovery_point.at {
             s.board.forget_retransmissions();
             self.forget();
         } else if !self.in_recovery && ack.acked > 0 {
             s.grow(ack, ack.acked);
         }
-        if s.is_going_back() {
+        if s.recovery_point.is_going_back() {
             self.newly_lost = 0;
             return Rto::Restart;
         }
         self.ask(s, ack);
         if !self.in_recovery && !self.lost.is_empty() {
-            if s.may_enter_recovery() {
+            if s.recovery_point.is_reached(s.una) {
                 s.enter_recovery(ack.now, ack.prior_in_flight);
                 (self.in_recovery, self.pending) = (true, true);
             } else {

@@ -48,11 +48,11 @@ impl Scheme for Reno {
         } else if ack.duplicate {
             if self.in_recovery {
                 self.inflation += s.mss; // step 4
-            } else if s.dupacks == s.dup_thresh && s.duplicates_tell_loss() {
+            } else if s.dup_acks.are_just_enough() && s.recovery_point.is_passed(s.una) {
                 s.enter_recovery(ack.now, ack.prior_in_flight); // step 2
                 self.in_recovery = true;
                 self.pending = true; // step 3
-                self.inflation = s.dup_thresh as u64 * s.mss;
+                self.inflation = s.dup_acks.thresh as u64 * s.mss;
             }
         }
         Rto::Restart

@@ -60,7 +60,7 @@ impl Sack {
     fn count_for_prr(&mut self, s: &Sender, ack: &Ack) {
         let in_flight = self.pipe(s);
         if let Some(prr) = &mut self.prr {
-            let edge = s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at);
+            let edge = s.board.loss_edge(s.dup_acks.thresh, s.mss).map_or(s.una, |e| e.at);
             let lost = prr.finds_losses(s, edge);
             prr.on_ack(s.mss, ack, in_flight, lost);
         }
@@ -68,13 +68,13 @@ impl Sack {
 
     fn pipe(&self, s: &Sender) -> u64 {
         match self.rule {
-            Pipe::Rfc6675 => s.board.pipe(s.una, s.max, s.dup_thresh, s.mss),
+            Pipe::Rfc6675 => s.board.pipe(s.una, s.max, s.dup_acks.thresh, s.mss),
             Pipe::Ns2 | Pipe::Ns2Old => self.count.max(0) as u64,
         }
     }
 
     fn enter(&mut self, s: &mut Sender, ack: &Ack) {
-        let dupacks = s.dupacks as i64 * s.mss as i64;
+        let dupacks = s.dup_acks.count as i64 * s.mss as i64;
         self.count = match self.rule {
             Pipe::Ns2Old => (s.cwnd() / s.mss * s.mss) as i64 - dupacks,
             _ => s.flight() as i64 - dupacks,
@@ -98,8 +98,8 @@ impl Sack {
     /// Loss is detected: DupThresh duplicate ACKs, or `IsLost(HighACK + 1)`
     /// (§5 step 1); the ns-2 rules count duplicate ACKs alone.
     fn detects_loss(&self, s: &Sender) -> bool {
-        s.dupacks >= s.dup_thresh
-            || self.rule == Pipe::Rfc6675 && s.board.loss_edge(s.dup_thresh, s.mss).is_some()
+        s.dup_acks.are_enough()
+            || self.rule == Pipe::Rfc6675 && s.board.loss_edge(s.dup_acks.thresh, s.mss).is_some()
     }
 
     /// `NextSeg` (§4), rules 1 to 4; 2 is the next in order.
@@ -108,7 +108,7 @@ impl Sack {
         let from = self.high_rxt.max(s.una);
         let fack = s.board.fack(s.una);
         let lost_below = match self.rule {
-            Pipe::Rfc6675 => s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at),
+            Pipe::Rfc6675 => s.board.loss_edge(s.dup_acks.thresh, s.mss).map_or(s.una, |e| e.at),
             Pipe::Ns2 | Pipe::Ns2Old => fack, // every hole
         };
         let one = |hole: Range| Range { start: hole.start, end: hole.end.min(hole.start + s.mss) };
@@ -141,7 +141,7 @@ impl Sack {
 impl Scheme for Sack {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if self.in_recovery {
-            if s.una >= s.recover {
+            if s.una >= s.recovery_point.at {
                 self.leave(s); // §5, step A
                 return Rto::Restart;
             }
@@ -157,7 +157,7 @@ impl Scheme for Sack {
             if ack.acked > 0 {
                 s.grow(ack, ack.acked);
             }
-            if self.detects_loss(s) && s.may_enter_recovery() {
+            if self.detects_loss(s) && s.recovery_point.is_reached(s.una) {
                 self.enter(s, ack);
             }
         }
@@ -192,7 +192,7 @@ impl Scheme for Sack {
         {
             self.high_rxt = range.end;
         } else {
-            self.rescue_rxt = Some(s.recover); // rule 4 leaves HighRxt alone
+            self.rescue_rxt = Some(s.recovery_point.at); // rule 4 leaves HighRxt alone
         }
     }
 
@@ -208,7 +208,7 @@ impl Scheme for Sack {
     fn in_flight(&self, s: &Sender) -> u64 {
         if self.in_recovery {
             self.pipe(s)
-        } else if self.rule == Pipe::Rfc6675 && s.limited_transmit {
+        } else if self.rule == Pipe::Rfc6675 && s.dup_acks.limited_transmit {
             s.flight() - s.board.sacked().total()
         } else {
             s.flight()
@@ -219,7 +219,7 @@ impl Scheme for Sack {
         self.in_recovery
     }
     fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
-        let edge = s.board.loss_edge(s.dup_thresh, s.mss).map_or(s.una, |e| e.at);
+        let edge = s.board.loss_edge(s.dup_acks.thresh, s.mss).map_or(s.una, |e| e.at);
         s.lost_below(edge)
     }
 }

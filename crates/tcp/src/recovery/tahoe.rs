@@ -29,11 +29,11 @@ impl Scheme for Tahoe {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         if ack.acked > 0 {
             s.grow(ack, ack.acked);
-            self.repairing &= s.una < s.recover;
+            self.repairing &= s.una < s.recovery_point.at;
         } else if ack.duplicate
-            && s.dupacks == s.dup_thresh
-            && s.may_enter_recovery()
-            && s.una > s.recover
+            && s.dup_acks.are_just_enough()
+            && s.recovery_point.is_reached(s.una)
+            && s.una > s.recovery_point.at
         {
             s.go_back_at_loss(ack.now);
             self.repairing = true;

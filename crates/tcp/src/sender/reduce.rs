@@ -11,21 +11,20 @@ impl Sender {
     pub fn resend_smaller(&mut self) {
         self.board.forget_retransmissions();
         self.nxt = self.una;
-        self.recover = self.max;
-        self.going_back = true;
-        self.dupacks = 0;
+        self.recovery_point.go_back(self.max);
+        self.dup_acks.forget();
     }
 
     /// Loss was detected by acknowledgments: shrinks the window, and remembers
     /// how far had been sent. What limited transmit sent is not in the flight
     /// that is halved (RFC 5681 §3.2 step 2).
     pub fn enter_recovery(&mut self, now: Time, prior_in_flight: u64) {
-        let flight = match self.dupacks {
+        let flight = match self.dup_acks.count {
             0 => prior_in_flight,
-            _ => self.nxt_before_dupacks - self.una,
+            _ => self.dup_acks.flight_before(self.una),
         };
         self.on_loss(now, flight);
-        self.fast_retransmits += 1;
+        self.counters.fast_retransmits += 1;
     }
 
     /// A loss among `flight` octets: shrinks the window, and remembers how far
@@ -34,17 +33,17 @@ impl Sender {
     /// arrived (RFC 6675 counts it no more): of it no more than a window counts,
     /// or a loss would leave the window larger than it was.
     pub fn on_loss(&mut self, now: Time, flight: u64) {
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = &mut self.watch.undo {
             undo.on_fast_retransmit(self.una);
         }
         // Once per window of data, for marks and losses together
         // (RFC 3168 §6.1.2).
-        if self.una >= self.cwr_point {
+        if self.una >= self.recovery_point.cwr {
             let path = self.path(flight.min(self.cwnd()));
             let signal = CongestionEvent { now, cause: Cause::Loss };
             self.congestion.on_congestion(&signal, &path);
         }
-        self.recover = self.max;
+        self.recovery_point.set(self.max);
     }
 
     /// The retransmission timer expired (RFC 5681 §3.1, RFC 6675 §5.1):
@@ -53,16 +52,15 @@ impl Sender {
     pub fn go_back(&mut self, now: Time) {
         self.on_timeout(now);
         self.nxt = self.una;
-        self.going_back = true;
-        if self.go_back_n && self.uses_sack {
-            (self.uses_sack, self.sack_waits) = (false, true);
+        self.recovery_point.go_back(self.max);
+        if self.sack.on_timeout() {
             self.forget_sacked();
         }
     }
 
     fn forget_sacked(&mut self) {
         self.board.forget_sacked();
-        if let Some(log) = &mut self.log {
+        if let Some(log) = &mut self.watch.log {
             log.on_reneging();
         }
     }
@@ -72,18 +70,17 @@ impl Sender {
     /// expired, so that it is not backed off. What limited transmit sent is not in the
     /// flight that is halved, and of a flight no more than a window.
     pub fn go_back_at_loss(&mut self, now: Time) {
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = &mut self.watch.undo {
             undo.on_fast_retransmit(self.una);
         }
-        let flight = self.nxt_before_dupacks - self.una;
+        let flight = self.dup_acks.flight_before(self.una);
         let path = self.path(flight.min(self.cwnd()));
         let signal = CongestionEvent { now, cause: Cause::Timeout };
         self.congestion.on_congestion(&signal, &path);
         self.nxt = self.una;
-        self.going_back = true;
-        self.recover = self.max;
-        self.dupacks = 0;
-        self.fast_retransmits += 1;
+        self.recovery_point.go_back(self.max);
+        self.dup_acks.forget();
+        self.counters.fast_retransmits += 1;
     }
 
     /// The retransmission timer expired: shrinks the window to one segment. RFC
@@ -93,8 +90,8 @@ impl Sender {
     /// where the receiver shows that it has discarded it: the first segment not
     /// acknowledged among it (RFC 2018 §8).
     pub fn on_timeout(&mut self, now: Time) {
-        if let Some(undo) = &mut self.undo {
-            undo.on_timeout(self.una, self.recover);
+        if let Some(undo) = &mut self.watch.undo {
+            undo.on_timeout(self.una, self.recovery_point.at);
         }
         let path = self.path(self.flight().min(self.cwnd()));
         let signal = CongestionEvent { now, cause: Cause::Timeout };
@@ -104,19 +101,17 @@ impl Sender {
         if self.board.sacked().first().is_some_and(|r| r.start <= self.una) {
             self.forget_sacked();
         }
-        self.recover = self.max;
-        self.dupacks = 0;
-        self.forget_reordering();
-        self.timeouts += 1;
+        self.recovery_point.set(self.max);
+        self.dup_acks.on_timeout();
+        self.counters.timeouts += 1;
     }
 
     /// What was outstanding at a timeout is acknowledged: SACK counts again, where it did not. Some
     /// of what was sent again may have been there, so that the first loss to be believed lies beyond
     /// (RFC 6582 §3.2 and §4).
     pub(super) fn hear_sack_again(&mut self) {
-        if std::mem::take(&mut self.sack_waits) {
-            self.uses_sack = true;
-            self.recover += 1;
+        if self.sack.resume() {
+            self.recovery_point.at += 1;
         }
     }
 
@@ -129,39 +124,23 @@ impl Sender {
         self.congestion.on_undo();
         self.rtt.reset_backoff();
         self.board.forget_retransmissions();
-        if let Some(log) = &mut self.log {
+        if let Some(log) = &mut self.watch.log {
             log.find_lost();
         }
         self.nxt = self.nxt.max(self.max); // §3.2 step 5
-        self.going_back = false;
         self.hear_sack_again();
-        self.recover = self.una.saturating_sub(1);
-        self.dupacks = 0;
+        self.recovery_point.withdraw(self.una);
+        self.dup_acks.forget();
     }
 
     /// A round-trip sample. After a needless timeout the estimate is lifted to
     /// it (RFC 4015 §3.2 step 8).
     pub fn on_rtt_sample(&mut self, rtt: Span) {
         self.rtt.on_sample_of(rtt, self.una, self.max);
-        if let Some(undo) = &mut self.undo
+        if let Some(undo) = &mut self.watch.undo
             && undo.take_adaptation()
         {
             self.rtt.lift(rtt);
         }
-    }
-
-    /// The duplicate ACKs, or what was SACKed, may signal a new loss: the data
-    /// that was outstanding at the last loss or timeout has been acknowledged
-    /// (RFC 6675 §5.1). Where duplicate ACKs are all there is, see
-    /// [`Sender::duplicates_tell_loss`].
-    pub fn may_enter_recovery(&self) -> bool {
-        self.una >= self.recover && !self.going_back
-    }
-
-    /// Duplicate ACKs alone may signal a new loss: the ACK covers more than `recover`, at least one
-    /// octet beyond what was outstanding at the last loss or timeout (RFC 6582 §3.2 step 2). At that
-    /// point itself they may as well tell of segments that were sent again without need (§4).
-    pub fn duplicates_tell_loss(&self) -> bool {
-        self.una > self.recover && !self.going_back
     }
 }

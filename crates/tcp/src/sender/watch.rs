@@ -4,21 +4,53 @@
 
 use super::Sender;
 use crate::ack::Ack;
+use crate::config::{Config, RttSamples};
 use crate::range_set::Range;
-use crate::undo::Outstanding;
-use anabranch_congestion::{Controller, Feedback};
+use crate::send_log::SendLog;
+use crate::undo::{Outstanding, Undo};
+use anabranch_congestion::{Congestion, Controller, Feedback};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::SackBlock;
+
+/// What is kept where the scheme, the window algorithm or an option asks for it.
+#[derive(Debug)]
+pub struct Watch {
+    /// The send log is to be written.
+    logging: bool,
+    /// When what is outstanding was sent; absent before the first data, and
+    /// where nobody needs it.
+    pub log: Option<Box<SendLog>>,
+    /// Whether the last reduction was needless, where anything asks.
+    pub undo: Option<Box<Undo>>,
+}
+
+impl Watch {
+    /// What these settings, and the window algorithm made of them, ask for.
+    pub fn new(config: &Config, congestion: &Congestion) -> Watch {
+        let every_ack = config.rtt_samples == RttSamples::EveryAck;
+        Watch {
+            logging: config.recovery.needs_log() || congestion.wants_feedback() || every_ack,
+            log: None,
+            undo: Undo::new(config),
+        }
+    }
+
+    /// There is a send log to write, or a witness to ask.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.logging || self.undo.is_some()
+    }
+}
 
 impl Sender {
     /// What F-RTO lets leave while what was outstanding at a timeout waits is
     /// out of turn: SND.NXT stays.
     #[inline(never)]
     pub(super) fn watch_order(&mut self, range: Range, nxt: u64) {
-        if let Some(undo) = &mut self.undo
+        if let Some(undo) = &mut self.watch.undo
             && range.start >= self.max
             && undo.takes_new_segment()
-            && self.going_back
+            && self.recovery_point.is_going_back()
         {
             self.nxt = nxt;
         }
@@ -42,8 +74,8 @@ impl Sender {
     /// The ACK is read, the scheme not yet asked.
     #[inline(never)]
     pub fn on_ack_read(&mut self, ack: &Ack) {
-        self.spurious += ack.dsack.is_some() as u32;
-        if let Some(log) = &mut self.log {
+        self.counters.spurious += ack.dsack.is_some() as u32;
+        if let Some(log) = &mut self.watch.log {
             log.on_ack(ack.now, ack.delivered);
         }
     }
@@ -55,12 +87,12 @@ impl Sender {
             una: self.una,
             max: self.max,
             fack: self.board.fack(self.una),
-            has_new: self.end.min(self.window_edge) > self.max,
-            has_resent: self.going_back && self.una < self.nxt,
+            has_new: self.end.min(self.peer_window.edge) > self.max,
+            has_resent: self.recovery_point.is_going_back() && self.una < self.nxt,
         };
-        let Some(undo) = &mut self.undo else { return false };
+        let Some(undo) = &mut self.watch.undo else { return false };
         let Some(needless) = undo.judge(ack, &outstanding) else { return false };
-        self.spurious += !needless.is_reported as u32;
+        self.counters.spurious += !needless.is_reported as u32;
         self.undo_reduction();
         if let Some(overtaken) = needless.overtaken {
             self.note_reordering(overtaken.start, overtaken.end);
@@ -70,7 +102,7 @@ impl Sender {
 
     /// Everybody has heard of the ACK.
     pub fn on_ack_done(&mut self) {
-        if let Some(log) = &mut self.log {
+        if let Some(log) = &mut self.watch.log {
             log.end_ack();
         }
     }
@@ -78,7 +110,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn on_watched_sack(&mut self, block: Range, prior_fack: u64) -> u64 {
         self.look_for_reordering(block, prior_fack);
-        let Some(log) = &mut self.log else { return self.board.on_sack(block).0 };
+        let Some(log) = &mut self.watch.log else { return self.board.on_sack(block).0 };
         let Range { mut start, end } = block;
         let mut new = 0;
         // Gap by gap: what was SACKed before is not looked at again.
@@ -93,7 +125,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn watch_advance(&mut self, una: u64, prior_fack: u64) {
         self.look_for_reordering(Range { start: self.una, end: una }, prior_fack);
-        if let Some(log) = &mut self.log {
+        if let Some(log) = &mut self.watch.log {
             log.on_cumulative_ack(una);
         }
     }
@@ -101,7 +133,7 @@ impl Sender {
     /// Octets newly lost, now that everything below `edge` that is not SACKed
     /// is: above where the last question left off.
     pub fn lost_below(&mut self, edge: u64) -> u64 {
-        let Some(log) = &mut self.log else { return 0 };
+        let Some(log) = &mut self.watch.log else { return 0 };
         let from = log.lost_edge.max(self.una);
         log.lost_edge = from.max(edge);
         if edge <= from { 0 } else { self.board.holes_between(from, edge) }
@@ -110,7 +142,7 @@ impl Sender {
     /// What the window algorithm hears of the round-trip time: with a log, a
     /// sample with every ACK; without, that of the segment being timed.
     pub(super) fn rtt_of(&self, ack: &Ack) -> Option<Span> {
-        let logged = self.log.as_ref().and_then(|log| log.rtt_sample(ack.now));
+        let logged = self.watch.log.as_ref().and_then(|log| log.rtt_sample(ack.now));
         logged.or(ack.rtt)
     }
 
@@ -125,7 +157,7 @@ impl Sender {
             lost,
             marked: ack.marked_octets(),
             rtt: self.rtt_of(ack),
-            rate: self.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
+            rate: self.watch.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
             in_recovery,
         };
         let path = self.path(in_flight);
@@ -134,11 +166,11 @@ impl Sender {
 
     #[inline(never)]
     pub(super) fn watch_sending(&mut self, now: Time, range: Range) {
-        if self.logging {
+        if self.watch.logging {
             let flight = self.flight();
-            self.log.get_or_insert_default().on_sent(now, range, flight);
+            self.watch.log.get_or_insert_default().on_sent(now, range, flight);
         }
-        if let Some(undo) = &mut self.undo
+        if let Some(undo) = &mut self.watch.undo
             && range.start < self.max
         {
             undo.on_resent(now, range);

@@ -187,12 +187,12 @@ impl Connection {
     pub(super) fn on_echo(&mut self, now: Time, in_flight: u64) {
         let s = &mut self.sender;
         // The ACK of `cwr_point` itself left the peer before it heard CWR.
-        if s.una <= s.cwr_point || !s.may_enter_recovery() {
+        if s.una <= s.recovery_point.cwr || !s.recovery_point.is_reached(s.una) {
             return;
         }
         let path = s.path(in_flight);
         s.congestion.on_congestion(&CongestionEvent { now, cause: Cause::EcnMark }, &path);
-        s.cwr_point = s.max;
+        s.recovery_point.cwr = s.max;
         if let Some(EcnState::Classic(state)) = self.extras.ecn_mut() {
             state.cwr_due = true;
         }
@@ -203,7 +203,8 @@ impl Connection {
     #[inline(never)]
     pub(super) fn mark_new_data(&mut self, packet: &mut Packet) {
         let codepoint = self.config.ect.codepoint();
-        let reductions = self.sender.fast_retransmits.wrapping_add(self.sender.timeouts);
+        let reductions =
+            self.sender.counters.fast_retransmits.wrapping_add(self.sender.counters.timeouts);
         match self.extras.ecn_mut() {
             None => {}
             Some(EcnState::Classic(state)) => {

@@ -153,7 +153,10 @@ fn a_window_of_three_needs_limited_transmit() {
         let mut pair = pair(&config, drop_nth(&[1]));
         pair.client.write(20_000);
         pair.drive(at_ms(5_000));
-        assert_eq!(pair.client.sender.timeouts, timeouts, "{recovery:?} {limited_transmit}");
+        assert_eq!(
+            pair.client.sender.counters.timeouts, timeouts,
+            "{recovery:?} {limited_transmit}"
+        );
         assert_eq!(pair.server.receiver.received(), 20_000);
     }
 }

@@ -41,7 +41,7 @@ fn paced_connections_repair_losses() {
     pair.client.close();
     pair.drive(at_ms(60_000));
     assert_eq!(pair.server.receiver.received(), 100_000);
-    assert_eq!(pair.client.sender.timeouts, 0);
+    assert_eq!(pair.client.sender.counters.timeouts, 0);
 }
 
 /// A rate far above the window's: ACKs drive the sending as before.

@@ -42,7 +42,7 @@ fn blind_data_is_challenged() {
     s.end.write(20_000);
     s.sent();
     s.arrives(".", 1, 3001, 0);
-    assert_eq!(s.end.sender.max_window, 10_000);
+    assert_eq!(s.end.sender.peer_window.largest, 10_000);
     for (ack, received) in [(50_000, 0), (3001 - 10_001, 0), (3001 - 10_000, 10), (3001, 20)] {
         let answer = s.arrives(".", 1 + received.max(10) - 10, ack, 10);
         assert_eq!(s.end.receiver.received(), received as u64, "ACK {ack}: {answer:?}");
@@ -74,7 +74,7 @@ fn a_forged_window_does_not_outlast_the_peers_acks() {
     let mut forged = s.segment(".", 9000, 1, 10);
     forged.window = 0;
     s.deliver(forged);
-    let edge = |s: &Solo| s.end.sender.window_edge;
+    let edge = |s: &Solo| s.end.sender.peer_window.edge;
     s.arrives(".", 1, 2001, 0);
     assert_eq!(edge(&s), 12_001);
     s.arrives(".", 1, 3001, 0);

@@ -78,7 +78,7 @@ fn a_silly_window_is_not_used_at_once() {
     assert_eq!(s.until(1_200), ["1100 . 3001:400 1"]);
     // Half the largest window is not silly though less than a segment.
     let mut s = Solo::established(&config());
-    s.end.sender.max_window = 800;
+    s.end.sender.peer_window.largest = 800;
     s.end.write(5000);
     s.sent();
     let mut ack = s.segment(".", 1, 3001, 0);

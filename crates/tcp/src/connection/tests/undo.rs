@@ -96,7 +96,7 @@ fn a_genuine_timeout_is_not_undone() {
             assert_eq!(pair.server.receiver.received(), 200_000, "{recovery:?} {undo:?}");
             assert!(end.timeouts >= 1);
             assert_eq!(
-                pair.client.sender.undo.as_ref().unwrap().undone,
+                pair.client.sender.watch.undo.as_ref().unwrap().undone,
                 0,
                 "{recovery:?} {undo:?}"
             );
@@ -136,7 +136,7 @@ fn a_genuine_fast_retransmit_is_not_undone() {
             pair.client.write(200_000);
             pair.drive(at_ms(60_000));
             assert_eq!(
-                pair.client.sender.undo.as_ref().unwrap().undone,
+                pair.client.sender.watch.undo.as_ref().unwrap().undone,
                 0,
                 "{recovery:?} {undo:?}"
             );
@@ -187,7 +187,7 @@ fn duplicates_of_the_network_undo_nothing() {
     pair.client.write(100_000);
     pair.drive(at_ms(60_000));
     assert_eq!(pair.client.observe().fast_retransmits, 1);
-    assert_eq!(pair.client.sender.undo.as_ref().unwrap().undone, 0);
+    assert_eq!(pair.client.sender.watch.undo.as_ref().unwrap().undone, 0);
 }
 
 /// Every twentieth segment is overtaken by seven: with a threshold that grows
@@ -211,7 +211,7 @@ fn reordering_raises_the_threshold() {
         pair.client.write(1_000_000);
         pair.drive(at_ms(60_000));
         assert_eq!(pair.server.receiver.received(), 1_000_000);
-        (pair.client.observe().fast_retransmits, pair.client.sender.dup_thresh)
+        (pair.client.observe().fast_retransmits, pair.client.sender.dup_acks.thresh)
     };
     let (fixed, three) = run(None);
     let (grown, threshold) = run(Some(300));
@@ -225,11 +225,11 @@ fn reordering_raises_the_threshold() {
 fn a_timeout_forgets_the_reordering() {
     let mut s = Sender::new(&Config { max_dupack_threshold: Some(100), ..Config::default() });
     s.note_reordering(0, 20 * s.mss);
-    assert_eq!(s.dup_thresh, 20);
+    assert_eq!(s.dup_acks.thresh, 20);
     s.note_reordering(0, 200 * s.mss);
-    assert_eq!(s.dup_thresh, 100);
+    assert_eq!(s.dup_acks.thresh, 100);
     s.go_back(Time::ZERO);
-    assert_eq!(s.dup_thresh, 3);
+    assert_eq!(s.dup_acks.thresh, 3);
 }
 
 /// RFC 5682 §3.1 (2b): two new segments leave on the first ACK, and the rest
@@ -250,7 +250,7 @@ fn frto_lets_two_new_segments_leave() {
         assert_eq!(s.arrives(".", 1, 1001, 0), new, "{recovery:?}");
         // (3b) the original of the second arrives: the window is open again.
         s.arrives(".", 1, 2001, 0);
-        let undo = s.end.sender.undo.as_ref().unwrap();
+        let undo = s.end.sender.watch.undo.as_ref().unwrap();
         assert_eq!((undo.undone, s.end.sender.max >= 6001), (1, true), "{recovery:?}");
     }
 }
@@ -277,6 +277,6 @@ fn frto_gives_up_on_a_duplicate() {
         }
         let again = s.deliver(duplicate);
         assert_eq!(again.first().map(String::as_str), Some(". 1001:1000 1"), "{recovery:?}");
-        assert_eq!(s.end.sender.undo.as_ref().unwrap().undone, 0);
+        assert_eq!(s.end.sender.watch.undo.as_ref().unwrap().undone, 0);
     }
 }

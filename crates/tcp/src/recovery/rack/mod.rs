@@ -113,8 +113,8 @@ impl Rack {
     /// Returns the number of the latest transmission that was lost.
     fn detect(&mut self, s: &mut Sender, now: Time) -> Option<u64> {
         self.newly_lost = 0;
-        let log = s.log.as_mut()?;
-        let many_sacked = log.sacked_segments() >= s.dup_thresh;
+        let log = s.watch.log.as_mut()?;
+        let many_sacked = log.sacked_segments() >= s.dup_acks.thresh;
         let repairing = self.phase != Phase::Open;
         self.detector.update_window(repairing, many_sacked, s.rtt.srtt());
         let before = log.lost().total();
@@ -137,7 +137,7 @@ impl Rack {
         self.pending = self.phase == Phase::Open && self.fast_retransmit;
         self.phase = Phase::Fast;
         s.enter_recovery(now, flight);
-        self.reduced_at = s.log.as_ref().map_or(0, |log| log.transmissions());
+        self.reduced_at = s.watch.log.as_ref().map_or(0, |log| log.transmissions());
         if self.pace == Pace::Prr {
             self.prr = Prr::enter(s, delivered);
         }
@@ -146,7 +146,7 @@ impl Rack {
 
     /// The first segment that is lost and not sent again.
     fn lost_segment(&self, s: &Sender) -> Option<Range> {
-        let log = s.log.as_ref()?;
+        let log = s.watch.log.as_ref()?;
         let lost = log.lost().first()?;
         let record = log.record_at(lost.start)?.range;
         let end = lost.end.min(record.end).min(lost.start + s.mss);
@@ -158,7 +158,7 @@ impl Rack {
         if let Some(range) = s.next_new() {
             return Next::InOrder(range);
         }
-        match s.log.as_ref().and_then(|log| log.highest()) {
+        match s.watch.log.as_ref().and_then(|log| log.highest()) {
             Some(record) => {
                 // Of a FIN on top of a full segment the connection takes care.
                 let Range { start, end } = record.range;
@@ -169,7 +169,7 @@ impl Rack {
     }
 
     fn may_probe(&self, s: &Sender) -> bool {
-        let sacked = s.log.as_ref().is_some_and(|log| log.sacked_segments() > 0);
+        let sacked = s.watch.log.as_ref().is_some_and(|log| log.sacked_segments() > 0);
         self.phase == Phase::Open && !sacked && s.flight() > 0
     }
 }
@@ -177,14 +177,14 @@ impl Rack {
 impl Scheme for Rack {
     #[inline(never)]
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
-        if let Some(log) = &s.log {
+        if let Some(log) = &s.watch.log {
             // §6.2 steps 1 to 3.
             self.detector.on_news(log.news(), ack, s.una, s.rtt.min_rtt());
         }
         let mut left = false;
         let repaired_timeout = self.phase == Phase::Loss;
         let goes_on = self.phase == Phase::Fast && self.pace == Pace::Growing;
-        if self.phase != Phase::Open && s.una >= s.recover {
+        if self.phase != Phase::Open && s.una >= s.recovery_point.at {
             self.phase = Phase::Open;
             self.pending = false;
             left = true;
@@ -215,7 +215,7 @@ impl Scheme for Rack {
         let repaired = self.prober.on_ack(s.una, ack) == Outcome::Repaired;
         if repaired && self.phase == Phase::Open && reduced_at == self.reduced_at {
             s.on_loss(ack.now, ack.prior_in_flight);
-            self.reduced_at = s.log.as_ref().map_or(0, |log| log.transmissions());
+            self.reduced_at = s.watch.log.as_ref().map_or(0, |log| log.transmissions());
         }
         if !self.may_probe(s) {
             self.prober.timer.stop();
@@ -239,7 +239,7 @@ impl Scheme for Rack {
             return Next::Retransmit(range);
         }
         if self.phase == Phase::Loss
-            && let Some(undo) = &s.undo
+            && let Some(undo) = &s.watch.undo
         {
             match undo.allowed() {
                 Allowed::Usual => {}
@@ -274,9 +274,9 @@ impl Scheme for Rack {
 
     #[inline(never)]
     fn in_flight(&self, s: &Sender) -> u64 {
-        let lost = s.log.as_ref().map_or(0, |log| log.lost().total());
+        let lost = s.watch.log.as_ref().map_or(0, |log| log.lost().total());
         let sacked = match self.phase {
-            Phase::Open if !s.limited_transmit => 0,
+            Phase::Open if !s.dup_acks.limited_transmit => 0,
             _ => s.board.sacked().total(),
         };
         s.flight().saturating_sub(sacked + lost)
@@ -321,7 +321,7 @@ impl Scheme for Rack {
         }
         self.stop();
         s.on_timeout(now);
-        if let Some(log) = &mut s.log {
+        if let Some(log) = &mut s.watch.log {
             self.detector.mark_on_timeout(log, s.board.sacked(), now);
             self.reduced_at = log.transmissions();
         }
@@ -332,7 +332,7 @@ impl Scheme for Rack {
 
     fn on_too_big(&mut self, s: &mut Sender) {
         self.stop();
-        if let Some(log) = &mut s.log {
+        if let Some(log) = &mut s.watch.log {
             while log.oldest().is_some() {
                 log.lose_oldest(s.board.sacked());
             }
@@ -366,13 +366,14 @@ impl Scheme for Rack {
     }
 
     fn lost(&self, s: &Sender) -> u64 {
-        s.log
+        s.watch
+            .log
             .as_ref()
             .map_or_else(|| s.board.retransmitted(), |log| log.lost().total() + log.resent())
     }
 
     fn resent(&self, s: &Sender) -> u64 {
-        s.log.as_ref().map_or_else(|| s.board.retransmitted(), |log| log.resent())
+        s.watch.log.as_ref().map_or_else(|| s.board.retransmitted(), |log| log.resent())
     }
 
     fn tail_loss_probes(&self) -> u32 {
