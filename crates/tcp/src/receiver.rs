@@ -15,6 +15,7 @@ use crate::range_set::Range;
 use crate::right_sizing::RightSizing;
 use crate::stream::Octets;
 use crate::window_growth::WindowGrowth;
+use anabranch_endpoint::Timer;
 use anabranch_units::Serial32;
 use anabranch_wire::Payload;
 use sack::OutOfOrder;
@@ -50,6 +51,8 @@ pub(crate) struct Receiver {
     unacknowledged: u32,
     /// An ACK must leave now.
     pub ack_now: bool,
+    /// Runs while an ACK waits for more data, or for data of this side to carry it.
+    pub delayed_ack: Timer,
     /// Report duplicates (RFC 2883).
     reports_duplicates: bool,
     /// Which ACKs wait, where that adapts.
@@ -101,6 +104,7 @@ impl Receiver {
             acknowledged: 1,
             unacknowledged: 0,
             ack_now: false,
+            delayed_ack: Timer::IDLE,
             reports_duplicates,
             timing: None,
             growth: None,

@@ -1,8 +1,9 @@
 //! The ACK field of a segment (RFC 9293 §3.10.7.4, fifth check) and its SACK blocks: what they
 //! acknowledge, what the recovery scheme and the window make of it, and the timers.
 
+use super::Connection;
 use super::ecn::EcnState;
-use super::{Connection, Due};
+use super::retransmission::Timing;
 use crate::ack::Ack;
 use crate::config::{RtoRestart, RttSamples};
 use crate::recovery::{Rto, Scheme};
@@ -56,8 +57,7 @@ impl Connection {
         if self.scheme.in_recovery() && !was_in_recovery {
             // Fast retransmit restarts the timer. RFC 6298 §5 is silent; BSD,
             // Linux and ns-2 agree.
-            let deadline = now + self.sender.rtt.rto();
-            self.timer(Due::Retransmit).set(deadline);
+            self.retransmission.restart(now, self.sender.rtt.rto());
         }
         true
     }
@@ -101,9 +101,9 @@ impl Connection {
                 && !segment.flags.contains(TcpFlags::FIN)
                 && s.peer_window.edge == edge_before
         });
-        self.silent_probes = 0;
+        self.persist.on_answer();
         if ack.acked > 0 {
-            self.retries = 0;
+            self.retransmission.on_progress();
         }
         if self.extras.ecn().is_some_and(EcnState::is_accurate) {
             self.read_accurate(segment, start, &mut ack);
@@ -143,13 +143,12 @@ impl Connection {
 
     /// Something new was acknowledged: timers, buffers, and our FIN.
     fn on_progress(&mut self, now: Time, rto: Rto) {
-        let deadline = now + self.sender.rtt.rto();
         if self.sender.flight() == 0 {
-            self.timer(Due::Retransmit).stop(); // RFC 6298 §5.2
+            self.retransmission.timer.stop(); // RFC 6298 §5.2
         } else if rto == Rto::Restart {
-            self.timer(Due::Retransmit).set(deadline); // §5.3
+            self.retransmission.restart(now, self.sender.rtt.rto()); // §5.3
         }
-        self.probes = 0;
+        self.persist.on_progress();
         if self.extras.marks().is_some() {
             self.forget_marks();
         }
@@ -160,7 +159,7 @@ impl Connection {
             self.restart_user_timeout(now);
         }
         self.free_acknowledged();
-        if self.closed_by_user && self.sender.una == self.sender.end {
+        if self.writing.is_closed() && self.sender.una == self.sender.end {
             match self.state {
                 State::FinWait1 => self.state = State::FinWait2,
                 State::Closing => self.enter_time_wait(now),
@@ -172,26 +171,18 @@ impl Connection {
 
     /// Real octets that were acknowledged are forgotten.
     pub(super) fn free_acknowledged(&mut self) {
-        if let Some(octets) = &mut self.octets {
-            octets.drop_below(self.sender.una.min(self.sender.end));
-            if self.write_blocked {
-                self.write_blocked = false;
-                self.pending.writable = true;
-            }
-        }
+        let una = self.sender.una.min(self.sender.end);
+        self.pending.writable |= self.writing.on_acknowledged(una);
     }
 
     /// A round-trip time: from the segment being timed, and where its
     /// retransmission made that ambiguous (Karn), from the echoed timestamp.
     fn rtt_sample(&mut self, now: Time, ack: u64, segment: &TcpSegment) -> Option<Span> {
-        if let Some((end, sent)) = self.timed {
-            if ack < end {
-                return None;
-            }
-            self.timed = None;
-            return Some(now - sent);
+        match self.retransmission.timing(now, ack) {
+            Timing::Took(rtt) => Some(rtt),
+            Timing::Goes => None,
+            Timing::None => self.echoed_rtt(now, segment),
         }
-        self.echoed_rtt(now, segment)
     }
 
     /// As Linux measures it, with every ACK that tells of something sent once.

@@ -7,8 +7,8 @@
 //! (`TCP_RESOURCE_PROBE_INTERVAL`); each try counts as a probe, so that the user
 //! timeout runs.
 
+use super::Connection;
 use super::extras::ExtraDue;
-use super::{Connection, Due};
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Span, Time};
 
@@ -62,7 +62,7 @@ impl Connection {
             return self.reset(CloseReason::TimedOut);
         }
         extras.timers[ExtraDue::Device as usize].set(now + left.min(RETRY));
-        self.probes += 1;
+        self.persist.doublings += 1;
     }
 
     /// The retransmission timer has expired, and the interface is full: nothing
@@ -70,7 +70,7 @@ impl Connection {
     pub(super) fn retransmits_later(&mut self, now: Time) -> bool {
         let full = self.is_device_full();
         if full {
-            self.timer(Due::Retransmit).set(now + RETRY);
+            self.retransmission.restart(now, RETRY);
         }
         full
     }

@@ -27,7 +27,7 @@ use crate::state::State;
 use anabranch_endpoint::PeerMemory;
 use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::options::MAX_LEN;
-use anabranch_wire::{FastOpenOption, Payload, TcpFlags, TcpSegment};
+use anabranch_wire::{FastOpenOption, TcpFlags, TcpSegment};
 
 /// The largest MSS of a server that is remembered (§4.1.3): larger SYNs may
 /// not get through.
@@ -197,7 +197,10 @@ impl Connection {
         let own_mss = self.config.mss.saturating_sub(self.extras.reserved() as u32);
         let Some(options) = self.config.fast_open.filter(|it| it.client) else { return };
         let Some(it) = self.extras.fast_open_mut() else { return };
-        if it.tried != Tried::Nothing || self.retries > 0 || now < it.server.off_until {
+        if it.tried != Tried::Nothing
+            || self.retransmission.retries > 0
+            || now < it.server.off_until
+        {
             return;
         }
         let server = &it.server;
@@ -223,10 +226,7 @@ impl Connection {
         let mss = own_mss.min(known as u32);
         let len = mss.saturating_sub(segment.options.wire_len()).min(data as u32);
         it.sent = len;
-        segment.payload = match &mut self.octets {
-            Some(octets) => octets.payload(1, len),
-            None => Payload::virtual_of(len),
-        };
+        segment.payload = self.writing.payload(1, len);
         // Where the user marks pushes, the SYN has none, as on Linux.
         if len as u64 == data && self.extras.marks().is_none() {
             segment.flags = segment.flags.union(TcpFlags::PSH);
@@ -316,7 +316,7 @@ impl Connection {
             return self.accept_fast_open(segment);
         }
         let Some(option) = option else { return };
-        let (server, client) = (self.local.0, self.remote.0);
+        let (server, client) = (self.ends.local.0, self.ends.remote.0);
         let Some(it) = self.extras.fast_open_mut().filter(|it| !it.refused) else { return };
         let keys = Keys { key: it.key, lifetime: options.key_lifetime };
         let verdict = keys.check(now, server, client, &option.cookie);

@@ -2,14 +2,15 @@
 //! SYNs carry (MSS, window scale, SACK permitted) and the agreement on
 //! timestamps.
 
-use super::{Agreed, Connection, Due, Reset};
+use super::retransmission::{Retransmission, Timing};
+use super::{Agreed, Connection, Reset};
 use crate::config::InitialWindow;
 use crate::receiver::Receiver;
 use crate::recovery::{Active, Recovery};
 use crate::sender::Sender;
 use crate::state::State;
 use anabranch_congestion::Controller;
-use anabranch_endpoint::{CloseReason, Timer};
+use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpOptions, TcpSegment};
 
@@ -31,7 +32,7 @@ impl Connection {
             return;
         }
         if segment.flags.contains(TcpFlags::SYN) {
-            self.choose_isn(now);
+            self.iss = self.ends.isn(now);
             self.on_peer_syn(now, segment, ecn);
             self.on_fast_open_request(now, segment);
             self.state = State::SynReceived;
@@ -61,12 +62,13 @@ impl Connection {
         self.scheme = Active::beside(&self.config.recovery, &self.sender.congestion);
         self.state = State::Listen;
         self.agreed = Agreed::default();
-        self.timers = [Timer::IDLE; 4];
+        self.stop_timers();
         self.extras.restart();
         if let Some(window) = self.extras.peek().and_then(|it| it.part.window) {
             self.receiver.share_window(&self.config, window);
         }
-        (self.syn_due, self.timed, self.retries) = (false, None, 0);
+        self.syn_due = false;
+        self.retransmission = Retransmission::default();
     }
 
     /// Takes a handshake up in SYN-RECEIVED whose SYN and SYN-ACK, numbered
@@ -148,7 +150,7 @@ impl Connection {
         let Some(timing) = self.receiver.timing.as_mut().filter(|_| waits) else { return false };
         timing.on_irregular(window);
         self.receiver.owe((1, false));
-        self.timer(Due::DelayedAck).set(now + MOST_ACK_DELAY);
+        self.receiver.delayed_ack.set(now + MOST_ACK_DELAY);
         true
     }
 
@@ -197,22 +199,19 @@ impl Connection {
 
     /// Our SYN was acknowledged: the connection is established.
     pub(super) fn on_own_syn_acked(&mut self, now: Time, segment: &TcpSegment) {
-        if let Some((_, sent)) = self.timed.take() {
-            self.sender.rtt.on_sample(now - sent);
-        } else if self.retries > 0 {
-            self.on_syn_was_lost();
+        match self.retransmission.timing(now, u64::MAX) {
+            Timing::Took(rtt) => self.sender.rtt.on_sample(rtt),
+            _ if self.retransmission.retries > 0 => self.on_syn_was_lost(),
+            _ => {}
         }
         let early = self.is_open_early();
         self.sender.una = 1;
         self.sender.nxt = self.sender.nxt.max(1);
         self.sender.max = self.sender.max.max(1);
         self.sender.recovery_point.at = 0; // the SYN
-        self.retries = 0;
-        self.timer(Due::Retransmit).stop();
-        if self.sender.flight() > 0 {
-            let deadline = now + self.sender.rtt.rto();
-            self.timer(Due::Retransmit).set(deadline);
-        }
+        self.retransmission.on_progress();
+        self.retransmission.timer.stop();
+        self.restart_rto(now);
         self.syn_due = false;
         let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { self.agreed.peer_shift };
         let ack = segment.ack.expand(self.iss, 1).unwrap_or(1);
@@ -220,7 +219,7 @@ impl Connection {
         if self.extras.fast_open().is_some() {
             self.on_fast_open_answer(now, segment, ack);
         }
-        self.state = if self.closed_by_user { State::FinWait1 } else { State::Established };
+        self.state = if self.writing.is_closed() { State::FinWait1 } else { State::Established };
         self.pending.connected |= !early;
         if let Some(timing) = &mut self.receiver.timing {
             timing.on_established(now);
@@ -241,7 +240,7 @@ impl Connection {
             InitialWindow::Rfc6928 => 2,
             InitialWindow::Rfc2581 | InitialWindow::Rfc3390 => 1,
         };
-        if self.retries >= least {
+        if self.retransmission.retries >= least {
             self.sender.congestion.on_idle(self.sender.mss);
         }
     }

@@ -16,7 +16,7 @@
 //! of RFC 8899 §4.2); so does `mtu_probing`, which then looks for the largest
 //! that passes (`mtu_probe.rs`).
 
-use super::{Connection, Due};
+use super::Connection;
 use crate::config::MtuProbing;
 use crate::recovery::Scheme;
 use crate::state::State;
@@ -96,7 +96,7 @@ impl Connection {
         let mss = self.sender.mss;
         let config = &self.config;
         let looks = config.black_hole_detection || config.mtu_probing != MtuProbing::Off;
-        if looks && self.retries >= BLACK_HOLE && mss > SAFE_MSS {
+        if looks && self.retransmission.retries >= BLACK_HOLE && mss > SAFE_MSS {
             self.lower_mtu_search(mss);
             self.shrink_segments(now, (mss / 2).max(SAFE_MSS));
         }
@@ -107,11 +107,10 @@ impl Connection {
             return; // said already
         }
         self.sender.mss = mss;
-        self.timed = None;
+        self.retransmission.forget_timed();
         if self.state.is_synchronized() && self.sender.flight() > 0 {
             self.scheme.on_too_big(&mut self.sender);
-            let deadline = now + self.sender.rtt.rto();
-            self.timer(Due::Retransmit).set(deadline);
+            self.retransmission.restart(now, self.sender.rtt.rto());
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Segments in the synchronized states: RFC 9293 §3.10.7.4. Its fifth check, the ACK field, is in
 //! `acknowledgment.rs`.
 
+use super::Connection;
 use super::handshake::TIMESTAMPS_LEN;
-use super::{Connection, Due};
 use crate::range_set::Range;
 use crate::receiver::Arrival;
 use crate::state::State;
@@ -276,9 +276,7 @@ impl Connection {
 
     pub(super) fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.timers = [anabranch_endpoint::Timer::IDLE; 4];
-        self.extras.stop_timers();
-        let deadline = now + self.config.time_wait;
-        self.timer(Due::TimeWait).set(deadline);
+        self.stop_timers();
+        self.time_wait.set(now + self.config.time_wait);
     }
 }

@@ -15,6 +15,7 @@ mod acknowledgment;
 mod challenge;
 mod device;
 mod ecn;
+mod ends;
 mod extras;
 mod fast_open;
 mod handshake;
@@ -29,9 +30,12 @@ mod output;
 mod pacing;
 mod part;
 mod paws;
+mod persist;
 mod push;
+mod retransmission;
 mod timeout;
 mod urgent;
+mod writing;
 
 #[cfg(test)]
 mod tests;
@@ -46,34 +50,21 @@ use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PeerMemory, PendingEvents,
-    Timer, Written,
+    Timer,
 };
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Addr, FlowKey, Packet};
+use ends::Ends;
 use extras::Extras;
 use fast_open::FastOpen;
+use persist::Persist;
+use retransmission::Retransmission;
 use std::sync::Arc;
+use writing::Writing;
 
 /// The most octets that a stream can carry: far more than any run sends, and
 /// far from overflow.
 const STREAM_LIMIT: u64 = 1 << 60;
-
-/// What the connection can do by itself.
-#[derive(Clone, Copy, Debug)]
-enum Due {
-    /// Retransmission timeout, of the SYN too (RFC 6298).
-    Retransmit,
-    /// Zero-window probe (RFC 9293 §3.8.6.1).
-    Probe,
-    /// Delayed acknowledgment.
-    DelayedAck,
-    /// End of TIME-WAIT.
-    TimeWait,
-}
-
-impl Due {
-    const ALL: [Due; 4] = [Due::Retransmit, Due::Probe, Due::DelayedAck, Due::TimeWait];
-}
 
 /// What both SYNs agreed on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,12 +92,9 @@ struct Reset {
 pub struct Connection {
     config: Arc<Config>,
     state: State,
-    local: (Addr, u16),
-    remote: (Addr, u16),
+    ends: Ends,
     /// Initial send sequence number.
     iss: Serial32,
-    /// Its part that does not depend on the date (`F` of RFC 6528).
-    isn_offset: u32,
     /// Opened passively.
     passive: bool,
     agreed: Agreed,
@@ -122,27 +110,19 @@ pub struct Connection {
     ts_recent: u32,
     /// When it was updated; in SYN-SENT, when the connection was opened.
     ts_recent_at: Time,
-    timers: [Timer; 4],
-    /// A segment being timed: its end and when it left (RFC 6298 §3).
-    timed: Option<(u64, Time)>,
-    /// Timeouts since something new was acknowledged.
-    retries: u32,
-    /// Doublings of the probe interval.
-    probes: u32,
-    /// Zero-window probes since the peer acknowledged anything, be it the same again.
-    silent_probes: u32,
+    /// End of TIME-WAIT.
+    time_wait: Timer,
+    /// The retransmission timer, and what is timed.
+    retransmission: Retransmission,
+    /// Probes of a closed window.
+    persist: Persist,
+    /// The stream that the user writes.
+    writing: Writing,
     syn_due: bool,
-    probe_due: bool,
-    /// The user has closed: a FIN follows the data.
-    closed_by_user: bool,
     /// The connection is over: a `Connection` lives once.
     ended: bool,
-    /// A write was cut short.
-    write_blocked: bool,
     reset_due: Option<Reset>,
     pending: PendingEvents,
-    /// Octets to send, where they are real.
-    octets: Option<Box<Written>>,
 }
 
 impl Connection {
@@ -173,7 +153,7 @@ impl Connection {
         remote: (Addr, u16),
         mut generator: Generator,
     ) -> Connection {
-        let isn_offset = isn::offset([generator.next_u64(), generator.next_u64()], local, remote);
+        let ends = Ends::new([generator.next_u64(), generator.next_u64()], local, remote);
         let mut extras = Extras::default();
         if config.fast_open.is_some() {
             let key = [generator.next_u64(), generator.next_u64()];
@@ -182,10 +162,8 @@ impl Connection {
         let sender = Sender::new(&config);
         Connection {
             state,
-            local,
-            remote,
+            ends,
             iss: Serial32(0),
-            isn_offset,
             passive: state == State::Listen,
             agreed: Agreed::default(),
             paced: false,
@@ -196,26 +174,16 @@ impl Connection {
             receiver: Receiver::new(&config),
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
-            timers: [Timer::IDLE; 4],
-            timed: None,
-            retries: 0,
-            probes: 0,
-            silent_probes: 0,
+            time_wait: Timer::IDLE,
+            retransmission: Retransmission::default(),
+            persist: Persist::default(),
+            writing: Writing::default(),
             syn_due: false,
-            probe_due: false,
-            closed_by_user: false,
             ended: false,
-            write_blocked: false,
             reset_due: None,
             pending: PendingEvents::default(),
-            octets: None,
             config,
         }
-    }
-
-    /// The number of the SYN (RFC 6528).
-    fn choose_isn(&mut self, now: Time) {
-        self.iss = Serial32(self.isn_offset).add(isn::clock(now));
     }
 
     /// Where the connection is in RFC 9293's diagram.
@@ -226,16 +194,28 @@ impl Connection {
 
     /// The peer's address and port.
     pub fn remote(&self) -> (Addr, u16) {
-        self.remote
+        self.ends.remote
     }
 
     /// The offset after the last octet of data that the user gave.
     fn data_end(&self) -> u64 {
-        self.sender.end - self.closed_by_user as u64
+        self.sender.end - self.writing.is_closed() as u64
     }
 
-    fn timer(&mut self, due: Due) -> &mut Timer {
-        &mut self.timers[due as usize]
+    /// All timers of the connection itself stop.
+    fn stop_timers(&mut self) {
+        self.retransmission.timer.stop();
+        self.persist.stop();
+        self.receiver.delayed_ack.stop();
+        self.time_wait.stop();
+        self.extras.stop_timers();
+    }
+
+    /// The next deadline of the connection itself.
+    #[inline]
+    fn own_deadline(&self) -> Time {
+        let sending = self.retransmission.timer.deadline().min(self.persist.timer.deadline());
+        sending.min(self.receiver.delayed_ack.deadline()).min(self.time_wait.deadline())
     }
 
     /// Ends the connection: nothing is sent or expected any more, except a
@@ -243,11 +223,9 @@ impl Connection {
     fn finish(&mut self, reason: CloseReason) {
         self.state = State::Closed;
         self.ended = true;
-        self.timers = [Timer::IDLE; 4];
-        self.extras.stop_timers();
+        self.stop_timers();
         self.scheme.stop();
         self.syn_due = false;
-        self.probe_due = false;
         self.receiver.ack_now = false;
         self.pending.closed = Some(reason);
     }
@@ -268,7 +246,7 @@ impl ByteStream for Connection {
         // An active OPEN of a listening connection makes it active
         // (RFC 9293 §3.10.1).
         if matches!(self.state, State::Closed | State::Listen) && !self.ended {
-            self.choose_isn(now);
+            self.iss = self.ends.isn(now);
             self.ts_recent_at = now;
             self.passive = false;
             self.state = State::SynSent;
@@ -277,8 +255,8 @@ impl ByteStream for Connection {
     }
 
     fn write(&mut self, len: u64) -> u64 {
-        assert!(self.octets.is_none(), "a stream carries counted or real octets, not both");
-        if self.closed_by_user {
+        assert!(!self.writing.is_real(), "a stream carries counted or real octets, not both");
+        if self.writing.is_closed() {
             return 0;
         }
         let taken = len.min(STREAM_LIMIT - self.sender.end.min(STREAM_LIMIT));
@@ -287,26 +265,20 @@ impl ByteStream for Connection {
     }
 
     fn write_octets(&mut self, octets: &[u8]) -> usize {
-        if self.closed_by_user {
+        if self.writing.is_closed() {
             return 0;
         }
-        let end = self.sender.end;
         assert!(
-            self.octets.is_some() || end == 1,
+            self.writing.is_real() || self.sender.end == 1,
             "a stream carries counted or real octets, not both"
         );
-        let store = self.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
-        let space = self.config.send_buffer.saturating_sub(store.len());
-        let taken = (octets.len() as u64).min(space) as usize;
-        store.append(&octets[..taken]);
-        self.write_blocked = taken < octets.len();
+        let taken = self.writing.write(octets, self.config.send_buffer);
         self.sender.end += taken as u64;
         taken
     }
 
     fn room(&self) -> u64 {
-        let waiting = self.octets.as_ref().map_or(0, |store| store.len());
-        self.config.send_buffer.saturating_sub(waiting)
+        self.writing.room(self.config.send_buffer)
     }
 
     fn read(&mut self, max: u64) -> u64 {
@@ -318,7 +290,7 @@ impl ByteStream for Connection {
     }
 
     fn close(&mut self) {
-        if self.closed_by_user {
+        if self.writing.is_closed() {
             return;
         }
         match self.state {
@@ -327,14 +299,14 @@ impl ByteStream for Connection {
             // The end of a stream is queued like its data. (RFC 9293 §3.10.4
             // deletes a TCB in SYN-SENT at CLOSE; that is `abort` here.)
             State::SynSent | State::SynReceived | State::Established => {
-                self.closed_by_user = true;
+                self.writing.close();
                 self.sender.end += 1;
                 if self.state == State::Established {
                     self.state = State::FinWait1;
                 }
             }
             State::CloseWait => {
-                self.closed_by_user = true;
+                self.writing.close();
                 self.sender.end += 1;
                 self.state = State::LastAck;
             }
@@ -343,7 +315,7 @@ impl ByteStream for Connection {
     }
 
     fn abort(&mut self) {
-        let fin_sent = self.closed_by_user && self.sender.max == self.sender.end;
+        let fin_sent = self.writing.is_closed() && self.sender.max == self.sender.end;
         match self.state {
             State::Closed => {}
             // RFC 9293 §3.10.5: with both ends of the stream sent there is
@@ -373,13 +345,11 @@ impl Endpoint for Connection {
     }
 
     fn poll_timeout(&self) -> Time {
-        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
-        own.min(self.extras.deadline()).min(self.scheme.deadline())
+        self.own_deadline().min(self.extras.deadline()).min(self.scheme.deadline())
     }
 
     fn progress_timeout(&self) -> Time {
-        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
-        own.min(self.extras.progress_deadline()).min(self.scheme.deadline())
+        self.own_deadline().min(self.extras.progress_deadline()).min(self.scheme.deadline())
     }
 
     fn status(&self) -> String {
@@ -438,12 +408,6 @@ impl Endpoint for Connection {
     }
 
     fn flow_key(&self) -> FlowKey {
-        FlowKey {
-            src: self.local.0,
-            dst: self.remote.0,
-            protocol: 6,
-            src_port: self.local.1,
-            dst_port: self.remote.1,
-        }
+        self.ends.flow_key()
     }
 }

@@ -89,7 +89,7 @@ impl Connection {
     #[inline(never)]
     pub(super) fn holds_back(&mut self, now: Time, range: Range) -> bool {
         let s = &self.sender;
-        let last = range.end == s.end && range.start >= s.max && !self.closed_by_user;
+        let last = range.end == s.end && range.start >= s.max && !self.writing.is_closed();
         if !last || self.extras.urgent_end() > range.start {
             return false;
         }

@@ -1,23 +1,15 @@
 //! What leaves, in this order: a reset, a SYN, what the recovery scheme asks
 //! for, a zero-window probe, an ACK.
 
-use super::{Connection, Due};
+use super::Connection;
 use crate::config::{RtoRestart, WindowProbe};
 use crate::range_set::Range;
 use crate::recovery::{Next, Scheme};
 use crate::state::State;
 use anabranch_congestion::Controller;
-use anabranch_units::{Serial32, Span, Time};
+use anabranch_units::{Serial32, Time};
 use anabranch_wire::tcp::options::MAX_LEN;
 use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment, Timestamps};
-
-/// The longest interval between zero-window probes (RFC 9293 §3.8.6.1 leaves
-/// it open; RFC 1122 practice).
-const MAX_PROBE_INTERVAL: Span = Span::from_secs(60);
-
-/// How long data that would be a silly segment waits at most (RFC 9293
-/// §3.8.6.2.1: 0.1 s to 1 s).
-const OVERRIDE_TIMEOUT: Span = Span::from_secs(1);
 
 impl Connection {
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
@@ -56,12 +48,12 @@ impl Connection {
         if self.receiver.ack_now {
             return Some(self.pure_ack(now));
         }
-        if self.receiver.owes_ack() && !self.timer(Due::DelayedAck).is_armed() {
+        if self.receiver.owes_ack() && !self.receiver.delayed_ack.is_armed() {
             let wait = match &self.receiver.timing {
                 None => self.config.delayed_ack.delay,
                 Some(timing) => timing.wait(self.sender.rtt.srtt()),
             };
-            self.timer(Due::DelayedAck).set(now + wait);
+            self.receiver.delayed_ack.set(now + wait);
         }
         None
     }
@@ -82,7 +74,7 @@ impl Connection {
                     self.leave_room_for_blocks(&mut range, 0);
                 }
                 // The FIN rides along where it has been sent before.
-                if self.closed_by_user
+                if self.writing.is_closed()
                     && range.end == self.data_end()
                     && range.end < self.sender.max
                 {
@@ -117,7 +109,7 @@ impl Connection {
                     return None;
                 }
                 // The FIN rides on the last segment; it needs no window.
-                if self.closed_by_user && range.end == self.data_end() {
+                if self.writing.is_closed() && range.end == self.data_end() {
                     range.end += 1;
                 }
                 let packet = self.data(now, range);
@@ -205,14 +197,12 @@ impl Connection {
     /// whose ACK could open it: probes, or waits for the time to.
     fn probe(&mut self, now: Time) -> Option<Packet> {
         if !self.sender.is_blocked() {
-            self.timer(Due::Probe).stop();
-            self.probe_due = false;
+            self.persist.stop();
             return None;
         }
-        if self.probe_due {
+        if self.persist.take_due() {
             // One octet beyond the window. It counts as sent, but stays the
             // next to send: its ACK is welcome, its loss is not a loss.
-            self.probe_due = false;
             let s = &self.sender;
             if s.nxt < s.peer_window.edge {
                 // The override timeout of §3.8.6.2.1: what fits leaves.
@@ -222,8 +212,7 @@ impl Connection {
                 self.scheme.on_in_order(&self.sender, range, now);
                 return Some(packet);
             }
-            self.probes += 1;
-            self.silent_probes += 1;
+            self.persist.on_probe();
             if self.config.window_probe == WindowProbe::Empty {
                 let seq = self.iss.at(self.sender.una - 1);
                 let mut segment = self.segment(seq, TcpFlags::ACK);
@@ -235,24 +224,19 @@ impl Connection {
             let mut packet = self.data(now, range);
             packet.ecn = self.control_ecn();
             self.sender.max = self.sender.max.max(range.end);
-            self.timer(Due::Retransmit).stop();
+            self.retransmission.timer.stop();
             self.arm_probe(now);
             return Some(packet);
         }
-        if !self.timer(Due::Probe).is_armed() {
+        if !self.persist.timer.is_armed() {
             self.arm_probe(now);
         }
         None
     }
 
     fn arm_probe(&mut self, now: Time) {
-        let factor = 1 << self.probes.min(16);
-        let most = match self.sender.nxt < self.sender.peer_window.edge {
-            true => OVERRIDE_TIMEOUT,
-            false => MAX_PROBE_INTERVAL,
-        };
-        let interval = self.sender.rtt.rto().saturating_mul(factor).min(most);
-        self.timer(Due::Probe).set(now + interval);
+        let s = &self.sender;
+        self.persist.arm(now, s.rtt.rto(), s.nxt < s.peer_window.edge);
     }
 
     /// A segment of data, of the FIN where `range` passes the end of the data.
@@ -280,20 +264,10 @@ impl Connection {
         if again {
             self.sender.counters.retransmitted_packets += 1;
             self.on_resent_beside_probe(range.start);
-            // Karn: what is timed may now be acknowledged by either copy.
-            self.timed = None;
-        } else if self.timed.is_none() {
-            self.timed = Some((range.end, now));
         }
-        if !self.timer(Due::Retransmit).is_armed() {
-            let deadline = now + self.sender.rtt.rto();
-            self.timer(Due::Retransmit).set(deadline); // RFC 6298 §5.1
-        }
+        self.retransmission.on_sent(now, range.end, again, self.sender.rtt.rto());
         let mut segment = self.segment(self.iss.at(range.start), flags);
-        segment.payload = match &mut self.octets {
-            Some(octets) => octets.payload(range.start, len),
-            None => Payload::virtual_of(len),
-        };
+        segment.payload = self.writing.payload(range.start, len);
         self.acknowledge(now, &mut segment);
         if self.extras.some().is_some() {
             self.point_to_urgent(range.start, &mut segment);
@@ -357,16 +331,14 @@ impl Connection {
         self.start_user_timeout(now);
         self.sender.nxt = self.sender.nxt.max(1);
         self.sender.max = self.sender.max.max(1);
-        self.timed = first.then_some((1, now));
-        let deadline = now + self.sender.rtt.rto();
-        self.timer(Due::Retransmit).set(deadline);
+        self.retransmission.on_syn_sent(now, first, self.sender.rtt.rto());
         self.control(segment)
     }
 
     /// Fills in acknowledgment, window, timestamps and SACK blocks; what was
     /// owed to the peer is paid.
     pub(super) fn acknowledge(&mut self, now: Time, segment: &mut TcpSegment) {
-        self.timer(Due::DelayedAck).stop();
+        self.receiver.delayed_ack.stop();
         segment.ack = self.receiver.irs.at(self.receiver.nxt);
         segment.flags = segment.flags.union(self.ecn_echo());
         let window = self.receiver.on_ack_sent(self.sender.mss) >> self.agreed.own_shift;
@@ -397,8 +369,8 @@ impl Connection {
 
     pub(super) fn segment(&self, seq: Serial32, flags: TcpFlags) -> TcpSegment {
         TcpSegment {
-            src_port: self.local.1,
-            dst_port: self.remote.1,
+            src_port: self.ends.local.1,
+            dst_port: self.ends.remote.1,
             seq,
             ack: Serial32(0),
             flags,
@@ -417,7 +389,7 @@ impl Connection {
     }
 
     fn packet(&self, segment: TcpSegment) -> Packet {
-        let packet = Packet::new(self.local.0, self.remote.0, Body::Tcp(segment));
+        let packet = Packet::new(self.ends.local.0, self.ends.remote.0, Body::Tcp(segment));
         Packet { dscp: self.config.dscp, ..packet }
     }
 }

@@ -23,7 +23,7 @@ use crate::state::State;
 use anabranch_congestion::{Controller, Sibling};
 #[cfg(doc)]
 use anabranch_endpoint::Endpoint;
-use anabranch_endpoint::{CloseReason, RttEstimator, Written};
+use anabranch_endpoint::{CloseReason, RttEstimator};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Packet, Payload};
 use std::collections::VecDeque;
@@ -58,9 +58,8 @@ impl Part {
 impl Connection {
     /// Writes real octets that the whole keeps too, whatever the buffer's size.
     pub fn write_payload(&mut self, octets: Payload) {
-        let store = self.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
         self.sender.end += octets.len() as u64;
-        store.push(octets);
+        self.writing.push(octets);
     }
 
     /// Keeps `octets` of every segment free for options that the user adds;
@@ -347,7 +346,7 @@ impl Connection {
 
     /// The SYN is sent again: what the user adds to it may be what was lost.
     pub fn syn_retries(&self) -> u32 {
-        if self.state.is_synchronized() { 0 } else { self.retries }
+        if self.state.is_synchronized() { 0 } else { self.retransmission.retries }
     }
 }
 

@@ -1,25 +1,25 @@
 //! What the connection does by itself.
 
+use super::Connection;
 use super::extras::ExtraDue;
-use super::{Connection, Due};
 use crate::recovery::Scheme;
 use crate::state::State;
-use anabranch_endpoint::CloseReason;
+use anabranch_endpoint::{CloseReason, Timer};
 use anabranch_units::Time;
 
 impl Connection {
     pub(super) fn on_timeout(&mut self, now: Time) {
-        for due in Due::ALL {
-            if !self.timer(due).expired(now) {
-                continue;
-            }
-            self.timer(due).stop();
-            match due {
-                Due::Retransmit => self.on_retransmission_timeout(now),
-                Due::Probe => self.on_probe_timer(),
-                Due::DelayedAck => self.on_ack_waited(),
-                Due::TimeWait => self.finish(CloseReason::Normal),
-            }
+        if has_expired(&mut self.retransmission.timer, now) {
+            self.on_retransmission_timeout(now);
+        }
+        if has_expired(&mut self.persist.timer, now) {
+            self.on_probe_timer();
+        }
+        if has_expired(&mut self.receiver.delayed_ack, now) {
+            self.on_ack_waited();
+        }
+        if has_expired(&mut self.time_wait, now) {
+            self.finish(CloseReason::Normal);
         }
         if self.scheme.deadline() <= now && self.scheme.on_deadline(&mut self.sender, now) {
             self.restart_rto(now);
@@ -47,10 +47,10 @@ impl Connection {
     /// where it does not, as often as data is sent again (§3.8.3, R2).
     fn on_probe_timer(&mut self) {
         let is_closed = self.sender.nxt >= self.sender.peer_window.edge;
-        if is_closed && self.silent_probes >= self.config.max_retries {
+        if is_closed && self.persist.is_given_up(self.config.max_retries) {
             return self.reset(CloseReason::TimedOut);
         }
-        self.probe_due = true;
+        self.persist.on_expiry();
     }
 
     fn on_ack_waited(&mut self) {
@@ -68,20 +68,20 @@ impl Connection {
         if self.retransmits_later(now) {
             return;
         }
-        self.retries += 1;
-        self.timed = None;
-        self.pending.stalled |= self.retries == self.config.stalled_after;
+        self.retransmission.on_expiry();
+        let retries = self.retransmission.retries;
+        self.pending.stalled |= retries == self.config.stalled_after;
         if matches!(self.state, State::SynSent | State::SynReceived) {
             let limit = match self.state {
                 // The linear ones come on top, as in Linux.
                 State::SynSent => self.config.syn_retries + self.config.syn_linear_timeouts,
                 _ => self.config.syn_ack_retries,
             };
-            if self.retries > limit {
+            if retries > limit {
                 self.reset(CloseReason::TimedOut);
             } else {
                 let linear =
-                    self.state == State::SynSent && self.retries <= self.config.syn_linear_timeouts;
+                    self.state == State::SynSent && retries <= self.config.syn_linear_timeouts;
                 if !linear {
                     self.sender.rtt.on_timeout();
                 }
@@ -90,22 +90,31 @@ impl Connection {
             }
             return;
         }
-        if self.retries > self.config.max_retries {
+        if retries > self.config.max_retries {
             self.reset(CloseReason::TimedOut);
             return;
         }
         self.suspect_black_hole(now);
         if !self.scheme.on_rto(&mut self.sender, now) {
             // A probe leaves instead: not a timeout.
-            self.retries -= 1;
+            self.retransmission.take_back_expiry();
             self.restart_rto(now);
         }
     }
 
     pub(super) fn restart_rto(&mut self, now: Time) {
         if self.sender.flight() > 0 {
-            let deadline = now + self.sender.rtt.rto();
-            self.timer(Due::Retransmit).set(deadline);
+            self.retransmission.restart(now, self.sender.rtt.rto());
         }
     }
+}
+
+/// A timer that has expired is stopped; false when it has not.
+#[inline]
+fn has_expired(timer: &mut Timer, now: Time) -> bool {
+    let expired = timer.expired(now);
+    if expired {
+        timer.stop();
+    }
+    expired
 }

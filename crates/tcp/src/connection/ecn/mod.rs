@@ -79,14 +79,14 @@ impl Connection {
     /// middlebox may not like it.
     pub(super) fn syn_ecn_flags(&mut self, answering: bool) -> TcpFlags {
         if answering {
-            let timeouts = self.retries;
+            let timeouts = self.retransmission.retries;
             return match self.extras.ecn_mut() {
                 None => TcpFlags::default(),
                 Some(EcnState::Classic(_)) => TcpFlags::ECE,
                 Some(EcnState::Accurate(state)) => state.syn_ack_flags(timeouts),
             };
         }
-        self.asked = match (self.config.ecn, self.retries) {
+        self.asked = match (self.config.ecn, self.retransmission.retries) {
             (EcnMode::On | EcnMode::Dctcp, 0) => Asked::Classic,
             (EcnMode::Accurate, 0 | 1) => Asked::Accurate,
             (EcnMode::Accurate, _) => Asked::TakenBack,

@@ -432,7 +432,7 @@ fn simultaneous_open() {
 
 fn icmp(s: &Solo, sent: &Packet, kind: IcmpKind) -> Packet {
     let body = Body::Icmp(Box::new(Icmp { kind, quote: Quote::of(sent) }));
-    Packet::new(Addr(9), s.end.local.0, body)
+    Packet::new(Addr(9), s.end.ends.local.0, body)
 }
 
 /// §4.1.3.1: ICMP errors are negative responses; one that says that the SYN was

@@ -20,7 +20,7 @@ fn outstanding(config: &Config) -> (Solo, Packet) {
 
 fn error(s: &mut Solo, kind: IcmpKind, about: &Packet) -> Vec<String> {
     let icmp = Icmp { kind, quote: Quote::of(about) };
-    let packet = Packet::new(Addr(9), s.end.local.0, Body::Icmp(Box::new(icmp)));
+    let packet = Packet::new(Addr(9), s.end.ends.local.0, Body::Icmp(Box::new(icmp)));
     s.end.handle_input(s.now, &packet);
     s.sent()
 }

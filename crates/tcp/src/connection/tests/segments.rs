@@ -270,7 +270,7 @@ fn the_echo_is_that_of_the_segment_that_advances_the_window() {
     let mut s = Solo::established(&Config { timestamps: true, delayed_ack, ..config() });
     let echo = |s: &mut Solo, seq, value| {
         let segment = stamped(s, seq, 1000, value);
-        let packet = Packet::new(s.end.remote.0, s.end.local.0, Body::Tcp(segment));
+        let packet = Packet::new(s.end.ends.remote.0, s.end.ends.local.0, Body::Tcp(segment));
         s.end.handle_input(s.now, &packet);
         let sent = s.end.poll_transmit(s.now)?;
         Some(tcp(&sent).options.timestamps.unwrap().echo)
@@ -289,7 +289,7 @@ fn the_echo_of_a_segment_that_came_again_is_its_own() {
         let mut s = Solo::established(&Config { timestamps: true, echo_old_segments, ..config() });
         let mut echo = |seq, value| {
             let segment = stamped(&s, seq, 1000, value);
-            let packet = Packet::new(s.end.remote.0, s.end.local.0, Body::Tcp(segment));
+            let packet = Packet::new(s.end.ends.remote.0, s.end.ends.local.0, Body::Tcp(segment));
             s.end.handle_input(s.now, &packet);
             let sent = s.end.poll_transmit(s.now).expect("each is acknowledged");
             tcp(&sent).options.timestamps.unwrap().echo

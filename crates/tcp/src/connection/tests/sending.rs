@@ -309,7 +309,7 @@ fn sack_blocks_make_segments_shorter() {
                 let echo = Connection::timestamp_clock(s.now);
                 segment.options.timestamps = Some(Timestamps { value: 1000, echo });
             }
-            let packet = Packet::new(s.end.remote.0, s.end.local.0, Body::Tcp(segment));
+            let packet = Packet::new(s.end.ends.remote.0, s.end.ends.local.0, Body::Tcp(segment));
             s.end.handle_input(s.now, &packet);
             let data = std::iter::from_fn(|| s.end.poll_transmit(s.now));
             let data: Vec<_> = data.filter(|it| it.payload_len() > 0).collect();

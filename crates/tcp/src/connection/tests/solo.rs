@@ -62,8 +62,8 @@ impl Solo {
     pub fn segment(&self, text: &str, seq: i64, ack: i64, len: u32) -> TcpSegment {
         let at = |origin: Serial32, offset: i64| Serial32(origin.0.wrapping_add(offset as u32));
         TcpSegment {
-            src_port: self.end.remote.1,
-            dst_port: self.end.local.1,
+            src_port: self.end.ends.remote.1,
+            dst_port: self.end.ends.local.1,
             seq: at(PEER, seq),
             ack: at(self.end.iss, ack),
             flags: flags(text),
@@ -76,7 +76,7 @@ impl Solo {
 
     /// A segment arrives; what leaves in answer.
     pub fn deliver(&mut self, segment: TcpSegment) -> Vec<String> {
-        let (from, to) = (self.end.remote.0, self.end.local.0);
+        let (from, to) = (self.end.ends.remote.0, self.end.ends.local.0);
         let mut packet = Packet::new(from, to, Body::Tcp(segment));
         packet.ecn = self.ecn;
         self.end.handle_input(self.now, &packet);

@@ -167,14 +167,13 @@ fn arrive(s: &mut Solo, (_, flags, offset, acks, len): Segment) -> Vec<String> {
 /// The next thing that a connection does by itself: its name and what it sent.
 fn time_out(s: &mut Solo) -> Option<(&'static str, Vec<String>)> {
     let at = s.end.poll_timeout();
-    let due = Due::ALL.into_iter().find(|due| s.end.timers[*due as usize].deadline() == at)?;
-    let called = match due {
-        _ if at == Time::NEVER => return None,
-        Due::Retransmit => "retransmission timeout",
-        Due::Probe => "time to probe the window",
-        Due::DelayedAck => "delayed ACK",
-        Due::TimeWait => "TIME-WAIT timeout",
-    };
+    let timers = [
+        (s.end.retransmission.timer, "retransmission timeout"),
+        (s.end.persist.timer, "time to probe the window"),
+        (s.end.receiver.delayed_ack, "delayed ACK"),
+        (s.end.time_wait, "TIME-WAIT timeout"),
+    ];
+    let (_, called) = timers.into_iter().find(|(timer, _)| timer.expired(at))?;
     s.now = at;
     s.end.handle_timeout(at);
     Some((called, s.sent()))

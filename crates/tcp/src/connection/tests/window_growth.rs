@@ -20,7 +20,7 @@ fn config() -> Config {
 fn comes(s: &mut Solo, n: i64) -> Option<u64> {
     s.now += Span::from_millis(1);
     let segment = s.segment(".", 1 + n * 1000, 1, 1000);
-    let packet = Packet::new(s.end.remote.0, s.end.local.0, Body::Tcp(segment));
+    let packet = Packet::new(s.end.ends.remote.0, s.end.ends.local.0, Body::Tcp(segment));
     s.end.handle_input(s.now, &packet);
     s.end.read(u64::MAX);
     let answer = s.end.poll_transmit(s.now)?;
