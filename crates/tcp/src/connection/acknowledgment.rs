@@ -3,6 +3,7 @@
 
 use super::Connection;
 use super::ecn::EcnState;
+use super::phase::Phase;
 use super::retransmission::Timing;
 use crate::ack::Ack;
 use crate::config::{RtoRestart, RttSamples};
@@ -160,8 +161,8 @@ impl Connection {
         }
         self.free_acknowledged();
         if self.writing.is_closed() && self.sender.una == self.sender.end {
-            match self.state {
-                State::FinWait1 => self.state = State::FinWait2,
+            match self.state() {
+                State::FinWait1 => self.phase = Phase::FinWait2,
                 State::Closing => self.enter_time_wait(now),
                 State::LastAck => self.finish(CloseReason::Normal),
                 _ => {}
@@ -198,7 +199,10 @@ impl Connection {
 
     /// A round-trip time from the echoed timestamp.
     fn echoed_rtt(&self, now: Time, segment: &TcpSegment) -> Option<Span> {
-        let ts = segment.options.timestamps.filter(|ts| self.agreed.timestamps && ts.echo != 0)?;
+        let ts = segment
+            .options
+            .timestamps
+            .filter(|ts| self.agreed.timestamps.is_some() && ts.echo != 0)?;
         let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo) as u64;
         // An echo of what was never sent is no sample.
         (elapsed <= now.as_millis()).then(|| Span::from_millis(elapsed.max(1)))
@@ -222,7 +226,7 @@ impl Connection {
 
     /// The millisecond in which the peer's echo left here.
     fn echo_of(&self, now: Time, segment: &TcpSegment) -> Option<u64> {
-        let usable = |ts: &Timestamps| self.agreed.timestamps && ts.echo != 0;
+        let usable = |ts: &Timestamps| self.agreed.timestamps.is_some() && ts.echo != 0;
         let ts = segment.options.timestamps.filter(usable)?;
         let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo);
         Some(now.as_millis().saturating_sub(elapsed as u64))

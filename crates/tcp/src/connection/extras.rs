@@ -8,7 +8,6 @@ use super::fast_open::FastOpen;
 use super::keep_alive::KeepAliveState;
 use super::mtu_probe::MtuProbe;
 use super::nagle::Hold;
-use super::pacing::Pacer;
 use super::part::Part;
 use super::push::Marks;
 use super::urgent::Urgent;
@@ -28,7 +27,6 @@ pub(super) struct Inside {
     pub ecn: Option<EcnState>,
     pub fast_open: Option<Box<FastOpen>>,
     pub mtu: Option<Box<MtuProbe>>,
-    pub pacer: Pacer,
     pub hold: Hold,
     pub urgent: Urgent,
     pub keep_alive: KeepAliveState,

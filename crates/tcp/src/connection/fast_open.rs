@@ -154,7 +154,7 @@ impl Connection {
     pub(super) fn resent_of_syn(&self) -> u64 {
         let s = &self.sender;
         let refused = self.sent_with_syn() > 0 && !self.is_syn_data_delivered();
-        let again = refused && self.state.is_synchronized() && s.una == 1;
+        let again = refused && self.state().is_synchronized() && s.una == 1;
         if again { self.sent_with_syn().min(s.max - s.una) } else { 0 }
     }
 
@@ -293,7 +293,7 @@ impl Connection {
     /// A SYN with data was too big for the path: it goes without, at once, and
     /// the next one to this server carries less.
     pub(super) fn on_fast_open_too_big(&mut self, mss: u64) {
-        let waits = self.state == State::SynSent && !self.syn_due;
+        let waits = self.state() == State::SynSent && !self.phase.is_syn_due();
         if let Some(it) = self.extras.fast_open_mut()
             && waits
             && it.sent > 0
@@ -301,7 +301,7 @@ impl Connection {
         {
             it.server.mss = mss as u16;
             it.news.mss = true;
-            self.syn_due = true;
+            self.phase.repeat_syn();
         }
     }
 

@@ -2,6 +2,8 @@
 //! SYNs carry (MSS, window scale, SACK permitted) and the agreement on
 //! timestamps.
 
+use super::paws::TsRecent;
+use super::phase::{Phase, SynSent};
 use super::retransmission::{Retransmission, Timing};
 use super::{Agreed, Connection, Reset};
 use crate::config::InitialWindow;
@@ -35,8 +37,7 @@ impl Connection {
             self.iss = self.ends.isn(now);
             self.on_peer_syn(now, segment, ecn);
             self.on_fast_open_request(now, segment);
-            self.state = State::SynReceived;
-            self.syn_due = true;
+            self.phase.answer_syn(true);
         }
     }
 
@@ -60,14 +61,13 @@ impl Connection {
         self.sender.end = end;
         self.receiver = Receiver::new(&self.config);
         self.scheme = Active::beside(&self.config.recovery, &self.sender.congestion);
-        self.state = State::Listen;
+        self.phase = Phase::Listen;
         self.agreed = Agreed::default();
         self.stop_timers();
         self.extras.restart();
         if let Some(window) = self.extras.peek().and_then(|it| it.part.window) {
             self.receiver.share_window(&self.config, window);
         }
-        self.syn_due = false;
         self.retransmission = Retransmission::default();
     }
 
@@ -76,7 +76,8 @@ impl Connection {
     pub fn resume(&mut self, now: Time, iss: Serial32, syn: &TcpSegment) {
         self.iss = iss;
         self.on_peer_syn(now, syn, Ecn::NotEct);
-        self.state = State::SynReceived;
+        self.phase.answer_syn(true);
+        self.phase.on_syn_sent();
         (self.sender.nxt, self.sender.max) = (1, 1);
     }
 
@@ -88,12 +89,11 @@ impl Connection {
         let Body::Tcp(segment) = &packet.body else { return false };
         let others = TcpFlags::RST.union(TcpFlags::ACK);
         let is_syn = segment.flags.contains(TcpFlags::SYN) && !segment.flags.intersects(others);
-        if self.state != State::TimeWait || !is_syn {
+        if self.state() != State::TimeWait || !is_syn {
             return false;
         }
-        let recent = Serial32(self.ts_recent);
-        let age = segment.options.timestamps.filter(|_| self.agreed.timestamps);
-        match age.map(|ts| recent.distance_from(Serial32(ts.value))) {
+        let ahead = self.agreed.timestamps.zip(segment.options.timestamps);
+        match ahead.map(|(recent, ts)| Serial32(recent.value).distance_from(Serial32(ts.value))) {
             Some(ahead) if ahead != 0 => ahead < 0,
             _ => self.receiver.irs.at(self.receiver.nxt).is_before(segment.seq),
         }
@@ -127,8 +127,7 @@ impl Connection {
             self.on_text(now, segment, 1);
         } else {
             // Simultaneous open: both SYNs crossed (§3.5, figure 8).
-            self.state = State::SynReceived;
-            self.syn_due = true;
+            self.phase.answer_syn(false);
         }
     }
 
@@ -136,10 +135,11 @@ impl Connection {
     /// to something else is none (as in Linux; RFC 7323 §5.3 is about later
     /// segments).
     fn echoes_own_stamp(&self, now: Time, segment: &TcpSegment) -> bool {
+        let Phase::SynSent(SynSent { opened, .. }) = &self.phase else { return true };
         let stamp = segment.options.timestamps.filter(|ts| ts.echo != 0);
         stamp.filter(|_| self.config.timestamps).is_none_or(|ts| {
             let age = Connection::timestamp_clock(now).wrapping_sub(ts.echo) as u64;
-            age <= now.as_millis() - self.ts_recent_at.as_millis()
+            age <= now.as_millis() - opened.as_millis()
         })
     }
 
@@ -159,14 +159,15 @@ impl Connection {
         let offered = &segment.options;
         self.receiver.irs = segment.seq;
         self.receiver.nxt = 1;
-        self.ts_recent = offered.timestamps.map_or(0, |ts| ts.value);
-        self.ts_recent_at = now;
         let scale = offered.window_scale.filter(|_| self.config.window_scale);
         self.agreed = Agreed {
             // RFC 7323 §2.3: a shift beyond 14 is used as 14.
             peer_shift: scale.map_or(0, |shift| shift.min(14)),
             own_shift: scale.map_or(0, |_| self.window_shift()),
-            timestamps: offered.timestamps.is_some() && self.config.timestamps,
+            timestamps: offered
+                .timestamps
+                .filter(|_| self.config.timestamps)
+                .map(|ts| TsRecent::new(now, ts.value)),
             sack: offered.sack_permitted && self.config.sack,
         };
         self.receiver.advertise_in_units_of(1 << self.agreed.own_shift);
@@ -193,7 +194,7 @@ impl Connection {
 
     /// Octets of options that every segment carries (RFC 6691).
     pub(super) fn options_in_each_segment(&self) -> u64 {
-        let timestamps = if self.agreed.timestamps { TIMESTAMPS_LEN } else { 0 };
+        let timestamps = if self.agreed.timestamps.is_some() { TIMESTAMPS_LEN } else { 0 };
         timestamps + self.extras.reserved()
     }
 
@@ -212,14 +213,13 @@ impl Connection {
         self.retransmission.on_progress();
         self.retransmission.timer.stop();
         self.restart_rto(now);
-        self.syn_due = false;
         let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { self.agreed.peer_shift };
         let ack = segment.ack.expand(self.iss, 1).unwrap_or(1);
         self.sender.peer_window.update(ack, (segment.window as u64) << shift, (0, 1));
         if self.extras.fast_open().is_some() {
             self.on_fast_open_answer(now, segment, ack);
         }
-        self.state = if self.writing.is_closed() { State::FinWait1 } else { State::Established };
+        self.phase = if self.writing.is_closed() { Phase::FinWait1 } else { Phase::Established };
         self.pending.connected |= !early;
         if let Some(timing) = &mut self.receiver.timing {
             timing.on_established(now);
@@ -257,14 +257,15 @@ impl Connection {
     /// Options of our SYN or SYN-ACK: what we offer, or what the peer's offer
     /// leaves of it.
     pub(super) fn syn_options(&self, now: Time) -> TcpOptions {
-        let answering = self.state == State::SynReceived;
+        let answering = self.state() == State::SynReceived;
         let agreed = &self.agreed;
         let scale = if answering {
             (agreed.own_shift > 0 || agreed.peer_shift > 0).then_some(agreed.own_shift)
         } else {
             self.config.window_scale.then(|| self.window_shift())
         };
-        let timestamps = if answering { agreed.timestamps } else { self.config.timestamps };
+        let timestamps =
+            if answering { agreed.timestamps.is_some() } else { self.config.timestamps };
         TcpOptions {
             mss: Some(self.offered_mss() as u16),
             window_scale: scale,

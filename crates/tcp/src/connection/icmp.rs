@@ -36,15 +36,15 @@ const SAFE_MSS: u64 = 536;
 
 impl Connection {
     pub(super) fn on_icmp(&mut self, now: Time, icmp: &Icmp) {
-        let opening =
-            matches!(self.state, State::SynSent | State::SynReceived) && !self.is_accepted_early();
+        let opening = matches!(self.state(), State::SynSent | State::SynReceived)
+            && !self.is_accepted_early();
         let una = if opening { 0 } else { self.sender.una };
         let outstanding = matches!(icmp.quote.seq().expand(self.iss, una),
             Some(at) if una <= at && at < self.sender.max);
         if icmp.quote.flow_key() != self.flow_key() || !outstanding {
             return;
         }
-        if self.state == State::SynSent && !matches!(icmp.kind, IcmpKind::PacketTooBig { .. }) {
+        if self.state() == State::SynSent && !matches!(icmp.kind, IcmpKind::PacketTooBig { .. }) {
             self.on_fast_open_failed(now);
         }
         match icmp.kind {
@@ -81,7 +81,7 @@ impl Connection {
         }
         let headers = Packet::IP_HEADER + TcpSegment::HEADER;
         let mss = mtu.max(self.config.min_path_mtu).saturating_sub(headers) as u64;
-        if self.state == State::SynSent {
+        if self.state() == State::SynSent {
             self.extras.get().path_mss = Some(mss as u32);
         }
         self.on_fast_open_too_big(mss);
@@ -108,7 +108,7 @@ impl Connection {
         }
         self.sender.mss = mss;
         self.retransmission.forget_timed();
-        if self.state.is_synchronized() && self.sender.flight() > 0 {
+        if self.state().is_synchronized() && self.sender.flight() > 0 {
             self.scheme.on_too_big(&mut self.sender);
             self.retransmission.restart(now, self.sender.rtt.rto());
         }

@@ -106,7 +106,7 @@ impl Connection {
         };
         let scaled = agreed.own_shift > 0 || agreed.peer_shift > 0;
         Info {
-            state: self.state,
+            state: self.state(),
             repair,
             mss: s.mss,
             advertised_mss: config.mss as u64 - self.options_in_each_segment(),
@@ -128,7 +128,7 @@ impl Connection {
             retries: self.retransmission.retries,
             probes: self.persist.doublings,
             backoff: s.rtt.backoff(),
-            timestamps: agreed.timestamps,
+            timestamps: agreed.timestamps.is_some(),
             sack: agreed.sack,
             ecn: self.extras.ecn().is_some(),
             window_scale: scaled.then_some((agreed.peer_shift, agreed.own_shift)),
@@ -142,11 +142,11 @@ impl Connection {
     /// See [`Endpoint::status`](anabranch_endpoint::Endpoint::status).
     pub(super) fn describe(&self) -> String {
         let s = &self.sender;
-        let mut text = self.state.to_string();
+        let mut text = self.state().to_string();
         let end = self.data_end();
         let (sent, acked) = (s.max.clamp(1, end), s.una.clamp(1, end));
         let (unacked, unsent) = (sent - acked, end - sent);
-        if unacked + unsent > 0 && self.state.is_synchronized() {
+        if unacked + unsent > 0 && self.state().is_synchronized() {
             text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
             text += &format!(", window {}", self.scheme.window(s));
             match s.peer_window.edge.saturating_sub(s.max) {

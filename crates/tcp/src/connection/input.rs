@@ -3,6 +3,7 @@
 
 use super::Connection;
 use super::handshake::TIMESTAMPS_LEN;
+use super::phase::Phase;
 use crate::range_set::Range;
 use crate::receiver::Arrival;
 use crate::state::State;
@@ -17,7 +18,7 @@ impl Connection {
             Body::Icmp(icmp) => return self.on_icmp(now, icmp),
             Body::Sctp(_) | Body::Other { .. } => return,
         };
-        match self.state {
+        match self.state() {
             State::Closed => self.on_segment_in_closed(segment),
             State::Listen => self.on_segment_in_listen(now, segment, packet.ecn),
             State::SynSent => self.on_segment_in_syn_sent(now, segment, packet.ecn),
@@ -30,7 +31,7 @@ impl Connection {
             self.receiver.ack_now = true; // before the peer's SYN
             return;
         };
-        if self.agreed.timestamps && !self.passes_paws(now, segment) {
+        if !self.passes_paws(now, segment) {
             return;
         }
         // First, check the sequence number. With the window closed, ACKs on
@@ -52,7 +53,7 @@ impl Connection {
             return;
         }
         let mut tells = true;
-        if self.state == State::SynReceived {
+        if self.state() == State::SynReceived {
             if !self.acks_sent_data(segment) {
                 self.reset_due = Some(super::Reset { seq: segment.ack, ack: None });
                 return;
@@ -104,13 +105,14 @@ impl Connection {
                 self.remember_timestamp(now, segment, start);
             }
         }
-        match self.state {
+        match self.state() {
             State::SynReceived if segment.flags.contains(TcpFlags::SYN) => {
                 self.on_repeated_syn(segment);
                 // Deviation: the SYN-ACK again, where an ACK alone would be
                 // ignored in SYN-SENT. Linux and BSD agree.
-                if self.passive && start == 0 {
-                    (self.syn_due, self.receiver.ack_now) = (true, false);
+                if self.phase.is_opened_passively() && start == 0 {
+                    self.phase.repeat_syn();
+                    self.receiver.ack_now = false;
                 }
             }
             // Our ACK of the FIN was lost: 2 MSL begin again (eighth).
@@ -137,7 +139,7 @@ impl Connection {
     /// exactly at RCV.NXT is believed; others, and SYNs, are challenged.
     #[cold]
     fn on_reset_or_syn(&mut self, now: Time, segment: &TcpSegment, start: u64) {
-        if self.state == State::SynReceived && self.passive && !self.is_open_early() {
+        if self.phase.is_opened_passively() && !self.is_open_early() {
             let exact = start == self.receiver.nxt;
             if segment.flags.contains(TcpFlags::SYN) || exact {
                 return self.return_to_listen();
@@ -147,8 +149,10 @@ impl Connection {
             return self.challenge(now);
         }
         let only_fin = self.sender.una >= self.data_end();
-        match self.state {
-            State::SynReceived if !self.passive => self.finish(CloseReason::Refused),
+        match self.state() {
+            State::SynReceived if !self.phase.is_opened_passively() => {
+                self.finish(CloseReason::Refused)
+            }
             // RFC 1337: a stray reset must not end TIME-WAIT early.
             State::TimeWait if self.config.protect_time_wait => {}
             State::TimeWait => self.finish(CloseReason::Normal),
@@ -195,11 +199,11 @@ impl Connection {
     }
 
     fn on_data(&mut self, now: Time, segment: &TcpSegment, start: u64, fin: bool) {
-        if !self.state.can_receive() {
+        if !self.state().can_receive() {
             // Text after the peer's FIN is ignored; a FIN that is sent again is
             // acknowledged (§3.10.7.4, seventh and eighth).
             self.receiver.ack_now |= fin;
-            if fin && self.state == State::TimeWait {
+            if fin && self.state() == State::TimeWait {
                 self.enter_time_wait(now);
             }
             return;
@@ -219,9 +223,9 @@ impl Connection {
         }
         if arrival.ended {
             self.pending.peer_closed = true;
-            match self.state {
-                State::Established => self.state = State::CloseWait,
-                State::FinWait1 => self.state = State::Closing,
+            match self.state() {
+                State::Established => self.phase = Phase::CloseWait,
+                State::FinWait1 => self.phase = Phase::Closing,
                 State::FinWait2 => self.enter_time_wait(now),
                 _ => {}
             }
@@ -232,7 +236,7 @@ impl Connection {
     /// where SACK is not in use: a duplicate ACK tells of no other window (RFC
     /// 5681 §2).
     fn grow_window(&mut self, now: Time, segment: &TcpSegment, arrival: Arrival) -> bool {
-        let options = if self.agreed.timestamps { TIMESTAMPS_LEN } else { 0 };
+        let options = if self.agreed.timestamps.is_some() { TIMESTAMPS_LEN } else { 0 };
         let mss = self.config.mss as u64 - options;
         self.receiver.right_size(now, self.sender.rtt.srtt(), mss);
         let counts = arrival.advanced > 0 || arrival.above > 0 && self.agreed.sack;
@@ -254,6 +258,7 @@ impl Connection {
         let len = segment.payload.len() as u64;
         let unacknowledged = self.receiver.nxt - self.receiver.acknowledged();
         let regular = arrival.advanced >= len;
+        let state = self.state();
         let Some(timing) = &mut self.receiver.timing else { return };
         if !regular && start + len <= self.receiver.nxt {
             timing.on_irregular(window);
@@ -266,7 +271,7 @@ impl Connection {
             timing.on_growth();
         }
         if arrival.ended {
-            match self.state {
+            match state {
                 State::Established | State::SynReceived => timing.on_end(),
                 _ => self.receiver.ack_now = true,
             }
@@ -275,8 +280,7 @@ impl Connection {
     }
 
     pub(super) fn enter_time_wait(&mut self, now: Time) {
-        self.state = State::TimeWait;
         self.stop_timers();
-        self.time_wait.set(now + self.config.time_wait);
+        self.phase = Phase::TimeWait { until: now + self.config.time_wait };
     }
 }

@@ -31,6 +31,7 @@ mod pacing;
 mod part;
 mod paws;
 mod persist;
+mod phase;
 mod push;
 mod retransmission;
 mod timeout;
@@ -50,14 +51,16 @@ use crate::state::State;
 use anabranch_congestion::Controller;
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PeerMemory, PendingEvents,
-    Timer,
 };
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Addr, FlowKey, Packet};
 use ends::Ends;
 use extras::Extras;
 use fast_open::FastOpen;
+use pacing::Pacer;
+use paws::TsRecent;
 use persist::Persist;
+use phase::Phase;
 use retransmission::Retransmission;
 use std::sync::Arc;
 use writing::Writing;
@@ -73,7 +76,9 @@ struct Agreed {
     peer_shift: u8,
     /// Shift of the windows that this side advertises.
     own_shift: u8,
-    timestamps: bool,
+    /// Timestamps are in use, and the peer's latest.
+    timestamps: Option<TsRecent>,
+    /// SACK may be used.
     sack: bool,
 }
 
@@ -91,36 +96,23 @@ struct Reset {
 #[derive(Debug)]
 pub struct Connection {
     config: Arc<Config>,
-    state: State,
+    phase: Phase,
     ends: Ends,
     /// Initial send sequence number.
     iss: Serial32,
-    /// Opened passively.
-    passive: bool,
     agreed: Agreed,
-    /// Data leaves at a rate.
-    paced: bool,
-    /// What our SYN asked for of ECN.
-    asked: ecn::Asked,
+    /// When data may leave, where it leaves at a rate.
+    pacer: Option<Pacer>,
     extras: Extras,
     sender: Sender,
     scheme: Active,
     receiver: Receiver,
-    /// TS.Recent (RFC 7323 §4.3).
-    ts_recent: u32,
-    /// When it was updated; in SYN-SENT, when the connection was opened.
-    ts_recent_at: Time,
-    /// End of TIME-WAIT.
-    time_wait: Timer,
     /// The retransmission timer, and what is timed.
     retransmission: Retransmission,
     /// Probes of a closed window.
     persist: Persist,
     /// The stream that the user writes.
     writing: Writing,
-    syn_due: bool,
-    /// The connection is over: a `Connection` lives once.
-    ended: bool,
     reset_due: Option<Reset>,
     pending: PendingEvents,
 }
@@ -133,7 +125,7 @@ impl Connection {
         remote: (Addr, u16),
         generator: Generator,
     ) -> Connection {
-        Connection::new(config.into(), State::Closed, local, remote, generator)
+        Connection::new(config.into(), Phase::Closed, local, remote, generator)
     }
 
     /// The passive side: listens for a SYN from `remote`.
@@ -143,12 +135,12 @@ impl Connection {
         remote: (Addr, u16),
         generator: Generator,
     ) -> Connection {
-        Connection::new(config.into(), State::Listen, local, remote, generator)
+        Connection::new(config.into(), Phase::Listen, local, remote, generator)
     }
 
     fn new(
         config: Arc<Config>,
-        state: State,
+        phase: Phase,
         local: (Addr, u16),
         remote: (Addr, u16),
         mut generator: Generator,
@@ -161,25 +153,18 @@ impl Connection {
         }
         let sender = Sender::new(&config);
         Connection {
-            state,
+            phase,
             ends,
             iss: Serial32(0),
-            passive: state == State::Listen,
             agreed: Agreed::default(),
-            paced: false,
-            asked: ecn::Asked::default(),
+            pacer: None,
             extras,
             scheme: Active::beside(&config.recovery, &sender.congestion),
             sender,
             receiver: Receiver::new(&config),
-            ts_recent: 0,
-            ts_recent_at: Time::ZERO,
-            time_wait: Timer::IDLE,
             retransmission: Retransmission::default(),
             persist: Persist::default(),
             writing: Writing::default(),
-            syn_due: false,
-            ended: false,
             reset_due: None,
             pending: PendingEvents::default(),
             config,
@@ -189,7 +174,7 @@ impl Connection {
     /// Where the connection is in RFC 9293's diagram.
     #[inline]
     pub fn state(&self) -> State {
-        self.state
+        self.phase.state()
     }
 
     /// The peer's address and port.
@@ -207,7 +192,6 @@ impl Connection {
         self.retransmission.timer.stop();
         self.persist.stop();
         self.receiver.delayed_ack.stop();
-        self.time_wait.stop();
         self.extras.stop_timers();
     }
 
@@ -215,24 +199,22 @@ impl Connection {
     #[inline]
     fn own_deadline(&self) -> Time {
         let sending = self.retransmission.timer.deadline().min(self.persist.timer.deadline());
-        sending.min(self.receiver.delayed_ack.deadline()).min(self.time_wait.deadline())
+        sending.min(self.receiver.delayed_ack.deadline()).min(self.phase.deadline())
     }
 
     /// Ends the connection: nothing is sent or expected any more, except a
     /// reset that is already due.
     fn finish(&mut self, reason: CloseReason) {
-        self.state = State::Closed;
-        self.ended = true;
+        self.phase = Phase::Ended;
         self.stop_timers();
         self.scheme.stop();
-        self.syn_due = false;
         self.receiver.ack_now = false;
         self.pending.closed = Some(reason);
     }
 
     /// Sends a reset behind all that was sent, which the peer may have had, and ends.
     fn reset(&mut self, reason: CloseReason) {
-        if self.state.is_synchronized() || self.state == State::SynReceived {
+        if self.state().is_synchronized() || self.state() == State::SynReceived {
             let seq = self.iss.at(self.sender.max);
             let ack = Some(self.receiver.irs.at(self.receiver.nxt));
             self.reset_due = Some(Reset { seq, ack });
@@ -243,14 +225,8 @@ impl Connection {
 
 impl ByteStream for Connection {
     fn connect(&mut self, now: Time) {
-        // An active OPEN of a listening connection makes it active
-        // (RFC 9293 §3.10.1).
-        if matches!(self.state, State::Closed | State::Listen) && !self.ended {
+        if self.phase.open(now) {
             self.iss = self.ends.isn(now);
-            self.ts_recent_at = now;
-            self.passive = false;
-            self.state = State::SynSent;
-            self.syn_due = true;
         }
     }
 
@@ -293,7 +269,7 @@ impl ByteStream for Connection {
         if self.writing.is_closed() {
             return;
         }
-        match self.state {
+        match self.state() {
             State::Closed => {}
             State::Listen => self.finish(CloseReason::Aborted),
             // The end of a stream is queued like its data. (RFC 9293 §3.10.4
@@ -301,14 +277,14 @@ impl ByteStream for Connection {
             State::SynSent | State::SynReceived | State::Established => {
                 self.writing.close();
                 self.sender.end += 1;
-                if self.state == State::Established {
-                    self.state = State::FinWait1;
+                if self.state() == State::Established {
+                    self.phase = Phase::FinWait1;
                 }
             }
             State::CloseWait => {
                 self.writing.close();
                 self.sender.end += 1;
-                self.state = State::LastAck;
+                self.phase = Phase::LastAck;
             }
             _ => {}
         }
@@ -316,7 +292,7 @@ impl ByteStream for Connection {
 
     fn abort(&mut self) {
         let fin_sent = self.writing.is_closed() && self.sender.max == self.sender.end;
-        match self.state {
+        match self.state() {
             State::Closed => {}
             // RFC 9293 §3.10.5: with both ends of the stream sent there is
             // nothing to take back.
@@ -388,7 +364,7 @@ impl Endpoint for Connection {
     }
 
     fn lingers(&self) -> bool {
-        self.state == State::TimeWait
+        self.state() == State::TimeWait
     }
 
     fn gives_way_to(&self, packet: &Packet) -> bool {

@@ -22,7 +22,7 @@ impl Connection {
             segment.ack = reset.ack.unwrap_or_default();
             return Some(self.control(segment));
         }
-        if self.syn_due {
+        if self.phase.is_syn_due() {
             return Some(self.syn(now));
         }
         if self.extras.ecn().is_some()
@@ -30,7 +30,7 @@ impl Connection {
         {
             return Some(packet);
         }
-        match self.state {
+        match self.state() {
             State::Closed | State::Listen | State::SynSent => return None,
             State::SynReceived if !self.is_open_early() => {}
             State::FinWait2 | State::TimeWait => {}
@@ -167,7 +167,7 @@ impl Connection {
         if !self.agreed.sack {
             return;
         }
-        let timestamps = if self.agreed.timestamps { 12 } else { 0 };
+        let timestamps = if self.agreed.timestamps.is_some() { 12 } else { 0 };
         let taken = timestamps + others + self.extras.reserved();
         // Kind, length and padding take four octets, a block eight.
         let most = MAX_LEN as u64 - taken.min(MAX_LEN as u64);
@@ -311,10 +311,10 @@ impl Connection {
     }
 
     fn syn(&mut self, now: Time) -> Packet {
-        self.syn_due = false;
+        self.phase.on_syn_sent();
         let mut segment = self.segment(self.iss, TcpFlags::SYN);
         segment.options = self.syn_options(now);
-        let answering = self.state == State::SynReceived;
+        let answering = self.state() == State::SynReceived;
         if answering {
             segment.flags = segment.flags.union(TcpFlags::ACK);
             segment.ack = self.receiver.irs.at(self.receiver.nxt);
@@ -343,12 +343,12 @@ impl Connection {
         segment.flags = segment.flags.union(self.ecn_echo());
         let window = self.receiver.on_ack_sent(self.sender.mss) >> self.agreed.own_shift;
         segment.window = window.min(0xFFFF) as u16;
-        if self.agreed.timestamps {
+        if self.agreed.timestamps.is_some() {
             segment.options.timestamps = Some(self.timestamps_at(now));
         }
         // Forty octets of options hold four blocks, or three beside timestamps
         // (RFC 2018 §3).
-        let mut most = if self.agreed.timestamps { 3 } else { 4 };
+        let mut most = if self.agreed.timestamps.is_some() { 3 } else { 4 };
         if self.extras.ecn().is_some() {
             most = self.put_option(now, segment, most);
         }
@@ -358,7 +358,8 @@ impl Connection {
     }
 
     pub(super) fn timestamps_at(&self, now: Time) -> Timestamps {
-        Timestamps { value: Connection::timestamp_clock(now), echo: self.ts_recent }
+        let echo = self.agreed.timestamps.map_or(0, |recent| recent.value);
+        Timestamps { value: Connection::timestamp_clock(now), echo }
     }
 
     /// The timestamp clock ticks in milliseconds (RFC 7323 §5.4) and is never

@@ -42,39 +42,27 @@ impl Connection {
     /// Asked when the connection is established and with each round-trip
     /// sample, not for each packet: once there is a rate, there is one.
     pub(super) fn note_pacing(&mut self) {
-        self.paced = self.paced || self.sender.pacing_rate().is_some();
+        if self.pacer.is_none() && self.sender.pacing_rate().is_some() {
+            self.pacer = Some(Pacer::default());
+        }
     }
 
     /// The pacer makes data wait; its timer is set.
     #[inline]
     pub(super) fn waits_for_pacer(&mut self, now: Time) -> bool {
-        self.paced && self.arm_pacer(now)
-    }
-
-    #[inline(never)]
-    fn arm_pacer(&mut self, now: Time) -> bool {
-        let extras = self.extras.get();
-        let waits = !extras.pacer.may_send(now);
-        if waits {
-            extras.timers[ExtraDue::Pacing as usize].set(extras.pacer.next);
-        }
-        waits
+        let Some(pacer) = self.pacer.filter(|pacer| !pacer.may_send(now)) else { return false };
+        self.extras.get().timers[ExtraDue::Pacing as usize].set(pacer.next);
+        true
     }
 
     /// Data left.
     #[inline]
     pub(super) fn on_paced(&mut self, now: Time, packet: &Packet) {
-        if self.paced {
-            self.pay(now, packet);
-        }
-    }
-
-    #[inline(never)]
-    fn pay(&mut self, now: Time, packet: &Packet) {
-        if let Some(rate) = self.sender.pacing_rate() {
+        if let Some(pacer) = &mut self.pacer
+            && let Some(rate) = self.sender.pacing_rate()
+        {
             let burst = self.config.pacing_burst as u64 * self.sender.mss;
-            let (payload, size) = (packet.payload_len() as u64, packet.wire_len());
-            self.extras.get().pacer.on_sent(now, payload, size, rate, burst);
+            pacer.on_sent(now, packet.payload_len() as u64, packet.wire_len(), rate, burst);
         }
     }
 }

@@ -126,7 +126,7 @@ impl Connection {
     /// A segment of new data would leave now, if there were one: nothing that
     /// was written waits, and the window and the pacer allow it.
     pub fn takes_more(&mut self, now: Time) -> bool {
-        let open = matches!(self.state, State::Established | State::CloseWait);
+        let open = matches!(self.state(), State::Established | State::CloseWait);
         let end = self.sender.end;
         if !open || self.sender.nxt < end || self.waits_for_pacer(now) {
             return false;
@@ -143,7 +143,7 @@ impl Connection {
     /// was written, as long as nobody has decided to write more.
     #[inline]
     pub fn awaits_data(&self) -> bool {
-        let open = matches!(self.state, State::Established | State::CloseWait);
+        let open = matches!(self.state(), State::Established | State::CloseWait);
         let idle = open && self.sender.nxt >= self.sender.end && !self.receiver.ack_now;
         idle && !self.scheme.may_resend()
     }
@@ -165,10 +165,11 @@ impl Connection {
     /// for its ACK, and another poll would bring nothing.
     #[inline]
     pub fn is_silent(&self) -> bool {
-        self.state == State::Established
+        self.state() == State::Established
             && self.sender.is_done()
             && self.receiver.owed() == (0, false)
             && self.reset_due.is_none()
+            && self.pacer.is_none()
             && self.extras.is_plain()
     }
 
@@ -205,7 +206,7 @@ impl Connection {
     /// An ACK leaves with the next poll.
     #[inline]
     pub fn ask_for_ack(&mut self) {
-        self.receiver.ack_now |= self.state.is_synchronized();
+        self.receiver.ack_now |= self.state().is_synchronized();
     }
 
     /// The peer is asked for an ACK: by a keep-alive (RFC 9293 §3.8.4).
@@ -346,7 +347,7 @@ impl Connection {
 
     /// The SYN is sent again: what the user adds to it may be what was lost.
     pub fn syn_retries(&self) -> u32 {
-        if self.state.is_synchronized() { 0 } else { self.retransmission.retries }
+        if self.state().is_synchronized() { 0 } else { self.retransmission.retries }
     }
 }
 

@@ -9,37 +9,55 @@ use anabranch_wire::{TcpFlags, TcpSegment};
 /// millisecond clock wraps its sign bit in 24.8 days.
 const INVALID_AFTER: Span = Span::from_secs(24 * 86_400);
 
+/// The peer's latest timestamp, which is echoed to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TsRecent {
+    /// TS.Recent (RFC 7323 §4.3).
+    pub value: u32,
+    /// When it was updated.
+    at: Time,
+}
+
+impl TsRecent {
+    /// `value` came at the date `now`.
+    pub fn new(now: Time, value: u32) -> TsRecent {
+        TsRecent { value, at: now }
+    }
+
+    /// `value`, which comes at the date `now`, is older (§5.3 R1), and what it is held against is not
+    /// too old to say so (§5.5).
+    fn is_newer_than(&self, now: Time, value: u32) -> bool {
+        Serial32(value).is_before(Serial32(self.value))
+            && now.saturating_since(self.at) <= INVALID_AFTER
+    }
+}
+
 impl Connection {
-    /// §5.3 R1, with §3.2 (a segment without timestamps where they were agreed
-    /// on is dropped in silence, unless settings say otherwise). False: the segment is not to be processed.
+    /// §5.3 R1, with §3.2: a segment without timestamps where they were agreed on is dropped in
+    /// silence, unless settings say otherwise. False: the segment is not to be processed.
     #[inline]
     pub(super) fn passes_paws(&mut self, now: Time, segment: &TcpSegment) -> bool {
+        let Some(recent) = &self.agreed.timestamps else { return true };
         if segment.flags.contains(TcpFlags::RST) {
             return true;
         }
         let Some(ts) = segment.options.timestamps else {
             return !self.config.require_timestamps;
         };
-        if !Serial32(ts.value).is_before(Serial32(self.ts_recent)) {
-            return true;
-        }
-        if !self.config.paws || now.saturating_since(self.ts_recent_at) > INVALID_AFTER {
-            return true;
-        }
-        self.receiver.ack_now = true;
-        false
+        let passes = !recent.is_newer_than(now, ts.value) || !self.config.paws;
+        self.receiver.ack_now |= !passes;
+        passes
     }
 
     /// §4.3 (2), §5.3 R3: remembered when it is no older and the segment
     /// reaches down to the last ACK that was sent.
     #[inline]
     pub(super) fn remember_timestamp(&mut self, now: Time, segment: &TcpSegment, start: u64) {
-        if let Some(ts) = segment.options.timestamps
-            && self.agreed.timestamps
+        if let Some(recent) = &mut self.agreed.timestamps
+            && let Some(ts) = segment.options.timestamps
             && start <= self.receiver.acknowledged()
         {
-            self.ts_recent = ts.value;
-            self.ts_recent_at = now;
+            *recent = TsRecent::new(now, ts.value);
         }
     }
 }

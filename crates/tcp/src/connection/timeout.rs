@@ -18,7 +18,7 @@ impl Connection {
         if has_expired(&mut self.receiver.delayed_ack, now) {
             self.on_ack_waited();
         }
-        if has_expired(&mut self.time_wait, now) {
+        if self.phase.deadline() <= now {
             self.finish(CloseReason::Normal);
         }
         if self.scheme.deadline() <= now && self.scheme.on_deadline(&mut self.sender, now) {
@@ -71,8 +71,8 @@ impl Connection {
         self.retransmission.on_expiry();
         let retries = self.retransmission.retries;
         self.pending.stalled |= retries == self.config.stalled_after;
-        if matches!(self.state, State::SynSent | State::SynReceived) {
-            let limit = match self.state {
+        if matches!(self.state(), State::SynSent | State::SynReceived) {
+            let limit = match self.state() {
                 // The linear ones come on top, as in Linux.
                 State::SynSent => self.config.syn_retries + self.config.syn_linear_timeouts,
                 _ => self.config.syn_ack_retries,
@@ -81,12 +81,12 @@ impl Connection {
                 self.reset(CloseReason::TimedOut);
             } else {
                 let linear =
-                    self.state == State::SynSent && retries <= self.config.syn_linear_timeouts;
+                    self.state() == State::SynSent && retries <= self.config.syn_linear_timeouts;
                 if !linear {
                     self.sender.rtt.on_timeout();
                 }
                 self.on_fast_open_failed(now);
-                self.syn_due = true;
+                self.phase.repeat_syn();
             }
             return;
         }

@@ -19,7 +19,7 @@ impl Connection {
     /// while the peer's window is closed.
     pub fn mark_urgent(&mut self) {
         self.extras.get().urgent.send = self.data_end();
-        self.receiver.ack_now |= self.state.is_synchronized();
+        self.receiver.ack_now |= self.state().is_synchronized();
     }
 
     /// Octets up to the peer's urgent mark that have not been read; 0 when
@@ -41,7 +41,7 @@ impl Connection {
 
     /// RFC 9293 §3.10.7.4, sixth: check the URG bit.
     pub(super) fn on_urgent(&mut self, segment: &TcpSegment, start: u64) {
-        if !segment.flags.contains(TcpFlags::URG) || !self.state.can_receive() {
+        if !segment.flags.contains(TcpFlags::URG) || !self.state().can_receive() {
             return;
         }
         let mark = start + segment.urgent as u64;

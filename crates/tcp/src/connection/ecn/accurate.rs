@@ -54,6 +54,8 @@ pub(in crate::connection) struct Accurate {
     responds: bool,
     /// The codepoint of the peer's SYN or SYN-ACK as it came.
     pub peer_syn: Ecn,
+    /// Our SYN asked for it.
+    asked: bool,
     /// The client's ACK of a SYN-ACK is due: a pure ACK, whose field tells
     /// `peer_syn`.
     answers_syn_ack: bool,
@@ -79,6 +81,7 @@ impl Accurate {
             ect: true,
             responds: true,
             peer_syn,
+            asked: client,
             answers_syn_ack: false,
             ends_handshake: false,
             sends_options: true,
@@ -131,9 +134,10 @@ impl Connection {
     ) {
         let client = told.is_some();
         let mut state = Accurate::new(ecn, client);
+        state.asked = self.phase.asked().is_ours();
         if let Some(arrived) = told {
             // §3.1.5: no ECT where a SYN without ECN has been sent.
-            state.ect = may_become(sent, arrived) && !self.asked.is_taken_back();
+            state.ect = may_become(sent, arrived) && !self.phase.asked().is_taken_back();
             state.answers_syn_ack = true;
             state.tally.on_handshake(segment.options.acc_ecn.as_deref());
         }
@@ -156,7 +160,7 @@ impl Connection {
     pub(in crate::connection) fn on_repeated_syn_ack(&mut self) {
         let blocks = self.receiver.has_blocks();
         if let Some(EcnState::Accurate(state)) = self.extras.ecn_mut() {
-            state.answers_syn_ack = self.asked.is_ours() && !blocks;
+            state.answers_syn_ack = state.asked && !blocks;
         }
     }
 
@@ -253,7 +257,7 @@ impl Connection {
 
     /// The option for a SYN-ACK.
     pub(in crate::connection) fn put_option_in_syn_ack(&mut self, segment: &mut TcpSegment) {
-        if self.state == State::SynReceived
+        if self.state() == State::SynReceived
             && let Some(EcnState::Accurate(state)) = self.extras.ecn()
             && state.sends_options
             && segment.options.wire_len() as u64 + room(3) <= 40

@@ -22,6 +22,7 @@ mod counters;
 mod tally;
 
 use super::Connection;
+use super::phase::Phase;
 use crate::config::EcnMode;
 use crate::state::State;
 use accurate::Accurate;
@@ -86,13 +87,16 @@ impl Connection {
                 Some(EcnState::Accurate(state)) => state.syn_ack_flags(timeouts),
             };
         }
-        self.asked = match (self.config.ecn, self.retransmission.retries) {
+        let asked = match (self.config.ecn, self.retransmission.retries) {
             (EcnMode::On | EcnMode::Dctcp, 0) => Asked::Classic,
             (EcnMode::Accurate, 0 | 1) => Asked::Accurate,
             (EcnMode::Accurate, _) => Asked::TakenBack,
             _ => Asked::Nothing,
         };
-        match self.asked {
+        if let Phase::SynSent(opening) = &mut self.phase {
+            opening.asked = asked;
+        }
+        match asked {
             Asked::Nothing | Asked::TakenBack => TcpFlags::default(),
             Asked::Classic => accurate::flags(0b011),
             Asked::Accurate => accurate::flags(0b111),
@@ -108,7 +112,7 @@ impl Connection {
         }
         let code = accurate::field(segment);
         let classic = if segment.flags.contains(TcpFlags::ACK) {
-            match (self.asked, code) {
+            match (self.phase.asked(), code) {
                 // RFC 3168 knows no AE.
                 (Asked::Classic, _) => code & 0b011 == 0b001,
                 (Asked::Accurate, 0b001) => true,
@@ -221,13 +225,13 @@ impl Connection {
     /// The codepoint of everything that is not new data.
     pub(super) fn control_ecn(&self) -> Ecn {
         let capable = match self.extras.ecn() {
-            None => self.state == State::SynSent,
+            None => self.state() == State::SynSent,
             Some(EcnState::Classic(_)) => true,
             Some(EcnState::Accurate(state)) => state.ect,
         };
         if !self.config.ecn_control || !capable {
             Ecn::NotEct
-        } else if self.state == State::SynSent {
+        } else if self.state() == State::SynSent {
             self.syn_codepoint()
         } else {
             self.config.ect.codepoint()
@@ -236,7 +240,7 @@ impl Connection {
 
     /// The codepoint of our SYN.
     fn syn_codepoint(&self) -> Ecn {
-        let asks = matches!(self.asked, Asked::Classic | Asked::Accurate);
+        let asks = matches!(self.phase.asked(), Asked::Classic | Asked::Accurate);
         if self.config.ecn_control && asks { self.config.ect.codepoint() } else { Ecn::NotEct }
     }
 }

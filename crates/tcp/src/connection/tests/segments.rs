@@ -323,10 +323,10 @@ fn a_forged_old_segment_leaves_the_echo_as_it_is() {
             None => segment.flags = TcpFlags::PSH,
         }
         s.deliver(segment);
-        assert_eq!(s.end.ts_recent, 1010, "{what}");
+        assert_eq!(s.end.agreed.timestamps.unwrap().value, 1010, "{what}");
     }
     s.deliver(stamped(&s, 7001, 1000, 1900));
-    assert_eq!(s.end.ts_recent, 1900, "sent again");
+    assert_eq!(s.end.agreed.timestamps.unwrap().value, 1900, "sent again");
 }
 
 /// Two segments a round, whose ACKs are lost: only what is sent again is answered. The timeouts

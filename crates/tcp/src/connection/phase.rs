@@ -1,0 +1,183 @@
+//! Where a connection is, with what exists only there.
+
+use super::ecn::Asked;
+use crate::state::State;
+use anabranch_units::Time;
+
+/// The states of RFC 9293 §3.3.2 ([`State`] has the diagram) with their data. CLOSED is two: a
+/// connection lives once.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Phase {
+    /// CLOSED, before an OPEN.
+    Closed,
+    /// LISTEN.
+    Listen,
+    /// SYN-SENT.
+    SynSent(SynSent),
+    /// SYN-RECEIVED.
+    SynReceived(SynReceived),
+    /// ESTABLISHED.
+    Established,
+    /// FIN-WAIT-1.
+    FinWait1,
+    /// FIN-WAIT-2.
+    FinWait2,
+    /// CLOSE-WAIT.
+    CloseWait,
+    /// CLOSING.
+    Closing,
+    /// LAST-ACK.
+    LastAck,
+    /// TIME-WAIT.
+    TimeWait {
+        /// When it ends (2 MSL).
+        until: Time,
+    },
+    /// CLOSED, for good.
+    Ended,
+}
+
+/// An active OPEN awaits the peer's SYN.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SynSent {
+    /// When the user opened.
+    pub opened: Time,
+    /// The SYN is to leave, for the first time or again.
+    pub due: bool,
+    /// What the last SYN asked for of ECN.
+    pub asked: Asked,
+}
+
+/// Both SYNs are known, and ours is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SynReceived {
+    /// The connection was opened passively: it may listen again.
+    pub passive: bool,
+    /// The SYN-ACK is to leave, for the first time or again.
+    pub due: bool,
+}
+
+impl Phase {
+    /// The state as the RFC names it.
+    #[inline]
+    pub fn state(&self) -> State {
+        match self {
+            Phase::Closed | Phase::Ended => State::Closed,
+            Phase::Listen => State::Listen,
+            Phase::SynSent(_) => State::SynSent,
+            Phase::SynReceived(_) => State::SynReceived,
+            Phase::Established => State::Established,
+            Phase::FinWait1 => State::FinWait1,
+            Phase::FinWait2 => State::FinWait2,
+            Phase::CloseWait => State::CloseWait,
+            Phase::Closing => State::Closing,
+            Phase::LastAck => State::LastAck,
+            Phase::TimeWait { .. } => State::TimeWait,
+        }
+    }
+
+    /// An active OPEN at `now` (RFC 9293 §3.10.1). One of a listening connection makes it active;
+    /// without effect elsewhere.
+    pub fn open(&mut self, now: Time) -> bool {
+        let opens = matches!(self, Phase::Closed | Phase::Listen);
+        if opens {
+            *self = Phase::SynSent(SynSent { opened: now, due: true, asked: Asked::default() });
+        }
+        opens
+    }
+
+    /// The peer's SYN has come, after an OPEN that was `passive` or not: a SYN-ACK is due.
+    pub fn answer_syn(&mut self, passive: bool) {
+        *self = Phase::SynReceived(SynReceived { passive, due: true });
+    }
+
+    fn due_mut(&mut self) -> Option<&mut bool> {
+        match self {
+            Phase::SynSent(SynSent { due, .. }) | Phase::SynReceived(SynReceived { due, .. }) => {
+                Some(due)
+            }
+            _ => None,
+        }
+    }
+
+    /// A SYN or SYN-ACK is to leave.
+    #[inline]
+    pub fn is_syn_due(&self) -> bool {
+        match self {
+            Phase::SynSent(SynSent { due, .. }) | Phase::SynReceived(SynReceived { due, .. }) => {
+                *due
+            }
+            _ => false,
+        }
+    }
+
+    /// The SYN or SYN-ACK leaves again, in the handshake.
+    pub fn repeat_syn(&mut self) {
+        if let Some(due) = self.due_mut() {
+            *due = true;
+        }
+    }
+
+    /// The SYN or SYN-ACK left.
+    pub fn on_syn_sent(&mut self) {
+        if let Some(due) = self.due_mut() {
+            *due = false;
+        }
+    }
+
+    /// What our SYN asked for of ECN, while its answer is awaited.
+    pub fn asked(&self) -> Asked {
+        match self {
+            Phase::SynSent(opening) => opening.asked,
+            _ => Asked::Nothing,
+        }
+    }
+
+    /// In SYN-RECEIVED after a passive OPEN.
+    pub fn is_opened_passively(&self) -> bool {
+        matches!(self, Phase::SynReceived(SynReceived { passive: true, .. }))
+    }
+
+    /// When the state ends by itself.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match self {
+            Phase::TimeWait { until } => *until,
+            _ => Time::NEVER,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_lives_once() {
+        let mut phase = Phase::Closed;
+        assert!(phase.open(Time::ZERO) && phase.is_syn_due());
+        phase.on_syn_sent();
+        assert!(!phase.is_syn_due() && !phase.open(Time::ZERO));
+        phase = Phase::Ended;
+        assert!(!phase.open(Time::ZERO));
+        assert_eq!(phase.state(), State::Closed);
+    }
+
+    /// RFC 9293 §3.5, figure 8: the SYN is sent again, with an ACK.
+    #[test]
+    fn a_simultaneous_open_does_not_listen_again() {
+        let mut phase = Phase::Closed;
+        phase.open(Time::ZERO);
+        phase.on_syn_sent();
+        phase.answer_syn(false);
+        assert!(phase.is_syn_due() && !phase.is_opened_passively());
+        assert_eq!(phase.state(), State::SynReceived);
+    }
+
+    #[test]
+    fn nothing_repeats_a_syn_once_it_is_acknowledged() {
+        let mut phase = Phase::Established;
+        phase.repeat_syn();
+        assert!(!phase.is_syn_due());
+    }
+}
