@@ -18,22 +18,24 @@ use anabranch_units::Time;
 
 #[derive(Debug)]
 pub(crate) struct Fack {
-    in_recovery: bool,
+    /// The recovery under way.
+    repair: Option<Repair>,
+    /// Proportional rate reduction, where it is asked for; begins anew with each recovery.
+    prr: Option<Box<Prr>>,
+}
+
+/// A recovery.
+#[derive(Clone, Copy, Debug)]
+struct Repair {
     /// The first retransmission leaves regardless of the window.
     pending: bool,
     /// The offset after the highest sent again in this recovery.
     high_rxt: u64,
-    /// Proportional rate reduction, where it is asked for.
-    prr: Option<Box<Prr>>,
 }
 
 impl Fack {
     pub(crate) fn new(prr: bool) -> Fack {
-        Fack { in_recovery: false, pending: false, high_rxt: 0, prr: prr.then(Box::default) }
-    }
-
-    fn leave(&mut self) {
-        *self = Fack { prr: self.prr.take(), ..Fack::new(false) };
+        Fack { repair: None, prr: prr.then(Box::default) }
     }
 
     /// What may be in flight during recovery.
@@ -53,10 +55,10 @@ impl Fack {
 
 impl Scheme for Fack {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
-        if self.in_recovery {
+        if self.repair.is_some() {
             if s.una >= s.recovery_point.at {
                 s.board.forget_retransmissions();
-                self.leave();
+                self.repair = None;
             } else {
                 self.count_for_prr(s, ack);
             }
@@ -70,29 +72,28 @@ impl Scheme for Fack {
         let triggered = fack - s.una > span || s.dup_acks.are_enough();
         if triggered && s.recovery_point.is_reached(s.una) {
             s.enter_recovery(ack.now, ack.prior_in_flight);
-            let mut prr = self.prr.take();
-            if let Some(prr) = &mut prr {
+            if let Some(prr) = &mut self.prr {
                 **prr = Prr::enter(s, ack.delivered);
             }
-            *self = Fack { in_recovery: true, pending: true, high_rxt: s.una, prr };
+            self.repair = Some(Repair { pending: true, high_rxt: s.una });
             self.count_for_prr(s, ack);
         }
         Rto::Restart
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        self.leave();
+        self.repair = None;
     }
 
     fn next(&self, s: &Sender) -> Next {
-        if self.pending {
+        let Some(repair) = &self.repair else {
+            return in_order(s, s.flight(), s.cwnd() + limited_transmit(s));
+        };
+        if repair.pending {
             return Next::Retransmit(s.segment_at(s.una));
         }
-        if !self.in_recovery {
-            return in_order(s, s.flight(), s.cwnd() + limited_transmit(s));
-        }
         let (awnd, window) = (self.in_flight(s), self.window(s));
-        match s.board.hole(self.high_rxt.max(s.una), s.board.fack(s.una)) {
+        match s.board.hole(repair.high_rxt.max(s.una), s.board.fack(s.una)) {
             Some(hole) => {
                 let range = Range { start: hole.start, end: hole.end.min(hole.start + s.mss) };
                 again(range, awnd, window)
@@ -102,8 +103,9 @@ impl Scheme for Fack {
     }
 
     fn on_retransmit(&mut self, s: &mut Sender, range: Range, _now: Time) {
-        self.pending = false;
-        self.high_rxt = range.end;
+        if let Some(repair) = &mut self.repair {
+            *repair = Repair { pending: false, high_rxt: range.end };
+        }
         if let Some(prr) = &mut self.prr {
             prr.on_sent(range.len());
         }
@@ -117,7 +119,7 @@ impl Scheme for Fack {
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {
-        if self.in_recovery {
+        if self.repair.is_some() {
             s.nxt - s.board.fack(s.una).min(s.nxt) + s.board.retransmitted()
         } else {
             s.flight()
@@ -125,9 +127,9 @@ impl Scheme for Fack {
     }
 
     fn in_recovery(&self) -> bool {
-        self.in_recovery
+        self.repair.is_some()
     }
     fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
-        if self.in_recovery { s.lost_below(s.board.fack(s.una)) } else { 0 }
+        if self.repair.is_some() { s.lost_below(s.board.fack(s.una)) } else { 0 }
     }
 }

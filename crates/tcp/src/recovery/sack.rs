@@ -24,7 +24,15 @@ use anabranch_units::Time;
 #[derive(Debug)]
 pub(crate) struct Sack {
     rule: Pipe,
-    in_recovery: bool,
+    /// The recovery under way.
+    repair: Option<Repair>,
+    /// Proportional rate reduction, where it is asked for; begins anew with each recovery.
+    prr: Option<Box<Prr>>,
+}
+
+/// A recovery.
+#[derive(Clone, Copy, Debug)]
+struct Repair {
     /// The first retransmission leaves regardless of the pipe (§5 step 4.3).
     pending: bool,
     /// HighRxt: the offset after the highest sent again in this recovery.
@@ -33,21 +41,11 @@ pub(crate) struct Sack {
     rescue_rxt: Option<u64>,
     /// The pipe of the ns-2 rules, in octets.
     count: i64,
-    /// Proportional rate reduction, where it is asked for.
-    prr: Option<Box<Prr>>,
 }
 
 impl Sack {
     pub(crate) fn new(rule: Pipe, prr: bool) -> Sack {
-        Sack {
-            rule,
-            in_recovery: false,
-            pending: false,
-            high_rxt: 0,
-            rescue_rxt: None,
-            count: 0,
-            prr: prr.then(Box::default),
-        }
+        Sack { rule, repair: None, prr: prr.then(Box::default) }
     }
 
     /// What may be in flight during recovery.
@@ -69,21 +67,18 @@ impl Sack {
     fn pipe(&self, s: &Sender) -> u64 {
         match self.rule {
             Pipe::Rfc6675 => s.board.pipe(s.una, s.max, s.dup_acks.thresh, s.mss),
-            Pipe::Ns2 | Pipe::Ns2Old => self.count.max(0) as u64,
+            Pipe::Ns2 | Pipe::Ns2Old => self.repair.map_or(0, |repair| repair.count.max(0) as u64),
         }
     }
 
     fn enter(&mut self, s: &mut Sender, ack: &Ack) {
         let dupacks = s.dup_acks.count as i64 * s.mss as i64;
-        self.count = match self.rule {
+        let count = match self.rule {
             Pipe::Ns2Old => (s.cwnd() / s.mss * s.mss) as i64 - dupacks,
             _ => s.flight() as i64 - dupacks,
         };
         s.enter_recovery(ack.now, ack.prior_in_flight);
-        self.in_recovery = true;
-        self.pending = true;
-        self.high_rxt = s.una;
-        self.rescue_rxt = None;
+        self.repair = Some(Repair { pending: true, high_rxt: s.una, rescue_rxt: None, count });
         if let Some(prr) = &mut self.prr {
             **prr = Prr::enter(s, ack.delivered);
             self.count_for_prr(s, ack);
@@ -92,7 +87,7 @@ impl Sack {
 
     fn leave(&mut self, s: &mut Sender) {
         s.board.forget_retransmissions();
-        *self = Sack { prr: self.prr.take(), ..Sack::new(self.rule, false) };
+        self.repair = None;
     }
 
     /// Loss is detected: DupThresh duplicate ACKs, or `IsLost(HighACK + 1)`
@@ -103,9 +98,9 @@ impl Sack {
     }
 
     /// `NextSeg` (§4), rules 1 to 4; 2 is the next in order.
-    fn next_seg(&self, s: &Sender, pipe: u64) -> Next {
-        let window = self.window(s);
-        let from = self.high_rxt.max(s.una);
+    fn next_seg(&self, s: &Sender, repair: &Repair) -> Next {
+        let (pipe, window) = (self.pipe(s), self.window(s));
+        let from = repair.high_rxt.max(s.una);
         let fack = s.board.fack(s.una);
         let lost_below = match self.rule {
             Pipe::Rfc6675 => s.board.loss_edge(s.dup_acks.thresh, s.mss).map_or(s.una, |e| e.at),
@@ -122,7 +117,7 @@ impl Sack {
         if let Some(hole) = s.board.hole(from, fack) {
             return again(one(hole), pipe, window); // rule 3
         }
-        if self.rule == Pipe::Rfc6675 && self.rescue_rxt.is_none_or(|rescued| s.una > rescued) {
+        if self.rule == Pipe::Rfc6675 && repair.rescue_rxt.is_none_or(|rescued| s.una > rescued) {
             // Rule 4: one segment that includes the highest unSACKed octet.
             let end = match s.board.sacked().last() {
                 Some(top) if top.end == s.max => top.start,
@@ -140,15 +135,15 @@ impl Sack {
 
 impl Scheme for Sack {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
-        if self.in_recovery {
+        if let Some(repair) = &mut self.repair {
             if s.una >= s.recovery_point.at {
                 self.leave(s); // §5, step A
                 return Rto::Restart;
             }
             if ack.acked > 0 {
-                self.count -= 2 * s.mss as i64;
+                repair.count -= 2 * s.mss as i64;
             } else if ack.duplicate {
-                self.count -= s.mss as i64;
+                repair.count -= s.mss as i64;
             }
             if self.prr.is_some() {
                 self.count_for_prr(s, ack);
@@ -169,36 +164,35 @@ impl Scheme for Sack {
     }
 
     fn next(&self, s: &Sender) -> Next {
-        if self.pending {
-            return Next::Retransmit(s.segment_at(s.una));
+        match &self.repair {
+            Some(repair) if repair.pending => Next::Retransmit(s.segment_at(s.una)),
+            Some(repair) => self.next_seg(s, repair),
+            None => in_order(s, self.in_flight(s), s.cwnd() + self.limited_transmit(s)),
         }
-        if self.in_recovery {
-            return self.next_seg(s, self.pipe(s));
-        }
-        in_order(s, self.in_flight(s), s.cwnd() + self.limited_transmit(s))
     }
 
     fn on_retransmit(&mut self, s: &mut Sender, range: Range, _now: Time) {
-        // ns-2 does not count the retransmission at the entry.
-        if !std::mem::take(&mut self.pending) {
-            self.count += range.len() as i64;
-        }
         if let Some(prr) = &mut self.prr {
             prr.on_sent(range.len());
         }
         s.board.on_retransmit(range);
-        if range.start >= self.high_rxt.max(s.una)
+        let Some(repair) = &mut self.repair else { return };
+        // ns-2 does not count the retransmission at the entry.
+        if !std::mem::take(&mut repair.pending) {
+            repair.count += range.len() as i64;
+        }
+        if range.start >= repair.high_rxt.max(s.una)
             && range.start < s.board.fack(s.una).max(s.una + 1)
         {
-            self.high_rxt = range.end;
+            repair.high_rxt = range.end;
         } else {
-            self.rescue_rxt = Some(s.recovery_point.at); // rule 4 leaves HighRxt alone
+            repair.rescue_rxt = Some(s.recovery_point.at); // rule 4 leaves HighRxt alone
         }
     }
 
     fn on_in_order(&mut self, _s: &Sender, range: Range, _now: Time) {
-        if self.in_recovery {
-            self.count += range.len() as i64;
+        if let Some(repair) = &mut self.repair {
+            repair.count += range.len() as i64;
             if let Some(prr) = &mut self.prr {
                 prr.on_sent(range.len());
             }
@@ -206,7 +200,7 @@ impl Scheme for Sack {
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {
-        if self.in_recovery {
+        if self.repair.is_some() {
             self.pipe(s)
         } else if self.rule == Pipe::Rfc6675 && s.dup_acks.limited_transmit {
             s.flight() - s.board.sacked().total()
@@ -216,7 +210,7 @@ impl Scheme for Sack {
     }
 
     fn in_recovery(&self) -> bool {
-        self.in_recovery
+        self.repair.is_some()
     }
     fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
         let edge = s.board.loss_edge(s.dup_acks.thresh, s.mss).map_or(s.una, |e| e.at);
