@@ -189,73 +189,75 @@ mod tests {
     }
 
     /// Data of `len` octets comes; whether its acknowledgment leaves at once.
-    fn comes(it: &mut AckTiming, at: u64, len: u64) -> bool {
-        it.on_data(ms(at), len, false, WINDOW, RTO);
-        let leaves = it.must_leave(len);
+    fn comes(timing: &mut AckTiming, at: u64, len: u64) -> bool {
+        timing.on_data(ms(at), len, false, WINDOW, RTO);
+        let leaves = timing.must_leave(len);
         if leaves {
-            it.on_ack_sent();
+            timing.on_ack_sent();
         }
         leaves
     }
 
     #[test]
     fn the_first_sixteen_leave_at_once_and_then_every_second() {
-        let mut it = AckTiming::new(16);
-        assert!((0..16).all(|n| comes(&mut it, n, 1000)));
-        assert!(!comes(&mut it, 16, 1000));
-        it.on_data(ms(17), 1000, false, WINDOW, RTO);
-        assert!(!it.must_leave(1000) && it.must_leave(2000));
-        assert_eq!(it.wait(None), Span::from_millis(40));
+        let mut timing = AckTiming::new(16);
+        assert!((0..16).all(|n| comes(&mut timing, n, 1000)));
+        assert!(!comes(&mut timing, 16, 1000));
+        timing.on_data(ms(17), 1000, false, WINDOW, RTO);
+        assert!(!timing.must_leave(1000) && timing.must_leave(2000));
+        assert_eq!(timing.wait(None), Span::from_millis(40));
     }
 
     /// An answer soon after data, and the next acknowledgment waits for one.
     #[test]
     fn where_the_application_answers_acknowledgments_wait() {
-        let mut it = AckTiming::new(16);
-        assert!(comes(&mut it, 100, 1000));
-        it.on_data_sent(ms(141));
-        assert!(comes(&mut it, 200, 1000), "too late to be an answer");
-        it.on_data_sent(ms(210));
-        assert!(!comes(&mut it, 300, 1000));
-        it.on_waited(RTO);
-        assert!(comes(&mut it, 500, 1000), "no answer came");
+        let mut timing = AckTiming::new(16);
+        assert!(comes(&mut timing, 100, 1000));
+        timing.on_data_sent(ms(141));
+        assert!(comes(&mut timing, 200, 1000), "too late to be an answer");
+        timing.on_data_sent(ms(210));
+        assert!(!comes(&mut timing, 300, 1000));
+        timing.on_waited(RTO);
+        assert!(comes(&mut timing, 500, 1000), "no answer came");
     }
 
     #[test]
     fn the_acknowledgment_of_an_end_waits_for_the_own() {
-        let mut it = AckTiming::new(16);
-        it.on_end();
-        assert!(!it.must_leave(1));
-        assert_eq!(it.wait(None), TICK, "nothing is known of the peer's pace");
-        let mut it = AckTiming::new(16);
-        comes(&mut it, 100, 1000);
-        it.on_end();
-        assert!(!it.must_leave(1));
-        assert_eq!(it.wait(None), Span::from_millis(40));
+        let mut timing = AckTiming::new(16);
+        timing.on_end();
+        assert!(!timing.must_leave(1));
+        assert_eq!(timing.wait(None), TICK, "nothing is known of the peer's pace");
+        let mut timing = AckTiming::new(16);
+        comes(&mut timing, 100, 1000);
+        timing.on_end();
+        assert!(!timing.must_leave(1));
+        assert_eq!(timing.wait(None), Span::from_millis(40));
     }
 
     /// The delay follows the gaps: half of it and the gap.
     #[test]
     fn a_slow_peer_makes_acknowledgments_wait_longer() {
-        let mut it = AckTiming::new(0);
+        let mut timing = AckTiming::new(0);
         let gaps = [100, 130, 165, 205];
         let waits = gaps.map(|at| {
-            it.on_data(ms(at), 1000, false, WINDOW, RTO);
-            it.wait(Some(Span::from_millis(300))).as_millis()
+            timing.on_data(ms(at), 1000, false, WINDOW, RTO);
+            timing.wait(Some(Span::from_millis(300))).as_millis()
         });
         assert_eq!(waits, [40, 50, 60, 70]);
-        assert_eq!(it.wait(Some(Span::from_millis(50))), Span::from_millis(50));
+        assert_eq!(timing.wait(Some(Span::from_millis(50))), Span::from_millis(50));
     }
 
     #[test]
     fn reading_all_of_a_short_segment_acknowledges_it() {
-        let mut it = AckTiming::new(0);
-        it.on_data(ms(100), 100, true, WINDOW, RTO);
-        assert!(!it.must_leave(100));
-        assert!(it.must_leave_after_read(100, true) && !it.must_leave_after_read(100, false));
-        it.set_interactive(true);
-        assert!(!it.must_leave_after_read(100, true));
-        it.on_data(ms(101), 100, true, WINDOW, RTO);
-        assert!(it.must_leave_after_read(200, true), "two of them");
+        let mut timing = AckTiming::new(0);
+        timing.on_data(ms(100), 100, true, WINDOW, RTO);
+        assert!(!timing.must_leave(100));
+        assert!(
+            timing.must_leave_after_read(100, true) && !timing.must_leave_after_read(100, false)
+        );
+        timing.set_interactive(true);
+        assert!(!timing.must_leave_after_read(100, true));
+        timing.on_data(ms(101), 100, true, WINDOW, RTO);
+        assert!(timing.must_leave_after_read(200, true), "two of them");
     }
 }

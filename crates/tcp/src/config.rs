@@ -484,7 +484,7 @@ impl Config {
         check(self.dscp < 64, "dscp", &self.dscp, "0 to 63")?;
         let burst = self.pacing_burst;
         check((1..=1000).contains(&burst), "pacing_burst", &burst, "1 to 1000 packets")?;
-        if let Some(span) = self.fast_open.and_then(|it| it.key_lifetime) {
+        if let Some(span) = self.fast_open.and_then(|options| options.key_lifetime) {
             let least = Span::from_secs(1);
             check(span >= least, "fast_open.key_lifetime", &span, "at least 1 s")?;
         }

@@ -128,7 +128,7 @@ impl Receiver {
     /// Octets that are kept for the application, and of what it takes to know which have come.
     pub fn held(&self) -> u64 {
         let gaps = self.gaps.as_ref();
-        let gaps = gaps.map_or(0, |it| it.ranges.total() + it.ranges.memory());
+        let gaps = gaps.map_or(0, |gaps| gaps.ranges.total() + gaps.ranges.memory());
         self.readable() + gaps
     }
 

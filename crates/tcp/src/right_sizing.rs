@@ -65,27 +65,27 @@ impl RightSizing {
     }
 
     /// Data came: what the buffer is to be, if it grows.
-    pub fn on_data(&mut self, it: &View) -> Option<u64> {
-        self.measure(it);
-        let rtt = it.srtt.or(self.least)?;
-        let (began, before) = *self.round.get_or_insert((it.now, it.read));
-        if it.now.saturating_since(began) < rtt {
+    pub fn on_data(&mut self, view: &View) -> Option<u64> {
+        self.measure(view);
+        let rtt = view.srtt.or(self.least)?;
+        let (began, before) = *self.round.get_or_insert((view.now, view.read));
+        if view.now.saturating_since(began) < rtt {
             return None;
         }
-        self.round = Some((it.now, it.read));
-        let wanted = (4 * (it.read - before) + SLACK * it.mss).min(self.most);
-        (wanted > it.capacity).then_some(wanted)
+        self.round = Some((view.now, view.read));
+        let wanted = (4 * (view.read - before) + SLACK * view.mss).min(self.most);
+        (wanted > view.capacity).then_some(wanted)
     }
 
-    fn measure(&mut self, it: &View) {
+    fn measure(&mut self, view: &View) {
         if let Some((since, beyond)) = self.beyond {
-            if it.nxt < beyond {
+            if view.nxt < beyond {
                 return;
             }
-            let took = it.now.saturating_since(since);
+            let took = view.now.saturating_since(since);
             self.least = Some(self.least.map_or(took, |least| least.min(took)));
         }
-        self.beyond = Some((it.now, it.nxt + it.capacity));
+        self.beyond = Some((view.now, view.nxt + view.capacity));
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     /// A sender fills the window each 100 ms, from 10,000 octets on, and the application
     /// reads `share` of a hundred: the buffer after each round.
     fn rounds(srtt: Option<Span>, share: u64) -> Vec<u64> {
-        let mut it = RightSizing::new(1_000_000);
+        let mut sizing = RightSizing::new(1_000_000);
         let (mut capacity, mut nxt, mut read, mut edge) = (10_000, 1, 1, 10_001);
         let mut sizes = Vec::new();
         for round in 0..7 {
@@ -109,7 +109,7 @@ mod tests {
             for ms in 0..2 {
                 nxt += half;
                 let view = View { now: at(round * 100 + ms), srtt, nxt, read, capacity, mss: 10 };
-                capacity = it.on_data(&view).unwrap_or(capacity);
+                capacity = sizing.on_data(&view).unwrap_or(capacity);
                 read += half * share / 100;
             }
             edge = read + capacity;
@@ -125,12 +125,16 @@ mod tests {
         // 4 n + 160
         let sizes = [10_000, 40_160, 40_160, 160_800, 160_800, 643_360, 643_360];
         assert_eq!(rounds(ROUND, 100), sizes);
-        let mut it = RightSizing::new(70_000);
+        let mut sizing = RightSizing::new(70_000);
         let view = View { now: at(0), srtt: ROUND, nxt: 1, read: 1, capacity: 50_000, mss: 10 };
-        assert_eq!(it.on_data(&view), None);
+        assert_eq!(sizing.on_data(&view), None);
         let later = View { now: at(100), nxt: 50_001, read: 50_001, ..view };
-        assert_eq!(it.on_data(&later), Some(70_000));
-        assert_eq!(it.on_data(&View { now: at(150), read: 90_001, ..later }), None, "no round yet");
+        assert_eq!(sizing.on_data(&later), Some(70_000));
+        assert_eq!(
+            sizing.on_data(&View { now: at(150), read: 90_001, ..later }),
+            None,
+            "no round yet"
+        );
     }
 
     /// The first buffer shows how long a round is, and then it grows likewise.

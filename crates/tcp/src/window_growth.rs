@@ -97,40 +97,40 @@ mod tests {
     const ALL: u64 = 100_000;
 
     /// Segments of `len` that move the limit, of `n`, into an empty buffer.
-    fn moved(it: &mut WindowGrowth, n: usize, len: u64) -> usize {
-        (0..n).filter(|_| it.on_data(len, MSS, ALL)).count()
+    fn moved(growth: &mut WindowGrowth, n: usize, len: u64) -> usize {
+        (0..n).filter(|_| growth.on_data(len, MSS, ALL)).count()
     }
 
     #[test]
     fn full_segments_move_it_by_two_up_to_the_buffer() {
-        let mut it = WindowGrowth::new(60_000, ALL);
-        assert!(it.on_data(MSS, MSS, ALL));
-        assert_eq!(it.limit(), 60_000 + 2 * MSS);
+        let mut growth = WindowGrowth::new(60_000, ALL);
+        assert!(growth.on_data(MSS, MSS, ALL));
+        assert_eq!(growth.limit(), 60_000 + 2 * MSS);
         // 40,000 / 2896 = 13.8
-        assert_eq!(moved(&mut it, 50, MSS), 13);
-        assert_eq!(it.limit(), ALL);
+        assert_eq!(moved(&mut growth, 50, MSS), 13);
+        assert_eq!(growth.limit(), ALL);
     }
 
     #[test]
     fn what_waits_to_be_read_is_not_free() {
-        let mut it = WindowGrowth::new(60_000, ALL);
-        assert!(!it.on_data(MSS, MSS, 60_000));
-        assert!(it.on_data(MSS, MSS, 61_000));
-        assert_eq!(it.limit(), 61_000);
+        let mut growth = WindowGrowth::new(60_000, ALL);
+        assert!(!growth.on_data(MSS, MSS, 60_000));
+        assert!(growth.on_data(MSS, MSS, 61_000));
+        assert_eq!(growth.limit(), 61_000);
     }
 
     /// Segments of a half grow it to half of the buffer, of a quarter to a
     /// quarter; in steps of two full ones.
     #[test]
     fn small_segments_move_it_as_far_as_they_fit() {
-        let mut it = WindowGrowth::new(10_000, ALL);
-        moved(&mut it, 1, MSS);
+        let mut growth = WindowGrowth::new(10_000, ALL);
+        moved(&mut growth, 1, MSS);
         let limits =
             [(MSS / 8, 12_896), (MSS / 4, 27_376), (MSS / 2, 50_544), (MSS / 2 + 1, 50_544)];
         for (len, limit) in limits {
-            moved(&mut it, 100, len);
-            assert_eq!(it.limit(), limit, "{len}");
+            moved(&mut growth, 100, len);
+            assert_eq!(growth.limit(), limit, "{len}");
         }
-        assert_eq!(moved(&mut it, 100, 127), 0);
+        assert_eq!(moved(&mut growth, 100, 127), 0);
     }
 }

@@ -35,7 +35,7 @@ impl Connection {
 
     #[inline]
     pub(super) fn is_device_full(&self) -> bool {
-        self.extras.peek().is_some_and(|it| it.device.full)
+        self.extras.peek().is_some_and(|extras| extras.device.full)
     }
 
     /// New data would leave now, but for the interface.

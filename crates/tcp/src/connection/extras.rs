@@ -70,13 +70,13 @@ impl Extras {
     /// The machines, if there are any but the part.
     #[inline]
     pub fn some(&mut self) -> Option<&mut Inside> {
-        self.0.as_deref_mut().filter(|it| it.others)
+        self.0.as_deref_mut().filter(|inside| inside.others)
     }
 
     /// There are none but the part.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.0.as_ref().is_none_or(|it| !it.others)
+        self.0.as_ref().is_none_or(|inside| !inside.others)
     }
 
     /// The machines, to look at.
@@ -86,15 +86,15 @@ impl Extras {
 
     /// The machines, made if need be.
     pub fn get(&mut self) -> &mut Inside {
-        let it = self.0.get_or_insert_default();
-        it.others = true;
-        it
+        let inside = self.0.get_or_insert_default();
+        inside.others = true;
+        inside
     }
 
     /// What is kept of a whole that the connection is a part of.
     #[inline]
     pub fn part(&self) -> Option<&Part> {
-        self.0.as_deref().map(|it| &it.part)
+        self.0.as_deref().map(|inside| &inside.part)
     }
 
     /// The same, made if need be.
@@ -139,20 +139,20 @@ impl Extras {
 
     /// SND.UP; 0 when nothing is urgent.
     pub fn urgent_end(&self) -> u64 {
-        self.0.as_ref().map_or(0, |it| it.urgent.send)
+        self.0.as_ref().map_or(0, |inside| inside.urgent.send)
     }
 
     /// RCV.UP; 0 when nothing is urgent.
     pub fn urgent_received(&self) -> u64 {
-        self.0.as_ref().map_or(0, |it| it.urgent.receive)
+        self.0.as_ref().map_or(0, |inside| inside.urgent.receive)
     }
 
     /// The next deadline.
     #[inline]
     pub fn deadline(&self) -> Time {
         match &self.0 {
-            Some(it) if it.others => {
-                it.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER)
+            Some(inside) if inside.others => {
+                inside.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER)
             }
             _ => Time::NEVER,
         }
@@ -160,16 +160,16 @@ impl Extras {
 
     /// The next deadline but that of keep-alives.
     pub fn progress_deadline(&self) -> Time {
-        let Some(it) = &self.0 else { return Time::NEVER };
+        let Some(inside) = &self.0 else { return Time::NEVER };
         let others =
-            it.timers.iter().enumerate().filter(|(i, _)| *i != ExtraDue::KeepAlive as usize);
+            inside.timers.iter().enumerate().filter(|(i, _)| *i != ExtraDue::KeepAlive as usize);
         others.map(|(_, timer)| timer.deadline()).min().unwrap_or(Time::NEVER)
     }
 
     /// Stops a timer that has expired; false when it has not.
     pub fn take_expired(&mut self, due: ExtraDue, now: Time) -> bool {
-        let Some(it) = self.some() else { return false };
-        let timer = &mut it.timers[due as usize];
+        let Some(inside) = self.some() else { return false };
+        let timer = &mut inside.timers[due as usize];
         let expired = timer.expired(now);
         if expired {
             timer.stop();
@@ -179,8 +179,8 @@ impl Extras {
 
     /// Stops all timers.
     pub fn stop_timers(&mut self) {
-        if let Some(it) = self.some() {
-            it.timers = [Timer::IDLE; ExtraDue::ALL.len()];
+        if let Some(inside) = self.some() {
+            inside.timers = [Timer::IDLE; ExtraDue::ALL.len()];
         }
     }
 }

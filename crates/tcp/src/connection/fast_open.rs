@@ -115,39 +115,39 @@ impl Connection {
     /// themselves at one address should have the same; else each knows its own
     /// cookies alone. Without effect where `fast_open` is off.
     pub fn set_fast_open_key(&mut self, key: [u64; 2]) {
-        if let Some(it) = self.extras.fast_open_mut() {
-            it.key = key;
+        if let Some(fast_open) = self.extras.fast_open_mut() {
+            fast_open.key = key;
         }
     }
 
     /// Opens as usual, whatever the peer's SYN carries.
     pub(crate) fn refuse_fast_open(&mut self) {
-        if let Some(it) = self.extras.fast_open_mut() {
-            it.refused = true;
+        if let Some(fast_open) = self.extras.fast_open_mut() {
+            fast_open.refused = true;
         }
     }
 
     /// In SYN-RECEIVED, after a SYN with a good cookie: data flows both ways.
     #[inline]
     pub(crate) fn is_open_early(&self) -> bool {
-        self.extras.fast_open().is_some_and(|it| it.accepted)
+        self.extras.fast_open().is_some_and(|fast_open| fast_open.accepted)
     }
 
     /// The listener gives it to the user.
     pub(crate) fn on_accepted(&mut self) {
-        if let Some(it) = self.extras.fast_open_mut() {
-            it.taken = true;
+        if let Some(fast_open) = self.extras.fast_open_mut() {
+            fast_open.taken = true;
         }
     }
 
     /// Open early, and in the hands of the user.
     pub(super) fn is_accepted_early(&self) -> bool {
-        self.extras.fast_open().is_some_and(|it| it.accepted && it.taken)
+        self.extras.fast_open().is_some_and(|fast_open| fast_open.accepted && fast_open.taken)
     }
 
     /// Data in a SYN, ours or the peer's, was accepted.
     pub(super) fn is_syn_data_delivered(&self) -> bool {
-        self.extras.fast_open().is_some_and(|it| it.delivered)
+        self.extras.fast_open().is_some_and(|fast_open| fast_open.delivered)
     }
 
     /// Octets of our SYN's data that the SYN-ACK left, outstanding again.
@@ -160,24 +160,24 @@ impl Connection {
 
     /// Octets of data in our SYN.
     pub(super) fn sent_with_syn(&self) -> u64 {
-        self.extras.fast_open().map_or(0, |it| it.sent as u64)
+        self.extras.fast_open().map_or(0, |fast_open| fast_open.sent as u64)
     }
 
     pub(super) fn recall_fast_open(&mut self, memory: &PeerMemory) {
-        if let Some(it) = self.extras.fast_open_mut()
+        if let Some(fast_open) = self.extras.fast_open_mut()
             && let Some(server) = memory.get::<FastOpenServer>()
         {
-            it.server = *server;
+            fast_open.server = *server;
         }
     }
 
     pub(super) fn has_learnt_fast_open(&self) -> bool {
-        self.extras.fast_open().is_some_and(|it| it.news != News::default())
+        self.extras.fast_open().is_some_and(|fast_open| fast_open.news != News::default())
     }
 
     pub(super) fn remember_fast_open(&mut self, memory: &mut PeerMemory) {
-        if let Some(it) = self.extras.fast_open_mut() {
-            let (news, server) = (std::mem::take(&mut it.news), &it.server);
+        if let Some(fast_open) = self.extras.fast_open_mut() {
+            let (news, server) = (std::mem::take(&mut fast_open.news), &fast_open.server);
             let known = memory.get_mut::<FastOpenServer>();
             if news.cookie {
                 (known.cookie, known.experimental) = (server.cookie, server.experimental);
@@ -195,15 +195,15 @@ impl Connection {
     pub(super) fn open_fast(&mut self, now: Time, segment: &mut TcpSegment) {
         let data = self.data_end().saturating_sub(1);
         let own_mss = self.config.mss.saturating_sub(self.extras.reserved() as u32);
-        let Some(options) = self.config.fast_open.filter(|it| it.client) else { return };
-        let Some(it) = self.extras.fast_open_mut() else { return };
-        if it.tried != Tried::Nothing
+        let Some(options) = self.config.fast_open.filter(|options| options.client) else { return };
+        let Some(fast_open) = self.extras.fast_open_mut() else { return };
+        if fast_open.tried != Tried::Nothing
             || self.retransmission.retries > 0
-            || now < it.server.off_until
+            || now < fast_open.server.off_until
         {
             return;
         }
-        let server = &it.server;
+        let server = &fast_open.server;
         let request = server.cookie.is_request();
         let experimental = if request { options.experimental } else { server.experimental };
         let option = FastOpenOption { cookie: server.cookie, experimental };
@@ -211,7 +211,7 @@ impl Connection {
         if !bare && !add_option(segment, option) {
             return;
         }
-        it.tried = match (bare, request) {
+        fast_open.tried = match (bare, request) {
             (true, _) => Tried::Bare,
             (false, true) => Tried::Request,
             (false, false) => Tried::Cookie,
@@ -225,7 +225,7 @@ impl Connection {
         let known = if unknown { MOST_MSS } else { server.mss };
         let mss = own_mss.min(known as u32);
         let len = mss.saturating_sub(segment.options.wire_len()).min(data as u32);
-        it.sent = len;
+        fast_open.sent = len;
         segment.payload = self.writing.payload(1, len);
         // Where the user marks pushes, the SYN has none, as on Linux.
         if len as u64 == data && self.extras.marks().is_none() {
@@ -239,32 +239,32 @@ impl Connection {
     pub(super) fn on_fast_open_answer(&mut self, now: Time, segment: &TcpSegment, ack: u64) {
         let Some(options) = self.config.fast_open else { return };
         let offered_mss = segment.options.mss;
-        let option = segment.options.fast_open().filter(|it| !it.cookie.is_request());
-        let Some(it) = self.extras.fast_open_mut() else { return };
-        if it.tried == Tried::Nothing {
+        let option = segment.options.fast_open().filter(|option| !option.cookie.is_request());
+        let Some(fast_open) = self.extras.fast_open_mut() else { return };
+        if fast_open.tried == Tried::Nothing {
             return;
         }
-        let (acked, sent) = (ack - 1, it.sent as u64);
-        it.delivered = acked > 0;
+        let (acked, sent) = (ack - 1, fast_open.sent as u64);
+        fast_open.delivered = acked > 0;
         if segment.flags.contains(TcpFlags::SYN) {
-            let bare = it.tried == Tried::Bare;
+            let bare = fast_open.tried == Tried::Bare;
             let option = option.filter(|_| !bare); // nobody asked for it
             if let Some(option) = option {
-                it.server.cookie = option.cookie;
-                it.server.experimental = option.experimental;
-                it.news.cookie = true;
+                fast_open.server.cookie = option.cookie;
+                fast_open.server.experimental = option.experimental;
+                fast_open.news.cookie = true;
             }
-            let hopeful = it.tried == Tried::Cookie || bare;
+            let hopeful = fast_open.tried == Tried::Cookie || bare;
             if option.is_some() || hopeful {
                 // The server may announce another with the cookie known.
-                it.server.mss = offered_mss.unwrap_or(DEFAULT_MSS).min(MOST_MSS);
-                it.news.mss = true;
+                fast_open.server.mss = offered_mss.unwrap_or(DEFAULT_MSS).min(MOST_MSS);
+                fast_open.news.mss = true;
             }
             if hopeful && sent > 0 && acked == 0 && option.is_none() {
-                it.fail(now, options.retry_after);
-            } else if (hopeful || acked > 0) && it.server.failures > 0 {
-                it.server.on_success();
-                it.news.outcome = true;
+                fast_open.fail(now, options.retry_after);
+            } else if (hopeful || acked > 0) && fast_open.server.failures > 0 {
+                fast_open.server.on_success();
+                fast_open.news.outcome = true;
             }
         }
         self.sender.counters.retransmitted_packets += (acked < sent) as u64;
@@ -283,10 +283,10 @@ impl Connection {
     /// about data, and not held against the server.
     pub(super) fn on_fast_open_failed(&mut self, now: Time) {
         let Some(options) = self.config.fast_open else { return };
-        if let Some(it) = self.extras.fast_open_mut()
-            && matches!(it.tried, Tried::Cookie | Tried::Bare)
+        if let Some(fast_open) = self.extras.fast_open_mut()
+            && matches!(fast_open.tried, Tried::Cookie | Tried::Bare)
         {
-            it.fail(now, options.retry_after);
+            fast_open.fail(now, options.retry_after);
         }
     }
 
@@ -294,13 +294,13 @@ impl Connection {
     /// the next one to this server carries less.
     pub(super) fn on_fast_open_too_big(&mut self, mss: u64) {
         let waits = self.state() == State::SynSent && !self.phase.is_syn_due();
-        if let Some(it) = self.extras.fast_open_mut()
+        if let Some(fast_open) = self.extras.fast_open_mut()
             && waits
-            && it.sent > 0
-            && mss < it.server.mss as u64
+            && fast_open.sent > 0
+            && mss < fast_open.server.mss as u64
         {
-            it.server.mss = mss as u16;
-            it.news.mss = true;
+            fast_open.server.mss = mss as u16;
+            fast_open.news.mss = true;
             self.phase.repeat_syn();
         }
     }
@@ -308,7 +308,9 @@ impl Connection {
     /// LISTEN, a SYN: what it asks for is answered, and with a good cookie its
     /// data is accepted (§4.2.2).
     pub(super) fn on_fast_open_request(&mut self, now: Time, segment: &TcpSegment) {
-        let Some(options) = self.config.fast_open.filter(|it| it.server && it.pending > 0) else {
+        let Some(options) =
+            self.config.fast_open.filter(|options| options.server && options.pending > 0)
+        else {
             return;
         };
         let option = segment.options.fast_open();
@@ -317,12 +319,15 @@ impl Connection {
         }
         let Some(option) = option else { return };
         let (server, client) = (self.ends.local.0, self.ends.remote.0);
-        let Some(it) = self.extras.fast_open_mut().filter(|it| !it.refused) else { return };
-        let keys = Keys { key: it.key, lifetime: options.key_lifetime };
+        let Some(fast_open) = self.extras.fast_open_mut().filter(|fast_open| !fast_open.refused)
+        else {
+            return;
+        };
+        let keys = Keys { key: fast_open.key, lifetime: options.key_lifetime };
         let verdict = keys.check(now, server, client, &option.cookie);
         if verdict != Verdict::Good {
             let cookie = keys.cookie(now, server, client);
-            it.answer = Some(FastOpenOption { cookie, ..option });
+            fast_open.answer = Some(FastOpenOption { cookie, ..option });
         }
         if verdict == Verdict::Wrong {
             return;
@@ -332,11 +337,14 @@ impl Connection {
 
     /// The SYN opens this side, and its data is delivered.
     fn accept_fast_open(&mut self, segment: &TcpSegment) {
-        let Some(it) = self.extras.fast_open_mut().filter(|it| !it.refused) else { return };
-        it.accepted = true;
+        let Some(fast_open) = self.extras.fast_open_mut().filter(|fast_open| !fast_open.refused)
+        else {
+            return;
+        };
+        fast_open.accepted = true;
         self.pending.connected = true;
         if !segment.payload.is_empty() {
-            it.delivered = true;
+            fast_open.delivered = true;
             let arrival = self.receiver.on_segment(1, &segment.payload, false, 1);
             self.pending.readable = arrival.advanced > 0;
         }
@@ -344,7 +352,7 @@ impl Connection {
 
     /// The SYN-ACK carries the cookie, and acknowledges what was accepted.
     pub(super) fn answer_fast_open(&mut self, segment: &mut TcpSegment) {
-        if let Some(option) = self.extras.fast_open().and_then(|it| it.answer) {
+        if let Some(option) = self.extras.fast_open().and_then(|fast_open| fast_open.answer) {
             add_option(segment, option);
         }
         if self.is_open_early() {

@@ -65,7 +65,7 @@ impl Connection {
         self.agreed = Agreed::default();
         self.stop_timers();
         self.extras.restart();
-        if let Some(window) = self.extras.peek().and_then(|it| it.part.window) {
+        if let Some(window) = self.extras.peek().and_then(|extras| extras.part.window) {
             self.receiver.share_window(&self.config, window);
         }
         self.retransmission = Retransmission::default();
@@ -145,7 +145,7 @@ impl Connection {
 
     /// A writer waits for the handshake: what it writes carries the ACK.
     fn ack_awaits_writer(&mut self, now: Time) -> bool {
-        let waits = self.extras.peek().is_some_and(|it| it.hold.writer_waits);
+        let waits = self.extras.peek().is_some_and(|extras| extras.hold.writer_waits);
         let window = self.receiver.window();
         let Some(timing) = self.receiver.timing.as_mut().filter(|_| waits) else { return false };
         timing.on_irregular(window);
@@ -250,7 +250,7 @@ impl Connection {
     fn offered_mss(&self) -> u32 {
         self.extras
             .peek()
-            .and_then(|it| it.path_mss)
+            .and_then(|extras| extras.path_mss)
             .map_or(self.config.mss, |path| self.config.mss.min(path))
     }
 

@@ -112,17 +112,17 @@ impl Connection {
 
     /// A router said that segments of `high` octets pass, and no larger ones.
     pub(super) fn limit_mtu_search(&mut self, high: u64) {
-        if let Some(it) = self.extras.mtu_mut() {
-            it.high = it.high.min(high);
-            (it.searching, it.failed, it.resume_at) = (true, false, Time::ZERO);
+        if let Some(search) = self.extras.mtu_mut() {
+            search.high = search.high.min(high);
+            (search.searching, search.failed, search.resume_at) = (true, false, Time::ZERO);
         }
     }
 
     /// Segments of `mss` octets vanish.
     pub(super) fn lower_mtu_search(&mut self, mss: u64) {
-        if let Some(it) = self.extras.mtu_mut() {
-            it.high = it.high.min(mss - 1);
-            (it.searching, it.failed, it.resume_at) = (true, true, Time::ZERO);
+        if let Some(search) = self.extras.mtu_mut() {
+            search.high = search.high.min(mss - 1);
+            (search.searching, search.failed, search.resume_at) = (true, true, Time::ZERO);
         }
     }
 
@@ -132,13 +132,13 @@ impl Connection {
         let data_end = self.data_end();
         let repairing = self.scheme.in_recovery();
         let in_flight = self.scheme.in_flight(&self.sender);
-        let Some(it) = self.extras.mtu_mut() else { return true };
+        let Some(search) = self.extras.mtu_mut() else { return true };
         let s = &self.sender;
         let usual = range.len() == s.mss && range.start == s.max;
         if !usual || repairing || s.recovery_point.is_going_back() || s.dup_acks.count > 0 {
             return true;
         }
-        let Some(size) = it.next_size(now, s.mss) else { return true };
+        let Some(size) = search.next_size(now, s.mss) else { return true };
         // What shows its loss: as many segments behind it as are duplicates.
         let behind = (s.dup_acks.thresh as u64 + 1) * s.mss;
         let end = range.start + size;
@@ -150,7 +150,7 @@ impl Connection {
         }
         range.end = end;
         let timeouts = s.counters.timeouts;
-        it.out = Some(Probe {
+        search.out = Some(Probe {
             range: *range,
             timeouts,
             resent: false,
@@ -164,7 +164,7 @@ impl Connection {
     /// A segment from `start` is sent again.
     pub(super) fn on_resent_beside_probe(&mut self, start: u64) {
         let s = &self.sender;
-        if let Some(probe) = self.extras.mtu_mut().and_then(|it| it.out.as_mut()) {
+        if let Some(probe) = self.extras.mtu_mut().and_then(|search| search.out.as_mut()) {
             if !probe.resent && !probe.others {
                 probe.recover = s.max;
                 probe.reduced = s.una >= s.recovery_point.cwr;
@@ -178,11 +178,12 @@ impl Connection {
     /// Something new was acknowledged: the probe's fate may be known.
     pub(super) fn on_mtu_progress(&mut self) {
         let s = &self.sender;
-        let Some(it) = self.extras.mtu_mut() else { return };
-        let Some(probe) = it.out.filter(|probe| s.una >= probe.range.end.max(probe.recover)) else {
+        let Some(search) = self.extras.mtu_mut() else { return };
+        let Some(probe) = search.out.filter(|probe| s.una >= probe.range.end.max(probe.recover))
+        else {
             return;
         };
-        it.out = None;
+        search.out = None;
         let size = probe.range.len();
         if !probe.resent {
             self.sender.mss = self.sender.mss.max(size);
@@ -192,8 +193,8 @@ impl Connection {
         if !timed_out && probe.others {
             return; // inconclusive
         }
-        if size <= it.high {
-            (it.high, it.failed) = (size - 1, true);
+        if size <= search.high {
+            (search.high, search.failed) = (size - 1, true);
         }
         if !timed_out && probe.reduced {
             self.sender.undo_reduction();

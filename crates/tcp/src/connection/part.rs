@@ -83,7 +83,7 @@ impl Connection {
 
     /// The shift of the windows that this side advertises.
     pub(super) fn window_shift(&self) -> u8 {
-        let whole = self.extras.part().and_then(|it| it.window);
+        let whole = self.extras.part().and_then(|part| part.window);
         let own = self.config.receive_buffer_max.unwrap_or(self.config.receive_buffer);
         crate::config::window_shift(whole.unwrap_or(own))
     }
@@ -200,7 +200,7 @@ impl Connection {
     /// What [`Connection::set_waiting`] was told last.
     #[inline]
     pub(super) fn whole_waits(&self) -> bool {
-        self.extras.part().is_some_and(|it| it.waiting)
+        self.extras.part().is_some_and(|part| part.waiting)
     }
 
     /// An ACK leaves with the next poll.
@@ -354,14 +354,14 @@ impl Connection {
 impl Extras {
     /// Octets of options that the user adds.
     pub fn reserved(&self) -> u64 {
-        self.part().map_or(0, |it| it.reserved)
+        self.part().map_or(0, |part| part.reserved)
     }
 
     /// What is left when a handshake begins again.
     pub fn restart(&mut self) {
-        let kept = |it: &Part| (it.reserved, it.reserved_first, it.window);
+        let kept = |part: &Part| (part.reserved, part.reserved_first, part.window);
         let (reserved, first, window) = self.part().map_or((0, 0, None), kept);
-        let fast_open = self.fast_open().map(|it| Box::new(it.again()));
+        let fast_open = self.fast_open().map(|fast_open| Box::new(fast_open.again()));
         *self = Extras::default();
         if reserved > 0 || first > 0 || window.is_some() {
             let part = self.part_mut();

@@ -50,7 +50,7 @@ impl Connection {
     /// were not sent: what follows is pushed in their place.
     pub fn retract_pushes(&mut self, octets: u64) {
         let sent = self.sender.max.max(self.data_end().saturating_sub(octets));
-        if let Some(marks) = self.extras.some().and_then(|it| it.marks.as_mut()) {
+        if let Some(marks) = self.extras.some().and_then(|extras| extras.marks.as_mut()) {
             while marks.pushed.back().is_some_and(|mark| *mark > sent) {
                 marks.pushed.pop_back();
             }
@@ -73,7 +73,7 @@ impl Connection {
     /// Marks of what is acknowledged are forgotten.
     pub(super) fn forget_marks(&mut self) {
         let una = self.sender.una;
-        if let Some(marks) = self.extras.some().and_then(|it| it.marks.as_mut()) {
+        if let Some(marks) = self.extras.some().and_then(|extras| extras.marks.as_mut()) {
             marks.drop_below(una);
         }
     }

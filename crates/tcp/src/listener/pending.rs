@@ -23,7 +23,7 @@ pub(super) struct Pending {
 impl Pending {
     /// `None` where Fast Open is not accepted; else draws a key.
     pub fn new(config: &Config, generator: &mut Generator) -> Option<Pending> {
-        let options = config.fast_open.filter(|it| it.server)?;
+        let options = config.fast_open.filter(|options| options.server)?;
         let key = [generator.next_u64(), generator.next_u64()];
         let keys = Keys { key, lifetime: options.key_lifetime };
         Some(Pending { options, keys, waiting: BTreeMap::new(), longest: longest(config) })

@@ -35,13 +35,13 @@ impl Receiver {
     /// The largest window that is advertised at present: the buffer, or what it has grown to.
     fn largest(&self) -> u64 {
         let all = self.capacity();
-        self.growth.as_ref().map_or(all, |it| all.min(it.limit()))
+        self.growth.as_ref().map_or(all, |growth| all.min(growth.limit()))
     }
 
     /// The right edge that could be advertised.
     fn farthest(&self) -> u64 {
         let all = self.read + self.capacity();
-        self.growth.as_ref().map_or(all, |it| all.min(self.nxt.saturating_add(it.limit())))
+        self.growth.as_ref().map_or(all, |growth| all.min(self.nxt.saturating_add(growth.limit())))
     }
 
     /// Windows are advertised in whole units of so many octets (RFC 7323 §2.3). Of a window below two
@@ -66,7 +66,7 @@ impl Receiver {
         let (nxt, read, capacity) = (self.nxt, self.read, self.capacity());
         let view = View { now, srtt, nxt, read, capacity, mss };
         if let Some(growth) = &mut self.growth
-            && let Some(capacity) = growth.sizing.as_mut().and_then(|it| it.on_data(&view))
+            && let Some(capacity) = growth.sizing.as_mut().and_then(|sizing| sizing.on_data(&view))
         {
             growth.widen(capacity);
             self.capacity = capacity.min(u32::MAX.into()) as u32;
@@ -79,7 +79,7 @@ impl Receiver {
     pub fn grow_window(&mut self, len: u64, mss: u64) -> bool {
         let waiting = self.gaps.as_ref().map_or(0, |gaps| gaps.ranges.total());
         let free = self.capacity().saturating_sub(self.readable() + waiting);
-        self.growth.as_mut().is_some_and(|it| it.on_data(len, mss, free))
+        self.growth.as_mut().is_some_and(|growth| growth.on_data(len, mss, free))
     }
 
     /// Somebody else writes the windows, up to `most`; before the handshake. What

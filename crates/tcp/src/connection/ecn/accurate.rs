@@ -235,7 +235,7 @@ impl Connection {
         let marks = state.tally.on_feedback(ace, option, delivered, mss);
         // Without a delivery the option has not been read.
         if state.ect && delivered > 0 {
-            let full = option.is_some_and(|it| it.fields() == 3);
+            let full = option.is_some_and(|option| option.fields() == 3);
             state.ect = state.tally.is_path_honest(sent, delivered, full, mss);
         }
         if state.responds && delivered > 0 {

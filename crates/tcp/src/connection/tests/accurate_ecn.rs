@@ -307,7 +307,7 @@ fn marks_are_counted_and_halve_the_window_once() {
     assert!(fields(&pair, Side::Client, 201).iter().all(|ace| *ace == 5), "nothing came marked");
     let sent = pair.log.iter().filter(|l| l.from == Side::Server);
     let mut last = sent.filter_map(|l| option(&l.packet));
-    assert_eq!(last.next_back().and_then(|it| it.ceb()), Some(3000));
+    assert_eq!(last.next_back().and_then(|option| option.ceb()), Some(3000));
 }
 
 /// A window algorithm in proportion to marks hears exactly how many octets were
@@ -447,8 +447,10 @@ fn options_share_the_header_and_the_segment() {
         if segment.payload.is_empty() || segment.options.sack.is_empty() {
             assert!(segment.wire_len() <= 1020, "{segment:?}");
         }
-        let shape =
-            (option(&line.packet).map(|it| it.fields()), segment.options.sack.as_slice().len());
+        let shape = (
+            option(&line.packet).map(|option| option.fields()),
+            segment.options.sack.as_slice().len(),
+        );
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }

@@ -355,7 +355,10 @@ fn the_experimental_form_is_answered_in_kind() {
     let mut pair = pair(&config, |_, _| Fate::Deliver);
     pair.drive(at_ms(1000));
     let forms: Vec<_> = pair.log.iter().map(|l| tcp(&l.packet).options.fast_open()).collect();
-    assert!(forms[..2].iter().all(|it| it.is_some_and(|it| it.experimental)), "{forms:?}");
+    assert!(
+        forms[..2].iter().all(|form| form.is_some_and(|option| option.experimental)),
+        "{forms:?}"
+    );
     let known = learnt(&mut pair.client).unwrap();
     assert!(known.experimental && !known.cookie.is_request());
 }

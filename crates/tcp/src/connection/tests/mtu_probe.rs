@@ -42,7 +42,8 @@ fn the_search_ends_at_what_both_allow_where_that_passes() {
         let mut pair = pair(&config(MtuProbing::Always, scheme), path(&mtu));
         pair.client.write(2_000_000);
         pair.drive(at_ms(60_000));
-        let sizes: Vec<u32> = sizes(&pair).iter().map(|it| it.1).filter(|n| *n >= 1024).collect();
+        let sizes: Vec<u32> =
+            sizes(&pair).iter().map(|size| size.1).filter(|n| *n >= 1024).collect();
         assert_eq!(sizes, [1024, 1242, 1351, 1406, 1433, 1447, 1454, 1460], "{scheme}");
         let end = pair.client.observe();
         assert_eq!((end.retransmitted_packets, end.bytes_acked), (0, 2_000_000), "{scheme}");

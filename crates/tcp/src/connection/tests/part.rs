@@ -75,14 +75,14 @@ fn what_is_offered_is_written_when_it_leaves() {
     for n in 1..=3 {
         assert!(pair.client.awaits_data());
         let packet = pair.client.poll_transmit_with(pair.now, 1000);
-        assert!(packet.is_some_and(|it| it.payload_len() == 1000), "segment {n}");
+        assert!(packet.is_some_and(|packet| packet.payload_len() == 1000), "segment {n}");
         assert_eq!(pair.client.outstanding(), (1, 1 + 1000 * n));
     }
     assert!(pair.client.poll_transmit_with(pair.now, 1000).is_none(), "the window is full");
     assert_eq!(pair.client.outstanding(), (1, 3001));
     pair.client.ask_for_ack();
     assert!(!pair.client.awaits_data(), "an ACK leaves first, alone");
-    assert!(pair.client.poll_transmit(pair.now).is_some_and(|it| it.payload_len() == 0));
+    assert!(pair.client.poll_transmit(pair.now).is_some_and(|packet| packet.payload_len() == 0));
     pair.client.write(500);
     assert!(!pair.client.awaits_data(), "what was written leaves first");
 }
@@ -92,9 +92,9 @@ fn what_is_offered_is_written_when_it_leaves() {
 fn a_part_alone_is_nothing_special() {
     let mut extras = Extras::default();
     extras.part_mut().waiting = true;
-    assert!(extras.some().is_none() && extras.part().is_some_and(|it| it.waiting));
+    assert!(extras.some().is_none() && extras.part().is_some_and(|part| part.waiting));
     extras.get().hold.more = true;
-    assert!(extras.some().is_some_and(|it| it.hold.more));
+    assert!(extras.some().is_some_and(|extras| extras.hold.more));
 }
 
 /// RFC 7661 §4.1: a window that was not used does not grow; but it was used

@@ -312,7 +312,7 @@ fn sack_blocks_make_segments_shorter() {
             let packet = Packet::new(s.end.ends.remote.0, s.end.ends.local.0, Body::Tcp(segment));
             s.end.handle_input(s.now, &packet);
             let data = std::iter::from_fn(|| s.end.poll_transmit(s.now));
-            let data: Vec<_> = data.filter(|it| it.payload_len() > 0).collect();
+            let data: Vec<_> = data.filter(|packet| packet.payload_len() > 0).collect();
             assert!(!data.is_empty());
             for packet in data {
                 let Body::Tcp(segment) = &packet.body else { unreachable!() };
