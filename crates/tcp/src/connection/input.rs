@@ -54,15 +54,10 @@ impl Connection {
         }
         let mut tells = true;
         if self.state() == State::SynReceived {
-            if !self.acks_sent_data(segment) {
-                self.reset_due = Some(super::Reset { seq: segment.ack, ack: None });
-                return;
+            match self.end_handshake(now, segment) {
+                Some(more) => tells = more,
+                None => return,
             }
-            let early = self.is_open_early();
-            self.on_own_syn_acked(now, segment);
-            self.on_handshake_acked(segment);
-            // Of data behind the SYN-ACK it tells nothing: no duplicate.
-            tells = !early || segment.ack != self.iss.add(1) || !segment.options.sack.is_empty();
         }
         let mut ece = false;
         if let Some(extras) = self.extras.some() {
@@ -81,6 +76,20 @@ impl Connection {
         if acceptable {
             self.on_text(now, segment, start);
         }
+    }
+
+    /// In SYN-RECEIVED, fifth, check the ACK field: `None` where it does not acknowledge our SYN, else
+    /// whether the segment may acknowledge more than that.
+    fn end_handshake(&mut self, now: Time, segment: &TcpSegment) -> Option<bool> {
+        if !self.acks_sent_data(segment) {
+            self.reset_due = Some(super::Reset { seq: segment.ack, ack: None });
+            return None;
+        }
+        let early = self.is_open_early();
+        self.on_own_syn_acked(now, segment);
+        self.on_handshake_acked(segment);
+        // Of data behind the SYN-ACK it tells nothing: no duplicate.
+        Some(!early || segment.ack != self.iss.add(1) || !segment.options.sack.is_empty())
     }
 
     /// §3.10.7.4, first: an ACK, unless it is a reset.

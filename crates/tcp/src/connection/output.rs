@@ -58,6 +58,8 @@ impl Connection {
         None
     }
 
+    /// Data, or what stands in its place: what the recovery scheme asks for, or a probe of a closed
+    /// window.
     fn next_data(&mut self, now: Time) -> Option<Packet> {
         if self.waits_for_pacer(now) {
             return None;
@@ -68,58 +70,8 @@ impl Connection {
                 self.wait_for_device(now);
                 None
             }
-            Next::Retransmit(mut range) => {
-                self.keep_apart(&mut range);
-                if self.receiver.has_blocks() {
-                    self.leave_room_for_blocks(&mut range, 0);
-                }
-                // The FIN rides along where it has been sent before.
-                if self.writing.is_closed()
-                    && range.end == self.data_end()
-                    && range.end < self.sender.max
-                {
-                    range.end += 1;
-                }
-                let packet = self.data(now, range);
-                self.scheme.on_retransmit(&mut self.sender, range, now);
-                if range.start == self.sender.una
-                    && self.config.rto_restart == RtoRestart::FirstResent
-                {
-                    self.restart_rto(now);
-                }
-                Some(packet)
-            }
-            Next::InOrder(mut range) => {
-                self.keep_apart(&mut range);
-                let small = range.len() < self.sender.mss;
-                let mut room = 0;
-                if self.extras.ecn().is_some() {
-                    room = self.room_for_option(now, range.start);
-                    range.end = range.end.min(range.start + self.sender.mss - room);
-                }
-                if self.receiver.has_blocks() {
-                    self.leave_room_for_blocks(&mut range, room);
-                }
-                if small && self.holds_back(now, range) {
-                    self.note_use(false);
-                    return None;
-                }
-                if !small && self.extras.some().is_some() && !self.probe_mtu(now, &mut range) {
-                    self.sender.growth.window_limited = true;
-                    return None;
-                }
-                // The FIN rides on the last segment; it needs no window.
-                if self.writing.is_closed() && range.end == self.data_end() {
-                    range.end += 1;
-                }
-                let packet = self.data(now, range);
-                self.sender.on_sent_in_order(range);
-                if small && range.end > 1 + self.sent_with_syn() {
-                    self.on_small_sent(range.end);
-                }
-                self.scheme.on_in_order(&self.sender, range, now);
-                Some(packet)
-            }
+            Next::Retransmit(range) => Some(self.retransmit(now, range)),
+            Next::InOrder(range) => self.send_in_order(now, range),
             Next::WindowFull => {
                 self.note_use(true);
                 None
@@ -133,6 +85,61 @@ impl Connection {
                 self.probe(now)
             }
         }
+    }
+
+    /// `range` is sent again, as the recovery scheme asks.
+    fn retransmit(&mut self, now: Time, mut range: Range) -> Packet {
+        self.keep_apart(&mut range);
+        if self.receiver.has_blocks() {
+            self.leave_room_for_blocks(&mut range, 0);
+        }
+        // The FIN rides along where it has been sent before.
+        let closed = self.writing.is_closed();
+        if closed && range.end == self.data_end() && range.end < self.sender.max {
+            range.end += 1;
+        }
+        let packet = self.data(now, range);
+        self.scheme.on_retransmit(&mut self.sender, range, now);
+        let first = range.start == self.sender.una;
+        if first && self.config.rto_restart == RtoRestart::FirstResent {
+            self.restart_rto(now);
+        }
+        packet
+    }
+
+    /// `range`, the next in order, is sent, as far as a segment holds it; `None` where it waits: for
+    /// more data, or for the window that a probe of the path's MTU needs.
+    #[inline]
+    fn send_in_order(&mut self, now: Time, mut range: Range) -> Option<Packet> {
+        self.keep_apart(&mut range);
+        let small = range.len() < self.sender.mss;
+        let mut room = 0;
+        if self.extras.ecn().is_some() {
+            room = self.room_for_option(now, range.start);
+            range.end = range.end.min(range.start + self.sender.mss - room);
+        }
+        if self.receiver.has_blocks() {
+            self.leave_room_for_blocks(&mut range, room);
+        }
+        if small && self.holds_back(now, range) {
+            self.note_use(false);
+            return None;
+        }
+        if !small && self.extras.some().is_some() && !self.probe_mtu(now, &mut range) {
+            self.sender.growth.window_limited = true;
+            return None;
+        }
+        // The FIN rides on the last segment; it needs no window.
+        if self.writing.is_closed() && range.end == self.data_end() {
+            range.end += 1;
+        }
+        let packet = self.data(now, range);
+        self.sender.on_sent_in_order(range);
+        if small && range.end > 1 + self.sent_with_syn() {
+            self.on_small_sent(range.end);
+        }
+        self.scheme.on_in_order(&self.sender, range, now);
+        Some(packet)
     }
 
     /// What the recovery scheme wants to send. A side that only receives has nothing,
