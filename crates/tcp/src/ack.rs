@@ -7,41 +7,45 @@
 use crate::range_set::Range;
 use anabranch_units::{Span, Time};
 
-/// What one ACK says and did.
+/// An `Ack` holds what one ACK says and what it did to the sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// The date at which it arrived.
+    /// `now` is the date at which the ACK arrived.
     pub now: Time,
-    /// Octets newly acknowledged cumulatively.
+    /// `acked` counts the octets that the ACK newly acknowledges cumulatively.
     pub acked: u64,
-    /// Octets newly SACKed.
+    /// `sacked` counts the octets that the ACK newly SACKs.
     pub sacked: u64,
-    /// Octets newly known to have arrived: newly SACKed, or cumulatively
-    /// acknowledged without having been SACKed before.
+    /// `delivered` counts the octets that are newly known to have arrived: newly SACKed, or
+    /// cumulatively acknowledged without having been SACKed before.
     pub delivered: u64,
-    /// It is a duplicate ACK (RFC 5681 §2; with SACK, RFC 6675 §2).
+    /// `duplicate` says that the ACK is a duplicate ACK (RFC 5681 §2; with SACK, RFC 6675 §2).
     pub duplicate: bool,
-    /// SACK was in use when it came.
+    /// `uses_sack` says that SACK blocks were read when the ACK came.
     pub uses_sack: bool,
-    /// Octets sent and not acknowledged before it, counted from SND.NXT.
+    /// `prior_in_flight` counts the octets that were sent and not acknowledged before the ACK, from
+    /// SND.UNA to SND.NXT.
     pub prior_in_flight: u64,
-    /// The offset after the highest SACKed octet before it; 0 where nobody watches.
+    /// `prior_fack` is the offset after the highest octet that was SACKed before the ACK; it is 0
+    /// where nobody watches.
     pub prior_fack: u64,
-    /// The duplicate that it reports (RFC 2883).
+    /// `dsack` is the duplicate that the ACK reports (RFC 2883).
     pub dsack: Option<Range>,
-    /// It carries an echo of congestion (RFC 3168 §6.1.2, RFC 9768): the window does not grow with it.
+    /// `echoes_congestion` says that the ACK carries an echo of congestion (RFC 3168 §6.1.2, RFC
+    /// 9768), so that the window does not grow with it.
     pub echoes_congestion: bool,
-    /// Octets that it reports as marked, where reports are exact (RFC 9768).
+    /// `marked` counts the octets that the ACK reports as marked, where reports are exact (RFC
+    /// 9768).
     pub marked: Option<u32>,
-    /// The round-trip sample that was taken with it.
+    /// `rtt` is the round-trip sample that was taken with the ACK.
     pub rtt: Option<Span>,
-    /// The millisecond in which the segment was sent whose timestamp it
-    /// echoes (RFC 7323), where somebody watches.
+    /// `echoed_from` is the millisecond in which the segment was sent whose timestamp the ACK
+    /// echoes (RFC 7323); it is read where somebody watches.
     pub echoed_from: Option<u64>,
 }
 
 impl Ack {
-    /// An ACK that has said nothing yet, with `prior_in_flight` octets in flight.
+    /// `new` makes an ACK that has said nothing yet and found `prior_in_flight` octets in flight.
     pub fn new(now: Time, prior_in_flight: u64) -> Ack {
         Ack {
             now,
@@ -60,13 +64,13 @@ impl Ack {
         }
     }
 
-    /// It neither acknowledges, SACKs nor reports anything new, and is no duplicate ACK.
+    /// The ACK neither acknowledges, SACKs nor reports anything new, and is no duplicate ACK.
     pub fn tells_nothing(&self) -> bool {
         self.acked == 0 && self.sacked == 0 && !self.duplicate && self.dsack.is_none()
     }
 
-    /// Octets that met congestion: as reported, or all that it delivers where it echoes congestion
-    /// without a number.
+    /// Returns the octets that met congestion: those that are reported, or all that the ACK
+    /// delivers where it echoes congestion without a number.
     pub fn marked_octets(&self) -> u64 {
         match self.marked {
             Some(octets) => octets.into(),

@@ -30,61 +30,66 @@ use anabranch_units::{Rate, Serial32, Time};
 use anabranch_wire::SackBlock;
 use growth::Window;
 
-/// The sending half of a connection, without its recovery scheme. Offsets
-/// count from the SYN (offset 0).
+/// A `Sender` is the sending half of a connection, without its recovery scheme. Its offsets count
+/// from the SYN (offset 0).
 #[derive(Debug)]
 pub struct Sender {
-    /// Oldest unacknowledged offset (SND.UNA).
+    /// `una` is SND.UNA, the oldest offset that is not acknowledged.
     pub una: u64,
-    /// Next offset to send (SND.NXT). Behind `max` after a timeout, while
-    /// what was outstanding is sent again.
+    /// `nxt` is SND.NXT, the next offset to send. It lies behind `max` after a timeout, while what
+    /// was outstanding is sent again.
     pub nxt: u64,
-    /// The offset after the highest ever sent.
+    /// `max` is the offset after the highest ever sent.
     pub max: u64,
-    /// The offset after the last that the application has given, the FIN
-    /// included once the stream is closed.
+    /// `end` is the offset after the last that the application has given, the FIN included once the
+    /// stream is closed.
     pub end: u64,
-    /// Payload of a full segment, in octets.
+    /// `mss` is the payload of a full segment, in octets. It changes with the handshake and with
+    /// what is learnt of the path.
     pub mss: u64,
-    /// What the peer lets this side send.
+    /// `peer_window` says how far the peer lets this side send.
     pub peer_window: PeerWindow,
-    /// SACKed and retransmitted ranges; stays empty unless the scheme uses SACK.
+    /// `board` holds the SACKed and the retransmitted ranges; it stays empty unless the scheme uses
+    /// SACK.
     pub board: Scoreboard,
-    /// Whether SACK blocks are read.
+    /// `sack` says whether SACK blocks are read.
     pub sack: SackUse,
-    /// Duplicate ACKs, and how many of them signal a loss.
+    /// `dup_acks` counts duplicate ACKs and knows how many of them signal a loss.
     pub dup_acks: DupAcks,
-    /// Up to where the last reduction of the window counts.
+    /// `recovery_point` says up to where the last reduction of the window counts.
     pub recovery_point: RecoveryPoint,
-    /// The window algorithm.
+    /// `congestion` is the window algorithm at work.
     pub congestion: Congestion,
-    /// Round-trip time and retransmission timeout.
+    /// `rtt` estimates the round-trip time and the retransmission timeout.
     pub rtt: RttEstimator,
-    /// What lets the congestion window grow.
+    /// `growth` decides what lets the congestion window grow.
     pub growth: Growth,
-    /// The send log and the witnesses of needless reductions, where anything asks for them.
+    /// `watch` holds the send log and the witnesses of needless reductions, where anything asks for
+    /// them.
     pub watch: Watch,
-    /// What was counted since the connection began.
+    /// `counters` count what happened since the connection began.
     pub counters: Counters,
 }
 
-/// What a sender counts since the connection began; nothing depends on it.
+/// `Counters` count what happened since the connection began; nothing depends on them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
-    /// Segments with data or a FIN that left, those sent again included.
+    /// `packets` counts the segments with data or a FIN that left, those sent again included.
     pub packets: u64,
-    /// Of these, those that carried something that had been sent before.
+    /// `retransmitted_packets` counts those of them that carried something that had been sent
+    /// before.
     pub retransmitted_packets: u64,
-    /// Entries into fast retransmit.
+    /// `fast_retransmits` counts the entries into fast retransmit.
     pub fast_retransmits: u32,
-    /// Expiries of the retransmission timer.
+    /// `timeouts` counts the expiries of the retransmission timer.
     pub timeouts: u32,
-    /// Retransmissions that turned out needless, where somebody watches.
+    /// `spurious` counts the retransmissions that turned out needless, where somebody watches.
     pub spurious: u32,
 }
 
 impl Sender {
-    /// The sending half before the handshake: nothing sent, window unknown.
+    /// `new` makes the sending half before the handshake: nothing is sent, and the window is not
+    /// known.
     pub fn new(config: &Config) -> Sender {
         let mss = config.mss as u64;
         let congestion = config.build_congestion(mss);
@@ -110,18 +115,18 @@ impl Sender {
         }
     }
 
-    /// The rate to pace at, where the window algorithm has one.
+    /// Returns the rate to pace at, where the window algorithm has one.
     pub fn pacing_rate(&self) -> Option<Rate> {
         self.congestion.pacing_rate(self.rtt.srtt())
     }
 
-    /// The congestion window in octets.
+    /// Returns the congestion window in octets.
     pub fn cwnd(&self) -> u64 {
         self.congestion.window()
     }
 
-    /// Octets sent and not cumulatively acknowledged, counted from `nxt`
-    /// (RFC 5681's FlightSize; after a timeout, what was sent since).
+    /// Returns the octets that were sent and not cumulatively acknowledged, up to `nxt`: RFC 5681's
+    /// FlightSize, or after a timeout what was sent since.
     pub fn flight(&self) -> u64 {
         self.nxt - self.una
     }
@@ -132,13 +137,13 @@ impl Sender {
         self.una == self.end
     }
 
-    /// While going back, everything between `una` and `nxt` that is not SACKed
-    /// is in flight: it was sent since the timeout.
+    /// Returns the octets in flight while the sender goes back: everything between `una` and `nxt`
+    /// that is not SACKed was sent since the timeout.
     pub fn flight_going_back(&self) -> u64 {
         self.flight() - self.board.sacked().total_below(self.nxt)
     }
 
-    /// The retransmission of `range`, or its first transmission at `nxt`, left.
+    /// The segment of `range` at `nxt` left, for the first time or again.
     pub fn on_sent_in_order(&mut self, range: Range) {
         let nxt = self.nxt;
         self.nxt = range.end;
@@ -148,9 +153,9 @@ impl Sender {
         self.max = self.max.max(range.end);
     }
 
-    /// Separate SACKed ranges that are kept at most: what is in flight as
-    /// quarter segments, every other one lost, and 64. A peer that SACKs every
-    /// other octet gets no more memory.
+    /// Returns how many separate SACKed ranges are kept at most: as many as what is in flight has
+    /// quarter segments, every other one lost, and 64. A peer that SACKs every other octet gets no
+    /// more memory.
     pub fn most_sacked_ranges(&self) -> u64 {
         64 + (self.max - self.una) / (self.mss / 2)
     }
@@ -161,7 +166,7 @@ impl Sender {
         ranges < 64 || ranges < self.most_sacked_ranges()
     }
 
-    /// What an ACK up to the offset `at`, which is acceptable, with these SACK blocks tells: moves
+    /// Reads an ACK up to the offset `at`, which is acceptable, with these SACK blocks: moves
     /// SND.UNA, and keeps the scoreboard. `sack_agreed` says whether both sides speak SACK.
     pub fn read_ack(
         &mut self,
@@ -193,8 +198,8 @@ impl Sender {
         }
     }
 
-    /// The SACK blocks of an ACK up to `at`: the octets newly SACKed, and the duplicate that they
-    /// report (RFC 2883 §4).
+    /// Reads the SACK blocks of an ACK up to `at`, and notes the octets that are newly SACKed and
+    /// the duplicate that the blocks report (RFC 2883 §4).
     fn read_sack(&mut self, ack: &mut Ack, at: u64, iss: Serial32, blocks: &[SackBlock]) {
         for (n, block) in blocks.iter().enumerate() {
             let left = block.left.expand(iss, self.una);
@@ -214,7 +219,8 @@ impl Sender {
         }
     }
 
-    /// A SACK block; returns the octets newly SACKed. `prior_fack` is [`Ack::prior_fack`].
+    /// A SACK block came; returns the octets that are newly SACKed. `prior_fack` is
+    /// [`Ack::prior_fack`].
     fn on_sack(&mut self, block: Range, prior_fack: u64) -> u64 {
         match self.watch.is_on() {
             true => self.on_watched_sack(block, prior_fack),
@@ -238,9 +244,9 @@ impl Sender {
         self.board.on_cumulative_ack(una).0
     }
 
-    /// Whether an ACK that acknowledges nothing new in order is a duplicate ACK: with SACK where it
-    /// SACKs something new (RFC 6675 §2), else where it is `bare`, without data, FIN and another
-    /// window (RFC 5681 §2). Counts it.
+    /// Finds out whether an ACK that acknowledges nothing new in order is a duplicate ACK, and
+    /// counts it. With SACK it is one where it SACKs something new (RFC 6675 §2), else where it is
+    /// `bare`, without data, FIN and another window (RFC 5681 §2).
     pub fn count_duplicate(&mut self, ack: &mut Ack, bare: impl FnOnce(&Sender) -> bool) {
         let outstanding = ack.prior_in_flight > 0 || self.watch.is_on() && self.max > self.una;
         ack.duplicate = ack.acked == 0
@@ -251,10 +257,9 @@ impl Sender {
         }
     }
 
-    /// The range that the next segment in order would take: at `nxt`, around
-    /// SACKed octets, at most one MSS, within what the application gave and
-    /// the receiver's window allows. `None` when there is nothing to send or
-    /// the segment would be silly.
+    /// Returns the range that the next segment in order would take: at `nxt`, around SACKed octets,
+    /// at most one MSS, within what the application gave and the receiver's window allows. It is
+    /// `None` when there is nothing to send or the segment would be silly.
     pub fn next_in_order(&self) -> Option<Range> {
         let limit = self.end.min(self.peer_window.edge);
         if self.nxt >= limit {
@@ -268,9 +273,9 @@ impl Sender {
         (!self.is_silly(range)).then_some(range)
     }
 
-    /// RFC 9293 §3.8.6.2.1: new data, cut short by the receiver's window, less
-    /// than a full segment and than half the largest window. It waits for more
-    /// of the window or for the override timeout.
+    /// The segment would be silly (RFC 9293 §3.8.6.2.1): it carries new data, cut short by the
+    /// receiver's window, less than a full segment and than half the largest window. It waits for
+    /// more of the window or for the override timeout.
     fn is_silly(&self, range: Range) -> bool {
         range.len() < self.mss
             && range.end == self.peer_window.edge
@@ -288,13 +293,13 @@ impl Sender {
                 || self.is_silly(Range { start: self.nxt, end: self.peer_window.edge }))
     }
 
-    /// The segment that would follow all that was ever sent.
+    /// Returns the segment that would follow all that was ever sent.
     pub fn next_new(&self) -> Option<Range> {
         let end = self.end.min(self.peer_window.edge).min(self.max + self.mss);
         (self.max < end).then_some(Range { start: self.max, end })
     }
 
-    /// One full segment from `start` for sending again, not beyond what was
+    /// Returns one full segment from `start` for sending again, which goes neither beyond what was
     /// sent before nor into what is SACKed.
     pub fn segment_at(&self, start: u64) -> Range {
         let hole = self.board.hole(start, self.max);
@@ -302,6 +307,7 @@ impl Sender {
         Range { start, end: end.min(start + self.mss) }
     }
 
+    /// Shows the path to the window algorithm, with so many octets in flight.
     pub(crate) fn path(&self, in_flight: u64) -> PathView {
         PathView {
             in_flight,

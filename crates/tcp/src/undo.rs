@@ -20,101 +20,106 @@ use crate::config::{Config, UndoOptions};
 use crate::range_set::Range;
 use anabranch_units::Time;
 
-/// What is watched since the last reduction.
+/// An `Undo` knows what happened since the last reduction, and asks the witnesses.
 #[derive(Debug)]
 pub struct Undo {
+    /// `options` say which witnesses are asked.
     options: UndoOptions,
+    /// `episode` is the last reduction, until it is undone.
     episode: Option<Episode>,
+    /// `frto` says where F-RTO stands.
     frto: Frto,
-    /// What was sent again and is not acknowledged.
+    /// `repair` is what was sent again and is not acknowledged.
     repair: Option<Repair>,
-    /// The next round-trip sample lifts the estimate.
+    /// `adapt` says that the next round-trip sample lifts the estimate.
     adapt: bool,
-    /// Reductions that were undone.
+    /// `undone` counts the reductions that were undone.
     pub undone: u32,
-    /// Retransmissions that were needless are told by reports of duplicates.
+    /// `reports` says that the peer reports duplicates, which tell of needless retransmissions.
     reports: bool,
 }
 
-/// Retransmissions on their way, of this episode or of those before it: an echo of any
-/// of them is no echo of an original.
+/// A `Repair` stands for the retransmissions on their way, of this episode or of those before it:
+/// an echo of any of them is no echo of an original.
 #[derive(Clone, Copy, Debug)]
 struct Repair {
-    /// The millisecond in which the first of them left.
+    /// `since` is the millisecond in which the first of them left.
     since: u64,
-    /// Where the last of them ends.
+    /// `end` is the offset at which the last of them ends.
     end: u64,
 }
 
-/// A reduction and the retransmissions since.
+/// An `Episode` is a reduction and the retransmissions since.
 #[derive(Debug)]
 struct Episode {
+    /// `timeout` says that a timeout reduced the window, and not a fast retransmit.
     timeout: bool,
-    /// SND.UNA at the reduction.
+    /// `una` is SND.UNA at the reduction.
     una: u64,
-    /// The millisecond of the first retransmission (RetransmitTS) that may still
-    /// be on its way, until the first ACK of new data after one of this episode.
+    /// `resent_at` is the millisecond of the first retransmission (RetransmitTS) that may still be
+    /// on its way, until the first ACK of new data after one of this episode.
     resent_at: Option<u64>,
-    /// That ACK has come.
+    /// `judged` says that that ACK has come.
     judged: bool,
-    /// Octets sent again and not reported as duplicates.
+    /// `resent` counts the octets that were sent again and not reported as duplicates.
     resent: u64,
-    /// SND.UNA after the first ACK of new data: how far what overtook the
-    /// segment had come.
+    /// `overtaken_by` is SND.UNA after the first ACK of new data: how far what overtook the segment
+    /// had come.
     overtaken_by: Option<u64>,
 }
 
-/// Where F-RTO stands; the numbers are the steps of RFC 5682.
+/// An `Frto` says where F-RTO stands; the numbers are the steps of RFC 5682.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Frto {
     Idle,
     /// Step 2: the ACK of the retransmission is awaited.
     First,
-    /// Step 3: the ACK after it. `point` is RecoveryPoint, and so many new
-    /// segments may leave.
+    /// Step 3: the ACK after it is awaited. `point` is RecoveryPoint, and `allowance` new segments
+    /// may leave.
     Second {
         point: u64,
         allowance: u8,
     },
 }
 
-/// What F-RTO lets the sender do.
+/// An `Allowed` is what F-RTO lets the sender do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Allowed {
     /// F-RTO is not at work, or lets the retransmission leave.
     Usual,
-    /// A new segment, whatever the window.
+    /// A new segment may leave, whatever the window.
     NewSegment,
-    /// Nothing: the second ACK is awaited.
+    /// Nothing may leave: the second ACK is awaited.
     Wait,
 }
 
-/// What the witnesses need to know of the sender, once an ACK has been read.
+/// `Outstanding` is what the witnesses need to know of the sender, once an ACK has been read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outstanding {
-    /// SND.UNA.
+    /// `una` is SND.UNA.
     pub una: u64,
-    /// The offset after the highest ever sent.
+    /// `max` is the offset after the highest ever sent.
     pub max: u64,
-    /// The offset after the highest SACKed octet, SND.UNA at least.
+    /// `fack` is the offset after the highest SACKed octet, or SND.UNA.
     pub fack: u64,
-    /// There is window and data for a segment that was never sent.
+    /// `has_new` says that there is window and data for a segment that was never sent.
     pub has_new: bool,
-    /// Some of what was sent again since a timeout is not acknowledged.
+    /// `has_resent` says that some of what was sent again since a timeout is not acknowledged.
     pub has_resent: bool,
 }
 
-/// The last reduction was needless.
+/// A `Needless` says that the last reduction was needless.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Needless {
-    /// After a fast retransmit: the segment at the start was overtaken by all up to the end.
+    /// `overtaken` is set after a fast retransmit: the segment at its start was overtaken by all up
+    /// to its end.
     pub overtaken: Option<Range>,
-    /// Reports of duplicates count the needless retransmissions.
+    /// `is_reported` says that reports of duplicates count the needless retransmissions.
     pub is_reported: bool,
 }
 
 impl Undo {
-    /// `None` where no witness is asked and the threshold stays.
+    /// Returns `None` where no witness is asked and DupThresh stays.
     pub fn new(config: &Config) -> Option<Box<Undo>> {
         let options = config.undo;
         let least = config.dupack_threshold;
@@ -163,7 +168,7 @@ impl Undo {
         }
     }
 
-    /// What may be sent.
+    /// Returns what may be sent.
     pub(crate) fn allowed(&self) -> Allowed {
         match self.frto {
             Frto::Idle | Frto::First => Allowed::Usual,
@@ -188,7 +193,7 @@ impl Undo {
         std::mem::take(&mut self.adapt)
     }
 
-    /// The conventional way: all that was outstanding is sent again.
+    /// The conventional way is taken: all that was outstanding is sent again.
     fn give_up(&mut self) {
         self.frto = Frto::Idle;
     }
@@ -199,7 +204,7 @@ impl Episode {
         Episode { timeout, una, resent_at: None, judged: false, resent: 0, overtaken_by: None }
     }
 
-    /// RFC 3522 §3.2 steps 4 to 6.
+    /// RFC 3522 §3.2, steps 4 to 6: the first ACK of new data echoes an original.
     fn eifel(&mut self, ack: &Ack) -> bool {
         if ack.acked == 0 || self.judged {
             return false;
@@ -218,8 +223,8 @@ impl Episode {
 }
 
 impl Undo {
-    /// Asks the witnesses about the last reduction, before the scheme hears of the ACK. `None`: it was
-    /// needed, as far as is known.
+    /// Asks the witnesses about the last reduction, before the scheme hears of the ACK. Returns
+    /// `None` where the reduction was needed, as far as is known.
     pub fn judge(&mut self, ack: &Ack, outstanding: &Outstanding) -> Option<Needless> {
         if !self.is_needless(ack, outstanding) {
             return None;
@@ -235,6 +240,7 @@ impl Undo {
         Some(Needless { overtaken, is_reported: self.reports })
     }
 
+    /// A witness says that the last reduction was needless.
     fn is_needless(&mut self, ack: &Ack, outstanding: &Outstanding) -> bool {
         let frto = self.frto(ack, outstanding);
         if self.repair.is_some_and(|repair| repair.end <= outstanding.una) {

@@ -14,7 +14,7 @@ use anabranch_endpoint::CloseReason;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{TcpFlags, TcpSegment, Timestamps};
 
-/// What the ACK field of a segment is worth.
+/// An `AckField` says what the ACK field of a segment is worth.
 enum AckField {
     /// It acknowledges up to this offset, SND.UNA or beyond.
     Acceptable(u64),
@@ -63,7 +63,7 @@ impl Connection {
         true
     }
 
-    /// What the ACK field is worth.
+    /// Says what the ACK field is worth.
     fn ack_field(&self, segment: &TcpSegment) -> AckField {
         let s = &self.sender;
         let Some(at) = segment.ack.expand(self.iss, s.una) else {
@@ -81,8 +81,8 @@ impl Connection {
         }
     }
 
-    /// What a segment at `start` that acknowledges up to `at` tells: the send window, and what has
-    /// arrived.
+    /// Reads what a segment at `start` that acknowledges up to `at` tells: the send window, and
+    /// what has arrived.
     #[inline]
     fn read_ack(
         &mut self,
@@ -125,8 +125,8 @@ impl Connection {
         }
     }
 
-    /// What the ACK tells of congestion, and whatever else the window algorithm wants to hear, after
-    /// the scheme has dealt with it.
+    /// Tells the window algorithm of congestion that the ACK echoes, and whatever else it wants to
+    /// hear, after the scheme has dealt with the ACK.
     fn tell_window(&mut self, ack: &Ack, was_in_recovery: bool) {
         if ack.echoes_congestion {
             self.on_echo(ack.now, ack.prior_in_flight);
@@ -142,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// Something new was acknowledged: timers, buffers, and our FIN.
+    /// Something new was acknowledged: timers, buffers, and our FIN follow.
     fn on_progress(&mut self, now: Time, rto: Rto) {
         if self.sender.flight() == 0 {
             self.retransmission.timer.stop(); // RFC 6298 §5.2
@@ -176,8 +176,8 @@ impl Connection {
         self.pending.writable |= self.writing.on_acknowledged(una);
     }
 
-    /// A round-trip time: from the segment being timed, and where its
-    /// retransmission made that ambiguous (Karn), from the echoed timestamp.
+    /// Returns a round-trip time: from the segment being timed, and where its retransmission made
+    /// that ambiguous (Karn), from the echoed timestamp.
     fn rtt_sample(&mut self, now: Time, ack: u64, segment: &TcpSegment) -> Option<Span> {
         match self.retransmission.timing(now, ack) {
             Timing::Took(rtt) => Some(rtt),
@@ -186,7 +186,8 @@ impl Connection {
         }
     }
 
-    /// As Linux measures it, with every ACK that tells of something sent once.
+    /// Returns a round-trip time as Linux measures it, with every ACK that tells of something sent
+    /// once.
     #[inline(never)]
     fn rtt_of_ack(&self, now: Time, acked: u64, segment: &TcpSegment) -> Option<Span> {
         let log = self.sender.watch.log.as_ref();
@@ -197,7 +198,7 @@ impl Connection {
         }
     }
 
-    /// A round-trip time from the echoed timestamp.
+    /// Returns a round-trip time from the echoed timestamp.
     fn echoed_rtt(&self, now: Time, segment: &TcpSegment) -> Option<Span> {
         let ts = segment
             .options
@@ -224,7 +225,7 @@ impl Connection {
         }
     }
 
-    /// The millisecond in which the peer's echo left here.
+    /// Returns the millisecond in which the segment left whose timestamp the peer echoes.
     fn echo_of(&self, now: Time, segment: &TcpSegment) -> Option<u64> {
         let usable = |ts: &Timestamps| self.agreed.timestamps.is_some() && ts.echo != 0;
         let ts = segment.options.timestamps.filter(usable)?;

@@ -4,14 +4,16 @@ use super::isn;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Addr, FlowKey};
 
-/// Addresses and ports of both ends, which do not change, and what follows from them.
+/// `Ends` are the addresses and ports of both ends, which do not change, and what follows from
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
-    /// This side's address and port.
+    /// `local` is this side's address and port.
     pub local: (Addr, u16),
-    /// The peer's address and port.
+    /// `remote` is the peer's address and port.
     pub remote: (Addr, u16),
-    /// The part of initial sequence numbers that does not depend on the date (`F` of RFC 6528).
+    /// `isn_offset` is the part of initial sequence numbers that does not depend on the date (`F`
+    /// of RFC 6528).
     isn_offset: u32,
 }
 
@@ -21,12 +23,12 @@ impl Ends {
         Ends { local, remote, isn_offset: isn::offset(secret, local, remote) }
     }
 
-    /// The number of a SYN that leaves now (RFC 6528).
+    /// Returns the number of a SYN that leaves now (RFC 6528).
     pub fn isn(&self, now: Time) -> Serial32 {
         Serial32(self.isn_offset).add(isn::clock(now))
     }
 
-    /// The flow of the packets that leave here.
+    /// Returns the flow of the packets that leave here.
     pub fn flow_key(&self) -> FlowKey {
         FlowKey {
             src: self.local.0,

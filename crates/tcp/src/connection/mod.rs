@@ -65,60 +65,71 @@ use retransmission::Retransmission;
 use std::sync::Arc;
 use writing::Writing;
 
-/// The most octets that a stream can carry: far more than any run sends, and
-/// far from overflow.
+/// A stream carries at most so many octets: far more than any run sends, and far from overflow.
 const STREAM_LIMIT: u64 = 1 << 60;
 
-/// What both SYNs agreed on.
+/// `Agreed` is what both SYNs agreed on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Agreed {
-    /// Shift of the windows that the peer advertises.
+    /// `peer_shift` is the shift of the windows that the peer advertises, 0 to 14 (RFC 7323 §2).
     peer_shift: u8,
-    /// Shift of the windows that this side advertises.
+    /// `own_shift` is the shift of the windows that this side advertises.
     own_shift: u8,
-    /// Timestamps are in use, and the peer's latest.
+    /// `timestamps` is the peer's latest timestamp, where both sides use them.
     timestamps: Option<TsRecent>,
-    /// SACK may be used.
+    /// `sack` says that both sides speak SACK.
     sack: bool,
 }
 
-/// A reset that is to be sent.
+/// A `Reset` is to be sent.
 #[derive(Clone, Copy, Debug)]
 struct Reset {
+    /// `seq` is its sequence number.
     seq: Serial32,
+    /// `ack` is its acknowledgment number, where it has one.
     ack: Option<Serial32>,
 }
 
-/// One side of a TCP connection (RFC 9293), without I/O.
+/// A `Connection` is one side of a TCP connection (RFC 9293), without I/O.
 ///
-/// Drive it through [`Endpoint`] and [`ByteStream`]; see the former for the
-/// order of polling. `now` never decreases.
+/// Drive it through [`Endpoint`] and [`ByteStream`]; see the former for the order of polling. `now`
+/// never decreases.
 #[derive(Debug)]
 pub struct Connection {
+    /// `config` holds the settings; [`Connection::reconfigure`] changes them.
     config: Arc<Config>,
+    /// `phase` is where the connection is in the diagram of RFC 9293, with what exists only there.
     phase: Phase,
+    /// `ends` are the addresses and ports of both sides.
     ends: Ends,
-    /// Initial send sequence number.
+    /// `iss` is ISS, the number of our SYN; it is chosen when that leaves or is answered.
     iss: Serial32,
+    /// `agreed` is what both SYNs agreed on; it is empty before.
     agreed: Agreed,
-    /// When data may leave, where it leaves at a rate.
+    /// `pacer` says when data may leave; it exists where data leaves at a rate.
     pacer: Option<Pacer>,
+    /// `extras` hold what few connections need.
     extras: Extras,
+    /// `sender` is the sending half, without its recovery scheme.
     sender: Sender,
+    /// `scheme` is the recovery scheme at work.
     scheme: Active,
+    /// `receiver` is the receiving half.
     receiver: Receiver,
-    /// The retransmission timer, and what is timed.
+    /// `retransmission` has the retransmission timer, and what is timed.
     retransmission: Retransmission,
-    /// Probes of a closed window.
+    /// `persist` says when a closed window is probed.
     persist: Persist,
-    /// The stream that the user writes.
+    /// `writing` is the stream that the user writes.
     writing: Writing,
+    /// `reset_due` is the reset that leaves with the next poll, whatever the state.
     reset_due: Option<Reset>,
+    /// `pending` are the events that the application has not heard.
     pending: PendingEvents,
 }
 
 impl Connection {
-    /// The active side: opens with [`ByteStream::connect`].
+    /// Makes the active side, which opens with [`ByteStream::connect`].
     pub fn client(
         config: impl Into<Arc<Config>>,
         local: (Addr, u16),
@@ -128,7 +139,7 @@ impl Connection {
         Connection::new(config.into(), Phase::Closed, local, remote, generator)
     }
 
-    /// The passive side: listens for a SYN from `remote`.
+    /// Makes the passive side, which listens for a SYN from `remote`.
     pub fn server(
         config: impl Into<Arc<Config>>,
         local: (Addr, u16),
@@ -171,23 +182,23 @@ impl Connection {
         }
     }
 
-    /// Where the connection is in RFC 9293's diagram.
+    /// Returns where the connection is in RFC 9293's diagram.
     #[inline]
     pub fn state(&self) -> State {
         self.phase.state()
     }
 
-    /// The peer's address and port.
+    /// Returns the peer's address and port.
     pub fn remote(&self) -> (Addr, u16) {
         self.ends.remote
     }
 
-    /// The offset after the last octet of data that the user gave.
+    /// Returns the offset after the last octet of data that the user gave.
     fn data_end(&self) -> u64 {
         self.sender.end - self.writing.is_closed() as u64
     }
 
-    /// All timers of the connection itself stop.
+    /// Stops all timers but that of TIME-WAIT and the scheme's.
     fn stop_timers(&mut self) {
         self.retransmission.timer.stop();
         self.persist.stop();
@@ -195,7 +206,7 @@ impl Connection {
         self.extras.stop_timers();
     }
 
-    /// The next deadline of the connection itself.
+    /// Returns the next deadline of the connection itself.
     #[inline]
     fn own_deadline(&self) -> Time {
         let sending = self.retransmission.timer.deadline().min(self.persist.timer.deadline());

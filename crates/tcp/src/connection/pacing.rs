@@ -13,12 +13,12 @@ use super::extras::ExtraDue;
 use anabranch_units::{Bytes, Rate, Time};
 use anabranch_wire::Packet;
 
-/// When the next data may leave.
+/// A `Pacer` says when the next data may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacer {
-    /// What has left will be paid for at this date.
+    /// `next` is the date at which what has left will be paid for.
     next: Time,
-    /// Octets that may still leave in this burst.
+    /// `left` counts the octets that may still leave in this burst.
     left: u64,
 }
 

@@ -9,12 +9,12 @@ use anabranch_wire::{TcpFlags, TcpSegment};
 /// millisecond clock wraps its sign bit in 24.8 days.
 const INVALID_AFTER: Span = Span::from_secs(24 * 86_400);
 
-/// The peer's latest timestamp, which is echoed to it.
+/// A `TsRecent` is the peer's latest timestamp, which is echoed to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TsRecent {
-    /// TS.Recent (RFC 7323 §4.3).
+    /// `value` is TS.Recent (RFC 7323 §4.3).
     pub value: u32,
-    /// When it was updated.
+    /// `at` is the date of its update.
     at: Time,
 }
 

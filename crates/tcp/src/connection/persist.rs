@@ -3,24 +3,25 @@
 use anabranch_endpoint::Timer;
 use anabranch_units::{Span, Time};
 
-/// The longest interval between zero-window probes (RFC 9293 §3.8.6.1 leaves
-/// it open; RFC 1122 practice).
+/// The interval between zero-window probes is at most so long (RFC 9293 §3.8.6.1 leaves it open;
+/// RFC 1122 practice).
 const MAX_PROBE_INTERVAL: Span = Span::from_secs(60);
 
-/// How long data that would be a silly segment waits at most (RFC 9293
-/// §3.8.6.2.1: 0.1 s to 1 s).
+/// Data that would be a silly segment waits at most so long (RFC 9293 §3.8.6.2.1: 0.1 s to 1 s).
 const OVERRIDE_TIMEOUT: Span = Span::from_secs(1);
 
-/// The persist timer and the probes since the peer last moved.
+/// A `Persist` has the persist timer and counts the probes since the peer last moved.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Persist {
-    /// Runs while data waits for the window and nothing is outstanding whose ACK could open it.
+    /// `timer` runs while data waits for the window and nothing is outstanding whose ACK could open
+    /// it.
     pub timer: Timer,
-    /// A probe, or the data that waited, leaves now.
+    /// `due` says that a probe, or the data that waited, leaves now.
     due: bool,
-    /// Doublings of the interval: probes since something new was acknowledged.
+    /// `doublings` counts the doublings of the interval: the probes since something new was
+    /// acknowledged.
     pub doublings: u32,
-    /// Probes since the peer acknowledged anything, be it the same again.
+    /// `silent` counts the probes since the peer acknowledged anything, be it the same again.
     silent: u32,
 }
 

@@ -4,61 +4,61 @@ use super::ecn::Asked;
 use crate::state::State;
 use anabranch_units::Time;
 
-/// The states of RFC 9293 §3.3.2 ([`State`] has the diagram) with their data. CLOSED is two: a
-/// connection lives once.
+/// A `Phase` is one of the states of RFC 9293 §3.3.2 ([`State`] has the diagram) with its data.
+/// CLOSED is two of them: a connection lives once.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
-    /// CLOSED, before an OPEN.
+    /// The connection is CLOSED, before an OPEN.
     Closed,
-    /// LISTEN.
+    /// The connection is in LISTEN.
     Listen,
-    /// SYN-SENT.
+    /// The connection is in SYN-SENT.
     SynSent(SynSent),
-    /// SYN-RECEIVED.
+    /// The connection is in SYN-RECEIVED.
     SynReceived(SynReceived),
-    /// ESTABLISHED.
+    /// The connection is ESTABLISHED.
     Established,
-    /// FIN-WAIT-1.
+    /// The connection is in FIN-WAIT-1.
     FinWait1,
-    /// FIN-WAIT-2.
+    /// The connection is in FIN-WAIT-2.
     FinWait2,
-    /// CLOSE-WAIT.
+    /// The connection is in CLOSE-WAIT.
     CloseWait,
-    /// CLOSING.
+    /// The connection is CLOSING.
     Closing,
-    /// LAST-ACK.
+    /// The connection is in LAST-ACK.
     LastAck,
-    /// TIME-WAIT.
+    /// The connection is in TIME-WAIT.
     TimeWait {
-        /// When it ends (2 MSL).
+        /// `until` is the date at which it ends (2 MSL).
         until: Time,
     },
-    /// CLOSED, for good.
+    /// The connection is CLOSED for good.
     Ended,
 }
 
-/// An active OPEN awaits the peer's SYN.
+/// A `SynSent` awaits the peer's SYN after an active OPEN.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SynSent {
-    /// When the user opened.
+    /// `opened` is the date of the OPEN.
     pub opened: Time,
-    /// The SYN is to leave, for the first time or again.
+    /// `due` says that the SYN is to leave, for the first time or again.
     pub due: bool,
-    /// What the last SYN asked for of ECN.
+    /// `asked` is what the last SYN asked for of ECN.
     pub asked: Asked,
 }
 
-/// Both SYNs are known, and ours is not acknowledged.
+/// A `SynReceived` knows both SYNs, of which ours is not acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SynReceived {
-    /// The connection was opened passively: it may listen again.
+    /// `passive` says that the connection was opened passively, and may listen again.
     pub passive: bool,
-    /// The SYN-ACK is to leave, for the first time or again.
+    /// `due` says that the SYN-ACK is to leave, for the first time or again.
     pub due: bool,
 }
 
 impl Phase {
-    /// The state as the RFC names it.
+    /// Returns the state as the RFC names it.
     #[inline]
     pub fn state(&self) -> State {
         match self {
@@ -76,8 +76,8 @@ impl Phase {
         }
     }
 
-    /// An active OPEN at `now` (RFC 9293 §3.10.1). One of a listening connection makes it active;
-    /// without effect elsewhere.
+    /// The user opens actively (RFC 9293 §3.10.1), which makes a listening connection active.
+    /// Returns false, and changes nothing, in other states.
     pub fn open(&mut self, now: Time) -> bool {
         let opens = matches!(self, Phase::Closed | Phase::Listen);
         if opens {
@@ -125,7 +125,7 @@ impl Phase {
         }
     }
 
-    /// What our SYN asked for of ECN, while its answer is awaited.
+    /// Returns what our SYN asked for of ECN, while its answer is awaited.
     pub fn asked(&self) -> Asked {
         match self {
             Phase::SynSent(opening) => opening.asked,
@@ -133,12 +133,12 @@ impl Phase {
         }
     }
 
-    /// In SYN-RECEIVED after a passive OPEN.
+    /// The connection is in SYN-RECEIVED after a passive OPEN.
     pub fn is_opened_passively(&self) -> bool {
         matches!(self, Phase::SynReceived(SynReceived { passive: true, .. }))
     }
 
-    /// When the state ends by itself.
+    /// Returns when the state ends by itself.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {

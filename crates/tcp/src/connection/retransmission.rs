@@ -3,19 +3,20 @@
 use anabranch_endpoint::Timer;
 use anabranch_units::{Span, Time};
 
-/// The timer, of the SYN too, and what happened since something new was acknowledged.
+/// A `Retransmission` has the timer, of the SYN too, and what happened since something new was
+/// acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Retransmission {
-    /// Runs while something is outstanding that is to be acknowledged.
+    /// `timer` runs while something is outstanding that is to be acknowledged.
     pub timer: Timer,
-    /// The segment being timed: the offset of its end and when it left; `None` while there is none, or
-    /// once something was sent again (Karn).
+    /// `timed` is the segment being timed: the offset of its end and when it left. It is `None`
+    /// while there is none, or once something was sent again (Karn).
     timed: Option<(u64, Time)>,
-    /// Timeouts since something new was acknowledged.
+    /// `retries` counts the timeouts since something new was acknowledged.
     pub retries: u32,
 }
 
-/// What an ACK says of the segment being timed.
+/// A `Timing` is what an ACK says of the segment being timed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Timing {
     /// The segment was acknowledged, so long after it left.

@@ -3,14 +3,16 @@
 use anabranch_endpoint::Written;
 use anabranch_wire::Payload;
 
-/// What the user has written and whether more may come. How much it is says the sender's `end`.
+/// A `Writing` holds what the user has written and knows whether more may come. How much it is says
+/// the sender's `end`.
 #[derive(Debug, Default)]
 pub(super) struct Writing {
-    /// Octets to send that are not acknowledged, where they are real; the others are counted.
+    /// `octets` are those to send that are not acknowledged, where they are real; the others are
+    /// counted.
     octets: Option<Box<Written>>,
-    /// The user has closed: a FIN follows the data.
+    /// `closed` says that the user has closed: a FIN follows the data.
     closed: bool,
-    /// A write was cut short: the user hears when there is room again.
+    /// `blocked` says that a write was cut short: the user hears when there is room again.
     blocked: bool,
 }
 
@@ -31,7 +33,7 @@ impl Writing {
         self.octets.is_some()
     }
 
-    /// How many octets may be written now, where the buffer has `capacity`.
+    /// Returns how many octets may be written now, where the buffer has `capacity`.
     pub fn room(&self, capacity: u64) -> u64 {
         capacity.saturating_sub(self.octets.as_ref().map_or(0, |store| store.len()))
     }
@@ -53,7 +55,7 @@ impl Writing {
         self.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)))
     }
 
-    /// The payload of `len` octets at the offset `start`.
+    /// Returns the payload of `len` octets at the offset `start`.
     #[inline]
     pub fn payload(&mut self, start: u64, len: u32) -> Payload {
         match &mut self.octets {

@@ -16,20 +16,22 @@ use crate::range_set::Range;
 use crate::sender::Sender;
 use anabranch_units::Time;
 
+/// A `Fack` is the scheme at work.
 #[derive(Debug)]
 pub(crate) struct Fack {
-    /// The recovery under way.
+    /// `repair` is the recovery under way.
     repair: Option<Repair>,
-    /// Proportional rate reduction, where it is asked for; begins anew with each recovery.
+    /// `prr` is proportional rate reduction, where it is asked for; it begins anew with each
+    /// recovery.
     prr: Option<Box<Prr>>,
 }
 
-/// A recovery.
+/// A `Repair` is a recovery.
 #[derive(Clone, Copy, Debug)]
 struct Repair {
-    /// The first retransmission leaves regardless of the window.
+    /// `pending` says that the first retransmission is to leave, regardless of the window.
     pending: bool,
-    /// The offset after the highest sent again in this recovery.
+    /// `high_rxt` is the offset after the highest sent again in this recovery.
     high_rxt: u64,
 }
 
@@ -38,7 +40,7 @@ impl Fack {
         Fack { repair: None, prr: prr.then(Box::default) }
     }
 
-    /// What may be in flight during recovery.
+    /// Returns what may be in flight during recovery.
     fn window(&self, s: &Sender) -> u64 {
         self.prr.as_ref().map_or_else(|| s.cwnd(), |prr| prr.window())
     }

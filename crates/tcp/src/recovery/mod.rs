@@ -34,13 +34,13 @@ use crate::undo::Allowed;
 use anabranch_congestion::{Congestion, Controller};
 use anabranch_units::Time;
 
-/// What the sender may do now.
+/// A `Next` is what the sender may do now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// Send this range again.
+    /// This range may be sent again.
     Retransmit(Range),
-    /// Send this range, the next in order: new data, or what was outstanding
-    /// at a timeout. Or new data out of turn, where F-RTO lets it leave.
+    /// This range, the next in order, may be sent: new data, or what was outstanding at a timeout.
+    /// Or it is new data out of turn, where F-RTO lets that leave.
     InOrder(Range),
     /// There is something to send, but the window is full.
     WindowFull,
@@ -48,22 +48,21 @@ pub enum Next {
     Nothing,
 }
 
-/// Whether an ACK of new data restarts the retransmission timer.
+/// An `Rto` says whether an ACK of new data restarts the retransmission timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rto {
-    /// RFC 6298 §5.3.
+    /// The timer is restarted (RFC 6298 §5.3).
     Restart,
-    /// Leave the timer running.
+    /// The timer goes on running.
     Keep,
 }
 
-/// The seam. The connection updates sequence variables, scoreboard and the count of duplicate ACKs
-/// first, then asks the scheme. What only some schemes have (timers, probes, a window of their own)
-/// has a default that stands for not having it.
+/// A `Scheme` is a recovery scheme at work: the seam. The connection updates sequence variables,
+/// scoreboard and the count of duplicate ACKs first, then asks the scheme. What only some schemes
+/// have (timers, probes, a window of their own) has a default that stands for not having it.
 pub(crate) trait Scheme {
-    /// An ACK arrived that acknowledges or SACKs something new, or is a
-    /// duplicate. Decides about entering and leaving recovery, and grows the
-    /// window where the scheme lets it.
+    /// An ACK arrived that acknowledges or SACKs something new, or is a duplicate. The scheme
+    /// decides about entering and leaving recovery, and lets the window grow where it may.
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto;
 
     /// The retransmission timer expired, and the sender went back.
@@ -74,7 +73,7 @@ pub(crate) trait Scheme {
         self.on_timeout(s);
     }
 
-    /// What may be sent now.
+    /// Returns what may be sent now.
     fn next(&self, s: &Sender) -> Next;
 
     /// `range` was sent again, as [`Next::Retransmit`] asked.
@@ -83,18 +82,18 @@ pub(crate) trait Scheme {
     /// `range` was sent in order.
     fn on_in_order(&mut self, _s: &Sender, _range: Range, _now: Time) {}
 
-    /// Octets in the network, as the scheme estimates them.
+    /// Returns the octets in the network, as the scheme estimates them.
     fn in_flight(&self, s: &Sender) -> u64;
 
-    /// Between the detection of a loss and the end of its repair.
+    /// The scheme is between the detection of a loss and the end of its repair.
     fn in_recovery(&self) -> bool;
 
-    /// Octets that the ACK at hand made the scheme believe lost, for window algorithms that want to
-    /// know. `was_in_recovery` says whether a repair was under way before that ACK.
+    /// Returns the octets that the ACK at hand made the scheme believe lost, for window algorithms
+    /// that want to know. `was_in_recovery` says whether a repair was under way before that ACK.
     fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64;
 
-    /// The retransmission timer expired: shrinks the window, and decides what is to be sent again.
-    /// Returns false when a probe leaves instead, which is no timeout.
+    /// The retransmission timer expired: the scheme shrinks the window, and decides what is to be
+    /// sent again. It returns false when a probe leaves instead, which is no timeout.
     fn on_rto(&mut self, s: &mut Sender, now: Time) -> bool {
         s.go_back(now);
         self.on_timeout(s);
@@ -108,7 +107,8 @@ pub(crate) trait Scheme {
         self.on_timeout(s);
     }
 
-    /// When the scheme wants to hear [`Scheme::on_deadline`]; never, for a scheme without timers.
+    /// Returns when the scheme wants to hear [`Scheme::on_deadline`]; a scheme without timers never
+    /// does.
     fn deadline(&self) -> Time {
         Time::NEVER
     }
@@ -142,22 +142,23 @@ pub(crate) trait Scheme {
         false
     }
 
-    /// Octets that may be in flight: the window, or what the scheme makes of it in a repair.
+    /// Returns the octets that may be in flight: the window, or what the scheme makes of it in a
+    /// repair.
     fn window(&self, s: &Sender) -> u64 {
         s.cwnd()
     }
 
-    /// Octets believed lost and not acknowledged since, sent again or not.
+    /// Returns the octets that are believed lost and not acknowledged since, sent again or not.
     fn lost(&self, s: &Sender) -> u64 {
         self.resent(s)
     }
 
-    /// Octets outstanding that were sent again.
+    /// Returns the octets outstanding that were sent again.
     fn resent(&self, s: &Sender) -> u64 {
         s.board.retransmitted()
     }
 
-    /// How many tail loss probes were sent.
+    /// Returns how many tail loss probes were sent.
     fn tail_loss_probes(&self) -> u32 {
         0
     }
@@ -170,7 +171,7 @@ fn fits(len: u64, in_flight: u64, window: u64) -> bool {
     in_flight + len <= window || in_flight == 0
 }
 
-/// The next segment in order, if `in_flight` and it fit into `window`.
+/// Returns the next segment in order, if `in_flight` and it fit into `window`.
 fn in_order(s: &Sender, in_flight: u64, window: u64) -> Next {
     match s.next_in_order() {
         None => Next::Nothing,
@@ -179,7 +180,7 @@ fn in_order(s: &Sender, in_flight: u64, window: u64) -> Next {
     }
 }
 
-/// `range` again, if `in_flight` and it fit into `window`.
+/// Returns `range` again, if `in_flight` and it fit into `window`.
 fn again(range: Range, in_flight: u64, window: u64) -> Next {
     match fits(range.len(), in_flight, window) {
         true => Next::Retransmit(range),
@@ -187,20 +188,20 @@ fn again(range: Range, in_flight: u64, window: u64) -> Next {
     }
 }
 
-/// Outside recovery, for schemes that count duplicate ACKs: RFC 3042 lets each
-/// of the first two release one new segment beyond the window.
+/// Returns what RFC 3042 lets leave beyond the window: outside recovery, for schemes that count
+/// duplicate ACKs, one new segment for each of the first two.
 fn limited_transmit(s: &Sender) -> u64 {
     s.dup_acks.extra(s.mss)
 }
 
-/// Octets newly lost, for schemes that know of one loss at a time, the segment at SND.UNA: it is lost
-/// at the entry into recovery, and at partial ACKs.
+/// Returns the octets newly lost, for schemes that know of one loss at a time, the segment at
+/// SND.UNA: it is lost at the entry into recovery, and at partial ACKs.
 fn first_unacknowledged_lost(now: bool, s: &Sender, before: bool, ack: &Ack) -> u64 {
     let partial = before && ack.acked > 0;
     if now && (partial || !before) { s.mss } else { 0 }
 }
 
-/// Sending while the sender goes back after a timeout.
+/// Returns what may be sent while the sender goes back after a timeout.
 #[inline(never)]
 fn going_back(s: &Sender) -> Next {
     let allowed = s.watch.undo.as_ref().map_or(Allowed::Usual, |undo| undo.allowed());

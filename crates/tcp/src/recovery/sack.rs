@@ -21,25 +21,29 @@ use crate::range_set::Range;
 use crate::sender::Sender;
 use anabranch_units::Time;
 
+/// A `Sack` is the scheme at work.
 #[derive(Debug)]
 pub(crate) struct Sack {
+    /// `rule` says how the pipe is counted.
     rule: Pipe,
-    /// The recovery under way.
+    /// `repair` is the recovery under way.
     repair: Option<Repair>,
-    /// Proportional rate reduction, where it is asked for; begins anew with each recovery.
+    /// `prr` is proportional rate reduction, where it is asked for; it begins anew with each
+    /// recovery.
     prr: Option<Box<Prr>>,
 }
 
-/// A recovery.
+/// A `Repair` is a recovery.
 #[derive(Clone, Copy, Debug)]
 struct Repair {
-    /// The first retransmission leaves regardless of the pipe (§5 step 4.3).
+    /// `pending` says that the first retransmission is to leave, regardless of the pipe (§5 step
+    /// 4.3).
     pending: bool,
-    /// HighRxt: the offset after the highest sent again in this recovery.
+    /// `high_rxt` is HighRxt, the offset after the highest sent again in this recovery.
     high_rxt: u64,
-    /// RescueRxt (§2); `None` before the first of this recovery.
+    /// `rescue_rxt` is RescueRxt (§2); it is `None` before the first of this recovery.
     rescue_rxt: Option<u64>,
-    /// The pipe of the ns-2 rules, in octets.
+    /// `count` is the pipe of the ns-2 rules, in octets.
     count: i64,
 }
 
@@ -48,7 +52,7 @@ impl Sack {
         Sack { rule, repair: None, prr: prr.then(Box::default) }
     }
 
-    /// What may be in flight during recovery.
+    /// Returns what may be in flight during recovery.
     fn window(&self, s: &Sender) -> u64 {
         self.prr.as_ref().map_or_else(|| s.cwnd(), |prr| prr.window())
     }

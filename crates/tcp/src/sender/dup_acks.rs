@@ -6,26 +6,27 @@
 
 use crate::config::Config;
 
-/// The count of duplicate ACKs and its threshold.
+/// `DupAcks` count duplicate ACKs and know how many of them signal a loss.
 #[derive(Clone, Copy, Debug)]
 pub struct DupAcks {
-    /// Duplicate ACKs in a row.
+    /// `count` is the number of duplicate ACKs in a row; something new begins it anew.
     pub count: u32,
-    /// Duplicate ACKs that signal a loss (DupThresh): as configured, and up to the most that is
-    /// configured once reordering has been seen.
+    /// `thresh` is DupThresh, the number of duplicate ACKs that signal a loss: as configured, and
+    /// up to the most that is configured once reordering has been seen.
     pub thresh: u32,
-    /// DupThresh as configured, and how far reordering may raise it.
+    /// `bounds` are DupThresh as configured, and how far reordering may raise it.
     bounds: (u32, u32),
-    /// How often reordering was seen.
+    /// `reorderings` counts how often reordering was seen.
     pub reorderings: u32,
-    /// SND.NXT at the first of the duplicates: what was sent since is limited transmit.
+    /// `nxt_before` is SND.NXT at the first of the duplicates: what was sent since is limited
+    /// transmit.
     nxt_before: u64,
-    /// Limited transmit (RFC 3042) is on.
+    /// `limited_transmit` says that RFC 3042 is on.
     pub limited_transmit: bool,
 }
 
 impl DupAcks {
-    /// No duplicate has come.
+    /// `new` begins the count, before any ACK.
     pub fn new(config: &Config) -> DupAcks {
         let least = config.dupack_threshold;
         DupAcks {
@@ -46,7 +47,7 @@ impl DupAcks {
         self.count += 1;
     }
 
-    /// Something new was acknowledged, or the repair begins anew.
+    /// Something new was acknowledged, or the repair begins anew: the count does, too.
     pub fn forget(&mut self) {
         self.count = 0;
     }
@@ -61,13 +62,13 @@ impl DupAcks {
         self.count >= self.thresh
     }
 
-    /// Octets that were in flight above `una` before the first of the duplicates.
+    /// Returns the octets that were in flight above `una` before the first of the duplicates.
     pub fn flight_before(&self, una: u64) -> u64 {
         self.nxt_before - una
     }
 
-    /// Octets that may leave beyond the window before a loss is signalled: one segment of `mss` octets
-    /// for each duplicate, where RFC 3042 is on.
+    /// Returns the octets that may leave beyond the window before a loss is signalled: one segment
+    /// of `mss` octets for each duplicate, where RFC 3042 is on.
     pub fn extra(&self, mss: u64) -> u64 {
         if self.limited_transmit { self.count.min(self.thresh - 1) as u64 * mss } else { 0 }
     }

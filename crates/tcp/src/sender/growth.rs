@@ -4,42 +4,44 @@ use crate::ack::Ack;
 use crate::config::{Config, Counting, WindowUse};
 use anabranch_units::{Span, Time};
 
-/// How the window is used, and what an ACK counts.
+/// A `Growth` knows how the window is used, and what an ACK counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
+    /// `counting` says by what an ACK lets the window grow.
     counting: Counting,
-    /// The window, not the application or the receiver, stopped the last
+    /// `window_limited` says that the window, not the application or the receiver, stopped the last
     /// sending opportunity.
     pub window_limited: bool,
-    /// How the window was used since an offset was sent, where
+    /// `used` tells how the window was used since an offset was sent, where
     /// [`WindowUse::Outstanding`] asks.
     used: Option<Used>,
-    /// When data left last; `None` before the first.
+    /// `last_sent` is the date at which data left last; it is `None` before the first.
     last_sent: Option<Time>,
 }
 
-/// How the window was used since an offset was sent.
+/// A `Used` tells how the window was used since an offset was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
-    /// The window was full.
+    /// `full` says that the window was full.
     full: bool,
-    /// The most that was outstanding, octets.
+    /// `outstanding` is the most that was outstanding, in octets.
     outstanding: u64,
-    /// What was sent when this began: once acknowledged, it begins anew.
+    /// `until` is the offset after what was sent when this began: once it is acknowledged, it
+    /// begins anew.
     until: u64,
 }
 
-/// The window as it is when something asks for its use.
+/// A `Window` shows the window when something asks for its use.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// The congestion window, octets.
+    /// `cwnd` is the congestion window, in octets.
     pub cwnd: u64,
-    /// The window is below its threshold.
+    /// `slow_start` says that the window is below its threshold.
     pub slow_start: bool,
 }
 
 impl Growth {
-    /// Before anything is sent.
+    /// `new` knows of nothing that was sent.
     pub fn new(config: &Config) -> Growth {
         Growth {
             counting: config.counting,
@@ -54,8 +56,8 @@ impl Growth {
         self.counting == Counting::Delivered
     }
 
-    /// Octets by which the window is to grow for an ACK that acknowledged `octets`: by them, or by one
-    /// segment of `mss` when ACKs are counted.
+    /// Returns by how many octets the window is to grow for an ACK that acknowledged `octets`: by
+    /// them, or by one segment of `mss` when ACKs are counted.
     pub fn octets(&self, ack: &Ack, octets: u64, mss: u64) -> u64 {
         match self.counting {
             Counting::Bytes => octets,
@@ -96,7 +98,7 @@ impl Growth {
         self.last_sent = Some(now);
     }
 
-    /// How long no data has left; no time before the first.
+    /// Returns how long no data has left; no time has passed before the first.
     pub fn idle_for(&self, now: Time) -> Span {
         self.last_sent.map_or(Span::ZERO, |last| now - last)
     }

@@ -1,22 +1,23 @@
 //! The window that the peer advertises (RFC 9293 §3.10.7.4, fifth check).
 
-/// The send window: how far the peer lets this side send.
+/// A `PeerWindow` is the send window: it says how far the peer lets this side send.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerWindow {
-    /// The right edge of the peer's receive window (SND.UNA + SND.WND), an offset. It may move back,
-    /// if the peer takes back what it has granted.
+    /// `edge` is the offset of the right edge of the peer's receive window (SND.UNA + SND.WND). It
+    /// may move back, if the peer takes back what it has granted.
     pub edge: u64,
-    /// The largest window that the peer has advertised (MAX.SND.WND), octets.
+    /// `largest` is the largest window that the peer has advertised (MAX.SND.WND), in octets.
     pub largest: u64,
-    /// SND.WL1 and SND.WL2: where the segment that last updated the window began, and what it
-    /// acknowledged, as offsets.
+    /// `updated_by` are SND.WL1 and SND.WL2: where the segment that last updated the window began,
+    /// and what it acknowledged, as offsets.
     pub updated_by: (u64, u64),
-    /// The windows that the peer advertises are not this connection's alone, and do not move the edge.
+    /// `is_shared` says that the windows that the peer advertises are not this connection's alone,
+    /// and do not move the edge.
     is_shared: bool,
 }
 
 impl PeerWindow {
-    /// The window before the handshake: a SYN may leave, and nothing else.
+    /// `new` makes the window before the handshake: a SYN may leave, and nothing else.
     pub fn new() -> PeerWindow {
         PeerWindow { edge: 1, largest: 0, updated_by: (0, 0), is_shared: false }
     }
@@ -27,7 +28,7 @@ impl PeerWindow {
         (self.is_shared, self.edge) = (true, u64::MAX);
     }
 
-    /// The peer's windows are those of a whole.
+    /// The peer's windows are those of a whole that this connection is a part of.
     pub fn is_shared(&self) -> bool {
         self.is_shared
     }

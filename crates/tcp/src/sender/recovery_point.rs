@@ -1,18 +1,19 @@
 //! How far had been sent when the window was last reduced: until that is acknowledged, the same
 //! losses and marks do not reduce it again.
 
-/// RecoveryPoint of RFC 6675 §2, and whether the sender goes back to it.
+/// A `RecoveryPoint` is that of RFC 6675 §2, and says whether the sender goes back to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecoveryPoint {
-    /// The offset after the highest sent when the last loss was detected, or the last timeout came: no
-    /// new fast retransmit until all below is acknowledged, or more than that (`recover` of RFC 6582
-    /// §3.2).
+    /// `at` is the offset after the highest sent when the last loss was detected, or the last
+    /// timeout came: no new fast retransmit happens until all below is acknowledged, or more than
+    /// that (`recover` of RFC 6582 §3.2).
     pub at: u64,
-    /// The offset after the highest sent when an echo of congestion last reduced the window: until it
-    /// is acknowledged, neither another echo nor a loss reduces it again (RFC 3168 §6.1.2).
+    /// `cwr` is the offset after the highest sent when an echo of congestion last reduced the
+    /// window: until it is acknowledged, neither another echo nor a loss reduces it again (RFC 3168
+    /// §6.1.2).
     pub cwr: u64,
-    /// What was outstanding at a timeout is being sent again in order: from the timeout until all of
-    /// it is acknowledged.
+    /// `going_back` says that what was outstanding at a timeout is being sent again in order: from
+    /// the timeout until all of it is acknowledged.
     going_back: bool,
 }
 
@@ -27,7 +28,7 @@ impl RecoveryPoint {
         (self.at, self.going_back) = (max, true);
     }
 
-    /// What was outstanding at a timeout is being sent again. No fast retransmit meanwhile.
+    /// What was outstanding at a timeout is being sent again. No fast retransmit happens meanwhile.
     #[inline]
     pub fn is_going_back(&self) -> bool {
         self.going_back

@@ -2,11 +2,13 @@
 
 use crate::config::Config;
 
-/// The use of SACK, which a timeout may suspend.
+/// A `SackUse` says whether SACK blocks are read, which a timeout may suspend.
 #[derive(Clone, Copy, Debug)]
 pub struct SackUse {
+    /// `mode` follows from the handshake, and from timeouts.
     mode: Mode,
-    /// After a timeout what was SACKed is sent again too ([`Config::go_back_n`]).
+    /// `go_back_n` says that after a timeout what was SACKed is sent again too
+    /// ([`Config::go_back_n`]).
     go_back_n: bool,
 }
 

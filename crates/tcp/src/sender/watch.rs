@@ -12,20 +12,20 @@ use anabranch_congestion::{Congestion, Controller, Feedback};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::SackBlock;
 
-/// What is kept where the scheme, the window algorithm or an option asks for it.
+/// A `Watch` keeps what the scheme, the window algorithm or an option asks for.
 #[derive(Debug)]
 pub struct Watch {
-    /// The send log is to be written.
+    /// `logging` says that the send log is to be written.
     logging: bool,
-    /// When what is outstanding was sent; absent before the first data, and
-    /// where nobody needs it.
+    /// `log` knows when what is outstanding was sent; it is absent before the first data, and where
+    /// nobody needs it.
     pub log: Option<Box<SendLog>>,
-    /// Whether the last reduction was needless, where anything asks.
+    /// `undo` finds out whether the last reduction was needless, where anything asks.
     pub undo: Option<Box<Undo>>,
 }
 
 impl Watch {
-    /// What these settings, and the window algorithm made of them, ask for.
+    /// `new` keeps what these settings, and the window algorithm made of them, ask for.
     pub fn new(config: &Config, congestion: &Congestion) -> Watch {
         let every_ack = config.rtt_samples == RttSamples::EveryAck;
         Watch {
@@ -56,8 +56,8 @@ impl Sender {
         }
     }
 
-    /// The duplicate that SACK blocks report: the first, where it lies below
-    /// the ACK or inside the second (RFC 2883 §4).
+    /// Returns the duplicate that SACK blocks report: the first block, where it lies below the ACK
+    /// or inside the second (RFC 2883 §4).
     #[inline(never)]
     pub(super) fn duplicate(&self, iss: Serial32, ack: u64, blocks: &[SackBlock]) -> Option<Range> {
         let range = |block: &SackBlock| {
@@ -71,7 +71,7 @@ impl Sender {
         (first.end <= ack || held().is_some_and(inside)).then_some(first)
     }
 
-    /// The ACK is read, the scheme not yet asked.
+    /// The ACK is read, and the scheme is not yet asked.
     #[inline(never)]
     pub fn on_ack_read(&mut self, ack: &Ack) {
         self.counters.spurious += ack.dsack.is_some() as u32;
@@ -80,8 +80,8 @@ impl Sender {
         }
     }
 
-    /// Asks the witnesses about the last reduction, before the scheme hears of the ACK; true when it
-    /// was needless, and is undone.
+    /// Asks the witnesses about the last reduction, before the scheme hears of the ACK. Returns
+    /// true when the reduction was needless, and undoes it.
     pub fn undoes_reduction(&mut self, ack: &Ack) -> bool {
         let outstanding = Outstanding {
             una: self.una,
@@ -130,8 +130,8 @@ impl Sender {
         }
     }
 
-    /// Octets newly lost, now that everything below `edge` that is not SACKed
-    /// is: above where the last question left off.
+    /// Returns the octets that are newly lost, now that everything below `edge` that is not SACKed
+    /// is: those above where the last question left off.
     pub fn lost_below(&mut self, edge: u64) -> u64 {
         let Some(log) = &mut self.watch.log else { return 0 };
         let from = log.lost_edge.max(self.una);
@@ -139,15 +139,15 @@ impl Sender {
         if edge <= from { 0 } else { self.board.holes_between(from, edge) }
     }
 
-    /// What the window algorithm hears of the round-trip time: with a log, a
-    /// sample with every ACK; without, that of the segment being timed.
+    /// Returns what the window algorithm hears of the round-trip time: with a log, a sample with
+    /// every ACK; without, that of the segment being timed.
     pub(super) fn rtt_of(&self, ack: &Ack) -> Option<Span> {
         let logged = self.watch.log.as_ref().and_then(|log| log.rtt_sample(ack.now));
         logged.or(ack.rtt)
     }
 
-    /// What `ack` told, for window algorithms that want to hear of each. All
-    /// else that it caused has happened; `in_flight` is what it left.
+    /// Tells what `ack` told to window algorithms that want to hear of each. All else that it
+    /// caused has happened; `in_flight` is what it left.
     pub fn on_feedback(&mut self, ack: &Ack, lost: u64, in_flight: u64, in_recovery: bool) {
         let min_rtt = self.rtt.min_rtt();
         let feedback = Feedback {
