@@ -15,33 +15,44 @@ use anabranch_endpoint::Timer;
 use anabranch_units::Time;
 use anabranch_wire::IcmpKind;
 
-/// The box, empty until something needs it.
+/// `Extras` are a box that is empty until something needs it.
 #[derive(Debug, Default)]
 pub(super) struct Extras(Option<Box<Inside>>);
 
-/// The machines; each is explained in its file.
+/// `Inside` the box are machines, each of which is explained in its file.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
-    /// More is used than the part, which concerns few procedures.
+    /// `others` says that more is used than the part, which concerns few procedures.
     others: bool,
+    /// `ecn` is ECN as both SYNs agreed on it.
     pub ecn: Option<EcnState>,
+    /// `fast_open` is the state of Fast Open, where it is on.
     pub fast_open: Option<Box<FastOpen>>,
+    /// `mtu` is the search for the segment size, where there is one.
     pub mtu: Option<Box<MtuProbe>>,
+    /// `hold` says what holds segments back.
     pub hold: Hold,
+    /// `urgent` has the urgent marks of both directions.
     pub urgent: Urgent,
+    /// `keep_alive` knows how long nothing has been heard.
     pub keep_alive: KeepAliveState,
+    /// `challenges` count challenge ACKs.
     pub challenges: Challenges,
+    /// `device` knows whether the interface takes packets.
     pub device: Device,
-    /// The MSS that a router has said the path carries, before the handshake.
+    /// `path_mss` is the MSS that a router has said the path carries, before the handshake.
     pub path_mss: Option<u32>,
-    /// What a router reported last (RFC 9293 §3.9.2.2).
+    /// `icmp` is what a router reported last (RFC 9293 §3.9.2.2).
     pub icmp: Option<IcmpKind>,
+    /// `part` is what is kept of a whole that the connection is a part of.
     pub part: Part,
+    /// `marks` are the pushes, where the user marks any.
     pub marks: Option<Marks>,
+    /// `timers` are indexed by [`ExtraDue`].
     pub timers: [Timer; ExtraDue::ALL.len()],
 }
 
-/// What a connection with extras can do by itself.
+/// An `ExtraDue` is something that a connection with extras can do by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ExtraDue {
     /// The pacer lets the next burst leave.
@@ -67,87 +78,87 @@ impl ExtraDue {
 }
 
 impl Extras {
-    /// The machines, if there are any but the part.
+    /// Returns the machines, if there are any but the part.
     #[inline]
     pub fn some(&mut self) -> Option<&mut Inside> {
         self.0.as_deref_mut().filter(|inside| inside.others)
     }
 
-    /// There are none but the part.
+    /// There are no machines but the part.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.0.as_ref().is_none_or(|inside| !inside.others)
     }
 
-    /// The machines, to look at.
+    /// Returns the machines, to look at.
     pub fn peek(&self) -> Option<&Inside> {
         self.0.as_deref()
     }
 
-    /// The machines, made if need be.
+    /// Returns the machines, made if need be.
     pub fn get(&mut self) -> &mut Inside {
         let inside = self.0.get_or_insert_default();
         inside.others = true;
         inside
     }
 
-    /// What is kept of a whole that the connection is a part of.
+    /// Returns what is kept of a whole that the connection is a part of.
     #[inline]
     pub fn part(&self) -> Option<&Part> {
         self.0.as_deref().map(|inside| &inside.part)
     }
 
-    /// The same, made if need be.
+    /// Returns the same, made if need be.
     #[inline]
     pub fn part_mut(&mut self) -> &mut Part {
         &mut self.0.get_or_insert_default().part
     }
 
-    /// ECN, where it was agreed on, to change it.
+    /// Returns ECN, where it was agreed on, to change it.
     pub fn ecn_mut(&mut self) -> Option<&mut EcnState> {
         self.0.as_mut()?.ecn.as_mut()
     }
 
-    /// ECN, where it was agreed on.
+    /// Returns ECN, where it was agreed on.
     #[inline]
     pub fn ecn(&self) -> Option<&EcnState> {
         self.0.as_ref()?.ecn.as_ref()
     }
 
-    /// Fast Open, where it is on.
+    /// Returns Fast Open, where it is on.
     #[inline]
     pub fn fast_open(&self) -> Option<&FastOpen> {
         self.0.as_ref()?.fast_open.as_deref()
     }
 
-    /// Fast Open, where it is on, for change.
+    /// Returns Fast Open, where it is on, to change it.
     pub fn fast_open_mut(&mut self) -> Option<&mut FastOpen> {
         self.0.as_mut()?.fast_open.as_deref_mut()
     }
 
-    /// Pushes, where the user marks any.
+    /// Returns the pushes, where the user marks any.
     #[inline]
     pub fn marks(&self) -> Option<&Marks> {
         self.0.as_ref()?.marks.as_ref()
     }
 
-    /// The search for the segment size, where there is one.
+    /// Returns the search for the segment size, where there is one.
     #[inline]
     pub fn mtu_mut(&mut self) -> Option<&mut MtuProbe> {
         self.0.as_mut()?.mtu.as_deref_mut()
     }
 
-    /// SND.UP; 0 when nothing is urgent.
+    /// Returns SND.UP; 0 when nothing is urgent.
     pub fn urgent_end(&self) -> u64 {
         self.0.as_ref().map_or(0, |inside| inside.urgent.send)
     }
 
-    /// RCV.UP; 0 when nothing is urgent.
+    /// Returns RCV.UP; 0 when nothing is urgent.
     pub fn urgent_received(&self) -> u64 {
         self.0.as_ref().map_or(0, |inside| inside.urgent.receive)
     }
 
-    /// The next deadline.
+    /// Returns the next deadline.
     #[inline]
     pub fn deadline(&self) -> Time {
         match &self.0 {
@@ -158,7 +169,7 @@ impl Extras {
         }
     }
 
-    /// The next deadline but that of keep-alives.
+    /// Returns the next deadline but that of keep-alives.
     pub fn progress_deadline(&self) -> Time {
         let Some(inside) = &self.0 else { return Time::NEVER };
         let others =

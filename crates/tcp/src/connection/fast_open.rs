@@ -29,40 +29,40 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::options::MAX_LEN;
 use anabranch_wire::{FastOpenOption, TcpFlags, TcpSegment};
 
-/// The largest MSS of a server that is remembered (§4.1.3): larger SYNs may
-/// not get through.
+/// The MSS of a server is remembered up to so many octets (§4.1.3): larger SYNs may not get
+/// through.
 const MOST_MSS: u16 = 1460;
 
-/// The MSS of a server that announced none (RFC 9293 §3.7.1).
+/// A server that announces no MSS has one of so many octets (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u16 = 536;
 
-/// Fast Open on one connection.
+/// A `FastOpen` is the state of Fast Open on one connection.
 #[derive(Debug)]
 pub(super) struct FastOpen {
-    /// The server's key.
+    /// `key` is the secret of this server's cookies.
     key: [u64; 2],
-    /// What is known of the server.
+    /// `server` is what is known of the server.
     server: FastOpenServer,
-    /// What is new of that.
+    /// `news` says what of that is new.
     news: News,
-    /// What the first SYN carried.
+    /// `tried` is what the first SYN carried.
     tried: Tried,
-    /// Octets of data in it.
+    /// `sent` counts the octets of data in it.
     sent: u32,
-    /// What the SYN-ACK carries.
+    /// `answer` is the option that the SYN-ACK carries.
     answer: Option<FastOpenOption>,
-    /// The cookie of the peer's SYN was good: this side is open.
+    /// `accepted` says that the cookie of the peer's SYN was good: this side is open.
     accepted: bool,
-    /// The listener has given it to the user.
+    /// `taken` says that the listener has given the connection to the user.
     taken: bool,
-    /// Data in a SYN arrived.
+    /// `delivered` says that data in a SYN arrived.
     delivered: bool,
-    /// The listener has too many of these.
+    /// `refused` says that the listener has too many of these.
     refused: bool,
 }
 
-/// What there is to remember: another connection to the same server may have
-/// learnt the rest anew.
+/// `News` says what there is to remember: another connection to the same server may have learnt the
+/// rest anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct News {
     cookie: bool,
@@ -70,15 +70,15 @@ struct News {
     outcome: bool,
 }
 
-/// What a SYN carried.
+/// A `Tried` says what a SYN carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Tried {
     Nothing,
     Request,
     Cookie,
-    /// Data without a cookie.
+    /// The SYN carried data without a cookie.
     Bare,
-    /// A cookie or data, in vain.
+    /// The SYN carried a cookie or data, in vain.
     Failed,
 }
 
@@ -104,30 +104,30 @@ impl FastOpen {
         self.news.outcome = true;
     }
 
-    /// The same side, listening again.
+    /// Returns the same side, listening again.
     pub fn again(&self) -> FastOpen {
         FastOpen { refused: self.refused, ..FastOpen::new(self.key) }
     }
 }
 
 impl Connection {
-    /// The secret of this server's cookies. Connections that listen by
-    /// themselves at one address should have the same; else each knows its own
-    /// cookies alone. Without effect where `fast_open` is off.
+    /// Sets the secret of this server's cookies. Connections that listen by themselves at one
+    /// address should have the same; else each knows its own cookies alone. It has no effect where
+    /// `fast_open` is off.
     pub fn set_fast_open_key(&mut self, key: [u64; 2]) {
         if let Some(fast_open) = self.extras.fast_open_mut() {
             fast_open.key = key;
         }
     }
 
-    /// Opens as usual, whatever the peer's SYN carries.
+    /// The connection opens as usual, whatever the peer's SYN carries.
     pub(crate) fn refuse_fast_open(&mut self) {
         if let Some(fast_open) = self.extras.fast_open_mut() {
             fast_open.refused = true;
         }
     }
 
-    /// In SYN-RECEIVED, after a SYN with a good cookie: data flows both ways.
+    /// The connection is in SYN-RECEIVED, after a SYN with a good cookie: data flows both ways.
     #[inline]
     pub(crate) fn is_open_early(&self) -> bool {
         self.extras.fast_open().is_some_and(|fast_open| fast_open.accepted)
@@ -140,7 +140,7 @@ impl Connection {
         }
     }
 
-    /// Open early, and in the hands of the user.
+    /// The connection is open early, and in the hands of the user.
     pub(super) fn is_accepted_early(&self) -> bool {
         self.extras.fast_open().is_some_and(|fast_open| fast_open.accepted && fast_open.taken)
     }
@@ -150,7 +150,7 @@ impl Connection {
         self.extras.fast_open().is_some_and(|fast_open| fast_open.delivered)
     }
 
-    /// Octets of our SYN's data that the SYN-ACK left, outstanding again.
+    /// Returns the octets of our SYN's data that the SYN-ACK left, outstanding again.
     pub(super) fn resent_of_syn(&self) -> u64 {
         let s = &self.sender;
         let refused = self.sent_with_syn() > 0 && !self.is_syn_data_delivered();
@@ -158,7 +158,7 @@ impl Connection {
         if again { self.sent_with_syn().min(s.max - s.una) } else { 0 }
     }
 
-    /// Octets of data in our SYN.
+    /// Returns the octets of data in our SYN.
     pub(super) fn sent_with_syn(&self) -> u64 {
         self.extras.fast_open().map_or(0, |fast_open| fast_open.sent as u64)
     }
@@ -305,8 +305,8 @@ impl Connection {
         }
     }
 
-    /// LISTEN, a SYN: what it asks for is answered, and with a good cookie its
-    /// data is accepted (§4.2.2).
+    /// A SYN came in LISTEN: what it asks for is answered, and with a good cookie its data is
+    /// accepted (§4.2.2).
     pub(super) fn on_fast_open_request(&mut self, now: Time, segment: &TcpSegment) {
         let Some(options) =
             self.config.fast_open.filter(|options| options.server && options.pending > 0)

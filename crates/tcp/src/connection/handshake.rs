@@ -16,15 +16,14 @@ use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpOptions, TcpSegment};
 
-/// How long the ACK of a handshake waits for a writer (Linux's
-/// `TCP_DELACK_MAX`).
+/// The ACK of a handshake waits so long for a writer (Linux's `TCP_DELACK_MAX`).
 const MOST_ACK_DELAY: Span = Span::from_millis(200);
 
-/// Octets that the timestamps option takes from each segment's payload.
+/// The timestamps option takes so many octets from each segment's payload.
 pub(super) const TIMESTAMPS_LEN: u64 = 12;
 
 impl Connection {
-    /// LISTEN (§3.10.7.2).
+    /// A segment came in LISTEN (§3.10.7.2).
     pub(super) fn on_segment_in_listen(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         if segment.flags.contains(TcpFlags::RST) {
             return;
@@ -41,7 +40,7 @@ impl Connection {
         }
     }
 
-    /// CLOSED (§3.10.7.1): all is answered by a reset, but for resets.
+    /// A segment came in CLOSED (§3.10.7.1): all is answered by a reset, but for resets.
     pub(super) fn on_segment_in_closed(&mut self, segment: &TcpSegment) {
         if segment.flags.contains(TcpFlags::RST) {
             return;
@@ -53,8 +52,8 @@ impl Connection {
         });
     }
 
-    /// SYN-RECEIVED after a passive OPEN: the peer took its SYN back, and
-    /// another may come (§3.10.7.4, second and fourth).
+    /// In SYN-RECEIVED after a passive OPEN the peer took its SYN back, and another may come
+    /// (§3.10.7.4, second and fourth check).
     pub(super) fn return_to_listen(&mut self) {
         let end = self.sender.end;
         self.sender = Sender::new(&self.config);
@@ -99,7 +98,7 @@ impl Connection {
         }
     }
 
-    /// SYN-SENT (§3.10.7.3).
+    /// A segment came in SYN-SENT (§3.10.7.3).
     pub(super) fn on_segment_in_syn_sent(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         let acks = segment.flags.contains(TcpFlags::ACK);
         if acks && !(self.acks_sent_data(segment) && self.echoes_own_stamp(now, segment)) {
@@ -154,7 +153,7 @@ impl Connection {
         true
     }
 
-    /// The peer's SYN: its sequence number, and what both sides offer.
+    /// The peer's SYN came: its sequence number counts, and what both sides offer.
     fn on_peer_syn(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         let offered = &segment.options;
         self.receiver.irs = segment.seq;
@@ -192,7 +191,7 @@ impl Connection {
         self.sender.peer_window.update(1, segment.window as u64, (0, 0));
     }
 
-    /// Octets of options that every segment carries (RFC 6691).
+    /// Returns the octets of options that every segment carries (RFC 6691).
     pub(super) fn options_in_each_segment(&self) -> u64 {
         let timestamps = if self.agreed.timestamps.is_some() { TIMESTAMPS_LEN } else { 0 };
         timestamps + self.extras.reserved()
@@ -229,10 +228,9 @@ impl Connection {
         self.note_pacing();
     }
 
-    /// The SYN or its answer was lost: a longer timeout (RFC 6298 §5.7), and a
-    /// window of one segment (RFC 5681 §3.1; with RFC 6928's window only when
-    /// it happened more than once, RFC 6928 §2). A window given in segments is
-    /// the user's.
+    /// The SYN or its answer was lost: the timeout is longer (RFC 6298 §5.7), and the window one
+    /// segment (RFC 5681 §3.1; with RFC 6928's window only when it happened more than once, RFC
+    /// 6928 §2). A window given in segments is the user's.
     fn on_syn_was_lost(&mut self) {
         self.sender.rtt.on_syn_lost();
         let least = match self.config.initial_window {
@@ -245,8 +243,8 @@ impl Connection {
         }
     }
 
-    /// The MSS option. Where a router has said that the path carries less, what
-    /// comes back is asked to be as small (as in Linux, whose route it is).
+    /// Returns the MSS option. Where a router has said that the path carries less, what comes back
+    /// is asked to be as small (as in Linux, whose route it is).
     fn offered_mss(&self) -> u32 {
         self.extras
             .peek()
@@ -254,8 +252,8 @@ impl Connection {
             .map_or(self.config.mss, |path| self.config.mss.min(path))
     }
 
-    /// Options of our SYN or SYN-ACK: what we offer, or what the peer's offer
-    /// leaves of it.
+    /// Returns the options of our SYN or SYN-ACK: what we offer, or what the peer's offer leaves of
+    /// it.
     pub(super) fn syn_options(&self, now: Time) -> TcpOptions {
         let answering = self.state() == State::SynReceived;
         let agreed = &self.agreed;

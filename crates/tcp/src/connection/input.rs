@@ -78,8 +78,8 @@ impl Connection {
         }
     }
 
-    /// In SYN-RECEIVED, fifth, check the ACK field: `None` where it does not acknowledge our SYN, else
-    /// whether the segment may acknowledge more than that.
+    /// In SYN-RECEIVED the ACK field is to acknowledge our SYN (fifth check). Returns `None` where
+    /// it does not, else whether the segment may acknowledge more than that.
     fn end_handshake(&mut self, now: Time, segment: &TcpSegment) -> Option<bool> {
         if !self.acks_sent_data(segment) {
             self.reset_due = Some(super::Reset { seq: segment.ack, ack: None });
@@ -92,7 +92,8 @@ impl Connection {
         Some(!early || segment.ack != self.iss.add(1) || !segment.options.sack.is_empty())
     }
 
-    /// §3.10.7.4, first: an ACK, unless it is a reset.
+    /// An unacceptable segment is answered by an ACK, unless it is a reset (§3.10.7.4, first
+    /// check).
     #[cold]
     fn on_unacceptable(&mut self, now: Time, segment: &TcpSegment, start: u64) {
         if let Some(extras) = self.extras.some() {
@@ -144,8 +145,8 @@ impl Connection {
             && segment.ack.expand(self.iss, s.una).is_some_and(good)
     }
 
-    /// §3.10.7.4, second and fourth, with RFC 5961 §3.2 and §4.2: only a reset
-    /// exactly at RCV.NXT is believed; others, and SYNs, are challenged.
+    /// A reset or a SYN came (§3.10.7.4, second and fourth check, with RFC 5961 §3.2 and §4.2):
+    /// only a reset exactly at RCV.NXT is believed; others, and SYNs, are challenged.
     #[cold]
     fn on_reset_or_syn(&mut self, now: Time, segment: &TcpSegment, start: u64) {
         if self.phase.is_opened_passively() && !self.is_open_early() {
@@ -171,8 +172,8 @@ impl Connection {
         }
     }
 
-    /// Sixth, check the URG bit; seventh, process the segment text; eighth,
-    /// check the FIN bit.
+    /// Sixth, the URG bit is checked; seventh, the segment text is processed; eighth, the FIN bit
+    /// is checked.
     pub(super) fn on_text(&mut self, now: Time, segment: &TcpSegment, start: u64) {
         let fin = segment.flags.contains(TcpFlags::FIN);
         if segment.flags.contains(TcpFlags::URG) {
@@ -183,7 +184,7 @@ impl Connection {
         }
     }
 
-    /// RFC 9293 §3.4, the four cases of an acceptable segment.
+    /// The segment is acceptable by one of the four cases of RFC 9293 §3.4.
     fn is_acceptable(&self, start: u64, len: u64) -> bool {
         let (nxt, window) = (self.receiver.nxt, self.receiver.window());
         let inside = |at: u64| nxt <= at && at < nxt + window;
@@ -241,9 +242,8 @@ impl Connection {
         }
     }
 
-    /// Whether the window that is advertised grows. Not with what is out of order
-    /// where SACK is not in use: a duplicate ACK tells of no other window (RFC
-    /// 5681 §2).
+    /// Says whether the window that is advertised grows. It does not with what is out of order
+    /// where SACK is not in use: a duplicate ACK tells of no other window (RFC 5681 §2).
     fn grow_window(&mut self, now: Time, segment: &TcpSegment, arrival: Arrival) -> bool {
         let options = if self.agreed.timestamps.is_some() { TIMESTAMPS_LEN } else { 0 };
         let mss = self.config.mss as u64 - options;
@@ -252,7 +252,7 @@ impl Connection {
         counts && self.receiver.grow_window(segment.payload.len() as u64, mss)
     }
 
-    /// Whether the ACK of what arrived may wait, where that adapts; `grew`: it
+    /// Decides whether the ACK of what arrived may wait, where that adapts; `grew` says that it
     /// makes the advertised window grow.
     #[inline(never)]
     fn time_ack(

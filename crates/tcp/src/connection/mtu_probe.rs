@@ -29,49 +29,52 @@ use crate::range_set::Range;
 use crate::recovery::Scheme;
 use anabranch_units::{Span, Time};
 
-/// `always` starts here, in octets of MSS (§7.2; Linux's `tcp_base_mss`).
+/// The search of `always` starts at an MSS of so many octets (§7.2; Linux's `tcp_base_mss`).
 const BASE_MSS: u64 = 1024;
 
-/// A difference that is not worth a probe (Linux's `tcp_probe_threshold`).
+/// A difference of fewer octets is not worth a probe (Linux's `tcp_probe_threshold`).
 const THRESHOLD: u64 = 8;
 
-/// From the end of a search to the next.
+/// So long after the end of a search the next begins.
 const RAISE_AFTER: Span = Span::from_secs(600);
 
-/// The search for the segment size. Sizes are payloads, in octets; the lower
+/// An `MtuProbe` is the search for the segment size. Its sizes are payloads, in octets; the lower
 /// bound is [`Sender::mss`](crate::sender::Sender::mss).
 #[derive(Debug)]
 pub(super) struct MtuProbe {
-    /// What both SYNs allow.
+    /// `most` is the size that both SYNs allow.
     most: u64,
-    /// Nothing larger is tried.
+    /// `high` is the upper bound: nothing larger is tried.
     high: u64,
-    /// Something larger has failed.
+    /// `failed` says that something larger has failed.
     failed: bool,
-    /// In search, or waiting for the next.
+    /// `searching` says that a search is under way, or waits for its date.
     searching: bool,
-    /// The next search begins.
+    /// `resume_at` is the date at which the next search begins.
     resume_at: Time,
+    /// `out` is the probe on its way.
     out: Option<Probe>,
 }
 
-/// A probe on its way.
+/// A `Probe` is on its way.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
+    /// `range` is what the probe carries.
     range: Range,
-    /// Expiries of the retransmission timer before it.
+    /// `timeouts` are the expiries of the retransmission timer before it.
     timeouts: u32,
-    /// A part of it was sent again, or something else.
+    /// `resent` says that a part of the probe was sent again.
     resent: bool,
+    /// `others` says that something else was sent again.
     others: bool,
-    /// When that began: the highest offset sent, and whether it reduced the
-    /// window.
+    /// `recover` is the highest offset sent when something was first sent again.
     recover: u64,
+    /// `reduced` says that this reduced the window.
     reduced: bool,
 }
 
 impl MtuProbe {
-    /// The size to try; `None` while there is nothing to learn.
+    /// Returns the size to try; `None` while there is nothing to learn.
     fn next_size(&mut self, now: Time, low: u64) -> Option<u64> {
         if !self.searching || self.out.is_some() || now < self.resume_at {
             return None;
@@ -92,7 +95,7 @@ impl MtuProbe {
 }
 
 impl Connection {
-    /// Both SYNs allow segments of `mss` octets: those to begin with.
+    /// Both SYNs allow segments of `mss` octets; returns those to begin with.
     pub(super) fn start_mtu_search(&mut self, mss: u64) -> u64 {
         let mode = self.config.mtu_probing;
         if mode == MtuProbing::Off {
@@ -126,8 +129,8 @@ impl Connection {
         }
     }
 
-    /// A full segment of new data, `range`, is about to leave: makes a probe of
-    /// it where one is due. False when it has to wait for the window.
+    /// A full segment of new data, `range`, is about to leave, and becomes a probe where one is
+    /// due. Returns false when it has to wait for the window.
     pub(super) fn probe_mtu(&mut self, now: Time, range: &mut Range) -> bool {
         let data_end = self.data_end();
         let repairing = self.scheme.in_recovery();

@@ -58,8 +58,8 @@ impl Connection {
         None
     }
 
-    /// Data, or what stands in its place: what the recovery scheme asks for, or a probe of a closed
-    /// window.
+    /// Returns data, or what stands in its place: what the recovery scheme asks for, or a probe of
+    /// a closed window.
     fn next_data(&mut self, now: Time) -> Option<Packet> {
         if self.waits_for_pacer(now) {
             return None;
@@ -107,8 +107,8 @@ impl Connection {
         packet
     }
 
-    /// `range`, the next in order, is sent, as far as a segment holds it; `None` where it waits: for
-    /// more data, or for the window that a probe of the path's MTU needs.
+    /// `range`, the next in order, is sent, as far as a segment holds it. Returns `None` where it
+    /// waits: for more data, or for the window that a probe of the path's MTU needs.
     #[inline]
     fn send_in_order(&mut self, now: Time, mut range: Range) -> Option<Packet> {
         self.keep_apart(&mut range);
@@ -142,8 +142,8 @@ impl Connection {
         Some(packet)
     }
 
-    /// What the recovery scheme wants to send. A side that only receives has nothing,
-    /// which needs no look at scoreboard and window.
+    /// Asks the recovery scheme what to send. A side that only receives has nothing, which needs no
+    /// look at scoreboard and window.
     #[inline]
     fn next_segment(&self) -> Next {
         if self.sender.is_done() {
@@ -166,9 +166,8 @@ impl Connection {
         }
     }
 
-    /// The SACK blocks that ride on a segment are taken off its payload, as all
-    /// options (RFC 9293 §3.7.1); `others`: octets of those that are taken off
-    /// for this segment alone.
+    /// The SACK blocks that ride on a segment are taken off its payload, as all options (RFC 9293
+    /// §3.7.1); `others` counts the octets of options that are taken off for this segment alone.
     #[cold]
     fn leave_room_for_blocks(&self, range: &mut Range, others: u64) {
         if !self.agreed.sack {
@@ -184,7 +183,7 @@ impl Connection {
         range.end = range.end.min(range.start + len);
     }
 
-    /// A sending opportunity is over; `limited`: by the window.
+    /// A sending opportunity is over; `limited` says that the window ended it.
     #[inline]
     fn note_use(&mut self, limited: bool) {
         let scheme = &self.scheme;
@@ -200,8 +199,8 @@ impl Connection {
         }
     }
 
-    /// The receiver's window is closed, data waits, and nothing is in flight
-    /// whose ACK could open it: probes, or waits for the time to.
+    /// The receiver's window may be closed while data waits, and nothing in flight whose ACK could
+    /// open it: then a probe leaves, or waits for its time.
     fn probe(&mut self, now: Time) -> Option<Packet> {
         if !self.sender.is_blocked() {
             self.persist.stop();
@@ -246,7 +245,7 @@ impl Connection {
         self.persist.arm(now, s.rtt.rto(), s.nxt < s.peer_window.edge);
     }
 
-    /// A segment of data, of the FIN where `range` passes the end of the data.
+    /// Makes a segment of data, and of the FIN where `range` passes the end of the data.
     fn data(&mut self, now: Time, range: Range) -> Packet {
         let data_end = self.data_end();
         let len = range.end.min(data_end).saturating_sub(range.start) as u32;
@@ -294,8 +293,8 @@ impl Connection {
         packet
     }
 
-    /// Data leaves after a time in which nothing was outstanding: restart from
-    /// the restart window when that was longer than a timeout (RFC 5681 §4.1).
+    /// Data leaves after a time in which nothing was outstanding: the window restarts from the
+    /// restart window when that was longer than a timeout (RFC 5681 §4.1).
     fn on_idle_end(&mut self, now: Time) {
         let s = &mut self.sender;
         if self.config.idle_restart && s.growth.idle_for(now) > s.rtt.rto() {
@@ -389,7 +388,7 @@ impl Connection {
         }
     }
 
-    /// A packet without new data.
+    /// Makes a packet without new data.
     pub(super) fn control(&self, segment: TcpSegment) -> Packet {
         let mut packet = self.packet(segment);
         packet.ecn = self.control_ecn();

@@ -28,23 +28,23 @@ use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Packet, Payload};
 use std::collections::VecDeque;
 
-/// What is kept of the whole.
+/// A `Part` is what is kept of the whole.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// Offsets that no segment crosses, in order.
+    /// `cuts` are offsets that no segment crosses, in order.
     cuts: VecDeque<u64>,
-    /// The window of the whole, where its scale is that of the whole.
+    /// `window` is the window of the whole, where its scale is that of the whole.
     pub window: Option<u64>,
-    /// Octets of options that the user adds to every segment.
+    /// `reserved` counts the octets of options that the user adds to every segment.
     pub reserved: u64,
-    /// How many more it adds to the segment with the first octet.
+    /// `reserved_first` says how many more it adds to the segment with the first octet.
     pub reserved_first: u32,
-    /// The whole has more to send than the window lets this part have.
+    /// `waiting` says that the whole has more to send than the window lets this part have.
     pub waiting: bool,
 }
 
 impl Part {
-    /// Where a segment from `start` must end.
+    /// Returns where a segment from `start` must end.
     pub fn end_of(&self, start: u64) -> u64 {
         // The newest data, as a rule.
         if self.cuts.back().is_none_or(|cut| *cut <= start) {
@@ -81,7 +81,7 @@ impl Connection {
         self.receiver.share_window(&self.config, octets);
     }
 
-    /// The shift of the windows that this side advertises.
+    /// Returns the shift of the windows that this side advertises.
     pub(super) fn window_shift(&self) -> u8 {
         let whole = self.extras.part().and_then(|part| part.window);
         let own = self.config.receive_buffer_max.unwrap_or(self.config.receive_buffer);
@@ -197,7 +197,7 @@ impl Connection {
         self.extras.part_mut().waiting = waiting;
     }
 
-    /// What [`Connection::set_waiting`] was told last.
+    /// Returns what [`Connection::set_waiting`] was told last.
     #[inline]
     pub(super) fn whole_waits(&self) -> bool {
         self.extras.part().is_some_and(|part| part.waiting)
@@ -220,15 +220,15 @@ impl Connection {
         self.receiver.take(max, self.sender.mss)
     }
 
-    /// Octets that arrived in order and can be read.
+    /// Returns the octets that arrived in order and can be read.
     #[inline]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
 
-    /// Whether there are events but those that octets and room have come, which
-    /// are forgotten: whoever reads and writes by [`Connection::readable`] and
-    /// [`Connection::takes_more`] need not hear them.
+    /// Says whether there are events but those that octets and room have come, which are forgotten:
+    /// whoever reads and writes by [`Connection::readable`] and [`Connection::takes_more`] need not
+    /// hear them.
     #[inline]
     pub fn has_news(&mut self) -> bool {
         let pending = &mut self.pending;
@@ -236,20 +236,19 @@ impl Connection {
         !pending.is_empty()
     }
 
-    /// The offset of the octet that is read next; the first octet of data has
-    /// offset 1.
+    /// Returns the offset of the octet that is read next; the first octet of data has offset 1.
     #[inline]
     pub fn read_offset(&self) -> u64 {
         self.receiver.read_offset()
     }
 
-    /// The offset of a number that this side sends.
+    /// Returns the offset of a number that this side sends.
     #[inline]
     pub fn sent_offset(&self, seq: Serial32) -> Option<u64> {
         seq.expand(self.iss, self.sender.nxt)
     }
 
-    /// The offset of a number that the peer sends.
+    /// Returns the offset of a number that the peer sends.
     #[inline]
     pub fn received_offset(&self, seq: Serial32) -> Option<u64> {
         seq.expand(self.receiver.irs, self.receiver.nxt)
@@ -261,60 +260,59 @@ impl Connection {
         self.reset(CloseReason::TimedOut);
     }
 
-    /// Oldest unacknowledged offset, and the offset after the last that was
-    /// written, the FIN included.
+    /// Returns the oldest unacknowledged offset, and the offset after the last that was written,
+    /// the FIN included.
     #[inline]
     pub fn outstanding(&self) -> (u64, u64) {
         (self.sender.una, self.sender.end)
     }
 
-    /// The low 32 bits of the offset of a number that this side sends.
+    /// Returns the low 32 bits of the offset of a number that this side sends.
     #[inline]
     pub fn relative_number(&self, seq: Serial32) -> u32 {
         seq.0.wrapping_sub(self.iss.0)
     }
 
-    /// The sequence number of an offset that this side sends.
+    /// Returns the sequence number of an offset that this side sends.
     pub fn sequence_number(&self, offset: u64) -> Serial32 {
         self.iss.at(offset)
     }
 
-    /// The sequence number of an offset that the peer sends.
+    /// Returns the sequence number of an offset that the peer sends.
     pub fn received_number(&self, offset: u64) -> Serial32 {
         self.receiver.irs.at(offset)
     }
 
-    /// Shifts of the windows that this side and that the peer advertises (RFC
-    /// 7323 §2).
+    /// Returns the shifts of the windows that this side and that the peer advertises (RFC 7323 §2).
     #[inline]
     pub fn window_shifts(&self) -> (u8, u8) {
         (self.agreed.own_shift, self.agreed.peer_shift)
     }
 
-    /// Payload of a full segment.
+    /// Returns the payload of a full segment.
     #[inline]
     pub fn mss(&self) -> u64 {
         self.sender.mss
     }
 
-    /// Expiries of the retransmission timer so far.
+    /// Returns the expiries of the retransmission timer so far.
     #[inline]
     pub fn timeouts(&self) -> u32 {
         self.sender.counters.timeouts
     }
 
-    /// Octets in the network, as loss recovery estimates them.
+    /// Returns the octets in the network, as loss recovery estimates them.
     pub fn in_flight(&self) -> u64 {
         self.scheme.in_flight(&self.sender)
     }
 
-    /// The estimate of the round-trip time.
+    /// Returns the estimate of the round-trip time.
     #[inline]
     pub fn rtt(&self) -> &RttEstimator {
         &self.sender.rtt
     }
 
-    /// The window algorithm, as others see it.
+    /// Returns the window algorithm as others see it.
     pub fn sibling(&self) -> Sibling {
         let s = &self.sender;
         Sibling {
@@ -334,30 +332,30 @@ impl Connection {
         self.sender.congestion.is_coupled()
     }
 
-    /// The other connections that carry the stream.
+    /// Tells the window algorithm of the other connections that carry the stream.
     pub fn on_siblings(&mut self, siblings: &[Sibling]) {
         self.sender.congestion.on_siblings(siblings);
     }
 
-    /// This connection holds the others back: half of its window.
+    /// This connection holds the others back: half of its window goes.
     pub fn penalise(&mut self) {
         let mss = self.sender.mss;
         self.sender.congestion.on_penalty(mss);
     }
 
-    /// The SYN is sent again: what the user adds to it may be what was lost.
+    /// Returns how often the SYN was sent again: what the user adds to it may be what was lost.
     pub fn syn_retries(&self) -> u32 {
         if self.state().is_synchronized() { 0 } else { self.retransmission.retries }
     }
 }
 
 impl Extras {
-    /// Octets of options that the user adds.
+    /// Returns the octets of options that the user adds.
     pub fn reserved(&self) -> u64 {
         self.part().map_or(0, |part| part.reserved)
     }
 
-    /// What is left when a handshake begins again.
+    /// Leaves what is to be left when a handshake begins again.
     pub fn restart(&mut self) {
         let kept = |part: &Part| (part.reserved, part.reserved_first, part.window);
         let (reserved, first, window) = self.part().map_or((0, 0, None), kept);

@@ -5,71 +5,72 @@ use super::detector::MakeDetector;
 use anabranch_custom::Custom;
 use anabranch_units::Span;
 
-/// Which scheme, with its options: a description.
+/// A `Recovery` describes a scheme with its options.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Recovery {
-    /// Fast retransmit, then slow start (Fall and Floyd 1996).
+    /// Fast retransmit is followed by slow start (Fall and Floyd 1996).
     Tahoe,
-    /// RFC 5681 fast retransmit and fast recovery.
+    /// RFC 5681 describes fast retransmit and fast recovery.
     Reno {
         /// The ACK that ends recovery opens the window too, as in ns-2;
         /// otherwise it deflates it only (RFC 5681 §3.2 step 6).
         exit_growth: bool,
     },
-    /// RFC 6582.
+    /// RFC 6582 lets partial ACKs keep the recovery going.
     NewReno {
-        /// Restart the retransmission timer only at the first partial ACK
-        /// (RFC 6582 §4, "Impatient"); otherwise at each ("Slow-but-Steady").
+        /// `impatient` restarts the retransmission timer only at the first partial ACK (RFC 6582
+        /// §4, "Impatient"); otherwise each does ("Slow-but-Steady").
         impatient: bool,
         /// The ACK that ends recovery opens the window too, as in ns-2;
         /// otherwise it deflates it only (RFC 6582 §3.2 step 3).
         exit_growth: bool,
     },
-    /// RFC 6675, or the pipe rules of ns-2.
+    /// RFC 6675 counts the pipe from the scoreboard; there are also the pipe rules of ns-2.
     Sack {
-        /// How the pipe is counted.
+        /// `pipe` says how the pipe is counted.
         pipe: Pipe,
-        /// Proportional rate reduction (RFC 9937); with the pipe of RFC 6675.
+        /// `prr` paces by proportional rate reduction (RFC 9937); it needs the pipe of RFC 6675.
         prr: bool,
     },
-    /// Forward acknowledgment (Mathis and Mahdavi 1996).
+    /// Forward acknowledgment takes every hole below the forward ACK for lost (Mathis and Mahdavi
+    /// 1996).
     Fack {
-        /// Proportional rate reduction (RFC 9937).
+        /// `prr` paces by proportional rate reduction (RFC 9937).
         prr: bool,
     },
-    /// RACK-TLP (RFC 8985).
+    /// RACK-TLP tells losses by the time of sending (RFC 8985).
     Rack(RackOptions),
-    /// Recovery decoupled from congestion control (Hwang, Yoo and Yoo).
+    /// Recovery is decoupled from congestion control (Hwang, Yoo and Yoo).
     Decoupled {
         /// The ACK after the one that detects a loss is the first to move
         /// `moment_ack` to the forward ACK, which is the pseudo-code to the
         /// letter; otherwise the one that detects it, which is the text.
         opens_late: bool,
     },
-    /// The same on RACK-TLP's detection.
+    /// The same works on RACK-TLP's detection.
     DecoupledRack(DecoupledRackOptions),
-    /// One of the user's own.
+    /// The scheme is one of the user's own.
     Custom(Box<Custom<MakeDetector>>),
 }
 
-/// A line of the catalogue: what is known of a scheme by its name.
+/// A `SchemeInfo` is a line of the catalogue: what is known of a scheme by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeInfo {
-    /// The scheme's name in scenarios.
+    /// `name` is the scheme's name in scenarios.
     pub name: &'static str,
-    /// What the scheme does, in one line.
+    /// `summary` says what the scheme does, in one line.
     pub summary: &'static str,
-    /// The document that defines the scheme.
+    /// `reference` is the document that defines the scheme.
     pub reference: &'static str,
-    /// The scheme reads SACK blocks, and cannot work without them.
+    /// `needs_sack` says that the scheme reads SACK blocks, and cannot work without them.
     needs_sack: bool,
-    /// The scheme reads the send log.
+    /// `needs_log` says that the scheme reads the send log.
     needs_log: bool,
-    /// Describes the scheme with its default options.
+    /// `default` describes the scheme with its default options.
     default: fn() -> Recovery,
 }
 
-/// All schemes.
+/// The catalogue has all schemes but those of the user's own.
 pub const SCHEMES: &[SchemeInfo] = &[
     SchemeInfo {
         name: "tahoe",
@@ -138,17 +139,17 @@ pub const SCHEMES: &[SchemeInfo] = &[
 ];
 
 impl Recovery {
-    /// The scheme of that name with its default options.
+    /// Returns the scheme of that name with its default options.
     pub fn from_name(name: &str) -> Option<Recovery> {
         SCHEMES.iter().find(|scheme| scheme.name == name).map(|scheme| (scheme.default)())
     }
 
-    /// The scheme's line of the catalogue; `None` for schemes of the user's own.
+    /// Returns the scheme's line of the catalogue; `None` for schemes of the user's own.
     fn info(&self) -> Option<&'static SchemeInfo> {
         SCHEMES.iter().find(|scheme| scheme.name == self.name())
     }
 
-    /// The scheme's name in scenarios.
+    /// Returns the scheme's name in scenarios.
     pub fn name(&self) -> &str {
         match self {
             Recovery::Tahoe => "tahoe",
@@ -172,8 +173,8 @@ impl Recovery {
         self.info().is_some_and(|scheme| scheme.needs_log)
     }
 
-    /// The scheme without what it does to the window in a recovery beyond the reduction at its
-    /// entry: for window algorithms that own the window there.
+    /// Returns the scheme without what it does to the window in a recovery beyond the reduction at
+    /// its entry: for window algorithms that own the window there.
     pub(crate) fn without_own_window(&self) -> Recovery {
         match self {
             Recovery::Sack { pipe, .. } => Recovery::Sack { pipe: *pipe, prr: false },
@@ -188,7 +189,7 @@ impl Recovery {
         }
     }
 
-    /// The option that cannot be as it is, and what is allowed.
+    /// Finds the option that cannot be as it is, and says what is allowed.
     pub(crate) fn validate(&self) -> Result<(), (&'static str, &'static str)> {
         match self {
             Recovery::Sack { pipe, prr: true } if *pipe != Pipe::Rfc6675 => {
@@ -199,28 +200,28 @@ impl Recovery {
     }
 }
 
-/// How the SACK scheme counts what is in the network.
+/// A `Pipe` says how the SACK scheme counts what is in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Pipe {
-    /// RFC 6675 §4, `SetPipe`.
+    /// The scoreboard is counted (RFC 6675 §4, `SetPipe`).
     #[default]
     Rfc6675,
-    /// ns-2.35's default: lost packets count until partial ACKs remove them.
+    /// Lost packets count until partial ACKs remove them, as by default in ns-2.35.
     Ns2,
-    /// ns-2 with `oldCode_`: starts from cwnd.
+    /// The count starts from cwnd, as in ns-2 with `oldCode_`.
     Ns2Old,
 }
 
-/// Options of RACK-TLP.
+/// `RackOptions` are the options of RACK-TLP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RackOptions {
-    /// Proportional rate reduction (RFC 9937).
+    /// `prr` paces by proportional rate reduction (RFC 9937).
     pub prr: bool,
-    /// Tail loss probes (§7).
+    /// `tlp` sends tail loss probes (§7).
     pub tlp: bool,
-    /// The peer's longest delay of ACKs (`TLP.max_ack_delay`, §7.2).
+    /// `max_ack_delay` is the peer's longest delay of ACKs (`TLP.max_ack_delay`, §7.2).
     pub max_ack_delay: Span,
-    /// The loss of a retransmission reduces the window again (RFC 5681 §4.3).
+    /// `reduce_again` lets the loss of a retransmission reduce the window again (RFC 5681 §4.3).
     pub reduce_again: bool,
 }
 
@@ -235,19 +236,19 @@ impl Default for RackOptions {
     }
 }
 
-/// Options of the decoupled scheme on RACK-TLP's detection.
+/// `DecoupledRackOptions` are the options of the decoupled scheme on RACK-TLP's detection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DecoupledRackOptions {
-    /// The first retransmission leaves with the detection, whatever is in flight
-    /// (RFC 5681 §3.2 step 3); otherwise when the halved window has room, as the
+    /// `fast_retransmit` lets the first retransmission leave with the detection, whatever is in
+    /// flight (RFC 5681 §3.2 step 3); otherwise it leaves when the halved window has room, as the
     /// paper has it.
     pub fast_retransmit: bool,
-    /// Tail loss probes (RFC 8985 §7).
+    /// `tlp` sends tail loss probes (RFC 8985 §7).
     pub tlp: bool,
-    /// The peer's longest delay of ACKs (`TLP.max_ack_delay`, §7.2).
+    /// `max_ack_delay` is the peer's longest delay of ACKs (`TLP.max_ack_delay`, §7.2).
     pub max_ack_delay: Span,
-    /// The loss of a segment sent since the last reduction, a retransmission's
-    /// too, reduces the window again (RFC 5681 §4.3).
+    /// `reduce_again` lets the loss of a segment sent since the last reduction, a retransmission's
+    /// too, reduce the window again (RFC 5681 §4.3).
     pub reduce_again: bool,
 }
 

@@ -70,14 +70,16 @@ use crate::range_set::Range;
 use crate::sender::Sender;
 use anabranch_units::Time;
 
+/// A `Decoupled` is the scheme at work.
 #[derive(Debug)]
 pub(crate) struct Decoupled {
-    /// The ACK that detects a loss leaves `moment_ack` where it is.
+    /// `opens_late` says that the ACK that detects a loss leaves `moment_ack` where it is.
     opens_late: bool,
+    /// `recovery` says that the scheme is in recovery mode.
     recovery: bool,
-    /// Left edge of the sliding window; follows SND.UNA in normal mode.
+    /// `moment_ack` is the left edge of the sliding window; it follows SND.UNA in normal mode.
     moment_ack: u64,
-    /// The offset after the highest sent again in this recovery.
+    /// `high_rxt` is the offset after the highest sent again in this recovery.
     high_rxt: u64,
 }
 

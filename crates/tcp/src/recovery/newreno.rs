@@ -11,16 +11,21 @@ use crate::range_set::Range;
 use crate::sender::Sender;
 use anabranch_units::Time;
 
+/// A `NewReno` is the scheme at work.
 #[derive(Debug)]
 pub(crate) struct NewReno {
+    /// `impatient` is an option of the scheme.
     impatient: bool,
+    /// `exit_growth` is an option of the scheme.
     exit_growth: bool,
+    /// `in_recovery` says that losses are being repaired.
     in_recovery: bool,
+    /// `pending` says that the first unacknowledged segment is to be sent again at once.
     pending: bool,
-    /// Partial ACKs in this recovery.
+    /// `partial_acks` counts those of this recovery.
     partial_acks: u32,
-    /// What is added to cwnd: grows with duplicate ACKs, shrinks with partial
-    /// ACKs, and may be negative after them (§3.2 step 3, "deflate").
+    /// `inflation` is what is added to cwnd, in octets: it grows with duplicate ACKs, shrinks with
+    /// partial ACKs, and may be negative after them (§3.2 step 3, "deflate").
     inflation: i64,
 }
 

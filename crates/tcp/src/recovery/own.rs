@@ -14,17 +14,20 @@ use crate::range_set::{Range, RangeSet};
 use crate::sender::Sender;
 use anabranch_units::Time;
 
+/// An `Own` is the scheme at work.
 #[derive(Debug)]
 pub(crate) struct Own {
+    /// `detector` is the user's: it says what is lost.
     detector: Box<dyn LossDetector>,
-    /// To be sent again.
+    /// `lost` are the ranges to be sent again.
     lost: RangeSet,
+    /// `in_recovery` says that losses are being repaired.
     in_recovery: bool,
-    /// The first retransmission of this recovery has not left.
+    /// `pending` says that the first retransmission of this recovery has not left.
     pending: bool,
-    /// Octets that the ACK at hand made lost.
+    /// `newly_lost` counts the octets that the ACK at hand made lost.
     newly_lost: u64,
-    /// Kept for its memory.
+    /// `told` is what the detector says; it is kept for its memory.
     told: Vec<Range>,
 }
 
@@ -45,7 +48,7 @@ impl Own {
         (self.in_recovery, self.pending) = (false, false);
     }
 
-    /// What of the lost octets has arrived after all.
+    /// Of the lost octets those are forgotten that have arrived after all.
     fn trim(&mut self, s: &Sender) {
         self.lost.remove_below(s.una);
         if !self.lost.is_empty() {

@@ -13,13 +13,16 @@ use crate::range_set::Range;
 use crate::sender::Sender;
 use anabranch_units::Time;
 
+/// A `Reno` is the scheme at work.
 #[derive(Debug)]
 pub(crate) struct Reno {
+    /// `exit_growth` is an option of the scheme.
     exit_growth: bool,
+    /// `in_recovery` says that a loss is being repaired.
     in_recovery: bool,
-    /// The first unacknowledged segment is to be sent again at once.
+    /// `pending` says that the first unacknowledged segment is to be sent again at once.
     pending: bool,
-    /// Octets by which duplicate ACKs inflate the window (§3.2 steps 3, 4).
+    /// `inflation` counts the octets by which duplicate ACKs inflate the window (§3.2 steps 3, 4).
     inflation: u64,
 }
 

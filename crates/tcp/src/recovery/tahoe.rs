@@ -19,9 +19,11 @@ use crate::range_set::Range;
 use crate::sender::Sender;
 use anabranch_units::Time;
 
+/// A `Tahoe` is the scheme at work.
 #[derive(Debug, Default)]
 pub(crate) struct Tahoe {
-    /// From the detection until all that was outstanding then is acknowledged, or the timer expires.
+    /// `repairing` holds from the detection until all that was outstanding then is acknowledged, or
+    /// the timer expires.
     repairing: bool,
 }
 

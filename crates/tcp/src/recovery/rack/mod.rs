@@ -43,44 +43,52 @@ use anabranch_units::Time;
 use detect::Detector;
 use probe::{Outcome, Prober};
 
-/// What is being repaired.
+/// A `Phase` says what is being repaired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
+    /// Nothing is lost.
     Open,
-    /// Fast recovery.
+    /// Fast recovery is under way.
     Fast,
-    /// After a timeout.
+    /// What a timeout found lost is being repaired.
     Loss,
 }
 
-/// What may be in flight in fast recovery.
+/// A `Pace` says what may be in flight in fast recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pace {
-    /// The reduced window.
+    /// The reduced window may be in flight.
     Window,
-    /// What proportional rate reduction makes of it.
+    /// What proportional rate reduction makes of the window may be in flight.
     Prr,
-    /// The reduced window, which goes on growing (`decoupled-rack`).
+    /// The reduced window may be, which goes on growing (`decoupled-rack`).
     Growing,
 }
 
+/// A `Rack` is the scheme at work.
 #[derive(Debug)]
 pub(crate) struct Rack {
+    /// `pace` is an option of the scheme.
     pace: Pace,
-    /// The first retransmission does not wait for the window.
+    /// `fast_retransmit` says that the first retransmission does not wait for the window.
     fast_retransmit: bool,
-    /// The loss of what was sent since the last reduction reduces again.
+    /// `reduce_again` says that the loss of what was sent since the last reduction reduces again.
     reduce_again: bool,
+    /// `phase` says what is being repaired.
     phase: Phase,
-    /// The first retransmission leaves regardless of the window.
+    /// `pending` says that the first retransmission is to leave, regardless of the window.
     pending: bool,
+    /// `prr` is the proportional rate reduction of this recovery, where [`Pace::Prr`] asks.
     prr: Prr,
+    /// `detector` tells what is lost.
     detector: Detector,
-    /// RACK's reordering timer (§6.2 step 5).
+    /// `reorder` is RACK's reordering timer (§6.2 step 5).
     reorder: Timer,
+    /// `prober` sends tail loss probes.
     prober: Prober,
-    /// Transmissions up to this one preceded the last reduction.
+    /// `reduced_at` is the number of the last transmission that preceded the last reduction.
     reduced_at: u64,
+    /// `newly_lost` counts the octets that the last detection found lost.
     newly_lost: u64,
 }
 
@@ -101,7 +109,7 @@ impl Rack {
         }
     }
 
-    /// The same detection, and the window of the decoupled scheme: see the head of
+    /// `decoupled` has the same detection, and the window of the decoupled scheme: see the head of
     /// this file.
     pub(crate) fn decoupled(options: DecoupledRackOptions) -> Rack {
         let DecoupledRackOptions { fast_retransmit, tlp, max_ack_delay, reduce_again } = options;
@@ -144,7 +152,7 @@ impl Rack {
         self.prober.forget();
     }
 
-    /// The first segment that is lost and not sent again.
+    /// Returns the first segment that is lost and not sent again.
     fn lost_segment(&self, s: &Sender) -> Option<Range> {
         let log = s.watch.log.as_ref()?;
         let lost = log.lost().first()?;
@@ -153,7 +161,7 @@ impl Rack {
         Some(Range { start: lost.start, end })
     }
 
-    /// The probe that is due: something new, or the last segment again (§7.3).
+    /// Returns the probe that is due: something new, or the last segment again (§7.3).
     fn probe(&self, s: &Sender) -> Next {
         if let Some(range) = s.next_new() {
             return Next::InOrder(range);
