@@ -18,10 +18,10 @@ impl Connection {
             Body::Icmp(icmp) => return self.on_icmp(now, icmp),
             Body::Sctp(_) | Body::Other { .. } => return,
         };
-        match self.state() {
-            State::Closed => self.on_segment_in_closed(segment),
-            State::Listen => self.on_segment_in_listen(now, segment, packet.ecn),
-            State::SynSent => self.on_segment_in_syn_sent(now, segment, packet.ecn),
+        match self.phase {
+            Phase::Closed | Phase::Ended => self.on_segment_in_closed(segment),
+            Phase::Listen => self.on_segment_in_listen(now, segment, packet.ecn),
+            Phase::SynSent(_) => self.on_segment_in_syn_sent(now, segment, packet.ecn),
             _ => self.on_segment(now, segment, packet.ecn),
         }
     }
@@ -53,7 +53,7 @@ impl Connection {
             return;
         }
         let mut tells = true;
-        if self.state() == State::SynReceived {
+        if matches!(self.phase, Phase::SynReceived(_)) {
             match self.end_handshake(now, segment) {
                 Some(more) => tells = more,
                 None => return,

@@ -107,7 +107,7 @@ pub struct Connection {
     /// `agreed` is what both SYNs agreed on; it is empty before.
     agreed: Agreed,
     /// `pacer` says when data may leave; it exists where data leaves at a rate.
-    pacer: Option<Pacer>,
+    pacer: Option<Box<Pacer>>,
     /// `extras` hold what few connections need.
     extras: Extras,
     /// `sender` is the sending half, without its recovery scheme.

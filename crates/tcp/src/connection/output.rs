@@ -2,6 +2,7 @@
 //! for, a zero-window probe, an ACK.
 
 use super::Connection;
+use super::phase::Leaves;
 use crate::config::{RtoRestart, WindowProbe};
 use crate::range_set::Range;
 use crate::recovery::{Next, Scheme};
@@ -22,7 +23,8 @@ impl Connection {
             segment.ack = reset.ack.unwrap_or_default();
             return Some(self.control(segment));
         }
-        if self.phase.is_syn_due() {
+        let leaves = self.phase.leaves();
+        if leaves == Leaves::Syn {
             return Some(self.syn(now));
         }
         if self.extras.ecn().is_some()
@@ -30,15 +32,13 @@ impl Connection {
         {
             return Some(packet);
         }
-        match self.state() {
-            State::Closed | State::Listen | State::SynSent => return None,
-            State::SynReceived if !self.is_open_early() => {}
-            State::FinWait2 | State::TimeWait => {}
-            _ => {
-                if let Some(packet) = self.next_data(now) {
-                    return Some(packet);
-                }
-            }
+        if leaves == Leaves::Nothing {
+            return None;
+        }
+        if (leaves == Leaves::Data || leaves == Leaves::EarlyData && self.is_open_early())
+            && let Some(packet) = self.next_data(now)
+        {
+            return Some(packet);
         }
         if self.extras.some().is_some()
             && let Some(packet) = self.keep_alive(now)
@@ -271,7 +271,7 @@ impl Connection {
             self.sender.counters.retransmitted_packets += 1;
             self.on_resent_beside_probe(range.start);
         }
-        self.retransmission.on_sent(now, range.end, again, self.sender.rtt.rto());
+        self.retransmission.on_sent(now, range.end, again, || self.sender.rtt.rto());
         let mut segment = self.segment(self.iss.at(range.start), flags);
         segment.payload = self.writing.payload(range.start, len);
         self.acknowledge(now, &mut segment);

@@ -43,14 +43,16 @@ impl Connection {
     /// sample, not for each packet: once there is a rate, there is one.
     pub(super) fn note_pacing(&mut self) {
         if self.pacer.is_none() && self.sender.pacing_rate().is_some() {
-            self.pacer = Some(Pacer::default());
+            self.pacer = Some(Box::default());
         }
     }
 
     /// The pacer makes data wait; its timer is set.
     #[inline]
     pub(super) fn waits_for_pacer(&mut self, now: Time) -> bool {
-        let Some(pacer) = self.pacer.filter(|pacer| !pacer.may_send(now)) else { return false };
+        let Some(pacer) = self.pacer.as_ref().filter(|pacer| !pacer.may_send(now)) else {
+            return false;
+        };
         self.extras.get().timers[ExtraDue::Pacing as usize].set(pacer.next);
         true
     }

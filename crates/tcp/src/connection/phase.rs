@@ -6,7 +6,9 @@ use anabranch_units::Time;
 
 /// A `Phase` is one of the states of RFC 9293 §3.3.2 ([`State`] has the diagram) with its data.
 /// CLOSED is two of them: a connection lives once.
+// A tag of its own, which is asked for several times a packet: else it is hidden in the data.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub(super) enum Phase {
     /// The connection is CLOSED, before an OPEN.
     Closed,
@@ -57,7 +59,39 @@ pub(super) struct SynReceived {
     pub due: bool,
 }
 
+/// `Leaves` is what a state lets leave, resets apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leaves {
+    /// Data and ACKs may leave.
+    Data,
+    /// ACKs may leave.
+    Acks,
+    /// ACKs may leave, and data where a SYN with data opened the connection (RFC 7413).
+    EarlyData,
+    /// The SYN or SYN-ACK leaves.
+    Syn,
+    /// Nothing may leave.
+    Nothing,
+}
+
 impl Phase {
+    /// Returns what may leave.
+    #[inline]
+    pub fn leaves(&self) -> Leaves {
+        match self {
+            Phase::SynSent(SynSent { due: true, .. })
+            | Phase::SynReceived(SynReceived { due: true, .. }) => Leaves::Syn,
+            Phase::Closed | Phase::Ended | Phase::Listen | Phase::SynSent(_) => Leaves::Nothing,
+            Phase::SynReceived(_) => Leaves::EarlyData,
+            Phase::FinWait2 | Phase::TimeWait { .. } => Leaves::Acks,
+            Phase::Established
+            | Phase::FinWait1
+            | Phase::CloseWait
+            | Phase::Closing
+            | Phase::LastAck => Leaves::Data,
+        }
+    }
+
     /// Returns the state as the RFC names it.
     #[inline]
     pub fn state(&self) -> State {

@@ -36,7 +36,7 @@ impl Retransmission {
 
     /// A segment that ends at `end` left, or did so `again`.
     #[inline]
-    pub fn on_sent(&mut self, now: Time, end: u64, again: bool, rto: Span) {
+    pub fn on_sent(&mut self, now: Time, end: u64, again: bool, rto: impl FnOnce() -> Span) {
         if again {
             // Karn: what is timed may now be acknowledged by either copy.
             self.timed = None;
@@ -44,7 +44,7 @@ impl Retransmission {
             self.timed = Some((end, now));
         }
         if !self.timer.is_armed() {
-            self.timer.set(now + rto); // §5.1
+            self.timer.set(now + rto()); // §5.1
         }
     }
 
@@ -103,8 +103,8 @@ mod tests {
     #[test]
     fn the_first_segment_starts_the_timer_and_is_timed() {
         let mut retransmission = Retransmission::default();
-        retransmission.on_sent(ms(10), 1001, false, RTO);
-        retransmission.on_sent(ms(20), 2001, false, RTO);
+        retransmission.on_sent(ms(10), 1001, false, || RTO);
+        retransmission.on_sent(ms(20), 2001, false, || RTO);
         assert_eq!(retransmission.timer.deadline(), ms(1010));
         assert_eq!(retransmission.timing(ms(60), 501), Timing::Goes);
         assert_eq!(retransmission.timing(ms(70), 2001), Timing::Took(Span::from_millis(60)));
@@ -115,8 +115,8 @@ mod tests {
     #[test]
     fn a_retransmission_ends_the_timing() {
         let mut retransmission = Retransmission::default();
-        retransmission.on_sent(ms(10), 1001, false, RTO);
-        retransmission.on_sent(ms(500), 1001, true, RTO);
+        retransmission.on_sent(ms(10), 1001, false, || RTO);
+        retransmission.on_sent(ms(500), 1001, true, || RTO);
         assert_eq!(retransmission.timing(ms(520), 1001), Timing::None);
     }
 }

@@ -15,6 +15,8 @@ use anabranch_wire::SackBlock;
 /// A `Watch` keeps what the scheme, the window algorithm or an option asks for.
 #[derive(Debug)]
 pub struct Watch {
+    /// `on` says that there is a send log to write, or a witness to ask; it does not change.
+    on: bool,
     /// `logging` says that the send log is to be written.
     logging: bool,
     /// `log` knows when what is outstanding was sent; it is absent before the first data, and where
@@ -28,17 +30,15 @@ impl Watch {
     /// `new` keeps what these settings, and the window algorithm made of them, ask for.
     pub fn new(config: &Config, congestion: &Congestion) -> Watch {
         let every_ack = config.rtt_samples == RttSamples::EveryAck;
-        Watch {
-            logging: config.recovery.needs_log() || congestion.wants_feedback() || every_ack,
-            log: None,
-            undo: Undo::new(config),
-        }
+        let logging = config.recovery.needs_log() || congestion.wants_feedback() || every_ack;
+        let undo = Undo::new(config);
+        Watch { on: logging || undo.is_some(), logging, log: None, undo }
     }
 
     /// There is a send log to write, or a witness to ask.
     #[inline]
     pub fn is_on(&self) -> bool {
-        self.logging || self.undo.is_some()
+        self.on
     }
 }
 
