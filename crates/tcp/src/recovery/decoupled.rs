@@ -75,42 +75,38 @@ use anabranch_units::Time;
 pub(crate) struct Decoupled {
     /// `opens_late` says that the ACK that detects a loss leaves `moment_ack` where it is.
     opens_late: bool,
-    /// `recovery` says that the scheme is in recovery mode.
-    recovery: bool,
-    /// `moment_ack` is the left edge of the sliding window; it follows SND.UNA in normal mode.
+    /// `recovery` is the recovery mode, while it lasts.
+    recovery: Option<Recovering>,
+}
+
+/// A `Recovering` is the recovery mode from the detection of a loss to the end of its repair.
+#[derive(Clone, Copy, Debug)]
+struct Recovering {
+    /// `moment_ack` is the left edge of the sliding window, which follows SND.UNA in normal mode.
     moment_ack: u64,
-    /// `high_rxt` is the offset after the highest sent again in this recovery.
+    /// `high_rxt` is the offset after the highest sent again.
     high_rxt: u64,
 }
 
 impl Decoupled {
     pub(crate) fn new(opens_late: bool) -> Decoupled {
-        Decoupled { opens_late, recovery: false, moment_ack: 0, high_rxt: 0 }
-    }
-
-    fn leave(&mut self) {
-        *self = Decoupled::new(self.opens_late);
-    }
-
-    fn moment_ack(&self, s: &Sender) -> u64 {
-        if self.recovery { self.moment_ack.max(s.una) } else { s.una }
+        Decoupled { opens_late, recovery: None }
     }
 }
 
 impl Scheme for Decoupled {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
-        if !self.recovery {
+        let Some(recovery) = &mut self.recovery else {
             if ack.acked > 0 {
                 s.grow(ack, ack.acked); // moment_ack is SND.UNA
             } else if ack.duplicate && s.dup_acks.are_enough() && s.recovery_point.is_reached(s.una)
             {
                 s.enter_recovery(ack.now, ack.prior_in_flight);
-                self.recovery = true;
-                self.high_rxt = s.una;
-                self.moment_ack = if self.opens_late { s.una } else { s.board.fack(s.una) };
+                let moment_ack = if self.opens_late { s.una } else { s.board.fack(s.una) };
+                self.recovery = Some(Recovering { moment_ack, high_rxt: s.una });
             }
             return Rto::Restart;
-        }
+        };
         if ack.delivered > 0 {
             s.grow(ack, ack.delivered);
         }
@@ -118,23 +114,23 @@ impl Scheme for Decoupled {
         // shrunk by what this ACK covers.
         if s.una >= s.recovery_point.at {
             s.board.forget_retransmissions();
-            self.leave();
+            self.recovery = None;
         } else {
-            self.moment_ack = s.board.fack(s.una);
+            recovery.moment_ack = s.board.fack(s.una);
         }
         Rto::Restart
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        self.leave();
+        self.recovery = None;
     }
 
     fn next(&self, s: &Sender) -> Next {
         let in_flight = self.in_flight(s);
-        if !self.recovery {
+        let Some(recovery) = &self.recovery else {
             return in_order(s, in_flight, s.cwnd() + limited_transmit(s));
-        }
-        match s.board.hole(self.high_rxt.max(s.una), s.board.fack(s.una)) {
+        };
+        match s.board.hole(recovery.high_rxt.max(s.una), s.board.fack(s.una)) {
             Some(hole) => {
                 let range = Range { start: hole.start, end: hole.end.min(hole.start + s.mss) };
                 again(range, in_flight, s.cwnd())
@@ -144,18 +140,22 @@ impl Scheme for Decoupled {
     }
 
     fn on_retransmit(&mut self, s: &mut Sender, range: Range, _now: Time) {
-        self.high_rxt = range.end;
+        if let Some(recovery) = &mut self.recovery {
+            recovery.high_rxt = range.end;
+        }
         s.board.on_retransmit(range);
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {
-        s.nxt - self.moment_ack(s).min(s.nxt) + s.board.retransmitted()
+        let moment_ack = self.recovery.map_or(s.una, |mode| mode.moment_ack.max(s.una));
+        s.nxt - moment_ack.min(s.nxt) + s.board.retransmitted()
     }
 
     fn in_recovery(&self) -> bool {
-        self.recovery
+        self.recovery.is_some()
     }
+
     fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
-        if self.recovery { s.lost_below(s.board.fack(s.una)) } else { 0 }
+        if self.recovery.is_some() { s.lost_below(s.board.fack(s.una)) } else { 0 }
     }
 }

@@ -131,6 +131,7 @@ impl Scheme for Fack {
     fn in_recovery(&self) -> bool {
         self.repair.is_some()
     }
+
     fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
         if self.repair.is_some() { s.lost_below(s.board.fack(s.una)) } else { 0 }
     }

@@ -18,8 +18,13 @@ pub(crate) struct NewReno {
     impatient: bool,
     /// `exit_growth` is an option of the scheme.
     exit_growth: bool,
-    /// `in_recovery` says that losses are being repaired.
-    in_recovery: bool,
+    /// `repair` is the recovery under way.
+    repair: Option<Repair>,
+}
+
+/// A `Repair` is a recovery.
+#[derive(Clone, Copy, Debug)]
+struct Repair {
     /// `pending` says that the first unacknowledged segment is to be sent again at once.
     pending: bool,
     /// `partial_acks` counts those of this recovery.
@@ -31,82 +36,82 @@ pub(crate) struct NewReno {
 
 impl NewReno {
     pub(crate) fn new(impatient: bool, exit_growth: bool) -> NewReno {
-        NewReno {
-            impatient,
-            exit_growth,
-            in_recovery: false,
-            pending: false,
-            partial_acks: 0,
-            inflation: 0,
-        }
+        NewReno { impatient, exit_growth, repair: None }
     }
+}
 
-    fn leave(&mut self) {
-        *self = NewReno::new(self.impatient, self.exit_growth);
+impl Repair {
+    /// Partial acknowledgment: the first unacknowledged segment is sent again, the window is
+    /// deflated by what was acknowledged, and one segment is added back.
+    fn on_partial_ack(&mut self, acked: u64, mss: u64) {
+        self.pending = true;
+        self.partial_acks += 1;
+        self.inflation -= acked as i64;
+        if acked >= mss {
+            self.inflation += mss as i64;
+        }
     }
 }
 
 impl Scheme for NewReno {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
-        if ack.acked > 0 && !self.in_recovery {
-            s.grow(ack, ack.acked);
-        } else if ack.acked > 0 && s.una >= s.recovery_point.at {
-            self.leave(); // full acknowledgment
-            if self.exit_growth {
-                s.grow(ack, ack.acked.min(s.mss));
+        match &mut self.repair {
+            None if ack.acked > 0 => s.grow(ack, ack.acked),
+            Some(_) if ack.acked > 0 && s.una >= s.recovery_point.at => {
+                self.repair = None; // full acknowledgment
+                if self.exit_growth {
+                    s.grow(ack, ack.acked.min(s.mss));
+                }
             }
-        } else if ack.acked > 0 {
-            // Partial acknowledgment: resend the first unacknowledged segment,
-            // deflate by what was acknowledged, add one segment back.
-            self.pending = true;
-            self.partial_acks += 1;
-            self.inflation -= ack.acked as i64;
-            if ack.acked >= s.mss {
-                self.inflation += s.mss as i64;
+            Some(repair) if ack.acked > 0 => {
+                repair.on_partial_ack(ack.acked, s.mss);
+                if self.impatient && repair.partial_acks > 1 {
+                    return Rto::Keep;
+                }
             }
-            if self.impatient && self.partial_acks > 1 {
-                return Rto::Keep;
-            }
-        } else if ack.duplicate {
-            if self.in_recovery {
-                self.inflation += s.mss as i64;
-            } else if s.dup_acks.are_just_enough() && s.recovery_point.is_passed(s.una) {
+            _ if !ack.duplicate => {}
+            Some(repair) => repair.inflation += s.mss as i64,
+            None if s.dup_acks.are_just_enough() && s.recovery_point.is_passed(s.una) => {
                 s.enter_recovery(ack.now, ack.prior_in_flight);
-                self.in_recovery = true;
-                self.pending = true;
-                self.inflation = s.dup_acks.thresh as i64 * s.mss as i64;
+                let inflation = s.dup_acks.thresh as i64 * s.mss as i64;
+                self.repair = Some(Repair { pending: true, partial_acks: 0, inflation });
             }
+            None => {}
         }
         Rto::Restart
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        self.leave();
+        self.repair = None;
     }
 
     fn next(&self, s: &Sender) -> Next {
-        if self.pending {
-            return Next::Retransmit(s.segment_at(s.una));
+        match &self.repair {
+            Some(repair) if repair.pending => Next::Retransmit(s.segment_at(s.una)),
+            Some(repair) => {
+                let window = s.cwnd().saturating_add_signed(repair.inflation).max(s.mss);
+                in_order(s, s.flight(), window)
+            }
+            None => in_order(s, s.flight(), s.cwnd() + limited_transmit(s)),
         }
-        if self.in_recovery {
-            let window = s.cwnd().saturating_add_signed(self.inflation).max(s.mss);
-            return in_order(s, s.flight(), window);
-        }
-        in_order(s, s.flight(), s.cwnd() + limited_transmit(s))
     }
 
     fn on_retransmit(&mut self, _s: &mut Sender, _range: Range, _now: Time) {
-        self.pending = false;
+        if let Some(repair) = &mut self.repair {
+            repair.pending = false;
+        }
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {
-        s.flight().saturating_add_signed(-self.inflation)
+        let inflation = self.repair.map_or(0, |repair| repair.inflation);
+        s.flight().saturating_add_signed(-inflation)
     }
 
     fn in_recovery(&self) -> bool {
-        self.in_recovery
+        self.repair.is_some()
     }
+
     fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64 {
-        first_unacknowledged_lost(self.in_recovery, s, was_in_recovery, ack)
+        first_unacknowledged_lost(self.in_recovery(), s, was_in_recovery, ack)
     }
 }

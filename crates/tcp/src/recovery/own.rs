@@ -157,6 +157,7 @@ impl Scheme for Own {
     fn in_recovery(&self) -> bool {
         self.in_recovery
     }
+
     fn newly_lost(&self, _s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
         self.newly_lost
     }

@@ -18,9 +18,15 @@ use anabranch_units::Time;
 pub(crate) struct Reno {
     /// `exit_growth` is an option of the scheme.
     exit_growth: bool,
-    /// `in_recovery` says that a loss is being repaired.
-    in_recovery: bool,
-    /// `pending` says that the first unacknowledged segment is to be sent again at once.
+    /// `repair` is the recovery under way.
+    repair: Option<Repair>,
+}
+
+/// A `Repair` is a recovery.
+#[derive(Clone, Copy, Debug)]
+struct Repair {
+    /// `pending` says that the first unacknowledged segment is to be sent again at once (§3.2 step
+    /// 3).
     pending: bool,
     /// `inflation` counts the octets by which duplicate ACKs inflate the window (§3.2 steps 3, 4).
     inflation: u64,
@@ -28,63 +34,60 @@ pub(crate) struct Reno {
 
 impl Reno {
     pub(crate) fn new(exit_growth: bool) -> Reno {
-        Reno { exit_growth, in_recovery: false, pending: false, inflation: 0 }
-    }
-
-    fn leave(&mut self) {
-        *self = Reno::new(self.exit_growth);
+        Reno { exit_growth, repair: None }
     }
 }
 
 impl Scheme for Reno {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
-        if ack.acked > 0 {
-            if self.in_recovery {
+        match &mut self.repair {
+            None if ack.acked > 0 => s.grow(ack, ack.acked),
+            Some(_) if ack.acked > 0 => {
                 // §3.2 step 6: deflate; cwnd is ssthresh since step 2.
-                self.leave();
+                self.repair = None;
                 if self.exit_growth {
                     s.grow(ack, ack.acked.min(s.mss));
                 }
-            } else {
-                s.grow(ack, ack.acked);
             }
-        } else if ack.duplicate {
-            if self.in_recovery {
-                self.inflation += s.mss; // step 4
-            } else if s.dup_acks.are_just_enough() && s.recovery_point.is_passed(s.una) {
+            _ if !ack.duplicate => {}
+            Some(repair) => repair.inflation += s.mss, // step 4
+            None if s.dup_acks.are_just_enough() && s.recovery_point.is_passed(s.una) => {
                 s.enter_recovery(ack.now, ack.prior_in_flight); // step 2
-                self.in_recovery = true;
-                self.pending = true; // step 3
-                self.inflation = s.dup_acks.thresh as u64 * s.mss;
+                let inflation = s.dup_acks.thresh as u64 * s.mss;
+                self.repair = Some(Repair { pending: true, inflation });
             }
+            None => {}
         }
         Rto::Restart
     }
 
     fn on_timeout(&mut self, _s: &mut Sender) {
-        self.leave();
+        self.repair = None;
     }
 
     fn next(&self, s: &Sender) -> Next {
-        if self.pending {
-            return Next::Retransmit(s.segment_at(s.una));
+        match &self.repair {
+            Some(repair) if repair.pending => Next::Retransmit(s.segment_at(s.una)),
+            Some(repair) => in_order(s, s.flight(), s.cwnd() + repair.inflation),
+            None => in_order(s, s.flight(), s.cwnd() + limited_transmit(s)),
         }
-        let extra = if self.in_recovery { self.inflation } else { limited_transmit(s) };
-        in_order(s, s.flight(), s.cwnd() + extra)
     }
 
     fn on_retransmit(&mut self, _s: &mut Sender, _range: Range, _now: Time) {
-        self.pending = false;
+        if let Some(repair) = &mut self.repair {
+            repair.pending = false;
+        }
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {
-        s.flight().saturating_sub(self.inflation)
+        s.flight().saturating_sub(self.repair.map_or(0, |repair| repair.inflation))
     }
 
     fn in_recovery(&self) -> bool {
-        self.in_recovery
+        self.repair.is_some()
     }
+
     fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64 {
-        first_unacknowledged_lost(self.in_recovery, s, was_in_recovery, ack)
+        first_unacknowledged_lost(self.in_recovery(), s, was_in_recovery, ack)
     }
 }

@@ -216,6 +216,7 @@ impl Scheme for Sack {
     fn in_recovery(&self) -> bool {
         self.repair.is_some()
     }
+
     fn newly_lost(&self, s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
         let edge = s.board.loss_edge(s.dup_acks.thresh, s.mss).map_or(s.una, |e| e.at);
         s.lost_below(edge)

@@ -60,6 +60,7 @@ impl Scheme for Tahoe {
     fn in_recovery(&self) -> bool {
         self.repairing
     }
+
     fn newly_lost(&self, s: &mut Sender, was_in_recovery: bool, _ack: &Ack) -> u64 {
         // The segment at SND.UNA.
         if self.repairing && !was_in_recovery { s.mss } else { 0 }

@@ -293,6 +293,7 @@ impl Scheme for Rack {
     fn in_recovery(&self) -> bool {
         self.phase != Phase::Open
     }
+
     fn newly_lost(&self, _s: &mut Sender, _was_in_recovery: bool, _ack: &Ack) -> u64 {
         self.newly_lost
     }
