@@ -51,14 +51,23 @@ pub(super) struct FastOpen {
     sent: u32,
     /// `answer` is the option that the SYN-ACK carries.
     answer: Option<FastOpenOption>,
-    /// `accepted` says that the cookie of the peer's SYN was good: this side is open.
-    accepted: bool,
-    /// `taken` says that the listener has given the connection to the user.
-    taken: bool,
     /// `delivered` says that data in a SYN arrived.
     delivered: bool,
-    /// `refused` says that the listener has too many of these.
-    refused: bool,
+    /// `service` is what a peer's SYN gets, or got.
+    service: Service,
+}
+
+/// A `Service` is what Fast Open does for the SYN of a peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Service {
+    /// A SYN with a good cookie opens this side.
+    Offered,
+    /// No SYN does: the listener has too many of these.
+    Refused,
+    /// The cookie of the peer's SYN was good: this side is open.
+    Open,
+    /// This side is open, and the listener has given the connection to the user.
+    Taken,
 }
 
 /// `News` says what there is to remember: another connection to the same server may have learnt the
@@ -91,10 +100,8 @@ impl FastOpen {
             tried: Tried::Nothing,
             sent: 0,
             answer: None,
-            accepted: false,
-            taken: false,
             delivered: false,
-            refused: false,
+            service: Service::Offered,
         }
     }
 
@@ -106,7 +113,9 @@ impl FastOpen {
 
     /// Returns the same side, listening again.
     pub fn again(&self) -> FastOpen {
-        FastOpen { refused: self.refused, ..FastOpen::new(self.key) }
+        let refused = self.service == Service::Refused;
+        let service = if refused { Service::Refused } else { Service::Offered };
+        FastOpen { service, ..FastOpen::new(self.key) }
     }
 }
 
@@ -123,26 +132,30 @@ impl Connection {
     /// The connection opens as usual, whatever the peer's SYN carries.
     pub(crate) fn refuse_fast_open(&mut self) {
         if let Some(fast_open) = self.extras.fast_open_mut() {
-            fast_open.refused = true;
+            fast_open.service = Service::Refused;
         }
     }
 
     /// The connection is in SYN-RECEIVED, after a SYN with a good cookie: data flows both ways.
     #[inline]
     pub(crate) fn is_open_early(&self) -> bool {
-        self.extras.fast_open().is_some_and(|fast_open| fast_open.accepted)
+        self.extras
+            .fast_open()
+            .is_some_and(|fast_open| matches!(fast_open.service, Service::Open | Service::Taken))
     }
 
     /// The listener gives it to the user.
     pub(crate) fn on_accepted(&mut self) {
-        if let Some(fast_open) = self.extras.fast_open_mut() {
-            fast_open.taken = true;
+        if let Some(fast_open) = self.extras.fast_open_mut()
+            && fast_open.service == Service::Open
+        {
+            fast_open.service = Service::Taken;
         }
     }
 
     /// The connection is open early, and in the hands of the user.
     pub(super) fn is_accepted_early(&self) -> bool {
-        self.extras.fast_open().is_some_and(|fast_open| fast_open.accepted && fast_open.taken)
+        self.extras.fast_open().is_some_and(|fast_open| fast_open.service == Service::Taken)
     }
 
     /// Data in a SYN, ours or the peer's, was accepted.
@@ -319,10 +332,10 @@ impl Connection {
         }
         let Some(option) = option else { return };
         let (server, client) = (self.ends.local.0, self.ends.remote.0);
-        let Some(fast_open) = self.extras.fast_open_mut().filter(|fast_open| !fast_open.refused)
-        else {
+        let Some(fast_open) = self.extras.fast_open_mut() else { return };
+        if fast_open.service == Service::Refused {
             return;
-        };
+        }
         let keys = Keys { key: fast_open.key, lifetime: options.key_lifetime };
         let verdict = keys.check(now, server, client, &option.cookie);
         if verdict != Verdict::Good {
@@ -337,11 +350,11 @@ impl Connection {
 
     /// The SYN opens this side, and its data is delivered.
     fn accept_fast_open(&mut self, segment: &TcpSegment) {
-        let Some(fast_open) = self.extras.fast_open_mut().filter(|fast_open| !fast_open.refused)
-        else {
+        let Some(fast_open) = self.extras.fast_open_mut() else { return };
+        if fast_open.service == Service::Refused {
             return;
-        };
-        fast_open.accepted = true;
+        }
+        fast_open.service = Service::Open;
         self.pending.connected = true;
         if !segment.payload.is_empty() {
             fast_open.delivered = true;
