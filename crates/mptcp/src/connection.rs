@@ -40,6 +40,7 @@ mod options;
 mod output;
 mod paths;
 mod priority;
+mod readiness;
 mod receive;
 mod reinject;
 mod room;
@@ -72,6 +73,7 @@ use announce::{Announcement, PeerAddress};
 use fail::Fail;
 use fallback::Base;
 use paths::Reopening;
+use readiness::Readiness;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use subflows::widest;
@@ -144,20 +146,7 @@ pub struct Connection {
     keys: Vec<FlowKey>,
     /// The first subflow's addresses and ports.
     first: FlowKey,
-    /// Subflows, by their bits, that may have packets to send; those known to
-    /// have no room for data, and those known to have some.
-    dirty: u64,
-    full: u64,
-    roomy: u64,
-    /// Those that something happened to since their octets and events were
-    /// collected.
-    uncollected: u64,
-    /// Those that have had nothing more to send since the last round, and those
-    /// that were told that more waits for their windows.
-    polled: u64,
-    told: u64,
-    /// Those among which the scheduler chose last; 0 when that may be others now.
-    contenders: u64,
+    readiness: Readiness,
     /// The last packet was data that a subflow was given.
     gave: bool,
     scheduler: Active,
@@ -186,8 +175,6 @@ pub struct Connection {
     silent_probes: u32,
     /// A small segment may leave although the window is silly.
     override_silly: bool,
-    /// The first deadline of the subflows that have nothing to send.
-    soonest: Time,
     outbox: VecDeque<Packet>,
     pending: PendingEvents,
     /// The connection is over.
@@ -271,13 +258,7 @@ impl Connection {
             first: subflow.key(),
             keys: vec![subflow.key()],
             subflows: vec![subflow],
-            dirty: 1,
-            full: 0,
-            roomy: 0,
-            uncollected: 0,
-            polled: 0,
-            told: 0,
-            contenders: 0,
+            readiness: Readiness::of_first(),
             gave: false,
             takes_turns_by_room: scheduler.needs_room() && !scheduler.copies(),
             scheduler,
@@ -293,7 +274,6 @@ impl Connection {
             probes: 0,
             silent_probes: 0,
             override_silly: false,
-            soonest: Time::NEVER,
             outbox: VecDeque::new(),
             pending: PendingEvents::default(),
             ended: false,
@@ -393,7 +373,7 @@ impl ByteStream for Connection {
                 first.tcp.reserve_first(capable_more(self.config.long_numbers));
             }
             first.tcp.connect(now);
-            self.dirty |= 1;
+            self.readiness.wake(first.id);
         }
     }
 
@@ -474,10 +454,7 @@ impl Endpoint for Connection {
 
     #[inline]
     fn poll_timeout(&self) -> Time {
-        let of_subflows = match self.dirty {
-            0 => self.soonest,
-            _ => self.soonest_of_all(),
-        };
+        let of_subflows = self.readiness.soonest().unwrap_or_else(|| self.soonest_of_all());
         debug_assert_eq!(of_subflows, self.soonest_of_all());
         self.timers.iter().map(Timer::deadline).fold(of_subflows, Time::min)
     }

@@ -80,8 +80,6 @@ pub(crate) struct Subflow {
     pub removed: bool,
     /// Addresses and ports of what it sends.
     pub key: FlowKey,
-    /// When it wants to be called; known while it has nothing to send.
-    pub deadline: Time,
     /// Octets new to the stream that came over it.
     pub brought: u64,
 }
@@ -114,7 +112,6 @@ impl Subflow {
             gone: false,
             removed: false,
             key,
-            deadline: Time::NEVER,
             brought: 0,
         }
     }

@@ -35,7 +35,7 @@ impl Connection {
     #[inline]
     pub(super) fn collect_one(&mut self, now: Time, i: usize) {
         let subflow = &mut self.subflows[i];
-        self.uncollected &= !subflow.bit();
+        self.readiness.collect(subflow.id);
         if subflow.gone {
             return;
         }

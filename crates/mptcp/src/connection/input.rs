@@ -24,7 +24,7 @@ impl Connection {
         match its.map(|(i, _)| i) {
             Some(i) if self.on_usual_segment(now, i, packet, segment) => {
                 // Nobody but this subflow has something to tell, as a rule.
-                if self.uncollected == self.subflows[i].bit() && !self.out.closed {
+                if self.readiness.is_only_uncollected(self.subflows[i].id) && !self.out.closed {
                     return self.collect_one(now, i);
                 }
             }
@@ -281,7 +281,7 @@ impl Connection {
                 MptcpOption::RemoveAddr(remove) => self.on_remove_addr(now, remove.ids()),
                 MptcpOption::Prio { backup } => {
                     self.subflows[i].peer_backup = *backup;
-                    self.contenders = 0;
+                    self.readiness.forget_eligible();
                 }
                 MptcpOption::Fail { dsn } => self.on_fail(i, *dsn),
                 MptcpOption::Fastclose { key } => self.on_fast_close(*key),

@@ -22,9 +22,9 @@ impl Connection {
             taker = self.schedule(now).map(|i| (i, 0));
         }
         loop {
-            while self.dirty != 0 {
+            while let Some(id) = self.readiness.next_unpolled() {
                 let fed = taker.take();
-                let Some(i) = fed.map(|it| it.0).or_else(|| self.next_dirty()) else { continue };
+                let i = fed.map_or_else(|| self.polled_next(id), |it| it.0);
                 if fed.is_none() && self.chooses(now, i) {
                     taker = self.schedule(now).map(|i| (i, 0));
                     if taker.is_some() {
@@ -39,14 +39,13 @@ impl Connection {
                 if let Some(it) = &mut packet {
                     self.complete(i, it, fed);
                     if self.gave && fed.is_none() {
-                        self.forget_room(i);
+                        self.readiness.forget_room(self.subflows[i].id);
                     }
                     self.end_if_silent(now, i);
                     return packet;
                 }
                 if len > 0 {
-                    self.forget_room(i);
-                    self.full |= self.subflows[i].bit();
+                    self.readiness.set_room(self.subflows[i].id, false);
                 }
                 let quiet = self.rest(now, i);
                 if len > 0 && quiet {
@@ -60,7 +59,7 @@ impl Connection {
             }
             // As TCP the last data has left: the FIN follows.
             self.end_if_done();
-            if self.dirty == 0 {
+            if !self.readiness.has_unpolled() {
                 self.end_round(now);
                 return None;
             }
@@ -73,22 +72,17 @@ impl Connection {
     fn end_if_silent(&mut self, now: Time, i: usize) {
         if !self.gave && self.has_nothing_to_give() && self.subflows[i].tcp.is_silent() {
             self.rest(now, i);
-            if self.dirty == 0 && !self.out.closed {
+            if !self.readiness.has_unpolled() && !self.out.closed {
                 self.end_round(now);
             }
         }
     }
 
-    /// The first subflow that may have something to send by itself.
+    /// Where the subflow is that is polled for what it has to send by itself.
     #[inline]
-    fn next_dirty(&mut self) -> Option<usize> {
-        let id = self.dirty.trailing_zeros();
-        let i = self.position(id);
-        match i {
-            Some(_) => self.contenders = 0,
-            None => self.dirty &= !(1 << id),
-        }
-        i
+    fn polled_next(&mut self, id: u32) -> usize {
+        self.readiness.forget_eligible();
+        self.position(id).expect("only subflows that there are wait to be polled")
     }
 
     /// A subflow in a repair could send something new now: it is given some before it is
@@ -105,7 +99,7 @@ impl Connection {
     /// ask again after each event that an application has heard.
     #[inline]
     pub(super) fn is_settled(&self) -> bool {
-        self.dirty | self.polled == 0 && self.has_nothing_to_give() && self.outbox.is_empty()
+        self.readiness.is_settled() && self.has_nothing_to_give() && self.outbox.is_empty()
     }
 
     /// No scheduler has anything to decide.
@@ -118,38 +112,18 @@ impl Connection {
     /// it, so that nobody else has become able to send.
     #[inline]
     fn rest(&mut self, now: Time, i: usize) -> bool {
-        let bit = self.subflows[i].bit();
-        self.dirty &= !bit;
-        self.polled |= bit;
+        let (id, bit) = (self.subflows[i].id, self.subflows[i].bit());
+        self.readiness.drain(id);
         let quiet = self.uncollected() & bit == 0;
         if !quiet {
             self.collect_one(now, i); // what commands did
         }
-        self.note_deadline(i);
+        let it = &self.subflows[i];
+        self.readiness.set_deadline(id, it.tcp.poll_timeout().min(it.timer.deadline()));
         if self.subflows[i].gone {
             self.bury(i);
         }
         quiet
-    }
-
-    /// When a subflow that has nothing to send wants to be called. Only where the
-    /// first to be called moves back are the others looked at.
-    #[inline]
-    fn note_deadline(&mut self, i: usize) {
-        let it = &mut self.subflows[i];
-        let deadline = it.tcp.poll_timeout().min(it.timer.deadline());
-        let before = std::mem::replace(&mut it.deadline, deadline);
-        if deadline <= self.soonest {
-            self.soonest = deadline;
-        } else if before == self.soonest {
-            self.find_soonest();
-        }
-    }
-
-    /// Looks at the deadlines of all subflows.
-    pub(super) fn find_soonest(&mut self) {
-        let all = self.subflows.iter().map(|it| it.deadline);
-        self.soonest = all.min().unwrap_or(Time::NEVER);
     }
 
     /// Everything that can leave has left: subflows hear whether their windows
@@ -157,14 +131,12 @@ impl Connection {
     #[inline]
     fn end_round(&mut self, now: Time) {
         let waits = self.out.unsent() > 0 && !self.ended;
-        let wait = if waits { self.full } else { 0 };
-        let mut news = self.polled & wait | (wait ^ self.told);
-        (self.polled, self.told) = (0, wait);
+        let (mut news, awaited) = self.readiness.end_round(waits);
         while news != 0 {
             let id = news.trailing_zeros();
             news &= news - 1;
             if let Some(i) = self.position(id) {
-                self.subflows[i].tcp.set_waiting(wait & 1 << id != 0);
+                self.subflows[i].tcp.set_waiting(awaited & 1 << id != 0);
             }
         }
         if !self.is_armed() {

@@ -9,7 +9,7 @@ impl Connection {
     pub fn set_backup(&mut self, key: anabranch_wire::FlowKey, backup: bool) {
         let Some(i) = self.subflows.iter().position(|it| it.key() == key) else { return };
         self.subflows[i].backup = backup;
-        self.contenders = 0;
+        self.readiness.forget_eligible();
         if self.phase != Phase::Multipath || self.subflows[i].closed {
             return;
         }

@@ -12,7 +12,7 @@ impl Connection {
     /// What must be sent again, on a subflow that does not carry it.
     pub(super) fn send_again(&mut self, usable: u64) -> Option<usize> {
         // What only a subflow without room may carry keeps nothing behind it waiting.
-        let next = self.out.next_reinjection(usable & self.roomy)?;
+        let next = self.out.next_reinjection(self.readiness.roomy(usable))?;
         let i = self.best_among(usable & !next.carried)?;
         let end = next.range.end.min(next.range.start + self.most_for(i));
         let range = Range { end, ..next.range };
@@ -23,7 +23,7 @@ impl Connection {
 
     /// Of the subflows in `among` that are liked the best, the fastest with room.
     fn best_among(&self, among: u64) -> Option<usize> {
-        let among = self.liked(among) & self.roomy;
+        let among = self.readiness.roomy(self.liked(among));
         let all = self.subflows.iter().enumerate().filter(|(_, it)| among & it.bit() != 0);
         all.min_by_key(|(_, it)| it.srtt()).map(|(i, _)| i)
     }

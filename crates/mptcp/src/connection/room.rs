@@ -11,13 +11,13 @@ impl Connection {
     pub(super) fn has_room_in_repair(&mut self, now: Time, i: usize) -> bool {
         let (usable, bit) = (self.usable(), self.subflows[i].bit());
         self.look_for_room(now, usable & bit, usable == bit);
-        self.roomy & usable & bit != 0
+        self.readiness.roomy(usable & bit) != 0
     }
 
     /// Asks subflows of which it is not known whether they have room; `alone`: there are no
     /// others that carry data.
     pub(super) fn look_for_room(&mut self, now: Time, among: u64, alone: bool) {
-        let mut unknown = among & !self.full & !self.roomy;
+        let mut unknown = self.readiness.unknown(among);
         while unknown != 0 {
             let id = unknown.trailing_zeros();
             unknown &= !(1 << id);
@@ -26,11 +26,8 @@ impl Connection {
             // another: its tail loss probe is what it sent last.
             let tcp = &mut self.subflows[i].tcp;
             let takes_more = tcp.takes_more(now) && (alone || !tcp.is_probe_due());
-            if takes_more && self.is_within_window(i) {
-                self.roomy |= 1 << id;
-            } else {
-                self.full |= 1 << id;
-            }
+            let has_room = takes_more && self.is_within_window(i);
+            self.readiness.set_room(id, has_room);
         }
     }
 

@@ -27,8 +27,8 @@ impl Connection {
         }
         let usable = self.usable();
         self.look_for_room(now, usable, usable.is_power_of_two());
-        self.contenders = self.liked(usable);
-        if self.roomy & usable == 0 {
+        self.readiness.set_eligible(self.liked(usable));
+        if self.readiness.roomy(usable) == 0 {
             return None;
         }
         if let Some(i) = self.send_again(usable) {
@@ -50,9 +50,9 @@ impl Connection {
     }
 
     fn ask_scheduler(&mut self, now: Time, room: u64) -> Option<usize> {
-        let mut liked = self.contenders;
+        let mut liked = self.readiness.eligible();
         if self.scheduler.needs_room() {
-            liked &= self.roomy;
+            liked = self.readiness.roomy(liked);
             if liked == 0 {
                 return None;
             }
@@ -65,7 +65,7 @@ impl Connection {
         let mut candidates: Vec<Candidate> = std::mem::take(&mut self.candidates);
         candidates.clear();
         let liked = self.subflows.iter().filter(|it| liked & it.bit() != 0);
-        candidates.extend(liked.map(|it| it.candidate(self.roomy & it.bit() != 0)));
+        candidates.extend(liked.map(|it| it.candidate(self.readiness.roomy(it.bit()) != 0)));
         let stream = Stream {
             now,
             una: self.out.una,
@@ -93,11 +93,7 @@ impl Connection {
     /// octets, without checksums, wait for the subflows' windows alone.
     #[inline]
     pub(super) fn only_taker(&self) -> Option<(usize, u64)> {
-        let bit = self.dirty & self.told;
-        let alone = bit.is_power_of_two() && self.contenders & !self.full == bit;
-        if !alone || self.dirty != bit {
-            return None;
-        }
+        let id = self.readiness.only_taker()?;
         let usual = self.phase == Phase::Multipath
             && self.takes_turns_by_room
             && !self.checksum
@@ -112,7 +108,7 @@ impl Connection {
         if window < u16::MAX as u64 {
             return None;
         }
-        let i = self.position(bit.trailing_zeros())?;
+        let i = self.position(id)?;
         let it = &self.subflows[i];
         let ((una, end), len) = (it.tcp.outstanding(), it.tcp.mss());
         let fits = end - una + len <= self.out.max_window.max(len);
@@ -120,7 +116,7 @@ impl Connection {
         if Connection::rank(it) > 0 || !it.tcp.awaits_data() || !fits || end == 1 {
             return None;
         }
-        debug_assert_eq!(self.liked(self.usable()) & !self.full & !bit, 0);
+        debug_assert_eq!(self.readiness.not_full(self.liked(self.usable())) & !it.bit(), 0);
         debug_assert!(self.is_within_window(i) && self.most_for(i) == len);
         // The last octets leave when a full segment would: the scheduler's to tell.
         (self.out.unsent() >= len).then_some((i, len))
@@ -196,7 +192,7 @@ impl Connection {
         }
         subflow.sent_to = subflow.sent_to.max(range.end);
         self.touch(i);
-        self.contenders = 0;
+        self.readiness.forget_eligible();
         Some(i)
     }
 }

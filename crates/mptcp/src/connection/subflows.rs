@@ -33,8 +33,8 @@ impl Connection {
     /// One more subflow.
     pub(super) fn add(&mut self, subflow: Subflow) {
         self.keys.push(subflow.key());
+        self.readiness.add(subflow.id);
         self.subflows.push(subflow);
-        self.touch(self.subflows.len() - 1);
     }
 
     /// Takes a subflow away that has ended and has nothing more to send.
@@ -42,39 +42,21 @@ impl Connection {
     pub(super) fn bury(&mut self, i: usize) {
         let it = self.subflows.remove(i);
         self.keys.remove(i);
+        self.readiness.remove(it.id);
         let bit = it.bit();
-        self.dirty &= !bit;
-        self.full &= !bit;
-        self.roomy &= !bit;
-        self.uncollected &= !bit;
-        self.polled &= !bit;
-        self.contenders = 0;
-        self.told &= !bit;
         self.out.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
         self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
-        self.find_soonest();
     }
 
     /// Something happened to a subflow that may let it send.
     pub(super) fn touch(&mut self, i: usize) {
-        let bit = self.subflows[i].bit();
-        self.dirty |= bit;
-        self.uncollected |= bit;
-        self.forget_room(i);
-    }
-
-    /// It is to be asked again whether a subflow has room for data.
-    #[inline]
-    pub(super) fn forget_room(&mut self, i: usize) {
-        let bit = self.subflows[i].bit();
-        self.full &= !bit;
-        self.roomy &= !bit;
+        self.readiness.touch(self.subflows[i].id);
     }
 
     /// Subflows whose octets and events are to be collected. After the fallback
     /// octets may wait for room; before the handshake's end, for what they are.
     pub(super) fn uncollected(&self) -> u64 {
-        if self.phase == Phase::Multipath { self.uncollected } else { self.dirty }
+        self.readiness.uncollected(self.phase != Phase::Multipath)
     }
 
     /// Subflows that carry data, by their bits.
