@@ -53,12 +53,12 @@ mod timeout;
 mod tests;
 
 use crate::config::{self, Config, capable_more, option_room};
-use crate::incoming::Incoming;
 use crate::key::Key;
 use crate::ledger::{self, Ledger};
-use crate::outgoing::Outgoing;
 use crate::path_manager::Wanted;
+use crate::receiver::Receiver;
 use crate::scheduler::{Active, Candidate};
+use crate::sender::Sender;
 use crate::sequence::Numbering;
 use crate::subflow::{Stage, Subflow};
 use anabranch_congestion::Sibling;
@@ -136,8 +136,8 @@ pub struct Connection {
     peer_is_long: bool,
     own: Numbering,
     peer: Numbering,
-    out: Outgoing,
-    inc: Incoming,
+    sender: Sender,
+    receiver: Receiver,
     base: Base,
     fail: Fail,
     subflows: Vec<Subflow>,
@@ -251,8 +251,8 @@ impl Connection {
             peer_is_long: false,
             own: Numbering::from_idsn(key.idsn()),
             peer: Numbering::default(),
-            out: Outgoing::new(),
-            inc: Incoming::new(config.subflow.receive_buffer),
+            sender: Sender::new(),
+            receiver: Receiver::new(config.subflow.receive_buffer),
             base: Base { received: (1, 1), sent: (1, 1) },
             fail: Fail::default(),
             first: subflow.key(),
@@ -346,7 +346,7 @@ impl Connection {
 
     /// Octets that wait in the receiver for something before them.
     pub fn out_of_order(&self) -> u64 {
-        self.inc.waiting()
+        self.receiver.waiting()
     }
 
     fn timer(&mut self, due: Due) -> &mut Timer {
@@ -378,34 +378,34 @@ impl ByteStream for Connection {
     }
 
     fn write(&mut self, len: u64) -> u64 {
-        assert!(self.out.octets.is_none(), "a stream carries counted or real octets, not both");
-        if self.out.closed || self.ended {
+        assert!(self.sender.octets.is_none(), "a stream carries counted or real octets, not both");
+        if self.sender.closed || self.ended {
             return 0;
         }
-        let taken = len.min(STREAM_LIMIT - self.out.end.min(STREAM_LIMIT));
-        self.out.end += taken;
+        let taken = len.min(STREAM_LIMIT - self.sender.end.min(STREAM_LIMIT));
+        self.sender.end += taken;
         taken
     }
 
     fn write_octets(&mut self, octets: &[u8]) -> usize {
-        if self.out.closed || self.ended {
+        if self.sender.closed || self.ended {
             return 0;
         }
-        let fresh = self.out.end == 1;
-        let real = self.out.octets.is_some();
+        let fresh = self.sender.end == 1;
+        let real = self.sender.octets.is_some();
         assert!(real || fresh, "a stream carries counted or real octets, not both");
-        let store = self.out.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
+        let store = self.sender.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
         let space = self.config.subflow.send_buffer.saturating_sub(store.len());
         let taken = (octets.len() as u64).min(space) as usize;
         store.append(&octets[..taken]);
-        self.out.blocked = taken < octets.len();
-        self.out.end += taken as u64;
+        self.sender.blocked = taken < octets.len();
+        self.sender.end += taken as u64;
         taken
     }
 
     fn read(&mut self, max: u64) -> u64 {
         let subflows = &self.subflows;
-        let (n, tell) = self.inc.read(max, || widest(subflows));
+        let (n, tell) = self.receiver.read(max, || widest(subflows));
         if tell {
             self.tell_peer();
         }
@@ -414,7 +414,7 @@ impl ByteStream for Connection {
 
     fn read_octets(&mut self, buf: &mut [u8]) -> usize {
         let subflows = &self.subflows;
-        let (n, tell) = self.inc.read_octets(buf, || widest(subflows));
+        let (n, tell) = self.receiver.read_octets(buf, || widest(subflows));
         if tell {
             self.tell_peer();
         }
@@ -422,9 +422,9 @@ impl ByteStream for Connection {
     }
 
     fn close(&mut self) {
-        if !self.out.closed && !self.ended {
-            self.out.closed = true;
-            self.out.end += 1;
+        if !self.sender.closed && !self.ended {
+            self.sender.closed = true;
+            self.sender.end += 1;
             self.on_closed_by_user();
         }
     }
@@ -466,10 +466,10 @@ impl Endpoint for Connection {
     }
 
     fn status(&self) -> String {
-        let (unacked, unsent) = (self.out.nxt - self.out.una, self.out.unsent());
+        let (unacked, unsent) = (self.sender.nxt - self.sender.una, self.sender.unsent());
         let mut text = format!("{:?}", self.phase).to_lowercase();
         if unacked + unsent > 0 {
-            let window = self.out.edge.saturating_sub(self.out.nxt);
+            let window = self.sender.edge.saturating_sub(self.sender.nxt);
             text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
             text += &format!(", {window} left in the peer's window");
         }
@@ -483,8 +483,8 @@ impl Endpoint for Connection {
     /// of the fastest.
     fn observe(&self) -> Observation {
         let mut all = Observation {
-            bytes_acked: self.out.una.min(self.out.data_end()) - 1,
-            bytes_received: self.inc.received(),
+            bytes_acked: self.sender.una.min(self.sender.data_end()) - 1,
+            bytes_received: self.receiver.received(),
             ..Observation::default()
         };
         self.ledger.add_to(&mut all);
@@ -520,8 +520,8 @@ impl Endpoint for Connection {
         let subflows: u64 = self.subflows.iter().map(|it| it.tcp.memory()).sum();
         let queued = self.outbox.len() * size_of::<Packet>()
             + self.announcements.len() * size_of::<Announcement>()
-            + self.out.reinjections.len() * size_of::<Range>();
-        let kept = self.out.nxt.saturating_sub(self.out.una) + self.inc.memory();
+            + self.sender.reinjections.len() * size_of::<Range>();
+        let kept = self.sender.nxt.saturating_sub(self.sender.una) + self.receiver.memory();
         size_of::<Connection>() as u64 + subflows + queued as u64 + kept
     }
 

@@ -12,14 +12,14 @@
 
 mod config;
 mod connection;
-mod incoming;
 mod key;
 mod ledger;
 mod listener;
 mod mapping;
-mod outgoing;
 pub mod path_manager;
+mod receiver;
 pub mod scheduler;
+mod sender;
 mod sequence;
 mod subflow;
 

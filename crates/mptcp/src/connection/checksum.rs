@@ -52,7 +52,7 @@ impl Connection {
 
     /// The checksum of a DATA_FIN without data.
     pub(super) fn checksum_of_fin(&self) -> u16 {
-        checksum(full(self.own, self.out.data_end()), 0, 1, &[])
+        checksum(full(self.own, self.sender.data_end()), 0, 1, &[])
     }
 
     /// The checksum of a mapping that has arrived whole is right.

@@ -27,14 +27,14 @@ impl Connection {
                 let (from, data) = self.base.sent;
                 // The segment's own: an older one's window is that of its date.
                 let ack = tcp.sent_offset(segment.ack).unwrap_or(0).min(una);
-                (data + ack.saturating_sub(from)).min(self.out.data_end())
+                (data + ack.saturating_sub(from)).min(self.sender.data_end())
             }
             Phase::Multipath => {
                 let number = dss.as_ref().and_then(|dss| dss.data_ack);
                 let ack = match number {
-                    Some(number) => self.own.offset(number, self.out.una),
+                    Some(number) => self.own.offset(number, self.sender.una),
                     // Before the first: the window of handshakes.
-                    None => (self.out.una == 1).then_some(1),
+                    None => (self.sender.una == 1).then_some(1),
                 };
                 let Some(ack) = ack else { return };
                 ack
@@ -46,15 +46,15 @@ impl Connection {
     /// The peer has everything of the stream before `ack`, and a window from there.
     #[inline(always)]
     pub(super) fn on_data_ack(&mut self, now: Time, ack: u64, window: u64) {
-        let edge = self.out.edge;
+        let edge = self.sender.edge;
         self.silent_probes = 0;
-        if self.out.on_data_ack(ack) {
+        if self.sender.on_data_ack(ack) {
             self.on_data_acked(now);
         }
-        if ack <= self.out.nxt.max(self.out.end) {
-            self.out.on_window(ack, window);
+        if ack <= self.sender.nxt.max(self.sender.end) {
+            self.sender.on_window(ack, window);
         }
-        if self.out.edge > edge {
+        if self.sender.edge > edge {
             self.probes = 0;
             self.override_silly = false;
         }
@@ -64,8 +64,8 @@ impl Connection {
     fn on_data_acked(&mut self, now: Time) {
         self.retries = 0;
         self.progress = now;
-        if self.out.blocked {
-            self.out.blocked = false;
+        if self.sender.blocked {
+            self.sender.blocked = false;
             self.pending.writable = true;
         }
     }
@@ -82,7 +82,7 @@ impl Connection {
         if self.silent_probes > self.config.subflow.max_retries && !self.is_watched() {
             return self.give_up(now);
         }
-        if self.out.edge > self.out.nxt {
+        if self.sender.edge > self.sender.nxt {
             self.override_silly = true; // RFC 9293 §3.8.6.2.1
         } else if self.silent_probes == 1 {
             let best = self.best();

@@ -14,13 +14,13 @@ impl Connection {
     #[cold]
     pub(super) fn on_lone_fin(&mut self, i: usize, dss: &Dss) {
         let Some(Mapping { dsn, ssn: 0, len: 1, .. }) = dss.mapping else { return };
-        if let Some(at) = self.peer.offset(dsn, self.inc.nxt) {
-            let arrival = self.inc.on_fin(at);
+        if let Some(at) = self.peer.offset(dsn, self.receiver.nxt) {
+            let arrival = self.receiver.on_fin(at);
             self.note(arrival);
             // It may be the second time: the DATA_ACK was lost. While data before it
             // is missing there is nothing to say, and an answer with an own DATA_FIN
             // would be answered in turn, for as long as the gap lasts.
-            if self.inc.has_ended() {
+            if self.receiver.has_ended() {
                 self.subflows[i].tcp.ask_for_ack();
             }
         }
@@ -34,7 +34,7 @@ impl Connection {
                 self.subflows[0].tcp.close();
                 self.finish(CloseReason::Aborted);
             }
-            Phase::Multipath if self.out.owes_fin() => {
+            Phase::Multipath if self.sender.owes_fin() => {
                 if !self.confirmed && !self.passive {
                     self.subflows[0].tcp.ask_peer_for_ack();
                     self.touch(0);
@@ -49,7 +49,7 @@ impl Connection {
     /// Closes the subflows when there is nothing more to say.
     #[inline]
     pub(super) fn end_if_done(&mut self) {
-        if self.out.closed {
+        if self.sender.closed {
             self.end_if_all_is_said();
         }
     }
@@ -58,7 +58,7 @@ impl Connection {
         match self.phase {
             Phase::Opening => {}
             Phase::Fallback => {
-                let all_given = self.out.closed && self.out.unsent() == 0;
+                let all_given = self.sender.closed && self.sender.unsent() == 0;
                 if all_given
                     && let Some(only) = self.subflows.first_mut()
                     && !only.closed
@@ -68,7 +68,9 @@ impl Connection {
                     self.touch(0);
                 }
             }
-            Phase::Multipath if self.out.is_done() && self.inc.has_ended() && !self.closing => {
+            Phase::Multipath
+                if self.sender.is_done() && self.receiver.has_ended() && !self.closing =>
+            {
                 self.closing = true;
                 self.reopenings.clear();
                 for i in 0..self.subflows.len() {

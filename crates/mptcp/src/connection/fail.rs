@@ -82,7 +82,7 @@ impl Connection {
             return;
         }
         let answers = std::mem::take(&mut self.fail.owed);
-        let answer = answers.then(|| full(self.peer, self.inc.nxt));
+        let answer = answers.then(|| full(self.peer, self.receiver.nxt));
         if let Some(dsn) = self.fail.said.or(answer) {
             segment.options.rare_mut().mptcp.push(MptcpOption::Fail { dsn });
         }

@@ -40,14 +40,15 @@ impl Connection {
                 // What waits in the subflow is the next of the stream.
                 let next = it.received.find(at).map(|map| map.data + (at - map.start));
                 let straight = it.sent.is_linear()
-                    && (it.sent_to == self.out.nxt.min(self.out.data_end()) || self.out.nxt == 1)
-                    && self.inc.waiting() == 0
-                    && next.is_none_or(|next| next == self.inc.nxt);
+                    && (it.sent_to == self.sender.nxt.min(self.sender.data_end())
+                        || self.sender.nxt == 1)
+                    && self.receiver.waiting() == 0
+                    && next.is_none_or(|next| next == self.receiver.nxt);
                 self.base = Base {
-                    received: (at, self.inc.nxt),
-                    sent: sent.unwrap_or((end, self.out.nxt)),
+                    received: (at, self.receiver.nxt),
+                    sent: sent.unwrap_or((end, self.sender.nxt)),
                 };
-                self.out.reinjections.clear();
+                self.sender.reinjections.clear();
                 if !straight {
                     self.phase = Phase::Multipath;
                     self.abort_all(CloseReason::Reset);
@@ -83,9 +84,9 @@ impl Connection {
             self.drop_subflow(i, ResetReason::Middlebox);
             return false;
         }
-        let begun = self.confirmed || self.inc.nxt > 1;
+        let begun = self.confirmed || self.receiver.nxt > 1;
         if begun {
-            self.say_fail(i, full(self.peer, self.inc.nxt));
+            self.say_fail(i, full(self.peer, self.receiver.nxt));
         }
         self.fall_back(i);
         !self.ended

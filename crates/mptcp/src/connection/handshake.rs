@@ -182,7 +182,7 @@ impl Connection {
         }
         self.open_wanted(now);
         // A DATA_FIN alone gave way to the keys.
-        if self.out.owes_fin() && !self.passive {
+        if self.sender.owes_fin() && !self.passive {
             self.subflows[i].tcp.ask_for_ack();
         }
     }

@@ -84,7 +84,7 @@ impl Connection {
         // A subflow is given a segment at a time, and takes each for the end of what was
         // written. PSH belongs where the stream has nothing more to give, as in TCP, and on no
         // lone FIN.
-        if segment.payload.is_empty() || self.out.unsent() > 0 {
+        if segment.payload.is_empty() || self.sender.unsent() > 0 {
             segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0);
         }
         if !self.add_usual_options(i, segment, fed) {
@@ -99,7 +99,7 @@ impl Connection {
             }
         }
         let tcp = &self.subflows[i].tcp;
-        let window = self.inc.window(tcp.mss()) >> tcp.window_shifts().0;
+        let window = self.receiver.window(tcp.mss()) >> tcp.window_shifts().0;
         segment.window = window.min(u16::MAX as u64) as u16;
     }
 
@@ -117,13 +117,13 @@ impl Connection {
             && self.confirmed
             && it.stage == Stage::Ready
             && it.options.is_empty()
-            && !self.out.closed;
+            && !self.sender.closed;
         if !usual {
             return false;
         }
         let mut dss = Dss::default();
         if len == 0 {
-            dss.data_ack = Some(self.peer.number(self.inc.nxt, self.peer_is_long));
+            dss.data_ack = Some(self.peer.number(self.receiver.nxt, self.peer_is_long));
         } else {
             if self.checksum || self.config.long_numbers || self.peer_is_long {
                 return false;
@@ -136,7 +136,7 @@ impl Connection {
                 return false;
             };
             let dsn = self.own.number(data, false);
-            dss.data_ack = Some(self.peer.number(self.inc.nxt, false));
+            dss.data_ack = Some(self.peer.number(self.receiver.nxt, false));
             dss.mapping = Some(Mapping { dsn, ssn, len: len as u16, checksum: None });
         }
         options.set_dss(&dss)
@@ -155,7 +155,7 @@ impl Connection {
             _ => self.join_syn_option(i),
         };
         push(segment, option);
-        segment.window = self.inc.window(0).min(u16::MAX as u64) as u16;
+        segment.window = self.receiver.window(0).min(u16::MAX as u64) as u16;
     }
 
     /// The keys have not been confirmed: the first subflow of the active side
@@ -180,7 +180,7 @@ impl Connection {
     #[inline(never)]
     fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
         let wide = self.peer_is_long && self.has_room_for_wide(i, segment);
-        let data_ack = Some(self.peer.number(self.inc.nxt, wide));
+        let data_ack = Some(self.peer.number(self.receiver.nxt, wide));
         let mut dss = Dss { data_ack, ..Dss::default() };
         if !segment.payload.is_empty() {
             if let Some(data) = self.map(i, segment, &mut dss) {
@@ -202,8 +202,8 @@ impl Connection {
             push_waiting(&mut self.subflows[i], segment);
             return fit(segment, None);
         } else {
-            if self.out.owes_fin() {
-                let dsn = self.own.number(self.out.data_end(), self.config.long_numbers);
+            if self.sender.owes_fin() {
+                let dsn = self.own.number(self.sender.data_end(), self.config.long_numbers);
                 let checksum = self.checksum.then(|| self.checksum_of_fin());
                 dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum });
                 dss.data_fin = true;

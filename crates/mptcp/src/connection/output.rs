@@ -72,7 +72,7 @@ impl Connection {
     fn end_if_silent(&mut self, now: Time, i: usize) {
         if !self.gave && self.has_nothing_to_give() && self.subflows[i].tcp.is_silent() {
             self.rest(now, i);
-            if !self.readiness.has_unpolled() && !self.out.closed {
+            if !self.readiness.has_unpolled() && !self.sender.closed {
                 self.end_round(now);
             }
         }
@@ -105,7 +105,9 @@ impl Connection {
     /// No scheduler has anything to decide.
     #[inline]
     fn has_nothing_to_give(&self) -> bool {
-        self.out.end == self.out.nxt && self.takes_turns_by_room && self.out.reinjections.is_empty()
+        self.sender.end == self.sender.nxt
+            && self.takes_turns_by_room
+            && self.sender.reinjections.is_empty()
     }
 
     /// A subflow has nothing more to send. True when nothing else has happened to
@@ -130,7 +132,7 @@ impl Connection {
     /// are full while there is more, and timers are set.
     #[inline]
     fn end_round(&mut self, now: Time) {
-        let waits = self.out.unsent() > 0 && !self.ended;
+        let waits = self.sender.unsent() > 0 && !self.ended;
         let (mut news, awaited) = self.readiness.end_round(waits);
         while news != 0 {
             let id = news.trailing_zeros();

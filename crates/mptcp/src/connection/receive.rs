@@ -2,8 +2,8 @@
 //! data numbers, and the octets of a subflow that take their place by them.
 
 use super::{Connection, Phase};
-use crate::incoming::Arrival;
 use crate::mapping::Received;
+use crate::receiver::Arrival;
 use anabranch_endpoint::ByteStream;
 use anabranch_units::Serial32;
 use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping};
@@ -26,7 +26,7 @@ impl Connection {
         let tcp = &self.subflows[i].tcp;
         let read = tcp.read_offset();
         let start = Serial32(ssn).expand(Serial32(0), read);
-        let data = self.peer.offset(dsn, self.inc.nxt);
+        let data = self.peer.offset(dsn, self.receiver.nxt);
         let (start, data, at) = (start?, data?, tcp.received_offset(segment.seq)?);
         if len == 0 {
             self.on_infinite_mapping(i);
@@ -64,7 +64,7 @@ impl Connection {
             return self.keep_mapping(i, map);
         }
         it.tcp.read(len as u64);
-        if self.inc.takes_next(data, len as u64) {
+        if self.receiver.takes_next(data, len as u64) {
             it.brought += len as u64;
             self.pending.readable = true;
         } else {
@@ -99,12 +99,12 @@ impl Connection {
                 Phase::Fallback => {
                     let (from, data) = self.base.received;
                     // As TCP: what does not fit stays, and closes the window.
-                    let n = ready.min(self.inc.room());
+                    let n = ready.min(self.receiver.room());
                     if n == 0 {
                         return;
                     }
                     let payload = self.take(i, n);
-                    let arrival = self.inc.on_data(data + (at - from), &payload);
+                    let arrival = self.receiver.on_data(data + (at - from), &payload);
                     self.subflows[i].brought += arrival.advanced;
                     self.note(arrival);
                 }
@@ -145,7 +145,7 @@ impl Connection {
         if at + n == end {
             self.subflows[i].received.drop_below(end);
             if map.fin {
-                let arrival = self.inc.on_fin(map.data + map.len as u64);
+                let arrival = self.receiver.on_fin(map.data + map.len as u64);
                 self.note(arrival);
             }
         }
@@ -158,15 +158,15 @@ impl Connection {
 
     /// Octets of a subflow take their place in the stream.
     fn reassemble(&mut self, i: usize, data: u64, payload: &Payload) {
-        let before = self.inc.held();
-        let arrival = self.inc.on_data(data, payload);
-        self.subflows[i].brought += self.inc.held() - before;
+        let before = self.receiver.held();
+        let arrival = self.receiver.on_data(data, payload);
+        self.subflows[i].brought += self.receiver.held() - before;
         self.note(arrival);
     }
 
     /// Octets in order whatever the mapping said: for the fallback.
     pub(super) fn deliver(&mut self, i: usize, data: u64, payload: &Payload) {
-        let arrival = self.inc.on_data(data, payload);
+        let arrival = self.receiver.on_data(data, payload);
         self.subflows[i].brought += arrival.advanced;
         self.note(arrival);
     }

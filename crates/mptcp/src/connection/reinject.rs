@@ -12,11 +12,11 @@ impl Connection {
     /// What must be sent again, on a subflow that does not carry it.
     pub(super) fn send_again(&mut self, usable: u64) -> Option<usize> {
         // What only a subflow without room may carry keeps nothing behind it waiting.
-        let next = self.out.next_reinjection(self.readiness.roomy(usable))?;
+        let next = self.sender.next_reinjection(self.readiness.roomy(usable))?;
         let i = self.best_among(usable & !next.carried)?;
         let end = next.range.end.min(next.range.start + self.most_for(i));
         let range = Range { end, ..next.range };
-        self.out.on_reinjected(range.start, range.len());
+        self.sender.on_reinjected(range.start, range.len());
         self.counters.reinjected += 1;
         self.give(i, range)
     }
@@ -33,9 +33,9 @@ impl Connection {
     /// is penalised (Raiciu et al., NSDI 2012, section 4.2).
     #[cold]
     pub(super) fn unblock_window(&mut self, now: Time, usable: u64) -> Option<usize> {
-        let una = self.out.una;
+        let una = self.sender.una;
         let i = self.best_among(usable)?;
-        if una >= self.out.nxt || self.subflows[i].sent.carrying(una).is_some() {
+        if una >= self.sender.nxt || self.subflows[i].sent.carrying(una).is_some() {
             return None;
         }
         let carrier = self
@@ -72,9 +72,9 @@ impl Connection {
     /// What a subflow has not delivered is to be sent again.
     pub(super) fn reinject_all(&mut self, i: usize) {
         let it = &self.subflows[i];
-        let (bit, una) = (it.bit(), self.out.una);
+        let (bit, una) = (it.bit(), self.sender.una);
         for unit in it.sent.iter().filter(|unit| unit.data_range().end > una) {
-            self.out.reinject(unit.data_range(), bit);
+            self.sender.reinject(unit.data_range(), bit);
         }
     }
 
@@ -92,7 +92,7 @@ impl Connection {
             return self.give_up(now);
         }
         self.retries += 1;
-        let unproven = self.out.una == 1 && self.out.nxt > 1 && self.is_contiguous();
+        let unproven = self.sender.una == 1 && self.sender.nxt > 1 && self.is_contiguous();
         if !self.confirmed && !self.passive || unproven {
             // The peer may not even know the keys, or no mapping of ours may reach it: then its ACK
             // has no option, and the connection is TCP from there on.
@@ -100,13 +100,13 @@ impl Connection {
                 first.tcp.ask_peer_for_ack();
                 self.touch(0);
             }
-        } else if self.out.owes_fin() && self.retries == 1 {
+        } else if self.sender.owes_fin() && self.retries == 1 {
             self.tell_peer();
-        } else if self.out.owes_fin() {
+        } else if self.sender.owes_fin() {
             // What seemed the best may be dead, and has nothing outstanding that would show it.
             self.tell_peer_everywhere();
         }
-        let una = self.out.una;
+        let una = self.sender.una;
         let mut carriers = 0;
         let mut alive = false;
         for it in &self.subflows {
@@ -116,10 +116,10 @@ impl Connection {
             }
         }
         // Without their mapping, octets at new offsets of the only subflow would be read as new.
-        if una < self.out.nxt && !alive && !unproven {
-            let end = self.out.nxt.min(una + self.mss());
-            self.out.set_carriers(una, carriers);
-            self.out.reinject(Range { start: una, end }, carriers);
+        if una < self.sender.nxt && !alive && !unproven {
+            let end = self.sender.nxt.min(una + self.mss());
+            self.sender.set_carriers(una, carriers);
+            self.sender.reinject(Range { start: una, end }, carriers);
         }
         self.arm(now);
     }

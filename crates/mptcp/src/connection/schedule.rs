@@ -15,14 +15,14 @@ impl Connection {
     /// happens: which one; `None` when there is none to give.
     #[inline]
     pub(super) fn schedule(&mut self, now: Time) -> Option<usize> {
-        let idle = self.out.unsent() == 0 && self.out.reinjections.is_empty();
+        let idle = self.sender.unsent() == 0 && self.sender.reinjections.is_empty();
         if idle && self.takes_turns_by_room { None } else { self.give_next(now) }
     }
 
     fn give_next(&mut self, now: Time) -> Option<usize> {
         let copies = self.scheduler.copies();
-        let fresh = self.out.unsent() > 0;
-        if !fresh && !copies && self.out.reinjections.is_empty() || self.ended {
+        let fresh = self.sender.unsent() > 0;
+        if !fresh && !copies && self.sender.reinjections.is_empty() || self.ended {
             return None;
         }
         let usable = self.usable();
@@ -34,7 +34,7 @@ impl Connection {
         if let Some(i) = self.send_again(usable) {
             return Some(i);
         }
-        let room = self.out.room(self.mss(), self.override_silly);
+        let room = self.sender.room(self.mss(), self.override_silly);
         if fresh && room == 0 {
             self.scheduler.on_window_blocked(now);
             if self.config.opportunistic_retransmission
@@ -68,10 +68,10 @@ impl Connection {
         candidates.extend(liked.map(|it| it.candidate(self.readiness.roomy(it.bit()) != 0)));
         let stream = Stream {
             now,
-            una: self.out.una,
-            nxt: self.out.nxt,
-            unsent: if room > 0 { self.out.unsent() } else { 0 },
-            window_left: self.out.edge.saturating_sub(self.out.nxt),
+            una: self.sender.una,
+            nxt: self.sender.nxt,
+            unsent: if room > 0 { self.sender.unsent() } else { 0 },
+            window_left: self.sender.edge.saturating_sub(self.sender.nxt),
         };
         let choice = self.scheduler.choose(&candidates, &stream);
         self.candidates = candidates;
@@ -80,7 +80,7 @@ impl Connection {
             Choice::New(id) => self.give_new(self.position(id)?),
             Choice::Copy { id, from } => {
                 let i = self.position(id)?;
-                let end = self.out.nxt.min(from + self.most_for(i));
+                let end = self.sender.nxt.min(from + self.most_for(i));
                 self.counters.copies += 1;
                 self.give(i, Range { start: from, end })
             }
@@ -98,20 +98,20 @@ impl Connection {
             && self.takes_turns_by_room
             && !self.checksum
             && !self.ended
-            && self.out.octets.is_none()
-            && self.out.reinjections.is_empty();
+            && self.sender.octets.is_none()
+            && self.sender.reinjections.is_empty();
         if !usual {
             return None;
         }
         // A window that holds any segment is no reason to wait.
-        let window = self.out.edge.saturating_sub(self.out.nxt);
+        let window = self.sender.edge.saturating_sub(self.sender.nxt);
         if window < u16::MAX as u64 {
             return None;
         }
         let i = self.position(id)?;
         let it = &self.subflows[i];
         let ((una, end), len) = (it.tcp.outstanding(), it.tcp.mss());
-        let fits = end - una + len <= self.out.max_window.max(len);
+        let fits = end - una + len <= self.sender.max_window.max(len);
         // The first segment may be shorter.
         if Connection::rank(it) > 0 || !it.tcp.awaits_data() || !fits || end == 1 {
             return None;
@@ -119,17 +119,17 @@ impl Connection {
         debug_assert_eq!(self.readiness.not_full(self.liked(self.usable())) & !it.bit(), 0);
         debug_assert!(self.is_within_window(i) && self.most_for(i) == len);
         // The last octets leave when a full segment would: the scheduler's to tell.
-        (self.out.unsent() >= len).then_some((i, len))
+        (self.sender.unsent() >= len).then_some((i, len))
     }
 
     /// The next octets of the stream left on the subflow that alone has room: their
     /// data offset.
     #[inline]
     pub(super) fn on_fed(&mut self, i: usize, len: u64) -> u64 {
-        let start = self.out.nxt;
-        self.out.nxt += len;
+        let start = self.sender.nxt;
+        self.sender.nxt += len;
         self.override_silly = false;
-        let fin = self.out.closed && self.out.nxt == self.out.data_end();
+        let fin = self.sender.closed && self.sender.nxt == self.sender.data_end();
         let it = &mut self.subflows[i];
         let at = it.tcp.outstanding().1 - len;
         let unit = Sent { start: at, len: len as u32, data: start, fin, checksum: 0 };
@@ -151,12 +151,12 @@ impl Connection {
     }
 
     fn give_new(&mut self, i: usize) -> Option<usize> {
-        let len = self.out.room(self.most_for(i), self.override_silly);
-        let start = self.out.nxt;
+        let len = self.sender.room(self.most_for(i), self.override_silly);
+        let start = self.sender.nxt;
         if len == 0 {
             return None;
         }
-        self.out.nxt += len;
+        self.sender.nxt += len;
         self.override_silly = false;
         self.give(i, Range { start, end: start + len })
     }
@@ -166,9 +166,10 @@ impl Connection {
         if range.is_empty() {
             return None;
         }
-        let (len, fin) = (range.len() as u32, self.out.closed && range.end == self.out.data_end());
+        let (len, fin) =
+            (range.len() as u32, self.sender.closed && range.end == self.sender.data_end());
         let (_, start) = self.subflows[i].tcp.outstanding();
-        let octets = self.out.octets.as_mut().map(|it| it.payload(range.start, len));
+        let octets = self.sender.octets.as_mut().map(|it| it.payload(range.start, len));
         let checksum = match self.checksum {
             true => self.checksum_to_send(
                 i,

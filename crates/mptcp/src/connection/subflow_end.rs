@@ -29,7 +29,7 @@ impl Connection {
     pub(super) fn on_subflow_fin(&mut self, i: usize) {
         if self.phase == Phase::Fallback {
             self.pending.peer_closed = true;
-        } else if self.phase == Phase::Multipath && !self.inc.has_ended() {
+        } else if self.phase == Phase::Multipath && !self.receiver.has_ended() {
             // After the end of the stream it says no more than that: the peer still reads.
             self.reinject_all(i);
             self.close_subflow(i);

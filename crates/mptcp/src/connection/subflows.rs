@@ -44,7 +44,7 @@ impl Connection {
         self.keys.remove(i);
         self.readiness.remove(it.id);
         let bit = it.bit();
-        self.out.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
+        self.sender.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
         self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
     }
 

@@ -67,14 +67,14 @@ impl Connection {
     /// The usual case of a long transfer: the timers of the stream are as they should be.
     #[inline]
     pub(super) fn is_armed(&self) -> bool {
-        let outstanding = self.out.una < self.out.nxt;
+        let outstanding = self.sender.una < self.sender.nxt;
         let [retransmit, probe, ..] = &self.timers;
         self.phase == Phase::Multipath
             && !self.ended
-            && !self.out.closed
+            && !self.sender.closed
             && retransmit.is_armed() == outstanding
             && !probe.is_armed()
-            && (outstanding || self.out.unsent() == 0)
+            && (outstanding || self.sender.unsent() == 0)
     }
 
     /// Sets the timers of the stream, where they are not.
@@ -84,10 +84,10 @@ impl Connection {
             return;
         }
         let multipath = self.phase == Phase::Multipath;
-        let outstanding = self.out.una < self.out.nxt || multipath && self.out.owes_fin();
+        let outstanding = self.sender.una < self.sender.nxt || multipath && self.sender.owes_fin();
         let blocked = !outstanding
-            && self.out.unsent() > 0
-            && self.out.room(self.mss(), self.override_silly) == 0;
+            && self.sender.unsent() > 0
+            && self.sender.room(self.mss(), self.override_silly) == 0;
         self.keep_timer(now, Due::Retransmit, outstanding && multipath);
         self.keep_timer(now, Due::Probe, blocked);
         if self.closing {

@@ -195,7 +195,7 @@ fn data_of_a_subflow_that_ends_is_not_lost() {
     world.client.end.touch(i);
     world.drive(at_ms(20_000));
     assert_eq!(world.server.observe().bytes_received, 3_000_000);
-    assert!(world.server.end.inc.has_ended());
+    assert!(world.server.end.receiver.has_ended());
 }
 
 /// §3.3.3: a connection may lose its last path before it has another one.

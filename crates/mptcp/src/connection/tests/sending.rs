@@ -77,8 +77,8 @@ fn the_stream_ends_with_or_after_its_data() {
             ],
         };
         assert_eq!(all, expected, "later: {later}");
-        assert!(world.server.end.inc.has_ended());
-        assert!(world.client.end.out.is_done());
+        assert!(world.server.end.receiver.has_ended());
+        assert!(world.client.end.sender.is_done());
     }
 }
 
@@ -93,7 +93,7 @@ fn one_window_for_all_subflows() {
     // Nobody reads: twenty segments arrive.
     while world.step(at_ms(3000)) {}
     assert_eq!(world.server.observe().bytes_received, 20_000);
-    assert_eq!(world.client.end.out.edge, world.client.end.out.nxt);
+    assert_eq!(world.client.end.sender.edge, world.client.end.sender.nxt);
     let probes = trace(&world, 500, 3000);
     assert!((2..20).contains(&probes.len()), "{probes:?}");
     world.drive(at_ms(20_000));

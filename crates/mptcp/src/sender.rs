@@ -19,7 +19,7 @@ pub(crate) struct Reinjection {
 
 /// The sending half of the stream, in data offsets.
 #[derive(Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct Sender {
     /// Oldest offset without DATA_ACK.
     pub una: u64,
     /// Next offset that has never been given to a subflow.
@@ -40,9 +40,9 @@ pub(crate) struct Outgoing {
     pub blocked: bool,
 }
 
-impl Outgoing {
-    pub fn new() -> Outgoing {
-        Outgoing {
+impl Sender {
+    pub fn new() -> Sender {
+        Sender {
             una: 1,
             nxt: 1,
             end: 1,
@@ -189,8 +189,8 @@ impl Outgoing {
 mod tests {
     use super::*;
 
-    fn sent(nxt: u64) -> Outgoing {
-        Outgoing { nxt, end: nxt, ..Outgoing::new() }
+    fn sent(nxt: u64) -> Sender {
+        Sender { nxt, end: nxt, ..Sender::new() }
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
     /// RFC 8684 §3.3.5: the highest right edge that was advertised counts.
     #[test]
     fn the_window_does_not_shrink() {
-        let mut out = Outgoing { end: 100_001, ..sent(1) };
+        let mut out = Sender { end: 100_001, ..sent(1) };
         out.on_window(1, 5000);
         out.on_window(1, 3000);
         assert_eq!((out.edge, out.room(1000, false)), (5001, 1000));

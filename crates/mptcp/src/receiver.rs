@@ -15,7 +15,7 @@ const OCTETS_PER_RANGE: u64 = 128;
 
 /// The receiving half of the stream, in data offsets.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct Receiver {
     /// Next offset expected: the DATA_ACK.
     pub nxt: u64,
     /// What the application has read.
@@ -39,9 +39,9 @@ pub(crate) struct Arrival {
     pub ended: bool,
 }
 
-impl Incoming {
-    pub fn new(capacity: u64) -> Incoming {
-        Incoming {
+impl Receiver {
+    pub fn new(capacity: u64) -> Receiver {
+        Receiver {
             nxt: 1,
             read: 1,
             edge: 1 + capacity,
@@ -183,7 +183,7 @@ impl Incoming {
         (n, self.should_tell(mss))
     }
 
-    /// As [`Incoming::read`], into a buffer.
+    /// As [`Receiver::read`], into a buffer.
     pub fn read_octets(&mut self, buf: &mut [u8], mss: impl FnOnce() -> u64) -> (usize, bool) {
         let n = self.readable().min(buf.len() as u64) as usize;
         match &mut self.octets {
@@ -209,13 +209,13 @@ impl Incoming {
 mod tests {
     use super::*;
 
-    fn arrives(r: &mut Incoming, start: u64, len: u32) -> u64 {
+    fn arrives(r: &mut Receiver, start: u64, len: u32) -> u64 {
         r.on_data(start, &Payload::virtual_of(len)).advanced
     }
 
     #[test]
     fn what_came_on_another_subflow_waits() {
-        let mut r = Incoming::new(10_000);
+        let mut r = Receiver::new(10_000);
         assert_eq!(arrives(&mut r, 1001, 1000), 0);
         assert_eq!(arrives(&mut r, 3001, 1000), 0);
         assert_eq!(r.waiting(), 2000);
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_comes_next_is_taken_at_once_where_nothing_waits() {
-        let mut r = Incoming::new(3000);
+        let mut r = Receiver::new(3000);
         assert!(r.takes_next(1, 1000));
         assert!(!r.takes_next(1501, 500), "a gap");
         assert_eq!(arrives(&mut r, 1501, 500), 0);
@@ -242,7 +242,7 @@ mod tests {
     /// RFC 8684 §3.3.5: one window for all, relative to the DATA_ACK.
     #[test]
     fn the_window_is_what_the_application_leaves() {
-        let mut r = Incoming::new(3000);
+        let mut r = Receiver::new(3000);
         assert_eq!(arrives(&mut r, 1, 2000), 2000);
         assert_eq!(r.window(1000), 1000);
         assert_eq!(arrives(&mut r, 2001, 2000), 1000, "beyond the edge nothing is kept");
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_stream_ends_once_and_after_its_data() {
-        let mut r = Incoming::new(10_000);
+        let mut r = Receiver::new(10_000);
         assert_eq!(arrives(&mut r, 1001, 1000), 0);
         assert!(!r.on_fin(1001).ended, "below what has come");
         assert!(!r.on_fin(2001).ended);
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_peer_that_sends_every_other_octet_is_not_remembered_for_ever() {
-        let mut r = Incoming::new(128_000);
+        let mut r = Receiver::new(128_000);
         for i in 0..60_000 {
             arrives(&mut r, 3 + 2 * i, 1);
         }
