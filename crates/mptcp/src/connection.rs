@@ -59,14 +59,13 @@ use crate::path_manager::Wanted;
 use crate::receiver::Receiver;
 use crate::scheduler::{Active, Candidate};
 use crate::sender::Sender;
-use crate::sequence::Numbering;
 use crate::subflow::{Stage, Subflow};
 use anabranch_congestion::Sibling;
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation,
-    PendingEvents, Timer, Written,
+    PendingEvents, Timer,
 };
-use anabranch_tcp::{Connection as Tcp, Range, State as TcpState};
+use anabranch_tcp::{Connection as Tcp, State as TcpState};
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use announce::{Announcement, PeerAddress};
@@ -78,9 +77,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use subflows::widest;
 use timeout::Due;
-
-/// The most octets that a stream can carry.
-const STREAM_LIMIT: u64 = 1 << 60;
 
 /// Whether a connection is what it was meant to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,10 +128,6 @@ pub struct Connection {
     /// The peer has sent a DSS, or an address: it knows that both speak Multipath
     /// TCP.
     confirmed: bool,
-    /// The peer numbers its data with 64 bits: they are acknowledged so.
-    peer_is_long: bool,
-    own: Numbering,
-    peer: Numbering,
     sender: Sender,
     receiver: Receiver,
     base: Base,
@@ -164,17 +156,6 @@ pub struct Connection {
     /// Subflows whose failure the peer called permanent (§3.6): they are not opened again.
     refused: Vec<Wanted>,
     timers: [Timer; Due::ALL.len()],
-    /// When the timer for data without DATA_ACK was started, or the last new
-    /// DATA_ACK came: it is moved when it expires, not with each of these.
-    progress: Time,
-    /// Expiries of the retransmission timer since the last DATA_ACK, and of the
-    /// probe timer since the window last opened.
-    retries: u32,
-    probes: u32,
-    /// Probes since anything was acknowledged, be it the same again.
-    silent_probes: u32,
-    /// A small segment may leave although the window is silly.
-    override_silly: bool,
     outbox: VecDeque<Packet>,
     pending: PendingEvents,
     /// The connection is over.
@@ -248,10 +229,7 @@ impl Connection {
             peer_key: Key(0),
             checksum: config.checksum,
             confirmed: false,
-            peer_is_long: false,
-            own: Numbering::from_idsn(key.idsn()),
-            peer: Numbering::default(),
-            sender: Sender::new(),
+            sender: Sender::new(key.idsn()),
             receiver: Receiver::new(config.subflow.receive_buffer),
             base: Base { received: (1, 1), sent: (1, 1) },
             fail: Fail::default(),
@@ -269,11 +247,6 @@ impl Connection {
             reopenings: Vec::new(),
             refused: Vec::new(),
             timers: [Timer::IDLE; Due::ALL.len()],
-            progress: Time::ZERO,
-            retries: 0,
-            probes: 0,
-            silent_probes: 0,
-            override_silly: false,
             outbox: VecDeque::new(),
             pending: PendingEvents::default(),
             ended: false,
@@ -309,7 +282,7 @@ impl Connection {
     pub fn avoid_tokens(&mut self, mut is_taken: impl FnMut(u32) -> bool) {
         while is_taken(self.token()) {
             self.key = Key(self.generator.next_u64());
-            self.own = Numbering::from_idsn(self.key.idsn());
+            self.sender.renumber(self.key.idsn());
         }
     }
 
@@ -378,29 +351,12 @@ impl ByteStream for Connection {
     }
 
     fn write(&mut self, len: u64) -> u64 {
-        assert!(self.sender.octets.is_none(), "a stream carries counted or real octets, not both");
-        if self.sender.closed || self.ended {
-            return 0;
-        }
-        let taken = len.min(STREAM_LIMIT - self.sender.end.min(STREAM_LIMIT));
-        self.sender.end += taken;
-        taken
+        if self.ended { 0 } else { self.sender.write(len) }
     }
 
     fn write_octets(&mut self, octets: &[u8]) -> usize {
-        if self.sender.closed || self.ended {
-            return 0;
-        }
-        let fresh = self.sender.end == 1;
-        let real = self.sender.octets.is_some();
-        assert!(real || fresh, "a stream carries counted or real octets, not both");
-        let store = self.sender.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
-        let space = self.config.subflow.send_buffer.saturating_sub(store.len());
-        let taken = (octets.len() as u64).min(space) as usize;
-        store.append(&octets[..taken]);
-        self.sender.blocked = taken < octets.len();
-        self.sender.end += taken as u64;
-        taken
+        let capacity = self.config.subflow.send_buffer;
+        if self.ended { 0 } else { self.sender.write_octets(octets, capacity) }
     }
 
     fn read(&mut self, max: u64) -> u64 {
@@ -422,9 +378,7 @@ impl ByteStream for Connection {
     }
 
     fn close(&mut self) {
-        if !self.sender.closed && !self.ended {
-            self.sender.closed = true;
-            self.sender.end += 1;
+        if !self.ended && self.sender.close() {
             self.on_closed_by_user();
         }
     }
@@ -466,10 +420,10 @@ impl Endpoint for Connection {
     }
 
     fn status(&self) -> String {
-        let (unacked, unsent) = (self.sender.nxt - self.sender.una, self.sender.unsent());
+        let (unacked, unsent) = (self.sender.nxt() - self.sender.una(), self.sender.unsent());
         let mut text = format!("{:?}", self.phase).to_lowercase();
         if unacked + unsent > 0 {
-            let window = self.sender.edge.saturating_sub(self.sender.nxt);
+            let window = self.sender.window_left();
             text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
             text += &format!(", {window} left in the peer's window");
         }
@@ -483,7 +437,7 @@ impl Endpoint for Connection {
     /// of the fastest.
     fn observe(&self) -> Observation {
         let mut all = Observation {
-            bytes_acked: self.sender.una.min(self.sender.data_end()) - 1,
+            bytes_acked: self.sender.una().min(self.sender.data_end()) - 1,
             bytes_received: self.receiver.received(),
             ..Observation::default()
         };
@@ -519,9 +473,8 @@ impl Endpoint for Connection {
     fn memory(&self) -> u64 {
         let subflows: u64 = self.subflows.iter().map(|it| it.tcp.memory()).sum();
         let queued = self.outbox.len() * size_of::<Packet>()
-            + self.announcements.len() * size_of::<Announcement>()
-            + self.sender.reinjections.len() * size_of::<Range>();
-        let kept = self.sender.nxt.saturating_sub(self.sender.una) + self.receiver.memory();
+            + self.announcements.len() * size_of::<Announcement>();
+        let kept = self.sender.memory() + self.receiver.memory();
         size_of::<Connection>() as u64 + subflows + queued as u64 + kept
     }
 

@@ -5,8 +5,10 @@
 //! application has read, and the buffer. Everything that waits for something
 //! before it lies inside, on whichever subflow it came.
 
+use crate::sequence::Numbering;
 use anabranch_tcp::{Octets, Range, RangeSet};
 use anabranch_wire::Payload;
+use anabranch_wire::tcp::mptcp::DataNumber;
 
 /// Separate ranges above a gap that are kept in any case, and the octets of
 /// buffer for each more.
@@ -16,17 +18,23 @@ const OCTETS_PER_RANGE: u64 = 128;
 /// The receiving half of the stream, in data offsets.
 #[derive(Debug)]
 pub(crate) struct Receiver {
+    /// The peer's data sequence numbers of the offsets; meaningless before its key has come.
+    numbering: Numbering,
+    /// The peer has numbered data with 64 bits: DATA_ACKs have as many (§3.3.1).
+    is_wide: bool,
     /// Next offset expected: the DATA_ACK.
-    pub nxt: u64,
-    /// What the application has read.
+    nxt: u64,
+    /// The application has read everything before this offset.
     read: u64,
     /// Right edge of the window last advertised.
     edge: u64,
+    /// The receive buffer, in octets.
     capacity: u64,
     /// What arrived above a gap.
     waiting: RangeSet,
     /// Offset of the peer's DATA_FIN, once seen.
     fin: Option<u64>,
+    /// Real octets, once some have come.
     octets: Option<Box<Octets>>,
 }
 
@@ -42,6 +50,8 @@ pub(crate) struct Arrival {
 impl Receiver {
     pub fn new(capacity: u64) -> Receiver {
         Receiver {
+            numbering: Numbering::default(),
+            is_wide: false,
             nxt: 1,
             read: 1,
             edge: 1 + capacity,
@@ -50,6 +60,46 @@ impl Receiver {
             fin: None,
             octets: None,
         }
+    }
+
+    /// The peer's key has come: its initial data sequence number is `idsn`.
+    pub fn begin(&mut self, idsn: u64) {
+        self.numbering = Numbering::from_idsn(idsn);
+    }
+
+    /// The offset that the peer means by a data sequence number.
+    #[inline]
+    pub fn offset(&self, dsn: DataNumber) -> Option<u64> {
+        self.numbering.offset(dsn, self.nxt)
+    }
+
+    /// The peer's data sequence number of an offset, in 64 bits.
+    pub fn full_number(&self, offset: u64) -> u64 {
+        self.numbering.full_number(offset)
+    }
+
+    /// The DATA_ACK, in 64 bits or in 32.
+    #[inline]
+    pub fn data_ack(&self, wide: bool) -> DataNumber {
+        self.numbering.number(self.nxt, wide)
+    }
+
+    /// Data came whose number the peer wrote with 64 bits, or not.
+    #[inline]
+    pub fn note_width(&mut self, is_wide: bool) {
+        self.is_wide |= is_wide;
+    }
+
+    /// DATA_ACKs should have 64 bits.
+    #[inline]
+    pub fn is_wide(&self) -> bool {
+        self.is_wide
+    }
+
+    /// Next offset expected.
+    #[inline]
+    pub fn nxt(&self) -> u64 {
+        self.nxt
     }
 
     /// Counted octets that are the next, with room for them and nothing that waits: as a

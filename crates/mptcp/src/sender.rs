@@ -1,68 +1,300 @@
-//! The sending half of the stream: data sequence variables, the peer's receive
-//! window, what must be sent again on another subflow.
+//! The sending half of the stream (RFC 8684 §3.3): data sequence variables, the peer's receive
+//! window, the DATA_FIN, what must be sent again on another subflow, and how often it is tried.
 
+mod persistence;
+mod reinjections;
+mod window;
+
+use crate::sequence::Numbering;
 use anabranch_endpoint::Written;
 use anabranch_tcp::Range;
-use std::collections::VecDeque;
+use anabranch_units::{Span, Time};
+use anabranch_wire::Payload;
+use anabranch_wire::tcp::mptcp::DataNumber;
+pub(crate) use persistence::{Overdue, Persistence, Probe};
+pub(crate) use reinjections::{Reinjection, Reinjections};
+use window::DataWindow;
 
-/// Ranges that wait to be sent again, at most; more are merged by the
-/// retransmission at the data level.
-const MOST_REINJECTIONS: usize = 4096;
-
-/// What is to be sent again.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reinjection {
-    pub range: Range,
-    /// Subflows that carry it already: by their serial numbers, as bits.
-    pub carried: u64,
-}
+/// The most octets that a stream can carry.
+const STREAM_LIMIT: u64 = 1 << 60;
 
 /// The sending half of the stream, in data offsets.
 #[derive(Debug)]
 pub(crate) struct Sender {
+    /// The data sequence numbers of the offsets.
+    numbering: Numbering,
     /// Oldest offset without DATA_ACK.
-    pub una: u64,
+    una: u64,
     /// Next offset that has never been given to a subflow.
-    pub nxt: u64,
+    nxt: u64,
     /// The offset after the last that the user gave, the DATA_FIN included once
     /// the stream is closed.
-    pub end: u64,
-    /// The user has closed.
-    pub closed: bool,
-    /// Right edge of the peer's receive window (§3.3.5).
-    pub edge: u64,
-    /// The largest window that it has advertised.
-    pub max_window: u64,
+    end: u64,
+    /// The user has closed: a DATA_FIN follows the data.
+    closed: bool,
+    /// A write was cut short, for want of room in the buffer; until a DATA_ACK makes some.
+    blocked: bool,
+    window: DataWindow,
     /// Real octets, where the stream carries them.
-    pub octets: Option<Box<Written>>,
-    pub reinjections: VecDeque<Reinjection>,
-    /// A write was cut short.
-    pub blocked: bool,
+    octets: Option<Box<Written>>,
+    reinjections: Reinjections,
+    persistence: Persistence,
 }
 
 impl Sender {
-    pub fn new() -> Sender {
+    /// A stream of which nothing is written; `idsn` is its initial data sequence number.
+    pub fn new(idsn: u64) -> Sender {
         Sender {
+            numbering: Numbering::from_idsn(idsn),
             una: 1,
             nxt: 1,
             end: 1,
             closed: false,
-            edge: 1,
-            max_window: 0,
-            octets: None,
-            reinjections: VecDeque::new(),
             blocked: false,
+            window: DataWindow::closed_at(1),
+            octets: None,
+            reinjections: Reinjections::default(),
+            persistence: Persistence::NONE,
         }
     }
 
+    /// Before anything is sent: another key has been drawn, whose initial data sequence number is
+    /// `idsn`.
+    pub fn renumber(&mut self, idsn: u64) {
+        self.numbering = Numbering::from_idsn(idsn);
+    }
+
+    /// The user writes `len` octets that are counted alone: how many are taken.
+    ///
+    /// # Panics
+    /// Where real octets were written before.
+    pub fn write(&mut self, len: u64) -> u64 {
+        assert!(self.octets.is_none(), "a stream carries counted or real octets, not both");
+        if self.closed {
+            return 0;
+        }
+        let taken = len.min(STREAM_LIMIT - self.end.min(STREAM_LIMIT));
+        self.end += taken;
+        taken
+    }
+
+    /// The user writes real octets, of which a buffer of `capacity` octets holds what is not
+    /// acknowledged: how many are taken.
+    ///
+    /// # Panics
+    /// Where counted octets were written before.
+    pub fn write_octets(&mut self, octets: &[u8], capacity: u64) -> usize {
+        if self.closed {
+            return 0;
+        }
+        let fresh = self.end == 1;
+        let real = self.octets.is_some();
+        assert!(real || fresh, "a stream carries counted or real octets, not both");
+        let store = self.octets.get_or_insert_with(|| Box::new(Written::starting_at(1)));
+        let space = capacity.saturating_sub(store.len());
+        let taken = (octets.len() as u64).min(space) as usize;
+        store.append(&octets[..taken]);
+        self.blocked = taken < octets.len();
+        self.end += taken as u64;
+        taken
+    }
+
+    /// The user writes no more; false when that has been said before.
+    pub fn close(&mut self) -> bool {
+        let news = !self.closed;
+        self.end += news as u64;
+        self.closed = true;
+        news
+    }
+
+    /// The peer acknowledges everything before `ack`, and takes `window` octets from there. True
+    /// when a write that was cut short may go on.
+    #[inline(always)]
+    pub fn on_data_ack(&mut self, now: Time, ack: u64, window: u64) -> bool {
+        let edge = self.window.edge();
+        self.persistence.on_heard();
+        let writable = self.acknowledge(ack) && self.on_acknowledged(now);
+        if ack <= self.nxt.max(self.end) {
+            self.window.on_advertised(ack, window);
+        }
+        if self.window.edge() > edge {
+            self.persistence.on_opened();
+            self.window.avoid_silly();
+        }
+        writable
+    }
+
+    /// Everything before `ack` has a DATA_ACK; false when that is no news.
+    fn acknowledge(&mut self, ack: u64) -> bool {
+        // Beyond what was sent: a lie.
+        if ack <= self.una || ack > self.nxt.max(if self.owes_fin() { self.end } else { 0 }) {
+            return false;
+        }
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        let data_end = self.data_end();
+        if let Some(octets) = &mut self.octets {
+            octets.drop_below(ack.min(data_end));
+        }
+        self.reinjections.drop_below(ack);
+        true
+    }
+
+    /// Something new has a DATA_ACK; true when there is room for a write that was cut short.
+    fn on_acknowledged(&mut self, now: Time) -> bool {
+        self.persistence.on_acknowledged(now);
+        std::mem::take(&mut self.blocked)
+    }
+
+    /// The next `len` octets of the stream are given to a subflow: their data offsets.
+    #[inline]
+    pub fn take_new(&mut self, len: u64) -> Range {
+        let start = self.nxt;
+        self.nxt += len;
+        self.window.avoid_silly();
+        Range { start, end: self.nxt }
+    }
+
+    /// The real octets of a range that is not acknowledged; `None` where the stream carries counted
+    /// ones.
+    pub fn payload(&mut self, range: Range) -> Option<Payload> {
+        let octets = self.octets.as_mut()?;
+        Some(octets.payload(range.start, range.len() as u32))
+    }
+
+    /// `range` should be sent again on a subflow whose bit is not in `carried`.
+    pub fn reinject(&mut self, range: Range, carried: u64) {
+        self.reinjections.add(Range { start: range.start.max(self.una), ..range }, carried);
+    }
+
+    /// The oldest octet without DATA_ACK is on the way on the subflows `carried` alone, by their
+    /// bits; up to `len` octets from there are to be sent again on another.
+    pub fn reinject_oldest(&mut self, len: u64, carried: u64) {
+        self.reinjections.set_carriers(self.una, carried);
+        self.reinject(Range { start: self.una, end: self.nxt.min(self.una + len) }, carried);
+    }
+
+    /// The next range to send again that one of the subflows `can` may carry.
+    pub fn next_reinjection(&mut self, can: u64) -> Option<Reinjection> {
+        self.reinjections.next(self.una, can)
+    }
+
+    /// The first octets of a range that waited to be sent again are: `range`.
+    pub fn on_reinjected(&mut self, range: Range) {
+        self.reinjections.on_sent(range.start, range.len());
+    }
+
+    /// A subflow is gone, whose bit this is.
+    pub fn forget_carrier(&mut self, bit: u64) {
+        self.reinjections.forget_carrier(bit);
+    }
+
+    /// Nothing is sent again on another subflow any more.
+    pub fn forget_reinjections(&mut self) {
+        self.reinjections.clear();
+    }
+
+    /// The retransmission timer starts: how often its interval has been doubled.
+    pub fn start_retransmission_timer(&mut self, now: Time) -> u32 {
+        self.persistence.start(now)
+    }
+
+    /// The retransmission timer expired; see [`Persistence::on_overdue`].
+    pub fn on_retransmission_timer(
+        &mut self,
+        now: Time,
+        rto: Span,
+        most: u32,
+        is_watched: impl FnOnce() -> bool,
+    ) -> Overdue {
+        self.persistence.on_overdue(now, rto, most, is_watched)
+    }
+
+    /// The probe timer expired: who asks the peer for its window; nobody where it is open by too
+    /// little, and a small segment may leave (RFC 9293 §3.8.6.2.1).
+    pub fn on_probe_timer(
+        &mut self,
+        most: u32,
+        is_watched: impl FnOnce() -> bool,
+    ) -> Option<Probe> {
+        let probe = self.persistence.on_probe_timer(most, is_watched);
+        if probe != Probe::GiveUp && self.window.edge() > self.nxt {
+            self.window.override_silly();
+            return None;
+        }
+        Some(probe)
+    }
+
+    /// The subflows that did not answer were given up: tries are counted anew.
+    pub fn start_over(&mut self) {
+        self.persistence.start_over();
+    }
+
+    /// Retries of data without DATA_ACK since the last, and doublings of the probe timer.
+    pub fn tries(&self) -> (u32, u32) {
+        (self.persistence.retries(), self.persistence.probes())
+    }
+
+    /// Oldest offset without DATA_ACK.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Next offset that has never been given to a subflow.
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// The user has closed.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// The offset after the last octet of data.
+    #[inline]
     pub fn data_end(&self) -> u64 {
         self.end - self.closed as u64
     }
 
+    /// The DATA_FIN follows the octet before `end`.
+    pub fn ends_at(&self, end: u64) -> bool {
+        self.closed && end == self.data_end()
+    }
+
     /// Octets that no subflow has been given yet.
+    #[inline]
     pub fn unsent(&self) -> u64 {
         self.data_end().saturating_sub(self.nxt)
+    }
+
+    /// Nothing waits, be it new or to be sent again, not even a DATA_FIN.
+    #[inline]
+    pub fn has_nothing(&self) -> bool {
+        self.end == self.nxt && self.reinjections.is_empty()
+    }
+
+    /// Something waits to be sent again on another subflow.
+    #[inline]
+    pub fn has_reinjections(&self) -> bool {
+        !self.reinjections.is_empty()
+    }
+
+    /// Octets are on the way without a DATA_ACK.
+    #[inline]
+    pub fn has_outstanding(&self) -> bool {
+        self.una < self.nxt
+    }
+
+    /// Data has left, and none of it has a DATA_ACK.
+    pub fn is_unproven(&self) -> bool {
+        self.una == 1 && self.nxt > 1
+    }
+
+    /// The stream carries real octets.
+    #[inline]
+    pub fn has_octets(&self) -> bool {
+        self.octets.is_some()
     }
 
     /// The DATA_FIN, without data, is next to send, or has been sent and not
@@ -76,112 +308,45 @@ impl Sender {
         self.closed && self.una == self.end
     }
 
-    /// The peer has acknowledged up to `una`; true when that is news.
-    pub fn on_data_ack(&mut self, una: u64) -> bool {
-        // Beyond what was sent: a lie.
-        if una <= self.una || una > self.nxt.max(if self.owes_fin() { self.end } else { 0 }) {
-            return false;
-        }
-        self.una = una;
-        self.nxt = self.nxt.max(una);
-        let data_end = self.data_end();
-        if let Some(octets) = &mut self.octets {
-            octets.drop_below(una.min(data_end));
-        }
-        while self.reinjections.front().is_some_and(|it| it.range.end <= una) {
-            self.reinjections.pop_front();
-        }
-        true
+    /// The peer takes so many more new octets.
+    #[inline]
+    pub fn window_left(&self) -> u64 {
+        self.window.left(self.nxt)
     }
 
-    /// The window that came with a DATA_ACK of `ack`: it never moves back
-    /// (§3.3.5: the highest right edge counts).
-    pub fn on_window(&mut self, ack: u64, window: u64) {
-        self.edge = self.edge.max(ack.saturating_add(window));
-        self.max_window = self.max_window.max(window);
+    /// A subflow may have `outstanding` octets and one more segment of `mss` on the way: it fits the
+    /// largest window, beyond which the peer's TCP would take nothing.
+    #[inline]
+    pub fn fits_window(&self, outstanding: u64, mss: u64) -> bool {
+        outstanding + mss <= self.window.max().max(mss)
     }
 
-    /// How much of a new segment of `most` octets may leave now: nothing when
-    /// it would be silly (RFC 9293 §3.8.6.2.1), unless `override_silly`.
-    pub fn room(&self, most: u64, override_silly: bool) -> u64 {
-        let left = self.edge.saturating_sub(self.nxt);
-        let wanted = self.unsent().min(most);
-        if left >= wanted || override_silly || left >= self.max_window / 2 {
-            left.min(wanted)
-        } else {
-            0
-        }
+    /// How much of a new segment of `most` octets may leave now.
+    pub fn room(&self, most: u64) -> u64 {
+        self.window.room(self.nxt, self.unsent().min(most))
     }
 
-    /// `range` should be sent again on a subflow that does not carry it. What
-    /// waits already is not added again.
-    pub fn reinject(&mut self, range: Range, carried: u64) {
-        let mut start = range.start.max(self.una);
-        let mut at = self.reinjections.partition_point(|it| it.range.end <= start);
-        while start < range.end && self.reinjections.len() < MOST_REINJECTIONS {
-            let next = self.reinjections.get(at).map(|it| it.range);
-            match next.filter(|next| next.start < range.end) {
-                Some(next) if next.start <= start => {
-                    self.reinjections[at].carried |= carried;
-                    start = next.end;
-                    at += 1;
-                }
-                next => {
-                    let end = next.map_or(range.end, |next| next.start);
-                    self.insert(at, Range { start, end }, carried);
-                    at = self.reinjections.partition_point(|it| it.range.end <= end);
-                    start = end;
-                }
-            }
-        }
+    /// The data sequence number of an offset, in 64 bits or in 32.
+    #[inline]
+    pub fn number(&self, offset: u64, long: bool) -> DataNumber {
+        self.numbering.number(offset, long)
     }
 
-    /// Only these carry the octet at `data` still: what was acknowledged on a
-    /// subflow and not taken by the stream is on nobody's way.
-    pub fn set_carriers(&mut self, data: u64, carried: u64) {
-        let holds = |it: &&mut Reinjection| it.range.start <= data && data < it.range.end;
-        if let Some(it) = self.reinjections.iter_mut().find(holds) {
-            it.carried = carried;
-        }
+    /// The data sequence number of an offset, in 64 bits.
+    pub fn full_number(&self, offset: u64) -> u64 {
+        self.numbering.full_number(offset)
     }
 
-    /// A range that overlaps none of those that wait, in its place.
-    fn insert(&mut self, at: usize, range: Range, carried: u64) {
-        if at > 0
-            && let Some(before) = self.reinjections.get_mut(at - 1)
-            && before.range.end == range.start
-            && before.carried == carried
-        {
-            before.range.end = range.end;
-        } else {
-            self.reinjections.insert(at, Reinjection { range, carried });
-        }
+    /// The offset that a DATA_ACK names.
+    #[inline]
+    pub fn offset(&self, data_ack: DataNumber) -> Option<u64> {
+        self.numbering.offset(data_ack, self.una)
     }
 
-    /// The next range to send again that `can` carry, at most `most` octets;
-    /// what is acknowledged is forgotten.
-    pub fn next_reinjection(&mut self, can: u64) -> Option<Reinjection> {
-        let una = self.una;
-        while let Some(front) = self.reinjections.front_mut() {
-            front.range.start = front.range.start.max(una);
-            if front.range.is_empty() {
-                self.reinjections.pop_front();
-            } else {
-                break;
-            }
-        }
-        self.reinjections.iter().find(|it| can & !it.carried != 0).copied()
-    }
-
-    /// The first octets of the range that begins at `start` are sent again.
-    pub fn on_reinjected(&mut self, start: u64, len: u64) {
-        let Some(at) = self.reinjections.iter().position(|it| it.range.start == start) else {
-            return;
-        };
-        self.reinjections[at].range.start += len;
-        if self.reinjections[at].range.is_empty() {
-            self.reinjections.remove(at);
-        }
+    /// Octets that are kept until they are acknowledged, and of what is to be sent again.
+    pub fn memory(&self) -> u64 {
+        let ranges = self.reinjections.len() * size_of::<Range>();
+        self.nxt.saturating_sub(self.una) + ranges as u64
     }
 }
 
@@ -189,53 +354,67 @@ impl Sender {
 mod tests {
     use super::*;
 
-    fn sent(nxt: u64) -> Sender {
-        Sender { nxt, end: nxt, ..Sender::new() }
+    /// A stream of so many octets, all of which were given to subflows.
+    fn sent(octets: u64) -> Sender {
+        let mut sender = Sender::new(0);
+        sender.write(octets);
+        sender.take_new(octets);
+        sender
     }
 
     #[test]
     fn what_was_not_sent_is_not_acknowledged() {
-        let mut out = sent(1001);
-        assert!(!out.on_data_ack(1002));
-        assert!(out.on_data_ack(501));
-        assert!(!out.on_data_ack(400), "an old one");
-        (out.closed, out.end) = (true, 1002);
-        assert!(out.owes_fin());
-        assert!(out.on_data_ack(1002), "the DATA_FIN has left");
-        assert!(out.is_done());
-    }
-
-    /// RFC 8684 §3.3.5: the highest right edge that was advertised counts.
-    #[test]
-    fn the_window_does_not_shrink() {
-        let mut out = Sender { end: 100_001, ..sent(1) };
-        out.on_window(1, 5000);
-        out.on_window(1, 3000);
-        assert_eq!((out.edge, out.room(1000, false)), (5001, 1000));
-        out.nxt = 4501;
-        assert_eq!((out.room(1000, false), out.room(1000, true)), (0, 500));
-        out.end = 4601;
-        assert_eq!(out.room(1000, false), 100, "the end of the data is not silly");
+        let mut sender = sent(1000);
+        assert!(!sender.acknowledge(1002));
+        assert!(sender.acknowledge(501));
+        assert!(!sender.acknowledge(400), "an old one");
+        assert!(sender.close() && !sender.close());
+        assert!(sender.owes_fin() && sender.ends_at(1001));
+        assert!(sender.acknowledge(1002), "the DATA_FIN has left");
+        assert!(sender.is_done() && sender.has_nothing());
+        assert_eq!((sender.write(1), sender.data_end()), (0, 1001));
     }
 
     #[test]
-    fn ranges_are_sent_again_in_order_and_by_another_subflow() {
-        let mut out = sent(10_001);
-        out.reinject(Range { start: 3001, end: 4001 }, 0b01);
-        out.reinject(Range { start: 1001, end: 2001 }, 0b01);
-        out.reinject(Range { start: 2001, end: 3001 }, 0b01);
-        out.reinject(Range { start: 1001, end: 2001 }, 0b01);
-        assert_eq!(out.reinjections.len(), 2, "neighbours are one, nothing twice");
-        let overlapping = Range { start: 2501, end: 4501 };
-        out.reinject(overlapping, 0b01);
-        let total: u64 = out.reinjections.iter().map(|it| it.range.len()).sum();
-        assert_eq!(total, 3500);
-        assert!(out.next_reinjection(0b01).is_none());
-        let next = out.next_reinjection(0b11).unwrap().range;
-        assert_eq!(next, Range { start: 1001, end: 3001 });
-        out.on_reinjected(1001, 1000);
-        assert_eq!(out.next_reinjection(0b10).unwrap().range.start, 2001);
-        out.on_data_ack(3501);
-        assert_eq!(out.next_reinjection(0b10).unwrap().range, Range { start: 3501, end: 4501 });
+    fn a_data_ack_opens_the_window_and_moves_the_probe_timer() {
+        let mut sender = Sender::new(0);
+        sender.write(100_000);
+        assert_eq!(sender.on_probe_timer(5, || false), Some(Probe::Best));
+        assert_eq!(sender.tries(), (0, 1));
+        sender.on_data_ack(Time::ZERO, 1, 5000);
+        assert_eq!((sender.room(1000), sender.tries()), (1000, (0, 0)));
+        sender.take_new(4500);
+        assert_eq!((sender.room(1000), sender.window_left()), (0, 500));
+        assert_eq!(sender.on_probe_timer(5, || false), None, "a small segment may leave");
+        assert_eq!(sender.room(1000), 500);
+        assert_eq!(sender.take_new(500), Range { start: 4501, end: 5001 });
+        assert_eq!(sender.on_probe_timer(5, || false), Some(Probe::All));
+        assert!(sender.fits_window(4000, 1000) && !sender.fits_window(4001, 1000));
+    }
+
+    #[test]
+    fn a_write_that_was_cut_short_goes_on_after_a_data_ack() {
+        let mut sender = Sender::new(0);
+        assert_eq!(sender.write_octets(&[7; 1500], 1000), 1000);
+        let range = sender.take_new(1000);
+        assert_eq!(sender.payload(range).unwrap().len(), 1000);
+        assert!(sender.on_data_ack(Time::ZERO, 501, 5000));
+        assert!(!sender.on_data_ack(Time::ZERO, 601, 5000), "nobody waits");
+        assert_eq!(sender.write_octets(&[7; 1500], 1000), 600);
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_not_sent_again() {
+        let mut sender = sent(10_000);
+        sender.acknowledge(2001);
+        sender.reinject(Range { start: 1001, end: 4001 }, 0b01);
+        let next = sender.next_reinjection(0b10).unwrap().range;
+        assert_eq!(next, Range { start: 2001, end: 4001 });
+        sender.on_reinjected(Range { end: 3001, ..next });
+        sender.reinject_oldest(500, 0b10);
+        let next = sender.next_reinjection(0b01).unwrap().range;
+        assert_eq!(next, Range { start: 2001, end: 2501 });
+        sender.acknowledge(5001);
+        assert!(sender.next_reinjection(0b11).is_none() && !sender.has_reinjections());
     }
 }

@@ -21,6 +21,11 @@ impl Numbering {
         if long { DataNumber::Long(number) } else { DataNumber::Short(number as u32) }
     }
 
+    /// The number of `offset` in 64 bits.
+    pub fn full_number(self, offset: u64) -> u64 {
+        self.idsn.wrapping_add(offset)
+    }
+
     /// The offset nearest to `reference` with this number; `None` when it would
     /// be negative.
     pub fn offset(self, number: DataNumber, reference: u64) -> Option<u64> {

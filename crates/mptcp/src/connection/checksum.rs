@@ -2,10 +2,8 @@
 
 use super::Connection;
 use crate::mapping::Received;
-use crate::sequence::Numbering;
 use anabranch_tcp::Range;
 use anabranch_wire::checksum::Sum;
-use anabranch_wire::tcp::mptcp::DataNumber;
 use anabranch_wire::{Payload, pattern};
 
 /// The checksum of a mapping (§3.3): over its data and a pseudo header of the
@@ -18,14 +16,6 @@ fn checksum(number: u64, ssn: u32, len: u16, data: &[u8]) -> u16 {
         .with(&len.to_be_bytes())
         .with(data)
         .checksum()
-}
-
-/// The data sequence number of an offset, in 64 bits.
-pub(super) fn full(numbering: Numbering, offset: u64) -> u64 {
-    match numbering.number(offset, true) {
-        DataNumber::Long(number) => number,
-        DataNumber::Short(number) => number.into(),
-    }
 }
 
 impl Connection {
@@ -41,7 +31,7 @@ impl Connection {
         octets: Option<&[u8]>,
     ) -> u16 {
         let len = range.len() as usize;
-        let number = full(self.own, range.start);
+        let number = self.sender.full_number(range.start);
         let sum = |data: &[u8]| checksum(number, start as u32, (len + fin as usize) as u16, data);
         octets.map(sum).unwrap_or_else(|| {
             let mut data = vec![0; len];
@@ -52,7 +42,7 @@ impl Connection {
 
     /// The checksum of a DATA_FIN without data.
     pub(super) fn checksum_of_fin(&self) -> u16 {
-        checksum(full(self.own, self.sender.data_end()), 0, 1, &[])
+        checksum(self.sender.full_number(self.sender.data_end()), 0, 1, &[])
     }
 
     /// The checksum of a mapping that has arrived whole is right.
@@ -60,7 +50,7 @@ impl Connection {
     pub(super) fn is_sound(&self, i: usize, map: &Received, payload: &Payload) -> bool {
         let Some(stated) = map.checksum else { return true };
         let len = (map.len + map.fin as u32) as u16;
-        let number = full(self.peer, map.data);
+        let number = self.receiver.full_number(map.data);
         let sum = |data: &[u8]| checksum(number, map.start as u32, len, data);
         let found = payload.octets().map(sum).unwrap_or_else(|| {
             let mut data = vec![0; map.len as usize];

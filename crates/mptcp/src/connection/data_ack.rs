@@ -1,6 +1,8 @@
 //! DATA_ACKs and windows of the peer (RFC 8684 §3.3.2, §3.3.5).
 
+use super::reinject::is_watched;
 use super::{Connection, Phase};
+use crate::sender::Probe;
 use anabranch_units::Time;
 use anabranch_wire::tcp::mptcp::Dss;
 use anabranch_wire::{TcpFlags, TcpSegment};
@@ -32,9 +34,9 @@ impl Connection {
             Phase::Multipath => {
                 let number = dss.as_ref().and_then(|dss| dss.data_ack);
                 let ack = match number {
-                    Some(number) => self.own.offset(number, self.sender.una),
+                    Some(number) => self.sender.offset(number),
                     // Before the first: the window of handshakes.
-                    None => (self.sender.una == 1).then_some(1),
+                    None => (self.sender.una() == 1).then_some(1),
                 };
                 let Some(ack) = ack else { return };
                 ack
@@ -46,28 +48,7 @@ impl Connection {
     /// The peer has everything of the stream before `ack`, and a window from there.
     #[inline(always)]
     pub(super) fn on_data_ack(&mut self, now: Time, ack: u64, window: u64) {
-        let edge = self.sender.edge;
-        self.silent_probes = 0;
-        if self.sender.on_data_ack(ack) {
-            self.on_data_acked(now);
-        }
-        if ack <= self.sender.nxt.max(self.sender.end) {
-            self.sender.on_window(ack, window);
-        }
-        if self.sender.edge > edge {
-            self.probes = 0;
-            self.override_silly = false;
-        }
-    }
-
-    /// Something new has a DATA_ACK.
-    fn on_data_acked(&mut self, now: Time) {
-        self.retries = 0;
-        self.progress = now;
-        if self.sender.blocked {
-            self.sender.blocked = false;
-            self.pending.writable = true;
-        }
+        self.pending.writable |= self.sender.on_data_ack(now, ack, window);
     }
 
     fn ask_peer(&mut self, i: usize) {
@@ -77,23 +58,22 @@ impl Connection {
 
     /// The window is closed, or open by too little, and nothing is outstanding.
     pub(super) fn on_probe_timer(&mut self, now: Time) {
-        self.probes += 1;
-        self.silent_probes += 1;
-        if self.silent_probes > self.config.subflow.max_retries && !self.is_watched() {
-            return self.give_up(now);
-        }
-        if self.sender.edge > self.sender.nxt {
-            self.override_silly = true; // RFC 9293 §3.8.6.2.1
-        } else if self.silent_probes == 1 {
-            let best = self.best();
-            best.into_iter().for_each(|i| self.ask_peer(i));
-        } else {
-            // What seemed the best may be dead: it has nothing outstanding that would show it.
-            for i in 0..self.subflows.len() {
-                if self.subflows[i].is_usable() {
-                    self.ask_peer(i);
+        let most = self.config.subflow.max_retries;
+        let subflows = &self.subflows;
+        match self.sender.on_probe_timer(most, || is_watched(subflows)) {
+            None => {}
+            Some(Probe::Best) => {
+                let best = self.best();
+                best.into_iter().for_each(|i| self.ask_peer(i));
+            }
+            Some(Probe::All) => {
+                for i in 0..self.subflows.len() {
+                    if self.subflows[i].is_usable() {
+                        self.ask_peer(i);
+                    }
                 }
             }
+            Some(Probe::GiveUp) => return self.give_up(now),
         }
         self.arm(now);
     }

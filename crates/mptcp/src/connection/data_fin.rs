@@ -14,7 +14,7 @@ impl Connection {
     #[cold]
     pub(super) fn on_lone_fin(&mut self, i: usize, dss: &Dss) {
         let Some(Mapping { dsn, ssn: 0, len: 1, .. }) = dss.mapping else { return };
-        if let Some(at) = self.peer.offset(dsn, self.receiver.nxt) {
+        if let Some(at) = self.receiver.offset(dsn) {
             let arrival = self.receiver.on_fin(at);
             self.note(arrival);
             // It may be the second time: the DATA_ACK was lost. While data before it
@@ -49,7 +49,7 @@ impl Connection {
     /// Closes the subflows when there is nothing more to say.
     #[inline]
     pub(super) fn end_if_done(&mut self) {
-        if self.sender.closed {
+        if self.sender.is_closed() {
             self.end_if_all_is_said();
         }
     }
@@ -58,7 +58,7 @@ impl Connection {
         match self.phase {
             Phase::Opening => {}
             Phase::Fallback => {
-                let all_given = self.sender.closed && self.sender.unsent() == 0;
+                let all_given = self.sender.is_closed() && self.sender.unsent() == 0;
                 if all_given
                     && let Some(only) = self.subflows.first_mut()
                     && !only.closed

@@ -1,7 +1,6 @@
 //! MP_FAIL and the infinite mapping (RFC 8684 §3.7): payload that something between the
 //! hosts has changed.
 
-use super::checksum::full;
 use super::{Connection, Phase};
 use crate::mapping::Received;
 use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
@@ -34,7 +33,7 @@ impl Connection {
     /// the stream all the same, as with TCP.
     #[cold]
     pub(super) fn on_bad_checksum(&mut self, i: usize, map: &Received, payload: &Payload) -> bool {
-        let dsn = full(self.peer, map.data);
+        let dsn = self.receiver.full_number(map.data);
         if !self.is_contiguous() {
             self.drop_subflow(i, ResetReason::Middlebox);
             self.subflows[i].farewell = Some(MptcpOption::Fail { dsn });
@@ -82,7 +81,7 @@ impl Connection {
             return;
         }
         let answers = std::mem::take(&mut self.fail.owed);
-        let answer = answers.then(|| full(self.peer, self.receiver.nxt));
+        let answer = answers.then(|| self.receiver.full_number(self.receiver.nxt()));
         if let Some(dsn) = self.fail.said.or(answer) {
             segment.options.rare_mut().mptcp.push(MptcpOption::Fail { dsn });
         }
@@ -102,7 +101,7 @@ impl Connection {
             return;
         }
         if let Some((offset, data)) = self.fail.infinite.take() {
-            let dsn = self.own.number(data, self.config.long_numbers);
+            let dsn = self.sender.number(data, self.config.long_numbers);
             let checksum = self.checksum.then_some(0);
             let mapping = Some(Mapping { dsn, ssn: offset as u32, len: 0, checksum });
             segment.options.truncate_sack(0);

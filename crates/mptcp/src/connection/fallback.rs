@@ -6,7 +6,6 @@
 //! and none can be opened, nothing but the end of the connection remains. Octets whose mapping
 //! is lost could be any part of the stream, also on the last subflow.
 
-use super::checksum::full;
 use super::{Connection, Phase};
 use anabranch_endpoint::CloseReason;
 use anabranch_tcp::State as TcpState;
@@ -40,15 +39,15 @@ impl Connection {
                 // What waits in the subflow is the next of the stream.
                 let next = it.received.find(at).map(|map| map.data + (at - map.start));
                 let straight = it.sent.is_linear()
-                    && (it.sent_to == self.sender.nxt.min(self.sender.data_end())
-                        || self.sender.nxt == 1)
+                    && (it.sent_to == self.sender.nxt().min(self.sender.data_end())
+                        || self.sender.nxt() == 1)
                     && self.receiver.waiting() == 0
-                    && next.is_none_or(|next| next == self.receiver.nxt);
+                    && next.is_none_or(|next| next == self.receiver.nxt());
                 self.base = Base {
-                    received: (at, self.receiver.nxt),
-                    sent: sent.unwrap_or((end, self.sender.nxt)),
+                    received: (at, self.receiver.nxt()),
+                    sent: sent.unwrap_or((end, self.sender.nxt())),
                 };
-                self.sender.reinjections.clear();
+                self.sender.forget_reinjections();
                 if !straight {
                     self.phase = Phase::Multipath;
                     self.abort_all(CloseReason::Reset);
@@ -84,9 +83,9 @@ impl Connection {
             self.drop_subflow(i, ResetReason::Middlebox);
             return false;
         }
-        let begun = self.confirmed || self.receiver.nxt > 1;
+        let begun = self.confirmed || self.receiver.nxt() > 1;
         if begun {
-            self.say_fail(i, full(self.peer, self.receiver.nxt));
+            self.say_fail(i, self.receiver.full_number(self.receiver.nxt()));
         }
         self.fall_back(i);
         !self.ended

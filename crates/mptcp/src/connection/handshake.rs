@@ -13,7 +13,6 @@
 use super::{Connection, Phase};
 use crate::key::Key;
 use crate::mapping::Received;
-use crate::sequence::Numbering;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::tcp::mptcp::{Capable, CapableData, CapableFlags, CapableKeys, MptcpOption};
 use anabranch_wire::{TcpFlags, TcpSegment};
@@ -91,7 +90,7 @@ impl Connection {
     /// remembered (RFC 4987 §3.6): what follows brings both keys (§3.1).
     pub(crate) fn resume(&mut self, now: Time, iss: Serial32, syn: &TcpSegment, key: Key) {
         self.key = key;
-        self.own = Numbering::from_idsn(key.idsn());
+        self.sender.renumber(key.idsn());
         self.on_first_syn(syn);
         self.subflows[0].tcp.resume(now, iss, syn);
         self.touch(0);
@@ -167,7 +166,7 @@ impl Connection {
     /// Both keys are known.
     fn begin(&mut self, peer: Key) {
         self.peer_key = peer;
-        self.peer = Numbering::from_idsn(peer.idsn());
+        self.receiver.begin(peer.idsn());
         self.phase = Phase::Multipath;
     }
 

@@ -24,7 +24,9 @@ impl Connection {
         match its.map(|(i, _)| i) {
             Some(i) if self.on_usual_segment(now, i, packet, segment) => {
                 // Nobody but this subflow has something to tell, as a rule.
-                if self.readiness.is_only_uncollected(self.subflows[i].id) && !self.sender.closed {
+                if self.readiness.is_only_uncollected(self.subflows[i].id)
+                    && !self.sender.is_closed()
+                {
                     return self.collect_one(now, i);
                 }
             }
@@ -106,7 +108,7 @@ impl Connection {
             Some(Mapping { dsn: dsn @ DataNumber::Short(_), ssn, len: mapped, checksum: None })
                 if (ssn, mapped as u32) == (at as u32, len) && at > 0 =>
             {
-                self.peer.offset(dsn, self.receiver.nxt)
+                self.receiver.offset(dsn)
             }
             _ => return false,
         };
@@ -124,7 +126,7 @@ impl Connection {
             self.on_counted(i, at, data, len);
         }
         self.touch(i);
-        if let Some(ack) = self.own.offset(data_ack, self.sender.una) {
+        if let Some(ack) = self.sender.offset(data_ack) {
             let window = (segment.window as u64) << self.subflows[i].tcp.window_shifts().1;
             self.on_data_ack(now, ack, window);
         }

@@ -117,15 +117,15 @@ impl Connection {
             && self.confirmed
             && it.stage == Stage::Ready
             && it.options.is_empty()
-            && !self.sender.closed;
+            && !self.sender.is_closed();
         if !usual {
             return false;
         }
         let mut dss = Dss::default();
         if len == 0 {
-            dss.data_ack = Some(self.peer.number(self.receiver.nxt, self.peer_is_long));
+            dss.data_ack = Some(self.receiver.data_ack(self.receiver.is_wide()));
         } else {
-            if self.checksum || self.config.long_numbers || self.peer_is_long {
+            if self.checksum || self.config.long_numbers || self.receiver.is_wide() {
                 return false;
             }
             let ssn = it.tcp.relative_number(segment.seq);
@@ -135,8 +135,8 @@ impl Connection {
             }) else {
                 return false;
             };
-            let dsn = self.own.number(data, false);
-            dss.data_ack = Some(self.peer.number(self.receiver.nxt, false));
+            let dsn = self.sender.number(data, false);
+            dss.data_ack = Some(self.receiver.data_ack(false));
             dss.mapping = Some(Mapping { dsn, ssn, len: len as u16, checksum: None });
         }
         options.set_dss(&dss)
@@ -179,8 +179,8 @@ impl Connection {
     /// The options of any segment between SYN and reset.
     #[inline(never)]
     fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
-        let wide = self.peer_is_long && self.has_room_for_wide(i, segment);
-        let data_ack = Some(self.peer.number(self.receiver.nxt, wide));
+        let wide = self.receiver.is_wide() && self.has_room_for_wide(i, segment);
+        let data_ack = Some(self.receiver.data_ack(wide));
         let mut dss = Dss { data_ack, ..Dss::default() };
         if !segment.payload.is_empty() {
             if let Some(data) = self.map(i, segment, &mut dss) {
@@ -203,7 +203,7 @@ impl Connection {
             return fit(segment, None);
         } else {
             if self.sender.owes_fin() {
-                let dsn = self.own.number(self.sender.data_end(), self.config.long_numbers);
+                let dsn = self.sender.number(self.sender.data_end(), self.config.long_numbers);
                 let checksum = self.checksum.then(|| self.checksum_of_fin());
                 dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum });
                 dss.data_fin = true;
@@ -236,13 +236,13 @@ impl Connection {
         dss.mapping = Some(match self.checksum {
             // What a checksum covers stays as it is, however it is cut.
             true => Mapping {
-                dsn: self.own.number(unit.data, long),
+                dsn: self.sender.number(unit.data, long),
                 ssn: unit.start as u32,
                 len: unit.len as u16 + fin,
                 checksum: Some(unit.checksum),
             },
             false => Mapping {
-                dsn: self.own.number(unit.data_at(at), long),
+                dsn: self.sender.number(unit.data_at(at), long),
                 ssn: at as u32,
                 len: len as u16 + fin,
                 checksum: None,

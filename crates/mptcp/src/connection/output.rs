@@ -72,7 +72,7 @@ impl Connection {
     fn end_if_silent(&mut self, now: Time, i: usize) {
         if !self.gave && self.has_nothing_to_give() && self.subflows[i].tcp.is_silent() {
             self.rest(now, i);
-            if !self.readiness.has_unpolled() && !self.sender.closed {
+            if !self.readiness.has_unpolled() && !self.sender.is_closed() {
                 self.end_round(now);
             }
         }
@@ -105,9 +105,7 @@ impl Connection {
     /// No scheduler has anything to decide.
     #[inline]
     fn has_nothing_to_give(&self) -> bool {
-        self.sender.end == self.sender.nxt
-            && self.takes_turns_by_room
-            && self.sender.reinjections.is_empty()
+        self.takes_turns_by_room && self.sender.has_nothing()
     }
 
     /// A subflow has nothing more to send. True when nothing else has happened to

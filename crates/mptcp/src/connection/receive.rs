@@ -26,7 +26,7 @@ impl Connection {
         let tcp = &self.subflows[i].tcp;
         let read = tcp.read_offset();
         let start = Serial32(ssn).expand(Serial32(0), read);
-        let data = self.peer.offset(dsn, self.receiver.nxt);
+        let data = self.receiver.offset(dsn);
         let (start, data, at) = (start?, data?, tcp.received_offset(segment.seq)?);
         if len == 0 {
             self.on_infinite_mapping(i);
@@ -135,7 +135,7 @@ impl Connection {
         if whole {
             n = map.len as u64;
         }
-        self.peer_is_long |= map.long;
+        self.receiver.note_width(map.long);
         let payload = self.take(i, n);
         if whole && !self.is_sound(i, map, &payload) {
             self.counters.bad_checksums += 1;

@@ -3,10 +3,20 @@
 //! window (opportunistic retransmission and penalisation).
 
 use super::{Connection, Due};
+use crate::sender::Overdue;
 use crate::subflow::Subflow;
 use anabranch_endpoint::Endpoint;
 use anabranch_tcp::Range;
 use anabranch_units::Time;
+
+/// A subflow has something outstanding, and will find out whether anybody answers.
+pub(super) fn is_watched(subflows: &[Subflow]) -> bool {
+    let has_outstanding = |subflow: &Subflow| {
+        let (una, max) = subflow.tcp.outstanding();
+        una < max
+    };
+    subflows.iter().any(has_outstanding)
+}
 
 impl Connection {
     /// What must be sent again, on a subflow that does not carry it.
@@ -16,7 +26,7 @@ impl Connection {
         let i = self.best_among(usable & !next.carried)?;
         let end = next.range.end.min(next.range.start + self.most_for(i));
         let range = Range { end, ..next.range };
-        self.sender.on_reinjected(range.start, range.len());
+        self.sender.on_reinjected(range);
         self.counters.reinjected += 1;
         self.give(i, range)
     }
@@ -33,9 +43,9 @@ impl Connection {
     /// is penalised (Raiciu et al., NSDI 2012, section 4.2).
     #[cold]
     pub(super) fn unblock_window(&mut self, now: Time, usable: u64) -> Option<usize> {
-        let una = self.sender.una;
+        let una = self.sender.una();
         let i = self.best_among(usable)?;
-        if una >= self.sender.nxt || self.subflows[i].sent.carrying(una).is_some() {
+        if una >= self.sender.nxt() || self.subflows[i].sent.carrying(una).is_some() {
             return None;
         }
         let carrier = self
@@ -72,7 +82,7 @@ impl Connection {
     /// What a subflow has not delivered is to be sent again.
     pub(super) fn reinject_all(&mut self, i: usize) {
         let it = &self.subflows[i];
-        let (bit, una) = (it.bit(), self.sender.una);
+        let (bit, una) = (it.bit(), self.sender.una());
         for unit in it.sent.iter().filter(|unit| unit.data_range().end > una) {
             self.sender.reinject(unit.data_range(), bit);
         }
@@ -82,17 +92,14 @@ impl Connection {
     /// (§3.3.6). Where a subflow that answers still carries it, that subflow
     /// sees to it; otherwise it is sent again.
     pub(super) fn on_data_timeout(&mut self, now: Time) {
-        // A DATA_ACK since the timer was set moves it; without one it is as set.
-        let due = self.progress + self.longest_rto();
-        if self.retries == 0 && due > now {
-            self.timer(Due::Retransmit).set(due);
-            return;
+        let (rto, most) = (self.longest_rto(), self.config.subflow.max_retries);
+        let subflows = &self.subflows;
+        match self.sender.on_retransmission_timer(now, rto, most, || is_watched(subflows)) {
+            Overdue::NotBefore(due) => return self.timer(Due::Retransmit).set(due),
+            Overdue::GiveUp => return self.give_up(now),
+            Overdue::Retry => {}
         }
-        if self.retries >= self.config.subflow.max_retries && !self.is_watched() {
-            return self.give_up(now);
-        }
-        self.retries += 1;
-        let unproven = self.sender.una == 1 && self.sender.nxt > 1 && self.is_contiguous();
+        let unproven = self.sender.is_unproven() && self.is_contiguous();
         if !self.confirmed && !self.passive || unproven {
             // The peer may not even know the keys, or no mapping of ours may reach it: then its ACK
             // has no option, and the connection is TCP from there on.
@@ -100,13 +107,13 @@ impl Connection {
                 first.tcp.ask_peer_for_ack();
                 self.touch(0);
             }
-        } else if self.sender.owes_fin() && self.retries == 1 {
+        } else if self.sender.owes_fin() && self.sender.tries().0 == 1 {
             self.tell_peer();
         } else if self.sender.owes_fin() {
             // What seemed the best may be dead, and has nothing outstanding that would show it.
             self.tell_peer_everywhere();
         }
-        let una = self.sender.una;
+        let una = self.sender.una();
         let mut carriers = 0;
         let mut alive = false;
         for it in &self.subflows {
@@ -116,21 +123,10 @@ impl Connection {
             }
         }
         // Without their mapping, octets at new offsets of the only subflow would be read as new.
-        if una < self.sender.nxt && !alive && !unproven {
-            let end = self.sender.nxt.min(una + self.mss());
-            self.sender.set_carriers(una, carriers);
-            self.sender.reinject(Range { start: una, end }, carriers);
+        if self.sender.has_outstanding() && !alive && !unproven {
+            self.sender.reinject_oldest(self.mss(), carriers);
         }
         self.arm(now);
-    }
-
-    /// A subflow has something outstanding, and will find out whether anybody answers.
-    pub(super) fn is_watched(&self) -> bool {
-        let has_outstanding = |it: &Subflow| {
-            let (una, max) = it.tcp.outstanding();
-            una < max
-        };
-        self.subflows.iter().any(has_outstanding)
     }
 
     /// Nothing came on any subflow after as many retransmissions, or probes of a closed window, as
@@ -139,7 +135,7 @@ impl Connection {
     /// none can be the connection ends.
     #[cold]
     pub(super) fn give_up(&mut self, now: Time) {
-        (self.retries, self.silent_probes) = (0, 0);
+        self.sender.start_over();
         for i in 0..self.subflows.len() {
             if self.subflows[i].is_usable() {
                 self.subflows[i].tcp.give_up();

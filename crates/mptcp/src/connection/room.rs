@@ -36,6 +36,6 @@ impl Connection {
     pub(super) fn is_within_window(&self, i: usize) -> bool {
         let tcp = &self.subflows[i].tcp;
         let (una, end) = tcp.outstanding();
-        end - una + tcp.mss() <= self.sender.max_window.max(tcp.mss())
+        self.sender.fits_window(end - una, tcp.mss())
     }
 }

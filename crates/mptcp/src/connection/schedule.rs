@@ -15,14 +15,14 @@ impl Connection {
     /// happens: which one; `None` when there is none to give.
     #[inline]
     pub(super) fn schedule(&mut self, now: Time) -> Option<usize> {
-        let idle = self.sender.unsent() == 0 && self.sender.reinjections.is_empty();
+        let idle = self.sender.unsent() == 0 && !self.sender.has_reinjections();
         if idle && self.takes_turns_by_room { None } else { self.give_next(now) }
     }
 
     fn give_next(&mut self, now: Time) -> Option<usize> {
         let copies = self.scheduler.copies();
         let fresh = self.sender.unsent() > 0;
-        if !fresh && !copies && self.sender.reinjections.is_empty() || self.ended {
+        if !fresh && !copies && !self.sender.has_reinjections() || self.ended {
             return None;
         }
         let usable = self.usable();
@@ -34,7 +34,7 @@ impl Connection {
         if let Some(i) = self.send_again(usable) {
             return Some(i);
         }
-        let room = self.sender.room(self.mss(), self.override_silly);
+        let room = self.sender.room(self.mss());
         if fresh && room == 0 {
             self.scheduler.on_window_blocked(now);
             if self.config.opportunistic_retransmission
@@ -68,10 +68,10 @@ impl Connection {
         candidates.extend(liked.map(|it| it.candidate(self.readiness.roomy(it.bit()) != 0)));
         let stream = Stream {
             now,
-            una: self.sender.una,
-            nxt: self.sender.nxt,
+            una: self.sender.una(),
+            nxt: self.sender.nxt(),
             unsent: if room > 0 { self.sender.unsent() } else { 0 },
-            window_left: self.sender.edge.saturating_sub(self.sender.nxt),
+            window_left: self.sender.window_left(),
         };
         let choice = self.scheduler.choose(&candidates, &stream);
         self.candidates = candidates;
@@ -80,7 +80,7 @@ impl Connection {
             Choice::New(id) => self.give_new(self.position(id)?),
             Choice::Copy { id, from } => {
                 let i = self.position(id)?;
-                let end = self.sender.nxt.min(from + self.most_for(i));
+                let end = self.sender.nxt().min(from + self.most_for(i));
                 self.counters.copies += 1;
                 self.give(i, Range { start: from, end })
             }
@@ -98,20 +98,20 @@ impl Connection {
             && self.takes_turns_by_room
             && !self.checksum
             && !self.ended
-            && self.sender.octets.is_none()
-            && self.sender.reinjections.is_empty();
+            && !self.sender.has_octets()
+            && !self.sender.has_reinjections();
         if !usual {
             return None;
         }
         // A window that holds any segment is no reason to wait.
-        let window = self.sender.edge.saturating_sub(self.sender.nxt);
+        let window = self.sender.window_left();
         if window < u16::MAX as u64 {
             return None;
         }
         let i = self.position(id)?;
         let it = &self.subflows[i];
         let ((una, end), len) = (it.tcp.outstanding(), it.tcp.mss());
-        let fits = end - una + len <= self.sender.max_window.max(len);
+        let fits = self.sender.fits_window(end - una, len);
         // The first segment may be shorter.
         if Connection::rank(it) > 0 || !it.tcp.awaits_data() || !fits || end == 1 {
             return None;
@@ -126,17 +126,15 @@ impl Connection {
     /// data offset.
     #[inline]
     pub(super) fn on_fed(&mut self, i: usize, len: u64) -> u64 {
-        let start = self.sender.nxt;
-        self.sender.nxt += len;
-        self.override_silly = false;
-        let fin = self.sender.closed && self.sender.nxt == self.sender.data_end();
+        let Range { start, end } = self.sender.take_new(len);
+        let fin = self.sender.ends_at(end);
         let it = &mut self.subflows[i];
         let at = it.tcp.outstanding().1 - len;
         let unit = Sent { start: at, len: len as u32, data: start, fin, checksum: 0 };
         if !it.sent.push(unit, false) {
             it.tcp.cut_at(at);
         }
-        it.sent_to = it.sent_to.max(start + len);
+        it.sent_to = it.sent_to.max(end);
         self.scheduler.on_only(it.id);
         start
     }
@@ -151,14 +149,12 @@ impl Connection {
     }
 
     fn give_new(&mut self, i: usize) -> Option<usize> {
-        let len = self.sender.room(self.most_for(i), self.override_silly);
-        let start = self.sender.nxt;
+        let len = self.sender.room(self.most_for(i));
         if len == 0 {
             return None;
         }
-        self.sender.nxt += len;
-        self.override_silly = false;
-        self.give(i, Range { start, end: start + len })
+        let range = self.sender.take_new(len);
+        self.give(i, range)
     }
 
     /// Hands a range of the stream to a subflow, which sends it at once.
@@ -166,10 +162,9 @@ impl Connection {
         if range.is_empty() {
             return None;
         }
-        let (len, fin) =
-            (range.len() as u32, self.sender.closed && range.end == self.sender.data_end());
+        let (len, fin) = (range.len() as u32, self.sender.ends_at(range.end));
         let (_, start) = self.subflows[i].tcp.outstanding();
-        let octets = self.sender.octets.as_mut().map(|it| it.payload(range.start, len));
+        let octets = self.sender.payload(range);
         let checksum = match self.checksum {
             true => self.checksum_to_send(
                 i,

@@ -43,8 +43,7 @@ impl Connection {
         let it = self.subflows.remove(i);
         self.keys.remove(i);
         self.readiness.remove(it.id);
-        let bit = it.bit();
-        self.sender.reinjections.iter_mut().for_each(|it| it.carried &= !bit);
+        self.sender.forget_carrier(it.bit());
         self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
     }
 

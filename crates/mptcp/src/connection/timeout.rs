@@ -67,11 +67,11 @@ impl Connection {
     /// The usual case of a long transfer: the timers of the stream are as they should be.
     #[inline]
     pub(super) fn is_armed(&self) -> bool {
-        let outstanding = self.sender.una < self.sender.nxt;
+        let outstanding = self.sender.has_outstanding();
         let [retransmit, probe, ..] = &self.timers;
         self.phase == Phase::Multipath
             && !self.ended
-            && !self.sender.closed
+            && !self.sender.is_closed()
             && retransmit.is_armed() == outstanding
             && !probe.is_armed()
             && (outstanding || self.sender.unsent() == 0)
@@ -84,10 +84,8 @@ impl Connection {
             return;
         }
         let multipath = self.phase == Phase::Multipath;
-        let outstanding = self.sender.una < self.sender.nxt || multipath && self.sender.owes_fin();
-        let blocked = !outstanding
-            && self.sender.unsent() > 0
-            && self.sender.room(self.mss(), self.override_silly) == 0;
+        let outstanding = self.sender.has_outstanding() || multipath && self.sender.owes_fin();
+        let blocked = !outstanding && self.sender.unsent() > 0 && self.sender.room(self.mss()) == 0;
         self.keep_timer(now, Due::Retransmit, outstanding && multipath);
         self.keep_timer(now, Due::Probe, blocked);
         if self.closing {
@@ -109,11 +107,10 @@ impl Connection {
     fn start_timer(&mut self, now: Time, due: Due) {
         let after = match due {
             Due::Retransmit => {
-                self.progress = now;
-                // The first two intervals are the same, as on Linux.
-                self.backed_off(self.retries.saturating_sub(1))
+                let doublings = self.sender.start_retransmission_timer(now);
+                self.backed_off(doublings)
             }
-            Due::Probe => self.backed_off(self.probes),
+            Due::Probe => self.backed_off(self.sender.tries().1),
             _ => self.config.linger,
         };
         self.timer(due).set(now + after);

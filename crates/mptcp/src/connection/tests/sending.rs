@@ -93,7 +93,7 @@ fn one_window_for_all_subflows() {
     // Nobody reads: twenty segments arrive.
     while world.step(at_ms(3000)) {}
     assert_eq!(world.server.observe().bytes_received, 20_000);
-    assert_eq!(world.client.end.sender.edge, world.client.end.sender.nxt);
+    assert_eq!(world.client.end.sender.window_left(), 0);
     let probes = trace(&world, 500, 3000);
     assert!((2..20).contains(&probes.len()), "{probes:?}");
     world.drive(at_ms(20_000));
