@@ -54,13 +54,11 @@ mod tests;
 
 use crate::config::{self, Config, capable_more, option_room};
 use crate::key::Key;
-use crate::ledger::{self, Ledger};
 use crate::path_manager::Wanted;
 use crate::receiver::Receiver;
 use crate::scheduler::{Active, Candidate};
 use crate::sender::Sender;
 use crate::subflow::{Stage, Subflow};
-use anabranch_congestion::Sibling;
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation,
     PendingEvents, Timer,
@@ -75,7 +73,7 @@ use paths::Reopening;
 use readiness::Readiness;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use subflows::widest;
+use subflows::Subflows;
 use timeout::Due;
 
 /// Whether a connection is what it was meant to be.
@@ -132,12 +130,7 @@ pub struct Connection {
     receiver: Receiver,
     base: Base,
     fail: Fail,
-    subflows: Vec<Subflow>,
-    /// Their addresses and ports in the same order, side by side: each packet is
-    /// looked up.
-    keys: Vec<FlowKey>,
-    /// The first subflow's addresses and ports.
-    first: FlowKey,
+    subflows: Subflows,
     readiness: Readiness,
     /// The last packet was data that a subflow was given.
     gave: bool,
@@ -162,11 +155,9 @@ pub struct Connection {
     ended: bool,
     /// Its subflows were asked to close.
     closing: bool,
-    ledger: Ledger,
     counters: Counters,
     /// Room for what is made for each decision.
     candidates: Vec<Candidate>,
-    siblings: Vec<Sibling>,
 }
 
 impl Connection {
@@ -217,9 +208,6 @@ impl Connection {
             tcp.scale_windows_for(config.subflow.receive_buffer);
         }
         let mut scheduler = config.scheduler.build();
-        let mut ledger = Ledger::default();
-        let path = ledger.number(first, remote.0, 0);
-        let subflow = Subflow::new(tcp, 0, path, Stage::First);
         let peer = PeerAddress { addr: remote.0, port: remote.1 };
         Connection {
             passive,
@@ -233,9 +221,7 @@ impl Connection {
             receiver: Receiver::new(config.subflow.receive_buffer),
             base: Base { received: (1, 1), sent: (1, 1) },
             fail: Fail::default(),
-            first: subflow.key(),
-            keys: vec![subflow.key()],
-            subflows: vec![subflow],
+            subflows: Subflows::of_first(Subflow::new(tcp, 0, 0, Stage::First)),
             readiness: Readiness::of_first(),
             gave: false,
             takes_turns_by_room: scheduler.needs_room() && !scheduler.copies(),
@@ -251,10 +237,8 @@ impl Connection {
             pending: PendingEvents::default(),
             ended: false,
             closing: false,
-            ledger,
             counters: Counters::default(),
             candidates: Vec::new(),
-            siblings: Vec::new(),
             of_subflow,
             generator,
             config,
@@ -322,6 +306,19 @@ impl Connection {
         self.receiver.waiting()
     }
 
+    /// Something happened to a subflow that may let it send.
+    #[inline]
+    fn touch(&mut self, i: usize) {
+        self.readiness.touch(self.subflows[i].id);
+    }
+
+    /// Subflows whose octets and events are to be collected. After the fallback
+    /// octets may wait for room; before the handshake's end, for what they are.
+    #[inline]
+    fn uncollected(&self) -> u64 {
+        self.readiness.uncollected(self.phase != Phase::Multipath)
+    }
+
     fn timer(&mut self, due: Due) -> &mut Timer {
         &mut self.timers[due as usize]
     }
@@ -361,18 +358,18 @@ impl ByteStream for Connection {
 
     fn read(&mut self, max: u64) -> u64 {
         let subflows = &self.subflows;
-        let (n, tell) = self.receiver.read(max, || widest(subflows));
+        let (n, tell) = self.receiver.read(max, || subflows.mss());
         if tell {
-            self.tell_peer();
+            self.subflows.ask_best_for_ack(&mut self.readiness);
         }
         n
     }
 
     fn read_octets(&mut self, buf: &mut [u8]) -> usize {
         let subflows = &self.subflows;
-        let (n, tell) = self.receiver.read_octets(buf, || widest(subflows));
+        let (n, tell) = self.receiver.read_octets(buf, || subflows.mss());
         if tell {
-            self.tell_peer();
+            self.subflows.ask_best_for_ack(&mut self.readiness);
         }
         n
     }
@@ -408,14 +405,13 @@ impl Endpoint for Connection {
 
     #[inline]
     fn poll_timeout(&self) -> Time {
-        let of_subflows = self.readiness.soonest().unwrap_or_else(|| self.soonest_of_all());
-        debug_assert_eq!(of_subflows, self.soonest_of_all());
+        let of_subflows = self.readiness.soonest().unwrap_or_else(|| self.subflows.soonest());
+        debug_assert_eq!(of_subflows, self.subflows.soonest());
         self.timers.iter().map(Timer::deadline).fold(of_subflows, Time::min)
     }
 
     fn progress_timeout(&self) -> Time {
-        let subflows =
-            self.subflows.iter().map(|it| it.tcp.progress_timeout().min(it.timer.deadline()));
+        let subflows = self.subflows.iter().map(Subflow::progress_deadline);
         self.timers.iter().map(Timer::deadline).chain(subflows).min().unwrap_or(Time::NEVER)
     }
 
@@ -427,7 +423,7 @@ impl Endpoint for Connection {
             text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
             text += &format!(", {window} left in the peer's window");
         }
-        for it in &self.subflows {
+        for it in self.subflows.iter() {
             text += &format!("; subflow {}: {}", it.id, it.tcp.status());
         }
         text
@@ -441,33 +437,14 @@ impl Endpoint for Connection {
             bytes_received: self.receiver.received(),
             ..Observation::default()
         };
-        self.ledger.add_to(&mut all);
-        for it in self.subflows.iter().map(|it| it.tcp.observe()) {
-            all.cwnd += it.cwnd;
-            all.ssthresh = all.ssthresh.saturating_add(it.ssthresh);
-            all.in_flight += it.in_flight;
-            if it.srtt.is_some() && (all.srtt.is_none() || it.srtt < all.srtt) {
-                (all.srtt, all.latest_rtt) = (it.srtt, it.latest_rtt);
-            }
-            all.rto = all.rto.max(it.rto);
-            all.in_recovery |= it.in_recovery;
-            all.packets_sent += it.packets_sent;
-            all.retransmitted_packets += it.retransmitted_packets;
-            all.fast_retransmits += it.fast_retransmits;
-            all.timeouts += it.timeouts;
-            all.undone_reductions += it.undone_reductions;
-            all.tail_loss_probes += it.tail_loss_probes;
-            all.spurious_retransmissions += it.spurious_retransmissions;
-        }
+        self.subflows.add_to(&mut all);
         all
     }
 
     /// The paths that have had a subflow, the oldest first. Counts are those of
     /// all its subflows, the rest is of the one that there is.
     fn observe_path(&self, path: usize) -> Option<PathObservation> {
-        let past = self.ledger.get(path)?;
-        let its = self.subflows.iter().filter(|it| it.path == path);
-        Some(its.fold(past, |all, it| ledger::sum(&all, &it.observe())))
+        self.subflows.observe_path(path)
     }
 
     fn memory(&self) -> u64 {
@@ -479,7 +456,7 @@ impl Endpoint for Connection {
     }
 
     fn flow_key(&self) -> FlowKey {
-        self.first
+        self.subflows.first_key()
     }
 
     fn has_flow(&self, key: FlowKey) -> bool {

@@ -3,7 +3,7 @@
 use crate::mapping::{ReceivedMap, SentMap};
 use crate::path_manager::Wanted;
 use crate::scheduler::Candidate;
-use anabranch_endpoint::{Endpoint, PathObservation, PathState, Timer};
+use anabranch_endpoint::{ByteStream, Endpoint, PathObservation, PathState, Timer};
 use anabranch_tcp::{Connection as Tcp, State as TcpState};
 use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::MptcpOption;
@@ -24,6 +24,10 @@ pub(crate) enum Stage {
     Unconfirmed {
         /// This side's HMAC.
         mac: [u8; 20],
+        /// It runs until the third ACK is sent again.
+        timer: Timer,
+        /// The third ACK has been sent again so often.
+        tries: u32,
     },
     /// Opened by the peer; its HMAC has not come.
     Joined {
@@ -36,11 +40,24 @@ pub(crate) enum Stage {
     Ready,
 }
 
+/// Whether a subflow goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    /// It goes on.
+    Open,
+    /// Its end was asked for, by FIN or by reset.
+    Closed,
+    /// Its address was removed: it ends, and is not opened again.
+    Removed,
+    /// It has ended; only a reset may still have to leave.
+    Gone,
+}
+
 /// A subflow.
 #[derive(Debug)]
 pub(crate) struct Subflow {
     pub tcp: Tcp,
-    /// Names it in bit masks; free again when it is gone.
+    /// Its identifier, which names it in bit masks and is free again when it is gone.
     pub id: u32,
     /// Number of its path in the ledger.
     pub path: usize,
@@ -65,19 +82,11 @@ pub(crate) struct Subflow {
     pub una: u64,
     /// When it may be penalised again.
     pub penalty: Time,
-    /// The third ACK is sent again, and how often it was.
-    pub timer: Timer,
-    pub tries: u32,
     /// What leaves with the next ACK.
     pub options: Vec<MptcpOption>,
     /// What leaves with its reset.
     pub farewell: Option<MptcpOption>,
-    /// Its FIN was asked for.
-    pub closed: bool,
-    /// It has ended; only a reset may still have to leave.
-    pub gone: bool,
-    /// Its address was removed: it is not opened again.
-    pub removed: bool,
+    life: Life,
     /// Addresses and ports of what it sends.
     pub key: FlowKey,
     /// Octets new to the stream that came over it.
@@ -104,13 +113,9 @@ impl Subflow {
             timeouts: 0,
             una: 0,
             penalty: Time::ZERO,
-            timer: Timer::IDLE,
-            tries: 0,
             options: Vec::new(),
             farewell: None,
-            closed: false,
-            gone: false,
-            removed: false,
+            life: Life::Open,
             key,
             brought: 0,
         }
@@ -123,7 +128,96 @@ impl Subflow {
     /// It carries data in the direction of the peer.
     pub fn is_usable(&self) -> bool {
         let open = matches!(self.tcp.state(), TcpState::Established | TcpState::CloseWait);
-        self.stage == Stage::Ready && open && !self.closed
+        self.stage == Stage::Ready && open && self.is_open()
+    }
+
+    /// Nobody has asked for its end, and it has not ended.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.life == Life::Open
+    }
+
+    /// It has ended.
+    #[inline]
+    pub fn is_gone(&self) -> bool {
+        self.life == Life::Gone
+    }
+
+    /// It has ended since its address was removed, or is about to.
+    pub fn is_removed(&self) -> bool {
+        self.life == Life::Removed
+    }
+
+    /// It ends by a FIN. A handshake that is under way is not worth finishing.
+    pub fn close(&mut self) {
+        if self.tcp.state().is_synchronized() {
+            self.on_close();
+            self.tcp.close();
+        } else {
+            self.abort();
+        }
+    }
+
+    /// It ends by a reset.
+    pub fn abort(&mut self) {
+        self.on_close();
+        self.tcp.abort();
+    }
+
+    /// Its address is gone: it ends by a reset.
+    pub fn remove(&mut self) {
+        if !self.is_gone() {
+            self.life = Life::Removed;
+        }
+        self.tcp.abort();
+    }
+
+    /// It has ended.
+    pub fn on_end(&mut self) {
+        self.life = Life::Gone;
+        if let Stage::Unconfirmed { timer, .. } = &mut self.stage {
+            timer.stop();
+        }
+    }
+
+    fn on_close(&mut self) {
+        if self.is_open() {
+            self.life = Life::Closed;
+        }
+    }
+
+    /// When it wants to be called.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.timer().map_or(Time::NEVER, Timer::deadline).min(self.tcp.poll_timeout())
+    }
+
+    /// When it will go on by itself, whatever the host does.
+    pub fn progress_deadline(&self) -> Time {
+        self.timer().map_or(Time::NEVER, Timer::deadline).min(self.tcp.progress_timeout())
+    }
+
+    /// The timer of its third ACK, which only a join that is not confirmed has.
+    #[inline]
+    pub fn timer(&self) -> Option<&Timer> {
+        match &self.stage {
+            Stage::Unconfirmed { timer, .. } => Some(timer),
+            _ => None,
+        }
+    }
+
+    /// The third ACK is sent again at `at`, if the join is not confirmed before.
+    pub fn set_timer(&mut self, at: Time) {
+        if let Stage::Unconfirmed { timer, .. } = &mut self.stage {
+            timer.set(at);
+        }
+    }
+
+    /// How little it is liked (RFC 8684 §3.3.8): backups, and those that do not answer, carry data
+    /// only without others.
+    #[inline]
+    pub fn rank(&self) -> u32 {
+        self.is_backup() as u32 + 2 * self.failed as u32
     }
 
     /// Either side wants it to be a backup (RFC 8684 §3.3.8).

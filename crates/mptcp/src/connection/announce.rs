@@ -3,7 +3,6 @@
 
 use super::{Connection, Due, Phase};
 use crate::path_manager::PathManager;
-use anabranch_endpoint::ByteStream;
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
 use anabranch_wire::tcp::mptcp::{AddAddr, MptcpOption, RemoveAddr};
@@ -94,7 +93,7 @@ impl Connection {
     fn announce(&mut self, now: Time, id: usize) {
         if self.announces() && self.say_address(id) {
             self.announcements.push(Announcement { id: id as u8, tries: 1 });
-            let at = now + self.longest_rto().max(Span::from_secs(1));
+            let at = now + self.subflows.longest_rto().max(Span::from_secs(1));
             self.timer(Due::Announce).set(at);
         }
     }
@@ -116,19 +115,19 @@ impl Connection {
             self.say_address(self.announcements[at].id.into());
         }
         if let Some(tries) = self.announcements.iter().map(|it| it.tries).min() {
-            let rto = self.longest_rto().max(Span::from_secs(1));
+            let rto = self.subflows.longest_rto().max(Span::from_secs(1));
             self.timer(Due::Announce).set(now + rto.saturating_mul(1 << tries));
         }
     }
 
     /// Tells the peer something on the best subflow.
     fn say(&mut self, option: MptcpOption) {
-        if let Some(i) = self.best()
+        if let Some(i) = self.subflows.best()
             && self.subflows[i].options.len() < MOST_WAITING
         {
             self.subflows[i].options.push(option);
         }
-        self.tell_peer();
+        self.subflows.ask_best_for_ack(&mut self.readiness);
     }
 
     /// An address of the peer, or the echo of one of ours.
@@ -150,7 +149,7 @@ impl Connection {
             subflow.options.push(MptcpOption::AddAddr(AddAddr { mac: None, ..*add }));
             subflow.tcp.ask_for_ack();
         }
-        let port = port.unwrap_or(self.first.dst_port);
+        let port = port.unwrap_or(self.subflows.first_key().dst_port);
         let addr = self.config.book.addr(ip);
         if addr.is_some_and(|addr| self.remember(id.into(), addr, port)) {
             self.open_wanted(now);
@@ -169,7 +168,7 @@ impl Connection {
         }
         self.reopenings.retain(|it| !ids.contains(&(it.wanted.peer as u8)));
         for i in 0..self.subflows.len() {
-            if ids.contains(&self.subflows[i].peer_address) && !self.subflows[i].gone {
+            if ids.contains(&self.subflows[i].peer_address) && !self.subflows[i].is_gone() {
                 self.end_subflow(i);
             }
         }
@@ -197,17 +196,14 @@ impl Connection {
         }
         let it = &self.subflows[i];
         let (at, addr) = (it.peer_address as usize, it.key().dst);
-        self.remember(at, addr, self.first.dst_port);
+        self.remember(at, addr, self.subflows.first_key().dst_port);
         self.open_wanted(now);
     }
 
     /// Ends a subflow whose address is gone.
     fn end_subflow(&mut self, i: usize) {
         self.reinject_all(i);
-        let it = &mut self.subflows[i];
-        it.removed = true;
-        it.closed = true;
-        it.tcp.abort();
+        self.subflows[i].remove();
         self.touch(i);
     }
 }

@@ -14,7 +14,7 @@ impl Connection {
         loop {
             let waiting = self.uncollected();
             if waiting.is_power_of_two() {
-                if let Some(i) = self.position(waiting.trailing_zeros()) {
+                if let Some(i) = self.subflows.position(waiting.trailing_zeros()) {
                     self.collect_one(now, i);
                 }
             } else {
@@ -36,7 +36,7 @@ impl Connection {
     pub(super) fn collect_one(&mut self, now: Time, i: usize) {
         let subflow = &mut self.subflows[i];
         self.readiness.collect(subflow.id);
-        if subflow.gone {
+        if subflow.is_gone() {
             return;
         }
         if subflow.tcp.readable() > 0 {
@@ -44,7 +44,7 @@ impl Connection {
         }
         let subflow = &mut self.subflows[i];
         if subflow.tcp.state() == TcpState::Listen && subflow.stage != Stage::First {
-            subflow.gone = true; // the peer has taken its join back
+            subflow.on_end(); // the peer has taken its join back
             return;
         }
         let (una, _) = subflow.tcp.outstanding();

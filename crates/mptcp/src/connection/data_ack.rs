@@ -1,6 +1,5 @@
 //! DATA_ACKs and windows of the peer (RFC 8684 §3.3.2, §3.3.5).
 
-use super::reinject::is_watched;
 use super::{Connection, Phase};
 use crate::sender::Probe;
 use anabranch_units::Time;
@@ -51,28 +50,18 @@ impl Connection {
         self.pending.writable |= self.sender.on_data_ack(now, ack, window);
     }
 
-    fn ask_peer(&mut self, i: usize) {
-        self.subflows[i].tcp.ask_peer_for_ack();
-        self.touch(i);
-    }
-
     /// The window is closed, or open by too little, and nothing is outstanding.
     pub(super) fn on_probe_timer(&mut self, now: Time) {
         let most = self.config.subflow.max_retries;
         let subflows = &self.subflows;
-        match self.sender.on_probe_timer(most, || is_watched(subflows)) {
+        match self.sender.on_probe_timer(most, || subflows.is_watched()) {
             None => {}
             Some(Probe::Best) => {
-                let best = self.best();
-                best.into_iter().for_each(|i| self.ask_peer(i));
-            }
-            Some(Probe::All) => {
-                for i in 0..self.subflows.len() {
-                    if self.subflows[i].is_usable() {
-                        self.ask_peer(i);
-                    }
+                if let Some(i) = self.subflows.best() {
+                    self.subflows.ask_peer(i, &mut self.readiness);
                 }
             }
+            Some(Probe::All) => self.subflows.ask_peer_everywhere(&mut self.readiness),
             Some(Probe::GiveUp) => return self.give_up(now),
         }
         self.arm(now);

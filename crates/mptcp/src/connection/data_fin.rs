@@ -36,10 +36,9 @@ impl Connection {
             }
             Phase::Multipath if self.sender.owes_fin() => {
                 if !self.confirmed && !self.passive {
-                    self.subflows[0].tcp.ask_peer_for_ack();
-                    self.touch(0);
+                    self.subflows.ask_peer(0, &mut self.readiness);
                 } else {
-                    self.tell_peer_everywhere();
+                    self.subflows.ask_all_for_acks(&mut self.readiness);
                 }
             }
             _ => self.end_if_done(),
@@ -61,10 +60,9 @@ impl Connection {
                 let all_given = self.sender.is_closed() && self.sender.unsent() == 0;
                 if all_given
                     && let Some(only) = self.subflows.first_mut()
-                    && !only.closed
+                    && only.is_open()
                 {
-                    only.closed = true;
-                    only.tcp.close();
+                    only.close();
                     self.touch(0);
                 }
             }

@@ -48,7 +48,7 @@ impl Connection {
 
     /// MP_FAIL: the peer has found a wrong checksum.
     pub(super) fn on_fail(&mut self, i: usize, _dsn: u64) {
-        if self.phase == Phase::Multipath && self.alive() == 1 {
+        if self.phase == Phase::Multipath && self.subflows.alive() == 1 {
             self.fall_back(i);
             self.fail.infinite = Some(self.base.sent);
             self.fail.answers = true;
@@ -89,7 +89,7 @@ impl Connection {
 
     /// A mapping without end (§3.7): the peer has fallen back.
     pub(super) fn on_infinite_mapping(&mut self, i: usize) {
-        if self.alive() == 1 {
+        if self.subflows.alive() == 1 {
             self.fall_back(i);
         }
     }

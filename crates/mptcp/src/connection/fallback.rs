@@ -60,7 +60,7 @@ impl Connection {
     /// follows what came before. With another, even one that is gone, the peer may have sent on it
     /// what comes after something else: octets without a mapping could stand anywhere.
     pub(super) fn is_contiguous(&self) -> bool {
-        self.alive() == 1 && self.counters.subflows <= 1
+        self.subflows.alive() == 1 && self.counters.subflows <= 1
     }
 
     /// Segments come without any option of Multipath TCP.

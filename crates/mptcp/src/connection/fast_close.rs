@@ -1,7 +1,7 @@
 //! MP_FASTCLOSE (RFC 8684 §3.5): everything ends at once.
 
 use super::{Connection, Phase};
-use anabranch_endpoint::{ByteStream, CloseReason};
+use anabranch_endpoint::CloseReason;
 use anabranch_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 impl Connection {
@@ -11,11 +11,10 @@ impl Connection {
         let multipath = self.phase == Phase::Multipath;
         let key = self.peer_key.0;
         for i in 0..self.subflows.len() {
-            let it = &mut self.subflows[i];
-            if !it.gone {
-                it.farewell = multipath.then_some(MptcpOption::Fastclose { key });
-                it.closed = true;
-                it.tcp.abort();
+            let subflow = &mut self.subflows[i];
+            if !subflow.is_gone() {
+                subflow.farewell = multipath.then_some(MptcpOption::Fastclose { key });
+                subflow.abort();
                 self.touch(i);
             }
         }
@@ -28,11 +27,11 @@ impl Connection {
             return;
         }
         for i in 0..self.subflows.len() {
-            if !self.subflows[i].gone {
+            let subflow = &mut self.subflows[i];
+            if !subflow.is_gone() {
                 let reason = ResetReason::Unspecified as u8;
-                self.subflows[i].farewell = Some(MptcpOption::TcpRst { transient: false, reason });
-                self.subflows[i].closed = true;
-                self.subflows[i].tcp.abort();
+                subflow.farewell = Some(MptcpOption::TcpRst { transient: false, reason });
+                subflow.abort();
                 self.touch(i);
             }
         }

@@ -65,7 +65,7 @@ impl Connection {
     /// The first data carries no keys any more, if it leaves again.
     #[cold]
     pub(super) fn keep_no_room_for_keys(&mut self) {
-        if let Some(first) = self.subflows.iter_mut().find(|it| it.key() == self.first) {
+        if let Some(first) = self.subflows.first_of_all() {
             first.tcp.reserve_first(0);
         }
     }

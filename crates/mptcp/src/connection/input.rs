@@ -19,9 +19,7 @@ impl Connection {
             src_port: segment.dst_port,
             dst_port: segment.src_port,
         };
-        let its =
-            self.keys.iter().enumerate().find(|(i, it)| **it == key && !self.subflows[*i].gone);
-        match its.map(|(i, _)| i) {
+        match self.subflows.with_key(key) {
             Some(i) if self.on_usual_segment(now, i, packet, segment) => {
                 // Nobody but this subflow has something to tell, as a rule.
                 if self.readiness.is_only_uncollected(self.subflows[i].id)
@@ -48,7 +46,7 @@ impl Connection {
     /// those of the stream. When it came they were taken for a subflow's.
     #[cold]
     fn on_first_of_tcp(&mut self, now: Time, key: FlowKey, segment: &TcpSegment) {
-        if let Some(i) = self.subflows.iter().position(|it| it.key() == key && !it.gone) {
+        if let Some(i) = self.subflows.with_key(key) {
             self.on_acknowledgment(now, i, segment, &None);
             self.touch(i);
         }
@@ -118,9 +116,7 @@ impl Connection {
         if !plausible {
             return false;
         }
-        if self.subflows.len() > 1 && self.subflows[i].tcp.is_coupled() {
-            self.tell_siblings(i);
-        }
+        self.subflows.tell_siblings(i);
         self.subflows[i].tcp.handle_input(now, packet);
         if let Some(data) = data {
             self.on_counted(i, at, data, len);
@@ -151,9 +147,7 @@ impl Connection {
                 None => self.on_capable_data(i, segment),
             }
         }
-        if self.subflows.len() > 1 && self.subflows[i].tcp.is_coupled() {
-            self.tell_siblings(i);
-        }
+        self.subflows.tell_siblings(i);
         self.subflows[i].tcp.handle_input(now, packet);
         if let Some(map) = map
             && !(segment.options.mptcp().is_empty() && self.read_at_once(i, &map))
@@ -234,17 +228,6 @@ impl Connection {
     /// How far from the next octet a segment of a subflow may begin.
     fn reach(&self) -> u64 {
         2 * self.config.subflow.receive_buffer + u16::MAX as u64
-    }
-
-    /// The window algorithm of a subflow hears of the others.
-    #[inline(never)]
-    fn tell_siblings(&mut self, i: usize) {
-        let mut siblings = std::mem::take(&mut self.siblings);
-        siblings.clear();
-        let others = self.subflows.iter().enumerate().filter(|(j, it)| *j != i && it.is_usable());
-        siblings.extend(others.map(|(_, it)| it.tcp.sibling()));
-        self.subflows[i].tcp.on_siblings(&siblings);
-        self.siblings = siblings;
     }
 
     /// What options beside acknowledgment and mapping say.

@@ -16,7 +16,7 @@ use crate::config::{self, option_room};
 use crate::key::{first_64_bits, first_160_bits};
 use crate::path_manager::Wanted;
 use crate::subflow::{Stage, Subflow};
-use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_endpoint::{ByteStream, Endpoint, Timer};
 use anabranch_tcp::Connection as Tcp;
 use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
@@ -46,7 +46,7 @@ impl Connection {
         self.phase == Phase::Multipath
             && !self.ended
             && !self.closing
-            && self.alive() < self.config.max_subflows as usize
+            && self.subflows.alive() < self.config.max_subflows as usize
             && self.subflows.len() < MOST_SLOTS
     }
 
@@ -58,10 +58,10 @@ impl Connection {
         own: (u8, Addr),
         peer: (u8, Addr, u16),
     ) {
-        let Some(id) = self.free_id().filter(|_| self.may_join()) else { return };
+        let Some(id) = self.subflows.free_id().filter(|_| self.may_join()) else { return };
         // A port of the passive side's own, that its SYNs do not cross those of the peer.
         let copy = wanted.copy + self.passive as u8;
-        let port = self.first.src_port.wrapping_add(copy.into());
+        let port = self.subflows.first_key().src_port.wrapping_add(copy.into());
         let (local, remote) = ((own.1, port), (peer.1, peer.2));
         if self.subflows.iter().any(|it| {
             let key = it.key();
@@ -77,12 +77,12 @@ impl Connection {
         tcp.reserve_options(option_room(self.config.long_numbers));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);
         tcp.connect(now);
-        let path = self.ledger.number(own.1, peer.1, copy);
+        let path = self.subflows.path(own.1, peer.1, copy);
         let mut subflow = Subflow::new(tcp, id, path, Stage::Joining { nonce });
         subflow.wanted = Some(wanted);
         subflow.backup = wanted.backup;
         (subflow.own_address, subflow.peer_address) = (own.0, peer.0);
-        self.add(subflow);
+        self.subflows.add(subflow, &mut self.readiness);
     }
 
     /// What the SYN or the SYN/ACK of a further subflow carries.
@@ -113,7 +113,7 @@ impl Connection {
         }
         let mac = first_160_bits(&self.key.join_mac(self.peer_key, nonce, peer));
         let it = &mut self.subflows[i];
-        it.stage = Stage::Unconfirmed { mac };
+        it.stage = Stage::Unconfirmed { mac, timer: Timer::IDLE, tries: 0 };
         it.peer_backup = backup;
         it.peer_address = address;
         true
@@ -126,7 +126,6 @@ impl Connection {
         let news = matches!(it.stage, Stage::Unconfirmed { .. });
         if news {
             it.stage = Stage::Ready;
-            it.timer.stop();
             if !it.options.is_empty() {
                 it.tcp.ask_for_ack(); // they had no room beside MP_JOIN
             }
@@ -141,20 +140,23 @@ impl Connection {
     /// The third ACK is about to leave: an answer is awaited.
     pub(super) fn await_join_confirmed(&mut self, now: Time, i: usize) {
         let it = &mut self.subflows[i];
-        if matches!(it.stage, Stage::Unconfirmed { .. }) && !it.timer.is_armed() {
-            it.timer.set(now + third_ack_patience(it));
+        if it.timer().is_some_and(|timer| !timer.is_armed()) {
+            let at = now + third_ack_patience(it);
+            it.set_timer(at);
         }
     }
 
     /// No answer to the third ACK: again.
     pub(super) fn on_third_ack_timer(&mut self, now: Time, i: usize) {
         let it = &mut self.subflows[i];
-        it.tries += 1;
-        if it.tries >= MOST_THIRD_ACKS {
-            self.drop_subflow(i, ResetReason::Unspecified);
-            return;
+        let at = now + third_ack_patience(it);
+        let Stage::Unconfirmed { timer, tries, .. } = &mut it.stage else { return };
+        *tries += 1;
+        if *tries >= MOST_THIRD_ACKS {
+            timer.stop();
+            return self.drop_subflow(i, ResetReason::Unspecified);
         }
-        it.timer.set(now + third_ack_patience(it));
+        timer.set(at);
         it.tcp.ask_for_ack();
         self.touch(i);
     }
@@ -196,13 +198,13 @@ impl Connection {
                 if is_syn && token == self.key.token() && self.phase == Phase::Multipath =>
             {
                 let own = self.addresses.iter().position(|it| *it == Some(packet.dst));
-                match own.zip(self.free_id()).filter(|_| self.may_join()) {
+                match own.zip(self.subflows.free_id()).filter(|_| self.may_join()) {
                     Some((own, id)) => {
                         let mut subflow = self.joined(packet, segment, id, nonce);
                         (subflow.own_address, subflow.peer_address) = (own as u8, address);
                         subflow.peer_backup = backup;
                         subflow.tcp.handle_input(now, packet);
-                        self.add(subflow);
+                        self.subflows.add(subflow, &mut self.readiness);
                     }
                     None => self.refuse(packet, ResetReason::Prohibited),
                 }
@@ -218,8 +220,8 @@ impl Connection {
         let mut tcp = Tcp::server(config, local, remote, self.generator.clone());
         tcp.reserve_options(option_room(self.config.long_numbers));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);
-        let copy = segment.src_port.wrapping_sub(self.first.dst_port) as u8;
-        let path = self.ledger.number(local.0, remote.0, copy);
+        let copy = segment.src_port.wrapping_sub(self.subflows.first_key().dst_port) as u8;
+        let path = self.subflows.path(local.0, remote.0, copy);
         Subflow::new(tcp, id, path, Stage::Joined { nonce, peer })
     }
 

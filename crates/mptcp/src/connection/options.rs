@@ -161,7 +161,7 @@ impl Connection {
     /// The keys have not been confirmed: the first subflow of the active side
     /// repeats them.
     fn repeats_keys(&self, i: usize) -> bool {
-        !self.confirmed && !self.passive && self.subflows[i].key() == self.first
+        !self.confirmed && !self.passive && self.subflows.is_first(i)
     }
 
     /// What is numbered with 64 bits is acknowledged with 64 (§3.3.1), but on a full
@@ -192,7 +192,7 @@ impl Connection {
             push(segment, Some(self.third_ack_option(None)));
             fit(segment, None);
             return;
-        } else if let Stage::Unconfirmed { mac } = self.subflows[i].stage {
+        } else if let Stage::Unconfirmed { mac, .. } = self.subflows[i].stage {
             push(segment, Some(MptcpOption::Join(Join::Ack { mac })));
             fit(segment, None);
             return;

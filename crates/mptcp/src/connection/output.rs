@@ -2,7 +2,6 @@
 //! when it would leave at once.
 
 use super::Connection;
-use anabranch_endpoint::Endpoint;
 use anabranch_units::Time;
 use anabranch_wire::Packet;
 
@@ -82,7 +81,7 @@ impl Connection {
     #[inline]
     fn polled_next(&mut self, id: u32) -> usize {
         self.readiness.forget_eligible();
-        self.position(id).expect("only subflows that there are wait to be polled")
+        self.subflows.position(id).expect("only subflows that there are wait to be polled")
     }
 
     /// A subflow in a repair could send something new now: it is given some before it is
@@ -118,10 +117,10 @@ impl Connection {
         if !quiet {
             self.collect_one(now, i); // what commands did
         }
-        let it = &self.subflows[i];
-        self.readiness.set_deadline(id, it.tcp.poll_timeout().min(it.timer.deadline()));
-        if self.subflows[i].gone {
-            self.bury(i);
+        self.readiness.set_deadline(id, self.subflows[i].deadline());
+        if self.subflows[i].is_gone() {
+            let gone = self.subflows.remove(i, &mut self.readiness);
+            self.sender.forget_carrier(gone.bit());
         }
         quiet
     }
@@ -135,7 +134,7 @@ impl Connection {
         while news != 0 {
             let id = news.trailing_zeros();
             news &= news - 1;
-            if let Some(i) = self.position(id) {
+            if let Some(i) = self.subflows.position(id) {
                 self.subflows[i].tcp.set_waiting(awaited & 1 << id != 0);
             }
         }

@@ -3,7 +3,6 @@
 
 use super::{Connection, Due, Phase};
 use crate::path_manager::{PathManager, Wanted};
-use crate::subflow::Subflow;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 
@@ -27,7 +26,7 @@ impl Connection {
         all.extend(self.reopenings.iter().map(|it| it.wanted));
         for wanted in all {
             let waits = self.reopenings.iter().any(|it| it.wanted == wanted && it.at > now);
-            let there = self.subflows.iter().any(|it| !it.gone && it.wanted == Some(wanted));
+            let there = self.subflows.is_open(wanted);
             if !waits && !there && !self.refused.contains(&wanted) {
                 self.open_one(now, wanted);
             }
@@ -55,28 +54,26 @@ impl Connection {
             return;
         }
         // What the active side has joined already.
-        let joins = |it: &Subflow| !it.gone && (it.key().src, it.key().dst) == (local, remote.addr);
-        if self.passive && wanted.copy == 0 && self.subflows.iter().any(joins) {
+        if self.passive && wanted.copy == 0 && self.subflows.joins(local, remote.addr) {
             return;
         }
         self.open(now, wanted, (own as u8, local), (peer as u8, remote.addr, remote.port));
     }
 
-    /// Which of the path manager's subflows it is, where this side opened it.
-    pub(super) fn opened_as(&self, i: usize) -> Option<Wanted> {
-        let it = &self.subflows[i];
-        let first = !self.passive && it.key() == self.first;
-        it.wanted.or(first.then_some(Wanted::FIRST))
-    }
-
     /// A subflow that was lost is opened again after a while; false when it is
     /// not.
-    pub(super) fn reopen_later(&mut self, now: Time, i: usize, reason: CloseReason) -> bool {
+    pub(super) fn reopen_later(
+        &mut self,
+        now: Time,
+        i: usize,
+        reason: CloseReason,
+        was_removed: bool,
+    ) -> bool {
         let lost = !matches!(reason, CloseReason::Normal);
         let Some(after) = self.config.reopen.filter(|_| lost) else { return false };
         // What the peer opened is the peer's to open again.
-        let Some(wanted) = self.opened_as(i) else { return false };
-        if self.subflows[i].removed {
+        let Some(wanted) = self.subflows.opened_as(i, self.passive) else { return false };
+        if was_removed {
             return false;
         }
         let before = self.reopenings.iter().position(|it| it.wanted == wanted);
@@ -103,8 +100,7 @@ impl Connection {
         self.open_wanted(now);
         let Some(after) = self.config.reopen else { return };
         for it in self.reopenings.iter_mut().filter(|it| it.at <= now) {
-            let opens = |subflow: &Subflow| !subflow.gone && subflow.wanted == Some(it.wanted);
-            if self.subflows.iter().any(opens) {
+            if self.subflows.is_open(it.wanted) {
                 it.at = Time::NEVER; // under way; its end sets another date
             } else {
                 // There are as many subflows as there may be.

@@ -4,19 +4,9 @@
 
 use super::{Connection, Due};
 use crate::sender::Overdue;
-use crate::subflow::Subflow;
 use anabranch_endpoint::Endpoint;
 use anabranch_tcp::Range;
 use anabranch_units::Time;
-
-/// A subflow has something outstanding, and will find out whether anybody answers.
-pub(super) fn is_watched(subflows: &[Subflow]) -> bool {
-    let has_outstanding = |subflow: &Subflow| {
-        let (una, max) = subflow.tcp.outstanding();
-        una < max
-    };
-    subflows.iter().any(has_outstanding)
-}
 
 impl Connection {
     /// What must be sent again, on a subflow that does not carry it.
@@ -24,18 +14,19 @@ impl Connection {
         // What only a subflow without room may carry keeps nothing behind it waiting.
         let next = self.sender.next_reinjection(self.readiness.roomy(usable))?;
         let i = self.best_among(usable & !next.carried)?;
-        let end = next.range.end.min(next.range.start + self.most_for(i));
+        let end = next
+            .range
+            .end
+            .min(next.range.start + self.subflows.most_for(i, self.config.long_numbers));
         let range = Range { end, ..next.range };
         self.sender.on_reinjected(range);
         self.counters.reinjected += 1;
         self.give(i, range)
     }
 
-    /// Of the subflows in `among` that are liked the best, the fastest with room.
+    /// Of the subflows in `among` that are preferred, the fastest with room.
     fn best_among(&self, among: u64) -> Option<usize> {
-        let among = self.readiness.roomy(self.liked(among));
-        let all = self.subflows.iter().enumerate().filter(|(_, it)| among & it.bit() != 0);
-        all.min_by_key(|(_, it)| it.srtt()).map(|(i, _)| i)
+        self.subflows.fastest(self.readiness.roomy(self.subflows.preferred(among)))
     }
 
     /// Data waits, a subflow has room, and the receive window is full because
@@ -65,7 +56,7 @@ impl Connection {
             slow.penalty = now + srtt;
             self.counters.penalties += 1;
         }
-        let end = end.min(una + self.most_for(i));
+        let end = end.min(una + self.subflows.most_for(i, self.config.long_numbers));
         self.counters.reinjected += 1;
         self.counters.opportunistic += 1;
         self.give(i, Range { start: una, end })
@@ -92,9 +83,9 @@ impl Connection {
     /// (§3.3.6). Where a subflow that answers still carries it, that subflow
     /// sees to it; otherwise it is sent again.
     pub(super) fn on_data_timeout(&mut self, now: Time) {
-        let (rto, most) = (self.longest_rto(), self.config.subflow.max_retries);
+        let (rto, most) = (self.subflows.longest_rto(), self.config.subflow.max_retries);
         let subflows = &self.subflows;
-        match self.sender.on_retransmission_timer(now, rto, most, || is_watched(subflows)) {
+        match self.sender.on_retransmission_timer(now, rto, most, || subflows.is_watched()) {
             Overdue::NotBefore(due) => return self.timer(Due::Retransmit).set(due),
             Overdue::GiveUp => return self.give_up(now),
             Overdue::Retry => {}
@@ -103,28 +94,19 @@ impl Connection {
         if !self.confirmed && !self.passive || unproven {
             // The peer may not even know the keys, or no mapping of ours may reach it: then its ACK
             // has no option, and the connection is TCP from there on.
-            if let Some(first) = self.subflows.first_mut() {
-                first.tcp.ask_peer_for_ack();
-                self.touch(0);
+            if !self.subflows.is_empty() {
+                self.subflows.ask_peer(0, &mut self.readiness);
             }
         } else if self.sender.owes_fin() && self.sender.tries().0 == 1 {
-            self.tell_peer();
+            self.subflows.ask_best_for_ack(&mut self.readiness);
         } else if self.sender.owes_fin() {
             // What seemed the best may be dead, and has nothing outstanding that would show it.
-            self.tell_peer_everywhere();
+            self.subflows.ask_all_for_acks(&mut self.readiness);
         }
-        let una = self.sender.una();
-        let mut carriers = 0;
-        let mut alive = false;
-        for it in &self.subflows {
-            if it.sent.carrying(una).is_some() {
-                carriers |= it.bit();
-                alive |= it.is_usable() && !it.failed;
-            }
-        }
+        let (carriers, alive) = self.subflows.carriers(self.sender.una());
         // Without their mapping, octets at new offsets of the only subflow would be read as new.
         if self.sender.has_outstanding() && !alive && !unproven {
-            self.sender.reinject_oldest(self.mss(), carriers);
+            self.sender.reinject_oldest(self.subflows.mss(), carriers);
         }
         self.arm(now);
     }

@@ -9,7 +9,7 @@ impl Connection {
     /// anything new is given to another for want of room.
     #[cold]
     pub(super) fn has_room_in_repair(&mut self, now: Time, i: usize) -> bool {
-        let (usable, bit) = (self.usable(), self.subflows[i].bit());
+        let (usable, bit) = (self.subflows.usable(), self.subflows[i].bit());
         self.look_for_room(now, usable & bit, usable == bit);
         self.readiness.roomy(usable & bit) != 0
     }
@@ -21,7 +21,7 @@ impl Connection {
         while unknown != 0 {
             let id = unknown.trailing_zeros();
             unknown &= !(1 << id);
-            let Some(i) = self.position(id) else { continue };
+            let Some(i) = self.subflows.position(id) else { continue };
             // Nothing new is put at risk on a subflow that has fallen silent, but for want of
             // another: its tail loss probe is what it sent last.
             let tcp = &mut self.subflows[i].tcp;

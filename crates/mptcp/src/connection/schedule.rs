@@ -2,7 +2,6 @@
 //! subflows with room that are liked the best.
 
 use super::{Connection, Phase};
-use crate::config::capable_more;
 use crate::mapping::Sent;
 use crate::scheduler::{Candidate, Choice, Stream};
 use anabranch_endpoint::ByteStream;
@@ -25,16 +24,16 @@ impl Connection {
         if !fresh && !copies && !self.sender.has_reinjections() || self.ended {
             return None;
         }
-        let usable = self.usable();
+        let usable = self.subflows.usable();
         self.look_for_room(now, usable, usable.is_power_of_two());
-        self.readiness.set_eligible(self.liked(usable));
+        self.readiness.set_eligible(self.subflows.preferred(usable));
         if self.readiness.roomy(usable) == 0 {
             return None;
         }
         if let Some(i) = self.send_again(usable) {
             return Some(i);
         }
-        let room = self.sender.room(self.mss());
+        let room = self.sender.room(self.subflows.mss());
         if fresh && room == 0 {
             self.scheduler.on_window_blocked(now);
             if self.config.opportunistic_retransmission
@@ -58,7 +57,7 @@ impl Connection {
             }
             if liked.is_power_of_two() && room > 0 {
                 self.scheduler.on_only(liked.trailing_zeros());
-                let only = self.position(liked.trailing_zeros())?;
+                let only = self.subflows.position(liked.trailing_zeros())?;
                 return self.give_new(only);
             }
         }
@@ -77,10 +76,13 @@ impl Connection {
         self.candidates = candidates;
         match choice {
             Choice::Wait => None,
-            Choice::New(id) => self.give_new(self.position(id)?),
+            Choice::New(id) => self.give_new(self.subflows.position(id)?),
             Choice::Copy { id, from } => {
-                let i = self.position(id)?;
-                let end = self.sender.nxt().min(from + self.most_for(i));
+                let i = self.subflows.position(id)?;
+                let end = self
+                    .sender
+                    .nxt()
+                    .min(from + self.subflows.most_for(i, self.config.long_numbers));
                 self.counters.copies += 1;
                 self.give(i, Range { start: from, end })
             }
@@ -108,16 +110,21 @@ impl Connection {
         if window < u16::MAX as u64 {
             return None;
         }
-        let i = self.position(id)?;
+        let i = self.subflows.position(id)?;
         let it = &self.subflows[i];
         let ((una, end), len) = (it.tcp.outstanding(), it.tcp.mss());
         let fits = self.sender.fits_window(end - una, len);
         // The first segment may be shorter.
-        if Connection::rank(it) > 0 || !it.tcp.awaits_data() || !fits || end == 1 {
+        if it.rank() > 0 || !it.tcp.awaits_data() || !fits || end == 1 {
             return None;
         }
-        debug_assert_eq!(self.readiness.not_full(self.liked(self.usable())) & !it.bit(), 0);
-        debug_assert!(self.is_within_window(i) && self.most_for(i) == len);
+        debug_assert_eq!(
+            self.readiness.not_full(self.subflows.preferred(self.subflows.usable())) & !it.bit(),
+            0
+        );
+        debug_assert!(
+            self.is_within_window(i) && self.subflows.most_for(i, self.config.long_numbers) == len
+        );
         // The last octets leave when a full segment would: the scheduler's to tell.
         (self.sender.unsent() >= len).then_some((i, len))
     }
@@ -139,17 +146,8 @@ impl Connection {
         start
     }
 
-    /// Payload that the next segment of a subflow holds.
-    pub(super) fn most_for(&self, i: usize) -> u64 {
-        let subflow = &self.subflows[i];
-        let begins = subflow.tcp.outstanding().1 == 1;
-        let keys = begins && subflow.key() == self.first;
-        let more = if keys { capable_more(self.config.long_numbers) } else { 0 };
-        subflow.tcp.mss() - more as u64
-    }
-
     fn give_new(&mut self, i: usize) -> Option<usize> {
-        let len = self.sender.room(self.most_for(i));
+        let len = self.sender.room(self.subflows.most_for(i, self.config.long_numbers));
         if len == 0 {
             return None;
         }

@@ -2,7 +2,7 @@
 //! has not delivered is left to the others.
 
 use super::{Connection, Due, Phase};
-use anabranch_endpoint::{ByteStream, CloseReason};
+use anabranch_endpoint::CloseReason;
 use anabranch_tcp::State as TcpState;
 use anabranch_units::Time;
 use anabranch_wire::TcpSegment;
@@ -10,15 +10,8 @@ use anabranch_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 impl Connection {
     pub(super) fn close_subflow(&mut self, i: usize) {
-        let it = &mut self.subflows[i];
-        if !it.closed {
-            it.closed = true;
-            // A handshake that is under way is not worth finishing.
-            if it.tcp.state().is_synchronized() {
-                it.tcp.close();
-            } else {
-                it.tcp.abort();
-            }
+        if self.subflows[i].is_open() {
+            self.subflows[i].close();
             self.touch(i);
         }
     }
@@ -39,13 +32,13 @@ impl Connection {
     /// A subflow has ended. It stays until its reset, if any, has left.
     #[cold]
     pub(super) fn on_subflow_closed(&mut self, now: Time, i: usize, reason: CloseReason) {
-        self.subflows[i].gone = true;
-        self.subflows[i].timer.stop();
+        let was_removed = self.subflows[i].is_removed();
+        self.subflows[i].on_end();
         if self.phase != Phase::Multipath {
             return self.finish(reason);
         }
         self.reinject_all(i);
-        let none_left = self.alive() == 0;
+        let none_left = self.subflows.alive() == 0;
         if self.closing && none_left {
             return self.finish(CloseReason::Normal);
         }
@@ -53,22 +46,16 @@ impl Connection {
             return;
         }
         // Before the peer is known to have the keys nothing can join.
-        let again = self.confirmed && self.reopen_later(now, i, reason);
+        let again = self.confirmed && self.reopen_later(now, i, reason, was_removed);
         // After a FIN, or without the address, another path may be made yet (§3.3.3).
-        let broken = reason == CloseReason::Normal || self.subflows[i].removed;
+        let broken = reason == CloseReason::Normal || was_removed;
         let waits = self.passive || again || self.confirmed && broken;
         if none_left && !waits && self.reopenings.is_empty() {
             self.finish(reason);
-        } else if !self.has_subflow_in_use() && !self.timer(Due::Linger).is_armed() {
+        } else if !self.subflows.has_one_in_use() && !self.timer(Due::Linger).is_armed() {
             let at = now + self.config.linger;
             self.timer(Due::Linger).set(at);
         }
-    }
-
-    /// A subflow whose handshake is over. One that is being opened may never answer, and another attempt
-    /// follow it, for ever.
-    fn has_subflow_in_use(&self) -> bool {
-        self.subflows.iter().any(|it| !it.gone && it.tcp.state().is_synchronized())
     }
 
     /// Resets a subflow and says why (§3.6).
@@ -77,8 +64,7 @@ impl Connection {
         let transient = matches!(reason, ResetReason::Unspecified | ResetReason::Resources);
         let it = &mut self.subflows[i];
         it.farewell = Some(MptcpOption::TcpRst { transient, reason: reason as u8 });
-        it.closed = true;
-        it.tcp.abort();
+        it.abort();
         self.touch(i);
     }
 
@@ -92,7 +78,7 @@ impl Connection {
             match option {
                 MptcpOption::Fastclose { key } => self.on_fast_close(*key),
                 MptcpOption::TcpRst { transient: false, .. } => {
-                    self.refused.extend(self.opened_as(i));
+                    self.refused.extend(self.subflows.opened_as(i, self.passive));
                 }
                 _ => {}
             }

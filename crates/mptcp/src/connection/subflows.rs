@@ -1,109 +1,373 @@
-//! The subflows as a set: which there are, which may have something to send, which is the
-//! best for a word to the peer, and what they have in common.
+//! The subflows as a set: which there are, by which addresses and identifiers, which is the best
+//! for a word to the peer, and what they have in common.
 
-use super::{Connection, Phase};
+use super::readiness::Readiness;
+use crate::config::capable_more;
+use crate::ledger::{self, Ledger};
+use crate::path_manager::Wanted;
 use crate::subflow::Subflow;
-use anabranch_endpoint::Endpoint;
+use anabranch_congestion::Sibling;
+use anabranch_endpoint::{Endpoint, Observation, PathObservation};
 use anabranch_units::{Span, Time};
+use anabranch_wire::{Addr, FlowKey};
+use std::ops::{Deref, DerefMut};
 
-/// Payload of a full segment, on whichever subflow is the widest.
-pub(super) fn widest(subflows: &[Subflow]) -> u64 {
-    subflows.iter().map(|it| it.tcp.mss()).max().unwrap_or(1)
+/// The subflows, the oldest first.
+#[derive(Debug)]
+pub(super) struct Subflows {
+    list: Vec<Subflow>,
+    /// Their addresses and ports in the same order, side by side: each packet is looked up.
+    keys: Vec<FlowKey>,
+    /// The addresses and ports of the first subflow, which may be gone.
+    first: FlowKey,
+    /// What each path has carried.
+    ledger: Ledger,
+    /// Room for what a coupled window algorithm is told.
+    siblings: Vec<Sibling>,
 }
 
-impl Connection {
-    /// Subflows that have not ended.
-    pub(super) fn alive(&self) -> usize {
-        self.subflows.iter().filter(|it| !it.gone).count()
+impl Deref for Subflows {
+    type Target = [Subflow];
+
+    #[inline]
+    fn deref(&self) -> &[Subflow] {
+        &self.list
+    }
+}
+
+impl DerefMut for Subflows {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Subflow] {
+        &mut self.list
+    }
+}
+
+impl Subflows {
+    /// The first subflow alone, whose path is the ledger's first.
+    pub fn of_first(first: Subflow) -> Subflows {
+        let key = first.key();
+        let mut ledger = Ledger::default();
+        ledger.number(key.src, key.dst, 0);
+        Subflows { list: vec![first], keys: vec![key], first: key, ledger, siblings: Vec::new() }
     }
 
-    pub(super) fn position(&self, id: u32) -> Option<usize> {
-        // Until the first subflow ends, numbers are places.
-        if self.subflows.get(id as usize).is_some_and(|it| it.id == id) {
+    /// The addresses and ports of the first subflow, which may be gone.
+    pub fn first_key(&self) -> FlowKey {
+        self.first
+    }
+
+    /// This is the connection's first subflow.
+    pub fn is_first(&self, i: usize) -> bool {
+        self.list[i].key() == self.first
+    }
+
+    /// The connection's first subflow, while it is there.
+    pub fn first_of_all(&mut self) -> Option<&mut Subflow> {
+        self.list.iter_mut().find(|subflow| subflow.key() == self.first)
+    }
+
+    /// Subflows that have not ended.
+    pub fn alive(&self) -> usize {
+        self.list.iter().filter(|subflow| !subflow.is_gone()).count()
+    }
+
+    /// Where the subflow with an identifier is.
+    #[inline]
+    pub fn position(&self, id: u32) -> Option<usize> {
+        // Until the first subflow ends, identifiers are places.
+        if self.list.get(id as usize).is_some_and(|subflow| subflow.id == id) {
             return Some(id as usize);
         }
-        self.subflows.iter().position(|it| it.id == id)
+        self.list.iter().position(|subflow| subflow.id == id)
     }
 
-    /// A number that no subflow has.
-    pub(super) fn free_id(&self) -> Option<u32> {
+    /// Where the subflow is that has not ended and sends from and to these addresses and ports.
+    #[inline]
+    pub fn with_key(&self, key: FlowKey) -> Option<usize> {
+        let mut all = self.keys.iter().enumerate();
+        all.find(|(i, known)| **known == key && !self.list[*i].is_gone()).map(|(i, _)| i)
+    }
+
+    /// An identifier that no subflow has.
+    pub fn free_id(&self) -> Option<u32> {
         (0..u64::BITS).find(|id| self.position(*id).is_none())
     }
 
-    /// One more subflow.
-    pub(super) fn add(&mut self, subflow: Subflow) {
+    /// The number of a path in what is observed; `copy` tells subflows between the same addresses
+    /// apart.
+    pub fn path(&mut self, local: Addr, remote: Addr, copy: u8) -> usize {
+        self.ledger.number(local, remote, copy)
+    }
+
+    /// There is one more subflow.
+    pub fn add(&mut self, subflow: Subflow, readiness: &mut Readiness) {
+        readiness.add(subflow.id);
         self.keys.push(subflow.key());
-        self.readiness.add(subflow.id);
-        self.subflows.push(subflow);
+        self.list.push(subflow);
     }
 
-    /// Takes a subflow away that has ended and has nothing more to send.
+    /// A subflow goes that has ended and has nothing more to send.
     #[cold]
-    pub(super) fn bury(&mut self, i: usize) {
-        let it = self.subflows.remove(i);
+    pub fn remove(&mut self, i: usize, readiness: &mut Readiness) -> Subflow {
+        let subflow = self.list.remove(i);
         self.keys.remove(i);
-        self.readiness.remove(it.id);
-        self.sender.forget_carrier(it.bit());
-        self.ledger.retire(it.path, &it.observe(), &it.tcp.observe());
-    }
-
-    /// Something happened to a subflow that may let it send.
-    pub(super) fn touch(&mut self, i: usize) {
-        self.readiness.touch(self.subflows[i].id);
-    }
-
-    /// Subflows whose octets and events are to be collected. After the fallback
-    /// octets may wait for room; before the handshake's end, for what they are.
-    pub(super) fn uncollected(&self) -> u64 {
-        self.readiness.uncollected(self.phase != Phase::Multipath)
+        readiness.remove(subflow.id);
+        self.ledger.retire(subflow.path, &subflow.observe(), &subflow.tcp.observe());
+        subflow
     }
 
     /// Subflows that carry data, by their bits.
-    pub(super) fn usable(&self) -> u64 {
-        self.subflows.iter().filter(|it| it.is_usable()).fold(0, |all, it| all | it.bit())
+    pub fn usable(&self) -> u64 {
+        let usable = self.list.iter().filter(|subflow| subflow.is_usable());
+        usable.fold(0, |all, subflow| all | subflow.bit())
     }
 
-    /// The usable subflow that is the best for a word to the peer: one that
-    /// answers, of the lowest round-trip time.
-    pub(super) fn best(&self) -> Option<usize> {
-        let usable = self.subflows.iter().enumerate().filter(|(_, it)| it.is_usable());
-        usable.min_by_key(|(_, it)| (it.failed, it.is_backup(), it.srtt())).map(|(i, _)| i)
+    /// The usable subflow that is the best for a word to the peer: one that answers, of the
+    /// lowest round-trip time.
+    pub fn best(&self) -> Option<usize> {
+        let usable = self.list.iter().enumerate().filter(|(_, subflow)| subflow.is_usable());
+        let cost = |subflow: &Subflow| (subflow.failed, subflow.is_backup(), subflow.srtt());
+        usable.min_by_key(|(_, subflow)| cost(subflow)).map(|(i, _)| i)
     }
 
-    /// The peer is told something by an ACK on the best subflow.
-    pub(super) fn tell_peer(&mut self) {
+    /// Of the subflows `among`, by their bits, those of the least rank (RFC 8684 §3.3.8): backups,
+    /// and those that do not answer, only without others.
+    pub fn preferred(&self, among: u64) -> u64 {
+        let (mut best, mut preferred) = (u32::MAX, 0);
+        for subflow in self.list.iter().filter(|subflow| among & subflow.bit() != 0) {
+            let rank = subflow.rank();
+            if rank < best {
+                (best, preferred) = (rank, 0);
+            }
+            preferred |= if rank == best { subflow.bit() } else { 0 };
+        }
+        preferred
+    }
+
+    /// Of the subflows `among`, by their bits, the fastest.
+    pub fn fastest(&self, among: u64) -> Option<usize> {
+        let all = self.list.iter().enumerate().filter(|(_, subflow)| among & subflow.bit() != 0);
+        all.min_by_key(|(_, subflow)| subflow.srtt()).map(|(i, _)| i)
+    }
+
+    /// A subflow sends an ACK.
+    pub fn ask_for_ack(&mut self, i: usize, readiness: &mut Readiness) {
+        self.list[i].tcp.ask_for_ack();
+        readiness.touch(self.list[i].id);
+    }
+
+    /// The peer hears something by an ACK on the best subflow.
+    pub fn ask_best_for_ack(&mut self, readiness: &mut Readiness) {
         if let Some(i) = self.best() {
-            self.subflows[i].tcp.ask_for_ack();
-            self.touch(i);
+            self.ask_for_ack(i, readiness);
         }
     }
 
     /// The same, on every subflow that carries data.
-    pub(super) fn tell_peer_everywhere(&mut self) {
-        for i in 0..self.subflows.len() {
-            if self.subflows[i].is_usable() {
-                self.subflows[i].tcp.ask_for_ack();
-                self.touch(i);
+    pub fn ask_all_for_acks(&mut self, readiness: &mut Readiness) {
+        for subflow in self.list.iter_mut().filter(|subflow| subflow.is_usable()) {
+            subflow.tcp.ask_for_ack();
+            readiness.touch(subflow.id);
+        }
+    }
+
+    /// The peer is made to send an ACK on a subflow.
+    pub fn ask_peer(&mut self, i: usize, readiness: &mut Readiness) {
+        self.list[i].tcp.ask_peer_for_ack();
+        readiness.touch(self.list[i].id);
+    }
+
+    /// The same, on every subflow that carries data.
+    pub fn ask_peer_everywhere(&mut self, readiness: &mut Readiness) {
+        for i in 0..self.list.len() {
+            if self.list[i].is_usable() {
+                self.ask_peer(i, readiness);
             }
         }
     }
 
     /// Payload of a full segment, on whichever subflow is the widest.
-    pub(super) fn mss(&self) -> u64 {
-        widest(&self.subflows)
+    pub fn mss(&self) -> u64 {
+        self.list.iter().map(|subflow| subflow.tcp.mss()).max().unwrap_or(1)
+    }
+
+    /// Payload that the next segment of a subflow holds. The first segment of the first also has
+    /// both keys, beside numbers of 64 bits where `long`.
+    #[inline]
+    pub fn most_for(&self, i: usize, long: bool) -> u64 {
+        let begins = self.list[i].tcp.outstanding().1 == 1;
+        let more = if begins && self.is_first(i) { capable_more(long) } else { 0 };
+        self.list[i].tcp.mss() - more as u64
     }
 
     /// The longest retransmission timeout of the subflows that carry data.
-    pub(super) fn longest_rto(&self) -> Span {
-        let usable = self.subflows.iter().filter(|it| it.is_usable());
-        usable.map(|it| it.tcp.rtt().rto()).max().unwrap_or(Span::from_secs(1))
+    pub fn longest_rto(&self) -> Span {
+        let usable = self.list.iter().filter(|subflow| subflow.is_usable());
+        usable.map(|subflow| subflow.tcp.rtt().rto()).max().unwrap_or(Span::from_secs(1))
+    }
+
+    /// A subflow has something outstanding, and will find out whether anybody answers.
+    pub fn is_watched(&self) -> bool {
+        let has_outstanding = |subflow: &Subflow| {
+            let (una, max) = subflow.tcp.outstanding();
+            una < max
+        };
+        self.list.iter().any(has_outstanding)
+    }
+
+    /// The subflows that carry the octet at a data offset, by their bits, and whether one of them
+    /// still answers.
+    pub fn carriers(&self, data: u64) -> (u64, bool) {
+        let carriers = self.list.iter().filter(|subflow| subflow.sent.carrying(data).is_some());
+        carriers.fold((0, false), |(bits, alive), subflow| {
+            (bits | subflow.bit(), alive || subflow.is_usable() && !subflow.failed)
+        })
+    }
+
+    /// A subflow's handshake is over. One that is being opened may never answer, and another
+    /// attempt follow it, for ever.
+    pub fn has_one_in_use(&self) -> bool {
+        self.list.iter().any(|subflow| !subflow.is_gone() && subflow.tcp.state().is_synchronized())
+    }
+
+    /// There is a subflow that this side has opened for the path manager's `wanted`.
+    pub fn is_open(&self, wanted: Wanted) -> bool {
+        self.list.iter().any(|subflow| !subflow.is_gone() && subflow.wanted == Some(wanted))
+    }
+
+    /// There is a subflow between two addresses.
+    pub fn joins(&self, local: Addr, remote: Addr) -> bool {
+        let ends = |subflow: &Subflow| (subflow.key().src, subflow.key().dst);
+        self.list.iter().any(|subflow| !subflow.is_gone() && ends(subflow) == (local, remote))
+    }
+
+    /// Which of the path manager's subflows this is, where this side opened it; the connection's
+    /// first is the active side's.
+    pub fn opened_as(&self, i: usize, passive: bool) -> Option<Wanted> {
+        let first = !passive && self.is_first(i);
+        self.list[i].wanted.or(first.then_some(Wanted::FIRST))
+    }
+
+    /// The window algorithm of a subflow hears of the others, where it is coupled.
+    #[inline]
+    pub fn tell_siblings(&mut self, i: usize) {
+        if self.list.len() > 1 && self.list[i].tcp.is_coupled() {
+            self.tell_coupled(i);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_coupled(&mut self, i: usize) {
+        self.siblings.clear();
+        let others = self.list.iter().enumerate();
+        let others = others.filter(|(j, subflow)| *j != i && subflow.is_usable());
+        self.siblings.extend(others.map(|(_, subflow)| subflow.tcp.sibling()));
+        self.list[i].tcp.on_siblings(&self.siblings);
     }
 
     /// The first deadline of a subflow, where not all of them have had their say: who
     /// holds packets back asks before that.
     #[cold]
-    pub(super) fn soonest_of_all(&self) -> Time {
-        let deadline = |it: &Subflow| it.tcp.poll_timeout().min(it.timer.deadline());
-        self.subflows.iter().map(deadline).min().unwrap_or(Time::NEVER)
+    pub fn soonest(&self) -> Time {
+        self.list.iter().map(Subflow::deadline).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Adds the windows and counts of all subflows there are and have been; the round-trip time is
+    /// that of the fastest.
+    pub fn add_to(&self, all: &mut Observation) {
+        self.ledger.add_to(all);
+        for one in self.list.iter().map(|subflow| subflow.tcp.observe()) {
+            all.cwnd += one.cwnd;
+            all.ssthresh = all.ssthresh.saturating_add(one.ssthresh);
+            all.in_flight += one.in_flight;
+            if one.srtt.is_some() && (all.srtt.is_none() || one.srtt < all.srtt) {
+                (all.srtt, all.latest_rtt) = (one.srtt, one.latest_rtt);
+            }
+            all.rto = all.rto.max(one.rto);
+            all.in_recovery |= one.in_recovery;
+            all.packets_sent += one.packets_sent;
+            all.retransmitted_packets += one.retransmitted_packets;
+            all.fast_retransmits += one.fast_retransmits;
+            all.timeouts += one.timeouts;
+            all.undone_reductions += one.undone_reductions;
+            all.tail_loss_probes += one.tail_loss_probes;
+            all.spurious_retransmissions += one.spurious_retransmissions;
+        }
+    }
+
+    /// A path that has had a subflow, by its number. Counts are those of all its subflows, the
+    /// rest is of the one that there is.
+    pub fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        let past = self.ledger.get(path)?;
+        let now = self.list.iter().filter(|subflow| subflow.path == path);
+        Some(now.fold(past, |all, subflow| ledger::sum(&all, &subflow.observe())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subflow::Stage;
+    use anabranch_endpoint::Seed;
+    use anabranch_tcp::{Config, Connection as Tcp};
+
+    /// A subflow from port `1000 + id`, whose handshake has not begun.
+    fn subflow(id: u32, stage: Stage) -> Subflow {
+        let generator = Seed::default().generator("subflow");
+        let (local, remote) = ((Addr(0), 1000 + id as u16), (Addr(1), 80));
+        Subflow::new(Tcp::client(Config::default(), local, remote, generator), id, 0, stage)
+    }
+
+    fn three() -> (Subflows, Readiness) {
+        let mut subflows = Subflows::of_first(subflow(0, Stage::First));
+        let mut readiness = Readiness::of_first();
+        for id in 1..3 {
+            assert_eq!(subflows.free_id(), Some(id));
+            subflows.add(subflow(id, Stage::Ready), &mut readiness);
+        }
+        (subflows, readiness)
+    }
+
+    #[test]
+    fn identifiers_and_addresses_stay_with_their_subflows() {
+        let (mut subflows, mut readiness) = three();
+        let last = subflows[2].key();
+        assert_eq!((subflows.position(2), subflows.with_key(last)), (Some(2), Some(2)));
+        assert_eq!(subflows.remove(1, &mut readiness).id, 1);
+        assert_eq!((subflows.position(2), subflows.with_key(last)), (Some(1), Some(1)));
+        assert_eq!((subflows.position(1), subflows.free_id()), (None, Some(1)));
+        subflows[1].on_end();
+        assert_eq!((subflows.with_key(last), subflows.alive()), (None, 1), "its port is free");
+        assert!(subflows.is_first(0) && subflows.first_of_all().is_some());
+        subflows.remove(0, &mut readiness);
+        assert!(subflows.first_of_all().is_none());
+        assert_eq!(subflows.first_key().src_port, 1000);
+    }
+
+    /// RFC 8684 §3.3.8.
+    #[test]
+    fn backups_and_subflows_that_do_not_answer_come_last() {
+        let (mut subflows, _) = three();
+        assert_eq!(subflows.preferred(0b111), 0b111);
+        subflows[0].peer_backup = true;
+        assert_eq!(subflows.preferred(0b111), 0b110);
+        subflows[1].failed = true;
+        assert_eq!((subflows.preferred(0b111), subflows.preferred(0b011)), (0b100, 0b001));
+        assert_eq!(subflows.preferred(0), 0);
+    }
+
+    #[test]
+    fn a_subflow_that_ends_is_opened_again_unless_its_address_was_removed() {
+        let (mut subflows, _) = three();
+        assert_eq!(subflows.opened_as(0, false), Some(Wanted::FIRST));
+        assert_eq!(subflows.opened_as(0, true), None, "the peer opened it");
+        let wanted = Wanted { copy: 1, ..Wanted::FIRST };
+        subflows[1].wanted = Some(wanted);
+        assert!(subflows.is_open(wanted) && subflows[1].is_open());
+        subflows[1].remove();
+        assert!(subflows[1].is_removed() && !subflows[1].is_open());
+        subflows[1].on_end();
+        assert!(!subflows.is_open(wanted) && subflows[1].is_gone());
+        assert_eq!(subflows.usable(), 0, "no handshake is over");
     }
 }

@@ -1,7 +1,7 @@
 //! What the connection does by itself: its timers, when they run and what they call.
 
 use super::{Connection, Phase};
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint};
+use anabranch_endpoint::{CloseReason, Endpoint};
 use anabranch_units::{Span, Time};
 
 /// Timers of the whole.
@@ -32,8 +32,7 @@ impl Connection {
                 it.tcp.handle_timeout(now);
                 self.touch(i);
             }
-            if self.subflows[i].timer.expired(now) {
-                self.subflows[i].timer.stop();
+            if self.subflows[i].timer().is_some_and(|timer| timer.expired(now)) {
                 self.on_third_ack_timer(now, i);
             }
         }
@@ -57,7 +56,7 @@ impl Connection {
     /// for a FIN that will not come.
     fn on_linger_timer(&mut self) {
         for i in 0..self.subflows.len() {
-            self.subflows[i].tcp.abort();
+            self.subflows[i].abort();
             self.touch(i);
         }
         let reason = if self.closing { CloseReason::Normal } else { CloseReason::TimedOut };
@@ -85,7 +84,8 @@ impl Connection {
         }
         let multipath = self.phase == Phase::Multipath;
         let outstanding = self.sender.has_outstanding() || multipath && self.sender.owes_fin();
-        let blocked = !outstanding && self.sender.unsent() > 0 && self.sender.room(self.mss()) == 0;
+        let blocked =
+            !outstanding && self.sender.unsent() > 0 && self.sender.room(self.subflows.mss()) == 0;
         self.keep_timer(now, Due::Retransmit, outstanding && multipath);
         self.keep_timer(now, Due::Probe, blocked);
         if self.closing {
@@ -119,7 +119,7 @@ impl Connection {
     /// The longest timeout of the subflows after so many doublings, up to where that of TCP
     /// grows: the connection is as patient as TCP.
     fn backed_off(&self, doublings: u32) -> Span {
-        let rto = self.longest_rto();
+        let rto = self.subflows.longest_rto();
         let most = self.config.subflow.rto.max.max(rto);
         rto.saturating_mul(1 << doublings.min(20)).min(most)
     }

@@ -21,7 +21,7 @@ fn both_sides_close() {
     world.client.close();
     events.extend(world.drive(at_ms(300)));
     assert!(events.iter().any(|it| it.1 == Side::Server && it.2 == Event::PeerClosed));
-    assert_eq!(world.server.end.usable().count_ones(), 2, "half closed: subflows stay");
+    assert_eq!(world.server.end.subflows.usable().count_ones(), 2, "half closed: subflows stay");
     world.server.write(500);
     world.server.close();
     events.extend(world.drive(at_ms(200_000)));
@@ -128,7 +128,7 @@ fn a_dead_subflow_without_data_keeps_nothing_waiting() {
     let mut world = world(config(), small, &[A1, A2], &[B1, B2], rule);
     world.client.write(10_000);
     while world.step(at_ms(1000)) {}
-    assert_eq!(world.server.end.usable().count_ones(), 2);
+    assert_eq!(world.server.end.subflows.usable().count_ones(), 2);
     // The window opens, and nobody hears of it on the first path.
     down.set(true);
     world.drive(at_ms(30_000));

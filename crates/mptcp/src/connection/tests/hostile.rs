@@ -49,7 +49,7 @@ fn a_flood_of_addresses_is_bounded() {
         }
         let client = &world.client.end;
         assert!(client.peer_addresses.iter().flatten().count() <= 8);
-        assert!(client.alive() <= config.max_subflows as usize);
+        assert!(client.subflows.alive() <= config.max_subflows as usize);
         assert!(client.subflows.iter().all(|it| it.options.len() <= 17), "with MP_PRIO");
     }
     world.drive(at_ms(9000));

@@ -32,8 +32,8 @@ fn two_subflows_open() {
             "70 2 < . ack",
         ]
     );
-    assert_eq!(world.client.end.usable().count_ones(), 2);
-    assert_eq!(world.server.end.usable().count_ones(), 2);
+    assert_eq!(world.client.end.subflows.usable().count_ones(), 2);
+    assert_eq!(world.server.end.subflows.usable().count_ones(), 2);
     assert_eq!(world.server.observe().bytes_received, 1000);
     // §3.1: tokens and numbers come from the keys.
     let (a, b) = (&world.client.end, &world.server.end);
@@ -92,7 +92,11 @@ fn path_managers_open_what_they_want() {
         world.drive(at_ms(500));
         let all: Vec<_> = world.client.end.flow_keys().map(|it| (it.src.0, it.dst.0)).collect();
         assert_eq!(all, subflows, "{name}");
-        assert_eq!(world.server.end.usable().count_ones() as usize, subflows.len(), "{name}");
+        assert_eq!(
+            world.server.end.subflows.usable().count_ones() as usize,
+            subflows.len(),
+            "{name}"
+        );
         let ports: std::collections::BTreeSet<_> =
             world.client.end.flow_keys().map(|it| (it.src, it.dst, it.src_port)).collect();
         assert_eq!(ports.len(), subflows.len());
@@ -115,8 +119,8 @@ fn a_join_survives_the_loss_of_any_of_its_segments() {
         });
         world.client.write(10_000);
         world.drive(at_ms(5000));
-        assert_eq!(world.client.end.usable().count_ones(), 2, "segment {lost} lost");
-        assert_eq!(world.server.end.usable().count_ones(), 2, "segment {lost} lost");
+        assert_eq!(world.client.end.subflows.usable().count_ones(), 2, "segment {lost} lost");
+        assert_eq!(world.server.end.subflows.usable().count_ones(), 2, "segment {lost} lost");
     }
 }
 
@@ -134,7 +138,7 @@ fn the_first_handshake_survives_the_loss_of_any_of_its_segments() {
         assert_eq!(world.server.observe().bytes_received, 10_000, "segment {lost} lost");
         assert_eq!(world.client.end.phase(), Phase::Multipath, "segment {lost} lost");
         assert_eq!(world.server.end.phase(), Phase::Multipath, "segment {lost} lost");
-        assert_eq!(world.client.end.usable().count_ones(), 2, "segment {lost} lost");
+        assert_eq!(world.client.end.subflows.usable().count_ones(), 2, "segment {lost} lost");
     }
 }
 
@@ -198,8 +202,8 @@ fn a_join_without_the_keys_is_reset() {
         let resets = trace(&world, 0, 3000);
         let resets = resets.iter().filter(|it| it.contains(" R")).count();
         assert!(resets > 0, "{:?}", trace(&world, 0, 3000));
-        assert_eq!(world.client.end.usable().count_ones(), 1, "{which}");
-        assert_eq!(world.server.end.usable().count_ones(), 1, "{which}");
+        assert_eq!(world.client.end.subflows.usable().count_ones(), 1, "{which}");
+        assert_eq!(world.server.end.subflows.usable().count_ones(), 1, "{which}");
         assert_eq!(world.server.observe().bytes_received, 10_000);
     }
 }
@@ -273,7 +277,12 @@ fn a_stray_segment_does_not_end_a_handshake() {
         }
         world.drive(at_ms(500));
         assert_eq!(world.server.end.phase(), Phase::Multipath, "{:#?}", trace(&world, 0, 500));
-        assert_eq!(world.server.end.usable().count_ones(), 2, "{:#?}", trace(&world, 0, 500));
+        assert_eq!(
+            world.server.end.subflows.usable().count_ones(),
+            2,
+            "{:#?}",
+            trace(&world, 0, 500)
+        );
         assert_eq!(world.server.observe().bytes_received, 1000);
     }
 }

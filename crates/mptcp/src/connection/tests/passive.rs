@@ -137,7 +137,7 @@ fn a_wrong_token_is_reset() {
     let Body::Tcp(reset) = &packet.body else { panic!("TCP") };
     assert!(reset.flags.contains(TcpFlags::RST) && reset.dst_port == 5);
     assert!(matches!(reset.options.mptcp(), [MptcpOption::TcpRst { .. }]));
-    assert_eq!(server.alive(), 1);
+    assert_eq!(server.subflows.alive(), 1);
 }
 
 /// Ten thousand joins with the right token and nothing after them: subflows and
@@ -156,7 +156,7 @@ fn a_flood_of_joins_is_bounded() {
         let now = world.now;
         world.server.end.handle_input(now, &join(token, 2000 + from));
         let server = &world.server.end;
-        assert!(server.alive() <= server.config.max_subflows as usize);
+        assert!(server.subflows.alive() <= server.config.max_subflows as usize);
         assert!(server.subflows.len() <= 48 && server.outbox.len() <= 16);
         if from % 100 == 0 {
             world.drive(at_ms(100 + u64::from(from) / 10));
@@ -167,7 +167,7 @@ fn a_flood_of_joins_is_bounded() {
     world.drive(at_ms(2500));
     assert!(world.server.observe().bytes_received > before + 1_000_000, "the stream goes on");
     world.drive(at_ms(400_000));
-    assert_eq!(world.server.end.alive(), 1, "handshakes that nobody ends are given up");
+    assert_eq!(world.server.end.subflows.alive(), 1, "handshakes that nobody ends are given up");
 }
 
 /// RFC 8684 §3.4.1: what tells the client that the server has its key may be an ADD_ADDR

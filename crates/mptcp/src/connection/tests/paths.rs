@@ -72,7 +72,7 @@ fn the_first_subflow_dies_and_is_opened_again() {
     world.drive(at_ms(90_000));
     let keys: Vec<_> = world.client.end.flow_keys().map(|it| (it.src, it.dst)).collect();
     assert!(keys.contains(&(A1, B1)) && keys.contains(&(A2, B2)), "{keys:?}");
-    assert_eq!(world.client.end.usable().count_ones(), 2);
+    assert_eq!(world.client.end.subflows.usable().count_ones(), 2);
 }
 
 /// Without any path the connection lingers, and ends.
@@ -142,17 +142,17 @@ fn an_address_is_removed_and_added() {
     world.drive(at_ms(250));
     let all = trace(&world, 200, 250);
     assert!(all.iter().any(|it| it.contains("remove")), "{all:?}");
-    assert_eq!(world.client.end.usable().count_ones(), 1);
-    assert_eq!(world.server.end.usable().count_ones(), 1);
+    assert_eq!(world.client.end.subflows.usable().count_ones(), 1);
+    assert_eq!(world.server.end.subflows.usable().count_ones(), 1);
     world.drive(at_ms(5000));
-    assert_eq!(world.client.end.usable().count_ones(), 1, "it is not opened again");
+    assert_eq!(world.client.end.subflows.usable().count_ones(), 1, "it is not opened again");
     // The server's, too.
     let now = world.now;
     world.server.end.remove_address(now, B2);
     world.server.end.add_address(now, B2);
     world.client.end.add_address(now, A2);
     world.drive(at_ms(6000));
-    assert_eq!(world.client.end.usable().count_ones(), 2);
+    assert_eq!(world.client.end.subflows.usable().count_ones(), 2);
 }
 
 /// A slow path holds the window: what it carries is sent again on the fast one,
@@ -208,7 +208,7 @@ fn a_path_may_break_before_another_is_made() {
     let now = world.now;
     world.client.end.remove_address(now, A1);
     world.drive(at_ms(5000));
-    assert_eq!((world.client.end.alive(), world.server.end.alive()), (0, 0));
+    assert_eq!((world.client.end.subflows.alive(), world.server.end.subflows.alive()), (0, 0));
     let now = world.now;
     world.client.end.add_address(now, A2);
     world.drive(at_ms(20_000));
@@ -244,10 +244,10 @@ fn a_subflow_that_found_no_room_is_tried_again() {
     world.client.end.subflows[1].tcp.abort();
     world.client.end.touch(1);
     world.drive(at_ms(10_000));
-    assert_eq!(world.client.end.alive(), 1);
+    assert_eq!(world.client.end.subflows.alive(), 1);
     limit(&mut world, 2);
     world.drive(at_ms(100_000));
-    assert_eq!(world.client.end.usable().count_ones(), 2);
+    assert_eq!(world.client.end.subflows.usable().count_ones(), 2);
 }
 
 /// §3.3.8: what a subflow is for may change while it is being opened.
