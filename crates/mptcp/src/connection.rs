@@ -38,6 +38,7 @@ mod input;
 mod join;
 mod options;
 mod output;
+mod path_management;
 mod paths;
 mod priority;
 mod readiness;
@@ -54,7 +55,6 @@ mod tests;
 
 use crate::config::{self, Config, capable_more, option_room};
 use crate::key::Key;
-use crate::path_manager::Wanted;
 use crate::receiver::Receiver;
 use crate::scheduler::{Active, Candidate};
 use crate::sender::Sender;
@@ -66,10 +66,9 @@ use anabranch_endpoint::{
 use anabranch_tcp::{Connection as Tcp, State as TcpState};
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
-use announce::{Announcement, PeerAddress};
 use fail::Fail;
 use fallback::Base;
-use paths::Reopening;
+use path_management::PathManagement;
 use readiness::Readiness;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -138,16 +137,7 @@ pub struct Connection {
     /// It chooses among subflows with room and makes no copies, so that it need
     /// not be asked where there is one.
     takes_turns_by_room: bool,
-    /// Own addresses by number.
-    addresses: Vec<Option<Addr>>,
-    /// The peer does not want subflows to its first address.
-    avoid_first: bool,
-    /// Addresses of the peer by number; gaps for those that are gone or unknown.
-    peer_addresses: Vec<Option<PeerAddress>>,
-    announcements: Vec<Announcement>,
-    reopenings: Vec<Reopening>,
-    /// Subflows whose failure the peer called permanent (§3.6): they are not opened again.
-    refused: Vec<Wanted>,
+    paths: PathManagement,
     timers: [Timer; Due::ALL.len()],
     outbox: VecDeque<Packet>,
     pending: PendingEvents,
@@ -208,7 +198,6 @@ impl Connection {
             tcp.scale_windows_for(config.subflow.receive_buffer);
         }
         let mut scheduler = config.scheduler.build();
-        let peer = PeerAddress { addr: remote.0, port: remote.1 };
         Connection {
             passive,
             phase: Phase::Opening,
@@ -226,12 +215,7 @@ impl Connection {
             gave: false,
             takes_turns_by_room: scheduler.needs_room() && !scheduler.copies(),
             scheduler,
-            addresses: addresses.iter().copied().map(Some).collect(),
-            avoid_first: false,
-            peer_addresses: vec![Some(peer)],
-            announcements: Vec::new(),
-            reopenings: Vec::new(),
-            refused: Vec::new(),
+            paths: PathManagement::new(addresses, remote),
             timers: [Timer::IDLE; Due::ALL.len()],
             outbox: VecDeque::new(),
             pending: PendingEvents::default(),
@@ -449,9 +433,8 @@ impl Endpoint for Connection {
 
     fn memory(&self) -> u64 {
         let subflows: u64 = self.subflows.iter().map(|it| it.tcp.memory()).sum();
-        let queued = self.outbox.len() * size_of::<Packet>()
-            + self.announcements.len() * size_of::<Announcement>();
-        let kept = self.sender.memory() + self.receiver.memory();
+        let queued = self.outbox.len() * size_of::<Packet>();
+        let kept = self.sender.memory() + self.receiver.memory() + self.paths.memory();
         size_of::<Connection>() as u64 + subflows + queued as u64 + kept
     }
 

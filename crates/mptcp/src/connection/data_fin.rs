@@ -70,7 +70,7 @@ impl Connection {
                 if self.sender.is_done() && self.receiver.has_ended() && !self.closing =>
             {
                 self.closing = true;
-                self.reopenings.clear();
+                self.paths.forget_reopenings();
                 for i in 0..self.subflows.len() {
                     self.close_subflow(i);
                 }

@@ -79,7 +79,7 @@ impl Connection {
                 self.offered = true;
                 self.checksum =
                     self.config.checksum || offer.flags.contains(CapableFlags::CHECKSUM);
-                self.avoid_first = offer.flags.contains(CapableFlags::NO_MORE_HERE);
+                self.paths.set_avoids_first(offer.flags.contains(CapableFlags::NO_MORE_HERE));
             }
             // Without it, or no longer with it: TCP.
             None => self.fall_back(0),
@@ -131,7 +131,7 @@ impl Connection {
         match answer.map(|it| (it.keys, it.flags)) {
             Some((CapableKeys::SynAck { key }, flags)) => {
                 self.checksum |= flags.contains(CapableFlags::CHECKSUM);
-                self.avoid_first = flags.contains(CapableFlags::NO_MORE_HERE);
+                self.paths.set_avoids_first(flags.contains(CapableFlags::NO_MORE_HERE));
                 self.begin(Key(key));
             }
             _ => self.fall_back(0),

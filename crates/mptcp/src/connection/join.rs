@@ -11,6 +11,7 @@
 //!
 //! A sends data only after the fourth segment; until then its ACK is sent again.
 
+use super::path_management::Ends;
 use super::{Connection, Due, Phase};
 use crate::config::{self, option_room};
 use crate::key::{first_64_bits, first_160_bits};
@@ -20,7 +21,7 @@ use anabranch_endpoint::{ByteStream, Endpoint, Timer};
 use anabranch_tcp::Connection as Tcp;
 use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
-use anabranch_wire::{Addr, Body, Packet, TcpFlags, TcpSegment};
+use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
 
 /// Third ACKs without an answer before a subflow is given up.
 const MOST_THIRD_ACKS: u32 = 6;
@@ -51,13 +52,7 @@ impl Connection {
     }
 
     /// Opens a subflow.
-    pub(super) fn open(
-        &mut self,
-        now: Time,
-        wanted: Wanted,
-        own: (u8, Addr),
-        peer: (u8, Addr, u16),
-    ) {
+    pub(super) fn open(&mut self, now: Time, wanted: Wanted, Ends { own, peer }: Ends) {
         let Some(id) = self.subflows.free_id().filter(|_| self.may_join()) else { return };
         // A port of the passive side's own, that its SYNs do not cross those of the peer.
         let copy = wanted.copy + self.passive as u8;
@@ -129,8 +124,7 @@ impl Connection {
             if !it.options.is_empty() {
                 it.tcp.ask_for_ack(); // they had no room beside MP_JOIN
             }
-            let wanted = it.wanted;
-            self.reopenings.retain(|it| Some(it.wanted) != wanted);
+            self.paths.on_open(it.wanted);
             self.timer(Due::Linger).stop();
             self.counters.subflows += 1;
         }
@@ -197,11 +191,11 @@ impl Connection {
             Some(&Join::Syn { backup, address, token, nonce })
                 if is_syn && token == self.key.token() && self.phase == Phase::Multipath =>
             {
-                let own = self.addresses.iter().position(|it| *it == Some(packet.dst));
+                let own = self.paths.id_of(packet.dst);
                 match own.zip(self.subflows.free_id()).filter(|_| self.may_join()) {
                     Some((own, id)) => {
                         let mut subflow = self.joined(packet, segment, id, nonce);
-                        (subflow.own_address, subflow.peer_address) = (own as u8, address);
+                        (subflow.own_address, subflow.peer_address) = (own, address);
                         subflow.peer_backup = backup;
                         subflow.tcp.handle_input(now, packet);
                         self.subflows.add(subflow, &mut self.readiness);

@@ -50,7 +50,7 @@ impl Connection {
         // After a FIN, or without the address, another path may be made yet (§3.3.3).
         let broken = reason == CloseReason::Normal || was_removed;
         let waits = self.passive || again || self.confirmed && broken;
-        if none_left && !waits && self.reopenings.is_empty() {
+        if none_left && !waits && !self.paths.has_reopenings() {
             self.finish(reason);
         } else if !self.subflows.has_one_in_use() && !self.timer(Due::Linger).is_armed() {
             let at = now + self.config.linger;
@@ -78,7 +78,9 @@ impl Connection {
             match option {
                 MptcpOption::Fastclose { key } => self.on_fast_close(*key),
                 MptcpOption::TcpRst { transient: false, .. } => {
-                    self.refused.extend(self.subflows.opened_as(i, self.passive));
+                    if let Some(wanted) = self.subflows.opened_as(i, self.passive) {
+                        self.paths.refuse(wanted);
+                    }
                 }
                 _ => {}
             }
