@@ -46,9 +46,12 @@ mod receive;
 mod reinject;
 mod room;
 mod schedule;
+mod scheduling;
+mod session;
 mod subflow_end;
 mod subflows;
 mod timeout;
+mod timers;
 
 #[cfg(test)]
 mod tests;
@@ -56,24 +59,23 @@ mod tests;
 use crate::config::{self, Config, capable_more, option_room};
 use crate::key::Key;
 use crate::receiver::Receiver;
-use crate::scheduler::{Active, Candidate};
 use crate::sender::Sender;
 use crate::subflow::{Stage, Subflow};
 use anabranch_endpoint::{
     ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation,
-    PendingEvents, Timer,
+    PendingEvents,
 };
 use anabranch_tcp::{Connection as Tcp, State as TcpState};
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
-use fail::Fail;
-use fallback::Base;
 use path_management::PathManagement;
 use readiness::Readiness;
+use scheduling::Scheduling;
+use session::Session;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use subflows::Subflows;
-use timeout::Due;
+use timers::{Due, Timers};
 
 /// Whether a connection is what it was meant to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +87,17 @@ pub enum Phase {
     /// TCP: the peer, or the network between, does not let it be more (RFC 8684
     /// §3.7).
     Fallback,
+}
+
+/// Whether a connection goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lifetime {
+    /// It goes on.
+    Open,
+    /// Both streams have ended, and the subflows were asked to close.
+    Closing,
+    /// It is over; only resets may still have to leave.
+    Ended,
 }
 
 /// What a connection did that its subflows do not know; totals.
@@ -112,42 +125,24 @@ pub struct Counters {
 #[derive(Debug)]
 pub struct Connection {
     config: Arc<Config>,
-    of_subflow: Arc<anabranch_tcp::Config>,
+    /// The settings of a subflow, as the connection gives them to it.
+    subflow_config: Arc<anabranch_tcp::Config>,
     generator: Generator,
-    passive: bool,
-    phase: Phase,
-    /// MP_CAPABLE was on the last SYN of this side, or on the peer's.
-    offered: bool,
-    key: Key,
-    peer_key: Key,
-    /// Both sides, or one of them, want checksums.
-    checksum: bool,
-    /// The peer has sent a DSS, or an address: it knows that both speak Multipath
-    /// TCP.
-    confirmed: bool,
+    /// What both hosts have agreed on.
+    session: Session,
+    lifetime: Lifetime,
     sender: Sender,
     receiver: Receiver,
-    base: Base,
-    fail: Fail,
     subflows: Subflows,
     readiness: Readiness,
-    /// The last packet was data that a subflow was given.
-    gave: bool,
-    scheduler: Active,
-    /// It chooses among subflows with room and makes no copies, so that it need
-    /// not be asked where there is one.
-    takes_turns_by_room: bool,
+    scheduling: Scheduling,
     paths: PathManagement,
-    timers: [Timer; Due::ALL.len()],
+    timers: Timers,
+    /// Packets of no subflow that wait to be sent: resets of strangers' packets.
     outbox: VecDeque<Packet>,
+    /// What the application has not heard yet.
     pending: PendingEvents,
-    /// The connection is over.
-    ended: bool,
-    /// Its subflows were asked to close.
-    closing: bool,
     counters: Counters,
-    /// Room for what is made for each decision.
-    candidates: Vec<Candidate>,
 }
 
 impl Connection {
@@ -187,43 +182,30 @@ impl Connection {
         mut generator: Generator,
     ) -> Connection {
         let first = *addresses.first().expect("a connection has an address");
-        let of_subflow = Arc::new(config.of_subflow());
+        let subflow_config = Arc::new(config.of_subflow());
         let local = (first, port);
         let key = Key(generator.next_u64());
         let open = if passive { Tcp::server } else { Tcp::client };
-        let own = config::of_address(&config, &of_subflow, first);
+        let own = config::of_address(&config, &subflow_config, first);
         let mut tcp = open(own, local, remote, generator.clone());
         if config.enabled {
             tcp.reserve_options(option_room(config.long_numbers));
             tcp.scale_windows_for(config.subflow.receive_buffer);
         }
-        let mut scheduler = config.scheduler.build();
         Connection {
-            passive,
-            phase: Phase::Opening,
-            offered: false,
-            key,
-            peer_key: Key(0),
-            checksum: config.checksum,
-            confirmed: false,
+            session: Session::new(key, passive, config.checksum),
+            lifetime: Lifetime::Open,
             sender: Sender::new(key.idsn()),
             receiver: Receiver::new(config.subflow.receive_buffer),
-            base: Base { received: (1, 1), sent: (1, 1) },
-            fail: Fail::default(),
             subflows: Subflows::of_first(Subflow::new(tcp, 0, 0, Stage::First)),
             readiness: Readiness::of_first(),
-            gave: false,
-            takes_turns_by_room: scheduler.needs_room() && !scheduler.copies(),
-            scheduler,
+            scheduling: Scheduling::new(&config.scheduler),
             paths: PathManagement::new(addresses, remote),
-            timers: [Timer::IDLE; Due::ALL.len()],
+            timers: Timers::default(),
             outbox: VecDeque::new(),
             pending: PendingEvents::default(),
-            ended: false,
-            closing: false,
             counters: Counters::default(),
-            candidates: Vec::new(),
-            of_subflow,
+            subflow_config,
             generator,
             config,
         }
@@ -231,7 +213,7 @@ impl Connection {
 
     /// Where the connection is.
     pub fn phase(&self) -> Phase {
-        self.phase
+        self.session.phase()
     }
 
     /// Nothing is left of it but TIME-WAIT of its subflows.
@@ -242,15 +224,15 @@ impl Connection {
 
     /// This side's token, which names the connection in MP_JOINs to it.
     pub fn token(&self) -> u32 {
-        self.key.token()
+        self.session.key().token()
     }
 
     /// Before the first packet: draws another key as long as the token is that of
     /// another connection of the host (RFC 8684 §3.1).
     pub fn avoid_tokens(&mut self, mut is_taken: impl FnMut(u32) -> bool) {
         while is_taken(self.token()) {
-            self.key = Key(self.generator.next_u64());
-            self.sender.renumber(self.key.idsn());
+            let key = Key(self.generator.next_u64());
+            self.set_key(key);
         }
     }
 
@@ -267,7 +249,7 @@ impl Connection {
 
     /// This side's key.
     pub fn key(&self) -> Key {
-        self.key
+        self.session.key()
     }
 
     /// What it did beside its subflows.
@@ -300,18 +282,32 @@ impl Connection {
     /// octets may wait for room; before the handshake's end, for what they are.
     #[inline]
     fn uncollected(&self) -> u64 {
-        self.readiness.uncollected(self.phase != Phase::Multipath)
+        self.readiness.uncollected(!self.session.is_multipath())
     }
 
-    fn timer(&mut self, due: Due) -> &mut Timer {
-        &mut self.timers[due as usize]
+    /// Before the first packet: this side has another key.
+    fn set_key(&mut self, key: Key) {
+        self.session.set_key(key);
+        self.sender.renumber(key.idsn());
+    }
+
+    /// The connection is over.
+    #[inline]
+    fn has_ended(&self) -> bool {
+        self.lifetime == Lifetime::Ended
+    }
+
+    /// The subflows were asked to close, and have not all done so.
+    #[inline]
+    fn is_closing(&self) -> bool {
+        self.lifetime == Lifetime::Closing
     }
 
     /// Nothing is sent or expected any more but what the subflows still say.
     fn finish(&mut self, reason: CloseReason) {
-        if !self.ended {
-            self.ended = true;
-            self.timers = [Timer::IDLE; Due::ALL.len()];
+        if !self.has_ended() {
+            self.lifetime = Lifetime::Ended;
+            self.timers.stop_all();
             self.pending.closed = Some(reason);
         }
     }
@@ -319,10 +315,10 @@ impl Connection {
 
 impl ByteStream for Connection {
     fn connect(&mut self, now: Time) {
-        if !self.ended
+        if !self.has_ended()
             && let Some(first) = self.subflows.first_mut()
         {
-            self.passive = false;
+            self.session.set_active();
             if self.config.enabled {
                 first.tcp.reserve_first(capable_more(self.config.long_numbers));
             }
@@ -332,12 +328,12 @@ impl ByteStream for Connection {
     }
 
     fn write(&mut self, len: u64) -> u64 {
-        if self.ended { 0 } else { self.sender.write(len) }
+        if self.has_ended() { 0 } else { self.sender.write(len) }
     }
 
     fn write_octets(&mut self, octets: &[u8]) -> usize {
         let capacity = self.config.subflow.send_buffer;
-        if self.ended { 0 } else { self.sender.write_octets(octets, capacity) }
+        if self.has_ended() { 0 } else { self.sender.write_octets(octets, capacity) }
     }
 
     fn read(&mut self, max: u64) -> u64 {
@@ -359,7 +355,7 @@ impl ByteStream for Connection {
     }
 
     fn close(&mut self) {
-        if !self.ended && self.sender.close() {
+        if !self.has_ended() && self.sender.close() {
             self.on_closed_by_user();
         }
     }
@@ -391,17 +387,17 @@ impl Endpoint for Connection {
     fn poll_timeout(&self) -> Time {
         let of_subflows = self.readiness.soonest().unwrap_or_else(|| self.subflows.soonest());
         debug_assert_eq!(of_subflows, self.subflows.soonest());
-        self.timers.iter().map(Timer::deadline).fold(of_subflows, Time::min)
+        self.timers.deadline().min(of_subflows)
     }
 
     fn progress_timeout(&self) -> Time {
         let subflows = self.subflows.iter().map(Subflow::progress_deadline);
-        self.timers.iter().map(Timer::deadline).chain(subflows).min().unwrap_or(Time::NEVER)
+        subflows.fold(self.timers.deadline(), Time::min)
     }
 
     fn status(&self) -> String {
         let (unacked, unsent) = (self.sender.nxt() - self.sender.una(), self.sender.unsent());
-        let mut text = format!("{:?}", self.phase).to_lowercase();
+        let mut text = format!("{:?}", self.phase()).to_lowercase();
         if unacked + unsent > 0 {
             let window = self.sender.window_left();
             text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");

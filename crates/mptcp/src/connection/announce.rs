@@ -1,7 +1,8 @@
 //! Addresses that come and go (RFC 8684 §3.4): ADD_ADDR with its echo and repetition,
 //! REMOVE_ADDR, for this side's addresses and the peer's.
 
-use super::{Connection, Due, Phase};
+use super::{Connection, Due};
+use crate::key::Key;
 use crate::path_manager::PathManager;
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
@@ -23,7 +24,7 @@ impl Connection {
     /// As [`add_address`](Self::add_address), with a number that the user chooses;
     /// without effect where the address or the number is in use.
     pub fn add_numbered_address(&mut self, now: Time, id: u8, addr: Addr) {
-        if self.paths.add(id, addr) && self.phase == Phase::Multipath {
+        if self.paths.add(id, addr) && self.session.is_multipath() {
             self.announce(now, id);
             self.open_wanted(now);
         }
@@ -47,9 +48,9 @@ impl Connection {
     /// The path manager that the peer's subflows come from reaches for further
     /// addresses.
     fn announces(&self) -> bool {
-        match self.passive {
+        match self.session.is_passive() {
             true => self.config.path_manager.announces(),
-            false => self.config.passive_path_manager.announces() && self.confirmed,
+            false => self.config.passive_path_manager.announces() && self.session.is_confirmed(),
         }
     }
 
@@ -64,7 +65,7 @@ impl Connection {
         if self.announces() && self.say_address(id) {
             self.paths.on_announced(id);
             let at = now + self.subflows.longest_rto().max(Span::from_secs(1));
-            self.timer(Due::Announce).set(at);
+            self.timers.set(Due::Announce, at);
         }
     }
 
@@ -72,7 +73,8 @@ impl Connection {
     fn say_address(&mut self, id: u8) -> bool {
         let ip = self.paths.own(id).and_then(|addr| self.config.book.ip(addr));
         let Some(ip) = ip else { return false };
-        let mac = self.key.address_mac(self.peer_key, id, ip, None);
+        let Some((key, peer_key)) = self.session.keys() else { return false };
+        let mac = key.address_mac(peer_key, id, ip, None);
         self.say(MptcpOption::AddAddr(AddAddr { id, ip, port: None, mac: Some(mac) }));
         true
     }
@@ -84,7 +86,7 @@ impl Connection {
         }
         if let Some(tries) = self.paths.announcement_tries() {
             let rto = self.subflows.longest_rto().max(Span::from_secs(1));
-            self.timer(Due::Announce).set(now + rto.saturating_mul(1 << tries));
+            self.timers.set(Due::Announce, now + rto.saturating_mul(1 << tries));
         }
     }
 
@@ -104,11 +106,12 @@ impl Connection {
         let Some(mac) = mac else {
             return self.paths.on_echo(id);
         };
-        if mac != self.peer_key.address_mac(self.key, id, ip, port) {
+        let is_right = |(key, peer): (Key, Key)| mac == peer.address_mac(key, id, ip, port);
+        if !self.session.keys().is_some_and(is_right) {
             return;
         }
         // Whoever can compute that has the keys.
-        if !self.confirmed {
+        if !self.session.is_confirmed() {
             self.on_keys_confirmed(now, i);
         }
         let subflow = &mut self.subflows[i];
@@ -140,7 +143,7 @@ impl Connection {
     /// A join has shown an address of the peer, which the passive side may want
     /// subflows to, as Linux's full mesh does.
     pub(super) fn on_joined_address(&mut self, now: Time, i: usize) {
-        if !self.passive || self.config.passive_path_manager == PathManager::Single {
+        if !self.session.is_passive() || self.config.passive_path_manager == PathManager::Single {
             return;
         }
         let subflow = &self.subflows[i];

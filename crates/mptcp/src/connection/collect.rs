@@ -24,9 +24,9 @@ impl Connection {
                     }
                 }
             }
-            let closing = self.closing;
+            let was_closing = self.is_closing();
             self.end_if_done();
-            if self.closing == closing {
+            if self.is_closing() == was_closing {
                 return; // or handshakes may have ended with it
             }
         }

@@ -22,13 +22,13 @@ impl Connection {
         let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { tcp.window_shifts().1 };
         let window = (segment.window as u64) << shift;
         let (una, _) = tcp.outstanding();
-        let ack = match self.phase {
+        let ack = match self.session.phase() {
             Phase::Opening => return,
             Phase::Fallback => {
-                let (from, data) = self.base.sent;
+                let Some(fallback) = self.session.fallback() else { return };
                 // The segment's own: an older one's window is that of its date.
                 let ack = tcp.sent_offset(segment.ack).unwrap_or(0).min(una);
-                (data + ack.saturating_sub(from)).min(self.sender.data_end())
+                fallback.acknowledged(ack).min(self.sender.data_end())
             }
             Phase::Multipath => {
                 let number = dss.as_ref().and_then(|dss| dss.data_ack);

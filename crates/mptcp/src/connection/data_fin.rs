@@ -1,7 +1,7 @@
 //! DATA_FIN, the end of the stream (RFC 8684 §3.3.3): with or after the last data, and
 //! when both are acknowledged, the subflows are closed.
 
-use super::{Connection, Phase};
+use super::{Connection, Lifetime, Phase};
 use anabranch_endpoint::{ByteStream, CloseReason};
 use anabranch_tcp::State as TcpState;
 use anabranch_wire::tcp::mptcp::{Dss, Mapping};
@@ -29,13 +29,16 @@ impl Connection {
     /// The user has closed: the DATA_FIN rides on the last data, or leaves with
     /// an ACK.
     pub(super) fn on_closed_by_user(&mut self) {
-        match self.phase {
-            Phase::Opening if self.passive && self.subflows[0].tcp.state() == TcpState::Listen => {
+        match self.session.phase() {
+            Phase::Opening
+                if self.session.is_passive()
+                    && self.subflows[0].tcp.state() == TcpState::Listen =>
+            {
                 self.subflows[0].tcp.close();
                 self.finish(CloseReason::Aborted);
             }
             Phase::Multipath if self.sender.owes_fin() => {
-                if !self.confirmed && !self.passive {
+                if !self.session.is_confirmed() && !self.session.is_passive() {
                     self.subflows.ask_peer(0, &mut self.readiness);
                 } else {
                     self.subflows.ask_all_for_acks(&mut self.readiness);
@@ -54,7 +57,7 @@ impl Connection {
     }
 
     fn end_if_all_is_said(&mut self) {
-        match self.phase {
+        match self.session.phase() {
             Phase::Opening => {}
             Phase::Fallback => {
                 let all_given = self.sender.is_closed() && self.sender.unsent() == 0;
@@ -67,9 +70,11 @@ impl Connection {
                 }
             }
             Phase::Multipath
-                if self.sender.is_done() && self.receiver.has_ended() && !self.closing =>
+                if self.sender.is_done()
+                    && self.receiver.has_ended()
+                    && self.lifetime == Lifetime::Open =>
             {
-                self.closing = true;
+                self.lifetime = Lifetime::Closing;
                 self.paths.forget_reopenings();
                 for i in 0..self.subflows.len() {
                     self.close_subflow(i);

@@ -1,33 +1,66 @@
 //! MP_FAIL and the infinite mapping (RFC 8684 §3.7): payload that something between the
 //! hosts has changed.
 
-use super::{Connection, Phase};
+use super::Connection;
+use super::fallback::Fallback;
 use crate::mapping::Received;
 use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
 use anabranch_wire::{Payload, TcpSegment};
 
-/// Who has said MP_FAIL, and what is to follow.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fail {
-    /// This side's is on every ACK until the peer is known to have heard it: the data
-    /// sequence number.
-    said: Option<u64>,
+/// How far the two MP_FAILs have come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FailExchange {
+    /// None is expected or owed.
+    None,
+    /// This side's, which names this data sequence number, is on every ACK until the peer is known
+    /// to have heard it.
+    Sent { dsn: u64 },
     /// The peer's was the first: each is answered by one.
-    answers: bool,
-    /// An answer is due.
-    owed: bool,
-    /// An infinite mapping is to be signalled: its subflow offset and its data
-    /// offset.
-    infinite: Option<(u64, u64)>,
+    Answering {
+        /// An answer is due.
+        owed: bool,
+    },
+}
+
+impl Fallback {
+    /// The peer's MP_FAIL was the reason: it is answered, and an infinite mapping follows.
+    pub fn on_fail(&mut self) {
+        self.infinite = Some(self.base.sent);
+        self.exchange = FailExchange::Answering { owed: true };
+    }
+
+    /// MP_FAIL after the fallback: the answer to this side's, or the peer's again. True when an ACK
+    /// is to answer it.
+    fn on_fail_again(&mut self) -> bool {
+        match self.exchange {
+            FailExchange::None => false,
+            FailExchange::Sent { .. } => {
+                self.infinite = Some(self.base.sent);
+                self.exchange = FailExchange::None;
+                false
+            }
+            FailExchange::Answering { .. } => {
+                self.exchange = FailExchange::Answering { owed: true };
+                true
+            }
+        }
+    }
+
+    /// The data sequence number of an MP_FAIL that an ACK carries: this side's until the peer has
+    /// answered, or an answer, which names the peer's `next`.
+    fn fail_to_send(&mut self, next: u64) -> Option<u64> {
+        match self.exchange {
+            FailExchange::Sent { dsn } => Some(dsn),
+            FailExchange::Answering { owed: true } => {
+                self.exchange = FailExchange::Answering { owed: false };
+                Some(next)
+            }
+            FailExchange::None | FailExchange::Answering { owed: false } => None,
+        }
+    }
 }
 
 impl Connection {
-    /// Says MP_FAIL of the data from `dsn` on.
-    pub(super) fn say_fail(&mut self, i: usize, dsn: u64) {
-        self.fail.said = Some(dsn);
-        self.subflows[i].tcp.ask_for_ack();
-    }
-
     /// The checksum of a mapping is wrong: something between the hosts changes
     /// the payload. Its octets have been taken; what a single subflow carries is
     /// the stream all the same, as with TCP.
@@ -39,39 +72,32 @@ impl Connection {
             self.subflows[i].farewell = Some(MptcpOption::Fail { dsn });
             return false;
         }
-        self.say_fail(i, dsn);
+        self.subflows[i].tcp.ask_for_ack();
         self.deliver(i, map.data, payload);
         self.subflows[i].received.drop_below(map.start + map.len as u64);
-        self.fall_back(i);
-        !self.ended
+        self.fall_back(i, FailExchange::Sent { dsn });
+        !self.has_ended()
     }
 
     /// MP_FAIL: the peer has found a wrong checksum.
-    pub(super) fn on_fail(&mut self, i: usize, _dsn: u64) {
-        if self.phase == Phase::Multipath && self.subflows.alive() == 1 {
-            self.fall_back(i);
-            self.fail.infinite = Some(self.base.sent);
-            self.fail.answers = true;
-            self.answer_fail(i);
+    pub(super) fn on_fail(&mut self, i: usize) {
+        if self.session.is_multipath() && self.subflows.alive() == 1 {
+            self.fall_back(i, FailExchange::None);
+            if let Some(fallback) = self.session.fallback_mut() {
+                fallback.on_fail();
+            }
+            self.subflows[i].tcp.ask_for_ack();
         }
     }
 
-    /// MP_FAIL after the fallback: the answer to this side's, or the peer's again.
+    /// A segment after the fallback may have MP_FAIL.
     pub(super) fn on_fail_again(&mut self, i: usize, segment: &TcpSegment) {
-        let said = |option: &MptcpOption| matches!(option, MptcpOption::Fail { .. });
-        if !segment.options.mptcp().iter().any(said) {
-            return;
+        let is_fail = |option: &MptcpOption| matches!(option, MptcpOption::Fail { .. });
+        if segment.options.mptcp().iter().any(is_fail)
+            && self.session.fallback_mut().is_some_and(Fallback::on_fail_again)
+        {
+            self.subflows[i].tcp.ask_for_ack();
         }
-        if self.fail.answers {
-            self.answer_fail(i);
-        } else if self.fail.said.take().is_some() {
-            self.fail.infinite = Some(self.base.sent);
-        }
-    }
-
-    fn answer_fail(&mut self, i: usize) {
-        self.fail.owed = true;
-        self.subflows[i].tcp.ask_for_ack();
     }
 
     /// MP_FAIL on an ACK: this side's until the peer has answered, or an answer.
@@ -80,9 +106,9 @@ impl Connection {
         if !segment.payload.is_empty() {
             return;
         }
-        let answers = std::mem::take(&mut self.fail.owed);
-        let answer = answers.then(|| self.receiver.full_number(self.receiver.nxt()));
-        if let Some(dsn) = self.fail.said.or(answer) {
+        let next = self.receiver.full_number(self.receiver.nxt());
+        let dsn = self.session.fallback_mut().and_then(|fallback| fallback.fail_to_send(next));
+        if let Some(dsn) = dsn {
             segment.options.rare_mut().mptcp.push(MptcpOption::Fail { dsn });
         }
     }
@@ -90,7 +116,7 @@ impl Connection {
     /// A mapping without end (§3.7): the peer has fallen back.
     pub(super) fn on_infinite_mapping(&mut self, i: usize) {
         if self.subflows.alive() == 1 {
-            self.fall_back(i);
+            self.fall_back(i, FailExchange::None);
         }
     }
 
@@ -100,12 +126,41 @@ impl Connection {
         if segment.payload.is_empty() {
             return;
         }
-        if let Some((offset, data)) = self.fail.infinite.take() {
+        let infinite = self.session.fallback_mut().and_then(|fallback| fallback.infinite.take());
+        if let Some((offset, data)) = infinite {
             let dsn = self.sender.number(data, self.config.long_numbers);
-            let checksum = self.checksum.then_some(0);
+            let checksum = self.session.has_checksums().then_some(0);
             let mapping = Some(Mapping { dsn, ssn: offset as u32, len: 0, checksum });
             segment.options.truncate_sack(0);
             segment.options.set_dss(&Dss { mapping, ..Dss::default() });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fallback::Base;
+    use super::*;
+
+    /// RFC 8684 §3.7: MP_FAIL is repeated until it is heard, then an infinite mapping follows.
+    #[test]
+    fn a_fail_is_on_every_ack_until_it_is_answered() {
+        let base = Base { received: (101, 201), sent: (301, 401) };
+        let mut ours = Fallback::at(base, None).with(FailExchange::Sent { dsn: 7 });
+        assert_eq!((ours.fail_to_send(9), ours.fail_to_send(9)), (Some(7), Some(7)));
+        assert_eq!(ours.infinite, None);
+        assert!(!ours.on_fail_again(), "an answer is not answered");
+        assert_eq!((ours.fail_to_send(9), ours.infinite), (None, Some((301, 401))));
+    }
+
+    #[test]
+    fn each_fail_of_the_peer_is_answered_by_one() {
+        let mut theirs = Fallback::at(Base::START, None);
+        assert!(!theirs.on_fail_again(), "there was none before");
+        theirs.on_fail();
+        assert_eq!((theirs.infinite, theirs.fail_to_send(9)), (Some((1, 1)), Some(9)));
+        assert_eq!(theirs.fail_to_send(9), None);
+        assert!(theirs.on_fail_again());
+        assert_eq!(theirs.fail_to_send(11), Some(11));
     }
 }

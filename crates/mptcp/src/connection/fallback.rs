@@ -6,7 +6,12 @@
 //! and none can be opened, nothing but the end of the connection remains. Octets whose mapping
 //! is lost could be any part of the stream, also on the last subflow.
 
+use super::fail::FailExchange;
 use super::{Connection, Phase};
+use crate::key::Key;
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+use crate::subflow::Subflow;
 use anabranch_endpoint::CloseReason;
 use anabranch_tcp::State as TcpState;
 use anabranch_wire::tcp::mptcp::ResetReason;
@@ -14,42 +19,93 @@ use anabranch_wire::tcp::mptcp::ResetReason;
 /// How the stream and the only subflow's stream lie after the fallback: an
 /// offset of the subflow and the data offset that it stands for, in each
 /// direction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Base {
-    pub(super) received: (u64, u64),
-    pub(super) sent: (u64, u64),
+    pub received: (u64, u64),
+    pub sent: (u64, u64),
+}
+
+impl Base {
+    /// The streams begin together: the connection has never been Multipath TCP.
+    pub const START: Base = Base { received: (1, 1), sent: (1, 1) };
+
+    /// How the streams lie at the fallback over a subflow; the second is true where its octets are
+    /// those of the stream without a gap, so that they can do without mappings.
+    fn of(subflow: &Subflow, sender: &Sender, receiver: &Receiver) -> (Base, bool) {
+        let (_, end) = subflow.tcp.outstanding();
+        let at = subflow.tcp.read_offset();
+        let sent = subflow.sent.iter().next().map(|unit| (unit.start, unit.data));
+        // What waits in the subflow is the next of the stream.
+        let next = subflow.received.find(at).map(|map| map.data + (at - map.start));
+        let is_straight = subflow.sent.is_linear()
+            && (subflow.sent_to == sender.nxt().min(sender.data_end()) || sender.nxt() == 1)
+            && receiver.waiting() == 0
+            && next.is_none_or(|next| next == receiver.nxt());
+        let received = (at, receiver.nxt());
+        (Base { received, sent: sent.unwrap_or((end, sender.nxt())) }, is_straight)
+    }
+}
+
+/// The state of a connection that has fallen back to TCP.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fallback {
+    /// The peer's key, where it had come: what was under way still names it.
+    peer_key: Option<Key>,
+    pub base: Base,
+    /// How far the MP_FAILs have come.
+    pub exchange: FailExchange,
+    /// An infinite mapping is to be signalled: its subflow offset and its data
+    /// offset.
+    pub infinite: Option<(u64, u64)>,
+}
+
+impl Fallback {
+    /// The fallback of a connection, without MP_FAIL.
+    pub fn at(base: Base, peer_key: Option<Key>) -> Fallback {
+        Fallback { peer_key, base, exchange: FailExchange::None, infinite: None }
+    }
+
+    /// The same, with MP_FAIL.
+    pub fn with(self, exchange: FailExchange) -> Fallback {
+        Fallback { exchange, ..self }
+    }
+
+    /// The peer's key, where it had come.
+    pub fn peer_key(&self) -> Option<Key> {
+        self.peer_key
+    }
+
+    /// The data offset that the subflow's acknowledgment of everything before `ack` stands for.
+    pub fn acknowledged(&self, ack: u64) -> u64 {
+        let (from, data) = self.base.sent;
+        data + ack.saturating_sub(from)
+    }
+
+    /// The data offset of the subflow's octet at `at`, which has arrived.
+    pub fn received(&self, at: u64) -> u64 {
+        let (from, data) = self.base.received;
+        data + (at - from)
+    }
 }
 
 impl Connection {
-    /// From now on the connection is TCP, over subflow `i`.
+    /// From now on the connection is TCP, over subflow `i`, and says MP_FAIL as `exchange` has it.
     #[cold]
-    pub(super) fn fall_back(&mut self, i: usize) {
-        let before = std::mem::replace(&mut self.phase, Phase::Fallback);
-        match before {
+    pub(super) fn fall_back(&mut self, i: usize, exchange: FailExchange) {
+        match self.session.phase() {
             Phase::Opening => {
+                self.session.fall_back(Fallback::at(Base::START, None));
                 self.subflows[i].tcp.reserve_options(0);
                 self.keep_no_room_for_keys();
             }
             Phase::Fallback => {}
             Phase::Multipath => {
-                let it = &self.subflows[i];
-                let (_, end) = it.tcp.outstanding();
-                let at = it.tcp.read_offset();
-                let sent = it.sent.iter().next().map(|unit| (unit.start, unit.data));
-                // What waits in the subflow is the next of the stream.
-                let next = it.received.find(at).map(|map| map.data + (at - map.start));
-                let straight = it.sent.is_linear()
-                    && (it.sent_to == self.sender.nxt().min(self.sender.data_end())
-                        || self.sender.nxt() == 1)
-                    && self.receiver.waiting() == 0
-                    && next.is_none_or(|next| next == self.receiver.nxt());
-                self.base = Base {
-                    received: (at, self.receiver.nxt()),
-                    sent: sent.unwrap_or((end, self.sender.nxt())),
-                };
+                let (base, is_straight) = Base::of(&self.subflows[i], &self.sender, &self.receiver);
                 self.sender.forget_reinjections();
-                if !straight {
-                    self.phase = Phase::Multipath;
+                if is_straight {
+                    let fallback = Fallback::at(base, self.session.peer_key());
+                    self.session.fall_back(fallback.with(exchange));
+                } else {
                     self.abort_all(CloseReason::Reset);
                 }
             }
@@ -67,7 +123,7 @@ impl Connection {
     #[cold]
     pub(super) fn on_options_lost(&mut self, i: usize) {
         if self.is_contiguous() {
-            self.fall_back(i);
+            self.fall_back(i, FailExchange::None);
         } else {
             self.drop_subflow(i, ResetReason::Middlebox);
         }
@@ -83,11 +139,16 @@ impl Connection {
             self.drop_subflow(i, ResetReason::Middlebox);
             return false;
         }
-        let begun = self.confirmed || self.receiver.nxt() > 1;
-        if begun {
-            self.say_fail(i, self.receiver.full_number(self.receiver.nxt()));
+        let next = self.receiver.nxt();
+        let has_begun = self.session.is_confirmed() || next > 1;
+        let exchange = match has_begun {
+            true => FailExchange::Sent { dsn: self.receiver.full_number(next) },
+            false => FailExchange::None,
+        };
+        if has_begun {
+            self.subflows[i].tcp.ask_for_ack();
         }
-        self.fall_back(i);
-        !self.ended
+        self.fall_back(i, exchange);
+        !self.has_ended()
     }
 }

@@ -1,6 +1,6 @@
 //! MP_FASTCLOSE (RFC 8684 §3.5): everything ends at once.
 
-use super::{Connection, Phase};
+use super::Connection;
 use anabranch_endpoint::CloseReason;
 use anabranch_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
@@ -8,12 +8,12 @@ impl Connection {
     /// Everything ends now, and the peer hears of it (§3.5): by resets with
     /// MP_FASTCLOSE on every subflow.
     pub(super) fn abort_all(&mut self, reason: CloseReason) {
-        let multipath = self.phase == Phase::Multipath;
-        let key = self.peer_key.0;
+        let peer_key = self.session.peer_key().filter(|_| self.session.is_multipath());
+        let farewell = peer_key.map(|key| MptcpOption::Fastclose { key: key.0 });
         for i in 0..self.subflows.len() {
             let subflow = &mut self.subflows[i];
             if !subflow.is_gone() {
-                subflow.farewell = multipath.then_some(MptcpOption::Fastclose { key });
+                subflow.farewell = farewell;
                 subflow.abort();
                 self.touch(i);
             }
@@ -23,7 +23,7 @@ impl Connection {
 
     /// MP_FASTCLOSE with this side's key: the peer has aborted.
     pub(super) fn on_fast_close(&mut self, key: u64) {
-        if key != self.key.0 || self.ended {
+        if key != self.session.key().0 || self.has_ended() {
             return;
         }
         for i in 0..self.subflows.len() {

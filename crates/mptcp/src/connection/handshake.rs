@@ -10,7 +10,9 @@
 //!                             <-      ACK, DSS(DATA_ACK)
 //! ```
 
-use super::{Connection, Phase};
+use super::Connection;
+use super::fail::FailExchange;
+use super::session::Session;
 use crate::key::Key;
 use crate::mapping::Received;
 use anabranch_units::{Serial32, Time};
@@ -27,39 +29,109 @@ fn capable(segment: &TcpSegment) -> Option<&Capable> {
     })
 }
 
+/// The MP_CAPABLE of a segment, where this side understands its flags.
+fn understood(segment: &TcpSegment) -> Option<&Capable> {
+    capable(segment).filter(|capable| is_understood(capable.flags))
+}
+
 /// §3.1: the algorithm is the one that there is, and nothing is extended.
 fn is_understood(flags: CapableFlags) -> bool {
     flags.contains(CapableFlags::HMAC_SHA256) && !flags.contains(CapableFlags::EXTENSION)
 }
 
-impl Connection {
+/// The flags of a SYN with an MP_CAPABLE that this side understands.
+fn offer(segment: &TcpSegment) -> Option<CapableFlags> {
+    let offer = understood(segment).filter(|capable| capable.keys == CapableKeys::Syn)?;
+    Some(offer.flags)
+}
+
+/// What the segment after a SYN/ACK means to the passive side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum FirstAck {
+    /// It says nothing of the handshake.
+    Other,
+    /// It is the SYN again.
+    Syn,
+    /// It brings the peer's key.
+    Key(Key),
+    /// It is data that has overtaken the keys: it is worth nothing before they have come.
+    Early,
+    /// The peer, or the network between, does not speak Multipath TCP.
+    Plain,
+}
+
+impl Session {
     /// MP_CAPABLE with this side's flags.
     fn capable(&self, keys: CapableKeys) -> MptcpOption {
         let mut flags = CapableFlags::HMAC_SHA256;
-        if self.config.checksum || self.passive && self.checksum {
+        if self.asks_for_checksums() {
             flags = flags.union(CapableFlags::CHECKSUM);
         }
         MptcpOption::Capable(Capable { version: VERSION, flags, keys })
     }
 
-    /// What the first subflow's SYN or SYN/ACK carries.
-    pub(super) fn first_syn_option(&mut self, answers: bool) -> Option<MptcpOption> {
-        if !self.config.enabled || self.phase == Phase::Fallback {
-            return None;
-        }
-        if answers {
-            return self.offered.then(|| self.capable(CapableKeys::SynAck { key: self.key.0 }));
-        }
-        // §3.1: something between the hosts may drop SYNs that carry it.
-        let most = self.config.capable_syns;
-        self.offered = most == 0 || self.subflows[0].tcp.syn_retries() < most;
-        self.offered.then(|| self.capable(CapableKeys::Syn))
+    /// What the first subflow's SYN carries, which has left `retries` times before. §3.1:
+    /// something between the hosts may drop SYNs with MP_CAPABLE, which the first `most` have; 0
+    /// for all.
+    fn syn_option(&mut self, retries: u32, most: u32) -> Option<MptcpOption> {
+        let offers = most == 0 || retries < most;
+        self.on_syn_sent(offers);
+        offers.then(|| self.capable(CapableKeys::Syn))
+    }
+
+    /// What the first subflow's SYN/ACK carries.
+    fn syn_ack_option(&self) -> Option<MptcpOption> {
+        let keys = CapableKeys::SynAck { key: self.key().0 };
+        self.has_offered().then(|| self.capable(keys))
     }
 
     /// What a third ACK, or with `data` the first data, carries.
     #[cold]
-    pub(super) fn third_ack_option(&self, data: Option<CapableData>) -> MptcpOption {
-        self.capable(CapableKeys::Ack { key: self.key.0, peer: self.peer_key.0, data })
+    pub fn third_ack_option(&self, data: Option<CapableData>) -> Option<MptcpOption> {
+        let (key, peer) = self.keys()?;
+        Some(self.capable(CapableKeys::Ack { key: key.0, peer: peer.0, data }))
+    }
+
+    /// The peer's key and flags, where a SYN/ACK agrees to what this side has offered.
+    fn answer(&self, segment: &TcpSegment) -> Option<(Key, CapableFlags)> {
+        let answer = understood(segment).filter(|answer| answer.version == VERSION)?;
+        match answer.keys {
+            CapableKeys::SynAck { key } if self.has_offered() => Some((Key(key), answer.flags)),
+            _ => None,
+        }
+    }
+
+    /// What follows this side's SYN/ACK.
+    fn first_ack(&self, segment: &TcpSegment) -> FirstAck {
+        if segment.flags.contains(TcpFlags::RST) || self.fallback().is_some() {
+            return FirstAck::Other;
+        }
+        if segment.flags.contains(TcpFlags::SYN) {
+            return FirstAck::Syn;
+        }
+        match understood(segment).map(|capable| capable.keys) {
+            Some(CapableKeys::Ack { key, peer, .. }) if peer == self.key().0 => {
+                FirstAck::Key(Key(key))
+            }
+            None if segment.options.dss().is_some() && self.is_multipath() => FirstAck::Other,
+            // The keys are on the way again.
+            None if segment.options.dss().is_some() => FirstAck::Early,
+            _ => FirstAck::Plain,
+        }
+    }
+}
+
+impl Connection {
+    /// What the first subflow's SYN or SYN/ACK carries.
+    pub(super) fn first_syn_option(&mut self, answers: bool) -> Option<MptcpOption> {
+        if !self.config.enabled || self.session.fallback().is_some() {
+            return None;
+        }
+        if answers {
+            return self.session.syn_ack_option();
+        }
+        let retries = self.subflows[0].tcp.syn_retries();
+        self.session.syn_option(retries, self.config.capable_syns)
     }
 
     /// The first data carries no keys any more, if it leaves again.
@@ -70,27 +142,22 @@ impl Connection {
         }
     }
 
-    /// The passive side: a SYN, the first or the same again.
+    /// The passive side: a SYN, the first or the same again. Without MP_CAPABLE, or no longer with
+    /// it, the connection is TCP.
     pub(super) fn on_first_syn(&mut self, segment: &TcpSegment) {
-        let offer =
-            capable(segment).filter(|it| it.keys == CapableKeys::Syn && is_understood(it.flags));
-        match offer.filter(|_| self.config.enabled) {
-            Some(offer) => {
-                self.offered = true;
-                self.checksum =
-                    self.config.checksum || offer.flags.contains(CapableFlags::CHECKSUM);
-                self.paths.set_avoids_first(offer.flags.contains(CapableFlags::NO_MORE_HERE));
+        match offer(segment).filter(|_| self.config.enabled) {
+            Some(flags) => {
+                self.session.on_offer(flags.contains(CapableFlags::CHECKSUM));
+                self.paths.set_avoids_first(flags.contains(CapableFlags::NO_MORE_HERE));
             }
-            // Without it, or no longer with it: TCP.
-            None => self.fall_back(0),
+            None => self.fall_back(0, FailExchange::None),
         }
     }
 
     /// Takes a handshake up whose SYN and SYN/ACK, numbered `iss` and with `key`, nobody has
     /// remembered (RFC 4987 §3.6): what follows brings both keys (§3.1).
     pub(crate) fn resume(&mut self, now: Time, iss: Serial32, syn: &TcpSegment, key: Key) {
-        self.key = key;
-        self.sender.renumber(key.idsn());
+        self.set_key(key);
         self.on_first_syn(syn);
         self.subflows[0].tcp.resume(now, iss, syn);
         self.touch(0);
@@ -106,15 +173,14 @@ impl Connection {
 
     /// The flags of an ACK that brings both keys, the second of which is `key`.
     pub(crate) fn keys_of_ack(segment: &TcpSegment, key: Key) -> Option<CapableFlags> {
-        let it = capable(segment).filter(|it| is_understood(it.flags))?;
-        let right = matches!(it.keys, CapableKeys::Ack { peer, .. } if peer == key.0);
-        right.then_some(it.flags)
+        let capable = understood(segment)?;
+        let is_right = matches!(capable.keys, CapableKeys::Ack { peer, .. } if peer == key.0);
+        is_right.then_some(capable.flags)
     }
 
-    /// A SYN that offers what this side understands.
+    /// A SYN offers what this side understands.
     pub(crate) fn offers(segment: &TcpSegment) -> bool {
-        let offer = capable(segment);
-        offer.is_some_and(|it| it.keys == CapableKeys::Syn && is_understood(it.flags))
+        offer(segment).is_some()
     }
 
     /// The option of a SYN with these flags.
@@ -124,64 +190,49 @@ impl Connection {
 
     /// The active side: the SYN/ACK.
     pub(super) fn on_first_answer(&mut self, segment: &TcpSegment) {
-        let answer = capable(segment).filter(|it| {
-            let right = it.version == VERSION && is_understood(it.flags);
-            self.offered && right
-        });
-        match answer.map(|it| (it.keys, it.flags)) {
-            Some((CapableKeys::SynAck { key }, flags)) => {
-                self.checksum |= flags.contains(CapableFlags::CHECKSUM);
+        match self.session.answer(segment) {
+            Some((key, flags)) => {
+                if flags.contains(CapableFlags::CHECKSUM) {
+                    self.session.on_asked_for_checksums();
+                }
                 self.paths.set_avoids_first(flags.contains(CapableFlags::NO_MORE_HERE));
-                self.begin(Key(key));
+                self.begin(key);
             }
-            _ => self.fall_back(0),
+            None => self.fall_back(0, FailExchange::None),
         }
     }
 
     /// The passive side: what follows its SYN/ACK. False for a segment that must
     /// wait for one with the keys.
     pub(super) fn on_first_ack(&mut self, segment: &TcpSegment) -> bool {
-        if segment.flags.contains(TcpFlags::RST) || self.phase == Phase::Fallback {
-            return true;
+        match self.session.first_ack(segment) {
+            FirstAck::Other => {}
+            FirstAck::Syn => self.on_first_syn(segment),
+            FirstAck::Key(key) => self.begin(key),
+            FirstAck::Early => return false,
+            FirstAck::Plain => self.fall_back(0, FailExchange::None),
         }
-        if segment.flags.contains(TcpFlags::SYN) {
-            self.on_first_syn(segment);
-            return true;
-        }
-        match capable(segment).filter(|it| is_understood(it.flags)).map(|it| it.keys) {
-            Some(CapableKeys::Ack { key, peer, .. }) if peer == self.key.0 => {
-                self.begin(Key(key));
-                true
-            }
-            // Without keys that came before it is later data that overtook them: they are on
-            // the way again.
-            None if segment.options.dss().is_some() => self.phase == Phase::Multipath,
-            _ => {
-                self.fall_back(0);
-                true
-            }
-        }
+        true
     }
 
     /// Both keys are known.
     fn begin(&mut self, peer: Key) {
-        self.peer_key = peer;
+        self.session.begin(peer);
         self.receiver.begin(peer.idsn());
-        self.phase = Phase::Multipath;
     }
 
     /// The peer is known to have the keys: subflows may be opened (§3.2), and the active side
     /// need not repeat them.
     #[cold]
     pub(super) fn on_keys_confirmed(&mut self, now: Time, i: usize) {
-        self.confirmed = true;
-        if !self.passive {
+        self.session.confirm();
+        if !self.session.is_passive() {
             self.keep_no_room_for_keys();
             self.announce_addresses(now);
         }
         self.open_wanted(now);
         // A DATA_FIN alone gave way to the keys.
-        if self.sender.owes_fin() && !self.passive {
+        if self.sender.owes_fin() && !self.session.is_passive() {
             self.subflows[i].tcp.ask_for_ack();
         }
     }
@@ -189,10 +240,8 @@ impl Connection {
     /// The mapping in an MP_CAPABLE with data: the first octets of both streams.
     #[cold]
     pub(super) fn on_capable_data(&mut self, i: usize, segment: &TcpSegment) {
-        let Some(CapableKeys::Ack { data: Some(data), .. }) = capable(segment).map(|it| it.keys)
-        else {
-            return;
-        };
+        let keys = capable(segment).map(|capable| capable.keys);
+        let Some(CapableKeys::Ack { data: Some(data), .. }) = keys else { return };
         let CapableData { len, checksum } = data;
         let map = Received {
             start: 1,
@@ -202,18 +251,72 @@ impl Connection {
             checksum,
             long: true, // it could have been either
         };
-        let most = self.most_mappings();
-        let subflow = &mut self.subflows[i];
-        let read = subflow.tcp.read_offset();
-        subflow.received.insert(map, read, most);
+        self.keep_mapping(i, map);
     }
 
     /// The first subflow is established.
     pub(super) fn on_first_connected(&mut self, now: Time) {
         self.pending.connected = true;
         self.counters.subflows += 1;
-        if self.phase == Phase::Multipath && self.passive {
+        if self.session.is_multipath() && self.session.is_passive() {
             self.announce_addresses(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_wire::{Payload, TcpOptions};
+
+    fn segment(flags: TcpFlags, option: Option<MptcpOption>) -> TcpSegment {
+        let mut options = TcpOptions::default();
+        if let Some(option) = option {
+            options.rare_mut().mptcp.push(option);
+        }
+        TcpSegment {
+            src_port: 1,
+            dst_port: 2,
+            seq: Serial32(0),
+            ack: Serial32(0),
+            flags,
+            window: 0,
+            urgent: 0,
+            options,
+            payload: Payload::EMPTY,
+        }
+    }
+
+    /// RFC 8684 §3.1: the three segments, from one machine to the other.
+    #[test]
+    fn both_machines_learn_both_keys() {
+        let mut a = Session::new(Key(1), false, false);
+        let mut b = Session::new(Key(2), true, true);
+        let syn = segment(TcpFlags::SYN, a.syn_option(0, 3));
+        let flags = offer(&syn).unwrap();
+        assert!(!flags.contains(CapableFlags::CHECKSUM));
+        b.on_offer(false);
+        let answer = segment(TcpFlags::SYN.union(TcpFlags::ACK), b.syn_ack_option());
+        let (key, flags) = a.answer(&answer).unwrap();
+        assert!(key == Key(2) && flags.contains(CapableFlags::CHECKSUM));
+        a.begin(key);
+        let third = segment(TcpFlags::ACK, a.third_ack_option(None));
+        assert_eq!(b.first_ack(&third), FirstAck::Key(Key(1)));
+        let others =
+            segment(TcpFlags::ACK, Session::new(Key(3), false, false).third_ack_option(None));
+        assert_eq!(b.first_ack(&others), FirstAck::Plain);
+        assert_eq!(b.first_ack(&syn), FirstAck::Syn);
+        assert_eq!(b.first_ack(&segment(TcpFlags::RST, None)), FirstAck::Other);
+    }
+
+    #[test]
+    fn syns_without_an_offer_are_not_answered_with_a_key() {
+        let mut session = Session::new(Key(1), false, false);
+        assert!(session.syn_option(2, 3).is_some() && session.syn_option(9, 0).is_some());
+        assert!(session.syn_option(3, 3).is_none() && session.syn_ack_option().is_none());
+        let mut peer = Session::new(Key(2), true, false);
+        peer.on_offer(false);
+        let answer = segment(TcpFlags::SYN.union(TcpFlags::ACK), peer.syn_ack_option());
+        assert_eq!(session.answer(&answer), None, "the last SYN offered nothing");
     }
 }

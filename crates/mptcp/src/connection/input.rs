@@ -1,7 +1,7 @@
 //! Segments: to which subflow they go, which of them count, and what their options
 //! say (RFC 8684 §3).
 
-use super::{Connection, Phase};
+use super::{Connection, Lifetime, Phase};
 use crate::subflow::Stage;
 use anabranch_endpoint::Endpoint;
 use anabranch_tcp::State as TcpState;
@@ -29,10 +29,10 @@ impl Connection {
                 }
             }
             Some(i) => {
-                let before = self.phase;
+                let before = self.session.phase();
                 self.on_segment(now, i, packet, segment);
                 self.collect(now);
-                if before == Phase::Multipath && self.phase == Phase::Fallback {
+                if before == Phase::Multipath && self.session.fallback().is_some() {
                     self.on_first_of_tcp(now, key, segment);
                 }
                 return;
@@ -82,9 +82,8 @@ impl Connection {
         let plain = segment.flags.union(TcpFlags::PSH) == TcpFlags::ACK.union(TcpFlags::PSH)
             && segment.options.rare.is_none()
             && segment.payload.octets().is_none();
-        let quiet = self.phase == Phase::Multipath
-            && self.confirmed
-            && !self.checksum
+        let quiet = self.session.is_confirmed()
+            && !self.session.has_checksums()
             && it.stage == Stage::Ready
             && it.tcp.state() == TcpState::Established;
         if !(plain && quiet) {
@@ -141,7 +140,7 @@ impl Connection {
         let counts = !ends && self.is_plausible(i, segment);
         let dss = segment.options.dss();
         let mut map = None;
-        if counts && self.phase == Phase::Multipath && !segment.payload.is_empty() {
+        if counts && self.session.is_multipath() && !segment.payload.is_empty() {
             match &dss {
                 Some(dss) => map = self.on_mapping(i, segment, dss),
                 None => self.on_capable_data(i, segment),
@@ -195,7 +194,9 @@ impl Connection {
             }
             // TCP discards what is of no handshake, whatever options it lacks.
             TcpState::SynReceived if !self.is_of_handshake(i, segment) => {}
-            TcpState::SynReceived if first && self.passive => return self.on_first_ack(segment),
+            TcpState::SynReceived if first && self.session.is_passive() => {
+                return self.on_first_ack(segment);
+            }
             TcpState::SynReceived => return self.on_join_ack(now, i, segment),
             _ => {}
         }
@@ -232,20 +233,23 @@ impl Connection {
 
     /// What options beside acknowledgment and mapping say.
     fn on_options(&mut self, now: Time, i: usize, segment: &TcpSegment, dss: &Option<Dss>) {
-        match self.phase {
+        match self.session.phase() {
             Phase::Opening => return,
             Phase::Fallback => return self.on_fail_again(i, segment),
             Phase::Multipath => {}
         }
         let confirmed_join = self.on_join_confirmed(i);
         if let Some(dss) = dss {
-            if !self.confirmed {
+            if !self.session.is_confirmed() {
                 self.on_keys_confirmed(now, i);
             }
             if dss.data_fin && segment.payload.is_empty() {
                 self.on_lone_fin(i, dss);
             }
-        } else if segment.options.mptcp().is_empty() && !confirmed_join && !self.closing {
+        } else if segment.options.mptcp().is_empty()
+            && !confirmed_join
+            && self.lifetime == Lifetime::Open
+        {
             // §3.7: every segment of a peer that has the keys has an option, unless
             // something on the way takes it.
             let ack = self.subflows[i].tcp.sent_offset(segment.ack);
@@ -268,7 +272,7 @@ impl Connection {
                     self.subflows[i].peer_backup = *backup;
                     self.readiness.forget_eligible();
                 }
-                MptcpOption::Fail { dsn } => self.on_fail(i, *dsn),
+                MptcpOption::Fail { .. } => self.on_fail(i),
                 MptcpOption::Fastclose { key } => self.on_fast_close(*key),
                 // The fourth segment of a join, also when the third comes again.
                 MptcpOption::Join(_) => self.subflows[i].tcp.ask_for_ack(),

@@ -12,9 +12,9 @@
 //! A sends data only after the fourth segment; until then its ACK is sent again.
 
 use super::path_management::Ends;
-use super::{Connection, Due, Phase};
+use super::{Connection, Due, Lifetime};
 use crate::config::{self, option_room};
-use crate::key::{first_64_bits, first_160_bits};
+use crate::key::{Key, first_64_bits, first_160_bits};
 use crate::path_manager::Wanted;
 use crate::subflow::{Stage, Subflow};
 use anabranch_endpoint::{ByteStream, Endpoint, Timer};
@@ -40,13 +40,12 @@ fn third_ack_patience(subflow: &Subflow) -> Span {
 impl Connection {
     /// The segment asks to join this connection.
     pub(super) fn is_joined_by(&self, segment: &TcpSegment) -> bool {
-        segment.joined_token().is_some_and(|token| token == self.key.token())
+        segment.joined_token().is_some_and(|token| token == self.session.key().token())
     }
 
     fn may_join(&self) -> bool {
-        self.phase == Phase::Multipath
-            && !self.ended
-            && !self.closing
+        self.session.is_multipath()
+            && self.lifetime == Lifetime::Open
             && self.subflows.alive() < self.config.max_subflows as usize
             && self.subflows.len() < MOST_SLOTS
     }
@@ -55,19 +54,16 @@ impl Connection {
     pub(super) fn open(&mut self, now: Time, wanted: Wanted, Ends { own, peer }: Ends) {
         let Some(id) = self.subflows.free_id().filter(|_| self.may_join()) else { return };
         // A port of the passive side's own, that its SYNs do not cross those of the peer.
-        let copy = wanted.copy + self.passive as u8;
+        let copy = wanted.copy + self.session.is_passive() as u8;
         let port = self.subflows.first_key().src_port.wrapping_add(copy.into());
         let (local, remote) = ((own.1, port), (peer.1, peer.2));
-        if self.subflows.iter().any(|it| {
-            let key = it.key();
-            ((key.src, key.src_port), (key.dst, key.dst_port)) == (local, remote)
-        }) {
+        if self.subflows.has_ends(local, remote) {
             return;
         }
         let nonce = self.generator.next_u64() as u32;
         let mut generator = self.generator.clone();
         generator.next_u64(); // sequence numbers of its own
-        let config = config::of_address(&self.config, &self.of_subflow, local.0);
+        let config = config::of_address(&self.config, &self.subflow_config, local.0);
         let mut tcp = Tcp::client(config, local, remote, generator);
         tcp.reserve_options(option_room(self.config.long_numbers));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);
@@ -84,12 +80,13 @@ impl Connection {
     pub(super) fn join_syn_option(&self, i: usize) -> Option<MptcpOption> {
         let it = &self.subflows[i];
         let (backup, address) = (it.backup, it.own_address);
+        let (key, peer_key) = self.session.keys()?;
         let join = match it.stage {
             Stage::Joining { nonce } => {
-                Join::Syn { backup, address, token: self.peer_key.token(), nonce }
+                Join::Syn { backup, address, token: peer_key.token(), nonce }
             }
             Stage::Joined { nonce, peer } => {
-                let mac = first_64_bits(&self.key.join_mac(self.peer_key, nonce, peer));
+                let mac = first_64_bits(&key.join_mac(peer_key, nonce, peer));
                 Join::SynAck { backup, address, mac, nonce }
             }
             _ => return None,
@@ -103,10 +100,11 @@ impl Connection {
         let Some(&Join::SynAck { backup, address, mac, nonce: peer }) = segment.mp_join() else {
             return false;
         };
-        if mac != first_64_bits(&self.peer_key.join_mac(self.key, peer, nonce)) {
+        let Some((key, peer_key)) = self.session.keys() else { return false };
+        if mac != first_64_bits(&peer_key.join_mac(key, peer, nonce)) {
             return false;
         }
-        let mac = first_160_bits(&self.key.join_mac(self.peer_key, nonce, peer));
+        let mac = first_160_bits(&key.join_mac(peer_key, nonce, peer));
         let it = &mut self.subflows[i];
         it.stage = Stage::Unconfirmed { mac, timer: Timer::IDLE, tries: 0 };
         it.peer_backup = backup;
@@ -125,7 +123,7 @@ impl Connection {
                 it.tcp.ask_for_ack(); // they had no room beside MP_JOIN
             }
             self.paths.on_open(it.wanted);
-            self.timer(Due::Linger).stop();
+            self.timers.stop(Due::Linger);
             self.counters.subflows += 1;
         }
         news
@@ -162,13 +160,14 @@ impl Connection {
         if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
             return true;
         }
-        let right = first_160_bits(&self.peer_key.join_mac(self.key, peer, nonce));
+        let right = |(key, peer_key): (Key, Key)| peer_key.join_mac(key, peer, nonce);
+        let right = self.session.keys().map(|keys| first_160_bits(&right(keys)));
         match segment.mp_join() {
-            Some(Join::Ack { mac }) if *mac == right => {
+            Some(Join::Ack { mac }) if Some(*mac) == right => {
                 let it = &mut self.subflows[i];
                 it.stage = Stage::Ready;
                 self.counters.subflows += 1;
-                self.timer(Due::Linger).stop();
+                self.timers.stop(Due::Linger);
                 self.on_joined_address(now, i);
                 true
             }
@@ -189,7 +188,7 @@ impl Connection {
         let is_syn = has(TcpFlags::SYN) && !has(TcpFlags::ACK);
         match segment.mp_join() {
             Some(&Join::Syn { backup, address, token, nonce })
-                if is_syn && token == self.key.token() && self.phase == Phase::Multipath =>
+                if is_syn && token == self.session.key().token() && self.session.is_multipath() =>
             {
                 let own = self.paths.id_of(packet.dst);
                 match own.zip(self.subflows.free_id()).filter(|_| self.may_join()) {
@@ -210,7 +209,7 @@ impl Connection {
     fn joined(&mut self, packet: &Packet, segment: &TcpSegment, id: u32, peer: u32) -> Subflow {
         let nonce = self.generator.next_u64() as u32;
         let (local, remote) = ((packet.dst, segment.dst_port), (packet.src, segment.src_port));
-        let config = config::of_address(&self.config, &self.of_subflow, local.0);
+        let config = config::of_address(&self.config, &self.subflow_config, local.0);
         let mut tcp = Tcp::server(config, local, remote, self.generator.clone());
         tcp.reserve_options(option_room(self.config.long_numbers));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);

@@ -77,7 +77,7 @@ impl Connection {
     #[inline]
     pub(super) fn complete(&mut self, i: usize, packet: &mut Packet, fed: Option<u64>) {
         let Body::Tcp(segment) = &mut packet.body else { return };
-        self.gave = !segment.payload.is_empty();
+        self.scheduling.on_packet(!segment.payload.is_empty());
         if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
             return self.complete_first_or_last(i, segment);
         }
@@ -88,7 +88,7 @@ impl Connection {
             segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0);
         }
         if !self.add_usual_options(i, segment, fed) {
-            match self.phase {
+            match self.session.phase() {
                 Phase::Opening => return,
                 Phase::Multipath => self.add_options(i, segment),
                 Phase::Fallback => {
@@ -113,8 +113,7 @@ impl Connection {
         let lone = options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none();
         let len = segment.payload.len();
         let usual = lone
-            && self.phase == Phase::Multipath
-            && self.confirmed
+            && self.session.is_confirmed()
             && it.stage == Stage::Ready
             && it.options.is_empty()
             && !self.sender.is_closed();
@@ -125,7 +124,7 @@ impl Connection {
         if len == 0 {
             dss.data_ack = Some(self.receiver.data_ack(self.receiver.is_wide()));
         } else {
-            if self.checksum || self.config.long_numbers || self.receiver.is_wide() {
+            if self.session.has_checksums() || self.config.long_numbers || self.receiver.is_wide() {
                 return false;
             }
             let ssn = it.tcp.relative_number(segment.seq);
@@ -161,7 +160,7 @@ impl Connection {
     /// The keys have not been confirmed: the first subflow of the active side
     /// repeats them.
     fn repeats_keys(&self, i: usize) -> bool {
-        !self.confirmed && !self.passive && self.subflows.is_first(i)
+        !self.session.is_confirmed() && !self.session.is_passive() && self.subflows.is_first(i)
     }
 
     /// What is numbered with 64 bits is acknowledged with 64 (§3.3.1), but on a full
@@ -184,12 +183,12 @@ impl Connection {
         let mut dss = Dss { data_ack, ..Dss::default() };
         if !segment.payload.is_empty() {
             if let Some(data) = self.map(i, segment, &mut dss) {
-                push(segment, Some(self.third_ack_option(Some(data))));
+                push(segment, self.session.third_ack_option(Some(data)));
                 fit(segment, None);
                 return;
             }
         } else if self.repeats_keys(i) {
-            push(segment, Some(self.third_ack_option(None)));
+            push(segment, self.session.third_ack_option(None));
             fit(segment, None);
             return;
         } else if let Stage::Unconfirmed { mac, .. } = self.subflows[i].stage {
@@ -204,7 +203,7 @@ impl Connection {
         } else {
             if self.sender.owes_fin() {
                 let dsn = self.sender.number(self.sender.data_end(), self.config.long_numbers);
-                let checksum = self.checksum.then(|| self.checksum_of_fin());
+                let checksum = self.session.has_checksums().then(|| self.checksum_of_fin());
                 dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum });
                 dss.data_fin = true;
             }
@@ -223,17 +222,17 @@ impl Connection {
         let unit = subflow.sent.find(at)?;
         let len = segment.payload.len();
         if at == 1 && self.repeats_keys(i) && !unit.fin {
-            let (len, checksum) = match self.checksum {
+            let (len, checksum) = match self.session.has_checksums() {
                 true => (unit.len, Some(unit.checksum)),
                 false => (len, None),
             };
             return Some(CapableData { len: len as u16, checksum });
         }
         let long = self.config.long_numbers;
-        dss.data_fin =
-            unit.fin && (self.checksum || at + len as u64 == unit.start + unit.len as u64);
+        dss.data_fin = unit.fin
+            && (self.session.has_checksums() || at + len as u64 == unit.start + unit.len as u64);
         let fin = dss.data_fin as u16;
-        dss.mapping = Some(match self.checksum {
+        dss.mapping = Some(match self.session.has_checksums() {
             // What a checksum covers stays as it is, however it is cut.
             true => Mapping {
                 dsn: self.sender.number(unit.data, long),

@@ -17,7 +17,7 @@ impl Connection {
         let mut taker = self.only_taker();
         // In the middle of a burst: the subflow is asked for what it still has when it
         // takes no more.
-        if std::mem::take(&mut self.gave) && taker.is_none() {
+        if self.scheduling.end_burst() && taker.is_none() {
             taker = self.schedule(now).map(|i| (i, 0));
         }
         loop {
@@ -37,7 +37,7 @@ impl Connection {
                 let fed = (len > 0 && tcp.outstanding().1 > end).then(|| self.on_fed(i, len));
                 if let Some(it) = &mut packet {
                     self.complete(i, it, fed);
-                    if self.gave && fed.is_none() {
+                    if self.scheduling.is_in_burst() && fed.is_none() {
                         self.readiness.forget_room(self.subflows[i].id);
                     }
                     self.end_if_silent(now, i);
@@ -69,7 +69,10 @@ impl Connection {
     /// poll need not look for more.
     #[inline]
     fn end_if_silent(&mut self, now: Time, i: usize) {
-        if !self.gave && self.has_nothing_to_give() && self.subflows[i].tcp.is_silent() {
+        if !self.scheduling.is_in_burst()
+            && self.has_nothing_to_give()
+            && self.subflows[i].tcp.is_silent()
+        {
             self.rest(now, i);
             if !self.readiness.has_unpolled() && !self.sender.is_closed() {
                 self.end_round(now);
@@ -104,7 +107,7 @@ impl Connection {
     /// No scheduler has anything to decide.
     #[inline]
     fn has_nothing_to_give(&self) -> bool {
-        self.takes_turns_by_room && self.sender.has_nothing()
+        self.scheduling.takes_turns_by_room() && self.sender.has_nothing()
     }
 
     /// A subflow has nothing more to send. True when nothing else has happened to
@@ -129,7 +132,7 @@ impl Connection {
     /// are full while there is more, and timers are set.
     #[inline]
     fn end_round(&mut self, now: Time) {
-        let waits = self.sender.unsent() > 0 && !self.ended;
+        let waits = self.sender.unsent() > 0 && !self.has_ended();
         let (mut news, awaited) = self.readiness.end_round(waits);
         while news != 0 {
             let id = news.trailing_zeros();

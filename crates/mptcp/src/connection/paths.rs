@@ -1,7 +1,7 @@
 //! Which subflows there should be: what the path manager wants is opened, what is lost is
 //! opened again after a while, unless the peer has refused it for good (RFC 8684 §3.6).
 
-use super::{Connection, Due, Phase};
+use super::{Connection, Due};
 use crate::path_manager::{PathManager, Wanted};
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
@@ -10,7 +10,7 @@ impl Connection {
     /// Opens the subflows that the path manager wants, and those whose time to be
     /// opened again has come; none that the peer has refused for good (§3.6).
     pub(super) fn open_wanted(&mut self, now: Time) {
-        if self.phase != Phase::Multipath || !self.confirmed || self.closing {
+        if !self.session.is_multipath() || !self.session.is_confirmed() || self.is_closing() {
             return;
         }
         for wanted in self.paths.wanted(self.own_path_manager(), now) {
@@ -22,7 +22,7 @@ impl Connection {
 
     /// Which subflows this side opens.
     fn own_path_manager(&self) -> PathManager {
-        match self.passive {
+        match self.session.is_passive() {
             true => self.config.passive_path_manager,
             false => self.config.path_manager,
         }
@@ -32,7 +32,7 @@ impl Connection {
         let Some(ends) = self.paths.ends(wanted, &self.config.book) else { return };
         // What the active side has joined already.
         let joins = || self.subflows.joins(ends.own.1, ends.peer.1);
-        if self.passive && wanted.copy == 0 && joins() {
+        if self.session.is_passive() && wanted.copy == 0 && joins() {
             return;
         }
         self.open(now, wanted, ends);
@@ -50,7 +50,9 @@ impl Connection {
         let is_lost = reason != CloseReason::Normal && !was_removed;
         let Some(after) = self.config.reopen.filter(|_| is_lost) else { return false };
         // What the peer opened is the peer's to open again.
-        let Some(wanted) = self.subflows.opened_as(i, self.passive) else { return false };
+        let Some(wanted) = self.subflows.opened_as(i, self.session.is_passive()) else {
+            return false;
+        };
         let is_allowed = self.paths.reopen_later(now, wanted, after);
         if is_allowed {
             self.arm_reopening();
@@ -61,8 +63,8 @@ impl Connection {
     /// Sets the timer for the subflow that is opened again next.
     fn arm_reopening(&mut self) {
         match self.paths.next_reopening() {
-            Some(at) => self.timer(Due::Reopen).set(at),
-            None => self.timer(Due::Reopen).stop(),
+            Some(at) => self.timers.set(Due::Reopen, at),
+            None => self.timers.stop(Due::Reopen),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Backups (RFC 8684 §3.3.8): MP_PRIO.
 
-use super::{Connection, Phase};
+use super::Connection;
 use anabranch_wire::tcp::mptcp::MptcpOption;
 
 impl Connection {
@@ -9,7 +9,7 @@ impl Connection {
         let Some(i) = self.subflows.iter().position(|it| it.key() == key) else { return };
         self.subflows[i].backup = backup;
         self.readiness.forget_eligible();
-        if self.phase != Phase::Multipath || !self.subflows[i].is_open() {
+        if !self.session.is_multipath() || !self.subflows[i].is_open() {
             return;
         }
         // Before it is open what its SYN said may have left: the first ACK says it again.

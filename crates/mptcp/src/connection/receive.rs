@@ -80,8 +80,8 @@ impl Connection {
         let usual = at == map.start
             && ready == map.len as u64
             && it.received.is_empty()
-            && !self.checksum
-            && self.phase == Phase::Multipath;
+            && !self.session.has_checksums()
+            && self.session.is_multipath();
         usual && self.read_mapped(i, map, at, ready)
     }
 
@@ -94,17 +94,17 @@ impl Connection {
             if ready == 0 {
                 return;
             }
-            match self.phase {
+            match self.session.phase() {
                 Phase::Opening => return,
                 Phase::Fallback => {
-                    let (from, data) = self.base.received;
                     // As TCP: what does not fit stays, and closes the window.
                     let n = ready.min(self.receiver.room());
                     if n == 0 {
                         return;
                     }
                     let payload = self.take(i, n);
-                    let arrival = self.receiver.on_data(data + (at - from), &payload);
+                    let Some(fallback) = self.session.fallback() else { return };
+                    let arrival = self.receiver.on_data(fallback.received(at), &payload);
                     self.subflows[i].brought += arrival.advanced;
                     self.note(arrival);
                 }
@@ -128,7 +128,7 @@ impl Connection {
     fn read_mapped(&mut self, i: usize, map: &Received, at: u64, ready: u64) -> bool {
         let end = map.start + map.len as u64;
         let mut n = ready.min(end - at);
-        let whole = self.checksum && at == map.start;
+        let whole = self.session.has_checksums() && at == map.start;
         if whole && n < map.len as u64 {
             return false;
         }

@@ -86,12 +86,12 @@ impl Connection {
         let (rto, most) = (self.subflows.longest_rto(), self.config.subflow.max_retries);
         let subflows = &self.subflows;
         match self.sender.on_retransmission_timer(now, rto, most, || subflows.is_watched()) {
-            Overdue::NotBefore(due) => return self.timer(Due::Retransmit).set(due),
+            Overdue::NotBefore(due) => return self.timers.set(Due::Retransmit, due),
             Overdue::GiveUp => return self.give_up(now),
             Overdue::Retry => {}
         }
         let unproven = self.sender.is_unproven() && self.is_contiguous();
-        if !self.confirmed && !self.passive || unproven {
+        if !self.session.is_confirmed() && !self.session.is_passive() || unproven {
             // The peer may not even know the keys, or no mapping of ours may reach it: then its ACK
             // has no option, and the connection is TCP from there on.
             if !self.subflows.is_empty() {

@@ -1,9 +1,9 @@
 //! Which new data goes to which subflow: what the scheduler says (RFC 8684 §3.3.8), of the
 //! subflows with room that are liked the best.
 
-use super::{Connection, Phase};
+use super::Connection;
 use crate::mapping::Sent;
-use crate::scheduler::{Candidate, Choice, Stream};
+use crate::scheduler::{Choice, Stream};
 use anabranch_endpoint::ByteStream;
 use anabranch_tcp::Range;
 use anabranch_units::Time;
@@ -15,13 +15,13 @@ impl Connection {
     #[inline]
     pub(super) fn schedule(&mut self, now: Time) -> Option<usize> {
         let idle = self.sender.unsent() == 0 && !self.sender.has_reinjections();
-        if idle && self.takes_turns_by_room { None } else { self.give_next(now) }
+        if idle && self.scheduling.takes_turns_by_room() { None } else { self.give_next(now) }
     }
 
     fn give_next(&mut self, now: Time) -> Option<usize> {
-        let copies = self.scheduler.copies();
+        let copies = self.scheduling.copies();
         let fresh = self.sender.unsent() > 0;
-        if !fresh && !copies && !self.sender.has_reinjections() || self.ended {
+        if !fresh && !copies && !self.sender.has_reinjections() || self.has_ended() {
             return None;
         }
         let usable = self.subflows.usable();
@@ -35,7 +35,7 @@ impl Connection {
         }
         let room = self.sender.room(self.subflows.mss());
         if fresh && room == 0 {
-            self.scheduler.on_window_blocked(now);
+            self.scheduling.on_window_blocked(now);
             if self.config.opportunistic_retransmission
                 && let Some(i) = self.unblock_window(now, usable)
             {
@@ -49,22 +49,6 @@ impl Connection {
     }
 
     fn ask_scheduler(&mut self, now: Time, room: u64) -> Option<usize> {
-        let mut liked = self.readiness.eligible();
-        if self.scheduler.needs_room() {
-            liked = self.readiness.roomy(liked);
-            if liked == 0 {
-                return None;
-            }
-            if liked.is_power_of_two() && room > 0 {
-                self.scheduler.on_only(liked.trailing_zeros());
-                let only = self.subflows.position(liked.trailing_zeros())?;
-                return self.give_new(only);
-            }
-        }
-        let mut candidates: Vec<Candidate> = std::mem::take(&mut self.candidates);
-        candidates.clear();
-        let liked = self.subflows.iter().filter(|it| liked & it.bit() != 0);
-        candidates.extend(liked.map(|it| it.candidate(self.readiness.roomy(it.bit()) != 0)));
         let stream = Stream {
             now,
             una: self.sender.una(),
@@ -72,17 +56,13 @@ impl Connection {
             unsent: if room > 0 { self.sender.unsent() } else { 0 },
             window_left: self.sender.window_left(),
         };
-        let choice = self.scheduler.choose(&candidates, &stream);
-        self.candidates = candidates;
-        match choice {
+        match self.scheduling.choose(&self.subflows, &self.readiness, &stream, room > 0) {
             Choice::Wait => None,
             Choice::New(id) => self.give_new(self.subflows.position(id)?),
             Choice::Copy { id, from } => {
                 let i = self.subflows.position(id)?;
-                let end = self
-                    .sender
-                    .nxt()
-                    .min(from + self.subflows.most_for(i, self.config.long_numbers));
+                let most = self.subflows.most_for(i, self.config.long_numbers);
+                let end = self.sender.nxt().min(from + most);
                 self.counters.copies += 1;
                 self.give(i, Range { start: from, end })
             }
@@ -96,10 +76,10 @@ impl Connection {
     #[inline]
     pub(super) fn only_taker(&self) -> Option<(usize, u64)> {
         let id = self.readiness.only_taker()?;
-        let usual = self.phase == Phase::Multipath
-            && self.takes_turns_by_room
-            && !self.checksum
-            && !self.ended
+        let usual = self.session.is_multipath()
+            && self.scheduling.takes_turns_by_room()
+            && !self.session.has_checksums()
+            && !self.has_ended()
             && !self.sender.has_octets()
             && !self.sender.has_reinjections();
         if !usual {
@@ -142,7 +122,7 @@ impl Connection {
             it.tcp.cut_at(at);
         }
         it.sent_to = it.sent_to.max(end);
-        self.scheduler.on_only(it.id);
+        self.scheduling.on_only(it.id);
         start
     }
 
@@ -163,7 +143,7 @@ impl Connection {
         let (len, fin) = (range.len() as u32, self.sender.ends_at(range.end));
         let (_, start) = self.subflows[i].tcp.outstanding();
         let octets = self.sender.payload(range);
-        let checksum = match self.checksum {
+        let checksum = match self.session.has_checksums() {
             true => self.checksum_to_send(
                 i,
                 start,
@@ -175,7 +155,7 @@ impl Connection {
         };
         let unit = Sent { start, len, data: range.start, fin, checksum };
         let subflow = &mut self.subflows[i];
-        if !subflow.sent.push(unit, self.checksum) {
+        if !subflow.sent.push(unit, self.session.has_checksums()) {
             subflow.tcp.cut();
         }
         match octets {

@@ -1,7 +1,7 @@
 //! The end of one subflow (RFC 8684 §3.3.3, §3.6): by FIN, by reset, by this side. What it
 //! has not delivered is left to the others.
 
-use super::{Connection, Due, Phase};
+use super::{Connection, Due, Lifetime};
 use anabranch_endpoint::CloseReason;
 use anabranch_tcp::State as TcpState;
 use anabranch_units::Time;
@@ -20,9 +20,9 @@ impl Connection {
     /// subflow alone (§3.3.4).
     #[cold]
     pub(super) fn on_subflow_fin(&mut self, i: usize) {
-        if self.phase == Phase::Fallback {
+        if self.session.fallback().is_some() {
             self.pending.peer_closed = true;
-        } else if self.phase == Phase::Multipath && !self.receiver.has_ended() {
+        } else if self.session.is_multipath() && !self.receiver.has_ended() {
             // After the end of the stream it says no more than that: the peer still reads.
             self.reinject_all(i);
             self.close_subflow(i);
@@ -34,27 +34,27 @@ impl Connection {
     pub(super) fn on_subflow_closed(&mut self, now: Time, i: usize, reason: CloseReason) {
         let was_removed = self.subflows[i].is_removed();
         self.subflows[i].on_end();
-        if self.phase != Phase::Multipath {
+        if !self.session.is_multipath() {
             return self.finish(reason);
         }
         self.reinject_all(i);
         let none_left = self.subflows.alive() == 0;
-        if self.closing && none_left {
+        if self.is_closing() && none_left {
             return self.finish(CloseReason::Normal);
         }
-        if self.ended || self.closing {
+        if self.lifetime != Lifetime::Open {
             return;
         }
         // Before the peer is known to have the keys nothing can join.
-        let again = self.confirmed && self.reopen_later(now, i, reason, was_removed);
+        let again = self.session.is_confirmed() && self.reopen_later(now, i, reason, was_removed);
         // After a FIN, or without the address, another path may be made yet (§3.3.3).
         let broken = reason == CloseReason::Normal || was_removed;
-        let waits = self.passive || again || self.confirmed && broken;
+        let waits = self.session.is_passive() || again || self.session.is_confirmed() && broken;
         if none_left && !waits && !self.paths.has_reopenings() {
             self.finish(reason);
-        } else if !self.subflows.has_one_in_use() && !self.timer(Due::Linger).is_armed() {
+        } else if !self.subflows.has_one_in_use() && !self.timers.is_armed(Due::Linger) {
             let at = now + self.config.linger;
-            self.timer(Due::Linger).set(at);
+            self.timers.set(Due::Linger, at);
         }
     }
 
@@ -71,14 +71,14 @@ impl Connection {
     /// What a reset says that TCP has believed.
     #[cold]
     pub(super) fn on_reset_options(&mut self, i: usize, segment: &TcpSegment) {
-        if self.subflows[i].tcp.state() != TcpState::Closed || self.phase != Phase::Multipath {
+        if self.subflows[i].tcp.state() != TcpState::Closed || !self.session.is_multipath() {
             return;
         }
         for option in segment.options.mptcp() {
             match option {
                 MptcpOption::Fastclose { key } => self.on_fast_close(*key),
                 MptcpOption::TcpRst { transient: false, .. } => {
-                    if let Some(wanted) = self.subflows.opened_as(i, self.passive) {
+                    if let Some(wanted) = self.subflows.opened_as(i, self.session.is_passive()) {
                         self.paths.refuse(wanted);
                     }
                 }

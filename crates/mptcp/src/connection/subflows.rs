@@ -88,6 +88,12 @@ impl Subflows {
         all.find(|(i, known)| **known == key && !self.list[*i].is_gone()).map(|(i, _)| i)
     }
 
+    /// A subflow has these two ends, be it over or not.
+    pub fn has_ends(&self, local: (Addr, u16), remote: (Addr, u16)) -> bool {
+        let ends = |key: &FlowKey| ((key.src, key.src_port), (key.dst, key.dst_port));
+        self.keys.iter().any(|key| ends(key) == (local, remote))
+    }
+
     /// An identifier that no subflow has.
     pub fn free_id(&self) -> Option<u32> {
         (0..u64::BITS).find(|id| self.position(*id).is_none())

@@ -1,28 +1,8 @@
 //! What the connection does by itself: its timers, when they run and what they call.
 
-use super::{Connection, Phase};
+use super::{Connection, Due};
 use anabranch_endpoint::{CloseReason, Endpoint};
 use anabranch_units::{Span, Time};
-
-/// Timers of the whole.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Due {
-    /// Data without DATA_ACK (§3.3.6).
-    Retransmit,
-    /// The receiver's window is closed and nothing is outstanding.
-    Probe,
-    /// ADD_ADDR without an echo (§3.4.1).
-    Announce,
-    /// A subflow may be opened again.
-    Reopen,
-    /// No subflow is left.
-    Linger,
-}
-
-impl Due {
-    pub(super) const ALL: [Due; 5] =
-        [Due::Retransmit, Due::Probe, Due::Announce, Due::Reopen, Due::Linger];
-}
 
 impl Connection {
     pub(super) fn on_timeout(&mut self, now: Time) {
@@ -38,10 +18,9 @@ impl Connection {
         }
         self.collect(now);
         for due in Due::ALL {
-            if !self.timer(due).expired(now) {
+            if !self.timers.take_expired(now, due) {
                 continue;
             }
-            self.timer(due).stop();
             match due {
                 Due::Retransmit => self.on_data_timeout(now),
                 Due::Probe => self.on_probe_timer(now),
@@ -59,7 +38,7 @@ impl Connection {
             self.subflows[i].abort();
             self.touch(i);
         }
-        let reason = if self.closing { CloseReason::Normal } else { CloseReason::TimedOut };
+        let reason = if self.is_closing() { CloseReason::Normal } else { CloseReason::TimedOut };
         self.finish(reason);
     }
 
@@ -67,28 +46,27 @@ impl Connection {
     #[inline]
     pub(super) fn is_armed(&self) -> bool {
         let outstanding = self.sender.has_outstanding();
-        let [retransmit, probe, ..] = &self.timers;
-        self.phase == Phase::Multipath
-            && !self.ended
+        self.session.is_multipath()
+            && !self.has_ended()
             && !self.sender.is_closed()
-            && retransmit.is_armed() == outstanding
-            && !probe.is_armed()
+            && self.timers.is_armed(Due::Retransmit) == outstanding
+            && !self.timers.is_armed(Due::Probe)
             && (outstanding || self.sender.unsent() == 0)
     }
 
     /// Sets the timers of the stream, where they are not.
     #[inline(never)]
     pub(super) fn arm(&mut self, now: Time) {
-        if self.ended || self.subflows.is_empty() {
+        if self.has_ended() || self.subflows.is_empty() {
             return;
         }
-        let multipath = self.phase == Phase::Multipath;
+        let multipath = self.session.is_multipath();
         let outstanding = self.sender.has_outstanding() || multipath && self.sender.owes_fin();
         let blocked =
             !outstanding && self.sender.unsent() > 0 && self.sender.room(self.subflows.mss()) == 0;
         self.keep_timer(now, Due::Retransmit, outstanding && multipath);
         self.keep_timer(now, Due::Probe, blocked);
-        if self.closing {
+        if self.is_closing() {
             self.keep_timer(now, Due::Linger, true);
         }
     }
@@ -97,8 +75,8 @@ impl Connection {
     #[inline]
     fn keep_timer(&mut self, now: Time, due: Due, wanted: bool) {
         if !wanted {
-            self.timer(due).stop();
-        } else if !self.timer(due).is_armed() {
+            self.timers.stop(due);
+        } else if !self.timers.is_armed(due) {
             self.start_timer(now, due);
         }
     }
@@ -113,7 +91,7 @@ impl Connection {
             Due::Probe => self.backed_off(self.sender.tries().1),
             _ => self.config.linger,
         };
-        self.timer(due).set(now + after);
+        self.timers.set(due, now + after);
     }
 
     /// The longest timeout of the subflows after so many doublings, up to where that of TCP
