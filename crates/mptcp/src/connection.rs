@@ -218,8 +218,8 @@ impl Connection {
 
     /// Nothing is left of it but TIME-WAIT of its subflows.
     pub fn is_in_time_wait(&self) -> bool {
-        let mut states = self.subflows.iter().map(|it| it.tcp.state());
-        !self.subflows.is_empty() && states.all(|it| it == TcpState::TimeWait)
+        let mut states = self.subflows.iter().map(|subflow| subflow.tcp.state());
+        !self.subflows.is_empty() && states.all(|state| state == TcpState::TimeWait)
     }
 
     /// This side's token, which names the connection in MP_JOINs to it.
@@ -403,8 +403,8 @@ impl Endpoint for Connection {
             text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
             text += &format!(", {window} left in the peer's window");
         }
-        for it in self.subflows.iter() {
-            text += &format!("; subflow {}: {}", it.id, it.tcp.status());
+        for subflow in self.subflows.iter() {
+            text += &format!("; subflow {}: {}", subflow.id, subflow.tcp.status());
         }
         text
     }
@@ -428,7 +428,7 @@ impl Endpoint for Connection {
     }
 
     fn memory(&self) -> u64 {
-        let subflows: u64 = self.subflows.iter().map(|it| it.tcp.memory()).sum();
+        let subflows: u64 = self.subflows.iter().map(|subflow| subflow.tcp.memory()).sum();
         let queued = self.outbox.len() * size_of::<Packet>();
         let kept = self.sender.memory() + self.receiver.memory() + self.paths.memory();
         size_of::<Connection>() as u64 + subflows + queued as u64 + kept
@@ -439,7 +439,7 @@ impl Endpoint for Connection {
     }
 
     fn has_flow(&self, key: FlowKey) -> bool {
-        self.flow_keys().any(|it| it == key)
+        self.flow_keys().any(|known| known == key)
     }
 
     fn join_token(&self) -> Option<u32> {

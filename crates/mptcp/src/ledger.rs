@@ -22,7 +22,7 @@ impl Ledger {
     /// The number of the path, which may be a new one.
     pub fn number(&mut self, local: Addr, remote: Addr, subflow: u8) -> usize {
         let id = PathId { local: Some(local), remote, subflow };
-        if let Some(known) = self.paths.iter().position(|it| it.id() == id) {
+        if let Some(known) = self.paths.iter().position(|known| known.id() == id) {
             return known;
         }
         if self.paths.len() < MOST_PATHS {
@@ -54,13 +54,13 @@ impl Ledger {
         self.undone_reductions += whole.undone_reductions;
         self.tail_loss_probes += whole.tail_loss_probes;
         self.spurious_retransmissions += whole.spurious_retransmissions;
-        let it = &mut self.paths[path];
-        *it = PathObservation {
+        let past = &mut self.paths[path];
+        *past = PathObservation {
             state: PathState::Inactive,
             cwnd: 0,
             in_flight: 0,
             errors: 0,
-            ..sum(it, last)
+            ..sum(past, last)
         };
     }
 }
@@ -133,7 +133,7 @@ mod tests {
         let mut ledger = Ledger::default();
         let numbers: Vec<_> = (0..=255).map(|n| ledger.number(Addr(1), Addr(2), n)).collect();
         assert_eq!(numbers[..MOST_PATHS], (0..MOST_PATHS).collect::<Vec<_>>());
-        assert!(numbers[MOST_PATHS..].iter().all(|it| *it == MOST_PATHS - 1));
+        assert!(numbers[MOST_PATHS..].iter().all(|number| *number == MOST_PATHS - 1));
         let one = unused(Addr(1), Addr(2), 200);
         let last = PathObservation { packets: 3, ..one };
         ledger.retire(MOST_PATHS - 1, &last, &Observation::default());

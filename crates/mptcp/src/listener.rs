@@ -111,7 +111,7 @@ impl Listener {
 
     /// Octets that they take.
     pub fn memory(&self) -> u64 {
-        let half_open = self.half_open.iter().map(|it| &it.connection);
+        let half_open = self.half_open.iter().map(|handshake| &handshake.connection);
         half_open.chain(&self.ready).map(Endpoint::memory).sum()
     }
 
@@ -139,13 +139,16 @@ impl Listener {
         packet: &Packet,
         taken: impl Fn(u32) -> bool,
     ) -> bool {
-        if let Some(it) = self.half_open.iter_mut().find(|it| it.connection.is_for(packet)) {
-            it.connection.handle_input(now, packet);
+        if let Some(handshake) =
+            self.half_open.iter_mut().find(|handshake| handshake.connection.is_for(packet))
+        {
+            handshake.connection.handle_input(now, packet);
             self.settle();
             return true;
         }
-        if let Some(it) = self.ready.iter_mut().find(|it| it.is_for(packet)) {
-            it.handle_input(now, packet);
+        if let Some(connection) = self.ready.iter_mut().find(|connection| connection.is_for(packet))
+        {
+            connection.handle_input(now, packet);
             return true;
         }
         let Body::Tcp(segment) = &packet.body else { return false };
@@ -158,7 +161,18 @@ impl Listener {
         if !opens || segment.mp_join().is_some() {
             return false;
         }
-        // In both cases the client tries again.
+        self.on_syn(now, packet, segment, &taken)
+    }
+
+    /// A SYN that opens a connection. Where it is dropped the client tries again; false where the
+    /// port has no address.
+    fn on_syn(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &TcpSegment,
+        taken: &impl Fn(u32) -> bool,
+    ) -> bool {
         if self.ready.len() >= self.backlog {
             self.counters.overflows += 1;
             return true;
@@ -173,28 +187,53 @@ impl Listener {
         if let Some(jar) = self.jar.as_ref().filter(|_| cookie) {
             self.counters.cookies_sent += 1;
             self.replies.push_back(jar.answer(now, &self.config, remote, segment));
-            return true;
-        }
-        if full {
+        } else if full {
             self.counters.dropped_syns += 1;
-            return true;
+        } else if let Some((_, first)) = self.addresses.first().copied() {
+            let mut connection = self.answering(now, first, remote, taken);
+            connection.handle_input(now, packet);
+            self.add_half_open(connection, |phase| phase == Phase::Opening);
+        } else {
+            return false;
         }
-        let Some((_, first)) = self.addresses.first() else { return false };
+        true
+    }
+
+    /// A connection that has not heard of its peer's SYN yet, whose token is no other's.
+    fn answering(
+        &mut self,
+        now: Time,
+        first: Addr,
+        remote: (Addr, u16),
+        taken: &impl Fn(u32) -> bool,
+    ) -> Connection {
         self.generator.next_u64();
         let (config, generator) = (self.config.clone(), self.generator.clone());
-        let mut connection = Connection::server(config, (&[*first], self.port), remote, generator);
-        let own = self.half_open.iter().map(|it| &it.connection).chain(&self.ready);
-        connection.avoid_tokens(|token| {
-            taken(token) || own.clone().any(|it| Connection::token(it) == token)
-        });
+        let mut connection = Connection::server(config, (&[first], self.port), remote, generator);
+        connection.avoid_tokens(|token| taken(token) || self.has_token(token));
+        self.add_addresses(now, &mut connection);
+        connection
+    }
+
+    /// A connection of this port has the token.
+    fn has_token(&self, token: u32) -> bool {
+        let half_open = self.half_open.iter().map(|handshake| &handshake.connection);
+        half_open.chain(&self.ready).any(|connection| connection.token() == token)
+    }
+
+    /// A connection has the port's further addresses.
+    fn add_addresses(&self, now: Time, connection: &mut Connection) {
         for (id, addr) in &self.addresses[1..] {
             connection.add_numbered_address(now, *id, *addr);
         }
-        connection.handle_input(now, packet);
-        let capable = connection.phase() == Phase::Opening;
+    }
+
+    /// One more handshake is under way; `is_capable` says of a phase whether its SYN asked for
+    /// Multipath TCP.
+    fn add_half_open(&mut self, connection: Connection, is_capable: impl Fn(Phase) -> bool) {
+        let capable = is_capable(connection.phase());
         self.counters.capable_syns += capable as u64;
         self.half_open.push(HalfOpen { connection, capable });
-        true
     }
 
     /// An ACK that may bring back a cookie; true when it does, even if there is no room for
@@ -219,18 +258,13 @@ impl Listener {
             return true;
         }
         let token = connection.token();
-        let own = self.half_open.iter().map(|it| &it.connection).chain(&self.ready);
-        let is_known = taken(token) || own.clone().any(|it| it.token() == token);
+        let is_known = taken(token) || self.has_token(token);
         if connection.phase() == Phase::Multipath && is_known {
             return false;
         }
-        for (id, addr) in &self.addresses[1..] {
-            connection.add_numbered_address(now, *id, *addr);
-        }
+        self.add_addresses(now, &mut connection);
         self.counters.cookies_accepted += 1;
-        let capable = connection.phase() == Phase::Multipath;
-        self.counters.capable_syns += capable as u64;
-        self.half_open.push(HalfOpen { connection, capable });
+        self.add_half_open(connection, |phase| phase == Phase::Multipath);
         self.settle();
         true
     }
@@ -239,8 +273,8 @@ impl Listener {
     fn settle(&mut self) {
         let mut at = 0;
         while at < self.half_open.len() {
-            let it = &mut self.half_open[at];
-            match it.connection.poll_event() {
+            let handshake = &mut self.half_open[at];
+            match handshake.connection.poll_event() {
                 None => at += 1,
                 Some(Event::Closed(_)) => _ = self.half_open.remove(at),
                 Some(_) => {
@@ -255,8 +289,8 @@ impl Listener {
 
     /// Deadlines may have passed.
     pub fn handle_timeout(&mut self, now: Time) {
-        self.half_open.iter_mut().for_each(|it| it.connection.handle_timeout(now));
-        self.ready.iter_mut().for_each(|it| it.handle_timeout(now));
+        self.half_open.iter_mut().for_each(|handshake| handshake.connection.handle_timeout(now));
+        self.ready.iter_mut().for_each(|connection| connection.handle_timeout(now));
         self.settle();
     }
 
@@ -265,13 +299,13 @@ impl Listener {
         if let Some(reply) = self.replies.pop_front() {
             return Some(reply);
         }
-        let half_open = self.half_open.iter_mut().map(|it| &mut it.connection);
-        half_open.chain(&mut self.ready).find_map(|it| it.poll_transmit(now))
+        let half_open = self.half_open.iter_mut().map(|handshake| &mut handshake.connection);
+        half_open.chain(&mut self.ready).find_map(|connection| connection.poll_transmit(now))
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Time {
-        let half_open = self.half_open.iter().map(|it| &it.connection);
+        let half_open = self.half_open.iter().map(|handshake| &handshake.connection);
         half_open.chain(&self.ready).map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER)
     }
 

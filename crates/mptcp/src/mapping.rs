@@ -140,7 +140,7 @@ impl ReceivedMap {
             last.fin = map.fin;
             return;
         }
-        let at = self.maps.partition_point(|it| it.start <= map.start);
+        let at = self.maps.partition_point(|known| known.start <= map.start);
         let known = at > 0 && {
             let before = &self.maps[at - 1];
             before.start + before.len as u64 >= end
@@ -152,7 +152,9 @@ impl ReceivedMap {
 
     /// The mapping of a subflow offset.
     pub fn find(&self, offset: u64) -> Option<&Received> {
-        self.maps.iter().find(|it| it.start <= offset && offset < it.start + it.len as u64)
+        self.maps
+            .iter()
+            .find(|known| known.start <= offset && offset < known.start + known.len as u64)
     }
 
     /// Nothing is kept.
@@ -162,7 +164,7 @@ impl ReceivedMap {
 
     /// Forgets what is read.
     pub fn drop_below(&mut self, read: u64) {
-        while self.maps.front().is_some_and(|it| it.start + it.len as u64 <= read) {
+        while self.maps.front().is_some_and(|known| known.start + known.len as u64 <= read) {
             self.maps.pop_front();
         }
     }

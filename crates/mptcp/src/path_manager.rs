@@ -141,7 +141,7 @@ mod tests {
     fn what_each_wants_of_two_and_three_addresses() {
         let wanted = |name: &str, own, peer| -> Vec<(usize, usize)> {
             let manager = PathManager::from_name(name).unwrap();
-            manager.wanted(own, peer).iter().map(|it| (it.own, it.peer)).collect()
+            manager.wanted(own, peer).iter().map(|wanted| (wanted.own, wanted.peer)).collect()
         };
         assert_eq!(wanted("single", 2, 3), []);
         assert_eq!(wanted("full-mesh", 2, 3), [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
@@ -151,9 +151,9 @@ mod tests {
         assert_eq!(wanted("pairs", 2, 1), []);
         assert_eq!(wanted("signal", 2, 3), [(0, 1), (0, 2)]);
         assert_eq!(wanted("n-diffports", 2, 3), [(0, 0)]);
-        assert!(PathManager::Backup.wanted(2, 2).iter().all(|it| it.backup));
+        assert!(PathManager::Backup.wanted(2, 2).iter().all(|wanted| wanted.backup));
         let copies: Vec<u8> =
-            PathManager::NDiffports(4).wanted(1, 1).iter().map(|it| it.copy).collect();
+            PathManager::NDiffports(4).wanted(1, 1).iter().map(|wanted| wanted.copy).collect();
         assert_eq!(copies, [1, 2, 3]);
         assert_eq!((PathManager::NDiffports(4).ports(), PathManager::FullMesh.ports()), (4, 1));
     }

@@ -153,7 +153,7 @@ impl Receiver {
 
     /// Over what waited for it; `before`: where it stood.
     fn advance(&mut self, before: u64) -> Arrival {
-        while let Some(first) = self.waiting.first().filter(|it| it.start <= self.nxt) {
+        while let Some(first) = self.waiting.first().filter(|range| range.start <= self.nxt) {
             self.nxt = self.nxt.max(first.end);
             self.waiting.remove_below(self.nxt);
         }

@@ -211,37 +211,37 @@ pub(crate) enum Active {
 }
 
 impl Active {
-    fn it(&mut self) -> &mut dyn Scheduler {
+    fn scheduler(&mut self) -> &mut dyn Scheduler {
         match self {
-            Active::MinRtt(it) => it,
-            Active::RoundRobin(it) => it,
-            Active::Redundant(it) => it,
-            Active::Blest(it) => it,
-            Active::Ecf(it) => it,
-            Active::Custom(it) => it.as_mut(),
+            Active::MinRtt(scheduler) => scheduler,
+            Active::RoundRobin(scheduler) => scheduler,
+            Active::Redundant(scheduler) => scheduler,
+            Active::Blest(scheduler) => scheduler,
+            Active::Ecf(scheduler) => scheduler,
+            Active::Custom(scheduler) => scheduler.as_mut(),
         }
     }
 
     pub fn choose(&mut self, candidates: &[Candidate], stream: &Stream) -> Choice {
-        self.it().choose(candidates, stream)
+        self.scheduler().choose(candidates, stream)
     }
     pub fn on_window_blocked(&mut self, now: Time) {
-        self.it().on_window_blocked(now);
+        self.scheduler().on_window_blocked(now);
     }
     pub fn copies(&mut self) -> bool {
-        self.it().copies()
+        self.scheduler().copies()
     }
     pub fn needs_room(&mut self) -> bool {
-        self.it().needs_room()
+        self.scheduler().needs_room()
     }
     pub fn on_only(&mut self, id: u32) {
-        self.it().on_only(id);
+        self.scheduler().on_only(id);
     }
 }
 
 /// The lowest round-trip time; of equals the oldest subflow.
 fn fastest<'a>(of: impl Iterator<Item = &'a Candidate>) -> Option<&'a Candidate> {
-    of.min_by_key(|it| (it.srtt, it.id))
+    of.min_by_key(|candidate| (candidate.srtt, candidate.id))
 }
 
 #[cfg(test)]

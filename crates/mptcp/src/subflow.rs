@@ -255,7 +255,7 @@ impl Subflow {
 
     /// As observers see it.
     pub fn observe(&self) -> PathObservation {
-        let it = self.tcp.observe();
+        let tcp = self.tcp.observe();
         let state = match self.stage {
             Stage::Ready if self.failed => PathState::PotentiallyFailed,
             Stage::Ready if self.is_usable() => PathState::Active,
@@ -265,19 +265,19 @@ impl Subflow {
         PathObservation {
             local: self.key().src,
             remote: self.key().dst,
-            subflow: Some(self.wanted.map_or(0, |it| it.copy)),
+            subflow: Some(self.wanted.map_or(0, |wanted| wanted.copy)),
             state,
-            cwnd: it.cwnd,
-            ssthresh: it.ssthresh,
-            in_flight: it.in_flight,
-            srtt: it.srtt,
-            rto: it.rto,
+            cwnd: tcp.cwnd,
+            ssthresh: tcp.ssthresh,
+            in_flight: tcp.in_flight,
+            srtt: tcp.srtt,
+            rto: tcp.rto,
             errors: self.tcp.rtt().backoff(),
-            timeouts: it.timeouts,
-            fast_retransmits: it.fast_retransmits,
-            packets: it.packets_sent,
-            retransmitted: it.retransmitted_packets,
-            bytes_acked: it.bytes_acked,
+            timeouts: tcp.timeouts,
+            fast_retransmits: tcp.fast_retransmits,
+            packets: tcp.packets_sent,
+            retransmitted: tcp.retransmitted_packets,
+            bytes_acked: tcp.bytes_acked,
             bytes_received: Some(self.brought),
             heartbeats: 0,
         }

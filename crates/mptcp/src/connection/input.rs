@@ -9,7 +9,19 @@ use anabranch_units::Time;
 use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping, MptcpOption, ResetReason};
 use anabranch_wire::{Body, FlowKey, Packet, TcpFlags, TcpSegment};
 
+/// What nearly every segment of a transfer says.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    /// Its DATA_ACK.
+    data_ack: DataNumber,
+    /// The subflow offset of its first octet.
+    at: u64,
+    /// The data offset of its first octet, where it has any.
+    data: Option<u64>,
+}
+
 impl Connection {
+    /// A packet arrived for the connection.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
         let Body::Tcp(segment) = &packet.body else { return self.on_other(now, packet) };
         let key = FlowKey {
@@ -67,9 +79,7 @@ impl Connection {
     }
 
     /// As [`Connection::on_segment`] for nearly every segment of a transfer, at half of
-    /// the cost: it carries a DATA_ACK, no news of another kind, and either no data or
-    /// counted octets with a mapping of 32 bits that is theirs alone. False, and
-    /// nothing has been done, for others.
+    /// the cost. False, and nothing has been done, for others.
     #[inline]
     fn on_usual_segment(
         &mut self,
@@ -78,27 +88,42 @@ impl Connection {
         packet: &Packet,
         segment: &TcpSegment,
     ) -> bool {
-        let it = &self.subflows[i];
+        let Some(Usual { data_ack, at, data }) = self.usual(i, segment) else { return false };
+        self.subflows.tell_siblings(i);
+        self.subflows[i].tcp.handle_input(now, packet);
+        if let Some(data) = data {
+            self.on_counted(i, at, data, segment.payload.len());
+        }
+        self.touch(i);
+        if let Some(ack) = self.sender.offset(data_ack) {
+            let window = (segment.window as u64) << self.subflows[i].tcp.window_shifts().1;
+            self.on_data_ack(now, ack, window);
+        }
+        true
+    }
+
+    /// What a segment says that carries a DATA_ACK, no news of another kind, and either no data or
+    /// counted octets with a mapping of 32 bits that is theirs alone; `None` for others.
+    #[inline(always)]
+    fn usual(&self, i: usize, segment: &TcpSegment) -> Option<Usual> {
+        let subflow = &self.subflows[i];
         let plain = segment.flags.union(TcpFlags::PSH) == TcpFlags::ACK.union(TcpFlags::PSH)
             && segment.options.rare.is_none()
             && segment.payload.octets().is_none();
         let quiet = self.session.is_confirmed()
             && !self.session.has_checksums()
-            && it.stage == Stage::Ready
-            && it.tcp.state() == TcpState::Established;
+            && subflow.stage == Stage::Ready
+            && subflow.tcp.state() == TcpState::Established;
         if !(plain && quiet) {
-            return false;
+            return None;
         }
         let Some(Dss { data_ack: Some(data_ack), mapping, data_fin: false }) =
             segment.options.dss()
         else {
-            return false;
+            return None;
         };
-        let (Some(at), Some(ack)) =
-            (it.tcp.received_offset(segment.seq), it.tcp.sent_offset(segment.ack))
-        else {
-            return false;
-        };
+        let at = subflow.tcp.received_offset(segment.seq)?;
+        let ack = subflow.tcp.sent_offset(segment.ack)?;
         let len = segment.payload.len();
         let data = match mapping {
             _ if len == 0 => None,
@@ -107,25 +132,12 @@ impl Connection {
             {
                 self.receiver.offset(dsn)
             }
-            _ => return false,
+            _ => return None,
         };
-        let plausible = at.abs_diff(it.tcp.read_offset()) <= self.reach()
-            && ack <= it.tcp.outstanding().1
+        let plausible = at.abs_diff(subflow.tcp.read_offset()) <= self.reach()
+            && ack <= subflow.tcp.outstanding().1
             && (len == 0 || data > Some(0));
-        if !plausible {
-            return false;
-        }
-        self.subflows.tell_siblings(i);
-        self.subflows[i].tcp.handle_input(now, packet);
-        if let Some(data) = data {
-            self.on_counted(i, at, data, len);
-        }
-        self.touch(i);
-        if let Some(ack) = self.sender.offset(data_ack) {
-            let window = (segment.window as u64) << self.subflows[i].tcp.window_shifts().1;
-            self.on_data_ack(now, ack, window);
-        }
-        true
+        plausible.then_some(Usual { data_ack, at, data })
     }
 
     #[inline(never)]
@@ -218,7 +230,9 @@ impl Connection {
     fn is_plausible(&self, i: usize, segment: &TcpSegment) -> bool {
         let tcp = &self.subflows[i].tcp;
         let reach = self.reach();
-        let near = |offset: Option<u64>, by: u64| offset.is_some_and(|it| it.abs_diff(by) <= reach);
+        let near = |offset: Option<u64>, by: u64| {
+            offset.is_some_and(|offset| offset.abs_diff(by) <= reach)
+        };
         let (_, end) = tcp.outstanding();
         let ack = tcp.sent_offset(segment.ack);
         near(tcp.received_offset(segment.seq), tcp.read_offset())

@@ -78,10 +78,10 @@ impl Connection {
 
     /// What the SYN or the SYN/ACK of a further subflow carries.
     pub(super) fn join_syn_option(&self, i: usize) -> Option<MptcpOption> {
-        let it = &self.subflows[i];
-        let (backup, address) = (it.backup, it.own_address);
+        let subflow = &self.subflows[i];
+        let (backup, address) = (subflow.backup, subflow.own_address);
         let (key, peer_key) = self.session.keys()?;
-        let join = match it.stage {
+        let join = match subflow.stage {
             Stage::Joining { nonce } => {
                 Join::Syn { backup, address, token: peer_key.token(), nonce }
             }
@@ -105,24 +105,24 @@ impl Connection {
             return false;
         }
         let mac = first_160_bits(&key.join_mac(peer_key, nonce, peer));
-        let it = &mut self.subflows[i];
-        it.stage = Stage::Unconfirmed { mac, timer: Timer::IDLE, tries: 0 };
-        it.peer_backup = backup;
-        it.peer_address = address;
+        let subflow = &mut self.subflows[i];
+        subflow.stage = Stage::Unconfirmed { mac, timer: Timer::IDLE, tries: 0 };
+        subflow.peer_backup = backup;
+        subflow.peer_address = address;
         true
     }
 
     /// The active side: an ACK that follows. It confirms the third; true when
     /// it did.
     pub(super) fn on_join_confirmed(&mut self, i: usize) -> bool {
-        let it = &mut self.subflows[i];
-        let news = matches!(it.stage, Stage::Unconfirmed { .. });
+        let subflow = &mut self.subflows[i];
+        let news = matches!(subflow.stage, Stage::Unconfirmed { .. });
         if news {
-            it.stage = Stage::Ready;
-            if !it.options.is_empty() {
-                it.tcp.ask_for_ack(); // they had no room beside MP_JOIN
+            subflow.stage = Stage::Ready;
+            if !subflow.options.is_empty() {
+                subflow.tcp.ask_for_ack(); // they had no room beside MP_JOIN
             }
-            self.paths.on_open(it.wanted);
+            self.paths.on_open(subflow.wanted);
             self.timers.stop(Due::Linger);
             self.counters.subflows += 1;
         }
@@ -131,25 +131,25 @@ impl Connection {
 
     /// The third ACK is about to leave: an answer is awaited.
     pub(super) fn await_join_confirmed(&mut self, now: Time, i: usize) {
-        let it = &mut self.subflows[i];
-        if it.timer().is_some_and(|timer| !timer.is_armed()) {
-            let at = now + third_ack_patience(it);
-            it.set_timer(at);
+        let subflow = &mut self.subflows[i];
+        if subflow.timer().is_some_and(|timer| !timer.is_armed()) {
+            let at = now + third_ack_patience(subflow);
+            subflow.set_timer(at);
         }
     }
 
     /// No answer to the third ACK: again.
     pub(super) fn on_third_ack_timer(&mut self, now: Time, i: usize) {
-        let it = &mut self.subflows[i];
-        let at = now + third_ack_patience(it);
-        let Stage::Unconfirmed { timer, tries, .. } = &mut it.stage else { return };
+        let subflow = &mut self.subflows[i];
+        let at = now + third_ack_patience(subflow);
+        let Stage::Unconfirmed { timer, tries, .. } = &mut subflow.stage else { return };
         *tries += 1;
         if *tries >= MOST_THIRD_ACKS {
             timer.stop();
             return self.drop_subflow(i, ResetReason::Unspecified);
         }
         timer.set(at);
-        it.tcp.ask_for_ack();
+        subflow.tcp.ask_for_ack();
         self.touch(i);
     }
 
@@ -164,8 +164,8 @@ impl Connection {
         let right = self.session.keys().map(|keys| first_160_bits(&right(keys)));
         match segment.mp_join() {
             Some(Join::Ack { mac }) if Some(*mac) == right => {
-                let it = &mut self.subflows[i];
-                it.stage = Stage::Ready;
+                let subflow = &mut self.subflows[i];
+                subflow.stage = Stage::Ready;
                 self.counters.subflows += 1;
                 self.timers.stop(Due::Linger);
                 self.on_joined_address(now, i);

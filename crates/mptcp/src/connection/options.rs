@@ -73,9 +73,9 @@ fn fit_some(segment: &mut TcpSegment, mut dss: Option<Dss>) {
 
 impl Connection {
     /// Adds to a packet of a subflow what is of the whole.
-    /// `fed`: its first octet's data offset, where the subflow was given it just now.
+    /// `given` is the data offset of its first octet, where the subflow was given it just now.
     #[inline]
-    pub(super) fn complete(&mut self, i: usize, packet: &mut Packet, fed: Option<u64>) {
+    pub(super) fn complete(&mut self, i: usize, packet: &mut Packet, given: Option<u64>) {
         let Body::Tcp(segment) = &mut packet.body else { return };
         self.scheduling.on_packet(!segment.payload.is_empty());
         if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
@@ -87,7 +87,7 @@ impl Connection {
         if segment.payload.is_empty() || self.sender.unsent() > 0 {
             segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0);
         }
-        if !self.add_usual_options(i, segment, fed) {
+        if !self.add_usual_options(i, segment, given) {
             match self.session.phase() {
                 Phase::Opening => return,
                 Phase::Multipath => self.add_options(i, segment),
@@ -107,15 +107,15 @@ impl Connection {
     /// mapping of 32 bits without a checksum. False, and nothing is done, where there is
     /// or may be more to say.
     #[inline]
-    fn add_usual_options(&self, i: usize, segment: &mut TcpSegment, fed: Option<u64>) -> bool {
-        let it = &self.subflows[i];
+    fn add_usual_options(&self, i: usize, segment: &mut TcpSegment, given: Option<u64>) -> bool {
+        let subflow = &self.subflows[i];
         let options = &mut segment.options;
         let lone = options.sack.is_empty() && options.acc_ecn.is_none() && options.rare.is_none();
         let len = segment.payload.len();
         let usual = lone
             && self.session.is_confirmed()
-            && it.stage == Stage::Ready
-            && it.options.is_empty()
+            && subflow.stage == Stage::Ready
+            && subflow.options.is_empty()
             && !self.sender.is_closed();
         if !usual {
             return false;
@@ -127,10 +127,10 @@ impl Connection {
             if self.session.has_checksums() || self.config.long_numbers || self.receiver.is_wide() {
                 return false;
             }
-            let ssn = it.tcp.relative_number(segment.seq);
-            let Some(data) = fed.or_else(|| {
-                let at = it.tcp.sent_offset(segment.seq)?;
-                Some(it.sent.find(at)?.data_at(at))
+            let ssn = subflow.tcp.relative_number(segment.seq);
+            let Some(data) = given.or_else(|| {
+                let at = subflow.tcp.sent_offset(segment.seq)?;
+                Some(subflow.sent.find(at)?.data_at(at))
             }) else {
                 return false;
             };

@@ -22,29 +22,18 @@ impl Connection {
         }
         loop {
             while let Some(id) = self.readiness.next_unpolled() {
-                let fed = taker.take();
-                let i = fed.map_or_else(|| self.polled_next(id), |it| it.0);
-                if fed.is_none() && self.chooses(now, i) {
+                let offer = taker.take();
+                let i = offer.map_or_else(|| self.polled_next(id), |(i, _)| i);
+                if offer.is_none() && self.chooses(now, i) {
                     taker = self.schedule(now).map(|i| (i, 0));
                     if taker.is_some() {
                         continue;
                     }
                 }
-                let len = fed.map_or(0, |it| it.1);
-                let tcp = &mut self.subflows[i].tcp;
-                let (_, end) = tcp.outstanding();
-                let mut packet = tcp.poll_transmit_with(now, len);
-                let fed = (len > 0 && tcp.outstanding().1 > end).then(|| self.on_fed(i, len));
-                if let Some(it) = &mut packet {
-                    self.complete(i, it, fed);
-                    if self.scheduling.is_in_burst() && fed.is_none() {
-                        self.readiness.forget_room(self.subflows[i].id);
-                    }
-                    self.end_if_silent(now, i);
+                let len = offer.map_or(0, |(_, len)| len);
+                let packet = self.poll_subflow(now, i, len);
+                if packet.is_some() {
                     return packet;
-                }
-                if len > 0 {
-                    self.readiness.set_room(self.subflows[i].id, false);
                 }
                 let quiet = self.rest(now, i);
                 if len > 0 && quiet {
@@ -63,6 +52,26 @@ impl Connection {
                 return None;
             }
         }
+    }
+
+    /// What a subflow sends next, by itself or of the next `len` octets of the stream, with what
+    /// it carries of the whole.
+    #[inline(always)]
+    fn poll_subflow(&mut self, now: Time, i: usize, len: u64) -> Option<Packet> {
+        let tcp = &mut self.subflows[i].tcp;
+        let (_, end) = tcp.outstanding();
+        let mut packet = tcp.poll_transmit_with(now, len);
+        let given = (len > 0 && tcp.outstanding().1 > end).then(|| self.on_given(i, len));
+        if let Some(leaving) = &mut packet {
+            self.complete(i, leaving, given);
+            if self.scheduling.is_in_burst() && given.is_none() {
+                self.readiness.forget_room(self.subflows[i].id);
+            }
+            self.end_if_silent(now, i);
+        } else if len > 0 {
+            self.readiness.set_room(self.subflows[i].id, false);
+        }
+        packet
     }
 
     /// The usual packet of a receiver is an ACK that leaves nothing to say: then the next

@@ -56,16 +56,17 @@ impl Connection {
     /// read of the subflow, and the mapping need not be kept.
     #[inline]
     pub(super) fn on_counted(&mut self, i: usize, at: u64, data: u64, len: u32) {
-        let it = &mut self.subflows[i];
-        let next =
-            it.tcp.read_offset() == at && it.tcp.readable() == len as u64 && it.received.is_empty();
+        let subflow = &mut self.subflows[i];
+        let next = subflow.tcp.read_offset() == at
+            && subflow.tcp.readable() == len as u64
+            && subflow.received.is_empty();
         if !next {
             let map = Received { start: at, len, data, fin: false, checksum: None, long: false };
             return self.keep_mapping(i, map);
         }
-        it.tcp.read(len as u64);
+        subflow.tcp.read(len as u64);
         if self.receiver.takes_next(data, len as u64) {
-            it.brought += len as u64;
+            subflow.brought += len as u64;
             self.pending.readable = true;
         } else {
             self.reassemble(i, data, &Payload::virtual_of(len));
@@ -75,11 +76,11 @@ impl Connection {
     /// The usual case: what can be read of the subflow is what came with this
     /// mapping, which then need not be kept. False when it must be.
     pub(super) fn read_at_once(&mut self, i: usize, map: &Received) -> bool {
-        let it = &self.subflows[i];
-        let (ready, at) = (it.tcp.readable(), it.tcp.read_offset());
+        let subflow = &self.subflows[i];
+        let (ready, at) = (subflow.tcp.readable(), subflow.tcp.read_offset());
         let usual = at == map.start
             && ready == map.len as u64
-            && it.received.is_empty()
+            && subflow.received.is_empty()
             && !self.session.has_checksums()
             && self.session.is_multipath();
         usual && self.read_mapped(i, map, at, ready)

@@ -43,7 +43,7 @@ impl Connection {
             .subflows
             .iter()
             .enumerate()
-            .find_map(|(j, it)| Some((j, it.sent.carrying(una)?.data_range().end)));
+            .find_map(|(j, subflow)| Some((j, subflow.sent.carrying(una)?.data_range().end)));
         let (j, end) = carrier?;
         let fast = self.subflows[i].srtt();
         let slow = &mut self.subflows[j];
@@ -72,9 +72,9 @@ impl Connection {
 
     /// What a subflow has not delivered is to be sent again.
     pub(super) fn reinject_all(&mut self, i: usize) {
-        let it = &self.subflows[i];
-        let (bit, una) = (it.bit(), self.sender.una());
-        for unit in it.sent.iter().filter(|unit| unit.data_range().end > una) {
+        let subflow = &self.subflows[i];
+        let (bit, una) = (subflow.bit(), self.sender.una());
+        for unit in subflow.sent.iter().filter(|unit| unit.data_range().end > una) {
             self.sender.reinject(unit.data_range(), bit);
         }
     }

@@ -91,15 +91,16 @@ impl Connection {
             return None;
         }
         let i = self.subflows.position(id)?;
-        let it = &self.subflows[i];
-        let ((una, end), len) = (it.tcp.outstanding(), it.tcp.mss());
+        let subflow = &self.subflows[i];
+        let ((una, end), len) = (subflow.tcp.outstanding(), subflow.tcp.mss());
         let fits = self.sender.fits_window(end - una, len);
         // The first segment may be shorter.
-        if it.rank() > 0 || !it.tcp.awaits_data() || !fits || end == 1 {
+        if subflow.rank() > 0 || !subflow.tcp.awaits_data() || !fits || end == 1 {
             return None;
         }
         debug_assert_eq!(
-            self.readiness.not_full(self.subflows.preferred(self.subflows.usable())) & !it.bit(),
+            self.readiness.not_full(self.subflows.preferred(self.subflows.usable()))
+                & !subflow.bit(),
             0
         );
         debug_assert!(
@@ -112,17 +113,17 @@ impl Connection {
     /// The next octets of the stream left on the subflow that alone has room: their
     /// data offset.
     #[inline]
-    pub(super) fn on_fed(&mut self, i: usize, len: u64) -> u64 {
+    pub(super) fn on_given(&mut self, i: usize, len: u64) -> u64 {
         let Range { start, end } = self.sender.take_new(len);
         let fin = self.sender.ends_at(end);
-        let it = &mut self.subflows[i];
-        let at = it.tcp.outstanding().1 - len;
+        let subflow = &mut self.subflows[i];
+        let at = subflow.tcp.outstanding().1 - len;
         let unit = Sent { start: at, len: len as u32, data: start, fin, checksum: 0 };
-        if !it.sent.push(unit, false) {
-            it.tcp.cut_at(at);
+        if !subflow.sent.push(unit, false) {
+            subflow.tcp.cut_at(at);
         }
-        it.sent_to = it.sent_to.max(end);
-        self.scheduling.on_only(it.id);
+        subflow.sent_to = subflow.sent_to.max(end);
+        self.scheduling.on_only(subflow.id);
         start
     }
 

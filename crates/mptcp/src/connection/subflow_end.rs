@@ -62,9 +62,9 @@ impl Connection {
     #[cold]
     pub(super) fn drop_subflow(&mut self, i: usize, reason: ResetReason) {
         let transient = matches!(reason, ResetReason::Unspecified | ResetReason::Resources);
-        let it = &mut self.subflows[i];
-        it.farewell = Some(MptcpOption::TcpRst { transient, reason: reason as u8 });
-        it.abort();
+        let subflow = &mut self.subflows[i];
+        subflow.farewell = Some(MptcpOption::TcpRst { transient, reason: reason as u8 });
+        subflow.abort();
         self.touch(i);
     }
 

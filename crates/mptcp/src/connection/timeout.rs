@@ -7,9 +7,9 @@ use anabranch_units::{Span, Time};
 impl Connection {
     pub(super) fn on_timeout(&mut self, now: Time) {
         for i in (0..self.subflows.len()).rev() {
-            let it = &mut self.subflows[i];
-            if it.tcp.poll_timeout() <= now {
-                it.tcp.handle_timeout(now);
+            let subflow = &mut self.subflows[i];
+            if subflow.tcp.poll_timeout() <= now {
+                subflow.tcp.handle_timeout(now);
                 self.touch(i);
             }
             if self.subflows[i].timer().is_some_and(|timer| timer.expired(now)) {

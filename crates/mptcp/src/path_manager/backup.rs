@@ -5,6 +5,6 @@ use super::{Wanted, full_mesh};
 
 pub(super) fn wanted(own: usize, peer: usize) -> Vec<Wanted> {
     let mut all = full_mesh::wanted(own, peer);
-    all.iter_mut().for_each(|it| it.backup = true);
+    all.iter_mut().for_each(|wanted| wanted.backup = true);
     all
 }

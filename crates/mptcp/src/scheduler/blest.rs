@@ -83,7 +83,7 @@ impl Scheduler for Blest {
         if fast.has_room {
             return Choice::New(fast.id);
         }
-        let Some(slow) = fastest(candidates.iter().filter(|it| it.has_room)) else {
+        let Some(slow) = fastest(candidates.iter().filter(|candidate| candidate.has_room)) else {
             return Choice::Wait;
         };
         self.step(stream.now, slow);

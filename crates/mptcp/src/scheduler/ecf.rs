@@ -50,7 +50,7 @@ impl Scheduler for Ecf {
         if f.has_room {
             return Choice::New(f.id);
         }
-        let Some(s) = fastest(candidates.iter().filter(|it| it.has_room)) else {
+        let Some(s) = fastest(candidates.iter().filter(|candidate| candidate.has_room)) else {
             return Choice::Wait;
         };
         let k = stream.unsent as f64;

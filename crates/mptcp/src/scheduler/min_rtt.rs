@@ -10,8 +10,8 @@ pub struct MinRtt;
 
 impl Scheduler for MinRtt {
     fn choose(&mut self, candidates: &[Candidate], _stream: &Stream) -> Choice {
-        match fastest(candidates.iter().filter(|it| it.has_room)) {
-            Some(it) => Choice::New(it.id),
+        match fastest(candidates.iter().filter(|candidate| candidate.has_room)) {
+            Some(candidate) => Choice::New(candidate.id),
             None => Choice::Wait,
         }
     }

@@ -12,13 +12,13 @@ pub struct Redundant;
 impl Scheduler for Redundant {
     fn choose(&mut self, candidates: &[Candidate], stream: &Stream) -> Choice {
         // The one that is ahead makes new data, the others follow.
-        for it in candidates.iter().filter(|it| it.has_room) {
-            let from = it.sent_to.max(stream.una);
+        for candidate in candidates.iter().filter(|candidate| candidate.has_room) {
+            let from = candidate.sent_to.max(stream.una);
             if from < stream.nxt {
-                return Choice::Copy { id: it.id, from };
+                return Choice::Copy { id: candidate.id, from };
             }
             if stream.unsent > 0 && stream.window_left > 0 {
-                return Choice::New(it.id);
+                return Choice::New(candidate.id);
             }
         }
         Choice::Wait

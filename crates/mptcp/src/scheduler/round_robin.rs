@@ -13,7 +13,9 @@ pub struct RoundRobin {
 
 impl Scheduler for RoundRobin {
     fn choose(&mut self, candidates: &[Candidate], _stream: &Stream) -> Choice {
-        let ids = || candidates.iter().filter(|it| it.has_room).map(|it| it.id);
+        let ids = || {
+            candidates.iter().filter(|candidate| candidate.has_room).map(|candidate| candidate.id)
+        };
         let after = ids().filter(|id| self.last.is_none_or(|last| *id > last)).min();
         let next = after.or_else(|| ids().min());
         match next {

@@ -20,16 +20,16 @@ fn both_sides_close() {
     let mut events = world.drive(at_ms(200));
     world.client.close();
     events.extend(world.drive(at_ms(300)));
-    assert!(events.iter().any(|it| it.1 == Side::Server && it.2 == Event::PeerClosed));
+    assert!(events.iter().any(|event| event.1 == Side::Server && event.2 == Event::PeerClosed));
     assert_eq!(world.server.end.subflows.usable().count_ones(), 2, "half closed: subflows stay");
     world.server.write(500);
     world.server.close();
     events.extend(world.drive(at_ms(200_000)));
     let all = trace(&world, 200, 1000);
-    assert_eq!(all.iter().filter(|it| it.contains(" F")).count(), 4, "{all:?}");
+    assert_eq!(all.iter().filter(|line| line.contains(" F")).count(), 4, "{all:?}");
     assert_eq!(world.client.observe().bytes_received, 500);
     let mut ends = closes(&events);
-    ends.sort_by_key(|it| it.0 as u8);
+    ends.sort_by_key(|event| event.0 as u8);
     assert_eq!(ends, [(Side::Client, CloseReason::Normal), (Side::Server, CloseReason::Normal)]);
 }
 
@@ -42,7 +42,7 @@ fn an_empty_stream_ends() {
     world.server.close();
     events.extend(world.drive(at_ms(200_000)));
     assert_eq!(closes(&events).len(), 2, "{:?}", trace(&world, 0, 5000));
-    assert!(closes(&events).iter().all(|it| it.1 == CloseReason::Normal));
+    assert!(closes(&events).iter().all(|event| event.1 == CloseReason::Normal));
 }
 
 /// §3.5: MP_FASTCLOSE with the peer's key ends everything at once; with another
@@ -67,7 +67,7 @@ fn an_abort_ends_both_sides_at_once() {
         world.client.abort();
         let events = world.drive(at_ms(300));
         let all = trace(&world, 200, 300);
-        assert_eq!(all.iter().filter(|it| it.contains("R. fastclose")).count(), 2, "{all:?}");
+        assert_eq!(all.iter().filter(|line| line.contains("R. fastclose")).count(), 2, "{all:?}");
         let ends = closes(&events);
         assert_eq!(ends.contains(&(Side::Server, CloseReason::Reset)), !wrong);
         assert!(ends.contains(&(Side::Client, CloseReason::Aborted)));
@@ -88,9 +88,9 @@ fn a_data_fin_that_nobody_answers_is_given_up() {
     let events = world.drive(at_ms(2_000_000));
     assert_eq!(closes(&events), [(Side::Client, CloseReason::TimedOut)]);
     // As patient as TCP: 15 retransmissions, the later ones a minute apart.
-    let ended = events.last().map(|it| it.0.as_secs_f64()).unwrap_or_default();
+    let ended = events.last().map(|event| event.0.as_secs_f64()).unwrap_or_default();
     assert!((300.0..1000.0).contains(&ended), "{ended}");
-    let fins = trace(&world, 1000, 2_000_000).iter().filter(|it| it.contains("fin")).count();
+    let fins = trace(&world, 1000, 2_000_000).iter().filter(|line| line.contains("fin")).count();
     assert_eq!(fins, 16);
 }
 
@@ -107,7 +107,9 @@ fn a_closed_window_that_nobody_answers_for_is_given_up() {
     // Nobody reads, which is no reason to give up.
     while world.step(at_ms(3_000_000)) {}
     assert_eq!(world.server.end.out_of_order(), 0);
-    assert!(std::iter::from_fn(|| world.client.poll_event()).all(|it| it == Event::Connected));
+    assert!(
+        std::iter::from_fn(|| world.client.poll_event()).all(|event| event == Event::Connected)
+    );
     down.set(true);
     while world.step(at_ms(6_000_000)) {}
     let last = std::iter::from_fn(|| world.client.poll_event()).last();
@@ -138,7 +140,7 @@ fn a_dead_subflow_without_data_keeps_nothing_waiting() {
     down.set(true);
     world.client.close();
     let events = world.drive(at_ms(230_000));
-    assert!(events.iter().any(|it| it.1 == Side::Server && it.2 == Event::PeerClosed));
+    assert!(events.iter().any(|event| event.1 == Side::Server && event.2 == Event::PeerClosed));
 }
 
 /// A DATA_FIN is sent again until it is acknowledged.
@@ -215,7 +217,7 @@ fn fins_after_a_data_fin_move_no_data() {
         world.server.end.touch(i);
     }
     world.drive(at_ms(20_000));
-    let fins = trace(&world, 250, 260).iter().filter(|it| it.contains("F. ack")).count();
+    let fins = trace(&world, 250, 260).iter().filter(|line| line.contains("F. ack")).count();
     assert_eq!(fins, 2);
     assert_eq!(world.server.observe().bytes_received, 5_000_000);
     assert_eq!(world.client.end.counters().reinjected, 0);

@@ -50,7 +50,7 @@ fn a_flood_of_addresses_is_bounded() {
         let client = &world.client.end;
         assert!(client.paths.peer_count() <= 8);
         assert!(client.subflows.alive() <= config.max_subflows as usize);
-        assert!(client.subflows.iter().all(|it| it.options.len() <= 17), "with MP_PRIO");
+        assert!(client.subflows.iter().all(|subflow| subflow.options.len() <= 17), "with MP_PRIO");
     }
     world.drive(at_ms(9000));
     assert!(world.server.observe().bytes_received > 5_000_000, "the stream goes on");
@@ -75,7 +75,7 @@ fn overlapping_mappings_are_bounded() {
         world.drive(at_ms(100 + 20 * ms));
         let server = &world.server.end;
         let most = server.most_mappings();
-        assert!(server.subflows.iter().all(|it| it.received.count() <= most));
+        assert!(server.subflows.iter().all(|subflow| subflow.received.count() <= most));
         assert!(server.out_of_order() <= 200_000);
     }
 }

@@ -204,7 +204,7 @@ fn attempts_to_join_do_not_keep_a_connection() {
     down.set(true);
     world.client.write(1000);
     let events = world.drive(at_ms(1_000_000));
-    let end = events.last().map(|it| (it.1, it.2));
+    let end = events.last().map(|event| (event.1, event.2));
     assert_eq!(end, Some((Side::Client, Event::Closed(CloseReason::TimedOut))));
 }
 
@@ -238,7 +238,7 @@ fn a_subflow_without_options_is_reset() {
     assert_eq!(world.server.end.phase(), Phase::Multipath);
     assert!(!world.server.end.flow_keys().any(|key| key == only_first.reversed()));
     let reasons = trace(&world, 200, 700);
-    assert!(reasons.iter().any(|it| it.contains("1 < R. reason")), "{reasons:?}");
+    assert!(reasons.iter().any(|line| line.contains("1 < R. reason")), "{reasons:?}");
     world.client.meddle = nothing();
     world.drive(at_ms(20_000));
     assert_eq!(world.server.observe().bytes_received, 5_050_000);
@@ -303,7 +303,7 @@ fn a_wrong_checksum_costs_one_of_two_subflows() {
     assert!(read == text);
     assert_eq!(world.server.end.counters().bad_checksums, 1);
     let all = trace(&world, 0, 10_000);
-    assert!(all.iter().any(|it| it.contains("R. fail")));
+    assert!(all.iter().any(|line| line.contains("R. fail")));
 }
 
 /// A middlebox that counts sequence numbers otherwise changes nothing: mappings
@@ -333,7 +333,8 @@ fn tcp_answers_tcp() {
         world.server.close();
         let events = world.drive(at_ms(100_000));
         assert_eq!(world.server.observe().bytes_received, 100_000);
-        let closed = events.iter().filter(|it| matches!(it.2, Event::Closed(CloseReason::Normal)));
+        let closed =
+            events.iter().filter(|event| matches!(event.2, Event::Closed(CloseReason::Normal)));
         assert_eq!(closed.count(), 2);
         assert_eq!(world.client.end.phase(), Phase::Fallback);
     }
@@ -351,7 +352,7 @@ fn syns_that_are_dropped_for_their_option_give_way() {
     world.drive(at_ms(60_000));
     assert_eq!(world.server.observe().bytes_received, 10_000);
     let all = trace(&world, 0, 60_000);
-    assert_eq!(all.iter().filter(|it| it.contains("S capable")).count(), 3);
+    assert_eq!(all.iter().filter(|line| line.contains("S capable")).count(), 3);
 }
 
 /// §3.7: an MP_FAIL is answered by another, and whoever hears one says by an infinite
@@ -376,9 +377,9 @@ fn both_sides_signal_the_infinite_mapping() {
     world.server.write_octets(&[3; 500]);
     world.drive(at_ms(300));
     let all = trace(&world, 100, 300);
-    assert!(all.iter().any(|it| it.contains("> . 500 map 0")), "{all:#?}");
-    assert!(all.iter().any(|it| it.contains("< . 500 map 0")), "{all:#?}");
-    let answers = all.iter().filter(|it| it.contains("> . fail")).count();
+    assert!(all.iter().any(|line| line.contains("> . 500 map 0")), "{all:#?}");
+    assert!(all.iter().any(|line| line.contains("< . 500 map 0")), "{all:#?}");
+    let answers = all.iter().filter(|line| line.contains("> . fail")).count();
     assert_eq!(answers, 1, "one for each that came: {all:#?}");
     assert_eq!(world.server.observe().bytes_received, 1000);
     assert_eq!(world.client.observe().bytes_received, 500);

@@ -90,7 +90,7 @@ fn path_managers_open_what_they_want() {
         let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
         world.client.write(100_000);
         world.drive(at_ms(500));
-        let all: Vec<_> = world.client.end.flow_keys().map(|it| (it.src.0, it.dst.0)).collect();
+        let all: Vec<_> = world.client.end.flow_keys().map(|key| (key.src.0, key.dst.0)).collect();
         assert_eq!(all, subflows, "{name}");
         assert_eq!(
             world.server.end.subflows.usable().count_ones() as usize,
@@ -98,7 +98,7 @@ fn path_managers_open_what_they_want() {
             "{name}"
         );
         let ports: std::collections::BTreeSet<_> =
-            world.client.end.flow_keys().map(|it| (it.src, it.dst, it.src_port)).collect();
+            world.client.end.flow_keys().map(|key| (key.src, key.dst, key.src_port)).collect();
         assert_eq!(ports.len(), subflows.len());
     }
 }
@@ -168,7 +168,7 @@ fn keys_that_are_sent_again_with_data_fit_the_path() {
         world.drive(at_ms(20_000));
         let all = trace(&world, 0, 20_000);
         let again = format!(" 1 > . {} capable(keys, data)", mtu - 64);
-        assert!(all[5..].iter().any(|it| it.ends_with(&again)), "{all:#?}");
+        assert!(all[5..].iter().any(|line| line.ends_with(&again)), "{all:#?}");
         assert_eq!(world.server.observe().bytes_received, 5000, "{all:#?}");
         assert_eq!(world.server.end.phase(), Phase::Multipath);
     }
@@ -200,7 +200,7 @@ fn a_join_without_the_keys_is_reset() {
         world.client.write(10_000);
         world.drive(at_ms(3000));
         let resets = trace(&world, 0, 3000);
-        let resets = resets.iter().filter(|it| it.contains(" R")).count();
+        let resets = resets.iter().filter(|line| line.contains(" R")).count();
         assert!(resets > 0, "{:?}", trace(&world, 0, 3000));
         assert_eq!(world.client.end.subflows.usable().count_ones(), 1, "{which}");
         assert_eq!(world.server.end.subflows.usable().count_ones(), 1, "{which}");
@@ -225,8 +225,8 @@ fn an_address_counts_with_its_mac() {
     world.client.write(10_000);
     world.drive(at_ms(60_000));
     let all = trace(&world, 0, 60_000);
-    assert_eq!(all.iter().filter(|it| it.contains("add ")).count(), 4, "{all:?}");
-    assert!(!all.iter().any(|it| it.contains("join") || it.contains("echo")));
+    assert_eq!(all.iter().filter(|line| line.contains("add ")).count(), 4, "{all:?}");
+    assert!(!all.iter().any(|line| line.contains("join") || line.contains("echo")));
 }
 
 /// A SYN to nobody, and a join to a connection that is none, are reset.

@@ -16,7 +16,7 @@ fn passive(manager: PathManager) -> Config {
 
 /// Ports of the subflows, as the client has them: its own, and the server's.
 fn ports(connection: &Connection) -> Vec<(Addr, u16, Addr, u16)> {
-    connection.flow_keys().map(|it| (it.src, it.src_port, it.dst, it.dst_port)).collect()
+    connection.flow_keys().map(|key| (key.src, key.src_port, key.dst, key.dst_port)).collect()
 }
 
 /// The server joins from its second address to the port that the connection
@@ -28,7 +28,7 @@ fn the_server_opens_a_subflow_from_its_second_address() {
     world.client.write(1000);
     world.drive(at_ms(100));
     let joins: Vec<_> =
-        trace(&world, 20, 100).into_iter().filter(|it| it.contains(" 2 ")).collect();
+        trace(&world, 20, 100).into_iter().filter(|line| line.contains(" 2 ")).collect();
     assert_eq!(
         joins,
         ["30 2 < S join", "40 2 > S. join(mac)", "50 2 < . join(MAC)", "60 2 > . ack"]
@@ -37,8 +37,8 @@ fn the_server_opens_a_subflow_from_its_second_address() {
     world.server.write(2_000_000);
     world.drive(at_ms(2000));
     assert_eq!(world.client.observe().bytes_received, 2_000_000);
-    let carried: Vec<_> = world.server.end.subflows().map(|it| it.packets).collect();
-    assert!(carried.iter().all(|it| *it > 100), "{carried:?}");
+    let carried: Vec<_> = world.server.end.subflows().map(|path| path.packets).collect();
+    assert!(carried.iter().all(|packets| *packets > 100), "{carried:?}");
 }
 
 /// Further addresses of the client are announced to it.
@@ -49,7 +49,7 @@ fn the_client_announces_and_the_server_joins() {
     world.client.write(1000);
     world.drive(at_ms(200));
     let lines = trace(&world, 0, 200);
-    let at = |what: &str| lines.iter().position(|it| it.ends_with(what));
+    let at = |what: &str| lines.iter().position(|line| line.ends_with(what));
     let (add, join) = (at(" add").or(at(" add ack")), at("2 < S join"));
     assert!(add.is_some() && join > add, "{lines:?}");
     assert_eq!(ports(&world.client.end), [(A1, 1000, B1, PORT), (A2, 1000, B1, PORT + 1)]);
@@ -62,7 +62,7 @@ fn the_server_opens_subflows_from_several_ports() {
     let mut world = world(config.clone(), config, &[A1], &[B1], |_, _| Fate::Deliver);
     world.client.write(1000);
     world.drive(at_ms(200));
-    let mut theirs: Vec<_> = world.client.end.flow_keys().map(|it| it.dst_port).collect();
+    let mut theirs: Vec<_> = world.client.end.flow_keys().map(|key| key.dst_port).collect();
     theirs.sort_unstable();
     assert_eq!(theirs, [PORT, PORT + 2, PORT + 3]);
 }
@@ -77,7 +77,7 @@ fn both_sides_may_open() {
     world.client.write(10_000_000);
     world.server.write(10_000_000);
     world.drive(at_ms(8000));
-    let mut pairs: Vec<_> = world.client.end.flow_keys().map(|it| (it.src, it.dst)).collect();
+    let mut pairs: Vec<_> = world.client.end.flow_keys().map(|key| (key.src, key.dst)).collect();
     pairs.sort_unstable();
     pairs.dedup();
     assert_eq!(pairs.len(), 4);
@@ -94,11 +94,11 @@ fn what_the_server_opened_it_opens_again() {
     let mut world = world(config.clone(), config, &[A1], &[B1, B2], |_, _| Fate::Deliver);
     world.client.write(1000);
     world.drive(at_ms(200));
-    let i = world.client.end.subflows.iter().position(|it| it.key().dst == B2).unwrap();
+    let i = world.client.end.subflows.iter().position(|subflow| subflow.key().dst == B2).unwrap();
     world.client.end.subflows[i].tcp.abort();
     world.client.end.touch(i);
     world.drive(at_ms(1000));
-    let joins = trace(&world, 200, 1000).iter().filter(|it| it.ends_with("S join")).count();
+    let joins = trace(&world, 200, 1000).iter().filter(|line| line.ends_with("S join")).count();
     assert_eq!(joins, 1, "by the server alone");
     assert_eq!(ports(&world.client.end)[1], (A1, 1000, B2, PORT + 1));
 }
@@ -184,8 +184,8 @@ fn an_address_without_a_dss_confirms_the_keys() {
     world.client.write(1000);
     world.drive(at_ms(200));
     let lines = trace(&world, 0, 200);
-    let first = lines.iter().find(|it| it.starts_with("30 ")).unwrap();
+    let first = lines.iter().find(|line| line.starts_with("30 ")).unwrap();
     assert_eq!(first, "30 1 < . add", "{lines:#?}");
-    assert!(lines.iter().any(|it| it.contains(" > . add ")), "beside the echo: {lines:#?}");
+    assert!(lines.iter().any(|line| line.contains(" > . add ")), "beside the echo: {lines:#?}");
     assert!(ports(&world.client.end).contains(&(A2, 1000, B1, PORT + 1)), "{lines:#?}");
 }

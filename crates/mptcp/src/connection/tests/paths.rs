@@ -18,7 +18,7 @@ impl Cuts {
     fn rule(&self) -> impl FnMut(Side, &Packet) -> Fate + use<> {
         let cuts = self.clone();
         move |_, packet| {
-            let second = [packet.src, packet.dst].iter().any(|it| [A2, B2].contains(it));
+            let second = [packet.src, packet.dst].iter().any(|address| [A2, B2].contains(address));
             if cuts.0.get()[second as usize] { Fate::Drop } else { Fate::Deliver }
         }
     }
@@ -35,7 +35,7 @@ fn a_path_fails_and_comes_back() {
     world.drive(at_ms(200));
     cuts.set(false, true);
     world.drive(at_ms(2000));
-    let states: Vec<_> = world.client.end.subflows().map(|it| it.state).collect();
+    let states: Vec<_> = world.client.end.subflows().map(|path| path.state).collect();
     assert_eq!(states, [PathState::Active, PathState::PotentiallyFailed]);
     assert!(world.client.end.counters().reinjected > 0);
     let before = world.server.observe().bytes_received;
@@ -44,10 +44,10 @@ fn a_path_fails_and_comes_back() {
     assert!(during > before + 1_000_000, "the stream goes on: {before} {during}");
     cuts.set(false, false);
     world.drive(at_ms(6000));
-    let states: Vec<_> = world.client.end.subflows().map(|it| it.state).collect();
+    let states: Vec<_> = world.client.end.subflows().map(|path| path.state).collect();
     assert_eq!(states, [PathState::Active, PathState::Active]);
     let packets =
-        |world: &World<_>| world.client.end.subflows().map(|it| it.packets).collect::<Vec<_>>();
+        |world: &World<_>| world.client.end.subflows().map(|path| path.packets).collect::<Vec<_>>();
     let earlier = packets(&world);
     world.drive(at_ms(6100));
     assert!(packets(&world)[1] > earlier[1] + 50, "{earlier:?}");
@@ -66,11 +66,14 @@ fn the_first_subflow_dies_and_is_opened_again() {
     world.drive(at_ms(200));
     cuts.set(true, false);
     world.drive(at_ms(20_000));
-    assert_eq!(world.client.end.subflows().filter(|it| it.state == PathState::Active).count(), 1);
+    assert_eq!(
+        world.client.end.subflows().filter(|path| path.state == PathState::Active).count(),
+        1
+    );
     assert!(world.client.end.pending.closed.is_none());
     cuts.set(false, false);
     world.drive(at_ms(90_000));
-    let keys: Vec<_> = world.client.end.flow_keys().map(|it| (it.src, it.dst)).collect();
+    let keys: Vec<_> = world.client.end.flow_keys().map(|key| (key.src, key.dst)).collect();
     assert!(keys.contains(&(A1, B1)) && keys.contains(&(A2, B2)), "{keys:?}");
     assert_eq!(world.client.end.subflows.usable().count_ones(), 2);
 }
@@ -109,7 +112,7 @@ fn backups_wait_for_their_turn() {
     world.client.write(400_000_000);
     world.drive(at_ms(300));
     let sent = |world: &World<_>| -> Vec<u64> {
-        world.client.end.subflows().map(|it| it.packets).collect()
+        world.client.end.subflows().map(|path| path.packets).collect()
     };
     assert_eq!(sent(&world)[1], 0);
     cuts.set(true, false);
@@ -126,7 +129,7 @@ fn backups_wait_for_their_turn() {
     world.server.end.set_backup(key.reversed(), false);
     world.drive(at_ms(8300));
     assert!(sent(&world)[1] > before + 10);
-    let prios = trace(&world, 8000, 8300).iter().filter(|it| it.contains("prio")).count();
+    let prios = trace(&world, 8000, 8300).iter().filter(|line| line.contains("prio")).count();
     assert_eq!(prios, 2);
 }
 
@@ -141,7 +144,7 @@ fn an_address_is_removed_and_added() {
     world.client.end.remove_address(now, A2);
     world.drive(at_ms(250));
     let all = trace(&world, 200, 250);
-    assert!(all.iter().any(|it| it.contains("remove")), "{all:?}");
+    assert!(all.iter().any(|line| line.contains("remove")), "{all:?}");
     assert_eq!(world.client.end.subflows.usable().count_ones(), 1);
     assert_eq!(world.server.end.subflows.usable().count_ones(), 1);
     world.drive(at_ms(5000));
@@ -190,7 +193,7 @@ fn data_of_a_subflow_that_ends_is_not_lost() {
     world.client.write(3_000_000);
     world.client.close();
     world.drive(at_ms(150));
-    let i = world.client.end.subflows.iter().position(|it| it.local() == A2).unwrap();
+    let i = world.client.end.subflows.iter().position(|subflow| subflow.local() == A2).unwrap();
     world.client.end.subflows[i].tcp.abort();
     world.client.end.touch(i);
     world.drive(at_ms(20_000));
@@ -227,7 +230,7 @@ fn a_join_that_is_prohibited_is_not_tried_again() {
     world.client.end.add_address(now, Addr(7)); // the path manager is asked again
     world.drive(at_ms(70_000));
     let all = trace(&world, 0, 70_000);
-    let joins: Vec<_> = all.iter().filter(|it| it.ends_with("S join")).collect();
+    let joins: Vec<_> = all.iter().filter(|line| line.ends_with("S join")).collect();
     assert_eq!(joins, ["40 2 > S join"], "{all:#?}");
 }
 
@@ -262,7 +265,7 @@ fn a_subflow_becomes_a_backup_while_it_opens() {
         world.server.end.set_backup(key.reversed(), true);
         world.drive(at_ms(500));
         let (client, server) = (&world.client.end.subflows[1], &world.server.end.subflows[1]);
-        let prios = trace(&world, 0, 500).iter().filter(|it| it.contains("prio")).count();
+        let prios = trace(&world, 0, 500).iter().filter(|line| line.contains("prio")).count();
         assert!(client.backup && server.peer_backup, "{date}: {:#?}", trace(&world, 0, 500));
         // At the first date the server has heard of no join yet.
         assert_eq!(client.peer_backup, date > 50, "{date}: {:#?}", trace(&world, 0, 500));

@@ -99,7 +99,7 @@ fn schemes() -> Vec<Recovery> {
         Recovery::Sack { pipe: Pipe::Ns2, prr: false },
         Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },
     ];
-    let named = SCHEMES.iter().map(|it| Recovery::from_name(it.name).unwrap());
+    let named = SCHEMES.iter().map(|scheme| Recovery::from_name(scheme.name).unwrap());
     named.chain(more).collect()
 }
 

@@ -31,8 +31,8 @@ fn both_paths_carry_the_stream() {
                 let second = on_second(&world);
                 assert!(second > 100_000, "{}: {second} octets on path 2", info.name);
                 if info.name != "redundant" {
-                    let it = world.client.end.counters();
-                    assert_eq!(it.reinjected, it.opportunistic, "{}", info.name);
+                    let counters = world.client.end.counters();
+                    assert_eq!(counters.reinjected, counters.opportunistic, "{}", info.name);
                 }
             }
         }
@@ -48,7 +48,7 @@ fn windows_grow_as_with_a_stream_of_their_own() {
     world.drive(at_ms(150));
     // From 100 ms on both subflows carry data; the first has been in slow start
     // since 20 ms, four and more round trips.
-    let windows: Vec<u64> = world.client.end.subflows().map(|it| it.cwnd / 1000).collect();
+    let windows: Vec<u64> = world.client.end.subflows().map(|path| path.cwnd / 1000).collect();
     assert!(windows[0] >= 40, "{windows:?}");
     assert!(windows[1] >= 15, "{windows:?}");
 }
@@ -139,9 +139,16 @@ fn counted_octets_leave_as_real_ones_do() {
         world.drive(at_ms(8000));
         assert_eq!(world.server.observe().bytes_received, 1_500_000);
         let shown = |line: &anabranch_testkit::Line| match &line.packet.body {
-            anabranch_wire::Body::Tcp(it) => (
-                (line.sent, line.packet.src, it.seq, it.ack, it.flags, it.window),
-                (it.options.clone(), it.payload.len()),
+            anabranch_wire::Body::Tcp(segment) => (
+                (
+                    line.sent,
+                    line.packet.src,
+                    segment.seq,
+                    segment.ack,
+                    segment.flags,
+                    segment.window,
+                ),
+                (segment.options.clone(), segment.payload.len()),
             ),
             other => panic!("{other:?}"),
         };
@@ -179,12 +186,12 @@ fn psh_ends_a_write() {
     world.client.close();
     world.drive(at_ms(800));
     let data = world.log.iter().filter_map(|line| match &line.packet.body {
-        Body::Tcp(it) if line.sent >= at_ms(200) && it.options.dss().is_some() => {
+        Body::Tcp(segment) if line.sent >= at_ms(200) && segment.options.dss().is_some() => {
             let sent = line.from == anabranch_testkit::Side::Client;
             let path = if line.packet.src == A1 { 1 } else { 2 };
-            let push = if it.flags.contains(TcpFlags::PSH) { "P" } else { "" };
-            let what = format!("{} {path} {push} {}", line.sent.as_millis(), it.payload.len());
-            (sent && !it.payload.is_empty()).then_some(what)
+            let push = if segment.flags.contains(TcpFlags::PSH) { "P" } else { "" };
+            let what = format!("{} {path} {push} {}", line.sent.as_millis(), segment.payload.len());
+            (sent && !segment.payload.is_empty()).then_some(what)
         }
         _ => None,
     });
@@ -218,12 +225,13 @@ fn counted_and_real_octets_look_alike_on_the_wire() {
         world.drive(at_ms(60_000));
         assert_eq!(world.server.observe().bytes_received, octets.len() as u64);
         let fields = |line: &Line| {
-            let Body::Tcp(it) = &line.packet.body else { panic!("all is TCP") };
-            let of_it = (it.seq, it.ack, it.window, it.flags, it.payload.len());
-            (line.sent, line.packet.flow_key(), of_it, it.options.clone())
+            let Body::Tcp(segment) = &line.packet.body else { panic!("all is TCP") };
+            let fields =
+                (segment.seq, segment.ack, segment.window, segment.flags, segment.payload.len());
+            (line.sent, line.packet.flow_key(), fields, segment.options.clone())
         };
         let lines: Vec<_> = world.log.iter().map(fields).collect();
-        let brought = |it: &Connection| it.subflows().map(|it| it.bytes_received).collect();
+        let brought = |end: &Connection| end.subflows().map(|path| path.bytes_received).collect();
         let brought: Vec<_> = brought(&world.server.end);
         (lines, brought)
     };

@@ -118,7 +118,8 @@ pub fn world<F: FnMut(Side, &Packet) -> Fate>(
 /// that of A2 or B2.
 pub fn show(line: &Line) -> String {
     let Body::Tcp(segment) = &line.packet.body else { return "not TCP".into() };
-    let second = [A2, B2].iter().any(|it| [line.packet.src, line.packet.dst].contains(it));
+    let second =
+        [A2, B2].iter().any(|address| [line.packet.src, line.packet.dst].contains(address));
     let who = if line.from == Side::Client { '>' } else { '<' };
     let names =
         [(TcpFlags::SYN, 'S'), (TcpFlags::FIN, 'F'), (TcpFlags::RST, 'R'), (TcpFlags::ACK, '.')];
@@ -129,7 +130,7 @@ pub fn show(line: &Line) -> String {
     }
     for option in segment.options.mptcp() {
         text += match option {
-            MptcpOption::Capable(it) => match it.keys {
+            MptcpOption::Capable(capable) => match capable.keys {
                 CapableKeys::Syn => " capable",
                 CapableKeys::SynAck { .. } => " capable(key)",
                 CapableKeys::Ack { data: None, .. } => " capable(keys)",
@@ -139,7 +140,7 @@ pub fn show(line: &Line) -> String {
             MptcpOption::Join(Join::Syn { .. }) => " join",
             MptcpOption::Join(Join::SynAck { .. }) => " join(mac)",
             MptcpOption::Join(Join::Ack { .. }) => " join(MAC)",
-            MptcpOption::AddAddr(it) if it.mac.is_none() => " add(echo)",
+            MptcpOption::AddAddr(add) if add.mac.is_none() => " add(echo)",
             MptcpOption::AddAddr(_) => " add",
             MptcpOption::RemoveAddr(_) => " remove",
             MptcpOption::Prio { .. } => " prio",
