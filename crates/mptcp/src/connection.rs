@@ -1,7 +1,21 @@
-//! One side of a Multipath TCP connection: the state that its procedures share, the
+//! One side of a Multipath TCP connection: the machines that it is made of, the
 //! user's commands and the contract with the host.
 //!
-//! The procedures of RFC 8684 are in files of their own:
+//! A connection is a few machines, each a type that knows none of the others; what one needs of
+//! another is an argument:
+//!
+//! | machine | what it owns |
+//! |---|---|
+//! | [`Session`] | the keys, what was agreed, and whether this is Multipath TCP or TCP |
+//! | [`Sender`] | the sending half of the stream: data sequence numbers, the peer's window, reinjections, DATA_FIN out |
+//! | [`Receiver`] | the receiving half: reassembly, DATA_ACK, the window, DATA_FIN in |
+//! | [`Subflows`] | the set of subflows, their addresses, identifiers and counts |
+//! | [`Readiness`] | which subflows may have packets, news or room, and the first deadline |
+//! | [`Scheduling`] | the packet scheduler and what it sees |
+//! | [`PathManagement`] | addresses, announcements, subflows to be opened again |
+//! | [`Timers`] | the connection's timers |
+//!
+//! The procedures of RFC 8684, which use several of them, are in files of their own:
 //!
 //! | section | | file |
 //! |---|---|---|
@@ -17,13 +31,12 @@
 //! | §3.4 | ADD_ADDR, REMOVE_ADDR | [`announce`] |
 //! | §3.5 | MP_FASTCLOSE | [`fast_close`] |
 //! | §3.6 | the end of a subflow, MP_TCPRST | [`subflow_end`] |
-//! | §3.7 | back to TCP | [`fallback`] |
+//! | §3.7 | back to TCP: [`Fallback`](fallback::Fallback) | [`fallback`] |
 //! | §3.7 | MP_FAIL, the infinite mapping | [`fail`] |
 //!
 //! A segment goes through [`input`] and then [`collect`]; a packet comes from the loop in
-//! [`output`], which asks [`schedule`] for data, which asks [`room`]. [`paths`] keeps the
-//! subflows that there should be, [`subflows`] is the set of those that there are,
-//! [`timeout`] what happens by itself.
+//! [`output`], which asks [`schedule`] for data. [`paths`] opens the
+//! subflows that there should be, [`timeout`] does what happens by itself.
 
 mod announce;
 mod checksum;
@@ -44,7 +57,6 @@ mod priority;
 mod readiness;
 mod receive;
 mod reinject;
-mod room;
 mod schedule;
 mod scheduling;
 mod session;
@@ -82,9 +94,9 @@ use timers::{Due, Timers};
 pub enum Phase {
     /// The first handshake is not over.
     Opening,
-    /// Multipath TCP.
+    /// It is Multipath TCP.
     Multipath,
-    /// TCP: the peer, or the network between, does not let it be more (RFC 8684
+    /// It is TCP: the peer, or the network between, does not let it be more (RFC 8684
     /// §3.7).
     Fallback,
 }
@@ -103,17 +115,17 @@ enum Lifetime {
 /// What a connection did that its subflows do not know; totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Segments of data sent again on another subflow.
+    /// So many segments of data were sent again on another subflow.
     pub reinjected: u64,
-    /// Of these, by opportunistic retransmission.
+    /// Of these, so many were by opportunistic retransmission.
     pub opportunistic: u64,
-    /// Windows halved by penalisation.
+    /// Penalisation has halved so many windows.
     pub penalties: u64,
-    /// Copies that the redundant scheduler made.
+    /// The redundant scheduler has made so many copies.
     pub copies: u64,
-    /// Mappings whose checksum was wrong.
+    /// So many mappings had a wrong checksum.
     pub bad_checksums: u64,
-    /// Subflows that became ready, the first included.
+    /// So many subflows became ready, the first included.
     pub subflows: u64,
 }
 
@@ -124,24 +136,35 @@ pub struct Counters {
 /// its addresses and ports.
 #[derive(Debug)]
 pub struct Connection {
+    /// The user has set these.
     config: Arc<Config>,
-    /// The settings of a subflow, as the connection gives them to it.
+    /// The subflows are given these settings.
     subflow_config: Arc<anabranch_tcp::Config>,
+    /// Keys, random numbers and the subflows' sequence numbers are drawn from it.
     generator: Generator,
-    /// What both hosts have agreed on.
+    /// The hosts have agreed on this: keys, checksums, Multipath TCP or TCP.
     session: Session,
+    /// The connection goes on, closes or is over.
     lifetime: Lifetime,
+    /// The sending half of the stream numbers data, keeps the peer's window, and sends again.
     sender: Sender,
+    /// The receiving half of the stream puts data together and acknowledges it.
     receiver: Receiver,
+    /// These subflows carry the stream.
     subflows: Subflows,
+    /// It knows which subflows may act without asking them.
     readiness: Readiness,
+    /// It chooses the subflow for new data.
     scheduling: Scheduling,
+    /// It knows both hosts' addresses and which subflows there should be.
     paths: PathManagement,
+    /// These timers run for the connection, beside those of its subflows.
     timers: Timers,
-    /// Packets of no subflow that wait to be sent: resets of strangers' packets.
+    /// These packets of no subflow wait to be sent: resets of strangers' packets.
     outbox: VecDeque<Packet>,
-    /// What the application has not heard yet.
+    /// The application has not heard of these events yet.
     pending: PendingEvents,
+    /// It has done this beside its subflows.
     counters: Counters,
 }
 

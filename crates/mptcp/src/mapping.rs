@@ -8,30 +8,31 @@ use std::collections::VecDeque;
 /// by a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sent {
-    /// Offset in the subflow's stream.
+    /// It begins at this offset of the subflow's stream.
     pub start: u64,
-    /// Octets.
+    /// It has so many octets.
     pub len: u32,
-    /// Data offset of the first.
+    /// It begins at this data offset.
     pub data: u64,
-    /// The DATA_FIN follows the last.
+    /// The DATA_FIN follows its last octet.
     pub fin: bool,
-    /// Checksum of the mapping, where they are in use.
+    /// Its mapping has this checksum, where they are in use; otherwise 0.
     pub checksum: u16,
 }
 
 impl Sent {
-    /// Data offsets.
+    /// It covers these data offsets.
     pub fn data_range(&self) -> Range {
         Range { start: self.data, end: self.data + self.len as u64 }
     }
+
     /// The data offset of a subflow offset inside.
     pub fn data_at(&self, offset: u64) -> u64 {
         self.data + (offset - self.start)
     }
 }
 
-/// What was sent and is not acknowledged on the subflow.
+/// The pieces that were sent and are not acknowledged on the subflow, in the order of sending.
 #[derive(Debug, Default)]
 pub(crate) struct SentMap {
     units: VecDeque<Sent>,
@@ -98,15 +99,15 @@ impl SentMap {
 /// A mapping that arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Received {
-    /// Offset in the subflow's stream.
+    /// It begins at this offset of the subflow's stream.
     pub start: u64,
-    /// Octets of data.
+    /// It covers so many octets of data.
     pub len: u32,
-    /// Data offset of the first.
+    /// It begins at this data offset.
     pub data: u64,
-    /// The DATA_FIN follows the last.
+    /// The DATA_FIN follows its last octet.
     pub fin: bool,
-    /// Checksum, where they are in use.
+    /// It came with this checksum, where they are in use.
     pub checksum: Option<u16>,
     /// The peer numbered it with 64 bits.
     pub long: bool,

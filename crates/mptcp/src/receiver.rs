@@ -22,26 +22,26 @@ pub(crate) struct Receiver {
     numbering: Numbering,
     /// The peer has numbered data with 64 bits: DATA_ACKs have as many (§3.3.1).
     is_wide: bool,
-    /// Next offset expected: the DATA_ACK.
+    /// Everything before this offset has arrived: the DATA_ACK.
     nxt: u64,
     /// The application has read everything before this offset.
     read: u64,
-    /// Right edge of the window last advertised.
+    /// The window that was advertised last ends here.
     edge: u64,
-    /// The receive buffer, in octets.
+    /// The receive buffer has so many octets.
     capacity: u64,
-    /// What arrived above a gap.
+    /// These ranges arrived above a gap.
     waiting: RangeSet,
-    /// Offset of the peer's DATA_FIN, once seen.
+    /// The peer's DATA_FIN stands at this offset, once it has come.
     fin: Option<u64>,
-    /// Real octets, once some have come.
+    /// The stream carries these real octets, those that have not been read.
     octets: Option<Box<Octets>>,
 }
 
 /// What an arrival did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
-    /// Octets that can be read now, and could not before.
+    /// So many octets can be read now, and could not before.
     pub advanced: u64,
     /// The DATA_FIN was passed.
     pub ended: bool,
@@ -96,7 +96,7 @@ impl Receiver {
         self.is_wide
     }
 
-    /// Next offset expected.
+    /// Everything before this offset has arrived.
     #[inline]
     pub fn nxt(&self) -> u64 {
         self.nxt
@@ -177,33 +177,33 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Octets that arrived in order so far.
+    /// So many octets arrived in order so far.
     pub fn received(&self) -> u64 {
         self.nxt - 1 - self.has_ended() as u64
     }
 
-    /// Octets that arrived so far, each counted once.
+    /// So many octets arrived so far, each counted once.
     pub fn held(&self) -> u64 {
         self.received() + self.waiting()
     }
 
-    /// Octets that wait for the application or for others before them, and of what it
-    /// takes to know which have come.
+    /// So many octets wait for the application or for others before them, or are needed to know
+    /// which have come.
     pub fn memory(&self) -> u64 {
         self.readable() + self.waiting() + self.waiting.memory()
     }
 
-    /// Octets that can be read.
+    /// So many octets can be read.
     pub fn readable(&self) -> u64 {
         self.received() + 1 - self.read
     }
 
-    /// Octets that wait for something before them.
+    /// So many octets wait for something before them.
     pub fn waiting(&self) -> u64 {
         self.waiting.total()
     }
 
-    /// Octets in order that are taken.
+    /// So many octets in order are taken.
     pub fn room(&self) -> u64 {
         self.edge.saturating_sub(self.nxt)
     }

@@ -5,6 +5,7 @@ mod persistence;
 mod reinjections;
 mod window;
 
+use crate::mapping::SentMap;
 use crate::sequence::Numbering;
 use anabranch_endpoint::Written;
 use anabranch_tcp::Range;
@@ -21,23 +22,27 @@ const STREAM_LIMIT: u64 = 1 << 60;
 /// The sending half of the stream, in data offsets.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    /// The data sequence numbers of the offsets.
+    /// Offsets have these data sequence numbers.
     numbering: Numbering,
-    /// Oldest offset without DATA_ACK.
+    /// Everything before this offset has a DATA_ACK.
     una: u64,
-    /// Next offset that has never been given to a subflow.
+    /// Everything before this offset has been given to a subflow.
     nxt: u64,
-    /// The offset after the last that the user gave, the DATA_FIN included once
-    /// the stream is closed.
+    /// The user has written everything before this offset; the DATA_FIN counts as one more octet
+    /// once the stream is closed.
     end: u64,
     /// The user has closed: a DATA_FIN follows the data.
     closed: bool,
     /// A write was cut short, for want of room in the buffer; until a DATA_ACK makes some.
     blocked: bool,
+    /// The peer takes data up to the edge of this window.
     window: DataWindow,
-    /// Real octets, where the stream carries them.
+    /// The stream carries these real octets, those without DATA_ACK; `None` while it is counted
+    /// alone.
     octets: Option<Box<Written>>,
+    /// These ranges wait to be sent again on another subflow.
     reinjections: Reinjections,
+    /// So often the sender has tried in vain.
     persistence: Persistence,
 }
 
@@ -167,6 +172,14 @@ impl Sender {
         self.reinjections.add(Range { start: range.start.max(self.una), ..range }, carried);
     }
 
+    /// What the subflow of this bit has sent and not delivered is to be sent again.
+    pub fn reinject_all(&mut self, sent: &SentMap, bit: u64) {
+        let una = self.una;
+        for unit in sent.iter().filter(|unit| unit.data_range().end > una) {
+            self.reinject(unit.data_range(), bit);
+        }
+    }
+
     /// The oldest octet without DATA_ACK is on the way on the subflows `carried` alone, by their
     /// bits; up to `len` octets from there are to be sent again on another.
     pub fn reinject_oldest(&mut self, len: u64, carried: u64) {
@@ -230,17 +243,18 @@ impl Sender {
         self.persistence.start_over();
     }
 
-    /// Retries of data without DATA_ACK since the last, and doublings of the probe timer.
+    /// The retransmission timer has expired so often since the last new DATA_ACK, and the probe timer
+    /// since the window opened.
     pub fn tries(&self) -> (u32, u32) {
         (self.persistence.retries(), self.persistence.probes())
     }
 
-    /// Oldest offset without DATA_ACK.
+    /// Everything before this offset has a DATA_ACK.
     pub fn una(&self) -> u64 {
         self.una
     }
 
-    /// Next offset that has never been given to a subflow.
+    /// Everything before this offset has been given to a subflow.
     pub fn nxt(&self) -> u64 {
         self.nxt
     }
@@ -262,7 +276,7 @@ impl Sender {
         self.closed && end == self.data_end()
     }
 
-    /// Octets that no subflow has been given yet.
+    /// So many octets have not been given to a subflow yet.
     #[inline]
     pub fn unsent(&self) -> u64 {
         self.data_end().saturating_sub(self.nxt)
@@ -321,7 +335,7 @@ impl Sender {
         outstanding + mss <= self.window.max().max(mss)
     }
 
-    /// How much of a new segment of `most` octets may leave now.
+    /// A new segment of `most` octets may have so many now; 0 when that would be silly.
     pub fn room(&self, most: u64) -> u64 {
         self.window.room(self.nxt, self.unsent().min(most))
     }
@@ -343,7 +357,7 @@ impl Sender {
         self.numbering.offset(data_ack, self.una)
     }
 
-    /// Octets that are kept until they are acknowledged, and of what is to be sent again.
+    /// So many octets are kept: those without DATA_ACK, and the list of what is to be sent again.
     pub fn memory(&self) -> u64 {
         let ranges = self.reinjections.len() * size_of::<Range>();
         self.nxt.saturating_sub(self.una) + ranges as u64

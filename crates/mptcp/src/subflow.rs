@@ -12,28 +12,28 @@ use anabranch_wire::{Addr, FlowKey};
 /// How far a subflow has come (RFC 8684 §3.1, §3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The first one: its handshake is the connection's.
+    /// It is the first one: its handshake is the connection's.
     First,
-    /// Opened by this side: MP_JOIN is on its SYN.
+    /// This side has opened it: MP_JOIN is on its SYN.
     Joining {
-        /// This side's random number.
+        /// This is this side's random number.
         nonce: u32,
     },
     /// Both HMACs are sent; the peer has not acknowledged the third ACK, which is
     /// sent again until it does. No data yet (PRE_ESTABLISHED of §3.2).
     Unconfirmed {
-        /// This side's HMAC.
+        /// This is this side's HMAC, which the third ACK carries.
         mac: [u8; 20],
         /// It runs until the third ACK is sent again.
         timer: Timer,
         /// The third ACK has been sent again so often.
         tries: u32,
     },
-    /// Opened by the peer; its HMAC has not come.
+    /// The peer has opened it; its HMAC has not come.
     Joined {
-        /// This side's random number.
+        /// This is this side's random number.
         nonce: u32,
-        /// The peer's.
+        /// This is the peer's.
         peer: u32,
     },
     /// It carries data.
@@ -53,47 +53,57 @@ enum Life {
     Gone,
 }
 
-/// A subflow.
+/// A subflow is a TCP connection, and what belongs to it of the whole.
 #[derive(Debug)]
 pub(crate) struct Subflow {
+    /// The TCP connection has sequence numbers, recovery and a congestion window of its own.
     pub tcp: Tcp,
-    /// Its identifier, which names it in bit masks and is free again when it is gone.
+    /// The identifier (0 to 63) names it in bit masks, and is free again when it is gone.
     pub id: u32,
-    /// Number of its path in the ledger.
+    /// The ledger counts what it carries under this path.
     pub path: usize,
+    /// Its handshake has come so far.
     pub stage: Stage,
-    /// Which of the path manager's it is, where this side opened it.
+    /// The path manager wanted it, where this side opened it.
     pub wanted: Option<Wanted>,
-    /// Number of this side's address, and of the peer's.
+    /// This side's address has this identifier (Address ID, RFC 8684 §3.2).
     pub own_address: u8,
+    /// The peer's address has this identifier, which its MP_JOIN names.
     pub peer_address: u8,
-    /// This side wants it to be a backup; the peer does.
+    /// This side wants it to be a backup (§3.3.8).
     pub backup: bool,
+    /// The peer wants it to be a backup.
     pub peer_backup: bool,
+    /// These pieces of the stream were sent on it and are not acknowledged on it.
     pub sent: SentMap,
+    /// These mappings came on it, whose octets have not all been read.
     pub received: ReceivedMap,
-    /// The data offset after the last that it was given.
+    /// It was given data up to this data offset, the end of the highest range.
     pub sent_to: u64,
     /// Its last segments were lost to a timeout, and nothing was acknowledged
     /// since.
     pub failed: bool,
-    /// Timeouts and acknowledged offset that are known already.
+    /// Its TCP has had so many timeouts, as far as the connection has noticed.
     pub timeouts: u32,
+    /// Its TCP's data before this subflow offset is acknowledged, as far as the connection has
+    /// noticed.
     pub una: u64,
-    /// When it may be penalised again.
-    pub penalty: Time,
-    /// What leaves with the next ACK.
+    /// It is not penalised again before this date.
+    penalty: Time,
+    /// These options leave with the next ACKs, in this order, as they have room.
     pub options: Vec<MptcpOption>,
-    /// What leaves with its reset.
+    /// This option leaves with its reset.
     pub farewell: Option<MptcpOption>,
+    /// It goes on, or ends.
     life: Life,
-    /// Addresses and ports of what it sends.
-    pub key: FlowKey,
-    /// Octets new to the stream that came over it.
+    /// What it sends has these addresses and ports.
+    key: FlowKey,
+    /// So many octets came over it that were new to the stream.
     pub brought: u64,
 }
 
 impl Subflow {
+    /// A subflow that has carried nothing.
     pub fn new(tcp: Tcp, id: u32, path: usize, stage: Stage) -> Subflow {
         let key = tcp.flow_key();
         Subflow {
@@ -121,6 +131,8 @@ impl Subflow {
         }
     }
 
+    /// The bit of its identifier.
+    #[inline]
     pub fn bit(&self) -> u64 {
         1 << self.id
     }
@@ -225,20 +237,38 @@ impl Subflow {
         self.backup || self.peer_backup
     }
 
-    /// Address and port of this side, and of the peer.
+    /// What it sends has these addresses and ports.
     pub fn key(&self) -> FlowKey {
         self.key
     }
 
+    /// This side's end has this address.
     pub fn local(&self) -> Addr {
         self.key().src
     }
 
+    /// The smoothed round-trip time; one second before the first sample.
     pub fn srtt(&self) -> Span {
         self.tcp.rtt().srtt().unwrap_or(Span::from_secs(1))
     }
 
-    /// As a scheduler sees it.
+    /// It is slower than another, whose smoothed round-trip time is `fast`, and blocks the receive
+    /// window: its congestion window is halved (Raiciu et al., NSDI 2012, section 4.2), once in a
+    /// round trip. False where it is not: Linux leaves windows of four segments alone, and those in
+    /// recovery.
+    pub fn penalise(&mut self, now: Time, fast: Span) -> bool {
+        let srtt = self.srtt();
+        let sibling = self.tcp.sibling();
+        let large = sibling.window > 4 * sibling.mss && !self.tcp.observe().in_recovery;
+        let penalised = srtt > fast && now >= self.penalty && large;
+        if penalised {
+            self.tcp.penalise();
+            self.penalty = now + srtt;
+        }
+        penalised
+    }
+
+    /// This is what a scheduler sees of it.
     pub fn candidate(&self, has_room: bool) -> Candidate {
         let sibling = self.tcp.sibling();
         Candidate {
@@ -253,7 +283,7 @@ impl Subflow {
         }
     }
 
-    /// As observers see it.
+    /// This is what observers see of it.
     pub fn observe(&self) -> PathObservation {
         let tcp = self.tcp.observe();
         let state = match self.stage {

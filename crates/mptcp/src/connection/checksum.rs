@@ -1,8 +1,9 @@
 //! Checksums of mappings (RFC 8684 §3.3).
 
-use super::Connection;
-use crate::mapping::Received;
-use anabranch_tcp::Range;
+use crate::mapping::{Received, Sent};
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+use anabranch_tcp::Connection as Tcp;
 use anabranch_wire::checksum::Sum;
 use anabranch_wire::{Payload, pattern};
 
@@ -18,48 +19,38 @@ fn checksum(number: u64, ssn: u32, len: u16, data: &[u8]) -> u16 {
         .checksum()
 }
 
-impl Connection {
-    /// The checksum of a piece that is about to be sent. Counted octets are, on
-    /// the wire, the pattern at their sequence numbers.
-    #[inline(never)]
-    pub(super) fn checksum_to_send(
-        &self,
-        i: usize,
-        start: u64,
-        range: Range,
-        fin: bool,
-        octets: Option<&[u8]>,
-    ) -> u16 {
-        let len = range.len() as usize;
-        let number = self.sender.full_number(range.start);
-        let sum = |data: &[u8]| checksum(number, start as u32, (len + fin as usize) as u16, data);
-        octets.map(sum).unwrap_or_else(|| {
-            let mut data = vec![0; len];
-            pattern::fill_sequence(self.subflows[i].tcp.sequence_number(start), &mut data);
-            sum(&data)
-        })
-    }
+/// The checksum of a piece that is about to be sent: `unit`, whose own is not yet known, of a
+/// subflow's TCP connection. Counted octets are, on the wire, the pattern at their sequence numbers.
+#[inline(never)]
+pub(super) fn of_sent(sender: &Sender, tcp: &Tcp, unit: &Sent, octets: Option<&[u8]>) -> u16 {
+    let number = sender.full_number(unit.data);
+    let len = (unit.len + unit.fin as u32) as u16;
+    let sum = |data: &[u8]| checksum(number, unit.start as u32, len, data);
+    octets.map(sum).unwrap_or_else(|| {
+        let mut data = vec![0; unit.len as usize];
+        pattern::fill_sequence(tcp.sequence_number(unit.start), &mut data);
+        sum(&data)
+    })
+}
 
-    /// The checksum of a DATA_FIN without data.
-    pub(super) fn checksum_of_fin(&self) -> u16 {
-        checksum(self.sender.full_number(self.sender.data_end()), 0, 1, &[])
-    }
+/// The checksum of a DATA_FIN without data.
+pub(super) fn of_fin(sender: &Sender) -> u16 {
+    checksum(sender.full_number(sender.data_end()), 0, 1, &[])
+}
 
-    /// The checksum of a mapping that has arrived whole is right.
-    #[inline(never)]
-    pub(super) fn is_sound(&self, i: usize, map: &Received, payload: &Payload) -> bool {
-        let Some(stated) = map.checksum else { return true };
-        let len = (map.len + map.fin as u32) as u16;
-        let number = self.receiver.full_number(map.data);
-        let sum = |data: &[u8]| checksum(number, map.start as u32, len, data);
-        let found = payload.octets().map(sum).unwrap_or_else(|| {
-            let mut data = vec![0; map.len as usize];
-            let seq = self.subflows[i].tcp.received_number(map.start);
-            pattern::fill_sequence(seq, &mut data);
-            sum(&data)
-        });
-        found == stated
-    }
+/// The checksum of a mapping that has arrived whole, with `payload`, is right.
+#[inline(never)]
+pub(super) fn is_right(receiver: &Receiver, tcp: &Tcp, map: &Received, payload: &Payload) -> bool {
+    let Some(stated) = map.checksum else { return true };
+    let len = (map.len + map.fin as u32) as u16;
+    let number = receiver.full_number(map.data);
+    let sum = |data: &[u8]| checksum(number, map.start as u32, len, data);
+    let found = payload.octets().map(sum).unwrap_or_else(|| {
+        let mut data = vec![0; map.len as usize];
+        pattern::fill_sequence(tcp.received_number(map.start), &mut data);
+        sum(&data)
+    });
+    found == stated
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a segment of a subflow carries of the whole: its options, the mapping of its data
 //! (DSS, RFC 8684 §3.3), the window that all subflows share.
 
-use super::{Connection, Phase};
+use super::{Connection, Phase, checksum};
 use crate::config::option_room;
 use crate::subflow::{Stage, Subflow};
 use anabranch_wire::tcp::mptcp::{CapableData, Dss, Join, Mapping, MptcpOption};
@@ -203,7 +203,7 @@ impl Connection {
         } else {
             if self.sender.owes_fin() {
                 let dsn = self.sender.number(self.sender.data_end(), self.config.long_numbers);
-                let checksum = self.session.has_checksums().then(|| self.checksum_of_fin());
+                let checksum = self.session.has_checksums().then(|| checksum::of_fin(&self.sender));
                 dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum });
                 dss.data_fin = true;
             }

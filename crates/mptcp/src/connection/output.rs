@@ -106,6 +106,15 @@ impl Connection {
             && self.has_room_in_repair(now, i)
     }
 
+    /// A subflow that repairs has room. What it must repair first leaves before anything new is
+    /// given to another for want of room.
+    #[cold]
+    fn has_room_in_repair(&mut self, now: Time, i: usize) -> bool {
+        let (usable, bit) = (self.subflows.usable(), self.subflows[i].bit());
+        self.look_for_room(now, usable & bit, usable == bit);
+        self.readiness.roomy(usable & bit) != 0
+    }
+
     /// Nothing has happened to a receiver since all that it had to send left: hosts
     /// ask again after each event that an application has heard.
     #[inline]

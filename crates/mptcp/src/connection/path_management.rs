@@ -13,6 +13,7 @@ const MOST_ANNOUNCEMENTS: u32 = 4;
 /// An address of this side that was announced and not echoed.
 #[derive(Clone, Copy, Debug)]
 struct Announcement {
+    /// It has this identifier.
     id: u8,
     /// ADD_ADDR has been sent so often.
     tries: u32,
@@ -21,6 +22,7 @@ struct Announcement {
 /// An address of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PeerAddress {
+    /// It is this one.
     pub addr: Addr,
     /// Subflows to it go to this port.
     pub port: u16,
@@ -29,8 +31,9 @@ pub(super) struct PeerAddress {
 /// A subflow that is to be opened again.
 #[derive(Clone, Copy, Debug)]
 struct Reopening {
+    /// It is this one of the path manager's.
     wanted: Wanted,
-    /// Not before this date; [`Time::NEVER`] while it is under way.
+    /// It is not opened before this date; [`Time::NEVER`] while it is under way.
     at: Time,
     /// It has been lost so often without having carried data since.
     tries: u32,
@@ -39,22 +42,24 @@ struct Reopening {
 /// The two ends of a subflow that is to be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ends {
-    /// Identifier and address of this side.
+    /// This side's address has this identifier.
     pub own: (u8, Addr),
-    /// Identifier, address and port of the peer.
+    /// The peer's address has this identifier and this port.
     pub peer: (u8, Addr, u16),
 }
 
 /// What is known of addresses and of subflows that there should be.
 #[derive(Debug)]
 pub(super) struct PathManagement {
-    /// This side's addresses by identifier; gaps for those that are gone.
+    /// These are this side's addresses by identifier (0 to 255), with gaps for those that are gone.
     own: Vec<Option<Addr>>,
-    /// The peer's addresses by identifier; gaps for those that are gone or unknown.
+    /// These are the peer's addresses by identifier, with gaps for those that are gone or unknown.
     peer: Vec<Option<PeerAddress>>,
     /// The peer does not want subflows to its first address (§3.1, flag C).
     avoids_first: bool,
+    /// These addresses of this side wait for an echo.
     announcements: Vec<Announcement>,
+    /// These subflows are to be opened again.
     reopenings: Vec<Reopening>,
     /// The peer called the failure of these subflows permanent (§3.6): they are not opened again.
     refused: Vec<Wanted>,

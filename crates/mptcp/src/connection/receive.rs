@@ -1,7 +1,7 @@
 //! What arrives becomes the stream (RFC 8684 §3.3.1): mappings of subflow numbers to
 //! data numbers, and the octets of a subflow that take their place by them.
 
-use super::{Connection, Phase};
+use super::{Connection, Phase, checksum};
 use crate::mapping::Received;
 use crate::receiver::Arrival;
 use anabranch_endpoint::ByteStream;
@@ -138,7 +138,7 @@ impl Connection {
         }
         self.receiver.note_width(map.long);
         let payload = self.take(i, n);
-        if whole && !self.is_sound(i, map, &payload) {
+        if whole && !checksum::is_right(&self.receiver, &self.subflows[i].tcp, map, &payload) {
             self.counters.bad_checksums += 1;
             return self.on_bad_checksum(i, map, &payload);
         }

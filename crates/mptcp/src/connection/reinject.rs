@@ -4,7 +4,6 @@
 
 use super::{Connection, Due};
 use crate::sender::Overdue;
-use anabranch_endpoint::Endpoint;
 use anabranch_tcp::Range;
 use anabranch_units::Time;
 
@@ -39,21 +38,9 @@ impl Connection {
         if una >= self.sender.nxt() || self.subflows[i].sent.carrying(una).is_some() {
             return None;
         }
-        let carrier = self
-            .subflows
-            .iter()
-            .enumerate()
-            .find_map(|(j, subflow)| Some((j, subflow.sent.carrying(una)?.data_range().end)));
-        let (j, end) = carrier?;
+        let (j, end) = self.subflows.first_carrier(una)?;
         let fast = self.subflows[i].srtt();
-        let slow = &mut self.subflows[j];
-        let srtt = slow.srtt();
-        // Linux leaves windows of four segments alone, and those in recovery.
-        let sibling = slow.tcp.sibling();
-        let large = sibling.window > 4 * sibling.mss && !slow.tcp.observe().in_recovery;
-        if self.config.penalisation && srtt > fast && now >= slow.penalty && large {
-            slow.tcp.penalise();
-            slow.penalty = now + srtt;
+        if self.config.penalisation && self.subflows[j].penalise(now, fast) {
             self.counters.penalties += 1;
         }
         let end = end.min(una + self.subflows.most_for(i, self.config.long_numbers));
@@ -73,10 +60,7 @@ impl Connection {
     /// What a subflow has not delivered is to be sent again.
     pub(super) fn reinject_all(&mut self, i: usize) {
         let subflow = &self.subflows[i];
-        let (bit, una) = (subflow.bit(), self.sender.una());
-        for unit in subflow.sent.iter().filter(|unit| unit.data_range().end > una) {
-            self.sender.reinject(unit.data_range(), bit);
-        }
+        self.sender.reinject_all(&subflow.sent, subflow.bit());
     }
 
     /// Data has waited for its DATA_ACK for longer than any subflow's timeout

@@ -1,7 +1,7 @@
 //! Which new data goes to which subflow: what the scheduler says (RFC 8684 §3.3.8), of the
 //! subflows with room that are liked the best.
 
-use super::Connection;
+use super::{Connection, checksum};
 use crate::mapping::Sent;
 use crate::scheduler::{Choice, Stream};
 use anabranch_endpoint::ByteStream;
@@ -46,6 +46,11 @@ impl Connection {
             return None;
         }
         self.ask_scheduler(now, room)
+    }
+
+    /// Asks subflows of which it is not known whether they have room.
+    pub(super) fn look_for_room(&mut self, now: Time, among: u64, alone: bool) {
+        self.subflows.look_for_room(now, (among, alone), &self.sender, &mut self.readiness);
     }
 
     fn ask_scheduler(&mut self, now: Time, room: u64) -> Option<usize> {
@@ -104,7 +109,8 @@ impl Connection {
             0
         );
         debug_assert!(
-            self.is_within_window(i) && self.subflows.most_for(i, self.config.long_numbers) == len
+            self.subflows.fits_window(i, &self.sender)
+                && self.subflows.most_for(i, self.config.long_numbers) == len
         );
         // The last octets leave when a full segment would: the scheduler's to tell.
         (self.sender.unsent() >= len).then_some((i, len))
@@ -144,17 +150,11 @@ impl Connection {
         let (len, fin) = (range.len() as u32, self.sender.ends_at(range.end));
         let (_, start) = self.subflows[i].tcp.outstanding();
         let octets = self.sender.payload(range);
-        let checksum = match self.session.has_checksums() {
-            true => self.checksum_to_send(
-                i,
-                start,
-                range,
-                fin,
-                octets.as_ref().and_then(Payload::octets),
-            ),
-            false => 0,
-        };
-        let unit = Sent { start, len, data: range.start, fin, checksum };
+        let mut unit = Sent { start, len, data: range.start, fin, checksum: 0 };
+        if self.session.has_checksums() {
+            let real = octets.as_ref().and_then(Payload::octets);
+            unit.checksum = checksum::of_sent(&self.sender, &self.subflows[i].tcp, &unit, real);
+        }
         let subflow = &mut self.subflows[i];
         if !subflow.sent.push(unit, self.session.has_checksums()) {
             subflow.tcp.cut();

@@ -9,13 +9,14 @@ use anabranch_units::Time;
 /// The scheduler and what it needs.
 #[derive(Debug)]
 pub(super) struct Scheduling {
+    /// It chooses.
     scheduler: Active,
     /// It chooses among subflows with room and makes no copies, so that it need
     /// not be asked where there is one.
     takes_turns_by_room: bool,
     /// The last packet was data: its subflow may take more.
     in_burst: bool,
-    /// Room for what the scheduler sees.
+    /// The scheduler sees these; they are made anew each time.
     candidates: Vec<Candidate>,
 }
 

@@ -35,6 +35,7 @@ pub(super) enum State {
 /// The agreement of both hosts, as far as it has come.
 #[derive(Debug)]
 pub(super) struct Session {
+    /// This side's key.
     key: Key,
     /// The peer opens the connection.
     passive: bool,
@@ -42,6 +43,7 @@ pub(super) struct Session {
     wants_checksum: bool,
     /// Both sides, or one of them, want checksums; before the handshake's end, this side.
     checksum: bool,
+    /// The connection is this.
     state: State,
 }
 

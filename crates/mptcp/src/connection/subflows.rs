@@ -5,6 +5,7 @@ use super::readiness::Readiness;
 use crate::config::capable_more;
 use crate::ledger::{self, Ledger};
 use crate::path_manager::Wanted;
+use crate::sender::Sender;
 use crate::subflow::Subflow;
 use anabranch_congestion::Sibling;
 use anabranch_endpoint::{Endpoint, Observation, PathObservation};
@@ -15,14 +16,16 @@ use std::ops::{Deref, DerefMut};
 /// The subflows, the oldest first.
 #[derive(Debug)]
 pub(super) struct Subflows {
+    /// These are there, the oldest first.
     list: Vec<Subflow>,
-    /// Their addresses and ports in the same order, side by side: each packet is looked up.
+    /// They have these addresses and ports, in the same order, side by side: each packet is looked
+    /// up.
     keys: Vec<FlowKey>,
-    /// The addresses and ports of the first subflow, which may be gone.
+    /// The connection's first subflow has these addresses and ports; it may be gone.
     first: FlowKey,
-    /// What each path has carried.
+    /// It counts what each path has carried.
     ledger: Ledger,
-    /// Room for what a coupled window algorithm is told.
+    /// A coupled window algorithm is told this; it is made anew each time.
     siblings: Vec<Sibling>,
 }
 
@@ -154,6 +157,42 @@ impl Subflows {
     pub fn fastest(&self, among: u64) -> Option<usize> {
         let all = self.list.iter().enumerate().filter(|(_, subflow)| among & subflow.bit() != 0);
         all.min_by_key(|(_, subflow)| subflow.srtt()).map(|(i, _)| i)
+    }
+
+    /// What a subflow has outstanding, copies of what others carry too, and one more segment fit the
+    /// peer's buffer: beyond it the peer's TCP would not take it.
+    pub fn fits_window(&self, i: usize, sender: &Sender) -> bool {
+        let tcp = &self.list[i].tcp;
+        let (una, end) = tcp.outstanding();
+        sender.fits_window(end - una, tcp.mss())
+    }
+
+    /// Asks those of the subflows `among`, by their bits, of which it is not known whether they have
+    /// room for data; `alone` says that there are no others that carry data.
+    pub fn look_for_room(
+        &mut self,
+        now: Time,
+        (among, alone): (u64, bool),
+        sender: &Sender,
+        readiness: &mut Readiness,
+    ) {
+        let mut unknown = readiness.unknown(among);
+        while unknown != 0 {
+            let id = unknown.trailing_zeros();
+            unknown &= !(1 << id);
+            let Some(i) = self.position(id) else { continue };
+            // Nothing new is put at risk on a subflow that has fallen silent, but for want of
+            // another: its tail loss probe is what it sent last.
+            let tcp = &mut self.list[i].tcp;
+            let takes_more = tcp.takes_more(now) && (alone || !tcp.is_probe_due());
+            readiness.set_room(id, takes_more && self.fits_window(i, sender));
+        }
+    }
+
+    /// The first subflow that carries the octet at a data offset, and where its piece ends.
+    pub fn first_carrier(&self, data: u64) -> Option<(usize, u64)> {
+        let mut all = self.list.iter().enumerate();
+        all.find_map(|(i, subflow)| Some((i, subflow.sent.carrying(data)?.data_range().end)))
     }
 
     /// A subflow sends an ACK.
