@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// A piece of a subflow's stream that this side sent: linear, and never crossed
 /// by a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentMapping {
     /// It begins at this offset of the subflow's stream.
     pub start: u64,
     /// It has so many octets.
@@ -20,7 +20,7 @@ pub(crate) struct Sent {
     pub checksum: u16,
 }
 
-impl Sent {
+impl SentMapping {
     /// It covers these data offsets.
     pub fn data_range(&self) -> Range {
         Range { start: self.data, end: self.data + self.len as u64 }
@@ -34,14 +34,14 @@ impl Sent {
 
 /// The pieces that were sent and are not acknowledged on the subflow, in the order of sending.
 #[derive(Debug, Default)]
-pub(crate) struct SentMap {
-    units: VecDeque<Sent>,
+pub(crate) struct SentMappings {
+    units: VecDeque<SentMapping>,
 }
 
-impl SentMap {
+impl SentMappings {
     /// Adds a piece at the end; true when it goes on where the last ended, and
     /// is one with it, unless `apart`.
-    pub fn push(&mut self, unit: Sent, apart: bool) -> bool {
+    pub fn push(&mut self, unit: SentMapping, apart: bool) -> bool {
         if !apart
             && let Some(last) = self.units.back_mut()
             && !last.fin
@@ -58,7 +58,7 @@ impl SentMap {
     }
 
     /// The piece that holds a subflow offset.
-    pub fn find(&self, offset: u64) -> Option<&Sent> {
+    pub fn find(&self, offset: u64) -> Option<&SentMapping> {
         // Nearly every question is about the newest.
         let last = self.units.back()?;
         let unit = if last.start <= offset {
@@ -77,12 +77,12 @@ impl SentMap {
     }
 
     /// What is not acknowledged, in the order of sending.
-    pub fn iter(&self) -> impl Iterator<Item = &Sent> {
+    pub fn iter(&self) -> impl Iterator<Item = &SentMapping> {
         self.units.iter()
     }
 
     /// The piece that carries a data offset.
-    pub fn carrying(&self, data: u64) -> Option<&Sent> {
+    pub fn carrying(&self, data: u64) -> Option<&SentMapping> {
         self.units.iter().find(|unit| {
             let range = unit.data_range();
             range.start <= data && data < range.end
@@ -98,7 +98,7 @@ impl SentMap {
 
 /// A mapping that arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedMapping {
     /// It begins at this offset of the subflow's stream.
     pub start: u64,
     /// It covers so many octets of data.
@@ -115,15 +115,15 @@ pub(crate) struct Received {
 
 /// Mappings whose octets have not all been read, by subflow offset.
 #[derive(Debug, Default)]
-pub(crate) struct ReceivedMap {
-    maps: VecDeque<Received>,
+pub(crate) struct ReceivedMappings {
+    maps: VecDeque<ReceivedMapping>,
 }
 
-impl ReceivedMap {
+impl ReceivedMappings {
     /// Adds a mapping; `read` is the next subflow offset to be read, and `most`
     /// how many mappings are kept. One that says otherwise about octets than an
     /// earlier one counts only where that does not reach.
-    pub fn insert(&mut self, map: Received, read: u64, most: usize) {
+    pub fn insert(&mut self, map: ReceivedMapping, read: u64, most: usize) {
         self.drop_below(read);
         let end = map.start + map.len as u64;
         if end <= read {
@@ -152,7 +152,7 @@ impl ReceivedMap {
     }
 
     /// The mapping of a subflow offset.
-    pub fn find(&self, offset: u64) -> Option<&Received> {
+    pub fn find(&self, offset: u64) -> Option<&ReceivedMapping> {
         self.maps
             .iter()
             .find(|known| known.start <= offset && offset < known.start + known.len as u64)
@@ -181,13 +181,13 @@ impl ReceivedMap {
 mod tests {
     use super::*;
 
-    fn sent(start: u64, len: u32, data: u64) -> Sent {
-        Sent { start, len, data, fin: false, checksum: 0 }
+    fn sent(start: u64, len: u32, data: u64) -> SentMapping {
+        SentMapping { start, len, data, fin: false, checksum: 0 }
     }
 
     #[test]
     fn neighbours_are_one_piece_unless_they_must_stay_apart() {
-        let mut map = SentMap::default();
+        let mut map = SentMappings::default();
         assert!(!map.push(sent(1, 100, 1), false));
         assert!(map.push(sent(101, 100, 101), false));
         assert!(!map.push(sent(201, 100, 301), false), "another subflow had 201 to 300");
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_first_mapping_of_an_octet_counts() {
-        let map = |start, len, data| Received {
+        let map = |start, len, data| ReceivedMapping {
             start,
             len,
             data,
@@ -213,7 +213,7 @@ mod tests {
             checksum: None,
             long: false,
         };
-        let mut all = ReceivedMap::default();
+        let mut all = ReceivedMappings::default();
         all.insert(map(101, 100, 301), 1, 10);
         all.insert(map(1, 100, 1), 1, 10);
         all.insert(map(101, 100, 901), 1, 10);

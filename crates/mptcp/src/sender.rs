@@ -5,7 +5,7 @@ mod persistence;
 mod reinjections;
 mod window;
 
-use crate::mapping::SentMap;
+use crate::mapping::SentMappings;
 use crate::sequence::Numbering;
 use anabranch_endpoint::Written;
 use anabranch_tcp::Range;
@@ -173,7 +173,7 @@ impl Sender {
     }
 
     /// What the subflow of this bit has sent and not delivered is to be sent again.
-    pub fn reinject_all(&mut self, sent: &SentMap, bit: u64) {
+    pub fn reinject_all(&mut self, sent: &SentMappings, bit: u64) {
         let una = self.una;
         for unit in sent.iter().filter(|unit| unit.data_range().end > una) {
             self.reinject(unit.data_range(), bit);

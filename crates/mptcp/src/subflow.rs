@@ -1,6 +1,6 @@
 //! A subflow: a TCP connection, and what the whole keeps of it.
 
-use crate::mapping::{ReceivedMap, SentMap};
+use crate::mapping::{ReceivedMappings, SentMappings};
 use crate::path_manager::Wanted;
 use crate::scheduler::Candidate;
 use anabranch_endpoint::{ByteStream, Endpoint, PathObservation, PathState, Timer};
@@ -75,9 +75,9 @@ pub(crate) struct Subflow {
     /// The peer wants it to be a backup.
     pub peer_backup: bool,
     /// These pieces of the stream were sent on it and are not acknowledged on it.
-    pub sent: SentMap,
+    pub sent: SentMappings,
     /// These mappings came on it, whose octets have not all been read.
-    pub received: ReceivedMap,
+    pub received: ReceivedMappings,
     /// It was given data up to this data offset, the end of the highest range.
     pub sent_to: u64,
     /// Its last segments were lost to a timeout, and nothing was acknowledged
@@ -93,7 +93,7 @@ pub(crate) struct Subflow {
     /// These options leave with the next ACKs, in this order, as they have room.
     pub options: Vec<MptcpOption>,
     /// This option leaves with its reset.
-    pub farewell: Option<MptcpOption>,
+    pub reset_option: Option<MptcpOption>,
     /// It goes on, or ends.
     life: Life,
     /// What it sends has these addresses and ports.
@@ -116,15 +116,15 @@ impl Subflow {
             peer_address: 0,
             backup: false,
             peer_backup: false,
-            sent: SentMap::default(),
-            received: ReceivedMap::default(),
+            sent: SentMappings::default(),
+            received: ReceivedMappings::default(),
             sent_to: 1,
             failed: false,
             timeouts: 0,
             una: 0,
             penalty: Time::ZERO,
             options: Vec::new(),
-            farewell: None,
+            reset_option: None,
             life: Life::Open,
             key,
             brought: 0,

@@ -40,7 +40,7 @@ impl Connection {
             }
         }
         if let Some(remove) = RemoveAddr::of(&[id]) {
-            self.say(MptcpOption::RemoveAddr(remove));
+            self.send_option(MptcpOption::RemoveAddr(remove));
         }
         self.collect(now);
     }
@@ -62,7 +62,7 @@ impl Connection {
     }
 
     fn announce(&mut self, now: Time, id: u8) {
-        if self.announces() && self.say_address(id) {
+        if self.announces() && self.send_add_addr(id) {
             self.paths.on_announced(id);
             let at = now + self.subflows.longest_rto().max(Span::from_secs(1));
             self.timers.set(Due::Announce, at);
@@ -70,19 +70,19 @@ impl Connection {
     }
 
     /// ADD_ADDR (§3.4.1); false where the address is gone.
-    fn say_address(&mut self, id: u8) -> bool {
+    fn send_add_addr(&mut self, id: u8) -> bool {
         let ip = self.paths.own(id).and_then(|addr| self.config.book.ip(addr));
         let Some(ip) = ip else { return false };
         let Some((key, peer_key)) = self.session.keys() else { return false };
         let mac = key.address_mac(peer_key, id, ip, None);
-        self.say(MptcpOption::AddAddr(AddAddr { id, ip, port: None, mac: Some(mac) }));
+        self.send_option(MptcpOption::AddAddr(AddAddr { id, ip, port: None, mac: Some(mac) }));
         true
     }
 
     /// No echo has come.
     pub(super) fn announce_again(&mut self, now: Time) {
         for id in self.paths.announce_again() {
-            self.say_address(id);
+            self.send_add_addr(id);
         }
         if let Some(tries) = self.paths.announcement_tries() {
             let rto = self.subflows.longest_rto().max(Span::from_secs(1));
@@ -91,7 +91,7 @@ impl Connection {
     }
 
     /// Tells the peer something on the best subflow.
-    fn say(&mut self, option: MptcpOption) {
+    fn send_option(&mut self, option: MptcpOption) {
         if let Some(i) = self.subflows.best()
             && self.subflows[i].options.len() < MOST_WAITING
         {

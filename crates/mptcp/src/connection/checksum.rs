@@ -1,6 +1,6 @@
 //! Checksums of mappings (RFC 8684 §3.3).
 
-use crate::mapping::{Received, Sent};
+use crate::mapping::{ReceivedMapping, SentMapping};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use anabranch_tcp::Connection as Tcp;
@@ -22,7 +22,12 @@ fn checksum(number: u64, ssn: u32, len: u16, data: &[u8]) -> u16 {
 /// The checksum of a piece that is about to be sent: `unit`, whose own is not yet known, of a
 /// subflow's TCP connection. Counted octets are, on the wire, the pattern at their sequence numbers.
 #[inline(never)]
-pub(super) fn of_sent(sender: &Sender, tcp: &Tcp, unit: &Sent, octets: Option<&[u8]>) -> u16 {
+pub(super) fn of_sent(
+    sender: &Sender,
+    tcp: &Tcp,
+    unit: &SentMapping,
+    octets: Option<&[u8]>,
+) -> u16 {
     let number = sender.full_number(unit.data);
     let len = (unit.len + unit.fin as u32) as u16;
     let sum = |data: &[u8]| checksum(number, unit.start as u32, len, data);
@@ -40,7 +45,12 @@ pub(super) fn of_fin(sender: &Sender) -> u16 {
 
 /// The checksum of a mapping that has arrived whole, with `payload`, is right.
 #[inline(never)]
-pub(super) fn is_right(receiver: &Receiver, tcp: &Tcp, map: &Received, payload: &Payload) -> bool {
+pub(super) fn is_right(
+    receiver: &Receiver,
+    tcp: &Tcp,
+    map: &ReceivedMapping,
+    payload: &Payload,
+) -> bool {
     let Some(stated) = map.checksum else { return true };
     let len = (map.len + map.fin as u32) as u16;
     let number = receiver.full_number(map.data);

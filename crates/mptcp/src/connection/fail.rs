@@ -3,7 +3,7 @@
 
 use super::Connection;
 use super::fallback::Fallback;
-use crate::mapping::Received;
+use crate::mapping::ReceivedMapping;
 use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
 use anabranch_wire::{Payload, TcpSegment};
 
@@ -65,11 +65,16 @@ impl Connection {
     /// the payload. Its octets have been taken; what a single subflow carries is
     /// the stream all the same, as with TCP.
     #[cold]
-    pub(super) fn on_bad_checksum(&mut self, i: usize, map: &Received, payload: &Payload) -> bool {
+    pub(super) fn on_bad_checksum(
+        &mut self,
+        i: usize,
+        map: &ReceivedMapping,
+        payload: &Payload,
+    ) -> bool {
         let dsn = self.receiver.full_number(map.data);
         if !self.is_contiguous() {
             self.drop_subflow(i, ResetReason::Middlebox);
-            self.subflows[i].farewell = Some(MptcpOption::Fail { dsn });
+            self.subflows[i].reset_option = Some(MptcpOption::Fail { dsn });
             return false;
         }
         self.subflows[i].tcp.ask_for_ack();

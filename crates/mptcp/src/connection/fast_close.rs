@@ -9,11 +9,11 @@ impl Connection {
     /// MP_FASTCLOSE on every subflow.
     pub(super) fn abort_all(&mut self, reason: CloseReason) {
         let peer_key = self.session.peer_key().filter(|_| self.session.is_multipath());
-        let farewell = peer_key.map(|key| MptcpOption::Fastclose { key: key.0 });
+        let reset_option = peer_key.map(|key| MptcpOption::Fastclose { key: key.0 });
         for i in 0..self.subflows.len() {
             let subflow = &mut self.subflows[i];
             if !subflow.is_gone() {
-                subflow.farewell = farewell;
+                subflow.reset_option = reset_option;
                 subflow.abort();
                 self.touch(i);
             }
@@ -30,7 +30,7 @@ impl Connection {
             let subflow = &mut self.subflows[i];
             if !subflow.is_gone() {
                 let reason = ResetReason::Unspecified as u8;
-                subflow.farewell = Some(MptcpOption::TcpRst { transient: false, reason });
+                subflow.reset_option = Some(MptcpOption::TcpRst { transient: false, reason });
                 subflow.abort();
                 self.touch(i);
             }

@@ -14,7 +14,7 @@ use super::Connection;
 use super::fail::FailExchange;
 use super::session::Session;
 use crate::key::Key;
-use crate::mapping::Received;
+use crate::mapping::ReceivedMapping;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::tcp::mptcp::{Capable, CapableData, CapableFlags, CapableKeys, MptcpOption};
 use anabranch_wire::{TcpFlags, TcpSegment};
@@ -243,7 +243,7 @@ impl Connection {
         let keys = capable(segment).map(|capable| capable.keys);
         let Some(CapableKeys::Ack { data: Some(data), .. }) = keys else { return };
         let CapableData { len, checksum } = data;
-        let map = Received {
+        let map = ReceivedMapping {
             start: 1,
             len: len.into(),
             data: 1,

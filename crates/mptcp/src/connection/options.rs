@@ -145,7 +145,7 @@ impl Connection {
     #[cold]
     fn complete_first_or_last(&mut self, i: usize, segment: &mut TcpSegment) {
         if segment.flags.contains(TcpFlags::RST) {
-            push(segment, self.subflows[i].farewell.take());
+            push(segment, self.subflows[i].reset_option.take());
             return;
         }
         let answers = segment.flags.contains(TcpFlags::ACK);

@@ -2,7 +2,7 @@
 //! data numbers, and the octets of a subflow that take their place by them.
 
 use super::{Connection, Phase, checksum};
-use crate::mapping::Received;
+use crate::mapping::ReceivedMapping;
 use crate::receiver::Arrival;
 use anabranch_endpoint::ByteStream;
 use anabranch_units::Serial32;
@@ -21,7 +21,7 @@ impl Connection {
         i: usize,
         segment: &TcpSegment,
         dss: &Dss,
-    ) -> Option<Received> {
+    ) -> Option<ReceivedMapping> {
         let Mapping { dsn, ssn, len, checksum } = dss.mapping?;
         let tcp = &self.subflows[i].tcp;
         let read = tcp.read_offset();
@@ -37,12 +37,12 @@ impl Connection {
         let end = start + len as u64;
         let overlaps = start < at + segment.payload.len() as u64 && at < end;
         let fin = dss.data_fin;
-        let map = Received { start, len, data, fin, checksum, long };
+        let map = ReceivedMapping { start, len, data, fin, checksum, long };
         (overlaps && start > 0 && data > 0).then_some(map)
     }
 
     /// The octets of a mapping come later, or not all can be read.
-    pub(super) fn keep_mapping(&mut self, i: usize, map: Received) {
+    pub(super) fn keep_mapping(&mut self, i: usize, map: ReceivedMapping) {
         let most = self.most_mappings();
         let subflow = &mut self.subflows[i];
         subflow.received.insert(map, subflow.tcp.read_offset(), most);
@@ -61,7 +61,8 @@ impl Connection {
             && subflow.tcp.readable() == len as u64
             && subflow.received.is_empty();
         if !next {
-            let map = Received { start: at, len, data, fin: false, checksum: None, long: false };
+            let map =
+                ReceivedMapping { start: at, len, data, fin: false, checksum: None, long: false };
             return self.keep_mapping(i, map);
         }
         subflow.tcp.read(len as u64);
@@ -75,7 +76,7 @@ impl Connection {
 
     /// The usual case: what can be read of the subflow is what came with this
     /// mapping, which then need not be kept. False when it must be.
-    pub(super) fn read_at_once(&mut self, i: usize, map: &Received) -> bool {
+    pub(super) fn read_at_once(&mut self, i: usize, map: &ReceivedMapping) -> bool {
         let subflow = &self.subflows[i];
         let (ready, at) = (subflow.tcp.readable(), subflow.tcp.read_offset());
         let usual = at == map.start
@@ -126,7 +127,7 @@ impl Connection {
 
     /// Octets of a mapping; false when it must wait for more of them, or the
     /// subflow has ended.
-    fn read_mapped(&mut self, i: usize, map: &Received, at: u64, ready: u64) -> bool {
+    fn read_mapped(&mut self, i: usize, map: &ReceivedMapping, at: u64, ready: u64) -> bool {
         let end = map.start + map.len as u64;
         let mut n = ready.min(end - at);
         let whole = self.session.has_checksums() && at == map.start;

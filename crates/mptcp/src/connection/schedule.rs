@@ -2,7 +2,7 @@
 //! subflows with room that are liked the best.
 
 use super::{Connection, checksum};
-use crate::mapping::Sent;
+use crate::mapping::SentMapping;
 use crate::scheduler::{Choice, Stream};
 use anabranch_endpoint::ByteStream;
 use anabranch_tcp::Range;
@@ -124,7 +124,7 @@ impl Connection {
         let fin = self.sender.ends_at(end);
         let subflow = &mut self.subflows[i];
         let at = subflow.tcp.outstanding().1 - len;
-        let unit = Sent { start: at, len: len as u32, data: start, fin, checksum: 0 };
+        let unit = SentMapping { start: at, len: len as u32, data: start, fin, checksum: 0 };
         if !subflow.sent.push(unit, false) {
             subflow.tcp.cut_at(at);
         }
@@ -150,7 +150,7 @@ impl Connection {
         let (len, fin) = (range.len() as u32, self.sender.ends_at(range.end));
         let (_, start) = self.subflows[i].tcp.outstanding();
         let octets = self.sender.payload(range);
-        let mut unit = Sent { start, len, data: range.start, fin, checksum: 0 };
+        let mut unit = SentMapping { start, len, data: range.start, fin, checksum: 0 };
         if self.session.has_checksums() {
             let real = octets.as_ref().and_then(Payload::octets);
             unit.checksum = checksum::of_sent(&self.sender, &self.subflows[i].tcp, &unit, real);

@@ -63,7 +63,7 @@ impl Connection {
     pub(super) fn drop_subflow(&mut self, i: usize, reason: ResetReason) {
         let transient = matches!(reason, ResetReason::Unspecified | ResetReason::Resources);
         let subflow = &mut self.subflows[i];
-        subflow.farewell = Some(MptcpOption::TcpRst { transient, reason: reason as u8 });
+        subflow.reset_option = Some(MptcpOption::TcpRst { transient, reason: reason as u8 });
         subflow.abort();
         self.touch(i);
     }
