@@ -13,9 +13,9 @@
 mod config;
 mod connection;
 mod key;
-mod ledger;
 mod listener;
 mod mapping;
+mod path_counts;
 pub mod path_manager;
 mod receiver;
 pub mod scheduler;

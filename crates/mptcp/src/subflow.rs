@@ -60,7 +60,7 @@ pub(crate) struct Subflow {
     pub tcp: Tcp,
     /// The identifier (0 to 63) names it in bit masks, and is free again when it is gone.
     pub id: u32,
-    /// The ledger counts what it carries under this path.
+    /// What it carries counts for the path of this number.
     pub path: usize,
     /// Its handshake has come so far.
     pub stage: Stage,

@@ -3,7 +3,7 @@
 
 use super::readiness::Readiness;
 use crate::config::capable_more;
-use crate::ledger::{self, Ledger};
+use crate::path_counts::{self, PathCounts};
 use crate::path_manager::Wanted;
 use crate::sender::Sender;
 use crate::subflow::Subflow;
@@ -24,7 +24,7 @@ pub(super) struct Subflows {
     /// The connection's first subflow has these addresses and ports; it may be gone.
     first: FlowKey,
     /// It counts what each path has carried.
-    ledger: Ledger,
+    paths: PathCounts,
     /// A coupled window algorithm is told this; it is made anew each time.
     siblings: Vec<Sibling>,
 }
@@ -46,12 +46,12 @@ impl DerefMut for Subflows {
 }
 
 impl Subflows {
-    /// The first subflow alone, whose path is the ledger's first.
+    /// The first subflow alone, whose path has the number 0.
     pub fn of_first(first: Subflow) -> Subflows {
         let key = first.key();
-        let mut ledger = Ledger::default();
-        ledger.number(key.src, key.dst, 0);
-        Subflows { list: vec![first], keys: vec![key], first: key, ledger, siblings: Vec::new() }
+        let mut paths = PathCounts::default();
+        paths.number(key.src, key.dst, 0);
+        Subflows { list: vec![first], keys: vec![key], first: key, paths, siblings: Vec::new() }
     }
 
     /// The addresses and ports of the first subflow, which may be gone.
@@ -105,7 +105,7 @@ impl Subflows {
     /// The number of a path in what is observed; `copy` tells subflows between the same addresses
     /// apart.
     pub fn path(&mut self, local: Addr, remote: Addr, copy: u8) -> usize {
-        self.ledger.number(local, remote, copy)
+        self.paths.number(local, remote, copy)
     }
 
     /// There is one more subflow.
@@ -121,7 +121,7 @@ impl Subflows {
         let subflow = self.list.remove(i);
         self.keys.remove(i);
         readiness.remove(subflow.id);
-        self.ledger.retire(subflow.path, &subflow.observe(), &subflow.tcp.observe());
+        self.paths.retire(subflow.path, &subflow.observe(), &subflow.tcp.observe());
         subflow
     }
 
@@ -320,7 +320,7 @@ impl Subflows {
     /// Adds the windows and counts of all subflows there are and have been; the round-trip time is
     /// that of the fastest.
     pub fn add_to(&self, all: &mut Observation) {
-        self.ledger.add_to(all);
+        self.paths.add_to(all);
         for one in self.list.iter().map(|subflow| subflow.tcp.observe()) {
             all.cwnd += one.cwnd;
             all.ssthresh = all.ssthresh.saturating_add(one.ssthresh);
@@ -343,9 +343,9 @@ impl Subflows {
     /// A path that has had a subflow, by its number. Counts are those of all its subflows, the
     /// rest is of the one that there is.
     pub fn observe_path(&self, path: usize) -> Option<PathObservation> {
-        let past = self.ledger.get(path)?;
+        let past = self.paths.get(path)?;
         let now = self.list.iter().filter(|subflow| subflow.path == path);
-        Some(now.fold(past, |all, subflow| ledger::sum(&all, &subflow.observe())))
+        Some(now.fold(past, |all, subflow| path_counts::sum(&all, &subflow.observe())))
     }
 }
 

@@ -11,14 +11,14 @@ const MOST_PATHS: usize = 64;
 
 /// The paths, the oldest first, and totals of subflows that are gone.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct PathCounts {
     paths: Vec<PathObservation>,
     undone_reductions: u64,
     tail_loss_probes: u64,
     spurious_retransmissions: u64,
 }
 
-impl Ledger {
+impl PathCounts {
     /// The number of the path, which may be a new one.
     pub fn number(&mut self, local: Addr, remote: Addr, subflow: u8) -> usize {
         let id = PathId { local: Some(local), remote, subflow };
@@ -110,34 +110,34 @@ mod tests {
 
     #[test]
     fn a_path_keeps_its_number_and_its_counts() {
-        let mut ledger = Ledger::default();
-        assert_eq!(ledger.number(Addr(1), Addr(2), 0), 0);
-        assert_eq!(ledger.number(Addr(1), Addr(3), 0), 1);
-        assert_eq!(ledger.number(Addr(1), Addr(2), 1), 2);
+        let mut paths = PathCounts::default();
+        assert_eq!(paths.number(Addr(1), Addr(2), 0), 0);
+        assert_eq!(paths.number(Addr(1), Addr(3), 0), 1);
+        assert_eq!(paths.number(Addr(1), Addr(2), 1), 2);
         let mut now = unused(Addr(1), Addr(2), 0);
         (now.state, now.cwnd, now.packets) = (PathState::Active, 7, 5);
         let whole = Observation { tail_loss_probes: 2, ..Observation::default() };
-        ledger.retire(0, &now, &whole);
-        let past = ledger.get(0).unwrap();
+        paths.retire(0, &now, &whole);
+        let past = paths.get(0).unwrap();
         assert_eq!((past.state, past.cwnd, past.packets), (PathState::Inactive, 0, 5));
-        assert_eq!(ledger.number(Addr(1), Addr(2), 0), 0);
+        assert_eq!(paths.number(Addr(1), Addr(2), 0), 0);
         let both = sum(&past, &now);
         assert_eq!((both.state, both.cwnd, both.packets), (PathState::Active, 7, 10));
         let mut all = Observation::default();
-        ledger.add_to(&mut all);
+        paths.add_to(&mut all);
         assert_eq!((all.packets_sent, all.tail_loss_probes), (5, 2));
     }
 
     #[test]
     fn ever_new_ports_cost_no_memory() {
-        let mut ledger = Ledger::default();
-        let numbers: Vec<_> = (0..=255).map(|n| ledger.number(Addr(1), Addr(2), n)).collect();
+        let mut paths = PathCounts::default();
+        let numbers: Vec<_> = (0..=255).map(|n| paths.number(Addr(1), Addr(2), n)).collect();
         assert_eq!(numbers[..MOST_PATHS], (0..MOST_PATHS).collect::<Vec<_>>());
         assert!(numbers[MOST_PATHS..].iter().all(|number| *number == MOST_PATHS - 1));
         let one = unused(Addr(1), Addr(2), 200);
         let last = PathObservation { packets: 3, ..one };
-        ledger.retire(MOST_PATHS - 1, &last, &Observation::default());
-        assert_eq!(ledger.get(MOST_PATHS - 1).unwrap().packets, 3);
-        assert_eq!(ledger.get(MOST_PATHS), None);
+        paths.retire(MOST_PATHS - 1, &last, &Observation::default());
+        assert_eq!(paths.get(MOST_PATHS - 1).unwrap().packets, 3);
+        assert_eq!(paths.get(MOST_PATHS), None);
     }
 }
