@@ -7,50 +7,50 @@ use anabranch_wire::{Addr, AddressBook};
 use std::fmt;
 use std::sync::Arc;
 
-/// Settings of one side of a connection.
+/// One side of a connection has these settings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
-    /// Settings of every subflow. Its buffers are those of the stream; its window
+    /// Every subflow has these settings. Its buffers are those of the stream; its window
     /// algorithm is that of every subflow, coupled or not.
     pub subflow: anabranch_tcp::Config,
-    /// `mss` of subflows over IPv6, by the book's address of their own end;
-    /// `None`: that of the others.
+    /// Subflows over IPv6, by the book's address of their own end, have this `mss`, in octets;
+    /// `None` for that of the others.
     pub ipv6_mss: Option<u32>,
-    /// Ask for Multipath TCP, and answer; otherwise the connection is TCP.
+    /// It asks for Multipath TCP, and answers; otherwise the connection is TCP.
     pub enabled: bool,
-    /// Ask for checksums of the data (RFC 8684 §3.1, flag A).
+    /// It asks for checksums of the data (RFC 8684 §3.1, flag A).
     pub checksum: bool,
-    /// Data sequence numbers and DATA_ACKs of 64 bits in place of 32.
+    /// Data sequence numbers and DATA_ACKs have 64 bits in place of 32.
     pub long_numbers: bool,
     /// ADD_ADDR leaves on an ACK of its own, without a DSS, as on Linux.
     pub lone_addresses: bool,
-    /// Packet scheduler.
+    /// This packet scheduler chooses the subflow of each segment.
     pub scheduler: SchedulerKind,
-    /// Path manager.
+    /// This path manager says which subflows the active side opens.
     pub path_manager: PathManager,
-    /// Path manager of the passive side: which subflows it opens itself, from
-    /// ports of its own. [`PathManager::Single`], as on Linux, for none. Where
+    /// This path manager says which subflows the passive side opens itself, from
+    /// ports of its own: none for [`PathManager::Single`], as on Linux. Where
     /// it wants further addresses of the active side, that announces them.
     pub passive_path_manager: PathManager,
-    /// Most subflows at a time, 1 to 32.
+    /// There are at most so many subflows at a time, 1 to 32.
     pub max_subflows: u32,
     /// When the receive window keeps a subflow from sending, it sends again what
     /// blocks the window and another subflow carries (Raiciu et al., NSDI 2012,
     /// section 4.2).
     pub opportunistic_retransmission: bool,
-    /// ... and the other subflow's congestion window is halved, once in a round
+    /// Then the other subflow's congestion window is halved, too, once in a round
     /// trip of it.
     pub penalisation: bool,
-    /// SYNs with MP_CAPABLE before one without it (RFC 8684 §3.1 leaves the
-    /// number open; 0 for never).
+    /// So many SYNs have MP_CAPABLE before one is sent without it (RFC 8684 §3.1 leaves the
+    /// number open; 0 for all).
     pub capable_syns: u32,
-    /// How long after its end a subflow is opened again; doubles each time up to
+    /// A subflow is opened again so long after its end, which doubles each time up to
     /// 64 times as much. `None`: not at all.
     pub reopen: Option<Span>,
-    /// How long the connection lives without any subflow, and how long, when both
-    /// streams have ended, it waits for the ends of its subflows.
+    /// The connection lives so long without any subflow, and, when both
+    /// streams have ended, waits so long for the ends of its subflows.
     pub linger: Span,
-    /// What addresses look like on the wire, where ADD_ADDR carries them.
+    /// Addresses look like this on the wire, where ADD_ADDR carries them.
     pub book: Arc<AddressBook>,
 }
 
@@ -77,14 +77,14 @@ impl Default for Config {
     }
 }
 
-/// A setting out of its range.
+/// A setting is out of its range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// The field of [`Config`]; `subflow.FIELD` of the subflows'.
+    /// It is this field of [`Config`]; `subflow.FIELD` is one of the subflows'.
     pub field: String,
-    /// The value it has.
+    /// It has this value.
     pub value: String,
-    /// What is allowed.
+    /// This is allowed.
     pub allowed: String,
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Octets of a segment that Multipath TCP's options take: DSS with a Data ACK, a
+/// Multipath TCP's options take so many octets of a segment: a DSS with a DATA_ACK, a
 /// mapping and a checksum, padded.
 pub(crate) fn option_room(long: bool) -> u32 {
     if long { 28 } else { 20 }

@@ -129,7 +129,7 @@ pub struct Counters {
     pub subflows: u64,
 }
 
-/// One side of a Multipath TCP connection (RFC 8684), without I/O.
+/// This is one side of a Multipath TCP connection (RFC 8684), without I/O.
 ///
 /// Drive it through [`Endpoint`] and [`ByteStream`]; see the former for the order
 /// of polling. `now` never decreases. The host gives it every packet for any of
@@ -270,12 +270,12 @@ impl Connection {
             || matches!(&packet.body, Body::Tcp(segment) if self.is_joined_by(segment))
     }
 
-    /// This side's key.
+    /// This side has this key.
     pub fn key(&self) -> Key {
         self.session.key()
     }
 
-    /// What it did beside its subflows.
+    /// It has done this beside its subflows.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -285,12 +285,12 @@ impl Connection {
         self.subflows.iter().map(Subflow::observe)
     }
 
-    /// Keys of the packets that the subflows send, the oldest first.
+    /// The packets that the subflows send have these keys, the oldest subflow's first.
     pub fn flow_keys(&self) -> impl Iterator<Item = FlowKey> + '_ {
         self.subflows.iter().map(Subflow::key)
     }
 
-    /// Octets that wait in the receiver for something before them.
+    /// So many octets wait in the receiver for something before them.
     pub fn out_of_order(&self) -> u64 {
         self.receiver.waiting()
     }

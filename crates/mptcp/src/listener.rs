@@ -20,17 +20,17 @@ use std::sync::Arc;
 /// What a listener has seen, in total.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ListenerCounters {
-    /// SYNs that asked for Multipath TCP and were answered so.
+    /// So many SYNs asked for Multipath TCP and were answered so.
     pub capable_syns: u64,
-    /// Of these connections, those whose third ACK did not bring the keys.
+    /// Of these connections, so many had a third ACK that did not bring the keys.
     pub fallback_acks: u64,
-    /// SYNs dropped for want of room among the handshakes.
+    /// So many SYNs were dropped for want of room among the handshakes.
     pub dropped_syns: u64,
-    /// SYNs answered by a cookie.
+    /// So many SYNs were answered by a cookie.
     pub cookies_sent: u64,
-    /// Connections made of cookies that came back.
+    /// So many connections were made of cookies that came back.
     pub cookies_accepted: u64,
-    /// SYNs, or ACKs with a cookie, dropped because the queue of connections is full.
+    /// So many SYNs, or ACKs with a cookie, were dropped because the queue of connections was full.
     pub overflows: u64,
 }
 
@@ -104,12 +104,12 @@ impl Listener {
         self
     }
 
-    /// Handshakes under way, and connections that wait.
+    /// So many handshakes are under way, and so many connections wait.
     pub fn lengths(&self) -> (usize, usize) {
         (self.half_open.len(), self.ready.len())
     }
 
-    /// Octets that they take.
+    /// They take so many octets.
     pub fn memory(&self) -> u64 {
         let half_open = self.half_open.iter().map(|handshake| &handshake.connection);
         half_open.chain(&self.ready).map(Endpoint::memory).sum()
@@ -120,7 +120,7 @@ impl Listener {
         self.ready.pop_front()
     }
 
-    /// Connections that wait to be accepted.
+    /// So many connections wait to be accepted.
     pub fn waiting(&self) -> usize {
         self.ready.len()
     }
@@ -294,7 +294,7 @@ impl Listener {
         self.settle();
     }
 
-    /// The next packet to send; call until `None`.
+    /// This packet is to be sent next; it is called until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         if let Some(reply) = self.replies.pop_front() {
             return Some(reply);
@@ -303,7 +303,7 @@ impl Listener {
         half_open.chain(&mut self.ready).find_map(|connection| connection.poll_transmit(now))
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout).
+    /// [`handle_timeout`](Self::handle_timeout) is to be called at this date.
     pub fn poll_timeout(&self) -> Time {
         let half_open = self.half_open.iter().map(|handshake| &handshake.connection);
         half_open.chain(&self.ready).map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER)

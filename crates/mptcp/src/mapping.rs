@@ -26,7 +26,7 @@ impl SentMapping {
         Range { start: self.data, end: self.data + self.len as u64 }
     }
 
-    /// The data offset of a subflow offset inside.
+    /// A subflow offset inside stands for this data offset.
     pub fn data_at(&self, offset: u64) -> u64 {
         self.data + (offset - self.start)
     }
@@ -151,7 +151,7 @@ impl ReceivedMappings {
         }
     }
 
-    /// The mapping of a subflow offset.
+    /// A subflow offset has this mapping.
     pub fn find(&self, offset: u64) -> Option<&ReceivedMapping> {
         self.maps
             .iter()
@@ -170,7 +170,7 @@ impl ReceivedMappings {
         }
     }
 
-    /// Mappings kept.
+    /// So many mappings are kept.
     #[cfg(test)]
     pub fn count(&self) -> usize {
         self.maps.len()

@@ -12,33 +12,33 @@ mod n_diffports;
 mod pairs;
 mod signal;
 
-/// Which path manager.
+/// A path manager says which subflows there should be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathManager {
-    /// The first subflow alone.
+    /// There is the first subflow alone.
     Single,
-    /// From each own address to each of the peer's.
+    /// Subflows go from each own address to each of the peer's.
     FullMesh,
-    /// From the i-th own address to the i-th of the peer's.
+    /// Subflows go from the i-th own address to the i-th of the peer's.
     Pairs,
-    /// So many subflows between the first addresses, from ports of their own.
+    /// So many subflows (1 to 32) go between the first addresses, from ports of their own.
     NDiffports(u8),
-    /// From the first own address to each that the peer announces.
+    /// Subflows go from the first own address to each that the peer announces.
     Signal,
     /// As [`PathManager::FullMesh`]; all but the first subflow are backups.
     Backup,
 }
 
-/// A line of the catalogue.
+/// The catalogue has such lines.
 #[derive(Clone, Copy, Debug)]
 pub struct PathManagerInfo {
-    /// Name in scenarios.
+    /// Scenarios call it so.
     pub name: &'static str,
     /// What it does.
     pub summary: &'static str,
 }
 
-/// All path managers.
+/// These are all path managers.
 pub const PATH_MANAGERS: &[PathManagerInfo] = &[
     PathManagerInfo { name: "single", summary: "one subflow" },
     PathManagerInfo { name: "full-mesh", summary: "every own address with every one of the peer" },
@@ -49,7 +49,7 @@ pub const PATH_MANAGERS: &[PathManagerInfo] = &[
 ];
 
 impl PathManager {
-    /// The path manager of that name; two subflows for `n-diffports`.
+    /// The path manager has that name; `n-diffports` has two subflows.
     pub fn from_name(name: &str) -> Option<PathManager> {
         Some(match name {
             "single" => PathManager::Single,
@@ -62,7 +62,7 @@ impl PathManager {
         })
     }
 
-    /// Its name.
+    /// It has this name in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             PathManager::Single => "single",
@@ -106,11 +106,11 @@ impl PathManager {
 /// A subflow that there should be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Wanted {
-    /// Which own address.
+    /// It begins at this own address, a position among them.
     pub own: usize,
-    /// Which of the peer's.
+    /// It ends at this address of the peer, a position among them.
     pub peer: usize,
-    /// Tells subflows between the same addresses apart.
+    /// This number tells subflows between the same addresses apart; 0 for the first.
     pub copy: u8,
     /// It is a backup.
     pub backup: bool,

@@ -15,7 +15,7 @@ use anabranch_wire::tcp::mptcp::DataNumber;
 const LEAST_RANGES: u64 = 64;
 const OCTETS_PER_RANGE: u64 = 128;
 
-/// The receiving half of the stream, in data offsets.
+/// The receiving half of the stream counts in data offsets.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     /// The peer's data sequence numbers of the offsets; meaningless before its key has come.
@@ -38,7 +38,7 @@ pub(crate) struct Receiver {
     octets: Option<Box<Octets>>,
 }
 
-/// What an arrival did.
+/// An arrival did this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
     /// So many octets can be read now, and could not before.
@@ -73,12 +73,12 @@ impl Receiver {
         self.numbering.offset(dsn, self.nxt)
     }
 
-    /// The peer's data sequence number of an offset, in 64 bits.
+    /// An offset has this data sequence number of the peer, in 64 bits.
     pub fn full_number(&self, offset: u64) -> u64 {
         self.numbering.full_number(offset)
     }
 
-    /// The DATA_ACK, in 64 bits or in 32.
+    /// This is the DATA_ACK, in 64 bits or in 32.
     #[inline]
     pub fn data_ack(&self, wide: bool) -> DataNumber {
         self.numbering.number(self.nxt, wide)
@@ -118,7 +118,7 @@ impl Receiver {
         usual
     }
 
-    /// Octets from `start`. What is beyond the window is not kept, and will be
+    /// Octets arrived from `start` on. What is beyond the window is not kept, and will be
     /// sent again.
     pub fn on_data(&mut self, start: u64, payload: &Payload) -> Arrival {
         let end = start + payload.len() as u64;
@@ -151,7 +151,7 @@ impl Receiver {
         self.advance(self.nxt)
     }
 
-    /// Over what waited for it; `before`: where it stood.
+    /// The next offset moves over what waited for it; it stood at `before`.
     fn advance(&mut self, before: u64) -> Arrival {
         while let Some(first) = self.waiting.first().filter(|range| range.start <= self.nxt) {
             self.nxt = self.nxt.max(first.end);
@@ -233,7 +233,7 @@ impl Receiver {
         (n, self.should_tell(mss))
     }
 
-    /// As [`Receiver::read`], into a buffer.
+    /// The application reads into a buffer; see [`Receiver::read`].
     pub fn read_octets(&mut self, buf: &mut [u8], mss: impl FnOnce() -> u64) -> (usize, bool) {
         let n = self.readable().min(buf.len() as u64) as usize;
         match &mut self.octets {

@@ -25,59 +25,59 @@ use anabranch_custom::{Custom, Place};
 use anabranch_units::{Span, Time};
 use std::fmt;
 
-/// What a scheduler sees of a subflow. Octets, unless named otherwise.
+/// A scheduler sees this of a subflow. Amounts are octets, unless named otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// Which subflow: stable while it lives.
+    /// It is this subflow: the number is stable while it lives.
     pub id: u32,
     /// A segment of new data would leave at once.
     pub has_room: bool,
-    /// Smoothed round-trip time.
+    /// Its round-trip time is this, smoothed; one second before the first sample.
     pub srtt: Span,
-    /// Its mean deviation.
+    /// The round-trip time deviates by this in the mean.
     pub rttvar: Span,
-    /// Congestion window.
+    /// Its congestion window is this large.
     pub cwnd: u64,
-    /// In the network.
+    /// So much of it is in the network.
     pub in_flight: u64,
-    /// Payload of a full segment.
+    /// A full segment has so much payload.
     pub mss: u64,
-    /// The data offset after the last that it was given.
+    /// It was given data up to this data offset.
     pub sent_to: u64,
 }
 
-/// What a scheduler sees of the stream, in data offsets and octets.
+/// A scheduler sees this of the stream, in data offsets and octets.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
-    /// When.
+    /// It is asked at this date.
     pub now: Time,
-    /// Oldest offset that is not acknowledged.
+    /// Everything before this offset is acknowledged.
     pub una: u64,
-    /// Next offset that no subflow has.
+    /// Everything before this offset has been given to a subflow.
     pub nxt: u64,
-    /// Octets that wait to be given to a subflow.
+    /// So many octets wait to be given to a subflow.
     pub unsent: u64,
-    /// How many of them the receiver's window lets leave.
+    /// The receiver's window lets so many octets leave.
     pub window_left: u64,
 }
 
-/// What is sent next.
+/// This is sent next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
-    /// Nothing now.
+    /// Nothing is sent now.
     Wait,
-    /// A segment of new data on this subflow.
+    /// A segment of new data is sent on this subflow.
     New(u32),
-    /// A copy of what others have: from this data offset on.
+    /// A copy is sent of what others have.
     Copy {
-        /// The subflow.
+        /// It is sent on this subflow.
         id: u32,
-        /// Below [`Stream::nxt`].
+        /// It begins at this data offset, below [`Stream::nxt`].
         from: u64,
     },
 }
 
-/// A packet scheduler.
+/// A packet scheduler chooses the subflow of each segment.
 pub trait Scheduler: fmt::Debug + Send {
     /// The subflow for the next segment, out of at least one; that of a choice
     /// has room.
@@ -102,30 +102,30 @@ pub trait Scheduler: fmt::Debug + Send {
     }
 }
 
-/// Which scheduler, with its options: a description.
+/// This describes a scheduler with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchedulerKind {
-    /// The lowest round-trip time that has room, as Linux.
+    /// It takes the subflow of the lowest round-trip time that has room, as Linux does.
     MinRtt,
-    /// In turn.
+    /// It takes the subflows in turn.
     RoundRobin,
-    /// Everything on every subflow.
+    /// It sends everything on every subflow.
     Redundant,
-    /// BLEST: not on a slow subflow that would block the window.
+    /// BLEST sends nothing on a slow subflow that would block the window.
     Blest(BlestOptions),
-    /// ECF: the earliest completion.
+    /// ECF seeks the earliest completion.
     Ecf(EcfOptions),
-    /// One of the user's own.
+    /// It is one of the user's own.
     Custom(Box<Custom<MakeScheduler>>),
 }
 
 /// Makes a scheduler of the user's own, given its place.
 pub type MakeScheduler = dyn Fn(&Place) -> Box<dyn Scheduler> + Send + Sync;
 
-/// A line of the catalogue.
+/// The catalogue has such lines.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulerInfo {
-    /// Name in scenarios.
+    /// Scenarios call it so.
     pub name: &'static str,
     /// What it does.
     pub summary: &'static str,
@@ -133,7 +133,7 @@ pub struct SchedulerInfo {
     pub reference: &'static str,
 }
 
-/// All schedulers.
+/// These are all schedulers.
 pub const SCHEDULERS: &[SchedulerInfo] = &[
     SchedulerInfo {
         name: "min-rtt",
@@ -163,7 +163,7 @@ pub const SCHEDULERS: &[SchedulerInfo] = &[
 ];
 
 impl SchedulerKind {
-    /// The scheduler of that name with its default options.
+    /// The scheduler has that name, and its default options.
     pub fn from_name(name: &str) -> Option<SchedulerKind> {
         Some(match name {
             "min-rtt" => SchedulerKind::MinRtt,
@@ -175,7 +175,7 @@ impl SchedulerKind {
         })
     }
 
-    /// Its name.
+    /// It has this name in scenarios.
     pub fn name(&self) -> &str {
         match self {
             SchedulerKind::MinRtt => "min-rtt",
@@ -199,7 +199,7 @@ impl SchedulerKind {
     }
 }
 
-/// A scheduler at work.
+/// A scheduler is at work.
 #[derive(Debug)]
 pub(crate) enum Active {
     MinRtt(MinRtt),
@@ -239,7 +239,7 @@ impl Active {
     }
 }
 
-/// The lowest round-trip time; of equals the oldest subflow.
+/// This has the lowest round-trip time; of equals it is the oldest subflow.
 fn fastest<'a>(of: impl Iterator<Item = &'a Candidate>) -> Option<&'a Candidate> {
     of.min_by_key(|candidate| (candidate.srtt, candidate.id))
 }

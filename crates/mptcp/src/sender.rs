@@ -19,7 +19,7 @@ use window::DataWindow;
 /// The most octets that a stream can carry.
 const STREAM_LIMIT: u64 = 1 << 60;
 
-/// The sending half of the stream, in data offsets.
+/// The sending half of the stream counts in data offsets.
 #[derive(Debug)]
 pub(crate) struct Sender {
     /// Offsets have these data sequence numbers.
@@ -265,7 +265,7 @@ impl Sender {
         self.closed
     }
 
-    /// The offset after the last octet of data.
+    /// The data that the user has written ends before this offset.
     #[inline]
     pub fn data_end(&self) -> u64 {
         self.end - self.closed as u64
@@ -340,13 +340,13 @@ impl Sender {
         self.window.room(self.nxt, self.unsent().min(most))
     }
 
-    /// The data sequence number of an offset, in 64 bits or in 32.
+    /// An offset has this data sequence number, in 64 bits or in 32.
     #[inline]
     pub fn number(&self, offset: u64, long: bool) -> DataNumber {
         self.numbering.number(offset, long)
     }
 
-    /// The data sequence number of an offset, in 64 bits.
+    /// An offset has this data sequence number, in 64 bits.
     pub fn full_number(&self, offset: u64) -> u64 {
         self.numbering.full_number(offset)
     }

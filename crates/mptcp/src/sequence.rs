@@ -3,10 +3,10 @@
 use anabranch_units::Serial32;
 use anabranch_wire::tcp::mptcp::DataNumber;
 
-/// One direction's numbering.
+/// One direction numbers its data so.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbering {
-    /// The data sequence number of offset 0.
+    /// Offset 0 has this data sequence number.
     idsn: u64,
 }
 
@@ -15,18 +15,18 @@ impl Numbering {
         Numbering { idsn }
     }
 
-    /// The number of `offset`, in 64 bits or in 32.
+    /// `offset` has this number, in 64 bits or in 32.
     pub fn number(self, offset: u64, long: bool) -> DataNumber {
         let number = self.idsn.wrapping_add(offset);
         if long { DataNumber::Long(number) } else { DataNumber::Short(number as u32) }
     }
 
-    /// The number of `offset` in 64 bits.
+    /// `offset` has this number in 64 bits.
     pub fn full_number(self, offset: u64) -> u64 {
         self.idsn.wrapping_add(offset)
     }
 
-    /// The offset nearest to `reference` with this number; `None` when it would
+    /// This is the offset nearest to `reference` with this number; `None` when it would
     /// be negative.
     pub fn offset(self, number: DataNumber, reference: u64) -> Option<u64> {
         match number {

@@ -131,7 +131,7 @@ impl Subflow {
         }
     }
 
-    /// The bit of its identifier.
+    /// Its identifier has this bit.
     #[inline]
     pub fn bit(&self) -> u64 {
         1 << self.id
@@ -247,7 +247,7 @@ impl Subflow {
         self.key().src
     }
 
-    /// The smoothed round-trip time; one second before the first sample.
+    /// The round-trip time is this, smoothed; one second before the first sample.
     pub fn srtt(&self) -> Span {
         self.tcp.rtt().srtt().unwrap_or(Span::from_secs(1))
     }

@@ -8,11 +8,11 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
 use anabranch_wire::tcp::mptcp::{AddAddr, MptcpOption, RemoveAddr};
 
-/// Echoes and announcements that wait for an ACK, at most.
+/// So many echoes and announcements wait for an ACK at most.
 const MOST_WAITING: usize = 16;
 
 impl Connection {
-    /// One more address of this side. The active side opens subflows from it, the
+    /// This side has one more address. The active side opens subflows from it, the
     /// passive side announces it, as the path manager has it. Numbers of
     /// addresses are used once: 255 in a connection.
     pub fn add_address(&mut self, now: Time, addr: Addr) {
@@ -54,7 +54,7 @@ impl Connection {
         }
     }
 
-    /// Further addresses of this side.
+    /// This side announces its further addresses.
     pub(super) fn announce_addresses(&mut self, now: Time) {
         for id in self.paths.further() {
             self.announce(now, id);
@@ -100,7 +100,7 @@ impl Connection {
         self.subflows.ask_best_for_ack(&mut self.readiness);
     }
 
-    /// An address of the peer, or the echo of one of ours.
+    /// The peer announces an address of its own, or echoes one of this side's.
     pub(super) fn on_add_addr(&mut self, now: Time, i: usize, add: &AddAddr) {
         let AddAddr { id, ip, port, mac } = *add;
         let Some(mac) = mac else {

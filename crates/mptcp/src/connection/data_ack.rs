@@ -7,7 +7,7 @@ use anabranch_wire::tcp::mptcp::Dss;
 use anabranch_wire::{TcpFlags, TcpSegment};
 
 impl Connection {
-    /// DATA_ACK and window (§3.3.2, §3.3.5).
+    /// A segment brings a DATA_ACK and a window (§3.3.2, §3.3.5); after the fallback TCP's own.
     pub(super) fn on_acknowledgment(
         &mut self,
         now: Time,

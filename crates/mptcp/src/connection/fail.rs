@@ -29,7 +29,7 @@ impl Fallback {
         self.exchange = FailExchange::Answering { owed: true };
     }
 
-    /// MP_FAIL after the fallback: the answer to this side's, or the peer's again. True when an ACK
+    /// MP_FAIL comes after the fallback: it answers this side's, or is the peer's again. True when an ACK
     /// is to answer it.
     fn on_fail_again(&mut self) -> bool {
         match self.exchange {
@@ -125,7 +125,7 @@ impl Connection {
         }
     }
 
-    /// The mapping without end, on the first data after the peer's MP_FAIL.
+    /// The first data after the peer's MP_FAIL carries a mapping without end.
     #[cold]
     pub(super) fn signal_infinite_mapping(&mut self, segment: &mut TcpSegment) {
         if segment.payload.is_empty() {

@@ -60,12 +60,12 @@ pub(super) struct Fallback {
 }
 
 impl Fallback {
-    /// The fallback of a connection, without MP_FAIL.
+    /// A connection falls back without MP_FAIL.
     pub fn at(base: Base, peer_key: Option<Key>) -> Fallback {
         Fallback { peer_key, base, exchange: FailExchange::None, infinite: None }
     }
 
-    /// The same, with MP_FAIL.
+    /// It falls back with MP_FAIL.
     pub fn with(self, exchange: FailExchange) -> Fallback {
         Fallback { exchange, ..self }
     }

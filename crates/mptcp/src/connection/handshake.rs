@@ -21,7 +21,7 @@ use anabranch_wire::{TcpFlags, TcpSegment};
 
 const VERSION: u8 = 1;
 
-/// The MP_CAPABLE of a segment.
+/// A segment has this MP_CAPABLE.
 fn capable(segment: &TcpSegment) -> Option<&Capable> {
     segment.options.mptcp().iter().find_map(|option| match option {
         MptcpOption::Capable(capable) => Some(capable),
@@ -29,7 +29,7 @@ fn capable(segment: &TcpSegment) -> Option<&Capable> {
     })
 }
 
-/// The MP_CAPABLE of a segment, where this side understands its flags.
+/// A segment has this MP_CAPABLE, whose flags this side understands.
 fn understood(segment: &TcpSegment) -> Option<&Capable> {
     capable(segment).filter(|capable| is_understood(capable.flags))
 }
@@ -39,7 +39,7 @@ fn is_understood(flags: CapableFlags) -> bool {
     flags.contains(CapableFlags::HMAC_SHA256) && !flags.contains(CapableFlags::EXTENSION)
 }
 
-/// The flags of a SYN with an MP_CAPABLE that this side understands.
+/// A SYN has an MP_CAPABLE that this side understands, with these flags.
 fn offer(segment: &TcpSegment) -> Option<CapableFlags> {
     let offer = understood(segment).filter(|capable| capable.keys == CapableKeys::Syn)?;
     Some(offer.flags)
@@ -61,7 +61,7 @@ enum FirstAck {
 }
 
 impl Session {
-    /// MP_CAPABLE with this side's flags.
+    /// MP_CAPABLE has this side's flags.
     fn capable(&self, keys: CapableKeys) -> MptcpOption {
         let mut flags = CapableFlags::HMAC_SHA256;
         if self.asks_for_checksums() {
@@ -142,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// The passive side: a SYN, the first or the same again. Without MP_CAPABLE, or no longer with
+    /// The passive side has a SYN, the first or the same again. Without MP_CAPABLE, or no longer with
     /// it, the connection is TCP.
     pub(super) fn on_first_syn(&mut self, segment: &TcpSegment) {
         match offer(segment).filter(|_| self.config.enabled) {
@@ -183,12 +183,12 @@ impl Connection {
         offer(segment).is_some()
     }
 
-    /// The option of a SYN with these flags.
+    /// A SYN with these flags has this option.
     pub(crate) fn syn_option(flags: CapableFlags) -> MptcpOption {
         MptcpOption::Capable(Capable { version: VERSION, flags, keys: CapableKeys::Syn })
     }
 
-    /// The active side: the SYN/ACK.
+    /// The active side has the SYN/ACK.
     pub(super) fn on_first_answer(&mut self, segment: &TcpSegment) {
         match self.session.answer(segment) {
             Some((key, flags)) => {
@@ -202,7 +202,7 @@ impl Connection {
         }
     }
 
-    /// The passive side: what follows its SYN/ACK. False for a segment that must
+    /// The passive side has what follows its SYN/ACK. False for a segment that must
     /// wait for one with the keys.
     pub(super) fn on_first_ack(&mut self, segment: &TcpSegment) -> bool {
         match self.session.first_ack(segment) {
@@ -237,7 +237,7 @@ impl Connection {
         }
     }
 
-    /// The mapping in an MP_CAPABLE with data: the first octets of both streams.
+    /// An MP_CAPABLE with data maps the first octets of both streams.
     #[cold]
     pub(super) fn on_capable_data(&mut self, i: usize, segment: &TcpSegment) {
         let keys = capable(segment).map(|capable| capable.keys);

@@ -12,11 +12,11 @@ use anabranch_wire::{Body, FlowKey, Packet, TcpFlags, TcpSegment};
 /// What nearly every segment of a transfer says.
 #[derive(Clone, Copy, Debug)]
 struct Usual {
-    /// Its DATA_ACK.
+    /// It has this DATA_ACK.
     data_ack: DataNumber,
-    /// The subflow offset of its first octet.
+    /// Its first octet has this subflow offset.
     at: u64,
-    /// The data offset of its first octet, where it has any.
+    /// Its first octet has this data offset, where it has any octets.
     data: Option<u64>,
 }
 

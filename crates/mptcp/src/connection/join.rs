@@ -94,7 +94,7 @@ impl Connection {
         Some(MptcpOption::Join(join))
     }
 
-    /// The active side: the SYN/ACK. False when it is not the peer's.
+    /// The active side has the SYN/ACK. False when it is not the peer's.
     pub(super) fn on_join_answer(&mut self, i: usize, segment: &TcpSegment) -> bool {
         let Stage::Joining { nonce } = self.subflows[i].stage else { return true };
         let Some(&Join::SynAck { backup, address, mac, nonce: peer }) = segment.mp_join() else {
@@ -138,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// No answer to the third ACK: again.
+    /// No answer to the third ACK has come: it is sent again.
     pub(super) fn on_third_ack_timer(&mut self, now: Time, i: usize) {
         let subflow = &mut self.subflows[i];
         let at = now + third_ack_patience(subflow);
@@ -153,7 +153,7 @@ impl Connection {
         self.touch(i);
     }
 
-    /// The passive side: the third ACK. False when it is not the peer's: then
+    /// The passive side has the third ACK. False when it is not the peer's: then
     /// the subflow is gone.
     pub(super) fn on_join_ack(&mut self, now: Time, i: usize, segment: &TcpSegment) -> bool {
         let Stage::Joined { nonce, peer } = self.subflows[i].stage else { return true };

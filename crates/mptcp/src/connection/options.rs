@@ -14,7 +14,7 @@ fn push(segment: &mut TcpSegment, option: Option<MptcpOption>) {
     }
 }
 
-/// Options that wait for an ACK, as many as fit beside a DATA_ACK.
+/// An ACK carries the options that wait for one, as many as fit beside a DATA_ACK.
 #[cold]
 fn push_waiting(subflow: &mut Subflow, segment: &mut TcpSegment) {
     while let Some(option) = subflow.options.first() {
@@ -103,7 +103,7 @@ impl Connection {
         segment.window = window.min(u16::MAX as u64) as u16;
     }
 
-    /// The options of nearly every segment of a transfer: a DATA_ACK, and with data a
+    /// Nearly every segment of a transfer has these options: a DATA_ACK, and with data a
     /// mapping of 32 bits without a checksum. False, and nothing is done, where there is
     /// or may be more to say.
     #[inline]
@@ -175,7 +175,7 @@ impl Connection {
         segment.payload.len() as u64 + segment.options.wire_len() as u64 + 24 <= most
     }
 
-    /// The options of any segment between SYN and reset.
+    /// Any segment between SYN and reset has these options.
     #[inline(never)]
     fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
         let wide = self.receiver.is_wide() && self.has_room_for_wide(i, segment);
@@ -214,8 +214,8 @@ impl Connection {
         fit(segment, Some(dss));
     }
 
-    /// The mapping of a segment with data; in place of a DSS, the length in an
-    /// MP_CAPABLE.
+    /// A segment with data has a mapping in its DSS; `Some` where it has the length in an MP_CAPABLE
+    /// in place of it.
     pub(super) fn map(&self, i: usize, segment: &TcpSegment, dss: &mut Dss) -> Option<CapableData> {
         let subflow = &self.subflows[i];
         let at = subflow.tcp.sent_offset(segment.seq)?;

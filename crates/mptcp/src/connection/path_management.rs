@@ -19,7 +19,7 @@ struct Announcement {
     tries: u32,
 }
 
-/// An address of the peer.
+/// An address of the peer is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PeerAddress {
     /// It is this one.
@@ -104,12 +104,12 @@ impl PathManagement {
         Some(id)
     }
 
-    /// The identifier of an address of this side.
+    /// An address of this side has this identifier; `None` where it is no address of this side.
     pub fn id_of(&self, addr: Addr) -> Option<u8> {
         self.own.iter().position(|own| *own == Some(addr)).map(|id| id as u8)
     }
 
-    /// This side's address with an identifier.
+    /// This side's address has an identifier; `None` where it is gone.
     pub fn own(&self, id: u8) -> Option<Addr> {
         self.own.get(id as usize).copied().flatten()
     }

@@ -7,7 +7,7 @@
 
 use anabranch_units::Time;
 
-/// The bit of a subflow, by its identifier.
+/// A subflow with this identifier has this bit.
 fn bit(id: u32) -> u64 {
     1 << id
 }
@@ -33,7 +33,7 @@ pub(super) struct Readiness {
     /// When each subflow wants to be called, by identifier; right for those that are not in
     /// `unpolled`, and [`Time::NEVER`] where there is none.
     deadlines: Vec<Time>,
-    /// The first of `deadlines`.
+    /// This is the first of `deadlines`.
     soonest: Time,
 }
 
@@ -118,7 +118,7 @@ impl Readiness {
         self.drained |= bit(id);
     }
 
-    /// The subflows to be collected. Where octets may have to wait in a subflow (`kept`), any that
+    /// These subflows are to be collected. Where octets may have to wait in a subflow (`kept`), any that
     /// may have something to send may have some that can move now.
     #[inline]
     pub fn uncollected(&self, kept: bool) -> u64 {

@@ -21,27 +21,27 @@ pub(super) enum State {
         /// MP_CAPABLE was on the last SYN of this side, or on the peer's.
         offered: bool,
     },
-    /// Multipath TCP.
+    /// It is Multipath TCP.
     Multipath {
-        /// The peer's key.
+        /// The peer has this key.
         peer_key: Key,
         /// The peer has sent a DSS, or an address: it knows that both speak Multipath TCP.
         confirmed: bool,
     },
-    /// TCP: the peer, or the network between, does not let it be more.
+    /// It is TCP: the peer, or the network between, does not let it be more.
     Fallback(Fallback),
 }
 
 /// The agreement of both hosts, as far as it has come.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// This side's key.
+    /// This side has this key.
     key: Key,
     /// The peer opens the connection.
     passive: bool,
     /// This side asks for checksums.
     wants_checksum: bool,
-    /// Both sides, or one of them, want checksums; before the handshake's end, this side.
+    /// Both sides, or one of them, want checksums; before the handshake's end this side does.
     checksum: bool,
     /// The connection is this.
     state: State,
@@ -64,7 +64,7 @@ impl Session {
         self.passive = false;
     }
 
-    /// This side's key.
+    /// This side has this key.
     pub fn key(&self) -> Key {
         self.key
     }
@@ -132,7 +132,7 @@ impl Session {
         }
     }
 
-    /// The same, to be changed.
+    /// The connection is TCP: its state may change.
     pub fn fallback_mut(&mut self) -> Option<&mut Fallback> {
         match &mut self.state {
             State::Fallback(fallback) => Some(fallback),

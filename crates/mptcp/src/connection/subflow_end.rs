@@ -16,7 +16,7 @@ impl Connection {
         }
     }
 
-    /// The peer's FIN on a subflow. Before the end of its stream it means this
+    /// The peer's FIN has come on a subflow. Before the end of its stream it means this
     /// subflow alone (§3.3.4).
     #[cold]
     pub(super) fn on_subflow_fin(&mut self, i: usize) {

@@ -13,7 +13,7 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, FlowKey};
 use std::ops::{Deref, DerefMut};
 
-/// The subflows, the oldest first.
+/// The subflows are kept in the order of their opening.
 #[derive(Debug)]
 pub(super) struct Subflows {
     /// These are there, the oldest first.
@@ -125,7 +125,7 @@ impl Subflows {
         subflow
     }
 
-    /// Subflows that carry data, by their bits.
+    /// These subflows carry data, by their bits.
     pub fn usable(&self) -> u64 {
         let usable = self.list.iter().filter(|subflow| subflow.is_usable());
         usable.fold(0, |all, subflow| all | subflow.bit())
@@ -153,7 +153,7 @@ impl Subflows {
         preferred
     }
 
-    /// Of the subflows `among`, by their bits, the fastest.
+    /// This is the fastest of the subflows `among`, which are given by their bits.
     pub fn fastest(&self, among: u64) -> Option<usize> {
         let all = self.list.iter().enumerate().filter(|(_, subflow)| among & subflow.bit() != 0);
         all.min_by_key(|(_, subflow)| subflow.srtt()).map(|(i, _)| i)
@@ -245,7 +245,8 @@ impl Subflows {
         self.list[i].tcp.mss() - more as u64
     }
 
-    /// The longest retransmission timeout of the subflows that carry data.
+    /// This is the longest retransmission timeout of the subflows that carry data; one second without
+    /// any.
     pub fn longest_rto(&self) -> Span {
         let usable = self.list.iter().filter(|subflow| subflow.is_usable());
         usable.map(|subflow| subflow.tcp.rtt().rto()).max().unwrap_or(Span::from_secs(1))

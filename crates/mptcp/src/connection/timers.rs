@@ -3,7 +3,7 @@
 use anabranch_endpoint::Timer;
 use anabranch_units::Time;
 
-/// A timer of the connection, beside those of its subflows.
+/// The connection has these timers, beside those of its subflows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Due {
     /// Data is sent again that has no DATA_ACK (§3.3.6).

@@ -11,7 +11,7 @@ const MOST: usize = 4096;
 pub(crate) struct Reinjection {
     /// These data offsets are to be sent again.
     pub range: Range,
-    /// These subflows carry it already: their bits.
+    /// The subflows of these bits carry it already.
     pub carried: u64,
 }
 
@@ -67,7 +67,7 @@ impl Reinjections {
         }
     }
 
-    /// A range that overlaps none of those that wait, in its place.
+    /// A range that overlaps none of those that wait takes its place.
     fn insert(&mut self, at: usize, range: Range, carried: u64) {
         if at > 0
             && let Some(before) = self.ranges.get_mut(at - 1)

@@ -23,7 +23,7 @@ impl DataWindow {
         self.max = self.max.max(window);
     }
 
-    /// The right edge, a data offset.
+    /// The window ends at this data offset.
     pub fn edge(&self) -> u64 {
         self.edge
     }
