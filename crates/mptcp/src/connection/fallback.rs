@@ -152,3 +152,62 @@ impl Connection {
         !self.has_ended()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::subflows::testing::subflow;
+    use super::*;
+    use crate::mapping::{ReceivedMapping, SentMapping};
+    use crate::subflow::Stage;
+
+    /// A sender whose only subflow was given 2000 octets, of which its TCP knows nothing yet.
+    fn sent() -> (Subflow, Sender, Receiver) {
+        let (mut sender, mut only) = (Sender::new(0), subflow(0, Stage::Ready));
+        sender.write(5000);
+        let range = sender.take_new(2000);
+        let unit = SentMapping { start: 1, len: 2000, data: range.start, fin: false, checksum: 0 };
+        only.sent.push(unit, false);
+        only.sent_to = range.end;
+        (only, sender, Receiver::new(10_000))
+    }
+
+    /// RFC 8684 §3.7: octets without a mapping are the stream only where nothing is missing.
+    #[test]
+    fn a_stream_that_another_subflow_carried_a_part_of_is_not_straight() {
+        let (mut only, mut sender, receiver) = sent();
+        let base = Base { received: (only.tcp.read_offset(), 1), sent: (1, 1) };
+        assert_eq!(Base::of(&only, &sender, &receiver), (base, true));
+        sender.take_new(1000);
+        assert!(!Base::of(&only, &sender, &receiver).1, "another subflow had them");
+        only.sent_to = 3001;
+        let unit = SentMapping { start: 2001, len: 500, data: 2501, fin: false, checksum: 0 };
+        only.sent.push(unit, false);
+        assert!(!Base::of(&only, &sender, &receiver).1, "500 octets are left out");
+    }
+
+    #[test]
+    fn what_waits_in_the_subflow_must_be_the_next_of_the_stream() {
+        let (mut only, sender, receiver) = sent();
+        let start = only.tcp.read_offset();
+        let map = |data| ReceivedMapping {
+            start,
+            len: 100,
+            data,
+            fin: false,
+            checksum: None,
+            long: false,
+        };
+        only.received.insert(map(1), start, 10);
+        assert!(Base::of(&only, &sender, &receiver).1);
+        only.received.drop_below(start + 100);
+        only.received.insert(map(501), start, 10);
+        assert!(!Base::of(&only, &sender, &receiver).1);
+    }
+
+    #[test]
+    fn offsets_of_the_subflow_stand_for_those_of_the_stream() {
+        let fallback = Fallback::at(Base { received: (101, 1001), sent: (51, 501) }, None);
+        assert_eq!((fallback.received(101), fallback.received(201)), (1001, 1101));
+        assert_eq!((fallback.acknowledged(61), fallback.acknowledged(1)), (511, 501));
+    }
+}

@@ -96,3 +96,65 @@ impl Scheduling {
         self.scheduler.choose(&self.candidates, stream)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::subflows::testing::subflow;
+    use super::*;
+    use crate::scheduler::testing::stream;
+    use crate::subflow::Stage;
+
+    /// Two subflows, both of which the scheduler may choose.
+    fn two() -> (Subflows, Readiness) {
+        let mut subflows = Subflows::of_first(subflow(0, Stage::First));
+        let mut readiness = Readiness::of_first();
+        subflows.add(subflow(1, Stage::Ready), &mut readiness);
+        readiness.set_eligible(0b11);
+        (subflows, readiness)
+    }
+
+    #[test]
+    fn the_only_subflow_with_room_is_the_choice() {
+        let (subflows, mut readiness) = two();
+        let mut scheduling = Scheduling::new(&SchedulerKind::RoundRobin);
+        assert!(scheduling.takes_turns_by_room() && !scheduling.copies());
+        let mut choose =
+            |readiness: &Readiness| scheduling.choose(&subflows, readiness, &stream(9000), true);
+        readiness.set_room(0, false);
+        assert_eq!(choose(&readiness), Choice::Wait, "the other has not been asked for room");
+        readiness.set_room(1, true);
+        assert_eq!(choose(&readiness), Choice::New(1));
+        readiness.set_room(0, true);
+        assert_eq!(choose(&readiness), Choice::New(0), "the other one's turn");
+        readiness.set_eligible(0b10);
+        assert_eq!(choose(&readiness), Choice::New(1), "the first is a backup now");
+        readiness.forget_eligible();
+        assert_eq!(choose(&readiness), Choice::Wait);
+    }
+
+    #[test]
+    fn a_scheduler_that_copies_sees_subflows_without_room_too() {
+        let (mut subflows, mut readiness) = two();
+        let mut scheduling = Scheduling::new(&SchedulerKind::Redundant);
+        assert!(scheduling.copies() && !scheduling.takes_turns_by_room());
+        let stream = Stream { nxt: 3001, ..stream(0) };
+        readiness.set_room(0, false);
+        readiness.set_room(1, true);
+        subflows[0].sent_to = 3001;
+        let choice = scheduling.choose(&subflows, &readiness, &stream, false);
+        assert_eq!(choice, Choice::Copy { id: 1, from: 1 });
+        subflows[1].sent_to = 3001;
+        assert_eq!(scheduling.choose(&subflows, &readiness, &stream, false), Choice::Wait);
+    }
+
+    #[test]
+    fn a_burst_goes_on_while_data_leaves() {
+        let mut scheduling = Scheduling::new(&SchedulerKind::MinRtt);
+        assert!(!scheduling.end_burst());
+        scheduling.on_packet(true);
+        assert!(scheduling.is_in_burst() && scheduling.end_burst() && !scheduling.is_in_burst());
+        scheduling.on_packet(true);
+        scheduling.on_packet(false);
+        assert!(!scheduling.end_burst(), "an ACK left last");
+    }
+}

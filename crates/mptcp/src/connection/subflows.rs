@@ -351,18 +351,25 @@ impl Subflows {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod testing {
     use super::*;
     use crate::subflow::Stage;
     use anabranch_endpoint::Seed;
     use anabranch_tcp::{Config, Connection as Tcp};
 
     /// A subflow from port `1000 + id`, whose handshake has not begun.
-    fn subflow(id: u32, stage: Stage) -> Subflow {
+    pub fn subflow(id: u32, stage: Stage) -> Subflow {
         let generator = Seed::default().generator("subflow");
         let (local, remote) = ((Addr(0), 1000 + id as u16), (Addr(1), 80));
         Subflow::new(Tcp::client(Config::default(), local, remote, generator), id, 0, stage)
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::subflow;
+    use super::*;
+    use crate::subflow::Stage;
 
     fn three() -> (Subflows, Readiness) {
         let mut subflows = Subflows::of_first(subflow(0, Stage::First));
