@@ -1,8 +1,8 @@
 //! One side of a Multipath TCP connection: the machines that it is made of, the
 //! user's commands and the contract with the host.
 //!
-//! A connection is a few machines, each a type that knows none of the others; what one needs of
-//! another is an argument:
+//! A connection is a few machines. Each is a type that owns its state and is tested alone; what
+//! it needs of another is an argument:
 //!
 //! | machine | what it owns |
 //! |---|---|
