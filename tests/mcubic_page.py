@@ -21,7 +21,7 @@ from anabranch.studies.mcubic.further import claims as further_claims
 from anabranch.studies.mcubic.further import conditions as further
 from anabranch.studies.results import StudyResult
 from anabranch.verdicts import Claim, Statement
-from anabranch.verdicts.claim import spelled_out, verdict_text
+from anabranch.verdicts.claim import verdict_text
 
 STYLES = {"table1": ".2f", "table2": "g", "table3": "g"}
 """The paper's tables, and how its numbers are shown."""
@@ -65,17 +65,14 @@ def facts(result: StudyResult) -> Iterator[str]:
 
 
 def verdicts(claims: Sequence[Claim]) -> Iterator[str]:
-    """A row for each claim, and what stands against it in full."""
+    """A row for each claim, and what stands behind verdicts that are not plain."""
     yield "| | claim | as published | over our grid |"
     yield "|---|---|---|---|"
     for claim in claims:
         second = verdict_text(claim.grid) if claim.grid_verdict else ""
         yield f"| {claim.claim} | {claim.sentence} | {verdict_text(claim.statements)} | {second} |"
-    for claim in claims:
-        for scope, statements in claim.scopes():
-            name = f"{claim.claim}, {scope}" if scope else claim.claim
-            yield ""
-            yield f"- *{name}*: {spelled_out(statements)}."
+    yield ""
+    yield from pages.statements(claims)
 
 
 def beside_the_paper(folder: Path, stem: str) -> Iterator[str]:

@@ -1,14 +1,17 @@
-"""Pages whose prose is written by hand, and whose tables are written by a script.
+"""What the scripts that write pages share.
 
-A table stands between the lines `<!-- NAME -->` and `<!-- /NAME -->`.
+In a page whose prose is written by hand a table stands between the lines `<!-- NAME -->` and
+`<!-- /NAME -->`.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+
+from anabranch.verdicts import Claim, Statement, Verdict
 
 PART = re.compile(r"(<!-- ([\w -]+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 
@@ -24,3 +27,35 @@ def fill(page: Path, lines: Callable[[str], Iterable[str]]) -> None:
     if not count:
         sys.exit(f"{page}: no lines `<!-- NAME -->` and `<!-- /NAME -->`")
     page.write_text(text, encoding="utf-8")
+
+
+def statements(claims: Iterable[Claim]) -> Iterator[str]:
+    """A folded table of all statements behind verdicts that are not plain: what holds, what fails,
+    what is undecided and what it would take."""
+    rows = [
+        statement_row(claim, scope, it)
+        for claim in claims
+        for scope, of in claim.scopes()
+        if {it.verdict for it in of} - {None, Verdict.HOLDS}
+        for it in of
+        if it.verdict is not None
+    ]
+    if rows:
+        yield '<details markdown="1"><summary>All numbers behind verdicts that are mixed</summary>'
+        yield ""
+        yield "| | quantity | expected | measured | verdict |\n|---|---|---|---|---|"
+        yield from rows
+        yield ""
+        yield "</details>"
+
+
+def statement_row(claim: Claim, scope: str, it: Statement) -> str:
+    """A line of that table."""
+    verdict = "" if it.verdict is None else it.verdict.value
+    if it.verdict is Verdict.UNDECIDED:
+        verdict = f"{verdict}; would take {it.takes()}"
+    elif it.verdict is Verdict.PARTLY:
+        verdict = f"{verdict}, {it.held} of {it.measured.n}"
+    name = f"{claim.claim} {scope}".strip()
+    cells = (name, it.quantity, it.expected_text, it.measured.text(), verdict)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -2,8 +2,9 @@
 
     python tests/studies_page.py RESULTS PAGE
 
-RESULTS is the folder of `anabranch reproduce --full`. The figures are written into `images/studies`
-beside PAGE. `make studies` runs both.
+RESULTS is the folder of `anabranch reproduce --full`; a run at the default strength will do, and
+the page then says so. The figures are written into `images/studies` beside PAGE. `make studies`
+runs both.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import shutil
 import sys
 from pathlib import Path
 
+import pages
 from anabranch import studies
 from anabranch.studies.results import FigureEntry, StudyResult
-from anabranch.verdicts import Claim, Verdict
-from anabranch.verdicts.claim import spelled_out, verdict_text
+from anabranch.verdicts import Claim
+from anabranch.verdicts.claim import verdict_text
 
 HEAD = """\
 # Studies
@@ -24,8 +26,9 @@ A study is a published system, or a question: its scenario, its claims as code, 
 Verdicts are computed from the runs, by the rules of [verdicts.md](verdicts.md): a claim of a
 paper is judged as published, under the paper's own configuration, and beside that over our grid.
 Numbers are means with intervals that hold at 95 % over all looks at the replications; of what has
-no chance in it, the range over the conditions. The tables show the first number behind each claim,
-the lists below them all that fail or are undecided; `results/STUDY/measures.csv` has every number.
+no chance in it, the range over the conditions. The tables show the first number behind each claim;
+below each, folded, are all numbers behind verdicts that are not plain, and
+`results/STUDY/measures.csv` has every number.
 
 Written by `make studies`; do not edit.
 """
@@ -33,15 +36,12 @@ IMAGES = Path("images/studies")
 
 
 def main(results: Path, page: Path) -> None:
-    """Writes the page; ends with a message if a study has not run at full strength."""
+    """Writes the page; ends with a message if a study has not run over the whole grid."""
     parts = [HEAD]
     for name in studies.ALL:
         result = StudyResult.load(results / name)
-        if result is None or result.strength != "full":
-            sys.exit(
-                f"{results / name}: no result at full strength; run `anabranch reproduce --full"
-                f" {name}`"
-            )
+        if result is None or result.strength == "quick":
+            sys.exit(f"{results / name}: no result; run `anabranch reproduce --full {name}`")
         parts.append(section(result, figure(results / name, result, page.parent)))
     page.write_text("\n".join(parts), encoding="utf-8")
 
@@ -66,10 +66,12 @@ def section(result: StudyResult, picture: str) -> str:
     """A study: its question, abstract and figure, a row for each claim, what does not hold."""
     folder = f"../python/anabranch/studies/{result.name.replace('-', '_')}/README.md"
     rows = "\n".join(row(claim) for claim in result.claims)
-    rest = "\n".join(line for claim in result.claims for line in details(claim))
+    rest = "\n".join(pages.statements(result.claims))
     return (
         f"## [`{result.name}`]({folder}): {result.title}\n\n*{result.question}*\n\n"
         f"{result.abstract}\n\n{picture}\n\n"
+        f"{result.facts['runs']} runs, version {result.facts['version']}, strength"
+        f" `{result.strength}`.\n\n"
         "| | claim | verdict | over our grid | measured |\n|---|---|---|---|---|\n"
         f"{rows}\n\n" + (f"What fails, and what is undecided:\n\n{rest}\n" if rest else "")
     )
@@ -80,19 +82,6 @@ def row(claim: Claim) -> str:
     over_grid = "" if claim.grid_verdict is None else verdict_text(claim.grid)
     cells = (claim.claim, claim.sentence, claim.verdict_text(), over_grid, claim.head.text())
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def details(claim: Claim) -> list[str]:
-    """What stands behind a verdict that is not plain: what holds, what fails, what is undecided."""
-    lines = []
-    for scope, statements in claim.scopes():
-        judged = {it.verdict for it in statements} - {None}
-        if judged and judged != {Verdict.HOLDS}:
-            where = f" {scope}" if scope else ""
-            lines.append(
-                f"- **{claim.claim}**{where} {verdict_text(statements)}: {spelled_out(statements)}."
-            )
-    return lines
 
 
 if __name__ == "__main__":

@@ -102,9 +102,9 @@ def test_a_finding_names_what_holds_what_fails_and_what_it_would_take() -> None:
     assert text.startswith("C1 holds in part, 1 of 3: holds: holds: 0.15")
     assert "does not hold: does not hold: 1.15" in text
     assert "undecided: undecided: 1.00" in text
-    assert "replications do not decide it" in text
+    assert "another margin: the mean lies on this one" in text
     wide = Statement.of("x", Estimate(0.5, -0.5, 1.5, 10), at_most(1))
-    assert wide.takes() == "x: about 40 replications in place of 10"
+    assert wide.takes() == "about 40 replications in place of 10"
 
 
 def test_a_claim_is_judged_as_published_and_over_the_grid() -> None:

@@ -81,12 +81,12 @@ class Statement:
         """What it would take to decide it."""
         needed = self.needed()
         if self.measured.n == 0:
-            return f"{self.quantity}: it never happened"
+            return "that it happens at all"
         if self.measured.n == 1:
-            return f"{self.quantity}: a second run"
+            return "a second run"
         if needed is None or needed > 1000 * self.measured.n:
-            return f"{self.quantity}: its mean is at the margin, replications do not decide it"
-        return f"{self.quantity}: about {needed} replications in place of {self.measured.n}"
+            return "another margin: the mean lies on this one"
+        return f"about {needed} replications in place of {self.measured.n}"
 
     def row(self) -> dict[str, Any]:
         """Its columns of `measures.csv`."""
