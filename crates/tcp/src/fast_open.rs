@@ -17,7 +17,7 @@ pub struct FastOpenOptions {
     /// which they are asked.
     pub experimental: bool,
     /// Send data in a SYN without a cookie, and accept it: for networks in which
-    /// nobody forges addresses (RFC 7413 §6.3.1, Linux).
+    /// nobody forges addresses (RFC 7413 §7.3, Linux).
     pub cookieless: bool,
     /// Most connections of a listener that were opened by a cookie and whose
     /// handshake is not over (PendingFastOpenRequests, RFC 7413 §5.1). Of a

@@ -11,7 +11,7 @@
 //! | 8 | 10 | timestamps | RFC 7323 §3.2 |
 //! | 30 | 3 to 30 | Multipath TCP: [`mptcp`] | RFC 8684 §3 |
 //! | 34 | 2 to 18 | Fast Open | RFC 7413 §4.1.1 |
-//! | 254 | 4 to 20 | Fast Open, experimental | RFC 7413 appendix A |
+//! | 254 | 4 to 20 | Fast Open, experimental | RFC 7413 §9 |
 //! | 172, 174 | 2 + 3n | AccECN | RFC 9768 §3.2.3 |
 //!
 //! Written in this order, which is that of the common stacks: MSS; SACK

@@ -347,7 +347,7 @@ fn an_old_cookie_is_replaced() {
     }
 }
 
-/// Appendix A of RFC 7413: asked in the experimental form, answered in it.
+/// RFC 7413 §9: asked in the experimental form, answered in it.
 #[test]
 fn the_experimental_form_is_answered_in_kind() {
     let options = FastOpenOptions { experimental: true, ..Default::default() };
@@ -558,7 +558,7 @@ fn accurate_feedback_over_a_fast_open() {
     }
 }
 
-/// RFC 7413 §6.3.1: in a network that is trusted data needs no cookie; what
+/// RFC 7413 §7.3: in a network that is trusted data needs no cookie; what
 /// comes unasked is not kept.
 #[test]
 fn without_cookies_data_opens_at_once() {

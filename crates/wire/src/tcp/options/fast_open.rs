@@ -1,5 +1,5 @@
 //! The Fast Open option (RFC 7413 §4.1.1), and its experimental form
-//! (appendix A; RFC 6994 §3).
+//! (§9; RFC 6994 §3).
 //!
 //! ```text
 //! +---------+---------+----------------------------+
