@@ -2,8 +2,8 @@
 //!
 //! RFC 9260 §6.4 and §8.2 ask for an active alternate, and for ONE of several, without saying which.
 //! A [`Failover`] says it: each gives every path a cost, and the active one that costs least is
-//! chosen when the primary fails. The [`Standby`] keeps to it, as §8.2 wants, until it is no longer
-//! active itself, or until another costs less than [`WORTH`] of it: a path that carries data is
+//! chosen when the primary fails. The `Standby` keeps to it, as §8.2 wants, until it is no longer
+//! active itself, or until another costs less than `WORTH` of it: a path that carries data is
 //! known better than it was when it was chosen.
 
 mod highest_rate;
