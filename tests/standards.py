@@ -208,9 +208,8 @@ def index(standards: list[Standard]) -> str:
     return head + "\n".join(rows) + "\n\nWritten by `make standards`; do not edit.\n"
 
 
-def pages() -> dict[Path, str]:
+def pages(standards: list[Standard]) -> dict[Path, str]:
     """All pages with their texts."""
-    standards = everything()
     found = {PAGES / f"{it.name}.md": page(it) for it in standards}
     return {PAGES / "README.md": index(standards), **found}
 
@@ -278,16 +277,17 @@ def main(arguments: list[str]) -> None:
     match arguments:
         case ["pages"]:
             PAGES.mkdir(parents=True, exist_ok=True)
-            for path, text in pages().items():
+            for path, text in pages(everything()).items():
                 path.write_text(text, encoding="utf-8")
         case ["check"]:
-            found = [fault for standard in everything() for fault in defects(standard)]
+            standards = everything()
+            found = [fault for standard in standards for fault in defects(standard)]
             found += [
                 f"{path.relative_to(ROOT)}: not as `make standards` writes it"
-                for path, text in pages().items()
+                for path, text in pages(standards).items()
                 if not path.is_file() or path.read_text(encoding="utf-8") != text
             ]
-            sys.exit("\n".join(found))
+            sys.exit("\n".join(found) or 0)
         case ["sentences", texts]:
             compare(Path(texts))
         case _:
