@@ -13,6 +13,7 @@
 //! assert!(broken.is_empty());
 //! ```
 
+pub mod contract;
 mod event;
 mod invariant;
 mod life;
@@ -71,7 +72,7 @@ pub fn check(build: Build<'_>, effort: &Effort) -> Vec<Violation> {
         let count = 1 + generator.below(effort.steps.max(1).into());
         let steps: Vec<_> = (0..count).map(|_| Step::random(&mut generator)).collect();
         // What was found is found again and again: an event after it may show more.
-        let known: Vec<_> = broken.iter().map(|it| it.invariant).collect();
+        let known: Vec<_> = broken.iter().map(|broken| broken.invariant).collect();
         if let Some(found) = live(build, &setting, &steps, &known).broken {
             broken.push(shrink::shrink(build, setting, steps, found.invariant, &known));
         }

@@ -190,8 +190,9 @@ impl Life {
             ),
         ];
         // With a window that is no number nothing more can be told.
-        let counts = |it: &Invariant| *it == Invariant::Finite || !known.contains(it);
-        let broken = checks.into_iter().find(|(holds, it, _)| !holds && counts(it));
+        let counts =
+            |invariant: &Invariant| *invariant == Invariant::Finite || !known.contains(invariant);
+        let broken = checks.into_iter().find(|(holds, check, _)| !holds && counts(check));
         if let Some((_, invariant, problem)) = broken {
             return Some((invariant, problem));
         }
@@ -213,6 +214,8 @@ impl Life {
             prior_delivered: self.acked.saturating_sub(acked),
             total_delivered: self.acked,
             app_limited: path.app_limited,
+            tx_in_flight: path.in_flight + acked,
+            lost: 0,
         };
         let feedback = Feedback {
             now: self.now,

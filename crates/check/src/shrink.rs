@@ -23,7 +23,7 @@ impl Shrinker<'_> {
         self.tries += 1;
         live(self.build, setting, steps, self.known)
             .broken
-            .filter(|it| it.invariant == self.invariant)
+            .filter(|broken| broken.invariant == self.invariant)
     }
 }
 
@@ -36,8 +36,8 @@ pub(crate) fn shrink(
 ) -> Violation {
     let mut shrinker = Shrinker { build, invariant, known, tries: 0 };
     let mut seen = shrinker.breaks(&setting, &steps);
-    if let Some(it) = &seen {
-        steps.truncate(it.at + 1);
+    if let Some(seen) = &seen {
+        steps.truncate(seen.at + 1);
     }
     // Fewer events: halves, quarters, ... single ones.
     let mut length = steps.len().div_ceil(2);
@@ -47,9 +47,9 @@ pub(crate) fn shrink(
             let mut fewer = steps.clone();
             fewer.drain(from..(from + length).min(steps.len()));
             match shrinker.breaks(&setting, &fewer) {
-                Some(it) => {
-                    fewer.truncate(it.at + 1);
-                    (steps, seen) = (fewer, Some(it));
+                Some(inner) => {
+                    fewer.truncate(inner.at + 1);
+                    (steps, seen) = (fewer, Some(inner));
                 }
                 None => from += length,
             }
@@ -63,9 +63,9 @@ pub(crate) fn shrink(
         Setting { rtt_ms: 100, ..setting },
         Setting { initial: 10, ssthresh: None, rtt_ms: 100 },
     ] {
-        if let Some(it) = shrinker.breaks(&plainer, &steps) {
-            steps.truncate(it.at + 1); // it may break earlier
-            (setting, seen) = (plainer, Some(it));
+        if let Some(found) = shrinker.breaks(&plainer, &steps) {
+            steps.truncate(found.at + 1); // it may break earlier
+            (setting, seen) = (plainer, Some(found));
         }
     }
     for at in 0..steps.len() {
@@ -76,8 +76,8 @@ pub(crate) fn shrink(
                 continue;
             }
             let found = shrinker.breaks(&setting, &plainer);
-            if let Some(it) = found.filter(|it| it.at + 1 == steps.len()) {
-                (steps, seen) = (plainer, Some(it));
+            if let Some(found) = found.filter(|item| item.at + 1 == steps.len()) {
+                (steps, seen) = (plainer, Some(found));
             }
         }
     }

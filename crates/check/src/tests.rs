@@ -101,9 +101,9 @@ fn each_invariant_is_found_broken_by_few_events() {
             Congestion::Custom(Box::new(Broken { how, cwnd, ssthresh, before: 0 }))
         };
         let broken = check(&build, &Effort::default());
-        let found: Vec<_> = broken.iter().map(|it| it.invariant).collect();
+        let found: Vec<_> = broken.iter().map(|broken| broken.invariant).collect();
         assert!(found.contains(&how), "{how:?}: {broken:#?}");
-        let violation = broken.iter().find(|it| it.invariant == how).unwrap();
+        let violation = broken.iter().find(|broken| broken.invariant == how).unwrap();
         assert!(violation.steps.len() <= 4, "{how:?}: {violation:#?}");
         // Only a broken window can break more than one.
         assert!(found.len() == 1 || how == Invariant::OneSegment, "{how:?}: {broken:#?}");

@@ -58,6 +58,8 @@ fn told(now: Time, acked: u64) -> Feedback {
         prior_delivered: acked.saturating_sub(1000 * MSS),
         total_delivered: acked,
         app_limited: false,
+        tx_in_flight: 1000 * MSS,
+        lost: 0,
     };
     Feedback {
         now,

@@ -6,8 +6,9 @@
 use crate::ack_clocked::Common;
 use crate::coupled::{balia, lia, mcubic, mcubic_share, olia, wvegas};
 use crate::{
-    Acked, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling, bbr, cubic, dctcp,
-    highspeed, reno, vegas, westwood,
+    Acked, CongestionEvent, Controller, Feedback, LostSegment, OptionForm, Options, PathView,
+    Shared, Sibling, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois,
+    ledbat, ledbat_plus_plus, prague, reno, scalable, vegas, veno, westwood, yeah,
 };
 use anabranch_custom::{Custom, Place};
 use anabranch_units::{Rate, Span, Time};
@@ -30,7 +31,7 @@ pub struct AlgorithmInfo {
 
 /// Writes the two enums, their dispatch and the table from one list of
 /// `Variant(Options => Controller), name, summary, reference`. An options type
-/// has `Default`, `Clone`, `PartialEq` and `Debug`; a controller has `Debug`
+/// implements [`Options`]; a controller has `Debug`
 /// and `new(&Options, initial_window, initial_ssthresh)`.
 macro_rules! register {
     ($($(#[$doc:meta])* $variant:ident($options:ty => $controller:ty),
@@ -68,6 +69,34 @@ macro_rules! register {
                 match self {
                     $(Algorithm::$variant(_) => $name,)*
                     Algorithm::Custom(custom) => custom.name(),
+                }
+            }
+
+            /// The options that it shares with all algorithms that ACKs drive, where
+            /// it is one of them.
+            pub fn common_mut(&mut self) -> Option<&mut Common> {
+                match self {
+                    $(Algorithm::$variant(options) => options.common_mut(),)*
+                    Algorithm::Custom(_) => None,
+                }
+            }
+
+            /// Whether it answers marks in its own way ([`Options::ANSWERS_MARKS`]).
+            pub fn answers_marks(&self) -> bool {
+                match self {
+                    $(Algorithm::$variant(_) => <$options>::ANSWERS_MARKS,)*
+                    Algorithm::Custom(_) => false,
+                }
+            }
+
+            /// Shows its own options to `form`; those of the user's algorithms are none of these.
+            ///
+            /// # Errors
+            /// That of the form, where it holds something that is not allowed.
+            pub fn own_options<F: OptionForm>(&mut self, form: &mut F) -> Result<(), F::Error> {
+                match self {
+                    $(Algorithm::$variant(options) => options.own(form),)*
+                    Algorithm::Custom(_) => Ok(()),
                 }
             }
 
@@ -142,6 +171,58 @@ register! {
     Bbr(bbr::BbrOptions => bbr::Bbr),
         "bbr", "paces at the measured bandwidth, whatever is lost (BBR version 1)",
         "draft-cardwell-iccrg-bbr-congestion-control-00";
+    /// Rate and window from a model of the path with bounds from losses, version 3.
+    Bbr3(bbr3::Bbr3Options => bbr3::Bbr3),
+        "bbr3", "paces at the measured bandwidth, bounded by what probes lost (BBR version 3)",
+        "draft-ietf-ccwg-bbr";
+    /// A constant more for each segment acknowledged (Kelly).
+    Scalable(scalable::ScalableOptions => scalable::Scalable),
+        "scalable", "a hundredth of a segment more for each acknowledged, an eighth less at a loss",
+        "Kelly, CCR 33(2), 2003";
+    /// Binary search between what lost and what did not (Xu et al.).
+    Bic(bic::BicOptions => bic::Bic),
+        "bic", "searches by halves between the window that lost and the one that did not",
+        "Xu, Harfoush and Rhee, INFOCOM 2004";
+    /// Steps that grow with the time since the last loss (Leith and Shorten).
+    Htcp(htcp::HtcpOptions => htcp::Htcp),
+        "htcp", "steps that grow with the time since the last loss, reductions by the queue",
+        "draft-leith-tcp-htcp-06";
+    /// Steps that grow with the round-trip time (Caini and Firrincieli).
+    Hybla(hybla::HyblaOptions => hybla::Hybla),
+        "hybla", "grows over any round-trip time as over 25 ms",
+        "Caini and Firrincieli, IJSCN 22(5), 2004";
+    /// Growth and reduction by the delay (Liu, Başar and Srikant).
+    Illinois(illinois::IllinoisOptions => illinois::Illinois),
+        "illinois", "steps from 10 to 0.3 segments and reductions from an eighth to a half, by the delay",
+        "Liu, Basar and Srikant, Performance Evaluation 65, 2008";
+    /// Losses told apart by the queue (Fu and Liew).
+    Veno(veno::VenoOptions => veno::Veno),
+        "veno", "Reno that takes a loss without a queue for a random one",
+        "Fu and Liew, JSAC 21(2), 2003";
+    /// Scalable growth while the queue is short (Baiocchi et al.).
+    Yeah(yeah::YeahOptions => yeah::Yeah),
+        "yeah", "Scalable TCP while the queue is short, Reno with a queue that it drains when not",
+        "Baiocchi, Castellani and Vacirca, PFLDnet 2007";
+    /// A target of queueing delay for the background (RFC 6817).
+    Ledbat(ledbat::LedbatOptions => ledbat::Ledbat),
+        "ledbat", "for the background: keeps 100 ms of queueing delay, and gives way",
+        "RFC 6817";
+    /// LEDBAT with multiplicative decrease and periodic slowdowns.
+    LedbatPlusPlus(ledbat_plus_plus::LedbatPlusPlusOptions => ledbat_plus_plus::LedbatPlusPlus),
+        "ledbat++", "LEDBAT with a smaller gain, multiplicative decrease and periodic slowdowns",
+        "draft-irtf-iccrg-ledbat-plus-plus";
+    /// Reductions by the gradient of the delay (Hayes and Armitage).
+    Cdg(cdg::CdgOptions => cdg::Cdg),
+        "cdg", "reduces by chance with the gradient of the delay",
+        "Hayes and Armitage, Networking 2011";
+    /// A rate inverse to the queueing delay (Arun and Balakrishnan).
+    Copa(copa::CopaOptions => copa::Copa),
+        "copa", "steers to a rate inverse to the queueing delay",
+        "Arun and Balakrishnan, NSDI 2018";
+    /// Marks in proportion, whatever the round-trip time (De Schepper et al.).
+    Prague(prague::PragueOptions => prague::Prague),
+        "prague", "DCTCP for the Internet: marks in proportion, rates without dependence on short round trips",
+        "draft-briscoe-iccrg-prague-congestion-control";
     /// Linked increases over several paths (RFC 6356).
     Lia(lia::LiaOptions => lia::Lia),
         "lia", "Reno whose paths together grow as the best of them would alone", "RFC 6356";
@@ -163,28 +244,6 @@ register! {
     /// CUBIC whose clock follows its share of the rates.
     MCubicShare(mcubic_share::MCubicShareOptions => mcubic_share::MCubicShare),
         "mcubic-share", "CUBIC whose clock is slower the less its path carries", "the study `mcubic`";
-}
-
-impl Algorithm {
-    /// The options that it shares with all algorithms that ACKs drive, where
-    /// it is one of them.
-    pub fn common_mut(&mut self) -> Option<&mut Common> {
-        match self {
-            Algorithm::Reno(o) => Some(&mut o.common),
-            Algorithm::Cubic(o) => Some(&mut o.common),
-            Algorithm::HighSpeed(o) => Some(&mut o.common),
-            Algorithm::Westwood(o) => Some(&mut o.common),
-            Algorithm::Vegas(o) => Some(&mut o.common),
-            Algorithm::Dctcp(o) => Some(&mut o.common),
-            Algorithm::Lia(o) => Some(&mut o.common),
-            Algorithm::Olia(o) => Some(&mut o.common),
-            Algorithm::Balia(o) => Some(&mut o.common),
-            Algorithm::WVegas(o) => Some(&mut o.common),
-            Algorithm::MCubic(o) => Some(&mut o.common),
-            Algorithm::MCubicShare(o) => Some(&mut o.common),
-            Algorithm::Bbr(_) | Algorithm::Custom(_) => None,
-        }
-    }
 }
 
 impl Default for Algorithm {
@@ -212,6 +271,12 @@ impl Controller for Congestion {
     }
     fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {
         each!(self, c => c.on_feedback(feedback, path));
+    }
+    fn wants_losses(&self) -> bool {
+        each!(self, c => c.wants_losses())
+    }
+    fn on_lost(&mut self, now: Time, segment: &LostSegment, path: &PathView) {
+        each!(self, c => c.on_lost(now, segment, path));
     }
     fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView) {
         each!(self, c => c.on_congestion(event, path));

@@ -7,7 +7,7 @@
 //! draft's. It needs delivery-rate samples ([`Feedback::rate`]), and a sender
 //! that paces.
 //!
-//! Version 1, not 3: see docs/algorithms/bbr.md.
+//! Version 3 is [`bbr3`](crate::bbr3).
 //!
 //! Deviation: with the first round-trip sample the pacing rate is computed
 //! anew from the initial window, as Linux does. The draft keeps the rate of
@@ -20,8 +20,9 @@
 mod aggregation;
 mod filter;
 
+pub(crate) use aggregation::Aggregation;
+
 use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample};
-use aggregation::Aggregation;
 use anabranch_units::{Rate, Span, Time};
 use filter::MaxFilter;
 
@@ -58,6 +59,14 @@ impl Default for BbrOptions {
             probe_rtt: Span::from_millis(200),
             ack_aggregation: false,
         }
+    }
+}
+
+impl crate::Options for BbrOptions {
+    fn own<F: crate::OptionForm>(&mut self, form: &mut F) -> Result<(), F::Error> {
+        form.span("rtprop_filter", &mut self.rtprop_filter)?;
+        form.span("probe_rtt", &mut self.probe_rtt)?;
+        form.boolean("ack_aggregation", &mut self.ack_aggregation)
     }
 }
 
@@ -376,7 +385,7 @@ impl Model {
     /// §4.2.3.
     fn set_cwnd(&mut self, news: &News<'_>) {
         let delivered = news.feedback.delivered;
-        let extra = self.aggregation.as_ref().map_or(0, |it| it.extra_acked());
+        let extra = self.aggregation.as_ref().map_or(0, |aggregation| aggregation.extra_acked());
         let target = self.inflight(self.cwnd_gain, news.mss).saturating_add(extra);
         let mut conserving = false;
         if self.recovery != Recovery::No {
@@ -525,7 +534,7 @@ impl Controller for Bbr {
 }
 
 /// The finalizer of SplitMix64: spreads dates that are close to each other.
-fn hash(x: u64) -> u64 {
+pub(crate) fn hash(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

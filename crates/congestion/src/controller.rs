@@ -5,21 +5,26 @@ use anabranch_units::{Rate, Span, Time};
 /// A read-only view of the path that a controller governs.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
-    /// Octets estimated to be in the network, before the event.
+    /// Octets estimated to be in the network: before the event in [`Controller::on_sent`],
+    /// [`Controller::on_ack`] and [`Controller::on_congestion`], after it in
+    /// [`Controller::on_feedback`]. SCTP counts chunks with their headers, and what is found lost no
+    /// more.
     pub in_flight: u64,
-    /// Largest segment payload, in octets.
+    /// Largest segment payload, in octets; in SCTP the largest DATA chunk of a packet.
     pub mss: u64,
     /// Smoothed round-trip time, once measured.
     pub srtt: Option<Span>,
     /// Smallest round-trip time seen.
     pub min_rtt: Option<Span>,
-    /// The sender had nothing to send while the window was open: the window
-    /// was not the limit, so it must not grow (RFC 7661 §4.1, RFC 9438 §5.8).
+    /// The sender had nothing to send while the window was open, or the peer's window was shut, when
+    /// it could send last: the window was not the limit, so it must not grow (RFC 7661 §4.1, RFC 9438
+    /// §5.8).
     pub app_limited: bool,
     /// Octets sent so far, each counted once however often it was sent.
     pub sent: u64,
-    /// Octets acknowledged so far, in order. A round has passed when this
-    /// reaches what `sent` was at its start (RFC 9406 §4.2).
+    /// Octets acknowledged so far, in order; in SCTP those that are not outstanding on the path any
+    /// more, in any order. A round has passed when this reaches what `sent` was at its start (RFC 9406
+    /// §4.2).
     pub acked: u64,
 }
 
@@ -40,7 +45,7 @@ pub struct Acked {
 pub struct Feedback {
     /// When.
     pub now: Time,
-    /// Octets newly acknowledged, in order.
+    /// Octets newly acknowledged, in order, reported selectively before or not.
     pub acked: u64,
     /// Octets newly known to have arrived: in order or selectively.
     pub delivered: u64,
@@ -70,6 +75,26 @@ pub struct RateSample {
     /// Octets delivered in total now.
     pub total_delivered: u64,
     /// The application, not the network, limited the rate when it was sent.
+    pub app_limited: bool,
+    /// Octets in flight when that segment was sent, it included (`RS.tx_in_flight`). Told to
+    /// algorithms that ask for losses ([`Controller::wants_losses`]), else 0.
+    pub tx_in_flight: u64,
+    /// Octets believed lost since it was sent (`RS.lost`), told to the same; else 0.
+    pub lost: u64,
+}
+
+/// A segment that is newly believed lost (draft-ietf-ccwg-bbr, `HandleLostPacket`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LostSegment {
+    /// Where it begins, in octets from the start of the stream.
+    pub offset: u64,
+    /// Octets of it that have not arrived.
+    pub bytes: u64,
+    /// Octets in flight when it was sent, it included (`P.tx_in_flight`).
+    pub tx_in_flight: u64,
+    /// Octets believed lost since it was sent, it included (`C.lost - P.lost`).
+    pub lost: u64,
+    /// The application, not the network, limited the rate when it was sent (`P.is_app_limited`).
     pub app_limited: bool,
 }
 
@@ -126,8 +151,22 @@ pub struct Shared {
 }
 
 /// What a window algorithm answers. Hooks have empty defaults.
+///
+/// A sender calls them through its [`Driver`](crate::Driver), for each acknowledgment in this order:
+///
+/// | hook | fires |
+/// |---|---|
+/// | [`on_siblings`](Controller::on_siblings) | first, where the algorithm is coupled and other paths carry data |
+/// | [`on_undo`](Controller::on_undo) | when the last reduction turned out to be needless |
+/// | [`on_ack`](Controller::on_ack) | when new data was acknowledged and the window may grow: not while a recovery freezes it, nor with an echo of congestion (RFC 3168 §6.1.2) |
+/// | [`on_congestion`](Controller::on_congestion) | at a loss or a mark, once a window of data for both together |
+/// | [`on_feedback`](Controller::on_feedback) | last, where the algorithm wants it |
+///
+/// and beside acknowledgments [`on_sent`](Controller::on_sent), [`on_idle`](Controller::on_idle),
+/// [`on_penalty`](Controller::on_penalty), and `on_congestion` at a timeout. The tests
+/// `window_contract.rs` of the protocols hold them to it.
 pub trait Controller {
-    /// Data left; fires for each data segment.
+    /// Data is about to leave; fires for each data segment or chunk, whether it is new or sent again.
     fn on_sent(&mut self, _now: Time, _bytes: u64, _path: &PathView) {}
 
     /// Data was acknowledged; fires for each ACK that lets the window grow
@@ -154,14 +193,28 @@ pub trait Controller {
     /// each that told something new, in recovery too. `path` is as it was left.
     fn on_feedback(&mut self, _feedback: &Feedback, _path: &PathView) {}
 
+    /// Whether the algorithm hears [`Controller::on_lost`], for which the sender keeps with each
+    /// segment what was in flight and lost. Asked when the sender is built, of algorithms that want
+    /// feedback.
+    fn wants_losses(&self) -> bool {
+        false
+    }
+
+    /// A segment is newly believed lost. Fires for each, in the order in which they were found, before
+    /// the [`Controller::on_feedback`] of the acknowledgment that told of it, or at the deadline of
+    /// the recovery scheme that did; what a timeout gives up is told with the next of both.
+    fn on_lost(&mut self, _now: Time, _segment: &LostSegment, _path: &PathView) {}
+
     /// A congestion signal: sets `ssthresh` and the window.
     fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView);
 
-    /// The last reduction turned out to be needless: restores what was.
+    /// The last reduction turned out to be needless: restores what was. Fires where the sender has an
+    /// option that looks for it (`undo`).
     fn on_undo(&mut self) {}
 
     /// The path was idle for longer than a retransmission timeout: restart
-    /// from `initial` octets (RFC 5681 §4.1).
+    /// from `initial` octets (RFC 5681 §4.1). Fires before the data that ends the rest, with nothing
+    /// in flight.
     fn on_idle(&mut self, initial: u64);
 
     /// Whether the algorithm depends on the other paths of a connection that

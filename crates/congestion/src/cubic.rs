@@ -105,6 +105,21 @@ pub enum Lookahead {
     Smallest,
 }
 
+crate::options::ack_driven!(CubicOptions, |o, form| {
+    form.boolean("fast_convergence", &mut o.fast_convergence)?;
+    form.boolean("reno_friendly", &mut o.reno_friendly)?;
+    let increases = [("whole", RenoIncrease::Whole), ("kept", RenoIncrease::Kept)];
+    form.choice("reno_increase", &increases, &mut o.reno_increase)?;
+    let steps = [("at-once", RenoStep::AtOnce), ("in-a-round", RenoStep::InARound)];
+    form.choice("reno_step", &steps, &mut o.reno_step)?;
+    form.integer("least_first_growth", 0..=100, &mut o.least_first_growth)?;
+    let aheads = [("srtt", Lookahead::Smoothed), ("min-rtt", Lookahead::Smallest)];
+    form.choice("lookahead", &aheads, &mut o.lookahead)?;
+    form.boolean("whole_segments", &mut o.whole_segments)?;
+    form.span("update_interval", &mut o.update_interval)?;
+    form.boolean("count_limited_time", &mut o.count_limited_time)?;
+});
+
 /// A CUBIC window.
 pub type Cubic = AckClocked<CubicLaw>;
 

@@ -28,6 +28,19 @@ impl Default for DctcpOptions {
     }
 }
 
+impl crate::Options for DctcpOptions {
+    const ANSWERS_MARKS: bool = true;
+
+    fn common_mut(&mut self) -> Option<&mut Common> {
+        Some(&mut self.common)
+    }
+
+    fn own<F: crate::OptionForm>(&mut self, form: &mut F) -> Result<(), F::Error> {
+        form.probability("g", &mut self.g)?;
+        form.probability("initial_alpha", &mut self.initial_alpha)
+    }
+}
+
 /// A DCTCP window.
 pub type Dctcp = AckClocked<DctcpLaw>;
 

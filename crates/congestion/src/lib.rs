@@ -1,31 +1,49 @@
 //! How much may be in flight: window growth and reduction, and when slow
 //! start ends. One algorithm a file; no packets, no sockets, no clocks.
 //!
-//! A controller governs one path: a TCP connection, an MPTCP subflow or an
-//! SCTP destination. Windows are in octets.
+//! A [`Controller`] governs one path: a TCP connection, an MPTCP subflow or an
+//! SCTP destination. All of them drive it through one adapter, [`Driver`]. Windows are in octets.
 
 pub mod ack_clocked;
 mod algorithm;
 pub mod bbr;
+pub mod bbr3;
+pub mod bic;
+pub mod cdg;
 mod controller;
+pub mod copa;
 pub mod coupled;
 pub mod cubic;
 pub mod dctcp;
+mod driver;
 pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
+pub mod ledbat;
+pub mod ledbat_plus_plus;
+mod options;
 mod pacing;
+pub mod prague;
 mod reduction;
 pub mod reno;
 mod round;
+pub mod scalable;
 mod slow_start;
 mod validation;
 pub mod vegas;
+pub mod veno;
 pub mod westwood;
 mod window;
+pub mod yeah;
 
 pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion, MakeWindow};
 pub use controller::{
-    Acked, Cause, CongestionEvent, Controller, Feedback, PathView, RateSample, Shared, Sibling,
+    Acked, Cause, CongestionEvent, Controller, Feedback, LostSegment, PathView, RateSample, Shared,
+    Sibling,
 };
+pub use driver::{Driver, Stamp, Told};
+pub use options::{OptionForm, Options};
 pub use pacing::Pacing;
 pub use reduction::SsthreshFrom;
 pub use slow_start::{HyStartOptions, HyStartPlusPlusOptions, SlowStartExit};

@@ -17,6 +17,8 @@ pub struct RenoOptions {
     pub common: Common,
 }
 
+crate::options::ack_driven!(RenoOptions);
+
 /// A Reno window.
 pub type Reno = AckClocked<RenoLaw>;
 

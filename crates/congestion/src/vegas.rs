@@ -43,6 +43,14 @@ impl Default for VegasOptions {
     }
 }
 
+crate::options::ack_driven!(VegasOptions, |o, form| {
+    form.integer("alpha", 0..=1_000_000, &mut o.alpha)?;
+    form.integer("beta", 0..=1_000_000, &mut o.beta)?;
+    form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
+    form.probability("loss_beta", &mut o.loss_beta)?;
+    form.require(o.beta >= o.alpha, "beta", "at least `alpha`")?;
+});
+
 /// A Vegas window.
 pub type Vegas = AckClocked<VegasLaw>;
 

@@ -31,6 +31,10 @@ impl Default for WestwoodOptions {
     }
 }
 
+crate::options::ack_driven!(WestwoodOptions, |o, form| {
+    form.probability("filter", &mut o.filter)?;
+});
+
 /// A Westwood+ window.
 pub type Westwood = AckClocked<WestwoodLaw>;
 

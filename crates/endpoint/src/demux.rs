@@ -10,10 +10,37 @@
 //! Subflows that have ended are swept out when the table has doubled: it grows
 //! with those that there are, whatever peers send.
 
-use crate::Endpoint;
 use anabranch_wire::{Body, FlowKey, Packet};
 use std::collections::BTreeMap;
 use std::fmt;
+
+/// An endpoint that can say which packets are of it. Hosts with several endpoints ask when they
+/// bind it to its ports and for packets at ports that several share.
+pub trait Demultiplex {
+    /// Key of the packets that this endpoint sends; of a transport with several
+    /// subflows that of the first.
+    fn flow_key(&self) -> FlowKey;
+
+    /// It sends packets with this key: at present, of one with several subflows.
+    fn has_flow(&self, key: FlowKey) -> bool {
+        self.flow_key() == key
+    }
+
+    /// A packet that reached the endpoint's port is of it. TCP looks at both addresses and ports
+    /// (RFC 9293 §3.4.1); transports that tell by tags, tokens or paths look when they hear of it.
+    /// The host asks before [`handle_input`](crate::Endpoint::handle_input), and answers a packet
+    /// that is of nobody.
+    #[inline]
+    fn accepts(&self, _packet: &Packet) -> bool {
+        true
+    }
+
+    /// What names it in a SYN that opens a further subflow (RFC 8684 §3.2), of a
+    /// transport with several; the same for its whole life.
+    fn join_token(&self) -> Option<u32> {
+        None
+    }
+}
 
 /// A table is not swept with fewer flows.
 const LEAST_SWEPT: usize = 64;
@@ -64,7 +91,7 @@ impl Demux {
     ///
     /// # Errors
     /// What another endpoint has; then the table is as it was.
-    pub fn insert(&mut self, number: u32, endpoint: &impl Endpoint) -> Result<(), Taken> {
+    pub fn insert(&mut self, number: u32, endpoint: &impl Demultiplex) -> Result<(), Taken> {
         let (flow, token) = (endpoint.flow_key(), endpoint.join_token());
         if self.flows.contains_key(&flow) {
             return Err(Taken::Flow);
@@ -80,13 +107,13 @@ impl Demux {
 
     /// Takes an endpoint out: packets for it are nobody's from now on.
     pub fn remove(&mut self, number: u32) {
-        self.flows.retain(|_, it| *it != number);
-        self.tokens.retain(|_, it| *it != number);
-        self.endpoints.retain(|it| *it != number);
+        self.flows.retain(|_, flow| *flow != number);
+        self.tokens.retain(|_, token| *token != number);
+        self.endpoints.retain(|endpoint| *endpoint != number);
     }
 
     /// The endpoint that a packet is for, `None` for nobody's.
-    pub fn find<'a, E: Endpoint + 'a>(
+    pub fn find<'a, E: Demultiplex + 'a>(
         &mut self,
         packet: &Packet,
         endpoint: impl Fn(u32) -> &'a E,
@@ -100,7 +127,7 @@ impl Demux {
         let known = self.owner(flow);
         match token {
             // Its own SYN again, or a subflow that has ended since.
-            Some(_) if known.is_some_and(|it| endpoint(it).has_flow(flow)) => known,
+            Some(_) if known.is_some_and(|known| endpoint(known).has_flow(flow)) => known,
             Some(token) => {
                 let joined = *self.tokens.get(&token)?;
                 self.learn(flow, joined, endpoint);
@@ -109,15 +136,31 @@ impl Demux {
             None if known.is_some() => known,
             // An answer to a subflow that an endpoint has opened itself.
             None => {
-                let opened = self.endpoints.iter().find(|it| endpoint(**it).has_flow(flow));
-                let opened = *opened?;
+                let opened = self.endpoints.iter().find(|item| endpoint(**item).has_flow(flow));
+                let Some(opened) = opened.copied() else { return self.named(packet, endpoint) };
                 self.learn(flow, opened, endpoint);
                 Some(opened)
             }
         }
     }
 
-    fn learn<'a, E: Endpoint + 'a>(
+    /// An INIT, INIT ACK or ASCONF from an address that nobody knows is of the association that one
+    /// of the addresses in it finds (RFC 9260 §5.1.2 D, RFC 5061 §5.2 D2).
+    #[cold]
+    fn named<'a, E: Demultiplex + 'a>(
+        &self,
+        packet: &Packet,
+        endpoint: impl Fn(u32) -> &'a E,
+    ) -> Option<u32> {
+        let Body::Sctp(sctp) = &packet.body else { return None };
+        let flow = packet.flow_key().reversed();
+        sctp.named_sources().find_map(|dst| {
+            let has = |item: &&u32| endpoint(**item).has_flow(FlowKey { dst, ..flow });
+            self.endpoints.iter().find(has).copied()
+        })
+    }
+
+    fn learn<'a, E: Demultiplex + 'a>(
         &mut self,
         flow: FlowKey,
         number: u32,

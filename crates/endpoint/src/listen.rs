@@ -32,6 +32,11 @@ pub trait Listen<E> {
     /// deliver from now on.
     fn accept(&mut self) -> Option<E>;
 
+    /// `old` lingers and gives way to the packet that comes next ([`TimeWait::gives_way_to`]).
+    ///
+    /// [`TimeWait::gives_way_to`]: crate::TimeWait::gives_way_to
+    fn succeed(&mut self, _old: &E) {}
+
     /// Tells the token of a connection that the host has accepted or has let go of:
     /// no other may have it (RFC 8684 §3.1).
     fn note_token(&mut self, _token: u32, _taken: bool) {}

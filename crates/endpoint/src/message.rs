@@ -66,3 +66,13 @@ pub trait Messages {
     /// The next message that has arrived. Frees receive-buffer space.
     fn receive_message(&mut self) -> Option<Incoming>;
 }
+
+/// A transport that may have messages, which applications use instead of
+/// [`write`](crate::ByteStream::write) and [`read`](crate::ByteStream::read). Of a transport
+/// without, the default is all.
+pub trait MessageOriented {
+    /// The commands for messages; `None` of a transport that has streams of octets alone.
+    fn messages(&mut self) -> Option<&mut dyn Messages> {
+        None
+    }
+}

@@ -15,6 +15,10 @@ pub struct RtoBounds {
     /// Lower bound of what is added to SRTT (4 RTTVAR); Linux has its 200 ms
     /// here, so that its timeout is never less than SRTT and 200 ms.
     pub min_variation: Span,
+    /// Added to the timeout when its back-off has been counted in, unless nothing was measured and
+    /// nothing timed out. FreeBSD has 200 ms for hosts that delay their ACKs
+    /// (`net.inet.tcp.rexmit_slop`).
+    pub slop: Span,
     /// Upper bound (RFC 6298 §2.5: at least 60 s).
     pub max: Span,
     /// Clock granularity G (RFC 6298 §2).
@@ -27,6 +31,7 @@ impl Default for RtoBounds {
             initial: Span::from_secs(1),
             min: Span::from_secs(1),
             min_variation: Span::ZERO,
+            slop: Span::ZERO,
             max: Span::from_secs(60),
             granularity: Span::from_millis(1),
         }
@@ -152,7 +157,8 @@ impl RttEstimator {
         };
         let doubled =
             base.saturating_mul(1_u64.checked_shl(self.backoff as u32).unwrap_or(u64::MAX));
-        doubled.min(self.bounds.max)
+        let slop = if self.sampled || self.backoff > 0 { self.bounds.slop } else { Span::ZERO };
+        (doubled + slop).min(self.bounds.max)
     }
 
     /// Smoothed round-trip time, once sampled.
@@ -186,6 +192,23 @@ mod tests {
 
     fn estimator() -> RttEstimator {
         RttEstimator::new(RtoBounds { min: MS(200), ..RtoBounds::default() })
+    }
+
+    /// FreeBSD's `TCPT_RANGESET`: 1 s for the first SYN, 2.2 s and 4.2 s for the next; 230 ms where
+    /// the round trip is short.
+    #[test]
+    fn a_slop_is_added_to_what_was_measured_or_backed_off() {
+        let bounds = RtoBounds { min: MS(30), slop: MS(200), ..RtoBounds::default() };
+        let mut rtt = RttEstimator::new(bounds);
+        let mut timeouts = vec![rtt.rto()];
+        for _ in 0..7 {
+            rtt.on_timeout();
+            timeouts.push(rtt.rto());
+        }
+        let seconds: Vec<f64> = timeouts.iter().map(|it| it.as_secs_f64()).collect();
+        assert_eq!(seconds, [1.0, 2.2, 4.2, 8.2, 16.2, 32.2, 60.0, 60.0]);
+        rtt.on_sample(MS(1));
+        assert_eq!(rtt.rto(), MS(230));
     }
 
     /// What Linux does with its 200 ms: SRTT and 200 ms at least, three times

@@ -111,7 +111,7 @@ impl Written {
     }
     /// The piece that `offset` is in, or how many there are.
     fn find(&self, offset: u64) -> usize {
-        let is_in = |it: &usize| self.pieces.get(*it).is_some_and(|piece| piece.holds(offset));
+        let is_in = |item: &usize| self.pieces.get(*item).is_some_and(|piece| piece.holds(offset));
         let near = [self.last, self.last + 1].into_iter().find(is_in);
         near.unwrap_or_else(|| self.pieces.partition_point(|piece| piece.end() <= offset))
     }

@@ -215,7 +215,7 @@ impl Body {
     fn len(&self, v6: bool, book: &AddressBook) -> u64 {
         match self {
             // The quoted header is as long as the packet's own.
-            Body::Icmp(_) => Icmp::LEN as u64 + if v6 { 20 } else { 0 },
+            Body::Icmp(icmp) => icmp.wire_len() as u64 + if v6 { 20 } else { 0 },
             // Not `wire_len`, whose 32 bits a huge virtual payload overflows.
             Body::Tcp(segment) => {
                 let header = TcpSegment::HEADER + segment.options.wire_len();
@@ -265,7 +265,7 @@ impl Body {
         }
         Ok(match protocol {
             TcpSegment::PROTOCOL => Body::Tcp(TcpSegment::parse(octets, pseudo)?),
-            SctpPacket::PROTOCOL => Body::Sctp(Box::new(SctpPacket::parse(octets, book)?)),
+            SctpPacket::PROTOCOL => Body::Sctp(Box::new(SctpPacket::parse_tolerant(octets, book)?)),
             _ => Body::Other { protocol, payload: Payload::from_wire(octets) },
         })
     }

@@ -8,6 +8,10 @@
 //! | protocol unreachable | 3, 2 | 4, 1 |
 //! | port unreachable | 3, 3 | 1, 4 |
 //! | packet too big | 3, 4 | 2, 0 |
+//! | source route failed | 3, 5 | 1, 3 |
+//! | host unknown | 3, 7 | 1, 3 |
+//! | host isolated | 3, 8 | 1, 3 |
+//! | parameter problem | 12, 0 | 4, 0 |
 //! | administratively prohibited | 3, 13 | 1, 1 |
 //! | time exceeded | 11, 0 | 3, 0 |
 //!
@@ -20,7 +24,8 @@
 //!
 //! Deviation: eight octets of the transport header are quoted, as RFC 792 has
 //! it; RFC 1812 §4.3.2.3 and RFC 4443 §2.4 wish for more. More is read and
-//! left behind.
+//! left behind. Behind a header of UDP eight more are kept, and sent where they
+//! are there: a segment of TCP in UDP ([`crate::tcp::udp`]) is told by these.
 
 use crate::address::AddressBook;
 use crate::checksum::{PseudoHeader, Sum};
@@ -59,8 +64,16 @@ pub enum IcmpKind {
         /// MTU of the next hop, for a packet with an IPv4 header.
         mtu: u32,
     },
+    /// A router cannot follow the way that the source has chosen; IPv4 alone.
+    SourceRouteFailed,
+    /// Nobody knows the destination's host; IPv4 alone.
+    HostUnknown,
+    /// The source's host is cut off; IPv4 alone.
+    HostIsolated,
     /// A filter forbids it.
     Prohibited,
+    /// A field of the header has a value that it cannot have.
+    ParameterProblem,
     /// The hop limit was used up on the way.
     TimeExceeded,
 }
@@ -86,6 +99,8 @@ pub struct Quote {
     pub len: u16,
     /// The first of them.
     pub first: [u8; QUOTED],
+    /// Those behind, where `first` is the header of UDP: TCP's own, of a segment in UDP.
+    pub within_udp: Option<[u8; QUOTED]>,
 }
 
 impl Quote {
@@ -116,6 +131,7 @@ impl Quote {
             ident: packet.ident,
             len: len.min(0xFFFF - Packet::IP_HEADER as u64) as u16,
             first,
+            within_udp: None,
         }
     }
 
@@ -150,9 +166,14 @@ pub struct Icmp {
 }
 
 impl Icmp {
-    /// Length over IPv4: header, quoted IP header, quoted octets. Over IPv6 it
+    /// Length over IPv4 of most: header, quoted IP header, quoted octets. Over IPv6 it
     /// is 20 octets more.
     pub const LEN: u32 = (HEADER + QUOTED) as u32 + Packet::IP_HEADER;
+
+    /// Length over IPv4, with what is quoted behind a header of UDP.
+    pub fn wire_len(&self) -> u32 {
+        Icmp::LEN + self.quote.within_udp.map_or(0, |octets| octets.len() as u32)
+    }
 
     /// Type and code over IPv4, or over IPv6.
     fn codes(&self, v6: bool) -> (u8, u8) {
@@ -167,6 +188,14 @@ impl Icmp {
             (IcmpKind::PortUnreachable, true) => (1, 4),
             (IcmpKind::PacketTooBig { .. }, false) => (3, 4),
             (IcmpKind::PacketTooBig { .. }, true) => (2, 0),
+            (IcmpKind::SourceRouteFailed, false) => (3, 5),
+            (IcmpKind::HostUnknown, false) => (3, 7),
+            (IcmpKind::HostIsolated, false) => (3, 8),
+            // What is nearest over IPv6: the address is unreachable.
+            (IcmpKind::SourceRouteFailed | IcmpKind::HostUnknown, true) => (1, 3),
+            (IcmpKind::HostIsolated, true) => (1, 3),
+            (IcmpKind::ParameterProblem, false) => (12, 0),
+            (IcmpKind::ParameterProblem, true) => (4, 0),
             (IcmpKind::Prohibited, false) => (3, 13),
             (IcmpKind::Prohibited, true) => (1, 1),
             (IcmpKind::TimeExceeded, false) => (11, 0),
@@ -184,7 +213,11 @@ impl Icmp {
             IcmpKind::PacketTooBig {
                 mtu: if v6 { mtu.saturating_sub(LONGER) } else { mtu & 0xFFFF },
             },
+            IcmpKind::SourceRouteFailed,
+            IcmpKind::HostUnknown,
+            IcmpKind::HostIsolated,
             IcmpKind::Prohibited,
+            IcmpKind::ParameterProblem,
             IcmpKind::TimeExceeded,
         ];
         let quote = Quote::default();
@@ -267,11 +300,39 @@ impl Default for Quote {
             ident: 0,
             len: 0,
             first: [0; QUOTED],
+            within_udp: None,
         }
     }
 }
 
+/// What a quote has behind a header of UDP.
+fn within_udp(protocol: u8, octets: &[u8]) -> Option<[u8; QUOTED]> {
+    (protocol == crate::tcp::udp::PROTOCOL).then(|| octets.get(QUOTED..)?.first_chunk().copied())?
+}
+
 impl Quote {
+    /// The quote of the same segment in UDP between these ports, source and destination.
+    #[must_use]
+    pub fn in_udp(self, ports: (u16, u16)) -> Quote {
+        let len = self.len.saturating_add(QUOTED as u16);
+        let [a, b] = ports.0.to_be_bytes();
+        let [c, d] = ports.1.to_be_bytes();
+        let [e, f] = len.to_be_bytes();
+        let first = [a, b, c, d, e, f, 0, 0];
+        let protocol = crate::tcp::udp::PROTOCOL;
+        Quote { first, within_udp: Some(self.first), protocol, len, ..self }
+    }
+
+    /// The quote of the segment in UDP, as if the segment had been in IP; its ports of UDP.
+    pub fn tunnelled(&self) -> Option<((u16, u16), Quote)> {
+        let key = self.flow_key();
+        let first = self.within_udp?;
+        let protocol = crate::tcp::TcpSegment::PROTOCOL;
+        let len = self.len.saturating_sub(QUOTED as u16);
+        let quote = Quote { first, within_udp: None, protocol, len, ..*self };
+        Some(((key.src_port, key.dst_port), quote))
+    }
+
     fn emit(&self, book: &AddressBook, v6: bool, out: &mut Vec<u8>) -> Result<(), EmitError> {
         let ip = |addr, peer| book.ip_towards(addr, peer).ok_or(EmitError::UnknownAddress(addr));
         match (ip(self.src, self.dst)?, ip(self.dst, self.src)?) {
@@ -301,6 +362,7 @@ impl Quote {
             _ => return Err(EmitError::MixedFamilies(self.src, self.dst)),
         }
         out.extend_from_slice(&self.first);
+        out.extend_from_slice(self.within_udp.as_ref().map_or(&[][..], |it| it));
         Ok(())
     }
 
@@ -323,6 +385,7 @@ impl Quote {
             ident: word(4),
             len: word(2).checked_sub(20)?,
             first: *rest.first_chunk()?,
+            within_udp: within_udp(h[9], rest),
         })
     }
 
@@ -346,6 +409,7 @@ impl Quote {
             ident: 0,
             len: u16::from_be_bytes([h[4], h[5]]),
             first: *rest.first_chunk()?,
+            within_udp: within_udp(h[6], rest),
         })
     }
 }

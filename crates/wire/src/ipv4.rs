@@ -4,7 +4,7 @@
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//! |Version|  IHL  |    DSCP   |ECN|          Total Length         |
+//! |Version|  IHL  |    DSCP   |ecn|          Total Length         |
 //! |         Identification        |Flags|      Fragment Offset    |
 //! |  Time to Live |    Protocol   |         Header Checksum       |
 //! |                       Source Address                          |

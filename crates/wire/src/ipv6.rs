@@ -4,7 +4,7 @@
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-//! |Version|    DSCP   |ECN|           Flow Label                  |
+//! |Version|    DSCP   |ecn|           Flow Label                  |
 //! |         Payload Length        |  Next Header  |   Hop Limit   |
 //! |                    Source Address (16 octets)                 |
 //! |                  Destination Address (16 octets)              |

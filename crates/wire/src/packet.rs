@@ -227,9 +227,12 @@ impl Packet {
     /// Octets by which the header of IPv6 is longer (RFC 8200 §3).
     pub const IPV6_LONGER: u32 = 20;
 
+    /// Time to live that a packet begins with, unless its sender says another (RFC 1700).
+    pub const TTL: u8 = 64;
+
     /// A packet with the usual IP fields (TTL 64, not ECN-capable).
     pub const fn new(src: Addr, dst: Addr, body: Body) -> Packet {
-        Packet { src, dst, ttl: 64, dscp: 0, ecn: Ecn::NotEct, ident: 0, body }
+        Packet { src, dst, ttl: Packet::TTL, dscp: 0, ecn: Ecn::NotEct, ident: 0, body }
     }
 
     /// Length on the wire as IPv4: IP header, transport header with options,
@@ -237,7 +240,7 @@ impl Packet {
     pub fn wire_len(&self) -> Bytes {
         let body = match &self.body {
             Body::Tcp(segment) => segment.wire_len(),
-            Body::Icmp(_) => Icmp::LEN,
+            Body::Icmp(icmp) => icmp.wire_len(),
             Body::Sctp(sctp) => sctp.wire_len(),
             Body::Other { payload, .. } => payload.len(),
         };

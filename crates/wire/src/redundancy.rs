@@ -61,7 +61,16 @@ impl Packet {
 /// All options but SACK blocks are alike, of timestamps that there are any. The
 /// DSS of Multipath TCP is kept in the room of SACK blocks.
 fn have_like_options(new: &TcpOptions, old: &TcpOptions) -> bool {
-    let TcpOptions { mss, window_scale, sack_permitted, timestamps, sack: _, acc_ecn, rare } = new;
+    let TcpOptions {
+        mss,
+        window_scale,
+        sack_permitted,
+        timestamps,
+        acc_ecn,
+        rare,
+        sack: _,
+        scale_first: _,
+    } = new;
     *mss == old.mss
         && *window_scale == old.window_scale
         && *sack_permitted == old.sack_permitted

@@ -6,6 +6,7 @@ mod meddle;
 pub mod options;
 mod refusal;
 mod segment;
+pub mod udp;
 
 pub use meddle::OptionKind;
 pub use options::{
@@ -128,6 +129,9 @@ pub struct TcpOptions {
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018 §2; SYN only).
     pub sack_permitted: bool,
+    /// Window scale stands before SACK permitted and timestamps, as BSD stacks write a SYN; true
+    /// only where it is there with one of them.
+    pub scale_first: bool,
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
     /// SACK blocks, and the DSS of Multipath TCP ([`TcpOptions::dss`]).

@@ -24,6 +24,7 @@ use anabranch_wire::{
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -270,6 +271,20 @@ fn kinds(packet: &SctpPacket) -> String {
         }
     }
     kinds.join(",")
+}
+
+/// The list of types and names says what the values are: a sample of each, and no type twice.
+#[test]
+fn every_kind_of_chunk_has_a_name_and_a_sample() {
+    let samples = sctp_samples::all();
+    let sampled = samples.iter().flat_map(|packet| packet.chunks.iter());
+    let sampled: BTreeSet<_> =
+        sampled.filter_map(|chunk| Some((chunk.kind(), chunk.name()?))).collect();
+    assert_eq!(sampled, Chunk::KINDS.iter().copied().collect());
+    let kinds: BTreeSet<_> = Chunk::KINDS.iter().map(|kind| kind.0).collect();
+    assert_eq!(kinds.len(), Chunk::KINDS.len());
+    let unknown = Chunk::Unknown { kind: 200, flags: 0, value: [].into() };
+    assert_eq!((unknown.kind(), unknown.name()), (200, None));
 }
 
 /// Every option of Multipath TCP in each of its lengths.

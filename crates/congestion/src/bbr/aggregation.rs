@@ -11,7 +11,7 @@ use anabranch_units::Time;
 
 /// The excess of the last ten rounds (`BBR.ExtraAckedFilterLen`).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Aggregation {
+pub(crate) struct Aggregation {
     interval_start: Time,
     /// Octets acknowledged since then.
     delivered: f64,
@@ -21,7 +21,7 @@ pub(super) struct Aggregation {
 impl Aggregation {
     /// So many octets were newly acknowledged; `bandwidth` is in octets per
     /// second, `cwnd` in octets.
-    pub(super) fn on_ack(
+    pub(crate) fn on_ack(
         &mut self,
         now: Time,
         newly_acked: u64,
@@ -43,8 +43,18 @@ impl Aggregation {
     }
 
     /// `BBR.extra_acked`, octets.
-    pub(super) fn extra_acked(&self) -> u64 {
+    pub(crate) fn extra_acked(&self) -> u64 {
         self.filter.max() as u64
+    }
+
+    /// The excess of the last round trip, which began in the round before (in Startup).
+    pub(crate) fn extra_acked_lately(&self) -> u64 {
+        self.filter.lately() as u64
+    }
+
+    /// The sender was idle: bursts are measured from now on.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.interval_start = now;
     }
 }
 
@@ -56,14 +66,14 @@ mod tests {
     /// Segments of 1000 octets at 1 MB/s, acknowledged in bursts of `burst` as
     /// they come together; returns the allowance in segments.
     fn allowance(burst: u64, cwnd: u64) -> u64 {
-        let mut it = Aggregation::default();
+        let mut aggregation = Aggregation::default();
         for n in 1..50 {
             let now = Time::ZERO + Span::from_millis(n * burst);
             for _ in 0..burst {
-                it.on_ack(now, 1000, 1e6, cwnd * 1000, n / 4);
+                aggregation.on_ack(now, 1000, 1e6, cwnd * 1000, n / 4);
             }
         }
-        it.extra_acked() / 1000
+        aggregation.extra_acked() / 1000
     }
 
     /// What a burst brings at once is its excess, at most a window.
@@ -78,16 +88,16 @@ mod tests {
     /// Ten rounds without a burst, and it is forgotten.
     #[test]
     fn it_lasts_ten_rounds() {
-        let mut it = Aggregation::default();
+        let mut aggregation = Aggregation::default();
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         for _ in 0..20 {
-            it.on_ack(at(100), 1000, 1e6, 1 << 20, 1);
+            aggregation.on_ack(at(100), 1000, 1e6, 1 << 20, 1);
         }
-        assert_eq!(it.extra_acked(), 20_000);
+        assert_eq!(aggregation.extra_acked(), 20_000);
         for round in 2..=11 {
-            it.on_ack(at(100 + 50 * round), 1000, 1e6, 1 << 20, round);
+            aggregation.on_ack(at(100 + 50 * round), 1000, 1e6, 1 << 20, round);
             let extra = if round < 11 { 20_000 } else { 1000 };
-            assert_eq!(it.extra_acked(), extra, "round {round}");
+            assert_eq!(aggregation.extra_acked(), extra, "round {round}");
         }
     }
 }

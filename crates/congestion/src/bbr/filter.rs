@@ -18,6 +18,12 @@ impl MaxFilter {
         self.max
     }
 
+    /// The maximum of the current round and the one before.
+    pub(super) fn lately(&self) -> f64 {
+        let slot = |round: u64| self.values[(round % ROUNDS as u64) as usize];
+        slot(self.round).max(self.round.checked_sub(1).map_or(0.0, slot))
+    }
+
     /// `value` was seen in `round`, which never decreases.
     pub(super) fn update(&mut self, value: f64, round: u64) {
         let slot = |round: u64| (round % ROUNDS as u64) as usize;

@@ -191,6 +191,8 @@ impl Flow {
             prior_delivered: self.delivered.saturating_sub(10 * MSS),
             total_delivered: self.delivered,
             app_limited: false,
+            tx_in_flight: in_flight + MSS,
+            lost: 0,
         };
         let news = Feedback { lost, in_recovery, rate: Some(rate), ..feedback(self.now, MSS) };
         let acked = self.delivered;
@@ -264,6 +266,8 @@ fn samples_that_the_application_limited_only_raise_the_bandwidth() {
         prior_delivered: total_delivered,
         total_delivered,
         app_limited: true,
+        tx_in_flight: 0,
+        lost: 0,
     };
     for round in 0..40 {
         let rate = Some(sample(100, flow.delivered + round));

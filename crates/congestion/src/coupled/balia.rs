@@ -23,6 +23,8 @@ pub struct BaliaOptions {
     pub common: Common,
 }
 
+crate::options::ack_driven!(BaliaOptions);
+
 /// A BALIA window.
 pub type Balia = AckClocked<BaliaLaw>;
 

@@ -23,6 +23,8 @@ pub struct LiaOptions {
     pub common: Common,
 }
 
+crate::options::ack_driven!(LiaOptions);
+
 /// A LIA window.
 pub type Lia = AckClocked<LiaLaw>;
 

@@ -88,6 +88,15 @@ pub enum AfterTimeout {
     Zero,
 }
 
+crate::options::ack_driven!(MCubicOptions, |o, form| {
+    form.boolean("fast_convergence", &mut o.fast_convergence)?;
+    form.integer("floor_tenths", 0..=1000, &mut o.floor_tenths)?;
+    let betas = [("given-up", KBeta::GivenUp), ("left", KBeta::Left)];
+    form.choice("k_beta", &betas, &mut o.k_beta)?;
+    let ks = [("kept", AfterTimeout::Kept), ("zero", AfterTimeout::Zero)];
+    form.choice("k_after_timeout", &ks, &mut o.after_timeout)?;
+});
+
 /// An MCubic window.
 pub type MCubic = AckClocked<MCubicLaw>;
 
@@ -130,7 +139,7 @@ impl MCubicLaw {
         }
         let k = self.floored(self.now.k, path.srtt);
         let others: f64 =
-            self.others.iter().map(|it| 1.0 / self.floored(it.state.k, it.srtt)).sum();
+            self.others.iter().map(|other| 1.0 / self.floored(other.state.k, other.srtt)).sum();
         k * k * (1.0 / k + others)
     }
 

@@ -55,6 +55,11 @@ impl Default for MCubicShareOptions {
     }
 }
 
+crate::options::ack_driven!(MCubicShareOptions, |o, form| {
+    form.boolean("fast_convergence", &mut o.fast_convergence)?;
+    form.integer("least_share", 0..=100, &mut o.least_share)?;
+});
+
 /// An MCubic window by shares.
 pub type MCubicShare = AckClocked<MCubicShareLaw>;
 
@@ -87,7 +92,7 @@ impl MCubicShareLaw {
     /// `s_i`.
     fn share(&self, cwnd: f64, path: &PathView) -> f64 {
         let Some(own) = own(cwnd, path) else { return 1.0 };
-        let others: f64 = self.others.terms().map(|it| it.x()).sum();
+        let others: f64 = self.others.terms().map(|term| term.x()).sum();
         (own.x() / (own.x() + others)).max(f64::from(self.least_share) / 100.0)
     }
 }

@@ -40,6 +40,8 @@ pub struct OliaOptions {
     pub common: Common,
 }
 
+crate::options::ack_driven!(OliaOptions);
+
 /// An OLIA window.
 pub type Olia = AckClocked<OliaLaw>;
 
@@ -61,14 +63,14 @@ impl OliaLaw {
 
     /// (6).
     fn alpha(&self, own: Term) -> f64 {
-        let others = || self.others.iter().filter_map(|it| Some((term_of(it)?, it.state)));
+        let others = || self.others.iter().filter_map(|other| Some((term_of(other)?, other.state)));
         let quality = |p: Term, l: f64| l / (p.rtt * p.rtt);
         let mine = quality(own, self.l());
-        let best = others().map(|(p, it)| quality(p, it.between_losses)).fold(mine, f64::max);
+        let best = others().map(|(p, other)| quality(p, other.between_losses)).fold(mine, f64::max);
         let largest = others().map(|(p, _)| p.w.floor()).fold(own.w.floor(), f64::max);
         let in_b = |p: Term, l: f64| quality(p, l) >= best;
         let in_m = |p: Term| p.w.floor() >= largest;
-        let all = || others().map(|(p, it)| (p, it.between_losses)).chain([(own, self.l())]);
+        let all = || others().map(|(p, other)| (p, other.between_losses)).chain([(own, self.l())]);
         let paths = all().count() as f64;
         let best_but_small = all().filter(|(p, l)| in_b(*p, *l) && !in_m(*p)).count() as f64;
         let large = all().filter(|(p, _)| in_m(*p)).count() as f64;

@@ -69,6 +69,13 @@ pub enum Drain {
     Never,
 }
 
+crate::options::ack_driven!(WVegasOptions, |o, form| {
+    form.integer("total_alpha", 2..=1_000_000, &mut o.total_alpha)?;
+    form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
+    let drains = [("holding", Drain::Holding), ("always", Drain::Always), ("never", Drain::Never)];
+    form.choice("drain", &drains, &mut o.drain)?;
+});
+
 /// A wVegas window.
 pub type WVegas = AckClocked<WVegasLaw>;
 
@@ -130,8 +137,8 @@ impl WVegasLaw {
 
     /// This path's part of the rates.
     fn weight(&self) -> f64 {
-        let others = self.others.iter().filter_map(|it| match it.state.rate {
-            0.0 => Some(term_of(it)?.x()),
+        let others = self.others.iter().filter_map(|other| match other.state.rate {
+            0.0 => Some(term_of(other)?.x()),
             rate => Some(rate),
         });
         let all: f64 = others.chain([self.rate]).sum();

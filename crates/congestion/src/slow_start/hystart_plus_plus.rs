@@ -25,7 +25,7 @@ pub struct HyStartPlusPlusOptions {
     pub min_rtt_divisor: u32,
     /// `N_RTT_SAMPLE`: samples that a round needs; 8.
     pub n_rtt_sample: u32,
-    /// `CSS_GROWTH_DIVISOR`: how much slower CSS grows; 4.
+    /// `CSS_GROWTH_DIVISOR`: how much slower CSS grows; 4, and 2 at least (RFC 9406 §4.3).
     pub css_growth_divisor: u32,
     /// `CSS_ROUNDS`: rounds of CSS; 5.
     pub css_rounds: u32,
@@ -108,7 +108,7 @@ impl HyStartPlusPlus {
         let octets = acked.bytes.min(most) as f64;
         let growth = match self.css {
             None => octets,
-            Some(_) => octets / f64::from(self.options.css_growth_divisor.max(1)),
+            Some(_) => octets / f64::from(self.options.css_growth_divisor.max(2)),
         };
         self.judge();
         Step::Grow(growth)

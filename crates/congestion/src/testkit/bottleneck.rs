@@ -8,8 +8,8 @@
 
 use super::MSS;
 use crate::{
-    Acked, Algorithm, Cause, Congestion, CongestionEvent, Controller, Feedback, PathView,
-    RateSample,
+    Acked, Algorithm, Cause, Congestion, CongestionEvent, Controller, Feedback, LostSegment,
+    PathView, RateSample,
 };
 use anabranch_units::{Bytes, Rate, Span, Time};
 use std::cmp::Reverse;
@@ -38,6 +38,8 @@ pub(crate) struct Flow {
     base: u64,
     next: u64,
     pub(crate) in_flight: u64,
+    /// Octets lost in total.
+    lost: u64,
     delivered_at: Time,
     first_sent: Time,
     /// Losses below, marks below: signalled already.
@@ -57,6 +59,9 @@ struct Packet {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
+    /// In flight with it, and lost before it, in octets.
+    tx_in_flight: u64,
+    lost: u64,
     done: bool,
 }
 
@@ -94,6 +99,7 @@ impl Network {
             base: 0,
             next: 0,
             in_flight: 0,
+            lost: 0,
             delivered_at: Time::ZERO,
             first_sent: Time::ZERO,
             recovery: 0,
@@ -206,6 +212,8 @@ impl Network {
                 delivered: f.delivered,
                 delivered_at: f.delivered_at,
                 first_sent: f.first_sent,
+                tx_in_flight: f.in_flight + MSS,
+                lost: f.lost,
                 done: false,
             });
             let number = f.next;
@@ -252,25 +260,27 @@ impl Network {
         // draft-cheng-iccrg-delivery-rate-estimation §3.3.
         let interval = (packet.sent - packet.first_sent).max(now - packet.delivered_at);
         f.first_sent = packet.sent;
-        let rate = RateSample {
-            delivered: f.delivered - packet.delivered,
-            interval,
-            prior_delivered: packet.delivered,
-            total_delivered: f.delivered,
-            app_limited: false,
-        };
         // Three later ones have arrived, or this is the third.
         let mut lost = 0;
+        let mut losses = Vec::new();
         let mut newest = None;
         for number in f.base..number.saturating_sub(2) {
             let packet = &mut f.packets[(number - f.base) as usize];
             if !packet.done {
                 packet.done = true;
                 lost += MSS;
+                losses.push(LostSegment {
+                    offset: number * MSS,
+                    bytes: MSS,
+                    tx_in_flight: packet.tx_in_flight,
+                    lost: f.lost + lost - packet.lost,
+                    app_limited: false,
+                });
                 newest = Some(number);
             }
         }
         f.in_flight -= lost;
+        f.lost += lost;
         while f.packets.front().is_some_and(|packet| packet.done) {
             f.packets.pop_front();
             f.base += 1;
@@ -287,6 +297,19 @@ impl Network {
         if !in_recovery && !marked {
             let view = PathView { acked: f.base * MSS, srtt: f.srtt, min_rtt: f.min_rtt, ..before };
             f.c.on_ack(&Acked { now, bytes: MSS, rtt: Some(rtt) }, &view);
+        }
+        let rate = RateSample {
+            delivered: f.delivered - packet.delivered,
+            interval,
+            prior_delivered: packet.delivered,
+            total_delivered: f.delivered,
+            app_limited: false,
+            tx_in_flight: packet.tx_in_flight,
+            lost: f.lost - packet.lost,
+        };
+        if f.c.wants_losses() {
+            let view = f.view();
+            losses.iter().for_each(|segment| f.c.on_lost(now, segment, &view));
         }
         if f.c.wants_feedback() {
             let feedback = Feedback {

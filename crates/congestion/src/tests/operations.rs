@@ -2,15 +2,10 @@
 
 use crate::ack_clocked::Common;
 use crate::cubic::{CubicOptions, Lookahead, RenoIncrease, RenoStep};
-use crate::dctcp::DctcpOptions;
-use crate::highspeed::HighSpeedOptions;
-use crate::reno::RenoOptions;
-use crate::vegas::VegasOptions;
-use crate::westwood::WestwoodOptions;
 use crate::{
-    ALGORITHMS, Acked, Algorithm, Cause, CongestionEvent, Controller, Feedback, HyStartOptions,
-    HyStartPlusPlusOptions, Pacing, PathView, RateSample, Shared, Sibling, SlowStartExit,
-    SsthreshFrom,
+    ALGORITHMS, Acked, Algorithm, AlgorithmInfo, Cause, CongestionEvent, Controller, Feedback,
+    HyStartOptions, HyStartPlusPlusOptions, Pacing, PathView, RateSample, Shared, Sibling,
+    SlowStartExit, SsthreshFrom,
 };
 use anabranch_units::{Span, Time};
 use proptest::prelude::*;
@@ -72,8 +67,16 @@ enum Kind {
 
 fn kind_of(algorithm: &Algorithm) -> Kind {
     match algorithm {
-        Algorithm::Vegas(_) | Algorithm::WVegas(_) | Algorithm::Olia(_) => Kind::Steered,
-        Algorithm::Bbr(_) => Kind::Model,
+        Algorithm::Vegas(_)
+        | Algorithm::WVegas(_)
+        | Algorithm::Olia(_)
+        | Algorithm::Prague(_)
+        | Algorithm::Copa(_)
+        | Algorithm::Cdg(_)
+        | Algorithm::LedbatPlusPlus(_)
+        | Algorithm::Ledbat(_)
+        | Algorithm::Yeah(_) => Kind::Steered,
+        Algorithm::Bbr(_) | Algorithm::Bbr3(_) => Kind::Model,
         _ => Kind::Plain,
     }
 }
@@ -112,7 +115,6 @@ fn algorithms() -> Vec<(Algorithm, Kind)> {
 fn with_common(common: &Common) -> impl Iterator<Item = Algorithm> + use<> {
     let common = || common.clone();
     [
-        Algorithm::Reno(RenoOptions { common: common() }),
         Algorithm::Cubic(CubicOptions {
             fast_convergence: false,
             reno_friendly: false,
@@ -130,12 +132,21 @@ fn with_common(common: &Common) -> impl Iterator<Item = Algorithm> + use<> {
             common: common(),
             ..CubicOptions::default()
         }),
-        Algorithm::HighSpeed(HighSpeedOptions { common: common(), ..Default::default() }),
-        Algorithm::Westwood(WestwoodOptions { common: common(), ..Default::default() }),
-        Algorithm::Vegas(VegasOptions { common: common(), ..Default::default() }),
-        Algorithm::Dctcp(DctcpOptions { common: common(), ..Default::default() }),
     ]
     .into_iter()
+    .chain(all_with(&common()))
+}
+
+/// Every registered algorithm but CUBIC, and those with siblings, that has such options, with these.
+fn all_with(common: &Common) -> Vec<Algorithm> {
+    let with = |info: &AlgorithmInfo| {
+        let mut algorithm = Algorithm::from_name(info.name)?;
+        *algorithm.common_mut()? = common.clone();
+        let other =
+            matches!(algorithm, Algorithm::Cubic(_)) || algorithm.build(MSS, u64::MAX).is_coupled();
+        (!other).then_some(algorithm)
+    };
+    ALGORITHMS.iter().filter_map(with).collect()
 }
 
 /// A sibling with a window in segments and a round-trip time in microseconds.
@@ -200,10 +211,10 @@ proptest! {
                         prop_assert!(c.window() >= before || !plain, "an ACK shrank the window");
                         // A round of HighSpeed TCP adds a(w) segments, 70 and more.
                         let most = if app_limited && kind != Kind::Validated { 0 } else { bytes.max(100 * MSS) };
-                        prop_assert!(c.window() <= before + most + 1, "grew too fast");
+                        prop_assert!(c.window() <= before + most + 1, "{} grew too fast", algorithm.name());
                     }
                     Operation::Siblings(ref siblings) => {
-                        let siblings: Vec<_> = siblings.iter().map(|it| sibling(*it)).collect();
+                        let siblings: Vec<_> = siblings.iter().map(|item| sibling(*item)).collect();
                         c.on_siblings(&siblings);
                         prop_assert_eq!(c.window(), before);
                     }
@@ -226,6 +237,8 @@ proptest! {
                             prior_delivered: acked.saturating_sub(delivered),
                             total_delivered: acked,
                             app_limited: in_recovery,
+tx_in_flight: in_flight + delivered,
+lost,
                         });
                         let feedback = Feedback {
                             now,

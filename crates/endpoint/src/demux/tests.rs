@@ -1,6 +1,5 @@
 use super::*;
-use crate::{Event, Observation};
-use anabranch_units::{Serial32, Time};
+use anabranch_units::Serial32;
 use anabranch_wire::tcp::mptcp::{Join, MptcpOption};
 use anabranch_wire::{Addr, Icmp, IcmpKind, Payload, Quote, TcpFlags, TcpOptions, TcpSegment};
 
@@ -10,21 +9,7 @@ const SERVER: Addr = Addr(0);
 #[derive(Default)]
 struct Fake(Vec<FlowKey>, Option<u32>);
 
-impl Endpoint for Fake {
-    fn handle_input(&mut self, _now: Time, _packet: &Packet) {}
-    fn handle_timeout(&mut self, _now: Time) {}
-    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
-        None
-    }
-    fn poll_event(&mut self) -> Option<Event> {
-        None
-    }
-    fn poll_timeout(&self) -> Time {
-        Time::NEVER
-    }
-    fn observe(&self) -> Observation {
-        Observation::default()
-    }
+impl Demultiplex for Fake {
     fn flow_key(&self) -> FlowKey {
         self.0[0]
     }
@@ -68,8 +53,8 @@ fn two() -> (Demux, Vec<Fake>) {
     let all =
         vec![Fake(vec![key(80, 1, 5000)], Some(100)), Fake(vec![key(80, 2, 5000)], Some(200))];
     let mut demux = Demux::default();
-    for (number, it) in (0..).zip(&all) {
-        demux.insert(number, it).unwrap();
+    for (number, item) in (0..).zip(&all) {
+        demux.insert(number, item).unwrap();
     }
     (demux, all)
 }
@@ -137,4 +122,27 @@ fn a_flood_of_joins_leaves_nothing() {
     assert!(demux.flows.len() <= LEAST_SWEPT, "{}", demux.flows.len());
     let known = packet(key(80, 1, 5000), TcpFlags::ACK, None);
     assert_eq!(demux.find(&known, |i| &all[i as usize]), Some(0));
+}
+
+/// RFC 9260 §5.1.2 D, RFC 5061 §5.2 D2: SCTP's packets name other addresses of their sender.
+#[test]
+fn an_association_is_found_by_an_address_that_a_packet_names() {
+    use anabranch_wire::SctpPacket;
+    use anabranch_wire::sctp::{Chunk, Parameter};
+    let known = FlowKey { protocol: SctpPacket::PROTOCOL, ..key(80, 1, 5000) };
+    let all = [Fake(vec![known], None)];
+    let mut demux = Demux::default();
+    demux.insert(0, &all[0]).unwrap();
+    let named = |addresses: &[u32]| {
+        let parameters =
+            addresses.iter().map(|addr| Parameter::Address(Addr(*addr).into())).collect();
+        let chunks = Chunk::Asconf { serial: Serial32(1), parameters }.into();
+        let sctp = SctpPacket { src_port: 5000, dst_port: 80, tag: 1, udp: None, chunks };
+        Packet::new(Addr(9), SERVER, Body::Sctp(Box::new(sctp)))
+    };
+    let mut find = |packet: &Packet| demux.find(packet, |number| &all[number as usize]);
+    assert_eq!(find(&named(&[1])), Some(0));
+    assert_eq!(find(&named(&[3])), None);
+    assert_eq!(find(&named(&[3, 1])), None, "the first of an ASCONF alone");
+    assert_eq!(find(&named(&[])), None);
 }

@@ -60,15 +60,18 @@ fn segments_in_one_are_cut_as_the_kernel_cuts_them() {
         let packets = read(&mut handed_over(&whole(), &book, 1448, kind | WITH_CWR), &book);
         let packets = packets.unwrap();
         let [first, second, third] = &packets[..] else { panic!("{} packets", packets.len()) };
-        let lengths = [first, second, third].map(|it| tcp(it).payload.len());
+        let lengths = [first, second, third].map(|item| tcp(item).payload.len());
         assert_eq!(lengths, [1448, 1448, 1104]);
-        let seqs = [first, second, third].map(|it| tcp(it).seq);
+        let seqs = [first, second, third].map(|item| tcp(item).seq);
         assert_eq!(seqs, [whole_seq(), whole_seq().add(1448), Serial32(1896)]);
         let (ack, cwr) = (TcpFlags::ACK, TcpFlags::CWR);
         let last = ack.union(TcpFlags::PSH).union(TcpFlags::FIN);
-        assert_eq!([first, second, third].map(|it| tcp(it).flags), [ack.union(cwr), ack, last]);
-        let all: Vec<u8> =
-            packets.iter().flat_map(|it| tcp(it).payload.octets().unwrap()).copied().collect();
+        assert_eq!([first, second, third].map(|item| tcp(item).flags), [ack.union(cwr), ack, last]);
+        let all: Vec<u8> = packets
+            .iter()
+            .flat_map(|packet| tcp(packet).payload.octets().unwrap())
+            .copied()
+            .collect();
         assert_eq!(Some(&all[..]), tcp(&whole()).payload.octets());
         for packet in &packets {
             assert_eq!((packet.src, packet.dst, packet.ecn), (Addr(0), Addr(1), Ecn::Ect0));
@@ -76,7 +79,7 @@ fn segments_in_one_are_cut_as_the_kernel_cuts_them() {
             assert_eq!((tcp(packet).ack, tcp(packet).window), (Serial32(99), 77));
         }
         let idents = if kind == TCP_V4 { [u16::MAX, 0, 1] } else { [0; 3] };
-        assert_eq!([first, second, third].map(|it| it.ident), idents);
+        assert_eq!([first, second, third].map(|item| item.ident), idents);
     }
 }
 
@@ -172,12 +175,12 @@ fn what_does_not_fit_together_is_an_error() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(error(&|it| it.truncate(9)), DeviceError::Truncated);
-    assert_eq!(error(&|it| it[1] = 3), DeviceError::Kind(3));
-    assert_eq!(error(&|it| it[4..6].fill(0)), DeviceError::Segment(0));
-    assert_eq!(error(&|it| it[0] = 0), DeviceError::Segment(1448));
-    assert_eq!(error(&|it| it[DeviceHeader::LEN + 9] = 17), DeviceError::Segment(1448));
-    let far = |it: &mut Vec<u8>| it[6..8].copy_from_slice(&5000_u16.to_ne_bytes());
+    assert_eq!(error(&|item| item.truncate(9)), DeviceError::Truncated);
+    assert_eq!(error(&|item| item[1] = 3), DeviceError::Kind(3));
+    assert_eq!(error(&|item| item[4..6].fill(0)), DeviceError::Segment(0));
+    assert_eq!(error(&|item| item[0] = 0), DeviceError::Segment(1448));
+    assert_eq!(error(&|item| item[DeviceHeader::LEN + 9] = 17), DeviceError::Segment(1448));
+    let far = |item: &mut Vec<u8>| item[6..8].copy_from_slice(&5000_u16.to_ne_bytes());
     assert_eq!(error(&far), DeviceError::Checksum(5000, 16));
     assert_eq!(read(&mut [0; 10], &book), Err(ParseError::Empty));
 }
@@ -234,19 +237,19 @@ fn segments_that_tell_something_else_are_not_joined() {
         assert!(joins || out == before);
         joins
     };
-    assert!(joins(&|_, _| ()) && joins(&|it, _| it.ident = 9));
-    assert!(joins(&|_, it| it.flags = TcpFlags::ACK.union(TcpFlags::PSH)));
-    assert!(!joins(&|it, _| it.ecn = Ecn::Ce));
-    assert!(!joins(&|it, _| it.ttl -= 1));
-    assert!(!joins(&|it, _| it.src = Addr(3)));
-    assert!(!joins(&|_, it| it.flags = TcpFlags::ACK.union(TcpFlags::FIN)));
-    assert!(!joins(&|_, it| it.seq = it.seq.add(1)));
-    assert!(!joins(&|_, it| it.ack = it.ack.add(1)));
-    assert!(!joins(&|_, it| it.window += 1));
-    assert!(!joins(&|_, it| it.src_port += 1));
-    assert!(!joins(&|_, it| it.options.timestamps = None));
-    assert!(!joins(&|_, it| it.payload = Payload::EMPTY));
-    assert!(!joins(&|_, it| it.payload = Payload::of_octets([0; 1449])));
+    assert!(joins(&|_, _| ()) && joins(&|item, _| item.ident = 9));
+    assert!(joins(&|_, segment| segment.flags = TcpFlags::ACK.union(TcpFlags::PSH)));
+    assert!(!joins(&|item, _| item.ecn = Ecn::Ce));
+    assert!(!joins(&|item, _| item.ttl -= 1));
+    assert!(!joins(&|item, _| item.src = Addr(3)));
+    assert!(!joins(&|_, segment| segment.flags = TcpFlags::ACK.union(TcpFlags::FIN)));
+    assert!(!joins(&|_, segment| segment.seq = segment.seq.add(1)));
+    assert!(!joins(&|_, segment| segment.ack = segment.ack.add(1)));
+    assert!(!joins(&|_, segment| segment.window += 1));
+    assert!(!joins(&|_, segment| segment.src_port += 1));
+    assert!(!joins(&|_, segment| segment.options.timestamps = None));
+    assert!(!joins(&|_, segment| segment.payload = Payload::EMPTY));
+    assert!(!joins(&|_, segment| segment.payload = Payload::of_octets([0; 1449])));
     joined.body = Body::Other { protocol: 17, payload: Payload::EMPTY };
     out.clear();
     assert!(Train::begin(&joined, &book, &mut out).unwrap().is_none());

@@ -15,7 +15,7 @@ impl LinkType {
     pub fn ip(self, frame: &[u8]) -> &[u8] {
         let after = |at: usize| frame.get(at..).unwrap_or(&[]);
         let typed = |kind: usize, at: usize| match frame.get(kind..kind + 2) {
-            Some(it) if ETHERTYPES.iter().any(|known| known == it) => after(at),
+            Some(frame) if ETHERTYPES.iter().any(|known| known == frame) => after(at),
             _ => &[],
         };
         match self.0 {
@@ -25,7 +25,9 @@ impl LinkType {
             0 | 108 => after(4),
             1 => {
                 let mut kind = 12;
-                while frame.get(kind..kind + 2).is_some_and(|it| VLANS.iter().any(|tag| tag == it))
+                while frame
+                    .get(kind..kind + 2)
+                    .is_some_and(|frame| VLANS.iter().any(|tag| tag == frame))
                 {
                     kind += 4;
                 }

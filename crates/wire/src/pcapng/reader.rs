@@ -71,7 +71,9 @@ impl Resolution {
         let units = u128::from(units);
         let nanos = match self {
             Resolution::Decimal(n) if n <= 9 => units * 10_u128.pow(9 - n),
-            Resolution::Decimal(n) => 10_u128.checked_pow(n - 9).map_or(0, |it| units / it),
+            Resolution::Decimal(n) => {
+                10_u128.checked_pow(n - 9).map_or(0, |checked_pow| units / checked_pow)
+            }
             Resolution::Binary(n) => (units * 1_000_000_000) >> n.min(127),
         };
         u64::try_from(nanos).unwrap_or(u64::MAX)
@@ -113,7 +115,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`ReadError::NotACapture`].
     pub fn new(file: &'a [u8]) -> Result<Reader<'a>, ReadError> {
-        let mut it = Reader {
+        let mut reader = Reader {
             file,
             at: 0,
             big_endian: false,
@@ -125,20 +127,20 @@ impl<'a> Reader<'a> {
         };
         let word: [u8; 4] = file.first_chunk().copied().ok_or(ReadError::NotACapture)?;
         if u32::from_le_bytes(word) == SECTION_HEADER {
-            return Ok(it);
+            return Ok(reader);
         }
         let is_pcap = |word| matches!(word, PCAP_MICROS | PCAP_NANOS);
-        it.big_endian = is_pcap(u32::from_be_bytes(word));
-        let magic = it.word(0).filter(|word| is_pcap(*word)).ok_or(ReadError::NotACapture)?;
-        let link_type = it.word(20).ok_or(ReadError::NotACapture)? as u16;
+        reader.big_endian = is_pcap(u32::from_be_bytes(word));
+        let magic = reader.word(0).filter(|word| is_pcap(*word)).ok_or(ReadError::NotACapture)?;
+        let link_type = reader.word(20).ok_or(ReadError::NotACapture)? as u16;
         let power = if magic == PCAP_NANOS { 9 } else { 6 };
-        it.interfaces.push(Interface {
+        reader.interfaces.push(Interface {
             name: String::new(),
             link_type: LinkType(link_type),
             resolution: Resolution::Decimal(power),
         });
-        (it.at, it.classic) = (24, true);
-        Ok(it)
+        (reader.at, reader.classic) = (24, true);
+        Ok(reader)
     }
 
     /// The interfaces so far; all, once the last packet has been read.
@@ -210,8 +212,8 @@ impl<'a> Reader<'a> {
                     let len = self.word(body).ok_or(broken)? as usize;
                     let octets = self.file.get(body + 4..body + 4 + kept.min(len));
                     let no_interface = ReadError::NoInterface(start);
-                    let it = self.interfaces.get(self.first).ok_or(no_interface)?;
-                    let ip = it.link_type.ip(octets.ok_or(broken)?);
+                    let interfaces = self.interfaces.get(self.first).ok_or(no_interface)?;
+                    let ip = interfaces.link_type.ip(octets.ok_or(broken)?);
                     let interface = self.first;
                     return Ok(Some(Frame { interface, nanos: None, direction: None, ip }));
                 }
@@ -222,7 +224,7 @@ impl<'a> Reader<'a> {
 
     /// §4.1: the byte order of what follows.
     fn section(&mut self, start: usize) -> Result<(), ReadError> {
-        let magic = self.file.get(start + 8..).and_then(|it| it.first_chunk().copied());
+        let magic = self.file.get(start + 8..).and_then(|file| file.first_chunk().copied());
         let magic: [u8; 4] = magic.ok_or(ReadError::Section(start))?;
         self.big_endian = match (u32::from_le_bytes(magic), u32::from_be_bytes(magic)) {
             (BYTE_ORDER_MAGIC, _) => false,
@@ -237,8 +239,8 @@ impl<'a> Reader<'a> {
         let link_type = LinkType(self.half(body)?);
         let name = self.option(body + 8, stop, IF_NAME).unwrap_or_default();
         let resolution = match self.option(body + 8, stop, IF_TSRESOL) {
-            Some(&[it, ..]) if it & 0x80 != 0 => Resolution::Binary((it & 0x7f).into()),
-            Some(&[it, ..]) => Resolution::Decimal(it.into()),
+            Some(&[option, ..]) if option & 0x80 != 0 => Resolution::Binary((option & 0x7f).into()),
+            Some(&[option, ..]) => Resolution::Decimal(option.into()),
             _ => Resolution::Decimal(6),
         };
         let name = String::from_utf8_lossy(name).into_owned();
@@ -253,20 +255,20 @@ impl<'a> Reader<'a> {
         let kept = self.word(body + 12)? as usize;
         let octets = body + 20;
         let end = octets.checked_add(kept).filter(|end| *end <= stop)?;
-        let Some(it) = self.interfaces.get(interface) else {
+        let Some(found) = self.interfaces.get(interface) else {
             return Some(Err(ReadError::NoInterface(body - 8)));
         };
         let flags = self.option(octets + kept.next_multiple_of(4), stop, EPB_FLAGS);
-        let flags = flags.and_then(|it| it.first_chunk().copied()).map(|it: [u8; 4]| {
-            if self.big_endian { u32::from_be_bytes(it) } else { u32::from_le_bytes(it) }
+        let flags = flags.and_then(|flag| flag.first_chunk().copied()).map(|item: [u8; 4]| {
+            if self.big_endian { u32::from_be_bytes(item) } else { u32::from_le_bytes(item) }
         });
-        let direction = match flags.map(|it| it & 0b11) {
+        let direction = match flags.map(|flag| flag & 0b11) {
             Some(0b01) => Some(Direction::Inbound),
             Some(0b10) => Some(Direction::Outbound),
             _ => None,
         };
-        let nanos = Some(it.resolution.nanos(units));
-        let ip = it.link_type.ip(self.file.get(octets..end)?);
+        let nanos = Some(found.resolution.nanos(units));
+        let ip = found.link_type.ip(self.file.get(octets..end)?);
         Some(Ok(Frame { interface, nanos, direction, ip }))
     }
 
@@ -288,13 +290,13 @@ impl<'a> Reader<'a> {
     fn record(&mut self) -> Option<Frame<'a>> {
         let start = self.at;
         let frame = || {
-            let [seconds, fraction, kept] = [0, 4, 8].map(|it| self.word(start + it));
+            let [seconds, fraction, kept] = [0, 4, 8].map(|item| self.word(start + item));
             let end = (start + 16).checked_add(kept? as usize)?;
             let octets = self.file.get(start + 16..end)?;
-            let it = &self.interfaces[0];
+            let interface = &self.interfaces[0];
             let seconds = u64::from(seconds?) * 1_000_000_000;
-            let nanos = Some(seconds + it.resolution.nanos(fraction?.into()));
-            let ip = it.link_type.ip(octets);
+            let nanos = Some(seconds + interface.resolution.nanos(fraction?.into()));
+            let ip = interface.link_type.ip(octets);
             Some((end, Frame { interface: 0, nanos, direction: None, ip }))
         };
         let found = frame();
@@ -353,17 +355,18 @@ mod tests {
                 frame(0, 9, Some(Direction::Outbound), &[0x45, 9]),
             ]
         );
-        let names: Vec<_> = reader.interfaces().iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<_> =
+            reader.interfaces().iter().map(|interface| interface.name.as_str()).collect();
         assert_eq!((names, reader.application()), (vec!["a", "b"], "anabranch"));
         assert!(!reader.is_cut());
     }
 
     /// A pcap file as tcpdump writes it: microseconds, Ethernet.
     fn classic(big: bool, magic: u32, fraction: u32) -> Vec<u8> {
-        let word = |it: u32| if big { it.to_be_bytes() } else { it.to_le_bytes() };
+        let word = |item: u32| if big { item.to_be_bytes() } else { item.to_le_bytes() };
         let mut file: Vec<u8> = Vec::new();
-        for it in [magic, 0x0004_0002, 0, 0, 65_535, 1, 3, fraction, 18, 1500] {
-            file.extend(word(it));
+        for item in [magic, 0x0004_0002, 0, 0, 65_535, 1, 3, fraction, 18, 1500] {
+            file.extend(word(item));
         }
         file.extend([[0; 12].as_slice(), &[8, 0, 0x45, 1, 2, 3]].concat());
         file

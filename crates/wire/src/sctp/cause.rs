@@ -2,11 +2,14 @@
 //! and ABORT carry them.
 
 use super::packet::SctpError;
+use super::parameter::{self, Parameter};
 use super::tlv::{Reader, Sink};
+use crate::address::AddressBook;
 use anabranch_units::Serial32;
 
 /// Why something was refused. Octets are without code, length and padding;
-/// parameters and chunks inside stay octets, with their own headers.
+/// chunks inside stay octets, with their own headers, and so do parameters but for those with
+/// addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// DATA for a stream that does not exist (1).
@@ -29,18 +32,18 @@ pub enum Cause {
     NoUserData(Serial32),
     /// COOKIE ECHO while shutting down (10).
     CookieWhileShuttingDown,
-    /// A restart with addresses that were not there before (11).
-    RestartWithNewAddresses(Box<[u8]>),
+    /// A restart with addresses that were not there before (11): those.
+    RestartWithNewAddresses(Vec<Parameter>),
     /// The user aborted, with a reason of its own (12).
     UserAbort(Box<[u8]>),
     /// A violation of the protocol, with text (13).
     ProtocolViolation(Box<[u8]>),
-    /// An ASCONF refused: code 0x00A0 to 0x00A4, and the parameter.
+    /// An ASCONF refused: code 0x00A0 to 0x00A4, and the parameters.
     Asconf {
         /// The low octet of the code.
         code: u8,
-        /// The parameter that was refused.
-        parameter: Box<[u8]>,
+        /// What was refused.
+        parameters: Vec<Parameter>,
     },
     /// An HMAC that is not supported (0x0105).
     UnsupportedHmac(u16),
@@ -88,23 +91,21 @@ impl Cause {
             }
             Cause::StaleCookie(micros) => s.u32(*micros),
             Cause::NoUserData(tsn) => s.u32(tsn.0),
-            Cause::UnsupportedHmac(id) => {
-                s.u16(*id);
-                s.u16(0);
-            }
+            Cause::UnsupportedHmac(id) => s.u16(*id),
             Cause::OutOfResource | Cause::InvalidParameter | Cause::CookieWhileShuttingDown => {}
             Cause::UnresolvableAddress(octets)
             | Cause::UnrecognizedChunk(octets)
             | Cause::UnrecognizedParameters(octets)
-            | Cause::RestartWithNewAddresses(octets)
             | Cause::UserAbort(octets)
             | Cause::ProtocolViolation(octets)
-            | Cause::Asconf { parameter: octets, .. }
             | Cause::Unknown { value: octets, .. } => s.put(octets),
+            Cause::RestartWithNewAddresses(parameters) | Cause::Asconf { parameters, .. } => {
+                parameters.iter().for_each(|parameter| parameter.emit(s));
+            }
         });
     }
 
-    fn parse(code: u16, r: &mut Reader<'_>) -> Result<Cause, SctpError> {
+    fn parse(code: u16, r: &mut Reader<'_>, book: &AddressBook) -> Result<Cause, SctpError> {
         Ok(match code {
             1 => Cause::InvalidStream(r.u16()?),
             2 => {
@@ -122,10 +123,12 @@ impl Cause {
             8 => Cause::UnrecognizedParameters(r.boxed()),
             9 => Cause::NoUserData(r.serial()?),
             10 => Cause::CookieWhileShuttingDown,
-            11 => Cause::RestartWithNewAddresses(r.boxed()),
+            11 => Cause::RestartWithNewAddresses(parameter::parse_flat(r, book)),
             12 => Cause::UserAbort(r.boxed()),
             13 => Cause::ProtocolViolation(r.boxed()),
-            0xa0..=0xa4 => Cause::Asconf { code: code as u8, parameter: r.boxed() },
+            0xa0..=0xa4 => {
+                Cause::Asconf { code: code as u8, parameters: parameter::parse_flat(r, book) }
+            }
             0x0105 => Cause::UnsupportedHmac(r.u16()?),
             _ => Cause::Unknown { code, value: r.boxed() },
         })
@@ -133,11 +136,11 @@ impl Cause {
 }
 
 /// All causes up to the end of `r`.
-pub(super) fn parse_all(r: &mut Reader<'_>) -> Result<Vec<Cause>, SctpError> {
+pub(super) fn parse_all(r: &mut Reader<'_>, book: &AddressBook) -> Result<Vec<Cause>, SctpError> {
     let mut causes = Vec::new();
     while !r.is_empty() {
         let (code, mut value) = r.tlv(SctpError::cause)?;
-        causes.push(Cause::parse(code, &mut value)?);
+        causes.push(Cause::parse(code, &mut value, book)?);
     }
     Ok(causes)
 }

@@ -30,7 +30,8 @@ pub enum Chunk {
     InitAck(Box<InitChunk>),
     /// SACK (3).
     Sack(SackChunk),
-    /// HEARTBEAT (4): information that only its sender understands.
+    /// HEARTBEAT (4): information that only its sender understands. With other parameters behind that
+    /// it is [`Chunk::Unknown`], and so is HEARTBEAT ACK.
     Heartbeat(Box<[u8]>),
     /// HEARTBEAT ACK (5): the information of the HEARTBEAT.
     HeartbeatAck(Box<[u8]>),
@@ -117,35 +118,54 @@ pub enum Chunk {
 /// Type of the parameter inside HEARTBEAT (RFC 9260 §3.3.5).
 const HEARTBEAT_INFO: u16 = 1;
 
-impl Chunk {
-    /// Its type on the wire.
-    pub const fn kind(&self) -> u8 {
-        match self {
-            Chunk::Data(_) => 0,
-            Chunk::Init(_) => 1,
-            Chunk::InitAck(_) => 2,
-            Chunk::Sack(_) => 3,
-            Chunk::Heartbeat(_) => 4,
-            Chunk::HeartbeatAck(_) => 5,
-            Chunk::Abort { .. } => 6,
-            Chunk::Shutdown(_) => 7,
-            Chunk::ShutdownAck => 8,
-            Chunk::Error(_) => 9,
-            Chunk::CookieEcho(_) => 10,
-            Chunk::CookieAck => 11,
-            Chunk::Ecne(_) => 12,
-            Chunk::Cwr(_) => 13,
-            Chunk::ShutdownComplete { .. } => 14,
-            Chunk::Auth { .. } => 15,
-            Chunk::IData(_) => 64,
-            Chunk::AsconfAck { .. } => 128,
-            Chunk::Reconfig(_) => 130,
-            Chunk::Pad(_) => 132,
-            Chunk::ForwardTsn(_) => 192,
-            Chunk::Asconf { .. } => 193,
-            Chunk::IForwardTsn(_) => 194,
-            Chunk::Unknown { kind, .. } | Chunk::Malformed { kind, .. } => *kind,
+/// Writes the types of chunks and their names, a line each.
+macro_rules! kinds {
+    ($($pattern:pat => $kind:literal $name:literal,)*) => {
+        impl Chunk {
+            /// The types that have a value of their own, with their names in the standards.
+            pub const KINDS: &'static [(u8, &'static str)] = &[$(($kind, $name)),*];
+
+            /// Its type on the wire.
+            pub const fn kind(&self) -> u8 {
+                match self {
+                    $($pattern => $kind,)*
+                    Chunk::Unknown { kind, .. } | Chunk::Malformed { kind, .. } => *kind,
+                }
+            }
         }
+    };
+}
+
+kinds! {
+    Chunk::Data(_) => 0 "DATA",
+    Chunk::Init(_) => 1 "INIT",
+    Chunk::InitAck(_) => 2 "INIT ACK",
+    Chunk::Sack(_) => 3 "SACK",
+    Chunk::Heartbeat(_) => 4 "HEARTBEAT",
+    Chunk::HeartbeatAck(_) => 5 "HEARTBEAT ACK",
+    Chunk::Abort { .. } => 6 "ABORT",
+    Chunk::Shutdown(_) => 7 "SHUTDOWN",
+    Chunk::ShutdownAck => 8 "SHUTDOWN ACK",
+    Chunk::Error(_) => 9 "ERROR",
+    Chunk::CookieEcho(_) => 10 "COOKIE ECHO",
+    Chunk::CookieAck => 11 "COOKIE ACK",
+    Chunk::Ecne(_) => 12 "ECNE",
+    Chunk::Cwr(_) => 13 "CWR",
+    Chunk::ShutdownComplete { .. } => 14 "SHUTDOWN COMPLETE",
+    Chunk::Auth { .. } => 15 "AUTH",
+    Chunk::IData(_) => 64 "I-DATA",
+    Chunk::AsconfAck { .. } => 128 "ASCONF-ACK",
+    Chunk::Reconfig(_) => 130 "RE-CONFIG",
+    Chunk::Pad(_) => 132 "PAD",
+    Chunk::ForwardTsn(_) => 192 "FORWARD-TSN",
+    Chunk::Asconf { .. } => 193 "ASCONF",
+    Chunk::IForwardTsn(_) => 194 "I-FORWARD-TSN",
+}
+
+impl Chunk {
+    /// The name of its type in the standards; `None` where it has no value of its own.
+    pub fn name(&self) -> Option<&'static str> {
+        Chunk::KINDS.iter().find(|(kind, _)| *kind == self.kind()).map(|(_, name)| *name)
     }
 
     /// Must be alone in its packet (RFC 9260 §4.3: INIT, INIT ACK, SHUTDOWN
@@ -194,7 +214,13 @@ impl Chunk {
         let start = s.len();
         if let Chunk::Malformed { octets, .. } = self {
             s.put(octets);
-            return s.pad();
+            // One whose length is impossible is the rest of its packet, which ends with it.
+            let stated =
+                octets.get(2..4).map(|len| usize::from(u16::from_be_bytes([len[0], len[1]])));
+            if stated == Some(octets.len()) {
+                s.pad();
+            }
+            return;
         }
         s.u8(self.kind());
         s.u8(self.flags());
@@ -263,12 +289,11 @@ impl Chunk {
             1 => Chunk::Init(Box::new(InitChunk::parse(r, book)?)),
             2 => Chunk::InitAck(Box::new(InitChunk::parse(r, book)?)),
             3 => Chunk::Sack(SackChunk::parse(flags, r)?),
-            4 => Chunk::Heartbeat(heartbeat(r)?),
-            5 => Chunk::HeartbeatAck(heartbeat(r)?),
-            6 => Chunk::Abort { reflected: flags & 1 == 1, causes: cause::parse_all(r)? },
+            4 | 5 => heartbeat(kind, flags, r)?,
+            6 => Chunk::Abort { reflected: flags & 1 == 1, causes: cause::parse_all(r, book)? },
             7 => Chunk::Shutdown(r.serial()?),
             8 => Chunk::ShutdownAck,
-            9 => Chunk::Error(cause::parse_all(r)?),
+            9 => Chunk::Error(cause::parse_all(r, book)?),
             10 => Chunk::CookieEcho(r.boxed()),
             11 => Chunk::CookieAck,
             12 => Chunk::Ecne(r.serial()?),
@@ -291,9 +316,19 @@ impl Chunk {
     }
 }
 
-fn heartbeat(r: &mut Reader<'_>) -> Result<Box<[u8]>, SctpError> {
-    match r.tlv(SctpError::parameter)? {
-        (HEARTBEAT_INFO, mut info) => Ok(info.boxed()),
-        (_, info) => info.error(),
+/// HEARTBEAT or HEARTBEAT ACK. One with parameters behind its information is kept as it is, since
+/// its answer has all of them (RFC 9260 §8.3).
+fn heartbeat(kind: u8, flags: u8, r: &mut Reader<'_>) -> Result<Chunk, SctpError> {
+    let mut whole = *r;
+    let mut info = match r.tlv(SctpError::parameter)? {
+        (HEARTBEAT_INFO, info) => info,
+        (_, info) => return info.error(),
+    };
+    if !r.is_empty() {
+        return Ok(Chunk::Unknown { kind, flags, value: whole.boxed() });
     }
+    Ok(match kind {
+        4 => Chunk::Heartbeat(info.boxed()),
+        _ => Chunk::HeartbeatAck(info.boxed()),
+    })
 }

@@ -15,6 +15,7 @@ mod init;
 mod packet;
 mod parameter;
 mod sack;
+mod stranger;
 mod tlv;
 pub(crate) mod udp;
 

@@ -8,9 +8,11 @@
 //! |                            Chunks                             |
 //! ```
 
+use super::address::Address;
 use super::chunk::Chunk;
 use super::crc32c::Crc32c;
 use super::data::position;
+use super::parameter::Parameter;
 use super::tlv::{Count, Octets, Reader, Sink};
 use crate::address::AddressBook;
 use crate::error::EmitError;
@@ -203,6 +205,20 @@ impl SctpPacket {
     /// Nothing but SACKs.
     pub fn is_pure_sack(&self) -> bool {
         !self.chunks.is_empty() && self.chunks.iter().all(|c| matches!(c, Chunk::Sack(_)))
+    }
+
+    /// Addresses that the packet says its sender has besides that which it came from: those of INIT
+    /// and INIT ACK (RFC 9260 §5.1.2 D), and the first of ASCONF (RFC 5061 §5.2 D2).
+    pub fn named_sources(&self) -> impl Iterator<Item = Addr> + '_ {
+        let parameters = self.chunks.iter().flat_map(|chunk| match chunk {
+            Chunk::Init(init) | Chunk::InitAck(init) => init.parameters.as_slice(),
+            Chunk::Asconf { parameters, .. } => &parameters[..parameters.len().min(1)],
+            _ => &[],
+        });
+        parameters.filter_map(|parameter| match parameter {
+            Parameter::Address(Address::Number(addr)) => Some(*addr),
+            _ => None,
+        })
     }
 
     /// The rules of bundling hold: a chunk that must be alone is alone

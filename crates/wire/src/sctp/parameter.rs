@@ -104,7 +104,8 @@ pub enum Parameter {
     /// Forward-TSN supported (0xC000, RFC 3758 §3.1).
     ForwardTsnSupported,
     /// Add (0xC001), delete (0xC002) an address, or make it the primary
-    /// (0xC004) (RFC 5061 §4.2).
+    /// (0xC004) (RFC 5061 §4.2). With a host name in place of the address it is
+    /// [`Parameter::Unknown`].
     ChangeAddress {
         /// What to do.
         change: AddressChange,
@@ -138,6 +139,9 @@ pub enum Parameter {
     /// [`SctpPacket::parse_tolerant`](super::SctpPacket::parse_tolerant) finds it.
     Malformed(Box<[u8]>),
 }
+
+/// The type of a host name in place of an address.
+const HOST_NAME: u16 = 11;
 
 /// What an ASCONF asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -173,7 +177,7 @@ impl Parameter {
             P::StateCookie(octets) => sink.tlv(7, |s| s.put(octets)),
             P::Unrecognized(octets) => sink.tlv(8, |s| s.put(octets)),
             P::CookiePreservative(ms) => sink.tlv(9, |s| s.u32(*ms)),
-            P::HostName(octets) => sink.tlv(11, |s| s.put(octets)),
+            P::HostName(octets) => sink.tlv(HOST_NAME, |s| s.put(octets)),
             P::SupportedAddressTypes(types) => {
                 sink.tlv(12, |s| types.iter().for_each(|t| s.u16(*t)))
             }
@@ -229,8 +233,13 @@ impl Parameter {
     fn parse(kind: u16, r: &mut Reader<'_>, book: &AddressBook) -> Result<Parameter, SctpError> {
         use Parameter as P;
         let change = |change, r: &mut Reader<'_>| {
+            let mut whole = *r;
             let correlation = r.u32()?;
-            let (kind, mut value) = r.tlv(SctpError::parameter)?;
+            let (inner, mut value) = r.tlv(SctpError::parameter)?;
+            if inner == HOST_NAME {
+                return Ok(P::Unknown { kind, value: whole.boxed() });
+            }
+            let kind = inner;
             let address = parse_address(kind, &mut value, book)?;
             Ok(P::ChangeAddress { change, correlation, address })
         };
@@ -239,7 +248,7 @@ impl Parameter {
             7 => P::StateCookie(r.boxed()),
             8 => P::Unrecognized(r.boxed()),
             9 => P::CookiePreservative(r.u32()?),
-            11 => P::HostName(r.boxed()),
+            HOST_NAME => P::HostName(r.boxed()),
             12 => P::SupportedAddressTypes(r.u16s()?),
             13 => P::OutgoingReset {
                 request: r.serial()?,
@@ -270,7 +279,9 @@ impl Parameter {
             0xc000 => P::ForwardTsnSupported,
             0xc001 => change(AddressChange::Add, r)?,
             0xc002 => change(AddressChange::Delete, r)?,
-            0xc003 => P::ErrorIndication { correlation: r.u32()?, causes: cause::parse_all(r)? },
+            0xc003 => {
+                P::ErrorIndication { correlation: r.u32()?, causes: cause::parse_all(r, book)? }
+            }
             0xc004 => change(AddressChange::SetPrimary, r)?,
             0xc005 => P::SuccessIndication { correlation: r.u32()? },
             0xc006 => P::Adaptation(r.u32()?),
@@ -298,6 +309,24 @@ pub(super) fn parse_tolerant(r: &mut Reader<'_>, book: &AddressBook) -> Vec<Para
         let before = *r;
         parameters.push(parse_one(r, book).unwrap_or_else(|_| {
             let mut rest = before;
+            r.rest();
+            Parameter::Malformed(rest.boxed())
+        }));
+    }
+    parameters
+}
+
+/// Parameters inside a cause: those with addresses are values, others stay octets, so that what is
+/// read does not nest. From the first broken one on they are octets too.
+pub(super) fn parse_flat(r: &mut Reader<'_>, book: &AddressBook) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    while !r.is_empty() {
+        let mut rest = *r;
+        let parameter = r.tlv(SctpError::parameter).and_then(|(kind, mut value)| match kind {
+            5 | 6 | 0xc001 | 0xc002 | 0xc004 => Parameter::parse(kind, &mut value, book),
+            _ => Ok(Parameter::Unknown { kind, value: value.boxed() }),
+        });
+        parameters.push(parameter.unwrap_or_else(|_| {
             r.rest();
             Parameter::Malformed(rest.boxed())
         }));

@@ -308,6 +308,14 @@ fn a_tolerant_reader_keeps_what_is_broken_and_reads_on_where_it_can() {
         Some(Chunk::Malformed { kind: 7, truncated: true, .. })
     ));
     assert_eq!(packet.chunks.len(), 1);
+    // Nor after a length below that of a chunk's header; what is left is no multiple of four, and stays so.
+    for len in [0, 80] {
+        let octets = packet_of(&[50, 3, 0, len, 11, 0]);
+        let packet = SctpPacket::parse_tolerant(&octets, &book).unwrap();
+        let mut again = Vec::new();
+        packet.emit(&book, &mut again).unwrap();
+        assert_eq!(again, octets, "{packet:?}");
+    }
 }
 
 #[test]
@@ -321,4 +329,14 @@ fn an_init_with_broken_parameters_is_still_an_init() {
     let Some(Chunk::Init(init)) = packet.chunks.first() else { panic!("no INIT") };
     let rest = Parameter::Malformed([0xc0, 0].into());
     assert_eq!((init.tag, &init.parameters[..]), (7, &[Parameter::ForwardTsnSupported, rest][..]));
+}
+
+/// RFC 4895 §4.1: padding does not count.
+#[test]
+fn an_unsupported_hmac_has_six_octets() {
+    let mut octets = Vec::new();
+    let error = packet(7, Chunk::Error(vec![Cause::UnsupportedHmac(2)]));
+    error.emit(&AddressBook::new(), &mut octets).unwrap();
+    assert_eq!(octets[12..], [9, 0, 0, 10, 1, 5, 0, 6, 0, 2, 0, 0]);
+    assert_eq!(SctpPacket::parse(&octets, &AddressBook::new()), Ok(error));
 }

@@ -146,7 +146,9 @@ impl Sink for Count<'_> {
     fn set_length(&mut self, _at: usize, _len: usize) {}
     fn resolve(&mut self, address: Address) -> IpAddr {
         match address {
-            Address::Number(addr) if self.is_ipv6.is_some_and(|it| it(addr)) => [0_u16; 8].into(),
+            Address::Number(addr) if self.is_ipv6.is_some_and(|item| item(addr)) => {
+                [0_u16; 8].into()
+            }
             Address::Number(_) => [0, 0, 0, 0].into(),
             Address::Ip(ip) => ip,
         }

@@ -61,5 +61,8 @@ pub(crate) fn parse(
     if !right {
         return Some(Err(SctpError::UdpChecksum));
     }
-    Some(SctpPacket::parse(payload, book).map(|sctp| SctpPacket { udp: Some((src, dst)), ..sctp }))
+    Some(
+        SctpPacket::parse_tolerant(payload, book)
+            .map(|sctp| SctpPacket { udp: Some((src, dst)), ..sctp }),
+    )
 }

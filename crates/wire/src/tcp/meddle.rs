@@ -137,10 +137,10 @@ mod tests {
     #[test]
     fn blanked_options_leave_a_header_of_the_same_length() {
         for (name, kind) in OptionKind::ALL {
-            let mut it = segment();
-            it.blank_options(&[kind]);
-            assert_eq!(it.wire_len(), segment().wire_len(), "{name}");
-            let packet = Packet::new(Addr(1), Addr(2), Body::Tcp(it.clone()));
+            let mut found = segment();
+            found.blank_options(&[kind]);
+            assert_eq!(found.wire_len(), segment().wire_len(), "{name}");
+            let packet = Packet::new(Addr(1), Addr(2), Body::Tcp(found.clone()));
             let (book, mut octets) = (AddressBook::new(), Vec::new());
             packet.emit(&book, &mut octets).unwrap();
             let Ok(Packet { body: Body::Tcp(read), .. }) = Packet::parse(&octets, &book) else {
@@ -151,34 +151,34 @@ mod tests {
             let mptcp = read.options.dss().is_none() && read.options.mptcp().is_empty();
             assert_eq!(mptcp, kind == OptionKind::Mptcp, "{name}");
         }
-        let mut it = segment();
-        it.blank_options(&OptionKind::ALL.map(|it| it.1));
-        assert_eq!(it.wire_len(), segment().wire_len());
-        assert_eq!(it.options.unknown(), [options::NOP; 12 + 12 + 8 + 4]);
-        let once = it.clone();
-        it.blank_options(&OptionKind::ALL.map(|it| it.1));
-        assert_eq!(it, once);
+        let mut found = segment();
+        found.blank_options(&OptionKind::ALL.map(|item| item.1));
+        assert_eq!(found.wire_len(), segment().wire_len());
+        assert_eq!(found.options.unknown(), [options::NOP; 12 + 12 + 8 + 4]);
+        let once = found.clone();
+        found.blank_options(&OptionKind::ALL.map(|item| item.1));
+        assert_eq!(found, once);
     }
 
     #[test]
     fn numbers_wrap_and_blocks_follow_the_acknowledgment() {
-        let mut it = segment();
-        it.renumber(2, 0_u32.wrapping_sub(60), true);
-        assert_eq!((it.seq, it.ack), (Serial32(1), Serial32(u32::MAX - 9)));
-        let [block] = it.options.sack.as_slice() else { panic!("one block") };
+        let mut found = segment();
+        found.renumber(2, 0_u32.wrapping_sub(60), true);
+        assert_eq!((found.seq, found.ack), (Serial32(1), Serial32(u32::MAX - 9)));
+        let [block] = found.options.sack.as_slice() else { panic!("one block") };
         assert_eq!((block.left, block.right), (Serial32(40), Serial32(140)));
-        assert_eq!(it.options.dss(), segment().options.dss());
-        it.renumber(0, 10, false);
-        assert_eq!(it.options.sack.as_slice()[0].left, Serial32(40));
+        assert_eq!(found.options.dss(), segment().options.dss());
+        found.renumber(0, 10, false);
+        assert_eq!(found.options.sack.as_slice()[0].left, Serial32(40));
     }
 
     #[test]
     fn octets_within_the_data_change() {
-        let mut it = segment();
-        it.change_octets([1, 3].into_iter());
-        assert_eq!(it.payload.octets(), Some(&b"aBc"[..]));
-        it.payload = Payload::virtual_of(5);
-        it.change_octets([1].into_iter());
-        assert_eq!(it.payload, Payload::virtual_of(5));
+        let mut segment = segment();
+        segment.change_octets([1, 3].into_iter());
+        assert_eq!(segment.payload.octets(), Some(&b"aBc"[..]));
+        segment.payload = Payload::virtual_of(5);
+        segment.change_octets([1].into_iter());
+        assert_eq!(segment.payload, Payload::virtual_of(5));
     }
 }

@@ -14,12 +14,15 @@
 //! | 254 | 4 to 20 | Fast Open, experimental | RFC 7413 §9 |
 //! | 172, 174 | 2 + 3n | AccECN | RFC 9768 §3.2.3 |
 //!
-//! Written in this order, which is that of the common stacks: MSS; SACK
-//! permitted with timestamps (a NOP pair stands in for the one that is
-//! absent); NOP, window scale; NOP, NOP, SACK; AccECN; DSS; the rare ones
-//! ([`RareOptions`]); end-of-list octets up to a multiple of four.
+//! Written in this order, which is that of Linux: MSS; SACK permitted with
+//! timestamps (a NOP pair stands in for the one that is absent); NOP, window
+//! scale; NOP, NOP, SACK; AccECN; DSS; the rare ones ([`RareOptions`]);
+//! end-of-list octets up to a multiple of four. With
+//! [`TcpOptions::scale_first`] the window scale follows the MSS, as in BSD
+//! stacks.
 //!
-//! Read in any order and with any padding. The first option of a kind counts;
+//! Read in any order and with any padding; of the order only `scale_first` is
+//! kept. The first option of a kind counts;
 //! a second one, and one whose length is not that of its kind, is kept among
 //! the unknown. Octets after the end of the list are ignored.
 
@@ -148,8 +151,11 @@ impl TcpOptions {
         let mut unknown = Vec::new();
         for option in iter(octets) {
             let option = option?;
+            let scaled = options.window_scale.is_some();
             if !options.take(&option) {
                 unknown.extend_from_slice(option.octets);
+            } else if matches!(option.kind, SACK_PERMITTED | TIMESTAMPS) {
+                options.scale_first |= scaled;
             }
         }
         if !unknown.is_empty() {
@@ -226,6 +232,9 @@ impl TcpOptions {
             out.extend_from_slice(&[MSS, 4]);
             out.extend_from_slice(&mss.to_be_bytes());
         }
+        if self.scale_first {
+            self.emit_scale(out);
+        }
         if self.timestamps.is_some() || self.sack_permitted {
             let permitted = [SACK_PERMITTED, 2];
             out.extend_from_slice(if self.sack_permitted { &permitted } else { &[NOP, NOP] });
@@ -238,8 +247,8 @@ impl TcpOptions {
                 None => out.extend_from_slice(&[NOP, NOP]),
             }
         }
-        if let Some(shift) = self.window_scale {
-            out.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
+        if !self.scale_first {
+            self.emit_scale(out);
         }
         if !self.sack.is_empty() {
             let blocks = self.sack.as_slice();
@@ -259,6 +268,14 @@ impl TcpOptions {
         out.extend_from_slice(unknown);
         out.resize(end, END);
         Ok(())
+    }
+}
+
+impl TcpOptions {
+    fn emit_scale(&self, out: &mut Vec<u8>) {
+        if let Some(shift) = self.window_scale {
+            out.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! a SYN names the connection that it joins.
 
 use super::mptcp::{Join, MptcpOption, ResetReason};
-use super::{TcpFlags, TcpOptions, TcpSegment};
+use super::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use crate::packet::{Body, Packet, Payload};
 use anabranch_units::Serial32;
 
@@ -27,11 +27,19 @@ impl TcpSegment {
 }
 
 impl Packet {
-    /// The reset that answers a TCP segment for nobody; `None` for a reset, and
-    /// for what is no segment. One that answers an MP_JOIN says so (RFC 8684
-    /// §3.2, §3.6): an MPTCP-specific error.
+    /// What answers a packet for nobody, where nobody listens: of SCTP as RFC 9260 §8.4 has it, of
+    /// TCP a reset; `None` where nothing is said, as to a reset. One that answers timestamps carries them (RFC 7323
+    /// §5.2), one that answers an MP_JOIN says so (RFC 8684 §3.2, §3.6): an
+    /// MPTCP-specific error.
     pub fn refusal(&self) -> Option<Packet> {
-        let Body::Tcp(segment) = &self.body else { return None };
+        let segment = match &self.body {
+            Body::Tcp(segment) => segment,
+            Body::Sctp(sctp) => {
+                let answer = Body::Sctp(Box::new(sctp.refusal()?));
+                return Some(Packet::new(self.dst, self.src, answer));
+            }
+            _ => return None,
+        };
         if segment.flags.contains(TcpFlags::RST) {
             return None;
         }
@@ -43,7 +51,9 @@ impl Packet {
                 (Serial32(0), ack, TcpFlags::RST.union(TcpFlags::ACK))
             }
         };
-        let mut options = TcpOptions::default();
+        let echo = segment.options.timestamps.map(|ts| ts.value);
+        let timestamps = echo.map(|echo| Timestamps { value: 0, echo });
+        let mut options = TcpOptions { timestamps, ..TcpOptions::default() };
         if segment.mp_join().is_some() {
             let reason = ResetReason::Mptcp as u8;
             options.rare_mut().mptcp.push(MptcpOption::TcpRst { transient: false, reason });
@@ -96,10 +106,13 @@ mod tests {
     fn resets_have_the_numbers_of_the_rfc() {
         let of = |flags| segment(flags, TcpOptions::default()).refusal();
         let fields = |packet: Packet| {
-            let Body::Tcp(it) = packet.body else { panic!() };
+            let Body::Tcp(tcp) = packet.body else { panic!() };
             assert_eq!((packet.src, packet.dst), (Addr(2), Addr(1)));
-            assert_eq!((it.src_port, it.dst_port, it.options), (80, 1000, TcpOptions::default()));
-            (it.seq.0, it.ack.0, it.flags)
+            assert_eq!(
+                (tcp.src_port, tcp.dst_port, tcp.options),
+                (80, 1000, TcpOptions::default())
+            );
+            (tcp.seq.0, tcp.ack.0, tcp.flags)
         };
         assert_eq!(of(TcpFlags::ACK).map(fields), Some((9, 0, TcpFlags::RST)));
         let both = TcpFlags::RST.union(TcpFlags::ACK);
@@ -107,20 +120,30 @@ mod tests {
         assert_eq!(of(both), None);
     }
 
+    /// RFC 7323 §5.2: TSecr is the timestamp of the segment, TSval zero.
+    #[test]
+    fn a_reset_echoes_the_timestamp_that_it_answers() {
+        let timestamps = Some(Timestamps { value: 77, echo: 5 });
+        let options = TcpOptions { timestamps, ..TcpOptions::default() };
+        let refusal = segment(TcpFlags::ACK, options).refusal();
+        let Some(Body::Tcp(reset)) = refusal.map(|packet| packet.body) else { panic!() };
+        assert_eq!(reset.options.timestamps, Some(Timestamps { value: 0, echo: 77 }));
+    }
+
     /// RFC 8684 §3.2: MP_TCPRST with reason 1.
     #[test]
     fn a_join_of_nobody_is_told_why() {
         let reset = segment(TcpFlags::SYN, joins(3)).refusal();
-        let Some(Body::Tcp(it)) = reset.map(|it| it.body) else { panic!() };
+        let Some(Body::Tcp(tcp)) = reset.map(|reset| reset.body) else { panic!() };
         let reason = MptcpOption::TcpRst { transient: false, reason: 1 };
-        assert_eq!(it.options.mptcp(), [reason]);
+        assert_eq!(tcp.options.mptcp(), [reason]);
     }
 
     #[test]
     fn a_token_is_that_of_the_syn() {
         let token = |packet: Packet| {
-            let Body::Tcp(it) = packet.body else { panic!() };
-            it.joined_token()
+            let Body::Tcp(tcp) = packet.body else { panic!() };
+            tcp.joined_token()
         };
         assert_eq!(token(segment(TcpFlags::SYN, joins(3))), Some(3));
         assert_eq!(token(segment(TcpFlags::SYN.union(TcpFlags::ACK), joins(3))), None);

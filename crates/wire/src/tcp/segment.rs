@@ -239,7 +239,10 @@ impl TcpSegment {
         let mut octets = Vec::new();
         self.emit_payload(&mut octets);
         segment.payload = Payload::from_wire(&octets);
-        segment.options.rare = segment.options.rare.filter(|rare| !rare.is_empty());
+        let options = &mut segment.options;
+        options.rare = options.rare.take().filter(|rare| !rare.is_empty());
+        let others = options.sack_permitted || options.timestamps.is_some();
+        options.scale_first &= options.window_scale.is_some() && others;
         segment
     }
 }

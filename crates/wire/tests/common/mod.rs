@@ -75,7 +75,7 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
     (
         any::<Option<u16>>(),
         any::<Option<u8>>(),
-        any::<bool>(),
+        any::<(bool, bool)>(),
         option::of(timestamps),
         sack(),
         option::of(acc_ecn()),
@@ -83,12 +83,14 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
         option::weighted(0.3, rare()),
     )
         .prop_map(
-            |(mss, window_scale, sack_permitted, timestamps, sack, acc_ecn, dss, rare)| {
+            |(mss, window_scale, (sack_permitted, first), timestamps, sack, acc_ecn, dss, rare)| {
                 let rare = rare.map(Box::new);
+                let others = sack_permitted || timestamps.is_some();
                 let mut all = TcpOptions {
                     mss,
                     window_scale,
                     sack_permitted,
+                    scale_first: first && window_scale.is_some() && others,
                     timestamps,
                     sack,
                     acc_ecn,
@@ -132,19 +134,21 @@ fn icmp() -> impl Strategy<Value = Icmp> {
         Just(IcmpKind::TimeExceeded),
     ];
     let header = any::<(u8, u8, u8, u8, [u8; 8])>();
-    (kind, 0_u32..1000, 0_u32..1000, header, 0_u16..65_516).prop_map(
-        |(kind, src, dst, (protocol, ttl, dscp, ecn, first), len)| Icmp {
+    let within_udp = option::weighted(0.2, any::<[u8; 8]>());
+    (kind, 0_u32..1000, 0_u32..1000, header, 0_u16..65_516, within_udp).prop_map(
+        |(kind, src, dst, (protocol, ttl, dscp, ecn, first), len, within_udp)| Icmp {
             kind,
             quote: Quote {
                 src: Addr(src),
                 dst: Addr(dst),
-                protocol,
+                protocol: if within_udp.is_some() { 17 } else { protocol },
                 ttl,
                 dscp: dscp & 0x3f,
                 ecn: Ecn::from_bits(ecn),
                 ident: 0, // not in IPv6
                 len,
                 first,
+                within_udp,
             },
         },
     )

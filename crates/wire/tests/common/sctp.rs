@@ -39,10 +39,14 @@ fn cause() -> impl Strategy<Value = Cause> {
         octets().prop_map(Cause::UnrecognizedParameters),
         serial().prop_map(Cause::NoUserData),
         Just(Cause::CookieWhileShuttingDown),
-        octets().prop_map(Cause::RestartWithNewAddresses),
+        vec(address().prop_map(Parameter::Address), 0..3).prop_map(Cause::RestartWithNewAddresses),
         octets().prop_map(Cause::UserAbort),
         octets().prop_map(Cause::ProtocolViolation),
-        (0xa0_u8..=0xa4, octets()).prop_map(|(code, parameter)| Cause::Asconf { code, parameter }),
+        (0xa0_u8..=0xa4, any::<u32>(), address()).prop_map(|(code, correlation, address)| {
+            let change = anabranch_wire::sctp::AddressChange::Delete;
+            let request = Parameter::ChangeAddress { change, correlation, address };
+            Cause::Asconf { code, parameters: vec![request] }
+        }),
         any::<u16>().prop_map(Cause::UnsupportedHmac),
         (300_u16..400, octets()).prop_map(|(code, value)| Cause::Unknown { code, value }),
     ]

@@ -28,7 +28,9 @@ fn causes() -> Vec<Cause> {
         Cause::UnrecognizedParameters(parameter.into()),
         Cause::NoUserData(TSN),
         Cause::CookieWhileShuttingDown,
-        Cause::RestartWithNewAddresses([0, 5, 0, 8, 192, 0, 2, 1].into()),
+        Cause::RestartWithNewAddresses(vec![Parameter::Address(Address::Ip(
+            [192, 0, 2, 1].into(),
+        ))]),
         Cause::UserAbort((*b"bye.").into()),
         Cause::ProtocolViolation((*b"no such thing").into()),
         Cause::UnsupportedHmac(3),
@@ -96,7 +98,11 @@ pub fn all() -> Vec<SctpPacket> {
                     correlation: 4,
                     causes: vec![Cause::Asconf {
                         code: 0xa0,
-                        parameter: [0xc0, 2, 0, 16, 0, 0, 0, 1, 0, 5, 0, 8, 192, 0, 2, 1].into(),
+                        parameters: vec![Parameter::ChangeAddress {
+                            change: AddressChange::Delete,
+                            correlation: 1,
+                            address: Address::Ip([192, 0, 2, 1].into()),
+                        }],
                     }],
                 },
             ],

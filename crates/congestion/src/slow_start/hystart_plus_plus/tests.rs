@@ -176,3 +176,19 @@ fn every_constant_is_an_option() {
     flow.ack(MSS, 219);
     assert_eq!(flow.c.ssthresh(), 61 * MSS);
 }
+
+/// RFC 9406 §4.3: CSS_GROWTH_DIVISOR is 2 at least, whatever is asked for.
+#[test]
+fn conservative_slow_start_is_at_least_half_as_fast() {
+    let window = |css_growth_divisor| {
+        let mut flow = Flow::new(
+            10,
+            HyStartPlusPlusOptions { css_growth_divisor, ..HyStartPlusPlusOptions::default() },
+        );
+        flow.round(100);
+        flow.round(150);
+        flow.round(150)
+    };
+    assert_eq!((window(0), window(1)), (window(2), window(2)));
+    assert!(window(2) > window(4));
+}

@@ -145,7 +145,11 @@ mod tests {
     #[test]
     fn a_second_option_is_kept() {
         let options = TcpOptions::parse(&[254, 4, 0xf9, 0x89, 34, 2, 0, 0]).unwrap();
-        assert!(options.fast_open().is_some_and(|it| it.experimental && it.cookie.is_request()));
+        assert!(
+            options
+                .fast_open()
+                .is_some_and(|fast_open| fast_open.experimental && fast_open.cookie.is_request())
+        );
         assert_eq!(options.unknown(), [34, 2]);
     }
 }

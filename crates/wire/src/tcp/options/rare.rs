@@ -20,7 +20,9 @@ impl RareOptions {
     /// Length on the wire, unpadded.
     pub(crate) fn wire_len(&self) -> u32 {
         let mptcp: u32 = self.mptcp.iter().map(MptcpOption::wire_len).sum();
-        self.fast_open.map_or(0, |it| it.wire_len()) + mptcp + self.unknown.len() as u32
+        self.fast_open.map_or(0, |fast_open| fast_open.wire_len())
+            + mptcp
+            + self.unknown.len() as u32
     }
 
     /// Nothing is there.

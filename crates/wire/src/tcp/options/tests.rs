@@ -25,6 +25,28 @@ fn sack(blocks: &[SackBlock]) -> SackBlocks {
     sack
 }
 
+/// FreeBSD's `tcp_addoptions`: in the order of its `TOF_` bits.
+#[test]
+fn a_syn_of_bsd_has_its_window_scale_first() {
+    let options = TcpOptions {
+        mss: Some(1460),
+        window_scale: Some(6),
+        sack_permitted: true,
+        timestamps: Some(Timestamps { value: 0x0102_0304, echo: 0 }),
+        scale_first: true,
+        ..TcpOptions::default()
+    };
+    let octets = [
+        2, 4, 0x05, 0xb4, // MSS
+        1, 3, 3, 6, // NOP, window scale
+        4, 2, 8, 10, 1, 2, 3, 4, 0, 0, 0, 0, // SACK permitted, timestamps
+    ];
+    assert_eq!(emitted(&options), octets);
+    assert_eq!(TcpOptions::parse(&octets), Ok(options.clone()));
+    let alone = TcpOptions::parse(&octets[..8]).unwrap();
+    assert!(!alone.scale_first, "there is no order of one option");
+}
+
 #[test]
 fn a_syn_looks_like_that_of_common_stacks() {
     let options = TcpOptions {

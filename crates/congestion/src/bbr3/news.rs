@@ -1,0 +1,59 @@
+//! What one acknowledgment brings, in the draft's terms.
+
+use super::Model;
+use crate::{Feedback, PathView};
+use anabranch_units::{Span, Time};
+
+/// What one acknowledgment brings (`RS` and `C`), as the steps need it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    pub(super) now: Time,
+    /// `RS.newly_acked`.
+    pub(super) newly_acked: u64,
+    /// `RS.delivery_rate`; 0 without a sample.
+    pub(super) delivery_rate: f64,
+    /// `RS.delivered`.
+    pub(super) delivered: u64,
+    /// `RS.prior_delivered`; `None` without a sample.
+    pub(super) prior_delivered: Option<u64>,
+    /// `RS.is_app_limited`.
+    pub(super) app_limited: bool,
+    /// `RS.tx_in_flight`.
+    pub(super) tx_in_flight: u64,
+    /// `RS.lost`.
+    pub(super) lost: u64,
+    /// `RS.rtt`.
+    pub(super) rtt: Option<Span>,
+    /// Octets of [`News::newly_acked`] that met congestion.
+    pub(super) marked: u64,
+    /// `C.inflight`.
+    pub(super) in_flight: u64,
+    /// `C.is_cwnd_limited`.
+    pub(super) cwnd_limited: bool,
+    /// `C.SMSS`.
+    pub(super) mss: u64,
+}
+
+impl Model {
+    /// `GenerateRateSample()`.
+    pub(super) fn news(&self, feedback: &Feedback, path: &PathView) -> News {
+        let rate = feedback.rate.filter(|rate| rate.interval > Span::ZERO);
+        let prior_in_flight = path.in_flight + feedback.delivered + feedback.lost;
+        News {
+            now: feedback.now,
+            newly_acked: feedback.delivered,
+            delivery_rate: rate.map_or(0.0, |r| r.delivered as f64 / r.interval.as_secs_f64()),
+            delivered: rate.map_or(0, |r| r.delivered),
+            prior_delivered: rate.map(|r| r.prior_delivered),
+            app_limited: rate
+                .is_none_or(|r| r.app_limited || self.min_rtt.was_probing_at(r.prior_delivered)),
+            tx_in_flight: rate.map_or(0, |r| r.tx_in_flight),
+            lost: rate.map_or(0, |r| r.lost),
+            rtt: feedback.rtt.filter(|rtt| *rtt > Span::ZERO),
+            marked: feedback.marked,
+            in_flight: path.in_flight,
+            cwnd_limited: prior_in_flight + path.mss > self.cwnd,
+            mss: path.mss,
+        }
+    }
+}

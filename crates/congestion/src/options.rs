@@ -1,0 +1,115 @@
+//! What can be chosen about an algorithm, listed once: whoever reads, writes or draws options asks
+//! for the list.
+
+use crate::ack_clocked::Common;
+use anabranch_units::Span;
+use std::fmt::{Debug, Display};
+use std::ops::RangeInclusive;
+
+/// The options of an algorithm.
+pub trait Options: Clone + PartialEq + Debug + Default {
+    /// It answers marks in its own way, so that the common option `ecn_beta` has no part in it.
+    const ANSWERS_MARKS: bool = false;
+
+    /// Those that it shares with all algorithms that ACKs drive, where it is one of them.
+    fn common_mut(&mut self) -> Option<&mut Common> {
+        None
+    }
+
+    /// Shows each of its own to `form`, by the name that scenarios have for it.
+    ///
+    /// # Errors
+    /// That of the form, where it holds something that is not allowed.
+    fn own<F: OptionForm>(&mut self, _form: &mut F) -> Result<(), F::Error> {
+        Ok(())
+    }
+}
+
+/// Where options come from or go to: each method may change `value`, and refuses what is not
+/// allowed.
+pub trait OptionForm {
+    /// Says which option has a wrong value, and what is allowed.
+    type Error;
+
+    /// Yes or no.
+    ///
+    /// # Errors
+    /// See [`OptionForm::Error`]; so for all.
+    fn boolean(&mut self, name: &'static str, value: &mut bool) -> Result<(), Self::Error>;
+
+    /// A whole number.
+    ///
+    /// # Errors
+    /// Outside `range`.
+    fn integer<N>(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<N>,
+        value: &mut N,
+    ) -> Result<(), Self::Error>
+    where
+        N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy;
+
+    /// A number.
+    ///
+    /// # Errors
+    /// Outside `range`.
+    fn number(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<f64>,
+        value: &mut f64,
+    ) -> Result<(), Self::Error>;
+
+    /// A number from 0 to 1.
+    ///
+    /// # Errors
+    /// Outside that.
+    fn probability(&mut self, name: &'static str, value: &mut f64) -> Result<(), Self::Error>;
+
+    /// A length of time.
+    ///
+    /// # Errors
+    /// What is none.
+    fn span(&mut self, name: &'static str, value: &mut Span) -> Result<(), Self::Error>;
+
+    /// One of some words.
+    ///
+    /// # Errors
+    /// Any other word.
+    fn choice<T: Clone + PartialEq>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&'static str, T)],
+        value: &mut T,
+    ) -> Result<(), Self::Error>;
+
+    /// What options must be together: refuses `name` unless it `holds`.
+    ///
+    /// # Errors
+    /// It does not.
+    fn require(
+        &mut self,
+        holds: bool,
+        name: &'static str,
+        allowed: &'static str,
+    ) -> Result<(), Self::Error>;
+}
+
+/// [`Options`] of algorithms that ACKs drive: those that all have are in the field `common`; the list
+/// shows what is theirs alone.
+macro_rules! ack_driven {
+    ($options:ty $(, |$own:ident, $form:ident| $list:block)?) => {
+        impl $crate::Options for $options {
+            fn common_mut(&mut self) -> Option<&mut $crate::ack_clocked::Common> {
+                Some(&mut self.common)
+            }
+            $(fn own<F: $crate::OptionForm>(&mut self, $form: &mut F) -> Result<(), F::Error> {
+                let $own = self;
+                $list
+                Ok(())
+            })?
+        }
+    };
+}
+pub(crate) use ack_driven;
