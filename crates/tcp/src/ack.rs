@@ -21,6 +21,14 @@ pub struct Ack {
     pub delivered: u64,
     /// `duplicate` says that the ACK is a duplicate ACK (RFC 5681 §2; with SACK, RFC 6675 §2).
     pub duplicate: bool,
+    /// `bare` says that the ACK acknowledges nothing new and has neither data nor FIN nor another
+    /// window: what a duplicate ACK is without SACK (RFC 5681 §2).
+    pub bare: bool,
+    /// `has_blocks` says that an ACK that acknowledges nothing new carries a SACK option, whatever
+    /// that tells.
+    pub has_blocks: bool,
+    /// `old` says that the ACK acknowledges less than one before it: only what it SACKs counts.
+    pub old: bool,
     /// `uses_sack` says that SACK blocks were read when the ACK came.
     pub uses_sack: bool,
     /// `prior_in_flight` counts the octets that were sent and not acknowledged before the ACK, from
@@ -53,6 +61,9 @@ impl Ack {
             sacked: 0,
             delivered: 0,
             duplicate: false,
+            bare: false,
+            has_blocks: false,
+            old: false,
             uses_sack: false,
             prior_in_flight,
             prior_fack: 0,

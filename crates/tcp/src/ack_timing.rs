@@ -63,6 +63,11 @@ impl AckTiming {
         }
     }
 
+    /// Octets of the peer's full segments.
+    pub fn segment(&self) -> u64 {
+        self.segment
+    }
+
     /// The handshake is over.
     pub fn on_established(&mut self, now: Time) {
         self.received_at = now;

@@ -1,11 +1,12 @@
 //! Settings of a connection.
 
 use crate::fast_open::FastOpenOptions;
+use crate::manners::Manners;
 use crate::recovery::catalogue::Recovery;
 use anabranch_congestion::{Algorithm, Congestion};
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
-use anabranch_wire::Ecn;
+use anabranch_wire::{Body, Ecn, Packet};
 use std::fmt;
 
 /// The rule for the initial congestion window.
@@ -127,7 +128,7 @@ pub struct DelayedAck {
     /// An ACK leaves with every `count`-th data segment; 1 switches delaying
     /// off.
     pub count: u32,
-    /// It leaves at the latest after this (at most 0.5 s).
+    /// It leaves at the latest after this (less than 0.5 s).
     pub delay: Span,
 }
 
@@ -189,6 +190,17 @@ pub enum Nagle {
     Minshall,
 }
 
+/// Which resets carry timestamps, where they are in use (RFC 7323 §3.2 and §5.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ResetTimestamps {
+    /// None.
+    None,
+    /// Those by which a side ends its connection, as in Linux.
+    Aborts,
+    /// Those, and answers to segments that carry them.
+    All,
+}
+
 /// Keep-alives (RFC 9293 §3.8.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeepAlive {
@@ -196,7 +208,8 @@ pub struct KeepAlive {
     pub idle: Span,
     /// Between probes.
     pub interval: Span,
-    /// Probes without an answer before the connection is reset.
+    /// Probes without an answer before the connection is reset: two at least (RFC 9293 §3.8.4,
+    /// MUST-29).
     pub probes: u32,
 }
 
@@ -227,6 +240,12 @@ pub struct Config {
     /// The MSS option that is sent: the largest segment payload accepted,
     /// before options are subtracted (RFC 6691).
     pub mss: u32,
+    /// Announce the MSS (RFC 9293 §3.7.1, MUST-14: a host should); a user of BSD stacks may ask for
+    /// segments without options (`TCP_NOOPT`).
+    pub offers_mss: bool,
+    /// The MSS of a peer that announces none (RFC 9293 §3.7.1, MUST-15): 536 octets over IPv4, 1220
+    /// over IPv6.
+    pub default_mss: u16,
     /// Initial window rule.
     pub initial_window: InitialWindow,
     /// Initial slow-start threshold; `None` is infinite.
@@ -238,6 +257,9 @@ pub struct Config {
     /// which the window was used up and read. `None` leaves it as it is. Its
     /// scale is that of the largest window (RFC 7323).
     pub receive_buffer_max: Option<u64>,
+    /// The shift that is offered suits a buffer of so many octets, which the receive buffer may
+    /// grow to; `None`: that of `receive_buffer_max`, or else of `receive_buffer`.
+    pub window_scale_buffer: Option<u64>,
     /// The window that is advertised at first. Where that is less than
     /// `receive_buffer` it grows up to there with the data that comes, as in
     /// Linux: by two segments for each that comes, and each by which it grows is
@@ -255,12 +277,20 @@ pub struct Config {
     pub dsack: bool,
     /// Differentiated services code point of what is sent (RFC 2474).
     pub dscp: u8,
+    /// Time to live, or hop limit, of what is sent (RFC 9293 §3.9.2, MUST-49).
+    pub ttl: u8,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// How often a SYN that asks for ECN by RFC 3168 is sent again as it was; the next go without
+    /// (RFC 3168 §6.1.1.1: at once).
+    pub ecn_syn_retries: u32,
     /// The codepoint of ECN-capable packets.
     pub ect: Ect,
     /// ECN-capable control packets too: SYNs, ACKs, retransmissions.
     pub ecn_control: bool,
+    /// An echo of congestion that finds a window of one segment holds new data until the
+    /// retransmission timer expires (RFC 3168 §6.1.2).
+    pub ecn_wait: bool,
     /// Full segments that leave together where the window algorithm paces.
     pub pacing_burst: u32,
     /// Fast Open (RFC 7413); `None`: neither asked for nor accepted.
@@ -326,11 +356,15 @@ pub struct Config {
     pub black_hole_detection: bool,
     /// Probing for the path's MTU (RFC 4821).
     pub mtu_probing: MtuProbing,
+    /// The MSS with which [`MtuProbing::Always`] begins, headers apart (Linux's `tcp_base_mss`).
+    pub mtu_probe_base: u32,
     /// PAWS (RFC 7323 §5), where timestamps are agreed on.
     pub paws: bool,
     /// A segment without timestamps where they were agreed on is dropped
     /// (RFC 7323 §3.2, SHOULD).
     pub require_timestamps: bool,
+    /// Which resets carry timestamps.
+    pub reset_timestamps: ResetTimestamps,
     /// Of a segment that comes again and lies wholly before what was acknowledged last the
     /// timestamp is remembered, too (RFC 7323 §4.3, rule 2).
     pub echo_old_segments: bool,
@@ -347,20 +381,28 @@ pub struct Config {
     pub syn_retries: u32,
     /// Retransmissions of a SYN before its timeout doubles, besides `syn_retries`.
     pub syn_linear_timeouts: u32,
+    /// How long an attempt to open a connection may take; `None` for as long as SYNs are sent
+    /// again. FreeBSD has 75 s (`net.inet.tcp.keepinit`).
+    pub opening_timeout: Option<Span>,
     /// Retransmissions of one segment before giving up (RFC 9293 §3.8.3, R2).
     pub max_retries: u32,
     /// How long TIME-WAIT lasts: 2 MSL.
     pub time_wait: Span,
+    /// Habits in which stacks differ.
+    pub manners: Manners,
 }
 
 impl Default for Config {
     fn default() -> Config {
         Config {
             mss: 1460,
+            offers_mss: true,
+            default_mss: Config::DEFAULT_MSS,
             initial_window: InitialWindow::Rfc6928,
             initial_ssthresh: None,
             receive_buffer: 4 << 20,
             receive_buffer_max: None,
+            window_scale_buffer: None,
             initial_receive_window: InitialReceiveWindow::Whole,
             send_buffer: 4 << 20,
             window_scale: true,
@@ -368,9 +410,12 @@ impl Default for Config {
             sack: true,
             dsack: false,
             dscp: 0,
+            ttl: Packet::TTL,
             ecn: EcnMode::Off,
+            ecn_syn_retries: 0,
             ect: Ect::Zero,
             ecn_control: false,
+            ecn_wait: true,
             pacing_burst: 2,
             fast_open: None,
             delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(40) },
@@ -398,8 +443,10 @@ impl Default for Config {
             min_path_mtu: 552,
             black_hole_detection: false,
             mtu_probing: MtuProbing::Off,
+            mtu_probe_base: 1024,
             paws: true,
             require_timestamps: true,
+            reset_timestamps: ResetTimestamps::All,
             echo_old_segments: true,
             challenge_acks: 10,
             protect_time_wait: false,
@@ -408,8 +455,10 @@ impl Default for Config {
             // RFC 9293 §3.8.3 (MUST-23): three minutes at least.
             syn_retries: 7,
             syn_linear_timeouts: 0,
+            opening_timeout: None,
             max_retries: 15,
             time_wait: Span::from_secs(60),
+            manners: Manners::default(),
         }
     }
 }
@@ -434,6 +483,11 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
+    /// The MSS of a peer that announces none, over IPv4.
+    pub const DEFAULT_MSS: u16 = 536;
+    /// The MSS of a peer that announces none, over IPv6.
+    pub const DEFAULT_MSS_V6: u16 = 1220;
+
     /// Refuses settings that no connection can have.
     ///
     /// ```
@@ -480,8 +534,12 @@ impl Config {
         check((1..=255).contains(&count), "delayed_ack.count", &count, "1 to 255")?;
         let delay = self.delayed_ack.delay;
         let half = Span::from_millis(500);
-        check(delay <= half, "delayed_ack.delay", &delay, "at most 500 ms (RFC 9293 §3.8.6.3)")?;
+        check(delay < half, "delayed_ack.delay", &delay, "less than 500 ms (RFC 9293 §3.8.6.3)")?;
+        if let Some(timeout) = self.opening_timeout {
+            check(timeout > Span::ZERO, "opening_timeout", &timeout, "more than 0 s")?;
+        }
         check(self.dscp < 64, "dscp", &self.dscp, "0 to 63")?;
+        check(self.ttl > 0, "ttl", &self.ttl, "1 to 255")?;
         let burst = self.pacing_burst;
         check((1..=1000).contains(&burst), "pacing_burst", &burst, "1 to 1000 packets")?;
         if let Some(span) = self.fast_open.and_then(|options| options.key_lifetime) {
@@ -513,15 +571,32 @@ impl Config {
             let (idle, interval) = (keep_alive.idle, keep_alive.interval);
             check(idle >= least, "keep_alive.idle", &idle, "at least 1 ms")?;
             check(interval >= least, "keep_alive.interval", &interval, "at least 1 ms")?;
+            let probes = &keep_alive.probes;
+            let allowed = "at least 2 (RFC 9293 §3.8.4: one without an answer proves nothing)";
+            check(*probes >= 2, "keep_alive.probes", probes, allowed)?;
         }
         if let Some(timeout) = self.user_timeout {
             check(timeout > Span::ZERO, "user_timeout", &timeout, "more than 0 s")?;
         }
         let least = &self.min_path_mtu;
         check((104..=65_535).contains(least), "min_path_mtu", least, "104 B to 65535 B")?;
+        let base = &self.mtu_probe_base;
+        check((88..=65_535).contains(base), "mtu_probe_base", base, "88 B to 65535 B")?;
         check(self.stalled_after >= 1, "stalled_after", &self.stalled_after, "at least 1")?;
         check(self.max_retries >= 1, "max_retries", &self.max_retries, "at least 1")?;
         Ok(())
+    }
+
+    /// Returns the reset by which a host with these settings answers a segment of no connection;
+    /// `None` for a packet that is answered by none.
+    pub fn refusal(&self, packet: &Packet) -> Option<Packet> {
+        let mut reset = packet.refusal()?;
+        if let Body::Tcp(segment) = &mut reset.body
+            && self.reset_timestamps != ResetTimestamps::All
+        {
+            segment.options.timestamps = None;
+        }
+        Some(reset)
     }
 
     pub(crate) fn build_congestion(&self, mss: u64) -> Congestion {
@@ -563,6 +638,23 @@ mod tests {
             config.validate().unwrap_err().to_string(),
             "mss = 10: allowed: 64 B to 65495 B"
         );
+    }
+
+    /// RFC 9293 §3.8.6.3 (MUST-40) and §3.8.4 (MUST-29).
+    #[test]
+    fn an_ack_waits_for_less_than_half_a_second_and_no_keep_alive_decides_alone() {
+        let field = |config: Config| config.validate().err().map(|error| error.field);
+        let delay = |ms| Config {
+            delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(ms) },
+            ..Config::default()
+        };
+        assert_eq!((field(delay(499)), field(delay(500))), (None, Some("delayed_ack.delay")));
+        let probes = |probes| Config {
+            keep_alive: Some(KeepAlive { probes, ..KeepAlive::default() }),
+            ..Config::default()
+        };
+        let refused = Some("keep_alive.probes");
+        assert_eq!([0, 1, 2].map(|n| field(probes(n))), [refused, refused, None]);
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub struct FastOpenOptions {
     /// Ask in the experimental form, kind 254. Servers answer in the form in
     /// which they are asked.
     pub experimental: bool,
+    /// A request that is answered without a cookie is put in the experimental form next time, once:
+    /// a server may know that alone (as in Linux).
+    pub tries_experimental: bool,
     /// Send data in a SYN without a cookie, and accept it: for networks in which
     /// nobody forges addresses (RFC 7413 §7.3, Linux).
     pub cookieless: bool,
@@ -26,6 +29,9 @@ pub struct FastOpenOptions {
     /// How long a key makes cookies (§4.1.2); those of the key before it are
     /// still good. `None`: one key for ever.
     pub key_lifetime: Option<Span>,
+    /// A SYN-ACK that gives no cookie to a client that asked for one is a negative response, too: as
+    /// in FreeBSD, whose client then opens as usual for a time.
+    pub needs_cookie: bool,
     /// How long a client opens as usual after a negative response (§4.1.3.1);
     /// each further one in a row doubles it, up to 64 times.
     pub retry_after: Span,
@@ -38,9 +44,11 @@ impl Default for FastOpenOptions {
             client: true,
             server: true,
             experimental: false,
+            tries_experimental: false,
             cookieless: false,
             pending: 256,
             key_lifetime: None,
+            needs_cookie: false,
             retry_after: Span::from_secs(60),
         }
     }
@@ -103,6 +111,18 @@ impl Keys {
     }
 }
 
+/// In which form a server is asked for a cookie.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum RequestForm {
+    /// As settings say: it was not asked yet, or answered.
+    #[default]
+    AsSet,
+    /// The experimental one, kind 254: the other was not answered.
+    Experimental,
+    /// As settings say, for good: neither was.
+    Neither,
+}
+
 /// What a client remembers of a server (RFC 7413 §4.1.3), in its host's
 /// [`PeerMemory`](anabranch_endpoint::PeerMemory).
 ///
@@ -114,6 +134,8 @@ pub struct FastOpenServer {
     pub cookie: FastOpenCookie,
     /// It came in the experimental form.
     pub experimental: bool,
+    /// The form in which the next request is put, where that changes with the answers.
+    pub form: RequestForm,
     /// The MSS that the server announced with it, or less where the path
     /// demands that.
     pub mss: u16,
@@ -124,6 +146,16 @@ pub struct FastOpenServer {
 }
 
 impl FastOpenServer {
+    /// A request, `experimental` or not, was answered without a cookie.
+    pub(crate) fn on_no_cookie(&mut self, experimental: bool) -> bool {
+        let next = if experimental { RequestForm::Neither } else { RequestForm::Experimental };
+        let changes = self.cookie.is_request() && next > self.form;
+        if changes {
+            self.form = next;
+        }
+        changes
+    }
+
     /// A SYN with data or a cookie was answered, and not refused.
     pub(crate) fn on_success(&mut self) {
         (self.failures, self.off_until) = (0, Time::ZERO);

@@ -11,9 +11,9 @@ mod ack;
 mod ack_timing;
 mod config;
 mod connection;
-mod delivery_rate;
 mod fast_open;
 mod listener;
+mod manners;
 mod profile;
 mod range_set;
 mod receiver;
@@ -29,11 +29,15 @@ mod window_growth;
 
 pub use config::{
     Config, ConfigError, Counting, DelayedAck, EcnMode, Ect, InitialReceiveWindow, InitialWindow,
-    KeepAlive, MtuProbing, Nagle, RtoRestart, RttSamples, UndoOptions, WindowProbe, WindowUse,
+    KeepAlive, MtuProbing, Nagle, ResetTimestamps, RtoRestart, RttSamples, UndoOptions,
+    WindowProbe, WindowUse,
 };
-pub use connection::{Connection, Info, Repair};
-pub use fast_open::{FastOpenOptions, FastOpenServer};
-pub use listener::{Backlog, Cookies, Listener, ListenerCounters, SynCookies};
+pub use connection::{Connection, Info, LimitTimes, Past, Repair, SegmentCounts};
+pub use fast_open::{FastOpenOptions, FastOpenServer, RequestForm};
+pub use listener::{
+    Backlog, Cookies, Listener, ListenerCounters, Pending as PendingFastOpens, SynCookies, Told,
+};
+pub use manners::{Manners, OpeningErrors};
 pub use profile::Profile;
 pub use range_set::{Range, RangeSet};
 pub use scoreboard::Scoreboard;

@@ -18,16 +18,16 @@ mod cookie;
 mod pending;
 
 use crate::config::Config;
-use crate::connection::Connection;
+use crate::connection::{Connection, Past};
 use crate::fast_open::Verdict;
 use crate::state::State;
-use anabranch_endpoint::{Endpoint, Generator};
+use anabranch_endpoint::{Endpoint, Generator, Observe};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{
     Addr, Body, FastOpenOption, Icmp, Packet, Payload, TcpFlags, TcpOptions, TcpSegment,
 };
-pub use cookie::Cookies;
-use pending::Pending;
+pub use cookie::{Cookies, Told};
+pub use pending::Pending;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -87,11 +87,17 @@ pub struct Listener {
     /// Every connection draws the same key from a copy of it, so that numbers
     /// of one pair of sockets follow the clock (RFC 6528 §3).
     generator: Generator,
+    /// The secret of their numbers, where the host gives one.
+    number_key: Option<[u64; 2]>,
+    /// A connection that was in TIME-WAIT and has given way.
+    past: Option<Past>,
     cookies: Cookies,
     fast_open: Option<Pending>,
     half_open: BTreeMap<(Addr, u16), Connection>,
     ready: VecDeque<Connection>,
     replies: VecDeque<Packet>,
+    /// Octets by which segments of what comes next are smaller.
+    overhead: u32,
     counters: ListenerCounters,
 }
 
@@ -112,13 +118,42 @@ impl Listener {
             limits,
             local,
             generator,
+            number_key: None,
+            past: None,
             cookies: Cookies { key, local },
             fast_open,
             half_open: BTreeMap::new(),
             ready: VecDeque::new(),
             replies: VecDeque::new(),
+            overhead: 0,
             counters: ListenerCounters::default(),
         }
+    }
+
+    /// Sets the secrets that the ports of a host have in common: that of initial sequence numbers and
+    /// timestamps ([`Connection::set_number_key`]), and that of Fast Open's cookies, which do not depend
+    /// on the port (RFC 7413 §4.1.3.1).
+    pub fn set_keys(&mut self, numbers: [u64; 2], cookies: [u64; 2]) {
+        self.number_key = Some(numbers);
+        if let Some(pending) = &mut self.fast_open {
+            pending.keys.key = cookies;
+        }
+    }
+
+    /// A connection in TIME-WAIT [gives way](Connection::gives_way_to) to the packet that comes next:
+    /// the connection that this opens begins with a larger number (RFC 9293 §3.6.1).
+    pub fn succeed(&mut self, past: Past) {
+        self.past = Some(past);
+    }
+
+    /// Connections that SYNs open from now on have these settings.
+    pub fn reconfigure(&mut self, config: impl Into<Arc<Config>>) {
+        self.config = config.into();
+        let generator = &mut self.generator.clone();
+        self.fast_open = match self.fast_open.take() {
+            Some(pending) => pending.reconfigured(&self.config),
+            None => Pending::new(&self.config, generator),
+        };
     }
 
     /// The connection that has waited longest. From now on the host gives it
@@ -139,6 +174,17 @@ impl Listener {
         {
             pending.settle(connection.remote());
         }
+    }
+
+    /// The packets that come from now on belong to connections whose segments are smaller by so many
+    /// octets, since something stands between IP and TCP.
+    pub fn set_overhead(&mut self, octets: u32) {
+        self.overhead = octets;
+    }
+
+    /// There is a connection with that peer, in its handshake or waiting to be accepted.
+    pub fn knows(&self, remote: (Addr, u16)) -> bool {
+        self.half_open.contains_key(&remote) || self.ready.iter().any(|c| c.remote() == remote)
     }
 
     /// A packet arrived for the port, of no accepted connection.
@@ -208,7 +254,7 @@ impl Listener {
     /// Octets that handshakes under way and connections that wait take.
     pub fn memory(&self) -> u64 {
         let half_open = self.half_open.len() * (size_of::<Connection>() + size_of::<(Addr, u16)>());
-        half_open as u64 + self.ready.iter().map(Endpoint::memory).sum::<u64>()
+        half_open as u64 + self.ready.iter().map(Observe::memory).sum::<u64>()
     }
 
     /// Handshakes under way, and connections that wait to be accepted.
@@ -251,16 +297,18 @@ impl Listener {
         if has(TcpFlags::RST) {
             return;
         }
+        let manners = self.config.manners;
         if has(TcpFlags::ACK) {
-            if has(TcpFlags::SYN) || !self.on_cookie(now, remote, packet, segment) {
-                let reset = self.segment(remote, segment.ack, TcpFlags::RST);
-                self.replies.push_back(self.packet(remote, reset));
+            let silent = has(TcpFlags::SYN) && manners.silent_to_syn_ack;
+            let known = !has(TcpFlags::SYN) && self.on_cookie(now, remote, packet, segment);
+            if !silent && !known {
+                self.replies.extend(self.config.refusal(packet));
             }
-        } else if has(TcpFlags::SYN) {
+        } else if has(TcpFlags::SYN) && !(manners.drops_syn_fin && has(TcpFlags::FIN)) {
             let full = self.half_open.len() >= self.limits.half_open;
             let cookies = self.limits.cookies;
             if cookies != SynCookies::Always && self.opens_fast(now, remote, segment) {
-                let mut connection = self.connection(remote);
+                let mut connection = self.connection(now, remote);
                 connection.handle_input(now, packet);
                 self.ready.push_back(connection);
                 return;
@@ -270,7 +318,7 @@ impl Listener {
                 SynCookies::WhenFull if full => self.send_cookie(now, remote, segment),
                 _ if full => self.counters.dropped_syns += 1,
                 _ => {
-                    let mut connection = self.connection(remote);
+                    let mut connection = self.connection(now, remote);
                     // A good cookie for which there is no room opens nothing.
                     if self.fast_open_answer(now, remote, segment).is_none() {
                         connection.refuse_fast_open();
@@ -282,9 +330,21 @@ impl Listener {
         }
     }
 
-    fn connection(&self, remote: (Addr, u16)) -> Connection {
-        let config = self.config.clone();
+    fn connection(&mut self, now: Time, remote: (Addr, u16)) -> Connection {
+        let config = match self.overhead {
+            0 => self.config.clone(),
+            octets => {
+                let mss = self.config.mss.saturating_sub(octets);
+                Arc::new(Config { mss, ..Config::clone(&self.config) })
+            }
+        };
         let mut connection = Connection::server(config, self.local, remote, self.generator.clone());
+        if let Some(key) = self.number_key {
+            connection.set_number_key(key);
+        }
+        if let Some(past) = self.past.take_if(|past| past.remote == remote) {
+            connection.begin_above(now, past.next);
+        }
         if let Some(pending) = &self.fast_open {
             connection.set_fast_open_key(pending.keys.key);
         }
@@ -294,12 +354,8 @@ impl Listener {
     /// A SYN with a good Fast Open cookie, for which there is room.
     fn opens_fast(&mut self, now: Time, remote: (Addr, u16), syn: &TcpSegment) -> bool {
         let Some(pending) = &mut self.fast_open else { return false };
-        if !pending.opens_without_cookie(syn) {
-            let Some(option) = syn.options.fast_open() else { return false };
-            let (server, client) = (self.local.0, remote.0);
-            if pending.keys.check(now, server, client, &option.cookie) == Verdict::Wrong {
-                return false;
-            }
+        if !pending.opens(now, self.local.0, remote.0, syn) {
+            return false;
         }
         let has_room = pending.has_room(now) && self.ready.len() < self.limits.backlog;
         if has_room {
@@ -327,11 +383,14 @@ impl Listener {
 
     fn send_cookie(&mut self, now: Time, remote: (Addr, u16), syn: &TcpSegment) {
         self.counters.cookies_sent += 1;
-        let cookie = self.cookies.make(now, remote, syn.seq, syn.options.mss.unwrap_or(536));
+        let mss = syn.options.mss.unwrap_or(self.config.default_mss);
+        let sack = syn.options.sack_permitted && self.config.sack;
+        let cookie = self.cookies.make(now, remote, syn.seq, Told { mss, sack });
         let mut answer = self.segment(remote, cookie, TcpFlags::SYN.union(TcpFlags::ACK));
         answer.ack = syn.seq.add(1);
         answer.window = self.config.receive_buffer.min(0xFFFF) as u16;
-        answer.options.mss = Some(self.config.mss as u16);
+        answer.options.mss = Some(self.config.mss.saturating_sub(self.overhead) as u16);
+        answer.options.sack_permitted = sack;
         if let Some(option) = self.fast_open_answer(now, remote, syn) {
             answer.options.rare_mut().fast_open = Some(option);
         }
@@ -350,7 +409,7 @@ impl Listener {
         let cookie = Serial32(segment.ack.0.wrapping_sub(1));
         let peer = Serial32(segment.seq.0.wrapping_sub(1));
         let none = self.limits.cookies == SynCookies::Off;
-        let Some(mss) = self.cookies.check(now, remote, peer, cookie).filter(|_| !none) else {
+        let Some(told) = self.cookies.check(now, remote, peer, cookie).filter(|_| !none) else {
             return false;
         };
         if self.ready.len() >= self.limits.backlog {
@@ -358,7 +417,8 @@ impl Listener {
             return true;
         }
         // The SYN as far as the cookie remembers it.
-        let options = TcpOptions { mss: Some(mss), ..TcpOptions::default() };
+        let (mss, sack_permitted) = (Some(told.mss), told.sack);
+        let options = TcpOptions { mss, sack_permitted, ..TcpOptions::default() };
         let window = segment.window;
         let syn = TcpSegment {
             seq: peer,
@@ -370,7 +430,7 @@ impl Listener {
             payload: Payload::EMPTY,
             ..*segment
         };
-        let mut connection = self.connection(remote);
+        let mut connection = self.connection(now, remote);
         connection.resume(now, cookie, &syn);
         connection.handle_input(now, packet);
         if connection.state().is_synchronized() {
@@ -395,7 +455,8 @@ impl Listener {
     }
 
     fn packet(&self, remote: (Addr, u16), segment: TcpSegment) -> Packet {
-        Packet::new(self.local.0, remote.0, Body::Tcp(segment))
+        let packet = Packet::new(self.local.0, remote.0, Body::Tcp(segment));
+        Packet { dscp: self.config.dscp, ttl: self.config.ttl, ..packet }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Sets of defaults under a name: what a stack ships with.
 
 use crate::config::{
-    Config, Counting, DelayedAck, EcnMode, InitialReceiveWindow, InitialWindow, Nagle, RtoRestart,
-    RttSamples, UndoOptions, WindowProbe, WindowUse,
+    Config, Counting, DelayedAck, EcnMode, InitialReceiveWindow, InitialWindow, Nagle,
+    ResetTimestamps, RtoRestart, RttSamples, UndoOptions, WindowProbe, WindowUse,
 };
+use crate::manners::Manners;
 use crate::recovery::{Pipe, RackOptions, Recovery};
 use anabranch_congestion::cubic::{Lookahead, RenoIncrease, RenoStep};
 use anabranch_congestion::{Algorithm, HyStartOptions, SlowStartExit, SsthreshFrom};
@@ -79,12 +80,14 @@ impl Profile {
     }
 
     /// The recovery scheme with what the stack sets of it: Linux reduces in
-    /// proportion in all of them and once in a recovery, FreeBSD in proportion
+    /// proportion in all of them and once in a recovery, and has rules of its own for probes, FreeBSD in proportion
     /// by RFC 6675; ns-2 lets the ACK that ends a recovery open the window, and
     /// counts a pipe of its own.
     pub fn recovery(self, mut scheme: Recovery) -> Recovery {
         match (self, &mut scheme) {
-            (Profile::Linux, Recovery::Rack(rack)) => rack.reduce_again = false,
+            (Profile::Linux, Recovery::Rack(rack)) => {
+                (rack.reduce_again, rack.linux_probes) = (false, true);
+            }
             (
                 Profile::Linux,
                 Recovery::Sack { pipe: Pipe::Rfc6675, prr } | Recovery::Fack { prr },
@@ -122,6 +125,7 @@ impl Config {
             rto_restart: RtoRestart::FirstResent,
             rtt_samples: RttSamples::EveryAck,
             ecn: EcnMode::Passive, // tcp_ecn = 2
+            ecn_wait: false,       // tcp_ca_event has none; ssthresh is two segments at least
             nagle: Nagle::Minshall,
             quick_acks: 16, // TCP_MAX_QUICKACKS
             adaptive_acks: true,
@@ -131,6 +135,7 @@ impl Config {
             max_dupack_threshold: Some(300), // tcp_max_reordering
             undo: UndoOptions { frto: true, eifel: true, dsack: true },
             require_timestamps: false,
+            reset_timestamps: ResetTimestamps::Aborts,
             echo_old_segments: false,
             counting: Counting::Delivered,
             window_use: WindowUse::Outstanding,
@@ -143,6 +148,7 @@ impl Config {
             syn_ack_retries: 5,     // tcp_synack_retries
             max_retries: 15,        // tcp_retries2
             stalled_after: 3,       // tcp_retries1
+            manners: Manners::linux(),
             ..Config::default()
         }
     }
@@ -150,29 +156,36 @@ impl Config {
     /// The defaults of FreeBSD 14, as tcp(4) and its sources state them, as far
     /// as they are settings here.
     ///
-    /// What differs all the same: the lower bound of the RTO is 30 ms plus a
-    /// slop of 200 ms there, and buffers grow with use.
+    /// What differs all the same: buffers grow with use there.
     pub fn freebsd() -> Config {
         Config {
             // net.inet.tcp.recvspace and recvbuf_max.
             receive_buffer: 2 << 20,
             send_buffer: 2 << 20,
+            // net.inet.tcp.rexmit_min, rexmit_slop; TCPTV_REXMTMAX.
             rto: RtoBounds {
-                min: Span::from_millis(230),
+                min: Span::from_millis(30),
+                slop: Span::from_millis(200),
                 max: Span::from_secs(64),
                 ..RtoBounds::default()
             },
             ecn: EcnMode::Passive, // net.inet.tcp.ecn.enable = 2
+            ecn_wait: false,
             nagle: Nagle::Rfc,
             dsack: true,
             // RFC 6675 with PRR since 14: net.inet.tcp.sack.revised, do_prr.
             recovery: Recovery::Sack { pipe: Pipe::Rfc6675, prr: true },
+            ecn_syn_retries: 1, // net.inet.tcp.ecn.maxretries
             challenge_acks: 0,
-            syn_retries: 6,     // net.inet.tcp.keepinit = 75 s
-            syn_ack_retries: 3, // net.inet.tcp.syncache.rexmtlimit
-            max_retries: 12,    // net.inet.tcp.rexmit_maxretries
+            syn_retries: 12,                            // TCP_MAXRXTSHIFT
+            opening_timeout: Some(Span::from_secs(75)), // net.inet.tcp.keepinit
+            syn_ack_retries: 3,                         // net.inet.tcp.syncache.rexmtlimit
+            max_retries: 12,                            // net.inet.tcp.rexmit_maxretries
+            // tcp_respond leaves them out.
+            reset_timestamps: ResetTimestamps::None,
             min_path_mtu: 296,
             black_hole_detection: false,
+            manners: Manners::freebsd(),
             ..Config::default()
         }
     }

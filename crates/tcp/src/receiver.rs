@@ -55,6 +55,10 @@ pub(crate) struct Receiver {
     pub delayed_ack: Timer,
     /// Report duplicates (RFC 2883).
     reports_duplicates: bool,
+    /// SACK blocks do not cover a FIN.
+    sack_without_fin: bool,
+    /// The window opens by as much as is free.
+    advertises_all: bool,
     /// Which ACKs wait, where that adapts.
     pub timing: Option<Box<AckTiming>>,
     /// How far the advertised window has grown, where it does.
@@ -77,6 +81,8 @@ impl Receiver {
     pub fn new(config: &Config) -> Receiver {
         let timing = config.adaptive_acks.then(|| Box::new(AckTiming::new(config.quick_acks)));
         let mut new = Receiver { timing, ..Receiver::with(config.receive_buffer, config.dsack) };
+        new.sack_without_fin = config.manners.sack_without_fin;
+        new.advertises_all = config.manners.advertises_all;
         let initial = config.initial_receive_window.of(new.capacity());
         let sizing = config.receive_buffer_max.map(RightSizing::new);
         if initial.is_some() || sizing.is_some() {
@@ -106,6 +112,8 @@ impl Receiver {
             ack_now: false,
             delayed_ack: Timer::IDLE,
             reports_duplicates,
+            sack_without_fin: false,
+            advertises_all: false,
             timing: None,
             growth: None,
         }
@@ -123,6 +131,11 @@ impl Receiver {
     /// Payload octets received in order so far.
     pub fn received(&self) -> u64 {
         (self.nxt - self.has_ended() as u64).saturating_sub(1)
+    }
+
+    /// Octets received above a gap so far.
+    pub fn above_gaps(&self) -> u64 {
+        self.gaps.as_ref().map_or(0, |gaps| gaps.ranges.total())
     }
 
     /// Octets that are kept for the application, and of what it takes to know which have come.

@@ -1,5 +1,5 @@
 //! The send log: when each outstanding segment was last sent, and what had
-//! been delivered by then. Kept only for whom it serves: RACK-TLP, and window
+//! been delivered by then (the stamp of the window's driver). Kept only for whom it serves: RACK-TLP, and window
 //! algorithms that hear delivery-rate samples.
 //!
 //! A record stands for what left as one segment. Records are found by offset
@@ -7,9 +7,8 @@
 //! only those in flight stand; so that an ACK costs what it newly reports, and
 //! a search for losses what it finds, whatever the window.
 
-use crate::delivery_rate::{DeliveryRate, Stamp};
 use crate::range_set::{Range, RangeSet};
-use anabranch_congestion::RateSample;
+use anabranch_congestion::Stamp;
 use anabranch_units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -24,6 +23,21 @@ enum Place {
     Delivered,
 }
 
+/// Counts of segments, as they left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SegmentCounts {
+    /// Sent and not cumulatively acknowledged.
+    pub unacked: u64,
+    /// Of these, SACKed.
+    pub sacked: u64,
+    /// Of these, believed lost, sent again or not.
+    pub lost: u64,
+    /// Of these, sent again.
+    pub resent: u64,
+    /// Known to have arrived, since the connection began.
+    pub delivered: u64,
+}
+
 /// A segment as it was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
@@ -35,11 +49,25 @@ pub(crate) struct Record {
     pub serial: u64,
     /// It was sent more than once.
     pub retransmitted: bool,
-    stamp: Stamp,
+    /// It has been believed lost, and no undo has taken that back.
+    was_lost: bool,
+    /// What the window's driver measures the delivery rate by.
+    pub stamp: Stamp,
     place: Place,
     /// Neighbours in flight, by the order of transmission.
     older: u32,
     newer: u32,
+}
+
+/// Octets newly believed lost, of a segment that left with a stamp.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    /// Where the octets begin.
+    pub offset: u64,
+    /// How many there are.
+    pub octets: u64,
+    /// What the segment remembers of its sending.
+    pub stamp: Stamp,
 }
 
 /// What is outstanding, by offset and by order of transmission.
@@ -58,9 +86,12 @@ pub(crate) struct SendLog {
     sacked_segments: u32,
     /// Ranges believed lost and not sent again since.
     lost: RangeSet,
+    /// Records delivered so far.
+    delivered_segments: u64,
     /// Records newly delivered by the ACK in hand, by offset.
     news: Vec<Record>,
-    rate: DeliveryRate,
+    /// Segments newly believed lost that the window algorithm is still to hear of, where it asks.
+    losses: Option<Vec<Loss>>,
     /// Up to where losses have been counted for the window algorithm.
     pub lost_edge: u64,
 }
@@ -77,8 +108,9 @@ impl Default for SendLog {
             transmissions: 0,
             sacked_segments: 0,
             lost: RangeSet::default(),
+            delivered_segments: 0,
             news: Vec::new(),
-            rate: DeliveryRate::default(),
+            losses: None,
             lost_edge: 0,
         }
     }
@@ -89,31 +121,36 @@ impl SendLog {
     pub fn memory(&self) -> u64 {
         (self.slots.len() * size_of::<Record>() + self.order.len() * size_of::<u32>()) as u64
     }
-    /// `range` leaves, for the first time or again; `in_flight` is what was in
-    /// the network before.
-    pub fn on_sent(&mut self, now: Time, range: Range, in_flight: u64) {
-        self.rate.on_sending(now, in_flight);
+
+    /// An empty log; with `losses` it tells of each segment that is believed lost.
+    pub fn new(losses: bool) -> SendLog {
+        SendLog { losses: losses.then(Vec::new), ..SendLog::default() }
+    }
+
+    /// `range` leaves with this stamp, for the first time or again.
+    pub fn on_sent(&mut self, now: Time, range: Range, stamp: Stamp) {
         self.transmissions += 1;
         let mut rest = range;
         if let Some(last) = self.order.back() {
             let known = self.slots[*last as usize].range.end;
             if rest.start < known {
-                self.resend(now, Range { start: rest.start, end: rest.end.min(known) });
+                self.resend(now, Range { start: rest.start, end: rest.end.min(known) }, stamp);
                 rest.start = known;
             }
         }
         if !rest.is_empty() {
-            self.append(now, rest);
+            self.append(now, rest, stamp);
         }
     }
 
-    fn append(&mut self, now: Time, range: Range) {
+    fn append(&mut self, now: Time, range: Range, stamp: Stamp) {
         let record = Record {
             range,
             sent: now,
             serial: self.transmissions,
             retransmitted: false,
-            stamp: self.rate.stamp(),
+            was_lost: false,
+            stamp,
             place: Place::InFlight,
             older: NONE,
             newer: NONE,
@@ -125,7 +162,7 @@ impl SendLog {
 
     /// The records within `range` are sent again; those that reach beyond it
     /// are cut.
-    fn resend(&mut self, now: Time, range: Range) {
+    fn resend(&mut self, now: Time, range: Range, stamp: Stamp) {
         let first = self.index_at(range.start);
         let Some(slot) = self.order.get(first) else { return };
         let mut index = first;
@@ -149,7 +186,7 @@ impl SendLog {
                     self.lost.remove(self.slots[slot as usize].range);
                 }
             }
-            let (serial, stamp) = (self.transmissions, self.rate.stamp());
+            let serial = self.transmissions;
             let record = &mut self.slots[slot as usize];
             record.sent = now;
             record.serial = serial;
@@ -231,8 +268,27 @@ impl SendLog {
             }
         }
         self.slots[slot as usize].place = Place::Delivered;
+        self.delivered_segments += 1;
         self.news.push(record);
         true
+    }
+
+    /// Segments outstanding from `una` on, one by one; those below `first` count as lost and sent
+    /// again.
+    pub fn counts(&self, first: u64) -> SegmentCounts {
+        let mut counts =
+            SegmentCounts { delivered: self.delivered_segments, ..SegmentCounts::default() };
+        for slot in &self.order {
+            let record = &self.slots[*slot as usize];
+            let below = record.range.start < first;
+            let in_flight = record.place == Place::InFlight;
+            let again = in_flight && (record.was_lost || below);
+            counts.unacked += 1;
+            counts.sacked += (record.place == Place::Delivered) as u64;
+            counts.lost += (record.place == Place::Lost || again) as u64;
+            counts.resent += again as u64; // a probe of the tail is none
+        }
+        counts
     }
 
     /// Segments that the peer holds above SND.UNA (`RACK.segs_sacked`).
@@ -240,15 +296,10 @@ impl SendLog {
         self.sacked_segments
     }
 
-    /// The ACK in hand has been read: `delivered` octets arrived with it.
-    /// Puts the news in order and takes the delivery-rate sample.
-    pub fn on_ack(&mut self, now: Time, delivered: u64) {
+    /// The ACK in hand has been read: puts the news in order.
+    pub fn on_ack(&mut self) {
         if !self.news.is_sorted_by_key(|r| r.range.end) {
             self.news.sort_by_key(|r| r.range.end);
-        }
-        self.rate.on_delivered(now, delivered);
-        for record in &self.news {
-            self.rate.on_record(record.sent, record.range.end, &record.stamp);
         }
     }
 
@@ -289,20 +340,9 @@ impl SendLog {
         self.news.iter().any(|record| !record.retransmitted && record.sent < first)
     }
 
-    /// The delivery-rate sample of the ACK in hand.
-    pub fn rate_sample(&self, min_rtt: Option<Span>) -> Option<RateSample> {
-        self.rate.sample(min_rtt)
-    }
-
     /// The next ACK may come.
     pub fn end_ack(&mut self) {
         self.news.clear();
-        self.rate.end_ack();
-    }
-
-    /// The application has nothing more to send while the window is open.
-    pub fn on_app_limited(&mut self, in_flight: u64) {
-        self.rate.on_app_limited(in_flight);
     }
 
     /// Transmissions so far, each of which has its number.
@@ -343,6 +383,20 @@ impl SendLog {
         }
     }
 
+    /// The records in flight of more than `size` octets are lost; false when there are none.
+    pub fn lose_larger_than(&mut self, size: u64, sacked: &RangeSet) -> bool {
+        let mut any = false;
+        for index in 0..self.order.len() {
+            let slot = self.order[index];
+            let record = &self.slots[slot as usize];
+            if record.place == Place::InFlight && record.range.len() > size {
+                self.lose(slot, sacked);
+                any = true;
+            }
+        }
+        any
+    }
+
     /// The record at SND.UNA is lost, if it is in flight.
     pub fn lose_first(&mut self, sacked: &RangeSet) {
         if let Some(slot) = self.order.front().copied()
@@ -355,12 +409,39 @@ impl SendLog {
     fn lose(&mut self, slot: u32, sacked: &RangeSet) {
         self.unlink(slot);
         let record = &mut self.slots[slot as usize];
-        record.place = Place::Lost;
-        let Range { mut start, end } = record.range;
+        (record.place, record.was_lost) = (Place::Lost, true);
+        let (Range { mut start, end }, stamp) = (record.range, record.stamp);
+        let mut octets = 0;
         while let Some(gap) = sacked.gap(start, end) {
             self.lost.insert(gap);
+            octets += gap.len();
             start = gap.end;
         }
+        if let Some(losses) = &mut self.losses {
+            losses.push(Loss { offset: end - octets, octets, stamp });
+        }
+    }
+
+    /// The segments in flight that begin between these offsets are believed lost, by a scheme that
+    /// does not mark them.
+    pub fn tell_losses_between(&mut self, from: u64, to: u64) {
+        let Some(losses) = &mut self.losses else { return };
+        let first =
+            self.order.partition_point(|slot| self.slots[*slot as usize].range.start < from);
+        for slot in self.order.iter().skip(first) {
+            let Record { range, stamp, place, .. } = &self.slots[*slot as usize];
+            if range.start >= to {
+                break;
+            }
+            if *place == Place::InFlight {
+                losses.push(Loss { offset: range.start, octets: range.len(), stamp: *stamp });
+            }
+        }
+    }
+
+    /// The segments believed lost of which the window algorithm has not heard.
+    pub fn take_losses(&mut self) -> Vec<Loss> {
+        self.losses.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The receiver has discarded what it had SACKed (RFC 2018 §8): all of it
@@ -381,6 +462,9 @@ impl SendLog {
     /// What was believed lost and not sent again is in flight after all, as it
     /// was sent: the loss was none.
     pub fn find_lost(&mut self) {
+        for slot in &self.order {
+            self.slots[*slot as usize].was_lost = false;
+        }
         if self.lost.is_empty() {
             return;
         }

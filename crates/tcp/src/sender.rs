@@ -24,7 +24,7 @@ use crate::ack::Ack;
 use crate::config::{Config, RttSamples};
 use crate::range_set::Range;
 use crate::scoreboard::Scoreboard;
-use anabranch_congestion::{Acked, Congestion, Controller, PathView};
+use anabranch_congestion::{Acked, Driver, PathView};
 use anabranch_endpoint::RttEstimator;
 use anabranch_units::{Rate, Serial32, Time};
 use anabranch_wire::SackBlock;
@@ -47,6 +47,9 @@ pub struct Sender {
     /// `mss` is the payload of a full segment, in octets. It changes with the handshake and with
     /// what is learnt of the path.
     pub mss: u64,
+    /// `early` says that data leaves before the handshake is over (RFC 7413): its loss is not looked
+    /// for, since the SYN-ACK may be lost with it.
+    pub early: bool,
     /// `peer_window` says how far the peer lets this side send.
     pub peer_window: PeerWindow,
     /// `board` holds the SACKed and the retransmitted ranges; it stays empty unless the scheme uses
@@ -58,8 +61,8 @@ pub struct Sender {
     pub dup_acks: DupAcks,
     /// `recovery_point` says up to where the last reduction of the window counts.
     pub recovery_point: RecoveryPoint,
-    /// `congestion` is the window algorithm at work.
-    pub congestion: Congestion,
+    /// `congestion` drives the window algorithm at work.
+    pub congestion: Driver,
     /// `rtt` estimates the round-trip time and the retransmission timeout.
     pub rtt: RttEstimator,
     /// `growth` decides what lets the congestion window grow.
@@ -83,6 +86,8 @@ pub struct Counters {
     pub fast_retransmits: u32,
     /// `timeouts` counts the expiries of the retransmission timer.
     pub timeouts: u32,
+    /// `reductions` counts how often a loss or a timeout was answered by the window.
+    pub reductions: u32,
     /// `spurious` counts the retransmissions that turned out needless, where somebody watches.
     pub spurious: u32,
 }
@@ -92,13 +97,14 @@ impl Sender {
     /// known.
     pub fn new(config: &Config) -> Sender {
         let mss = config.mss as u64;
-        let congestion = config.build_congestion(mss);
+        let congestion = Driver::new(config.build_congestion(mss));
         Sender {
             una: 0,
             nxt: 0,
             max: 0,
             end: 1,
             mss,
+            early: false,
             peer_window: PeerWindow::new(),
             board: Scoreboard::default(),
             sack: SackUse::new(config),
@@ -246,14 +252,17 @@ impl Sender {
 
     /// Finds out whether an ACK that acknowledges nothing new in order is a duplicate ACK, and
     /// counts it. With SACK it is one where it SACKs something new (RFC 6675 §2), else where it is
-    /// `bare`, without data, FIN and another window (RFC 5681 §2).
+    /// `bare`, without data, FIN and another window (RFC 5681 §2). By RFC 6675 §2 one that SACKs
+    /// something new counts though it acknowledges something in order, too.
     pub fn count_duplicate(&mut self, ack: &mut Ack, bare: impl FnOnce(&Sender) -> bool) {
-        let outstanding = ack.prior_in_flight > 0 || self.watch.is_on() && self.max > self.una;
-        ack.duplicate = ack.acked == 0
-            && outstanding
-            && if ack.uses_sack { ack.sacked > 0 } else { bare(self) };
-        if ack.duplicate {
-            self.dup_acks.on_duplicate(self.nxt);
+        if ack.acked == 0 {
+            ack.bare = bare(self);
+            let outstanding = ack.prior_in_flight > 0 || self.watch.is_on() && self.max > self.una;
+            let tells = if ack.uses_sack { ack.sacked > 0 } else { ack.bare };
+            ack.duplicate = outstanding && tells;
+        }
+        if ack.duplicate || ack.sacked > 0 && self.dup_acks.counts_progress() {
+            self.dup_acks.on_duplicate(self.nxt, ack.acked);
         }
     }
 
@@ -343,12 +352,13 @@ impl Sender {
     }
 
     /// `range` is about to leave, with `octets` of data: the window algorithm
-    /// and the send log hear of it.
-    pub fn on_sending(&mut self, now: Time, range: Range, octets: u64) {
+    /// and the send log hear of it. `pipe` is what is in flight by the scheme's
+    /// reckoning, where losses are told.
+    pub fn on_sending(&mut self, now: Time, range: Range, octets: u64, pipe: u64) {
         let path = self.path(self.flight());
         self.congestion.on_sent(now, octets, &path);
         if self.watch.is_on() {
-            self.watch_sending(now, range);
+            self.watch_sending(now, range, pipe);
         }
     }
 }

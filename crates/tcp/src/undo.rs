@@ -146,8 +146,9 @@ impl Undo {
 
     /// A timeout shrinks the window; `recover` is the end of the last recovery.
     pub fn on_timeout(&mut self, una: u64, recover: u64) {
-        // Step 1: in the recovery of an earlier loss, the conventional way.
-        let fresh = recover <= una;
+        // Step 1: in the recovery of an earlier loss, the conventional way. A timeout raises `recover`
+        // when its first ACK comes (step 2), so that a further one of the same segment is none of that.
+        let fresh = recover <= una || self.frto == Frto::First;
         self.frto = if self.options.frto && fresh { Frto::First } else { Frto::Idle };
         // A second timeout of the same segment: the first retransmission is
         // the one to hold the echo against (RFC 3522 §3.2 step 2).
@@ -166,6 +167,11 @@ impl Undo {
             episode.resent_at.get_or_insert(repair.since);
             episode.resent += range.len();
         }
+    }
+
+    /// F-RTO stands at step 2.
+    pub(crate) fn awaits_repair(&self) -> bool {
+        self.frto == Frto::First
     }
 
     /// Returns what may be sent.

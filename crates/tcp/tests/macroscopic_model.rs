@@ -8,7 +8,7 @@
 //! The model with both put in ([`with_recovery`]) is within 1.5 % there.
 
 use anabranch_congestion::Algorithm;
-use anabranch_endpoint::{ByteStream, Endpoint, Generator, Seed};
+use anabranch_endpoint::{ByteStream, Generator, Observe, Seed};
 use anabranch_tcp::recovery::Recovery;
 use anabranch_tcp::{Config, Connection, Counting, DelayedAck};
 use anabranch_testkit::marks::record;

@@ -13,7 +13,7 @@
 //! windows: at p = 0.2, ten segments, the window is a ninth below the law.
 
 use anabranch_congestion::Algorithm;
-use anabranch_endpoint::{ByteStream, Endpoint, Seed};
+use anabranch_endpoint::{ByteStream, Observe, Seed};
 use anabranch_tcp::recovery::{Pipe, Recovery};
 use anabranch_tcp::{Config, Connection, DelayedAck, EcnMode, Ect, InitialWindow};
 use anabranch_testkit::marks::record;

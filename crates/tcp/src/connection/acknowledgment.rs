@@ -6,10 +6,9 @@ use super::ecn::EcnState;
 use super::phase::Phase;
 use super::retransmission::Timing;
 use crate::ack::Ack;
-use crate::config::{RtoRestart, RttSamples};
+use crate::config::{RtoRestart, RttSamples, WindowProbe};
 use crate::recovery::{Rto, Scheme};
 use crate::state::State;
-use anabranch_congestion::Controller;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{TcpFlags, TcpSegment, Timestamps};
@@ -38,12 +37,19 @@ impl Connection {
     ) -> bool {
         let at = match self.ack_field(segment) {
             AckField::Acceptable(at) => at,
-            AckField::Old => return true,
+            AckField::Old => {
+                self.on_old_ack(now, segment);
+                return true;
+            }
             AckField::Unacceptable => return false,
         };
         let mut ack = self.read_ack(now, segment, (start, at), ece);
         if ack.tells_nothing() && !self.scheme.hears_all() {
-            return true; // an echo on it: so do the ACKs of data
+            // An echo on it reduces nothing: so do the ACKs of data.
+            if ece {
+                self.restart_timer_of_hold(now);
+            }
+            return true;
         }
         self.measure(&mut ack, segment, at);
         let was_in_recovery = self.scheme.in_recovery();
@@ -55,12 +61,32 @@ impl Connection {
         if ack.acked > 0 {
             self.on_progress(now, rto);
         }
+        if ack.echoes_congestion {
+            self.restart_timer_of_hold(now);
+        }
         if self.scheme.in_recovery() && !was_in_recovery {
             // Fast retransmit restarts the timer. RFC 6298 §5 is silent; BSD,
             // Linux and ns-2 agree.
             self.retransmission.restart(now, self.sender.rtt.rto());
         }
         true
+    }
+
+    /// An ACK came late: what it SACKs has arrived all the same, and duplicates that it reports are
+    /// duplicates. Window and round-trip time are older than what is known.
+    fn on_old_ack(&mut self, now: Time, segment: &TcpSegment) {
+        let s = &mut self.sender;
+        if !s.sack.is_on() || !s.watch.is_on() || segment.options.sack.is_empty() {
+            return;
+        }
+        let mut ack = Ack { old: true, ..Ack::new(now, s.flight()) };
+        let una = s.una;
+        let acked = segment.ack.expand(self.iss, una).unwrap_or(una);
+        s.read_ack(&mut ack, una, self.iss, segment.options.sack.as_slice(), self.agreed.sack);
+        ack.dsack = s.duplicate(self.iss, acked, segment.options.sack.as_slice());
+        self.watch_ack(&mut ack, segment);
+        self.scheme.on_ack(&mut self.sender, &ack);
+        self.sender.on_ack_done();
     }
 
     /// Says what the ACK field is worth.
@@ -98,13 +124,20 @@ impl Connection {
         s.peer_window.on_segment(start, at, window, s.una);
         s.read_ack(&mut ack, at, self.iss, segment.options.sack.as_slice(), self.agreed.sack);
         s.count_duplicate(&mut ack, |s| {
+            // RFC 8684 §4: an ACK with a signal of Multipath TCP beside a DSS is no duplicate.
             segment.payload.is_empty()
+                && segment.options.mptcp().is_empty()
                 && !segment.flags.contains(TcpFlags::FIN)
                 && s.peer_window.edge == edge_before
         });
         self.persist.on_answer();
+        if self.config.window_probe == WindowProbe::Empty && self.persist.timer.is_armed() {
+            self.arm_probe(now);
+        }
         if ack.acked > 0 {
             self.retransmission.on_progress();
+        } else {
+            ack.has_blocks = !segment.options.sack.is_empty();
         }
         if self.extras.ecn().is_some_and(EcnState::is_accurate) {
             self.read_accurate(segment, start, &mut ack);
@@ -135,6 +168,9 @@ impl Connection {
         if s.congestion.wants_feedback() {
             let lost = self.scheme.newly_lost(s, was_in_recovery, ack);
             let (in_flight, in_recovery) = (self.scheme.in_flight(s), self.scheme.in_recovery());
+            if s.watch.tells_losses() {
+                s.tell_losses(ack.now, in_flight);
+            }
             s.on_feedback(ack, lost, in_flight, in_recovery);
         }
         if s.watch.is_on() {
@@ -145,7 +181,9 @@ impl Connection {
     /// Something new was acknowledged: timers, buffers, and our FIN follow.
     fn on_progress(&mut self, now: Time, rto: Rto) {
         if self.sender.flight() == 0 {
-            self.retransmission.timer.stop(); // RFC 6298 §5.2
+            if !self.is_held_by_echo() {
+                self.retransmission.timer.stop(); // RFC 6298 §5.2
+            }
         } else if rto == Rto::Restart {
             self.retransmission.restart(now, self.sender.rtt.rto()); // §5.3
         }
@@ -204,7 +242,7 @@ impl Connection {
             .options
             .timestamps
             .filter(|ts| self.agreed.timestamps.is_some() && ts.echo != 0)?;
-        let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo) as u64;
+        let elapsed = self.ends.timestamp(now).wrapping_sub(ts.echo) as u64;
         // An echo of what was never sent is no sample.
         (elapsed <= now.as_millis()).then(|| Span::from_millis(elapsed.max(1)))
     }
@@ -229,7 +267,7 @@ impl Connection {
     fn echo_of(&self, now: Time, segment: &TcpSegment) -> Option<u64> {
         let usable = |ts: &Timestamps| self.agreed.timestamps.is_some() && ts.echo != 0;
         let ts = segment.options.timestamps.filter(usable)?;
-        let elapsed = Connection::timestamp_clock(now).wrapping_sub(ts.echo);
+        let elapsed = self.ends.timestamp(now).wrapping_sub(ts.echo);
         Some(now.as_millis().saturating_sub(elapsed as u64))
     }
 }

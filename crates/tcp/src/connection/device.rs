@@ -59,10 +59,10 @@ impl Connection {
         let waited = now.saturating_since(since);
         let left = limit.map_or(RETRY, |limit| limit.saturating_sub(waited));
         if left == Span::ZERO {
-            return self.reset(CloseReason::TimedOut);
+            return self.give_up_silent(CloseReason::TimedOut);
         }
         extras.timers[ExtraDue::Device as usize].set(now + left.min(RETRY));
-        self.persist.doublings += 1;
+        self.persist.silent += 1;
     }
 
     /// The retransmission timer has expired, and the interface is full: nothing

@@ -6,6 +6,7 @@ use super::device::Device;
 use super::ecn::EcnState;
 use super::fast_open::FastOpen;
 use super::keep_alive::KeepAliveState;
+use super::limits::Limits;
 use super::mtu_probe::MtuProbe;
 use super::nagle::Hold;
 use super::part::Part;
@@ -13,7 +14,7 @@ use super::push::Marks;
 use super::urgent::Urgent;
 use anabranch_endpoint::Timer;
 use anabranch_units::Time;
-use anabranch_wire::IcmpKind;
+use anabranch_wire::{IcmpKind, Payload};
 
 /// `Extras` are a box that is empty until something needs it.
 #[derive(Debug, Default)]
@@ -42,12 +43,19 @@ pub(super) struct Inside {
     pub device: Device,
     /// `path_mss` is the MSS that a router has said the path carries, before the handshake.
     pub path_mss: Option<u32>,
+    /// `path_mtu` is the MTU that a router has said the path has.
+    pub path_mtu: Option<u32>,
     /// `icmp` is what a router reported last (RFC 9293 §3.9.2.2).
     pub icmp: Option<IcmpKind>,
+    /// `queued` is what came with the peer's SYN in SYN-SENT, text and FIN, until the connection is
+    /// established.
+    pub queued: Option<(Payload, bool)>,
     /// `part` is what is kept of a whole that the connection is a part of.
     pub part: Part,
     /// `marks` are the pushes, where the user marks any.
     pub marks: Option<Marks>,
+    /// `limits` measure what limits the sender, where the user asks.
+    pub limits: Option<Limits>,
     /// `timers` are indexed by [`ExtraDue`].
     pub timers: [Timer; ExtraDue::ALL.len()],
 }
@@ -65,15 +73,18 @@ pub(super) enum ExtraDue {
     UserTimeout,
     /// The interface that was full may take packets.
     Device,
+    /// The attempt to open a connection has taken for too long.
+    Opening,
 }
 
 impl ExtraDue {
-    pub const ALL: [ExtraDue; 5] = [
+    pub const ALL: [ExtraDue; 6] = [
         ExtraDue::Pacing,
         ExtraDue::Cork,
         ExtraDue::KeepAlive,
         ExtraDue::UserTimeout,
         ExtraDue::Device,
+        ExtraDue::Opening,
     ];
 }
 
@@ -186,6 +197,13 @@ impl Extras {
             timer.stop();
         }
         expired
+    }
+
+    /// Stops a timer.
+    pub fn stop_timer(&mut self, due: ExtraDue) {
+        if let Some(inside) = self.some() {
+            inside.timers[due as usize].stop();
+        }
     }
 
     /// Stops all timers.

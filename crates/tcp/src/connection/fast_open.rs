@@ -22,7 +22,8 @@
 //! a SYN-ACK itself, in whose place it follows behind.
 
 use super::Connection;
-use crate::fast_open::{FastOpenServer, Keys, Verdict};
+use super::handshake::TIMESTAMPS_LEN;
+use crate::fast_open::{FastOpenServer, Keys, RequestForm, Verdict};
 use crate::state::State;
 use anabranch_endpoint::PeerMemory;
 use anabranch_units::{Span, Time};
@@ -33,8 +34,10 @@ use anabranch_wire::{FastOpenOption, TcpFlags, TcpSegment};
 /// through.
 const MOST_MSS: u16 = 1460;
 
-/// A server that announces no MSS has one of so many octets (RFC 9293 §3.7.1).
-const DEFAULT_MSS: u16 = 536;
+/// The option that Multipath TCP adds to a SYN takes so many octets, and that of a SYN-ACK (RFC 8684
+/// §3.1).
+const SYN_SIGNAL: u32 = 4;
+const SYN_ACK_SIGNAL: u32 = 12;
 
 /// A `FastOpen` is the state of Fast Open on one connection.
 #[derive(Debug)]
@@ -51,8 +54,10 @@ pub(super) struct FastOpen {
     sent: u32,
     /// `answer` is the option that the SYN-ACK carries.
     answer: Option<FastOpenOption>,
-    /// `delivered` says that data in a SYN arrived.
+    /// `delivered` says that all data in a SYN arrived.
     delivered: bool,
+    /// `refused` says that the SYN-ACK left some of the data.
+    refused: bool,
     /// `service` is what a peer's SYN gets, or got.
     service: Service,
 }
@@ -75,6 +80,7 @@ enum Service {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct News {
     cookie: bool,
+    form: bool,
     mss: bool,
     outcome: bool,
 }
@@ -83,7 +89,10 @@ struct News {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Tried {
     Nothing,
-    Request,
+    /// The SYN asked for a cookie, in the experimental form or not.
+    Request {
+        experimental: bool,
+    },
     Cookie,
     /// The SYN carried data without a cookie.
     Bare,
@@ -101,6 +110,7 @@ impl FastOpen {
             sent: 0,
             answer: None,
             delivered: false,
+            refused: false,
             service: Service::Offered,
         }
     }
@@ -130,7 +140,7 @@ impl Connection {
     }
 
     /// The connection opens as usual, whatever the peer's SYN carries.
-    pub(crate) fn refuse_fast_open(&mut self) {
+    pub fn refuse_fast_open(&mut self) {
         if let Some(fast_open) = self.extras.fast_open_mut() {
             fast_open.service = Service::Refused;
         }
@@ -138,7 +148,7 @@ impl Connection {
 
     /// The connection is in SYN-RECEIVED, after a SYN with a good cookie: data flows both ways.
     #[inline]
-    pub(crate) fn is_open_early(&self) -> bool {
+    pub fn is_open_early(&self) -> bool {
         self.extras
             .fast_open()
             .is_some_and(|fast_open| matches!(fast_open.service, Service::Open | Service::Taken))
@@ -166,9 +176,9 @@ impl Connection {
     /// Returns the octets of our SYN's data that the SYN-ACK left, outstanding again.
     pub(super) fn resent_of_syn(&self) -> u64 {
         let s = &self.sender;
-        let refused = self.sent_with_syn() > 0 && !self.is_syn_data_delivered();
-        let again = refused && self.state().is_synchronized() && s.una == 1;
-        if again { self.sent_with_syn().min(s.max - s.una) } else { 0 }
+        let refused = self.extras.fast_open().is_some_and(|fast_open| fast_open.refused);
+        let end = if refused { s.max.min(1 + self.sent_with_syn()) } else { 0 };
+        end.saturating_sub(s.una)
     }
 
     /// Returns the octets of data in our SYN.
@@ -195,6 +205,9 @@ impl Connection {
             if news.cookie {
                 (known.cookie, known.experimental) = (server.cookie, server.experimental);
             }
+            if news.form {
+                known.form = server.form;
+            }
             if news.mss {
                 known.mss = server.mss;
             }
@@ -207,7 +220,7 @@ impl Connection {
     /// §4.2.1, §4.2.2: the first SYN asks for a cookie, or brings it and data.
     pub(super) fn open_fast(&mut self, now: Time, segment: &mut TcpSegment) {
         let data = self.data_end().saturating_sub(1);
-        let own_mss = self.config.mss.saturating_sub(self.extras.reserved() as u32);
+        let (own_mss, others) = (self.config.mss, self.room_beside(SYN_SIGNAL));
         let Some(options) = self.config.fast_open.filter(|options| options.client) else { return };
         let Some(fast_open) = self.extras.fast_open_mut() else { return };
         if fast_open.tried != Tried::Nothing
@@ -218,15 +231,16 @@ impl Connection {
         }
         let server = &fast_open.server;
         let request = server.cookie.is_request();
-        let experimental = if request { options.experimental } else { server.experimental };
+        let asks = options.experimental || server.form == RequestForm::Experimental;
+        let experimental = if request { asks } else { server.experimental };
         let option = FastOpenOption { cookie: server.cookie, experimental };
         let bare = options.cookieless && request && data > 0;
-        if !bare && !add_option(segment, option) {
+        if !bare && !add_option(segment, option, others) {
             return;
         }
         fast_open.tried = match (bare, request) {
             (true, _) => Tried::Bare,
-            (false, true) => Tried::Request,
+            (false, true) => Tried::Request { experimental },
             (false, false) => Tried::Cookie,
         };
         if request && !bare || data == 0 {
@@ -237,11 +251,14 @@ impl Connection {
         let unknown = bare && server.mss == FastOpenServer::default().mss;
         let known = if unknown { MOST_MSS } else { server.mss };
         let mss = own_mss.min(known as u32);
-        let len = mss.saturating_sub(segment.options.wire_len()).min(data as u32);
+        // What the user of a part adds is left room for, as much as there can be.
+        let options = if others > 0 { MAX_LEN as u32 } else { segment.options.wire_len() };
+        let len = mss.saturating_sub(options).min(data as u32);
         fast_open.sent = len;
         segment.payload = self.writing.payload(1, len);
         // Where the user marks pushes, the SYN has none, as on Linux.
-        if len as u64 == data && self.extras.marks().is_none() {
+        let pushes = self.extras.marks().is_none() && !self.config.manners.pushes_data_alone;
+        if len as u64 == data && pushes {
             segment.flags = segment.flags.union(TcpFlags::PSH);
         }
         self.sender.counters.packets += (len > 0) as u64;
@@ -258,7 +275,10 @@ impl Connection {
             return;
         }
         let (acked, sent) = (ack - 1, fast_open.sent as u64);
-        fast_open.delivered = acked > 0;
+        // A SYN that crosses ours tells nothing of Fast Open (Linux).
+        let answers = segment.flags.contains(TcpFlags::SYN);
+        fast_open.delivered = answers && acked > 0 && acked >= sent;
+        fast_open.refused = answers && acked < sent;
         if segment.flags.contains(TcpFlags::SYN) {
             let bare = fast_open.tried == Tried::Bare;
             let option = option.filter(|_| !bare); // nobody asked for it
@@ -267,13 +287,22 @@ impl Connection {
                 fast_open.server.experimental = option.experimental;
                 fast_open.news.cookie = true;
             }
+            if let Tried::Request { experimental } = fast_open.tried
+                && options.tries_experimental
+                && option.is_none()
+            {
+                fast_open.news.form |= fast_open.server.on_no_cookie(experimental);
+            }
             let hopeful = fast_open.tried == Tried::Cookie || bare;
             if option.is_some() || hopeful {
                 // The server may announce another with the cookie known.
-                fast_open.server.mss = offered_mss.unwrap_or(DEFAULT_MSS).min(MOST_MSS);
+                fast_open.server.mss = offered_mss.unwrap_or(self.config.default_mss).min(MOST_MSS);
                 fast_open.news.mss = true;
             }
-            if hopeful && sent > 0 && acked == 0 && option.is_none() {
+            let refused = hopeful && sent > 0 && acked == 0;
+            let unanswered =
+                matches!(fast_open.tried, Tried::Request { .. }) && options.needs_cookie;
+            if (refused || unanswered) && option.is_none() {
                 fast_open.fail(now, options.retry_after);
             } else if (hopeful || acked > 0) && fast_open.server.failures > 0 {
                 fast_open.server.on_success();
@@ -296,10 +325,11 @@ impl Connection {
     /// about data, and not held against the server.
     pub(super) fn on_fast_open_failed(&mut self, now: Time) {
         let Some(options) = self.config.fast_open else { return };
-        if let Some(fast_open) = self.extras.fast_open_mut()
-            && matches!(fast_open.tried, Tried::Cookie | Tried::Bare)
-        {
-            fast_open.fail(now, options.retry_after);
+        let Some(fast_open) = self.extras.fast_open_mut() else { return };
+        match fast_open.tried {
+            Tried::Cookie | Tried::Bare => fast_open.fail(now, options.retry_after),
+            Tried::Request { .. } => fast_open.tried = Tried::Failed,
+            Tried::Nothing | Tried::Failed => {}
         }
     }
 
@@ -341,11 +371,27 @@ impl Connection {
         if verdict != Verdict::Good {
             let cookie = keys.cookie(now, server, client);
             fast_open.answer = Some(FastOpenOption { cookie, ..option });
+            self.make_room_for_cookie();
         }
         if verdict == Verdict::Wrong {
             return;
         }
         self.accept_fast_open(segment);
+    }
+
+    /// Returns the octets of a SYN's options that are the user's, where this connection is a part of a
+    /// whole: `signal` then.
+    fn room_beside(&self, signal: u32) -> u32 {
+        if self.extras.reserved() > 0 { signal } else { 0 }
+    }
+
+    /// A SYN-ACK with a cookie and both keys of Multipath TCP leaves no room for timestamps, which are
+    /// given up (RFC 8684 app. B.1; Linux agrees).
+    fn make_room_for_cookie(&mut self) {
+        if self.extras.reserved() > 0 && self.agreed.timestamps.take().is_some() {
+            self.sender.mss += TIMESTAMPS_LEN;
+            self.sender.congestion.replace(self.config.build_congestion(self.sender.mss));
+        }
     }
 
     /// The SYN opens this side, and its data is delivered.
@@ -355,6 +401,7 @@ impl Connection {
             return;
         }
         fast_open.service = Service::Open;
+        self.sender.early = true;
         self.pending.connected = true;
         if !segment.payload.is_empty() {
             fast_open.delivered = true;
@@ -363,10 +410,13 @@ impl Connection {
         }
     }
 
-    /// The SYN-ACK carries the cookie, and acknowledges what was accepted.
+    /// The SYN-ACK carries the cookie, and acknowledges what was accepted. Where it got no answer, the
+    /// next has no option: some middlebox may not like it (§4.2.1, §4.2.2).
     pub(super) fn answer_fast_open(&mut self, segment: &mut TcpSegment) {
-        if let Some(option) = self.extras.fast_open().and_then(|fast_open| fast_open.answer) {
-            add_option(segment, option);
+        if self.retransmission.retries == 0
+            && let Some(option) = self.extras.fast_open().and_then(|fast_open| fast_open.answer)
+        {
+            add_option(segment, option, self.room_beside(SYN_ACK_SIGNAL));
         }
         if self.is_open_early() {
             // The SYN is not in the flight of what follows it.
@@ -376,10 +426,10 @@ impl Connection {
     }
 }
 
-/// Adds the option where there is room for it.
-fn add_option(segment: &mut TcpSegment, option: FastOpenOption) -> bool {
+/// Adds the option where there is room for it and for `others` octets of options.
+fn add_option(segment: &mut TcpSegment, option: FastOpenOption, others: u32) -> bool {
     segment.options.rare_mut().fast_open = Some(option);
-    let fits = segment.options.wire_len() as usize <= MAX_LEN;
+    let fits = (segment.options.wire_len() + others) as usize <= MAX_LEN;
     if !fits {
         segment.options.rare_mut().fast_open = None;
         segment.options.rare = segment.options.rare.take().filter(|rare| !rare.is_empty());

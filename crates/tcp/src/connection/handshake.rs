@@ -2,22 +2,27 @@
 //! SYNs carry (MSS, window scale, SACK permitted) and the agreement on
 //! timestamps.
 
+use super::extras::ExtraDue;
 use super::paws::TsRecent;
 use super::phase::{Phase, SynSent};
 use super::retransmission::{Retransmission, Timing};
 use super::{Agreed, Connection, Reset};
 use crate::config::InitialWindow;
 use crate::receiver::Receiver;
-use crate::recovery::{Active, Recovery};
+use crate::recovery::{Active, Recovery, Scheme};
 use crate::sender::Sender;
 use crate::state::State;
-use anabranch_congestion::Controller;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpOptions, TcpSegment};
 
 /// The ACK of a handshake waits so long for a writer (Linux's `TCP_DELACK_MAX`).
 const MOST_ACK_DELAY: Span = Span::from_millis(200);
+
+/// With `plain_last_syns` the SYN goes without most options from this retransmission on.
+const PLAIN_FROM: u32 = 3;
+/// Linux's shortest timeout, two ticks (`TCP_TIMEOUT_MIN`).
+const LEAST_TIMEOUT: Span = Span::from_millis(2);
 
 /// The timestamps option takes so many octets from each segment's payload.
 pub(super) const TIMESTAMPS_LEN: u64 = 12;
@@ -29,10 +34,13 @@ impl Connection {
             return;
         }
         if segment.flags.contains(TcpFlags::ACK) {
-            self.reset_due = Some(Reset { seq: segment.ack, ack: None });
+            let silent = self.config.manners.silent_to_syn_ack;
+            if !silent || !segment.flags.contains(TcpFlags::SYN) {
+                self.reset_due = Some(Reset::answering(segment));
+            }
             return;
         }
-        if segment.flags.contains(TcpFlags::SYN) {
+        if segment.flags.contains(TcpFlags::SYN) && !self.drops_syn_fin(segment) {
             self.iss = self.ends.isn(now);
             self.on_peer_syn(now, segment, ecn);
             self.on_fast_open_request(now, segment);
@@ -40,16 +48,18 @@ impl Connection {
         }
     }
 
+    /// The segment has SYN and FIN, which the stack is set to drop.
+    pub(super) fn drops_syn_fin(&self, segment: &TcpSegment) -> bool {
+        let both = TcpFlags::SYN.union(TcpFlags::FIN);
+        self.config.manners.drops_syn_fin && segment.flags.contains(both)
+    }
+
     /// A segment came in CLOSED (§3.10.7.1): all is answered by a reset, but for resets.
     pub(super) fn on_segment_in_closed(&mut self, segment: &TcpSegment) {
         if segment.flags.contains(TcpFlags::RST) {
             return;
         }
-        self.reset_due = Some(if segment.flags.contains(TcpFlags::ACK) {
-            Reset { seq: segment.ack, ack: None }
-        } else {
-            Reset { seq: Serial32(0), ack: Some(segment.seq.add(segment.seq_len())) }
-        });
+        self.reset_due = Some(Reset::answering(segment));
     }
 
     /// In SYN-RECEIVED after a passive OPEN the peer took its SYN back, and another may come
@@ -91,6 +101,10 @@ impl Connection {
         if self.state() != State::TimeWait || !is_syn {
             return false;
         }
+        if self.config.manners.bsd_time_wait {
+            let nxt = self.receiver.irs.at(self.receiver.nxt);
+            return nxt.is_before(segment.seq) && !self.drops_syn_fin(segment);
+        }
         let ahead = self.agreed.timestamps.zip(segment.options.timestamps);
         match ahead.map(|(recent, ts)| Serial32(recent.value).distance_from(Serial32(ts.value))) {
             Some(ahead) if ahead != 0 => ahead < 0,
@@ -103,7 +117,13 @@ impl Connection {
         let acks = segment.flags.contains(TcpFlags::ACK);
         if acks && !(self.acks_sent_data(segment) && self.echoes_own_stamp(now, segment)) {
             if !segment.flags.contains(TcpFlags::RST) {
-                self.reset_due = Some(Reset { seq: segment.ack, ack: None });
+                self.reset_due = Some(Reset::answering(segment));
+            }
+            if self.config.manners.syn_after_reset
+                && self.retransmission.retries == 0
+                && !self.acks_sent_data(segment)
+            {
+                self.retransmission.restart(now, LEAST_TIMEOUT);
             }
             return;
         }
@@ -113,7 +133,7 @@ impl Connection {
             }
             return;
         }
-        if !segment.flags.contains(TcpFlags::SYN) {
+        if !segment.flags.contains(TcpFlags::SYN) || self.drops_syn_fin(segment) {
             return;
         }
         self.on_peer_syn(now, segment, ecn);
@@ -127,6 +147,24 @@ impl Connection {
         } else {
             // Simultaneous open: both SYNs crossed (§3.5, figure 8).
             self.phase.answer_syn(false);
+            self.queue_text(segment);
+        }
+    }
+
+    /// Text and FIN of a SYN wait for the connection to be established (§3.10.7.3, fourth check).
+    fn queue_text(&mut self, segment: &TcpSegment) {
+        let fin = segment.flags.contains(TcpFlags::FIN) && !self.config.manners.ignores_fin_on_syn;
+        if !segment.payload.is_empty() || fin {
+            self.extras.get().queued = Some((segment.payload.clone(), fin));
+        }
+    }
+
+    /// The connection is established: what came with the peer's SYN is processed.
+    pub(super) fn take_queued_text(&mut self, now: Time, segment: &TcpSegment) {
+        if let Some((payload, fin)) = self.extras.some().and_then(|extras| extras.queued.take()) {
+            let mut queued = TcpSegment { payload, ..segment.clone() };
+            queued.flags = if fin { TcpFlags::FIN } else { TcpFlags::default() };
+            self.on_text(now, &queued, 1);
         }
     }
 
@@ -137,7 +175,7 @@ impl Connection {
         let Phase::SynSent(SynSent { opened, .. }) = &self.phase else { return true };
         let stamp = segment.options.timestamps.filter(|ts| ts.echo != 0);
         stamp.filter(|_| self.config.timestamps).is_none_or(|ts| {
-            let age = Connection::timestamp_clock(now).wrapping_sub(ts.echo) as u64;
+            let age = self.ends.timestamp(now).wrapping_sub(ts.echo) as u64;
             age <= now.as_millis() - opened.as_millis()
         })
     }
@@ -163,6 +201,7 @@ impl Connection {
             // RFC 7323 §2.3: a shift beyond 14 is used as 14.
             peer_shift: scale.map_or(0, |shift| shift.min(14)),
             own_shift: scale.map_or(0, |_| self.window_shift()),
+            scale: scale.is_some(),
             timestamps: offered
                 .timestamps
                 .filter(|_| self.config.timestamps)
@@ -171,15 +210,17 @@ impl Connection {
         };
         self.receiver.advertise_in_units_of(1 << self.agreed.own_shift);
         self.sender.sack.agree(self.agreed.sack && self.config.recovery.needs_sack());
-        // RFC 9293 §3.7.1: 536 without the option. RFC 6691: what is sent is
-        // the smaller of both sides', less the options in every segment.
-        let peer = offered.mss.unwrap_or(536).max(64) as u64;
-        let mut mss = peer.min(self.config.mss as u64);
-        mss -= self.options_in_each_segment();
+        // RFC 6691: what is sent is the smaller of both sides', less the options in every segment.
+        let peer = offered.mss.unwrap_or(self.config.default_mss).max(64) as u64;
+        let mut mss = peer.min(self.config.mss.min(self.offered_mss()) as u64);
+        if !self.phase.listens() {
+            self.round_buffer(mss);
+        }
+        mss = mss.saturating_sub(self.options_in_each_segment()).max(1);
         mss = self.start_mtu_search(mss);
         if mss != self.sender.mss {
             self.sender.mss = mss;
-            self.sender.congestion = self.config.build_congestion(mss);
+            self.sender.congestion.replace(self.config.build_congestion(mss));
         }
         self.agree_on_ecn(segment, ecn);
         if self.config.recovery.needs_sack() && !self.agreed.sack {
@@ -191,6 +232,14 @@ impl Connection {
         self.sender.peer_window.update(1, segment.window as u64, (0, 0));
     }
 
+    /// The receive buffer holds whole segments, where that is the stack's habit. After a passive
+    /// OPEN it is made so when the connection is established, as where a SYN cache comes first.
+    fn round_buffer(&mut self, mss: u64) {
+        if self.config.manners.buffer_of_whole_segments {
+            self.receiver.hold_whole_segments(mss);
+        }
+    }
+
     /// Returns the octets of options that every segment carries (RFC 6691).
     pub(super) fn options_in_each_segment(&self) -> u64 {
         let timestamps = if self.agreed.timestamps.is_some() { TIMESTAMPS_LEN } else { 0 };
@@ -199,18 +248,29 @@ impl Connection {
 
     /// Our SYN was acknowledged: the connection is established.
     pub(super) fn on_own_syn_acked(&mut self, now: Time, segment: &TcpSegment) {
+        let again = self.retransmission.retries > 0;
         match self.retransmission.timing(now, u64::MAX) {
             Timing::Took(rtt) => self.sender.rtt.on_sample(rtt),
             _ if self.retransmission.retries > 0 => self.on_syn_was_lost(),
             _ => {}
         }
         let early = self.is_open_early();
+        if self.phase.is_opened_passively() {
+            self.round_buffer(self.sender.mss + self.options_in_each_segment());
+        }
+        self.extras.stop_timer(ExtraDue::Opening);
+        self.sender.early = false;
         self.sender.una = 1;
         self.sender.nxt = self.sender.nxt.max(1);
         self.sender.max = self.sender.max.max(1);
         self.sender.recovery_point.at = 0; // the SYN
         self.retransmission.on_progress();
         self.retransmission.timer.stop();
+        if early && again && self.config.recovery.needs_log() {
+            // What left with the SYN-ACK is taken for lost with it, and leaves again at once (Linux).
+            self.sender.rtt.reset_backoff();
+            self.scheme.on_too_big(&mut self.sender, 0);
+        }
         self.restart_rto(now);
         let shift = if segment.flags.contains(TcpFlags::SYN) { 0 } else { self.agreed.peer_shift };
         let ack = segment.ack.expand(self.iss, 1).unwrap_or(1);
@@ -257,17 +317,21 @@ impl Connection {
     pub(super) fn syn_options(&self, now: Time) -> TcpOptions {
         let answering = self.state() == State::SynReceived;
         let agreed = &self.agreed;
+        let config = &self.config;
+        let bare = config.manners.plain_last_syns && self.retransmission.retries >= PLAIN_FROM;
         let scale = if answering {
-            (agreed.own_shift > 0 || agreed.peer_shift > 0).then_some(agreed.own_shift)
+            agreed.scale.then_some(agreed.own_shift)
         } else {
-            self.config.window_scale.then(|| self.window_shift())
+            (config.window_scale && !bare).then(|| self.window_shift())
         };
         let timestamps =
-            if answering { agreed.timestamps.is_some() } else { self.config.timestamps };
+            if answering { agreed.timestamps.is_some() } else { config.timestamps && !bare };
+        let sack = if answering { agreed.sack } else { config.sack && !bare };
         TcpOptions {
-            mss: Some(self.offered_mss() as u16),
+            mss: config.offers_mss.then(|| self.offered_mss() as u16),
             window_scale: scale,
-            sack_permitted: if answering { agreed.sack } else { self.config.sack },
+            sack_permitted: sack,
+            scale_first: config.manners.scale_first && scale.is_some() && (sack || timestamps),
             timestamps: timestamps.then(|| self.timestamps_at(now)),
             ..TcpOptions::default()
         }

@@ -6,6 +6,7 @@
 //! (RFC 9293 MUST-56); the user hears of trouble. *Hard* ones, protocol and
 //! port unreachable, end the attempt to open one; once it is established they
 //! are soft too (RFC 5461 §4.1, RFC 5927 §5.2), as in the common stacks. With
+//! `manners.opening_errors` and
 //! `soft_errors_end_opening` soft ones end the attempt too (RFC 5461 §4.1,
 //! which tells that Linux does so).
 //!
@@ -18,9 +19,10 @@
 
 use super::Connection;
 use crate::config::MtuProbing;
+use crate::manners::OpeningErrors;
 use crate::recovery::Scheme;
 use crate::state::State;
-use anabranch_endpoint::{CloseReason, Endpoint};
+use anabranch_endpoint::{CloseReason, Demultiplex};
 use anabranch_units::Time;
 use anabranch_wire::{Icmp, IcmpKind, Packet, TcpSegment};
 
@@ -39,8 +41,11 @@ impl Connection {
         let opening = matches!(self.state(), State::SynSent | State::SynReceived)
             && !self.is_accepted_early();
         let una = if opening { 0 } else { self.sender.una };
-        let outstanding = matches!(icmp.quote.seq().expand(self.iss, una),
-            Some(at) if una <= at && at < self.sender.max);
+        // The segment after the last that was sent may be on its way out (Linux).
+        let most = self.sender.max + if opening { self.sent_with_syn() } else { 0 };
+        let most = most + self.config.soft_errors_end_opening as u64;
+        let outstanding =
+            matches!(icmp.quote.seq().expand(self.iss, una), Some(at) if una <= at && at < most);
         if icmp.quote.flow_key() != self.flow_key() || !outstanding {
             return;
         }
@@ -56,14 +61,25 @@ impl Connection {
             IcmpKind::PacketTooBig { mtu } => self.on_path_mtu(now, mtu),
             kind => {
                 self.extras.get().icmp = Some(kind);
-                let hard =
-                    matches!(kind, IcmpKind::ProtocolUnreachable | IcmpKind::PortUnreachable);
-                if opening && (hard || self.config.soft_errors_end_opening) {
+                if opening && self.ends_opening(kind) {
                     self.finish(CloseReason::Refused);
                 } else {
                     self.pending.stalled = true;
                 }
             }
+        }
+    }
+
+    /// The error ends the attempt to open the connection.
+    fn ends_opening(&self, kind: IcmpKind) -> bool {
+        let hard = matches!(kind, IcmpKind::ProtocolUnreachable | IcmpKind::PortUnreachable);
+        match self.config.manners.opening_errors {
+            OpeningErrors::Hard => hard || self.config.soft_errors_end_opening,
+            OpeningErrors::HardInSynSent => {
+                let harder = matches!(kind, IcmpKind::Prohibited | IcmpKind::TimeExceeded);
+                self.state() == State::SynSent && (hard || harder)
+            }
+            OpeningErrors::Nothing => false,
         }
     }
 
@@ -73,6 +89,19 @@ impl Connection {
         self.extras.peek()?.icmp
     }
 
+    /// The largest packet that the path is believed to carry: what a router said last, or else what
+    /// the interface carries.
+    pub(super) fn path_mtu(&self) -> u64 {
+        let said = self.extras.peek().and_then(|extras| extras.path_mtu);
+        let headers = Packet::IP_HEADER + TcpSegment::HEADER;
+        said.unwrap_or(self.config.mss + headers) as u64
+    }
+
+    /// As [`icmp_error`](Self::icmp_error), and forgets it.
+    pub fn take_icmp_error(&mut self) -> Option<IcmpKind> {
+        self.extras.some()?.icmp.take()
+    }
+
     /// The path carries packets of at most `mtu` octets. Less than
     /// `min_path_mtu` is not believed: it would be an attack (RFC 5927 §7).
     fn on_path_mtu(&mut self, now: Time, mtu: u32) {
@@ -80,7 +109,14 @@ impl Connection {
             return;
         }
         let headers = Packet::IP_HEADER + TcpSegment::HEADER;
+        if self.config.manners.believes_small_mtu_alone
+            && self.state() == State::SynSent
+            && mtu >= u32::from(self.config.default_mss) + headers
+        {
+            return;
+        }
         let mss = mtu.max(self.config.min_path_mtu).saturating_sub(headers) as u64;
+        self.extras.get().path_mtu = Some(mss as u32 + headers);
         if self.state() == State::SynSent {
             self.extras.get().path_mss = Some(mss as u32);
         }
@@ -109,7 +145,7 @@ impl Connection {
         self.sender.mss = mss;
         self.retransmission.forget_timed();
         if self.state().is_synchronized() && self.sender.flight() > 0 {
-            self.scheme.on_too_big(&mut self.sender);
+            self.scheme.on_too_big(&mut self.sender, mss);
             self.retransmission.restart(now, self.sender.rtt.rto());
         }
     }

@@ -4,9 +4,11 @@ use super::Connection;
 use crate::config::Config;
 use crate::recovery::Scheme;
 use crate::state::State;
-use anabranch_congestion::Controller;
 use anabranch_units::Span;
 use std::sync::Arc;
+
+/// Counts of segments, as they left; where no log is kept, of octets in full segments.
+pub use crate::send_log::SegmentCounts;
 
 /// Where loss recovery is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +50,8 @@ pub struct Info {
     pub lost: u64,
     /// Of that, sent again.
     pub retransmitted: u64,
+    /// The same in segments, and how many arrived.
+    pub segments: SegmentCounts,
     /// The largest window that the peer has advertised.
     pub max_window: u64,
     /// Written and never sent.
@@ -86,9 +90,22 @@ pub struct Info {
     pub readable: u64,
     /// The peer's stream has ended, and all of it has arrived.
     pub peer_ended: bool,
+    /// Of our window, what the peer may still use.
+    pub own_window: u64,
+    /// Of the peer's window, what is left behind what was acknowledged.
+    pub peer_window: u64,
+    /// The largest packet that the path is believed to carry, with an IPv4 header.
+    pub path_mtu: u64,
+    /// The payload of the peer's full segments, where ACKs adapt to it.
+    pub peer_mss: u64,
 }
 
 impl Connection {
+    /// The receive buffer in octets, as it is now.
+    pub fn receive_buffer(&self) -> u64 {
+        self.receiver.size()
+    }
+
     /// The state of the connection, for its user.
     pub fn info(&self) -> Info {
         let s = &self.sender;
@@ -98,9 +115,13 @@ impl Connection {
         let (config, agreed) = (&self.config, &self.agreed);
         let in_loss = s.recovery_point.is_going_back() || self.scheme.repairs_timeout();
         let repair = match () {
+            // What the SYN carried is sent again, or the SYN is.
+            _ if self.resent_of_syn() > 0 => Repair::Loss,
+            _ if self.is_opening_actively() && self.retransmission.syns_again > 0 => Repair::Loss,
             _ if in_loss => Repair::Loss,
             _ if in_recovery => Repair::Recovery,
-            _ if s.recovery_point.cwr > s.una => Repair::Reduced,
+            // The window stays reduced until more than that is acknowledged (Linux).
+            _ if s.recovery_point.cwr >= s.una && s.recovery_point.cwr > 0 => Repair::Reduced,
             _ if sacked > 0 || s.dup_acks.count > 0 => Repair::Disorder,
             _ => Repair::Open,
         };
@@ -117,6 +138,7 @@ impl Connection {
             sacked,
             lost,
             retransmitted: self.scheme.resent(s) + self.resent_of_syn(),
+            segments: self.segment_counts(),
             max_window: s.peer_window.largest,
             unsent: s.end.saturating_sub(s.max),
             reordering: s.dup_acks.thresh,
@@ -126,17 +148,57 @@ impl Connection {
             min_rtt: s.rtt.min_rtt(),
             rto: s.rtt.rto(),
             retries: self.retransmission.retries,
-            probes: self.persist.doublings,
-            backoff: s.rtt.backoff(),
+            probes: self.persist.silent.max(self.keep_alive_probes()),
+            backoff: s.rtt.backoff().max(self.persist.doublings),
             timestamps: agreed.timestamps.is_some(),
             sack: agreed.sack,
             ecn: self.extras.ecn().is_some(),
             window_scale: scaled.then_some((agreed.peer_shift, agreed.own_shift)),
             syn_data: self.is_syn_data_delivered(),
-            total_retransmitted_packets: s.counters.retransmitted_packets,
+            total_retransmitted_packets: s.counters.retransmitted_packets
+                + self.retransmission.syns_again as u64,
             readable: self.receiver.readable(),
             peer_ended: self.receiver.has_ended(),
+            own_window: self.receiver.window(),
+            peer_window: s.peer_window.edge.saturating_sub(s.una),
+            path_mtu: self.path_mtu(),
+            peer_mss: self.receiver.timing.as_ref().map_or(s.mss, |timing| timing.segment()),
         }
+    }
+
+    /// Our SYN is outstanding after an active OPEN.
+    fn is_opening_actively(&self) -> bool {
+        let opening = matches!(self.state(), State::SynSent | State::SynReceived);
+        opening && !self.phase.is_opened_passively()
+    }
+
+    /// Counts segments. A SYN is one, and its data another (as in Linux); of both no more than one
+    /// counts as delivered.
+    fn segment_counts(&self) -> SegmentCounts {
+        let s = &self.sender;
+        if self.is_opening_actively() {
+            let unacked = 1 + (self.sent_with_syn() > 0) as u64;
+            let again = self.retransmission.syns_again > 0;
+            let (lost, resent) = (if again { unacked } else { 0 }, again as u64);
+            return SegmentCounts { unacked, lost, resent, ..SegmentCounts::default() };
+        }
+        let refused = if self.resent_of_syn() > 0 { 1 + self.sent_with_syn() } else { 0 };
+        let mut counts = s.watch.log.as_ref().map_or_else(
+            || {
+                let segments = |octets: u64| octets.div_ceil(s.mss.max(1));
+                let acked = s.una.saturating_sub(1);
+                SegmentCounts {
+                    unacked: segments(s.max - s.una.min(s.max)),
+                    sacked: segments(s.board.sacked().total()),
+                    lost: segments(self.scheme.lost(s)),
+                    resent: segments(self.scheme.resent(s)),
+                    delivered: segments(acked.saturating_sub(self.sent_with_syn())),
+                }
+            },
+            |log| log.counts(refused),
+        );
+        counts.delivered += self.state().is_synchronized() as u64;
+        counts
     }
 
     /// See [`Endpoint::status`](anabranch_endpoint::Endpoint::status).
@@ -177,8 +239,13 @@ impl Connection {
 
     /// Changes settings of this connection alone. What a setting has already
     /// led to stays: options of a SYN that was sent, a timer that runs, the
-    /// window algorithm once there is a first segment size.
+    /// window algorithm once there is a first segment size. Keep-alives begin and end with it.
     pub fn reconfigure(&mut self, change: impl FnOnce(&mut Config)) {
+        let idle = |config: &Config| config.keep_alive.map(|keep_alive| keep_alive.idle);
+        let before = idle(&self.config);
         change(Arc::make_mut(&mut self.config));
+        if idle(&self.config) != before {
+            self.rethink_keep_alive();
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Segments in the synchronized states: RFC 9293 §3.10.7.4. Its fifth check, the ACK field, is in
 //! `acknowledgment.rs`.
 
-use super::Connection;
 use super::handshake::TIMESTAMPS_LEN;
 use super::phase::Phase;
+use super::{Connection, Reset};
 use crate::range_set::Range;
 use crate::receiver::Arrival;
 use crate::state::State;
@@ -18,28 +18,35 @@ impl Connection {
             Body::Icmp(icmp) => return self.on_icmp(now, icmp),
             Body::Sctp(_) | Body::Other { .. } => return,
         };
+        self.passed = false;
         match self.phase {
             Phase::Closed | Phase::Ended => self.on_segment_in_closed(segment),
             Phase::Listen => self.on_segment_in_listen(now, segment, packet.ecn),
             Phase::SynSent(_) => self.on_segment_in_syn_sent(now, segment, packet.ecn),
+            Phase::TimeWait { .. } if self.config.manners.bsd_time_wait => {
+                self.on_segment_in_bsd_time_wait(now, segment)
+            }
             _ => self.on_segment(now, segment, packet.ecn),
         }
     }
 
     fn on_segment(&mut self, now: Time, segment: &TcpSegment, ecn: Ecn) {
         let Some(start) = segment.seq.expand(self.receiver.irs, self.receiver.nxt) else {
-            self.receiver.ack_now = true; // before the peer's SYN
-            return;
+            return self.on_segment_before_syn(now, segment);
         };
         if !self.passes_paws(now, segment) {
             return;
         }
         // First, check the sequence number. With the window closed, ACKs on
         // what does not fit are good nevertheless.
-        let acceptable = self.is_acceptable(start, segment.seq_len() as u64);
+        let reset = segment.flags.contains(TcpFlags::RST);
+        let acceptable = match reset {
+            true => self.is_reset_acceptable(start),
+            false => self.is_acceptable(start, segment.seq_len() as u64),
+        };
         if !acceptable {
             self.on_unacceptable(now, segment, start);
-            if self.receiver.window() > 0 || start != self.receiver.nxt {
+            if self.window() > 0 || start != self.receiver.nxt {
                 return;
             }
         }
@@ -70,11 +77,14 @@ impl Connection {
             self.challenge(now);
             return;
         }
+        self.passed = true;
         // Once the ACK field is good, so that a blind attacker must know that too, or the peer's
         // own segments would be old (RFC 5961 §5; Linux agrees).
         self.remember_timestamp(now, segment, start);
         if acceptable {
             self.on_text(now, segment, start);
+        } else {
+            self.on_urgent(segment, start); // the window is closed (MUST-66)
         }
     }
 
@@ -82,14 +92,25 @@ impl Connection {
     /// it does not, else whether the segment may acknowledge more than that.
     fn end_handshake(&mut self, now: Time, segment: &TcpSegment) -> Option<bool> {
         if !self.acks_sent_data(segment) {
-            self.reset_due = Some(super::Reset { seq: segment.ack, ack: None });
+            self.reset_due = Some(Reset::answering(segment));
             return None;
         }
         let early = self.is_open_early();
         self.on_own_syn_acked(now, segment);
+        self.take_queued_text(now, segment);
         self.on_handshake_acked(segment);
         // Of data behind the SYN-ACK it tells nothing: no duplicate.
         Some(!early || segment.ack != self.iss.add(1) || !segment.options.sack.is_empty())
+    }
+
+    /// The number lies before the peer's SYN, so that the segment is not acceptable: it is answered
+    /// unless it is a reset (§3.10.7.4, first check). The peer has sent none such; a blind attacker
+    /// hits them half of the time.
+    #[cold]
+    fn on_segment_before_syn(&mut self, now: Time, segment: &TcpSegment) {
+        if !segment.flags.contains(TcpFlags::RST) {
+            self.challenge(now);
+        }
     }
 
     /// An unacceptable segment is answered by an ACK, unless it is a reset (§3.10.7.4, first
@@ -102,10 +123,16 @@ impl Connection {
         if segment.flags.contains(TcpFlags::RST) {
             return;
         }
-        self.receiver.ack_now = true;
+        self.answer_unacceptable(now, segment);
         if start < self.receiver.nxt {
-            let end = start + segment.payload.len() as u64;
-            self.receiver.note_duplicate(Range { start, end });
+            // A FIN counts as data that came twice, but not once the connection is over. A SYN is
+            // answered by the SYN-ACK again, or by a challenge.
+            let over = self.state() == State::TimeWait;
+            let len = if over { segment.payload.len() } else { segment.seq_len() };
+            let end = start + len as u64;
+            if !segment.flags.contains(TcpFlags::SYN) {
+                self.receiver.note_duplicate(Range { start, end });
+            }
             // Sent again, since our ACK was lost: the next one echoes when that was, or the peer
             // would take its timeout for a round trip. RFC 7323 §4.3 (2) does not ask whether the
             // segment is acceptable.
@@ -149,13 +176,16 @@ impl Connection {
     /// only a reset exactly at RCV.NXT is believed; others, and SYNs, are challenged.
     #[cold]
     fn on_reset_or_syn(&mut self, now: Time, segment: &TcpSegment, start: u64) {
-        if self.phase.is_opened_passively() && !self.is_open_early() {
-            let exact = start == self.receiver.nxt;
-            if segment.flags.contains(TcpFlags::SYN) || exact {
-                return self.return_to_listen();
-            }
+        let manners = self.config.manners;
+        let exact = start == self.receiver.nxt || manners.any_reset_in_window;
+        let reset = segment.flags.contains(TcpFlags::RST);
+        if self.phase.is_opened_passively() && !self.is_open_early() && (!reset || exact) {
+            return self.return_to_listen();
         }
-        if !segment.flags.contains(TcpFlags::RST) || start != self.receiver.nxt {
+        if !reset && manners.resets_for_syns && self.state().is_synchronized() {
+            return self.reset(CloseReason::Reset);
+        }
+        if !reset || !exact {
             return self.challenge(now);
         }
         let only_fin = self.sender.una >= self.data_end();
@@ -167,7 +197,9 @@ impl Connection {
             State::TimeWait if self.config.protect_time_wait => {}
             State::TimeWait => self.finish(CloseReason::Normal),
             // Both users are done: no reset is signalled.
-            State::Closing | State::LastAck if only_fin => self.finish(CloseReason::Normal),
+            State::Closing | State::LastAck if only_fin && !manners.resets_while_closing => {
+                self.finish(CloseReason::Normal)
+            }
             _ => self.finish(CloseReason::Reset),
         }
     }
@@ -175,7 +207,9 @@ impl Connection {
     /// Sixth, the URG bit is checked; seventh, the segment text is processed; eighth, the FIN bit
     /// is checked.
     pub(super) fn on_text(&mut self, now: Time, segment: &TcpSegment, start: u64) {
-        let fin = segment.flags.contains(TcpFlags::FIN);
+        let counts =
+            !segment.flags.contains(TcpFlags::SYN) || !self.config.manners.ignores_fin_on_syn;
+        let fin = segment.flags.contains(TcpFlags::FIN) && counts;
         if segment.flags.contains(TcpFlags::URG) {
             self.on_urgent(segment, start);
         }
@@ -184,9 +218,22 @@ impl Connection {
         }
     }
 
+    /// The window in which segments are acceptable (RCV.WND): what a SYN-ACK advertised is never
+    /// scaled (RFC 7323 §2.2), and nothing was advertised since.
+    fn window(&self) -> u64 {
+        let most = if self.phase.is_opened_passively() { 0xFFFF } else { u64::MAX };
+        self.receiver.window().min(most)
+    }
+
+    /// A reset is acceptable within the window alone (RFC 9293 §3.10.7.4, RFC 5961 §3.2).
+    fn is_reset_acceptable(&self, start: u64) -> bool {
+        let nxt = self.receiver.nxt;
+        start == nxt || nxt < start && start < nxt + self.window()
+    }
+
     /// The segment is acceptable by one of the four cases of RFC 9293 §3.4.
     fn is_acceptable(&self, start: u64, len: u64) -> bool {
-        let (nxt, window) = (self.receiver.nxt, self.receiver.window());
+        let (nxt, window) = (self.receiver.nxt, self.window());
         let inside = |at: u64| nxt <= at && at < nxt + window;
         match (len, window) {
             (0, 0) => start == nxt,
@@ -203,7 +250,7 @@ impl Connection {
     }
 
     /// The segment acknowledges our SYN, and nothing that was not sent.
-    pub(super) fn acks_sent_data(&self, segment: &TcpSegment) -> bool {
+    pub fn acks_sent_data(&self, segment: &TcpSegment) -> bool {
         let most = self.sender.max.max(1 + self.sent_with_syn());
         segment.ack.expand(self.iss, 1).is_some_and(|ack| (1..=most).contains(&ack))
     }

@@ -2,22 +2,23 @@
 //! `M` the 4-microsecond clock and `F` a pseudorandom function of the
 //! connection's addresses and ports under a secret key.
 //!
-//! `F` is SipHash-2-4 (Aumasson and Bernstein 2012) truncated to 32 bits. The
-//! key comes from the connection's generator, and so from the run's seed: two
+//! `F` is SipHash-2-4 (Aumasson and Bernstein 2012) truncated to 32 bits; the other
+//! 32 are added to the connection's timestamps (RFC 7323 §5.4). The key comes from the connection's generator, and so from the run's seed: two
 //! runs of one seed draw the same numbers. The RFC suggests MD5; it asks for a
 //! function that cannot be inverted to the key, which SipHash was made for.
 
 use anabranch_units::Time;
 use anabranch_wire::Addr;
 
-/// `F` for a connection from `local` to `remote`.
-pub(crate) fn offset(key: [u64; 2], local: (Addr, u16), remote: (Addr, u16)) -> u32 {
+/// `F` for a connection from `local` to `remote`, and as many more bits that tell nothing of it.
+pub(crate) fn offsets(key: [u64; 2], local: (Addr, u16), remote: (Addr, u16)) -> [u32; 2] {
     let mut message = [0; 12];
     message[..4].copy_from_slice(&local.0.0.to_le_bytes());
     message[4..6].copy_from_slice(&local.1.to_le_bytes());
     message[6..10].copy_from_slice(&remote.0.0.to_le_bytes());
     message[10..].copy_from_slice(&remote.1.to_le_bytes());
-    sip_hash(key, &message) as u32
+    let hash = sip_hash(key, &message);
+    [hash as u32, (hash >> 32) as u32]
 }
 
 /// `M`: a tick every four microseconds, modulo 2^32.
@@ -78,14 +79,18 @@ mod tests {
         assert_eq!(sip_hash(key, &[]), 0x726f_db47_dd0e_0e31);
     }
 
+    fn assert_differs(f: [u32; 2], g: [u32; 2]) {
+        assert!(f[0] != g[0] && f[1] != g[1], "{f:?} {g:?}");
+    }
+
     #[test]
     fn numbers_differ_by_key_and_by_connection_and_the_clock_ticks() {
         let (a, b) = ((Addr(0), 1), (Addr(1), 2));
-        let f = offset([1, 2], a, b);
-        assert_eq!(f, offset([1, 2], a, b));
-        assert_ne!(f, offset([1, 3], a, b));
-        assert_ne!(f, offset([1, 2], b, a));
-        assert_ne!(f, offset([1, 2], a, (Addr(1), 3)));
+        let f = offsets([1, 2], a, b);
+        assert_eq!(f, offsets([1, 2], a, b));
+        assert_differs(f, offsets([1, 3], a, b));
+        assert_differs(f, offsets([1, 2], b, a));
+        assert_differs(f, offsets([1, 2], a, (Addr(1), 3)));
         assert_eq!(clock(Time::ZERO + Span::from_micros(4_000)), 1000);
         // RFC 9293 §3.4.1: the number space is used up in 4.77 hours.
         assert_eq!(clock(Time::ZERO + Span::from_micros(4 << 32)), 0);

@@ -8,10 +8,13 @@
 //!
 //! The user timeout ends a connection when data, or the SYN, has gone without
 //! acknowledgment for that long. A closed window that the peer keeps
-//! confirming does not end it (§3.8.6.1).
+//! confirming does not end it (§3.8.6.1), unless `user_timeout_from_repeats`
+//! says so. Where there is one, it also says how long keep-alives may go
+//! without an answer, in place of their number (RFC 5482 §4.2).
 
 use super::Connection;
 use super::extras::ExtraDue;
+use crate::state::State;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 use anabranch_wire::{Packet, TcpFlags};
@@ -19,8 +22,8 @@ use anabranch_wire::{Packet, TcpFlags};
 /// How long nothing has been heard.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KeepAliveState {
-    /// When the last segment came.
-    pub heard: Time,
+    /// When the last segment came; `None` where nobody has looked yet.
+    heard: Option<Time>,
     /// Probes since then.
     sent: u32,
     due: bool,
@@ -28,7 +31,7 @@ pub(super) struct KeepAliveState {
 
 impl KeepAliveState {
     pub fn on_heard(&mut self, now: Time) {
-        (self.heard, self.sent) = (now, 0);
+        (self.heard, self.sent) = (Some(now), 0);
     }
 
     /// One leaves now, whatever was heard.
@@ -47,18 +50,36 @@ impl Connection {
         }
     }
 
+    /// Keep-alives were switched on, or idle time has another length: the timer is due, and finds out
+    /// how long there is to wait.
+    pub(super) fn rethink_keep_alive(&mut self) {
+        let alive = self.state().is_synchronized() && self.state() != State::TimeWait;
+        if alive && self.config.keep_alive.is_some() {
+            self.extras.get().timers[ExtraDue::KeepAlive as usize].set(Time::ZERO);
+        }
+    }
+
+    /// Returns how many keep-alives went without an answer so far.
+    pub(super) fn keep_alive_probes(&self) -> u32 {
+        self.extras.peek().map_or(0, |extras| extras.keep_alive.sent)
+    }
+
     /// The timer is armed lazily: it asks how long nothing was heard.
     pub(super) fn on_keep_alive_timer(&mut self, now: Time) {
         let (Some(settings), busy) = (self.config.keep_alive, self.is_busy()) else { return };
+        let user_timeout = self.config.user_timeout;
         let extras = self.extras.get();
         let state = &mut extras.keep_alive;
-        let silence = now.saturating_since(state.heard);
+        let heard = *state.heard.get_or_insert(now);
+        let silence = now.saturating_since(heard);
         let next = if busy {
             state.sent = 0;
             now + settings.idle
         } else if silence < settings.idle {
-            state.heard + settings.idle
-        } else if state.sent >= settings.probes {
+            heard + settings.idle
+        } else if user_timeout
+            .map_or(state.sent >= settings.probes, |most| state.sent > 0 && silence >= most)
+        {
             return self.reset(CloseReason::TimedOut);
         } else {
             state.sent += 1;
@@ -100,8 +121,33 @@ impl Connection {
         }
     }
 
+    /// Data leaves that is to be acknowledged.
+    pub(super) fn on_data_under_user_timeout(&mut self, now: Time) {
+        match self.config.manners.user_timeout_from_repeats {
+            false => self.start_user_timeout(now),
+            true if self.sender.una == self.sender.max => self.stop_user_timeout(),
+            true => {}
+        }
+    }
+
+    /// What was sent is to be sent again, or a closed window to be probed.
+    pub(super) fn on_repeat_under_user_timeout(&mut self, now: Time) {
+        if self.config.manners.user_timeout_from_repeats {
+            self.start_user_timeout(now);
+        }
+    }
+
+    fn stop_user_timeout(&mut self) {
+        if let Some(extras) = self.extras.some() {
+            extras.timers[ExtraDue::UserTimeout as usize].stop();
+        }
+    }
+
     /// Something was acknowledged.
     pub(super) fn restart_user_timeout(&mut self, now: Time) {
+        if self.config.manners.user_timeout_from_repeats {
+            return self.stop_user_timeout();
+        }
         let waits = self.sender.una < self.sender.max;
         if let (Some(limit), Some(extras)) = (self.config.user_timeout, self.extras.some()) {
             let timer = &mut extras.timers[ExtraDue::UserTimeout as usize];

@@ -4,7 +4,7 @@
 //! [`input`] (segments in the synchronized states), [`acknowledgment`] (their
 //! ACK field), [`output`] (what leaves),
 //! [`timeout`] (what the connection does by itself). This file holds the
-//! state they share, the user's commands and the contract with the host.
+//! state they share; the user's commands and all that a host may call are in [`contract`].
 //!
 //! What few connections use has a file each and one box together
 //! ([`extras`]): ECN, Fast Open, pacing, Nagle and corking, urgent data, keep-alive and
@@ -13,6 +13,7 @@
 
 mod acknowledgment;
 mod challenge;
+mod contract;
 mod device;
 mod ecn;
 mod ends;
@@ -24,6 +25,7 @@ mod info;
 mod input;
 pub(crate) mod isn;
 mod keep_alive;
+mod limits;
 mod mtu_probe;
 mod nagle;
 mod output;
@@ -34,6 +36,7 @@ mod persist;
 mod phase;
 mod push;
 mod retransmission;
+mod time_wait;
 mod timeout;
 mod urgent;
 mod writing;
@@ -41,23 +44,20 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
-pub use info::{Info, Repair};
+pub use info::{Info, Repair, SegmentCounts};
+pub use limits::LimitTimes;
 
 use crate::config::Config;
 use crate::receiver::Receiver;
 use crate::recovery::{Active, Scheme};
 use crate::sender::Sender;
 use crate::state::State;
-use anabranch_congestion::Controller;
-use anabranch_endpoint::{
-    ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PeerMemory, PendingEvents,
-};
+use anabranch_endpoint::{CloseReason, Generator, PendingEvents};
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::{Addr, FlowKey, Packet};
+use anabranch_wire::{Addr, TcpFlags, TcpSegment};
 use ends::Ends;
 use extras::Extras;
 use fast_open::FastOpen;
-use pacing::Pacer;
 use paws::TsRecent;
 use persist::Persist;
 use phase::Phase;
@@ -75,10 +75,21 @@ struct Agreed {
     peer_shift: u8,
     /// `own_shift` is the shift of the windows that this side advertises.
     own_shift: u8,
+    /// `scale` says that both sides scale windows, be it by nothing.
+    scale: bool,
     /// `timestamps` is the peer's latest timestamp, where both sides use them.
     timestamps: Option<TsRecent>,
     /// `sack` says that both sides speak SACK.
     sack: bool,
+}
+
+/// A `Past` is what is left of a connection in TIME-WAIT for the one that takes over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Past {
+    /// `remote` is the peer's address and port.
+    pub(crate) remote: (Addr, u16),
+    /// `next` is the number after the last that this side has used.
+    pub(crate) next: Serial32,
 }
 
 /// A `Reset` is to be sent.
@@ -88,11 +99,33 @@ struct Reset {
     seq: Serial32,
     /// `ack` is its acknowledgment number, where it has one.
     ack: Option<Serial32>,
+    /// `answers` is the segment that it answers; `None` where this side ends the connection by itself.
+    answers: Option<Refused>,
+}
+
+/// A segment was `Refused`.
+#[derive(Clone, Copy, Debug)]
+struct Refused {
+    /// `stamp` is its timestamp, where it has one.
+    stamp: Option<u32>,
+}
+
+impl Reset {
+    /// Returns the reset that answers `segment`, which acknowledges what was not sent, or reached
+    /// no connection (RFC 9293 §3.5.2).
+    fn answering(segment: &TcpSegment) -> Reset {
+        let answers = Some(Refused { stamp: segment.options.timestamps.map(|ts| ts.value) });
+        if segment.flags.contains(TcpFlags::ACK) {
+            return Reset { seq: segment.ack, ack: None, answers };
+        }
+        Reset { seq: Serial32(0), ack: Some(segment.seq.add(segment.seq_len())), answers }
+    }
 }
 
 /// A `Connection` is one side of a TCP connection (RFC 9293), without I/O.
 ///
-/// Drive it through [`Endpoint`] and [`ByteStream`]; see the former for the order of polling. `now`
+/// Drive it through [`Endpoint`](anabranch_endpoint::Endpoint) and
+/// [`ByteStream`](anabranch_endpoint::ByteStream); see the former for the order of polling. `now`
 /// never decreases.
 #[derive(Debug)]
 pub struct Connection {
@@ -106,8 +139,6 @@ pub struct Connection {
     iss: Serial32,
     /// `agreed` is what both SYNs agreed on; it is empty before.
     agreed: Agreed,
-    /// `pacer` says when data may leave; it exists where data leaves at a rate.
-    pacer: Option<Box<Pacer>>,
     /// `extras` hold what few connections need.
     extras: Extras,
     /// `sender` is the sending half, without its recovery scheme.
@@ -126,10 +157,13 @@ pub struct Connection {
     reset_due: Option<Reset>,
     /// `pending` are the events that the application has not heard.
     pending: PendingEvents,
+    /// `passed` says that the segment that came last passed the checks of its numbers; see
+    /// [`Connection::has_passed`].
+    passed: bool,
 }
 
 impl Connection {
-    /// Makes the active side, which opens with [`ByteStream::connect`].
+    /// Makes the active side, which opens with [`ByteStream::connect`](anabranch_endpoint::ByteStream::connect).
     pub fn client(
         config: impl Into<Arc<Config>>,
         local: (Addr, u16),
@@ -168,7 +202,6 @@ impl Connection {
             ends,
             iss: Serial32(0),
             agreed: Agreed::default(),
-            pacer: None,
             extras,
             scheme: Active::beside(&config.recovery, &sender.congestion),
             sender,
@@ -178,6 +211,7 @@ impl Connection {
             writing: Writing::default(),
             reset_due: None,
             pending: PendingEvents::default(),
+            passed: false,
             config,
         }
     }
@@ -191,6 +225,24 @@ impl Connection {
     /// Returns the peer's address and port.
     pub fn remote(&self) -> (Addr, u16) {
         self.ends.remote
+    }
+
+    /// Sets the secret of initial sequence numbers and timestamps, before the connection opens.
+    /// Connections of a host should have the same: a second one between the same addresses and ports
+    /// goes on where the clocks of the first stand (RFC 9293 §3.4.1, RFC 7323 §5.4).
+    pub fn set_number_key(&mut self, key: [u64; 2]) {
+        self.ends = Ends::new(key, self.ends.local, self.ends.remote);
+    }
+
+    /// Begins with a number that is not below `floor`: those an earlier connection between the same
+    /// ends has used (RFC 9293 §3.6.1).
+    pub(crate) fn begin_above(&mut self, now: Time, floor: Serial32) {
+        self.ends.lift(now, floor);
+    }
+
+    /// Returns what a connection that [takes over](Connection::gives_way_to) must know of this one.
+    pub fn past(&self) -> Past {
+        Past { remote: self.ends.remote, next: self.iss.at(self.sender.max) }
     }
 
     /// Returns the offset after the last octet of data that the user gave.
@@ -223,178 +275,38 @@ impl Connection {
         self.pending.closed = Some(reason);
     }
 
-    /// Sends a reset behind all that was sent, which the peer may have had, and ends.
+    /// Returns how many octets of text the peer has brought so far, those above a gap included.
+    pub fn text_taken(&self) -> u64 {
+        self.receiver.received() + self.receiver.above_gaps()
+    }
+
+    /// The peer's `segment` is answered by a reset, and the
+    /// connection is over: nobody is there any more to take what it brings (RFC 9293 §3.10.7.1).
+    pub fn refuse(&mut self, segment: &TcpSegment) {
+        self.finish(CloseReason::Aborted);
+        self.reset_due = Some(Reset::answering(segment));
+    }
+
+    /// A reset is yet to leave.
+    pub fn has_reset_due(&self) -> bool {
+        self.reset_due.is_some()
+    }
+
+    /// Ends the connection, which the peer does not answer; it hears of that where settings say so.
+    fn give_up_silent(&mut self, reason: CloseReason) {
+        match self.config.manners.gives_up_silently {
+            true => self.finish(reason),
+            false => self.reset(reason),
+        }
+    }
+
+    /// Sends a reset behind all that was sent and lies within the peer's window, and ends.
     fn reset(&mut self, reason: CloseReason) {
         if self.state().is_synchronized() || self.state() == State::SynReceived {
-            let seq = self.iss.at(self.sender.max);
+            let seq = self.iss.at(self.acceptable_seq());
             let ack = Some(self.receiver.irs.at(self.receiver.nxt));
-            self.reset_due = Some(Reset { seq, ack });
+            self.reset_due = Some(Reset { seq, ack, answers: None });
         }
         self.finish(reason);
-    }
-}
-
-impl ByteStream for Connection {
-    fn connect(&mut self, now: Time) {
-        if self.phase.open(now) {
-            self.iss = self.ends.isn(now);
-        }
-    }
-
-    fn write(&mut self, len: u64) -> u64 {
-        assert!(!self.writing.is_real(), "a stream carries counted or real octets, not both");
-        if self.writing.is_closed() {
-            return 0;
-        }
-        let taken = len.min(STREAM_LIMIT - self.sender.end.min(STREAM_LIMIT));
-        self.sender.end += taken;
-        taken
-    }
-
-    fn write_octets(&mut self, octets: &[u8]) -> usize {
-        if self.writing.is_closed() {
-            return 0;
-        }
-        assert!(
-            self.writing.is_real() || self.sender.end == 1,
-            "a stream carries counted or real octets, not both"
-        );
-        let taken = self.writing.write(octets, self.config.send_buffer);
-        self.sender.end += taken as u64;
-        taken
-    }
-
-    fn room(&self) -> u64 {
-        self.writing.room(self.config.send_buffer)
-    }
-
-    fn read(&mut self, max: u64) -> u64 {
-        self.receiver.read(max, self.sender.mss)
-    }
-
-    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
-        self.receiver.read_octets(buf, self.sender.mss)
-    }
-
-    fn close(&mut self) {
-        if self.writing.is_closed() {
-            return;
-        }
-        match self.state() {
-            State::Closed => {}
-            State::Listen => self.finish(CloseReason::Aborted),
-            // The end of a stream is queued like its data. (RFC 9293 §3.10.4
-            // deletes a TCB in SYN-SENT at CLOSE; that is `abort` here.)
-            State::SynSent | State::SynReceived | State::Established => {
-                self.writing.close();
-                self.sender.end += 1;
-                if self.state() == State::Established {
-                    self.phase = Phase::FinWait1;
-                }
-            }
-            State::CloseWait => {
-                self.writing.close();
-                self.sender.end += 1;
-                self.phase = Phase::LastAck;
-            }
-            _ => {}
-        }
-    }
-
-    fn abort(&mut self) {
-        let fin_sent = self.writing.is_closed() && self.sender.max == self.sender.end;
-        match self.state() {
-            State::Closed => {}
-            // RFC 9293 §3.10.5: with both ends of the stream sent there is
-            // nothing to take back.
-            State::TimeWait => self.finish(CloseReason::Aborted),
-            State::Closing | State::LastAck if fin_sent => self.finish(CloseReason::Aborted),
-            _ => self.reset(CloseReason::Aborted),
-        }
-    }
-}
-
-impl Endpoint for Connection {
-    fn handle_input(&mut self, now: Time, packet: &Packet) {
-        self.on_packet(now, packet);
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        self.on_timeout(now);
-    }
-
-    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        self.next_packet(now)
-    }
-
-    fn poll_event(&mut self) -> Option<Event> {
-        self.pending.take()
-    }
-
-    fn poll_timeout(&self) -> Time {
-        self.own_deadline().min(self.extras.deadline()).min(self.scheme.deadline())
-    }
-
-    fn progress_timeout(&self) -> Time {
-        self.own_deadline().min(self.extras.progress_deadline()).min(self.scheme.deadline())
-    }
-
-    fn status(&self) -> String {
-        self.describe()
-    }
-
-    fn observe(&self) -> Observation {
-        let s = &self.sender;
-        let fin_acked = s.una > self.data_end();
-        Observation {
-            cwnd: s.cwnd(),
-            ssthresh: s.congestion.ssthresh(),
-            in_flight: self.scheme.in_flight(s),
-            srtt: s.rtt.srtt(),
-            latest_rtt: s.rtt.latest(),
-            rto: s.rtt.rto(),
-            pacing_rate: s.pacing_rate(),
-            in_recovery: self.scheme.in_recovery(),
-            dupacks: s.dup_acks.count,
-            bytes_acked: s.una.saturating_sub(1 + fin_acked as u64),
-            bytes_received: self.receiver.received(),
-            packets_sent: s.counters.packets,
-            retransmitted_packets: s.counters.retransmitted_packets,
-            fast_retransmits: s.counters.fast_retransmits as u64,
-            timeouts: s.counters.timeouts as u64,
-            undone_reductions: s.watch.undo.as_ref().map_or(0, |undo| undo.undone as u64),
-            tail_loss_probes: self.scheme.tail_loss_probes() as u64,
-            // The network makes duplicates, too.
-            spurious_retransmissions: (s.counters.spurious as u64)
-                .min(s.counters.retransmitted_packets),
-        }
-    }
-
-    fn memory(&self) -> u64 {
-        self.held()
-    }
-
-    fn lingers(&self) -> bool {
-        self.state() == State::TimeWait
-    }
-
-    fn gives_way_to(&self, packet: &Packet) -> bool {
-        Connection::gives_way_to(self, packet)
-    }
-
-    fn recall(&mut self, memory: &PeerMemory) {
-        self.recall_fast_open(memory);
-    }
-
-    fn has_learnt(&self) -> bool {
-        self.has_learnt_fast_open()
-    }
-
-    fn remember(&mut self, memory: &mut PeerMemory) {
-        self.remember_fast_open(memory);
-    }
-
-    fn flow_key(&self) -> FlowKey {
-        self.ends.flow_key()
     }
 }

@@ -16,7 +16,7 @@
 //! A path changes: ten minutes after the search has ended below what both SYNs
 //! allow, it begins anew (PMTU_RAISE_TIMER of RFC 8899 §5.1.1).
 //!
-//! [`MtuProbing::Always`] starts from 1024 octets; [`MtuProbing::BlackHole`] from
+//! [`MtuProbing::Always`] starts from `mtu_probe_base` octets; [`MtuProbing::BlackHole`] from
 //! what both SYNs allow, and searches after a black hole was suspected
 //! (`icmp.rs`). Both are those of Linux's `tcp_mtu_probing`.
 //!
@@ -28,9 +28,6 @@ use crate::config::MtuProbing;
 use crate::range_set::Range;
 use crate::recovery::Scheme;
 use anabranch_units::{Span, Time};
-
-/// The search of `always` starts at an MSS of so many octets (§7.2; Linux's `tcp_base_mss`).
-const BASE_MSS: u64 = 1024;
 
 /// A difference of fewer octets is not worth a probe (Linux's `tcp_probe_threshold`).
 const THRESHOLD: u64 = 8;
@@ -110,7 +107,8 @@ impl Connection {
             resume_at: Time::ZERO,
             out: None,
         }));
-        if always { mss.min(BASE_MSS - self.options_in_each_segment()) } else { mss }
+        let base = u64::from(self.config.mtu_probe_base) - self.options_in_each_segment();
+        if always { mss.min(base) } else { mss }
     }
 
     /// A router said that segments of `high` octets pass, and no larger ones.

@@ -9,7 +9,7 @@
 
 use super::Connection;
 use super::extras::ExtraDue;
-use crate::config::Nagle;
+use crate::config::{Nagle, WindowProbe};
 use crate::range_set::Range;
 use anabranch_units::{Span, Time};
 
@@ -32,6 +32,8 @@ pub(super) struct Hold {
     pub cork_expired: bool,
     /// The offset after the last segment that was not full.
     small_end: u64,
+    /// When data left last while nothing was outstanding.
+    began: Option<Time>,
 }
 
 impl Connection {
@@ -95,6 +97,12 @@ impl Connection {
         }
         let (flight, una) = (s.flight(), s.una);
         let nagle = self.config.nagle;
+        // Where windows are probed as on Linux what is corked waits for that timer, which runs while
+        // nothing is in flight.
+        let wait = match self.config.window_probe {
+            WindowProbe::Octet => Some(CORK),
+            WindowProbe::Empty => (flight == 0).then(|| s.rtt.rto().max(CORK)),
+        };
         let Some(extras) = self.extras.some() else { return nagle == Nagle::Rfc && flight > 0 };
         let hold = &mut extras.hold;
         if range.end <= hold.flush_to {
@@ -103,16 +111,26 @@ impl Connection {
         let held = hold.corked || hold.more;
         if held && !std::mem::take(&mut hold.cork_expired) {
             let timer = &mut extras.timers[ExtraDue::Cork as usize];
-            if !timer.is_armed() {
-                timer.set(now + CORK);
+            match wait {
+                Some(wait) if !timer.is_armed() => timer.set(now + wait),
+                Some(_) => {}
+                None => timer.stop(),
             }
             return true;
         }
         match nagle {
             _ if hold.no_delay => false,
             Nagle::Off => false,
-            Nagle::Rfc => flight > 0,
+            Nagle::Rfc => flight > 0 && hold.began != Some(now),
             Nagle::Minshall => hold.small_end > una,
+        }
+    }
+
+    /// Data leaves while nothing is outstanding: where that is the stack's habit, what else there is
+    /// leaves with it.
+    pub(super) fn on_burst_begins(&mut self, now: Time) {
+        if self.config.manners.idle_sends_all {
+            self.extras.get().hold.began = Some(now);
         }
     }
 

@@ -1,13 +1,12 @@
 //! What leaves, in this order: a reset, a SYN, what the recovery scheme asks
 //! for, a zero-window probe, an ACK.
 
-use super::Connection;
 use super::phase::Leaves;
-use crate::config::{RtoRestart, WindowProbe};
+use super::{Connection, Refused};
+use crate::config::{ResetTimestamps, RtoRestart, WindowProbe};
 use crate::range_set::Range;
 use crate::recovery::{Next, Scheme};
 use crate::state::State;
-use anabranch_congestion::Controller;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::tcp::options::MAX_LEN;
 use anabranch_wire::{Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment, Timestamps};
@@ -21,6 +20,7 @@ impl Connection {
             };
             let mut segment = self.segment(reset.seq, flags);
             segment.ack = reset.ack.unwrap_or_default();
+            segment.options.timestamps = self.timestamps_of_reset(now, reset.answers);
             return Some(self.control(segment));
         }
         let leaves = self.phase.leaves();
@@ -40,13 +40,19 @@ impl Connection {
         {
             return Some(packet);
         }
+        if self.extras.peek().is_some_and(|extras| extras.limits.is_some()) {
+            self.note_limit(now);
+        }
         if self.extras.some().is_some()
             && let Some(packet) = self.keep_alive(now)
         {
             return Some(packet);
         }
         if self.receiver.ack_now {
-            return Some(self.pure_ack(now));
+            return Some(match self.repeated_fin() {
+                Some(fin) => self.ack_with_fin(now, fin),
+                None => self.pure_ack(now),
+            });
         }
         if self.receiver.owes_ack() && !self.receiver.delayed_ack.is_armed() {
             let wait = match &self.receiver.timing {
@@ -91,7 +97,7 @@ impl Connection {
     fn retransmit(&mut self, now: Time, mut range: Range) -> Packet {
         self.keep_apart(&mut range);
         if self.receiver.has_blocks() {
-            self.leave_room_for_blocks(&mut range, 0);
+            range.end = range.end.min(range.start + self.most_beside_blocks(0));
         }
         // The FIN rides along where it has been sent before.
         let closed = self.writing.is_closed();
@@ -112,16 +118,21 @@ impl Connection {
     #[inline]
     fn send_in_order(&mut self, now: Time, mut range: Range) -> Option<Packet> {
         self.keep_apart(&mut range);
-        let small = range.len() < self.sender.mss;
-        let mut room = 0;
+        let mut most = self.sender.mss;
         if self.extras.ecn().is_some() {
-            room = self.room_for_option(now, range.start);
-            range.end = range.end.min(range.start + self.sender.mss - room);
+            if range.start >= self.sender.max && self.is_held_by_echo() {
+                self.note_use(false);
+                return None;
+            }
+            most -= self.room_for_option(now, range.start);
         }
         if self.receiver.has_blocks() {
-            self.leave_room_for_blocks(&mut range, room);
+            most = self.most_beside_blocks(self.sender.mss - most);
         }
-        if small && self.holds_back(now, range) {
+        // Options that ride on a segment do not make it a small one.
+        let small = range.len() < most;
+        range.end = range.end.min(range.start + most);
+        if small && !self.scheme.is_probe_due() && self.holds_back(now, range) {
             self.note_use(false);
             return None;
         }
@@ -159,19 +170,26 @@ impl Connection {
     fn keep_apart(&self, range: &mut Range) {
         if let Some(part) = self.extras.part() {
             range.end = range.end.min(part.end_of(range.start));
-            if range.start == 1 {
+            if range.start == part.first {
                 let most = self.sender.mss.saturating_sub(part.reserved_first.into()).max(1);
-                range.end = range.end.min(1 + most);
+                range.end = range.end.min(range.start + most);
             }
         }
     }
 
-    /// The SACK blocks that ride on a segment are taken off its payload, as all options (RFC 9293
-    /// §3.7.1); `others` counts the octets of options that are taken off for this segment alone.
+    /// Returns the most octets of text of a segment that leaves now, beside the SACK blocks that ride
+    /// on it (RFC 9293 §3.7.1).
+    pub fn current_mss(&self) -> u64 {
+        self.most_beside_blocks(0)
+    }
+
+    /// Returns what is left of a segment's text beside the SACK blocks that ride on it, which are taken off
+    /// as all options (RFC 9293 §3.7.1); `others` counts the octets of options that are taken off for
+    /// this segment alone.
     #[cold]
-    fn leave_room_for_blocks(&self, range: &mut Range, others: u64) {
+    fn most_beside_blocks(&self, others: u64) -> u64 {
         if !self.agreed.sack {
-            return;
+            return self.sender.mss - others;
         }
         let timestamps = if self.agreed.timestamps.is_some() { 12 } else { 0 };
         let taken = timestamps + others + self.extras.reserved();
@@ -179,8 +197,7 @@ impl Connection {
         let most = MAX_LEN as u64 - taken.min(MAX_LEN as u64);
         let blocks = self.receiver.blocks().min(most.saturating_sub(4) / 8);
         let room = if blocks > 0 { 4 + 8 * blocks } else { 0 };
-        let len = self.sender.mss.saturating_sub(others + room).max(1);
-        range.end = range.end.min(range.start + len);
+        self.sender.mss.saturating_sub(others + room).max(1)
     }
 
     /// A sending opportunity is over; `limited` says that the window ended it.
@@ -194,9 +211,7 @@ impl Connection {
     #[inline(never)]
     fn on_app_limited(&mut self) {
         let in_flight = self.scheme.in_flight(&self.sender);
-        if let Some(log) = &mut self.sender.watch.log {
-            log.on_app_limited(in_flight);
-        }
+        self.sender.congestion.on_app_limited(in_flight);
     }
 
     /// The receiver's window may be closed while data waits, and nothing in flight whose ACK could
@@ -227,8 +242,7 @@ impl Connection {
                 return Some(self.control(segment));
             }
             let range = Range { start: s.nxt, end: s.nxt + 1 };
-            let mut packet = self.data(now, range);
-            packet.ecn = self.control_ecn();
+            let packet = self.data(now, range);
             self.sender.max = self.sender.max.max(range.end);
             self.retransmission.timer.stop();
             self.arm_probe(now);
@@ -240,7 +254,7 @@ impl Connection {
         None
     }
 
-    fn arm_probe(&mut self, now: Time) {
+    pub(super) fn arm_probe(&mut self, now: Time) {
         let s = &self.sender;
         self.persist.arm(now, s.rtt.rto(), s.nxt < s.peer_window.edge);
     }
@@ -253,18 +267,23 @@ impl Connection {
         if range.end > data_end {
             flags = flags.union(TcpFlags::FIN);
         }
-        if self.is_pushed(range) {
+        if self.is_pushed(range) && (len > 0 || !self.config.manners.pushes_data_alone) {
             flags = flags.union(TcpFlags::PSH);
         }
         if self.sender.una == self.sender.max {
             self.on_idle_end(now);
+            self.on_burst_begins(now);
         }
         // A probe of a closed window is not data that waits for its ACK.
         if self.config.user_timeout.is_some() && range.start < self.sender.peer_window.edge {
-            self.start_user_timeout(now);
+            self.on_data_under_user_timeout(now);
         }
         self.sender.growth.on_sent(now);
-        self.sender.on_sending(now, range, len as u64);
+        let pipe = match self.sender.watch.tells_losses() {
+            true => self.scheme.in_flight(&self.sender),
+            false => 0,
+        };
+        self.sender.on_sending(now, range, len as u64, pipe);
         let again = range.start < self.sender.max;
         self.sender.counters.packets += 1;
         if again {
@@ -280,7 +299,8 @@ impl Connection {
         }
         let mut packet = self.packet(segment);
         if self.extras.ecn().is_some() {
-            if again || len == 0 {
+            // A probe of a closed window has neither ECT nor CWR (RFC 3168 §6.1.6).
+            if again || len == 0 || range.start >= self.sender.peer_window.edge {
                 packet.ecn = self.control_ecn();
             } else {
                 self.mark_new_data(&mut packet);
@@ -303,17 +323,30 @@ impl Connection {
     }
 
     pub(super) fn pure_ack(&mut self, now: Time) -> Packet {
-        let mut segment = self.segment(self.iss.at(self.sender.nxt), TcpFlags::ACK);
-        // After a timeout SND.NXT went back; an ACK carries the highest sent. A
-        // window probe was sent beyond the window, where the peer would answer
-        // an ACK with an ACK, and both for ever.
-        let s = &self.sender;
-        segment.seq = self.iss.at(s.max.max(s.nxt).min(s.peer_window.edge.max(s.una)));
+        let mut segment = self.segment(self.iss.at(self.acceptable_seq()), TcpFlags::ACK);
         self.acknowledge(now, &mut segment);
         if self.extras.some().is_some() {
             self.point_to_urgent(self.sender.max, &mut segment);
         }
         self.control(segment)
+    }
+
+    /// An ACK that repeats the FIN at the offset `fin`.
+    fn ack_with_fin(&mut self, now: Time, fin: u64) -> Packet {
+        let mut segment = self.segment(self.iss.at(fin), TcpFlags::ACK.union(TcpFlags::FIN));
+        self.acknowledge(now, &mut segment);
+        self.control(segment)
+    }
+
+    /// Returns the offset of a segment without data. After a timeout SND.NXT went back; an ACK
+    /// carries the highest sent. A window probe was sent beyond the window, where the peer would
+    /// answer an ACK with an ACK, and both for ever. By less than the unit of the peer's windows the
+    /// edge may be told too low (as in Linux).
+    pub(super) fn acceptable_seq(&self) -> u64 {
+        let s = &self.sender;
+        let (sent, edge) = (s.max.max(s.nxt), s.peer_window.edge.max(s.una));
+        let rounded = sent.saturating_sub(edge) < 1 << self.agreed.peer_shift;
+        if rounded && self.agreed.peer_shift > 0 { sent } else { sent.min(edge) }
     }
 
     fn syn(&mut self, now: Time) -> Packet {
@@ -363,15 +396,19 @@ impl Connection {
         }
     }
 
-    pub(super) fn timestamps_at(&self, now: Time) -> Timestamps {
-        let echo = self.agreed.timestamps.map_or(0, |recent| recent.value);
-        Timestamps { value: Connection::timestamp_clock(now), echo }
+    /// Returns the timestamps of a reset that answers `segment`, or that the user or a timeout asks
+    /// for (RFC 7323 §5.2).
+    fn timestamps_of_reset(&self, now: Time, answers: Option<Refused>) -> Option<Timestamps> {
+        match (self.config.reset_timestamps, answers) {
+            (ResetTimestamps::None, _) | (ResetTimestamps::Aborts, Some(_)) => None,
+            (_, None) => self.agreed.timestamps.map(|_| self.timestamps_at(now)),
+            (_, Some(Refused { stamp })) => stamp.map(|echo| Timestamps { value: 0, echo }),
+        }
     }
 
-    /// The timestamp clock ticks in milliseconds (RFC 7323 §5.4) and is never
-    /// zero, which would look like an absent echo.
-    pub(super) fn timestamp_clock(now: Time) -> u32 {
-        (now.as_millis() as u32).wrapping_add(1)
+    pub(super) fn timestamps_at(&self, now: Time) -> Timestamps {
+        let echo = self.agreed.timestamps.map_or(0, |recent| recent.value);
+        Timestamps { value: self.ends.timestamp(now), echo }
     }
 
     pub(super) fn segment(&self, seq: Serial32, flags: TcpFlags) -> TcpSegment {
@@ -397,6 +434,6 @@ impl Connection {
 
     fn packet(&self, segment: TcpSegment) -> Packet {
         let packet = Packet::new(self.ends.local.0, self.ends.remote.0, Body::Tcp(segment));
-        Packet { dscp: self.config.dscp, ..packet }
+        Packet { dscp: self.config.dscp, ttl: self.config.ttl, ..packet }
     }
 }

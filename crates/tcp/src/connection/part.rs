@@ -20,7 +20,7 @@ use super::Connection;
 use super::extras::Extras;
 use crate::recovery::{Next, Scheme};
 use crate::state::State;
-use anabranch_congestion::{Controller, Sibling};
+use anabranch_congestion::Sibling;
 #[cfg(doc)]
 use anabranch_endpoint::Endpoint;
 use anabranch_endpoint::{CloseReason, RttEstimator};
@@ -29,7 +29,7 @@ use anabranch_wire::{Packet, Payload};
 use std::collections::VecDeque;
 
 /// A `Part` is what is kept of the whole.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Part {
     /// `cuts` are offsets that no segment crosses, in order.
     cuts: VecDeque<u64>,
@@ -39,8 +39,17 @@ pub(super) struct Part {
     pub reserved: u64,
     /// `reserved_first` says how many more it adds to the segment with the first octet.
     pub reserved_first: u32,
+    /// `first` is the offset of that octet: 1, or what follows the data that went with the SYN.
+    pub first: u64,
     /// `waiting` says that the whole has more to send than the window lets this part have.
     pub waiting: bool,
+}
+
+impl Default for Part {
+    fn default() -> Part {
+        let (cuts, window) = (VecDeque::new(), None);
+        Part { cuts, window, reserved: 0, reserved_first: 0, first: 1, waiting: false }
+    }
 }
 
 impl Part {
@@ -68,10 +77,27 @@ impl Connection {
         self.extras.part_mut().reserved = octets as u64;
     }
 
+    /// Keeps `octets` of every segment free from now on, where that is more than before: the payload of
+    /// a full segment shrinks by as much.
+    pub fn reserve_more_options(&mut self, octets: u32) {
+        let part = self.extras.part_mut();
+        let more = (octets as u64).saturating_sub(part.reserved);
+        part.reserved += more;
+        if self.state().is_synchronized() {
+            self.sender.mss = self.sender.mss.saturating_sub(more).max(1);
+        }
+    }
+
     /// Keeps `octets` more of the segment free that carries the first octet of the stream,
     /// however often it is sent and whatever the path takes by then; 0 ends that.
     pub fn reserve_first(&mut self, octets: u32) {
         self.extras.part_mut().reserved_first = octets;
+    }
+
+    /// The segment of [`reserve_first`](Connection::reserve_first) is the one that begins at `offset`: what
+    /// is before went with the SYN (RFC 7413).
+    pub fn begin_at(&mut self, offset: u64) {
+        self.extras.part_mut().first = offset;
     }
 
     /// The windows that the user writes into segments are at most `octets`: their
@@ -84,12 +110,14 @@ impl Connection {
     /// Returns the shift of the windows that this side advertises.
     pub(super) fn window_shift(&self) -> u8 {
         let whole = self.extras.part().and_then(|part| part.window);
-        let own = self.config.receive_buffer_max.unwrap_or(self.config.receive_buffer);
+        let config = &self.config;
+        let most = config.window_scale_buffer.or(config.receive_buffer_max);
+        let own = most.unwrap_or(config.receive_buffer);
         crate::config::window_shift(whole.unwrap_or(own))
     }
 
     /// From now on the windows that the peer advertises are not this
-    /// connection's: it sends what it is given.
+    /// connection's alone: it sends what it is given. Its own is [`Connection::own_room`].
     pub fn share_window(&mut self) {
         self.sender.peer_window.share();
     }
@@ -169,7 +197,7 @@ impl Connection {
             && self.sender.is_done()
             && self.receiver.owed() == (0, false)
             && self.reset_due.is_none()
-            && self.pacer.is_none()
+            && !self.sender.congestion.is_paced()
             && self.extras.is_plain()
     }
 
@@ -240,6 +268,26 @@ impl Connection {
     #[inline]
     pub fn read_offset(&self) -> u64 {
         self.receiver.read_offset()
+    }
+
+    /// Says whether the segment that came last, in a synchronized state, passed the checks of its
+    /// sequence and acknowledgment numbers (RFC 9293 §3.10.7.4, RFC 5961), so that what else it carries
+    /// counts.
+    #[inline]
+    pub fn has_passed(&self) -> bool {
+        self.passed
+    }
+
+    /// Returns how many octets after the last that was written fit the window that the peer advertises
+    /// on this connection's own segments ([`Connection::share_window`]).
+    #[inline]
+    pub fn own_room(&self) -> u64 {
+        self.sender.peer_window.own_edge().saturating_sub(self.sender.end)
+    }
+
+    /// Returns the offset of the octet that is expected next.
+    pub fn next_expected(&self) -> u64 {
+        self.receiver.nxt
     }
 
     /// Returns the offset of a number that this side sends.

@@ -45,7 +45,9 @@ impl Connection {
             return !self.config.require_timestamps;
         };
         let passes = !recent.is_newer_than(now, ts.value) || !self.config.paws;
-        self.receiver.ack_now |= !passes;
+        if !passes {
+            self.answer_unacceptable(now, segment);
+        }
         passes
     }
 

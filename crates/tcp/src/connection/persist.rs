@@ -22,7 +22,7 @@ pub(super) struct Persist {
     /// acknowledged.
     pub doublings: u32,
     /// `silent` counts the probes since the peer acknowledged anything, be it the same again.
-    silent: u32,
+    pub silent: u32,
 }
 
 impl Persist {

@@ -167,6 +167,11 @@ impl Phase {
         }
     }
 
+    /// The connection is in LISTEN.
+    pub fn listens(&self) -> bool {
+        matches!(self, Phase::Listen)
+    }
+
     /// The connection is in SYN-RECEIVED after a passive OPEN.
     pub fn is_opened_passively(&self) -> bool {
         matches!(self, Phase::SynReceived(SynReceived { passive: true, .. }))

@@ -14,6 +14,8 @@ pub(super) struct Retransmission {
     timed: Option<(u64, Time)>,
     /// `retries` counts the timeouts since something new was acknowledged.
     pub retries: u32,
+    /// `syns_again` counts the SYNs and SYN-ACKs that were sent again.
+    pub syns_again: u32,
 }
 
 /// A `Timing` is what an ACK says of the segment being timed.
@@ -31,6 +33,7 @@ impl Retransmission {
     /// A SYN left; only the `first` is timed.
     pub fn on_syn_sent(&mut self, now: Time, first: bool, rto: Span) {
         self.timed = first.then_some((1, now));
+        self.syns_again += !first as u32;
         self.timer.set(now + rto);
     }
 

@@ -8,6 +8,7 @@ mod ecn;
 mod fast_open;
 mod hostile;
 mod icmp;
+mod manners;
 mod mtu_probe;
 mod pacing;
 mod part;
@@ -25,11 +26,13 @@ use super::*;
 use crate::config::{Counting, DelayedAck, InitialReceiveWindow, InitialWindow};
 use crate::recovery::{Pipe, Recovery};
 use anabranch_congestion::Algorithm;
-use anabranch_endpoint::Seed;
+use anabranch_endpoint::{
+    ByteStream, Demultiplex, Endpoint, Event, Observation, Observe, Seed, TemporalSharing,
+};
 use anabranch_testkit::marks::record;
 use anabranch_testkit::{Fate, Pair, Side};
 use anabranch_units::Span;
-use anabranch_wire::{Body, Ecn, TcpFlags, TcpSegment};
+use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpSegment};
 
 const LATENCY: Span = Span::from_millis(100);
 

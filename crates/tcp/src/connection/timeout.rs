@@ -5,7 +5,10 @@ use super::extras::ExtraDue;
 use crate::recovery::Scheme;
 use crate::state::State;
 use anabranch_endpoint::{CloseReason, Timer};
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
+
+/// The shortest time that a timer which is set runs.
+const TICK: Span = Span::from_micros(1);
 
 impl Connection {
     pub(super) fn on_timeout(&mut self, now: Time) {
@@ -13,7 +16,7 @@ impl Connection {
             self.on_retransmission_timeout(now);
         }
         if has_expired(&mut self.persist.timer, now) {
-            self.on_probe_timer();
+            self.on_probe_timer(now);
         }
         if has_expired(&mut self.receiver.delayed_ack, now) {
             self.on_ack_waited();
@@ -21,8 +24,14 @@ impl Connection {
         if self.phase.deadline() <= now {
             self.finish(CloseReason::Normal);
         }
-        if self.scheme.deadline() <= now && self.scheme.on_deadline(&mut self.sender, now) {
-            self.restart_rto(now);
+        if self.scheme.deadline() <= now
+            && let Some(from) = self.scheme.on_deadline(&mut self.sender, now)
+        {
+            if self.sender.watch.tells_losses() {
+                let in_flight = self.scheme.in_flight(&self.sender);
+                self.sender.tell_losses(now, in_flight);
+            }
+            self.restart_rto_from(from, now);
         }
         for due in ExtraDue::ALL {
             if self.extras.take_expired(due, now) {
@@ -37,7 +46,12 @@ impl Connection {
                     }
                     ExtraDue::KeepAlive => self.on_keep_alive_timer(now),
                     ExtraDue::Device => self.on_device_timer(now),
-                    ExtraDue::UserTimeout => self.reset(CloseReason::TimedOut),
+                    ExtraDue::UserTimeout => self.give_up_silent(CloseReason::TimedOut),
+                    ExtraDue::Opening => {
+                        if matches!(self.state(), State::SynSent | State::SynReceived) {
+                            self.reset(CloseReason::TimedOut);
+                        }
+                    }
                 }
             }
         }
@@ -45,10 +59,13 @@ impl Connection {
 
     /// A closed window is probed for as long as the peer answers (RFC 9293 §3.8.6.1, MUST-37), and
     /// where it does not, as often as data is sent again (§3.8.3, R2).
-    fn on_probe_timer(&mut self) {
+    fn on_probe_timer(&mut self, now: Time) {
         let is_closed = self.sender.nxt >= self.sender.peer_window.edge;
+        if is_closed {
+            self.on_repeat_under_user_timeout(now);
+        }
         if is_closed && self.persist.is_given_up(self.config.max_retries) {
-            return self.reset(CloseReason::TimedOut);
+            return self.give_up_silent(CloseReason::TimedOut);
         }
         self.persist.on_expiry();
     }
@@ -65,6 +82,9 @@ impl Connection {
 
     /// RFC 6298 §5.4–5.6, RFC 9293 §3.8.3.
     fn on_retransmission_timeout(&mut self, now: Time) {
+        if self.extras.ecn().is_some() && self.ends_hold() {
+            return;
+        }
         if self.retransmits_later(now) {
             return;
         }
@@ -78,7 +98,7 @@ impl Connection {
                 _ => self.config.syn_ack_retries,
             };
             if retries > limit {
-                self.reset(CloseReason::TimedOut);
+                self.give_up_silent(CloseReason::TimedOut);
             } else {
                 let linear =
                     self.state() == State::SynSent && retries <= self.config.syn_linear_timeouts;
@@ -91,7 +111,7 @@ impl Connection {
             return;
         }
         if retries > self.config.max_retries {
-            self.reset(CloseReason::TimedOut);
+            self.give_up_silent(CloseReason::TimedOut);
             return;
         }
         self.suspect_black_hole(now);
@@ -99,12 +119,21 @@ impl Connection {
             // A probe leaves instead: not a timeout.
             self.retransmission.take_back_expiry();
             self.restart_rto(now);
+            return;
         }
+        self.on_repeat_under_user_timeout(now);
     }
 
     pub(super) fn restart_rto(&mut self, now: Time) {
+        self.restart_rto_from(now, now);
+    }
+
+    /// The retransmission timeout counts from a date that may have passed; the timer expires a tick after
+    /// `now` at the earliest.
+    fn restart_rto_from(&mut self, from: Time, now: Time) {
         if self.sender.flight() > 0 {
-            self.retransmission.restart(now, self.sender.rtt.rto());
+            let left = (from + self.sender.rtt.rto()).saturating_since(now);
+            self.retransmission.restart(now, left.max(TICK));
         }
     }
 }

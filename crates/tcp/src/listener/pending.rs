@@ -3,17 +3,17 @@
 //! attacker who collected cookies makes no more of them than that.
 
 use crate::config::Config;
-use crate::fast_open::{FastOpenOptions, Keys};
+use crate::fast_open::{FastOpenOptions, Keys, Verdict};
 use anabranch_endpoint::{Generator, RttEstimator};
 use anabranch_units::{Span, Time};
-use anabranch_wire::{Addr, TcpSegment};
+use anabranch_wire::{Addr, FastOpenOption, TcpSegment};
 use std::collections::BTreeMap;
 
 /// Where Fast Open stands at a listening port.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub struct Pending {
     options: FastOpenOptions,
-    pub keys: Keys,
+    pub(super) keys: Keys,
     /// By peer, until when the connection counts.
     waiting: BTreeMap<(Addr, u16), Time>,
     /// How long a handshake can take.
@@ -29,10 +29,32 @@ impl Pending {
         Some(Pending { options, keys, waiting: BTreeMap::new(), longest: longest(config) })
     }
 
+    /// The same port with other settings; its key stays.
+    pub fn reconfigured(self, config: &Config) -> Option<Pending> {
+        let options = config
+            .fast_open
+            .filter(|options| options.server)
+            .unwrap_or(FastOpenOptions { server: false, pending: 0, ..self.options });
+        let keys = Keys { lifetime: options.key_lifetime, ..self.keys };
+        Some(Pending { options, keys, longest: longest(config), ..self })
+    }
+
     /// There is room for one more.
     pub fn has_room(&mut self, now: Time) -> bool {
         self.waiting.retain(|_, until| *until > now);
         self.waiting.len() < self.options.pending as usize
+    }
+
+    /// The secret of the port's cookies, for [`set_fast_open_key`](crate::Connection::set_fast_open_key).
+    pub fn key(&self) -> [u64; 2] {
+        self.keys.key
+    }
+
+    /// A SYN from `client` to `server` opens a connection at once: its cookie is good, or it needs none.
+    pub fn opens(&self, now: Time, server: Addr, client: Addr, syn: &TcpSegment) -> bool {
+        let check = |option: FastOpenOption| self.keys.check(now, server, client, &option.cookie);
+        let verdict = syn.options.fast_open().map(check);
+        self.opens_without_cookie(syn) || verdict.is_some_and(|verdict| verdict != Verdict::Wrong)
     }
 
     /// The SYN needs no cookie.
@@ -51,8 +73,14 @@ impl Pending {
         self.waiting.remove(&remote);
     }
 
+    /// So many wait.
     pub fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// None waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
     }
 }
 

@@ -202,3 +202,29 @@ fn a_later_syn_takes_over_from_time_wait() {
     talk(now, &mut again, &mut l);
     assert_eq!(again.state(), State::Established);
 }
+
+/// RFC 9293 §3.6.1: the connection that takes over begins with a number above all that the one before
+/// it used, however fast that went.
+#[test]
+fn a_connection_that_takes_over_begins_above_the_last_number() {
+    let mut l = listener(Backlog::default());
+    let mut c = client(1000);
+    talk(at(0), &mut c, &mut l);
+    let mut server = l.accept().unwrap();
+    server.write(3 << 20); // faster than the clock of the numbers
+    server.close();
+    transfer(at(0), &mut c, &mut server, 10);
+    assert_eq!(server.state(), State::TimeWait);
+    let last = server.past().next;
+    let now = at(1);
+    let generator = Seed::default().generator("client");
+    let mut again =
+        Connection::client(Config::default(), (Addr(0), 1000), (Addr(1), PORT), generator);
+    again.connect(now);
+    let new = again.poll_transmit(now).unwrap();
+    assert!(server.gives_way_to(&new));
+    l.succeed(server.past());
+    l.handle_input(now, &new);
+    let Body::Tcp(answer) = l.poll_transmit(now).unwrap().body else { panic!() };
+    assert!(answer.seq.distance_from(last) >= 0, "{} after {last}", answer.seq);
+}

@@ -85,7 +85,7 @@ impl Receiver {
         let block = |r: Range| SackBlock { left: self.irs.at(r.start), right: self.irs.at(r.end) };
         // A FIN that waits is part of what is held: sequence numbers, not octets
         // (RFC 2018 §3).
-        let fin = self.fin;
+        let fin = self.fin.filter(|_| !self.sack_without_fin);
         let with_fin = |r: Range| Range { end: r.end + (fin == Some(r.end)) as u64, ..r };
         let duplicate = gaps.duplicate.take();
         if let Some(range) = duplicate {

@@ -7,9 +7,10 @@ use crate::right_sizing::View;
 use anabranch_units::{Span, Time};
 
 impl Receiver {
-    /// The part of the window that the peer may still use (RCV.WND).
+    /// The part of the window that the peer may still use (RCV.WND). It begins behind the peer's SYN,
+    /// which takes no room.
     pub fn window(&self) -> u64 {
-        self.edge.saturating_sub(self.nxt)
+        self.edge.saturating_sub(self.nxt.max(1))
     }
 
     /// An ACK leaves: moves the advertised edge and returns the window to
@@ -22,10 +23,16 @@ impl Receiver {
         if let Some(timing) = &mut self.timing {
             timing.on_ack_sent();
         }
-        if self.opens_by(mss) {
+        if self.opens_by(mss) || self.is_worth_it(mss) {
             self.edge = self.farthest();
         }
         self.window()
+    }
+
+    /// The window that could be advertised is worth it, for who advertises all of it.
+    fn is_worth_it(&self, mss: u64) -> bool {
+        let free = self.farthest().saturating_sub(self.nxt);
+        self.advertises_all && self.farthest() > self.edge && free >= mss.min(self.largest() / 4)
     }
 
     fn opens_by(&self, mss: u64) -> bool {
@@ -40,7 +47,9 @@ impl Receiver {
 
     /// The right edge that could be advertised.
     fn farthest(&self) -> u64 {
-        let all = self.read + self.capacity();
+        // A FIN takes no room.
+        let fin = (self.advertises_all && self.has_ended()) as u64;
+        let all = self.read + self.capacity() + fin;
         self.growth.as_ref().map_or(all, |growth| all.min(self.nxt.saturating_add(growth.limit())))
     }
 
@@ -52,6 +61,23 @@ impl Receiver {
             self.capacity = self.capacity.max(2 * unit as u32);
             growth.start_from(2 * unit);
         }
+    }
+
+    /// The buffer is made to hold whole segments of `mss` octets, where it holds more than one.
+    pub fn hold_whole_segments(&mut self, mss: u64) {
+        let whole = self.capacity().next_multiple_of(mss.max(1));
+        if self.capacity() > mss && whole <= u32::MAX.into() {
+            let all_advertised = self.edge == 1 + self.capacity();
+            self.capacity = whole as u32;
+            if all_advertised {
+                self.edge = 1 + whole;
+            }
+        }
+    }
+
+    /// Octets of the buffer.
+    pub fn size(&self) -> u64 {
+        self.capacity()
     }
 
     /// The window that is advertised grows with use.

@@ -163,6 +163,7 @@ impl Recovery {
             Recovery::Custom(custom) => custom.name(),
         }
     }
+
     /// The scheme reads SACK blocks, and cannot work without them.
     pub fn needs_sack(&self) -> bool {
         self.info().is_none_or(|scheme| scheme.needs_sack)
@@ -171,6 +172,12 @@ impl Recovery {
     /// The scheme reads the send log.
     pub(crate) fn needs_log(&self) -> bool {
         self.info().is_some_and(|scheme| scheme.needs_log)
+    }
+
+    /// ACKs count as duplicates, too, that acknowledge something in order and SACK something new
+    /// (RFC 6675 §2).
+    pub(crate) fn counts_progress(&self) -> bool {
+        matches!(self, Recovery::Sack { pipe: Pipe::Rfc6675, .. })
     }
 
     /// Returns the scheme without what it does to the window in a recovery beyond the reduction at
@@ -223,6 +230,14 @@ pub struct RackOptions {
     pub max_ack_delay: Span,
     /// `reduce_again` lets the loss of a retransmission reduce the window again (RFC 5681 §4.3).
     pub reduce_again: bool,
+    /// `prr_in_segments` reduces in whole segments, in proportion to the window before the loss, as
+    /// Linux does; else in octets, in proportion to what was in flight (RFC 9937 §6).
+    pub prr_in_segments: bool,
+    /// `linux_probes` sends tail loss probes by Linux's rules. A probe needs no round trip measured since
+    /// the one before (RFC 8985 §7.3 asks for it). The probe timer also runs while a probe is on its way;
+    /// when it expires then, the retransmission timeout counts from when the oldest outstanding segment
+    /// was sent, and so may follow at once.
+    pub linux_probes: bool,
 }
 
 impl Default for RackOptions {
@@ -232,6 +247,8 @@ impl Default for RackOptions {
             tlp: true,
             max_ack_delay: Span::from_millis(200),
             reduce_again: true,
+            prr_in_segments: false,
+            linux_probes: false,
         }
     }
 }
@@ -254,7 +271,7 @@ pub struct DecoupledRackOptions {
 
 impl Default for DecoupledRackOptions {
     fn default() -> DecoupledRackOptions {
-        let RackOptions { prr: _, tlp, max_ack_delay, reduce_again } = RackOptions::default();
+        let RackOptions { tlp, max_ack_delay, reduce_again, .. } = RackOptions::default();
         DecoupledRackOptions { fast_retransmit: true, tlp, max_ack_delay, reduce_again }
     }
 }

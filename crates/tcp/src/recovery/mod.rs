@@ -13,11 +13,11 @@
 //! asks which scheme is at work.
 
 pub(crate) mod catalogue;
+mod custom;
 mod decoupled;
 mod detector;
 mod fack;
 mod newreno;
-mod own;
 mod prr;
 mod rack;
 mod reno;
@@ -31,7 +31,7 @@ use crate::ack::Ack;
 use crate::range_set::Range;
 use crate::sender::Sender;
 use crate::undo::Allowed;
-use anabranch_congestion::{Congestion, Controller};
+use anabranch_congestion::Driver;
 use anabranch_units::Time;
 
 /// A `Next` is what the sender may do now.
@@ -100,9 +100,9 @@ pub(crate) trait Scheme {
         true
     }
 
-    /// The segments outstanding are too big for the path, and `mss` is smaller now: all that is not
-    /// SACKed is sent again.
-    fn on_too_big(&mut self, s: &mut Sender) {
+    /// Segments outstanding of more than `size` octets are too big for the path, and `mss` is smaller
+    /// now: they are sent again, if they are not SACKed. Schemes that know no segments send all again.
+    fn on_too_big(&mut self, s: &mut Sender, _size: u64) {
         s.resend_smaller();
         self.on_timeout(s);
     }
@@ -113,10 +113,10 @@ pub(crate) trait Scheme {
         Time::NEVER
     }
 
-    /// A deadline of the scheme may have passed. Returns true when the retransmission timer is to be
-    /// restarted.
-    fn on_deadline(&mut self, _s: &mut Sender, _now: Time) -> bool {
-        false
+    /// A deadline of the scheme may have passed. Returns from when the retransmission timeout counts
+    /// anew, if its timer is to be restarted.
+    fn on_deadline(&mut self, _s: &mut Sender, _now: Time) -> Option<Time> {
+        None
     }
 
     /// The connection is over: the scheme's timers stop.
@@ -243,8 +243,8 @@ macro_rules! schemes {
                 mut on_retransmit(s: &mut Sender, range: Range, now: Time);
                 mut on_in_order(s: &Sender, range: Range, now: Time);
                 mut on_rto(s: &mut Sender, now: Time) -> bool;
-                mut on_too_big(s: &mut Sender);
-                mut on_deadline(s: &mut Sender, now: Time) -> bool;
+                mut on_too_big(s: &mut Sender, size: u64);
+                mut on_deadline(s: &mut Sender, now: Time) -> Option<Time>;
                 mut stop();
                 ref in_recovery() -> bool;
                 ref newly_lost(s: &mut Sender, was_in_recovery: bool, ack: &Ack) -> u64;
@@ -312,14 +312,14 @@ schemes! {
         Box::new(rack::Rack::decoupled(*options)),
     Decoupled(decoupled::Decoupled): Recovery::Decoupled { opens_late } =>
         decoupled::Decoupled::new(*opens_late),
-    Own(Box<own::Own>): Recovery::Custom(custom) =>
-        Box::new(own::Own::new(custom.maker()(custom.place()))),
+    Custom(Box<custom::Custom>): Recovery::Custom(custom) =>
+        Box::new(custom::Custom::new(custom.maker()(custom.place()))),
 }
 
 impl Active {
     /// As [`Active::new`], beside a window algorithm: one that owns the window in a recovery is left
     /// alone (as in Linux, where such algorithms replace proportional rate reduction).
-    pub fn beside(description: &Recovery, window: &Congestion) -> Active {
+    pub fn beside(description: &Recovery, window: &Driver) -> Active {
         match window.owns_recovery() {
             true => Active::new(&description.without_own_window()),
             false => Active::new(description),

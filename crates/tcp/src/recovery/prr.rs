@@ -34,6 +34,8 @@ pub(crate) struct Prr {
     ssthresh: u64,
     /// What may be in flight until the next ACK.
     window: u64,
+    /// What is sent is rounded up to segments of so many octets.
+    unit: u64,
     /// Up to where losses are known, for schemes that count by an edge.
     edge: u64,
 }
@@ -45,8 +47,14 @@ impl Prr {
         Prr {
             recover_fs: (s.nxt - s.una - s.board.sacked().total() + delivered).max(1),
             ssthresh: s.cwnd(),
+            unit: 1,
             ..Prr::default()
         }
+    }
+
+    /// As Linux counts: in segments of `mss` octets, in proportion to `cwnd`, the window before.
+    pub fn count_segments(&mut self, cwnd: u64, mss: u64) {
+        (self.recover_fs, self.unit) = (cwnd.max(1), mss);
     }
 
     /// An ACK of this recovery, the first included; `in_flight` is what it
@@ -64,7 +72,7 @@ impl Prr {
         let mut count = if in_flight > self.ssthresh {
             let target = (self.delivered as u128 * self.ssthresh as u128)
                 .div_ceil(self.recover_fs as u128) as u64;
-            target.saturating_sub(self.out)
+            target.next_multiple_of(self.unit.max(1)).saturating_sub(self.out)
         } else {
             let growth = if safe { mss } else { 0 };
             let count = self.delivered.saturating_sub(self.out).max(delivered) + growth;

@@ -41,7 +41,8 @@ struct Repair {
     pending: bool,
     /// `high_rxt` is HighRxt, the offset after the highest sent again in this recovery.
     high_rxt: u64,
-    /// `rescue_rxt` is RescueRxt (§2); it is `None` before the first of this recovery.
+    /// `rescue_rxt` is RescueRxt (§2): the end of the first retransmission, then the recovery point;
+    /// it is `None` before the first retransmission leaves.
     rescue_rxt: Option<u64>,
     /// `count` is the pipe of the ns-2 rules, in octets.
     count: i64,
@@ -181,14 +182,18 @@ impl Scheme for Sack {
         }
         s.board.on_retransmit(range);
         let Some(repair) = &mut self.repair else { return };
+        let first = std::mem::take(&mut repair.pending);
         // ns-2 does not count the retransmission at the entry.
-        if !std::mem::take(&mut repair.pending) {
+        if !first {
             repair.count += range.len() as i64;
         }
-        if range.start >= repair.high_rxt.max(s.una)
-            && range.start < s.board.fack(s.una).max(s.una + 1)
-        {
+        let is_hole =
+            range.start >= repair.high_rxt.max(s.una) && range.start < s.board.fack(s.una);
+        if first || is_hole {
             repair.high_rxt = range.end;
+            if first {
+                repair.rescue_rxt = Some(range.end); // (4.3)
+            }
         } else {
             repair.rescue_rxt = Some(s.recovery_point.at); // rule 4 leaves HighRxt alone
         }

@@ -15,7 +15,7 @@ fn at(ms: u64) -> Time {
 fn six() -> SendLog {
     let mut log = SendLog::default();
     for n in 0..6 {
-        log.on_sent(at(n), range(n * 10, n * 10 + 10), n * 10);
+        log.on_sent(at(n), range(n * 10, n * 10 + 10), Stamp::default());
     }
     log
 }
@@ -31,12 +31,12 @@ fn an_ack_reports_what_is_new_in_the_order_of_sequence() {
     sacked.insert(range(40, 50));
     log.on_sacked(range(40, 50), &sacked);
     log.on_cumulative_ack(20);
-    log.on_ack(at(100), 30);
+    log.on_ack();
     assert_eq!(starts(log.news()), [0, 10, 40]);
     assert_eq!(log.sacked_segments(), 1);
     log.end_ack();
     log.on_cumulative_ack(60);
-    log.on_ack(at(101), 30);
+    log.on_ack();
     assert_eq!(starts(log.news()), [20, 30, 50]); // 40 is no news
     assert_eq!(log.sacked_segments(), 0);
 }
@@ -45,14 +45,14 @@ fn an_ack_reports_what_is_new_in_the_order_of_sequence() {
 fn an_ack_samples_the_round_trip_of_what_was_sent_last_and_once() {
     let mut log = six();
     log.on_cumulative_ack(30);
-    log.on_ack(at(100), 30);
+    log.on_ack();
     assert_eq!(log.rtt_sample(at(100)), Some(Span::from_millis(98)));
     log.end_ack();
     assert_eq!(log.rtt_sample(at(100)), None);
     // The fifth and sixth were sent again: the fourth tells.
-    log.on_sent(at(101), range(40, 60), 30);
+    log.on_sent(at(101), range(40, 60), Stamp::default());
     log.on_cumulative_ack(60);
-    log.on_ack(at(150), 30);
+    log.on_ack();
     assert_eq!(log.rtt_sample(at(150)), Some(Span::from_millis(147)));
 }
 
@@ -71,12 +71,12 @@ fn half_a_segment_is_not_delivered() {
 #[test]
 fn what_is_sent_again_is_the_latest_and_cut_to_size() {
     let mut log = six();
-    log.on_sent(at(50), range(15, 20), 60); // the second half of the second
+    log.on_sent(at(50), range(15, 20), Stamp::default()); // the second half of the second
     assert_eq!(log.record_at(10).unwrap().range, range(10, 15));
     let half = log.record_at(15).unwrap();
     assert_eq!((half.sent, half.retransmitted, half.serial), (at(50), true, 7));
     // Sent again together with something new.
-    log.on_sent(at(60), range(55, 70), 60);
+    log.on_sent(at(60), range(55, 70), Stamp::default());
     assert_eq!(log.record_at(55).unwrap().range, range(55, 60));
     assert!(!log.record_at(65).unwrap().retransmitted);
     assert_eq!(log.highest().unwrap().range, range(60, 70));
@@ -86,7 +86,7 @@ fn what_is_sent_again_is_the_latest_and_cut_to_size() {
 fn losses_are_taken_from_the_oldest_transmission() {
     let mut log = six();
     let none = RangeSet::default();
-    log.on_sent(at(50), range(0, 10), 60);
+    log.on_sent(at(50), range(0, 10), Stamp::default());
     log.lose_oldest(&none);
     log.lose_oldest(&none);
     assert_eq!(log.lost().iter().collect::<Vec<_>>(), [range(10, 30)]);
@@ -127,13 +127,13 @@ proptest! {
             let end = (start + len).min(max);
             match op {
                 0 => {
-                    log.on_sent(now, range(max, max + len), max - una);
+                    log.on_sent(now, range(max, max + len), Stamp::default());
                     max += len;
                 }
                 1 if start < end => {
                     let hole = sacked.gap(start, end);
                     if let Some(hole) = hole {
-                        log.on_sent(now, hole, max - una);
+                        log.on_sent(now, hole, Stamp::default());
                     }
                 }
                 2 => {
@@ -189,4 +189,50 @@ fn walk(log: &SendLog) -> Vec<Record> {
         slot = log.slots[slot as usize].newer;
     }
     list
+}
+
+/// What the window algorithm is yet to hear of: where each loss begins, and its octets.
+fn told(log: &mut SendLog) -> Vec<(u64, u64)> {
+    log.take_losses().iter().map(|loss| (loss.offset, loss.octets)).collect()
+}
+
+/// Segments of ten octets, of which the second and the fourth are lost, and the second, sent again, once
+/// more.
+#[test]
+fn each_loss_is_told_once() {
+    let mut log = SendLog::new(true);
+    for n in 0..5 {
+        log.on_sent(at(n), range(n * 10, n * 10 + 10), Stamp::default());
+    }
+    let mut sacked = RangeSet::default();
+    log.on_cumulative_ack(10);
+    sacked.insert(range(20, 30));
+    log.on_sacked(range(20, 30), &sacked);
+    log.lose_oldest(&sacked);
+    log.lose_oldest(&sacked);
+    assert_eq!(told(&mut log), [(10, 10), (30, 10)]);
+    assert_eq!(told(&mut log), []);
+    // Sent again, with only the fifth besides; lost again.
+    log.on_sent(at(60), range(10, 20), Stamp::default());
+    sacked.insert(range(40, 50));
+    log.on_sacked(range(40, 50), &sacked);
+    log.end_ack();
+    log.lose_oldest(&sacked);
+    assert_eq!(told(&mut log), [(10, 10)]);
+}
+
+/// A scheme that marks nothing names the offsets between which what is in flight is lost.
+#[test]
+fn a_scheme_without_marks_tells_of_losses_by_offsets() {
+    let mut log = SendLog::new(true);
+    for n in 0..5 {
+        log.on_sent(at(n), range(n * 10, n * 10 + 10), Stamp::default());
+    }
+    let mut sacked = RangeSet::default();
+    sacked.insert(range(20, 30));
+    log.on_sacked(range(20, 30), &sacked);
+    log.tell_losses_between(0, 40);
+    assert_eq!(told(&mut log), [(0, 10), (10, 10), (30, 10)]);
+    log.tell_losses_between(40, 40);
+    assert_eq!(told(&mut log), []);
 }

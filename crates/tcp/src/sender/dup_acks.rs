@@ -18,11 +18,14 @@ pub struct DupAcks {
     bounds: (u32, u32),
     /// `reorderings` counts how often reordering was seen.
     pub reorderings: u32,
-    /// `nxt_before` is SND.NXT at the first of the duplicates: what was sent since is limited
-    /// transmit.
+    /// `nxt_before` is SND.NXT at the first of the duplicates, and above it as much as that
+    /// acknowledged in order, in whose place new data leaves: what is sent beyond is limited transmit.
     nxt_before: u64,
     /// `limited_transmit` says that RFC 3042 is on.
     pub limited_transmit: bool,
+    /// `counts_progress` says that ACKs count, too, that acknowledge something in order and SACK
+    /// something new (RFC 6675 §2).
+    counts_progress: bool,
 }
 
 impl DupAcks {
@@ -36,13 +39,20 @@ impl DupAcks {
             reorderings: 0,
             nxt_before: 0,
             limited_transmit: config.limited_transmit,
+            counts_progress: config.recovery.counts_progress(),
         }
     }
 
-    /// A duplicate ACK came, with SND.NXT at `nxt`.
-    pub fn on_duplicate(&mut self, nxt: u64) {
+    /// ACKs count that acknowledge something in order and SACK something new.
+    #[inline]
+    pub fn counts_progress(&self) -> bool {
+        self.counts_progress
+    }
+
+    /// A duplicate ACK came, with SND.NXT at `nxt`, which acknowledges `acked` octets in order.
+    pub fn on_duplicate(&mut self, nxt: u64, acked: u64) {
         if self.count == 0 {
-            self.nxt_before = nxt;
+            self.nxt_before = nxt + acked;
         }
         self.count += 1;
     }
@@ -62,9 +72,9 @@ impl DupAcks {
         self.count >= self.thresh
     }
 
-    /// Returns the octets that were in flight above `una` before the first of the duplicates.
-    pub fn flight_before(&self, una: u64) -> u64 {
-        self.nxt_before - una
+    /// Returns the octets in flight from `una` to `nxt` without what limited transmit sent.
+    pub fn flight_before(&self, una: u64, nxt: u64) -> u64 {
+        self.nxt_before.min(nxt) - una
     }
 
     /// Returns the octets that may leave beyond the window before a loss is signalled: one segment
@@ -116,9 +126,9 @@ mod tests {
         let mut extra = Vec::new();
         for n in 0..4 {
             extra.push(dup_acks.extra(1000));
-            dup_acks.on_duplicate(9001 + 1000 * n);
+            dup_acks.on_duplicate(9001 + 1000 * n, 0);
         }
         assert_eq!(extra, [0, 1000, 2000, 2000]);
-        assert_eq!(dup_acks.flight_before(1), 9000);
+        assert_eq!(dup_acks.flight_before(1, 11_001), 9000);
     }
 }

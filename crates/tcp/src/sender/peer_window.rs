@@ -14,12 +14,15 @@ pub struct PeerWindow {
     /// `is_shared` says that the windows that the peer advertises are not this connection's alone,
     /// and do not move the edge.
     is_shared: bool,
+    /// `own_edge` is the edge as the windows that came with this connection's own ACKs have it, which
+    /// differs from `edge` where that is shared (RFC 8684 §3.3.5).
+    own_edge: u64,
 }
 
 impl PeerWindow {
     /// `new` makes the window before the handshake: a SYN may leave, and nothing else.
     pub fn new() -> PeerWindow {
-        PeerWindow { edge: 1, largest: 0, updated_by: (0, 0), is_shared: false }
+        PeerWindow { edge: 1, largest: 0, updated_by: (0, 0), is_shared: false, own_edge: 1 }
     }
 
     /// From now on the peer's windows are those of a whole that this connection is a part of: it sends
@@ -33,10 +36,17 @@ impl PeerWindow {
         self.is_shared
     }
 
+    /// The offset of the right edge that this connection's own ACKs have given: the octets before it
+    /// may be sent on it.
+    pub fn own_edge(&self) -> u64 {
+        self.own_edge
+    }
+
     /// A window of `window` octets came with an ACK of `ack`, on a segment `by` (SND.WL1, SND.WL2).
     pub fn update(&mut self, ack: u64, window: u64, by: (u64, u64)) {
+        self.own_edge = ack + window;
         if !self.is_shared {
-            self.edge = ack + window;
+            self.edge = self.own_edge;
         }
         self.largest = self.largest.max(window);
         self.updated_by = by;
@@ -84,5 +94,6 @@ mod tests {
         window.share();
         window.on_segment(1, 1, 1000, 1);
         assert_eq!((window.edge, window.largest), (u64::MAX, 1000));
+        assert_eq!(window.own_edge(), 1001, "but its own is known");
     }
 }

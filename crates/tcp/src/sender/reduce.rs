@@ -2,7 +2,7 @@
 //! undone: the rules that all schemes share.
 
 use super::Sender;
-use anabranch_congestion::{Cause, CongestionEvent, Controller};
+use anabranch_congestion::Cause;
 use anabranch_units::{Span, Time};
 
 impl Sender {
@@ -21,7 +21,7 @@ impl Sender {
     pub fn enter_recovery(&mut self, now: Time, prior_in_flight: u64) {
         let flight = match self.dup_acks.count {
             0 => prior_in_flight,
-            _ => self.dup_acks.flight_before(self.una),
+            _ => self.dup_acks.flight_before(self.una, self.nxt),
         };
         self.on_loss(now, flight);
         self.counters.fast_retransmits += 1;
@@ -36,12 +36,12 @@ impl Sender {
         if let Some(undo) = &mut self.watch.undo {
             undo.on_fast_retransmit(self.una);
         }
+        self.counters.reductions += 1;
         // Once per window of data, for marks and losses together
         // (RFC 3168 §6.1.2).
         if self.una >= self.recovery_point.cwr {
             let path = self.path(flight.min(self.cwnd()));
-            let signal = CongestionEvent { now, cause: Cause::Loss };
-            self.congestion.on_congestion(&signal, &path);
+            self.congestion.on_congestion(now, Cause::Loss, &path);
         }
         self.recovery_point.set(self.max);
     }
@@ -73,14 +73,14 @@ impl Sender {
         if let Some(undo) = &mut self.watch.undo {
             undo.on_fast_retransmit(self.una);
         }
-        let flight = self.dup_acks.flight_before(self.una);
+        let flight = self.dup_acks.flight_before(self.una, self.nxt);
         let path = self.path(flight.min(self.cwnd()));
-        let signal = CongestionEvent { now, cause: Cause::Timeout };
-        self.congestion.on_congestion(&signal, &path);
+        self.congestion.on_congestion(now, Cause::Timeout, &path);
         self.nxt = self.una;
         self.recovery_point.go_back(self.max);
         self.dup_acks.forget();
         self.counters.fast_retransmits += 1;
+        self.counters.reductions += 1;
     }
 
     /// The retransmission timer expired: shrinks the window to one segment. RFC
@@ -94,8 +94,7 @@ impl Sender {
             undo.on_timeout(self.una, self.recovery_point.at);
         }
         let path = self.path(self.flight().min(self.cwnd()));
-        let signal = CongestionEvent { now, cause: Cause::Timeout };
-        self.congestion.on_congestion(&signal, &path);
+        self.congestion.on_congestion(now, Cause::Timeout, &path);
         self.rtt.on_timeout();
         self.board.forget_retransmissions();
         if self.board.sacked().first().is_some_and(|r| r.start <= self.una) {
@@ -104,6 +103,7 @@ impl Sender {
         self.recovery_point.set(self.max);
         self.dup_acks.on_timeout();
         self.counters.timeouts += 1;
+        self.counters.reductions += 1;
     }
 
     /// What was outstanding at a timeout is acknowledged: SACK counts again, where it did not. Some

@@ -8,7 +8,7 @@ use crate::config::{Config, RttSamples};
 use crate::range_set::Range;
 use crate::send_log::SendLog;
 use crate::undo::{Outstanding, Undo};
-use anabranch_congestion::{Congestion, Controller, Feedback};
+use anabranch_congestion::{Driver, Told};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::SackBlock;
 
@@ -19,6 +19,8 @@ pub struct Watch {
     on: bool,
     /// `logging` says that the send log is to be written.
     logging: bool,
+    /// `tells_losses` says that the window algorithm hears of each segment that is believed lost.
+    tells_losses: bool,
     /// `log` knows when what is outstanding was sent; it is absent before the first data, and where
     /// nobody needs it.
     pub log: Option<Box<SendLog>>,
@@ -28,11 +30,18 @@ pub struct Watch {
 
 impl Watch {
     /// `new` keeps what these settings, and the window algorithm made of them, ask for.
-    pub fn new(config: &Config, congestion: &Congestion) -> Watch {
+    pub fn new(config: &Config, congestion: &Driver) -> Watch {
         let every_ack = config.rtt_samples == RttSamples::EveryAck;
         let logging = config.recovery.needs_log() || congestion.wants_feedback() || every_ack;
         let undo = Undo::new(config);
-        Watch { on: logging || undo.is_some(), logging, log: None, undo }
+        let tells_losses = congestion.wants_losses();
+        Watch { on: logging || undo.is_some(), logging, tells_losses, log: None, undo }
+    }
+
+    /// The window algorithm hears of each segment that is believed lost.
+    #[inline]
+    pub fn tells_losses(&self) -> bool {
+        self.tells_losses
     }
 
     /// There is a send log to write, or a witness to ask.
@@ -59,7 +68,7 @@ impl Sender {
     /// Returns the duplicate that SACK blocks report: the first block, where it lies below the ACK
     /// or inside the second (RFC 2883 §4).
     #[inline(never)]
-    pub(super) fn duplicate(&self, iss: Serial32, ack: u64, blocks: &[SackBlock]) -> Option<Range> {
+    pub(crate) fn duplicate(&self, iss: Serial32, ack: u64, blocks: &[SackBlock]) -> Option<Range> {
         let range = |block: &SackBlock| {
             let start = block.left.expand(iss, self.una)?;
             let end = block.right.expand(iss, self.una)?;
@@ -76,7 +85,13 @@ impl Sender {
     pub fn on_ack_read(&mut self, ack: &Ack) {
         self.counters.spurious += ack.dsack.is_some() as u32;
         if let Some(log) = &mut self.watch.log {
-            log.on_ack(ack.now, ack.delivered);
+            log.on_ack();
+            if self.congestion.measures() {
+                self.congestion.on_delivered(ack.now, ack.delivered);
+                for record in log.news() {
+                    self.congestion.on_record(record.sent, record.range.end, &record.stamp);
+                }
+            }
         }
     }
 
@@ -105,6 +120,7 @@ impl Sender {
         if let Some(log) = &mut self.watch.log {
             log.end_ack();
         }
+        self.congestion.end_ack();
     }
 
     #[inline(never)]
@@ -136,7 +152,11 @@ impl Sender {
         let Some(log) = &mut self.watch.log else { return 0 };
         let from = log.lost_edge.max(self.una);
         log.lost_edge = from.max(edge);
-        if edge <= from { 0 } else { self.board.holes_between(from, edge) }
+        if edge <= from {
+            return 0;
+        }
+        log.tell_losses_between(from, edge);
+        self.board.holes_between(from, edge)
     }
 
     /// Returns what the window algorithm hears of the round-trip time: with a log, a sample with
@@ -146,29 +166,39 @@ impl Sender {
         logged.or(ack.rtt)
     }
 
+    /// Tells the window algorithm of each segment newly believed lost, with so many octets in flight.
+    #[inline(never)]
+    pub fn tell_losses(&mut self, now: Time, in_flight: u64) {
+        let path = self.path(in_flight);
+        let losses = self.watch.log.as_mut().map(|log| log.take_losses());
+        for loss in losses.iter().flatten() {
+            self.congestion.on_lost(now, (loss.offset, loss.octets), &loss.stamp, &path);
+        }
+    }
+
     /// Tells what `ack` told to window algorithms that want to hear of each. All else that it
     /// caused has happened; `in_flight` is what it left.
     pub fn on_feedback(&mut self, ack: &Ack, lost: u64, in_flight: u64, in_recovery: bool) {
-        let min_rtt = self.rtt.min_rtt();
-        let feedback = Feedback {
+        let told = Told {
             now: ack.now,
             acked: ack.acked,
             delivered: ack.delivered,
             lost,
             marked: ack.marked_octets(),
             rtt: self.rtt_of(ack),
-            rate: self.watch.log.as_ref().and_then(|log| log.rate_sample(min_rtt)),
             in_recovery,
         };
         let path = self.path(in_flight);
-        self.congestion.on_feedback(&feedback, &path);
+        self.congestion.on_feedback(&told, &path);
     }
 
     #[inline(never)]
-    pub(super) fn watch_sending(&mut self, now: Time, range: Range) {
+    pub(super) fn watch_sending(&mut self, now: Time, range: Range, pipe: u64) {
         if self.watch.logging {
-            let flight = self.flight();
-            self.watch.log.get_or_insert_default().on_sent(now, range, flight);
+            let stamp = self.congestion.stamp(pipe + range.len());
+            let losses = self.watch.tells_losses;
+            let log = self.watch.log.get_or_insert_with(|| Box::new(SendLog::new(losses)));
+            log.on_sent(now, range, stamp);
         }
         if let Some(undo) = &mut self.watch.undo
             && range.start < self.max

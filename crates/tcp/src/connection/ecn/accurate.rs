@@ -152,7 +152,7 @@ impl Connection {
     /// set the window.
     fn on_marked_syn(&mut self) {
         if !matches!(self.config.initial_window, crate::config::InitialWindow::Segments(_)) {
-            anabranch_congestion::Controller::on_idle(&mut self.sender.congestion, self.sender.mss);
+            self.sender.congestion.on_idle(self.sender.mss);
         }
     }
 

@@ -21,12 +21,23 @@ pub(in crate::connection) struct Classic {
     pub cwr_due: bool,
     /// Reductions by losses and timeouts of which the peer has heard.
     told: u32,
+    /// Data is ECN-capable: no SYN of this side was without ECN (§6.1.1).
+    pub ect: bool,
+    /// New data waits for the retransmission timer, after an echo with a window of one segment
+    /// (§6.1.2).
+    held: bool,
 }
 
 impl Classic {
-    pub fn new(mode: EcnMode) -> Classic {
+    /// `ect` says that data is to be ECN-capable.
+    pub fn new(mode: EcnMode, ect: bool) -> Classic {
         let dctcp = mode == EcnMode::Dctcp;
-        Classic { dctcp, echo: false, early: None, cwr_due: false, told: 0 }
+        Classic { dctcp, echo: false, early: None, cwr_due: false, told: 0, ect, held: false }
+    }
+
+    /// An echo came with a window of one segment.
+    pub fn hold(&mut self) {
+        self.held = !self.dctcp;
     }
 
     /// A packet arrived; true when what is owed to the peer must be
@@ -57,6 +68,31 @@ impl Classic {
 }
 
 impl Connection {
+    /// New data waits for the retransmission timer, which runs though nothing may be outstanding.
+    pub(in crate::connection) fn is_held_by_echo(&self) -> bool {
+        self.retransmission.timer.is_armed() && self.is_to_be_held()
+    }
+
+    fn is_to_be_held(&self) -> bool {
+        matches!(self.extras.ecn(), Some(EcnState::Classic(Classic { held: true, .. })))
+    }
+
+    /// An ACK with an echo has been dealt with: with a window of one segment it restarts the
+    /// retransmission timer (§6.1.2).
+    pub(in crate::connection) fn restart_timer_of_hold(&mut self, now: Time) {
+        if self.is_to_be_held() {
+            self.retransmission.restart(now, self.sender.rtt.rto());
+        }
+    }
+
+    /// The retransmission timer expired: what an echo held may leave. Returns true where nothing is
+    /// outstanding, so that the expiry is no timeout.
+    pub(in crate::connection) fn ends_hold(&mut self) -> bool {
+        let Some(EcnState::Classic(state)) = self.extras.ecn_mut() else { return false };
+        let held = std::mem::take(&mut state.held);
+        held && self.sender.una == self.sender.max
+    }
+
     pub(super) fn on_classic_field(&mut self, ce: bool, segment: &TcpSegment) {
         let Some(EcnState::Classic(state)) = self.extras.ecn_mut() else { return };
         let before = state.echo;

@@ -13,8 +13,9 @@
 //! marks, losses or both (§6.1.2), and over RFC 3168 tells so by CWR on the next
 //! new data.
 //!
-//! Left out: the timer that spaces the segments of a window of one MSS under
-//! marks (§6.1.2). A mark leaves two segments or more in all our windows.
+//! Where the window is one segment and marks go on, the retransmission timer spaces
+//! the segments (§6.1.2); with the echo of DCTCP or of RFC 9768, which follow its own
+//! rules, it does not.
 
 mod accurate;
 mod classic;
@@ -26,7 +27,7 @@ use super::phase::Phase;
 use crate::config::EcnMode;
 use crate::state::State;
 use accurate::Accurate;
-use anabranch_congestion::{Cause, CongestionEvent, Controller};
+use anabranch_congestion::Cause;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpSegment};
@@ -49,6 +50,8 @@ pub(super) enum Asked {
     Nothing,
     /// RFC 3168.
     Classic,
+    /// RFC 3168, and the last SYN for nothing any more.
+    ClassicTakenBack,
     /// RFC 9768.
     Accurate,
     /// RFC 9768, and the last SYN for nothing any more.
@@ -76,7 +79,7 @@ impl Asked {
 
 impl Connection {
     /// Flags of our SYN or SYN-ACK. A SYN that is sent again does without (RFC
-    /// 3168 §6.1.1.1), for AccECN the second time (RFC 9768 §3.1.4.1): some
+    /// 3168 §6.1.1.1), or after `ecn_syn_retries`, for AccECN the second time (RFC 9768 §3.1.4.1): some
     /// middlebox may not like it.
     pub(super) fn syn_ecn_flags(&mut self, answering: bool) -> TcpFlags {
         if answering {
@@ -88,7 +91,8 @@ impl Connection {
             };
         }
         let asked = match (self.config.ecn, self.retransmission.retries) {
-            (EcnMode::On | EcnMode::Dctcp, 0) => Asked::Classic,
+            (EcnMode::On | EcnMode::Dctcp, n) if n <= self.config.ecn_syn_retries => Asked::Classic,
+            (EcnMode::On | EcnMode::Dctcp, _) => Asked::ClassicTakenBack,
             (EcnMode::Accurate, 0 | 1) => Asked::Accurate,
             (EcnMode::Accurate, _) => Asked::TakenBack,
             _ => Asked::Nothing,
@@ -97,7 +101,7 @@ impl Connection {
             opening.asked = asked;
         }
         match asked {
-            Asked::Nothing | Asked::TakenBack => TcpFlags::default(),
+            Asked::Nothing | Asked::ClassicTakenBack | Asked::TakenBack => TcpFlags::default(),
             Asked::Classic => accurate::flags(0b011),
             Asked::Accurate => accurate::flags(0b111),
         }
@@ -113,8 +117,9 @@ impl Connection {
         let code = accurate::field(segment);
         let classic = if segment.flags.contains(TcpFlags::ACK) {
             match (self.phase.asked(), code) {
-                // RFC 3168 knows no AE.
-                (Asked::Classic, _) => code & 0b011 == 0b001,
+                // RFC 3168 knows no AE. An answer to the first SYN, after another without ECN: what
+                // is marked is echoed (§6.1.1).
+                (Asked::Classic | Asked::ClassicTakenBack, _) => code & 0b011 == 0b001,
                 (Asked::Accurate, 0b001) => true,
                 (Asked::Nothing, _) | (_, 0b000 | 0b001 | 0b111) => false,
                 (Asked::Accurate | Asked::TakenBack, _) => {
@@ -133,7 +138,8 @@ impl Connection {
             }
         };
         if classic {
-            self.extras.get().ecn = Some(EcnState::Classic(Classic::new(mode)));
+            let ect = self.phase.asked() != Asked::ClassicTakenBack;
+            self.extras.get().ecn = Some(EcnState::Classic(Classic::new(mode, ect)));
         }
     }
 
@@ -186,16 +192,23 @@ impl Connection {
             && matches!(self.extras.ecn(), Some(EcnState::Classic(_)))
     }
 
-    /// Reduces the window for an echo, once per window of data.
+    /// Reduces the window for an echo, once per window of data. A window of one segment is not
+    /// reduced: new data waits for the retransmission timer (§6.1.2).
     #[inline(never)]
     pub(super) fn on_echo(&mut self, now: Time, in_flight: u64) {
         let s = &mut self.sender;
+        if self.config.ecn_wait
+            && s.cwnd() < 2 * s.mss
+            && let Some(EcnState::Classic(state)) = self.extras.ecn_mut()
+        {
+            state.hold();
+        }
         // The ACK of `cwr_point` itself left the peer before it heard CWR.
         if s.una <= s.recovery_point.cwr || !s.recovery_point.is_reached(s.una) {
             return;
         }
         let path = s.path(in_flight);
-        s.congestion.on_congestion(&CongestionEvent { now, cause: Cause::EcnMark }, &path);
+        s.congestion.on_congestion(now, Cause::EcnMark, &path);
         s.recovery_point.cwr = s.max;
         if let Some(EcnState::Classic(state)) = self.extras.ecn_mut() {
             state.cwr_due = true;
@@ -207,10 +220,10 @@ impl Connection {
     #[inline(never)]
     pub(super) fn mark_new_data(&mut self, packet: &mut Packet) {
         let codepoint = self.config.ect.codepoint();
-        let reductions =
-            self.sender.counters.fast_retransmits.wrapping_add(self.sender.counters.timeouts);
+        let reductions = self.sender.counters.reductions;
         match self.extras.ecn_mut() {
             None => {}
+            Some(EcnState::Classic(state)) if !state.ect => packet.ecn = Ecn::NotEct,
             Some(EcnState::Classic(state)) => {
                 packet.ecn = codepoint;
                 if let Body::Tcp(segment) = &mut packet.body {
@@ -226,7 +239,7 @@ impl Connection {
     pub(super) fn control_ecn(&self) -> Ecn {
         let capable = match self.extras.ecn() {
             None => self.state() == State::SynSent,
-            Some(EcnState::Classic(_)) => true,
+            Some(EcnState::Classic(state)) => state.ect,
             Some(EcnState::Accurate(state)) => state.ect,
         };
         if !self.config.ecn_control || !capable {

@@ -1,7 +1,10 @@
 //! Losses out of one window, by number: what each recovery scheme sends, and
 //! whether it needs the timer.
 
+use super::solo::Solo;
 use super::*;
+use anabranch_wire::SackBlock;
+use anabranch_wire::tcp::mptcp::MptcpOption;
 
 /// Seven losses in a row out of a window of eleven, as published: what each
 /// scheme sends from the detection on.
@@ -244,6 +247,29 @@ fn the_first_segment_is_repaired_by_duplicate_acks() {
     assert_eq!((end.fast_retransmits, end.timeouts), (1, 0));
 }
 
+/// RFC 8684 §4: an ACK that signals something of Multipath TCP beside a DSS is no duplicate, and no sign
+/// of congestion.
+#[test]
+fn duplicates_that_signal_something_repair_nothing() {
+    let config = Config {
+        initial_window: InitialWindow::Segments(5),
+        ..classic(Recovery::Reno { exit_growth: false })
+    };
+    let mut pair = pair(&config, drop_nth(&[1]));
+    pair.mangle = Some(|side, packet| {
+        if let Body::Tcp(segment) = &mut packet.body
+            && side == Side::Server
+            && !segment.flags.contains(TcpFlags::SYN)
+        {
+            segment.options.rare_mut().mptcp.push(MptcpOption::Prio { backup: true });
+        }
+    });
+    pair.client.write(20_000);
+    pair.drive(at_ms(3_000));
+    let end = pair.client.observe();
+    assert_eq!((end.fast_retransmits, end.timeouts), (0, 1));
+}
+
 /// Segments 24, 26 and 28 are lost, and once more when they are sent again: the timer expires with
 /// 25, 27 and 29 to 46 SACKed. RFC 6675 §5.1 sends the holes alone; with `go_back_n` all leaves again
 /// from 24 on, as far as the cumulative ACK has not passed it (ns-2's `Sack1`).
@@ -277,4 +303,46 @@ fn the_ack_that_ends_a_reno_recovery_opens_the_window_or_not() {
         pair.drive(at_ms(1_200));
         assert_eq!(pair.client.observe().cwnd, cwnd, "{exit_growth}");
     }
+}
+
+/// A flight of `segments` segments of `len` octets each, from 100 ms on, by RFC 6675.
+fn flight(segments: u32, len: u64) -> Solo {
+    let recovery = Recovery::Sack { pipe: Pipe::Rfc6675, prr: false };
+    let initial_window = InitialWindow::Segments(segments);
+    let mut s = Solo::established(&Config { initial_window, ..classic(recovery) });
+    for _ in 0..segments {
+        s.end.write(len);
+        assert_eq!(s.sent().len(), 1);
+    }
+    s
+}
+
+/// An ACK up to the offset `una` with one block; what leaves then.
+fn sack(s: &mut Solo, una: i64, (left, right): (u32, u32)) -> Vec<String> {
+    let mut ack = s.segment(".", 1, una, 0);
+    ack.options.sack.push(SackBlock { left: s.end.iss.add(left), right: s.end.iss.add(right) });
+    s.deliver(ack)
+}
+
+/// RFC 6675 §2 and §5: an ACK that SACKs something new is a duplicate though it moves HighACK. The
+/// segments are too short for IsLost.
+#[test]
+fn a_duplicate_may_acknowledge_something_in_order() {
+    let mut s = flight(6, 100);
+    assert_eq!(sack(&mut s, 101, (201, 301)), [""; 0]);
+    assert_eq!(sack(&mut s, 101, (201, 401)), [""; 0]);
+    assert_eq!(sack(&mut s, 101, (201, 501)), [". 101:100 1"]);
+    assert_eq!(s.end.observe().fast_retransmits, 1);
+}
+
+/// RFC 6675 §5 (4.3): no rescue before the first retransmission is acknowledged. The last
+/// segments may still be on their way.
+#[test]
+fn no_rescue_comes_before_the_first_retransmission_is_acknowledged() {
+    let mut s = flight(6, 1000);
+    assert_eq!(sack(&mut s, 1, (1001, 2001)), [""; 0]);
+    assert_eq!(sack(&mut s, 1, (1001, 3001)), [""; 0]);
+    assert_eq!(sack(&mut s, 1, (1001, 4001)), [". 1:1000 1"]);
+    assert_eq!(sack(&mut s, 1, (1001, 5001)), [""; 0]);
+    assert_eq!(s.arrives(".", 1, 5001, 0), ["P. 5001:1000 1"]); // now, once
 }

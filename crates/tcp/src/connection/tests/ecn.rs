@@ -1,5 +1,6 @@
 //! RFC 3168 and the receiver of RFC 8257 as traces.
 
+use super::solo::Solo;
 use super::*;
 use crate::config::EcnMode;
 
@@ -66,6 +67,105 @@ fn a_repeated_syn_does_without_ecn() {
     assert_eq!(lines[..3], ["0 > SEW 0:0", "100 < SE. 0:0 1", "1000 > S 0:0"]);
     assert!(lines.iter().all(|l| !l.ends_with("Ect0")), "{lines:?}");
     assert_eq!(pair.server.receiver.received(), 1000);
+}
+
+/// §6.1.1: who has sent a SYN that asks for ECN and hears a SYN-ACK that agrees processes CE, also
+/// where its second SYN was without: that one keeps ECT from its own data.
+#[test]
+fn marks_are_echoed_though_a_later_syn_did_without_ecn() {
+    let mut s = Solo::client(&config(EcnMode::On));
+    s.end.connect(Time::ZERO);
+    s.end.write(1000);
+    assert_eq!(s.sent(), ["SEW 0:0"]);
+    assert_eq!(s.until(1_000), ["1000 S 0:0"]);
+    s.until(1_050);
+    let mut to_the_first = s.segment("SE.", 0, 1, 0);
+    to_the_first.options.mss = Some(1000);
+    assert_eq!(s.deliver(to_the_first), ["P. 1:1000 1"]);
+    s.ecn = Ecn::Ce;
+    assert_eq!(s.arrives(".", 1, 1001, 1000), ["E. 1001:0 1001"]);
+}
+
+/// With ECN, at 100 ms, and a window of one segment of 1000 octets.
+fn one_segment_at_a_time(ecn_wait: bool) -> Solo {
+    let window = Algorithm::from_name("cubic").unwrap();
+    let initial_window = InitialWindow::Segments(1);
+    let mut s = Solo::client(&Config { window, initial_window, ecn_wait, ..config(EcnMode::On) });
+    s.end.connect(Time::ZERO);
+    s.sent();
+    s.until(100);
+    let mut syn = s.segment("SE.", 0, 1, 0);
+    syn.options.mss = Some(1000);
+    syn.options.sack_permitted = true;
+    s.deliver(syn);
+    s
+}
+
+/// §6.1.2: with a window of one segment an echo restarts the retransmission timer, and new data
+/// leaves when that expires, which is no timeout.
+#[test]
+fn an_echo_with_a_window_of_one_segment_holds_new_data_until_the_timer_expires() {
+    for (ecn_wait, at_once) in [(true, &[][..]), (false, &["W. 1001:1000 1 Ect0"])] {
+        let mut s = one_segment_at_a_time(ecn_wait);
+        s.end.write(10_000);
+        assert_eq!(s.sent(), [". 1:1000 1 Ect0"]);
+        s.until(200);
+        assert_eq!(s.arrives("E.", 1, 1001, 0), at_once);
+        if ecn_wait {
+            assert_eq!(s.until(1_199), [""; 0]);
+            assert_eq!(s.until(1_200), ["1200 W. 1001:1000 1 Ect0"]);
+            // Still marked, and again; then no more.
+            s.until(1_300);
+            assert_eq!(s.arrives("E.", 1, 2001, 0), [""; 0]);
+            s.until(1_900);
+            assert_eq!(s.arrives("E.", 1, 2001, 0), [""; 0]);
+            assert_eq!(s.until(2_900), ["2900 W. 2001:1000 1 Ect0"]);
+            s.until(3_000);
+            assert_eq!(s.arrives(".", 1, 3001, 0)[0], ". 3001:1000 1 Ect0");
+        }
+        assert_eq!(s.end.observe().timeouts, 0);
+    }
+}
+
+/// §6.1.6: a probe of a closed window has neither ECT nor CWR, which waits for new data.
+#[test]
+fn a_window_probe_tells_of_no_reduction() {
+    let mut s = one_segment_at_a_time(false);
+    s.end.write(10_000);
+    s.sent();
+    s.until(200);
+    let mut closed = s.segment("E.", 1, 1001, 0);
+    closed.window = 0;
+    assert_eq!(s.deliver(closed), [""; 0]);
+    assert_eq!(s.until(1_200), ["1200 . 1001:1 1"]);
+    s.until(1_300);
+    assert_eq!(s.arrives(".", 1, 1002, 0)[0], "W. 1002:1000 1 Ect0");
+}
+
+/// §6.1.2: CWR tells of every reduction, also that for a loss which RACK's probe has repaired.
+#[test]
+fn cwr_tells_of_a_loss_that_a_probe_repaired() {
+    let recovery = Recovery::from_name("rack").unwrap();
+    let initial_window = InitialWindow::Segments(3);
+    let mut s = Solo::client(&Config { recovery, initial_window, ..config(EcnMode::On) });
+    s.end.connect(Time::ZERO);
+    s.sent();
+    s.until(100);
+    let mut syn = s.segment("SE.", 0, 1, 0);
+    syn.options.mss = Some(1000);
+    syn.options.sack_permitted = true;
+    s.deliver(syn);
+    s.end.write(3000);
+    s.sent();
+    assert_eq!(s.until(300), ["300 P. 2001:1000 1"]);
+    s.until(400);
+    s.arrives(".", 1, 3001, 0);
+    s.end.write(1000);
+    assert_eq!(s.sent(), ["P. 3001:1000 1 Ect0"]);
+    s.until(500);
+    s.arrives(".", 1, 4001, 0); // beyond the probe: it repaired a loss
+    s.end.write(1000);
+    assert_eq!(s.sent(), ["PW. 4001:1000 1 Ect0"]);
 }
 
 /// §6.1.2 and §6.1.3: every ACK from the mark on echoes it, the window shrinks

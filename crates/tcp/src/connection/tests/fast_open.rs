@@ -317,6 +317,15 @@ fn a_wrong_cookie_costs_the_data_and_brings_a_new_one() {
     assert_eq!(s.events(), [Event::Connected, Event::Readable]);
 }
 
+/// §4.2.1, §4.2.2: a SYN-ACK that gets no answer is sent again without the option.
+#[test]
+fn a_repeated_syn_ack_carries_no_cookie() {
+    let mut s = server(&config());
+    let asks = with_option(s.segment("S", 0, 0, 0), FastOpenCookie::REQUEST);
+    assert_eq!(s.deliver(asks), ["S. 0:0 1 FO"]);
+    assert_eq!(s.until(3_000), ["1000 S. 0:0 1", "3000 S. 0:0 1"]);
+}
+
 /// The client's side of it: the new cookie replaces the old one and is no
 /// negative response (§4.1.3.1).
 #[test]
@@ -414,11 +423,12 @@ fn a_reset_ends_a_connection_that_was_opened_early() {
     assert_eq!(s.deliver(arrived), ["S. 0:0 101"]);
 }
 
-/// Both sides open with a cookie of the other; what the SYNs carried counts
-/// where it is acknowledged, and else follows.
+/// Both sides open with a cookie of the other; what our SYN carried counts where it is
+/// acknowledged, and else follows; what the peer's carried waits until the connection is
+/// established (RFC 9293 §3.10.7.3).
 #[test]
 fn simultaneous_open() {
-    for (ack, then) in [(1, vec!["P. 1:500 1"]), (501, vec![])] {
+    for (ack, then) in [(1, ["P. 1:500 301"]), (501, [". 501:0 301"])] {
         let mut s = opened(500);
         s.sent();
         s.now = at_ms(100);
@@ -428,7 +438,8 @@ fn simultaneous_open() {
         s.now = at_ms(200);
         assert_eq!(s.arrives(".", 1, ack, 0), then);
         assert_eq!(s.end.state(), State::Established);
-        assert_eq!(s.arrives(".", 1, 501, 300), [". 501:0 301"]);
+        assert_eq!(s.arrives(".", 1, 501, 300), [". 501:0 301"], "it has come");
+        s.arrives(".", 301, 501, 0);
         assert_eq!(s.end.observe().bytes_acked, 500);
     }
 }

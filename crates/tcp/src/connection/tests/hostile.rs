@@ -67,7 +67,7 @@ fn build(s: &Solo, f: &Forged) -> TcpSegment {
     segment.window = f.window;
     segment.urgent = f.urgent;
     segment.payload = Payload::virtual_of(f.len);
-    let now = Connection::timestamp_clock(s.now);
+    let now = s.end.ends.timestamp(s.now);
     segment.options.timestamps = f.timestamp.map(|v| match v % 4 {
         0 => Timestamps { value: v, echo: v },
         _ => Timestamps { value: 1000 + now, echo: now },
@@ -200,7 +200,8 @@ fn a_forged_echo_is_no_sample() {
     s.until(5_000); // sent again: what follows is measured by the echo alone
     let before = s.end.observe().srtt;
     let mut ack = s.segment(".", 1, 1001, 0);
-    ack.options.timestamps = Some(Timestamps { value: 1000, echo: 6_000 });
+    let echo = s.end.ends.timestamp(at_ms(6_000));
+    ack.options.timestamps = Some(Timestamps { value: 1000, echo });
     s.deliver(ack);
     assert_eq!((s.end.sender.una, s.end.observe().srtt), (1001, before));
 }

@@ -90,6 +90,29 @@ fn a_dead_peer_is_found_out() {
     assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
 }
 
+/// MUST-24: for each connection, at any time. What was silent before does not count where nobody
+/// looked; with a shorter idle time the silence so far does.
+#[test]
+fn keep_alives_are_switched_on_and_off_on_a_connection() {
+    let mut s = Solo::established(&config());
+    let set = |s: &mut Solo, idle: Option<u64>| {
+        let keep_alive = idle.map(|idle| {
+            let (idle, interval) = (Span::from_secs(idle), Span::from_secs(2));
+            KeepAlive { idle, interval, probes: 2 }
+        });
+        s.end.reconfigure(|config| config.keep_alive = keep_alive);
+    };
+    s.until(20_000);
+    set(&mut s, Some(10));
+    assert_eq!(s.until(30_500), ["30000 . 0:0 1"]);
+    s.arrives(".", 1, 1, 0);
+    set(&mut s, Some(5));
+    assert_eq!(s.until(36_000), ["35500 . 0:0 1"]);
+    set(&mut s, None);
+    assert_eq!(s.until(100_000), [""; 0]);
+    assert_eq!(s.end.state(), State::Established);
+}
+
 #[test]
 fn a_peer_that_answers_is_left_alone() {
     let mut s = kept_alive();
@@ -255,16 +278,24 @@ fn an_interface_that_takes_packets_again_gets_them() {
 #[test]
 fn a_syn_ack_must_echo_the_own_clock() {
     let config = Config { timestamps: true, ..config() };
-    for (echo, opened) in [(1001, true), (1051, true), (1000, false), (1100, false), (0, true)] {
+    // Of the date of the echo, in milliseconds.
+    for (at, opened) in [
+        (Some(1000), true),
+        (Some(1050), true),
+        (Some(999), false),
+        (Some(1099), false),
+        (None, true),
+    ] {
         let mut s = Solo::client(&config);
         s.now = at_ms(1000);
         s.end.connect(s.now);
         s.sent();
         s.now = at_ms(1050);
         let mut syn = s.segment("S.", 0, 1, 0);
+        let echo = at.map_or(0, |ms| s.end.ends.timestamp(at_ms(ms)));
         syn.options.timestamps = Some(anabranch_wire::Timestamps { value: 7, echo });
         let answer = s.deliver(syn);
-        assert_eq!(s.end.state() == State::Established, opened, "{echo}: {answer:?}");
+        assert_eq!(s.end.state() == State::Established, opened, "{at:?}: {answer:?}");
         assert_eq!(answer == ["R 1:0"], !opened, "{answer:?}");
     }
 }

@@ -22,6 +22,17 @@ fn sent(segments: u32) -> Solo {
     s
 }
 
+/// Three segments of 1000 octets left at 100 ms, in a window of four.
+fn four_allowed(linux_probes: bool) -> Solo {
+    let options = RackOptions { linux_probes, ..RackOptions::default() };
+    let recovery = Recovery::Rack(options);
+    let config = Config { initial_window: InitialWindow::Segments(4), ..classic(recovery) };
+    let mut s = Solo::established(&config);
+    s.end.write(3000);
+    assert_eq!(s.sent().len(), 3);
+    s
+}
+
 /// At `ms`: an ACK up to segment `una`, with blocks of segments, both ends
 /// included; what leaves then.
 fn sack(s: &mut Solo, ms: u64, una: i64, blocks: &[(u32, u32)]) -> Vec<String> {
@@ -74,6 +85,18 @@ fn reordering_once_seen_keeps_the_window_open() {
     assert_eq!(sack(&mut s, 215, 2, &[(4, 9)]), [""; 0]);
     assert_eq!(s.until(239), [""; 0]);
     assert_eq!(s.until(240), ["240 . 2001:1000 1"]); // 100 + 115 + 25
+}
+
+/// Step 2: RACK.rtt is that of the segment sent last of those that an ACK reports, the first again
+/// (100 ms) and not the ninth (226 ms): what was sent before it is lost at once.
+#[test]
+fn the_segment_sent_last_tells_the_round_trip_time() {
+    let mut s = sent(10);
+    sack(&mut s, 200, 0, &[(3, 3)]);
+    sack(&mut s, 201, 0, &[(2, 3)]); // the second arrives behind the third
+    assert_eq!(s.until(226), ["226 . 1:1000 1"]); // 100 + 101 + 25
+    let lost = sack(&mut s, 326, 3, &[(5, 9)]);
+    assert_eq!(lost[0], ". 3001:1000 1");
 }
 
 /// §6.2 step 5: the timer waits for the last of the segments that may be lost.
@@ -243,6 +266,51 @@ fn the_probe_comes_before_the_timeout() {
     assert_eq!(s.end.observe().timeouts, 1);
 }
 
+/// §7.3: a probe that may not leave, since another is on its way, gives the place to the retransmission timer.
+/// New data meanwhile does not put that off.
+#[test]
+fn a_probe_that_may_not_leave_does_not_delay_the_timeout() {
+    let mut s = four_allowed(false);
+    assert_eq!(s.until(300), ["300 P. 2001:1000 1"]);
+    assert_eq!(s.until(1200), [""; 0]);
+    s.end.write(1000);
+    assert_eq!(s.sent(), ["P. 3001:1000 1"]);
+    assert_eq!(s.until(1300)[0], "1300 . 1:1000 1");
+    assert_eq!(s.end.observe().timeouts, 1);
+}
+
+/// Linux's rules: the probe timer runs although a probe is on its way. When it expires the retransmission
+/// timeout counts from when the first segment was sent, and that has passed.
+#[test]
+fn by_linux_rules_the_timeout_follows_a_probe_that_may_not_leave() {
+    for (linux_probes, due) in [(false, 1300), (true, 1200)] {
+        let mut s = four_allowed(linux_probes);
+        assert_eq!(s.until(300), ["300 P. 2001:1000 1"]);
+        assert_eq!(s.until(1000), [""; 0]);
+        s.end.write(1000);
+        assert_eq!(s.sent(), ["P. 3001:1000 1"]);
+        assert_eq!(s.until(due - 1), [""; 0], "{linux_probes}");
+        assert_eq!(s.until(due + 1)[0], format!("{due} . 1:1000 1"));
+        assert_eq!(s.end.observe().timeouts, 1);
+    }
+}
+
+/// §7.3 asks for a round trip measured between two probes; the ACK of what the first repeats gives none
+/// (Karn). Linux does not ask.
+#[test]
+fn by_linux_rules_a_probe_needs_no_new_round_trip() {
+    for (linux_probes, probes) in [(false, 1), (true, 2)] {
+        let mut s = four_allowed(linux_probes);
+        assert_eq!(s.until(300), ["300 P. 2001:1000 1"]);
+        assert_eq!(sack(&mut s, 400, 3, &[(3, 3)]), [""; 0]);
+        s.end.write(1000);
+        assert_eq!(s.sent(), ["P. 3001:1000 1"]);
+        s.until(900);
+        assert_eq!(s.end.observe().tail_loss_probes, probes, "{linux_probes}");
+        assert_eq!(s.end.observe().timeouts, 0);
+    }
+}
+
 /// §7.4, case 2: the probe repaired a loss, which the window has to hear of.
 /// Case 1: the receiver reports the probe as a duplicate, and it has not.
 #[test]
@@ -262,6 +330,36 @@ fn a_loss_repaired_by_the_probe_reduces_the_window() {
         let after = s.end.observe().cwnd;
         assert_eq!((after < before) as u32, reductions, "{before} {after}");
         assert_eq!(s.end.observe().spurious_retransmissions, dsack as u64);
+    }
+}
+
+/// §7.4.2: the duplicate ACK of a receiver without DSACK says that the probe was needless. Data of
+/// the peer's that acknowledges nothing new is none, nor is an ACK with SACK blocks.
+#[test]
+fn only_a_bare_duplicate_says_that_the_probe_was_needless() {
+    for (len, block, reductions) in [(0, false, 0), (100, false, 1), (0, true, 1)] {
+        let config = Config { initial_window: InitialWindow::Segments(3), ..classic(rack()) };
+        let mut s = Solo::established(&config);
+        s.end.write(3000);
+        s.sent();
+        assert_eq!(s.until(300), ["300 P. 2001:1000 1"]);
+        let before = s.end.observe().cwnd;
+        sack(&mut s, 400, 3, &[]);
+        s.end.write(1000);
+        s.sent();
+        let mut again = s.segment(".", 1, 3001, len);
+        again.window = 60_000;
+        if block {
+            let at = s.end.iss.add(5001);
+            again.options.sack.push(SackBlock { left: at, right: at.add(1000) });
+        }
+        s.deliver(again);
+        s.until(500);
+        let mut ack = s.segment(".", 1 + len as i64, 4001, 0);
+        ack.window = 60_000;
+        s.deliver(ack);
+        let after = s.end.observe().cwnd;
+        assert_eq!((after < before) as u32, reductions, "{len} {block}: {before} {after}");
     }
 }
 

@@ -10,8 +10,23 @@ fn config() -> Config {
 
 fn stamped(s: &Solo, seq: i64, len: u32, value: u32) -> TcpSegment {
     let mut segment = s.segment(".", seq, 1, len);
-    segment.options.timestamps = Some(Timestamps { value, echo: 1 });
+    let echo = s.end.ends.timestamp(Time::ZERO);
+    segment.options.timestamps = Some(Timestamps { value, echo });
     segment
+}
+
+/// RFC 9293 §3.4.1: both addresses and both ports.
+#[test]
+fn a_segment_is_of_the_connection_between_its_addresses_and_ports() {
+    let s = Solo::established(&config());
+    let packet = Packet::new(Addr(1), Addr(0), Body::Tcp(s.segment(".", 1, 1, 10)));
+    assert!(s.end.accepts(&packet));
+    assert!(!s.end.accepts(&Packet { src: Addr(2), ..packet.clone() }));
+    assert!(!s.end.accepts(&Packet { dst: Addr(2), ..packet.clone() }));
+    for (src_port, dst_port) in [(2001, 1000), (2000, 1001)] {
+        let segment = TcpSegment { src_port, dst_port, ..tcp(&packet).clone() };
+        assert!(!s.end.accepts(&Packet { body: Body::Tcp(segment), ..packet.clone() }));
+    }
 }
 
 /// RFC 5961 §3.2: a reset is believed at RCV.NXT alone.
@@ -20,6 +35,11 @@ fn a_blind_reset_is_challenged() {
     let mut s = Solo::established(&config());
     assert_eq!(s.arrives("R", 2, 0, 0), [". 1:0 1"]); // in the window
     assert_eq!(s.arrives("R", 1 << 30, 0, 0), [""; 0]); // outside
+    let edge = 1 + s.end.receiver.window() as i64;
+    assert_eq!(s.arrives("R", edge - 1, 0, 0), [". 1:0 1"]);
+    assert_eq!(s.arrives("R", edge, 0, 0), [""; 0]); // RCV.NXT + RCV.WND
+    assert_eq!(s.arrives("R", -5000, 0, 0), [""; 0]); // before the peer's SYN
+    assert_eq!(s.arrives("R", 0, 0, 10), [""; 0]); // begins before the window
     assert_eq!(s.end.state(), State::Established);
     s.arrives("R", 1, 0, 0);
     assert_eq!(s.events(), [Event::Closed(CloseReason::Reset)]);
@@ -110,6 +130,40 @@ fn challenges_are_limited() {
     assert_eq!((0..50).map(|_| s.arrives("R", 2, 0, 0).len()).sum::<usize>(), 50);
 }
 
+/// RFC 5961 §7: so are the answers to SYNs outside of the window (§4.2), and to all that who knows
+/// neither number can send without text. What has text the peer may have sent again.
+#[test]
+fn answers_to_what_is_outside_of_the_window_are_limited() {
+    let answers = |flags: &str, seq: i64, len: u32| {
+        let mut s = Solo::established(&config());
+        s.arrives(".", 1, 1, 1000);
+        (0..50).map(|_| s.arrives(flags, seq, 1, len).len()).sum::<usize>()
+    };
+    for (flags, seq, len, answered) in [
+        ("S", 1 << 30, 0, 10),
+        (".", 1 << 30, 0, 10),
+        (".", 1, 0, 10),
+        ("S", -5000, 0, 10),
+        (".", -5000, 0, 10),
+        (".", -5000, 100, 10),
+        (".", 1, 1000, 50),
+        ("F.", 1, 0, 50),
+    ] {
+        assert_eq!(answers(flags, seq, len), answered, "{flags} {seq}:{len}");
+    }
+}
+
+/// RFC 5961 §7: and those to old timestamps (RFC 7323 §5.3, R1).
+#[test]
+fn answers_to_old_timestamps_are_limited() {
+    for (len, answered) in [(0, 10), (100, 50)] {
+        let mut s = Solo::established(&Config { timestamps: true, ..config() });
+        let old = stamped(&s, 1, len, 1);
+        let answers: usize = (0..50).map(|_| s.deliver(old.clone()).len()).sum();
+        assert_eq!(answers, answered, "{len} octets");
+    }
+}
+
 /// §3.10.7.1: nothing is there.
 #[test]
 fn a_closed_connection_answers_with_resets() {
@@ -118,6 +172,66 @@ fn a_closed_connection_answers_with_resets() {
     assert_eq!(s.arrives(".", 700, 77, 100), ["R 77:0"]);
     assert_eq!(s.arrives("R", 0, 0, 0), [""; 0]);
     assert_eq!(s.end.state(), State::Closed);
+}
+
+/// RFC 7323 §5.2: a reset in answer echoes the timestamp of what it answers and has none of its own;
+/// one by which the user aborts is stamped as all that left before. Linux stamps the latter alone.
+#[test]
+fn resets_are_stamped() {
+    use crate::config::ResetTimestamps::{Aborts, All, None as Never};
+    let stamps = |s: &mut Solo| {
+        let reset = s.end.poll_transmit(s.now).expect("a reset");
+        assert!(tcp(&reset).flags.contains(TcpFlags::RST));
+        tcp(&reset).options.timestamps
+    };
+    let answer = Timestamps { value: 0, echo: 1234 };
+    for (reset_timestamps, answers, aborts) in
+        [(All, Some(answer), true), (Aborts, None, true), (Never, None, false)]
+    {
+        let config = Config { timestamps: true, reset_timestamps, ..config() };
+        let mut s = Solo::established(&config);
+        s.deliver(stamped(&s, 1, 10, 1001));
+        s.end.abort();
+        let own = Timestamps { value: s.end.ends.timestamp(s.now), echo: 1001 };
+        assert_eq!(stamps(&mut s), Some(own).filter(|_| aborts));
+        // The connection is closed, and answers as a host without one would.
+        let late = stamped(&s, 11, 10, 1234);
+        let packet = Packet::new(Addr(1), Addr(0), Body::Tcp(late));
+        s.end.handle_input(s.now, &packet);
+        assert_eq!(stamps(&mut s), answers);
+        let refusal = config.refusal(&packet).expect("a reset");
+        assert_eq!(tcp(&refusal).options.timestamps, answers);
+    }
+}
+
+/// RFC 7323 §2.2: who scales says so with a shift of 0, too; on a SYN-ACK if the SYN did.
+#[test]
+fn a_syn_ack_takes_up_the_offer_of_a_window_scale_of_zero() {
+    let small = Config { receive_buffer: 10_000, ..config() };
+    for (offered, config) in [(Some(0), &small), (None, &small), (Some(3), &config())] {
+        let mut s = Solo::server(config);
+        let mut syn = s.segment("S", 0, 0, 0);
+        syn.options.window_scale = offered;
+        s.end.handle_input(s.now, &Packet::new(Addr(0), Addr(1), Body::Tcp(syn)));
+        let answer = s.end.poll_transmit(s.now).expect("a SYN-ACK");
+        let own = crate::config::window_shift(config.receive_buffer);
+        assert_eq!(tcp(&answer).options.window_scale, offered.map(|_| own));
+    }
+}
+
+/// RFC 7323 §5.4 and §7.1: the clock ticks in milliseconds, from where only the connection knows.
+#[test]
+fn each_connection_has_a_timestamp_clock_of_its_own() {
+    let stamp = |seed, port, ms| {
+        let seed = Seed { seed, replication: 0 };
+        let (a, b) = ((Addr(0), port), (Addr(1), 2000));
+        let c = Connection::client(config(), a, b, seed.generator("client"));
+        c.ends.timestamp(at_ms(ms))
+    };
+    assert_eq!(stamp(1, 1000, 5), stamp(1, 1000, 5));
+    assert_eq!(stamp(1, 1000, 70).wrapping_sub(stamp(1, 1000, 5)), 65);
+    assert_ne!(stamp(1, 1000, 5), stamp(2, 1000, 5));
+    assert_ne!(stamp(1, 1000, 5), stamp(1, 1001, 5));
 }
 
 /// §3.10.7.4: a reset, or a SYN in the window, returns a passive opener to
@@ -174,6 +288,20 @@ fn a_closed_window_still_takes_acks() {
     assert_eq!(s.arrives(".", 1001, 501, 100), [". 501:0 1001"]);
     assert_eq!(s.end.sender.una, 501);
     assert_eq!(s.end.receiver.received(), 1000);
+}
+
+/// §3.4 (MUST-66): so are the urgent mark of what does not fit, and a reset.
+#[test]
+fn a_closed_window_still_takes_urgent_marks_and_resets() {
+    let mut s = Solo::established(&Config { receive_buffer: 1000, ..config() });
+    s.arrives(".", 1, 1, 1000);
+    s.events();
+    let mut urgent = s.segment("U.", 1001, 1, 1);
+    urgent.urgent = 500;
+    assert_eq!(s.deliver(urgent), [". 1:0 1001"]);
+    assert_eq!((s.events(), s.end.urgent_ahead()), (vec![Event::Urgent], 1500));
+    s.arrives("R", 1001, 0, 0);
+    assert_eq!(s.events(), [Event::Closed(CloseReason::Reset)]);
 }
 
 /// A connection in TIME-WAIT, since 100 ms; the peer's FIN was at offset 1.
@@ -378,4 +506,22 @@ fn initial_sequence_numbers_follow_the_clock() {
     assert_eq!(iss(1, 0), iss(1, 0));
     assert_ne!(iss(1, 0), iss(2, 0));
     assert_eq!(iss(1, 8).distance_from(iss(1, 0)), 2000);
+}
+
+/// RFC 9293 §3.4.1 (SHLD-1): the secret is the host's, so that a second connection between the same
+/// addresses and ports goes on where the clock of the first stands.
+#[test]
+fn connections_of_a_host_share_the_clock_of_their_ports() {
+    let begin = |seed, key, ms| {
+        let seed = Seed { seed, replication: 0 };
+        let (a, b) = ((Addr(0), 1000), (Addr(1), 2000));
+        let mut c = Connection::client(config(), a, b, seed.generator("client"));
+        c.set_number_key(key);
+        c.connect(at_ms(ms));
+        (c.iss, c.ends.timestamp(at_ms(ms)))
+    };
+    let (first, second) = (begin(1, [3, 4], 0), begin(2, [3, 4], 8));
+    assert_eq!(second.0.distance_from(first.0), 2000);
+    assert_eq!(second.1.wrapping_sub(first.1), 8);
+    assert_ne!(begin(1, [3, 5], 0).0, first.0);
 }

@@ -306,7 +306,7 @@ fn sack_blocks_make_segments_shorter() {
             // The peer's data arrives with holes, and opens the window.
             let mut segment = s.segment(".", 2000 * n, 1 + s.end.sender.max as i64 - 1, 1000);
             if timestamps {
-                let echo = Connection::timestamp_clock(s.now);
+                let echo = s.end.ends.timestamp(s.now);
                 segment.options.timestamps = Some(Timestamps { value: 1000, echo });
             }
             let packet = Packet::new(s.end.ends.remote.0, s.end.ends.local.0, Body::Tcp(segment));
@@ -322,6 +322,20 @@ fn sack_blocks_make_segments_shorter() {
                 assert!(packet.wire_len().0 <= 1000 + 40);
             }
         }
+    }
+}
+
+/// RFC 9293 §3.7.1 (MUST-15): a peer that announces no size takes 536 octets over IPv4, 1220 over
+/// IPv6.
+#[test]
+fn a_peer_that_announces_no_size_gets_small_segments() {
+    for (default_mss, sent) in [(Config::DEFAULT_MSS, 536), (Config::DEFAULT_MSS_V6, 1220)] {
+        let mut s = Solo::client(&Config { default_mss, mss: 1460, ..config() });
+        s.end.connect(Time::ZERO);
+        s.sent();
+        s.arrives("S.", 0, 1, 0);
+        s.end.write(10_000);
+        assert_eq!(s.sent()[0], format!(". 1:{sent} 1"));
     }
 }
 

@@ -50,7 +50,8 @@ impl Solo {
         syn.options.mss = Some(1000);
         syn.options.sack_permitted = true;
         if config.timestamps {
-            syn.options.timestamps = Some(Timestamps { value: 1000, echo: 1 });
+            let echo = solo.end.ends.timestamp(Time::ZERO);
+            syn.options.timestamps = Some(Timestamps { value: 1000, echo });
         }
         solo.deliver(syn);
         assert_eq!(solo.end.state(), State::Established);

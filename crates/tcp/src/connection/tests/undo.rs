@@ -1,9 +1,11 @@
 //! Needless reductions found out and undone: RFC 5682, 3522, 3708, 4015.
 
+use super::solo::Solo;
 use super::*;
 use crate::config::UndoOptions;
 use crate::recovery::RackOptions;
 use anabranch_endpoint::RtoBounds;
+use anabranch_wire::SackBlock;
 
 const OFF: UndoOptions = UndoOptions { frto: false, eifel: false, dsack: false };
 const FRTO: UndoOptions = UndoOptions { frto: true, ..OFF };
@@ -81,6 +83,55 @@ fn a_spurious_timeout_is_undone() {
             assert!(halved < 10_000 && ssthresh == 10_000, "{recovery:?} {undo:?}: {ssthresh}");
         }
     }
+}
+
+/// RFC 5682 §2.2: F-RTO begins anew when the timer expires again for the same segment. The path holds
+/// everything for a second: two timeouts, then the ACKs of the originals.
+#[test]
+fn a_second_timeout_of_the_same_segment_is_undone() {
+    for recovery in schemes() {
+        let mut s = Solo::established(&config(recovery.clone(), FRTO));
+        s.end.write(1 << 20);
+        assert_eq!(s.sent().len(), 3);
+        // RTO 100 + 4 * 50 ms, then twice that.
+        assert_eq!(s.until(1_000), ["400 . 1:1000 1", "1000 . 1:1000 1"]);
+        s.until(1_100);
+        assert_eq!(s.arrives(".", 1, 1001, 0), [". 3001:1000 1", ". 4001:1000 1"]);
+        s.arrives(".", 1, 2001, 0);
+        let end = s.end.observe();
+        assert_eq!((end.undone_reductions, end.timeouts), (1, 2), "{recovery:?}");
+        assert_eq!(end.retransmitted_packets, 2, "{recovery:?}");
+    }
+}
+
+/// RFC 5682 §3.1 step 2: duplicates before the ACK of what was sent again keep the scoreboard and
+/// nothing else, though what they SACK arrived out of order.
+#[test]
+fn duplicates_before_the_first_ack_release_nothing() {
+    let recovery = Recovery::Rack(RackOptions { tlp: false, ..RackOptions::default() });
+    let config = Config {
+        initial_window: InitialWindow::Segments(10),
+        counting: Counting::Delivered,
+        max_dupack_threshold: Some(300),
+        ..config(recovery, FRTO)
+    };
+    let mut s = Solo::established(&config);
+    s.end.write(1 << 20);
+    s.sent();
+    assert_eq!(s.until(400), ["400 . 1:1000 1"]);
+    let sack = |s: &mut Solo, una: i64, segments: &[u32]| {
+        let mut ack = s.segment(".", 1, una * 1000 + 1, 0);
+        ack.window = 60_000;
+        for n in segments {
+            let left = s.end.iss.add(n * 1000 - 999);
+            ack.options.sack.push(SackBlock { left, right: left.add(1000) });
+        }
+        s.deliver(ack)
+    };
+    for late in [&[9][..], &[2, 9], &[4, 2, 9], &[6, 4, 2, 9]] {
+        assert_eq!(sack(&mut s, 0, late), [""; 0], "{late:?}");
+    }
+    assert_eq!(sack(&mut s, 2, &[6, 4, 9])[..2], [". 10001:1000 1", ". 11001:1000 1"]);
 }
 
 /// RFC 5682 §3.1 (3a): a genuine timeout stays one.

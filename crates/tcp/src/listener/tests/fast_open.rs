@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fast_open::{FastOpenOptions, FastOpenServer};
-use anabranch_endpoint::PeerMemory;
+use anabranch_endpoint::{PeerMemory, TemporalSharing};
 
 fn config(pending: u32) -> Config {
     let options = FastOpenOptions { pending, ..Default::default() };
@@ -59,6 +59,21 @@ fn a_good_cookie_makes_a_connection_at_once() {
     server.handle_input(at(0), &c.poll_transmit(at(0)).unwrap());
     l.settle(&server);
     assert_eq!(l.pending(), 0);
+}
+
+/// §4.1.3.1: a cookie of one port of a host is good at another, which has the same key.
+#[test]
+fn cookies_do_not_depend_on_the_port() {
+    for (key, fast_opens) in [([5, 6], 1), ([5, 7], 0)] {
+        let mut one = port(Backlog::default(), 2);
+        one.set_keys([1, 2], [5, 6]);
+        let memory = introduced(&mut one);
+        let (local, generator) = ((Addr(1), PORT + 1), Seed::default().generator("another"));
+        let mut other = Listener::new(config(2), Backlog::default(), local, generator);
+        other.set_keys([1, 2], key);
+        other.handle_input(at(0), &knowing(1000, &memory).poll_transmit(at(0)).unwrap());
+        assert_eq!(other.counters().fast_opens, fast_opens, "{key:?}");
+    }
 }
 
 /// §5.1: at the limit, SYNs are usual ones.

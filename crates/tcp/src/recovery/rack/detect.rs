@@ -1,5 +1,6 @@
 //! When a segment is lost: RFC 8985 §6.2 and §6.3. Names are the RFC's.
 
+use super::recent_min::RecentMin;
 use crate::ack::Ack;
 use crate::range_set::RangeSet;
 use crate::send_log::{Record, SendLog};
@@ -17,8 +18,8 @@ pub(super) struct Detector {
     serial: u64,
     /// `RACK.rtt`.
     rtt: Span,
-    /// `RACK.min_RTT`.
-    min_rtt: Option<Span>,
+    /// `RACK.min_RTT`: the least of late, so that a path that has become longer is found out.
+    min_rtt: RecentMin,
     /// `RACK.fack`.
     fack: u64,
     /// `RACK.reordering_seen`.
@@ -39,7 +40,7 @@ impl Default for Detector {
             sent: Time::ZERO,
             serial: 0,
             rtt: Span::ZERO,
-            min_rtt: None,
+            min_rtt: RecentMin::default(),
             fack: 0,
             reordering_seen: false,
             reo_wnd: Span::ZERO,
@@ -52,13 +53,18 @@ impl Default for Detector {
 
 impl Detector {
     /// Steps 1 to 3, for what an ACK newly reports, in the order of sequence.
-    /// `min_rtt` is the connection's, which knows the handshake too.
+    /// `handshake` is the connection's least round trip, which counts before there
+    /// is any of data.
     ///
     /// The echo of a timestamp speaks of what the ACK acknowledges up to `una`
     /// alone: for a segment beyond a gap the peer echoes an older one (RFC 7323
     /// §4.3).
-    pub fn on_news(&mut self, news: &[Record], ack: &Ack, una: u64, min_rtt: Option<Span>) {
-        self.min_rtt = [self.min_rtt, min_rtt].into_iter().flatten().min();
+    pub fn on_news(&mut self, news: &[Record], ack: &Ack, una: u64, handshake: Option<Span>) {
+        let known = if self.min_rtt.get().is_none() { handshake } else { ack.rtt };
+        if let Some(rtt) = known {
+            self.min_rtt.on_sample(ack.now, rtt);
+        }
+        let mut newest = None;
         for segment in news {
             let rtt = ack.now - segment.sent;
             self.look_for_reordering(segment);
@@ -67,12 +73,15 @@ impl Detector {
                 // round trip shorter than any.
                 let echoed = ack.echoed_from.filter(|_| segment.range.end <= una);
                 let older = echoed.is_some_and(|echo| echo < segment.sent.as_millis());
-                if older || self.min_rtt.is_some_and(|least| rtt < least) {
+                if older || self.min_rtt.get().is_some_and(|least| rtt < least) {
                     continue;
                 }
             }
-            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-            self.rtt = rtt;
+            self.min_rtt.on_sample(ack.now, rtt);
+            if newest.is_none_or(|serial| segment.serial > serial) {
+                newest = Some(segment.serial);
+                self.rtt = rtt;
+            }
             if segment.serial > self.serial {
                 self.serial = segment.serial;
                 self.sent = segment.sent;
@@ -114,7 +123,7 @@ impl Detector {
         self.reo_wnd = if !self.reordering_seen && (repairing || many_sacked) {
             Span::ZERO
         } else {
-            let least = self.min_rtt.unwrap_or(Span::ZERO);
+            let least = self.min_rtt.get().unwrap_or(Span::ZERO);
             let window = least.saturating_mul(self.mult as u64) / 4;
             window.min(srtt.unwrap_or(window))
         };
@@ -166,7 +175,9 @@ mod tests {
     /// A detector whose least round trip is 100 ms and that has seen
     /// reordering.
     fn detector() -> Detector {
-        Detector { min_rtt: Some(ms(100)), reordering_seen: true, ..Detector::default() }
+        let mut detector = Detector { reordering_seen: true, ..Detector::default() };
+        detector.min_rtt.on_sample(Time::ZERO, ms(100));
+        detector
     }
 
     fn window(d: &mut Detector, srtt: u64) -> Span {

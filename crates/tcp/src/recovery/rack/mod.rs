@@ -30,6 +30,7 @@
 
 mod detect;
 mod probe;
+mod recent_min;
 
 use super::catalogue::{DecoupledRackOptions, RackOptions};
 use super::prr::Prr;
@@ -72,6 +73,8 @@ pub(crate) struct Rack {
     pace: Pace,
     /// `fast_retransmit` says that the first retransmission does not wait for the window.
     fast_retransmit: bool,
+    /// `in_segments` says that proportional rate reduction counts segments.
+    in_segments: bool,
     /// `reduce_again` says that the loss of what was sent since the last reduction reduces again.
     reduce_again: bool,
     /// `phase` says what is being repaired.
@@ -97,13 +100,14 @@ impl Rack {
         Rack {
             pace: if options.prr { Pace::Prr } else { Pace::Window },
             fast_retransmit: true,
+            in_segments: options.prr_in_segments,
             reduce_again: options.reduce_again,
             phase: Phase::Open,
             pending: false,
             prr: Prr::default(),
             detector: Detector::default(),
             reorder: Timer::IDLE,
-            prober: Prober::new(options.tlp, options.max_ack_delay),
+            prober: Prober::new(options.tlp, options.max_ack_delay, options.linux_probes),
             reduced_at: 0,
             newly_lost: 0,
         }
@@ -113,7 +117,14 @@ impl Rack {
     /// this file.
     pub(crate) fn decoupled(options: DecoupledRackOptions) -> Rack {
         let DecoupledRackOptions { fast_retransmit, tlp, max_ack_delay, reduce_again } = options;
-        let rack = Rack::new(RackOptions { prr: false, tlp, max_ack_delay, reduce_again });
+        let rack = Rack::new(RackOptions {
+            prr: false,
+            tlp,
+            max_ack_delay,
+            reduce_again,
+            prr_in_segments: false,
+            linux_probes: false,
+        });
         Rack { pace: Pace::Growing, fast_retransmit, ..rack }
     }
 
@@ -144,10 +155,14 @@ impl Rack {
         }
         self.pending = self.phase == Phase::Open && self.fast_retransmit;
         self.phase = Phase::Fast;
+        let before = s.cwnd();
         s.enter_recovery(now, flight);
         self.reduced_at = s.watch.log.as_ref().map_or(0, |log| log.transmissions());
         if self.pace == Pace::Prr {
             self.prr = Prr::enter(s, delivered);
+            if self.in_segments {
+                self.prr.count_segments(before, s.mss);
+            }
         }
         self.prober.forget();
     }
@@ -178,8 +193,19 @@ impl Rack {
 
     fn may_probe(&self, s: &Sender) -> bool {
         let sacked = s.watch.log.as_ref().is_some_and(|log| log.sacked_segments() > 0);
-        self.phase == Phase::Open && !sacked && s.flight() > 0
+        self.phase == Phase::Open && !sacked && s.flight() > 0 && !s.early
     }
+}
+
+/// Returns when the first outstanding segment was sent last.
+fn first_sent(s: &Sender) -> Option<Time> {
+    Some(s.watch.log.as_ref()?.record_at(s.una)?.sent)
+}
+
+/// F-RTO awaits the ACK of what a timeout sent again: duplicates before it keep the scoreboard and do
+/// nothing else (RFC 5682 §3.1 step 2).
+fn awaits(s: &Sender, ack: &Ack) -> bool {
+    ack.acked == 0 && s.watch.undo.as_ref().is_some_and(|undo| undo.awaits_repair())
 }
 
 impl Scheme for Rack {
@@ -203,7 +229,11 @@ impl Scheme for Rack {
             if ack.delivered > 0 {
                 s.grow(ack, ack.delivered);
             }
-        } else if self.phase != Phase::Fast && (!left || repaired_timeout) {
+        } else if self.phase != Phase::Fast
+            && (!left || repaired_timeout)
+            && !awaits(s, ack)
+            && !ack.old
+        {
             if s.expects_reordering() && ack.delivered > 0 {
                 s.grow(ack, ack.delivered);
             } else if ack.acked > 0 {
@@ -215,7 +245,7 @@ impl Scheme for Rack {
         if let Some(newest) = newest {
             self.react(s, ack.now, ack.prior_in_flight, ack.delivered, newest);
         }
-        if self.phase == Phase::Fast && self.pace == Pace::Prr {
+        if self.phase == Phase::Fast && self.pace == Pace::Prr && !ack.old {
             let (in_flight, lost) = (self.in_flight(s), self.newly_lost > 0);
             self.prr.on_ack(s.mss, ack, in_flight, lost);
         }
@@ -303,11 +333,11 @@ impl Scheme for Rack {
         self.prober.forget();
     }
 
-    // Returns true when the reordering timer or the probe's has expired.
-    fn on_deadline(&mut self, s: &mut Sender, now: Time) -> bool {
-        let mut expired = false;
+    // The retransmission timer is restarted when the reordering timer or the probe's has expired.
+    fn on_deadline(&mut self, s: &mut Sender, now: Time) -> Option<Time> {
+        let mut restarts = None;
         if self.reorder.expired(now) {
-            expired = true;
+            restarts = Some(now);
             if let Some(newest) = self.detect(s, now) {
                 self.react(s, now, s.flight(), 0, newest);
                 let in_flight = self.in_flight(s);
@@ -315,18 +345,19 @@ impl Scheme for Rack {
             }
         }
         if self.prober.timer.expired(now) {
-            expired = true;
-            self.prober.on_expiry();
+            restarts = Some(self.prober.on_expiry(now, first_sent(s)));
         }
-        expired
+        restarts
     }
 
     // Unless a probe was to come first and takes the place of the timeout (§7.2), the loss phase
     // begins (§6.3).
     fn on_rto(&mut self, s: &mut Sender, now: Time) -> bool {
         if self.prober.timer.is_armed() {
-            self.prober.on_expiry();
-            return false;
+            self.prober.on_expiry(now, None);
+            if self.prober.is_due() {
+                return false;
+            }
         }
         self.stop();
         s.on_timeout(now);
@@ -339,14 +370,17 @@ impl Scheme for Rack {
         true
     }
 
-    fn on_too_big(&mut self, s: &mut Sender) {
-        self.stop();
+    fn on_too_big(&mut self, s: &mut Sender, size: u64) {
         if let Some(log) = &mut s.watch.log {
-            while log.oldest().is_some() {
-                log.lose_oldest(s.board.sacked());
+            if !log.lose_larger_than(size, s.board.sacked()) {
+                return;
             }
             self.reduced_at = log.transmissions();
         }
+        self.stop();
+        // A repair without a reduction, until all that is outstanding has arrived (Linux).
+        s.recovery_point.set(s.max);
+        self.phase = Phase::Loss;
         self.pending = true;
     }
 

@@ -17,6 +17,8 @@ const LEAST: Span = Span::from_micros(1);
 pub(super) struct Prober {
     enabled: bool,
     max_ack_delay: Span,
+    /// Probes are sent by Linux's rules.
+    linux: bool,
     pub timer: Timer,
     /// A probe is to leave now.
     due: bool,
@@ -38,10 +40,11 @@ pub(super) enum Outcome {
 }
 
 impl Prober {
-    pub fn new(enabled: bool, max_ack_delay: Span) -> Prober {
+    pub fn new(enabled: bool, max_ack_delay: Span, linux: bool) -> Prober {
         Prober {
             enabled,
             max_ack_delay,
+            linux,
             timer: Timer::IDLE,
             due: false,
             on_its_way: None,
@@ -51,9 +54,10 @@ impl Prober {
     }
 
     /// §7.2, `TLP_calc_PTO`. That PTO is at most what is left of the
-    /// retransmission timeout is seen to when that expires.
+    /// retransmission timeout is seen to when that expires. Where no probe may leave the timer does
+    /// not run: it would take the place of the retransmission timeout for nothing.
     pub fn schedule(&mut self, s: &Sender, now: Time) {
-        if !self.enabled {
+        if !self.enabled || !self.linux && !self.may_leave() {
             return;
         }
         let pto = match s.rtt.srtt() {
@@ -64,11 +68,17 @@ impl Prober {
         self.timer.set(now + pto.max(LEAST));
     }
 
-    /// §7.3: a probe leaves, unless one is on its way, or nothing has been
-    /// measured since the last.
-    pub fn on_expiry(&mut self) {
+    /// §7.3: no probe is on its way, and a round trip has been measured since the last.
+    fn may_leave(&self) -> bool {
+        self.on_its_way.is_none() && (self.measured || self.linux)
+    }
+
+    /// A probe leaves if it may. Returns from when the retransmission timeout counts: from now, or by
+    /// Linux's rules from when the `oldest` segment was sent if no probe leaves.
+    pub fn on_expiry(&mut self, now: Time, oldest: Option<Time>) -> Time {
         self.timer.stop();
-        self.due = self.on_its_way.is_none() && self.measured;
+        self.due = self.may_leave();
+        oldest.filter(|_| self.linux && !self.due).unwrap_or(now)
     }
 
     pub fn is_due(&self) -> bool {
@@ -102,7 +112,7 @@ impl Prober {
             return Outcome::Fine;
         };
         let (seen_twice, beyond) = (ack.dsack.is_some_and(|d| d.end == end), una > end);
-        let bare = ack.acked == 0 && ack.delivered == 0 && ack.dsack.is_none();
+        let bare = ack.bare && !ack.has_blocks;
         if retransmission && !seen_twice && !beyond && !bare {
             return Outcome::Fine; // it remains to be seen
         }

@@ -14,9 +14,9 @@ use crate::range_set::{Range, RangeSet};
 use crate::sender::Sender;
 use anabranch_units::Time;
 
-/// An `Own` is the scheme at work.
+/// `Custom` is such a scheme at work.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct Custom {
     /// `detector` is the user's: it says what is lost.
     detector: Box<dyn LossDetector>,
     /// `lost` are the ranges to be sent again.
@@ -31,9 +31,9 @@ pub(crate) struct Own {
     told: Vec<Range>,
 }
 
-impl Own {
-    pub(super) fn new(detector: Box<dyn LossDetector>) -> Own {
-        Own {
+impl Custom {
+    pub(super) fn new(detector: Box<dyn LossDetector>) -> Custom {
+        Custom {
             detector,
             lost: RangeSet::default(),
             in_recovery: false,
@@ -89,7 +89,7 @@ impl Own {
     }
 }
 
-impl Scheme for Own {
+impl Scheme for Custom {
     fn on_ack(&mut self, s: &mut Sender, ack: &Ack) -> Rto {
         self.trim(s);
         if self.in_recovery && s.una >= s.recovery_point.at {
