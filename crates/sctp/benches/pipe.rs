@@ -3,7 +3,7 @@
 
 #![expect(missing_docs, reason = "criterion_group! makes a public function")]
 
-use anabranch_endpoint::ByteStream;
+use anabranch_endpoint::{ByteStream, Observe};
 use anabranch_endpoint::{Endpoint, Seed};
 use anabranch_sctp::{Association, Config, Message, SendError};
 use anabranch_units::{Span, Time};

@@ -38,6 +38,8 @@ pub(crate) struct Cookie {
     pub inbound: u16,
     /// The peer's port.
     pub peer_port: u16,
+    /// Our port: hosts sign the cookies of all their ports with one key.
+    pub local_port: u16,
     /// What authentication needs of both sides; nothing without it.
     pub auth: Box<[u8]>,
     /// The peer's adaptation code point.
@@ -53,7 +55,7 @@ pub(crate) struct Cookie {
 impl Cookie {
     /// The octets, signed with `key`.
     pub fn seal(&self, key: &[u8; 32]) -> Box<[u8]> {
-        let mut out = Vec::with_capacity(56 + self.auth.len() + 4 * self.addresses.len() + MAC);
+        let mut out = Vec::with_capacity(58 + self.auth.len() + 4 * self.addresses.len() + MAC);
         out.extend_from_slice(&self.created.as_picos().to_be_bytes());
         out.extend_from_slice(&self.life.as_picos().to_be_bytes());
         for word in [
@@ -69,9 +71,9 @@ impl Cookie {
         }
         let adaptation = self.adaptation.map_or(0, |_| ADAPTATION);
         let extensions = self.extensions.0 as u16 | adaptation;
-        for half in [self.outbound, self.inbound, self.peer_port, self.primary, extensions] {
-            out.extend_from_slice(&half.to_be_bytes());
-        }
+        let ports = [self.peer_port, self.local_port];
+        let halves = [self.outbound, self.inbound, ports[0], ports[1], self.primary, extensions];
+        halves.iter().for_each(|half| out.extend_from_slice(&half.to_be_bytes()));
         if let Some(code) = self.adaptation {
             out.extend_from_slice(&code.to_be_bytes());
         }
@@ -87,41 +89,27 @@ impl Cookie {
 
     /// What the octets hold; `None` unless they were signed with `key`.
     pub fn open(octets: &[u8], key: &[u8; 32]) -> Option<Cookie> {
-        let (mut rest, mac) = octets.split_at_checked(octets.len().checked_sub(MAC)?)?;
-        if !mac::equal(&mac::hmac(key, rest), mac) {
+        let (signed, mac) = octets.split_at_checked(octets.len().checked_sub(MAC)?)?;
+        if !mac::equal(&mac::hmac(key, signed), mac) {
             return None;
         }
-        let mut take = |n: usize| {
-            let (head, tail) = rest.split_at_checked(n)?;
-            rest = tail;
-            Some(head.iter().fold(0_u64, |value, octet| value << 8 | *octet as u64))
-        };
-        let (created, life) = (Time::from_picos(take(8)?), Span::from_picos(take(8)?));
-        let mut word = || take(4).map(|word| word as u32);
-        let (local_tag, peer_tag) = (word()?, word()?);
-        let tie_tags = (word()?, word()?);
-        let (local_tsn, peer_tsn) = (Serial32(word()?), Serial32(word()?));
-        let peer_rwnd = word()?;
-        let mut half = || take(2).map(|half| half as u16);
-        let (outbound, inbound, peer_port) = (half()?, half()?, half()?);
-        let primary = half()?;
-        let bits = half()?;
+        let mut rest = Octets(signed);
+        let (created, life) = (Time::from_picos(rest.take(8)?), Span::from_picos(rest.take(8)?));
+        let (local_tag, peer_tag) = (rest.word()?, rest.word()?);
+        let tie_tags = (rest.word()?, rest.word()?);
+        let (local_tsn, peer_tsn) = (Serial32(rest.word()?), Serial32(rest.word()?));
+        let peer_rwnd = rest.word()?;
+        let (outbound, inbound) = (rest.half()?, rest.half()?);
+        let (peer_port, local_port) = (rest.half()?, rest.half()?);
+        let (primary, bits) = (rest.half()?, rest.half()?);
         let extensions = Extensions(bits as u8);
         let adaptation = match bits & ADAPTATION {
             0 => None,
-            _ => Some(take(4)? as u32),
+            _ => Some(rest.word()?),
         };
-        let len = take(2)? as usize;
-        let (auth, mut rest) = rest.split_at_checked(len)?;
-        let mut take = |n: usize| {
-            let (head, tail) = rest.split_at_checked(n)?;
-            rest = tail;
-            Some(head.iter().fold(0_u64, |value, octet| value << 8 | *octet as u64))
-        };
-        let mut addresses = Vec::new();
-        while let Some(addr) = take(4) {
-            addresses.push(Addr(addr as u32));
-        }
+        let len = rest.half()? as usize;
+        let auth = rest.split(len)?;
+        let addresses = std::iter::from_fn(|| rest.word()).map(Addr).collect();
         Some(Cookie {
             created,
             life,
@@ -134,12 +122,38 @@ impl Cookie {
             outbound,
             inbound,
             peer_port,
+            local_port,
             primary,
             extensions,
             auth: auth.into(),
             adaptation,
             addresses,
         })
+    }
+}
+
+/// `Octets` that are not read yet.
+struct Octets<'a>(&'a [u8]);
+
+impl<'a> Octets<'a> {
+    /// The next `n` as they are.
+    fn split(&mut self, n: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(n)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    /// The next `n`, at most 8, as a number.
+    fn take(&mut self, n: usize) -> Option<u64> {
+        Some(self.split(n)?.iter().fold(0, |value, octet| value << 8 | *octet as u64))
+    }
+
+    fn word(&mut self) -> Option<u32> {
+        Some(self.take(4)? as u32)
+    }
+
+    fn half(&mut self) -> Option<u16> {
+        Some(self.take(2)? as u16)
     }
 }
 
@@ -160,6 +174,7 @@ mod tests {
             outbound: 10,
             inbound: 20,
             peer_port: 5000,
+            local_port: 80,
             primary: 1,
             extensions: Extensions(5),
             adaptation: Some(77),

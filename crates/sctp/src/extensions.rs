@@ -9,15 +9,16 @@ use anabranch_wire::sctp::Parameter;
 pub(crate) struct Extensions(pub u8);
 
 /// Chunk types that stand for an extension, with the extension.
-const TYPES: [(u8, Extensions); 4] = [
+const TYPES: [(u8, Extensions); 5] = [
     (192, Extensions::PARTIAL),
     (64, Extensions::INTERLEAVING),
     (130, Extensions::RECONFIGURATION),
     (0xc1, Extensions::ADDRESSES),
+    (194, Extensions::INTERLEAVED_PARTIAL),
 ];
 
 impl Extensions {
-    /// FORWARD-TSN (RFC 3758), or I-FORWARD-TSN with interleaving.
+    /// FORWARD-TSN (RFC 3758); once agreed on with interleaving, I-FORWARD-TSN.
     pub const PARTIAL: Extensions = Extensions(1);
     /// I-DATA (RFC 8260).
     pub const INTERLEAVING: Extensions = Extensions(2);
@@ -30,6 +31,9 @@ impl Extensions {
     /// ECN (RFC 4960 Appendix A).
     pub const ECN: Extensions = Extensions(16);
 
+    /// I-FORWARD-TSN (RFC 8260 §2.3.1).
+    pub const INTERLEAVED_PARTIAL: Extensions = Extensions(32);
+
     /// What the configuration offers.
     pub fn offered(config: &Config) -> Extensions {
         let mut set = Extensions::default();
@@ -39,12 +43,20 @@ impl Extensions {
             (config.reconfiguration, Extensions::RECONFIGURATION),
             (config.dynamic_addresses, Extensions::ADDRESSES),
             (config.ecn, Extensions::ECN),
+            (config.partial_reliability && config.interleaving, Extensions::INTERLEAVED_PARTIAL),
         ] {
             set.0 |= if on { extension.0 } else { 0 };
         }
         set
     }
 
+    /// There is any.
+    #[inline]
+    pub const fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    /// This one is there.
     pub const fn has(self, extension: Extensions) -> bool {
         self.0 & extension.0 != 0
     }
@@ -52,6 +64,16 @@ impl Extensions {
     /// What both sides offer.
     pub const fn and(self, other: Extensions) -> Extensions {
         Extensions(self.0 & other.0)
+    }
+
+    /// What was offered by both sides, as it is used: messages are given up by FORWARD-TSN, or with
+    /// interleaving by I-FORWARD-TSN, where that was offered (RFC 8260 §2.3.1).
+    pub const fn agreed(self) -> Extensions {
+        match (self.has(Self::INTERLEAVING), self.has(Self::INTERLEAVED_PARTIAL)) {
+            (true, true) => Extensions(self.0 | Self::PARTIAL.0),
+            (true, false) => Extensions(self.0 & !Self::PARTIAL.0),
+            (false, _) => self,
+        }
     }
 
     /// What an INIT ACK names in answer to an INIT that offered `theirs`.
@@ -75,9 +97,6 @@ impl Extensions {
         let listed = |kind: u8, e: Extensions| self.has(e) && !(brief && kind == 192);
         let listed = TYPES.iter().filter(|(kind, e)| listed(*kind, *e));
         let mut kinds: Vec<u8> = listed.map(|(kind, _)| *kind).collect();
-        if self.has(Extensions::PARTIAL) && self.has(Extensions::INTERLEAVING) {
-            kinds.push(194); // I-FORWARD-TSN
-        }
         if self.has(Extensions::ADDRESSES) {
             kinds.extend([0x80, 0x0f]); // ASCONF-ACK, AUTH
         }
@@ -108,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_is_offered_is_what_is_read() {
-        for bits in 0..32 {
+        for bits in 0..64 {
             let set = Extensions(bits);
             let read = Extensions::default();
             for brief in [false, true] {
@@ -118,6 +137,22 @@ mod tests {
             }
         }
         assert_eq!(Extensions::offered(&Config::rfc9260()).parameters(false), []);
+    }
+
+    /// RFC 8260 §2.3.1: with interleaving I-FORWARD-TSN decides, without it FORWARD-TSN.
+    #[test]
+    fn what_is_agreed_on_depends_on_interleaving() {
+        let (partial, interleaved) = (Extensions::PARTIAL.0, Extensions::INTERLEAVED_PARTIAL.0);
+        let gives_up = |bits| Extensions(bits).agreed().has(Extensions::PARTIAL);
+        for (bits, without, with) in [
+            (0, false, false),
+            (partial, true, false),
+            (interleaved, false, true),
+            (partial | interleaved, true, true),
+        ] {
+            let both = (gives_up(bits), gives_up(bits | Extensions::INTERLEAVING.0));
+            assert_eq!(both, (without, with), "{bits}");
+        }
     }
 
     /// Linux: only what was asked for, and no list for FORWARD-TSN alone.

@@ -9,44 +9,42 @@
 //! is listed in docs/sctp.md.
 
 mod association;
-mod auth;
 mod config;
+mod control;
 mod cookie;
+mod draft;
 mod extensions;
 pub mod failover;
-mod flight;
-mod knowledge;
+mod identity;
 mod listener;
-mod outgoing;
-mod parts;
-mod path;
+mod message;
+mod numbers;
+mod paths;
+mod phase;
 pub mod policy;
-mod probes;
-mod reassembly;
+mod queue;
+mod receiver;
 mod reliability;
 pub mod scheduler;
-mod sha1;
+mod sender;
 mod state;
-mod stranger;
 mod timestamp;
-mod tsn_map;
-mod window;
+mod way;
 
-pub use association::{
-    AddressError, Association, Notification, ReconfigError, SendError, Undelivered,
-};
-pub use auth::Authentication;
+pub use association::{Association, Notification, Reconfiguration, SendError};
 pub use config::{
-    Concurrent, Config, ConfigError, Encapsulation, ImmediateSacks, InitialWindow, Jitter,
-    Ns2Rules, PRESETS, PartialAcked, Probe, Probing, Window, WindowUnit,
+    Authentication, Concurrent, Config, ConfigError, Encapsulation, ImmediateSacks, InitialWindow,
+    Jitter, Ns2Rules, PRESETS, PartialAcked, Probe, Probing, UndoOptions, Window, WindowUnit,
 };
+pub use control::addresses::AddressError;
+pub use control::reconfig::ReconfigError;
 pub use failover::Failover;
 pub use listener::{Listener, ListenerCounters};
-pub use outgoing::Message;
-pub use path::{PathObservation, PathState};
+pub use message::Message;
+pub use paths::path::{PathObservation, PathState};
 pub use policy::Destination;
-pub use reassembly::{Part, Received};
+pub use receiver::reassembly::{Part, Received};
 pub use reliability::{Abandoned, Reliability};
 pub use scheduler::Scheduler;
+pub use sender::undelivered::Undelivered;
 pub use state::State;
-pub use stranger::refusal;

@@ -7,10 +7,10 @@
 use crate::association::Association;
 use crate::config::Config;
 use crate::state::State;
-use anabranch_endpoint::{Endpoint, Generator};
+use anabranch_endpoint::{Demultiplex, Endpoint, Generator, Observe};
 use anabranch_units::Time;
 use anabranch_wire::sctp::Chunk;
-use anabranch_wire::{Addr, Body, Packet};
+use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ impl Listener {
 
     /// Octets that these take.
     pub fn memory(&self) -> u64 {
-        self.ready.iter().map(Endpoint::memory).sum()
+        self.ready.iter().map(Observe::memory).sum()
     }
 
     /// What it has seen.
@@ -88,7 +88,14 @@ impl Listener {
     pub fn handle_input(&mut self, now: Time, packet: &Packet) {
         let Body::Sctp(sctp) = &packet.body else { return };
         let key = packet.flow_key().reversed();
-        if let Some(waiting) = self.ready.iter_mut().find(|it| it.has_flow(key)) {
+        // §5.1.2 D: by any address that the packet names.
+        let named = sctp.named_sources().map(|dst| FlowKey { dst, ..key });
+        let keys: Vec<FlowKey> = std::iter::once(key).chain(named).collect();
+        // One that has ended waits for its user alone; its peer may begin another.
+        let known = |waiting: &&mut Association| {
+            waiting.state() != State::Closed && keys.iter().any(|key| waiting.has_flow(*key))
+        };
+        if let Some(waiting) = self.ready.iter_mut().find(known) {
             return waiting.handle_input(now, packet);
         }
         let echoes = matches!(sctp.chunks.first(), Some(Chunk::CookieEcho(_)));
@@ -116,8 +123,12 @@ impl Listener {
 
     /// Deadlines may have passed.
     pub fn handle_timeout(&mut self, now: Time) {
-        self.ready.iter_mut().for_each(|it| it.handle_timeout(now));
-        self.ready.retain(|it| it.state() != State::Closed);
+        for waiting in self.ready.iter_mut().filter(|waiting| waiting.state() != State::Closed) {
+            waiting.handle_timeout(now);
+        }
+        // What was acknowledged is for whoever accepts, also where the peer has ended in order meanwhile.
+        let has_messages = |waiting: &Association| waiting.waiting().len() > 0;
+        self.ready.retain(|waiting| waiting.state() != State::Closed || has_messages(waiting));
     }
 
     /// The next packet to send; call until `None`.
@@ -193,6 +204,52 @@ mod tests {
         let mut first = listener.accept().unwrap();
         assert!(first.has_flow(clients[0].flow_key().reversed()));
         assert_eq!(first.poll_event(), Some(Event::Connected));
+    }
+
+    /// What was acknowledged is not forgotten where the peer ends before anybody has accepted; one that
+    /// has nothing to read any more is, and its peer may come again.
+    #[test]
+    fn who_ends_before_being_accepted_keeps_what_it_has_sent() {
+        for octets in [100, 0] {
+            let mut listener = listener(2);
+            let mut client = client(1);
+            exchange(&mut listener, &mut client);
+            client.write(octets);
+            exchange(&mut listener, &mut client);
+            client.close();
+            exchange(&mut listener, &mut client);
+            assert_eq!(client.state(), State::Closed);
+            listener.handle_timeout(Time::ZERO);
+            assert_eq!(listener.waiting(), usize::from(octets > 0));
+            if octets > 0 {
+                let mut again = self::client(1);
+                exchange(&mut listener, &mut again);
+                assert_eq!((again.state(), listener.waiting()), (State::Established, 2));
+                assert_eq!(listener.accept().unwrap().read(1000), octets);
+            }
+        }
+    }
+
+    /// RFC 9260 §1.3, §5.1.2 D: an INIT from another address that names one that is known is of the
+    /// association with that peer, and makes no second one.
+    #[test]
+    fn a_known_peer_is_found_by_any_of_its_addresses() {
+        let mut listener = listener(2);
+        let mut first = client(1);
+        exchange(&mut listener, &mut first);
+        assert_eq!(listener.waiting(), 1);
+        let mut again = client(7);
+        let mut init = again.poll_transmit(Time::ZERO).unwrap();
+        if let Body::Sctp(sctp) = &mut init.body
+            && let Some(Chunk::Init(init)) = sctp.chunks.iter_mut().next()
+        {
+            init.parameters.push(anabranch_wire::sctp::Parameter::Address(Addr(1).into()));
+        }
+        listener.handle_input(Time::ZERO, &init);
+        let answer = listener.poll_transmit(Time::ZERO).unwrap();
+        let Body::Sctp(sctp) = &answer.body else { panic!("{answer:?}") };
+        let is_abort = matches!(sctp.chunks.first(), Some(Chunk::Abort { .. }));
+        assert!(is_abort, "a restart with a new address (§5.2.2): {answer:?}");
     }
 
     /// RFC 9260 §5.1.3: an INIT leaves nothing behind.

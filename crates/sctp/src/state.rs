@@ -84,8 +84,35 @@ impl State {
     pub fn may_receive(self) -> bool {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownSent)
     }
+    /// Changes of addresses may be asked for (RFC 5061 §5.1.1 C4).
+    pub fn may_change(self) -> bool {
+        self.may_receive() || self == State::ShutdownReceived
+    }
     /// Both sides have an association.
     pub fn is_synchronized(self) -> bool {
         !matches!(self, State::Closed | State::CookieWait | State::CookieEchoed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 5061 §5.1.1 C4.
+    #[test]
+    fn changes_of_addresses_end_with_shutdown_ack() {
+        use State::*;
+        let all = [
+            Closed,
+            CookieWait,
+            CookieEchoed,
+            Established,
+            ShutdownPending,
+            ShutdownSent,
+            ShutdownReceived,
+            ShutdownAckSent,
+        ];
+        let may: Vec<State> = all.into_iter().filter(|state| state.may_change()).collect();
+        assert_eq!(may, [Established, ShutdownPending, ShutdownSent, ShutdownReceived]);
     }
 }

@@ -1,7 +1,7 @@
 //! Under any mix of loss, duplication, reordering and path failure, every
 //! message arrives once, unaltered, and in order within its stream.
 
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Seed};
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Observe, Seed};
 use anabranch_sctp::{
     Association, Authentication, Concurrent, Config, Destination, Encapsulation, Message,
     Reliability, Scheduler, SendError, Window,

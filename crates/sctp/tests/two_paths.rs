@@ -2,7 +2,7 @@
 //! module: 10 Mbit/s and 10 ms, 2 Mbit/s and 15 ms, 10 Mbit/s and 10 ms; 4 MB in
 //! packets of 1500 octets; loss per packet in the direction of the data.
 
-use anabranch_endpoint::{ByteStream, Endpoint, Generator, Seed};
+use anabranch_endpoint::{ByteStream, Endpoint, Generator, Observe, Seed};
 use anabranch_sctp::{Association, Concurrent, Config, Destination};
 use anabranch_testkit::marks::record;
 use anabranch_units::{Span, Time};

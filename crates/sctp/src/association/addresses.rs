@@ -6,68 +6,15 @@
 //! Indices of paths behind it move up.
 
 use super::{Association, Notification};
+use crate::control::addresses::{AddressError, Addresses, refusal};
 use crate::cookie::MAX_ADDRESSES;
+use crate::draft::Draft;
 use crate::extensions::Extensions;
-use crate::path::{Path, PathState};
-use anabranch_endpoint::Timer;
+use crate::way::Way;
+use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::sctp::{Address, AddressChange, Cause, Chunk, Parameter};
+use anabranch_wire::sctp::{Address, AddressChange, Cause, Parameter};
 use anabranch_wire::{Addr, Packet};
-use std::collections::VecDeque;
-use std::fmt;
-
-/// Why a change of the addresses was not begun.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AddressError {
-    /// Both sides must offer `dynamic_addresses`, and the association must be
-    /// established.
-    NotAvailable,
-    /// The address is ours already, or is not ours.
-    Unfit(Addr),
-    /// It is the last one.
-    Last,
-    /// Too many changes wait.
-    TooMany,
-}
-
-impl fmt::Display for AddressError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AddressError::NotAvailable => f.write_str("addresses cannot be changed now"),
-            AddressError::Unfit(addr) => write!(f, "address {} cannot be changed so", addr.0),
-            AddressError::Last => f.write_str("the last address must stay"),
-            AddressError::TooMany => f.write_str("too many changes wait"),
-        }
-    }
-}
-impl std::error::Error for AddressError {}
-
-/// Causes of §4.3: the low octets of their codes.
-mod refusal {
-    pub const LAST: u8 = 0xa0;
-    pub const RESOURCES: u8 = 0xa1;
-    pub const SOURCE: u8 = 0xa2;
-}
-
-/// Changes that wait, at most.
-const MAX_WISHES: usize = 16;
-
-/// What exists once addresses were to be changed.
-#[derive(Debug)]
-pub(super) struct Addresses {
-    /// Number of our next ASCONF, or of the one outstanding.
-    serial: Serial32,
-    /// Number of the peer's next.
-    expected: Serial32,
-    /// The ASCONF that is outstanding.
-    asked: Option<Chunk>,
-    /// Changes that we want, the outstanding one first.
-    wishes: VecDeque<(AddressChange, Addr)>,
-    /// Our last ASCONF-ACK.
-    answered: Option<Chunk>,
-    /// T4-rto.
-    pub timer: Timer,
-}
 
 impl Association {
     /// Tells the peer that this side has one more address: packets to it are
@@ -76,30 +23,33 @@ impl Association {
     /// # Errors
     /// See [`AddressError`].
     pub fn add_address(&mut self, addr: Addr) -> Result<(), AddressError> {
-        if self.local.contains(&addr) {
+        if self.paths.local.contains(&addr) {
             return Err(AddressError::Unfit(addr));
         }
         self.wish_address(AddressChange::Add, addr)?;
-        self.local.push(addr);
+        self.paths.local.push(addr);
         Ok(())
     }
 
     /// Tells the peer that an address of this side goes. Nothing leaves from it
-    /// any more; packets to it are taken until the peer has answered.
+    /// any more, unless the others are still to be taken by the peer; packets to it are taken until
+    /// the peer has answered. If the peer refuses those it stays.
     ///
     /// # Errors
     /// See [`AddressError`].
     pub fn delete_address(&mut self, addr: Addr) -> Result<(), AddressError> {
-        if !self.local.contains(&addr) {
+        if !self.paths.local.contains(&addr) {
             return Err(AddressError::Unfit(addr));
         }
-        let going = |addr: &Addr| self.is_going(*addr);
-        let Some(other) = self.local.iter().copied().find(|own| *own != addr && !going(own)) else {
+        let stays = |own: &Addr| *own != addr && !self.is_going(*own);
+        let others: Vec<Addr> = self.paths.local.iter().copied().filter(stays).collect();
+        if others.is_empty() {
             return Err(AddressError::Last);
-        };
+        }
+        let other = others.into_iter().find(|own| !self.is_coming(*own));
         self.wish_address(AddressChange::Delete, addr)?;
-        for path in self.paths.iter_mut().filter(|path| path.local == addr) {
-            path.local = other;
+        if let Some(other) = other {
+            self.paths.replace_source(addr, other);
         }
         Ok(())
     }
@@ -109,98 +59,67 @@ impl Association {
     /// # Errors
     /// See [`AddressError`].
     pub fn set_peer_primary(&mut self, addr: Addr) -> Result<(), AddressError> {
-        if !self.local.contains(&addr) {
+        if !self.paths.local.contains(&addr) {
             return Err(AddressError::Unfit(addr));
         }
         self.wish_address(AddressChange::SetPrimary, addr)
     }
 
-    /// The own address that packets to a new address of the peer leave from. One that the peer
-    /// has not taken yet must not be used (§5.1 D4): whoever does not know it aborts.
-    fn source_for(&self, remote: Addr, index: usize) -> Addr {
-        let wishes = || self.addresses.iter().flat_map(|addresses| &addresses.wishes);
-        let is_new = |own| wishes().any(|wish| *wish == (AddressChange::Add, own));
-        let usable = |own: &Addr| self.local.contains(own) && !is_new(*own);
-        let usual = self.sources.iter().find(|pair| pair.0 == remote).map(|pair| pair.1);
-        let others = self.local.iter().cycle().skip(index % self.local.len());
-        let mut others = others.copied().take(self.local.len());
-        usual.filter(usable).or_else(|| others.find(usable)).unwrap_or(self.local[0])
-    }
-
     /// The peer has taken this address of ours: paths that should leave from it do.
     fn use_source(&mut self, now: Time, own: Addr) {
-        for index in 0..self.paths.len() {
-            let path = &mut self.paths[index];
-            if path.local != own && self.sources.contains(&(path.remote, own)) {
-                path.local = own;
-                if path.state == PathState::Unconfirmed {
-                    path.errors = 0;
-                    self.probe(now, index);
-                }
-            }
+        for index in self.paths.use_source(own) {
+            self.probe(now, index);
         }
     }
 
+    /// The own address is about to go.
     pub(super) fn is_going(&self, addr: Addr) -> bool {
-        let wishes = self.addresses.iter().flat_map(|addresses| &addresses.wishes);
-        wishes.clone().any(|wish| *wish == (AddressChange::Delete, addr))
+        let addresses = self.control.addresses.as_ref();
+        addresses.is_some_and(|it| it.is_wished(AddressChange::Delete, addr))
+    }
+
+    /// The own address is one that the peer has not taken yet.
+    pub(super) fn is_coming(&self, addr: Addr) -> bool {
+        let addresses = self.control.addresses.as_ref();
+        addresses.is_some_and(|it| it.is_wished(AddressChange::Add, addr))
     }
 
     fn wish_address(&mut self, change: AddressChange, addr: Addr) -> Result<(), AddressError> {
-        if !self.extensions.has(Extensions::ADDRESSES) || !self.state.may_receive() {
+        if !self.extensions.has(Extensions::ADDRESSES) || !self.state().may_receive() {
             return Err(AddressError::NotAvailable);
         }
-        let addresses = self.addresses();
-        if addresses.wishes.len() == MAX_WISHES {
-            return Err(AddressError::TooMany);
-        }
-        addresses.wishes.push_back((change, addr));
-        Ok(())
+        self.addresses().wish(change, addr)
     }
 
     pub(super) fn addresses(&mut self) -> &mut Addresses {
-        // §5.1 C1: the first number is the initial TSN.
-        let (serial, expected) = (self.local_origin.add(1), self.peer_origin.add(1));
-        self.addresses.get_or_insert_with(|| {
-            let (wishes, timer) = (VecDeque::new(), Timer::IDLE);
-            Box::new(Addresses { serial, expected, asked: None, wishes, answered: None, timer })
-        })
+        self.control.addresses((self.sender.origin.add(1), self.receiver.origin.add(1)))
     }
 
     /// Sends the next ASCONF, if none is outstanding.
     pub(super) fn change_addresses(&mut self, now: Time) {
-        let Some(addresses) = &self.addresses else { return };
-        let (None, Some((change, addr))) = (&addresses.asked, addresses.wishes.front().copied())
-        else {
-            return;
-        };
-        let serial = addresses.serial;
-        // §4.1.1: an address of the association, by which the peer finds it.
-        let known = self.local.iter().copied().find(|own| *own != addr);
-        let parameters = vec![
-            Parameter::Address(known.unwrap_or(addr).into()),
-            Parameter::ChangeAddress { change, correlation: serial.0, address: addr.into() },
-        ];
-        let asconf = Chunk::Asconf { serial, parameters };
-        self.addresses().asked = Some(asconf);
-        self.send_asconf(now);
-    }
-
-    fn send_asconf(&mut self, now: Time) {
-        let path = self.data_path();
-        let rto = self.paths[path].rtt.rto();
-        let Some(addresses) = &mut self.addresses else { return };
-        addresses.timer.stop();
-        if let Some(asconf) = addresses.asked.clone() {
-            addresses.timer.set(now + rto);
-            let packet = self.packet(path, asconf);
-            self.outbox.push_back(packet);
+        let addresses = self.control.addresses.as_mut();
+        if addresses.is_some_and(|addresses| addresses.ask(&self.paths.local)) {
+            self.send_asconf(now);
         }
     }
 
-    /// T4-rto expired (§5.1 B): an error of the path, and the same again.
+    fn send_asconf(&mut self, now: Time) {
+        let path = self.paths.data_path();
+        let rto = self.paths[path].rtt.rto();
+        let addresses = self.control.addresses.as_mut();
+        if let Some(asconf) = addresses.and_then(|addresses| addresses.send(path, now + rto)) {
+            let packet = self.packet(path, asconf);
+            self.control.outbox.push(packet);
+        }
+    }
+
+    /// T4-rto expired (§5.1 B): an error of the path that the ASCONF took, and the same again.
     pub(super) fn on_t4(&mut self, now: Time) {
-        let path = self.data_path();
+        let Some(addresses) = &mut self.control.addresses else { return };
+        if !self.phase.state().may_change() {
+            return addresses.timer.stop(); // §5.1.1 C4
+        }
+        let path = addresses.path();
         self.paths[path].rtt.on_timeout();
         self.on_path_error(now, path);
         self.send_asconf(now);
@@ -214,25 +133,67 @@ impl Association {
         serial: Serial32,
         parameters: &[Parameter],
     ) {
-        if !self.extensions.has(Extensions::ADDRESSES) || !self.state.may_receive() {
+        if !self.extensions.has(Extensions::ADDRESSES) || !self.state().may_receive() {
             return;
         }
-        let expected = self.addresses().expected;
-        if serial == expected {
-            let answers = parameters.iter().skip(1).filter_map(|p| self.answer_to(now, packet, p));
-            let parameters = answers.collect();
-            let addresses = self.addresses();
-            addresses.answered = Some(Chunk::AsconfAck { serial, parameters });
-            addresses.expected = expected.add(1);
-        } else if serial.add(1) != expected {
-            return; // §5.2 E
+        if self.addresses().is_next(serial) {
+            let answers = self.answers_to(now, packet, parameters.get(1..).unwrap_or(&[]));
+            self.addresses().settle(serial, answers);
         }
-        if let Some(answer) = self.addresses().answered.clone() {
-            // §5.2 F: to where the ASCONF came from.
-            let (port, tag) = (self.peer_port, self.peer_tag);
-            let packet = self.packet_with(packet.dst, packet.src, port, tag, answer);
-            self.outbox.push_back(packet);
+        if let Some(answer) = self.addresses().answer(serial) {
+            self.control.acks.push(answer);
         }
+    }
+
+    /// All ASCONF-ACKs for a packet share one, to where the ASCONFs came from (§5.2 E6, F); those that
+    /// it has no room for are kept, and answer the next copy (E7).
+    pub(super) fn send_asconf_acks(&mut self, packet: &Packet) {
+        let mut draft = Draft::new(self.paths.room.chunk);
+        for ack in std::mem::take(&mut self.control.acks) {
+            if draft.chunks.is_empty() || ack.wire_len() <= draft.room {
+                draft.push(ack);
+            }
+        }
+        let path = self.paths.find(packet.src).unwrap_or(self.paths.data_path());
+        let from = self.source_of(Way { path, from: packet.dst });
+        let (port, tag) = (self.identity.peer_port, self.identity.peer_tag);
+        let answer = self.packet_with(from, packet.src, port, tag, draft.chunks);
+        self.control.outbox.push(answer);
+    }
+
+    /// Makes the changes of an ASCONF in order; what refuses some. Once an address was refused all
+    /// later changes are (§5.3 F11).
+    fn answers_to(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        parameters: &[Parameter],
+    ) -> Vec<Parameter> {
+        let (mut answers, mut refused) = (Vec::new(), false);
+        for parameter in parameters {
+            match parameter {
+                Parameter::ChangeAddress { change, correlation, address } => {
+                    let later = refused && *change != AddressChange::SetPrimary;
+                    let result = match later {
+                        true => Err(refusal::asconf(refusal::RESOURCES, parameter)),
+                        false => self.answer_to(now, packet, (*change, *address), parameter),
+                    };
+                    if let Err(cause) = result {
+                        refused |= *change != AddressChange::SetPrimary;
+                        answers.push(refusal::indication(*correlation, cause));
+                    }
+                }
+                Parameter::Unknown { kind, value } => {
+                    let (answer, more) = refusal::unknown(*kind, value);
+                    answers.extend(answer);
+                    if !more {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        answers
     }
 
     /// Makes one change; what refuses it, if anything does.
@@ -240,26 +201,33 @@ impl Association {
         &mut self,
         now: Time,
         packet: &Packet,
+        (change, address): (AddressChange, Address),
         parameter: &Parameter,
-    ) -> Option<Parameter> {
-        let Parameter::ChangeAddress { change, correlation, address } = parameter else {
-            return None;
-        };
-        let addr = match address {
-            Address::Number(addr) => Some(*addr),
+    ) -> Result<(), Cause> {
+        let result = match (address, change) {
+            (Address::Number(addr), _) => self.make_change(now, change, addr, packet.src),
+            // §4.2.2: all but the source of the packet.
+            (Address::Ip(ip), AddressChange::Delete) if ip.is_unspecified() => {
+                self.delete_all_but(packet.src)
+            }
             // §5.3: the wildcard is the source of the packet.
-            Address::Ip(ip) if ip.is_unspecified() => Some(packet.src),
-            Address::Ip(_) => None,
+            (Address::Ip(ip), _) if ip.is_unspecified() => {
+                self.make_change(now, change, packet.src, packet.src)
+            }
+            (Address::Ip(ip), _) => return Err(refusal::unresolvable(ip)),
         };
-        let cause = |code| Cause::Asconf { code, parameter: [].into() };
-        let refused = match addr {
-            None => Some(Cause::UnresolvableAddress([].into())),
-            Some(addr) => self.make_change(now, *change, addr, packet.src).err().map(cause),
-        };
-        refused.map(|cause| Parameter::ErrorIndication {
-            correlation: *correlation,
-            causes: vec![cause],
-        })
+        result.map_err(|code| refusal::asconf(code, parameter))
+    }
+
+    /// All addresses of the peer go but `source`.
+    fn delete_all_but(&mut self, source: Addr) -> Result<(), u8> {
+        if self.paths.find(source).is_none() {
+            return Err(refusal::LAST);
+        }
+        while let Some(index) = self.paths.iter().position(|path| path.remote != source) {
+            self.remove_path(index);
+        }
+        Ok(())
     }
 
     fn make_change(
@@ -269,15 +237,16 @@ impl Association {
         addr: Addr,
         source: Addr,
     ) -> Result<(), u8> {
-        match (change, self.path_of(addr)) {
+        match (change, self.paths.find(addr)) {
             (AddressChange::Add, Some(_)) | (AddressChange::Delete, None) => Ok(()),
             (AddressChange::Add, None) => {
                 if self.paths.len() >= MAX_ADDRESSES {
                     return Err(refusal::RESOURCES);
                 }
-                let index = self.paths.len();
-                let own = self.source_for(addr, index);
-                self.paths.push(Path::new(&self.config, own, addr, PathState::Unconfirmed));
+                let addresses = self.control.addresses.as_ref();
+                let is_known =
+                    |own: Addr| addresses.is_none_or(|it| !it.is_wished(AddressChange::Add, own));
+                let index = self.paths.add(&self.config, addr, is_known);
                 self.confirm(now, index);
                 self.notify(Notification::PathsChanged);
                 Ok(())
@@ -302,50 +271,86 @@ impl Association {
 
     /// An address of the peer is gone.
     fn remove_path(&mut self, index: usize) {
-        let active = |i: &usize| *i != index && self.paths[*i].state == PathState::Active;
-        let other = |i: &usize| *i != index;
-        let all = 0..self.paths.len();
-        let heir = all.clone().find(active).or_else(|| all.clone().find(other)).unwrap_or(0);
-        self.flight.remove_path(index as u8, heir as u8, &mut self.paths);
-        self.paths.remove(index);
-        let moved = |path: usize| match path {
-            path if path == index => heir - (heir > index) as usize,
-            path => path - (path > index) as usize,
-        };
-        self.primary = moved(self.primary);
-        self.standby.forget();
-        self.shutdown_path = moved(self.shutdown_path);
-        for way in [&mut self.arrival, &mut self.sack_way].into_iter().chain(&mut self.answer_way) {
-            way.path = moved(way.path);
+        let removal = self.paths.removal_of(index);
+        let heir = removal.heir as u8;
+        self.sender.flight.remove_path(index as u8, heir, &mut self.paths);
+        self.paths.remove(removal);
+        self.phase.follow(removal);
+        let way = &mut self.receiver.sacks.way;
+        way.path = removal.moved(way.path);
+        self.control.waiting.follow(removal);
+        if let Some(addresses) = &mut self.control.addresses {
+            addresses.follow(removal);
         }
-        self.await_sack = false;
+        if let Some(reconfig) = &mut self.control.reconfig {
+            reconfig.follow(removal);
+        }
+        self.sender.repair.release();
         self.notify(Notification::PathsChanged);
     }
 
     /// ASCONF-ACK arrived (§5.1 D).
     pub(super) fn on_asconf_ack(&mut self, now: Time, serial: Serial32, parameters: &[Parameter]) {
-        let Some(addresses) = &mut self.addresses else { return };
-        if addresses.asked.is_none() || addresses.serial != serial {
+        if !self.extensions.has(Extensions::ADDRESSES) {
             return;
         }
-        addresses.asked = None;
-        addresses.timer.stop();
-        addresses.serial = serial.add(1);
-        let Some((change, address)) = addresses.wishes.pop_front() else { return };
-        let refused = |p: &Parameter| {
-            matches!(p, Parameter::ErrorIndication { correlation, .. }
-            if *correlation == serial.0)
-        };
-        let accepted = !parameters.iter().any(refused);
-        self.errors = 0;
-        // What was refused is as it was before.
-        if (change == AddressChange::Delete) == accepted && change != AddressChange::SetPrimary {
-            self.local.retain(|own| *own != address);
+        if self.addresses().is_ahead(serial) {
+            let cause = Cause::Asconf { code: refusal::ILLEGAL, parameters: Vec::new() };
+            return self.abort_with(vec![cause], CloseReason::Aborted); // §5.3 F0
         }
-        let added = change == AddressChange::Add;
+        let addresses = self.addresses();
+        let Some(outcome) = addresses.on_ack(serial, parameters) else { return };
+        let path = addresses.path();
+        self.paths[path].errors = 0; // §5.1 A5
+        self.paths.forget_failures();
+        let (address, accepted) = (outcome.address, outcome.accepted);
+        if outcome.ends() {
+            self.paths.local.retain(|own| *own != address);
+        }
+        let added = outcome.change == AddressChange::Add;
         if added && accepted {
+            self.leave_going(address);
             self.use_source(now, address);
         }
         self.notify(Notification::AddressChanged { address, added, accepted });
+        if added && !accepted {
+            self.after_refused_address(address);
+        }
+    }
+
+    /// The peer says that it does not know ASCONF: none is sent any more (§5.1 A9).
+    pub(super) fn on_unknown_asconf(&mut self) {
+        let Some(mut addresses) = self.control.addresses.take() else { return };
+        self.extensions.0 &= !Extensions::ADDRESSES.0;
+        for (change, address) in addresses.give_up(|_, _| true) {
+            let added = change == AddressChange::Add;
+            if added {
+                self.paths.local.retain(|own| *own != address);
+            }
+            self.notify(Notification::AddressChanged { address, added, accepted: false });
+        }
+    }
+
+    /// The peer has taken the own address `taken`: what had to leave from an address that goes leaves
+    /// from there.
+    fn leave_going(&mut self, taken: Addr) {
+        let going: Vec<Addr> =
+            self.paths.local.iter().copied().filter(|own| self.is_going(*own)).collect();
+        going.into_iter().for_each(|own| self.paths.replace_source(own, taken));
+    }
+
+    /// The peer has refused the own address `refused`: it does not become the primary, and the last
+    /// address that is left does not go (§5.3 F5, §5.4).
+    fn after_refused_address(&mut self, refused: Addr) {
+        let stay = self.paths.local.iter().filter(|own| !self.is_going(**own)).count();
+        let Some(addresses) = &mut self.control.addresses else { return };
+        let gone = addresses.give_up(|change, addr| match change {
+            AddressChange::Delete => stay == 0,
+            AddressChange::SetPrimary => addr == refused,
+            AddressChange::Add => false,
+        });
+        for (_, address) in gone {
+            self.notify(Notification::AddressChanged { address, added: false, accepted: false });
+        }
     }
 }

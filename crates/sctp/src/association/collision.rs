@@ -7,55 +7,49 @@
 
 use super::Association;
 use crate::cookie::Cookie;
-use crate::flight::Flight;
 use crate::state::State;
 use anabranch_units::Time;
-use anabranch_wire::Packet;
-use anabranch_wire::sctp::{Cause, Chunk, SctpPacket};
+use anabranch_wire::sctp::{Cause, Chunk};
 
 impl Association {
     /// False when the rest of the packet is not to be read.
-    pub(super) fn on_cookie_collision(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        sctp: &SctpPacket,
-        cookie: &Cookie,
-    ) -> bool {
-        let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
-        let local = cookie.local_tag == self.local_tag;
-        let peer = cookie.peer_tag == self.peer_tag;
+    pub(super) fn on_cookie_collision(&mut self, now: Time, cookie: &Cookie) -> bool {
+        let opening = self.phase.is_opening();
+        let local = cookie.local_tag == self.identity.local_tag;
+        let peer = cookie.peer_tag == self.identity.peer_tag;
         match (local, peer) {
             // D: our own association; the COOKIE ACK was lost, or crossed.
             (true, true) => {
                 if opening {
                     self.establish(now);
                 }
-                self.control.push(Chunk::CookieAck);
+                self.control.waiting.insist(Chunk::CookieAck);
                 true
             }
             // B: both sides sent INITs.
             (true, false) if opening => {
                 // What left with our COOKIE ECHO was for the tag that the peer
                 // gave up: it leaves again.
-                self.flight.expire_all(&mut self.paths);
-                let flight = std::mem::replace(&mut self.flight, Flight::starting_at(1));
+                self.sender.flight.expire_all(&mut self.paths);
+                let fresh = self.sender.flight.restarting_at(1);
+                let flight = std::mem::replace(&mut self.sender.flight, fresh);
                 self.adopt(cookie);
-                self.flight = flight.moved_to(self.primary as u8, &self.flight);
+                self.sender.flight = flight.moved_to(self.paths.primary as u8, &self.sender.flight);
                 self.establish(now);
-                self.control.push(Chunk::CookieAck);
+                self.control.waiting.insist(Chunk::CookieAck);
                 true
             }
             // A: the peer restarted.
-            (false, false) if cookie.tie_tags == self.tie_tags() => {
-                if self.state == State::ShutdownAckSent {
+            (false, false) if cookie.tie_tags == self.identity.tie_tags() => {
+                if self.state() == State::ShutdownAckSent {
+                    // §3.3.10.10: in one packet, with the tag that the SHUTDOWN ACK has had.
                     let cause = vec![Cause::CookieWhileShuttingDown];
-                    self.reply(packet, sctp, cookie.peer_tag, Chunk::Error(cause));
-                    self.send_shutdown_ack(now, self.data_path());
+                    self.send_shutdown_ack(now, self.paths.data_path());
+                    self.control.waiting.push(Chunk::Error(cause));
                     return false;
                 }
                 self.restart(now, cookie);
-                self.control.push(Chunk::CookieAck);
+                self.control.waiting.insist(Chunk::CookieAck);
                 true
             }
             // C, a cookie that came late, and everything else.

@@ -1,48 +1,50 @@
-//! The contract with the host: [`Endpoint`] and [`ByteStream`].
+//! The contract with the host: [`Endpoint`], and the capabilities of an association.
 
 use super::Association;
-use crate::path::{Path, PathObservation};
-use crate::state::State;
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Messages, Observation, Timer};
-use anabranch_units::{Serial32, Time};
+use crate::paths::path::{Path, PathObservation};
+use anabranch_endpoint::{
+    ByteStream, Demultiplex, Endpoint, Event, HalfClose, MessageOriented, Messages, Observation,
+    Observe, Progress, TemporalSharing, TimeWait,
+};
+use anabranch_units::Time;
 use anabranch_wire::sctp::Chunk;
 use anabranch_wire::{Body, Ecn, FlowKey, Packet, SctpPacket};
 
 impl ByteStream for Association {
     fn connect(&mut self, now: Time) {
-        if self.state == State::Closed && !self.ended {
+        if self.phase.is_unopened() {
             self.associate(now);
         }
     }
 
     fn write(&mut self, len: u64) -> u64 {
-        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
+        if !self.phase.accepts_user_data() || self.holds_bytes() {
             return 0;
         }
-        self.outgoing.write(len);
+        self.sender.outgoing.write(len);
         len
     }
 
     fn write_octets(&mut self, octets: &[u8]) -> usize {
-        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
+        if !self.phase.accepts_user_data() || self.holds_bytes() {
             return 0;
         }
-        let space = self.config.send_buffer.saturating_sub(self.held());
+        let space = self.config.send_buffer.saturating_sub(self.sender.held());
         let taken = (octets.len() as u64).min(space) as usize;
-        self.outgoing.write_octets(&octets[..taken]);
-        self.write_blocked = taken < octets.len();
+        self.sender.outgoing.write_octets(&octets[..taken]);
+        self.sender.set_write_blocked(taken < octets.len());
         taken
     }
 
     fn read(&mut self, max: u64) -> u64 {
-        let read = self.reassembly.read(max, |_, _, _| ());
+        let read = self.receiver.reassembly.read(max, |_, _, _| ());
         self.update_window();
         read
     }
 
     fn read_octets(&mut self, buf: &mut [u8]) -> usize {
         let mut filled = 0;
-        let read = self.reassembly.read(buf.len() as u64, |payload, at, len| {
+        let read = self.receiver.reassembly.read(buf.len() as u64, |payload, at, len| {
             let target = &mut buf[filled..filled + len];
             match payload.octets() {
                 Some(octets) => target.copy_from_slice(&octets[at..at + len]),
@@ -60,32 +62,27 @@ impl ByteStream for Association {
         self.shut_down();
     }
 
-    fn has_half_close(&self) -> bool {
-        false
-    }
-
-    fn messages(&mut self) -> Option<&mut dyn Messages> {
-        Some(self)
-    }
-
     fn abort(&mut self) {
-        self.abort_with(Vec::new(), CloseReason::Aborted);
+        self.abort_by_user(&[]);
     }
 }
 
 impl Association {
+    /// The byte stream takes nothing while stream 0 is about to start anew (RFC 6525 §5.1.2 A1); its
+    /// user hears when it does again.
+    fn holds_bytes(&mut self) -> bool {
+        let holds = self.is_resetting(0);
+        if holds {
+            self.sender.set_write_blocked(true);
+        }
+        holds
+    }
+
     /// The next deadline that is no path's.
     #[inline]
     fn own_deadline(&self) -> Time {
-        let own = self.timers.iter().map(Timer::deadline).min().unwrap_or(Time::NEVER);
-        let own = match &self.reconfig {
-            None => own,
-            Some(reconfig) => own.min(reconfig.deadline()),
-        };
-        match &self.addresses {
-            None => own,
-            Some(addresses) => own.min(addresses.timer.deadline()),
-        }
+        let own = self.phase.deadline().min(self.receiver.sacks.timer.deadline());
+        own.min(self.sender.probe.timer.deadline()).min(self.control.deadline())
     }
 }
 
@@ -95,30 +92,30 @@ impl Endpoint for Association {
             return self.on_icmp(icmp);
         }
         if let Body::Sctp(sctp) = &packet.body {
-            self.burst_limited = 0;
-            self.nagle_passed = false;
-            self.reassembly.set_now(now);
+            self.paths.begin_event();
+            self.sender.begin_event();
+            self.receiver.reassembly.set_now(now);
             if packet.ecn == Ecn::Ce {
                 self.on_mark(sctp);
             }
             self.on_packet(now, packet, sctp);
-            self.review_standby(now);
+            self.paths.review_standby(now, &self.config, self.sender.window.largest());
         }
     }
 
     fn handle_timeout(&mut self, now: Time) {
         self.on_timeout(now);
-        self.review_standby(now);
+        self.paths.review_standby(now, &self.config, self.sender.window.largest());
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         let mut packet = self.next_packet(now);
-        if self.extended
+        if self.extensions.any()
             && let Some(packet) = &mut packet
         {
             self.make_capable(packet);
         }
-        match &self.auth {
+        match &self.control.auth {
             None => packet,
             Some(auth) => packet.map(|packet| self.signed(auth, packet)),
         }
@@ -128,41 +125,54 @@ impl Endpoint for Association {
         self.pending.take()
     }
 
-    fn progress_timeout(&self) -> Time {
-        let paths = self.paths.iter().map(|path| path.t3.deadline());
+    fn poll_timeout(&self) -> Time {
+        let deadline = |path: &Path| path.deadline().min(path.heartbeat.deadline());
+        let paths = self.paths.iter().map(deadline);
         paths.fold(self.own_deadline(), Time::min)
     }
+}
 
+impl HalfClose for Association {
+    fn has_half_close(&self) -> bool {
+        false
+    }
+}
+
+impl MessageOriented for Association {
+    fn messages(&mut self) -> Option<&mut dyn Messages> {
+        Some(self)
+    }
+}
+
+impl Observe for Association {
     fn status(&self) -> String {
-        let mut text = self.state.to_string();
-        let (unacked, unsent) = (self.flight.chunks.len(), self.outgoing.unsent());
+        let mut text = self.state().to_string();
+        let (unacked, unsent) = (self.sender.flight.chunks.len(), self.sender.outgoing.unsent());
         if unacked > 0 || unsent > 0 {
-            let lost = self.flight.lost;
+            let lost = self.sender.flight.lost;
             text += &format!(", {unacked} chunks sent and not acknowledged, {lost} of them lost");
-            text += &format!(", {unsent} octets not sent, the peer's window {}", self.peer_rwnd);
+            text += &format!(
+                ", {unsent} octets not sent, the peer's window {}",
+                self.sender.window.rwnd()
+            );
         }
         text
     }
 
-    fn poll_timeout(&self) -> Time {
-        let paths = self.paths.iter().map(|path| path.t3.deadline().min(path.heartbeat.deadline()));
-        paths.fold(self.own_deadline(), Time::min)
+    fn memory(&self) -> u64 {
+        let queued = self.control.outbox.len() * size_of::<Packet>()
+            + self.control.waiting.len() * size_of::<Chunk>()
+            + self.paths.len() * size_of_val(&self.paths[0]);
+        size_of::<Association>() as u64
+            + queued as u64
+            + self.sender.flight.memory()
+            + self.receiver.memory()
     }
 
     /// Windows are those of the primary path; [`Association::observe_paths`]
     /// has all.
-    fn memory(&self) -> u64 {
-        let queued = self.outbox.len() * size_of::<Packet>()
-            + self.control.len() * size_of::<Chunk>()
-            + self.duplicates.len() * size_of::<Serial32>()
-            + self.paths.len() * size_of_val(&self.paths[0]);
-        let parts = self.parts.as_ref().map_or(0, |parts| parts.octets());
-        let received = self.reassembly.memory() + parts + self.map.memory();
-        size_of::<Association>() as u64 + queued as u64 + self.flight.memory() + received
-    }
-
     fn observe(&self) -> Observation {
-        let path = &self.paths[self.primary];
+        let path = &self.paths[self.paths.primary];
         Observation {
             cwnd: path.window.cwnd(),
             ssthresh: path.window.ssthresh(),
@@ -170,13 +180,13 @@ impl Endpoint for Association {
             srtt: path.rtt.srtt(),
             latest_rtt: path.rtt.latest(),
             rto: path.rtt.rto(),
-            pacing_rate: None,
+            pacing_rate: path.window.pacing_rate(path.rtt.srtt()),
             in_recovery: path.recovery.is_some(),
             dupacks: 0,
-            bytes_acked: self.counters.acked,
-            bytes_received: self.reassembly.delivered(),
-            packets_sent: self.counters.packets,
-            retransmitted_packets: self.counters.retransmitted,
+            bytes_acked: self.sender.counters.acked,
+            bytes_received: self.receiver.reassembly.delivered(),
+            packets_sent: self.sender.counters.packets,
+            retransmitted_packets: self.sender.counters.retransmitted,
             fast_retransmits: self.paths.iter().map(|path| path.fast_retransmits).sum(),
             timeouts: self.paths.iter().map(|path| path.timeouts).sum(),
             ..Observation::default()
@@ -186,24 +196,38 @@ impl Endpoint for Association {
     fn observe_path(&self, path: usize) -> Option<PathObservation> {
         self.paths.get(path).map(Path::observe)
     }
+}
 
+impl Demultiplex for Association {
     fn has_flow(&self, key: FlowKey) -> bool {
-        let ports = (key.src_port, key.dst_port) == (self.local_port, self.peer_port);
+        let ports =
+            (key.src_port, key.dst_port) == (self.identity.local_port, self.identity.peer_port);
         let leads = |it: &Path| it.remote == key.dst;
         key.protocol == SctpPacket::PROTOCOL
             && ports
-            && self.local.contains(&key.src)
+            && self.paths.local.contains(&key.src)
             && self.paths.iter().any(leads)
     }
 
     fn flow_key(&self) -> FlowKey {
-        let path = &self.paths[self.primary];
+        let path = &self.paths[self.paths.primary];
         FlowKey {
             src: path.local,
             dst: path.remote,
             protocol: SctpPacket::PROTOCOL,
-            src_port: self.local_port,
-            dst_port: self.peer_port,
+            src_port: self.identity.local_port,
+            dst_port: self.identity.peer_port,
         }
+    }
+}
+
+impl TemporalSharing for Association {}
+
+impl TimeWait for Association {}
+
+impl Progress for Association {
+    fn progress_timeout(&self) -> Time {
+        let paths = self.paths.iter().map(Path::deadline);
+        paths.fold(self.own_deadline(), Time::min)
     }
 }

@@ -1,18 +1,16 @@
-//! Receiving DATA and when to acknowledge it (RFC 9260 §6.2).
+//! Receiving DATA and I-DATA (RFC 9260 §6.2, §6.5): what the state of the association, the
+//! [`Receiver`](crate::receiver::Receiver) and the user make of it.
 
-use super::{Association, Due};
+use super::Association;
 use crate::config::Concurrent;
 use crate::extensions::Extensions;
-use crate::reassembly::{OVERHEAD, SSN_SPAN, Violation};
+use crate::receiver::Arrived;
+use crate::receiver::reassembly::Violation;
 use crate::state::State;
-use crate::tsn_map::Arrival;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::{Cause, Chunk, DataChunk, DataFlags, IDataChunk, SackChunk};
-
-/// Duplicates reported in one SACK, at most.
-const MAX_DUPLICATES: usize = 16;
 
 impl Association {
     /// A DATA chunk; false when it is not even to be acknowledged.
@@ -20,11 +18,11 @@ impl Association {
         if self.extensions.has(Extensions::INTERLEAVING) {
             return self.on_wrong_kind(); // RFC 8260 §2.2.3
         }
-        let due = self.map.next;
+        let due = self.receiver.map.next;
         let Some(offset) = self.arrive(data.tsn, &data.payload, data.flags, data.stream) else {
-            return self.state.may_receive();
+            return self.state().may_receive();
         };
-        let result = self.reassembly.insert(offset, data, offset == due);
+        let result = self.receiver.reassembly.insert(offset, data, offset == due);
         self.after_insert(result)
     }
 
@@ -35,22 +33,32 @@ impl Association {
             return self.on_wrong_kind();
         }
         if self.arrive(data.tsn, &data.payload, data.flags, data.stream).is_none() {
-            return self.state.may_receive();
+            return self.state().may_receive();
         }
-        let result = self.reassembly.insert_interleaved(data);
+        let result = self.receiver.reassembly.insert_interleaved(data);
         self.after_insert(result)
     }
 
     /// The peer mixes DATA and I-DATA.
     fn on_wrong_kind(&mut self) -> bool {
-        if self.state.may_receive() {
+        if self.state().may_receive() {
             self.on_violation(b"DATA and I-DATA in one association");
         }
         false
     }
 
     pub(super) fn on_violation(&mut self, text: &[u8]) {
-        let cause = Cause::ProtocolViolation(text.into());
+        self.on_fault(Cause::ProtocolViolation(text.into()));
+    }
+
+    /// The packet at hand breaks the rules, which ends the association. Where ABORTs are to be
+    /// authenticated packets that are not do not end it in this way either (RFC 4895 §6.3).
+    pub(super) fn on_fault(&mut self, cause: Cause) {
+        let config = self.config.authentication.as_ref();
+        let guarded = || config.is_some_and(|config| config.chunks.contains(&6));
+        if self.control.authenticates() && !self.control.trusted && guarded() {
+            return;
+        }
         self.abort_with(vec![cause], CloseReason::Aborted);
     }
 
@@ -59,8 +67,14 @@ impl Association {
             self.on_violation(violation.0.as_bytes());
             return false;
         }
-        self.pending.readable |= self.reassembly.is_ready();
+        self.tell_of_messages();
         true
+    }
+
+    /// The user hears that there is something to read.
+    #[inline]
+    pub(super) fn tell_of_messages(&mut self) {
+        self.pending.readable |= self.receiver.reassembly.is_ready();
     }
 
     /// A chunk with user data: the offset of its TSN if it is to be delivered.
@@ -72,136 +86,53 @@ impl Association {
         flags: DataFlags,
         stream: u16,
     ) -> Option<u64> {
-        if !self.state.may_receive() {
+        if !self.state().may_receive() {
             return None;
         }
-        if payload.is_empty() {
-            let cause = Cause::NoUserData(tsn); // §6.2
-            self.abort_with(vec![cause], CloseReason::Aborted);
-            return None;
-        }
-        let offset = tsn.expand(self.peer_origin, self.map.next);
-        match offset.map_or(Arrival::Refused, |offset| self.map.look(offset)) {
-            Arrival::New => {}
-            Arrival::Duplicate => {
-                if self.duplicates.len() < MAX_DUPLICATES {
-                    self.duplicates.push(tsn);
-                }
-                self.sack_now = true;
-                return None;
+        let buffer = self.config.receive_buffer;
+        match self.receiver.arrive(tsn, payload.len(), flags, stream, buffer) {
+            Arrived::New(offset) => return Some(offset),
+            Arrived::Refused => {}
+            Arrived::NoRoom => self.tell_of_messages(),
+            Arrived::Empty => {
+                self.on_fault(Cause::NoUserData(tsn));
             }
-            Arrival::Refused => {
-                self.sack_now = true;
-                return None;
+            Arrived::NoSuchStream => {
+                self.control.waiting.push_answer(Chunk::Error(vec![Cause::InvalidStream(stream)]));
             }
         }
-        let offset = offset.expect("an offset was looked up");
-        if offset - self.map.next >= SSN_SPAN
-            && !flags.contains(DataFlags::UNORDERED)
-            && self.reassembly.is_ambiguous(stream, self.map.missing_before(offset))
-        {
-            // Not acknowledged: it comes again when its place in the stream is clear.
-            self.sack_now = true;
-            return None;
-        }
-        if !self.has_room(offset, payload.len() as u64) {
-            self.reassembly.relieve();
-            self.pending.readable |= self.reassembly.is_ready();
-            self.sack_now = true;
-            return None;
-        }
-        self.map.insert(offset);
-        if flags.contains(DataFlags::IMMEDIATE) {
-            self.sack_now = true; // RFC 7053
-        }
-        if stream >= self.inbound {
-            // §6.5: acknowledged, reported, and not delivered.
-            self.push_answer(Chunk::Error(vec![Cause::InvalidStream(stream)]));
-            return None;
-        }
-        Some(offset)
-    }
-
-    /// The receive buffer takes it. What fills the first gap is let in beyond
-    /// the buffer, so that it can drain; memory, with [`OVERHEAD`] for each
-    /// piece, never exceeds four times the buffer.
-    fn has_room(&self, offset: u64, len: u64) -> bool {
-        let buffer = self.config.receive_buffer as u64;
-        let memory = self.reassembly.memory() + len + OVERHEAD;
-        if offset == self.map.next && self.map.has_gaps() {
-            return memory <= 4 * buffer;
-        }
-        self.reassembly.octets() + len <= buffer && memory <= 2 * buffer
+        None
     }
 
     /// The packet had DATA: SACK now or later (§6.2).
     pub(super) fn on_packet_with_data(&mut self, now: Time) {
-        if self.state == State::Closed {
+        if self.state() == State::Closed {
             return;
         }
-        self.sack_way = self.arrival;
-        self.unsacked += 1;
-        let delayed = self.config.concurrent.is_some_and(|c| c.delayed_ack);
-        self.sack_now |=
-            self.unsacked >= self.config.sack_frequency || (self.map.has_gaps() && !delayed);
-        self.sack_now |= !self.has_sacked; // §5.1: the first at once
-        self.sack_now |= self.config.prompt_fill && self.told_gaps && !self.map.has_gaps();
-        if self.state == State::ShutdownSent {
-            // §9.2: with a SHUTDOWN, and at once; a SACK too where that cannot
-            // say all.
-            self.send_shutdown(now, self.arrival.path);
-            self.answer_way = Some(self.arrival);
-            self.sack_now = self.map.has_gaps() || !self.duplicates.is_empty();
-            if !self.sack_now {
-                self.unsacked = 0;
-                return;
-            }
+        self.resume_reset();
+        let has_gaps = self.receiver.map.has_gaps();
+        let way = self.control.waiting.arrival;
+        self.receiver.sacks.on_packet(way, has_gaps, &self.config);
+        if self.state() == State::ShutdownSent {
+            // §9.2: with a SHUTDOWN, and at once.
+            self.send_shutdown(now, way.path);
+            self.control.waiting.answer_arrival();
+            return self.receiver.sacks.leave_to_shutdown(has_gaps);
         }
-        if !self.sack_now && !self.timers[Due::Sack as usize].is_armed() {
-            let delay = self.config.sack_delay;
-            self.timer(Due::Sack).set(now + delay);
-        }
+        self.receiver.sacks.delay(now, &self.config);
     }
 
-    /// Room that is left in the receive buffer.
-    fn window(&self) -> u32 {
-        let held = self.reassembly.octets();
-        (self.config.receive_buffer as u64).saturating_sub(held) as u32
-    }
-
-    /// The user has read: a window that was closed is opened by a SACK of its
-    /// own, once it is worth it (§6.2, window updates).
+    /// The user has read.
     pub(super) fn update_window(&mut self) {
-        let mtu = self.mtu;
-        let worth = (2 * mtu).min(self.config.receive_buffer / 2);
-        if self.advertised < mtu
-            && self.window() >= worth.max(self.advertised)
-            && self.state.may_receive()
-        {
-            self.sack_now = true;
+        if self.state().may_receive() {
+            self.receiver.update_window(self.paths.room.mtu, self.config.receive_buffer);
         }
     }
 
     /// A SACK of what has arrived, at most `room` octets of it.
     pub(super) fn take_sack(&mut self, room: u32) -> SackChunk {
-        let fixed = 16 + 4 * self.duplicates.len() as u32;
-        let most = (room.saturating_sub(fixed) / 4) as usize;
-        let sack = SackChunk {
-            cum_tsn: self.peer_origin.at(self.map.next - 1),
-            a_rwnd: self.window(),
-            gaps: if self.map.has_gaps() { self.map.blocks(most) } else { Vec::new() },
-            duplicates: std::mem::take(&mut self.duplicates),
-            packets: match self.config.concurrent {
-                Some(Concurrent { delayed_ack: true, .. }) => self.unsacked.clamp(1, 3) as u8,
-                _ => 0,
-            },
-        };
-        self.advertised = sack.a_rwnd;
-        self.has_sacked = true;
-        self.told_gaps = !sack.gaps.is_empty();
-        self.unsacked = 0;
-        self.sack_now = false;
-        self.timer(Due::Sack).stop();
-        sack
+        let counts = matches!(self.config.concurrent, Some(Concurrent { delayed_ack: true, .. }));
+        let sizes = (self.paths.room.mtu, self.config.receive_buffer);
+        self.receiver.take_sack(room, sizes, counts)
     }
 }

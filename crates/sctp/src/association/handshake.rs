@@ -1,112 +1,112 @@
 //! Opening (RFC 9260 §5.1): the side that calls, and what both sides say of
 //! themselves. The side that answers is in [`super::answer`].
 
+use super::Association;
 use super::answer::LEAST_WINDOW;
-use super::{Association, Due};
-use crate::auth::{self, Auth};
+use crate::control::auth::{self, Auth};
 use crate::cookie::MAX_ADDRESSES;
 use crate::extensions::Extensions;
+use crate::phase::Phase;
 use crate::state::State;
 use anabranch_endpoint::CloseReason;
-use anabranch_units::{Serial32, Time};
+use anabranch_units::Time;
 use anabranch_wire::sctp::{Address, Cause, Chunk, InitChunk, Parameter, SctpPacket};
 use anabranch_wire::{Addr, Packet};
-
-/// What exists only while the association opens.
-#[derive(Debug, Default)]
-pub(super) struct Handshake {
-    /// INIT or COOKIE ECHO must leave.
-    pub due: bool,
-    /// Sent again so often.
-    pub retries: u32,
-    /// The cookie to echo.
-    pub cookie: Option<Box<[u8]>>,
-    /// More life that the next INIT asks for, in ms (§5.2.6).
-    pub preservative: Option<u32>,
-    /// When INIT or COOKIE ECHO left last.
-    pub sent: Time,
-    /// So many cookies were too old.
-    pub stale: u32,
-    /// Unknown parameters of the INIT ACK, for an ERROR with the cookie.
-    pub unrecognized: Vec<u8>,
-    /// The user has closed already.
-    pub close: bool,
-    /// The path of the last INIT.
-    pub path: usize,
-}
 
 /// Octets of unknown parameters that are reported at most, so that the INIT ACK
 /// and the COOKIE ECHO fit a packet.
 const MAX_REPORTED: usize = 128;
 
-/// Octets of the peer's key vector that a cookie holds at most, and a little.
-const MAX_VECTOR: usize = 256;
+/// Octets of the peer's key vector that a cookie holds at most: RANDOM of 36, CHUNKS of 260, and
+/// more HMAC identifiers than there are.
+const MAX_VECTOR: usize = 512;
 
-/// What the parameters of an INIT or INIT ACK say.
+/// `Offer` is what the parameters of an INIT or INIT ACK say.
+#[derive(Debug, Default)]
 pub(super) struct Offer {
+    /// `addresses` of the peer, but that of the packet.
     pub addresses: Vec<Addr>,
+    /// `cookie` to echo, in an INIT ACK.
     pub cookie: Option<Box<[u8]>>,
+    /// `more_life` that an INIT asks for, in ms (§5.2.6).
     pub more_life: Option<u32>,
+    /// `adaptation` code point of the peer.
     pub adaptation: Option<u32>,
+    /// `extensions` that the peer offers.
     pub extensions: Extensions,
-    /// The peer's part of the keys (RFC 4895 §6.1).
+    /// `vector` is the peer's part of the keys (RFC 4895 §6.1).
     pub vector: Vec<u8>,
+    /// `unrecognized` parameters, to be reported.
     pub unrecognized: Vec<Parameter>,
+    /// `reported` octets take the unknown ones among these.
+    reported: usize,
+}
+
+impl Offer {
+    /// A parameter that this side does not know; false when the rest is not to be read (§3.2.1).
+    fn note_unknown(&mut self, kind: u16, value: &[u8]) -> bool {
+        let action = Parameter::action_on_unknown(kind);
+        self.reported += value.len() + 8;
+        if action.report && self.reported <= MAX_REPORTED {
+            let len = value.len() as u16 + 4;
+            let header = [kind.to_be_bytes(), len.to_be_bytes()].concat();
+            let octets = [header.as_slice(), value].concat();
+            self.unrecognized.push(Parameter::Unrecognized(octets.into()));
+        }
+        !action.stop
+    }
+}
+
+/// A host name in place of an address (RFC 9260 §5.1.2 3), in a cause with up to `room` octets of the
+/// name.
+fn unresolvable(name: &[u8], room: usize) -> Cause {
+    let name = &name[..name.len().min(room)];
+    let len = (name.len() as u16 + 4).to_be_bytes();
+    Cause::UnresolvableAddress([&[0, 11], &len[..], name].concat().into())
 }
 
 impl Association {
     /// Starts the active opening.
     pub(super) fn associate(&mut self, now: Time) {
-        self.local_tag = self.random_tag();
-        self.local_origin = self.random_tsn();
-        self.auth = self.new_auth();
-        self.state = State::CookieWait;
-        self.handshake =
-            Some(Box::new(Handshake { due: true, path: self.primary, ..Handshake::default() }));
+        self.identity.local_tag = self.identity.random_tag();
+        self.sender.origin = self.identity.random_tsn();
+        self.control.auth = self.new_auth();
+        self.phase.open(self.paths.primary);
         self.start_t1(now);
     }
 
-    /// A tag is never 0 (§5.3.1).
-    pub(super) fn random_tag(&mut self) -> u32 {
-        self.generator.below(u32::MAX as u64) as u32 + 1
-    }
-
-    pub(super) fn random_tsn(&mut self) -> Serial32 {
-        Serial32(self.generator.next_u64() as u32)
-    }
-
-    pub(super) fn start_t1(&mut self, now: Time) {
-        let path = self.handshake.as_ref().map_or(self.primary, |h| h.path);
-        let rto = self.paths[path].rtt.rto();
-        self.timer(Due::T1).set(now + rto);
+    fn start_t1(&mut self, now: Time) {
+        if let Some(opening) = self.phase.opening_mut() {
+            opening.t1.set(now + self.paths[opening.path].rtt.rto());
+        }
     }
 
     /// The INIT (§5.1 A).
     pub(super) fn init_chunk(&self) -> InitChunk {
         let mut parameters = self.address_parameters();
-        if let Some(ms) = self.handshake.as_ref().and_then(|h| h.preservative) {
+        if let Phase::CookieWait { preservative: Some(ms), .. } = self.phase {
             parameters.push(Parameter::CookiePreservative(ms));
         }
         parameters.extend(self.config.adaptation.map(Parameter::Adaptation));
         let offered = Extensions::offered(&self.config);
         parameters.extend(offered.parameters(self.config.brief_offers));
-        parameters.extend(self.auth_parameters(self.auth.as_deref()));
+        parameters.extend(self.auth_parameters(self.control.auth.as_deref()));
         if self.config.list_address_types {
             let kind = if self.config.ip_header == 40 { 6 } else { 5 };
             parameters.push(Parameter::SupportedAddressTypes(vec![kind]));
         }
         InitChunk {
-            tag: self.local_tag,
+            tag: self.identity.local_tag,
             a_rwnd: self.config.receive_buffer,
             outbound: self.config.outbound_streams,
             inbound: self.config.inbound_streams,
-            tsn: self.local_origin.add(1),
+            tsn: self.sender.origin.add(1),
             parameters,
         }
     }
 
     pub(super) fn address_parameters(&self) -> Vec<Parameter> {
-        match self.local.as_slice() {
+        match self.paths.local.as_slice() {
             [_] => Vec::new(),
             all => all.iter().map(|addr| Parameter::Address((*addr).into())).collect(),
         }
@@ -116,16 +116,7 @@ impl Association {
     /// is an error (RFC 9260 §5.1.2 3), and so is a broken parameter. Addresses
     /// that this world has no number for cannot be reached and are left out.
     pub(super) fn read_parameters(&self, parameters: &[Parameter]) -> Result<Offer, Cause> {
-        let mut offer = Offer {
-            addresses: Vec::new(),
-            cookie: None,
-            more_life: None,
-            adaptation: None,
-            extensions: Extensions::default(),
-            vector: Vec::new(),
-            unrecognized: Vec::new(),
-        };
-        let mut reported = 0;
+        let mut offer = Offer::default();
         for parameter in parameters {
             match parameter {
                 // A repeated address falls through to the parameters without
@@ -139,9 +130,14 @@ impl Association {
                 Parameter::StateCookie(cookie) => offer.cookie = Some(cookie.clone()),
                 Parameter::CookiePreservative(ms) => offer.more_life = Some(*ms),
                 Parameter::HostName(name) => {
-                    let len = (name.len() as u16 + 4).to_be_bytes();
-                    let octets = [&[0, 11], &len[..], &name[..name.len().min(MAX_REPORTED)]];
-                    return Err(Cause::UnresolvableAddress(octets.concat().into()));
+                    // The headers of ABORT, cause and parameter have 4 octets each.
+                    return Err(unresolvable(name, self.paths.room.chunk as usize - 12));
+                }
+                // RFC 4895 §6.1.
+                Parameter::Random(octets)
+                    if self.config.authentication.is_some() && octets.len() != auth::RANDOM =>
+                {
+                    return Err(Cause::ProtocolViolation((*b"a RANDOM of another length").into()));
                 }
                 Parameter::Malformed(_) => {
                     return Err(Cause::ProtocolViolation((*b"a broken parameter").into()));
@@ -150,28 +146,22 @@ impl Association {
                 // An INIT ACK answers what this side has not offered; in an INIT
                 // it is an offer that is not taken.
                 Parameter::ForwardTsnSupported
-                    if !self.config.partial_reliability && self.state == State::CookieWait =>
+                    if !self.config.partial_reliability && self.state() == State::CookieWait =>
                 {
                     let octets = [0xc0, 0, 0, 4].into();
                     offer.unrecognized.push(Parameter::Unrecognized(octets));
                 }
                 Parameter::Unknown { kind, value } => {
-                    let action = Parameter::action_on_unknown(*kind);
-                    reported += value.len() + 8;
-                    if action.report && reported <= MAX_REPORTED {
-                        let len = value.len() as u16 + 4;
-                        let header = [kind.to_be_bytes(), len.to_be_bytes()].concat();
-                        let octets = [header.as_slice(), value].concat();
-                        offer.unrecognized.push(Parameter::Unrecognized(octets.into()));
-                    }
-                    if action.stop {
+                    if !offer.note_unknown(*kind, value) {
                         break;
                     }
                 }
                 other => {
                     offer.extensions.note(other);
-                    if offer.vector.len() < MAX_VECTOR {
-                        auth::extend_vector(&mut offer.vector, other);
+                    let before = offer.vector.len();
+                    auth::extend_vector(&mut offer.vector, other);
+                    if offer.vector.len() > MAX_VECTOR {
+                        offer.vector.truncate(before);
                     }
                 }
             }
@@ -187,17 +177,19 @@ impl Association {
         sctp: &SctpPacket,
         ack: &InitChunk,
     ) {
-        if self.state != State::CookieWait {
+        if self.state() != State::CookieWait {
             return; // §5.2.3
         }
+        // §5.1.2: to where it came from.
         let fail = |this: &mut Self, cause: Cause| {
-            this.peer_tag = ack.tag;
-            this.abort_with(vec![cause], CloseReason::Refused);
+            let abort = Chunk::Abort { reflected: false, causes: vec![cause] };
+            this.reply(packet, sctp, ack.tag, abort);
+            this.finish(CloseReason::Refused);
         };
         if ack.tag == 0 {
             // §3.3.3: there is no tag but our own.
             let abort = Chunk::Abort { reflected: true, causes: vec![Cause::InvalidParameter] };
-            self.reply(packet, sctp, self.local_tag, abort);
+            self.reply(packet, sctp, self.identity.local_tag, abort);
             return self.finish(CloseReason::Refused);
         }
         if ack.outbound == 0 || ack.inbound == 0 || ack.a_rwnd < LEAST_WINDOW {
@@ -207,35 +199,31 @@ impl Association {
             Ok(offer) => offer,
             Err(cause) => return fail(self, cause),
         };
-        let Some(cookie) = offer.cookie else {
+        let Some(cookie) = &offer.cookie else {
             return fail(self, Cause::MissingParameters(vec![7]));
         };
-        self.peer_tag = ack.tag;
-        self.peer_origin = ack.tsn.add(u32::MAX);
-        self.outbound = self.config.outbound_streams.min(ack.inbound);
-        self.inbound = self.config.inbound_streams.min(ack.outbound);
-        self.peer_rwnd = ack.a_rwnd as u64;
-        self.largest_rwnd = self.peer_rwnd;
+        if self.lacks_authentication(&offer) {
+            return self.finish(CloseReason::Refused);
+        }
+        let cookie = cookie.clone();
+        self.identity.peer_tag = ack.tag;
+        self.sender.streams = self.config.outbound_streams.min(ack.inbound);
+        let inbound = self.config.inbound_streams.min(ack.outbound);
+        self.receiver.begin(ack.tsn, inbound);
+        self.sender.window.begin(ack.a_rwnd);
         self.peer_adaptation = offer.adaptation;
         self.find_paths(offer.addresses, packet.src);
-        self.set_initial_thresholds();
-        if let (Some(auth), Some(config)) = (&mut self.auth, &self.config.authentication) {
+        self.paths.set_initial_thresholds(&self.config, self.sender.window.rwnd());
+        if let (Some(auth), Some(config)) = (&mut self.control.auth, &self.config.authentication) {
             auth.agree(config, &offer.vector);
         }
         self.agree(Extensions::offered(&self.config).and(offer.extensions));
-        self.state = State::CookieEchoed;
-        let primary = self.primary;
-        if let Some(handshake) = &mut self.handshake {
-            handshake.cookie = Some(cookie);
-            handshake.due = true;
-            handshake.retries = 0;
-            handshake.path = primary;
-            for parameter in offer.unrecognized {
-                if let Parameter::Unrecognized(octets) = parameter {
-                    handshake.unrecognized.extend_from_slice(&octets);
-                }
-            }
-        }
+        let octets = |parameter: Parameter| match parameter {
+            Parameter::Unrecognized(octets) => octets.to_vec(),
+            _ => Vec::new(),
+        };
+        let unrecognized: Vec<u8> = offer.unrecognized.into_iter().flat_map(octets).collect();
+        self.phase.echo(cookie, self.paths.primary, &unrecognized);
         self.start_t1(now);
     }
 
@@ -250,7 +238,7 @@ impl Association {
             addresses.insert(0, src);
         }
         let given: Vec<Addr> = self.paths.iter().map(|path| path.remote).collect();
-        let asked = self.handshake.as_ref().map_or(self.primary, |handshake| handshake.path);
+        let asked = self.phase.opening().map_or(self.paths.primary, |opening| opening.path);
         let moves = given.contains(&src) && !self.config.keep_primary;
         let primary = if moves { src } else { given[asked] };
         match self.config.trust_given {
@@ -259,17 +247,16 @@ impl Association {
         }
     }
 
-    pub(super) fn set_initial_thresholds(&mut self) {
-        if self.config.initial_ssthresh.is_none() {
-            for path in &mut self.paths {
-                path.window.set_initial_ssthresh(self.peer_rwnd);
-            }
-        }
+    /// The peer offers changes of addresses, which this side knows, and no authentication of them: there
+    /// is no association with it (RFC 5061 §6).
+    pub(super) fn lacks_authentication(&self, offer: &Offer) -> bool {
+        let both = Extensions::offered(&self.config).and(offer.extensions);
+        both.has(Extensions::ADDRESSES) && !auth::offers(&offer.vector)
     }
 
     pub(super) fn new_auth(&mut self) -> Option<Box<Auth>> {
         let config = self.config.authentication.as_ref()?;
-        Some(Box::new(Auth::new(config, &mut self.generator)))
+        Some(Box::new(Auth::new(config, &mut self.identity.generator)))
     }
 
     pub(super) fn auth_parameters(&self, auth: Option<&Auth>) -> Vec<Parameter> {
@@ -281,30 +268,27 @@ impl Association {
 
     /// The extensions of this association, before any of its data is sent.
     pub(super) fn agree(&mut self, mut extensions: Extensions) {
-        if !self.auth.as_ref().is_some_and(|auth| auth.is_agreed()) {
-            self.auth = None;
+        if !self.control.authenticates() {
             extensions.0 &= !Extensions::ADDRESSES.0; // RFC 5061 §4
         }
-        self.addresses = None;
+        let extensions = extensions.agreed();
+        self.control.begin();
         let interleaving = extensions.has(Extensions::INTERLEAVING);
         self.extensions = extensions;
-        self.extended = extensions != Extensions::default();
-        self.partial = None;
-        self.reconfig = None;
-        self.flight.set_interleaving(interleaving);
-        self.reassembly.set_interleaving(interleaving);
+        self.sender.flight.set_interleaving(interleaving);
+        self.receiver.reassembly.set_interleaving(interleaving);
         self.measure();
-        self.outgoing.set_interleaving(interleaving, self.peer_rwnd, self.max_payload);
+        self.sender.agree(interleaving, self.paths.room.payload);
     }
 
     /// Enters ESTABLISHED.
     pub(super) fn establish(&mut self, now: Time) {
-        self.state = State::Established;
-        self.timer(Due::T1).stop();
-        self.errors = 0;
-        let close = self.handshake.take().is_some_and(|handshake| handshake.close);
+        let close = self.phase.is_closing();
+        self.phase = Phase::Established;
+        self.paths.forget_failures();
         self.pending.connected = true;
         self.start_heartbeats(now);
+        self.tell_again(now); // what was given up with a COOKIE ECHO
         // Data that left with the COOKIE ECHO has had T1 as its timer.
         for path in self.paths.iter_mut().filter(|path| path.flight > 0) {
             path.t3.set(now + path.rtt.rto());
@@ -316,58 +300,43 @@ impl Association {
 
     /// The COOKIE ACK arrived (§5.1 E).
     pub(super) fn on_cookie_ack(&mut self, now: Time) {
-        if self.state == State::CookieEchoed {
+        if self.state() == State::CookieEchoed {
             self.establish(now);
         }
     }
 
     /// The cookie was too old (§5.2.6): again from INIT, asking for more life.
     pub(super) fn on_stale_cookie(&mut self, now: Time) {
-        if self.state != State::CookieEchoed {
-            return;
+        let Phase::CookieEchoed { opening, .. } = &mut self.phase else { return };
+        opening.stale += 1;
+        if opening.stale > self.config.max_init_retransmits {
+            return self.finish(CloseReason::Refused); // it would never end
         }
-        let most = self.config.max_init_retransmits;
-        if let Some(handshake) = &mut self.handshake {
-            handshake.stale += 1;
-            if handshake.stale > most {
-                return self.finish(CloseReason::Refused); // it would never end
-            }
-        }
-        self.state = State::CookieWait;
-        let path = self.primary;
-        if let Some(handshake) = &mut self.handshake {
-            handshake.cookie = None;
-            handshake.due = true;
-            // No more than a second beyond the round trip.
-            let rtt = now.saturating_since(handshake.sent).as_millis();
-            handshake.preservative = Some((rtt + 1000).min(u32::MAX as u64) as u32);
-            handshake.path = path;
-        }
+        self.phase.open_again(now, self.paths.primary);
         // Another tag, so that a second copy of the ERROR is not heeded.
-        self.local_tag = self.random_tag();
+        self.identity.local_tag = self.identity.random_tag();
         // What left with the COOKIE ECHO leaves again with the next.
-        self.flight.expire_all(&mut self.paths);
+        self.sender.flight.expire_all(&mut self.paths);
         self.start_t1(now);
     }
 
     /// T1-init or T1-cookie expired (§5.1.6 of RFC 9260: Max.Init.Retransmits).
     pub(super) fn on_t1(&mut self, now: Time) {
-        let most = self.config.max_init_retransmits;
-        let paths = self.paths.len();
-        let Some(handshake) = &mut self.handshake else { return };
-        handshake.retries += 1;
-        if handshake.retries > most {
+        let to_primary = self.config.ns2_rules.is_some_and(|it| it.init_to_primary);
+        let moves_on = self.state() == State::CookieWait && !to_primary;
+        let Some(opening) = self.phase.opening_mut() else { return };
+        opening.retries += 1;
+        if opening.retries > self.config.max_init_retransmits {
             self.tell_of_failure();
             return self.finish(CloseReason::TimedOut);
         }
-        self.paths[handshake.path].rtt.on_timeout();
-        if handshake.cookie.is_none() && self.config.ns2_rules.is_none_or(|it| !it.init_to_primary)
-        {
-            handshake.path = (handshake.path + 1) % paths;
+        opening.due = true;
+        self.paths[opening.path].rtt.on_timeout();
+        if moves_on {
+            opening.path = (opening.path + 1) % self.paths.len();
         }
-        handshake.due = true;
-        if self.state == State::CookieEchoed {
-            self.flight.expire_all(&mut self.paths);
+        if self.state() == State::CookieEchoed {
+            self.sender.flight.expire_all(&mut self.paths);
         }
         self.start_t1(now);
     }

@@ -2,10 +2,10 @@
 //! §5.4, §8.3; RFC 7829 §3).
 
 use super::{Association, Notification};
-use crate::config::Jitter;
-use crate::path::PathState;
+use crate::paths::path::PathState;
 use crate::state::State;
 use anabranch_units::{Span, Time};
+use anabranch_wire::Packet;
 use anabranch_wire::sctp::Chunk;
 
 impl Association {
@@ -21,49 +21,53 @@ impl Association {
         }
     }
 
-    /// Probes an unconfirmed address, now or when its turn comes: all of them
-    /// together get HB.Max.Burst heartbeats an RTO (§5.4), since they may be
-    /// those of a third party that the peer wants flooded.
+    /// Sends a heartbeat to the address of `path` now, whatever the settings are (RFC 9260 §8.3 D,
+    /// §11.1.10). False when there is no such path, or when none may leave in this state.
+    pub fn request_heartbeat(&mut self, now: Time, path: usize) -> bool {
+        let may = self.state().is_synchronized() && !self.has_ended_heartbeats();
+        let may = may && path < self.paths.len();
+        if may {
+            self.probe(now, path);
+        }
+        may
+    }
+
+    /// Probes an unconfirmed address, now or when its turn comes.
     pub(super) fn confirm(&mut self, now: Time, index: usize) {
-        let date = self.next_confirmation.max(now);
-        let spacing = self.paths[index].rtt.rto() / self.config.heartbeat_burst as u64;
-        self.next_confirmation = date + spacing;
+        let date = self.paths.book_confirmation(now, index, &self.config);
         match date > now {
             true => self.paths[index].heartbeat.set(date),
             false => self.probe(now, index),
         }
     }
 
-    /// When an idle path is probed next: RTO + HB.interval, with jitter.
+    /// The path is probed after its period, if it is idle until then.
     pub(super) fn rest(&mut self, now: Time, index: usize) {
-        let Some(interval) = self.config.heartbeat_interval else {
-            return self.paths[index].heartbeat.stop();
-        };
-        let rto = self.paths[index].rtt.rto();
-        if let Some(probe) = self.config.probes()
-            && !self.flight.is_empty()
-        {
-            let wait = rto.min(probe.interval);
-            let picos = wait.as_picos();
-            let wait = Span::from_picos(picos / 2 + self.generator.below(picos.max(1)));
-            return self.paths[index].heartbeat.set(now + wait);
+        self.rest_from(now, now, index);
+    }
+
+    /// The same where it was probed last at `from`.
+    fn rest_from(&mut self, now: Time, from: Time, index: usize) {
+        if self.has_ended_heartbeats() {
+            return;
         }
-        let mut jittered = |span: Span| {
-            let picos = span.as_picos();
-            Span::from_picos(picos / 2 + self.generator.below(picos.max(1)))
-        };
-        let period = match self.config.heartbeat_jitter {
-            Jitter::Rto => interval + jittered(rto),
-            Jitter::Interval => rto + jittered(interval),
-            Jitter::None => rto + interval,
-        };
-        self.paths[index].heartbeat.set(now + period);
+        let outstanding = !self.sender.flight.is_empty();
+        let generator = &mut self.identity.generator;
+        self.paths.rest((now, from), index, &self.config, outstanding, generator);
+        if self.paths[index].heartbeat.expired(now) {
+            self.probe(now, index);
+        }
+    }
+
+    /// SHUTDOWN or SHUTDOWN ACK has been sent: no path is probed (§8.3).
+    fn has_ended_heartbeats(&self) -> bool {
+        matches!(self.state(), State::ShutdownSent | State::ShutdownAckSent)
     }
 
     /// Data leaves on `except`: the other paths are probed before long.
     #[cold]
     pub(super) fn refresh(&mut self, now: Time, except: usize, interval: Span) {
-        if !self.state.is_synchronized() {
+        if !self.state().is_synchronized() {
             return; // the peer would take a heartbeat for out of the blue
         }
         let soon = now + interval * 2;
@@ -83,14 +87,17 @@ impl Association {
 
     /// The same with several that leave together.
     fn probe_by(&mut self, now: Time, index: usize, burst: u32) {
+        if self.has_ended_heartbeats() {
+            return;
+        }
         // Those before are not waited for any more.
         self.paths[index].probes.give_up();
         for _ in 0..burst {
-            let nonce = self.generator.next_u64();
+            let nonce = self.identity.generator.next_u64();
             self.paths[index].probes.send(nonce, now);
             let info = [nonce.to_be_bytes(), (index as u64).to_be_bytes()].concat();
             let packet = self.packet(index, Chunk::Heartbeat(info.into()));
-            self.outbox.push_back(packet);
+            self.control.outbox.push(packet);
         }
         let path = &mut self.paths[index];
         path.heartbeats += u64::from(burst);
@@ -100,10 +107,12 @@ impl Association {
     pub(super) fn on_heartbeat_due(&mut self, now: Time, index: usize) {
         let path = &mut self.paths[index];
         path.heartbeat.stop();
+        // The period began when they left (§8.3).
+        let left = path.probes.left().unwrap_or(now);
         let (missing, answered) = path.probes.give_up();
         path.known.note(0, missing);
         if missing > 0 && answered {
-            return self.rest(now, index); // losses, but no failure
+            return self.rest_from(now, left, index); // losses, but no failure
         }
         if missing > 0 {
             // No answer within the RTO (§8.3).
@@ -114,7 +123,7 @@ impl Association {
             } else {
                 self.on_idle_error(now, index);
             }
-            if self.state == State::Closed {
+            if self.state() == State::Closed {
                 return;
             }
             let path = &self.paths[index];
@@ -124,8 +133,10 @@ impl Association {
                 PathState::Unconfirmed if path.errors <= self.config.path_max_retrans => {
                     self.confirm(now, index);
                 }
-                PathState::PotentiallyFailed => self.probe(now, index),
-                _ => self.rest(now, index),
+                PathState::PotentiallyFailed if self.config.heartbeat_interval.is_some() => {
+                    self.probe(now, index);
+                }
+                _ => self.rest_from(now, left, index),
             };
         }
         if self.paths[index].state == PathState::Unconfirmed {
@@ -133,7 +144,7 @@ impl Association {
         }
         // Data in the period stands for a heartbeat, unless it can give no RTT
         // sample: a path that carries retransmissions alone is idle (§8.3).
-        let probe = self.config.probes().filter(|_| !self.flight.is_empty());
+        let probe = self.config.probes().filter(|_| !self.sender.flight.is_empty());
         let period = match (self.config.heartbeat_interval, probe) {
             (None, _) => return,
             (_, Some(probe)) => probe.interval / 2,
@@ -145,11 +156,37 @@ impl Association {
         }
     }
 
+    /// A COOKIE ACK goes to an unconfirmed address: a heartbeat leaves beside it (§5.4).
+    pub(super) fn probe_beside(&mut self, now: Time, index: usize) {
+        let to = self.paths[index].remote;
+        let mut probe = self.control.outbox.take_probe(to);
+        if probe.is_none() {
+            self.probe(now, index);
+            probe = self.control.outbox.take_probe(to);
+        }
+        if let Some(probe) = probe {
+            self.control.waiting.push(probe);
+        }
+    }
+
+    /// A heartbeat of the peer's is answered to where it came from (§8.3), with whatever else the
+    /// packet is answered by (§12.4).
+    pub(super) fn on_heartbeat(&mut self, packet: &Packet, answer: Chunk) {
+        if self.state().is_synchronized() && self.paths.find(packet.src).is_some() {
+            return self.control.waiting.push_answer(answer);
+        }
+        if self.state() != State::CookieWait && self.control.outbox.has_room() {
+            let (port, tag) = (self.identity.peer_port, self.identity.peer_tag);
+            let answer = self.packet_with(packet.dst, packet.src, port, tag, answer);
+            self.control.outbox.push(answer);
+        }
+    }
+
     pub(super) fn on_heartbeat_ack(&mut self, now: Time, info: &[u8]) {
         let Some((nonce, _)) = info.split_first_chunk::<8>() else { return };
         let nonce = u64::from_be_bytes(*nonce);
         // The nonce proves that the path was reached (§5.4).
-        let mine = |path: &crate::path::Path| path.probes.has(nonce);
+        let mine = |path: &crate::paths::path::Path| path.probes.has(nonce);
         let Some(index) = self.paths.iter().position(mine) else { return };
         let path = &mut self.paths[index];
         let Some(sent) = path.probes.answer(nonce) else { return };
@@ -162,9 +199,9 @@ impl Association {
         if was != PathState::Active {
             self.notify(Notification::Path { path: index, state: PathState::Active });
         }
-        self.errors = 0;
+        self.paths.forget_failures();
         if self.paths[index].probes.is_empty() {
-            self.rest(now, index);
+            self.rest_from(now, sent, index);
         }
     }
 }

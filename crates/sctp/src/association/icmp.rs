@@ -20,11 +20,11 @@ impl Association {
         let (quote, key) = (&icmp.quote, icmp.quote.flow_key());
         // ICMP6: an INIT's tag is zero, and its own is not in the quote.
         let ours = quote.protocol == SctpPacket::PROTOCOL
-            && (key.src_port, key.dst_port) == (self.local_port, self.peer_port)
-            && quote.seq().0 == self.peer_tag
-            && self.peer_tag != 0
-            && self.path_of(quote.dst).is_some();
-        if !ours || self.state == State::Closed {
+            && (key.src_port, key.dst_port) == (self.identity.local_port, self.identity.peer_port)
+            && quote.seq().0 == self.identity.peer_tag
+            && self.identity.peer_tag != 0
+            && self.paths.find(quote.dst).is_some();
+        if !ours || self.state() == State::Closed {
             return;
         }
         match icmp.kind {
@@ -34,15 +34,14 @@ impl Association {
                     // It counts a header of IPv4.
                     mtu => mtu.saturating_add(self.config.ip_header - Packet::IP_HEADER),
                 };
-                if mtu < self.mtu {
-                    self.mtu = mtu.max(LEAST);
+                if mtu < self.paths.room.mtu {
+                    self.paths.room.mtu = mtu.max(LEAST);
                     self.measure();
-                    let unit = self.max_chunk as u64;
-                    self.paths.iter_mut().for_each(|path| path.window.limit_unit(unit));
+                    self.paths.limit_unit();
                 }
             }
             IcmpKind::ProtocolUnreachable => {
-                let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
+                let opening = self.phase.is_opening();
                 self.finish(if opening { CloseReason::Refused } else { CloseReason::Reset });
             }
             _ => {}

@@ -1,19 +1,22 @@
 //! Which packets count (RFC 9260 §8.4, §8.5), and what their chunks call.
 
-use super::{Association, Way};
-use crate::auth::Failure;
+use super::{Association, Notification};
+use crate::control::auth::Failure;
 use crate::extensions::Extensions;
+use crate::paths::path::PathState;
 use crate::state::State;
-use crate::stranger::out_of_the_blue;
 use crate::timestamp;
-use anabranch_endpoint::CloseReason;
+use crate::way::Way;
 use anabranch_units::Time;
 use anabranch_wire::sctp::{Address, Cause, Chunk, Chunks, Parameter, SctpPacket};
 use anabranch_wire::{Addr, AddressBook, Body, Packet};
 
-/// Complete packets that wait for the host, at most: it drains them after
-/// each packet that comes in.
-const MAX_OUTBOX: usize = 64;
+/// The type of ABORT.
+const ABORT: u8 = 6;
+
+fn is_abort(chunk: &Chunk) -> bool {
+    matches!(chunk, Chunk::Abort { .. })
+}
 
 /// What authentication says about a chunk.
 enum Verdict {
@@ -29,8 +32,11 @@ enum Verdict {
 
 impl Association {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet, sctp: &SctpPacket) {
-        if sctp.dst_port != self.local_port || !self.local.contains(&packet.dst) {
+        if sctp.dst_port != self.identity.local_port || !self.paths.local.contains(&packet.dst) {
             return;
+        }
+        if sctp.src_port == 0 {
+            return; // §3.1: nobody's
         }
         if sctp.udp.is_some_and(|ports| self.config.udp.is_none_or(|udp| udp.local != ports.1)) {
             return; // a port of nobody
@@ -50,33 +56,69 @@ impl Association {
             skip = 1;
         } else if !self.belongs(packet, sctp) {
             return self.on_out_of_the_blue(packet, sctp);
-        } else if !self.is_tag_valid(sctp) {
+        } else if !self.identity.is_tag_valid(sctp) {
             return; // §8.5
         }
-        let from = self.path_of(packet.src).unwrap_or(self.primary);
-        self.arrival = Way { path: from, from: packet.dst };
+        let from = self.paths.find(packet.src).unwrap_or(self.paths.primary);
+        self.control.waiting.arrival = Way { path: from, from: packet.dst };
         if skip > 0 {
-            self.answer_way = Some(self.arrival); // COOKIE ACK
+            self.control.waiting.answer_arrival(); // COOKIE ACK
         }
         if self.config.udp.is_some() && self.paths[from].remote == packet.src {
             self.paths[from].udp_port = sctp.udp.map(|ports| ports.0); // RFC 6951 §5.4
         }
-        if self.auth.is_some() {
+        if self.control.auth.is_some() {
             let trusted = self.trusted(sctp, skip);
-            return self.on_chunks(now, packet, &trusted, 0);
+            self.on_chunks(now, packet, &trusted, 0);
+        } else {
+            self.on_chunks(now, packet, sctp, skip);
         }
-        self.on_chunks(now, packet, sctp, skip);
+        if !self.control.acks.is_empty() {
+            self.send_asconf_acks(packet);
+        }
+        if !self.control.waiting.is_empty() {
+            self.join_answers(now);
+        }
+        self.prolong_shutdown();
+    }
+
+    /// What the packet at hand is answered by is one packet (§12.4), with the SACK if one is due. To an
+    /// unconfirmed address goes nothing but HEARTBEAT ACK and COOKIE ACK, which has a HEARTBEAT
+    /// beside it (§5.4).
+    #[cold]
+    fn join_answers(&mut self, now: Time) {
+        let path = self.control.waiting.arrival.path;
+        let is_probe = |chunk: &Chunk| matches!(chunk.kind(), 4 | 5 | 11);
+        if self.control.waiting.answer().is_some()
+            && self.paths[path].state == PathState::Unconfirmed
+        {
+            let waiting = &mut self.control.waiting;
+            if waiting.any(is_probe) {
+                waiting.discard(|chunk| matches!(chunk, Chunk::Error(_)));
+            }
+            if waiting.any(|chunk| !is_probe(chunk)) {
+                waiting.discard(|chunk| chunk.kind() == 5);
+                waiting.answer_nobody();
+            } else if waiting.any(|chunk| *chunk == Chunk::CookieAck) {
+                self.probe_beside(now, path);
+            }
+        }
+        let sack = match self.receiver.sacks.is_due() {
+            true => self.receiver.least_sack() + timestamp::CHUNK,
+            false => 0,
+        };
+        self.control.waiting.fit(self.paths.room.chunk.saturating_sub(sack));
     }
 
     #[inline(always)]
     fn belongs(&self, packet: &Packet, sctp: &SctpPacket) -> bool {
-        let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
+        let opening = self.phase.is_opening();
         let ack = matches!(sctp.chunks.first(), Some(Chunk::ShutdownAck));
-        self.state != State::Closed
-            && sctp.src_port == self.peer_port
+        self.state() != State::Closed
+            && sctp.src_port == self.identity.peer_port
             // An INIT ACK may come from an address that is not known yet.
-            && (self.state == State::CookieWait
-                || self.path_of(packet.src).is_some()
+            && (self.state() == State::CookieWait
+                || self.paths.find(packet.src).is_some()
                 || self.is_named(sctp))
             && !(opening && ack) // §8.5.1 E
     }
@@ -86,7 +128,7 @@ impl Association {
     fn is_named(&self, sctp: &SctpPacket) -> bool {
         sctp.chunks.iter().any(|chunk| match chunk {
             Chunk::Asconf { parameters, .. } => match parameters.first() {
-                Some(Parameter::Address(Address::Number(addr))) => self.path_of(*addr).is_some(),
+                Some(Parameter::Address(Address::Number(addr))) => self.paths.find(*addr).is_some(),
                 _ => false,
             },
             _ => false,
@@ -102,25 +144,30 @@ impl Association {
                 match self.authenticate(sctp, at) {
                     Verdict::Right => trusted = true,
                     Verdict::NotNeeded => {}
+                    // RFC 5061 §5.2 D5: nor is what stands behind it read.
+                    Verdict::Missing if matches!(chunk.kind(), 0xc1 | 0x80) => break,
                     Verdict::Missing => continue,
                     Verdict::Wrong => break,
                 }
             }
             chunks.push(chunk.clone());
         }
+        self.control.trusted = trusted;
         SctpPacket { chunks, ..*sctp }
     }
 
     /// What a chunk is worth before an AUTH chunk was right.
     fn authenticate(&mut self, sctp: &SctpPacket, at: usize) -> Verdict {
-        let (Some(auth), Some(config)) = (&self.auth, &self.config.authentication) else {
+        let (Some(auth), Some(config)) = (&self.control.auth, &self.config.authentication) else {
             return Verdict::NotNeeded;
         };
         match sctp.chunks.iter().nth(at) {
             Some(Chunk::Auth { .. }) => match auth.verify(config, sctp, at) {
                 Ok(()) => Verdict::Right,
                 Err(Failure::Algorithm(id)) => {
-                    self.push_answer(Chunk::Error(vec![Cause::UnsupportedHmac(id)]));
+                    self.control
+                        .waiting
+                        .push_answer(Chunk::Error(vec![Cause::UnsupportedHmac(id)]));
                     Verdict::Wrong
                 }
                 Err(Failure::Forged) => Verdict::Wrong,
@@ -132,21 +179,9 @@ impl Association {
         }
     }
 
-    /// §8.5 and its exceptions (§8.5.1).
-    fn is_tag_valid(&self, sctp: &SctpPacket) -> bool {
-        let reflected = sctp.chunks.iter().any(|chunk| {
-            matches!(
-                chunk,
-                Chunk::Abort { reflected: true, .. } | Chunk::ShutdownComplete { reflected: true }
-            )
-        });
-        let expected = if reflected { self.peer_tag } else { self.local_tag };
-        sctp.tag == expected && expected != 0
-    }
-
     /// A packet of no association (§8.4).
     fn on_out_of_the_blue(&mut self, packet: &Packet, sctp: &SctpPacket) {
-        if let Some(answer) = out_of_the_blue(sctp) {
+        if let Some(answer) = sctp.out_of_the_blue() {
             self.reply(packet, sctp, sctp.tag, answer);
         }
     }
@@ -165,19 +200,24 @@ impl Association {
         tag: u32,
         chunk: Chunk,
     ) {
-        if self.outbox.len() < MAX_OUTBOX {
+        if self.control.outbox.has_room() {
             let mut answer = self.packet_with(packet.dst, addr, sctp.src_port, tag, chunk);
             if let Body::Sctp(answer) = &mut answer.body {
                 answer.udp = sctp.udp.map(|(src, dst)| (dst, src));
             }
-            self.outbox.push_back(answer);
+            self.control.outbox.push(answer);
         }
     }
 
     fn on_chunks(&mut self, now: Time, packet: &Packet, sctp: &SctpPacket, skip: usize) {
         let mut data = false;
+        if sctp.chunks.len() > 1
+            && let Some(Chunk::Abort { causes, .. }) = sctp.chunks.iter().find(|c| is_abort(c))
+        {
+            return self.on_abort(packet, causes); // §9.1: nothing before it is answered
+        }
         for chunk in sctp.chunks.iter().skip(skip) {
-            if self.state == State::Closed {
+            if self.state() == State::Closed {
                 return;
             }
             match chunk {
@@ -188,73 +228,25 @@ impl Association {
                 Chunk::ForwardTsn(forward) if self.extensions.has(Extensions::PARTIAL) => {
                     data |= self.on_forward_tsn(forward);
                 }
-                Chunk::Auth { .. } if self.auth.is_some() => {}
-                Chunk::Ecne(tsn) if self.extensions.has(Extensions::ECN) => self.on_ecne(now, *tsn),
-                Chunk::Cwr(tsn) if self.extensions.has(Extensions::ECN) => self.on_cwr(*tsn),
-                Chunk::Asconf { serial, parameters } if self.offers(Extensions::ADDRESSES) => {
-                    self.on_asconf(now, packet, *serial, parameters);
-                }
-                Chunk::AsconfAck { serial, parameters } if self.offers(Extensions::ADDRESSES) => {
-                    self.on_asconf_ack(now, *serial, parameters);
-                }
-                Chunk::Reconfig(list) if self.offers(Extensions::RECONFIGURATION) => {
-                    self.on_reconfig(now, list);
-                }
-                Chunk::IForwardTsn(forward) if self.interleaves_partially() => {
+                Chunk::IForwardTsn(forward)
+                    if self.offers(Extensions::INTERLEAVED_PARTIAL)
+                        && self.extensions.has(Extensions::PARTIAL) =>
+                {
                     data |= self.on_interleaved_forward_tsn(forward);
                 }
                 Chunk::Sack(sack) => self.on_sack(now, sack),
-                Chunk::InitAck(ack) => self.on_init_ack(now, packet, sctp, ack),
-                Chunk::CookieAck => self.on_cookie_ack(now),
-                Chunk::Heartbeat(info) => {
-                    if self.state != State::CookieWait && self.outbox.len() < MAX_OUTBOX {
-                        let answer = Chunk::HeartbeatAck(info.clone());
-                        let answer = self.packet_with(
-                            packet.dst,
-                            packet.src,
-                            self.peer_port,
-                            self.peer_tag,
-                            answer,
-                        );
-                        self.outbox.push_back(answer);
-                    }
-                }
-                Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(now, info),
-                Chunk::Abort { .. } => {
-                    let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
-                    return self.finish(match self.state {
-                        _ if opening => CloseReason::Refused,
-                        // The peer is gone already: its SHUTDOWN COMPLETE was
-                        // lost, and it met something else of ours since.
-                        State::ShutdownAckSent => CloseReason::Normal,
-                        _ => CloseReason::Reset,
-                    });
-                }
-                Chunk::Shutdown(cum) => self.on_shutdown(now, *cum),
-                Chunk::ShutdownAck => self.on_shutdown_ack(packet, sctp),
-                Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
-                Chunk::Error(causes) => {
-                    if causes.iter().any(|cause| matches!(cause, Cause::StaleCookie(_))) {
-                        self.on_stale_cookie(now);
-                    }
-                }
-                Chunk::Unknown { kind: timestamp::KIND, value, .. } if self.echo.is_none() => {
-                    self.echo = timestamp::value(value);
-                }
-                Chunk::Unknown { kind: timestamp::ECHO, value, .. } if self.config.timestamps => {
-                    self.on_echo(now, value);
-                }
-                Chunk::Unknown { kind: timestamp::KIND | timestamp::ECHO, .. } | Chunk::Pad(_) => {}
-                // §6.10: a COOKIE ECHO and an INIT come first or not at all.
-                Chunk::CookieEcho(_) | Chunk::Init(_) => {}
+                // §3.3.7: silently.
+                Chunk::Malformed { kind: ABORT, .. } => return,
                 // What is cut short was not meant so, and nothing after it is
                 // readable; other contradictions are a violation (§3.3.10.13).
-                Chunk::Malformed { truncated: false, .. } if self.state.is_synchronized() => {
+                Chunk::Malformed { truncated: false, .. } if self.state().is_synchronized() => {
                     return self.on_violation(b"a chunk whose length does not fit its fields");
                 }
                 Chunk::Malformed { .. } => break,
                 other => {
-                    if !self.on_unknown(other) {
+                    let known = self.on_procedure(now, packet, sctp, other)
+                        || self.on_extension(now, packet, other);
+                    if !known && !self.on_unknown(other) {
                         break;
                     }
                 }
@@ -265,9 +257,83 @@ impl Association {
         }
     }
 
-    /// Both sides know I-FORWARD-TSN.
-    fn interleaves_partially(&self) -> bool {
-        self.extensions.has(Extensions::PARTIAL) && self.extensions.has(Extensions::INTERLEAVING)
+    /// A chunk of RFC 9260 that carries no data and acknowledges none; false when it is another.
+    fn on_procedure(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        sctp: &SctpPacket,
+        chunk: &Chunk,
+    ) -> bool {
+        match chunk {
+            Chunk::InitAck(ack) => self.on_init_ack(now, packet, sctp, ack),
+            Chunk::CookieAck => self.on_cookie_ack(now),
+            Chunk::Heartbeat(info) => self.on_heartbeat(packet, Chunk::HeartbeatAck(info.clone())),
+            // One with parameters behind its information: all of them come back (§8.3).
+            Chunk::Unknown { kind: 4, value, .. } => {
+                let ack = Chunk::Unknown { kind: 5, flags: 0, value: value.clone() };
+                self.on_heartbeat(packet, ack);
+            }
+            Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(now, info),
+            Chunk::Abort { causes, .. } => self.on_abort(packet, causes),
+            Chunk::Shutdown(cum) => self.on_shutdown(now, *cum),
+            Chunk::ShutdownAck => self.on_shutdown_ack(packet, sctp),
+            Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
+            Chunk::Error(causes) => self.on_error(now, causes),
+            // §6.10: a COOKIE ECHO and an INIT come first or not at all.
+            Chunk::CookieEcho(_) | Chunk::Init(_) => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// ERROR arrived: of some causes this side learns, of all the user hears (§11.2.6).
+    #[cold]
+    fn on_error(&mut self, now: Time, causes: &[Cause]) {
+        for cause in causes {
+            match cause {
+                Cause::StaleCookie(_) => self.on_stale_cookie(now),
+                Cause::UnrecognizedChunk(chunk) if chunk.first() == Some(&0xc1) => {
+                    self.on_unknown_asconf();
+                }
+                _ => {}
+            }
+            if self.state().is_synchronized() {
+                self.notify(Notification::PeerError { code: cause.code() });
+            }
+        }
+    }
+
+    /// A chunk of an extension that this side knows; false when it is another.
+    fn on_extension(&mut self, now: Time, packet: &Packet, chunk: &Chunk) -> bool {
+        match chunk {
+            Chunk::Auth { .. } if self.control.auth.is_some() => {}
+            Chunk::Ecne(tsn) if self.extensions.has(Extensions::ECN) => self.on_ecne(now, *tsn),
+            Chunk::Cwr(tsn) if self.extensions.has(Extensions::ECN) => {
+                self.control.marks.on_cwr(*tsn);
+            }
+            Chunk::Asconf { serial, parameters } if self.offers(Extensions::ADDRESSES) => {
+                self.on_asconf(now, packet, *serial, parameters);
+            }
+            Chunk::AsconfAck { serial, parameters } if self.offers(Extensions::ADDRESSES) => {
+                self.on_asconf_ack(now, *serial, parameters);
+            }
+            Chunk::Reconfig(list) if self.offers(Extensions::RECONFIGURATION) => {
+                self.on_reconfig(now, list);
+            }
+            Chunk::Unknown { kind: timestamp::KIND, value, .. } => {
+                let echo = &mut self.receiver.sacks.echo;
+                *echo = echo.or_else(|| timestamp::value(value));
+            }
+            Chunk::Unknown { kind: timestamp::ECHO, value, .. } => {
+                if self.config.timestamps {
+                    self.on_echo(now, value);
+                }
+            }
+            Chunk::Pad(_) => {}
+            _ => return false,
+        }
+        true
     }
 
     /// This side knows the chunks of an extension, whether or not the peer does.
@@ -280,27 +346,14 @@ impl Association {
     fn on_unknown(&mut self, chunk: &Chunk) -> bool {
         let kind = chunk.kind();
         let action = Chunk::action_on_unknown(kind);
-        if action.report && self.state.is_synchronized() {
+        if action.report && self.state().is_synchronized() {
             // As much of it as fits a packet behind two headers more.
             let octets = octets_of(chunk);
-            let most = (self.max_chunk as usize - 8).min(octets.len());
+            let most = (self.paths.room.chunk as usize - 8).min(octets.len());
             let cause = Cause::UnrecognizedChunk(octets[..most].into());
-            self.push_answer(Chunk::Error(vec![cause]));
+            self.control.waiting.push_answer(Chunk::Error(vec![cause]));
         }
         !action.stop
-    }
-
-    /// An answer to the packet at hand (§6.4).
-    pub(super) fn push_answer(&mut self, chunk: Chunk) {
-        self.answer_way = Some(self.arrival);
-        self.push_control(chunk);
-    }
-
-    /// Control chunks wait for the next packet; a peer cannot make them many.
-    pub(super) fn push_control(&mut self, chunk: Chunk) {
-        if self.control.len() < 8 {
-            self.control.push(chunk);
-        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Messages of the user, and the contract's on them.
 
 use super::Association;
-use crate::outgoing::Message;
-use crate::reassembly::{Part, Received};
+use crate::extensions::Extensions;
+use crate::message::Message;
+use crate::receiver::reassembly::{Part, Received};
 use crate::reliability::Reliability;
+use crate::sender::undelivered::Undelivered;
 use anabranch_endpoint::CloseReason;
 use anabranch_endpoint::message::{Incoming, Messages, Outgoing, Patience, Refusal};
 use anabranch_units::Span;
@@ -56,28 +58,28 @@ impl Association {
     /// # Errors
     /// See [`SendError`]; nothing is taken.
     pub fn send_with(&mut self, message: Message, limit: Reliability) -> Result<(), SendError> {
-        if self.ended || !self.state.accepts_user_data() || self.is_closing() {
+        if !self.phase.accepts_user_data() {
             return Err(SendError::Closing);
         }
-        if message.stream >= self.outbound {
-            return Err(SendError::NoSuchStream(self.outbound));
+        if message.stream >= self.sender.streams {
+            return Err(SendError::NoSuchStream(self.sender.streams));
         }
         if message.payload.is_empty() {
             return Err(SendError::Empty);
         }
-        if self.reconfig.is_some() && self.is_resetting(message.stream) {
+        if self.is_resetting(message.stream) {
             return Err(SendError::Resetting);
         }
         let (len, buffer) = (message.payload.len() as u64, self.config.send_buffer);
         if len > buffer {
             return Err(SendError::TooLong(buffer));
         }
-        if self.held() + len > buffer && !self.make_room(len, limit) {
-            self.write_blocked = true;
+        if self.sender.held() + len > buffer && !self.make_room(len, limit) {
+            self.sender.set_write_blocked(true);
             return Err(SendError::Full);
         }
-        self.nagle_passed = false;
-        self.outgoing.push(message, limit);
+        self.sender.begin_event();
+        self.sender.outgoing.push(message, limit);
         Ok(())
     }
 
@@ -102,9 +104,8 @@ impl Association {
             if received.part == Part::Whole {
                 return Some(received);
             }
-            let parts = self.parts.get_or_insert_default();
-            let whole = parts.add(received);
-            if parts.octets() > self.config.largest_message {
+            let whole = self.receiver.join_part(received);
+            if self.receiver.joining() > self.config.largest_message {
                 self.abort_with(vec![Cause::OutOfResource], CloseReason::Aborted);
                 return None;
             }
@@ -118,27 +119,32 @@ impl Association {
     /// could not hold (partial delivery, RFC 6458 §8.1.21). Not to be mixed with
     /// the calls that give whole messages.
     pub fn receive_part(&mut self) -> Option<Received> {
-        let received = self.reassembly.receive()?;
+        let received = self.receiver.reassembly.receive()?;
         self.update_window();
         Some(received)
     }
 
     /// Messages that have arrived and wait for the user, the next one first.
     pub fn waiting(&self) -> impl ExactSizeIterator<Item = &Received> {
-        self.reassembly.ready().iter()
+        self.receiver.reassembly.ready().iter()
     }
 
-    /// Octets that the send buffer holds: not sent, or not acknowledged.
-    pub(super) fn held(&self) -> u64 {
-        self.outgoing.held() + self.flight.payload
+    /// The send buffer is full: messages of lower priority make room for `len` octets, where
+    /// messages may be given up (RFC 7496 §4.2).
+    fn make_room(&mut self, len: u64, limit: Reliability) -> bool {
+        self.extensions.has(Extensions::PARTIAL)
+            && self.sender.make_room(len, limit, &mut self.paths, &self.config)
+    }
+
+    /// The next message that will not be delivered, where the settings ask to
+    /// keep them.
+    pub fn poll_undelivered(&mut self) -> Option<Undelivered> {
+        self.sender.poll_undelivered()
     }
 
     /// A user whose last write was cut short hears that there is room.
     pub(super) fn tell_of_room(&mut self) {
-        if self.write_blocked && self.held() < self.config.send_buffer {
-            self.write_blocked = false;
-            self.pending.writable = true;
-        }
+        self.pending.writable |= self.sender.has_room_again(self.config.send_buffer);
     }
 }
 
@@ -171,7 +177,7 @@ impl Messages for Association {
 mod tests {
     use crate::{Association, Config};
     use anabranch_endpoint::message::{Outgoing, Patience, Refusal};
-    use anabranch_endpoint::{ByteStream, Seed};
+    use anabranch_endpoint::{ByteStream, MessageOriented, Seed};
     use anabranch_testkit::{Fate, Pair};
     use anabranch_units::{Span, Time};
     use anabranch_wire::{Addr, Payload};

@@ -1,7 +1,7 @@
 //! What the user hears beside the events of the contract.
 
 use super::Association;
-use crate::path::PathState;
+use crate::paths::path::PathState;
 use anabranch_wire::Addr;
 
 /// What happened beside the events of the contract.
@@ -42,13 +42,33 @@ pub enum Notification {
         /// They are streams of the peer's.
         incoming: bool,
     },
+    /// The peer reported an error (RFC 9260 §11.2.6).
+    PeerError {
+        /// Its cause (§3.3.10).
+        code: u16,
+    },
     /// All numbers of both directions start anew (RFC 6525 §5.1.4).
     Renumbered,
     /// The peer refused to change the streams.
     ReconfigurationFailed {
+        /// What it was asked for.
+        request: Reconfiguration,
         /// Result code (RFC 6525 §4.4).
         result: u32,
     },
+}
+
+/// What a peer is asked to change of the streams (RFC 6525 §4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reconfiguration {
+    /// Streams of ours start anew.
+    ResetOutgoing,
+    /// Streams of the peer's do.
+    ResetIncoming,
+    /// All numbers of the association do.
+    ResetAssociation,
+    /// There are more streams.
+    AddStreams,
 }
 
 /// Notifications kept at most; older ones are dropped.

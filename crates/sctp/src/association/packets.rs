@@ -1,8 +1,9 @@
 //! Packets around chunks: addresses, ports, tag, UDP and the AUTH chunk.
 
-use super::{Association, Way};
-use crate::auth::Auth;
+use super::Association;
 use crate::config::Encapsulation;
+use crate::control::auth::Auth;
+use crate::way::Way;
 use anabranch_wire::sctp::{Chunks, SctpPacket};
 use anabranch_wire::{Addr, Body, Packet};
 
@@ -10,13 +11,19 @@ impl Association {
     /// A packet on `path` with the peer's tag.
     pub(super) fn packet(&self, path: usize, chunks: impl Into<Chunks>) -> Packet {
         let path = &self.paths[path];
-        self.packet_with(path.local, path.remote, self.peer_port, self.peer_tag, chunks)
+        self.packet_with(
+            path.local,
+            path.remote,
+            self.identity.peer_port,
+            self.identity.peer_tag,
+            chunks,
+        )
     }
 
     /// An answer.
     pub(super) fn packet_on(&self, way: Way, chunks: impl Into<Chunks>) -> Packet {
         let (src, dst) = (self.source_of(way), self.paths[way.path].remote);
-        self.packet_with(src, dst, self.peer_port, self.peer_tag, chunks)
+        self.packet_with(src, dst, self.identity.peer_port, self.identity.peer_tag, chunks)
     }
 
     /// Both lead from one address to one.
@@ -24,9 +31,11 @@ impl Association {
         a.path == b.path && (a.from == b.from || self.source_of(a) == self.source_of(b))
     }
 
-    /// The address that answers leave from. One that is about to go sends nothing any more.
-    fn source_of(&self, way: Way) -> Addr {
-        let usable = self.local.contains(&way.from) && !self.is_going(way.from);
+    /// The address that answers leave from. One that is about to go sends nothing any more (RFC 5061
+    /// §5.3 F4). To one that was added only a peer sends that has taken it, though its ASCONF-ACK
+    /// may come later: that is answered from there (F1).
+    pub(super) fn source_of(&self, way: Way) -> Addr {
+        let usable = self.paths.local.contains(&way.from) && !self.is_going(way.from);
         if usable { way.from } else { self.paths[way.path].local }
     }
 
@@ -43,7 +52,7 @@ impl Association {
             None => None,
             Some(udp) => self.udp_ports(udp, dst),
         };
-        let sctp = SctpPacket { src_port: self.local_port, dst_port, tag, udp, chunks };
+        let sctp = SctpPacket { src_port: self.identity.local_port, dst_port, tag, udp, chunks };
         Packet::new(src, dst, Body::Sctp(Box::new(sctp)))
     }
 

@@ -1,54 +1,55 @@
 //! The end: SHUTDOWN, SHUTDOWN ACK, SHUTDOWN COMPLETE, and ABORT (RFC 9260
 //! §9).
 
-use super::{Association, Due};
+use super::Association;
+use crate::paths::path::PathState;
+use crate::phase::{Ending, Phase};
 use crate::state::State;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::Packet;
-use anabranch_wire::sctp::{Cause, Chunk, SctpPacket};
+use anabranch_wire::sctp::{AddressChange, Cause, Chunk, SctpPacket};
 
 impl Association {
     /// The user has no more data.
     pub(super) fn shut_down(&mut self) {
-        match self.state {
-            State::Closed if self.passive && !self.ended => self.finish(CloseReason::Aborted),
-            State::CookieWait | State::CookieEchoed => {
-                if let Some(handshake) = &mut self.handshake {
-                    handshake.close = true;
-                }
+        match &mut self.phase {
+            Phase::Listening => self.finish(CloseReason::Aborted),
+            Phase::CookieWait { opening, .. } | Phase::CookieEchoed { opening, .. } => {
+                opening.close = true;
             }
             // Nothing may be outstanding; then the next call of the host
             // moves on.
-            State::Established => {
-                self.state = State::ShutdownPending;
-                self.shutdown_due = true;
-            }
+            Phase::Established => self.phase = Phase::ShutdownPending { due: true },
             _ => {}
         }
     }
 
     /// Drops the association and tells the peer (§9.1).
     pub(super) fn abort_with(&mut self, causes: Vec<Cause>, reason: CloseReason) {
-        if self.ended {
+        if self.phase.has_ended() {
             return;
         }
-        if self.state != State::Closed && self.peer_tag != 0 {
+        if self.state() != State::Closed && self.identity.peer_tag != 0 {
             let abort = Chunk::Abort { reflected: false, causes };
-            let packet = self.packet(self.data_path(), abort);
-            self.outbox.push_back(packet);
+            let packet = self.packet(self.paths.data_path(), abort);
+            self.control.outbox.push(packet);
         }
         self.finish(reason);
     }
 
-    /// The user aborts, perhaps with a reason (§11.1, ABORT primitive).
+    /// The user aborts, perhaps with a reason (§11.1, ABORT primitive), of which a packet's worth
+    /// is told.
     pub fn abort_by_user(&mut self, reason: &[u8]) {
-        let most = (self.max_chunk as usize).saturating_sub(8);
-        let causes = match reason.get(..reason.len().min(most)) {
-            None | Some([]) => Vec::new(),
-            Some(reason) => vec![Cause::UserAbort(reason.into())],
-        };
-        self.abort_with(causes, CloseReason::Aborted);
+        let most = (self.paths.room.chunk as usize).saturating_sub(8);
+        let reason = &reason[..reason.len().min(most)];
+        self.abort_with(vec![Cause::UserAbort(reason.into())], CloseReason::Aborted);
+    }
+
+    /// The reason that the peer's user gave for its ABORT (§9.1), once one came: empty where it
+    /// gave none, and `None` where no user had asked for it.
+    pub fn abort_reason(&self) -> Option<&[u8]> {
+        self.abort_reason.as_deref()
     }
 
     /// The association fails: an ABORT, where the peer is to be told. Before the
@@ -57,86 +58,130 @@ impl Association {
         if !self.config.abort_on_failure {
             return;
         }
-        let (reflected, tag) = match self.state {
-            State::CookieWait => (true, self.local_tag),
-            _ => (false, self.peer_tag),
+        let (reflected, tag) = match self.state() {
+            State::CookieWait => (true, self.identity.local_tag),
+            _ => (false, self.identity.peer_tag),
         };
         let abort = Chunk::Abort { reflected, causes: Vec::new() };
-        let path = &self.paths[self.data_path()];
-        let packet = self.packet_with(path.local, path.remote, self.peer_port, tag, abort);
-        self.outbox.push_back(packet);
+        let path = &self.paths[self.paths.data_path()];
+        let packet = self.packet_with(path.local, path.remote, self.identity.peer_port, tag, abort);
+        self.control.outbox.push(packet);
     }
 
     /// SHUTDOWN, with T2-shutdown.
     pub(super) fn send_shutdown(&mut self, now: Time, path: usize) {
-        let cum = self.peer_origin.at(self.map.next - 1);
-        if !self.control.iter().any(|chunk| matches!(chunk, Chunk::Shutdown(_))) {
-            self.push_control(Chunk::Shutdown(cum));
-        }
+        self.paths.stop_heartbeats(); // §8.3
+        let cum = self.receiver.cumulative_tsn();
+        self.control.waiting.push_once(Chunk::Shutdown(cum));
         self.start_t2(now, path);
     }
 
     pub(super) fn send_shutdown_ack(&mut self, now: Time, path: usize) {
+        self.paths.stop_heartbeats(); // §8.3
         self.push_shutdown_ack();
         self.start_t2(now, path);
     }
 
     /// SHUTDOWN ACK in answer to the packet at hand.
     fn answer_shutdown(&mut self, now: Time) {
-        self.answer_way = Some(self.arrival);
-        self.send_shutdown_ack(now, self.arrival.path);
+        self.control.waiting.answer_arrival();
+        self.send_shutdown_ack(now, self.control.waiting.arrival.path);
     }
 
     pub(super) fn push_shutdown_ack(&mut self) {
-        if !self.control.contains(&Chunk::ShutdownAck) {
-            self.push_control(Chunk::ShutdownAck);
-        }
+        self.control.waiting.push_once(Chunk::ShutdownAck);
     }
 
     fn start_t2(&mut self, now: Time, path: usize) {
-        self.shutdown_path = path;
-        let rto = self.paths[path].rtt.rto();
-        self.timer(Due::T2).set(now + rto);
+        self.phase.start_t2(now, path, self.paths[path].rtt.rto());
     }
 
-    /// T5-shutdown-guard: five times RTO.Max (§9.2).
-    pub(super) fn start_guard(&mut self, now: Time) {
-        let span = self.config.rto.max * 5;
-        self.timer(Due::T5).set(now + span);
+    /// All is acknowledged: SHUTDOWN, with T5-shutdown-guard of five times RTO.Max (§9.2).
+    pub(super) fn begin_shutdown(&mut self, now: Time) {
+        let mut ending = Ending::default();
+        ending.guard.set(now + self.config.rto.max * 5);
+        self.phase = Phase::ShutdownSent(ending);
+        self.paths.stop_retransmission();
+        self.send_shutdown(now, self.paths.data_path());
+    }
+
+    /// A packet of the peer came: the SHUTDOWN that is not answered counts anew (§9.2). T2-shutdown
+    /// starts anew with data alone, which brings another SHUTDOWN: other packets of a peer that has
+    /// missed it would keep it from being repeated.
+    #[inline]
+    pub(super) fn prolong_shutdown(&mut self) {
+        if matches!(self.phase, Phase::ShutdownSent(_)) {
+            self.paths.forget_failures();
+        }
     }
 
     /// T2-shutdown expired.
     pub(super) fn on_t2(&mut self, now: Time) {
-        let path = self.shutdown_path;
+        let Some(ending) = self.phase.ending_mut() else { return };
+        ending.t2.stop();
+        let path = ending.path;
         self.paths[path].rtt.on_timeout();
         self.on_path_error(now, path);
-        match self.state {
-            State::ShutdownSent => self.send_shutdown(now, self.data_path()),
-            State::ShutdownAckSent => self.send_shutdown_ack(now, self.data_path()),
-            _ => {}
+        let path = self.path_after(path);
+        match self.state() {
+            State::ShutdownSent => self.send_shutdown(now, path),
+            State::ShutdownAckSent => self.send_shutdown_ack(now, path),
+            _ => return,
         }
+        self.control.waiting.go(self.paths.way(path));
+    }
+
+    /// Where SHUTDOWN or SHUTDOWN ACK goes that was not answered on `last`: where new data would, or,
+    /// since no heartbeat finds a path any more that works again, to all addresses in turn.
+    fn path_after(&self, last: usize) -> usize {
+        let path = self.paths.data_path();
+        if self.paths[path].state == PathState::Active {
+            return path;
+        }
+        let all = self.paths.len();
+        let mut others = (1..=all).map(|step| (last + step) % all);
+        others.find(|path| self.paths[*path].state != PathState::Unconfirmed).unwrap_or(path)
+    }
+
+    /// ABORT arrived (§9.1). One for an address that is being deleted is ignored (RFC 5061 §5.3 F4).
+    pub(super) fn on_abort(&mut self, packet: &Packet, causes: &[Cause]) {
+        let addresses = self.control.addresses.as_ref();
+        if addresses.is_some_and(|it| it.is_asked(AddressChange::Delete, packet.dst)) {
+            return;
+        }
+        self.abort_reason = causes.iter().find_map(|cause| match cause {
+            Cause::UserAbort(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        self.finish(match self.state() {
+            State::CookieWait | State::CookieEchoed => CloseReason::Refused,
+            // The peer is gone already: its SHUTDOWN COMPLETE was
+            // lost, and it met something else of ours since.
+            State::ShutdownAckSent => CloseReason::Normal,
+            _ => CloseReason::Reset,
+        });
     }
 
     /// SHUTDOWN arrived.
     pub(super) fn on_shutdown(&mut self, now: Time, cum: Serial32) {
-        match self.state {
+        match self.state() {
             State::Established | State::ShutdownPending => {
-                self.state = State::ShutdownReceived;
+                self.phase = Phase::ShutdownReceived;
                 self.pending.peer_closed = true;
-                self.on_cumulative(now, cum, &[], 1);
+                self.on_cumulative(now, cum, None, 1);
                 self.after_progress(now);
-                if self.state == State::ShutdownAckSent {
+                if self.state() == State::ShutdownAckSent {
                     self.answer_shutdown(now);
                 }
             }
             State::ShutdownReceived => {
-                self.on_cumulative(now, cum, &[], 1);
+                self.on_cumulative(now, cum, None, 1);
             }
             // Both sides have sent one.
             State::ShutdownSent => {
-                self.state = State::ShutdownAckSent;
+                self.phase.acknowledge_shutdown();
                 self.pending.peer_closed = true;
-                self.control.retain(|chunk| !matches!(chunk, Chunk::Shutdown(_)));
+                self.control.waiting.discard(|chunk| matches!(chunk, Chunk::Shutdown(_)));
                 self.answer_shutdown(now);
             }
             State::ShutdownAckSent => self.answer_shutdown(now),
@@ -146,17 +191,17 @@ impl Association {
 
     /// SHUTDOWN ACK arrived.
     pub(super) fn on_shutdown_ack(&mut self, packet: &Packet, sctp: &SctpPacket) {
-        if matches!(self.state, State::ShutdownSent | State::ShutdownAckSent) {
+        if matches!(self.state(), State::ShutdownSent | State::ShutdownAckSent) {
             let complete = Chunk::ShutdownComplete { reflected: false };
-            self.reply(packet, sctp, self.peer_tag, complete);
-            self.pending.peer_closed |= self.state == State::ShutdownSent;
+            self.reply(packet, sctp, self.identity.peer_tag, complete);
+            self.pending.peer_closed |= self.state() == State::ShutdownSent;
             self.finish(CloseReason::Normal);
         }
     }
 
     /// SHUTDOWN COMPLETE arrived.
     pub(super) fn on_shutdown_complete(&mut self) {
-        if self.state == State::ShutdownAckSent {
+        if self.state() == State::ShutdownAckSent {
             self.finish(CloseReason::Normal);
         }
     }

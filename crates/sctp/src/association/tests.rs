@@ -1,10 +1,12 @@
 //! Associations as packet traces.
 
 mod addresses;
+mod answers;
 mod auth;
 mod blind;
 mod bundling;
 mod bursts;
+mod closed_window;
 mod collision;
 mod concurrent;
 mod delivery;
@@ -25,14 +27,17 @@ mod sending;
 mod several;
 mod states;
 mod udp;
+mod undo;
+mod windows;
 
 use super::*;
-use crate::outgoing::Message;
-use anabranch_endpoint::{ByteStream, Endpoint, Event, Seed};
+use crate::message::Message;
+use crate::paths::path::PathState;
+use anabranch_endpoint::{ByteStream, Endpoint, Event, Observe, Seed};
 use anabranch_testkit::{Fate, Pair, Side};
-use anabranch_units::{Span, Time};
-use anabranch_wire::sctp::{DataFlags, SctpPacket};
-use anabranch_wire::{Body, Payload};
+use anabranch_units::{Serial32, Span, Time};
+use anabranch_wire::sctp::{Chunk, DataFlags, SctpPacket};
+use anabranch_wire::{Body, Packet, Payload};
 
 const LATENCY: Span = Span::from_millis(50);
 /// Two addresses a side: even numbers are the first path's.
@@ -135,7 +140,7 @@ fn trace<F: FnMut(Side, &Packet) -> Fate>(
 }
 
 fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
-    let of = |tsn: Serial32, side: &Association| tsn.distance_from(side.local_origin);
+    let of = |tsn: Serial32, side: &Association| tsn.distance_from(side.sender.origin);
     match chunk {
         Chunk::Data(data) => format!("DATA {}{}", of(data.tsn, own), at_once(data.flags)),
         Chunk::Init(_) => "INIT".into(),
@@ -199,10 +204,20 @@ fn run<F: FnMut(Side, &Packet) -> Fate>(pair: &mut Pair<Association, F>, until: 
 
 /// What an attacker must not change.
 fn standing(association: &Association) -> String {
-    let Association { state, ended, paths, timers, handshake, map, .. } = association;
-    let Association { local_tag, peer_tag, control, outbox, flight, .. } = association;
-    let own = (state, ended, local_tag, peer_tag, handshake);
-    format!("{:?}", (own, paths, timers, map, flight, control, outbox))
+    let Association { phase, identity, paths, receiver, control, sender, .. } = association;
+    let own = (phase, identity.local_tag, identity.peer_tag);
+    format!(
+        "{:?}",
+        (
+            own,
+            paths,
+            &receiver.map,
+            &receiver.sacks.timer,
+            &sender.flight,
+            &control.waiting,
+            &control.outbox
+        )
+    )
 }
 
 /// All messages that have arrived, as stream and octets.
@@ -215,7 +230,7 @@ fn received(association: &mut Association) -> Vec<(u16, Vec<u8>)> {
 /// A packet of the client's, with these chunks, as a peer that knows the tag.
 fn from_client(pair_client: &Association, tag: u32, chunks: Vec<Chunk>) -> Packet {
     let chunks = chunks.into_iter().collect();
-    let port = pair_client.local_port;
+    let port = pair_client.identity.local_port;
     let sctp = SctpPacket { src_port: port, dst_port: 2000, tag, udp: None, chunks };
     Packet::new(CLIENT[0], SERVER[0], Body::Sctp(Box::new(sctp)))
 }

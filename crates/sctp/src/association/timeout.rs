@@ -1,42 +1,47 @@
 //! What the association does by itself.
 
-use super::{Association, Due, Notification};
-use crate::path::PathState;
+use super::{Association, Notification};
+use crate::paths::path::PathState;
 use crate::state::State;
+use anabranch_congestion::Cause;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 
 impl Association {
     pub(super) fn on_timeout(&mut self, now: Time) {
-        self.burst_limited = 0;
-        self.nagle_passed = false;
-        for due in Due::ALL {
-            if !self.timers[due as usize].expired(now) {
-                continue;
-            }
-            self.timer(due).stop();
-            match due {
-                Due::T1 => self.on_t1(now),
-                Due::T2 => self.on_t2(now),
-                Due::T5 => {
-                    // RFC 9260 §9.2: the end has taken too long.
-                    self.abort_with(Vec::new(), CloseReason::TimedOut);
-                }
-                Due::Sack => self.on_sack_timer(),
-            }
+        self.paths.begin_event();
+        self.sender.begin_event();
+        if self.phase.opening().is_some_and(|opening| opening.t1.expired(now)) {
+            self.on_t1(now);
         }
-        if self.reconfig.as_ref().is_some_and(|reconfig| reconfig.timer.expired(now)) {
+        if self.phase.ending_mut().is_some_and(|ending| ending.t2.expired(now)) {
+            self.on_t2(now);
+        }
+        if self.phase.ending_mut().is_some_and(|ending| ending.guard.expired(now)) {
+            // RFC 9260 §9.2: the end has taken too long.
+            self.abort_with(Vec::new(), CloseReason::TimedOut);
+        }
+        if self.sender.probe.timer.expired(now) {
+            self.sender.probe.on_timer();
+        }
+        if self.receiver.sacks.timer.expired(now) {
+            self.receiver.sacks.on_timer();
+        }
+        if self.control.reconfig.as_ref().is_some_and(|reconfig| reconfig.is_late(now)) {
             self.on_reconfig_timer(now);
         }
-        if let Some(reconfig) = &mut self.reconfig
+        if let Some(reconfig) = &mut self.control.reconfig
             && reconfig.hold.expired(now)
         {
             reconfig.hold.stop();
         }
-        if self.addresses.as_ref().is_some_and(|addresses| addresses.timer.expired(now)) {
+        if self.control.addresses.as_ref().is_some_and(|addresses| addresses.timer.expired(now)) {
             self.on_t4(now);
         }
         for index in 0..self.paths.len() {
+            if let Some(driven) = self.paths[index].window.driven() {
+                driven.on_timeout(now);
+            }
             if self.paths[index].t3.expired(now) {
                 self.on_t3(now, index);
             }
@@ -48,29 +53,35 @@ impl Association {
 
     /// T3-rtx expired (RFC 9260 §6.3.3).
     fn on_t3(&mut self, now: Time, index: usize) {
-        let chunk = self.max_chunk as u64;
+        let chunk = self.paths.room.chunk as u64;
         let path = &mut self.paths[index];
         path.t3.stop();
         path.timeouts += 1;
         let view = path.view(chunk);
-        path.window.on_loss(now, true, &view); // E1
-        if self.config.ns2_rules.is_none_or(|it| !it.recovery_point) {
-            path.recovery = None;
+        let stops_all = self.config.ns2_rules.is_some_and(|it| it.timeout_stops_all);
+        if !self.sender.probes_closed_window() {
+            path.window.on_congestion(now, Cause::Timeout, &view); // E1
+            path.probation = !stops_all; // §7.2.3
+            path.on_reduced(&self.config, true);
+            if self.config.ns2_rules.is_none_or(|it| !it.recovery_point) {
+                path.recovery = None;
+            }
         }
         path.rtt.on_timeout(); // E2
-        self.flight.expire(index as u8, &mut self.paths); // E3
+        self.sender.flight.expire(index as u8, &mut self.paths); // E3
         // A closed window that the peer keeps acknowledging is no failure
         // (§6.1 A).
-        let probing = self.peer_rwnd == 0 && std::mem::take(&mut self.heard);
+        let probing = self.sender.is_probing() && self.sender.repair.take_heard();
         if !probing {
             self.on_path_error(now, index);
         }
-        self.await_sack = false;
-        self.timed_out = true;
-        if self.state != State::Closed {
+        if stops_all {
+            self.sender.repair.on_timeout();
+        }
+        if self.state() != State::Closed {
             self.tell_again(now);
         }
-        if self.state != State::Closed
+        if self.state() != State::Closed
             && (self.config.heartbeat_after_rto || self.config.probes().is_some())
         {
             self.probe(now, index);
@@ -87,8 +98,11 @@ impl Association {
     /// data. Else dead alternates would end it while that one works, or is idle (RFC 9260 §8.1;
     /// RFC 4960 counted all).
     pub(super) fn on_idle_error(&mut self, now: Time, index: usize) {
-        let counts = index == self.data_path();
-        self.on_error_of_path(now, index);
+        let counts = index == self.paths.data_path();
+        // §8.3: the count of an inactive path does not grow any more.
+        if self.paths[index].state != PathState::Inactive {
+            self.on_error_of_path(now, index);
+        }
         if counts {
             self.on_failure();
         }
@@ -98,7 +112,8 @@ impl Association {
         if self.paths[index].on_error(&self.config) {
             let state = self.paths[index].state;
             self.notify(Notification::Path { path: index, state });
-            if state == PathState::PotentiallyFailed {
+            let probed = self.config.heartbeat_interval.is_some();
+            if state == PathState::PotentiallyFailed && probed {
                 self.probe(now, index); // RFC 7829 §3 rule 3
             }
         }
@@ -106,8 +121,7 @@ impl Association {
 
     /// Counts a failure of the association; too many end it (§8.1).
     pub(super) fn on_failure(&mut self) {
-        self.errors += 1;
-        if self.errors > self.config.association_max_retrans {
+        if self.paths.count_failure(&self.config) {
             self.tell_of_failure();
             self.finish(CloseReason::TimedOut);
         }

@@ -19,15 +19,15 @@ impl Association {
             self.paths.iter_mut().for_each(|path| path.rtt.set_bounds(config.rto));
         }
         if config.mtu != before.mtu {
-            self.mtu = config.mtu;
+            self.paths.room.mtu = config.mtu;
             self.measure();
         }
-        if config.outbound_streams != before.outbound_streams && self.is_unopened() {
-            self.outbound = config.outbound_streams;
+        if config.outbound_streams != before.outbound_streams && self.phase.is_unopened() {
+            self.sender.streams = config.outbound_streams;
         }
         let beats = (config.heartbeat_interval, config.heartbeat_jitter);
         if beats != (before.heartbeat_interval, before.heartbeat_jitter)
-            && self.state.is_synchronized()
+            && self.state().is_synchronized()
         {
             for index in 0..self.paths.len() {
                 if self.paths[index].probes.is_empty() {
@@ -37,16 +37,11 @@ impl Association {
         }
     }
 
-    /// Nothing has been sent or received.
-    fn is_unopened(&self) -> bool {
-        self.state == crate::State::Closed && !self.ended
-    }
-
     /// Signs cookies with this key, so that several associations of a host can
     /// open each other's.
     #[must_use]
     pub fn with_cookie_key(mut self, key: [u8; 32]) -> Association {
-        self.key = key;
+        self.identity.key = key;
         self
     }
 
@@ -57,7 +52,7 @@ impl Association {
 
     /// Streams that the peer may send on.
     pub fn inbound_streams(&self) -> u16 {
-        self.inbound
+        self.receiver.streams
     }
 
     /// The adaptation code point that the peer gave (RFC 5061 §4.2.6).
@@ -82,31 +77,31 @@ impl Association {
 
     /// Room of the peer's receive buffer, as it said last.
     pub fn peer_window(&self) -> u64 {
-        self.peer_rwnd
+        self.sender.window.rwnd()
     }
 
     /// Chunks with user data that are not acknowledged.
     pub fn unacknowledged_chunks(&self) -> usize {
-        self.flight.chunks.len()
+        self.sender.flight.chunks.len()
     }
 
     /// Nothing waits to be sent or acknowledged.
     pub fn is_dry(&self) -> bool {
-        self.flight.is_empty() && self.outgoing.is_empty()
+        self.sender.is_dry()
     }
 
     /// User data that fits a packet with one chunk of it.
     pub fn fragmentation_point(&self) -> u32 {
-        self.max_payload
+        self.paths.room.payload
     }
 
     /// The TSN that the next new chunk will have.
     pub fn next_tsn(&self) -> anabranch_units::Serial32 {
-        self.local_origin.at(self.flight.next())
+        self.sender.next_tsn()
     }
 
     /// The highest TSN up to which all has arrived from the peer.
     pub fn cumulative_tsn(&self) -> anabranch_units::Serial32 {
-        self.peer_origin.at(self.map.next - 1)
+        self.receiver.cumulative_tsn()
     }
 }

@@ -1,7 +1,7 @@
 //! Queues of the streams, for schedulers that choose between them.
 
 use super::{Account, Discipline, Key};
-use crate::outgoing::Queue;
+use crate::queue::Queue;
 use std::collections::BTreeSet;
 
 /// One stream.

@@ -1,6 +1,7 @@
 use super::*;
-use crate::outgoing::{Message, Outgoing};
+use crate::message::Message;
 use crate::reliability::Reliability;
+use crate::sender::outgoing::Outgoing;
 use anabranch_wire::Payload;
 
 #[test]
@@ -88,7 +89,7 @@ fn a_stream_that_is_emptied_leaves_the_order() {
         let limit = Reliability::Priority(5);
         out.push(Message::new(3, Payload::virtual_of(10)), limit);
         assert_eq!(out.yielding(4), 10);
-        assert!(out.yield_one(4) && !out.yield_one(4));
+        assert!(out.yield_one(4).is_some() && out.yield_one(4).is_none());
         assert_eq!((out.is_empty(), out.waiting(100)), (true, None), "{scheduler:?}");
         out.push(Message::new(3, Payload::virtual_of(10)), limit);
         assert_eq!(out.take(10).0.number, 0);

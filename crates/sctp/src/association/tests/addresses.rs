@@ -59,8 +59,8 @@ fn an_address_is_added_and_confirmed() {
 fn a_new_address_is_no_source_until_it_is_taken() {
     let mut pair = established(1, deliver);
     let paths = [(SERVER[0], CLIENT[0]), (SERVER[1], CLIENT[1])];
-    pair.client.sources = paths.to_vec();
-    pair.server.sources = paths.map(|(to, own)| (own, to)).to_vec();
+    pair.client.paths.sources = paths.to_vec();
+    pair.server.paths.sources = paths.map(|(to, own)| (own, to)).to_vec();
     pair.client.add_address(CLIENT[1]).unwrap();
     pair.server.add_address(SERVER[1]).unwrap();
     pair.drive(at_ms(5000));
@@ -101,7 +101,7 @@ fn a_transfer_outlives_an_address() {
     down.set(true);
     pair.drive(at_ms(1400));
     assert_eq!(remotes(&pair.client), [SERVER[1]]);
-    assert_eq!(pair.server.local, [SERVER[1]]);
+    assert_eq!(pair.server.paths.local, [SERVER[1]]);
     assert_eq!(notifications(&mut pair.server), [changed(SERVER[0], false, true)]);
     pair.client.delete_address(CLIENT[0]).unwrap();
     pair.drive(at_ms(20_000));
@@ -150,7 +150,7 @@ fn changes_are_repeated_until_answered() {
 fn wrong_changes_are_refused() {
     use anabranch_wire::sctp::{AddressChange, Cause, Parameter};
     let mut pair = established(1, deliver);
-    let serial = pair.client.local_origin.add(1);
+    let serial = pair.client.sender.origin.add(1);
     let asconf = |serial, change, addr: Addr| Chunk::Asconf {
         serial,
         parameters: vec![
@@ -159,9 +159,10 @@ fn wrong_changes_are_refused() {
         ],
     };
     let mut ask = |sign: bool, chunk| {
-        let mut packet = from_client(&pair.client, pair.server.local_tag, vec![chunk]);
+        let mut packet = from_client(&pair.client, pair.server.identity.local_tag, vec![chunk]);
         if let (true, Body::Sctp(sctp)) = (sign, &mut packet.body) {
-            let (auth, config) = (pair.client.auth.as_ref(), &pair.client.config.authentication);
+            let (auth, config) =
+                (pair.client.control.auth.as_ref(), &pair.client.config.authentication);
             auth.unwrap().sign(config.as_ref().unwrap(), sctp);
         }
         pair.server.handle_input(at_ms(1000), &packet);
@@ -186,7 +187,10 @@ fn wrong_changes_are_refused() {
     assert_eq!(ask(true, asconf(serial.add(2), AddressChange::Delete, MORE)), Some(0xa2), "again");
     assert_eq!(ask(true, asconf(serial.add(9), AddressChange::Delete, MORE)), None);
     let unknown = asconf(serial.add(3), AddressChange::SetPrimary, Addr(77));
-    assert_eq!(ask(true, unknown), Some(Cause::Asconf { code: 0xa1, parameter: [].into() }.code()));
+    assert_eq!(
+        ask(true, unknown),
+        Some(Cause::Asconf { code: 0xa1, parameters: Vec::new() }.code())
+    );
     assert_eq!(remotes(&pair.server), [CLIENT[0], MORE]);
 }
 
@@ -213,3 +217,5 @@ fn no_answer_leaves_from_an_address_that_goes() {
     assert!(answers.iter().any(|packet| sctp(packet).chunks.iter().any(|c| c.kind() == 3)));
     assert!(answers.iter().all(|packet| packet.src == CLIENT[0]), "{answers:?}");
 }
+
+mod judged;

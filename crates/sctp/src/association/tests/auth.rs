@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Authentication;
+use crate::control::auth::Auth;
 use anabranch_endpoint::mac;
 use anabranch_wire::sctp::{Cause, InitChunk, Parameter};
 
@@ -139,7 +140,7 @@ fn forged_chunks_are_discarded() {
 fn an_unknown_hmac_is_reported() {
     let mut pair = between(config(&[0]), config(&[0]));
     let auth = Chunk::Auth { key: 0, algorithm: 2, hmac: [0; 20].into() };
-    let packet = from_client(&pair.client, pair.server.local_tag, vec![auth]);
+    let packet = from_client(&pair.client, pair.server.identity.local_tag, vec![auth]);
     pair.server.handle_input(at_ms(1000), &packet);
     let answer = pair.server.poll_transmit(at_ms(1000)).unwrap();
     let Some(Chunk::Error(causes)) = sctp(&answer).chunks.first() else { panic!("{answer:?}") };
@@ -232,4 +233,91 @@ fn what_cannot_be_is_refused() {
     assert!(wrong(Authentication { algorithms: vec![3], ..d() }).contains("[3]"));
     let config = Config { dynamic_addresses: true, ..Config::rfc9260() };
     assert_eq!(config.validate().unwrap_err().field, "dynamic_addresses");
+}
+
+/// §6.1: the key vector has one order, whatever that of the parameters was; §3.2: what is never
+/// authenticated is not, though the list has it.
+#[test]
+fn the_order_of_the_parameters_and_a_wrong_list_do_no_harm() {
+    let (client, server) = (config(&[0]), config(&[0]));
+    let (mut client, _) = ends(&client, 1);
+    let (_, mut server) = ends(&server, 1);
+    client.connect(Time::ZERO);
+    let mut init = client.poll_transmit(Time::ZERO).unwrap();
+    if let Body::Sctp(sctp) = &mut init.body
+        && let Some(Chunk::Init(init)) = sctp.chunks.iter_mut().next()
+    {
+        init.parameters.reverse();
+    }
+    server.handle_input(Time::ZERO, &init);
+    let mut pair = Pair::new(client, server, LATENCY, deliver);
+    while pair.step(at_ms(1000)) {}
+    assert!(pair.client.authenticates() && pair.server.authenticates());
+    pair.client.send(message()).unwrap();
+    run(&mut pair, at_ms(2000));
+    assert_eq!(received(&mut pair.server).len(), 1);
+    let listed = Authentication { chunks: (0..=255).collect(), ..Authentication::default() };
+    let mut all = Vec::new();
+    let auth = Auth::new(&listed, &mut Seed::default().generator("peer"));
+    auth.parameters(&listed).iter().for_each(|p| crate::control::auth::extend_vector(&mut all, p));
+    assert_eq!(all.len(), 36 + 260 + 8);
+    let own = Authentication::default();
+    let mut auth = Auth::new(&own, &mut Seed::default().generator("own"));
+    auth.agree(&own, &all);
+    let wants = |chunk: Chunk| {
+        let mut packet =
+            SctpPacket { src_port: 1, dst_port: 2, tag: 3, udp: None, chunks: chunk.into() };
+        auth.sign(&own, &mut packet);
+        packet.chunks.len() == 2
+    };
+    assert!(wants(Chunk::CookieAck) && !wants(Chunk::ShutdownComplete { reflected: false }));
+}
+
+/// §6.3: where ABORTs are authenticated a broken packet that is not ends nothing.
+#[test]
+fn a_forged_violation_ends_nothing_where_aborts_are_authenticated() {
+    for (chunks, lives) in [(&[6][..], true), (&[3], false)] {
+        let mut pair = between(config(chunks), config(chunks));
+        let data = Chunk::Data(anabranch_wire::sctp::DataChunk {
+            flags: DataFlags::WHOLE,
+            tsn: pair.client.sender.origin.add(1),
+            stream: 0,
+            ssn: 0,
+            ppid: 0,
+            payload: Payload::EMPTY,
+        });
+        let packet = from_client(&pair.client, pair.server.identity.local_tag, vec![data]);
+        pair.server.handle_input(at_ms(1000), &packet);
+        assert_eq!(pair.server.state() == State::Established, lives, "{chunks:?}");
+    }
+}
+
+/// §3.2: a list of all types, in an INIT, leaves room for the identifiers of the HMACs.
+#[test]
+fn a_long_list_of_chunks_is_taken() {
+    let all: Vec<u8> = (0..=255).filter(|kind| ![1, 2, 10, 14, 15].contains(kind)).collect();
+    let pair = between(config(&all), config(&[0]));
+    assert!(pair.client.authenticates() && pair.server.authenticates());
+}
+
+/// §6.1: a RANDOM of another length ends it before it begins.
+#[test]
+fn a_random_of_another_length_is_a_violation() {
+    let (mut client, _) = ends(&config(&[0]), 1);
+    let (_, mut server) = ends(&config(&[0]), 1);
+    client.connect(Time::ZERO);
+    let mut init = client.poll_transmit(Time::ZERO).unwrap();
+    if let Body::Sctp(sctp) = &mut init.body
+        && let Some(Chunk::Init(init)) = sctp.chunks.iter_mut().next()
+    {
+        for parameter in &mut init.parameters {
+            if let Parameter::Random(octets) = parameter {
+                *octets = [7; 31].into();
+            }
+        }
+    }
+    server.handle_input(Time::ZERO, &init);
+    let answer = server.poll_transmit(Time::ZERO).unwrap();
+    assert!(matches!(sctp(&answer).chunks.first(), Some(Chunk::Abort { causes, .. })
+        if causes[0].code() == 13));
 }

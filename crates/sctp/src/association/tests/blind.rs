@@ -51,7 +51,7 @@ fn a_shutdown_ack_behind_another_chunk_is_answered_out_of_the_blue() {
 fn the_right_tag_from_elsewhere_is_out_of_the_blue() {
     let (client, mut server) = established();
     let abort = |reflected| Chunk::Abort { reflected, causes: Vec::new() };
-    let with = |chunk| from_client(&client, server.local_tag, vec![chunk]);
+    let with = |chunk| from_client(&client, server.identity.local_tag, vec![chunk]);
     let elsewhere = Packet { src: Addr(99), ..with(abort(false)) };
     let mut other_port = with(Chunk::Heartbeat([1].into()));
     if let Body::Sctp(sctp) = &mut other_port.body {
@@ -94,7 +94,7 @@ fn an_init_or_init_ack_with_impossible_values_is_answered_by_abort() {
             matches!(chunks_of(&answer)[..], [Chunk::Abort { reflected: false, .. }]),
             "{name}"
         );
-        assert_eq!(sctp(&answer[0]).tag, client.local_tag);
+        assert_eq!(sctp(&answer[0]).tag, client.identity.local_tag);
         server.handle_input(Time::ZERO, &good);
         let mut ack = server.poll_transmit(Time::ZERO).unwrap();
         change(&mut ack);
@@ -123,7 +123,7 @@ fn an_init_ack_without_a_tag_is_aborted_with_the_t_bit() {
     client.handle_input(Time::ZERO, &ack);
     let answer = sent(&mut client, Time::ZERO);
     assert!(matches!(chunks_of(&answer)[..], [Chunk::Abort { reflected: true, .. }]));
-    assert_eq!((sctp(&answer[0]).tag, client.state()), (client.local_tag, State::Closed));
+    assert_eq!((sctp(&answer[0]).tag, client.state()), (client.identity.local_tag, State::Closed));
 }
 
 /// A flood of INITs in the name of the peer, and COOKIE ECHOs that are not ours:
@@ -154,7 +154,7 @@ fn an_init_in_anothers_name_brings_it_one_small_packet() {
     server.handle_input(Time::ZERO, &init);
     let answer = sent(&mut server, Time::ZERO);
     let grown = answer[0].wire_len().0 - init.wire_len().0;
-    assert_eq!((answer.len(), grown), (1, 4 + 92), "a parameter with the cookie, no more");
+    assert_eq!((answer.len(), grown), (1, 4 + 96), "a parameter with the cookie, no more");
     assert_eq!(server.poll_timeout(), Time::NEVER);
 }
 
@@ -203,7 +203,8 @@ fn unconfirmed_addresses_together_get_one_heartbeat_an_rto() {
 #[test]
 fn a_heartbeat_is_answered_by_as_many_octets() {
     let (client, mut server) = established();
-    let packet = from_client(&client, server.local_tag, vec![Chunk::Heartbeat([5; 1000].into())]);
+    let packet =
+        from_client(&client, server.identity.local_tag, vec![Chunk::Heartbeat([5; 1000].into())]);
     server.handle_input(at_ms(1000), &packet);
     let answer = sent(&mut server, at_ms(1000));
     assert_eq!((answer.len(), answer[0].wire_len()), (1, packet.wire_len()));
@@ -217,7 +218,10 @@ fn a_heartbeat_ack_without_the_nonce_is_discarded() {
     let before = standing(&server);
     for info in [&[][..], &[0; 8], &[7; 16]] {
         let chunk = Chunk::HeartbeatAck(info.into());
-        server.handle_input(at_ms(1000), &from_client(&client, server.local_tag, vec![chunk]));
+        server.handle_input(
+            at_ms(1000),
+            &from_client(&client, server.identity.local_tag, vec![chunk]),
+        );
     }
     assert_eq!(standing(&server), before);
 }
@@ -279,7 +283,7 @@ fn a_blind_attacker_cannot_stop_an_opening() {
         Chunk::Error(vec![Cause::StaleCookie(5)]),
         Chunk::CookieAck,
     ] {
-        for tag in [0, 1, client.local_tag ^ 1, client.peer_tag ^ 1] {
+        for tag in [0, 1, client.identity.local_tag ^ 1, client.identity.peer_tag ^ 1] {
             let chunks = [chunk.clone()].into_iter().collect();
             let sctp = SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, chunks };
             let packet = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)));

@@ -113,7 +113,7 @@ fn an_answer_goes_back_before_data_of_another_way() {
     {
         let mut pair = crossed(plain(Config::rfc9260()));
         pair.client.set_primary(primary);
-        pair.server.push_control(Chunk::Unknown { kind: 0x7f, flags: 0, value: [].into() });
+        pair.server.control.waiting.push(Chunk::Unknown { kind: 0x7f, flags: 0, value: [].into() });
         let strange = pair.server.poll_transmit(at_ms(1000)).unwrap();
         assert_eq!(strange.src, SERVER[1]);
         pair.client.handle_input(at_ms(1000), &strange);
@@ -129,7 +129,7 @@ fn an_answer_goes_back_before_data_of_another_way() {
 #[test]
 fn what_is_no_answer_goes_with_data() {
     let mut pair = crossed(plain(Config::rfc9260()));
-    pair.client.push_control(Chunk::Unknown { kind: 0x7f, flags: 0, value: [].into() });
+    pair.client.control.waiting.push(Chunk::Unknown { kind: 0x7f, flags: 0, value: [].into() });
     pair.client.write(500);
     pair.drive(at_ms(1000));
     assert_eq!(trace(&pair, 1000)[0], "1000 > chunk 127, DATA 2");

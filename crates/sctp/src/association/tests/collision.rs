@@ -53,14 +53,14 @@ fn opening(state: State) -> Association {
 fn an_init_while_opening_is_answered_with_our_own_parameters() {
     for state in [State::CookieWait, State::CookieEchoed] {
         let mut client = opening(state);
-        let timer = client.timers[Due::T1 as usize].deadline();
+        let timer = client.phase.deadline();
         client.handle_input(at_ms(120), &init_from(SERVER[0], 2000, &[]));
         let answer = one(&mut client, at_ms(120));
         let own = client.init_chunk();
         let ack = init_ack(&answer);
         assert_eq!((ack.tag, ack.tsn, ack.inbound), (own.tag, own.tsn, own.inbound));
         assert_eq!(sctp(&answer).tag, 77);
-        assert_eq!((client.state(), client.timers[Due::T1 as usize].deadline()), (state, timer));
+        assert_eq!((client.state(), client.phase.deadline()), (state, timer));
     }
 }
 
@@ -71,7 +71,7 @@ fn an_init_ack_while_opening_goes_to_an_address_of_the_users() {
     let mut client = opening(State::CookieWait);
     client.handle_input(at_ms(20), &init_from(SERVER[1], 2000, &[SERVER[0], SERVER[1]]));
     let answer = one(&mut client, at_ms(20));
-    assert_eq!((answer.dst, init_ack(&answer).tag), (SERVER[0], client.local_tag));
+    assert_eq!((answer.dst, init_ack(&answer).tag), (SERVER[0], client.identity.local_tag));
     // Neither is the user's: some other peer, whom nobody listens to.
     client.handle_input(at_ms(20), &init_from(SERVER[1], 2000, &[Addr(99)]));
     assert_eq!(causes(&one(&mut client, at_ms(20))), []);
@@ -84,7 +84,8 @@ fn an_init_with_a_new_address_in_cookie_echoed_is_refused() {
     let mut client = opening(State::CookieEchoed);
     client.handle_input(at_ms(120), &init_from(SERVER[0], 2000, &[SERVER[0], Addr(99)]));
     let answer = one(&mut client, at_ms(120));
-    assert!(matches!(causes(&answer), [Cause::RestartWithNewAddresses(_)]));
+    let new = vec![Parameter::Address(Addr(99).into())];
+    assert_eq!(causes(&answer), [Cause::RestartWithNewAddresses(new)], "those alone (§3.3.10.11)");
     assert_eq!((sctp(&answer).tag, client.state()), (77, State::CookieEchoed));
 }
 
@@ -108,7 +109,7 @@ fn an_init_of_another_peer_is_refused_without_a_cause() {
 fn an_unexpected_init_changes_nothing_and_reveals_no_tag() {
     let mut pair = pair(&plain(Config::rfc9260()), 1, deliver);
     pair.drive(at_ms(1000));
-    let (local, peer) = (pair.client.local_tag, pair.client.peer_tag);
+    let (local, peer) = (pair.client.identity.local_tag, pair.client.identity.peer_tag);
     let before = standing(&pair.client);
     pair.client.handle_input(at_ms(1000), &init_from(SERVER[0], 2000, &[]));
     let answer = one(&mut pair.client, at_ms(1000));
@@ -147,7 +148,7 @@ fn data_on_a_cookie_echo_survives_a_collision() {
     for association in [&pair.client, &pair.server] {
         assert_eq!(association.state(), State::Established);
     }
-    assert_eq!(pair.client.peer_tag, pair.server.local_tag);
+    assert_eq!(pair.client.identity.peer_tag, pair.server.identity.local_tag);
 }
 
 /// A packet of a peer with this cookie.
@@ -167,10 +168,10 @@ fn a_cookie_that_came_late_is_discarded() {
     let mut client = opening(State::CookieWait);
     client.handle_input(at_ms(20), &init_from(SERVER[0], 2000, &[]));
     let answer = one(&mut client, at_ms(20));
-    let (old, key) = (client.local_tag, client.key);
+    let (old, key) = (client.identity.local_tag, client.identity.key);
     let mut again = opening(State::CookieEchoed);
-    again.key = key;
-    again.local_tag = old ^ 1;
+    again.identity.key = key;
+    again.identity.local_tag = old ^ 1;
     again.handle_input(at_ms(120), &echo(&answer, old));
     assert_eq!((again.poll_transmit(at_ms(120)), again.state()), (None, State::CookieEchoed));
 }
@@ -184,10 +185,13 @@ fn a_replayed_cookie_does_not_change_the_tag_of_a_working_association() {
     pair.client.handle_input(at_ms(10), &init_from(SERVER[0], 2000, &[]));
     let answer = one(&mut pair.client, at_ms(10));
     pair.drive(at_ms(1000));
-    let tag = pair.client.peer_tag;
-    let replay = echo(&answer, pair.client.local_tag);
+    let tag = pair.client.identity.peer_tag;
+    let replay = echo(&answer, pair.client.identity.local_tag);
     pair.client.handle_input(at_ms(1000), &replay);
-    assert_eq!((pair.client.poll_transmit(at_ms(1000)), pair.client.peer_tag), (None, tag));
+    assert_eq!(
+        (pair.client.poll_transmit(at_ms(1000)), pair.client.identity.peer_tag),
+        (None, tag)
+    );
     assert_eq!(pair.client.state(), State::Established);
 }
 
@@ -256,9 +260,10 @@ fn a_restart_waits_for_the_end_of_the_old_association() {
     let echo = second.poll_transmit(pair.now).unwrap();
     pair.server.handle_input(pair.now, &echo);
     let sent: Vec<Packet> = std::iter::from_fn(|| pair.server.poll_transmit(pair.now)).collect();
-    let show = |p: &Packet| show(sctp(p).chunks.first().unwrap(), &pair.server, &second);
-    let sent: Vec<String> = sent.iter().map(show).collect();
-    assert_eq!(sent, ["ERROR 10", "SHUTDOWN ACK"]);
+    let show = |chunk: &Chunk| show(chunk, &pair.server, &second);
+    let [packet] = &sent[..] else { panic!("one packet (§3.3.10.10): {sent:?}") };
+    let chunks: Vec<String> = sctp(packet).chunks.iter().map(show).collect();
+    assert_eq!(chunks, ["SHUTDOWN ACK", "ERROR 10"]);
     assert_eq!(pair.server.state(), State::ShutdownAckSent);
 }
 

@@ -46,7 +46,7 @@ fn a_message_sixty_times_the_receive_buffer_arrives_whole() {
             }
             assert_eq!(all.len(), 2, "interleaving {interleaving}, lost {lost:?}");
             assert!(all[0] == (1, octets) && all[1] == (2, b"after".to_vec()));
-            assert_eq!(pair.server.reassembly.memory(), 0);
+            assert_eq!(pair.server.receiver.reassembly.memory(), 0);
         }
     }
 }
@@ -117,7 +117,7 @@ fn a_message_that_is_given_up_ends_its_parts() {
         assert_eq!(kinds.first(), Some(&Part::First), "{interleaving}");
         assert_eq!(kinds[kinds.len() - 2..], [Part::Aborted, Part::Whole], "{interleaving}");
         assert_eq!(all.last().unwrap().message.payload, Payload::of_octets(*b"next"));
-        assert_eq!(pair.server.reassembly.memory(), 0);
+        assert_eq!(pair.server.receiver.reassembly.memory(), 0);
         assert_eq!(pair.client.abandoned().sent, 1);
     }
 }
@@ -140,7 +140,7 @@ fn parts_of_a_message_that_was_given_up_are_forgotten() {
         all.extend(received(&mut pair.server));
     }
     assert_eq!(all, [(1, b"next".to_vec())]);
-    assert_eq!(pair.server.parts.as_ref().unwrap().octets(), 0);
+    assert_eq!(pair.server.receiver.joining(), 0);
 }
 
 #[test]

@@ -136,3 +136,118 @@ fn the_guard_ends_a_shutdown_that_is_never_answered() {
     assert_eq!(end.2, Event::Closed(CloseReason::TimedOut));
     assert!(end.0 <= at_ms(1000 + 300_000), "{:?}", end.0);
 }
+
+/// §3.3.8: a SHUTDOWN has no gap blocks, which says nothing of the chunks that SACKs have reported.
+#[test]
+fn a_shutdown_takes_no_reported_chunk_back() {
+    let mut pair = pair(&plain(Config::rfc9260()), 1, |_, p| match p.payload_len() {
+        0 => Fate::Deliver,
+        _ => Fate::Drop,
+    });
+    pair.drive(at_ms(1000));
+    pair.client.write(3 * 1452);
+    pair.drive(at_ms(1010));
+    let gaps = vec![anabranch_wire::sctp::GapBlock { start: 2, end: 3 }];
+    let cum_tsn = pair.client.sender.origin;
+    let sack = anabranch_wire::sctp::SackChunk {
+        cum_tsn,
+        a_rwnd: 100_000,
+        gaps,
+        packets: 0,
+        duplicates: Vec::new(),
+    };
+    let tag = pair.client.identity.local_tag;
+    for chunk in [Chunk::Sack(sack), Chunk::Shutdown(cum_tsn), Chunk::Shutdown(cum_tsn)] {
+        let chunks = [chunk].into_iter().collect();
+        let sctp = SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, chunks };
+        let packet = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)));
+        pair.client.handle_input(at_ms(1010), &packet);
+        assert_eq!(pair.client.observe().in_flight, 1468);
+    }
+    assert_eq!(pair.client.state(), State::ShutdownReceived);
+}
+
+/// §6: a SACK is discarded when all has been acknowledged, even one of what was never sent.
+#[test]
+fn a_sack_while_shutting_down_is_discarded() {
+    use super::states::{client_in, to_client};
+    for state in [State::ShutdownSent, State::ShutdownAckSent] {
+        let mut client = client_in(state);
+        let cum_tsn = client.sender.origin.add(100);
+        let (gaps, duplicates) = (Vec::new(), Vec::new());
+        let sack =
+            anabranch_wire::sctp::SackChunk { cum_tsn, a_rwnd: 0, gaps, packets: 0, duplicates };
+        let packet = to_client(&client, Chunk::Sack(sack));
+        client.handle_input(at_ms(1000), &packet);
+        assert_eq!((client.poll_transmit(at_ms(1000)), client.state()), (None, state));
+    }
+}
+
+/// §8.3: heartbeats end with SHUTDOWN and SHUTDOWN ACK.
+#[test]
+fn no_heartbeat_leaves_after_a_shutdown() {
+    let interval = Some(Span::from_millis(500));
+    let config = Config { heartbeat_interval: interval, ..plain(Config::rfc9260()) };
+    let mut pair = pair(&config, 2, |_, packet| match sctp(packet).chunks.first() {
+        Some(Chunk::ShutdownComplete { .. }) => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    pair.drive(at_ms(4000));
+    pair.client.close();
+    pair.drive(at_ms(60_000));
+    let is_probe = |line: &String| line.ends_with("HEARTBEAT");
+    let (before, after) = (trace(&pair, 0), trace(&pair, 4050));
+    assert!(before.iter().any(is_probe) && !after.iter().any(is_probe), "{after:?}");
+    assert!(after.len() > 2, "the SHUTDOWN ACK is repeated: {after:?}");
+}
+
+/// §9.2: while packets of the peer come the SHUTDOWN that is not answered counts anew. It is repeated
+/// all the same, since the peer may have missed it.
+#[test]
+fn packets_of_the_peer_prolong_the_shutdown() {
+    use super::states::{client_in, to_client};
+    let mut client = client_in(State::ShutdownSent);
+    let before = client.phase.deadline();
+    client.paths.errors = 3;
+    let packet = to_client(&client, Chunk::Heartbeat([1].into()));
+    client.handle_input(at_ms(1400), &packet);
+    assert_eq!((client.phase.deadline(), client.paths.errors), (before, 0));
+    let data = Chunk::Data(anabranch_wire::sctp::DataChunk {
+        flags: DataFlags::WHOLE,
+        tsn: client.receiver.origin.add(1),
+        stream: 0,
+        ssn: 0,
+        ppid: 0,
+        payload: Payload::virtual_of(10),
+    });
+    let packet = to_client(&client, data);
+    client.handle_input(at_ms(1500), &packet);
+    assert_eq!(client.phase.deadline(), at_ms(2500));
+}
+
+/// Where all paths have failed SHUTDOWN tries them in turn: no heartbeat finds the one that works.
+#[test]
+fn a_shutdown_tries_all_addresses() {
+    let config = Config { path_max_retrans: 0, ..plain(Config::rfc9260()) };
+    let (mut n, mut ends) = (0, false);
+    let mut pair = pair(&config, 2, move |side, packet| {
+        ends |= matches!(sctp(packet).chunks.first(), Some(Chunk::Shutdown(_)));
+        n += (ends && side == Side::Client) as u32;
+        // The first path is dead from then on, and one packet is lost on the other.
+        if ends && (packet.src.0 % 2 == 0 || n == 2) { Fate::Drop } else { Fate::Deliver }
+    });
+    pair.drive(at_ms(1000));
+    pair.client.close();
+    pair.drive(at_ms(60_000));
+    let sent: Vec<_> = trace(&pair, 1000).into_iter().filter(|line| line.contains('>')).collect();
+    assert_eq!(
+        sent,
+        [
+            "1000 > SHUTDOWN 0 x",
+            "2000 >' SHUTDOWN 0 x",
+            "3000 > SHUTDOWN 0 x",
+            "5000 >' SHUTDOWN 0",
+            "5100 >' SHUTDOWN COMPLETE",
+        ]
+    );
+}

@@ -152,17 +152,40 @@ fn the_other_kind_of_data_aborts() {
     let mut pair = established(&config(Scheduler::Fcfs, true), deliver);
     let data = Chunk::Data(anabranch_wire::sctp::DataChunk {
         flags: anabranch_wire::sctp::DataFlags::WHOLE,
-        tsn: pair.client.local_origin.add(1),
+        tsn: pair.client.sender.origin.add(1),
         stream: 0,
         ssn: 0,
         ppid: 0,
         payload: Payload::virtual_of(1),
     });
-    let packet = from_client(&pair.client, pair.server.local_tag, vec![data]);
+    let packet = from_client(&pair.client, pair.server.identity.local_tag, vec![data]);
     pair.server.handle_input(at_ms(1000), &packet);
     let answer = pair.server.poll_transmit(at_ms(1000)).unwrap();
     assert!(matches!(sctp(&answer).chunks.first(), Some(Chunk::Abort { causes, .. })
         if causes[0].code() == 13));
+}
+
+/// §2.3.1: FORWARD-TSN is that of DATA, I-FORWARD-TSN that of I-DATA.
+#[test]
+fn the_wrong_forward_tsn_is_a_violation() {
+    use anabranch_wire::sctp::{ForwardTsn, IForwardTsn};
+    for interleaves in [false, true] {
+        let mut pair = established(&config(Scheduler::Fcfs, true), deliver);
+        if !interleaves {
+            let server = &mut pair.server;
+            server.extensions = Extensions(server.extensions.0 & !Extensions::INTERLEAVING.0);
+        }
+        let cum_tsn = pair.client.sender.origin.add(1);
+        let wrong = match interleaves {
+            true => Chunk::ForwardTsn(ForwardTsn { cum_tsn, skipped: Vec::new() }),
+            false => Chunk::IForwardTsn(IForwardTsn { cum_tsn, skipped: Vec::new() }),
+        };
+        let packet = from_client(&pair.client, pair.server.identity.local_tag, vec![wrong]);
+        pair.server.handle_input(at_ms(1000), &packet);
+        let answer = pair.server.poll_transmit(at_ms(1000)).unwrap();
+        assert!(matches!(sctp(&answer).chunks.first(), Some(Chunk::Abort { causes, .. })
+            if causes[0].code() == 13));
+    }
 }
 
 /// §2.3: skipped by message identifiers, unordered ones too.
@@ -181,7 +204,7 @@ fn i_forward_tsn_names_messages() {
     assert!(lines.contains(&"1100 > I-FORWARD-TSN 2 1/0 2/0u".to_string()), "{lines:?}");
     let order: Vec<u16> = received(&mut pair.server).iter().map(|m| m.0).collect();
     assert_eq!(order, [2, 2, 1, 1], "stream 1 waited for the skipped message");
-    assert!(pair.client.flight.is_empty());
+    assert!(pair.client.sender.flight.is_empty());
 }
 
 /// A message whose fragments alternate with another's is given up whole.
@@ -193,5 +216,5 @@ fn interleaved_fragments_are_given_up_together() {
     run(&mut pair, at_ms(1400));
     let order: Vec<u16> = received(&mut pair.server).iter().map(|m| m.0).collect();
     assert_eq!(order, [2]);
-    assert_eq!((pair.server.reassembly.memory(), pair.client.abandoned().sent), (0, 1));
+    assert_eq!((pair.server.receiver.reassembly.memory(), pair.client.abandoned().sent), (0, 1));
 }

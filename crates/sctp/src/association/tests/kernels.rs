@@ -99,7 +99,7 @@ fn a_broken_chunk_is_a_violation() {
 #[test]
 fn a_chunk_of_an_extension_that_was_not_agreed_on_is_reported() {
     let mut client = client_in(State::Established);
-    let cum_tsn = client.peer_origin.add(1);
+    let cum_tsn = client.receiver.origin.add(1);
     let forward = anabranch_wire::sctp::ForwardTsn { cum_tsn, skipped: vec![(1, 2)] };
     let packet = to_client(&client, Chunk::ForwardTsn(forward));
     client.handle_input(at_ms(1000), &packet);

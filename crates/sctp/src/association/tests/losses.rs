@@ -9,6 +9,8 @@ const NONE: Ns2Rules = Ns2Rules {
     one_packet: false,
     init_to_primary: false,
     remembers_highest: false,
+    timeout_stops_all: false,
+    repair_finds_rest: false,
 };
 
 fn config(rules: Ns2Rules) -> Config {
@@ -16,6 +18,7 @@ fn config(rules: Ns2Rules) -> Config {
         ns2_rules: Some(rules),
         initial_window: crate::InitialWindow::Mtus(12),
         max_burst: None,
+        growth_needs_advance: true,
         ..plain(Config::rfc9260())
     }
 }

@@ -17,9 +17,9 @@ fn four_packets_open_and_data_rides_on_the_cookie() {
     assert_eq!((connected(Side::Server), connected(Side::Client)), (at_ms(150), at_ms(200)));
     let mut tags = pair.log.iter().map(|l| sctp(&l.packet).tag);
     assert_eq!(tags.next(), Some(0), "an INIT has no tag (§8.5.1 A)");
-    assert_eq!(tags.next(), Some(pair.client.local_tag));
-    assert_eq!(tags.next(), Some(pair.server.local_tag));
-    assert_eq!(pair.server.peer_tag, pair.client.local_tag);
+    assert_eq!(tags.next(), Some(pair.client.identity.local_tag));
+    assert_eq!(tags.next(), Some(pair.server.identity.local_tag));
+    assert_eq!(pair.server.identity.peer_tag, pair.client.identity.local_tag);
 }
 
 /// §5.1.6, §6.3.3: doubled, then given up after Max.Init.Retransmits.
@@ -61,13 +61,12 @@ fn an_init_costs_the_passive_side_no_state() {
     let (mut client, mut server) = ends(&plain(Config::rfc9260()), 1);
     client.connect(Time::ZERO);
     let init = client.poll_transmit(Time::ZERO).unwrap();
-    let before =
-        format!("{:?}", (server.state, &server.paths, server.local_tag, &server.handshake));
+    let before = format!("{:?}", (&server.phase, &server.paths, server.identity.local_tag));
     for _ in 0..10_000 {
         server.handle_input(Time::ZERO, &init);
         assert!(server.poll_transmit(Time::ZERO).is_some());
     }
-    let after = format!("{:?}", (server.state, &server.paths, server.local_tag, &server.handshake));
+    let after = format!("{:?}", (&server.phase, &server.paths, server.identity.local_tag));
     assert_eq!(before, after);
     assert_eq!(server.poll_timeout(), Time::NEVER);
 }
@@ -137,8 +136,8 @@ fn simultaneous_opening_gives_one_association() {
         (pair.client.state(), pair.server.state()),
         (State::Established, State::Established)
     );
-    assert_eq!(pair.client.local_tag, pair.server.peer_tag);
-    assert_eq!(pair.server.local_tag, pair.client.peer_tag);
+    assert_eq!(pair.client.identity.local_tag, pair.server.identity.peer_tag);
+    assert_eq!(pair.server.identity.local_tag, pair.client.identity.peer_tag);
     assert_eq!(received(&mut pair.server), [(0, b"ping".to_vec())]);
     assert_eq!(received(&mut pair.client), [(0, b"pong".to_vec())]);
 }
@@ -185,7 +184,7 @@ fn a_restart_with_a_new_address_is_aborted() {
         panic!("{answer:?}")
     };
     assert!(matches!(causes[..], [Cause::RestartWithNewAddresses(_)]));
-    assert_eq!(sctp(&answer).tag, thief.local_tag);
+    assert_eq!(sctp(&answer).tag, thief.identity.local_tag);
     assert_eq!(pair.server.state(), State::Established);
 }
 
@@ -229,8 +228,8 @@ fn streams_are_the_lesser_of_what_both_sides_want() {
     let mut pair = Pair::new(client, server, LATENCY, deliver);
     pair.client.connect(Time::ZERO);
     pair.drive(at_ms(1000));
-    assert_eq!((pair.client.outbound, pair.client.inbound), (7, 3));
-    assert_eq!((pair.server.outbound, pair.server.inbound), (3, 7));
+    assert_eq!((pair.client.sender.streams, pair.client.receiver.streams), (7, 3));
+    assert_eq!((pair.server.sender.streams, pair.server.receiver.streams), (3, 7));
     let message = |stream| Message::new(stream, Payload::virtual_of(1));
     assert_eq!(pair.client.send(message(7)), Err(SendError::NoSuchStream(7)));
     assert_eq!(pair.client.send(message(6)), Ok(()));
@@ -296,4 +295,105 @@ fn the_primary_is_where_the_init_ack_came_from_or_where_the_init_went() {
         assert_eq!(seen, expected, "keep_primary = {keep_primary}");
         assert_eq!(client.paths[client.primary()].state, PathState::Active);
     }
+}
+
+/// §5.1.3, §5.1.5: hosts sign the cookies of all their ports with one key; a cookie of another port is
+/// discarded, and so is one that came to the right port from another.
+#[test]
+fn a_cookie_is_good_at_its_ports_alone() {
+    for (to, from, good) in [(2000, 1000, true), (2001, 1000, false), (2000, 1001, false)] {
+        let (mut client, server) = ends(&plain(Config::rfc9260()), 1);
+        let mut server = server.with_cookie_key([7; 32]);
+        client.connect(Time::ZERO);
+        let init = client.poll_transmit(Time::ZERO).unwrap();
+        server.handle_input(Time::ZERO, &init);
+        client.handle_input(Time::ZERO, &server.poll_transmit(Time::ZERO).unwrap());
+        let mut echo = client.poll_transmit(Time::ZERO).unwrap();
+        let generator = Seed::default().generator("another port");
+        let local = (&SERVER[..1], to);
+        let config = plain(Config::rfc9260());
+        let other = Association::server(config, local, (&CLIENT[..1], 1000), generator);
+        let mut other = other.with_cookie_key([7; 32]);
+        if let Body::Sctp(sctp) = &mut echo.body {
+            (sctp.src_port, sctp.dst_port) = (from, to);
+        }
+        other.handle_input(Time::ZERO, &echo);
+        assert_eq!(other.state() == State::Established, good, "{from} to {to}");
+    }
+}
+
+/// §3.3.10.3: the staleness is rounded up.
+#[test]
+fn staleness_is_rounded_up() {
+    let config = Config { cookie_life: Span::from_nanos(1_500), ..plain(Config::rfc9260()) };
+    let (mut client, mut server) = ends(&config, 1);
+    client.connect(Time::ZERO);
+    let init = client.poll_transmit(Time::ZERO).unwrap();
+    server.handle_input(Time::ZERO, &init);
+    client.handle_input(Time::ZERO, &server.poll_transmit(Time::ZERO).unwrap());
+    let echo = client.poll_transmit(Time::ZERO).unwrap();
+    let late = Time::ZERO + Span::from_nanos(3_501);
+    server.handle_input(late, &echo);
+    let answer = server.poll_transmit(late).unwrap();
+    let stale = anabranch_wire::sctp::Cause::StaleCookie(3);
+    assert_eq!(sctp(&answer).chunks.first(), Some(&Chunk::Error(vec![stale])));
+}
+
+/// §5.1: the first DATA after a restart is acknowledged at once; §11.2: what the old association had
+/// not delivered comes back.
+#[test]
+fn after_a_restart_the_first_data_is_acknowledged_at_once() {
+    let config = Config { sack_frequency: 2, keep_undelivered: true, ..plain(Config::rfc9260()) };
+    let mut pair = pair(&config, 1, deliver);
+    pair.drive(at_ms(1000));
+    pair.client.write(100);
+    pair.drive(at_ms(2000));
+    pair.server.send(Message::new(3, Payload::virtual_of(50))).unwrap();
+    let again = Seed { seed: 7, replication: 0 }.generator("client");
+    let (c, s) = ((&CLIENT[..1], 1000), (&SERVER[..1], 2000));
+    pair.client = Association::client(config, c, s, again);
+    pair.client.connect(pair.now);
+    run(&mut pair, at_ms(3000));
+    pair.client.write(100);
+    run(&mut pair, at_ms(4000));
+    assert_eq!(trace(&pair, 3000), ["3000 > DATA 1", "3050 < SACK 1"]);
+    let back = pair.server.poll_undelivered().expect("it was lost");
+    assert_eq!(back.message.stream, 3);
+}
+
+/// §5.1.2: an INIT ACK with a host name is refused to where it came from.
+#[test]
+fn a_refused_init_ack_is_answered_to_its_source() {
+    use anabranch_wire::sctp::{Cause, Parameter};
+    let (mut client, mut server) = ends(&plain(Config::rfc9260()), 2);
+    client.connect(Time::ZERO);
+    let init = client.poll_transmit(Time::ZERO).unwrap();
+    server.handle_input(Time::ZERO, &init);
+    let mut ack = server.poll_transmit(Time::ZERO).unwrap();
+    ack.src = SERVER[1];
+    let name = vec![b'a'; 200];
+    if let Body::Sctp(sctp) = &mut ack.body
+        && let Some(Chunk::InitAck(ack)) = sctp.chunks.iter_mut().next()
+    {
+        ack.parameters.push(Parameter::HostName(name.clone().into()));
+    }
+    client.handle_input(Time::ZERO, &ack);
+    let abort = client.poll_transmit(Time::ZERO).unwrap();
+    let octets = [&[0, 11, 0, 204][..], &name].concat();
+    let causes = vec![Cause::UnresolvableAddress(octets.into())];
+    assert_eq!(abort.dst, SERVER[1]);
+    assert_eq!(sctp(&abort).chunks.first(), Some(&Chunk::Abort { reflected: false, causes }));
+}
+
+/// §5.2.2: the INIT ACK for an unexpected INIT has the streams of the association.
+#[test]
+fn an_unexpected_init_is_answered_with_the_streams_that_there_are() {
+    let mut pair = pair(&plain(Config::rfc9260()), 1, deliver);
+    pair.drive(at_ms(1000));
+    pair.server.sender.streams = 17;
+    let init = pair.log[0].packet.clone();
+    pair.server.handle_input(at_ms(1000), &init);
+    let answer = pair.server.poll_transmit(at_ms(1000)).unwrap();
+    let Some(Chunk::InitAck(ack)) = sctp(&answer).chunks.first() else { panic!("{answer:?}") };
+    assert_eq!((ack.outbound, ack.inbound), (17, pair.server.inbound_streams()));
 }

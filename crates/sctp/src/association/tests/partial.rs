@@ -59,7 +59,7 @@ fn a_message_without_retransmissions_is_skipped() {
     );
     assert_eq!(first_octets(&mut pair.server), [(3, b'b'), (3, b'c'), (3, b'd'), (3, b'e')]);
     assert_eq!(pair.client.abandoned(), Abandoned { unsent: 0, sent: 1 });
-    assert!(pair.client.flight.is_empty() && !pair.client.paths[0].t3.is_armed());
+    assert!(pair.client.sender.flight.is_empty() && !pair.client.paths[0].t3.is_armed());
 }
 
 /// A message that is given up leaves room in the send buffer, whose user waits for that.
@@ -97,7 +97,7 @@ fn retransmissions_are_counted() {
         let sent = trace(&pair, 1000).iter().filter(|line| line.contains("DATA")).count();
         assert_eq!(sent, 1 + most as usize);
         assert_eq!(pair.client.abandoned().sent, 1);
-        assert_eq!(pair.server.map.next, 2, "the TSN was skipped");
+        assert_eq!(pair.server.receiver.map.next, 2, "the TSN was skipped");
     }
 }
 
@@ -146,9 +146,9 @@ fn a_message_that_is_sent_in_part_is_forgotten() {
     let lines = trace(&pair, 1150);
     assert!(lines.iter().any(|l| l.contains("FORWARD-TSN")), "{lines:?}");
     assert_eq!(first_octets(&mut pair.server), [(2, b'b')]);
-    assert_eq!(pair.server.reassembly.memory(), 0);
+    assert_eq!(pair.server.receiver.reassembly.memory(), 0);
     assert_eq!(pair.client.abandoned(), Abandoned { unsent: 0, sent: 1 });
-    assert_eq!(pair.client.held(), 0);
+    assert_eq!(pair.client.sender.held(), 0);
 }
 
 /// §3.5 C4: unordered messages are not listed.
@@ -212,14 +212,15 @@ fn without_the_peer_all_messages_are_reliable() {
     assert_eq!(first_octets(&mut pair.server), [(0, b'a'), (0, b'b')]);
     server = pair.server;
     let forward = anabranch_wire::sctp::ForwardTsn {
-        cum_tsn: pair.client.local_origin.add(9),
+        cum_tsn: pair.client.sender.origin.add(9),
         skipped: vec![(0, 9)],
     };
-    let packet = from_client(&pair.client, server.local_tag, vec![Chunk::ForwardTsn(forward)]);
+    let packet =
+        from_client(&pair.client, server.identity.local_tag, vec![Chunk::ForwardTsn(forward)]);
     server.handle_input(at_ms(5000), &packet);
     let answer = server.poll_transmit(at_ms(5000)).unwrap();
     assert!(matches!(sctp(&answer).chunks.first(), Some(Chunk::Error(_))), "{answer:?}");
-    assert_eq!(server.map.next, 3);
+    assert_eq!(server.receiver.map.next, 3);
 }
 
 /// The end does not wait for what was given up.
@@ -241,13 +242,56 @@ fn an_old_forward_tsn_is_answered_by_a_sack() {
     pair.client.send(message(0, b"a")).unwrap();
     run(&mut pair, at_ms(2000));
     for cum in [0, 1] {
-        let cum_tsn = pair.client.local_origin.add(cum);
+        let cum_tsn = pair.client.sender.origin.add(cum);
         let forward = anabranch_wire::sctp::ForwardTsn { cum_tsn, skipped: Vec::new() };
         let chunks = vec![Chunk::ForwardTsn(forward)];
-        let packet = from_client(&pair.client, pair.server.local_tag, chunks);
+        let packet = from_client(&pair.client, pair.server.identity.local_tag, chunks);
         pair.server.handle_input(at_ms(2000), &packet);
         let answer = pair.server.poll_transmit(at_ms(2000)).unwrap();
         assert!(matches!(sctp(&answer).chunks.first(), Some(Chunk::Sack(_))));
     }
-    assert_eq!(pair.server.map.next, 2);
+    assert_eq!(pair.server.receiver.map.next, 2);
+}
+
+/// RFC 3758 §4.1 TR3: a message that is late gets no TSN, though one that is not leaves before it.
+#[test]
+fn a_late_message_shares_no_packet() {
+    let config = Config { keep_undelivered: true, ..config() };
+    let mut pair = established(&config, deliver);
+    pair.client.send(message(1, b"in time")).unwrap();
+    send(&mut pair.client, message(2, b"late"), Reliability::Until(at_ms(1000)));
+    pair.client.send(message(3, b"in time")).unwrap();
+    run(&mut pair, at_ms(2000));
+    let sent: Vec<_> = trace(&pair, 1000).into_iter().filter(|l| l.contains('>')).collect();
+    assert_eq!(sent, ["1000 > DATA 1", "1000 > DATA 2"]);
+    assert_eq!(pair.client.abandoned(), Abandoned { unsent: 1, sent: 0 });
+    let back = pair.client.poll_undelivered().expect("the user hears of it (TR3)");
+    assert_eq!((back.sent, back.message.stream), (false, 2));
+}
+
+/// TR3, TR4: nor does it leave with the COOKIE ECHO, for the first time or again.
+#[test]
+fn a_late_message_does_not_leave_with_the_cookie() {
+    for (date, echoes) in [(50, 2), (500, 2)] {
+        let mut n = 0;
+        let mut pair = pair(&config(), 1, move |_, packet| {
+            let is = matches!(sctp(packet).chunks.first(), Some(Chunk::CookieEcho(_)));
+            n += is as u32;
+            if is && n == 1 { Fate::Drop } else { Fate::Deliver }
+        });
+        send(&mut pair.client, message(1, b"late"), Reliability::Until(at_ms(date)));
+        pair.client.send(message(1, b"in time")).unwrap();
+        run(&mut pair, at_ms(5000));
+        let lines: Vec<_> =
+            trace(&pair, 0).into_iter().filter(|l| l.contains("COOKIE ECHO")).collect();
+        let first = if date == 50 { "DATA 1" } else { "DATA 1, DATA 2" };
+        let again = if date == 50 { "DATA 1" } else { "DATA 2" };
+        assert_eq!(
+            lines,
+            [format!("100 > COOKIE ECHO, {first} x"), format!("1100 > COOKIE ECHO, {again}")],
+            "{echoes}"
+        );
+        assert_eq!(received(&mut pair.server), [(1, b"in time".to_vec())]);
+        assert!(pair.client.is_dry());
+    }
 }

@@ -151,9 +151,10 @@ fn streams_are_added() {
     pair.client.send(message(12)).unwrap();
     pair.client.add_streams(true, 6).unwrap();
     run(&mut pair, at_ms(3000));
-    let refused = Notification::ReconfigurationFailed { result: 2 };
+    let refused =
+        Notification::ReconfigurationFailed { request: Reconfiguration::AddStreams, result: 2 };
     assert_eq!(notifications(&mut pair.client), [refused]);
-    assert_eq!((pair.client.outbound_streams(), pair.server.inbound), (15, 15));
+    assert_eq!((pair.client.outbound_streams(), pair.server.receiver.streams), (15, 15));
     assert_eq!(received(&mut pair.server), [(12, vec![12; 10])]);
 }
 
@@ -170,10 +171,10 @@ fn what_cannot_be_asked_is_an_error() {
 #[test]
 fn wrong_requests_get_their_result() {
     let mut pair = established(&config(), deliver);
-    let first = pair.client.local_origin.add(1);
+    let first = pair.client.sender.origin.add(1);
     let mut ask = |parameter| {
         let chunks = vec![Chunk::Reconfig(vec![parameter])];
-        let packet = from_client(&pair.client, pair.server.local_tag, chunks);
+        let packet = from_client(&pair.client, pair.server.identity.local_tag, chunks);
         pair.server.handle_input(at_ms(1000), &packet);
         let answer = pair.server.poll_transmit(at_ms(1000)).expect("an answer");
         match sctp(&answer).chunks.first() {
@@ -190,5 +191,109 @@ fn wrong_requests_get_their_result() {
     assert_eq!(ask(Parameter::IncomingReset { request: first, streams }), 3);
     assert_eq!(ask(add(first.add(1))), 1);
     assert_eq!(ask(add(first.add(1))), 1, "the same answer again");
-    assert_eq!(pair.server.inbound, 11);
+    assert_eq!(pair.server.receiver.streams, 11);
+}
+
+/// The server's answers to one RE-CONFIG of the client's: their results, a list a chunk.
+fn results(server: &mut Association, client: &Association, list: Vec<Parameter>) -> Vec<Vec<u32>> {
+    let packet = from_client(client, server.identity.local_tag, vec![Chunk::Reconfig(list)]);
+    server.handle_input(at_ms(1000), &packet);
+    let of = |parameter: &Parameter| match parameter {
+        Parameter::ReconfigResponse { result, .. } => Some(*result),
+        _ => None,
+    };
+    std::iter::from_fn(|| server.poll_transmit(at_ms(1000)))
+        .flat_map(|answer| sctp(&answer).chunks.iter().cloned().collect::<Vec<_>>())
+        .filter_map(|chunk| match chunk {
+            Chunk::Reconfig(list) => Some(list.iter().filter_map(of).collect::<Vec<_>>()),
+            _ => None,
+        })
+        .filter(|list| !list.is_empty())
+        .collect()
+}
+
+/// §5.2.1: the two requests of a chunk are answered in one, and get the same answers again.
+#[test]
+fn both_requests_of_a_chunk_are_answered_in_one() {
+    let mut pair = established(&config(), deliver);
+    let first = pair.client.sender.origin.add(1);
+    let add = |request, outgoing| Parameter::AddStreams { outgoing, request, count: 1 };
+    let both = || vec![add(first, true), add(first.add(1), false)];
+    for _ in 0..2 {
+        assert_eq!(results(&mut pair.server, &pair.client, both()), [[1, 1]]);
+    }
+    assert_eq!(pair.server.receiver.streams, 11);
+}
+
+/// §4: behind a parameter that is not known nothing is read, if its type says so.
+#[test]
+fn nothing_is_read_behind_an_unknown_parameter() {
+    for (kind, expected) in [(0x0fff, vec![]), (0x8fff, vec![vec![1]])] {
+        let mut pair = established(&config(), deliver);
+        let request = pair.client.sender.origin.add(1);
+        let unknown = Parameter::Unknown { kind, value: [1, 2].into() };
+        let add = Parameter::AddStreams { outgoing: true, request, count: 1 };
+        assert_eq!(results(&mut pair.server, &pair.client, vec![unknown, add]), expected);
+    }
+}
+
+/// §5.2.2 E2: a reset that waits for a TSN is done as soon as that comes.
+#[test]
+fn a_deferred_reset_is_done_when_its_data_comes() {
+    let mut pair = established(&config(), drop_nth(&[1]));
+    pair.client.send(message(1)).unwrap();
+    run(&mut pair, at_ms(1001));
+    pair.client.reset_streams(&[1]).unwrap();
+    // The data comes again at 2000, the request at 2101.
+    run(&mut pair, at_ms(2060));
+    let reset = Notification::StreamReset { stream: 1, incoming: true };
+    assert_eq!(notifications(&mut pair.server), [reset]);
+    run(&mut pair, at_ms(9000));
+    assert_eq!(exchange(&pair)[2..], ["2101 > reset [1]", "2151 < result 1"]);
+    assert_eq!(notifications(&mut pair.server), [], "once");
+}
+
+/// §5.2.7 H2: "in progress" is no error of the path.
+#[test]
+fn a_peer_that_is_not_ready_is_no_error() {
+    let mut pair = established(&config(), drop_nth(&[1, 2]));
+    pair.client.send(message(1)).unwrap();
+    run(&mut pair, at_ms(1001));
+    pair.client.reset_streams(&[1]).unwrap();
+    run(&mut pair, at_ms(2500));
+    // One T3-rtx, and no more.
+    assert_eq!((pair.client.paths[0].errors, pair.client.paths.errors), (1, 0));
+    assert_eq!(pair.client.paths[0].rtt.rto(), Span::from_secs(2));
+}
+
+/// §5.2.3: a reset that is asked for and is under way needs nothing more; another is done behind it.
+#[test]
+fn a_request_for_a_reset_that_is_under_way() {
+    let mut pair = established(&config(), deliver);
+    pair.server.reset_streams(&[1]).unwrap();
+    while pair.server.poll_transmit(at_ms(1000)).is_some() {}
+    let first = pair.client.sender.origin.add(1);
+    let ask = |n, streams: &[u16]| {
+        vec![Parameter::IncomingReset { request: first.add(n), streams: streams.to_vec() }]
+    };
+    assert_eq!(results(&mut pair.server, &pair.client, ask(0, &[1])), [[0]], "nothing to do");
+    assert_eq!(results(&mut pair.server, &pair.client, ask(1, &[1, 2])), [[1]]);
+    run(&mut pair, at_ms(5000));
+    let reset = |stream| Notification::StreamReset { stream, incoming: false };
+    assert_eq!(notifications(&mut pair.server), [1, 1, 2].map(reset));
+}
+
+/// §5.1.2 A1: while stream 0 is to start anew the byte stream takes nothing; then it goes on with 0.
+#[test]
+fn the_byte_stream_waits_for_the_reset_of_its_stream() {
+    let mut pair = established(&config(), deliver);
+    pair.client.write(100);
+    pair.client.reset_streams(&[0]).unwrap();
+    assert_eq!((pair.client.write(100), pair.client.write_octets(b"more")), (0, 0));
+    let heard = pair.drive(at_ms(2000));
+    assert!(heard.iter().any(|it| it.1 == Side::Client && it.2 == Event::Writable), "{heard:?}");
+    assert_eq!(pair.client.write(100), 100);
+    pair.drive(at_ms(3000));
+    assert_eq!(numbers(&pair), [(0, 0), (0, 0)]);
+    assert_eq!(pair.server.observe().bytes_received, 200);
 }

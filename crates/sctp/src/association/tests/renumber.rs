@@ -161,7 +161,10 @@ fn two_resets_at_once_fail() {
     pair.client.reset_association().unwrap();
     pair.server.reset_association().unwrap();
     run(&mut pair, at_ms(3000));
-    let failed = [Notification::ReconfigurationFailed { result: 4 }];
+    let failed = [Notification::ReconfigurationFailed {
+        request: Reconfiguration::ResetAssociation,
+        result: 4,
+    }];
     assert_eq!(notifications(&mut pair.client), failed);
     assert_eq!(notifications(&mut pair.server), failed);
     pair.client.send(message("still")).unwrap();

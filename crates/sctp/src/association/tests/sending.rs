@@ -34,13 +34,13 @@ fn while_shutting_down_a_shutdown_acknowledges() {
     let mut answer = |tsn: u32| {
         let data = Chunk::Data(anabranch_wire::sctp::DataChunk {
             flags: DataFlags::WHOLE,
-            tsn: pair.client.local_origin.add(tsn),
+            tsn: pair.client.sender.origin.add(tsn),
             stream: 1,
             ssn: tsn as u16 - 1,
             ppid: 0,
             payload: Payload::virtual_of(1),
         });
-        let packet = from_client(&pair.client, pair.server.local_tag, vec![data]);
+        let packet = from_client(&pair.client, pair.server.identity.local_tag, vec![data]);
         pair.server.handle_input(at_ms(1000), &packet);
         let answer = pair.server.poll_transmit(at_ms(1000)).expect("an answer");
         let kinds: Vec<u8> = sctp(&answer).chunks.iter().map(Chunk::kind).collect();
@@ -73,13 +73,13 @@ fn gaps_and_duplicates_are_reported_at_once() {
     let (client, server) = (&pair.client, &mut pair.server);
     let data = Chunk::Data(anabranch_wire::sctp::DataChunk {
         flags: DataFlags::WHOLE.union(DataFlags::IMMEDIATE),
-        tsn: client.local_origin.add(4),
+        tsn: client.sender.origin.add(4),
         stream: 1,
         ssn: 0,
         ppid: 0,
         payload: Payload::virtual_of(1),
     });
-    let packet = from_client(client, server.local_tag, vec![data]);
+    let packet = from_client(client, server.identity.local_tag, vec![data]);
     server.handle_input(at_ms(2000), &packet);
     assert!(server.poll_transmit(at_ms(2000)).is_some(), "the I bit asks for a SACK at once");
 }
@@ -253,7 +253,7 @@ fn the_receive_window_is_respected_and_reopened() {
     pair.client.write(30_000);
     // `drive` reads; nobody reads here.
     run(&mut pair, at_ms(30_000));
-    assert!(pair.server.reassembly.octets() <= 10_000);
+    assert!(pair.server.receiver.reassembly.octets() <= 10_000);
     assert_eq!(pair.client.state(), State::Established, "an open peer is no failure");
     pair.drive(at_ms(60_000));
     assert_eq!(pair.client.observe().bytes_acked, 30_000);
@@ -271,7 +271,7 @@ fn a_withdrawn_gap_block_is_outstanding_again() {
     let sack = |cum: u32, gaps: &[(u16, u16)]| {
         let gap = |g: &(u16, u16)| anabranch_wire::sctp::GapBlock { start: g.0, end: g.1 };
         Chunk::Sack(anabranch_wire::sctp::SackChunk {
-            cum_tsn: pair.client.local_origin.add(cum),
+            cum_tsn: pair.client.sender.origin.add(cum),
             a_rwnd: 100_000,
             gaps: gaps.iter().map(gap).collect(),
             packets: 0,
@@ -279,7 +279,7 @@ fn a_withdrawn_gap_block_is_outstanding_again() {
         })
     };
     let (with, without) = (sack(0, &[(2, 3)]), sack(0, &[]));
-    let tag = pair.client.local_tag;
+    let tag = pair.client.identity.local_tag;
     let packet = |chunk| {
         let chunks = [chunk].into_iter().collect();
         let sctp = SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, chunks };
@@ -360,7 +360,7 @@ fn half_of_the_stream_sequence_numbers_are_out_at_most() {
         pair.client.write(40_000);
         let (mut out, mut read) = (0, 0);
         while pair.step(at_ms(60_000)) {
-            out = out.max(pair.client.flight.chunks.len());
+            out = out.max(pair.client.sender.flight.chunks.len());
             read += pair.server.read(u64::MAX);
         }
         assert_eq!((out, read), (most, 40_000), "interleaving {interleaving}");

@@ -88,9 +88,9 @@ fn retransmissions_leave_an_inactive_path_for_a_potentially_failed_one() {
         pair.client.paths[1].errors = 2;
         pair.client.paths[2].state = PathState::PotentiallyFailed;
         pair.client.paths[2].errors = 1;
-        assert_eq!(pair.client.data_path(), 2);
+        assert_eq!(pair.client.paths.data_path(), 2);
         for last in 0..3 {
-            let path = pair.client.destination_of(last, Reason::Timeout);
+            let path = pair.client.paths.destination_of(last, Reason::Timeout, &pair.client.config);
             assert_eq!(path, 2, "{name}, last sent to {last}");
         }
     }
@@ -113,7 +113,7 @@ fn dead_alternates_do_not_end_the_association() {
     let states: Vec<_> = pair.client.observe_paths().map(|path| path.state).collect();
     let (active, inactive) = (PathState::Active, PathState::Inactive);
     assert_eq!(states, [active, inactive, inactive, inactive]);
-    assert_eq!(pair.client.errors, 0);
+    assert_eq!(pair.client.paths.errors, 0);
     pair.client.write(1452);
     pair.drive(at_ms(61_000));
     assert_eq!(pair.client.observe().bytes_acked, 1452);
@@ -158,10 +158,10 @@ fn new_data_takes_the_alternate_that_the_rule_chooses() {
         pair.drive(at_ms(11_000));
         let paths: Vec<_> = pair.client.observe_paths().map(|path| path.state).collect();
         assert_eq!(paths[0], PathState::Inactive, "{rule:?}");
-        assert_eq!(pair.client.data_path(), expected, "{rule:?}: {paths:?}");
+        assert_eq!(pair.client.paths.data_path(), expected, "{rule:?}: {paths:?}");
         pair.client.write(20 * 1452);
         pair.drive(at_ms(30_000));
-        assert_eq!(pair.client.data_path(), expected, "{rule:?}");
+        assert_eq!(pair.client.paths.data_path(), expected, "{rule:?}");
     }
 }
 
@@ -199,7 +199,7 @@ fn highest_rate_moves_on_from_a_slow_alternate() {
             pair.client.write(4000 * 1452);
         }
         pair.drive(at_ms(ms));
-        chosen.push(pair.client.data_path());
+        chosen.push(pair.client.paths.data_path());
     }
     chosen.dedup();
     assert_eq!(chosen, [0, 1, 2], "the first in order, as both looked alike");
@@ -305,5 +305,5 @@ fn the_users_own_policy_chooses_the_alternate() {
     fates.set([Fate::Drop, Fate::Deliver, Fate::Deliver, Fate::Deliver]);
     pair.client.write(1452);
     pair.drive(at_ms(3000));
-    assert_eq!(pair.client.data_path(), 3);
+    assert_eq!(pair.client.paths.data_path(), 3);
 }

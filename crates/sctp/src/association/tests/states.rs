@@ -36,11 +36,11 @@ pub(super) fn client_in(state: State) -> Association {
         State::ShutdownReceived => {
             client.write(10);
             drain(&mut client);
-            let cum = client.local_origin;
+            let cum = client.sender.origin;
             client.handle_input(at_ms(until), &to_client(&client, Chunk::Shutdown(cum)));
         }
         State::ShutdownAckSent => {
-            let cum = client.local_origin;
+            let cum = client.sender.origin;
             client.handle_input(at_ms(until), &to_client(&client, Chunk::Shutdown(cum)));
         }
         _ => {}
@@ -51,7 +51,7 @@ pub(super) fn client_in(state: State) -> Association {
 }
 
 pub(super) fn to_client(client: &Association, chunk: Chunk) -> Packet {
-    let tag = if matches!(chunk, Chunk::Init(_)) { 0 } else { client.local_tag };
+    let tag = if matches!(chunk, Chunk::Init(_)) { 0 } else { client.identity.local_tag };
     let chunks = [chunk].into_iter().collect();
     let sctp = SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, chunks };
     Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)))
@@ -75,7 +75,7 @@ fn state_by_event() {
         ("DATA", |c| {
             Chunk::Data(anabranch_wire::sctp::DataChunk {
                 flags: anabranch_wire::sctp::DataFlags::WHOLE,
-                tsn: c.peer_origin.add(1),
+                tsn: c.receiver.origin.add(1),
                 stream: 0,
                 ssn: 0,
                 ppid: 0,
@@ -84,7 +84,7 @@ fn state_by_event() {
         }),
         ("SACK (all)", |c| {
             Chunk::Sack(SackChunk {
-                cum_tsn: c.local_origin.at(c.flight.next() - 1),
+                cum_tsn: c.sender.origin.at(c.sender.flight.next() - 1),
                 a_rwnd: 1000,
                 gaps: Vec::new(),
                 duplicates: Vec::new(),
@@ -95,7 +95,7 @@ fn state_by_event() {
         ("HEARTBEAT ACK", |_| Chunk::HeartbeatAck([0; 16].into())),
         ("ABORT", |_| Chunk::Abort { reflected: false, causes: Vec::new() }),
         ("ERROR (stale)", |_| Chunk::Error(vec![anabranch_wire::sctp::Cause::StaleCookie(1)])),
-        ("SHUTDOWN", |c| Chunk::Shutdown(c.local_origin)),
+        ("SHUTDOWN", |c| Chunk::Shutdown(c.sender.origin)),
         ("SHUTDOWN ACK", |_| Chunk::ShutdownAck),
         ("SHUTDOWN COMPLETE", |_| Chunk::ShutdownComplete { reflected: false }),
         ("unknown (0xff)", |_| Chunk::Unknown { kind: 0xff, flags: 0, value: [].into() }),

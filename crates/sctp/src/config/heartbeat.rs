@@ -1,0 +1,50 @@
+//! When idle paths are probed.
+
+use anabranch_units::Span;
+
+/// What the heartbeat interval's random part is a part of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Jitter {
+    /// It is up to half of the RTO to either side (RFC 9260 §8.3).
+    Rto,
+    /// It is up to half of HB.interval to either side, as the ns-2 module of the University of
+    /// Delaware has it.
+    Interval,
+    /// There is none.
+    None,
+}
+
+/// Heartbeats that keep what is known of the alternates fresh while data is outstanding. With
+/// HB.interval alone (RFC 9260 §8.3) an alternate is measured every half minute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Probing {
+    /// Single ones leave, every RTO.Initial at the latest, where the retransmission destination or
+    /// the failover compares paths by what changes while they are idle; else none do.
+    #[default]
+    AsPolicy,
+    /// None leave beside those of HB.interval.
+    Off,
+    /// These leave, whatever the policies are.
+    On(Probe),
+}
+
+/// How an alternate is probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// The next measurement begins this time after one, with up to half of it to either side; after
+    /// an RTO where that is less. At least 1 ms.
+    pub interval: Span,
+    /// This many heartbeats leave together, 1 to 100. One that is answered shows that the path
+    /// works; each that is not is a loss.
+    ///
+    /// Deviation: RFC 9260 §8.3 has one for each expiry of the timer; more are what its user may
+    /// ask for (§8.3 D).
+    pub burst: u32,
+}
+
+impl Default for Probe {
+    /// One, about once a second.
+    fn default() -> Probe {
+        Probe { interval: Span::from_secs(1), burst: 1 }
+    }
+}

@@ -1,0 +1,110 @@
+//! What an association says beside user data and SACKs: answers, requests, packets of a single
+//! chunk, and their authentication.
+//!
+//! | machine | what it owns |
+//! |---|---|
+//! | [`Waiting`] | control chunks that wait for the next packet, and their way |
+//! | [`Outbox`] | packets that are complete |
+//! | [`Reconfig`] | requests for changes of streams (RFC 6525) |
+//! | [`Addresses`] | changes of addresses (RFC 5061) |
+//! | [`Auth`] | keys and HMACs (RFC 4895) |
+//! | [`Marks`] | marks of routers that the peer has not heard of |
+
+pub(crate) mod addresses;
+pub(crate) mod auth;
+mod marks;
+mod outbox;
+pub(crate) mod reconfig;
+mod sha1;
+mod waiting;
+
+use crate::way::Way;
+use addresses::Addresses;
+use anabranch_units::{Serial32, Time};
+use anabranch_wire::sctp::Chunk;
+use auth::Auth;
+use marks::Marks;
+use outbox::Outbox;
+use reconfig::Reconfig;
+use waiting::Waiting;
+
+/// `Control` is what an association says beside user data and SACKs.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// `waiting` chunks leave with the next packet.
+    pub waiting: Waiting,
+    /// `outbox` has packets that are complete.
+    pub outbox: Outbox,
+    /// `reconfig` is what changes of streams need, once there was one.
+    pub reconfig: Option<Box<Reconfig>>,
+    /// `addresses` is what changes of addresses need, once there was one.
+    pub addresses: Option<Box<Addresses>>,
+    /// `acks` are the ASCONF-ACKs for the packet at hand, which share a packet (RFC 5061 §5.2 E6).
+    pub acks: Vec<Chunk>,
+    /// `auth` has the keys, where chunks are authenticated.
+    pub auth: Option<Box<Auth>>,
+    /// `trusted`: the packet at hand has an AUTH chunk that is right.
+    pub trusted: bool,
+    /// `marks` of routers wait to be answered.
+    pub marks: Marks,
+}
+
+impl Control {
+    /// Nothing is to be said; `arrival` stands for the way of a packet that has not come.
+    pub fn new(arrival: Way) -> Control {
+        Control {
+            waiting: Waiting::new(arrival),
+            outbox: Outbox::default(),
+            reconfig: None,
+            addresses: None,
+            acks: Vec::new(),
+            auth: None,
+            trusted: false,
+            marks: Marks::default(),
+        }
+    }
+
+    /// The next deadline.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        let streams = self.reconfig.as_ref().map_or(Time::NEVER, |reconfig| reconfig.deadline());
+        match &self.addresses {
+            None => streams,
+            Some(addresses) => streams.min(addresses.timer.deadline()),
+        }
+    }
+
+    /// Changes of streams; those of this side and of the peer are numbered from the initial TSNs on.
+    pub fn reconfig(&mut self, tsns: (Serial32, Serial32)) -> &mut Reconfig {
+        self.reconfig.get_or_insert_with(|| Box::new(Reconfig::starting_at(tsns.0, tsns.1)))
+    }
+
+    /// Changes of addresses, numbered in the same way.
+    pub fn addresses(&mut self, tsns: (Serial32, Serial32)) -> &mut Addresses {
+        self.addresses.get_or_insert_with(|| Box::new(Addresses::starting_at(tsns.0, tsns.1)))
+    }
+
+    /// Both sides have agreed on keys.
+    pub fn authenticates(&self) -> bool {
+        self.auth.as_ref().is_some_and(|auth| auth.is_agreed())
+    }
+
+    /// Octets of an AUTH chunk, where packets have one.
+    pub fn auth_room(&self) -> u32 {
+        self.auth.as_ref().map_or(0, |auth| auth.room())
+    }
+
+    /// Another association begins: changes are numbered anew, and keys that were not agreed on go.
+    pub fn begin(&mut self) {
+        if !self.authenticates() {
+            self.auth = None;
+        }
+        (self.reconfig, self.addresses) = (None, None);
+    }
+
+    /// The association is over: nothing is said but what is complete.
+    pub fn stop(&mut self) {
+        self.waiting.clear();
+        (self.reconfig, self.addresses) = (None, None);
+    }
+}

@@ -1,0 +1,186 @@
+//! Control chunks that wait for the next packet, and the way of answers among them (RFC 9260 §6.4,
+//! §6.10).
+
+use crate::draft::Draft;
+use crate::paths::Removal;
+use crate::way::Way;
+use anabranch_wire::sctp::Chunk;
+
+/// Chunks beyond so many are not taken: a peer cannot make them many.
+const MOST: usize = 8;
+
+/// `Waiting` has the control chunks that leave with the next packet.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    /// `chunks` in the order in which they leave.
+    chunks: Vec<Chunk>,
+    /// `arrival` is the way back of the packet at hand.
+    pub arrival: Way,
+    /// `answer` is the way of an answer among the chunks.
+    answer: Option<Way>,
+}
+
+impl Waiting {
+    /// Nothing waits.
+    pub fn new(arrival: Way) -> Waiting {
+        Waiting { chunks: Vec::new(), arrival, answer: None }
+    }
+
+    /// Returns whether no chunk waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// How many chunks wait.
+    pub fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// The way of the answer that waits.
+    #[inline]
+    pub fn answer(&self) -> Option<Way> {
+        self.answer
+    }
+
+    /// What waits answers the packet at hand.
+    pub fn answer_arrival(&mut self) {
+        self.answer = Some(self.arrival);
+    }
+
+    /// What waits goes this way.
+    pub fn go(&mut self, way: Way) {
+        self.answer = Some(way);
+    }
+
+    /// What waits goes with any packet.
+    pub fn answer_nobody(&mut self) {
+        self.answer = None;
+    }
+
+    /// A chunk of our own waits, whatever else does.
+    pub fn insist(&mut self, chunk: Chunk) {
+        self.chunks.push(chunk);
+    }
+
+    /// A chunk waits, unless too many do.
+    pub fn push(&mut self, chunk: Chunk) {
+        if self.chunks.len() < MOST {
+            self.chunks.push(chunk);
+        }
+    }
+
+    /// An answer to the packet at hand.
+    pub fn push_answer(&mut self, chunk: Chunk) {
+        self.answer_arrival();
+        self.push(chunk);
+    }
+
+    /// A chunk waits unless one of its kind does already.
+    pub fn push_once(&mut self, chunk: Chunk) {
+        if !self.chunks.iter().any(|other| other.kind() == chunk.kind()) {
+            self.push(chunk);
+        }
+    }
+
+    /// Chunks that are `stale` wait no more.
+    pub fn discard(&mut self, stale: impl Fn(&Chunk) -> bool) {
+        self.chunks.retain(|chunk| !stale(chunk));
+    }
+
+    /// A packet leaves on the way of what waits: it takes the first chunk, and those after it that
+    /// fit.
+    #[inline]
+    pub fn lead(&mut self, draft: &mut Draft) {
+        let mut waiting = std::mem::take(&mut self.chunks).into_iter().peekable();
+        while let Some(chunk) =
+            waiting.next_if(|chunk| draft.chunks.is_empty() || chunk.wire_len() <= draft.room)
+        {
+            draft.push(chunk);
+        }
+        self.chunks.extend(waiting);
+        self.answer = None;
+    }
+
+    /// One of these chunks waits.
+    pub fn any(&self, is: impl Fn(&Chunk) -> bool) -> bool {
+        self.chunks.iter().any(is)
+    }
+
+    /// What waits is to fit `room` octets: answers beyond that are not given, the last first (RFC
+    /// 9260 §12.4: a packet is not answered by several).
+    pub fn fit(&mut self, room: u32) {
+        let answers = |chunk: &Chunk| matches!(chunk.kind(), 5 | 9);
+        while self.chunks.len() > 1 && self.octets() > room {
+            let Some(last) = self.chunks.iter().rposition(answers) else { return };
+            self.chunks.remove(last);
+        }
+    }
+
+    /// Octets of all that waits.
+    fn octets(&self) -> u32 {
+        self.chunks.iter().map(Chunk::wire_len).sum()
+    }
+
+    /// A path goes: ways follow the indices.
+    pub fn follow(&mut self, removal: Removal) {
+        for way in [&mut self.arrival].into_iter().chain(&mut self.answer) {
+            way.path = removal.moved(way.path);
+        }
+    }
+
+    /// Nothing waits any more.
+    pub fn clear(&mut self) {
+        self.chunks.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_units::Serial32;
+    use anabranch_wire::Addr;
+
+    const WAY: Way = Way { path: 0, from: Addr(0) };
+
+    fn kinds(draft: &Draft) -> Vec<u8> {
+        draft.chunks.iter().map(|chunk| chunk.kind()).collect()
+    }
+
+    #[test]
+    fn what_fits_leaves_in_order_and_the_first_in_any_case() {
+        let mut waiting = Waiting::new(WAY);
+        let error = |len| Chunk::Heartbeat(vec![0; len].into());
+        waiting.push(error(500));
+        waiting.push_answer(Chunk::CookieAck);
+        assert_eq!(waiting.answer().map(|way| way.path), Some(0));
+        let mut small = Draft::new(300);
+        waiting.lead(&mut small);
+        assert_eq!(kinds(&small), [4], "nothing is left for the other");
+        assert!(waiting.answer().is_none() && waiting.len() == 1);
+        let mut large = Draft::new(300);
+        waiting.lead(&mut large);
+        assert_eq!(kinds(&large), [11]);
+        assert!(waiting.is_empty());
+    }
+
+    #[test]
+    fn a_peer_cannot_make_them_many() {
+        let mut waiting = Waiting::new(WAY);
+        (0..20).for_each(|_| waiting.push(Chunk::CookieAck));
+        assert_eq!(waiting.len(), MOST);
+        waiting.insist(Chunk::CookieAck);
+        assert_eq!(waiting.len(), MOST + 1);
+    }
+
+    #[test]
+    fn there_is_one_shutdown_at_a_time() {
+        let mut waiting = Waiting::new(WAY);
+        waiting.push_once(Chunk::Shutdown(Serial32(1)));
+        waiting.push_once(Chunk::Shutdown(Serial32(2)));
+        waiting.push_once(Chunk::ShutdownAck);
+        assert_eq!(waiting.len(), 2);
+        waiting.discard(|chunk| matches!(chunk, Chunk::Shutdown(_)));
+        assert_eq!(waiting.len(), 1);
+    }
+}

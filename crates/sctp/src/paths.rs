@@ -1,0 +1,339 @@
+//! The paths of an association (RFC 9260 §6.4, §8): the peer's addresses, the own address that
+//! leads to each, and what is kept of each (§13.3).
+//!
+//! | machine | what it owns |
+//! |---|---|
+//! | [`Path`] | one destination: window, RTT, T3-rtx, heartbeats, errors |
+//! | [`Room`] | what fits a packet |
+//! | [`Standby`] | who stands in for the primary |
+//!
+//! Which path takes new data or what is sent again is in [`choice`], all of them at once in [`turns`],
+//! when an idle one is probed in [`heartbeat`].
+
+pub(crate) mod candidates;
+mod choice;
+pub(crate) mod episode;
+mod heartbeat;
+pub(crate) mod knowledge;
+pub(crate) mod path;
+pub(crate) mod probes;
+pub(crate) mod room;
+mod turns;
+pub(crate) mod window;
+
+#[cfg(test)]
+mod tests;
+
+use crate::config::Config;
+use crate::cookie::MAX_ADDRESSES;
+use crate::failover::Standby;
+use crate::policy::Policy;
+use crate::way::Way;
+use anabranch_congestion::Sibling;
+use anabranch_units::Time;
+use anabranch_wire::Addr;
+use path::{Path, PathState};
+use room::Room;
+use std::ops::{Deref, DerefMut};
+
+/// `Paths` are the paths of an association. Path `i` goes to the `i`-th address of the peer.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    /// `list` has the paths; there is always one.
+    pub list: Vec<Path>,
+    /// `local` are the own addresses, which packets may come to.
+    pub local: Vec<Addr>,
+    /// `sources` are addresses of the peer, each with the own address that packets to it leave from.
+    pub sources: Vec<(Addr, Addr)>,
+    /// `primary` is the index of the primary path.
+    pub primary: usize,
+    /// `standby` carries new data while the primary does not work.
+    standby: Standby,
+    /// `own_policy` says where retransmissions go, where that is the user's own.
+    own_policy: Option<Box<dyn Policy>>,
+    /// `errors` counts the failures in a row, of all paths (RFC 9260 §8.1).
+    pub errors: u32,
+    /// `next_confirmation` is when the next unconfirmed address may be probed.
+    next_confirmation: Time,
+    /// `turn` is the path whose turn it is, of concurrent transfer.
+    turn: usize,
+    /// `burst_limited` has a bit for each path to which Max.Burst was applied since the last event.
+    burst_limited: u32,
+    /// `room` is what fits a packet on any of them.
+    pub room: Room,
+    /// A coupled window algorithm is told this; it is made anew each time.
+    siblings: Vec<Sibling>,
+}
+
+/// `Removal` says what the indices of paths become when one of them goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Removal {
+    /// `index` is the path that goes.
+    pub index: usize,
+    /// `heir` is the path that takes its place, by its index before.
+    pub heir: usize,
+}
+
+impl Removal {
+    /// The index of what was the path `path`.
+    pub fn moved(self, path: usize) -> usize {
+        let path = if path == self.index { self.heir } else { path };
+        path - (path > self.index) as usize
+    }
+}
+
+impl Deref for Paths {
+    type Target = [Path];
+
+    #[inline]
+    fn deref(&self) -> &[Path] {
+        &self.list
+    }
+}
+
+impl DerefMut for Paths {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Path] {
+        &mut self.list
+    }
+}
+
+impl Paths {
+    /// Paths from the `local` addresses to the `remote` ones, of which the first is the primary and
+    /// confirmed.
+    pub fn new(config: &Config, local: &[Addr], remote: &[Addr]) -> Paths {
+        let mut paths = Paths {
+            list: Vec::new(),
+            local: local.to_vec(),
+            sources: Vec::new(),
+            primary: 0,
+            standby: Standby::default(),
+            own_policy: config.destination.build_own(),
+            errors: 0,
+            next_confirmation: Time::ZERO,
+            turn: 0,
+            burst_limited: 0,
+            room: Room::new(config),
+            siblings: Vec::new(),
+        };
+        paths.set(config, remote, remote[0], &remote[..1]);
+        paths
+    }
+
+    /// Paths to the given addresses. Those that are not `confirmed` must answer a
+    /// heartbeat first, where that is wanted.
+    pub fn set(&mut self, config: &Config, addresses: &[Addr], primary: Addr, confirmed: &[Addr]) {
+        let mut list = addresses.to_vec();
+        if !list.contains(&primary) {
+            list.insert(0, primary);
+        }
+        list.truncate(MAX_ADDRESSES);
+        let path = |(i, remote): (usize, &Addr)| {
+            let local = self.source_of(*remote).unwrap_or(self.local[i % self.local.len()]);
+            let state = match config.confirm_paths && !confirmed.contains(remote) {
+                true => PathState::Unconfirmed,
+                false => PathState::Active,
+            };
+            Path::new(config, local, *remote, state)
+        };
+        self.list = list.iter().enumerate().map(path).collect();
+        self.primary = list.iter().position(|addr| *addr == primary).unwrap_or(0);
+        self.standby.forget();
+    }
+
+    /// Packets to the first address of each pair leave from the second.
+    pub fn set_sources(&mut self, config: &Config, pairs: &[(Addr, Addr)]) {
+        self.sources = pairs.to_vec();
+        let remote: Vec<_> = self.list.iter().map(|path| path.remote).collect();
+        let primary = remote[self.primary];
+        self.set(config, &remote, primary, &[primary]);
+    }
+
+    /// The own address that packets to `remote` leave from, where the user has said so.
+    fn source_of(&self, remote: Addr) -> Option<Addr> {
+        self.sources.iter().find(|pair| pair.0 == remote).map(|pair| pair.1)
+    }
+
+    /// The index of the path to an address of the peer.
+    pub fn find(&self, remote: Addr) -> Option<usize> {
+        self.list.iter().position(|path| path.remote == remote)
+    }
+
+    /// What this side sends on a path by itself.
+    #[inline]
+    pub fn way(&self, path: usize) -> Way {
+        Way { path, from: self.list[path].local }
+    }
+
+    /// Makes `path` the primary; false when there is no such path.
+    pub fn set_primary(&mut self, path: usize) -> bool {
+        let exists = path < self.list.len();
+        if exists {
+            self.primary = path;
+        }
+        exists
+    }
+
+    /// Another address of the peer; gives its index. Packets to it leave from an own address that
+    /// `is_known` to the peer.
+    pub fn add(&mut self, config: &Config, remote: Addr, is_known: impl Fn(Addr) -> bool) -> usize {
+        let index = self.list.len();
+        let local = self.source_for(remote, index, is_known);
+        self.list.push(Path::new(config, local, remote, PathState::Unconfirmed));
+        index
+    }
+
+    /// The own address that packets to a new address of the peer leave from. One that the peer
+    /// has not taken yet must not be used (RFC 5061 §5.1 D4): whoever does not know it aborts.
+    fn source_for(&self, remote: Addr, index: usize, is_known: impl Fn(Addr) -> bool) -> Addr {
+        let usable = |own: &Addr| self.local.contains(own) && is_known(*own);
+        let others = self.local.iter().cycle().skip(index % self.local.len());
+        let mut others = others.copied().take(self.local.len());
+        let usual = self.source_of(remote).filter(usable);
+        usual.or_else(|| others.find(usable)).unwrap_or(self.local[0])
+    }
+
+    /// The peer has taken the own address `own`: paths that should leave from it do. Gives those
+    /// that are not confirmed yet, which may now be probed.
+    pub fn use_source(&mut self, own: Addr) -> Vec<usize> {
+        let mut unconfirmed = Vec::new();
+        for (index, path) in self.list.iter_mut().enumerate() {
+            if path.local != own && self.sources.contains(&(path.remote, own)) {
+                path.local = own;
+                if path.state == PathState::Unconfirmed {
+                    path.errors = 0;
+                    unconfirmed.push(index);
+                }
+            }
+        }
+        unconfirmed
+    }
+
+    /// Nothing leaves from the own address `from` any more, but from `other`.
+    pub fn replace_source(&mut self, from: Addr, other: Addr) {
+        for path in self.list.iter_mut().filter(|path| path.local == from) {
+            path.local = other;
+        }
+    }
+
+    /// The path at `index` is to go: who takes its place.
+    pub fn removal_of(&self, index: usize) -> Removal {
+        let active = |i: &usize| *i != index && self.list[*i].state == PathState::Active;
+        let other = |i: &usize| *i != index;
+        let all = 0..self.list.len();
+        let heir = all.clone().find(active).or_else(|| all.clone().find(other)).unwrap_or(0);
+        Removal { index, heir }
+    }
+
+    /// An address of the peer is gone.
+    pub fn remove(&mut self, removal: Removal) {
+        self.list.remove(removal.index);
+        self.primary = removal.moved(self.primary);
+        self.standby.forget();
+    }
+
+    /// An event begins: Max.Burst counts what it may release.
+    #[inline]
+    pub fn begin_event(&mut self) {
+        self.burst_limited = 0;
+    }
+
+    /// The window of a path to which nothing was sent for an RTO decays before it is used (RFC 9260
+    /// §7.2.1).
+    #[inline]
+    pub fn end_rest(&mut self, now: Time, index: usize, config: &Config) {
+        let path = &mut self.list[index];
+        let Some(last) = path.last_sent else { return };
+        let idle = now.saturating_since(last);
+        // No RTO is shorter than the least.
+        if idle >= config.rto.min && idle >= path.rtt.rto() {
+            let rtos = idle.as_picos() / path.rtt.rto().as_picos().max(1);
+            path.window.on_idle(rtos, path.flight, config.initial_window());
+            path.last_sent = Some(now);
+        }
+    }
+
+    /// The window after idleness (RFC 9260 §7.2.1) and before a burst (§6.1 D).
+    #[inline(always)]
+    pub fn prepare_window(&mut self, now: Time, index: usize, config: &Config) {
+        self.end_rest(now, index, config);
+        let path = &mut self.list[index];
+        // Max.Burst counts what one event may release; while such a burst
+        // leaves, the flight grows with it and the limit with the flight, so
+        // that it is set once an event.
+        if let Some(burst) = config.max_burst
+            && self.burst_limited >> index & 1 == 0
+        {
+            self.burst_limited |= 1 << index;
+            path.window.limit_burst(path.flight, burst as u64);
+        }
+    }
+
+    /// The window algorithm of the path at `index` hears of the other paths that carry data, where it
+    /// is coupled.
+    #[inline]
+    pub fn tell_siblings(&mut self, index: usize) {
+        if self.list.len() > 1 && self.list[index].window.is_coupled() {
+            self.tell_coupled(index);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_coupled(&mut self, index: usize) {
+        let chunk = self.room.chunk as u64;
+        self.siblings.clear();
+        let carries = |(i, path): &(usize, &Path)| *i != index && path.state == PathState::Active;
+        let others = self.list.iter().enumerate().filter(carries);
+        self.siblings.extend(others.map(|(_, path)| path.window.sibling(&path.view(chunk))));
+        if let Some(driven) = self.list[index].window.driven() {
+            driven.on_siblings(&self.siblings);
+        }
+    }
+
+    /// Packets are smaller now: so is the unit by which windows grow.
+    pub fn limit_unit(&mut self) {
+        let unit = self.room.chunk as u64;
+        self.list.iter_mut().for_each(|path| path.window.limit_unit(unit));
+    }
+
+    /// The threshold before the first loss, where the settings leave it to the peer's receive window
+    /// of `rwnd` octets.
+    pub fn set_initial_thresholds(&mut self, config: &Config, rwnd: u64) {
+        if config.initial_ssthresh.is_none() {
+            self.list.iter_mut().for_each(|path| path.window.set_initial_ssthresh(rwnd));
+        }
+    }
+
+    /// A transmission failed: true when there were too many in a row, of all paths (RFC 9260 §8.1).
+    pub fn count_failure(&mut self, config: &Config) -> bool {
+        self.errors += 1;
+        self.errors > config.association_max_retrans
+    }
+
+    /// The peer is there: failures count anew.
+    #[inline]
+    pub fn forget_failures(&mut self) {
+        self.errors = 0;
+    }
+
+    /// Nothing is outstanding any more but what was given up, which the end does not wait for.
+    pub fn stop_retransmission(&mut self) {
+        self.list.iter_mut().for_each(|path| path.t3.stop());
+    }
+
+    /// No path is probed any more.
+    pub fn stop_heartbeats(&mut self) {
+        for path in &mut self.list {
+            path.heartbeat.stop();
+            path.probes.give_up();
+        }
+    }
+
+    /// Stops T3-rtx and the heartbeats of all paths.
+    pub fn stop_timers(&mut self) {
+        for path in &mut self.list {
+            path.t3.stop();
+            path.heartbeat.stop();
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The paths as a path policy sees them, a built-in one or the user's own.
+
+use super::path::Path;
+use crate::policy::{Candidate, Paths};
+
+/// The paths as the policy sees them.
+pub(crate) struct Candidates<'a>(pub &'a [Path]);
+
+impl Paths for Candidates<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+    fn path(&self, index: usize) -> Candidate {
+        self.0[index].candidate()
+    }
+}
+
+/// All of them, by index.
+pub(crate) fn of(paths: &[Path]) -> Vec<Candidate> {
+    let all = Candidates(paths);
+    (0..all.count()).map(|index| all.path(index)).collect()
+}

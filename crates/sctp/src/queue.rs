@@ -1,0 +1,172 @@
+//! Messages in order, cut into the fragments that chunks carry (RFC 9260 §6.9), and their numbers.
+
+use crate::message::Message;
+use crate::reliability::Reliability;
+use anabranch_wire::Payload;
+use anabranch_wire::sctp::DataFlags;
+use std::collections::VecDeque;
+
+/// The user data of one DATA or I-DATA chunk.
+#[derive(Clone, Debug)]
+pub(crate) struct Fragment {
+    /// Whether it begins or ends its message, and how that is delivered.
+    pub flags: DataFlags,
+    /// Stream identifier.
+    pub stream: u16,
+    /// Stream sequence number, or message identifier with interleaving.
+    pub number: u32,
+    /// Fragment sequence number in fragments of I-DATA after the first.
+    pub ppid_or_fsn: u32,
+    /// User data.
+    pub payload: Payload,
+}
+
+impl Fragment {
+    pub fn is_unordered(&self) -> bool {
+        self.flags.contains(DataFlags::UNORDERED)
+    }
+
+    /// Its user data as a message of its own.
+    pub fn as_message(&self) -> Message {
+        let (stream, unordered) = (self.stream, self.is_unordered());
+        let ppid = self.ppid_or_fsn;
+        let immediate = self.flags.contains(DataFlags::IMMEDIATE);
+        Message { stream, unordered, ppid, immediate, payload: self.payload.clone() }
+    }
+
+    /// They may be of one message.
+    pub fn is_sibling(&self, other: &Fragment) -> bool {
+        (self.stream, self.number, self.is_unordered())
+            == (other.stream, other.number, other.is_unordered())
+    }
+}
+
+/// Messages in order.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    /// Each with how long it is worth sending.
+    pub messages: VecDeque<(Message, Reliability)>,
+    /// Octets of the first message that are sent.
+    offset: u32,
+    /// Fragments of it that are sent.
+    fragments: u32,
+}
+
+impl Queue {
+    /// The first message is sent in part.
+    pub fn is_begun(&self) -> bool {
+        self.offset > 0
+    }
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+    /// Octets of the first message that are not sent.
+    pub fn rest(&self) -> Option<u32> {
+        Some(self.messages.front()?.0.payload.len() - self.offset)
+    }
+    /// Octets of the first message.
+    pub fn first_len(&self) -> Option<u32> {
+        Some(self.messages.front()?.0.payload.len())
+    }
+    /// Drops the first message; gives the octets that were not sent.
+    pub fn drop_first(&mut self) -> u32 {
+        let rest = self.rest().unwrap_or(0);
+        self.messages.pop_front();
+        (self.offset, self.fragments) = (0, 0);
+        rest
+    }
+
+    /// The next `len` octets of the first message, and what limits it.
+    #[inline]
+    pub fn take(&mut self, len: u32, numbers: &mut Numbers) -> (Fragment, Reliability) {
+        if self.offset == 0
+            && self.first_len() == Some(len)
+            && let Some((message, limit)) = self.messages.pop_front()
+        {
+            return (numbers.whole(message), limit);
+        }
+        self.take_part(len, numbers)
+    }
+
+    #[inline(never)]
+    fn take_part(&mut self, len: u32, numbers: &mut Numbers) -> (Fragment, Reliability) {
+        let (message, limit) = &self.messages[0];
+        let (stream, limit, unordered) = (message.stream, *limit, message.unordered);
+        let immediate = message.immediate;
+        let end = self.offset + len == message.payload.len();
+        let mut flags = DataFlags::default();
+        if self.offset == 0 {
+            flags = flags.union(DataFlags::BEGIN);
+        }
+        if end {
+            flags = flags.union(DataFlags::END);
+        }
+        if unordered {
+            flags = flags.union(DataFlags::UNORDERED);
+        }
+        if end && immediate {
+            flags = flags.union(DataFlags::IMMEDIATE);
+        }
+        let payload = message.payload.part(self.offset, len);
+        let ppid_or_fsn = match self.fragments {
+            fsn if numbers.interleaving && fsn > 0 => fsn,
+            _ => message.ppid,
+        };
+        self.offset += len;
+        self.fragments += 1;
+        let number = numbers.take(stream, unordered, end);
+        if end {
+            self.drop_first();
+        }
+        (Fragment { flags, stream, number, ppid_or_fsn, payload }, limit)
+    }
+}
+
+/// Numbers of messages: stream sequence numbers, or with interleaving message
+/// identifiers, which count unordered messages apart (RFC 8260 §2.1).
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    /// Ordered and unordered, of each stream used so far.
+    pub next: Vec<[u32; 2]>,
+    /// Messages are numbered as I-DATA has it.
+    pub interleaving: bool,
+}
+
+impl Numbers {
+    /// A message that is not cut.
+    #[inline]
+    fn whole(&mut self, message: Message) -> Fragment {
+        let Message { stream, unordered, ppid, immediate, payload } = message;
+        let mut flags = DataFlags::WHOLE;
+        if unordered {
+            flags = flags.union(DataFlags::UNORDERED);
+        }
+        if immediate {
+            flags = flags.union(DataFlags::IMMEDIATE);
+        }
+        let number = self.take(stream, unordered, true);
+        Fragment { flags, stream, number, ppid_or_fsn: ppid, payload }
+    }
+
+    /// The stream sequence number of the stream's next message, or of the one in progress.
+    pub fn ssn(&self, stream: u16) -> u16 {
+        self.next.get(stream as usize).map_or(0, |next| next[0] as u16)
+    }
+
+    /// The number of the stream's message in progress, which its end uses up.
+    pub fn take(&mut self, stream: u16, unordered: bool, end: bool) -> u32 {
+        let index = stream as usize;
+        if self.next.len() <= index {
+            self.next.resize(index + 1, [0; 2]);
+        }
+        let next = &mut self.next[index];
+        if !self.interleaving {
+            let number = next[0] as u16;
+            next[0] = number.wrapping_add((end && !unordered) as u16) as u32;
+            return number as u32;
+        }
+        let number = next[unordered as usize];
+        next[unordered as usize] = number.wrapping_add(end as u32);
+        number
+    }
+}

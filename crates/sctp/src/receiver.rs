@@ -1,0 +1,280 @@
+//! The receiving half of an association (RFC 9260 §6.2, §6.5 to §6.9): which TSNs have arrived,
+//! what becomes of their octets, and what a SACK says.
+//!
+//! | machine | what it owns |
+//! |---|---|
+//! | [`TsnMap`] | which TSNs have arrived |
+//! | [`Reassembly`] | fragments, messages that wait for their turn, messages for the user |
+//! | [`Sacks`] | when a SACK is due, its duplicates, its way, the timestamp that it echoes |
+//! | [`Parts`] | messages that were delivered in parts, for a user who wants them whole |
+
+pub(crate) mod parts;
+pub(crate) mod reassembly;
+pub(crate) mod sacks;
+pub(crate) mod tsn_map;
+
+#[cfg(test)]
+mod tests;
+
+use crate::numbers::{FAR, SSN_SPAN};
+use crate::way::Way;
+use anabranch_units::Serial32;
+use anabranch_wire::sctp::{DataFlags, SackChunk, SkippedMessage};
+use parts::Parts;
+use reassembly::{OVERHEAD, Reassembly, Received};
+use sacks::Sacks;
+use tsn_map::{Arrival, TsnMap};
+
+/// A SACK without gap blocks and duplicates has so many octets.
+pub(crate) const LEAST_SACK: u32 = 16;
+
+/// `Arrived` is what becomes of a chunk with user data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arrived {
+    /// It is acknowledged and to be delivered; its offset.
+    New(u64),
+    /// It is not delivered: it is there already, or may come again.
+    Refused,
+    /// It finds no room; a message may have been made ready in parts instead.
+    NoRoom,
+    /// It has no octets (RFC 9260 §6.2).
+    Empty,
+    /// It is acknowledged, and its stream does not exist (RFC 9260 §6.5).
+    NoSuchStream,
+}
+
+/// `Skipped` is what became of a FORWARD-TSN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Skipped {
+    /// It is from before the numbers changed.
+    Late,
+    /// All that it skips is known: it is acknowledged, since the last SACK may be lost.
+    Known,
+    /// Something that was waited for is not coming.
+    Advanced,
+}
+
+/// `Receiver` is the receiving half of an association.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// `origin` is one before the peer's first TSN, which has the offset 1.
+    pub origin: Serial32,
+    /// `streams` is how many streams the peer may send on.
+    pub streams: u16,
+    /// `map` knows which TSNs have arrived.
+    pub map: TsnMap,
+    /// `reassembly` makes messages of chunks.
+    pub reassembly: Reassembly,
+    /// `sacks` decides when a SACK is due.
+    pub sacks: Sacks,
+    /// `advertised` is the a_rwnd of the last SACK, in octets.
+    advertised: u32,
+    /// `accepted` counts the octets that were let in since that SACK.
+    accepted: u64,
+    /// `parts` joins messages that were delivered in parts; it exists once there was one.
+    parts: Option<Box<Parts>>,
+}
+
+impl Receiver {
+    /// Nothing has arrived. The buffer has `buffer` octets; a message with `point` octets in a row
+    /// is delivered in parts. SACKs go `way`.
+    pub fn new(streams: u16, buffer: u32, point: Option<u32>, way: Way) -> Receiver {
+        let mut reassembly = Reassembly::default();
+        reassembly.set_limits(point, buffer);
+        Receiver {
+            origin: Serial32(0),
+            streams,
+            map: TsnMap::starting_at(1),
+            reassembly,
+            sacks: Sacks::new(way),
+            advertised: buffer,
+            accepted: 0,
+            parts: None,
+        }
+    }
+
+    /// The peer's first TSN is `tsn`, and it may send on so many streams.
+    pub fn begin(&mut self, tsn: Serial32, streams: u16) {
+        self.origin = tsn.add(u32::MAX);
+        self.streams = streams;
+        self.map = TsnMap::starting_at(1);
+    }
+
+    /// The highest TSN up to which all has arrived.
+    #[inline]
+    pub fn cumulative_tsn(&self) -> Serial32 {
+        self.origin.at(self.map.next - 1)
+    }
+
+    /// Returns whether all TSNs up to this one have arrived; none was sent before the first.
+    pub fn has_all_up_to(&self, tsn: Serial32) -> bool {
+        tsn.expand(self.origin, self.map.next).is_none_or(|last| last < self.map.next)
+    }
+
+    /// Octets that it holds, with what the map and the duplicates take.
+    pub fn memory(&self) -> u64 {
+        let parts = self.parts.as_ref().map_or(0, |parts| parts.octets());
+        let duplicates = size_of_val(self.sacks.duplicates());
+        self.reassembly.memory() + parts + self.map.memory() + duplicates as u64
+    }
+
+    /// A chunk with `len` octets of user data came; `buffer` is the size of the receive buffer.
+    #[inline(always)]
+    pub fn arrive(
+        &mut self,
+        tsn: Serial32,
+        len: u32,
+        flags: DataFlags,
+        stream: u16,
+        buffer: u32,
+    ) -> Arrived {
+        if len == 0 {
+            return Arrived::Empty;
+        }
+        let Some(offset) = tsn.expand(self.origin, self.map.next) else {
+            self.sacks.ask();
+            return Arrived::Refused;
+        };
+        match self.map.look(offset) {
+            Arrival::New => {}
+            Arrival::Duplicate => {
+                self.sacks.note_duplicate(tsn);
+                return Arrived::Refused;
+            }
+            Arrival::Refused => {
+                self.sacks.ask();
+                return Arrived::Refused;
+            }
+        }
+        if offset - self.map.next >= SSN_SPAN
+            && !flags.contains(DataFlags::UNORDERED)
+            && self.reassembly.is_ambiguous(stream, self.map.missing_before(offset))
+        {
+            // Not acknowledged: it comes again when its place in the stream is clear.
+            self.sacks.ask();
+            return Arrived::Refused;
+        }
+        if !self.has_room(offset, len as u64, buffer as u64) {
+            self.reassembly.relieve();
+            self.sacks.ask();
+            return Arrived::NoRoom;
+        }
+        self.map.insert(offset);
+        self.accepted += len as u64;
+        if flags.contains(DataFlags::IMMEDIATE) {
+            self.sacks.ask(); // RFC 7053
+        }
+        match stream < self.streams {
+            true => Arrived::New(offset),
+            false => Arrived::NoSuchStream,
+        }
+    }
+
+    /// The receive buffer takes it. What fills the first gap is let in beyond
+    /// the buffer, so that it can drain; memory, with [`OVERHEAD`] for each
+    /// piece, never exceeds four times the buffer.
+    fn has_room(&self, offset: u64, len: u64, buffer: u64) -> bool {
+        let memory = self.reassembly.memory() + len + OVERHEAD;
+        if offset == self.map.next && self.map.has_gaps() {
+            return memory <= 4 * buffer;
+        }
+        self.reassembly.octets() + len <= buffer && memory <= 2 * buffer
+    }
+
+    /// Room that is left in the receive buffer, in octets.
+    fn window(&self, buffer: u32) -> u32 {
+        (buffer as u64).saturating_sub(self.reassembly.octets()) as u32
+    }
+
+    /// What a SACK says of the room. A window that is less than a packet, or half of the buffer, does
+    /// not open by less than that (silly windows, RFC 9260 §6.2, as in RFC 1122 §4.2.3.3): what the
+    /// last SACK left of it is told again.
+    fn worthy_window(&self, mtu: u32, buffer: u32) -> u32 {
+        let (room, worth) = (self.window(buffer), mtu.min(buffer / 2));
+        let left = (self.advertised as u64).saturating_sub(self.accepted) as u32;
+        if left < worth && room > left && room - left < worth { left } else { room }
+    }
+
+    /// The user has read: a window that was closed is opened by a SACK of its
+    /// own, once it is worth it (RFC 9260 §6.2, window updates).
+    pub fn update_window(&mut self, mtu: u32, buffer: u32) {
+        let worth = (2 * mtu).min(buffer / 2);
+        if self.advertised < mtu && self.window(buffer) >= worth.max(self.advertised) {
+            self.sacks.ask();
+        }
+    }
+
+    /// Octets of a SACK that reports all duplicates and no gap.
+    #[inline]
+    pub fn least_sack(&self) -> u32 {
+        LEAST_SACK + 4 * self.sacks.duplicates().len() as u32
+    }
+
+    /// A SACK of what has arrived, at most `room` octets of it. With `counts_packets` it says how
+    /// many packets it answers, 1 to 3.
+    pub fn take_sack(
+        &mut self,
+        room: u32,
+        (mtu, buffer): (u32, u32),
+        counts_packets: bool,
+    ) -> SackChunk {
+        let most = (room.saturating_sub(self.least_sack()) / 4) as usize;
+        let gaps = if self.map.has_gaps() { self.map.blocks(most) } else { Vec::new() };
+        let packets = match counts_packets {
+            true => self.sacks.packets().clamp(1, 3) as u8,
+            false => 0,
+        };
+        self.advertised = self.worthy_window(mtu, buffer);
+        self.accepted = 0;
+        let (cum_tsn, a_rwnd) = (self.cumulative_tsn(), self.advertised);
+        let duplicates = self.sacks.take(!gaps.is_empty());
+        SackChunk { cum_tsn, a_rwnd, gaps, duplicates, packets }
+    }
+
+    /// The peer gave up all TSNs up to `cum`, and of each stream these messages (RFC 3758 §3.6).
+    pub fn skip(
+        &mut self,
+        cum: Serial32,
+        messages: impl Iterator<Item = SkippedMessage>,
+    ) -> Skipped {
+        let Some(last) = cum.expand(self.origin, self.map.next) else { return Skipped::Late };
+        if last > self.map.next + FAR {
+            return Skipped::Late;
+        }
+        if last < self.map.next {
+            return Skipped::Known;
+        }
+        self.map.skip_to(last + 1);
+        self.reassembly.skip_to(last, self.map.next);
+        for message in messages.filter(|message| message.stream < self.streams) {
+            self.reassembly.skip(message.stream, message.unordered, message.mid);
+        }
+        Skipped::Advanced
+    }
+
+    /// The peer's next TSN is `next`, as after a FORWARD-TSN up to all that is known of (RFC 6525
+    /// §5.2.4 D4).
+    pub fn renumber(&mut self, next: Serial32) {
+        let end = self.map.end();
+        self.map.skip_to(end);
+        self.reassembly.renumber(end);
+        self.sacks.forget_duplicates();
+        self.origin = next.add((self.map.next as u32).wrapping_neg());
+    }
+
+    /// The peer has restarted: what is complete stays.
+    pub fn restart(&mut self) {
+        self.reassembly.restart();
+        self.sacks.restart();
+    }
+
+    /// A part was delivered to a user who wants whole messages; the message if it is the last.
+    pub fn join_part(&mut self, part: Received) -> Option<Received> {
+        self.parts.get_or_insert_default().add(part)
+    }
+
+    /// Octets of messages that have begun to be delivered in parts, and wait for the rest.
+    pub fn joining(&self) -> u64 {
+        self.parts.as_ref().map_or(0, |parts| parts.octets())
+    }
+}

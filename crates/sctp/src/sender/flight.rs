@@ -1,0 +1,509 @@
+//! The chunks that were sent and not cumulatively acknowledged, and what a
+//! SACK says about them (RFC 9260 §6.2.1, §6.3, §7.2.4).
+
+mod gaps;
+
+use crate::paths::path::{Path, Scratch};
+use crate::policy::Reason;
+use crate::queue::Fragment;
+use crate::reliability::Reliability;
+use anabranch_congestion::Stamp;
+use anabranch_units::Time;
+use anabranch_wire::sctp::{DataChunk, DataFlags, GapBlock, IDataChunk};
+use gaps::Reports;
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Status {
+    /// Sent, and counted as outstanding on its path.
+    InFlight,
+    /// To be sent again, and not outstanding.
+    Lost(Reason),
+    /// Reported by a gap block.
+    Acked,
+    /// Given up with its message (RFC 3758).
+    Abandoned,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub fragment: Fragment,
+    pub status: Status,
+    /// Where it was sent last.
+    pub path: u8,
+    /// It was sent again so often.
+    pub resends: u16,
+    /// Missing reports since it was sent last.
+    pub misses: u8,
+    pub fast_retransmitted: bool,
+    /// It was sent to more than one path.
+    pub wandered: bool,
+    /// The offset after the newest chunk when it was sent last.
+    pub newest: u64,
+    /// How long its message is worth sending again.
+    pub limit: Reliability,
+}
+
+impl Sent {
+    /// Octets of user data.
+    pub fn len(&self) -> u64 {
+        self.fragment.payload.len() as u64
+    }
+}
+
+/// The rules of missing reports.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub missing_reports: u8,
+    pub highest_newly_acked: bool,
+    pub multiple: bool,
+    /// Split fast retransmit: a chunk is missing if one that was sent later to
+    /// the same path was newly acknowledged (Iyengar et al. 2006 §III-A).
+    pub split: bool,
+    /// See [`Ns2Rules::marked_outstanding`](crate::Ns2Rules).
+    pub marked_outstanding: bool,
+    /// See [`Ns2Rules::remembers_highest`](crate::Ns2Rules).
+    pub remembers_highest: bool,
+    /// Packets that the SACK answers (delayed acknowledgments for concurrent
+    /// transfer, §III-C), else 1.
+    pub packets: u8,
+}
+
+/// What a SACK did to all paths together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    /// The cumulative TSN advanced.
+    pub advanced: bool,
+    /// Octets of user data newly acknowledged cumulatively.
+    pub cumulative: u64,
+    /// Something was newly acknowledged.
+    pub news: bool,
+    /// A chunk was newly found missing.
+    pub lost: bool,
+    /// Index of the lowest chunk that a gap block newly acknowledged.
+    pub lowest: Option<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Flight {
+    /// Offset of the first chunk.
+    pub una: u64,
+    pub chunks: VecDeque<Sent>,
+    /// Chunks to be sent again.
+    pub lost: usize,
+    /// There are none below this offset.
+    lost_from: u64,
+    /// Chunks reported by gap blocks.
+    acked: usize,
+    /// The highest chunk that the cumulative TSN newly acknowledged last, or a gap block since.
+    highest_new: u64,
+    /// User data in flight, in octets.
+    pub payload: u64,
+    /// Octets of a chunk's header: DATA's, or I-DATA's.
+    header: u32,
+    /// Octets to a multiple of which chunks count, less one.
+    padding: u32,
+    reports: Reports,
+    /// How each of `chunks` left last, where window algorithms hear of it.
+    departures: Option<VecDeque<Departure>>,
+}
+
+/// How a chunk left last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Departure {
+    at: Time,
+    stamp: Stamp,
+}
+
+impl Flight {
+    /// Nothing was sent; `una` is the first TSN.
+    pub fn starting_at(una: u64) -> Flight {
+        let (chunks, header) = (VecDeque::new(), DataChunk::HEADER);
+        let (lost, lost_from, acked, highest_new, payload) = (0, una, 0, una, 0);
+        let (reports, departures) = (Reports::default(), None);
+        Flight {
+            una,
+            chunks,
+            lost,
+            lost_from,
+            acked,
+            highest_new,
+            payload,
+            header,
+            padding: 0,
+            reports,
+            departures,
+        }
+    }
+    /// Nothing was sent, and `una` is the first TSN; chunks count as they did.
+    pub fn restarting_at(&self, una: u64) -> Flight {
+        Flight { padding: self.padding, ..Flight::starting_at(una) }
+    }
+
+    /// Chunks are I-DATA, or DATA.
+    pub fn set_interleaving(&mut self, on: bool) {
+        self.header = if on { IDataChunk::HEADER } else { DataChunk::HEADER };
+    }
+    pub fn is_interleaving(&self) -> bool {
+        self.header == IDataChunk::HEADER
+    }
+    /// Gap blocks report chunks.
+    pub fn has_reports(&self) -> bool {
+        self.acked > 0
+    }
+    /// The offset of the next new chunk.
+    pub fn next(&self) -> u64 {
+        self.una + self.chunks.len() as u64
+    }
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+    /// Octets that the chunks take, with what they carry.
+    pub fn memory(&self) -> u64 {
+        let carried: u64 = self.chunks.iter().map(|it| it.fragment.payload.len() as u64).sum();
+        carried + (self.chunks.len() * size_of::<Sent>()) as u64
+    }
+    /// Octets of a chunk's header.
+    pub fn header(&self) -> u32 {
+        self.header
+    }
+    /// Octets of a chunk, header included, and its padding where that counts.
+    #[inline]
+    pub fn size(&self, chunk: &Sent) -> u64 {
+        self.size_of(chunk.fragment.payload.len())
+    }
+    /// The same of a chunk with `len` octets of user data.
+    #[inline]
+    pub fn size_of(&self, len: u32) -> u64 {
+        ((self.header + len + self.padding) & !self.padding) as u64
+    }
+    /// Padding counts, or does not: nothing is outstanding.
+    pub fn count_padding(&mut self, counts: bool) {
+        self.padding = if counts { 3 } else { 0 };
+    }
+
+    /// The chunk with this offset leaves at `now`, with the `stamp` of its path, whose window
+    /// algorithm hears of it.
+    pub fn note_departure(&mut self, offset: u64, at: Time, stamp: Stamp) {
+        let known = || VecDeque::from(vec![Departure::default(); self.chunks.len()]);
+        let departures = self.departures.get_or_insert_with(known);
+        departures[(offset - self.una) as usize] = Departure { at, stamp };
+    }
+
+    /// A new chunk leaves on `path`; gives its offset.
+    #[inline]
+    pub fn push(&mut self, fragment: Fragment, limit: Reliability, path: u8) -> u64 {
+        let offset = self.next();
+        self.payload += fragment.payload.len() as u64;
+        if let Some(departures) = &mut self.departures {
+            departures.push_back(Departure::default());
+        }
+        self.chunks.push_back(Sent {
+            fragment,
+            status: Status::InFlight,
+            path,
+            resends: 0,
+            misses: 0,
+            fast_retransmitted: false,
+            wandered: false,
+            newest: offset + 1,
+            limit,
+        });
+        offset
+    }
+
+    /// The chunk at `index` leaves again, on `path`; missing reports count anew unless
+    /// `keeps_reports`.
+    pub fn resend(&mut self, index: usize, path: u8, keeps_reports: bool) {
+        let newest = self.next();
+        let chunk = &mut self.chunks[index];
+        let Status::Lost(reason) = chunk.status else {
+            panic!("only what is lost is sent again: {chunk:?}");
+        };
+        chunk.fast_retransmitted |= reason == Reason::FastRetransmit;
+        chunk.status = Status::InFlight;
+        chunk.wandered |= chunk.path != path;
+        chunk.path = path;
+        chunk.resends = chunk.resends.saturating_add(1);
+        if !keeps_reports {
+            chunk.misses = 0;
+        }
+        chunk.newest = newest;
+        self.payload += chunk.fragment.payload.len() as u64;
+        self.lost -= 1;
+        self.reports.on_resend(self.una + index as u64);
+    }
+
+    /// Everything outstanding on `path` is to be sent again (§6.3.3 rule E3).
+    pub fn expire(&mut self, path: u8, paths: &mut [Path]) {
+        let mut lost = 0;
+        for (at, chunk) in self.chunks.iter_mut().enumerate().filter(|it| it.1.path == path) {
+            chunk.misses = 0;
+            if chunk.status == Status::InFlight {
+                chunk.status = Status::Lost(Reason::Timeout);
+                self.lost_from = self.lost_from.min(self.una + at as u64);
+                self.payload -= chunk.fragment.payload.len() as u64;
+                self.lost += 1;
+                lost += 1;
+            }
+        }
+        paths[path as usize].known.note(0, lost);
+        paths[path as usize].flight = 0;
+        paths[path as usize].timed = None;
+    }
+
+    /// What waits to be sent again on `path` is in flight there after all.
+    pub fn find_lost(&mut self, path: u8, paths: &mut [Path]) {
+        for at in 0..self.chunks.len() {
+            let size = self.size(&self.chunks[at]);
+            let chunk = &mut self.chunks[at];
+            if chunk.path == path && matches!(chunk.status, Status::Lost(_)) {
+                chunk.status = Status::InFlight;
+                chunk.misses = 0;
+                self.payload += chunk.fragment.payload.len() as u64;
+                self.lost -= 1;
+                paths[path as usize].flight += size;
+                self.reports.on_resend(self.una + at as u64);
+            }
+        }
+    }
+
+    /// Everything outstanding on any path is to be sent again.
+    pub fn expire_all(&mut self, paths: &mut [Path]) {
+        (0..paths.len()).for_each(|path| self.expire(path as u8, paths));
+    }
+
+    /// Everything below `cum` has arrived, and what is in the `gaps` of a SACK; a SHUTDOWN leaves
+    /// open what is beyond `cum` (§3.3.8). `cum` is within what was sent; nonsense in the gaps is
+    /// ignored.
+    pub fn on_sack(
+        &mut self,
+        now: Time,
+        cum: u64,
+        gaps: Option<&[GapBlock]>,
+        rules: Rules,
+        paths: &mut [Path],
+    ) -> Outcome {
+        for path in paths.iter_mut() {
+            path.sack = Scratch { flight: path.flight, ..Scratch::default() };
+        }
+        if rules.marked_outstanding && self.lost > 0 {
+            for chunk in self.chunks.iter().filter(|it| matches!(it.status, Status::Lost(_))) {
+                paths[chunk.path as usize].sack.flight += self.size(chunk);
+            }
+        }
+        let mut outcome = Outcome { advanced: cum > self.una, ..Outcome::default() };
+        while self.una < cum {
+            let chunk = self.chunks.pop_front().expect("cum is within what was sent");
+            outcome.cumulative += chunk.fragment.payload.len() as u64;
+            match chunk.status {
+                Status::Acked => self.acked -= 1,
+                Status::Lost(_) => self.lost -= 1,
+                Status::InFlight | Status::Abandoned => {}
+            }
+            if chunk.status != Status::Abandoned {
+                paths[chunk.path as usize].sack.covered += self.size(&chunk);
+            }
+            if self.acknowledge(now, self.una, &chunk, paths) {
+                outcome.news = true;
+                self.highest_new = self.una;
+            }
+            if let Some(departures) = &mut self.departures {
+                departures.pop_front();
+            }
+            self.una += 1;
+        }
+        let Some(gaps) = gaps.filter(|gaps| !gaps.is_empty() || self.acked > 0) else {
+            return outcome;
+        };
+        self.on_gaps(now, gaps, rules, paths, &mut outcome);
+        outcome
+    }
+
+    /// A chunk has arrived: it leaves the path's flight, and may give an RTT
+    /// sample. False when it was known.
+    #[inline(always)]
+    fn acknowledge(&mut self, now: Time, offset: u64, chunk: &Sent, paths: &mut [Path]) -> bool {
+        let size = self.size(chunk);
+        let path = &mut paths[chunk.path as usize];
+        match chunk.status {
+            Status::Acked | Status::Abandoned => return false,
+            Status::InFlight => {
+                path.flight -= size;
+                path.sack.works = true;
+                path.sack.certain |= !chunk.wandered;
+                self.payload -= chunk.fragment.payload.len() as u64;
+            }
+            Status::Lost(_) => {}
+        }
+        path.bytes_acked += chunk.fragment.payload.len() as u64;
+        path.sack.acked += size;
+        path.sack.chunks += 1;
+        path.sack.earliest |= !path.sack.passed;
+        if let Some((timed, sent)) = path.timed
+            && timed == offset
+        {
+            path.timed = None;
+            // Karn's rule (§6.3.1 C5).
+            if chunk.resends == 0 {
+                path.sack.rtt = Some(now - sent);
+            }
+        }
+        if let Some(departures) = &self.departures {
+            let departure = departures[(offset - self.una) as usize];
+            path.on_record(offset, departure.at, &departure.stamp, chunk.resends == 0);
+        }
+        true
+    }
+
+    /// The path at `index` is no more: what is outstanding there is to be sent
+    /// again, later paths move up, and what was its is `heir`'s.
+    pub fn remove_path(&mut self, index: u8, heir: u8, paths: &mut [Path]) {
+        self.expire(index, paths);
+        for at in 0..self.chunks.len() {
+            let (size, chunk) = (self.size(&self.chunks[at]), &mut self.chunks[at]);
+            if chunk.path == index && matches!(chunk.status, Status::Lost(_)) {
+                paths[heir as usize].window.adopt(size);
+            }
+            let path = if chunk.path == index { heir } else { chunk.path };
+            chunk.path = path - (path > index) as u8;
+        }
+    }
+
+    /// All that is not acknowledged was given up.
+    pub fn is_abandoned(&self) -> bool {
+        self.chunks.iter().all(|chunk| chunk.status == Status::Abandoned)
+    }
+
+    /// What the peer may not have, and was not given up.
+    pub fn undelivered(&self) -> impl Iterator<Item = &Fragment> {
+        let left = |chunk: &&Sent| matches!(chunk.status, Status::InFlight | Status::Lost(_));
+        self.chunks.iter().filter(left).map(|chunk| &chunk.fragment)
+    }
+
+    /// Everything, all of it lost, for another association like `new` whose paths
+    /// are others.
+    pub fn moved_to(mut self, path: u8, new: &Flight) -> Flight {
+        self.chunks.iter_mut().for_each(|chunk| chunk.path = path);
+        self.header = new.header;
+        self
+    }
+
+    /// Offset of the first chunk that is outstanding on `path` or to be sent
+    /// again since it was lost there.
+    pub fn first_of(&self, path: u8) -> Option<u64> {
+        let waits = |s: Status| matches!(s, Status::InFlight | Status::Lost(_));
+        let at = self.chunks.iter().position(|c| c.path == path && waits(c.status))?;
+        Some(self.una + at as u64)
+    }
+
+    /// The stream sequence number of the oldest ordered message of a stream that is not cumulatively
+    /// acknowledged.
+    pub fn oldest_ssn(&self, stream: u16) -> Option<u16> {
+        let of = |sent: &&Sent| sent.fragment.stream == stream && !sent.fragment.is_unordered();
+        Some(self.chunks.iter().find(of)?.fragment.number as u16)
+    }
+
+    /// A chunk from the offset `from` on waits to be sent again that was lost on `path`.
+    pub fn is_marked_beyond(&self, path: u8, from: u64) -> bool {
+        let beyond = from.saturating_sub(self.una) as usize;
+        let mut chunks = self.chunks.iter().skip(beyond);
+        chunks.any(|it| it.path == path && matches!(it.status, Status::Lost(_)))
+    }
+
+    /// The first chunk to be sent again, from `from` on. While they leave in
+    /// order each chunk is looked at once.
+    pub fn next_lost(&mut self, from: usize) -> Option<(usize, Reason)> {
+        if self.lost == 0 {
+            return None;
+        }
+        let first = self.lost_from.saturating_sub(self.una) as usize;
+        let mut chunks = self.chunks.range(first.max(from).min(self.chunks.len())..);
+        let is_lost = |chunk: &Sent| matches!(chunk.status, Status::Lost(_));
+        let at = chunks.position(is_lost).map(|at| first.max(from) + at);
+        if from <= first {
+            self.lost_from = self.una + at.unwrap_or(self.chunks.len()) as u64;
+        }
+        match (at?, self.chunks[at?].status) {
+            (at, Status::Lost(reason)) => Some((at, reason)),
+            _ => None,
+        }
+    }
+
+    /// Gives up the message of the chunk at `index`, and frees its octets. The
+    /// chunk comes back if the end of the message was not sent.
+    pub fn abandon(&mut self, index: usize, paths: &mut [Path]) -> Option<Fragment> {
+        let one = self.chunks[index].fragment.clone();
+        for at in (0..=index).rev().filter(|_| !one.flags.contains(DataFlags::BEGIN)) {
+            if self.give_up(at, &one, paths) && self.has(at, DataFlags::BEGIN) {
+                break;
+            }
+        }
+        for at in index..self.chunks.len() {
+            if self.give_up(at, &one, paths) && self.has(at, DataFlags::END) {
+                return None;
+            }
+        }
+        Some(one)
+    }
+
+    /// Gives up what was sent of a message whose end was not.
+    pub fn abandon_begun(&mut self, begun: &Fragment, paths: &mut [Path]) {
+        for at in (0..self.chunks.len()).rev() {
+            if self.give_up(at, begun, paths) && self.has(at, DataFlags::BEGIN) {
+                break;
+            }
+        }
+    }
+
+    fn has(&self, at: usize, flag: DataFlags) -> bool {
+        self.chunks[at].fragment.flags.contains(flag)
+    }
+
+    /// True when the chunk at `at` is of the same message as `one`.
+    fn give_up(&mut self, at: usize, one: &Fragment, paths: &mut [Path]) -> bool {
+        let chunk = &self.chunks[at];
+        if !chunk.fragment.is_sibling(one) {
+            return false;
+        }
+        let (size, len) = (self.size(chunk), chunk.fragment.payload.len() as u64);
+        let path = &mut paths[chunk.path as usize];
+        match chunk.status {
+            Status::InFlight => {
+                path.flight -= size;
+                path.window.forget(size);
+                self.payload -= len;
+            }
+            Status::Lost(_) => {
+                path.window.forget(size);
+                self.lost -= 1;
+            }
+            Status::Acked => {
+                self.acked -= 1;
+                self.reports.forget(self.una + at as u64);
+            }
+            Status::Abandoned => {}
+        }
+        let offset = self.una + at as u64;
+        path.timed.take_if(|timed| timed.0 == offset);
+        self.chunks[at].status = Status::Abandoned;
+        self.chunks[at].fragment.payload = anabranch_wire::Payload::EMPTY;
+        true
+    }
+
+    /// Takes a TSN for the end of a message that was given up, so that the
+    /// receiver can be told to forget its beginning.
+    pub fn push_abandoned(&mut self, fragment: Fragment, path: u8) {
+        self.push(fragment, Reliability::Reliable, path);
+        self.chunks.back_mut().expect("it was pushed").status = Status::Abandoned;
+    }
+
+    /// Chunks from the first on that were given up: what FORWARD-TSN skips.
+    pub fn skipped(&self) -> impl Iterator<Item = &Fragment> {
+        let given_up = |chunk: &&Sent| chunk.status == Status::Abandoned;
+        self.chunks.iter().take_while(given_up).map(|chunk| &chunk.fragment)
+    }
+}
+
+#[cfg(test)]
+mod tests;
