@@ -24,6 +24,11 @@ pub struct Config {
     pub long_numbers: bool,
     /// ADD_ADDR leaves on an ACK of its own, without a DSS, as on Linux.
     pub lone_addresses: bool,
+    /// A small segment waits while another is on its way on its subflow (Nagle's algorithm).
+    pub nagle: bool,
+    /// Addresses with these numbers are announced with these ports (RFC 8684 §3.4.1), in place of the port of
+    /// the connection.
+    pub announced_ports: Vec<(u8, u16)>,
     /// This packet scheduler chooses the subflow of each segment.
     pub scheduler: SchedulerKind,
     /// This path manager says which subflows the active side opens.
@@ -63,6 +68,8 @@ impl Default for Config {
             checksum: false,
             long_numbers: false,
             lone_addresses: false,
+            nagle: false,
+            announced_ports: Vec::new(),
             scheduler: SchedulerKind::MinRtt,
             path_manager: PathManager::FullMesh,
             passive_path_manager: PathManager::Single,
@@ -122,6 +129,22 @@ pub(crate) fn of_address(
     }
 }
 
+/// The settings of the first subflow: it alone opens with data (RFC 8684 app. B).
+pub(crate) fn of_first(
+    config: &Config,
+    usual: &Arc<anabranch_tcp::Config>,
+    addr: Addr,
+) -> Arc<anabranch_tcp::Config> {
+    let usual = of_address(config, usual, addr);
+    match config.subflow.fast_open {
+        Some(_) => {
+            let fast_open = config.subflow.fast_open;
+            Arc::new(anabranch_tcp::Config { fast_open, ..usual.as_ref().clone() })
+        }
+        None => usual,
+    }
+}
+
 impl Config {
     /// Refuses settings that no connection can have.
     ///
@@ -165,7 +188,6 @@ impl Config {
             return error("ipv6_mss", &mss, &allowed);
         }
         for (field, given) in [
-            ("subflow.fast_open", self.subflow.fast_open.is_some()),
             ("subflow.keep_alive", self.subflow.keep_alive.is_some()),
             ("subflow.receive_buffer_max", self.subflow.receive_buffer_max.is_some()),
         ] {
@@ -188,6 +210,7 @@ impl Config {
         anabranch_tcp::Config {
             nagle: anabranch_tcp::Nagle::Off,
             send_buffer: 1 << 30,
+            fast_open: None,
             receive_buffer: (2 * self.subflow.receive_buffer).min(1 << 30),
             ..self.subflow.clone()
         }

@@ -1,5 +1,5 @@
-//! One side of a Multipath TCP connection: the machines that it is made of, the
-//! user's commands and the contract with the host.
+//! One side of a Multipath TCP connection: the machines that it is made of. The user's
+//! commands and all that a host may call are in [`contract`].
 //!
 //! A connection is a few machines. Each is a type that owns its state and is tested alone; what
 //! it needs of another is an argument:
@@ -33,6 +33,9 @@
 //! | §3.6 | the end of a subflow, MP_TCPRST | [`subflow_end`] |
 //! | §3.7 | back to TCP: [`Fallback`](fallback::Fallback) | [`fallback`] |
 //! | §3.7 | MP_FAIL, the infinite mapping | [`fail`] |
+//! | app. B | Fast Open | [`fast_open`] |
+//!
+//! Of TCP as a whole: small segments that wait for more ([`holding`]).
 //!
 //! A segment goes through [`input`] and then [`collect`]; a packet comes from the loop in
 //! [`output`], which asks [`schedule`] for data. [`paths`] opens the
@@ -41,12 +44,15 @@
 mod announce;
 mod checksum;
 mod collect;
+mod contract;
 mod data_ack;
 mod data_fin;
 mod fail;
 mod fallback;
 mod fast_close;
+mod fast_open;
 mod handshake;
+mod holding;
 mod input;
 mod join;
 mod options;
@@ -68,18 +74,15 @@ mod timers;
 #[cfg(test)]
 mod tests;
 
-use crate::config::{self, Config, capable_more, option_room};
+use crate::config::{self, Config, option_room};
 use crate::key::Key;
-use crate::receiver::Receiver;
+use crate::receiver::{Receiver, Tell};
 use crate::sender::Sender;
 use crate::subflow::{Stage, Subflow};
-use anabranch_endpoint::{
-    ByteStream, CloseReason, Endpoint, Event, Generator, Observation, PathObservation,
-    PendingEvents,
-};
+use anabranch_endpoint::{CloseReason, Demultiplex, Generator, PathObservation, PendingEvents};
 use anabranch_tcp::{Connection as Tcp, State as TcpState};
-use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, FlowKey, Packet};
+use holding::Holding;
 use path_management::PathManagement;
 use readiness::Readiness;
 use scheduling::Scheduling;
@@ -131,7 +134,8 @@ pub struct Counters {
 
 /// This is one side of a Multipath TCP connection (RFC 8684), without I/O.
 ///
-/// Drive it through [`Endpoint`] and [`ByteStream`]; see the former for the order
+/// Drive it through [`Endpoint`](anabranch_endpoint::Endpoint) and
+/// [`ByteStream`](anabranch_endpoint::ByteStream); see the former for the order
 /// of polling. `now` never decreases. The host gives it every packet for any of
 /// its addresses and ports.
 #[derive(Debug)]
@@ -156,6 +160,8 @@ pub struct Connection {
     readiness: Readiness,
     /// It chooses the subflow for new data.
     scheduling: Scheduling,
+    /// It says why a small segment waits.
+    holding: Holding,
     /// It knows both hosts' addresses and which subflows there should be.
     paths: PathManagement,
     /// These timers run for the connection, beside those of its subflows.
@@ -169,7 +175,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The active side: opens with [`ByteStream::connect`], from the first of
+    /// The active side: opens with [`ByteStream::connect`](anabranch_endpoint::ByteStream::connect), from the first of
     /// the addresses.
     ///
     /// # Panics
@@ -209,7 +215,7 @@ impl Connection {
         let local = (first, port);
         let key = Key(generator.next_u64());
         let open = if passive { Tcp::server } else { Tcp::client };
-        let own = config::of_address(&config, &subflow_config, first);
+        let own = config::of_first(&config, &subflow_config, first);
         let mut tcp = open(own, local, remote, generator.clone());
         if config.enabled {
             tcp.reserve_options(option_room(config.long_numbers));
@@ -218,11 +224,12 @@ impl Connection {
         Connection {
             session: Session::new(key, passive, config.checksum),
             lifetime: Lifetime::Open,
-            sender: Sender::new(key.idsn()),
+            sender: Sender::new(key.idsn(), config.long_numbers),
             receiver: Receiver::new(config.subflow.receive_buffer),
             subflows: Subflows::of_first(Subflow::new(tcp, 0, 0, Stage::First)),
             readiness: Readiness::of_first(),
             scheduling: Scheduling::new(&config.scheduler),
+            holding: Holding { nagle: config.nagle, corked: false },
             paths: PathManagement::new(addresses, remote),
             timers: Timers::default(),
             outbox: VecDeque::new(),
@@ -314,6 +321,16 @@ impl Connection {
         self.sender.renumber(key.idsn());
     }
 
+    /// The application has read: the peer hears of the window where that is news.
+    #[inline]
+    fn tell_of_window(&mut self, tell: Tell) {
+        match tell {
+            Tell::None => {}
+            Tell::One => self.subflows.ask_best_for_ack(&mut self.readiness),
+            Tell::All => self.subflows.ask_all_for_acks(&mut self.readiness),
+        }
+    }
+
     /// The connection is over.
     #[inline]
     fn has_ended(&self) -> bool {
@@ -333,139 +350,5 @@ impl Connection {
             self.timers.stop_all();
             self.pending.closed = Some(reason);
         }
-    }
-}
-
-impl ByteStream for Connection {
-    fn connect(&mut self, now: Time) {
-        if !self.has_ended()
-            && let Some(first) = self.subflows.first_mut()
-        {
-            self.session.set_active();
-            if self.config.enabled {
-                first.tcp.reserve_first(capable_more(self.config.long_numbers));
-            }
-            first.tcp.connect(now);
-            self.readiness.wake(first.id);
-        }
-    }
-
-    fn write(&mut self, len: u64) -> u64 {
-        if self.has_ended() { 0 } else { self.sender.write(len) }
-    }
-
-    fn write_octets(&mut self, octets: &[u8]) -> usize {
-        let capacity = self.config.subflow.send_buffer;
-        if self.has_ended() { 0 } else { self.sender.write_octets(octets, capacity) }
-    }
-
-    fn read(&mut self, max: u64) -> u64 {
-        let subflows = &self.subflows;
-        let (n, tell) = self.receiver.read(max, || subflows.mss());
-        if tell {
-            self.subflows.ask_best_for_ack(&mut self.readiness);
-        }
-        n
-    }
-
-    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
-        let subflows = &self.subflows;
-        let (n, tell) = self.receiver.read_octets(buf, || subflows.mss());
-        if tell {
-            self.subflows.ask_best_for_ack(&mut self.readiness);
-        }
-        n
-    }
-
-    fn close(&mut self) {
-        if !self.has_ended() && self.sender.close() {
-            self.on_closed_by_user();
-        }
-    }
-
-    fn abort(&mut self) {
-        self.abort_all(CloseReason::Aborted);
-    }
-}
-
-impl Endpoint for Connection {
-    fn handle_input(&mut self, now: Time, packet: &Packet) {
-        self.on_packet(now, packet);
-    }
-
-    fn handle_timeout(&mut self, now: Time) {
-        self.on_timeout(now);
-    }
-
-    #[inline]
-    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        if self.is_settled() { None } else { self.next_packet(now) }
-    }
-
-    fn poll_event(&mut self) -> Option<Event> {
-        self.pending.take()
-    }
-
-    #[inline]
-    fn poll_timeout(&self) -> Time {
-        let of_subflows = self.readiness.soonest().unwrap_or_else(|| self.subflows.soonest());
-        debug_assert_eq!(of_subflows, self.subflows.soonest());
-        self.timers.deadline().min(of_subflows)
-    }
-
-    fn progress_timeout(&self) -> Time {
-        let subflows = self.subflows.iter().map(Subflow::progress_deadline);
-        subflows.fold(self.timers.deadline(), Time::min)
-    }
-
-    fn status(&self) -> String {
-        let (unacked, unsent) = (self.sender.nxt() - self.sender.una(), self.sender.unsent());
-        let mut text = format!("{:?}", self.phase()).to_lowercase();
-        if unacked + unsent > 0 {
-            let window = self.sender.window_left();
-            text += &format!(", {unacked} octets sent and not acknowledged, {unsent} not sent");
-            text += &format!(", {window} left in the peer's window");
-        }
-        for subflow in self.subflows.iter() {
-            text += &format!("; subflow {}: {}", subflow.id, subflow.tcp.status());
-        }
-        text
-    }
-
-    /// Windows and counts are sums over the subflows; the round-trip time is that
-    /// of the fastest.
-    fn observe(&self) -> Observation {
-        let mut all = Observation {
-            bytes_acked: self.sender.una().min(self.sender.data_end()) - 1,
-            bytes_received: self.receiver.received(),
-            ..Observation::default()
-        };
-        self.subflows.add_to(&mut all);
-        all
-    }
-
-    /// The paths that have had a subflow, the oldest first. Counts are those of
-    /// all its subflows, the rest is of the one that there is.
-    fn observe_path(&self, path: usize) -> Option<PathObservation> {
-        self.subflows.observe_path(path)
-    }
-
-    fn memory(&self) -> u64 {
-        let subflows: u64 = self.subflows.iter().map(|subflow| subflow.tcp.memory()).sum();
-        let queued = self.outbox.len() * size_of::<Packet>();
-        let kept = self.sender.memory() + self.receiver.memory() + self.paths.memory();
-        size_of::<Connection>() as u64 + subflows + queued as u64 + kept
-    }
-
-    fn flow_key(&self) -> FlowKey {
-        self.subflows.first_key()
-    }
-
-    fn has_flow(&self, key: FlowKey) -> bool {
-        self.flow_keys().any(|known| known == key)
-    }
-
-    fn join_token(&self) -> Option<u32> {
-        Some(self.token())
     }
 }

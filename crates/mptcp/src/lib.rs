@@ -21,6 +21,7 @@ mod receiver;
 pub mod scheduler;
 mod sender;
 mod sequence;
+mod signals;
 mod subflow;
 
 pub use config::{Config, ConfigError};

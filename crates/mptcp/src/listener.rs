@@ -9,8 +9,8 @@ mod cookie;
 
 use crate::config::Config;
 use crate::connection::{Connection, Phase};
-use anabranch_endpoint::{ByteStream, Endpoint, Event, Generator};
-use anabranch_tcp::SynCookies;
+use anabranch_endpoint::{ByteStream, Demultiplex, Endpoint, Event, Generator, Observe};
+use anabranch_tcp::{PendingFastOpens, SynCookies};
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, Packet, TcpFlags, TcpSegment};
 use cookie::Jar;
@@ -50,6 +50,8 @@ pub struct Listener {
     backlog: usize,
     most_half_open: usize,
     cookies: SynCookies,
+    /// Connections that a Fast Open cookie has opened and whose handshake is not over.
+    fast_open: Option<PendingFastOpens>,
     jar: Option<Jar>,
     replies: VecDeque<Packet>,
     generator: Generator,
@@ -66,10 +68,13 @@ impl Listener {
         addresses: &[(u8, Addr)],
         port: u16,
         backlog: usize,
-        generator: Generator,
+        mut generator: Generator,
     ) -> Listener {
+        let config = config.into();
+        let fast_open = PendingFastOpens::new(&config.subflow, &mut generator);
         Listener {
-            config: config.into(),
+            fast_open,
+            config,
             addresses: addresses.to_vec(),
             port,
             backlog,
@@ -112,12 +117,23 @@ impl Listener {
     /// They take so many octets.
     pub fn memory(&self) -> u64 {
         let half_open = self.half_open.iter().map(|handshake| &handshake.connection);
-        half_open.chain(&self.ready).map(Endpoint::memory).sum()
+        half_open.chain(&self.ready).map(Observe::memory).sum()
     }
 
     /// The connection that has waited longest.
     pub fn accept(&mut self) -> Option<Connection> {
         self.ready.pop_front()
+    }
+
+    /// The handshake of an accepted connection is over: it is no longer pending in the sense of RFC 7413
+    /// §5.1.
+    pub fn settle(&mut self, connection: &Connection) {
+        if let Some(pending) = &mut self.fast_open
+            && connection.phase() != Phase::Opening
+        {
+            let key = connection.flow_key();
+            pending.settle((key.dst, key.dst_port));
+        }
     }
 
     /// So many connections wait to be accepted.
@@ -143,7 +159,7 @@ impl Listener {
             self.half_open.iter_mut().find(|handshake| handshake.connection.is_for(packet))
         {
             handshake.connection.handle_input(now, packet);
-            self.settle();
+            self.settle_handshakes();
             return true;
         }
         if let Some(connection) = self.ready.iter_mut().find(|connection| connection.is_for(packet))
@@ -190,9 +206,16 @@ impl Listener {
         } else if full {
             self.counters.dropped_syns += 1;
         } else if let Some((_, first)) = self.addresses.first().copied() {
+            let opens = self.opens_fast(now, remote, segment);
             let mut connection = self.answering(now, first, remote, taken);
+            if !opens
+                && self.fast_open.as_ref().is_some_and(|it| it.opens(now, first, remote.0, segment))
+            {
+                connection.refuse_fast_open(); // a good cookie, and no room
+            }
             connection.handle_input(now, packet);
             self.add_half_open(connection, |phase| phase == Phase::Opening);
+            self.settle_handshakes();
         } else {
             return false;
         }
@@ -211,8 +234,22 @@ impl Listener {
         let (config, generator) = (self.config.clone(), self.generator.clone());
         let mut connection = Connection::server(config, (&[first], self.port), remote, generator);
         connection.avoid_tokens(|token| taken(token) || self.has_token(token));
+        if let Some(pending) = &self.fast_open {
+            connection.set_fast_open_key(pending.key());
+        }
         self.add_addresses(now, &mut connection);
         connection
+    }
+
+    /// A SYN with a good Fast Open cookie, for which there is room among those whose handshake is not over.
+    fn opens_fast(&mut self, now: Time, remote: (Addr, u16), syn: &TcpSegment) -> bool {
+        let Some((_, own)) = self.addresses.first() else { return false };
+        let Some(pending) = &mut self.fast_open else { return false };
+        let opens = pending.opens(now, *own, remote.0, syn) && pending.has_room(now);
+        if opens {
+            pending.add(now, remote);
+        }
+        opens
     }
 
     /// A connection of this port has the token.
@@ -265,12 +302,12 @@ impl Listener {
         self.add_addresses(now, &mut connection);
         self.counters.cookies_accepted += 1;
         self.add_half_open(connection, |phase| phase == Phase::Multipath);
-        self.settle();
+        self.settle_handshakes();
         true
     }
 
     /// Handshakes that are over.
-    fn settle(&mut self) {
+    fn settle_handshakes(&mut self) {
         let mut at = 0;
         while at < self.half_open.len() {
             let handshake = &mut self.half_open[at];
@@ -291,7 +328,7 @@ impl Listener {
     pub fn handle_timeout(&mut self, now: Time) {
         self.half_open.iter_mut().for_each(|handshake| handshake.connection.handle_timeout(now));
         self.ready.iter_mut().for_each(|connection| connection.handle_timeout(now));
-        self.settle();
+        self.settle_handshakes();
     }
 
     /// This packet is to be sent next; it is called until `None`.

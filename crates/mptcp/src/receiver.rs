@@ -22,6 +22,8 @@ pub(crate) struct Receiver {
     numbering: Numbering,
     /// The peer has numbered data with 64 bits: DATA_ACKs have as many (§3.3.1).
     is_wide: bool,
+    /// So many octets came with the SYN, and have no data sequence numbers (RFC 8684 app. B.2).
+    early: u64,
     /// Everything before this offset has arrived: the DATA_ACK.
     nxt: u64,
     /// The application has read everything before this offset.
@@ -38,6 +40,18 @@ pub(crate) struct Receiver {
     octets: Option<Box<Octets>>,
 }
 
+/// Whom the peer should hear of a window from that the application has opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tell {
+    /// Nobody: it is no news, or the next segment says it.
+    None,
+    /// Any subflow.
+    One,
+    /// All subflows: the windows that they advertised last were closed, and hold for each of them
+    /// (§3.3.5).
+    All,
+}
+
 /// An arrival did this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
@@ -52,6 +66,7 @@ impl Receiver {
         Receiver {
             numbering: Numbering::default(),
             is_wide: false,
+            early: 0,
             nxt: 1,
             read: 1,
             edge: 1 + capacity,
@@ -64,7 +79,18 @@ impl Receiver {
 
     /// The peer's key has come: its initial data sequence number is `idsn`.
     pub fn begin(&mut self, idsn: u64) {
-        self.numbering = Numbering::from_idsn(idsn);
+        self.numbering = Numbering::from_idsn(idsn).after(self.early);
+    }
+
+    /// Data came with the peer's SYN and opens the stream (RFC 7413), before its key.
+    pub fn on_early(&mut self, payload: &Payload) -> Arrival {
+        self.early = payload.len() as u64;
+        self.on_data(1, payload)
+    }
+
+    /// The offset of the first octet that has a data sequence number.
+    pub fn first(&self) -> u64 {
+        1 + self.early
     }
 
     /// The offset that the peer means by a data sequence number.
@@ -128,10 +154,15 @@ impl Receiver {
             return Arrival { advanced: 0, ended: false };
         }
         if let Some(octets) = payload.octets() {
-            let from = (new.start - start) as usize;
             let read = self.read;
             let store = self.octets.get_or_insert_with(|| Box::new(Octets::starting_at(read)));
-            store.write_at(new.start, &octets[from..from + new.len() as usize]);
+            // What came first counts (§3.3.1).
+            let mut at = new.start;
+            while let Some(gap) = self.waiting.gap(at, new.end) {
+                let (first, last) = ((gap.start - start) as usize, (gap.end - start) as usize);
+                store.write_at(gap.start, &octets[first..last]);
+                at = gap.end;
+            }
         }
         let before = self.nxt;
         if new.start > before {
@@ -224,7 +255,7 @@ impl Receiver {
     /// The application takes up to `max` octets; returns how many, and whether
     /// the peer should hear of the window: when it had less than half of the
     /// buffer, or less than a segment, and has more now.
-    pub fn read(&mut self, max: u64, mss: impl FnOnce() -> u64) -> (u64, bool) {
+    pub fn read(&mut self, max: u64, mss: impl FnOnce() -> u64) -> (u64, Tell) {
         let n = max.min(self.readable());
         self.read += n;
         if let Some(octets) = &mut self.octets {
@@ -234,7 +265,7 @@ impl Receiver {
     }
 
     /// The application reads into a buffer; see [`Receiver::read`].
-    pub fn read_octets(&mut self, buf: &mut [u8], mss: impl FnOnce() -> u64) -> (usize, bool) {
+    pub fn read_octets(&mut self, buf: &mut [u8], mss: impl FnOnce() -> u64) -> (usize, Tell) {
         let n = self.readable().min(buf.len() as u64) as usize;
         match &mut self.octets {
             Some(octets) => octets.take(&mut buf[..n]),
@@ -244,14 +275,20 @@ impl Receiver {
         (n, self.should_tell(mss))
     }
 
-    fn should_tell(&self, mss: impl FnOnce() -> u64) -> bool {
+    fn should_tell(&self, mss: impl FnOnce() -> u64) -> Tell {
         let left = self.room();
         let half = self.capacity / 2;
         if left >= half && left > u16::MAX as u64 {
-            return false; // the usual case: no segment is longer
+            return Tell::None; // the usual case: no segment is longer
         }
         let mss = mss();
-        left < half && self.opens_by(half) || left < mss && self.opens_by(mss.min(half))
+        if left < mss && self.opens_by(mss.min(half)) {
+            Tell::All
+        } else if left < half && self.opens_by(half) {
+            Tell::One
+        } else {
+            Tell::None
+        }
     }
 }
 
@@ -273,6 +310,20 @@ mod tests {
         assert_eq!(arrives(&mut r, 1501, 1000), 500, "half of it was there");
         assert_eq!(arrives(&mut r, 2501, 500), 1500);
         assert_eq!((r.nxt, r.readable(), r.waiting()), (4001, 4000, 0));
+    }
+
+    /// RFC 8684 §3.3.1: of data that comes twice the first is what the application gets.
+    #[test]
+    fn what_came_first_counts() {
+        let mut r = Receiver::new(10_000);
+        let text = |octet, len| Payload::of_octets(vec![octet; len]);
+        r.on_data(11, &text(b'a', 10));
+        r.on_data(31, &text(b'a', 10));
+        r.on_data(6, &text(b'b', 40));
+        r.on_data(1, &text(b'c', 50));
+        let mut buf = [0; 50];
+        assert_eq!(r.read_octets(&mut buf, || 1000).0, 50);
+        assert_eq!(&buf, b"cccccbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbccccc");
     }
 
     #[test]
@@ -297,9 +348,9 @@ mod tests {
         assert_eq!(r.window(1000), 1000);
         assert_eq!(arrives(&mut r, 2001, 2000), 1000, "beyond the edge nothing is kept");
         assert_eq!(r.window(1000), 0);
-        assert_eq!(r.read(100, || 1000), (100, false));
+        assert_eq!(r.read(100, || 1000), (100, Tell::None));
         assert_eq!(r.window(1000), 0, "a silly window");
-        assert_eq!(r.read(5000, || 1000), (2900, true));
+        assert_eq!(r.read(5000, || 1000), (2900, Tell::All));
         assert_eq!(r.window(1000), 3000);
     }
 

@@ -1,6 +1,7 @@
 //! The sending half of the stream (RFC 8684 §3.3): data sequence variables, the peer's receive
 //! window, the DATA_FIN, what must be sent again on another subflow, and how often it is tried.
 
+mod pace;
 mod persistence;
 mod reinjections;
 mod window;
@@ -12,6 +13,7 @@ use anabranch_tcp::Range;
 use anabranch_units::{Span, Time};
 use anabranch_wire::Payload;
 use anabranch_wire::tcp::mptcp::DataNumber;
+use pace::Pace;
 pub(crate) use persistence::{Overdue, Persistence, Probe};
 pub(crate) use reinjections::{Reinjection, Reinjections};
 use window::DataWindow;
@@ -24,6 +26,12 @@ const STREAM_LIMIT: u64 = 1 << 60;
 pub(crate) struct Sender {
     /// Offsets have these data sequence numbers.
     numbering: Numbering,
+    /// Data sequence numbers are sent with 64 bits, in place of 32.
+    is_long: bool,
+    /// The stream is acknowledged at this rate, which may ask for 64 bits.
+    pace: Pace,
+    /// So many octets went with the SYN, and have no data sequence numbers (RFC 8684 app. B.2).
+    early: u64,
     /// Everything before this offset has a DATA_ACK.
     una: u64,
     /// Everything before this offset has been given to a subflow.
@@ -33,6 +41,8 @@ pub(crate) struct Sender {
     end: u64,
     /// The user has closed: a DATA_FIN follows the data.
     closed: bool,
+    /// The DATA_FIN, without data, has been asked for and has not left.
+    fin_due: bool,
     /// A write was cut short, for want of room in the buffer; until a DATA_ACK makes some.
     blocked: bool,
     /// The peer takes data up to the edge of this window.
@@ -47,14 +57,19 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// A stream of which nothing is written; `idsn` is its initial data sequence number.
-    pub fn new(idsn: u64) -> Sender {
+    /// A stream of which nothing is written; `idsn` is its initial data sequence number, and `is_long`
+    /// says that numbers are sent with 64 bits from the start.
+    pub fn new(idsn: u64, is_long: bool) -> Sender {
         Sender {
             numbering: Numbering::from_idsn(idsn),
+            is_long,
+            pace: Pace::NEW,
+            early: 0,
             una: 1,
             nxt: 1,
             end: 1,
             closed: false,
+            fin_due: false,
             blocked: false,
             window: DataWindow::closed_at(1),
             octets: None,
@@ -67,6 +82,28 @@ impl Sender {
     /// `idsn`.
     pub fn renumber(&mut self, idsn: u64) {
         self.numbering = Numbering::from_idsn(idsn);
+    }
+
+    /// The SYN/ACK has acknowledged the first `octets`, which went with the SYN: what follows is numbered
+    /// from the start (RFC 8684 app. B.2).
+    pub fn on_early(&mut self, octets: u64) {
+        self.early = octets;
+        self.numbering = self.numbering.after(octets);
+        self.una = 1 + octets;
+        self.nxt = self.nxt.max(self.una);
+        if let Some(store) = &mut self.octets {
+            store.drop_below(self.una);
+        }
+    }
+
+    /// Something was given to a subflow.
+    pub fn has_begun(&self) -> bool {
+        self.nxt > 1
+    }
+
+    /// Nothing has a DATA_ACK.
+    pub fn is_unacknowledged(&self) -> bool {
+        self.una == 1 + self.early
     }
 
     /// The user writes `len` octets that are counted alone: how many are taken.
@@ -147,6 +184,9 @@ impl Sender {
 
     /// Something new has a DATA_ACK; true when there is room for a write that was cut short.
     fn on_acknowledged(&mut self, now: Time) -> bool {
+        if self.una >= self.pace.next() {
+            self.is_long |= self.pace.on_stretch(now, self.una);
+        }
         self.persistence.on_acknowledged(now);
         std::mem::take(&mut self.blocked)
     }
@@ -209,6 +249,7 @@ impl Sender {
 
     /// The retransmission timer starts: how often its interval has been doubled.
     pub fn start_retransmission_timer(&mut self, now: Time) -> u32 {
+        self.pace.on_start(now);
         self.persistence.start(now)
     }
 
@@ -302,7 +343,7 @@ impl Sender {
 
     /// Data has left, and none of it has a DATA_ACK.
     pub fn is_unproven(&self) -> bool {
-        self.una == 1 && self.nxt > 1
+        self.is_unacknowledged() && self.nxt > self.una
     }
 
     /// The stream carries real octets.
@@ -317,6 +358,21 @@ impl Sender {
         self.closed && self.nxt >= self.data_end() && self.una < self.end
     }
 
+    /// The user has closed and nothing is left to send: the DATA_FIN should leave at once.
+    pub fn ask_for_fin(&mut self) {
+        self.fin_due = self.owes_fin();
+    }
+
+    /// The DATA_FIN, without data, has been asked for.
+    pub fn is_fin_due(&self) -> bool {
+        self.fin_due
+    }
+
+    /// The DATA_FIN should leave, and does.
+    pub fn take_fin(&mut self) -> bool {
+        std::mem::take(&mut self.fin_due)
+    }
+
     /// Everything is acknowledged, the DATA_FIN too.
     pub fn is_done(&self) -> bool {
         self.closed && self.una == self.end
@@ -328,11 +384,16 @@ impl Sender {
         self.window.left(self.nxt)
     }
 
-    /// A subflow may have `outstanding` octets and one more segment of `mss` on the way: it fits the
-    /// largest window, beyond which the peer's TCP would take nothing.
+    /// A subflow whose own window has `room` (§3.3.5) may have another segment, of up to `mss` octets: all
+    /// that there is to send fits it, or it is not silly.
     #[inline]
-    pub fn fits_window(&self, outstanding: u64, mss: u64) -> bool {
-        outstanding + mss <= self.window.max().max(mss)
+    pub fn fits_window(&self, room: u64, mss: u64) -> bool {
+        room >= mss || room > 0 && (room >= self.unsent() || self.window.is_worth(room))
+    }
+
+    /// A silly segment, or one that waits for more, may leave now.
+    pub fn is_overridden(&self) -> bool {
+        self.window.is_overridden()
     }
 
     /// A new segment of `most` octets may have so many now; 0 when that would be silly.
@@ -340,10 +401,17 @@ impl Sender {
         self.window.room(self.nxt, self.unsent().min(most))
     }
 
+    /// Data sequence numbers are sent with 64 bits: they were from the start, or at the rate of the
+    /// stream those of 32 bits would come again too soon (§3.3.1).
+    #[inline]
+    pub fn is_long(&self) -> bool {
+        self.is_long
+    }
+
     /// An offset has this data sequence number, in 64 bits or in 32.
     #[inline]
-    pub fn number(&self, offset: u64, long: bool) -> DataNumber {
-        self.numbering.number(offset, long)
+    pub fn number(&self, offset: u64) -> DataNumber {
+        self.numbering.number(offset, self.is_long)
     }
 
     /// An offset has this data sequence number, in 64 bits.
@@ -370,7 +438,7 @@ mod tests {
 
     /// A stream of so many octets, all of which were given to subflows.
     fn sent(octets: u64) -> Sender {
-        let mut sender = Sender::new(0);
+        let mut sender = Sender::new(0, false);
         sender.write(octets);
         sender.take_new(octets);
         sender
@@ -391,7 +459,7 @@ mod tests {
 
     #[test]
     fn a_data_ack_opens_the_window_and_moves_the_probe_timer() {
-        let mut sender = Sender::new(0);
+        let mut sender = Sender::new(0, false);
         sender.write(100_000);
         assert_eq!(sender.on_probe_timer(5, || false), Some(Probe::Best));
         assert_eq!(sender.tries(), (0, 1));
@@ -403,12 +471,14 @@ mod tests {
         assert_eq!(sender.room(1000), 500);
         assert_eq!(sender.take_new(500), Range { start: 4501, end: 5001 });
         assert_eq!(sender.on_probe_timer(5, || false), Some(Probe::All));
-        assert!(sender.fits_window(4000, 1000) && !sender.fits_window(4001, 1000));
+        assert!(sender.fits_window(1000, 1000) && !sender.fits_window(999, 1000), "its own window");
+        assert!(sender.fits_window(2500, 3000), "half of the largest");
+        assert!(!sender.fits_window(0, 1000));
     }
 
     #[test]
     fn a_write_that_was_cut_short_goes_on_after_a_data_ack() {
-        let mut sender = Sender::new(0);
+        let mut sender = Sender::new(0, false);
         assert_eq!(sender.write_octets(&[7; 1500], 1000), 1000);
         let range = sender.take_new(1000);
         assert_eq!(sender.payload(range).unwrap().len(), 1000);

@@ -15,6 +15,11 @@ impl Numbering {
         Numbering { idsn }
     }
 
+    /// The same where the first `octets` have no numbers: those after them are numbered from the start.
+    pub fn after(self, octets: u64) -> Numbering {
+        Numbering { idsn: self.idsn.wrapping_sub(octets) }
+    }
+
     /// `offset` has this number, in 64 bits or in 32.
     pub fn number(self, offset: u64, long: bool) -> DataNumber {
         let number = self.idsn.wrapping_add(offset);

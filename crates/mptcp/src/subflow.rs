@@ -3,7 +3,10 @@
 use crate::mapping::{ReceivedMappings, SentMappings};
 use crate::path_manager::Wanted;
 use crate::scheduler::Candidate;
-use anabranch_endpoint::{ByteStream, Endpoint, PathObservation, PathState, Timer};
+use crate::signals::Signals;
+use anabranch_endpoint::{
+    ByteStream, Demultiplex, Endpoint, Observe, PathObservation, PathState, Progress, Timer,
+};
 use anabranch_tcp::{Connection as Tcp, State as TcpState};
 use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::MptcpOption;
@@ -38,6 +41,26 @@ pub(crate) enum Stage {
     },
     /// It carries data.
     Ready,
+}
+
+/// How many octets went with the SYNs of a subflow (RFC 7413).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Early {
+    /// With this side's SYN, and acknowledged by the SYN/ACK.
+    pub sent: u32,
+    /// With the peer's.
+    pub received: u32,
+}
+
+/// Whether options of Multipath TCP come through on a subflow (RFC 8684 §3.7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Passage {
+    /// Nothing that was sent on it has been acknowledged with a DATA_ACK yet.
+    Unknown,
+    /// Data was acknowledged with a DATA_ACK: ACKs without options do no harm (§3.3.2).
+    Proven,
+    /// It was, but the ACK that came last had no option.
+    Doubtful,
 }
 
 /// Whether a subflow goes on.
@@ -80,6 +103,13 @@ pub(crate) struct Subflow {
     pub received: ReceivedMappings,
     /// It was given data up to this data offset, the end of the highest range.
     pub sent_to: u64,
+    /// So many octets of its first, sent and received, went with a SYN: its numbers in mappings count
+    /// from behind them (RFC 8684 app. B.2).
+    pub early: Early,
+    /// The last segment that was not full ends before this subflow offset.
+    pub small_end: u64,
+    /// Options of Multipath TCP come through on it, as far as is known.
+    passage: Passage,
     /// Its last segments were lost to a timeout, and nothing was acknowledged
     /// since.
     pub failed: bool,
@@ -92,8 +122,10 @@ pub(crate) struct Subflow {
     penalty: Time,
     /// These options leave with the next ACKs, in this order, as they have room.
     pub options: Vec<MptcpOption>,
-    /// This option leaves with its reset.
-    pub reset_option: Option<MptcpOption>,
+    /// So many ACKs with options other than DSS left in a row.
+    pub signals: Signals,
+    /// These options leave with its reset.
+    pub reset_options: Vec<MptcpOption>,
     /// It goes on, or ends.
     life: Life,
     /// What it sends has these addresses and ports.
@@ -119,12 +151,16 @@ impl Subflow {
             sent: SentMappings::default(),
             received: ReceivedMappings::default(),
             sent_to: 1,
+            early: Early::default(),
+            small_end: 0,
+            passage: Passage::Unknown,
             failed: false,
             timeouts: 0,
             una: 0,
             penalty: Time::ZERO,
             options: Vec::new(),
-            reset_option: None,
+            signals: Signals::NONE,
+            reset_options: Vec::new(),
             life: Life::Open,
             key,
             brought: 0,
@@ -160,6 +196,36 @@ impl Subflow {
         self.life == Life::Removed
     }
 
+    /// A segment that was not full is on its way.
+    pub fn has_small_outstanding(&self) -> bool {
+        self.tcp.outstanding().0 < self.small_end
+    }
+
+    /// A DATA_ACK came with an ACK of everything before `ack`: of data, where that is beyond the SYN.
+    #[inline]
+    pub fn on_dss(&mut self, ack: u64) {
+        if ack > 1 {
+            self.passage = Passage::Proven;
+        }
+    }
+
+    /// A segment without options came that acknowledges everything before `ack`. True where that
+    /// proves that something takes the options away (§3.7): nothing has shown the contrary, and the
+    /// first ACK of data has a DATA_ACK.
+    pub fn on_bare_ack(&mut self, ack: u64) -> bool {
+        if self.passage == Passage::Proven {
+            self.passage = Passage::Doubtful;
+        }
+        self.passage == Passage::Unknown && ack > 1
+    }
+
+    /// Data has waited for a DATA_ACK for long, and the last ACK of this subflow, which has nothing
+    /// outstanding, had no option: nothing tells that options still come through.
+    pub fn has_fallen_mute(&self) -> bool {
+        let (una, end) = self.tcp.outstanding();
+        self.passage == Passage::Doubtful && una == end
+    }
+
     /// It ends by a FIN. A handshake that is under way is not worth finishing.
     pub fn close(&mut self) {
         if self.tcp.state().is_synchronized() {
@@ -187,6 +253,8 @@ impl Subflow {
     /// It has ended.
     pub fn on_end(&mut self) {
         self.life = Life::Gone;
+        self.options.clear();
+        self.signals = Signals::NONE;
         if let Stage::Unconfirmed { timer, .. } = &mut self.stage {
             timer.stop();
         }
@@ -201,7 +269,8 @@ impl Subflow {
     /// When it wants to be called.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.timer().map_or(Time::NEVER, Timer::deadline).min(self.tcp.poll_timeout())
+        let own = self.timer().map_or(Time::NEVER, Timer::deadline);
+        own.min(self.signals.deadline()).min(self.tcp.poll_timeout())
     }
 
     /// When it will go on by itself, whatever the host does.

@@ -1,6 +1,7 @@
 //! Addresses that come and go (RFC 8684 §3.4): ADD_ADDR with its echo and repetition,
 //! REMOVE_ADDR, for this side's addresses and the peer's.
 
+use super::path_management::Remembered;
 use super::{Connection, Due};
 use crate::key::Key;
 use crate::path_manager::PathManager;
@@ -74,8 +75,10 @@ impl Connection {
         let ip = self.paths.own(id).and_then(|addr| self.config.book.ip(addr));
         let Some(ip) = ip else { return false };
         let Some((key, peer_key)) = self.session.keys() else { return false };
-        let mac = key.address_mac(peer_key, id, ip, None);
-        self.send_option(MptcpOption::AddAddr(AddAddr { id, ip, port: None, mac: Some(mac) }));
+        let announced = self.config.announced_ports.iter().find(|(known, _)| *known == id);
+        let port = announced.map(|(_, port)| *port);
+        let mac = Some(key.address_mac(peer_key, id, ip, port));
+        self.send_option(MptcpOption::AddAddr(AddAddr { id, ip, port, mac }));
         true
     }
 
@@ -119,10 +122,13 @@ impl Connection {
             subflow.options.push(MptcpOption::AddAddr(AddAddr { mac: None, ..*add }));
             subflow.tcp.ask_for_ack();
         }
-        let port = port.unwrap_or(self.subflows.first_key().dst_port);
-        let addr = self.config.book.addr(ip);
-        if addr.is_some_and(|addr| self.paths.remember(id, addr, port)) {
-            self.open_wanted(now);
+        // §3.4.1: the port that is in use on the subflow over which this came.
+        let port = port.unwrap_or(self.subflows[i].key().dst_port);
+        let Some(addr) = self.config.book.addr(ip) else { return };
+        match self.paths.remember(id, addr, port) {
+            Remembered::No => {}
+            Remembered::New => self.open_wanted(now),
+            Remembered::Port => self.open_to(now, id),
         }
     }
 

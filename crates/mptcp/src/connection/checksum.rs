@@ -20,17 +20,19 @@ fn checksum(number: u64, ssn: u32, len: u16, data: &[u8]) -> u16 {
 }
 
 /// The checksum of a piece that is about to be sent: `unit`, whose own is not yet known, of a
-/// subflow's TCP connection. Counted octets are, on the wire, the pattern at their sequence numbers.
+/// subflow's TCP connection, whose first `early` octets went with the SYN. Counted octets are, on the wire, the pattern at their sequence numbers.
 #[inline(never)]
 pub(super) fn of_sent(
     sender: &Sender,
     tcp: &Tcp,
     unit: &SentMapping,
+    early: u32,
     octets: Option<&[u8]>,
 ) -> u16 {
     let number = sender.full_number(unit.data);
     let len = (unit.len + unit.fin as u32) as u16;
-    let sum = |data: &[u8]| checksum(number, unit.start as u32, len, data);
+    let ssn = (unit.start as u32).wrapping_sub(early);
+    let sum = |data: &[u8]| checksum(number, ssn, len, data);
     octets.map(sum).unwrap_or_else(|| {
         let mut data = vec![0; unit.len as usize];
         pattern::fill_sequence(tcp.sequence_number(unit.start), &mut data);
@@ -43,18 +45,21 @@ pub(super) fn of_fin(sender: &Sender) -> u16 {
     checksum(sender.full_number(sender.data_end()), 0, 1, &[])
 }
 
-/// The checksum of a mapping that has arrived whole, with `payload`, is right.
+/// The checksum of a mapping that has arrived whole, with `payload`, is right; the first `early` octets of
+/// the subflow came with the SYN.
 #[inline(never)]
 pub(super) fn is_right(
     receiver: &Receiver,
     tcp: &Tcp,
     map: &ReceivedMapping,
+    early: u32,
     payload: &Payload,
 ) -> bool {
     let Some(stated) = map.checksum else { return true };
     let len = (map.len + map.fin as u32) as u16;
     let number = receiver.full_number(map.data);
-    let sum = |data: &[u8]| checksum(number, map.start as u32, len, data);
+    let ssn = (map.start as u32).wrapping_sub(early);
+    let sum = |data: &[u8]| checksum(number, ssn, len, data);
     let found = payload.octets().map(sum).unwrap_or_else(|| {
         let mut data = vec![0; map.len as usize];
         pattern::fill_sequence(tcp.received_number(map.start), &mut data);

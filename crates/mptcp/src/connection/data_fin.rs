@@ -39,7 +39,8 @@ impl Connection {
             }
             Phase::Multipath if self.sender.owes_fin() => {
                 if !self.session.is_confirmed() && !self.session.is_passive() {
-                    self.subflows.ask_peer(0, &mut self.readiness);
+                    self.sender.ask_for_fin();
+                    self.subflows.ask_for_ack(0, &mut self.readiness);
                 } else {
                     self.subflows.ask_all_for_acks(&mut self.readiness);
                 }

@@ -4,8 +4,10 @@
 use super::Connection;
 use super::fallback::Fallback;
 use crate::mapping::ReceivedMapping;
+use anabranch_endpoint::CloseReason;
+use anabranch_units::Time;
 use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
-use anabranch_wire::{Payload, TcpSegment};
+use anabranch_wire::{Payload, TcpFlags, TcpSegment};
 
 /// How far the two MP_FAILs have come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +35,12 @@ impl Fallback {
     /// is to answer it.
     fn on_fail_again(&mut self) -> bool {
         match self.exchange {
-            FailExchange::None => false,
+            // The connection has never been Multipath TCP.
+            FailExchange::None if self.peer_key().is_none() => false,
+            FailExchange::None => {
+                self.on_fail();
+                true
+            }
             FailExchange::Sent { .. } => {
                 self.infinite = Some(self.base.sent);
                 self.exchange = FailExchange::None;
@@ -44,6 +51,11 @@ impl Fallback {
                 true
             }
         }
+    }
+
+    /// An ACK should carry MP_FAIL.
+    fn has_fail_to_send(&self) -> bool {
+        matches!(self.exchange, FailExchange::Sent { .. } | FailExchange::Answering { owed: true })
     }
 
     /// The data sequence number of an MP_FAIL that an ACK carries: this side's until the peer has
@@ -74,7 +86,7 @@ impl Connection {
         let dsn = self.receiver.full_number(map.data);
         if !self.is_contiguous() {
             self.drop_subflow(i, ResetReason::Middlebox);
-            self.subflows[i].reset_option = Some(MptcpOption::Fail { dsn });
+            self.subflows[i].reset_options.insert(0, MptcpOption::Fail { dsn });
             return false;
         }
         self.subflows[i].tcp.ask_for_ack();
@@ -84,15 +96,31 @@ impl Connection {
         !self.has_ended()
     }
 
-    /// MP_FAIL: the peer has found a wrong checksum.
+    /// MP_FAIL: the peer has found a wrong checksum, or no mapping.
     pub(super) fn on_fail(&mut self, i: usize) {
-        if self.session.is_multipath() && self.subflows.alive() == 1 {
-            self.fall_back(i, FailExchange::None);
+        if self.session.is_multipath() {
+            self.follow_fallback(i);
             if let Some(fallback) = self.session.fallback_mut() {
                 fallback.on_fail();
             }
             self.subflows[i].tcp.ask_for_ack();
         }
+    }
+
+    /// The peer has fallen back, over subflow `i`, and takes its octets for the stream from now on. It does
+    /// so only where it knows of no other (with others it resets what is broken): those that this side is
+    /// opening, or takes for open, end.
+    fn follow_fallback(&mut self, i: usize) {
+        let is_first = self.subflows[i].id == 0;
+        if !is_first && self.subflows.alive() > 1 {
+            return self.abort_all(CloseReason::Reset);
+        }
+        for other in 0..self.subflows.len() {
+            if other != i && !self.subflows[other].is_gone() {
+                self.drop_subflow(other, ResetReason::Middlebox);
+            }
+        }
+        self.fall_back(i, FailExchange::None);
     }
 
     /// A segment after the fallback may have MP_FAIL.
@@ -107,8 +135,16 @@ impl Connection {
 
     /// MP_FAIL on an ACK: this side's until the peer has answered, or an answer.
     #[cold]
-    pub(super) fn push_fail(&mut self, segment: &mut TcpSegment) {
-        if !segment.payload.is_empty() {
+    pub(super) fn push_fail(&mut self, now: Time, i: usize, segment: &mut TcpSegment) {
+        let is_due = self.session.fallback().is_some_and(Fallback::has_fail_to_send);
+        // Beside the mapping of a FIN there is no room for it.
+        let is_full = segment.options.dss().is_some();
+        if !segment.payload.is_empty() || is_full || !is_due {
+            return;
+        }
+        let subflow = &mut self.subflows[i];
+        let patience = subflow.tcp.rtt().rto();
+        if !subflow.signals.may_leave(now, segment.ack, patience) {
             return;
         }
         let next = self.receiver.full_number(self.receiver.nxt());
@@ -120,22 +156,22 @@ impl Connection {
 
     /// A mapping without end (§3.7): the peer has fallen back.
     pub(super) fn on_infinite_mapping(&mut self, i: usize) {
-        if self.subflows.alive() == 1 {
-            self.fall_back(i, FailExchange::None);
-        }
+        self.follow_fallback(i);
     }
 
-    /// The first data after the peer's MP_FAIL carries a mapping without end.
+    /// The first data after the peer's MP_FAIL, or after options were lost, carries a mapping without
+    /// end; or the FIN, where no data follows.
     #[cold]
-    pub(super) fn signal_infinite_mapping(&mut self, segment: &mut TcpSegment) {
-        if segment.payload.is_empty() {
+    pub(super) fn signal_infinite_mapping(&mut self, i: usize, segment: &mut TcpSegment) {
+        if segment.payload.is_empty() && !segment.flags.contains(TcpFlags::FIN) {
             return;
         }
         let infinite = self.session.fallback_mut().and_then(|fallback| fallback.infinite.take());
         if let Some((offset, data)) = infinite {
-            let dsn = self.sender.number(data, self.config.long_numbers);
+            let (dsn, early) = (self.sender.number(data), self.subflows[i].early.sent);
             let checksum = self.session.has_checksums().then_some(0);
-            let mapping = Some(Mapping { dsn, ssn: offset as u32, len: 0, checksum });
+            let mapping =
+                Some(Mapping { dsn, ssn: (offset as u32).wrapping_sub(early), len: 0, checksum });
             segment.options.truncate_sack(0);
             segment.options.set_dss(&Dss { mapping, ..Dss::default() });
         }

@@ -7,7 +7,7 @@
 //! is lost could be any part of the stream, also on the last subflow.
 
 use super::fail::FailExchange;
-use super::{Connection, Phase};
+use super::{Connection, Due, Phase};
 use crate::key::Key;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
@@ -38,7 +38,7 @@ impl Base {
         // What waits in the subflow is the next of the stream.
         let next = subflow.received.find(at).map(|map| map.data + (at - map.start));
         let is_straight = subflow.sent.is_linear()
-            && (subflow.sent_to == sender.nxt().min(sender.data_end()) || sender.nxt() == 1)
+            && (subflow.sent_to == sender.nxt().min(sender.data_end()) || !sender.has_begun())
             && receiver.waiting() == 0
             && next.is_none_or(|next| next == receiver.nxt());
         let received = (at, receiver.nxt());
@@ -68,6 +68,11 @@ impl Fallback {
     /// It falls back with MP_FAIL.
     pub fn with(self, exchange: FailExchange) -> Fallback {
         Fallback { exchange, ..self }
+    }
+
+    /// The next segment with data says by an infinite mapping that no other mapping follows (§3.7).
+    pub fn signal_end_of_mappings(&mut self) {
+        self.infinite = Some(self.base.sent);
     }
 
     /// The peer's key, where it had come.
@@ -102,6 +107,7 @@ impl Connection {
             Phase::Multipath => {
                 let (base, is_straight) = Base::of(&self.subflows[i], &self.sender, &self.receiver);
                 self.sender.forget_reinjections();
+                self.forget_announcements();
                 if is_straight {
                     let fallback = Fallback::at(base, self.session.peer_key());
                     self.session.fall_back(fallback.with(exchange));
@@ -119,11 +125,23 @@ impl Connection {
         self.subflows.alive() == 1 && self.counters.subflows <= 1
     }
 
-    /// Segments come without any option of Multipath TCP.
+    /// Nothing of addresses or subflows can be said or asked for any more.
+    fn forget_announcements(&mut self) {
+        self.timers.stop(Due::Announce);
+        self.timers.stop(Due::Reopen);
+        self.paths.forget_reopenings();
+        self.subflows.iter_mut().for_each(|subflow| subflow.options.clear());
+    }
+
+    /// ACKs come without any option of Multipath TCP. With one subflow a mapping without end tells the
+    /// peer, in case options are lost in one direction alone (§3.7).
     #[cold]
     pub(super) fn on_options_lost(&mut self, i: usize) {
         if self.is_contiguous() {
             self.fall_back(i, FailExchange::None);
+            if let Some(fallback) = self.session.fallback_mut() {
+                fallback.signal_end_of_mappings();
+            }
         } else {
             self.drop_subflow(i, ResetReason::Middlebox);
         }
@@ -140,7 +158,7 @@ impl Connection {
             return false;
         }
         let next = self.receiver.nxt();
-        let has_begun = self.session.is_confirmed() || next > 1;
+        let has_begun = self.session.is_confirmed() || next > self.receiver.first();
         let exchange = match has_begun {
             true => FailExchange::Sent { dsn: self.receiver.full_number(next) },
             false => FailExchange::None,
@@ -162,7 +180,7 @@ mod tests {
 
     /// A sender whose only subflow was given 2000 octets, of which its TCP knows nothing yet.
     fn sent() -> (Subflow, Sender, Receiver) {
-        let (mut sender, mut only) = (Sender::new(0), subflow(0, Stage::Ready));
+        let (mut sender, mut only) = (Sender::new(0, false), subflow(0, Stage::Ready));
         sender.write(5000);
         let range = sender.take_new(2000);
         let unit = SentMapping { start: 1, len: 2000, data: range.start, fin: false, checksum: 0 };

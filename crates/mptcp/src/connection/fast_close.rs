@@ -9,11 +9,13 @@ impl Connection {
     /// MP_FASTCLOSE on every subflow.
     pub(super) fn abort_all(&mut self, reason: CloseReason) {
         let peer_key = self.session.peer_key().filter(|_| self.session.is_multipath());
-        let reset_option = peer_key.map(|key| MptcpOption::Fastclose { key: key.0 });
+        // As on Linux the resets have a reason, too: nothing is wrong.
+        let why = MptcpOption::TcpRst { transient: false, reason: 0 };
+        let options = peer_key.map(|key| vec![MptcpOption::Fastclose { key: key.0 }, why]);
         for i in 0..self.subflows.len() {
             let subflow = &mut self.subflows[i];
             if !subflow.is_gone() {
-                subflow.reset_option = reset_option;
+                subflow.reset_options = options.clone().unwrap_or_default();
                 subflow.abort();
                 self.touch(i);
             }
@@ -30,7 +32,7 @@ impl Connection {
             let subflow = &mut self.subflows[i];
             if !subflow.is_gone() {
                 let reason = ResetReason::Unspecified as u8;
-                subflow.reset_option = Some(MptcpOption::TcpRst { transient: false, reason });
+                subflow.reset_options = vec![MptcpOption::TcpRst { transient: false, reason }];
                 subflow.abort();
                 self.touch(i);
             }

@@ -15,6 +15,7 @@ use super::fail::FailExchange;
 use super::session::Session;
 use crate::key::Key;
 use crate::mapping::ReceivedMapping;
+use crate::subflow::Stage;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::tcp::mptcp::{Capable, CapableData, CapableFlags, CapableKeys, MptcpOption};
 use anabranch_wire::{TcpFlags, TcpSegment};
@@ -61,10 +62,12 @@ enum FirstAck {
 }
 
 impl Session {
-    /// MP_CAPABLE has this side's flags.
+    /// MP_CAPABLE has this side's flags. Flag A is this side's wish on a SYN, on a SYN/ACK the wish of
+    /// either, and once both are known what was agreed on (§3.1).
     fn capable(&self, keys: CapableKeys) -> MptcpOption {
         let mut flags = CapableFlags::HMAC_SHA256;
-        if self.asks_for_checksums() {
+        let is_third = matches!(keys, CapableKeys::Ack { .. });
+        if self.asks_for_checksums() || is_third && self.has_checksums() {
             flags = flags.union(CapableFlags::CHECKSUM);
         }
         MptcpOption::Capable(Capable { version: VERSION, flags, keys })
@@ -204,11 +207,16 @@ impl Connection {
 
     /// The passive side has what follows its SYN/ACK. False for a segment that must
     /// wait for one with the keys.
-    pub(super) fn on_first_ack(&mut self, segment: &TcpSegment) -> bool {
+    pub(super) fn on_first_ack(&mut self, now: Time, i: usize, segment: &TcpSegment) -> bool {
         match self.session.first_ack(segment) {
             FirstAck::Other => {}
             FirstAck::Syn => self.on_first_syn(segment),
-            FirstAck::Key(key) => self.begin(key),
+            FirstAck::Key(key) => {
+                self.begin(key);
+                if self.subflows[i].stage == Stage::Ready {
+                    self.announce_addresses(now); // its SYN had opened it
+                }
+            }
             FirstAck::Early => return false,
             FirstAck::Plain => self.fall_back(0, FailExchange::None),
         }
@@ -237,21 +245,25 @@ impl Connection {
         }
     }
 
-    /// An MP_CAPABLE with data maps the first octets of both streams.
+    /// An MP_CAPABLE with data maps the first octets of both streams; false where it costs the subflow.
     #[cold]
-    pub(super) fn on_capable_data(&mut self, i: usize, segment: &TcpSegment) {
+    pub(super) fn on_capable_data(&mut self, i: usize, segment: &TcpSegment) -> bool {
         let keys = capable(segment).map(|capable| capable.keys);
-        let Some(CapableKeys::Ack { data: Some(data), .. }) = keys else { return };
+        let Some(CapableKeys::Ack { data: Some(data), .. }) = keys else { return true };
         let CapableData { len, checksum } = data;
+        if !self.has_agreed_checksum(i, checksum) {
+            return false;
+        }
         let map = ReceivedMapping {
-            start: 1,
+            start: self.receiver.first(),
             len: len.into(),
-            data: 1,
+            data: self.receiver.first(),
             fin: false,
             checksum,
             long: true, // it could have been either
         };
         self.keep_mapping(i, map);
+        true
     }
 
     /// The first subflow is established.
@@ -300,7 +312,10 @@ mod tests {
         let (key, flags) = a.answer(&answer).unwrap();
         assert!(key == Key(2) && flags.contains(CapableFlags::CHECKSUM));
         a.begin(key);
+        a.on_asked_for_checksums();
         let third = segment(TcpFlags::ACK, a.third_ack_option(None));
+        let flags = understood(&third).unwrap().flags;
+        assert!(flags.contains(CapableFlags::CHECKSUM), "as on either of the first two");
         assert_eq!(b.first_ack(&third), FirstAck::Key(Key(1)));
         let others =
             segment(TcpFlags::ACK, Session::new(Key(3), false, false).third_ack_option(None));

@@ -14,6 +14,8 @@ use anabranch_wire::{Body, FlowKey, Packet, TcpFlags, TcpSegment};
 struct Usual {
     /// It has this DATA_ACK.
     data_ack: DataNumber,
+    /// It acknowledges everything before this subflow offset.
+    ack: u64,
     /// Its first octet has this subflow offset.
     at: u64,
     /// Its first octet has this data offset, where it has any octets.
@@ -88,14 +90,19 @@ impl Connection {
         packet: &Packet,
         segment: &TcpSegment,
     ) -> bool {
-        let Some(Usual { data_ack, at, data }) = self.usual(i, segment) else { return false };
+        let Some(Usual { data_ack, ack, at, data }) = self.usual(i, segment) else { return false };
         self.subflows.tell_siblings(i);
-        self.subflows[i].tcp.handle_input(now, packet);
-        if let Some(data) = data {
+        let subflow = &mut self.subflows[i];
+        subflow.tcp.handle_input(now, packet);
+        let passed = subflow.tcp.has_passed();
+        if passed {
+            subflow.on_dss(ack);
+        }
+        if let Some(data) = data.filter(|_| passed) {
             self.on_counted(i, at, data, segment.payload.len());
         }
         self.touch(i);
-        if let Some(ack) = self.sender.offset(data_ack) {
+        if let Some(ack) = self.sender.offset(data_ack).filter(|_| passed) {
             let window = (segment.window as u64) << self.subflows[i].tcp.window_shifts().1;
             self.on_data_ack(now, ack, window);
         }
@@ -128,16 +135,15 @@ impl Connection {
         let data = match mapping {
             _ if len == 0 => None,
             Some(Mapping { dsn: dsn @ DataNumber::Short(_), ssn, len: mapped, checksum: None })
-                if (ssn, mapped as u32) == (at as u32, len) && at > 0 =>
+                if (ssn.wrapping_add(subflow.early.received), mapped as u32)
+                    == (at as u32, len)
+                    && at > 0 =>
             {
                 self.receiver.offset(dsn)
             }
             _ => return None,
         };
-        let plausible = at.abs_diff(subflow.tcp.read_offset()) <= self.reach()
-            && ack <= subflow.tcp.outstanding().1
-            && (len == 0 || data > Some(0));
-        plausible.then_some(Usual { data_ack, at, data })
+        (len == 0 || data > Some(0)).then_some(Usual { data_ack, ack, at, data })
     }
 
     #[inline(never)]
@@ -149,21 +155,20 @@ impl Connection {
             return;
         }
         let ends = segment.flags.intersects(TcpFlags::RST.union(TcpFlags::SYN));
-        let counts = !ends && self.is_plausible(i, segment);
         let dss = segment.options.dss();
-        let mut map = None;
-        if counts && self.session.is_multipath() && !segment.payload.is_empty() {
-            match &dss {
-                Some(dss) => map = self.on_mapping(i, segment, dss),
-                None => self.on_capable_data(i, segment),
-            }
-        }
         self.subflows.tell_siblings(i);
         self.subflows[i].tcp.handle_input(now, packet);
-        if let Some(map) = map
-            && !(segment.options.mptcp().is_empty() && self.read_at_once(i, &map))
-        {
-            self.keep_mapping(i, map);
+        match before {
+            TcpState::SynSent if self.subflows[i].tcp.state().is_synchronized() => {
+                self.on_syn_acknowledged(i);
+            }
+            TcpState::Listen if self.subflows[i].tcp.is_open_early() => self.on_opened_early(i),
+            _ => {}
+        }
+        // §3, §3.4.2: only what has passed TCP's checks counts.
+        let counts = !ends && self.subflows[i].tcp.has_passed();
+        if counts && self.session.is_multipath() && !self.on_mappings(i, segment, &dss) {
+            return;
         }
         self.await_join_confirmed(now, i);
         self.touch(i);
@@ -188,14 +193,14 @@ impl Connection {
         segment: &TcpSegment,
     ) -> bool {
         let has = |flag| segment.flags.contains(flag);
-        let first = self.subflows[i].stage == Stage::First;
+        // A subflow that its SYN has opened (RFC 7413) is ready before its handshake is over.
+        let first = matches!(self.subflows[i].stage, Stage::First | Stage::Ready);
         match state {
             TcpState::Listen if first && has(TcpFlags::SYN) && !has(TcpFlags::RST) => {
                 self.on_first_syn(segment);
             }
             TcpState::SynSent if has(TcpFlags::SYN) && !has(TcpFlags::RST) => {
-                let ours =
-                    has(TcpFlags::ACK) && self.subflows[i].tcp.sent_offset(segment.ack) == Some(1);
+                let ours = has(TcpFlags::ACK) && self.subflows[i].tcp.acks_sent_data(segment);
                 if first && (ours || !has(TcpFlags::ACK)) {
                     self.on_first_answer(segment);
                 } else if ours && !self.on_join_answer(i, segment) {
@@ -207,7 +212,7 @@ impl Connection {
             // TCP discards what is of no handshake, whatever options it lacks.
             TcpState::SynReceived if !self.is_of_handshake(i, segment) => {}
             TcpState::SynReceived if first && self.session.is_passive() => {
-                return self.on_first_ack(segment);
+                return self.on_first_ack(now, i, segment);
             }
             TcpState::SynReceived => return self.on_join_ack(now, i, segment),
             _ => {}
@@ -225,8 +230,8 @@ impl Connection {
         tcp.sent_offset(segment.ack) == Some(1) && self.is_plausible(i, segment)
     }
 
-    /// The segment lies where the subflow's next ones may, so that its options
-    /// count: a blind attacker must know as much as for its data.
+    /// The segment lies where the subflow's next ones may: what it says of the handshake counts, even
+    /// if TCP would drop it, as a keep-alive with the keys.
     fn is_plausible(&self, i: usize, segment: &TcpSegment) -> bool {
         let tcp = &self.subflows[i].tcp;
         let reach = self.reach();
@@ -253,8 +258,13 @@ impl Connection {
             Phase::Multipath => {}
         }
         let confirmed_join = self.on_join_confirmed(i);
+        let ack = self.subflows[i].tcp.sent_offset(segment.ack).unwrap_or(0);
         if let Some(dss) = dss {
-            if !self.session.is_confirmed() {
+            if dss.data_ack.is_some() {
+                self.subflows[i].on_dss(ack);
+            }
+            // Data behind a SYN/ACK, which no third ACK has answered, has none (app. B).
+            if dss.data_ack.is_some() && !self.session.is_confirmed() {
                 self.on_keys_confirmed(now, i);
             }
             if dss.data_fin && segment.payload.is_empty() {
@@ -263,13 +273,9 @@ impl Connection {
         } else if segment.options.mptcp().is_empty()
             && !confirmed_join
             && self.lifetime == Lifetime::Open
+            && self.subflows[i].on_bare_ack(ack)
         {
-            // §3.7: every segment of a peer that has the keys has an option, unless
-            // something on the way takes it.
-            let ack = self.subflows[i].tcp.sent_offset(segment.ack);
-            if ack > Some(1) || !segment.payload.is_empty() {
-                return self.on_options_lost(i);
-            }
+            return self.on_options_lost(i);
         }
         if segment.options.rare.is_some() {
             self.on_rare_options(now, i, segment);

@@ -65,7 +65,7 @@ impl Connection {
         generator.next_u64(); // sequence numbers of its own
         let config = config::of_address(&self.config, &self.subflow_config, local.0);
         let mut tcp = Tcp::client(config, local, remote, generator);
-        tcp.reserve_options(option_room(self.config.long_numbers));
+        tcp.reserve_options(option_room(self.sender.is_long()));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);
         tcp.connect(now);
         let path = self.subflows.path(own.1, peer.1, copy);
@@ -211,7 +211,7 @@ impl Connection {
         let (local, remote) = ((packet.dst, segment.dst_port), (packet.src, segment.src_port));
         let config = config::of_address(&self.config, &self.subflow_config, local.0);
         let mut tcp = Tcp::server(config, local, remote, self.generator.clone());
-        tcp.reserve_options(option_room(self.config.long_numbers));
+        tcp.reserve_options(option_room(self.sender.is_long()));
         tcp.scale_windows_for(self.config.subflow.receive_buffer);
         let copy = segment.src_port.wrapping_sub(self.subflows.first_key().dst_port) as u8;
         let path = self.subflows.path(local.0, remote.0, copy);

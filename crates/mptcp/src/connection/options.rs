@@ -4,6 +4,7 @@
 use super::{Connection, Phase, checksum};
 use crate::config::option_room;
 use crate::subflow::{Stage, Subflow};
+use anabranch_units::Time;
 use anabranch_wire::tcp::mptcp::{CapableData, Dss, Join, Mapping, MptcpOption};
 use anabranch_wire::tcp::options::MAX_LEN;
 use anabranch_wire::{Body, Packet, TcpFlags, TcpOptions, TcpSegment};
@@ -14,18 +15,28 @@ fn push(segment: &mut TcpSegment, option: Option<MptcpOption>) {
     }
 }
 
-/// An ACK carries the options that wait for one, as many as fit beside a DATA_ACK.
+/// An ACK carries the options that wait for one, as many as fit beside a DATA_ACK; false where they
+/// wait, since two such ACKs have left in a row (§4).
 #[cold]
-fn push_waiting(subflow: &mut Subflow, segment: &mut TcpSegment) {
+fn push_waiting(now: Time, subflow: &mut Subflow, segment: &mut TcpSegment) -> bool {
+    let patience = subflow.tcp.rtt().rto();
+    if !subflow.signals.may_leave(now, segment.ack, patience) {
+        return false;
+    }
     while let Some(option) = subflow.options.first() {
         let sack = segment.options.sack.as_slice().len() as u32;
         let others = segment.options.wire_len() - if sack > 0 { 4 + 8 * sack } else { 0 };
         if others + option.wire_len().next_multiple_of(4) > MAX_LEN as u32 {
-            subflow.tcp.ask_for_ack(); // with the next
-            return;
+            if subflow.signals.may_follow() {
+                subflow.tcp.ask_for_ack(); // with the next
+            } else {
+                subflow.signals.may_leave(now, segment.ack, patience);
+            }
+            return true;
         }
         push(segment, Some(subflow.options.remove(0)));
     }
+    true
 }
 
 /// Puts in the DSS, and leaves out what has no room: AccECN's octets, SACK
@@ -75,7 +86,13 @@ impl Connection {
     /// Adds to a packet of a subflow what is of the whole.
     /// `given` is the data offset of its first octet, where the subflow was given it just now.
     #[inline]
-    pub(super) fn complete(&mut self, i: usize, packet: &mut Packet, given: Option<u64>) {
+    pub(super) fn complete(
+        &mut self,
+        now: Time,
+        i: usize,
+        packet: &mut Packet,
+        given: Option<u64>,
+    ) {
         let Body::Tcp(segment) = &mut packet.body else { return };
         self.scheduling.on_packet(!segment.payload.is_empty());
         if segment.flags.intersects(TcpFlags::SYN.union(TcpFlags::RST)) {
@@ -90,10 +107,10 @@ impl Connection {
         if !self.add_usual_options(i, segment, given) {
             match self.session.phase() {
                 Phase::Opening => return,
-                Phase::Multipath => self.add_options(i, segment),
+                Phase::Multipath => self.add_options(now, i, segment),
                 Phase::Fallback => {
-                    self.signal_infinite_mapping(segment);
-                    self.push_fail(segment);
+                    self.signal_infinite_mapping(i, segment);
+                    self.push_fail(now, i, segment);
                     fit(segment, None);
                 }
             }
@@ -124,17 +141,17 @@ impl Connection {
         if len == 0 {
             dss.data_ack = Some(self.receiver.data_ack(self.receiver.is_wide()));
         } else {
-            if self.session.has_checksums() || self.config.long_numbers || self.receiver.is_wide() {
+            if self.session.has_checksums() || self.sender.is_long() || self.receiver.is_wide() {
                 return false;
             }
-            let ssn = subflow.tcp.relative_number(segment.seq);
+            let ssn = subflow.tcp.relative_number(segment.seq).wrapping_sub(subflow.early.sent);
             let Some(data) = given.or_else(|| {
                 let at = subflow.tcp.sent_offset(segment.seq)?;
                 Some(subflow.sent.find(at)?.data_at(at))
             }) else {
                 return false;
             };
-            let dsn = self.sender.number(data, false);
+            let dsn = self.sender.number(data);
             dss.data_ack = Some(self.receiver.data_ack(false));
             dss.mapping = Some(Mapping { dsn, ssn, len: len as u16, checksum: None });
         }
@@ -145,12 +162,16 @@ impl Connection {
     #[cold]
     fn complete_first_or_last(&mut self, i: usize, segment: &mut TcpSegment) {
         if segment.flags.contains(TcpFlags::RST) {
-            push(segment, self.subflows[i].reset_option.take());
+            for option in std::mem::take(&mut self.subflows[i].reset_options) {
+                push(segment, Some(option));
+            }
             return;
         }
+        // As everything else: a SYN with data ends no write (Linux).
+        segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0);
         let answers = segment.flags.contains(TcpFlags::ACK);
         let option = match self.subflows[i].stage {
-            Stage::First => self.first_syn_option(answers),
+            Stage::First | Stage::Ready => self.first_syn_option(answers),
             _ => self.join_syn_option(i),
         };
         push(segment, option);
@@ -163,10 +184,16 @@ impl Connection {
         !self.session.is_confirmed() && !self.session.is_passive() && self.subflows.is_first(i)
     }
 
+    /// A segment from the subflow offset `at` carries the keys in place of a DSS: the first after what went
+    /// with the SYN.
+    pub(super) fn carries_keys(&self, i: usize, at: u64) -> bool {
+        at == 1 + self.subflows[i].early.sent as u64 && self.repeats_keys(i)
+    }
+
     /// What is numbered with 64 bits is acknowledged with 64 (§3.3.1), but on a full
     /// segment, which has room for 32 alone: it would be too large for the path.
     fn has_room_for_wide(&self, i: usize, segment: &TcpSegment) -> bool {
-        if segment.payload.is_empty() || self.config.long_numbers {
+        if segment.payload.is_empty() || self.sender.is_long() {
             return true;
         }
         let timestamps = if segment.options.timestamps.is_some() { 12 } else { 0 };
@@ -175,9 +202,21 @@ impl Connection {
         segment.payload.len() as u64 + segment.options.wire_len() as u64 + 24 <= most
     }
 
+    /// In place of the keys, which have left once, an ACK carries the DATA_FIN as soon as the user has
+    /// closed (Linux). Where the keys were lost they follow when the peer asks, or data has waited.
+    fn gives_way_to_fin(&mut self, i: usize) -> bool {
+        if self.session.on_keys_sent() {
+            if self.sender.is_fin_due() {
+                self.subflows[i].tcp.ask_for_ack();
+            }
+            return false;
+        }
+        self.sender.take_fin()
+    }
+
     /// Any segment between SYN and reset has these options.
     #[inline(never)]
-    fn add_options(&mut self, i: usize, segment: &mut TcpSegment) {
+    fn add_options(&mut self, now: Time, i: usize, segment: &mut TcpSegment) {
         let wide = self.receiver.is_wide() && self.has_room_for_wide(i, segment);
         let data_ack = Some(self.receiver.data_ack(wide));
         let mut dss = Dss { data_ack, ..Dss::default() };
@@ -187,7 +226,7 @@ impl Connection {
                 fit(segment, None);
                 return;
             }
-        } else if self.repeats_keys(i) {
+        } else if self.repeats_keys(i) && !self.gives_way_to_fin(i) {
             push(segment, self.session.third_ack_option(None));
             fit(segment, None);
             return;
@@ -197,18 +236,18 @@ impl Connection {
             return;
         } else if self.config.lone_addresses
             && let Some(MptcpOption::AddAddr(_)) = self.subflows[i].options.first()
+            && push_waiting(now, &mut self.subflows[i], segment)
         {
-            push_waiting(&mut self.subflows[i], segment);
             return fit(segment, None);
         } else {
             if self.sender.owes_fin() {
-                let dsn = self.sender.number(self.sender.data_end(), self.config.long_numbers);
+                let dsn = self.sender.number(self.sender.data_end());
                 let checksum = self.session.has_checksums().then(|| checksum::of_fin(&self.sender));
                 dss.mapping = Some(Mapping { dsn, ssn: 0, len: 1, checksum });
                 dss.data_fin = true;
             }
             if !self.subflows[i].options.is_empty() {
-                push_waiting(&mut self.subflows[i], segment);
+                push_waiting(now, &mut self.subflows[i], segment);
             }
         }
         fit(segment, Some(dss));
@@ -221,28 +260,27 @@ impl Connection {
         let at = subflow.tcp.sent_offset(segment.seq)?;
         let unit = subflow.sent.find(at)?;
         let len = segment.payload.len();
-        if at == 1 && self.repeats_keys(i) && !unit.fin {
+        if self.carries_keys(i, at) {
             let (len, checksum) = match self.session.has_checksums() {
                 true => (unit.len, Some(unit.checksum)),
                 false => (len, None),
             };
             return Some(CapableData { len: len as u16, checksum });
         }
-        let long = self.config.long_numbers;
         dss.data_fin = unit.fin
             && (self.session.has_checksums() || at + len as u64 == unit.start + unit.len as u64);
         let fin = dss.data_fin as u16;
         dss.mapping = Some(match self.session.has_checksums() {
             // What a checksum covers stays as it is, however it is cut.
             true => Mapping {
-                dsn: self.sender.number(unit.data, long),
-                ssn: unit.start as u32,
+                dsn: self.sender.number(unit.data),
+                ssn: (unit.start as u32).wrapping_sub(subflow.early.sent),
                 len: unit.len as u16 + fin,
                 checksum: Some(unit.checksum),
             },
             false => Mapping {
-                dsn: self.sender.number(unit.data_at(at), long),
-                ssn: at as u32,
+                dsn: self.sender.number(unit.data_at(at)),
+                ssn: (at as u32).wrapping_sub(subflow.early.sent),
                 len: len as u16 + fin,
                 checksum: None,
             },

@@ -63,7 +63,7 @@ impl Connection {
         let mut packet = tcp.poll_transmit_with(now, len);
         let given = (len > 0 && tcp.outstanding().1 > end).then(|| self.on_given(i, len));
         if let Some(leaving) = &mut packet {
-            self.complete(i, leaving, given);
+            self.complete(now, i, leaving, given);
             if self.scheduling.is_in_burst() && given.is_none() {
                 self.readiness.forget_room(self.subflows[i].id);
             }

@@ -28,6 +28,17 @@ pub(super) struct PeerAddress {
     pub port: u16,
 }
 
+/// What an address of the peer is that it has named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Remembered {
+    /// It is known, or contradicts what is known, or there are too many.
+    No,
+    /// It is new.
+    New,
+    /// It is known with another port.
+    Port,
+}
+
 /// A subflow that is to be opened again.
 #[derive(Clone, Copy, Debug)]
 struct Reopening {
@@ -124,14 +135,18 @@ impl PathManagement {
         self.avoids_first = avoids_first;
     }
 
-    /// An address of the peer; false when its identifier is known, or there are too many.
-    pub fn remember(&mut self, id: u8, addr: Addr, port: u16) -> bool {
-        let is_known = self.peer.get(id as usize).is_some_and(Option::is_some);
-        if is_known || self.peer_count() >= MOST_PEER_ADDRESSES {
-            return false;
+    /// The peer has announced an address, or joined from it. An identifier that is known keeps its
+    /// address, which may have another port (§3.4.1).
+    pub fn remember(&mut self, id: u8, addr: Addr, port: u16) -> Remembered {
+        let known = self.peer.get(id as usize).copied().flatten();
+        match known {
+            Some(known) if known.addr != addr || known.port == port => return Remembered::No,
+            None if self.peer_count() >= MOST_PEER_ADDRESSES => return Remembered::No,
+            _ => put(&mut self.peer, id as usize, PeerAddress { addr, port }),
         }
-        put(&mut self.peer, id as usize, PeerAddress { addr, port });
-        true
+        // What the peer has refused before was to another port.
+        self.refused.retain(|wanted| wanted.peer != id as usize);
+        if known.is_some() { Remembered::Port } else { Remembered::New }
     }
 
     /// So many addresses of the peer are known.
@@ -316,14 +331,29 @@ mod tests {
     #[test]
     fn a_peer_has_eight_addresses_at_most() {
         let mut paths = two();
-        let known = (0..=255).filter(|id| paths.remember(*id, Addr(100 + *id as u32), 80)).count();
+        let is_new = |id: &u8| paths.remember(*id, Addr(100 + *id as u32), 80) == Remembered::New;
+        let known = (0..=255).filter(is_new).count();
         assert_eq!((known, paths.peer_count()), (7, 8));
         paths.forget(&[3, 0]);
-        assert!(paths.remember(200, A, 80) && paths.remember(3, B, 81));
+        assert_eq!(paths.remember(200, A, 80), Remembered::New);
+        assert_eq!(paths.remember(3, B, 81), Remembered::New);
         let wanted = Wanted { peer: 3, ..Wanted::FIRST };
         let ends = Ends { own: (0, A), peer: (3, B, 81) };
         assert_eq!(paths.ends(wanted, &AddressBook::new()), Some(ends));
         assert_eq!(paths.ends(Wanted::FIRST, &AddressBook::new()), None, "it is gone");
+    }
+
+    /// RFC 8684 §3.4.1: an identifier keeps its address, and may have another port.
+    #[test]
+    fn an_address_may_have_another_port() {
+        let mut paths = two();
+        assert_eq!(paths.remember(3, B, 80), Remembered::New);
+        assert_eq!(paths.remember(3, B, 80), Remembered::No, "the same again");
+        assert_eq!(paths.remember(3, A, 81), Remembered::No, "another address");
+        assert_eq!(paths.remember(3, B, 81), Remembered::Port);
+        let wanted = Wanted { peer: 3, ..Wanted::FIRST };
+        let ends = paths.ends(wanted, &AddressBook::new()).unwrap();
+        assert_eq!(ends.peer, (3, B, 81));
     }
 
     #[test]

@@ -20,6 +20,19 @@ impl Connection {
         }
     }
 
+    /// An address of the peer has another port (§3.4.1): the subflows that go to it are opened to that,
+    /// too.
+    pub(super) fn open_to(&mut self, now: Time, peer: u8) {
+        if !self.session.is_multipath() || !self.session.is_confirmed() || self.is_closing() {
+            return;
+        }
+        for wanted in self.paths.wanted(self.own_path_manager(), now) {
+            if wanted.peer == peer as usize {
+                self.open_one(now, wanted);
+            }
+        }
+    }
+
     /// Which subflows this side opens.
     fn own_path_manager(&self) -> PathManager {
         match self.session.is_passive() {

@@ -6,8 +6,8 @@ use crate::mapping::ReceivedMapping;
 use crate::receiver::Arrival;
 use anabranch_endpoint::ByteStream;
 use anabranch_units::Serial32;
-use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping};
-use anabranch_wire::{Payload, TcpSegment};
+use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping, ResetReason};
+use anabranch_wire::{Payload, TcpFlags, TcpSegment};
 
 /// Mappings of a subflow that are kept in any case, and the octets of receive
 /// buffer for each more: segments of less than 128 octets would exceed it.
@@ -15,23 +15,52 @@ const LEAST_MAPPINGS: usize = 64;
 const OCTETS_PER_MAPPING: u64 = 128;
 
 impl Connection {
-    /// A mapping came with data (§3.3.1): the one that counts.
-    pub(super) fn on_mapping(
+    /// What a segment says of the place of its octets (§3.3.1, and §3.1 with the keys); false where it
+    /// costs the subflow.
+    pub(super) fn on_mappings(
         &mut self,
         i: usize,
         segment: &TcpSegment,
-        dss: &Dss,
-    ) -> Option<ReceivedMapping> {
+        dss: &Option<Dss>,
+    ) -> bool {
+        let Some(dss) = dss else {
+            return segment.payload.is_empty() || self.on_capable_data(i, segment);
+        };
+        let Some(mapping) = dss.mapping else { return true };
+        if !self.has_agreed_checksum(i, mapping.checksum) {
+            return false;
+        }
+        let takes_room = !segment.payload.is_empty() || segment.flags.contains(TcpFlags::FIN);
+        if mapping.len == 0 && takes_room {
+            self.on_infinite_mapping(i);
+        } else if !segment.payload.is_empty()
+            && let Some(map) = self.mapping_of(i, segment, dss)
+            && !(segment.options.mptcp().is_empty() && self.read_at_once(i, &map))
+        {
+            self.keep_mapping(i, map);
+        }
+        true
+    }
+
+    /// §3.3: a checksum that was not agreed on, or the want of one that was, costs the subflow. False
+    /// where it does.
+    pub(super) fn has_agreed_checksum(&mut self, i: usize, checksum: Option<u16>) -> bool {
+        let is_agreed = checksum.is_some() == self.session.has_checksums();
+        if !is_agreed {
+            self.drop_subflow(i, ResetReason::Mptcp);
+        }
+        is_agreed
+    }
+
+    /// The mapping that came with data (§3.3.1), where it is of this data and could be true.
+    fn mapping_of(&self, i: usize, segment: &TcpSegment, dss: &Dss) -> Option<ReceivedMapping> {
         let Mapping { dsn, ssn, len, checksum } = dss.mapping?;
-        let tcp = &self.subflows[i].tcp;
+        let subflow = &self.subflows[i];
+        let (tcp, ssn) = (&subflow.tcp, ssn.wrapping_add(subflow.early.received));
         let read = tcp.read_offset();
         let start = Serial32(ssn).expand(Serial32(0), read);
         let data = self.receiver.offset(dsn);
         let (start, data, at) = (start?, data?, tcp.received_offset(segment.seq)?);
-        if len == 0 {
-            self.on_infinite_mapping(i);
-            return None;
-        }
         let long = matches!(dsn, DataNumber::Long(_));
         let len = len as u32 - dss.data_fin as u32;
         let end = start + len as u64;
@@ -139,7 +168,9 @@ impl Connection {
         }
         self.receiver.note_width(map.long);
         let payload = self.take(i, n);
-        if whole && !checksum::is_right(&self.receiver, &self.subflows[i].tcp, map, &payload) {
+        let subflow = &self.subflows[i];
+        let early = subflow.early.received;
+        if whole && !checksum::is_right(&self.receiver, &subflow.tcp, map, early, &payload) {
             self.counters.bad_checksums += 1;
             return self.on_bad_checksum(i, map, &payload);
         }

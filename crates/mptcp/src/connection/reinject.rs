@@ -13,10 +13,8 @@ impl Connection {
         // What only a subflow without room may carry keeps nothing behind it waiting.
         let next = self.sender.next_reinjection(self.readiness.roomy(usable))?;
         let i = self.best_among(usable & !next.carried)?;
-        let end = next
-            .range
-            .end
-            .min(next.range.start + self.subflows.most_for(i, self.config.long_numbers));
+        let end =
+            next.range.end.min(next.range.start + self.subflows.most_for(i, self.sender.is_long()));
         let range = Range { end, ..next.range };
         self.sender.on_reinjected(range);
         self.counters.reinjected += 1;
@@ -43,7 +41,7 @@ impl Connection {
         if self.config.penalisation && self.subflows[j].penalise(now, fast) {
             self.counters.penalties += 1;
         }
-        let end = end.min(una + self.subflows.most_for(i, self.config.long_numbers));
+        let end = end.min(una + self.subflows.most_for(i, self.sender.is_long()));
         self.counters.reinjected += 1;
         self.counters.opportunistic += 1;
         self.give(i, Range { start: una, end })
@@ -74,6 +72,10 @@ impl Connection {
             Overdue::GiveUp => return self.give_up(now),
             Overdue::Retry => {}
         }
+        if self.has_fallen_mute() {
+            self.on_options_lost(0);
+            return self.take_over(now);
+        }
         let unproven = self.sender.is_unproven() && self.is_contiguous();
         if !self.session.is_confirmed() && !self.session.is_passive() || unproven {
             // The peer may not even know the keys, or no mapping of ours may reach it: then its ACK
@@ -88,10 +90,33 @@ impl Connection {
             self.subflows.ask_all_for_acks(&mut self.readiness);
         }
         let (carriers, alive) = self.subflows.carriers(self.sender.una());
+        // What others could carry may wait for windows that nothing opens.
+        let closed = self.subflows.closed(&self.sender);
+        self.subflows.ask_peer_on(closed, &mut self.readiness);
         // Without their mapping, octets at new offsets of the only subflow would be read as new.
         if self.sender.has_outstanding() && !alive && !unproven {
             self.sender.reinject_oldest(self.subflows.mss(), carriers);
         }
+        self.arm(now);
+    }
+
+    /// The only subflow has delivered all it was given, no DATA_ACK comes, and its ACKs have lost their
+    /// options. A peer may leave out DATA_ACKs that have not moved (§3.3.2), but this one should have.
+    fn has_fallen_mute(&self) -> bool {
+        self.subflows.len() == 1
+            && (self.sender.has_outstanding() || self.sender.owes_fin())
+            && self.subflows[0].has_fallen_mute()
+    }
+
+    /// The connection has become TCP between two segments: what the ACKs of its subflow have said so far is
+    /// of the stream.
+    fn take_over(&mut self, now: Time) {
+        let Some(fallback) = self.session.fallback() else { return };
+        let tcp = &self.subflows[0].tcp;
+        let (una, end) = tcp.outstanding();
+        let ack = fallback.acknowledged(una).min(self.sender.data_end());
+        self.on_data_ack(now, ack, tcp.own_room() + (end - una));
+        self.touch(0);
         self.arm(now);
     }
 

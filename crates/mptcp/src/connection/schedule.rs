@@ -66,7 +66,7 @@ impl Connection {
             Choice::New(id) => self.give_new(self.subflows.position(id)?),
             Choice::Copy { id, from } => {
                 let i = self.subflows.position(id)?;
-                let most = self.subflows.most_for(i, self.config.long_numbers);
+                let most = self.subflows.most_for(i, self.sender.is_long());
                 let end = self.sender.nxt().min(from + most);
                 self.counters.copies += 1;
                 self.give(i, Range { start: from, end })
@@ -97,8 +97,8 @@ impl Connection {
         }
         let i = self.subflows.position(id)?;
         let subflow = &self.subflows[i];
-        let ((una, end), len) = (subflow.tcp.outstanding(), subflow.tcp.mss());
-        let fits = self.sender.fits_window(end - una, len);
+        let ((_, end), len) = (subflow.tcp.outstanding(), subflow.tcp.mss());
+        let fits = subflow.tcp.own_room() >= len;
         // The first segment may be shorter.
         if subflow.rank() > 0 || !subflow.tcp.awaits_data() || !fits || end == 1 {
             return None;
@@ -110,7 +110,7 @@ impl Connection {
         );
         debug_assert!(
             self.subflows.fits_window(i, &self.sender)
-                && self.subflows.most_for(i, self.config.long_numbers) == len
+                && self.subflows.most_for(i, self.sender.is_long()) == len
         );
         // The last octets leave when a full segment would: the scheduler's to tell.
         (self.sender.unsent() >= len).then_some((i, len))
@@ -134,12 +134,17 @@ impl Connection {
     }
 
     fn give_new(&mut self, i: usize) -> Option<usize> {
-        let len = self.sender.room(self.subflows.most_for(i, self.config.long_numbers));
-        if len == 0 {
+        let most = self.subflows.most_for(i, self.sender.is_long());
+        let len = self.sender.room(most).min(self.subflows[i].tcp.own_room());
+        if len == 0 || self.holds_back(i, len, most) {
             return None;
         }
         let range = self.sender.take_new(len);
-        self.give(i, range)
+        let given = self.give(i, range);
+        if len < most {
+            self.subflows[i].small_end = self.subflows[i].tcp.outstanding().1;
+        }
+        given
     }
 
     /// Hands a range of the stream to a subflow, which sends it at once.
@@ -147,13 +152,16 @@ impl Connection {
         if range.is_empty() {
             return None;
         }
-        let (len, fin) = (range.len() as u32, self.sender.ends_at(range.end));
         let (_, start) = self.subflows[i].tcp.outstanding();
+        let len = range.len() as u32;
+        // The first segment has the keys in place of a DSS: a DATA_FIN follows it (§3.1).
+        let fin = self.sender.ends_at(range.end) && !self.carries_keys(i, start);
         let octets = self.sender.payload(range);
         let mut unit = SentMapping { start, len, data: range.start, fin, checksum: 0 };
         if self.session.has_checksums() {
             let real = octets.as_ref().and_then(Payload::octets);
-            unit.checksum = checksum::of_sent(&self.sender, &self.subflows[i].tcp, &unit, real);
+            let (tcp, early) = (&self.subflows[i].tcp, self.subflows[i].early.sent);
+            unit.checksum = checksum::of_sent(&self.sender, tcp, &unit, early, real);
         }
         let subflow = &mut self.subflows[i];
         if !subflow.sent.push(unit, self.session.has_checksums()) {

@@ -43,6 +43,8 @@ pub(super) struct Session {
     wants_checksum: bool,
     /// Both sides, or one of them, want checksums; before the handshake's end this side does.
     checksum: bool,
+    /// An ACK with both keys has left.
+    keys_sent: bool,
     /// The connection is this.
     state: State,
 }
@@ -51,7 +53,7 @@ impl Session {
     /// A connection whose handshake has not begun.
     pub fn new(key: Key, passive: bool, wants_checksum: bool) -> Session {
         let state = State::Opening { offered: false };
-        Session { key, passive, wants_checksum, checksum: wants_checksum, state }
+        Session { key, passive, wants_checksum, checksum: wants_checksum, keys_sent: false, state }
     }
 
     /// Before the first packet: this side has another key.
@@ -170,6 +172,11 @@ impl Session {
     /// Both keys are known.
     pub fn begin(&mut self, peer_key: Key) {
         self.state = State::Multipath { peer_key, confirmed: self.is_confirmed() };
+    }
+
+    /// An ACK with both keys leaves; false where one has left before.
+    pub fn on_keys_sent(&mut self) -> bool {
+        !std::mem::replace(&mut self.keys_sent, true)
     }
 
     /// The peer is known to have both keys.

@@ -34,11 +34,15 @@ impl Connection {
     pub(super) fn on_subflow_closed(&mut self, now: Time, i: usize, reason: CloseReason) {
         let was_removed = self.subflows[i].is_removed();
         self.subflows[i].on_end();
+        let none_left = self.subflows.alive() == 0;
         if !self.session.is_multipath() {
-            return self.finish(reason);
+            // Those beside the one that is TCP now end without a word.
+            if none_left {
+                self.finish(reason);
+            }
+            return;
         }
         self.reinject_all(i);
-        let none_left = self.subflows.alive() == 0;
         if self.is_closing() && none_left {
             return self.finish(CloseReason::Normal);
         }
@@ -63,7 +67,7 @@ impl Connection {
     pub(super) fn drop_subflow(&mut self, i: usize, reason: ResetReason) {
         let transient = matches!(reason, ResetReason::Unspecified | ResetReason::Resources);
         let subflow = &mut self.subflows[i];
-        subflow.reset_option = Some(MptcpOption::TcpRst { transient, reason: reason as u8 });
+        subflow.reset_options = vec![MptcpOption::TcpRst { transient, reason: reason as u8 }];
         subflow.abort();
         self.touch(i);
     }

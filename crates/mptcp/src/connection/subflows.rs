@@ -8,7 +8,7 @@ use crate::path_manager::Wanted;
 use crate::sender::Sender;
 use crate::subflow::Subflow;
 use anabranch_congestion::Sibling;
-use anabranch_endpoint::{Endpoint, Observation, PathObservation};
+use anabranch_endpoint::{Observation, Observe, PathObservation};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, FlowKey};
 use std::ops::{Deref, DerefMut};
@@ -153,18 +153,41 @@ impl Subflows {
         preferred
     }
 
+    /// It is to be asked again which subflows have room.
+    pub fn look_again(&self, readiness: &mut Readiness) {
+        self.list.iter().for_each(|subflow| readiness.forget_room(subflow.id));
+    }
+
     /// This is the fastest of the subflows `among`, which are given by their bits.
     pub fn fastest(&self, among: u64) -> Option<usize> {
         let all = self.list.iter().enumerate().filter(|(_, subflow)| among & subflow.bit() != 0);
         all.min_by_key(|(_, subflow)| subflow.srtt()).map(|(i, _)| i)
     }
 
-    /// What a subflow has outstanding, copies of what others carry too, and one more segment fit the
-    /// peer's buffer: beyond it the peer's TCP would not take it.
+    /// One more segment fits the window that came with the subflow's own ACKs (§3.3.5): something on its
+    /// path may take less than the peer.
     pub fn fits_window(&self, i: usize, sender: &Sender) -> bool {
         let tcp = &self.list[i].tcp;
-        let (una, end) = tcp.outstanding();
-        sender.fits_window(end - una, tcp.mss())
+        sender.fits_window(tcp.own_room(), tcp.mss())
+    }
+
+    /// The subflows that carry data whose own windows are closed, or open by too little, and which wait
+    /// for no ACK that would open them: their peer is to be asked.
+    pub fn closed(&self, sender: &Sender) -> u64 {
+        let is_closed = |i: &usize| {
+            let (una, end) = self.list[*i].tcp.outstanding();
+            self.list[*i].is_usable() && una == end && !self.fits_window(*i, sender)
+        };
+        (0..self.list.len()).filter(is_closed).fold(0, |all, i| all | self.list[i].bit())
+    }
+
+    /// The peer is made to send ACKs on these subflows, given by their bits.
+    pub fn ask_peer_on(&mut self, among: u64, readiness: &mut Readiness) {
+        for i in 0..self.list.len() {
+            if among & self.list[i].bit() != 0 {
+                self.ask_peer(i, readiness);
+            }
+        }
     }
 
     /// Asks those of the subflows `among`, by their bits, of which it is not known whether they have
@@ -240,7 +263,8 @@ impl Subflows {
     /// both keys, beside numbers of 64 bits where `long`.
     #[inline]
     pub fn most_for(&self, i: usize, long: bool) -> u64 {
-        let begins = self.list[i].tcp.outstanding().1 == 1;
+        let subflow = &self.list[i];
+        let begins = subflow.tcp.outstanding().1 == 1 + subflow.early.sent as u64;
         let more = if begins && self.is_first(i) { capable_more(long) } else { 0 };
         self.list[i].tcp.mss() - more as u64
     }

@@ -12,6 +12,9 @@ impl Connection {
                 subflow.tcp.handle_timeout(now);
                 self.touch(i);
             }
+            if self.subflows[i].signals.renew(now) {
+                self.subflows.ask_for_ack(i, &mut self.readiness);
+            }
             if self.subflows[i].timer().is_some_and(|timer| timer.expired(now)) {
                 self.on_third_ack_timer(now, i);
             }
@@ -62,13 +65,22 @@ impl Connection {
         }
         let multipath = self.session.is_multipath();
         let outstanding = self.sender.has_outstanding() || multipath && self.sender.owes_fin();
-        let blocked =
-            !outstanding && self.sender.unsent() > 0 && self.sender.room(self.subflows.mss()) == 0;
+        let blocked = !outstanding && self.sender.unsent() > 0 && self.is_blocked();
         self.keep_timer(now, Due::Retransmit, outstanding && multipath);
         self.keep_timer(now, Due::Probe, blocked);
         if self.is_closing() {
             self.keep_timer(now, Due::Linger, true);
         }
+    }
+
+    /// The peer's window is closed, or open by too little, or those of all subflows that may carry
+    /// data are (§3.3.5), or what there is waits for more.
+    fn is_blocked(&self) -> bool {
+        // Backups are not for data that waits for the windows of others.
+        let preferred = self.subflows.preferred(self.subflows.usable());
+        self.is_corked_up()
+            || self.sender.room(self.subflows.mss()) == 0
+            || preferred != 0 && preferred & !self.subflows.closed(&self.sender) == 0
     }
 
     /// A timer runs as long as it is wanted.

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::connection::Connection;
 use crate::key::{Key, first_64_bits};
 use anabranch_endpoint::{Endpoint, Generator, mac};
-use anabranch_tcp::Cookies;
+use anabranch_tcp::{Cookies, Told};
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Addr, Body, Packet, Payload, TcpFlags, TcpOptions, TcpSegment};
 use std::sync::Arc;
@@ -46,10 +46,11 @@ impl Jar {
         remote: (Addr, u16),
         syn: &TcpSegment,
     ) -> Packet {
-        let mss = syn.options.mss.unwrap_or(536);
-        let cookie = self.cookies.make(now, remote, syn.seq, mss);
-        let mut options =
-            TcpOptions { mss: Some(config.subflow.mss as u16), ..TcpOptions::default() };
+        let mss = syn.options.mss.unwrap_or(config.subflow.default_mss);
+        let sack = syn.options.sack_permitted && config.subflow.sack;
+        let cookie = self.cookies.make(now, remote, syn.seq, Told { mss, sack });
+        let mss = Some(config.subflow.mss as u16);
+        let mut options = TcpOptions { mss, sack_permitted: sack, ..TcpOptions::default() };
         if config.enabled && Connection::offers(syn) {
             let key = self.key(remote, cookie);
             options.rare_mut().mptcp = vec![Connection::syn_ack_option(key, config.checksum)];
@@ -81,9 +82,10 @@ impl Jar {
         let remote = (packet.src, segment.src_port);
         let cookie = Serial32(segment.ack.0.wrapping_sub(1));
         let peer = Serial32(segment.seq.0.wrapping_sub(1));
-        let mss = self.cookies.check(now, remote, peer, cookie)?;
+        let Told { mss, sack } = self.cookies.check(now, remote, peer, cookie)?;
         let key = self.key(remote, cookie);
-        let mut options = TcpOptions { mss: Some(mss), ..TcpOptions::default() };
+        let mss = Some(mss);
+        let mut options = TcpOptions { mss, sack_permitted: sack, ..TcpOptions::default() };
         if let Some(flags) = Connection::keys_of_ack(segment, key) {
             options.rare_mut().mptcp = vec![Connection::syn_option(flags)];
         }

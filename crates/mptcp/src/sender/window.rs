@@ -28,11 +28,6 @@ impl DataWindow {
         self.edge
     }
 
-    /// The largest window that the peer has advertised, in octets.
-    pub fn max(&self) -> u64 {
-        self.max
-    }
-
     /// The peer takes so many octets from `nxt` on.
     pub fn left(&self, nxt: u64) -> u64 {
         self.edge.saturating_sub(nxt)
@@ -42,11 +37,20 @@ impl DataWindow {
     /// be silly (RFC 9293 §3.8.6.2.1).
     pub fn room(&self, nxt: u64, wanted: u64) -> u64 {
         let left = self.left(nxt);
-        let is_worth_it = left >= wanted || self.override_silly || left >= self.max / 2;
-        if is_worth_it { left.min(wanted) } else { 0 }
+        if left >= wanted || self.is_worth(left) { left.min(wanted) } else { 0 }
     }
 
-    /// A silly segment may leave (RFC 9293 §3.8.6.2.1: the override timeout).
+    /// A segment of `left` octets is not silly, or one may leave that is.
+    pub fn is_worth(&self, left: u64) -> bool {
+        self.override_silly || left >= self.max / 2
+    }
+
+    /// A silly segment may leave.
+    pub fn is_overridden(&self) -> bool {
+        self.override_silly
+    }
+
+    /// A silly segment may leave from now on (RFC 9293 §3.8.6.2.1: the override timeout).
     pub fn override_silly(&mut self) {
         self.override_silly = true;
     }
@@ -69,7 +73,7 @@ mod tests {
         assert_eq!((window.left(1), window.room(1, 1000)), (0, 0));
         window.on_advertised(1, 5000);
         window.on_advertised(1, 3000);
-        assert_eq!((window.edge(), window.max(), window.room(1, 1000)), (5001, 5000, 1000));
+        assert_eq!((window.edge(), window.room(1, 1000)), (5001, 1000));
         assert_eq!(window.room(4501, 1000), 0, "silly");
         assert_eq!(window.room(4501, 100), 100, "the end of the data is not");
         window.override_silly();

@@ -384,3 +384,53 @@ fn both_sides_signal_the_infinite_mapping() {
     assert_eq!(world.server.observe().bytes_received, 1000);
     assert_eq!(world.client.observe().bytes_received, 500);
 }
+
+/// §3.7: who falls back knows of one subflow. A second that this side is opening, in vain, does not keep
+/// it from hearing so, and from ending its mappings before it sends anything a second time.
+#[test]
+fn a_fallback_is_heard_while_another_subflow_is_being_opened() {
+    let text: Vec<u8> = (0..60_000_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    for n in 5..25 {
+        let rule = |_, packet: &Packet| match packet.src == A2 {
+            true => Fate::Drop,
+            false => Fate::Deliver,
+        };
+        let mut world = world(config(), config(), &[A1, A2], &[B1, B2], rule);
+        world.client.meddle = strip_from(n);
+        world.logging = false;
+        world.client.write_octets(&text);
+        world.client.close();
+        let mut read: Vec<u8> = Vec::new();
+        while world.step(at_ms(100_000)) {
+            let mut buf = [0; 10_000];
+            let n = world.server.read_octets(&mut buf);
+            read.extend(&buf[..n]);
+        }
+        assert!(read == text, "from {n} on: {} octets", read.len());
+        let phases = [world.client.end.phase(), world.server.end.phase()];
+        assert_eq!(phases, [Phase::Fallback; 2], "from {n} on");
+    }
+}
+
+/// A FIN that says by a mapping without end that no other follows has no room for the answer to an
+/// MP_FAIL, which the next ACK carries.
+#[test]
+fn an_answer_to_mp_fail_waits_where_there_is_no_room() {
+    let mut config = Config { checksum: true, ..config() };
+    config.subflow.timestamps = true;
+    let mut world = world(config.clone(), config, &[A1], &[B1], |_, _| Fate::Deliver);
+    world.drive(at_ms(100));
+    let changed = std::cell::Cell::new(false);
+    world.client.meddle = Box::new(move |segment| {
+        if let Some(octets) = segment.payload.octets().filter(|_| !changed.replace(true)) {
+            let mut octets = octets.to_vec();
+            octets[3] ^= 0xff;
+            segment.payload = Payload::of_octets(octets);
+        }
+    });
+    world.client.write_octets(&[1; 500]);
+    world.client.close();
+    world.server.close();
+    world.drive(at_ms(100_000));
+    assert_eq!(world.server.observe().bytes_received, 500);
+}

@@ -43,7 +43,9 @@ fn lose(losses: Losses) -> impl FnMut(Side, &Packet) -> Fate {
 }
 
 /// A transfer of 600 segments of 1000 octets.
-fn transfer<E: ByteStream, F: FnMut(Side, &Packet) -> Fate>(mut pair: Pair<E, F>) -> Sent {
+fn transfer<E: ByteStream + Observe, F: FnMut(Side, &Packet) -> Fate>(
+    mut pair: Pair<E, F>,
+) -> Sent {
     pair.drive(at_ms(19));
     pair.client.write(600_000);
     pair.drive(at_ms(60_000));

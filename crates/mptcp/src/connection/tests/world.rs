@@ -2,9 +2,9 @@
 //! them paths of 10 ms each way, on which things happen.
 
 use super::super::*;
-use anabranch_endpoint::Seed;
+use anabranch_endpoint::{ByteStream, Endpoint, Event, Observation, Observe, Seed};
 use anabranch_testkit::{Fate, Line, Pair, Side};
-use anabranch_units::Span;
+use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::{CapableKeys, DataNumber, Join, MptcpOption};
 use anabranch_wire::{Body, TcpFlags, TcpSegment};
 
@@ -60,12 +60,6 @@ impl Endpoint for Meddled {
     fn poll_timeout(&self) -> Time {
         self.end.poll_timeout()
     }
-    fn observe(&self) -> Observation {
-        self.end.observe()
-    }
-    fn flow_key(&self) -> FlowKey {
-        self.end.flow_key()
-    }
 }
 
 impl ByteStream for Meddled {
@@ -89,6 +83,12 @@ impl ByteStream for Meddled {
     }
     fn abort(&mut self) {
         self.end.abort();
+    }
+}
+
+impl Observe for Meddled {
+    fn observe(&self) -> Observation {
+        self.end.observe()
     }
 }
 
