@@ -1,6 +1,8 @@
 //! Numbers behind the symbols of socket calls and of `tcp_info`, as Linux has
 //! them.
 
+mod freebsd;
+mod linux;
 mod sctp;
 
 pub(crate) use sctp::FREEBSD_MSG_EOR;
@@ -9,7 +11,8 @@ use crate::script::Value;
 use anabranch_socket::Errno;
 use anabranch_units::Span;
 
-const CONSTANTS: [(&str, i64); 89] = [
+const CONSTANTS: [(&str, i64); 90] = [
+    ("AF_UNSPEC", 0),
     ("AF_INET", 2),
     ("AF_INET6", 10),
     ("PF_INET", 2),
@@ -103,7 +106,8 @@ const CONSTANTS: [(&str, i64); 89] = [
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = (&'static str, i64)> {
-    CONSTANTS.into_iter().chain(sctp::CONSTANTS)
+    let systems = linux::CONSTANTS.into_iter().chain(freebsd::CONSTANTS);
+    CONSTANTS.into_iter().chain(systems).chain(sctp::CONSTANTS)
 }
 
 /// The number behind a value: of numbers, symbols, flags with `|` between,

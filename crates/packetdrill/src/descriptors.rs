@@ -9,10 +9,15 @@ pub(crate) fn is_made_by(name: &str) -> bool {
         || name.starts_with("epoll_create")
 }
 
+/// Calls that write two of them into their first argument.
+pub(crate) fn are_made_by(name: &str) -> bool {
+    matches!(name, "pipe" | "pipe2")
+}
+
 /// Shows each descriptor among the arguments of `call` to `change`.
 pub(crate) fn for_each(call: &mut Call, mut change: impl FnMut(&mut i64)) {
     let at: &[usize] = match call.name.as_str() {
-        "socket" | "poll" | "open" | "pipe" => &[],
+        "socket" | "poll" | "open" | "pipe" | "pipe2" => &[],
         "epoll_create" | "epoll_create1" => &[],
         "epoll_ctl" => &[0, 2],
         "sendfile" => &[0, 1],

@@ -13,7 +13,8 @@ use crate::sctp::SctpStack;
 use crate::stack::{Configured, Outcome, Stack};
 use crate::tcp::TcpStack;
 use anabranch_units::Time;
-use anabranch_wire::{Body, FlowKey, Packet};
+use anabranch_wire::tcp::udp;
+use anabranch_wire::{Body, FlowKey, Packet, TcpSegment};
 
 /// The transports of a host: the number of the protocol, and the stack.
 fn transports(profile: Profile) -> Vec<(u8, Box<dyn Stack>)> {
@@ -108,6 +109,8 @@ impl Stack for Host {
             Body::Icmp(icmp) => icmp.quote.flow_key().protocol,
             _ => packet.flow_key().protocol,
         };
+        // SCTP in UDP is a packet of SCTP.
+        let protocol = if protocol == udp::PROTOCOL { TcpSegment::PROTOCOL } else { protocol };
         if let Some(stack) = self.of(protocol) {
             stack.handle_input(now, packet);
         }

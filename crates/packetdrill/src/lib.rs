@@ -1,5 +1,6 @@
 //! packetdrill scripts: the language in which implementers of TCP, SCTP and
-//! MPTCP write down what a stack must do, read and run in virtual time.
+//! MPTCP write down what a stack must do, read and run in virtual time, or in that
+//! of a stack which has a clock.
 //!
 //! [`parse()`] reads a script of any of the dialects (Google's, nplab's with
 //! SCTP, the MPTCP project's); [`run`] runs it against a [`stack::Stack`], such
@@ -7,7 +8,7 @@
 //! their time, what the stack sends is compared with what the script expects,
 //! socket calls with what they return, and `%{ assert ... }%` is evaluated over
 //! the connection's state. No command of a script is ever executed; see
-//! [`shell`]. Left out: datagrams of UDP, packets within packets, IPv6.
+//! [`shell`]. Left out: datagrams of UDP, packets within packets.
 //!
 //! ```
 //! use anabranch_packetdrill::host::Host;

@@ -22,10 +22,10 @@ impl Profile {
         }
     }
 
-    /// The system where the protocol of the script `text` is at home, by which
-    /// public suites are written: FreeBSD for SCTP, Linux for all others.
+    /// The system where the script `text` is at home: FreeBSD where its sysctls are named, and for
+    /// SCTP, by which public suites are written there; Linux for all others.
     pub fn at_home(text: &str) -> Profile {
-        match text.contains("IPPROTO_SCTP") {
+        match text.contains("IPPROTO_SCTP") || text.contains("net.inet.") {
             true => Profile::FreeBsd,
             false => Profile::Linux,
         }

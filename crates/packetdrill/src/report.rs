@@ -2,7 +2,7 @@
 
 use crate::script::Pos;
 use anabranch_units::{Span, Time};
-use anabranch_wire::Packet;
+use anabranch_wire::{AddressBook, Packet};
 use std::fmt;
 
 /// A packet of the run.
@@ -53,6 +53,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// The packets, in order.
     pub trace: Vec<Traced>,
+    /// What their addresses are on the wire.
+    pub addresses: AddressBook,
 }
 
 impl Report {
@@ -64,7 +66,8 @@ impl Report {
     /// A script that cannot be read.
     pub fn unreadable(script: &str, error: impl fmt::Display) -> Report {
         let verdict = Verdict::Unreadable(error.to_string());
-        Report { script: script.into(), verdict, trace: Vec::new() }
+        let (trace, addresses) = (Vec::new(), AddressBook::new());
+        Report { script: script.into(), verdict, trace, addresses }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs a script against a stack, in virtual time.
+//! Runs a script against a stack, in virtual time or in the stack's own.
 
 mod calls;
 mod clock;
@@ -6,6 +6,7 @@ mod dialect;
 mod exchange;
 mod icmp;
 mod ip;
+mod network;
 mod sctp;
 mod tcp;
 mod timing;
@@ -15,7 +16,7 @@ use crate::constants;
 use crate::report::{Failure, Report, Traced, Verdict, seconds};
 use crate::script::{Action, Event, Script, ToolOption};
 use crate::shell;
-use crate::stack::{Configured, Stack};
+use crate::stack::{Configured, Network, Stack};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use calls::PendingCall;
@@ -28,6 +29,8 @@ use timing::{Tolerance, Window};
 /// How scripts are run.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
+    /// Addresses and version of IP where the script says nothing else.
+    pub network: Network,
     /// Settings of the stack before the script's own, by name.
     pub configure: Vec<(String, String)>,
     /// The deviation of times that is allowed, in place of the script's.
@@ -41,11 +44,8 @@ fn dialects() -> Vec<Box<dyn Dialect>> {
     vec![Box::new(TcpDialect::new()), Box::new(SctpDialect::new())]
 }
 
-/// How long a packet at any time, or a call that blocks, is awaited.
-const LONGEST: Span = Span::from_secs(3600);
-
 /// Runs `script` against `stack`, which is used for nothing else.
-pub fn run(script: &Script, stack: &mut impl Stack, settings: &Settings) -> Report {
+pub fn run(script: &Script, stack: &mut dyn Stack, settings: &Settings) -> Report {
     let mut runner = Runner {
         stack,
         now: Time::ZERO,
@@ -56,9 +56,10 @@ pub fn run(script: &Script, stack: &mut impl Stack, settings: &Settings) -> Repo
         current: 0,
         tolerance: Tolerance::of(script, settings.tolerance),
         descriptors: BTreeMap::new(),
-        listeners: Vec::new(),
+        awaits_connection: false,
         pending: None,
         names: constants::all().map(|(name, n)| (name.to_owned(), n)).collect(),
+        calls_may_fail: false,
         link_up: true,
         trace: settings.trace.then(Vec::new),
     };
@@ -67,7 +68,8 @@ pub fn run(script: &Script, stack: &mut impl Stack, settings: &Settings) -> Repo
         Err(Stop::Failed(failure)) => Verdict::Failed(failure),
         Err(Stop::NotApplicable(reason)) => Verdict::NotApplicable(reason),
     };
-    Report { script: script.name.clone(), verdict, trace: runner.trace.unwrap_or_default() }
+    let (trace, addresses) = (runner.trace.unwrap_or_default(), runner.stack.addresses());
+    Report { script: script.name.clone(), verdict, trace, addresses }
 }
 
 /// Why a run ends before the script does.
@@ -80,11 +82,14 @@ type Run<T = ()> = Result<T, Stop>;
 
 struct Sent {
     time: Time,
+    /// Without the datagram that it left in, if it did.
     packet: Packet,
+    /// Ports of UDP, source and destination, of that.
+    udp: Option<(u16, u16)>,
 }
 
-struct Runner<'a, S: Stack> {
-    stack: &'a mut S,
+struct Runner<'a> {
+    stack: &'a mut dyn Stack,
     now: Time,
     /// When the last event ended: relative times count from here.
     ended: Time,
@@ -97,25 +102,32 @@ struct Runner<'a, S: Stack> {
     tolerance: Tolerance,
     /// Descriptors of the script and of the stack.
     descriptors: BTreeMap<i64, i64>,
-    /// Descriptors of the script that listen.
-    listeners: Vec<i64>,
+    /// A socket was set to listen since a packet of the script opened a connection.
+    awaits_connection: bool,
     pending: Option<PendingCall>,
     names: Names,
+    /// A call that returns something else does not fail the script (`--non_fatal=syscall`).
+    calls_may_fail: bool,
     link_up: bool,
     trace: Option<Vec<Traced>>,
 }
 
-impl<S: Stack> Runner<'_, S> {
+impl Runner<'_> {
     fn script(&mut self, script: &Script, settings: &Settings) -> Run {
+        let network = network::of(script, settings.network).map_err(Stop::NotApplicable)?;
+        let made = self.stack.set_up(&network);
+        self.configured(made, || "this network".into())?;
         for (name, value) in &settings.configure {
             self.configure(name, value)?;
         }
         for option in &script.options {
             self.option(option)?;
         }
+        self.learn_addresses();
         if let Some(init) = &script.init {
             self.shell(&init.text)?;
         }
+        self.stack.begin();
         for event in &script.events {
             let inbound_at = self.event(event)?;
             self.inbound_at = inbound_at;
@@ -125,12 +137,9 @@ impl<S: Stack> Runner<'_, S> {
     }
 
     fn option(&mut self, option: &ToolOption) -> Run {
-        match option.name.as_str() {
-            "ip_version" if option.value.as_deref() != Some("ipv4") => {
-                return Err(Stop::NotApplicable("addresses of IPv6".into()));
-            }
-            "mtu" => self.configure("route.mtu", option.value.as_deref().unwrap_or_default())?,
-            _ => {}
+        if option.name == "non_fatal" {
+            let kinds = option.value.as_deref().unwrap_or_default();
+            self.calls_may_fail |= kinds.split(',').any(|it| it == "syscall");
         }
         for dialect in &mut self.dialects {
             match dialect.option(option) {
@@ -214,13 +223,22 @@ impl<S: Stack> Runner<'_, S> {
             _ = self.stack.configure(name, value);
             return Ok(());
         }
-        match self.stack.configure(name, value) {
+        let configured = self.stack.configure(name, value);
+        self.configured(configured, || format!("the setting {name} = {value}"))
+    }
+
+    fn configured(&self, configured: Configured, what: impl FnOnce() -> String) -> Run {
+        match configured {
             Configured::Done => Ok(()),
             Configured::NotApplicable(reason) => Err(Stop::NotApplicable(reason)),
-            Configured::Unknown => {
-                Err(Stop::NotApplicable(format!("the setting {name} = {value}")))
-            }
+            Configured::Unknown => Err(Stop::NotApplicable(what())),
         }
+    }
+
+    /// The stack's addresses are those of the script's packets.
+    fn learn_addresses(&mut self) {
+        let book = self.stack.addresses();
+        self.dialects.iter_mut().for_each(|it| it.learn_addresses(&book));
     }
 
     fn shell(&mut self, text: &str) -> Run {
@@ -231,6 +249,7 @@ impl<S: Stack> Runner<'_, S> {
                 self.configure(&name, &value)?;
             }
         }
+        self.learn_addresses();
         self.settle();
         Ok(())
     }

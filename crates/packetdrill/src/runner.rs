@@ -5,16 +5,47 @@ use crate::parse::{Definitions, parse};
 use crate::profile::Profile;
 use crate::report::{Report, Traced, Verdict};
 use crate::run::{Settings, run};
+use crate::stack::Stack;
 use crate::suites::{Listed, read};
-use anabranch_wire::AddressBook;
 use anabranch_wire::pcapng::Writer;
+use std::fmt;
 use std::io::{self, Write};
-use std::sync::Mutex;
+use std::panic::RefUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What scripts are run against: what makes a stack for each, or says why it
+/// cannot.
+#[derive(Clone)]
+pub struct Against(Arc<Maker>);
+
+type Maker = dyn Fn(Profile) -> Result<Box<dyn Stack>, String> + Send + Sync + RefUnwindSafe;
+
+impl Against {
+    /// The stacks that `make` makes.
+    pub fn new(
+        make: impl Fn(Profile) -> Result<Box<dyn Stack>, String> + Send + Sync + RefUnwindSafe + 'static,
+    ) -> Against {
+        Against(Arc::new(make))
+    }
+
+    /// The project's own stacks.
+    pub fn ours() -> Against {
+        Against::new(|profile| Ok(Box::new(Host::new(profile))))
+    }
+}
+
+impl fmt::Debug for Against {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Against")
+    }
+}
 
 /// What a drill is made with.
 #[derive(Clone, Debug)]
 pub struct Drill {
+    /// What the scripts are run against.
+    pub against: Against,
     /// The stack's defaults; `None` for those of the system where the protocol of
     /// a script is at home ([`Profile::at_home`]). A script that tests for
     /// systems and does not pass is then run as the other system, too.
@@ -29,7 +60,7 @@ impl Drill {
     /// A drill of `profile` without more.
     pub fn new(profile: impl Into<Option<Profile>>) -> Drill {
         let (definitions, settings) = (Definitions::new(), Settings::default());
-        Drill { profile: profile.into(), definitions, settings }
+        Drill { against: Against::ours(), profile: profile.into(), definitions, settings }
     }
 
     /// Runs the script `text` that is called `name`.
@@ -43,6 +74,8 @@ impl Drill {
             return report;
         }
         let other = match home {
+            // Branches of TCP for FreeBSD are all that such a script is about.
+            Profile::FreeBsd if !text.contains("IPPROTO_SCTP") => return report,
             Profile::FreeBsd => self.text_as(Profile::Linux, Profile::Linux.symbol(), name, text),
             // Some scripts can be read for one system alone.
             _ => self.text_as(home, Profile::FreeBsd.symbol(), name, text),
@@ -60,9 +93,13 @@ impl Drill {
         if let Some(symbol) = symbol {
             definitions.entry(symbol.into()).or_default();
         }
-        match parse(name, text, &definitions) {
-            Ok(script) => run(&script, &mut Host::new(profile), &self.settings),
-            Err(error) => Report::unreadable(name, error),
+        let script = match parse(name, text, &definitions) {
+            Ok(script) => script,
+            Err(error) => return Report::unreadable(name, error),
+        };
+        match (self.against.0)(profile) {
+            Ok(mut stack) => run(&script, &mut *stack, &self.settings),
+            Err(error) => Report::unreadable(name, format_args!("{name}: {error}")),
         }
     }
 
@@ -77,39 +114,46 @@ impl Drill {
 
     /// Runs them all on up to `jobs` threads; the reports are in order.
     pub fn all(&self, scripts: &[Listed], jobs: usize) -> Vec<Report> {
-        let next = AtomicUsize::new(0);
-        let reports: Vec<Mutex<Option<Report>>> =
-            scripts.iter().map(|_| Mutex::default()).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..jobs.clamp(1, scripts.len().max(1)) {
-                scope.spawn(|| {
-                    while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
-                        && let (Some(script), Some(slot)) = (scripts.get(at), reports.get(at))
-                    {
-                        let report = self.file(script);
-                        *slot.lock().expect("a slot is locked once") = Some(report);
-                    }
-                });
-            }
-        });
-        let report = |slot: Mutex<Option<Report>>| {
-            let report = slot.into_inner().expect("a run that panicked was passed on");
-            report.expect("every script was run")
-        };
-        reports.into_iter().map(report).collect()
+        in_order(scripts, jobs, |script| self.file(script))
     }
+}
+
+/// What `run` makes of each script, on up to `jobs` threads; the reports are in order.
+pub(crate) fn in_order(
+    scripts: &[Listed],
+    jobs: usize,
+    run: impl Fn(&Listed) -> Report + Sync,
+) -> Vec<Report> {
+    let next = AtomicUsize::new(0);
+    let reports: Vec<Mutex<Option<Report>>> = scripts.iter().map(|_| Mutex::default()).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, scripts.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
+                    && let (Some(script), Some(slot)) = (scripts.get(at), reports.get(at))
+                {
+                    let report = run(script);
+                    *slot.lock().expect("a slot is locked once") = Some(report);
+                }
+            });
+        }
+    });
+    let report = |slot: Mutex<Option<Report>>| {
+        let report = slot.into_inner().expect("a run that panicked was passed on");
+        report.expect("every script was run")
+    };
+    reports.into_iter().map(report).collect()
 }
 
 /// Writes the packets of a run as pcapng.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_trace<W: Write>(trace: &[Traced], out: W) -> io::Result<W> {
+pub fn write_trace<W: Write>(report: &Report, out: W) -> io::Result<W> {
     let mut writer = Writer::new(out)?;
     let interface = writer.add_interface("stack", None)?;
-    let book = AddressBook::new();
-    for Traced { time, packet, .. } in trace {
-        writer.packet_value(interface, *time, packet, &book)?;
+    for Traced { time, packet, .. } in &report.trace {
+        writer.packet_value(interface, *time, packet, &report.addresses)?;
     }
     writer.finish()
 }
@@ -129,7 +173,7 @@ mod tests {
     fn a_trace_is_a_capture_with_both_directions() {
         let report = drill().text("refused", REFUSED);
         assert!(report.passed(), "{report}");
-        let octets = write_trace(&report.trace, Vec::new()).unwrap();
+        let octets = write_trace(&report, Vec::new()).unwrap();
         assert_eq!(report.trace.len(), 2);
         assert_eq!(octets[..4], 0x0a0d_0d0a_u32.to_le_bytes());
     }

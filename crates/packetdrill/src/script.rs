@@ -3,6 +3,7 @@
 //! Everything is kept as written; what a word means (a constant of a socket
 //! call, a sysctl) is known by who runs the script.
 
+pub(crate) mod chunk;
 mod packet;
 mod value;
 

@@ -11,6 +11,8 @@
 //! | `tc qdisc ... fq` | `qdisc`, `fq` |
 //! | `ip route change ... advmss N mtu [lock] N initcwnd N` | `route.advmss`... |
 //! | `test $(nstat ... .kernel.NAME) -eq N` | `counter.NAME`, `N` |
+//! | `sockstat ... \| grep -c STATE \| grep N` | `counter.sockets.all.STATE`, `N` |
+//! | `tcpdrop -s STATE` | `tcpdrop`, `STATE` |
 //! | `ip mptcp ...`, `client.sh`, `server.sh`, `multi-ep.sh` | `mptcp`, the words |
 //! | `sysctl_restore_*.sh`, `ethtool`, `nstat`, `test`, `sleep`, `true` | nothing |
 
@@ -92,6 +94,11 @@ fn understand(command: &str, settings: &mut Vec<Setting>) -> Result<(), String> 
             settings.push(("mptcp".into(), words.join(" ")));
         }
         "test" | "[" if command.contains("nstat") => settings.extend(counter(command)),
+        "sockstat" => settings.extend(socket_states(command)),
+        "tcpdrop" => {
+            let state = rest.iter().skip_while(|word| **word != "-s").nth(1);
+            settings.extend(state.map(|state| ("tcpdrop".to_owned(), (*state).to_owned())));
+        }
         "ethtool" | "nstat" | "test" | "sleep" | "true" | "[" | "rm" | "ifconfig" | "grep" => {}
         _ if program.starts_with("sysctl_restore") => {}
         _ => return Err(command.to_owned()),
@@ -106,6 +113,16 @@ fn counter(command: &str) -> Option<Setting> {
     let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
     let (_, value) = rest.rsplit_once(" -eq ")?;
     Some((format!("{COUNTER}{name}"), value.trim_end_matches(']').trim().to_owned()))
+}
+
+/// `sockstat ... | grep -c STATE | grep N`: how many connections are in the state; where the lines
+/// are searched for the tool's own name, those of sockets alone.
+fn socket_states(command: &str) -> Option<Setting> {
+    let mut commands = command.split('|').map(str::trim);
+    let state = commands.find_map(|it| it.strip_prefix("grep -c "))?;
+    let count = commands.next()?.strip_prefix("grep ")?;
+    let whose = if command.contains("grep packetdril") { "own" } else { "all" };
+    Some((format!("{COUNTER}sockets.{whose}.{}", state.trim()), count.trim().to_owned()))
 }
 
 fn assignment(text: &str) -> Option<Setting> {
@@ -186,6 +203,15 @@ mod tests {
             read("ip route change 192.0.2.1 via 192.168.0.2 dev tun0 advmss 600 mtu lock 640");
         assert_eq!(route, [pair("route.advmss", "600"), pair("route.mtu", "640")]);
         assert_eq!(read("nstat | grep X > /dev/null"), []);
+    }
+
+    #[test]
+    fn states_of_sockets_are_counted_and_dropped() {
+        let all = read("sockstat -4 -P tcp -p 8080 -s | grep -c SYN_RCVD | grep 2");
+        assert_eq!(all, [pair("counter.sockets.all.SYN_RCVD", "2")]);
+        let own = read("sockstat -6 -P tcp -s | grep packetdril | grep -c CLOSED | grep 1");
+        assert_eq!(own, [pair("counter.sockets.own.CLOSED", "1")]);
+        assert_eq!(read("tcpdrop -s TIME_WAIT"), [pair("tcpdrop", "TIME_WAIT")]);
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! The seam between the interpreter and a transport stack.
 //!
-//! Whoever has a stack of their own drills it by writing one [`Stack`]. Time is
-//! virtual: it begins at [`Time::ZERO`] and never decreases. The interpreter
-//! alternates between what the script does to the stack (`call`,
-//! `handle_input`, `configure`) and what the stack does by itself
-//! (`handle_timeout`); after each it takes what the stack sends.
+//! Whoever has a stack of their own drills it by writing one [`Stack`]. Time
+//! begins at [`Time::ZERO`] and never decreases. The interpreter alternates
+//! between what the script does to the stack (`call`, `handle_input`,
+//! `configure`) and what the stack does by itself (`handle_timeout`); after each
+//! it takes what the stack sends.
+//!
+//! Time is virtual: it moves to the stack's next deadline. A stack that lives in
+//! real time has a clock of its own ([`Stack::clock`]) and waits by itself
+//! ([`Stack::wait`]).
 //!
 //! ```
 //! use anabranch_packetdrill::code::Names;
@@ -60,7 +64,8 @@
 use crate::code::Names;
 use crate::script::{Call, Value};
 use anabranch_units::Time;
-use anabranch_wire::{Addr, FlowKey, Packet};
+use anabranch_wire::{Addr, AddressBook, FlowKey, Packet};
+use std::net::IpAddr;
 
 /// The address of the stack under test.
 pub const LOCAL: Addr = Addr(0);
@@ -68,6 +73,61 @@ pub const LOCAL: Addr = Addr(0);
 pub const REMOTE: Addr = Addr(1);
 /// The port that `bind` and `connect` use where the script leaves it open.
 pub const PORT: u16 = 8080;
+
+/// Which sockets and headers a script runs with (`--ip_version`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum IpVersion {
+    /// Sockets and packets of IPv4.
+    #[default]
+    V4,
+    /// Sockets and packets of IPv6.
+    V6,
+    /// Sockets of IPv6 with addresses of IPv4 mapped into it, packets of IPv4.
+    Mapped,
+}
+
+impl IpVersion {
+    /// What packetdrill calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            IpVersion::V4 => "ipv4",
+            IpVersion::V6 => "ipv6",
+            IpVersion::Mapped => "ipv4-mapped-ipv6",
+        }
+    }
+
+    /// The version that packetdrill calls so.
+    pub fn from_name(name: &str) -> Option<IpVersion> {
+        match name {
+            "ipv4" => Some(IpVersion::V4),
+            "ipv6" => Some(IpVersion::V6),
+            "ipv4-mapped-ipv6" => Some(IpVersion::Mapped),
+            _ => None,
+        }
+    }
+}
+
+/// Between which addresses a script runs. What is `None` is the stack's choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Network {
+    /// Version of IP.
+    pub version: IpVersion,
+    /// Address of the stack (`--local_ip`).
+    pub local: Option<IpAddr>,
+    /// Address that the script stands for (`--remote_ip`).
+    pub remote: Option<IpAddr>,
+    /// MTU of the interface, in octets (`--mtu`).
+    pub mtu: Option<u32>,
+}
+
+impl Network {
+    /// That of scripts which were written for IPv4, over another version: over IPv6
+    /// the MTU is 1520, so that segments are as long.
+    pub fn over(version: IpVersion) -> Network {
+        let mtu = (version == IpVersion::V6).then_some(1520);
+        Network { version, mtu, ..Network::default() }
+    }
+}
 
 /// What came of a setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,6 +176,43 @@ impl Returned {
 
 /// A stack that can be drilled.
 pub trait Stack {
+    /// Makes the interface that the script runs over, before all else.
+    fn set_up(&mut self, network: &Network) -> Configured {
+        let made = match network.version {
+            IpVersion::V4 => Configured::Done,
+            version => self.configure("ip_version", version.name()),
+        };
+        match (made, network.mtu) {
+            (Configured::Done, Some(mtu)) => self.configure("route.mtu", &mtu.to_string()),
+            (made, _) => made,
+        }
+    }
+
+    /// The first event is about to happen: a clock starts now.
+    fn begin(&mut self) {}
+
+    /// The time, of a stack that does not live in virtual time.
+    fn clock(&self) -> Option<Time> {
+        None
+    }
+
+    /// Lets time pass from `now` to the next thing that the stack does by itself:
+    /// when that was, or `None` if nothing happens up to `limit`.
+    fn wait(&mut self, now: Time, limit: Time) -> Option<Time> {
+        let due = self.poll_timeout();
+        if due > limit || due == Time::NEVER {
+            return None;
+        }
+        let due = due.max(now);
+        self.handle_timeout(due);
+        Some(due)
+    }
+
+    /// What stands for addresses on the wire, as far as the stack knows by now.
+    fn addresses(&self) -> AddressBook {
+        AddressBook::new()
+    }
+
     /// A setting: a sysctl by its name with dots, or what [`crate::shell`]
     /// makes of other commands.
     fn configure(&mut self, name: &str, value: &str) -> Configured;
@@ -129,6 +226,12 @@ pub trait Stack {
 
     /// A packet came.
     fn handle_input(&mut self, now: Time, packet: &Packet);
+
+    /// Why the packet that came last could not be given to the stack, of one that
+    /// takes octets.
+    fn refusal(&mut self) -> Option<String> {
+        None
+    }
 
     /// A deadline may have passed.
     fn handle_timeout(&mut self, now: Time);

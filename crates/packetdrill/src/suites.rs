@@ -3,10 +3,12 @@
 //! An index is a text file with a line a script: suite, path within the suite
 //! and category, with tabs between; lines that start with `#` do not count.
 //! The scripts lie in the folder that is called like the index without its
-//! extension. In a folder without an index every `.pkt` file counts, under
+//! extension, each suite in a folder of its own there; one that is called like the
+//! index may lie right in it. In a folder without an index every `.pkt` file counts, under
 //! the name of the folder right below the given one (its suite) and of the
 //! folder that holds it (its category).
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -43,6 +45,15 @@ pub fn list(place: &Path) -> io::Result<Vec<Listed>> {
     Ok(listed)
 }
 
+/// Those of several places with `:` between them, as in `PATH` (`;` on Windows).
+///
+/// # Errors
+/// As [`list`].
+pub fn list_all(places: &OsStr) -> io::Result<Vec<Listed>> {
+    let listed = std::env::split_paths(places).map(|place| list(&place));
+    Ok(listed.collect::<io::Result<Vec<_>>>()?.concat())
+}
+
 /// Octets of the largest script or index.
 const LARGEST: u64 = 16 << 20;
 
@@ -70,7 +81,7 @@ fn read_index(index: &Path) -> io::Result<Vec<Listed>> {
                 suite: suite.into(),
                 category: category.trim().into(),
                 path: path.into(),
-                file: folder.join(suite).join(path),
+                file: folder_of(&folder, suite).join(path),
             }),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
@@ -82,6 +93,13 @@ fn read_index(index: &Path) -> io::Result<Vec<Listed>> {
             )),
         })
         .collect()
+}
+
+/// The folder of a suite of an index whose scripts lie in `folder`.
+fn folder_of(folder: &Path, suite: &str) -> PathBuf {
+    let below = folder.join(suite);
+    let is_it = folder.file_name().is_some_and(|name| name == suite);
+    if is_it && !below.is_dir() { folder.into() } else { below }
 }
 
 fn walk(root: &Path, folder: &Path, listed: &mut Vec<Listed>) -> io::Result<()> {
@@ -107,4 +125,26 @@ fn walk(root: &Path, folder: &Path, listed: &mut Vec<Listed>) -> io::Result<()> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `one.txt` lists the suite `one`, which lies in `one`, and `two`, which lies in `one/two`.
+    #[test]
+    fn a_suite_that_is_called_like_its_index_may_lie_right_in_its_folder() {
+        let root = std::env::temp_dir().join(format!("suites-{}", std::process::id()));
+        fs::create_dir_all(root.join("one/two")).unwrap();
+        fs::write(root.join("one.txt"), "# comment\none\ta.pkt\tx\ntwo\tb.pkt\ty\n").unwrap();
+        let index = root.join("one.txt");
+        let files = |listed: Vec<Listed>| -> Vec<PathBuf> {
+            listed.into_iter().map(|it| it.file).collect()
+        };
+        let expected = [root.join("one/a.pkt"), root.join("one/two/b.pkt")];
+        assert_eq!(files(list(&index).unwrap()), expected);
+        let twice = std::env::join_paths([&index, &index]).unwrap();
+        assert_eq!(files(list_all(&twice).unwrap()), [&expected[..], &expected[..]].concat());
+        fs::remove_dir_all(&root).unwrap();
+    }
 }

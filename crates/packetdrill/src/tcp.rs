@@ -3,6 +3,7 @@
 mod calls;
 mod endpoints;
 mod epoll;
+mod freebsd;
 mod info;
 mod options;
 mod settings;
@@ -18,13 +19,17 @@ use anabranch_wire::{
     Body, FastOpenCookie, FastOpenOption, FlowKey, Packet, Payload, TcpFlags, TcpOptions,
     TcpSegment,
 };
+use endpoints::Change;
 
 /// A host with TCP sockets.
 #[derive(Debug)]
 pub struct TcpStack {
+    profile: Profile,
     sockets: Sockets,
     /// The call that waits.
     pending: Option<Waiting>,
+    /// When it heard of something last.
+    now: Time,
 }
 
 /// A call that waits.
@@ -52,7 +57,9 @@ impl TcpStack {
     /// A host with the defaults of `profile`.
     pub fn new(profile: Profile) -> TcpStack {
         let seed = Seed { seed: 1, replication: 0 };
-        TcpStack { sockets: Sockets::new(settings::config(profile), LOCAL, seed), pending: None }
+        let mut sockets = Sockets::new(settings::config(profile), LOCAL, seed);
+        settings::defaults(profile, sockets.settings());
+        TcpStack { profile, sockets, pending: None, now: Time::ZERO }
     }
 
     /// Its sockets.
@@ -74,6 +81,15 @@ impl TcpStack {
 
 impl Stack for TcpStack {
     fn configure(&mut self, name: &str, value: &str) -> Configured {
+        if name == "mptcp"
+            && let Some(change) = endpoints::change(value)
+        {
+            match change {
+                Change::Remove(id) => self.sockets.remove_path_address(self.now, id),
+                Change::Backup(id, backup) => self.sockets.set_path_backup(id, backup),
+            }
+            return Configured::Done;
+        }
         if name == "mptcp" {
             return endpoints::configure(&mut self.sockets.settings().multipath, value);
         }
@@ -81,10 +97,25 @@ impl Stack for TcpStack {
             self.sockets.set_device_full(value == "down");
             return Configured::Done;
         }
-        settings::configure(self.sockets.settings(), name, value)
+        if name == "tcpdrop" {
+            return match info::state_of(value) {
+                Some(state) => {
+                    self.sockets.drop_in(state);
+                    Configured::Done
+                }
+                None => Configured::Unknown,
+            };
+        }
+        if name == "net.inet.tcp.fastopen.client_enable" && value == "0" {
+            self.sockets.forget_peers();
+        }
+        let configured = settings::configure(self.sockets.settings(), name, value);
+        self.sockets.settings_changed();
+        configured
     }
 
     fn call(&mut self, now: Time, call: &Call) -> Outcome {
+        self.now = now;
         let attempt = calls::attempt(&mut self.sockets, now, call, None);
         self.conclude(call.clone(), attempt)
     }
@@ -96,6 +127,7 @@ impl Stack for TcpStack {
     }
 
     fn handle_input(&mut self, now: Time, packet: &Packet) {
+        self.now = now;
         self.sockets.handle_input(now, packet);
     }
 
@@ -104,6 +136,7 @@ impl Stack for TcpStack {
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        self.now = now;
         self.sockets.poll_transmit(now)
     }
 
@@ -137,6 +170,12 @@ impl Stack for TcpStack {
     }
 
     fn counter(&self, name: &str) -> Option<u64> {
+        if let Some((whose, state)) =
+            name.strip_prefix("sockets.").and_then(|it| it.split_once('.'))
+        {
+            let state = info::state_of(state)?;
+            return Some(self.sockets.count_in(state, whose == "all") as u64);
+        }
         let it = self.sockets.multipath_counters();
         match name {
             "MPTcpExtMPCapableSYNRX" => Some(it.capable_syns),
@@ -147,8 +186,9 @@ impl Stack for TcpStack {
 
     fn info(&self, now: Time, flow: FlowKey, names: &mut Names) {
         let fd = self.sockets.lookup(flow.src_port, (flow.dst, flow.dst_port));
-        if let Some(info) = fd.and_then(|fd| self.sockets.info(fd, now).ok()) {
-            info::report(&info, names);
+        match fd.and_then(|fd| self.sockets.info(fd, now).ok()) {
+            Some(info) => info::report(self.profile, &info, names),
+            None => info::report_state(self.profile, self.sockets.state_of_unconnected(), names),
         }
     }
 }

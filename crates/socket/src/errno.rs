@@ -1,5 +1,6 @@
 //! Why a call fails.
 
+use crate::flavor::Flavor;
 use anabranch_wire::IcmpKind;
 use std::fmt;
 
@@ -49,6 +50,7 @@ errors! {
     EDOM = 33, "Numerical argument out of domain";
     EDESTADDRREQ = 89, "Destination address required";
     EMSGSIZE = 90, "Message too long";
+    ENONET = 64, "Machine is not on the network";
     EPROTO = 71, "Protocol error";
     ENOPROTOOPT = 92, "Protocol not available";
     EOPNOTSUPP = 95, "Operation not supported";
@@ -61,16 +63,26 @@ errors! {
     ENOTCONN = 107, "Transport endpoint is not connected";
     ETIMEDOUT = 110, "Connection timed out";
     ECONNREFUSED = 111, "Connection refused";
+    EHOSTDOWN = 112, "Host is down";
     EHOSTUNREACH = 113, "No route to host";
     EALREADY = 114, "Operation already in progress";
     EINPROGRESS = 115, "Operation now in progress";
 }
 
 impl Errno {
-    /// What an error of ICMP means to a socket.
-    pub(crate) fn of_icmp(kind: IcmpKind) -> Errno {
+    /// What an error of ICMP means to a socket. FreeBSD: `icmp_errmap`.
+    pub(crate) fn of_icmp(flavor: Flavor, kind: IcmpKind) -> Errno {
+        use IcmpKind::{HostIsolated, HostUnknown, NoRoute, SourceRouteFailed};
+        let refuses = matches!(kind, IcmpKind::ProtocolUnreachable | IcmpKind::Prohibited);
+        let far = matches!(kind, NoRoute | SourceRouteFailed | HostUnknown | HostIsolated);
         match kind {
+            _ if refuses && flavor == Flavor::FreeBsd => Errno::ECONNREFUSED,
+            _ if far && flavor == Flavor::FreeBsd => Errno::EHOSTUNREACH,
             IcmpKind::NoRoute => Errno::ENETUNREACH,
+            IcmpKind::SourceRouteFailed => Errno::EOPNOTSUPP,
+            IcmpKind::HostUnknown => Errno::EHOSTDOWN,
+            IcmpKind::HostIsolated => Errno::ENONET,
+            IcmpKind::ParameterProblem => Errno::EPROTO,
             IcmpKind::ProtocolUnreachable => Errno::ENOPROTOOPT,
             IcmpKind::PortUnreachable => Errno::ECONNREFUSED,
             IcmpKind::PacketTooBig { .. } => Errno::EMSGSIZE,

@@ -38,13 +38,19 @@
 //! ```
 
 mod errno;
+mod flavor;
 mod multipath;
 mod options;
 pub mod sctp;
 mod sockets;
 mod stream;
+mod traffic;
 
 pub use errno::Errno;
+pub use flavor::Flavor;
 pub use options::{Name, Options};
-pub use sockets::{FastOpen, Fd, MultipathSettings, Settings, Shutdown, Sockets};
+pub use sockets::{
+    BlackHole, FastOpen, Fd, MultipathSettings, Settings, Shutdown, Sockets, UdpTunnel,
+};
 pub use stream::{Data, Readiness, SendFlags, TcpInfo};
+pub use traffic::Traffic;

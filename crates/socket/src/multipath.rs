@@ -4,7 +4,7 @@
 use crate::errno::Errno;
 use crate::options::{Name, Options};
 use crate::stream::{Data, Readiness};
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event};
+use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observe};
 use anabranch_mptcp::Connection;
 use anabranch_units::Time;
 use anabranch_wire::Packet;
@@ -25,6 +25,9 @@ pub(crate) struct Multipath {
 }
 
 impl Multipath {
+    /// What was set before there was a connection, and holds for it.
+    pub const INHERITED: [Name; 2] = [Name::Cork, Name::KeepAlive];
+
     pub fn new(connection: Connection) -> Multipath {
         Multipath {
             connection,
@@ -52,6 +55,24 @@ impl Multipath {
             it.ended.get_or_insert(CloseReason::Reset);
         }
         it
+    }
+
+    /// What goes with the SYN; before the first packet is polled.
+    pub fn write_with_syn(&mut self, data: Data<'_>, octets: u64) {
+        if octets == 0 {
+            return;
+        }
+        match data {
+            Data::Counted(_) => _ = self.connection.write(octets),
+            Data::Octets(all) => _ = self.connection.write_octets(&all[..octets as usize]),
+        }
+        self.written += octets;
+        self.connection.send_with_syn(octets);
+    }
+
+    /// The handshake has failed: another may be tried.
+    pub fn has_failed(&self) -> bool {
+        !self.connected && self.ended.is_some()
     }
 
     pub fn is_connecting(&self) -> bool {
@@ -132,8 +153,15 @@ impl Multipath {
         if ended { Ok(0) } else { Err(Errno::EAGAIN) }
     }
 
+    /// The stream is given up: there is no socket for it any more.
+    pub fn disconnect(mut self) -> Connection {
+        self.connection.abort();
+        self.connection
+    }
+
     pub fn shutdown(&mut self, read: bool, write: bool) -> Result<(), Errno> {
-        if !self.connected || self.ended.is_some() {
+        // What is left of it in TIME-WAIT is no socket's any more (Linux).
+        if !self.connected || self.ended.is_some() || self.connection.is_in_time_wait() {
             return Err(Errno::ENOTCONN);
         }
         self.shut_read |= read;
@@ -176,6 +204,10 @@ impl Multipath {
     /// An option that Multipath TCP does not have: the error of setting it and of
     /// reading it (Linux).
     pub fn refuses(name: Name) -> Option<(Errno, Errno)> {
-        matches!(name, Name::Md5).then_some((Errno::ENOPROTOOPT, Errno::EOPNOTSUPP))
+        let of_tcp = [Name::Md5, Name::SynRetries, Name::UserTimeout, Name::QuickAck];
+        match name {
+            Name::MtuDiscover => Some((Errno::EOPNOTSUPP, Errno::EOPNOTSUPP)),
+            name => of_tcp.contains(&name).then_some((Errno::ENOPROTOOPT, Errno::EOPNOTSUPP)),
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! Socket options, by name and number as `setsockopt` has them.
 
 use crate::errno::Errno;
+use crate::flavor::Flavor;
 use anabranch_tcp::{Config, Connection, KeepAlive, Nagle};
 use anabranch_units::Span;
+use anabranch_wire::Packet;
 
 /// Options of a socket. Each value is a number, as `setsockopt` takes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +25,9 @@ pub enum Name {
     SendTimeout,
     /// `SO_RCVTIMEO`, microseconds; 0 for none.
     ReceiveTimeout,
+    /// `SO_RCVLOWAT`, octets: a read that waits waits for so many, and `poll` says that a socket is
+    /// readable from then on.
+    ReceiveLowWater,
     /// `TCP_KEEPIDLE`, seconds.
     KeepIdle,
     /// `TCP_KEEPINTVL`, seconds.
@@ -56,15 +61,26 @@ pub enum Name {
     FastOpenNoCookie,
     /// `IP_TOS`: the octet of DSCP and ECN.
     TypeOfService,
+    /// `IP_TTL`, `IPV6_UNICAST_HOPS`: 1 to 255; -1 for the host's.
+    TimeToLive,
+    /// `IP_RECVERR`: trouble that a router reports is an error of the socket at once.
+    ReceiveErrors,
     /// `IP_MTU_DISCOVER`: 0 for no path MTU discovery.
     MtuDiscover,
+    /// `TCP_KEEPINIT` of BSD stacks, seconds: how long an attempt to connect may take.
+    OpeningTimeout,
+    /// `TCP_NOOPT` of BSD stacks: neither send options nor agree to any.
+    NoOptions,
+    /// `TCP_REMOTE_UDP_ENCAPS_PORT` of FreeBSD: the peer's port of UDP; 0 for TCP in IP.
+    RemoteUdpPort,
 }
 
 /// What is set on a socket; an accepted one inherits it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
+    pub(crate) flavor: Flavor,
     pub(crate) reuse_address: bool,
-    /// Octets; twice `SO_SNDBUF`.
+    /// Octets; on Linux twice `SO_SNDBUF`.
     pub(crate) send_buffer: u64,
     pub(crate) receive_buffer: Option<u64>,
     pub(crate) linger: Option<u32>,
@@ -78,18 +94,29 @@ pub struct Options {
     pub(crate) syn_retries: Option<u32>,
     pub(crate) user_timeout: Option<Span>,
     pub(crate) low_water: u64,
+    /// Segments that leave at once at least.
+    pub(crate) min_burst: u32,
+    /// Octets, 1 or more.
+    pub(crate) receive_low_water: u64,
     pub(crate) quick_ack: Option<bool>,
     pub(crate) fast_open: Option<u32>,
     pub(crate) fast_open_connect: bool,
     pub(crate) no_cookie: bool,
     pub(crate) tos: u8,
+    pub(crate) ttl: Option<u8>,
     pub(crate) mtu_discovery: bool,
+    pub(crate) opening_timeout: Option<Span>,
+    pub(crate) no_options: bool,
+    /// The peer's port of UDP; 0 for none.
+    pub(crate) udp_port: u16,
+    pub(crate) receive_errors: bool,
 }
 
 impl Options {
     /// What a new socket has, with a send buffer of so many octets.
     pub fn new(send_buffer: u64) -> Options {
         Options {
+            flavor: Flavor::Linux,
             reuse_address: false,
             send_buffer,
             receive_buffer: None,
@@ -104,12 +131,27 @@ impl Options {
             syn_retries: None,
             user_timeout: None,
             low_water: u64::MAX,
+            min_burst: 2,
+            receive_low_water: 1,
             quick_ack: None,
             fast_open: None,
             fast_open_connect: false,
             no_cookie: false,
             tos: 0,
+            ttl: None,
             mtu_discovery: true,
+            opening_timeout: None,
+            no_options: false,
+            udp_port: 0,
+            receive_errors: false,
+        }
+    }
+
+    /// Octets of a buffer for which a user asks for `value`, `least` at least.
+    fn buffer(&self, value: i64, least: i64) -> u64 {
+        match self.flavor {
+            Flavor::Linux => 2 * value.clamp(least, i32::MAX as i64) as u64,
+            Flavor::FreeBsd => value.clamp(1, i32::MAX as i64) as u64,
         }
     }
 
@@ -129,10 +171,8 @@ impl Options {
         };
         match name {
             Name::ReuseAddress => self.reuse_address = on,
-            Name::SendBuffer => self.send_buffer = 2 * value.clamp(2304, i32::MAX as i64) as u64,
-            Name::ReceiveBuffer => {
-                self.receive_buffer = Some(2 * value.clamp(1152, i32::MAX as i64) as u64)
-            }
+            Name::SendBuffer => self.send_buffer = self.buffer(value, 2304),
+            Name::ReceiveBuffer => self.receive_buffer = Some(self.buffer(value, 1152)),
             Name::Linger => self.linger = u32::try_from(value).ok(),
             Name::KeepAlive => self.keep_alive = on,
             Name::Error => return Err(Errno::ENOPROTOOPT),
@@ -144,6 +184,10 @@ impl Options {
                     _ => self.receive_timeout = timeout,
                 }
             }
+            Name::ReceiveLowWater => {
+                let most = i32::MAX as i64;
+                self.receive_low_water = if value < 0 { most } else { value.clamp(1, most) } as u64;
+            }
             Name::KeepIdle => self.keep.idle = seconds(32_767)?,
             Name::KeepInterval => self.keep.interval = seconds(32_767)?,
             Name::KeepCount => match within(127)? {
@@ -152,7 +196,7 @@ impl Options {
             },
             Name::NoDelay => self.no_delay = on,
             Name::Cork => self.corked = on,
-            Name::MaxSegment => match within(65_535)? {
+            Name::MaxSegment => match within(32_767)? {
                 0 => self.max_segment = None,
                 n if n >= 88 => self.max_segment = Some(n),
                 _ => return Err(Errno::EINVAL),
@@ -178,7 +222,16 @@ impl Options {
             },
             Name::Md5 => return Err(Errno::ENOPROTOOPT),
             Name::TypeOfService => self.tos = within(255)? as u8,
+            Name::TimeToLive => match (value, within(255)) {
+                (-1, _) => self.ttl = None,
+                (_, Ok(ttl @ 1..)) => self.ttl = Some(ttl as u8),
+                _ => return Err(Errno::EINVAL),
+            },
+            Name::ReceiveErrors => self.receive_errors = on,
             Name::MtuDiscover => self.mtu_discovery = on,
+            Name::OpeningTimeout => self.opening_timeout = Some(seconds(i32::MAX as i64)?),
+            Name::NoOptions => self.no_options = on,
+            Name::RemoteUdpPort => self.udp_port = within(65_535)? as u16,
         }
         Ok(())
     }
@@ -196,6 +249,7 @@ impl Options {
             Name::Error => 0,
             Name::SendTimeout => micros(self.send_timeout),
             Name::ReceiveTimeout => micros(self.receive_timeout),
+            Name::ReceiveLowWater => self.receive_low_water as i64,
             Name::KeepIdle => seconds(self.keep.idle),
             Name::KeepInterval => seconds(self.keep.interval),
             Name::KeepCount => self.keep.probes as i64,
@@ -211,7 +265,12 @@ impl Options {
             Name::FastOpenNoCookie => self.no_cookie as i64,
             Name::Md5 => 0,
             Name::TypeOfService => self.tos as i64,
+            Name::TimeToLive => self.ttl.unwrap_or(Packet::TTL) as i64,
+            Name::ReceiveErrors => self.receive_errors as i64,
             Name::MtuDiscover => self.mtu_discovery as i64,
+            Name::OpeningTimeout => self.opening_timeout.map_or(0, seconds),
+            Name::NoOptions => self.no_options as i64,
+            Name::RemoteUdpPort => self.udp_port as i64,
         }
     }
 
@@ -219,11 +278,20 @@ impl Options {
     pub(crate) fn apply(&self, config: &mut Config) {
         config.send_buffer = u64::MAX; // the socket keeps count
         config.dscp = self.tos >> 2;
+        config.ttl = self.ttl.unwrap_or(config.ttl);
         config.user_timeout = self.user_timeout;
         config.path_mtu_discovery &= self.mtu_discovery;
         if let Some(octets) = self.receive_buffer {
-            // Half is for payload, as on Linux (tcp_adv_win_scale = 1).
-            config.receive_buffer = octets / 2;
+            config.receive_buffer = match self.flavor {
+                // Half is for payload (tcp_adv_win_scale = 1).
+                Flavor::Linux => octets / 2,
+                Flavor::FreeBsd => octets,
+            };
+        }
+        config.opening_timeout = self.opening_timeout.or(config.opening_timeout);
+        if self.no_options {
+            (config.offers_mss, config.window_scale) = (false, false);
+            (config.timestamps, config.sack) = (false, false);
         }
         if let Some(mss) = self.max_segment {
             config.mss = config.mss.min(mss);
@@ -235,6 +303,21 @@ impl Options {
             config.nagle = Nagle::Off;
         }
         config.keep_alive = self.keep_alive.then_some(self.keep);
+    }
+
+    /// An option was set on a socket whose connection has several paths: all have it, those that are
+    /// opened later included.
+    pub(crate) fn apply_to_paths(&self, connection: &mut anabranch_mptcp::Connection, name: Name) {
+        match name {
+            Name::NoDelay => connection.set_no_delay(self.no_delay),
+            Name::Cork => connection.set_corked(self.corked),
+            Name::TypeOfService => connection.reconfigure_subflows(|c| c.dscp = self.tos >> 2),
+            Name::KeepAlive | Name::KeepIdle | Name::KeepInterval | Name::KeepCount => {
+                let keep_alive = self.keep_alive.then_some(self.keep);
+                connection.reconfigure_subflows(|c| c.keep_alive = keep_alive);
+            }
+            _ => {}
+        }
     }
 
     /// An option was set on a socket whose connection exists.
@@ -253,6 +336,9 @@ impl Options {
                 connection.reconfigure(|c| c.keep_alive = keep_alive);
             }
             Name::TypeOfService => connection.reconfigure(|c| c.dscp = self.tos >> 2),
+            Name::TimeToLive => {
+                connection.reconfigure(|c| c.ttl = self.ttl.unwrap_or(Packet::TTL));
+            }
             Name::QuickAck => connection.set_quick_acks(self.quick_ack != Some(false)),
             Name::MtuDiscover => {
                 connection.reconfigure(|c| c.path_mtu_discovery = self.mtu_discovery);

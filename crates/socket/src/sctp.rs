@@ -45,7 +45,7 @@ mod packets;
 mod tests;
 mod transfer;
 
-pub use notification::{AddressState, AssociationState, Event, Events, Notification};
+pub use notification::{AddressState, AssociationState, Event, Events, Notification, Refusal};
 pub use options::Options;
 pub use transfer::{Arrival, Lifetime, Next, Part, Sending, Status};
 

@@ -8,15 +8,18 @@ mod listening;
 mod multipath;
 mod packets;
 mod transfer;
+mod udp;
 
 pub use multipath::MultipathSettings;
+pub use udp::UdpTunnel;
 
 use crate::errno::Errno;
+use crate::flavor::Flavor;
 use crate::multipath::Multipath;
 use crate::options::Options;
 use crate::stream::Stream;
-use anabranch_endpoint::{Endpoint, Generator, PeerMemory, Seed};
-use anabranch_tcp::{Backlog, Config, Connection, Listener};
+use anabranch_endpoint::{Demultiplex, Generator, PeerMemory, Seed};
+use anabranch_tcp::{Backlog, Config, Connection, FastOpenOptions, KeepAlive, Listener};
 use anabranch_units::Span;
 use anabranch_wire::{Addr, Packet};
 use std::collections::{BTreeMap, VecDeque};
@@ -45,10 +48,32 @@ pub struct Settings {
     pub backlog: Backlog,
     /// The send buffer of a new socket, octets.
     pub send_buffer: u64,
+    /// Segments that leave at once at least, where so many may (`net.ipv4.tcp_min_tso_segs`).
+    pub min_burst: u32,
     /// Fast Open (`net.ipv4.tcp_fastopen`).
     pub fast_open: FastOpen,
+    /// Whose sockets they are.
+    pub flavor: Flavor,
+    /// Keep-alives of new sockets.
+    pub keep_alive: KeepAlive,
+    /// Which segments to ports without a socket are not answered.
+    pub black_hole: BlackHole,
+    /// TCP in UDP.
+    pub udp: UdpTunnel,
     /// Of its connections over several paths.
     pub multipath: MultipathSettings,
+}
+
+/// Segments to ports without a socket that get no reset (FreeBSD's `net.inet.tcp.blackhole`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BlackHole {
+    /// None.
+    #[default]
+    Off,
+    /// SYNs.
+    Syns,
+    /// All.
+    All,
 }
 
 /// Who may use Fast Open (RFC 7413).
@@ -66,6 +91,21 @@ pub struct FastOpen {
     pub server_cookieless: bool,
 }
 
+impl FastOpen {
+    /// How a listener with these options and a queue of `backlog` uses Fast Open; `None` where it does not.
+    fn of_listener(&self, options: &Options, backlog: u32) -> Option<FastOpenOptions> {
+        let asked = options.fast_open.filter(|pending| *pending > 0);
+        let accepts = self.server && (asked.is_some() || self.all_listeners);
+        let cookieless = self.server_cookieless || options.no_cookie;
+        let pending = match options.flavor {
+            Flavor::Linux => asked.unwrap_or(backlog),
+            Flavor::FreeBsd => backlog, // the option is a switch there
+        };
+        let default = FastOpenOptions::default();
+        accepts.then_some(FastOpenOptions { client: false, cookieless, pending, ..default })
+    }
+}
+
 /// Local port, remote address and port.
 type Key = (u16, Addr, u16);
 
@@ -81,6 +121,17 @@ enum Kind {
     Multipath(Box<Multipath>),
 }
 
+/// How far the user has heard of a connect; the connection may be further.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// No connect is under way, or its error was reported.
+    Unconnected,
+    /// A connect has begun, and the user has not heard how it went.
+    Connecting,
+    /// The user has heard that it is connected.
+    Connected,
+}
+
 #[derive(Debug)]
 struct Socket {
     options: Options,
@@ -88,19 +139,56 @@ struct Socket {
     /// Of Multipath TCP.
     multipath: bool,
     port: Option<u16>,
+    /// The port is the user's choice.
+    is_bound: bool,
+    /// A call has said that nothing is to be read, though there is no connection.
+    shut_read: bool,
+    stage: Stage,
+    /// Of a listener: how many connections wait to be accepted, as its user asked.
+    backlog: u32,
     /// Where the first write connects to (`TCP_FASTOPEN_CONNECT`).
     deferred: Option<(Addr, u16)>,
+    /// What a connect left that the user called off.
+    error: Option<Errno>,
     kind: Kind,
 }
 
 impl Socket {
     fn new(options: Options) -> Socket {
-        let (port, deferred, kind) = (None, None, Kind::Fresh);
-        Socket { options, blocking: true, multipath: false, port, deferred, kind }
+        Socket {
+            options,
+            blocking: true,
+            multipath: false,
+            port: None,
+            is_bound: false,
+            shut_read: false,
+            stage: Stage::Unconnected,
+            backlog: 0,
+            deferred: None,
+            error: None,
+            kind: Kind::Fresh,
+        }
     }
 
     fn is_listening(&self) -> bool {
         matches!(self.kind, Kind::Listening(_) | Kind::MultipathListening(_))
+    }
+}
+
+/// The secrets of a host, which do not depend on its ports.
+#[derive(Clone, Copy, Debug)]
+struct Keys {
+    /// Of initial sequence numbers and timestamps (RFC 9293 §3.4.1).
+    numbers: [u64; 2],
+    /// Of Fast Open's cookies (RFC 7413 §4.1.3.1).
+    cookies: [u64; 2],
+}
+
+impl Keys {
+    fn new(seed: Seed) -> Keys {
+        let mut generator = seed.generator("host keys");
+        let mut key = || [generator.next_u64(), generator.next_u64()];
+        Keys { numbers: key(), cookies: key() }
     }
 }
 
@@ -110,6 +198,8 @@ pub struct Sockets {
     settings: Settings,
     local: Addr,
     seed: Seed,
+    /// The secrets that all its TCP sockets have in common.
+    keys: Keys,
     /// Sockets made so far, for the generators' names.
     made: u64,
     table: BTreeMap<Fd, Socket>,
@@ -120,7 +210,12 @@ pub struct Sockets {
     epolls: BTreeMap<Fd, epoll::Epoll>,
     /// Of listeners that are closed.
     path_counters: anabranch_mptcp::ListenerCounters,
+    /// Of connections, as these make them.
     outgoing: VecDeque<Packet>,
+    /// Resets of no connection, as they leave.
+    refusals: VecDeque<Packet>,
+    /// The peer's port of UDP, of connections that are tunnelled in it.
+    tunnelled: BTreeMap<Key, u16>,
     /// What is known of each peer.
     memories: BTreeMap<Addr, PeerMemory>,
     next_port: u16,
@@ -138,11 +233,17 @@ impl Sockets {
                 config,
                 backlog: Backlog::default(),
                 send_buffer,
+                min_burst: 2,
                 fast_open: FastOpen::default(),
+                flavor: Flavor::default(),
+                keep_alive: KeepAlive::default(),
+                black_hole: BlackHole::default(),
+                udp: UdpTunnel::default(),
                 multipath: MultipathSettings::default(),
             },
             local,
             seed,
+            keys: Keys::new(seed),
             made: 0,
             table: BTreeMap::new(),
             streams: BTreeMap::new(),
@@ -151,6 +252,8 @@ impl Sockets {
             epolls: BTreeMap::new(),
             path_counters: Default::default(),
             outgoing: VecDeque::new(),
+            refusals: VecDeque::new(),
+            tunnelled: BTreeMap::new(),
             memories: BTreeMap::new(),
             next_port: FIRST_EPHEMERAL,
             device_full: false,
@@ -161,6 +264,26 @@ impl Sockets {
     /// listen from now on.
     pub fn settings(&mut self) -> &mut Settings {
         &mut self.settings
+    }
+
+    /// Settings were changed of those that Linux looks up when it needs them: connections that are
+    /// there follow.
+    pub fn settings_changed(&mut self) {
+        let new = &self.settings.config;
+        for socket in self.table.values_mut() {
+            let Kind::Stream(stream) = &mut socket.kind else { continue };
+            let config = stream.connection.config();
+            if config.idle_restart != new.idle_restart
+                || config.max_retries != new.max_retries
+                || config.syn_retries != new.syn_retries && socket.options.syn_retries.is_none()
+            {
+                stream.connection.reconfigure(|config| {
+                    config.idle_restart = new.idle_restart;
+                    config.max_retries = new.max_retries;
+                    config.syn_retries = socket.options.syn_retries.unwrap_or(new.syn_retries);
+                });
+            }
+        }
     }
 
     fn socket_at(&mut self, fd: Fd) -> Result<&mut Socket, Errno> {
@@ -181,8 +304,15 @@ impl Sockets {
 
     /// A new TCP socket.
     pub fn socket(&mut self) -> Fd {
-        let options = Options::new(self.settings.send_buffer);
+        let options = self.new_options();
         self.insert(Socket::new(options))
+    }
+
+    /// The options of a new socket.
+    fn new_options(&self) -> Options {
+        let Settings { flavor, keep_alive: keep, send_buffer, min_burst, .. } = self.settings;
+        let keep_alive = flavor == Flavor::FreeBsd;
+        Options { flavor, keep, keep_alive, min_burst, ..Options::new(send_buffer) }
     }
 
     /// Whether the user wants calls to wait (no `O_NONBLOCK`).

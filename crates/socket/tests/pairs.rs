@@ -190,3 +190,40 @@ fn ports_and_descriptors_are_kept_apart() {
     pair.server.close(other).unwrap();
     assert_eq!(pair.server.socket(), Fd(4), "the lowest that is free");
 }
+
+/// RFC 9293 §3.8.4 (MUST-24): keep-alives that are switched on later find out that the peer's host has
+/// started anew.
+#[test]
+fn keep_alives_are_switched_on_later() {
+    let (mut pair, fd, ..) = Pair::connected();
+    pair.pass(5_000);
+    for (name, value) in [(Name::KeepIdle, 1), (Name::KeepInterval, 1), (Name::KeepAlive, 1)] {
+        pair.client.set_option(fd, name, value).unwrap();
+    }
+    pair.server = Pair::new().server;
+    pair.pass(900);
+    assert_eq!(pair.client.option(fd, Name::Error), Ok(0));
+    pair.pass(200);
+    let reset = Errno::ECONNRESET.number() as i64;
+    assert_eq!(pair.client.option(fd, Name::Error), Ok(reset));
+}
+
+/// RFC 9293 §3.9.2 (MUST-49): IP_TTL, before and after the connection is opened.
+#[test]
+fn the_time_to_live_is_an_option() {
+    let mut pair = Pair::new();
+    let fd = pair.client.socket();
+    assert_eq!(pair.client.option(fd, Name::TimeToLive), Ok(64));
+    for refused in [0, 256, -2] {
+        let answer = pair.client.set_option(fd, Name::TimeToLive, refused);
+        assert_eq!(answer, Err(Errno::EINVAL), "{refused}");
+    }
+    pair.client.set_option(fd, Name::TimeToLive, 7).unwrap();
+    assert_eq!(pair.client.option(fd, Name::TimeToLive), Ok(7));
+    assert_eq!(pair.client.connect(fd, pair.now, SERVER), Err(Errno::EINPROGRESS));
+    assert_eq!(pair.client.poll_transmit(pair.now).map(|packet| packet.ttl), Some(7));
+    pair.client.set_option(fd, Name::TimeToLive, -1).unwrap();
+    pair.now += Span::from_secs(2); // the SYN again
+    pair.client.handle_timeout(pair.now);
+    assert_eq!(pair.client.poll_transmit(pair.now).map(|packet| packet.ttl), Some(64));
+}

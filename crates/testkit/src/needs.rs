@@ -36,7 +36,7 @@ pub fn met(what: &str, how: &str, missing: Option<impl Display>) -> bool {
     let test = thread.name().unwrap_or("a test");
     let said = format!("{test} needs {what}: {missing} ({how})");
     let may_lack = std::env::var("CI_MAY_LACK").unwrap_or_default();
-    let skips = std::env::var_os("CI").is_none() || may_lack.split(',').any(|it| it == what);
+    let skips = std::env::var_os("CI").is_none() || may_lack.split(',').any(|split| split == what);
     assert!(skips, "continuous integration skips nothing: {said}");
     // What is printed by macros is shown for tests that fail alone.
     _ = writeln!(std::io::stderr(), "SKIPPED: {said}");

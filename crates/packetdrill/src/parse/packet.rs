@@ -50,7 +50,25 @@ pub(super) fn packet(c: &mut Cursor<'_>) -> Parsed<PacketSpec> {
         "sctp" => PacketBody::Sctp(sctp(c)?),
         _ => PacketBody::Tcp(tcp(c)?),
     };
-    Ok(PacketSpec { inbound, ip, subflow, outer, ports, body })
+    let udp = match body {
+        PacketBody::Tcp(_) => in_udp(c)?,
+        _ => None,
+    };
+    Ok(PacketSpec { inbound, ip, subflow, outer, ports, udp, body })
+}
+
+/// `/udp(source > destination)` behind what stands in a datagram.
+fn in_udp(c: &mut Cursor<'_>) -> Parsed<Option<(u16, u16)>> {
+    if !c.take("/") {
+        return Ok(None);
+    }
+    c.expect("udp")?;
+    c.expect("(")?;
+    let src = c.unsigned("a port")?;
+    c.expect(">")?;
+    let dst = c.unsigned("a port")?;
+    c.expect(")")?;
+    Ok(Some((src, dst)))
 }
 
 fn ip_fields(c: &mut Cursor<'_>, ip: &mut IpSpec, close: &str) -> Parsed<()> {
@@ -231,7 +249,7 @@ fn tcp(c: &mut Cursor<'_>) -> Parsed<TcpSpec> {
 fn icmp(c: &mut Cursor<'_>, before: Option<IcmpQuote>) -> Parsed<IcmpSpec> {
     c.word("icmp")?;
     let kind = c.word("a type of ICMP")?.to_owned();
-    let mut spec = IcmpSpec { kind, code: None, mtu: None, id: None, quote: before };
+    let mut spec = IcmpSpec { kind, code: None, mtu: None, id: None, quote: before, udp: None };
     loop {
         match c.peek_word() {
             "mtu" => {
@@ -251,13 +269,21 @@ fn icmp(c: &mut Cursor<'_>, before: Option<IcmpQuote>) -> Parsed<IcmpSpec> {
         }
     }
     if c.take("[") {
-        spec.quote = Some(quoted(c)?);
+        (spec.quote, spec.udp) = (Some(quote(c)?), in_udp(c)?);
+        c.expect("]")?;
     }
     Ok(spec)
 }
 
-/// What an ICMP message quotes, up to the bracket.
+/// What an ICMP message quotes, up to the bracket, which is taken.
 fn quoted(c: &mut Cursor<'_>) -> Parsed<IcmpQuote> {
+    let quote = quote(c)?;
+    c.expect("]")?;
+    Ok(quote)
+}
+
+/// What an ICMP message quotes.
+fn quote(c: &mut Cursor<'_>) -> Parsed<IcmpQuote> {
     let name = c.peek_word();
     let quote = match name {
         "udp" | "raw" | "sctp" => {
@@ -273,6 +299,5 @@ fn quoted(c: &mut Cursor<'_>) -> Parsed<IcmpQuote> {
         }
         _ => IcmpQuote::Tcp(sequence(c)?),
     };
-    c.expect("]")?;
     Ok(quote)
 }

@@ -1,38 +1,17 @@
 //! SCTP packets (RFC 9260 and its extensions) in nplab's dialect: chunks with
-//! their fields by name. The tables say which names there are, and in which
-//! order fields stand; any field may be `...`, and `...` alone stands for all
+//! their fields by name. Tables say which names there are, and in which
+//! order fields stand, that of chunks in [`crate::script::chunk`]; any field may be `...`, and `...` alone stands for all
 //! that follow.
 
 use super::call::{fields, value};
 use super::cursor::Cursor;
 use super::error::Parsed;
+use crate::script::chunk::Form;
 use crate::script::{Field, SctpSpec, Value};
 
-/// Chunks, parameters and causes, and the fields of each; `*` at the end:
+/// What is no chunk by name: parameters and causes, and the fields of each; `*` at the end:
 /// parameters, causes or requests follow.
-const SHAPES: [(&str, &[&str]); 84] = [
-    // Chunks.
-    ("DATA", &["flgs", "len", "tsn", "sid", "ssn", "ppid"]),
-    ("I_DATA", &["flgs", "len", "tsn", "sid", "mid", "ppid", "fsn"]),
-    ("INIT", INIT),
-    ("INIT_ACK", INIT),
-    ("SACK", &["flgs", "cum_tsn", "a_rwnd", "gaps", "dups"]),
-    ("NR_SACK", &["flgs", "cum_tsn", "a_rwnd", "gaps", "nr_gaps", "dups"]),
-    ("HEARTBEAT", &["flgs", "*"]),
-    ("HEARTBEAT_ACK", &["flgs", "*"]),
-    ("ABORT", &["flgs", "*"]),
-    ("ERROR", &["flgs", "*"]),
-    ("SHUTDOWN", &["flgs", "cum_tsn"]),
-    ("SHUTDOWN_ACK", &["flgs"]),
-    ("SHUTDOWN_COMPLETE", &["flgs"]),
-    ("COOKIE_ECHO", &["flgs", "len", "val"]),
-    ("COOKIE_ACK", &["flgs"]),
-    ("ECNE", &["flgs", "tsn"]),
-    ("CWR", &["flgs", "tsn"]),
-    ("PAD", &["flgs", "len", "val"]),
-    ("RECONFIG", &["flgs", "*"]),
-    ("FORWARD_TSN", &["cum_tsn", "ids"]),
-    ("I_FORWARD_TSN", &["cum_tsn", "ids"]),
+const SHAPES: [(&str, &[&str]); 57] = [
     ("CHUNK", &["type", "flgs", "len", "val"]),
     // Parameters.
     ("HEARTBEAT_INFORMATION", &["len", "val"]),
@@ -83,24 +62,17 @@ const SHAPES: [(&str, &[&str]); 84] = [
     ("UNSUPPORTED_HMAC_ID", &["val"]),
     ("CAUSE", &["code", "len", "info"]),
     // Of dynamic addresses and authentication (RFC 5061, RFC 4895).
-    ("ASCONF", &["flgs", "*"]),
-    ("ASCONF_ACK", &["flgs", "*"]),
     ("ADD_IP_ADDRESS", &["req_sn", "*"]),
     ("DELETE_IP_ADDRESS", &["req_sn", "*"]),
     ("SET_PRIMARY_ADDRESS", &["req_sn", "*"]),
-    ("AUTH", &["flgs", "len", "key", "hmac", "val"]),
     ("RANDOM", &["len", "val"]),
     ("CHUNKS", &["types"]),
     ("CHUNK_LIST", &["types"]),
     ("HMAC_ALGO", &["ids"]),
     ("REQUESTED_HMAC_ALGO", &["ids"]),
-    ("PKTDROP", &["flgs", "*"]),
-    ("PACKET_DROP", &["flgs", "*"]),
-    ("STREAM_RESET", &["flgs", "*"]),
     ("SET_PRIMARY", &["addr", "*"]),
     ("ADAPTATION_LAYER_INDICATION", &["val"]),
 ];
-const INIT: &[&str] = &["flgs", "tag", "a_rwnd", "os", "is", "tsn", "*"];
 const OUTGOING: &[&str] = &["req_sn", "resp_sn", "last_tsn", "sids"];
 const RESPONSE: &[&str] = &["resp_sn", "result", "sender_next_tsn", "receiver_next_tsn"];
 const ADD: &[&str] = &["req_sn", "number_of_new_streams"];
@@ -180,19 +152,25 @@ fn shape(c: &mut Cursor<'_>) -> Parsed<Value> {
     }
 }
 
+/// The names of the fields of a chunk, parameter or cause, in their order.
+fn fields_of(name: &str) -> Option<Vec<&'static str>> {
+    let of_chunk = Form::named(name).map(|form| form.fields().collect());
+    of_chunk.or_else(|| SHAPES.iter().find(|shape| shape.0 == name).map(|shape| shape.1.to_vec()))
+}
+
 /// Names and order of fields; the error says what would be right.
 fn check(value: &Value) -> Result<(), String> {
     let Value::Tree(name, parts) = value else {
         return value.fields().unwrap_or_default().iter().try_for_each(|it| check(&it.value));
     };
-    let Some((_, shape)) = SHAPES.iter().find(|(known, _)| known == name) else {
+    let Some(shape) = fields_of(name) else {
         return Err(format!("a known chunk, parameter or cause in place of `{name}`"));
     };
-    let mut shape = shape.iter();
+    let mut shape = shape.into_iter();
     for Field { name: field, value, .. } in parts {
         match field {
             Some(field) => {
-                if !shape.any(|known| known == field) {
+                if !shape.any(|known| known == *field) {
                     return Err(format!("the fields of {name} in their order, not `{field}` here"));
                 }
             }

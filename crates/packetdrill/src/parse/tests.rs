@@ -241,3 +241,22 @@ fn code_asserts_over_names() {
     assert!(matches!(read("0 %{ a = 1 }%").events[0].action, Action::Code(ref it)
         if matches!(it[0], Statement::Set(..))));
 }
+
+#[test]
+fn segments_and_what_icmp_quotes_may_stand_in_udp() {
+    let udp = |text: &str| packet(text).udp;
+    assert_eq!(udp("0 > S 0:0(0) win 5 <mss 9,nop>/udp(5005 > 7)"), Some((5005, 7)));
+    assert_eq!(udp("0 < R 0:0(0)/udp(1 > 2)"), Some((1, 2)));
+    assert_eq!(udp("0 < . ...(0)! ack 1"), None);
+    let PacketBody::Icmp(icmp) =
+        packet("0 < icmp unreachable port_unreachable [3:3(0)/udp(9 > 8)]").body
+    else {
+        panic!()
+    };
+    assert_eq!(icmp.udp, Some((9, 8)));
+    assert!(matches!(icmp.quote, Some(IcmpQuote::Tcp(it)) if it.start == Some(3)));
+    assert_eq!(
+        error("0 > . 1:1(0)/udp(70000 > 1)"),
+        "test.pkt:1:18: expected a port, found `70000`"
+    );
+}

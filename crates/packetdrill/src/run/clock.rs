@@ -1,39 +1,54 @@
-//! Virtual time: until when it passes, and what the stack does meanwhile.
+//! Time: until when it passes, and what the stack does meanwhile.
 
 use super::{Runner, Sent};
 use crate::report::Traced;
-use crate::stack::{Outcome, Stack};
+use crate::stack::Outcome;
 use anabranch_units::{Span, Time};
-use anabranch_wire::Packet;
+use anabranch_wire::tcp::udp;
+use anabranch_wire::{AddressBook, Packet};
 
 /// Packets that a stack may send without the clock moving.
 const MOST_AT_ONCE: u32 = 100_000;
 
-impl<S: Stack> Runner<'_, S> {
+/// How long a packet at any time, or a call that blocks, is awaited.
+const LONGEST: Span = Span::from_secs(3600);
+/// The same where somebody waits for it.
+const LONGEST_IN_REAL_TIME: Span = Span::from_secs(150);
+
+impl Runner<'_> {
     /// Lets time pass.
     pub(super) fn advance(&mut self, to: Time) {
         self.settle();
-        while !self.is_idle_until(to) {
-            self.expire();
-        }
+        while self.wait(to) {}
         self.now = self.now.max(to);
+        self.look_at_clock();
     }
 
-    /// The stack has no deadline up to `limit`.
-    pub(super) fn is_idle_until(&self, limit: Time) -> bool {
-        let due = self.stack.poll_timeout();
-        due > limit || due == Time::NEVER
-    }
-
-    /// The stack's next deadline passes.
-    pub(super) fn expire(&mut self) {
-        // A deadline that stays after it has passed must not stop the clock.
-        let due = self.stack.poll_timeout().max(self.now);
-        self.now = due;
-        self.stack.handle_timeout(due);
+    /// Lets time pass to the next thing that the stack does by itself; false when
+    /// there is nothing up to `limit`.
+    pub(super) fn wait(&mut self, limit: Time) -> bool {
+        let Some(at) = self.stack.wait(self.now, limit) else { return false };
+        self.now = self.now.max(at);
         self.settle();
-        if self.stack.poll_timeout() <= due {
-            self.now = due.saturating_add(Span::from_micros(1));
+        // A deadline that stays after it has passed must not stop the clock.
+        if self.stack.clock().is_none() && self.stack.poll_timeout() <= at {
+            self.now = self.now.saturating_add(Span::from_micros(1));
+        }
+        true
+    }
+
+    /// How long something without a date is awaited.
+    pub(super) fn longest(&self) -> Span {
+        match self.stack.clock() {
+            None => LONGEST,
+            Some(_) => LONGEST_IN_REAL_TIME,
+        }
+    }
+
+    /// Real time has gone on meanwhile.
+    pub(super) fn look_at_clock(&mut self) {
+        if let Some(time) = self.stack.clock() {
+            self.now = self.now.max(time);
         }
     }
 
@@ -58,7 +73,11 @@ impl<S: Stack> Runner<'_, S> {
             let sent = packet.is_some();
             if let Some(packet) = packet.filter(|_| self.link_up) {
                 self.note(false, &packet);
-                self.outbox.push_back(Sent { time: self.now, packet });
+                let (udp, packet) = match udp::unwrap(&packet, &AddressBook::new()) {
+                    Some((ports, inner)) => (Some(ports), inner),
+                    None => (None, packet),
+                };
+                self.outbox.push_back(Sent { time: self.now, packet, udp });
             }
             if !sent && !moved {
                 return;

@@ -5,7 +5,7 @@
 use crate::script::{IcmpQuote, PacketBody, PacketSpec, ToolOption};
 use crate::stack::Stack;
 use anabranch_units::{Span, Time};
-use anabranch_wire::{FlowKey, Packet};
+use anabranch_wire::{AddressBook, FlowKey, Packet};
 
 /// Why a packet can be neither made nor compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,8 +27,9 @@ impl From<String> for Trouble {
 pub(super) struct Context {
     /// The time.
     pub now: Time,
-    /// A socket listens.
-    pub listening: bool,
+    /// A socket was set to listen, and no packet of the script has opened a connection since: the
+    /// next that does is of a connection of its own. Later ones are for the connection that there is.
+    pub awaits_connection: bool,
     /// The deviation of times that is always allowed.
     pub slack: Span,
 }
@@ -40,6 +41,8 @@ pub(super) struct Merged {
     pub packet: Packet,
     /// How many there are.
     pub segments: u32,
+    /// Ports of UDP, source and destination, where it left in a datagram.
+    pub udp: Option<(u16, u16)>,
 }
 
 /// A packet that left is not what the script expects.
@@ -69,6 +72,9 @@ pub(super) trait Dialect {
     fn option(&mut self, _option: &ToolOption) -> Result<(), Trouble> {
         Ok(())
     }
+
+    /// What stands for addresses on the wire.
+    fn learn_addresses(&mut self, _book: &AddressBook) {}
 
     /// The packet that `spec` stands for, which comes to the stack now. The
     /// stack may be asked for what only it knows, such as a cookie.

@@ -2,19 +2,30 @@
 
 use super::dialect::{Context, Difference, Merged, Trouble, protocol_of};
 use super::timing::Window;
-use super::{LONGEST, Run, Runner, Sent, Stop};
+use super::{Run, Runner, Sent, Stop};
 use crate::report::seconds;
-use crate::script::{Event, PacketSpec};
-use crate::stack::Stack;
+use crate::script::{Event, PacketBody, PacketSpec};
 use anabranch_units::Span;
+use anabranch_wire::TcpFlags;
 
-/// How long a packet is awaited after it is due.
-const PATIENCE: Span = Span::from_secs(2);
+/// How long a packet, or in real time a call, is awaited after it is due.
+pub(super) const PATIENCE: Span = Span::from_secs(2);
 
-impl<S: Stack> Runner<'_, S> {
+/// The packet asks for a connection.
+fn opens(spec: &PacketSpec) -> bool {
+    let others = TcpFlags::ACK.union(TcpFlags::RST);
+    match &spec.body {
+        PacketBody::Tcp(tcp) => {
+            tcp.flags.bits.contains(TcpFlags::SYN) && !tcp.flags.bits.intersects(others)
+        }
+        _ => false,
+    }
+}
+
+impl Runner<'_> {
     fn context(&self) -> Context {
-        let listening = !self.listeners.is_empty();
-        Context { now: self.now, listening, slack: self.tolerance.least }
+        let awaits_connection = self.awaits_connection;
+        Context { now: self.now, awaits_connection, slack: self.tolerance.least }
     }
 
     /// Which of the dialects a packet of the script is of; a message of ICMP
@@ -45,8 +56,13 @@ impl<S: Stack> Runner<'_, S> {
             Ok(packet) => packet,
             Err(trouble) => return self.trouble(event, trouble),
         };
+        self.awaits_connection &= !opens(spec);
         self.note(true, &packet);
         self.stack.handle_input(self.now, &packet);
+        if let Some(reason) = self.stack.refusal() {
+            return self.fail(event, reason, "", "");
+        }
+        self.look_at_clock();
         self.settle();
         Ok(())
     }
@@ -54,10 +70,10 @@ impl<S: Stack> Runner<'_, S> {
     /// The next packet of the connection under test is as written.
     pub(super) fn expect(&mut self, event: &Event, spec: &PacketSpec, window: &Window) -> Run {
         self.dialect_of(spec)?;
-        let Some(Sent { time, packet }) = self.await_packet(window) else {
+        let Some(Sent { time, packet, udp }) = self.await_packet(window) else {
             return self.fail(event, "no packet left", window.to_string(), "");
         };
-        let mut merged = Merged { packet, segments: 1 };
+        let mut merged = Merged { packet, segments: 1, udp };
         while let Some(next) = self.peek_packet(spec, &merged, window) {
             merged = next;
             self.outbox.pop_front();
@@ -84,7 +100,7 @@ impl<S: Stack> Runner<'_, S> {
     fn await_packet(&mut self, window: &Window) -> Option<Sent> {
         self.settle();
         let limit = match window.any {
-            true => self.now.saturating_add(LONGEST),
+            true => self.now.saturating_add(self.longest()),
             false => window.latest().saturating_add(PATIENCE).max(self.now),
         };
         loop {
@@ -98,11 +114,10 @@ impl<S: Stack> Runner<'_, S> {
                     return Some(sent);
                 }
             }
-            if self.is_idle_until(limit) {
+            if !self.wait(limit) {
                 self.now = self.now.max(limit);
                 return None;
             }
-            self.expire();
         }
     }
 
@@ -118,11 +133,10 @@ impl<S: Stack> Runner<'_, S> {
         if !wants(self) {
             return None;
         }
-        while self.outbox.is_empty() && !self.is_idle_until(window.latest()) {
-            self.expire();
-        }
+        while self.outbox.is_empty() && self.wait(window.latest()) {}
         let next = self.outbox.front().filter(|it| it.time <= window.latest())?;
         let mut merged = merged.clone();
-        self.dialects[self.current].add(&mut merged, &next.packet).then_some(merged)
+        let alike = next.udp == merged.udp;
+        (alike && self.dialects[self.current].add(&mut merged, &next.packet)).then_some(merged)
     }
 }

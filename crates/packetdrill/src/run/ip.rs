@@ -30,6 +30,9 @@ pub(super) fn differs(spec: &IpSpec, packet: &Packet) -> Option<String> {
     if !ecn_fits {
         return Some(format!("the ECN field is {:?}", packet.ecn));
     }
+    if spec.ttl.is_some_and(|ttl| ttl != packet.ttl) {
+        return Some(format!("{} hops are left", packet.ttl));
+    }
     let tos = packet.dscp << 2 | packet.ecn as u8;
     spec.tos.filter(|it| *it != tos).map(|_| format!("the octet of DSCP and ECN is {tos:#04x}"))
 }

@@ -3,6 +3,7 @@
 //! Chunks go through their octets in both directions, so that a script can
 //! write any, and so that what the stack sends is judged as it is on the wire.
 
+mod chunk;
 mod compare;
 mod decode;
 mod encode;
@@ -218,7 +219,9 @@ impl SctpDialect {
         let chunks = Chunks::new();
         let quoted = SctpPacket { src_port: local, dst_port: remote, tag, udp: None, chunks };
         let packet = Packet::new(LOCAL, REMOTE, Body::Sctp(Box::new(quoted)));
-        Ok(Icmp { kind: icmp::kind(spec)?, quote: Quote::of(&packet) })
+        let kind = icmp::kind(spec)?;
+        let kind = kind.ok_or_else(|| format!("a message of ICMP {}", spec.kind))?;
+        Ok(Icmp { kind, quote: Quote::of(&packet) })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::script::{OptionsSpec, PacketBody, PacketSpec, TcpOptionSpec, TcpSpec,
 use crate::stack::Stack;
 use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::MptcpOption;
-use anabranch_wire::{Body, FlowKey, Packet, TcpFlags};
+use anabranch_wire::{AddressBook, Body, FlowKey, Packet, TcpFlags};
 use mapping::{Mapping, cookie_word};
 use multipath::Multipath;
 
@@ -74,6 +74,12 @@ fn opens_subflow(spec: &TcpSpec) -> bool {
     list.iter().any(|it| matches!(it, TcpOptionSpec::Mptcp(it) if is_join_syn(&it.name)))
 }
 
+/// It asks for a connection of Multipath TCP, which is always another.
+fn opens_multipath(spec: &TcpSpec) -> bool {
+    let OptionsSpec::List(list) = &spec.options else { return false };
+    list.iter().any(|it| matches!(it, TcpOptionSpec::Mptcp(it) if it.name == "mpcapable"))
+}
+
 fn is_join_syn(name: &str) -> bool {
     matches!(name, "mp_join_syn" | "mp_join_syn_backup")
 }
@@ -120,10 +126,8 @@ impl Dialect for TcpDialect {
         match option.name.as_str() {
             "strict_segments" => self.strict_segments = true,
             "tcp_ts_ecr_scaled" => self.mapping.scaled = true,
-            "udp_encapsulation"
-                if option.value.as_deref().is_some_and(|it| it.starts_with("tcp")) =>
-            {
-                return Err(Trouble::NotApplicable("encapsulation in UDP".into()));
+            "ip_version" if option.value.as_deref() == Some("ipv6") => {
+                self.mapping.longer_header = Packet::IPV6_LONGER;
             }
             "tcp_ts_tick_usecs" => {
                 self.tick = micros.map(|us| Span::from_micros(1).saturating_mul(us))
@@ -131,6 +135,10 @@ impl Dialect for TcpDialect {
             _ => {}
         }
         Ok(())
+    }
+
+    fn learn_addresses(&mut self, book: &AddressBook) {
+        self.multipath.learn_addresses(book);
     }
 
     fn inbound(
@@ -144,7 +152,8 @@ impl Dialect for TcpDialect {
             self.learn_cookies(context.now, tcp, stack);
             self.select_inbound(spec, tcp);
             if !opens_subflow(tcp) {
-                self.mapping.on_inbound(tcp, spec.ports, context.listening);
+                let awaited = context.awaits_connection || opens_multipath(tcp);
+                self.mapping.on_inbound(tcp, spec.ports, awaited);
             }
         }
         Ok(packets::inbound(spec, &mut self.mapping, &mut self.multipath)?)

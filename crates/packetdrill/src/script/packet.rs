@@ -16,6 +16,8 @@ pub struct PacketSpec {
     pub outer: Vec<Encapsulation>,
     /// Source and destination port, where the script names them.
     pub ports: Option<(u16, u16)>,
+    /// `/udp(a > b)` behind a segment: it stands in a datagram between these ports.
+    pub udp: Option<(u16, u16)>,
     /// What the packet carries.
     pub body: PacketBody,
 }
@@ -231,10 +233,11 @@ impl MptcpOption {
         })
     }
 
-    /// What stands between the brackets behind the name.
+    /// What stands between the brackets behind the name, with `=` before them or without.
     pub fn list(&self, name: &str) -> Option<&[super::Field]> {
         self.arguments.iter().find_map(|it| match it {
             MptcpArgument::List(n, fields) if n == name => Some(fields.as_slice()),
+            MptcpArgument::Set(n, Value::List(fields)) if n == name => Some(fields.as_slice()),
             _ => None,
         })
     }
@@ -260,6 +263,8 @@ pub struct IcmpSpec {
     pub id: Option<u16>,
     /// The packet that it quotes.
     pub quote: Option<IcmpQuote>,
+    /// `/udp(a > b)` behind what is quoted: it stood in a datagram between these ports.
+    pub udp: Option<(u16, u16)>,
 }
 
 /// What an ICMP message quotes.

@@ -3,7 +3,7 @@
 use super::values::{list, numbers, socket_address, structure};
 use crate::script::Value;
 use crate::stack::PORT;
-use anabranch_socket::sctp::{AddressState, AssociationState, Notification};
+use anabranch_socket::sctp::{AddressState, AssociationState, Notification, Refusal};
 
 /// `struct sctp_send_failed` without data, which holds a whole
 /// `struct sctp_sndrcvinfo`.
@@ -100,12 +100,12 @@ pub(super) fn structure_of(notification: &Notification) -> (Value, u64) {
             fields.extend(more.fields().unwrap_or_default().iter().cloned());
             (Value::Struct(fields), 20)
         }
-        Notification::StreamReset { id, incoming, denied, streams } => {
+        Notification::StreamReset { id, incoming, refusal, streams } => {
             let len = 12 + 2 * streams.len() as u64;
             let direction = if *incoming { 1 } else { 2 };
             let mut fields = vec![
                 ("strreset_type", word("SCTP_STREAM_RESET_EVENT")),
-                ("strreset_flags", Value::Number(direction | if *denied { 4 } else { 0 })),
+                ("strreset_flags", Value::Number(direction | refused(*refusal))),
                 ("strreset_length", Value::Number(len as i64)),
                 ("strreset_assoc_id", Value::Number(id.0 as i64)),
             ];
@@ -113,15 +113,31 @@ pub(super) fn structure_of(notification: &Notification) -> (Value, u64) {
             fields.push(("strreset_stream_list", list));
             (structure(fields), len)
         }
-        Notification::StreamChange { id, inbound, outbound } => {
+        Notification::StreamChange { id, inbound, outbound, refusal } => {
             let more = [("instrms", *inbound as i64), ("outstrms", *outbound as i64)];
-            short("strchange", "SCTP_STREAM_CHANGE_EVENT", &more, id.0)
+            let change = short("strchange", "SCTP_STREAM_CHANGE_EVENT", &more, id.0);
+            with_flags(change, refused(*refusal))
         }
-        Notification::AssociationReset { id, local_tsn, remote_tsn } => {
+        Notification::AssociationReset { id, refusal, local_tsn, remote_tsn } => {
             let more = [("local_tsn", *local_tsn as i64), ("remote_tsn", *remote_tsn as i64)];
-            short("assocreset", "SCTP_ASSOC_RESET_EVENT", &more, id.0)
+            let reset = short("assocreset", "SCTP_ASSOC_RESET_EVENT", &more, id.0);
+            with_flags(reset, refused(*refusal))
         }
     }
+}
+
+/// The flags that say that the peer denied a request, or that it failed (RFC 6525 §6.1).
+fn refused(refusal: Refusal) -> i64 {
+    (i64::from(refusal.denied) * 4) | (i64::from(refusal.failed) * 8)
+}
+
+/// The structure with these flags, its second field.
+fn with_flags((structure, len): (Value, u64), flags: i64) -> (Value, u64) {
+    let Value::Struct(mut fields) = structure else { return (structure, len) };
+    if let Some(field) = fields.get_mut(1) {
+        field.value = Value::Number(flags);
+    }
+    (Value::Struct(fields), len)
 }
 
 /// A structure of type, flags, length and association, all with the same

@@ -269,6 +269,14 @@ pub(super) fn get(sockets: &mut SctpSockets, fd: Fd, call: &Call) -> Attempt {
     if name == "SCTP_STATUS" {
         return status(sockets, fd, &asked);
     }
+    // RFC 8260 §4.3.1: of an association what was agreed on, else what is offered.
+    if name == "SCTP_INTERLEAVING_SUPPORTED"
+        && let Some(engine) = sockets.engine(fd, None)
+        && engine.state().is_synchronized()
+    {
+        let value = numbers(&[("assoc_value", engine.interleaves() as i64)]);
+        return Attempt::Returns(Returned { outputs: vec![(3, value)], ..Returned::value(0) });
+    }
     let options = match sockets.options(fd) {
         Ok(options) => options,
         Err(errno) => return returns(Err(errno)),

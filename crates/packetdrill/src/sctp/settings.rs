@@ -6,6 +6,7 @@ use crate::stack::Configured;
 use anabranch_endpoint::RtoBounds;
 use anabranch_sctp::{Config, ImmediateSacks, InitialWindow, WindowUnit};
 use anabranch_units::Span;
+use anabranch_wire::Packet;
 
 /// Of its own accord FreeBSD asks for SACKs in SHUTDOWN-PENDING alone, as captures of usrsctp show.
 const AT_THE_END: ImmediateSacks = ImmediateSacks {
@@ -30,6 +31,7 @@ pub(super) fn config(profile: Profile) -> Config {
             nagle: true,
             abort_on_failure: true,
             prompt_fill: true,
+            prompt_probes: true,
             immediate_sacks: Some(AT_THE_END),
             burst_keeps_window: false,
             initial_window: InitialWindow::Mtus(3),
@@ -83,7 +85,16 @@ const MISSING: [(&str, &str); 6] = [
 /// Makes a setting.
 pub(super) fn configure(config: &mut Config, name: &str, value: &str) -> Configured {
     let Some(short) = name.strip_prefix("net.inet.sctp.").or(name.strip_prefix("net.sctp.")) else {
-        return if name == "route.mtu" { mtu(config, value) } else { Configured::Unknown };
+        return match name {
+            "route.mtu" => mtu(config, value),
+            // The engine counts packets from IPv4's header: one of IPv6 leaves less of the MTU.
+            "ip_version" if value == "ipv6" => {
+                config.mtu = config.mtu.saturating_sub(Packet::IPV6_LONGER as _);
+                Configured::Done
+            }
+            "ip_version" => Configured::Done,
+            _ => Configured::Unknown,
+        };
     };
     let Ok(n) = value.split_whitespace().next().unwrap_or_default().parse::<u64>() else {
         return Configured::Unknown;

@@ -15,6 +15,7 @@ const MSG_ERRQUEUE: i64 = 0x2000;
 const MSG_DONTWAIT: i64 = 0x40;
 const MSG_EOR: i64 = 0x80;
 const MSG_MORE: i64 = 0x8000;
+const MSG_WAITALL: i64 = 0x100;
 const MSG_FASTOPEN: i64 = 0x2000_0000;
 const SOCK_NONBLOCK: i64 = 0x800;
 
@@ -50,8 +51,9 @@ pub(super) fn attempt(
         "connect" if waiting.is_some() => match sockets.is_connecting(fd) {
             true if now >= to_write => returns(Err(Errno::EINPROGRESS)),
             true => blocks(0, to_write),
-            false => returns(sockets.take_error(fd).map_or(Ok(()), Err)),
+            false => returns(sockets.end_connect(fd)),
         },
+        "connect" if is_unspecified(call.arguments.get(1)) => returns(sockets.disconnect(fd)),
         "connect" => {
             let port = port_of(call.arguments.get(1));
             match sockets.connect(fd, now, (REMOTE, port)) {
@@ -110,6 +112,12 @@ fn socket(sockets: &mut Sockets, call: &Call) -> Attempt {
     Attempt::Returns(Returned::value(fd.0 as i64))
 }
 
+/// The address is of no family: a `connect` to it ends a connection.
+fn is_unspecified(address: Option<&Value>) -> bool {
+    let family = address.and_then(|it| it.field("sa_family"));
+    family.and_then(number) == Some(0)
+}
+
 /// The port of an address, [`PORT`] where the script leaves it open.
 fn port_of(address: Option<&Value>) -> u16 {
     let port = address.and_then(|it| it.field("sin_port").or(it.field("sin6_port")));
@@ -119,6 +127,16 @@ fn port_of(address: Option<&Value>) -> u16 {
 /// The call waits rather than fails.
 fn waits(sockets: &Sockets, fd: Fd, flags: i64) -> bool {
     flags & MSG_DONTWAIT == 0 && sockets.is_blocking(fd) == Ok(true)
+}
+
+/// To whom a write is addressed, where it is.
+fn addressee(call: &Call) -> Option<&Value> {
+    let address = match call.name.as_str() {
+        "sendto" => call.arguments.get(4),
+        "sendmsg" => call.arguments.get(1).and_then(|it| it.field("msg_name")),
+        _ => None,
+    };
+    address.filter(|it| !matches!(number(it), Some(0)))
 }
 
 /// The flags of a read or write that has any.
@@ -162,6 +180,12 @@ fn read(sockets: &mut Sockets, now: Time, fd: Fd, call: &Call, deadline: Time) -
     {
         return Attempt::Returns(Returned::value(waiting.min(max) as i64));
     }
+    if waits(sockets, fd, flags)
+        && now < deadline
+        && !sockets.wakes_reader(fd, max, flags & MSG_WAITALL != 0)
+    {
+        return Attempt::Blocks { progress: 0, deadline };
+    }
     match sockets.read(fd, max) {
         Ok(octets) => Attempt::Returns(Returned::value(octets as i64)),
         Err(Errno::EAGAIN) if waits(sockets, fd, flags_of(call)) && now < deadline => {
@@ -189,16 +213,23 @@ fn write(
     if waiting.is_some() && now >= deadline && before > 0 {
         return Attempt::Returns(Returned::value(before as i64));
     }
-    if waiting.is_some() && waits && sockets.is_connecting(fd) {
+    if waiting.is_some() && waits && (sockets.is_connecting(fd) || !sockets.wakes_writer(fd)) {
         return blocks(before);
     }
     if before > 0 && before == len {
         return Attempt::Returns(Returned::value(len as i64));
     }
+    if call.name == "sendto" && sockets.connects_by_sending(fd) && call.arguments.len() > 4 {
+        let remote = (REMOTE, port_of(call.arguments.get(4)));
+        return match sockets.connect_and_write(fd, now, remote, data) {
+            Ok(octets) => Attempt::Returns(Returned::value(octets as i64)),
+            Err(errno) => returns(Err(errno)),
+        };
+    }
     let result = match flags & MSG_FASTOPEN != 0 && waiting.is_none() {
         true => {
-            let port = port_of(call.arguments.get(4));
-            sockets.write_and_connect(fd, now, (REMOTE, port), data, send_flags)
+            let remote = addressee(call).map(|address| (REMOTE, port_of(Some(address))));
+            sockets.write_and_connect(fd, now, remote, data, send_flags)
         }
         false => sockets.write(fd, now, data, send_flags),
     };

@@ -3,8 +3,10 @@
 //! | command | becomes |
 //! |---|---|
 //! | `ip mptcp endpoint flush` | no further address |
-//! | `ip mptcp endpoint add IP [id N] signal` | an address that is announced |
+//! | `ip mptcp endpoint add IP [id N] signal [port N]` | an address that is announced |
 //! | `ip mptcp endpoint add IP [id N] subflow` | one that subflows are opened from |
+//! | `ip mptcp endpoint del id N` | the address is gone, for connections that there are too |
+//! | `ip mptcp endpoint change id N [no]backup` | MP_PRIO on its subflows |
 //! | `ip mptcp limits set ... add_addr_accepted N subflows N` | whether announced addresses are used |
 //! | `client.sh` | announced addresses are used, 8 subflows |
 //! | `server.sh` | one more address, announced |
@@ -22,6 +24,29 @@ const FIRST: u32 = 10;
 const FIRST_NAMED: u32 = 100;
 /// How many there can be: each has an identifier of 8 bits, and 0 is not one.
 const MOST: u32 = 255;
+
+/// What a command changes of connections that there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Change {
+    /// The address of this number is gone.
+    Remove(u8),
+    /// Subflows from the address of this number are backups, or not.
+    Backup(u8, bool),
+}
+
+/// `endpoint del[ete] id N`, `endpoint change id N [no]backup`.
+pub(super) fn change(text: &str) -> Option<Change> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "endpoint")?;
+    let id = words.iter().position(|word| *word == "id").and_then(|at| words.get(at + 1));
+    let id = id.and_then(|id| id.parse().ok())?;
+    match *words.get(at + 1)? {
+        "del" | "delete" => Some(Change::Remove(id)),
+        "change" if words.contains(&"backup") => Some(Change::Backup(id, true)),
+        "change" if words.contains(&"nobackup") => Some(Change::Backup(id, false)),
+        _ => None,
+    }
+}
 
 /// A command, as words.
 pub(super) fn configure(settings: &mut MultipathSettings, text: &str) -> Configured {
@@ -77,6 +102,7 @@ fn endpoint(settings: &mut MultipathSettings, words: &[&str]) -> Configured {
     };
     if words.contains(&"flush") {
         settings.addresses.clear();
+        settings.config.announced_ports.clear();
         return Configured::Done;
     }
     let Some(ip) = after("add").and_then(|it| it.parse().ok()) else { return Configured::Unknown };
@@ -91,6 +117,8 @@ fn endpoint(settings: &mut MultipathSettings, words: &[&str]) -> Configured {
         return Configured::NotApplicable(format!("more than {MOST} addresses"));
     };
     settings.addresses.push((id, known.unwrap_or(addr)));
+    let port = after("port").and_then(|it| it.parse().ok());
+    settings.config.announced_ports.extend(port.map(|port| (id, port)));
     settings.config.path_manager = match words.contains(&"subflow") {
         true if words.contains(&"backup") => PathManager::Backup,
         true => PathManager::FullMesh,

@@ -1,6 +1,7 @@
 //! `struct tcp_info` by the names of its fields.
 
 use crate::code::Names;
+use crate::profile::Profile;
 use anabranch_socket::TcpInfo;
 use anabranch_tcp::{Repair, State};
 use anabranch_units::Span;
@@ -8,27 +9,59 @@ use anabranch_units::Span;
 /// The infinite threshold of Linux.
 const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
 
-/// Writes the fields into `names`. Counts of segments are octets divided by
-/// the segment size, rounded up.
-pub(super) fn report(info: &TcpInfo, names: &mut Names) {
-    let it = &info.connection;
-    let micros = |span: Option<Span>| span.map_or(0, |span| span.as_nanos() / 1000);
-    let segments = |octets: u64| octets.div_ceil(it.mss.max(1));
-    let whole = |octets: u64| octets / it.mss.max(1);
-    let ssthresh = if it.ssthresh == u64::MAX { INFINITE_SSTHRESH } else { whole(it.ssthresh) };
-    let state = match it.state {
+/// The states by the names of FreeBSD's `sockstat`, in the order of their numbers there.
+const STATES: [(&str, State); 11] = [
+    ("CLOSED", State::Closed),
+    ("LISTEN", State::Listen),
+    ("SYN_SENT", State::SynSent),
+    ("SYN_RCVD", State::SynReceived),
+    ("ESTABLISHED", State::Established),
+    ("CLOSE_WAIT", State::CloseWait),
+    ("FIN_WAIT_1", State::FinWait1),
+    ("CLOSING", State::Closing),
+    ("LAST_ACK", State::LastAck),
+    ("FIN_WAIT_2", State::FinWait2),
+    ("TIME_WAIT", State::TimeWait),
+];
+
+/// The state of that name.
+pub(super) fn state_of(name: &str) -> Option<State> {
+    STATES.iter().find(|(other, _)| *other == name).map(|(_, state)| *state)
+}
+
+/// Writes the state into `names`, by the number that it has on the system.
+pub(super) fn report_state(profile: Profile, state: Option<State>, names: &mut Names) {
+    let Some(state) = state else { return };
+    let number = match profile {
+        Profile::FreeBsd => STATES.iter().position(|(_, it)| *it == state).unwrap_or(0) as i64,
+        Profile::Linux | Profile::Rfc => number_on_linux(state),
+    };
+    names.insert("tcpi_state".into(), number);
+}
+
+fn number_on_linux(state: State) -> i64 {
+    match state {
         State::Established => 1,
         State::SynSent => 2,
         State::SynReceived => 3,
         State::FinWait1 => 4,
         State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => 7,
+        // The socket is closed when TIME-WAIT begins.
+        State::TimeWait | State::Closed => 7,
         State::CloseWait => 8,
         State::LastAck => 9,
         State::Listen => 10,
         State::Closing => 11,
-    };
+    }
+}
+
+/// Writes the fields into `names`.
+pub(super) fn report(profile: Profile, info: &TcpInfo, names: &mut Names) {
+    let (it, traffic) = (&info.connection, &info.traffic);
+    report_state(profile, Some(it.state), names);
+    let micros = |span: Option<Span>| span.map_or(0, |span| span.as_nanos() / 1000);
+    let whole = |octets: u64| octets / it.mss.max(1);
+    let ssthresh = if it.ssthresh == u64::MAX { INFINITE_SSTHRESH } else { whole(it.ssthresh) };
     let repair = match it.repair {
         Repair::Open => 0,
         Repair::Disorder => 1,
@@ -41,14 +74,12 @@ pub(super) fn report(info: &TcpInfo, names: &mut Names) {
         (it.sack, 2),
         (it.window_scale.is_some(), 4),
         (it.ecn, 8),
+        (it.ecn && traffic.ecn_seen, 16),
         (it.syn_data, 32),
     ];
     let options = options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum::<u64>();
     let (peer_shift, own_shift) = it.window_scale.unwrap_or((0, 0));
-    // The SYN counts as one, with what it carried.
-    let syn = (it.state.is_synchronized() && !it.syn_data) as u64;
     let fields = [
-        ("tcpi_state", state),
         ("tcpi_ca_state", repair),
         ("tcpi_retransmits", it.retries as u64),
         ("tcpi_probes", it.probes as u64),
@@ -58,11 +89,11 @@ pub(super) fn report(info: &TcpInfo, names: &mut Names) {
         ("tcpi_rcv_wscale", own_shift as u64),
         ("tcpi_rto", micros(Some(it.rto))),
         ("tcpi_snd_mss", it.mss),
-        ("tcpi_unacked", segments(it.unacked)),
-        ("tcpi_delivered", syn + segments(it.acked) + segments(it.sacked)),
-        ("tcpi_sacked", segments(it.sacked)),
-        ("tcpi_lost", segments(it.lost)),
-        ("tcpi_retrans", segments(it.retransmitted)),
+        ("tcpi_unacked", it.segments.unacked),
+        ("tcpi_delivered", it.segments.delivered),
+        ("tcpi_sacked", it.segments.sacked),
+        ("tcpi_lost", it.segments.lost),
+        ("tcpi_retrans", it.segments.resent),
         ("tcpi_last_data_sent", info.last_data_sent.as_millis()),
         ("tcpi_last_data_recv", info.last_data_received.as_millis()),
         ("tcpi_rtt", micros(it.srtt)),
@@ -75,6 +106,26 @@ pub(super) fn report(info: &TcpInfo, names: &mut Names) {
         ("tcpi_total_retrans", it.total_retransmitted_packets),
         ("tcpi_notsent_bytes", it.unsent),
         ("tcpi_min_rtt", micros(it.min_rtt)),
+        ("tcpi_last_ack_recv", info.last_ack_received.as_millis()),
+        ("tcpi_bytes_acked", info.acknowledged),
+        ("tcpi_bytes_received", info.received),
+        ("tcpi_segs_out", traffic.segments_out),
+        ("tcpi_segs_in", traffic.segments_in),
+        ("tcpi_data_segs_out", traffic.data_segments_out),
+        ("tcpi_data_segs_in", traffic.data_segments_in),
+        ("tcpi_bytes_sent", traffic.sent),
+        ("tcpi_bytes_retrans", traffic.sent_again),
+        ("tcpi_dsack_dups", traffic.duplicates_reported),
+        ("tcpi_rcv_ooopack", traffic.out_of_order),
+        ("tcpi_busy_time", micros(Some(info.limits.busy))),
+        ("tcpi_rwnd_limited", micros(Some(info.limits.window))),
+        ("tcpi_sndbuf_limited", micros(Some(info.limits.buffer))),
+        ("tcpi_rcv_mss", it.peer_mss),
+        ("tcpi_rcv_wnd", it.own_window),
+        ("tcpi_snd_wnd", it.peer_window),
+        ("tcpi_pmtu", it.path_mtu),
+        ("tcpi_fackets", 0),
+        ("tcpi_last_ack_sent", 0),
     ];
     names.extend(fields.map(|(name, value)| (name.to_owned(), value as i64)));
 }

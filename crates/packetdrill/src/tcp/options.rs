@@ -18,6 +18,7 @@ fn named(level: &Value, option: &Value) -> Option<Name> {
         ("SOL_SOCKET", "SO_ERROR") => Name::Error,
         ("SOL_SOCKET", "SO_SNDTIMEO") => Name::SendTimeout,
         ("SOL_SOCKET", "SO_RCVTIMEO") => Name::ReceiveTimeout,
+        ("SOL_SOCKET", "SO_RCVLOWAT") => Name::ReceiveLowWater,
         ("SOL_TCP" | "IPPROTO_TCP", option) => match option {
             "TCP_NODELAY" => Name::NoDelay,
             "TCP_CORK" => Name::Cork,
@@ -33,12 +34,24 @@ fn named(level: &Value, option: &Value) -> Option<Name> {
             "TCP_FASTOPEN_NO_COOKIE" => Name::FastOpenNoCookie,
             "TCP_FASTOPEN" => Name::FastOpen,
             "TCP_FASTOPEN_CONNECT" => Name::FastOpenConnect,
+            "TCP_KEEPINIT" => Name::OpeningTimeout,
+            "TCP_NOOPT" => Name::NoOptions,
+            "TCP_REMOTE_UDP_ENCAPS_PORT" => Name::RemoteUdpPort,
             _ => return None,
         },
         ("SOL_IP" | "IPPROTO_IP", "IP_TOS") => Name::TypeOfService,
+        ("SOL_IP" | "IPPROTO_IP", "IP_TTL") => Name::TimeToLive,
+        ("SOL_IPV6" | "IPPROTO_IPV6", "IPV6_TCLASS") => Name::TypeOfService,
+        ("SOL_IPV6" | "IPPROTO_IPV6", "IPV6_UNICAST_HOPS") => Name::TimeToLive,
         ("SOL_IP" | "IPPROTO_IP", "IP_MTU_DISCOVER") => Name::MtuDiscover,
+        ("SOL_IP" | "IPPROTO_IP", "IP_RECVERR") => Name::ReceiveErrors,
         _ => return None,
     })
+}
+
+/// Options of FreeBSD's RACK and BBR stacks, which its default stack does not know.
+fn is_of_another_stack(option: &Value) -> bool {
+    matches!(option, Value::Word(word) if word.starts_with("TCP_RACK_") || word.starts_with("TCP_BBR_"))
 }
 
 fn list_of(value: i64) -> Value {
@@ -57,6 +70,9 @@ pub(super) fn set(sockets: &mut Sockets, fd: Fd, call: &Call) -> Attempt {
     let [_, level, option, value, ..] = call.arguments.as_slice() else {
         return Attempt::NotApplicable("setsockopt() without a value".into());
     };
+    if is_of_another_stack(option) {
+        return returns(Err(Errno::ENOPROTOOPT));
+    }
     let Some(name) = named(level, option) else {
         return Attempt::NotApplicable(format!("the option {option} of {level}"));
     };
@@ -82,6 +98,9 @@ pub(super) fn get(sockets: &mut Sockets, fd: Fd, call: &Call) -> Attempt {
     let [_, level, option, ..] = call.arguments.as_slice() else {
         return Attempt::NotApplicable("getsockopt() without an option".into());
     };
+    if is_of_another_stack(option) {
+        return returns(Err(Errno::ENOPROTOOPT));
+    }
     let Some(name) = named(level, option) else {
         return Attempt::NotApplicable(format!("the option {option} of {level}"));
     };

@@ -1,26 +1,59 @@
 //! What profiles and sysctls mean to TCP.
 
+use super::freebsd;
 use crate::profile::Profile;
 use crate::stack::Configured;
 use anabranch_congestion::Algorithm;
 use anabranch_socket::{FastOpen, Settings};
 use anabranch_tcp::recovery::{RackOptions, Recovery};
 use anabranch_tcp::{Config, EcnMode, InitialWindow, MtuProbing, SynCookies};
+use anabranch_wire::{Packet, TcpSegment};
 
 /// Settings of TCP connections under `profile`.
 pub(super) fn config(profile: Profile) -> Config {
     match profile {
-        Profile::Linux => Config::linux(),
+        Profile::Linux => {
+            let mut config = Config::linux();
+            with_rack(&mut config, |rack| rack.prr_in_segments = true);
+            config
+        }
         Profile::Rfc => Config::default(),
         Profile::FreeBsd => Config::freebsd(),
     }
 }
 
+/// Settings of a host under `profile`.
+pub(super) fn defaults(profile: Profile, settings: &mut Settings) {
+    if profile == Profile::FreeBsd {
+        freebsd::defaults(settings);
+    }
+}
+
+/// The version of IP: its header is taken off the MTU, and a peer that announces no MSS has another
+/// (RFC 9293 §3.7.1). Addresses make no difference otherwise.
+fn ip_version(config: &mut Config, value: &str) -> Configured {
+    match value {
+        "ipv4" | "ipv4-mapped-ipv6" => {}
+        "ipv6" => {
+            config.mss = config.mss.saturating_sub(Packet::IPV6_LONGER);
+            config.default_mss = 1220;
+        }
+        _ => return Configured::Unknown,
+    }
+    freebsd::on_ip_version(config);
+    Configured::Done
+}
+
+/// Octets of the headers of IP and TCP.
+fn headers(config: &Config) -> u32 {
+    let longer = if config.default_mss == 1220 { Packet::IPV6_LONGER } else { 0 };
+    Packet::IP_HEADER + longer + TcpSegment::HEADER
+}
+
 /// Sysctls that change nothing that a script can see here: offloading, pacing
 /// of what is not paced, caches, accounting, and limits that are never met.
-const WITHOUT_EFFECT: [&str; 19] = [
+const WITHOUT_EFFECT: [&str; 18] = [
     "net.ipv4.tcp_tso_win_divisor",
-    "net.ipv4.tcp_min_tso_segs",
     "net.ipv4.tcp_pacing_ss_ratio",
     "net.ipv4.tcp_pacing_ca_ratio",
     "net.ipv4.tcp_no_metrics_save",
@@ -42,7 +75,13 @@ const WITHOUT_EFFECT: [&str; 19] = [
 
 /// Makes a setting.
 pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Configured {
+    if let Some(configured) = freebsd::configure(settings, name, value) {
+        return configured;
+    }
     let config = &mut settings.config;
+    if name == "ip_version" {
+        return ip_version(config, value);
+    }
     let numbers: Vec<u64> = value.split_whitespace().filter_map(parse).collect();
     let Some(first) = numbers.first().copied() else {
         return by_word(config, name, value);
@@ -66,6 +105,7 @@ pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Con
                 server_cookieless: first & 0x200 != 0,
             };
         }
+        "tcp_min_tso_segs" => settings.min_burst = first.max(1) as u32,
         "tcp_timestamps" => config.timestamps = on,
         "tcp_sack" => config.sack = on,
         "tcp_dsack" => config.dsack = on,
@@ -100,11 +140,8 @@ pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Con
                 _ => MtuProbing::Always,
             };
         }
-        // Ours begins with 1024 octets.
-        "tcp_base_mss" if first != 1024 && config.mtu_probing != MtuProbing::Off => {
-            return Configured::NotApplicable(format!("a search for the MTU from {first} octets"));
-        }
-        "tcp_base_mss" | "tcp_mtu_probe_floor" | "tcp_min_snd_mss" => {}
+        "tcp_base_mss" => config.mtu_probe_base = first.clamp(88, 65_535) as u32,
+        "tcp_mtu_probe_floor" | "tcp_min_snd_mss" => {}
         "tcp_notsent_lowat" if first >= u32::MAX as u64 => {}
         "tcp_syncookies" => {
             settings.backlog.cookies = match first {
@@ -121,7 +158,7 @@ pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Con
         }
         "route.initcwnd" => config.initial_window = InitialWindow::Segments(first as u32),
         "route.advmss" => config.mss = first as u32,
-        "route.mtu" => config.mss = (first as u32).saturating_sub(40),
+        "route.mtu" => config.mss = (first as u32).saturating_sub(headers(config)),
         "route.quickack" => config.quick_acks = if on { u32::MAX } else { 0 },
         "sys.module.tcp_cubic.parameters.hystart_detect" => {}
         _ if WITHOUT_EFFECT.contains(&name) => {}
@@ -148,12 +185,17 @@ fn by_word(config: &mut Config, name: &str, value: &str) -> Configured {
 
 fn with_rack(config: &mut Config, change: impl FnOnce(&mut RackOptions)) {
     if !matches!(config.recovery, Recovery::Rack(_)) {
-        let options = RackOptions { reduce_again: false, ..RackOptions::default() };
-        config.recovery = Recovery::Rack(options);
+        let options = RackOptions { prr_in_segments: true, ..RackOptions::default() };
+        config.recovery = anabranch_tcp::Profile::Linux.recovery(Recovery::Rack(options));
     }
     if let Recovery::Rack(options) = &mut config.recovery {
         change(options);
     }
+}
+
+/// The number that a value begins with.
+pub(super) fn number(value: &str) -> Option<u64> {
+    value.split_whitespace().next().and_then(parse)
 }
 
 fn parse(word: &str) -> Option<u64> {

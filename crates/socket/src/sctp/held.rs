@@ -1,11 +1,11 @@
 //! An association of a host's, and what it has to say.
 
-use super::notification::{AddressState, AssociationState, Event, Notification};
+use super::notification::{AddressState, AssociationState, Event, Notification, Refusal};
 use super::{AssociationId, Queued, SctpSockets, Sending};
 use crate::errno::Errno;
 use crate::sockets::Fd;
-use anabranch_endpoint::{CloseReason, Endpoint, Event as Heard, PathState};
-use anabranch_sctp::{Association, Message, Notification as Told, Undelivered};
+use anabranch_endpoint::{CloseReason, Demultiplex, Endpoint, Event as Heard, Observe, PathState};
+use anabranch_sctp::{Association, Message, Notification as Told, Reconfiguration, Undelivered};
 use anabranch_wire::{Addr, Packet};
 
 #[derive(Debug)]
@@ -176,6 +176,30 @@ fn association_change(id: AssociationId, held: &Held, state: AssociationState) -
     }
 }
 
+/// A request of the user's that the peer has denied (result 2 of RFC 6525 §4.4), or that failed.
+fn refused(
+    id: AssociationId,
+    engine: &Association,
+    request: Reconfiguration,
+    result: u32,
+) -> Notification {
+    let refusal = Refusal { denied: result == 2, failed: result != 2 };
+    match request {
+        Reconfiguration::ResetOutgoing | Reconfiguration::ResetIncoming => {
+            let incoming = request == Reconfiguration::ResetIncoming;
+            Notification::StreamReset { id, incoming, refusal, streams: Vec::new() }
+        }
+        Reconfiguration::ResetAssociation => {
+            let (local_tsn, remote_tsn) = (engine.next_tsn().0, engine.cumulative_tsn().add(1).0);
+            Notification::AssociationReset { id, refusal, local_tsn, remote_tsn }
+        }
+        Reconfiguration::AddStreams => {
+            let (inbound, outbound) = (engine.inbound_streams(), engine.outbound_streams());
+            Notification::StreamChange { id, inbound, outbound, refusal }
+        }
+    }
+}
+
 fn translate(id: AssociationId, held: &Held, told: Told) -> Option<Notification> {
     let engine = &held.engine;
     Some(match told {
@@ -190,21 +214,22 @@ fn translate(id: AssociationId, held: &Held, told: Told) -> Option<Notification>
         },
         Told::Restarted => association_change(id, held, AssociationState::Restart),
         Told::StreamReset { stream, incoming } => {
-            Notification::StreamReset { id, incoming, denied: false, streams: vec![stream] }
+            let refusal = Refusal::default();
+            Notification::StreamReset { id, incoming, refusal, streams: vec![stream] }
         }
         Told::StreamsAdded { .. } => Notification::StreamChange {
             id,
             inbound: engine.inbound_streams(),
             outbound: engine.outbound_streams(),
+            refusal: Refusal::default(),
         },
         Told::Renumbered => Notification::AssociationReset {
             id,
+            refusal: Refusal::default(),
             local_tsn: engine.next_tsn().0,
             remote_tsn: engine.cumulative_tsn().add(1).0,
         },
-        Told::ReconfigurationFailed { .. } => {
-            Notification::StreamReset { id, incoming: false, denied: true, streams: Vec::new() }
-        }
-        Told::AddressChanged { .. } | Told::PathsChanged => return None,
+        Told::ReconfigurationFailed { request, result } => refused(id, engine, request, result),
+        Told::AddressChanged { .. } | Told::PathsChanged | Told::PeerError { .. } => return None,
     })
 }

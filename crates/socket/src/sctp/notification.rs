@@ -155,8 +155,8 @@ pub enum Notification {
         id: AssociationId,
         /// They are the peer's.
         incoming: bool,
-        /// The peer refused.
-        denied: bool,
+        /// Whether they did not.
+        refusal: Refusal,
         /// Which.
         streams: Vec<u16>,
     },
@@ -168,16 +168,29 @@ pub enum Notification {
         inbound: u16,
         /// Streams to send on.
         outbound: u16,
+        /// Whether there are not.
+        refusal: Refusal,
     },
     /// All sequence numbers began anew (RFC 6525 §6.1.2).
     AssociationReset {
         /// Whose.
         id: AssociationId,
+        /// Whether they did not.
+        refusal: Refusal,
         /// The next TSN of this side.
         local_tsn: u32,
         /// The next TSN of the peer.
         remote_tsn: u32,
     },
+}
+
+/// Why the peer has not changed what it was asked to (RFC 6525 §6.1): neither where it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Refusal {
+    /// It denied the request.
+    pub denied: bool,
+    /// The request failed.
+    pub failed: bool,
 }
 
 impl Notification {

@@ -5,7 +5,7 @@ use super::options::Options;
 use super::{AssociationId, SctpSockets, Socket, Style};
 use crate::errno::Errno;
 use crate::sockets::{Fd, Shutdown};
-use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_endpoint::{ByteStream, Demultiplex};
 use anabranch_sctp::{Association, State};
 use anabranch_units::Time;
 use anabranch_wire::Addr;

@@ -3,7 +3,7 @@
 use super::{AssociationId, SctpSockets, Style};
 use crate::sockets::Fd;
 use anabranch_endpoint::Endpoint;
-use anabranch_sctp::{State, refusal};
+use anabranch_sctp::State;
 use anabranch_units::Time;
 use anabranch_wire::sctp::{Chunk, SctpPacket};
 use anabranch_wire::{Body, Packet};
@@ -49,9 +49,13 @@ impl SctpSockets {
         if !self.addresses.contains(&packet.dst) {
             return;
         }
-        // An INIT ACK may come from an address that is not known yet.
+        // An INIT ACK may come from an address that is not known yet, and other packets name one that
+        // is (RFC 9260 §5.1.2 D).
         let known = self.find(sctp.dst_port, sctp.src_port, |held| {
-            held.engine.state() == State::CookieWait || held.peers().any(|peer| peer == packet.src)
+            held.engine.state() == State::CookieWait
+                || held.peers().any(|peer| {
+                    peer == packet.src || sctp.named_sources().any(|named| named == peer)
+                })
         });
         if let Some(id) = known {
             return self.pass(now, id, packet);
@@ -62,7 +66,7 @@ impl SctpSockets {
             .find(|(_, socket)| socket.port == Some(sctp.dst_port) && socket.listener.is_some());
         match listening.map(|(fd, _)| *fd) {
             Some(fd) => self.knock(now, fd, packet, sctp),
-            None => self.outgoing.extend(refusal(packet)),
+            None => self.outgoing.extend(packet.refusal()),
         }
     }
 

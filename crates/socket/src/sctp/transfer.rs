@@ -4,7 +4,7 @@ use super::notification::Notification;
 use super::{AssociationId, SctpSockets, Style};
 use crate::errno::Errno;
 use crate::sockets::Fd;
-use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_endpoint::{ByteStream, Demultiplex};
 use anabranch_sctp::{Message, Part as Delivered, Reliability, SendError, State};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Addr, Payload};

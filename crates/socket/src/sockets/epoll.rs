@@ -4,7 +4,7 @@
 
 use super::{Fd, Kind, Sockets};
 use crate::errno::Errno;
-use anabranch_endpoint::Endpoint;
+use anabranch_endpoint::Observe;
 use std::collections::BTreeMap;
 
 /// `EPOLLIN`, `EPOLLOUT`, `EPOLLERR`, `EPOLLHUP`, `EPOLLRDHUP`.

@@ -1,10 +1,10 @@
 //! Ports, and sockets that listen on them.
 
-use super::{Fd, Kind, Socket, Sockets, key_of};
+use super::{FastOpen, Fd, Kind, Socket, Sockets, Stage, key_of};
 use crate::errno::Errno;
 use crate::stream::Stream;
 use anabranch_endpoint::ByteStream;
-use anabranch_tcp::{FastOpenOptions, Listener};
+use anabranch_tcp::{Config, Listener};
 use anabranch_units::Time;
 
 impl Sockets {
@@ -27,7 +27,8 @@ impl Sockets {
         if self.table.iter().any(taken) || !reuse && lingering() {
             return Err(Errno::EADDRINUSE);
         }
-        self.socket_at(fd)?.port = Some(port);
+        let socket = self.socket_at(fd)?;
+        (socket.port, socket.is_bound) = (Some(port), true);
         Ok(())
     }
 
@@ -41,7 +42,7 @@ impl Sockets {
         limits.backlog = backlog as usize + 1;
         let (mut config, generator) = (self.settings.config.clone(), self.generator());
         let (local, ephemeral) = (self.local, self.next_port);
-        let fast_open = self.settings.fast_open;
+        let (fast_open, keys) = (self.settings.fast_open, self.keys);
         let socket = self.socket_at(fd)?;
         match socket.kind {
             Kind::Listening(_) | Kind::MultipathListening(_) => return Ok(()),
@@ -51,15 +52,10 @@ impl Sockets {
         }
         let port = *socket.port.get_or_insert(ephemeral);
         socket.options.apply(&mut config);
-        let asked = socket.options.fast_open.filter(|pending| *pending > 0);
-        if fast_open.server && (asked.is_some() || fast_open.all_listeners) {
-            let pending = asked.unwrap_or(backlog);
-            let default = FastOpenOptions::default();
-            let cookieless = fast_open.server_cookieless || socket.options.no_cookie;
-            config.fast_open =
-                Some(FastOpenOptions { client: false, cookieless, pending, ..default });
-        }
-        let listener = Listener::new(config, limits, (local, port), generator);
+        config.fast_open = fast_open.of_listener(&socket.options, backlog);
+        let mut listener = Listener::new(config, limits, (local, port), generator);
+        listener.set_keys(keys.numbers, keys.cookies);
+        socket.backlog = backlog;
         socket.kind = Kind::Listening(Box::new(listener));
         Ok(())
     }
@@ -78,14 +74,16 @@ impl Sockets {
         let Some(connection) = listener.accept() else { return Err(Errno::EAGAIN) };
         let (options, port) = (socket.options, socket.port);
         let key = key_of(&connection);
-        let mut stream = Stream::accepted(connection, now);
+        let mut stream = Stream::accepted(connection, options.flavor, now);
         stream.connection.set_device_full(self.device_full);
+        stream.hears_routers = options.receive_errors;
         stream.hear(now);
         if options.no_delay {
             stream.connection.set_no_delay(true);
         }
         let kind = Kind::Stream(Box::new(stream));
-        let fd = self.insert(Socket { port, kind, ..Socket::new(options) });
+        let stage = Stage::Connected;
+        let fd = self.insert(Socket { port, is_bound: true, stage, kind, ..Socket::new(options) });
         self.streams.insert(key, fd);
         Ok(fd)
     }
@@ -105,6 +103,17 @@ impl Sockets {
         }
     }
 
+    /// What a SYN finds are the settings of now, not of when the port was opened (Linux).
+    pub(super) fn refresh_listener(&mut self, port: u16) {
+        let (mut config, fast_open) = (self.settings.config.clone(), self.settings.fast_open);
+        let listens = |it: &&mut Socket| it.port == Some(port) && it.is_listening();
+        let Some(socket) = self.table.values_mut().find(listens) else { return };
+        socket.configure_listener(&mut config, fast_open);
+        if let Kind::Listening(listener) = &mut socket.kind {
+            listener.reconfigure(config);
+        }
+    }
+
     pub(super) fn is_listening(&self, port: u16) -> bool {
         let listens = |it: &Socket| it.port == Some(port) && matches!(it.kind, Kind::Listening(_));
         self.table.values().any(listens)
@@ -115,5 +124,13 @@ impl Sockets {
             Kind::Listening(listener) if socket.port == Some(port) => Some(&mut **listener),
             _ => None,
         })
+    }
+}
+
+impl Socket {
+    /// The settings of connections that the socket accepts.
+    fn configure_listener(&self, config: &mut Config, fast_open: FastOpen) {
+        self.options.apply(config);
+        config.fast_open = fast_open.of_listener(&self.options, self.backlog);
     }
 }

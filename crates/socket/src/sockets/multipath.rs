@@ -1,11 +1,13 @@
 //! Sockets of Multipath TCP: the host's addresses, who listens, and whose
 //! packets are whose.
 
+use super::connecting::Early;
 use super::{Fd, Kind, Settings, Socket, Sockets};
 use crate::errno::Errno;
 use crate::multipath::Multipath;
-use anabranch_endpoint::{ByteStream, Endpoint};
+use anabranch_endpoint::{ByteStream, Demultiplex, Endpoint, TemporalSharing};
 use anabranch_mptcp::{Config, Connection, Listener, ListenerCounters, PathManager};
+use anabranch_tcp::FastOpenOptions;
 use anabranch_units::Time;
 use anabranch_wire::{Addr, AddressBook, Body, Packet};
 use std::sync::Arc;
@@ -39,8 +41,9 @@ impl Settings {
         options.apply(&mut subflow);
         subflow.send_buffer = send_buffer;
         (subflow.fast_open, subflow.keep_alive) = (None, None);
+        let nagle = !options.no_delay;
         let book = Arc::new(self.multipath.book.clone());
-        Config { subflow, book, ..self.multipath.config.clone() }
+        Config { subflow, book, nagle, ..self.multipath.config.clone() }
     }
 }
 
@@ -64,7 +67,8 @@ impl Sockets {
         let (settings, ephemeral) = (self.settings.clone(), self.next_port);
         let socket = self.socket_at(fd)?;
         let port = *socket.port.get_or_insert(ephemeral);
-        let config = settings.multipath_config(&socket.options);
+        let mut config = settings.multipath_config(&socket.options);
+        config.subflow.fast_open = settings.fast_open.of_listener(&socket.options, backlog);
         let listener = Listener::new(config, &addresses, port, backlog as usize + 1, generator);
         socket.kind = Kind::MultipathListening(Box::new(listener));
         Ok(())
@@ -77,7 +81,11 @@ impl Sockets {
         };
         let connection = listener.accept().ok_or(Errno::EAGAIN)?;
         let (options, port) = (socket.options, socket.port);
-        let kind = Kind::Multipath(Box::new(Multipath::accepted(connection)));
+        let mut multipath = Multipath::accepted(connection);
+        for name in Multipath::INHERITED {
+            options.apply_to_paths(&mut multipath.connection, name);
+        }
+        let kind = Kind::Multipath(Box::new(multipath));
         let socket = Socket { options, port, kind, ..Socket::new(options) };
         Ok(self.insert(Socket { multipath: true, ..socket }))
     }
@@ -88,21 +96,61 @@ impl Sockets {
         now: Time,
         port: u16,
         remote: (Addr, u16),
+        (fast_open, early): (Option<FastOpenOptions>, Early<'_>),
     ) -> Result<(), Errno> {
         let (addresses, generator) = (self.numbered_addresses(), self.generator());
         let settings = self.settings.clone();
         let (local, taken) = (self.local, self.tokens());
         let socket = self.socket_at(fd)?;
-        let config = settings.multipath_config(&socket.options);
+        let options = socket.options;
+        let mut config = settings.multipath_config(&options);
+        config.subflow.fast_open = fast_open;
         let mut connection = Connection::client(config, (&[local], port), remote, generator);
         connection.avoid_tokens(|token| taken.contains(&token));
         for (id, addr) in &addresses[1..] {
             connection.add_numbered_address(now, *id, *addr);
         }
-        connection.connect(now);
+        if let Some(memory) = self.memories.get(&remote.0) {
+            connection.recall(memory);
+        }
+        let mut multipath = Multipath::new(connection);
+        for name in Multipath::INHERITED {
+            options.apply_to_paths(&mut multipath.connection, name);
+        }
+        multipath.write_with_syn(early.data, early.octets);
+        multipath.connection.connect(now);
+        let socket = self.socket_at(fd)?;
         socket.port = Some(port);
-        socket.kind = Kind::Multipath(Box::new(Multipath::new(connection)));
+        socket.kind = Kind::Multipath(Box::new(multipath));
         Ok(())
+    }
+
+    /// An address of the host is gone, by its number (`ip mptcp endpoint del`): connections that have it end
+    /// its subflows, and tell their peers.
+    pub fn remove_path_address(&mut self, now: Time, id: u8) {
+        let known = &mut self.settings.multipath.addresses;
+        let Some(at) = known.iter().position(|(known, _)| *known == id) else { return };
+        let (_, addr) = known.remove(at);
+        for socket in self.table.values_mut() {
+            if let Kind::Multipath(it) = &mut socket.kind {
+                it.connection.remove_address(now, addr);
+                it.hear();
+            }
+        }
+    }
+
+    /// Whether subflows from an address of the host are backups from now on, by its number (`ip mptcp
+    /// endpoint change`): their peers hear of it (MP_PRIO).
+    pub fn set_path_backup(&mut self, id: u8, backup: bool) {
+        let known = &self.settings.multipath.addresses;
+        let Some((_, addr)) = known.iter().copied().find(|(known, _)| *known == id) else { return };
+        for socket in self.table.values_mut() {
+            if let Kind::Multipath(it) = &mut socket.kind {
+                let keys: Vec<_> =
+                    it.connection.flow_keys().filter(|key| key.src == addr).collect();
+                keys.into_iter().for_each(|key| it.connection.set_backup(key, backup));
+            }
+        }
     }
 
     /// The packet is of a connection over several paths, or for a listener of
@@ -113,13 +161,13 @@ impl Sockets {
             Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
             _ => return false,
         };
-        for socket in self.table.values_mut() {
-            if let Kind::Multipath(it) = &mut socket.kind
-                && it.connection.is_for(packet)
-            {
-                it.handle_input(now, packet);
-                return true;
-            }
+        let is_its = |socket: &Socket| match &socket.kind {
+            Kind::Multipath(it) => it.connection.is_for(packet),
+            _ => false,
+        };
+        if let Some(fd) = self.table.iter().find(|(_, socket)| is_its(socket)).map(|(fd, _)| *fd) {
+            self.on_path_input(now, fd, packet);
+            return true;
         }
         if let Some(it) = self.path_orphans.iter_mut().find(|it| it.is_for(packet)) {
             it.handle_input(now, packet);
@@ -138,6 +186,32 @@ impl Sockets {
             }
             _ => false,
         })
+    }
+
+    /// A packet of a socket's connection. What it taught of the peer is remembered, and its listener hears
+    /// when a handshake is over that a Fast Open cookie had ended early.
+    fn on_path_input(&mut self, now: Time, fd: Fd, packet: &Packet) {
+        let Some(mut socket) = self.table.remove(&fd) else { return };
+        if let Kind::Multipath(it) = &mut socket.kind {
+            it.handle_input(now, packet);
+            self.remember_paths(&mut it.connection);
+            let is_listener =
+                |other: &&mut Socket| other.port == socket.port && other.is_listening();
+            if let Some(Socket { kind: Kind::MultipathListening(listener), .. }) =
+                self.table.values_mut().find(is_listener)
+            {
+                listener.settle(&it.connection);
+            }
+        }
+        self.table.insert(fd, socket);
+    }
+
+    /// What a connection has learnt of its peer is remembered.
+    pub(super) fn remember_paths(&mut self, connection: &mut Connection) {
+        if connection.has_learnt() {
+            let peer = connection.flow_key().dst;
+            connection.remember(self.memories.entry(peer).or_default());
+        }
     }
 
     /// Those of the connections that a socket has, or had.

@@ -6,7 +6,7 @@
 //! of FORWARD-TSN, where FreeBSD writes a stream once for each chunk.
 
 use super::Codec;
-use super::names::{CAUSES, CHUNKS, PARAMETERS, flags, number_of, type_of};
+use super::names::{cause_number, chunk_number, flags, parameter_number, type_of};
 use crate::script::{Field, Value};
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ impl Codec<'_> {
                 {
                     return named;
                 }
-                let inner = match number_of(&CAUSES, name) {
+                let inner = match cause_number(name) {
                     Some(_) if name.starts_with("UNRE") || name.starts_with("RESTART") => {
                         self.flipped().canonical_fields(fields)
                     }
@@ -77,24 +77,25 @@ fn is_closed(value: &Value) -> bool {
 
 /// Names that stand for the same number are the same name.
 fn same_name(expected: &str, actual: &str) -> bool {
-    let same = |table: &[(&str, u16)]| {
-        let numbers = (number_of(table, expected), number_of(table, actual));
+    let same = |number: fn(&str) -> Option<u16>| {
+        let numbers = (number(expected), number(actual));
         matches!(numbers, (Some(a), Some(b)) if a == b)
     };
-    expected == actual || same(&CHUNKS) || same(&PARAMETERS) || same(&CAUSES)
+    let kinds = [chunk_number, parameter_number, cause_number];
+    expected == actual || kinds.into_iter().any(same)
 }
 
 /// A generic name with its number left open in part: `CHUNK[type=1, val=...]`.
 fn is_generic_of(name: &str, expected: &Value, actual: &str) -> bool {
-    let (table, field): (&[(&str, u16)], _) = match name {
-        "CHUNK" => (&CHUNKS, "type"),
-        "PARAMETER" => (&PARAMETERS, "type"),
-        "CAUSE" => (&CAUSES, "code"),
+    let (number, field) = match name {
+        "CHUNK" => (chunk_number(actual), "type"),
+        "PARAMETER" => (parameter_number(actual), "type"),
+        "CAUSE" => (cause_number(actual), "code"),
         _ => return false,
     };
     match expected.field(field) {
         None | Some(Value::Any) => true,
-        Some(kind) => type_of(kind).is_some() && type_of(kind) == number_of(table, actual),
+        Some(kind) => type_of(kind).is_some() && type_of(kind) == number,
     }
 }
 

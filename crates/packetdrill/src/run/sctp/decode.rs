@@ -1,58 +1,63 @@
 //! From octets to what a script would write.
 
 use super::Codec;
-use super::names::{CAUSES, CHUNKS, PARAMETERS, name_of, shown_flags};
+use super::names::{CAUSES, PARAMETERS, name_of};
+use crate::script::chunk::Form;
 use crate::script::{Field, Value};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-fn field(name: &str, value: Value) -> Field {
+pub(super) fn field(name: &str, value: Value) -> Field {
     Field { name: Some(name.into()), count: None, value }
 }
 
-fn number(name: &str, n: u32) -> Field {
+pub(super) fn number(name: &str, n: u32) -> Field {
     field(name, Value::Number(n as i64))
 }
 
-fn unnamed(value: Value) -> Field {
+pub(super) fn unnamed(value: Value) -> Field {
     Field { name: None, count: None, value }
 }
 
-fn list(values: impl Iterator<Item = Value>) -> Value {
+pub(super) fn list(values: impl Iterator<Item = Value>) -> Value {
     Value::List(values.map(unnamed).collect())
 }
 
-fn octets(octets: &[u8]) -> Value {
+pub(super) fn octets(octets: &[u8]) -> Value {
     list(octets.iter().map(|octet| Value::Number(*octet as i64)))
 }
 
 /// Octets that are read from the front; `None` when they do not last.
-struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn u16(&mut self) -> Option<u16> {
+    pub fn u16(&mut self) -> Option<u16> {
         let (head, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u16::from_be_bytes(*head))
     }
-    fn u32(&mut self) -> Option<u32> {
+    pub fn u32(&mut self) -> Option<u32> {
         let (head, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u32::from_be_bytes(*head))
     }
     /// A value behind a type and a length.
-    fn tlv(&mut self) -> Option<(u16, &'a [u8])> {
+    pub fn tlv(&mut self) -> Option<(u16, &'a [u8])> {
         let [a, b, c, d, ..] = *self.0 else { return None };
         let len = u16::from_be_bytes([c, d]) as usize;
         let value = self.0.get(4..len)?;
         self.0 = &self.0[len.next_multiple_of(4).min(self.0.len())..];
         Some((u16::from_be_bytes([a, b]), value))
     }
-    fn u16s(&mut self) -> Option<Vec<u16>> {
+    /// One after the other, as far as the octets go.
+    pub fn all<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut all = Vec::new();
         while !self.0.is_empty() {
-            all.push(self.u16()?);
+            all.push(one(self)?);
         }
         Some(all)
+    }
+    fn u16s(&mut self) -> Option<Vec<u16>> {
+        self.all(Reader::u16)
     }
 }
 
@@ -72,9 +77,9 @@ impl Codec<'_> {
     /// A chunk with its header and without padding.
     pub fn decode_chunk(&self, chunk: &[u8]) -> Value {
         let (kind, flags) = (chunk[0], chunk[1]);
-        let name = name_of(&CHUNKS, kind as u16);
-        let fields = name.and_then(|name| self.chunk_fields(name, chunk));
-        let (Some(name), Some(fields)) = (name, fields) else {
+        let form = Form::of_kind(kind);
+        let fields = form.and_then(|form| self.decode_items(form, chunk));
+        let (Some(form), Some(fields)) = (form, fields) else {
             return Value::Tree(
                 "CHUNK".into(),
                 vec![
@@ -85,105 +90,12 @@ impl Codec<'_> {
                 ],
             );
         };
-        let mut all = Vec::new();
-        if !matches!(name, "FORWARD_TSN" | "I_FORWARD_TSN") {
-            all.push(field("flgs", shown_flags(kind, flags)));
-        }
-        all.extend(fields);
-        Value::Tree(name.into(), all)
+        Value::Tree(form.name.into(), fields)
     }
 
-    fn chunk_fields(&self, name: &str, chunk: &[u8]) -> Option<Vec<Field>> {
-        let len = number("len", chunk.len() as u32);
-        let mut r = Reader(&chunk[4..]);
-        Some(match name {
-            "DATA" => vec![
-                len,
-                number("tsn", self.own_back(r.u32()?)),
-                number("sid", r.u16()? as u32),
-                number("ssn", r.u16()? as u32),
-                number("ppid", r.u32()?),
-            ],
-            "I_DATA" => {
-                let begins = chunk[1] & 2 != 0;
-                let (tsn, stream, _, mid) = (r.u32()?, r.u16()?, r.u16()?, r.u32()?);
-                vec![
-                    len,
-                    number("tsn", self.own_back(tsn)),
-                    number("sid", stream as u32),
-                    number("mid", mid),
-                    number(if begins { "ppid" } else { "fsn" }, r.u32()?),
-                ]
-            }
-            "INIT" | "INIT_ACK" => {
-                let mut all = vec![
-                    number("tag", self.tag_back(r.u32()?)),
-                    number("a_rwnd", r.u32()?),
-                    number("os", r.u16()? as u32),
-                    number("is", r.u16()? as u32),
-                    number("tsn", self.own_back(r.u32()?)),
-                ];
-                all.extend(self.parameters(r.0)?);
-                all
-            }
-            "SACK" => {
-                let (cum, a_rwnd) = (self.peer_back(r.u32()?), r.u32()?);
-                let (gaps, dups) = (r.u16()?, r.u16()?);
-                let gaps = (0..gaps)
-                    .map(|_| Some(Value::Range(r.u16()? as i64, r.u16()? as i64)))
-                    .collect::<Option<Vec<_>>>()?;
-                let dups = (0..dups)
-                    .map(|_| Some(Value::Number(self.peer_back(r.u32()?) as i64)))
-                    .collect::<Option<Vec<_>>>()?;
-                vec![
-                    number("cum_tsn", cum),
-                    number("a_rwnd", a_rwnd),
-                    field("gaps", list(gaps.into_iter())),
-                    field("dups", list(dups.into_iter())),
-                ]
-            }
-            "HEARTBEAT" | "HEARTBEAT_ACK" | "RECONFIG" => self.parameters(r.0)?,
-            "ABORT" | "ERROR" => {
-                let mut causes = Vec::new();
-                while !r.0.is_empty() {
-                    let (code, value) = r.tlv()?;
-                    causes.push(unnamed(self.decode_cause(code, value)));
-                }
-                causes
-            }
-            "SHUTDOWN" => vec![number("cum_tsn", self.peer_back(r.u32()?))],
-            "SHUTDOWN_ACK" | "COOKIE_ACK" | "SHUTDOWN_COMPLETE" => Vec::new(),
-            "COOKIE_ECHO" | "PAD" => vec![len, field("val", octets(r.0))],
-            "ECNE" => vec![number("tsn", self.peer_back(r.u32()?))],
-            "CWR" => vec![number("tsn", self.own_back(r.u32()?))],
-            "FORWARD_TSN" => {
-                let cum = number("cum_tsn", self.own_back(r.u32()?));
-                let mut ids = Vec::new();
-                while !r.0.is_empty() {
-                    ids.push(tuple(&[r.u16()? as u32, r.u16()? as u32]));
-                }
-                vec![cum, field("ids", list(ids.into_iter()))]
-            }
-            "I_FORWARD_TSN" => {
-                let cum = number("cum_tsn", self.own_back(r.u32()?));
-                let mut ids = Vec::new();
-                while !r.0.is_empty() {
-                    ids.push(tuple(&[r.u16()? as u32, r.u16()? as u32, r.u32()?]));
-                }
-                vec![cum, field("ids", list(ids.into_iter()))]
-            }
-            _ => return None,
-        })
-    }
-
-    fn parameters(&self, octets: &[u8]) -> Option<Vec<Field>> {
-        let mut r = Reader(octets);
-        let mut all = Vec::new();
-        while !r.0.is_empty() {
-            let (kind, value) = r.tlv()?;
-            all.push(unnamed(self.decode_parameter(kind, value)));
-        }
-        Some(all)
+    pub(super) fn parameters(&self, octets: &[u8]) -> Option<Vec<Field>> {
+        Reader(octets)
+            .all(|r| r.tlv().map(|(kind, value)| unnamed(self.decode_parameter(kind, value))))
     }
 
     fn decode_parameter(&self, kind: u16, value: &[u8]) -> Value {
@@ -256,7 +168,7 @@ impl Codec<'_> {
         })
     }
 
-    fn decode_cause(&self, code: u16, value: &[u8]) -> Value {
+    pub(super) fn decode_cause(&self, code: u16, value: &[u8]) -> Value {
         let name = name_of(&CAUSES, code);
         match (name, self.cause_fields(code, value)) {
             (Some(name), Some(fields)) => Value::Tree(name.into(), fields),
@@ -297,6 +209,6 @@ impl Codec<'_> {
     }
 }
 
-fn tuple(numbers: &[u32]) -> Value {
+pub(super) fn tuple(numbers: &[u32]) -> Value {
     Value::Struct(numbers.iter().map(|n| unnamed(Value::Number(*n as i64))).collect())
 }

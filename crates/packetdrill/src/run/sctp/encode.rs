@@ -2,21 +2,22 @@
 //! gives, so that broken chunks can be written; what it leaves open is zero.
 
 use super::Codec;
-use super::names::{self, CAUSES, CHUNKS, PARAMETERS, number_of, type_of};
+use super::names::{self, cause_number, parameter_number, type_of};
 use crate::run::dialect::Trouble;
+use crate::script::chunk::Form;
 use crate::script::{Field, Value};
 use std::net::IpAddr;
 
-type Encoded<T = ()> = Result<T, Trouble>;
+pub(super) type Encoded<T = ()> = Result<T, Trouble>;
 
 /// The fields of a chunk, parameter or cause.
-struct Parts<'a> {
-    name: &'a str,
+pub(super) struct Parts<'a> {
+    pub name: &'a str,
     fields: &'a [Field],
 }
 
 impl<'a> Parts<'a> {
-    fn of(value: &'a Value) -> Encoded<Parts<'a>> {
+    pub fn of(value: &'a Value) -> Encoded<Parts<'a>> {
         match value {
             Value::Tree(name, fields) => Ok(Parts { name, fields }),
             other => Err(format!("`{other}` in a packet that comes").into()),
@@ -24,12 +25,12 @@ impl<'a> Parts<'a> {
     }
 
     /// The field, unless it is left open.
-    fn get(&self, name: &str) -> Option<&'a Value> {
+    pub fn get(&self, name: &str) -> Option<&'a Value> {
         let field = self.fields.iter().find(|field| field.name.as_deref() == Some(name))?;
         (field.value != Value::Any).then_some(&field.value)
     }
 
-    fn number(&self, name: &str) -> Encoded<u32> {
+    pub fn number(&self, name: &str) -> Encoded<u32> {
         match self.get(name) {
             None => Ok(0),
             Some(Value::Number(n)) => Ok(*n as u32),
@@ -46,7 +47,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The length field that the script asks for.
-    fn len(&self) -> Encoded<Option<usize>> {
+    pub fn len(&self) -> Encoded<Option<usize>> {
         Ok(match self.get("len") {
             None => None,
             Some(_) => Some(self.number("len")? as usize),
@@ -54,7 +55,7 @@ impl<'a> Parts<'a> {
     }
 
     /// `val=[...]`, or as many zeros as the length has beyond `header`.
-    fn octets(&self, field: &str, header: usize) -> Encoded<Vec<u8>> {
+    pub fn octets(&self, field: &str, header: usize) -> Encoded<Vec<u8>> {
         match self.get(field) {
             Some(Value::List(list)) => octets(list),
             Some(Value::Text(text)) => Ok(text.clone().into_bytes()),
@@ -63,12 +64,12 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn list(&self, name: &str) -> &'a [Field] {
+    pub fn list(&self, name: &str) -> &'a [Field] {
         self.get(name).and_then(Value::fields).unwrap_or_default()
     }
 
     /// What is written without a name: parameters and causes.
-    fn nested(&self) -> impl Iterator<Item = &'a Value> + use<'a> {
+    pub fn nested(&self) -> impl Iterator<Item = &'a Value> + use<'a> {
         let unnamed = self.fields.iter().filter(|field| field.name.is_none());
         unnamed.map(|field| &field.value).filter(|value| **value != Value::Any)
     }
@@ -89,7 +90,7 @@ fn types(list: &[Field]) -> Encoded<Vec<u16>> {
 
 /// A value behind a type and a length, padded; the length is `len` if the
 /// script says so.
-fn tlv(out: &mut Vec<u8>, kind: u16, len: Option<usize>, value: &[u8]) {
+pub(super) fn tlv(out: &mut Vec<u8>, kind: u16, len: Option<usize>, value: &[u8]) {
     let start = out.len();
     out.extend(kind.to_be_bytes());
     out.extend((len.unwrap_or(value.len() + 4) as u16).to_be_bytes());
@@ -135,125 +136,44 @@ impl Codec<'_> {
             return Ok(());
         }
         let parts = Parts::of(chunk)?;
-        let kind = match parts.name {
-            "CHUNK" => match parts.get("type").map(type_of) {
-                Some(Some(kind)) => kind,
+        let (kind, body) = match (parts.name, Form::named(parts.name)) {
+            ("CHUNK", _) => match parts.get("type").map(type_of) {
+                Some(Some(kind)) => (kind as u8, parts.octets("val", 4)?),
                 _ => return Err(String::from("a CHUNK without a known type").into()),
             },
-            name => number_of(&CHUNKS, name)
-                .ok_or_else(|| Trouble::NotApplicable(format!("the chunk {name}")))?,
+            (_, Some(form)) => (form.kind, self.encode_items(form, &parts)?),
+            (name, None) => return Err(Trouble::NotApplicable(format!("the chunk {name}"))),
         };
-        let (flags, body) = (parts.flags()?, self.chunk_body(&parts)?);
+        let flags = parts.flags()?;
         let start = out.len();
-        out.extend([kind as u8, flags]);
+        out.extend([kind, flags]);
         out.extend((parts.len()?.unwrap_or(body.len() + 4) as u16).to_be_bytes());
         out.extend(body);
         pad(out, start);
         fits(out)
     }
 
-    fn chunk_body(&self, parts: &Parts<'_>) -> Encoded<Vec<u8>> {
-        let n = |name| parts.number(name);
-        Ok(match parts.name {
-            "DATA" => {
-                let body = Body::default().u32(self.own(n("tsn")?)).u16(n("sid")?).u16(n("ssn")?);
-                with_payload(parts, body.u32(n("ppid")?), 16)?
-            }
-            "I_DATA" => {
-                let body = Body::default().u32(self.own(n("tsn")?)).u16(n("sid")?).u16(0);
-                let number = if parts.get("fsn").is_some() { n("fsn")? } else { n("ppid")? };
-                with_payload(parts, body.u32(n("mid")?).u32(number), 20)?
-            }
-            "INIT" | "INIT_ACK" => {
-                let body = Body::default().u32(n("tag")?).u32(n("a_rwnd")?);
-                let body = body.u16(n("os")?).u16(n("is")?).u32(self.own(n("tsn")?));
-                self.with_parameters(parts, body.0)?
-            }
-            "SACK" => {
-                let (gaps, dups) = (parts.list("gaps"), parts.list("dups"));
-                let mut body = Body::default().u32(self.peer(n("cum_tsn")?)).u32(n("a_rwnd")?);
-                body = body.u16(gaps.len() as u32).u16(dups.len() as u32);
-                for gap in gaps {
-                    let Value::Range(start, end) = gap.value else {
-                        return Err(format!("the gap block `{}`", gap.value).into());
-                    };
-                    body = body.u16(start as u32).u16(end as u32);
-                }
-                for dup in dups {
-                    let Some(tsn) = dup.value.number() else {
-                        return Err(format!("the duplicate `{}`", dup.value).into());
-                    };
-                    body = body.u32(self.peer(tsn as u32));
-                }
-                body.0
-            }
-            "HEARTBEAT" | "HEARTBEAT_ACK" => {
-                let mut body = Vec::new();
-                for information in parts.nested() {
-                    let inner = Parts::of(information)?;
-                    let open = inner.get("len").is_none() && inner.get("val").is_none();
-                    match open && parts.name == "HEARTBEAT_ACK" {
-                        true => tlv(&mut body, 1, None, &self.mapping.heartbeat),
-                        false => self.encode_parameter(information, &mut body)?,
-                    }
-                }
-                body
-            }
-            "COOKIE_ECHO" => match (parts.get("len"), parts.get("val")) {
-                (None, None) => self.mapping.cookie.clone(),
-                _ => parts.octets("val", 4)?,
-            },
-            "ABORT" | "ERROR" => {
-                let mut body = Vec::new();
-                for cause in parts.nested() {
-                    self.encode_cause(cause, &mut body)?;
-                }
-                body
-            }
-            "SHUTDOWN" => Body::default().u32(self.peer(n("cum_tsn")?)).0,
-            "ECNE" => Body::default().u32(self.peer(n("tsn")?)).0,
-            "CWR" => Body::default().u32(self.own(n("tsn")?)).0,
-            "FORWARD_TSN" => {
-                let mut body = Body::default().u32(self.own(n("cum_tsn")?));
-                for [stream, ssn] in tuples(parts.list("ids"))? {
-                    body = body.u16(stream).u16(ssn);
-                }
-                body.0
-            }
-            "I_FORWARD_TSN" => {
-                let mut body = Body::default().u32(self.own(n("cum_tsn")?));
-                for [stream, unordered, mid] in tuples(parts.list("ids"))? {
-                    body = body.u16(stream).u16(unordered).u32(mid);
-                }
-                body.0
-            }
-            "RECONFIG" | "STREAM_RESET" => self.with_parameters(parts, Vec::new())?,
-            "PAD" | "CHUNK" => parts.octets("val", 4)?,
-            "SHUTDOWN_ACK" | "COOKIE_ACK" | "SHUTDOWN_COMPLETE" => Vec::new(),
-            name => return Err(Trouble::NotApplicable(format!("the chunk {name}"))),
-        })
-    }
-
-    fn with_parameters(&self, parts: &Parts<'_>, mut body: Vec<u8>) -> Encoded<Vec<u8>> {
+    /// Appends the parameters of a chunk.
+    pub(super) fn encode_parameters(&self, parts: &Parts<'_>, body: &mut Vec<u8>) -> Encoded {
         let mut end = body.len();
         for parameter in parts.nested() {
             body.resize(body.len().next_multiple_of(4), 0);
             let start = body.len();
-            self.encode_parameter(parameter, &mut body)?;
+            self.encode_parameter(parameter, body)?;
             // A chunk's length does not count the padding of its last one.
             let len = u16::from_be_bytes([body[start + 2], body[start + 3]]) as usize;
             end = (start + len).clamp(start + 4, body.len());
         }
         body.truncate(end);
-        Ok(body)
+        Ok(())
     }
 
-    fn encode_parameter(&self, parameter: &Value, out: &mut Vec<u8>) -> Encoded {
+    pub(super) fn encode_parameter(&self, parameter: &Value, out: &mut Vec<u8>) -> Encoded {
         let parts = Parts::of(parameter)?;
         let n = |name| parts.number(name);
         let kind = match parts.name {
             "PARAMETER" => n("type")? as u16,
-            name => number_of(&PARAMETERS, name)
+            name => parameter_number(name)
                 .ok_or_else(|| Trouble::NotApplicable(format!("the parameter {name}")))?,
         };
         let streams = |body: Body| -> Encoded<Vec<u8>> {
@@ -315,12 +235,12 @@ impl Codec<'_> {
         fits(out)
     }
 
-    fn encode_cause(&self, cause: &Value, out: &mut Vec<u8>) -> Encoded {
+    pub(super) fn encode_cause(&self, cause: &Value, out: &mut Vec<u8>) -> Encoded {
         let parts = Parts::of(cause)?;
         let n = |name| parts.number(name);
         let code = match parts.name {
             "CAUSE" => n("code")? as u16,
-            name => number_of(&CAUSES, name)
+            name => cause_number(name)
                 .ok_or_else(|| Trouble::NotApplicable(format!("the cause {name}")))?,
         };
         let flipped = self.flipped();
@@ -358,14 +278,6 @@ impl Codec<'_> {
     }
 }
 
-/// User data: zeros, as many as the length says.
-fn with_payload(parts: &Parts<'_>, body: Body, header: usize) -> Encoded<Vec<u8>> {
-    let len = parts.len()?.unwrap_or(header).saturating_sub(header);
-    let mut octets = body.0;
-    octets.resize(octets.len() + len, 0);
-    Ok(octets)
-}
-
 fn address(value: Option<&Value>) -> Encoded<Vec<u8>> {
     let text = match value {
         Some(Value::Word(text) | Value::Text(text)) => text,
@@ -379,7 +291,7 @@ fn address(value: Option<&Value>) -> Encoded<Vec<u8>> {
 }
 
 /// Lists of numbers of the same length.
-fn tuples<const N: usize>(list: &[Field]) -> Encoded<Vec<[u32; N]>> {
+pub(super) fn tuples<const N: usize>(list: &[Field]) -> Encoded<Vec<[u32; N]>> {
     let tuple = |field: &Field| {
         let numbers = field.value.fields()?.iter().map(|part| part.value.number());
         let numbers: Option<Vec<u32>> = numbers.map(|n| n.map(|n| n as u32)).collect();

@@ -1,37 +1,8 @@
-//! Names of chunks, parameters and causes in nplab's dialect, with their
-//! numbers (IANA registry "SCTP parameters").
+//! Names of parameters and causes in nplab's dialect, with their numbers (IANA
+//! registry "SCTP parameters"), flags and types. Chunks are in [`crate::script::chunk`].
 
 use crate::script::Value;
-
-/// Chunks.
-pub(super) const CHUNKS: [(&str, u16); 26] = [
-    ("DATA", 0),
-    ("INIT", 1),
-    ("INIT_ACK", 2),
-    ("SACK", 3),
-    ("HEARTBEAT", 4),
-    ("HEARTBEAT_ACK", 5),
-    ("ABORT", 6),
-    ("SHUTDOWN", 7),
-    ("SHUTDOWN_ACK", 8),
-    ("ERROR", 9),
-    ("COOKIE_ECHO", 10),
-    ("COOKIE_ACK", 11),
-    ("ECNE", 12),
-    ("CWR", 13),
-    ("SHUTDOWN_COMPLETE", 14),
-    ("AUTH", 15),
-    ("NR_SACK", 16),
-    ("I_DATA", 64),
-    ("ASCONF_ACK", 128),
-    ("PKTDROP", 129),
-    ("RECONFIG", 130),
-    ("PAD", 132),
-    ("FORWARD_TSN", 192),
-    ("ASCONF", 193),
-    ("I_FORWARD_TSN", 194),
-    ("STREAM_RESET", 130),
-];
+use crate::script::chunk::Form;
 
 /// Parameters; the first name of a number is the one that is written.
 pub(super) const PARAMETERS: [(&str, u16); 36] = [
@@ -97,8 +68,22 @@ pub(super) const CAUSES: [(&str, u16); 20] = [
     ("UNSUPPORTED_HMAC", 0x105),
 ];
 
-/// The number of a name.
-pub(super) fn number_of(table: &[(&str, u16)], name: &str) -> Option<u16> {
+/// The number of a chunk.
+pub(super) fn chunk_number(name: &str) -> Option<u16> {
+    Form::named(name).map(|form| form.kind.into())
+}
+
+/// The number of a parameter.
+pub(super) fn parameter_number(name: &str) -> Option<u16> {
+    number_of(&PARAMETERS, name)
+}
+
+/// The number of a cause.
+pub(super) fn cause_number(name: &str) -> Option<u16> {
+    number_of(&CAUSES, name)
+}
+
+fn number_of(table: &[(&str, u16)], name: &str) -> Option<u16> {
     table.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
 }
 
@@ -151,9 +136,9 @@ pub(super) fn type_of(value: &Value) -> Option<u16> {
             "IPv4" => Some(5),
             "IPv6" => Some(6),
             "HOSTNAME" | "Hostname" => Some(11),
-            word => number_of(&CHUNKS, word).or_else(|| number_of(&PARAMETERS, word)),
+            word => chunk_number(word).or_else(|| parameter_number(word)),
         },
-        Value::Tree(name, _) => number_of(&PARAMETERS, name),
+        Value::Tree(name, _) => parameter_number(name),
         _ => None,
     }
 }

@@ -57,14 +57,14 @@ pub(super) struct Mapping {
     local: Option<(u32, u32)>,
     /// The remote side's initial number.
     remote: Option<u32>,
-    /// The remote SYN of a handshake that is not finished.
-    remote_syn: Option<u32>,
     /// Script and live values of the stack's clock, the latest last.
     stamps: Vec<(u32, u32)>,
     /// Cookies that the script names and nobody defined.
     pub cookies: BTreeMap<String, Vec<u8>>,
     /// Random numbers of the subflow's handshake.
     pub nonces: Nonces,
+    /// Octets by which the header of IP is longer than that of IPv4.
+    pub longer_header: u32,
     /// Echoes that are no known value are scaled (`--tcp_ts_ecr_scaled`).
     pub scaled: bool,
 }
@@ -80,10 +80,10 @@ impl Mapping {
             next_port: FIRST_REMOTE_PORT,
             local: None,
             remote: None,
-            remote_syn: None,
             stamps: Vec::new(),
             cookies: BTreeMap::new(),
             nonces: Nonces::default(),
+            longer_header: 0,
             scaled: false,
         }
     }
@@ -102,7 +102,6 @@ impl Mapping {
     fn begin(&mut self, local_port: u16, remote_port: u16) {
         (self.local_port, self.remote_port) = (local_port, remote_port);
         (self.known, self.local, self.remote) = (true, None, None);
-        self.remote_syn = None;
         self.stamps.clear();
     }
 
@@ -149,24 +148,18 @@ impl Mapping {
         self.known
     }
 
-    /// A segment of the script is about to come to the stack; `listening`: the
-    /// stack has a listener.
-    pub fn on_inbound(&mut self, spec: &TcpSpec, ports: Option<(u16, u16)>, listening: bool) {
+    /// A segment of the script is about to come to the stack; `awaited`: a listener of the stack
+    /// awaits a connection. One that names other ports is of another connection, too.
+    pub fn on_inbound(&mut self, spec: &TcpSpec, ports: Option<(u16, u16)>, awaited: bool) {
         let others = TcpFlags::ACK.union(TcpFlags::RST);
         let opens = spec.flags.bits.contains(TcpFlags::SYN) && !spec.flags.bits.intersects(others);
-        let seq = spec.sequence.start.unwrap_or(0);
-        let repeated = self.remote_syn == Some(seq);
-        if !self.known || opens && listening && !repeated {
+        let elsewhere = ports.is_some_and(|ports| ports != (self.remote_port, self.local_port));
+        if !self.known || opens && (awaited || elsewhere) {
             self.begin_inbound(ports);
         }
         if spec.flags.bits.contains(TcpFlags::SYN) {
-            self.remote.get_or_insert(seq);
+            self.remote.get_or_insert(spec.sequence.start.unwrap_or(0));
         }
-        self.remote_syn = match opens {
-            true => Some(seq),
-            // Until the script has answered the SYN-ACK.
-            false => self.remote_syn.filter(|_| !spec.flags.bits.intersects(others)),
-        };
     }
 
     /// The packet is the SYN of a connection that the stack opens anew.

@@ -59,6 +59,11 @@ impl Multipath {
         }
     }
 
+    /// What stands for addresses on the wire.
+    pub fn learn_addresses(&mut self, book: &AddressBook) {
+        self.book = book.clone();
+    }
+
     /// The addresses of a subflow that the script names, source and destination;
     /// new names stand for the next free address of their side, or for the
     /// addresses of `live`.
@@ -137,7 +142,8 @@ impl Multipath {
                 let dsn = option.value("dsn8").and_then(number).unwrap_or(0) as u64;
                 let live = octets(place.live, 4);
                 match option.value("dsn8") {
-                    Some(_) => out.extend(self.data_number(dsn, !place.inbound).to_be_bytes()),
+                    // Of the data that came, not of the sender's own (§3.7).
+                    Some(_) => out.extend(self.data_number(dsn, place.inbound).to_be_bytes()),
                     None => out.extend(live.unwrap_or([0; 8])),
                 }
             }
@@ -174,6 +180,10 @@ impl Multipath {
         };
         out.extend([if option.has("v0") { 0 } else { 1 }, flags]);
         let keys = option.list("key").unwrap_or_default();
+        if keys.is_empty() {
+            // A SYN: the connection has keys of its own.
+            (self.local_key, self.remote_key) = (None, None);
+        }
         for (at, field) in keys.iter().enumerate() {
             // The first is the sender's, the second the receiver's.
             let senders = at == 0;

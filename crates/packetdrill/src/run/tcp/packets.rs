@@ -7,7 +7,12 @@ use crate::run::dialect::Merged;
 use crate::run::{icmp, ip};
 use crate::script::{IcmpQuote, IcmpSpec, PacketBody, PacketSpec, TcpSpec};
 use anabranch_units::Serial32;
-use anabranch_wire::{Body, Icmp, Packet, Payload, Quote, TcpFlags, TcpOptions, TcpSegment};
+use anabranch_wire::icmp::PROTOCOL_V4;
+use anabranch_wire::tcp::mptcp::Mapping as MptcpMapping;
+use anabranch_wire::tcp::udp;
+use anabranch_wire::{
+    AddressBook, Body, Icmp, IcmpKind, Packet, Payload, Quote, TcpFlags, TcpOptions, TcpSegment,
+};
 
 /// The packet that comes to the stack.
 pub(super) fn inbound(
@@ -17,14 +22,20 @@ pub(super) fn inbound(
 ) -> Result<Packet, Unusable> {
     let body = match &spec.body {
         PacketBody::Tcp(tcp) => Body::Tcp(segment(tcp, mapping, multipath)?),
-        PacketBody::Icmp(icmp) => Body::Icmp(Box::new(message(icmp, mapping)?)),
+        PacketBody::Icmp(icmp) => message(icmp, mapping)?,
         PacketBody::Udp(_) => return Err("a datagram of UDP".into()),
         PacketBody::Sctp(_) => return Err("a packet of SCTP".into()),
     };
     let (local, remote) = mapping.addresses();
     let mut packet = Packet::new(remote, local, body);
     ip::mark(&spec.ip, &mut packet);
-    Ok(packet)
+    match spec.udp {
+        Some(ports) => {
+            let book = AddressBook::new();
+            udp::wrap(packet, ports, &book).map_err(|error| error.to_string())
+        }
+        None => Ok(packet),
+    }
 }
 
 /// The flags, with the counter of Accurate ECN in its bits.
@@ -71,8 +82,18 @@ fn segment(
     })
 }
 
-fn message(spec: &IcmpSpec, mapping: &Mapping) -> Result<Icmp, Unusable> {
-    let kind = icmp::kind(spec)?;
+/// The message of ICMP; empty for one that no transport acts on.
+fn message(spec: &IcmpSpec, mapping: &Mapping) -> Result<Body, Unusable> {
+    let Some(kind) = icmp::kind(spec)? else {
+        return Ok(Body::Other { protocol: PROTOCOL_V4, payload: Payload::EMPTY });
+    };
+    let kind = match kind {
+        // The packet value counts headers of IPv4.
+        IcmpKind::PacketTooBig { mtu } => {
+            IcmpKind::PacketTooBig { mtu: mtu.saturating_sub(mapping.longer_header) }
+        }
+        kind => kind,
+    };
     let Some(IcmpQuote::Tcp(sequence)) = &spec.quote else {
         return Err("a message of ICMP that quotes no TCP".into());
     };
@@ -89,13 +110,16 @@ fn message(spec: &IcmpSpec, mapping: &Mapping) -> Result<Icmp, Unusable> {
         options: TcpOptions::default(),
         payload: Payload::virtual_of(sequence.len),
     };
-    Ok(Icmp { kind, quote: Quote::of(&Packet::new(own, peer, Body::Tcp(quoted))) })
+    let quote = Quote::of(&Packet::new(own, peer, Body::Tcp(quoted)));
+    let quote = spec.udp.map_or(quote, |ports| quote.in_udp(ports));
+    Ok(Body::Icmp(Box::new(Icmp { kind, quote })))
 }
 
 /// Adds the segment that follows to those that left before it, as one (a
 /// script may write what offloading hardware would have sent at once): the
-/// number and CWR of the first, the rest of the last. False when it does not
-/// follow.
+/// number and CWR of the first, the rest of the last, and one mapping of data
+/// sequence numbers for all, as one buffer has for the hardware to cut. False
+/// when it does not follow.
 pub(super) fn join(merged: &mut Merged, next: &Packet) -> bool {
     let (Body::Tcp(so_far), Body::Tcp(segment)) = (&merged.packet.body, &next.body) else {
         return false;
@@ -116,11 +140,29 @@ pub(super) fn join(merged: &mut Merged, next: &Packet) -> bool {
         seq: so_far.seq,
         flags,
         payload: Payload::virtual_of(len + more),
+        options: joined_options(&so_far.options, &segment.options),
         ..segment.clone()
     };
     merged.packet = Packet { body: Body::Tcp(joined), ..next.clone() };
     merged.segments += 1;
     true
+}
+
+/// The options of the last of two segments, whose mapping (RFC 8684 §3.3.1) goes on where that of the first
+/// ends and becomes one with it.
+fn joined_options(first: &TcpOptions, last: &TcpOptions) -> TcpOptions {
+    let mut options = last.clone();
+    let before = first.dss().and_then(|dss| dss.mapping);
+    if let Some(mut dss) = last.dss()
+        && let Some((before, after)) = before.zip(dss.mapping)
+        && before.ssn.wrapping_add(before.len.into()) == after.ssn
+        && before.checksum.is_none()
+        && let Some(len) = before.len.checked_add(after.len)
+    {
+        dss.mapping = Some(MptcpMapping { len, ..before });
+        options.set_dss(&dss);
+    }
+    options
 }
 
 /// Compares what left with what the script expects; the difference in words.
@@ -139,13 +181,22 @@ pub(super) fn compare(
     if let Some(difference) = ip::differs(&spec.ip, &merged.packet) {
         return Ok(Some(difference));
     }
+    if spec.udp != merged.udp {
+        return Ok(Some(match merged.udp {
+            None => "the segment is not in UDP".into(),
+            Some((src, dst)) => format!("the segment is in UDP, from port {src} to {dst}"),
+        }));
+    }
     // With several segments PSH is what the hardware would have made of it.
     let ignored = if merged.segments > 1 { TcpFlags::PSH.0 } else { 0 };
     if (flags(tcp).0 ^ segment.flags.0) & !ignored != 0 {
         return Ok(Some("the flags differ".into()));
     }
     let syn = segment.flags.contains(TcpFlags::SYN);
-    let seq = mapping.to_script(segment.seq, syn);
+    let seq = match tcp.sequence.absolute {
+        true => segment.seq.0,
+        false => mapping.to_script(segment.seq, syn),
+    };
     if let Some(start) = tcp.sequence.start.filter(|start| *start != seq) {
         return Ok(Some(format!("the sequence number is {seq}, not {start}")));
     }
