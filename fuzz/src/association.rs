@@ -106,7 +106,7 @@ impl Subject for Association {
                     limit,
                 );
             }
-            11 => end.set_primary(input.index(3)),
+            11 => drop(end.set_primary(input.index(3))),
             14 => {
                 let streams = [input.byte() as u16 % 12, input.byte() as u16 % 3000];
                 let streams = &streams[..input.index(3)];
@@ -200,7 +200,7 @@ fn forge(chunk: &mut Chunk, input: &mut Input) {
         }
         Chunk::Asconf { serial, parameters } | Chunk::AsconfAck { serial, parameters } => {
             moved(serial);
-            let causes = vec![Cause::Asconf { code: by as u8, parameter: [].into() }];
+            let causes = vec![Cause::Asconf { code: by as u8, parameters: Vec::new() }];
             let (correlation, address) = (serial.0, Addr(input.byte() as u32).into());
             let change = match by {
                 ..0 => AddressChange::Delete,

@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::world::{Subject, World};
-use anabranch_endpoint::{Endpoint, Event, Seed};
+use anabranch_endpoint::{Endpoint, Event, Observe, Seed};
 use anabranch_tcp::recovery::{DecoupledRackOptions, Pipe, RackOptions, Recovery};
 use anabranch_tcp::{Config, Connection, EcnMode, KeepAlive, Nagle, State};
 use anabranch_units::{Serial32, Span};

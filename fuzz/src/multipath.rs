@@ -4,7 +4,7 @@
 use crate::connection;
 use crate::input::Input;
 use crate::world::{Subject, World};
-use anabranch_endpoint::{Endpoint, Seed};
+use anabranch_endpoint::{Endpoint, Observe, Seed};
 use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_mptcp::scheduler::SCHEDULERS;
 use anabranch_mptcp::{Config, Connection, PathManager, SchedulerKind};

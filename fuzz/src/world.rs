@@ -2,7 +2,7 @@
 //! dates in any order. What is special about a transport is its [`Subject`].
 
 use crate::input::Input;
-use anabranch_endpoint::{ByteStream, Event};
+use anabranch_endpoint::{ByteStream, Event, Observe};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{AddressBook, Packet};
 
@@ -12,7 +12,7 @@ const MOST_SENT: usize = 200;
 const MOST_ROUNDS: u32 = 100;
 
 /// A transport's endpoint in a [`World`].
-pub(crate) trait Subject: ByteStream + Sized {
+pub(crate) trait Subject: ByteStream + Observe + Sized {
     /// Kinds of steps: 0 to 9 are the world's, the others are those of
     /// [`special`](Self::special), or the usual arrival.
     const STEPS: u8;
@@ -141,7 +141,8 @@ impl<E: Subject> World<E> {
                     packets += 1;
                     assert!(packets < E::MOST_PACKETS, "packets without end");
                     let mut out = Vec::new();
-                    packet.emit(&self.book, &mut out).expect("what is sent can be sent");
+                    let sent = packet.emit(&self.book, &mut out);
+                    assert_eq!(sent, Ok(()), "what is sent can be sent: {packet:?}");
                     assert_eq!(Packet::parse(&out, &self.book), Ok(packet.canonical()));
                     E::check_packet(self, &packet, &out);
                     if self.sent.len() < MOST_SENT {

@@ -62,11 +62,14 @@ fn drive(target: &str, max_len: u64, body: impl Fn(&[u8])) {
     seeds.iter().for_each(|seed| body(seed));
     let (rounds, first) = (setting("FUZZ_RUNS", ROUNDS), setting("FUZZ_SEED", 0));
     let mut random = Generator::from_u64(first);
+    let began = on_processor();
+    let mut input = Vec::new();
     for _ in 0..rounds {
-        let mut input = match random.below(seeds.len() as u64 + 1) as usize {
-            0 => octets(&mut random, max_len),
-            i => seeds[i - 1].clone(),
-        };
+        input.clear();
+        match random.below(seeds.len() as u64 + 1) as usize {
+            0 => fill(&mut input, &mut random, max_len),
+            i => input.extend_from_slice(&seeds[i - 1]),
+        }
         for _ in 0..random.below(6) {
             mutate(&mut input, &mut random);
         }
@@ -75,9 +78,26 @@ fn drive(target: &str, max_len: u64, body: impl Fn(&[u8])) {
             resume_unwind(panic);
         }
     }
-    println!("{target}: {rounds} inputs, and {} seeds", seeds.len());
+    let rate = match (began, on_processor()) {
+        (Some(began), Some(ended)) if ended > began => {
+            format!(", {:.0} in a second of processor", rounds as f64 / (ended - began))
+        }
+        _ => String::new(),
+    };
+    println!("{target}: {rounds} inputs, and {} seeds{rate}", seeds.len());
 }
 
-fn octets(random: &mut Generator, max_len: u64) -> Vec<u8> {
-    (0..random.below(max_len + 1)).map(|_| random.next_u64() as u8).collect()
+fn fill(input: &mut Vec<u8>, random: &mut Generator, max_len: u64) {
+    let len = random.below(max_len + 1) as usize;
+    while input.len() < len {
+        let word = random.next_u64().to_le_bytes();
+        input.extend_from_slice(&word[..word.len().min(len - input.len())]);
+    }
+}
+
+/// Seconds that this thread has run, where the system tells (proc(5)).
+fn on_processor() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }

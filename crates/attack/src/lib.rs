@@ -3,7 +3,7 @@
 //! Two kinds: an [`outside`] attacker is on no path of the connections that it
 //! harms, and sends packets of its own making, from addresses that it forges where
 //! that serves it ([`Source`]). A hostile [`peer`] has a real connection, whose
-//! packets it changes as they leave ([`Crooked`]): there is no second stack.
+//! packets it changes as they leave ([`Misbehaving`]): there is no second stack.
 //!
 //! One file for each family; [`ATTACKS`] lists them all.
 
@@ -11,7 +11,7 @@ pub mod outside;
 pub mod peer;
 
 pub use outside::{Aim, Plan, Sight, Source};
-pub use peer::Crooked;
+pub use peer::Misbehaving;
 
 /// Whom an attack is against, and where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -315,6 +315,6 @@ pub const ATTACKS: &[Info] = &[
 impl Kind {
     /// Its line of the catalogue.
     pub fn info(self) -> &'static Info {
-        ATTACKS.iter().find(|it| it.kind == self).expect("the catalogue has every attack")
+        ATTACKS.iter().find(|attack| attack.kind == self).expect("the catalogue has every attack")
     }
 }

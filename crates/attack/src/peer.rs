@@ -14,7 +14,8 @@ mod tests;
 
 use crate::Kind;
 use anabranch_endpoint::{
-    ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
+    ByteStream, Demultiplex, Endpoint, Event, HalfClose, MessageOriented, Messages, Observation,
+    Observe, PathObservation, PeerMemory, Progress, TemporalSharing, TimeWait,
 };
 use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};
@@ -44,19 +45,19 @@ trait Twist: Send {
 }
 
 /// An endpoint that does not tell the truth.
-pub struct Crooked<E> {
+pub struct Misbehaving<E> {
     endpoint: E,
     manner: Manner,
     twist: Box<dyn Twist>,
     out: VecDeque<Packet>,
 }
 
-impl<E: ByteStream> Crooked<E> {
+impl<E> Misbehaving<E> {
     /// The endpoint with these manners.
     ///
     /// # Panics
     /// For an attack from outside.
-    pub fn new(endpoint: E, manner: Manner) -> Crooked<E> {
+    pub fn new(endpoint: E, manner: Manner) -> Misbehaving<E> {
         let twist: Box<dyn Twist> = match manner.kind {
             Kind::AckDivision => Box::new(acks::Division::new(manner.size)),
             Kind::OptimisticAck => Box::new(acks::Optimistic::new(manner.size)),
@@ -68,7 +69,7 @@ impl<E: ByteStream> Crooked<E> {
             Kind::OctetSegments => Box::new(segments::Octets { most: manner.size.max(1) }),
             other => panic!("{} is no attack of a peer", other.info().name),
         };
-        Crooked { endpoint, manner, twist, out: VecDeque::new() }
+        Misbehaving { endpoint, manner, twist, out: VecDeque::new() }
     }
 
     /// The endpoint inside.
@@ -83,7 +84,7 @@ impl<E: ByteStream> Crooked<E> {
 
 // Not inlined: it may hold what holds it, and would keep the calls of honest endpoints from being
 // inlined where they are made.
-impl<E: ByteStream> Endpoint for Crooked<E> {
+impl<E: Endpoint> Endpoint for Misbehaving<E> {
     #[inline(never)]
     fn handle_input(&mut self, now: Time, packet: &Packet) {
         self.twist.receive(packet);
@@ -118,53 +119,9 @@ impl<E: ByteStream> Endpoint for Crooked<E> {
     fn poll_timeout(&self) -> Time {
         self.endpoint.poll_timeout()
     }
-
-    fn progress_timeout(&self) -> Time {
-        self.endpoint.progress_timeout()
-    }
-
-    fn status(&self) -> String {
-        self.endpoint.status()
-    }
-
-    fn observe(&self) -> Observation {
-        self.endpoint.observe()
-    }
-
-    fn observe_path(&self, path: usize) -> Option<PathObservation> {
-        self.endpoint.observe_path(path)
-    }
-
-    fn recall(&mut self, memory: &PeerMemory) {
-        self.endpoint.recall(memory);
-    }
-
-    fn has_learnt(&self) -> bool {
-        self.endpoint.has_learnt()
-    }
-
-    fn remember(&mut self, memory: &mut PeerMemory) {
-        self.endpoint.remember(memory);
-    }
-
-    fn memory(&self) -> u64 {
-        self.endpoint.memory()
-    }
-
-    fn flow_key(&self) -> FlowKey {
-        self.endpoint.flow_key()
-    }
-
-    fn has_flow(&self, key: FlowKey) -> bool {
-        self.endpoint.has_flow(key)
-    }
-
-    fn join_token(&self) -> Option<u32> {
-        self.endpoint.join_token()
-    }
 }
 
-impl<E: ByteStream> ByteStream for Crooked<E> {
+impl<E: ByteStream> ByteStream for Misbehaving<E> {
     fn connect(&mut self, now: Time) {
         self.endpoint.connect(now);
     }
@@ -193,15 +150,85 @@ impl<E: ByteStream> ByteStream for Crooked<E> {
         self.endpoint.close();
     }
 
+    fn abort(&mut self) {
+        self.endpoint.abort();
+    }
+}
+
+impl<E: HalfClose> HalfClose for Misbehaving<E> {
     fn has_half_close(&self) -> bool {
         self.endpoint.has_half_close()
     }
+}
 
+impl<E: MessageOriented> MessageOriented for Misbehaving<E> {
     fn messages(&mut self) -> Option<&mut dyn Messages> {
         self.endpoint.messages()
     }
+}
 
-    fn abort(&mut self) {
-        self.endpoint.abort();
+impl<E: Observe> Observe for Misbehaving<E> {
+    fn status(&self) -> String {
+        self.endpoint.status()
+    }
+
+    fn observe(&self) -> Observation {
+        self.endpoint.observe()
+    }
+
+    fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        self.endpoint.observe_path(path)
+    }
+
+    fn memory(&self) -> u64 {
+        self.endpoint.memory()
+    }
+}
+
+impl<E: Demultiplex> Demultiplex for Misbehaving<E> {
+    fn flow_key(&self) -> FlowKey {
+        self.endpoint.flow_key()
+    }
+
+    fn has_flow(&self, key: FlowKey) -> bool {
+        self.endpoint.has_flow(key)
+    }
+
+    fn accepts(&self, packet: &Packet) -> bool {
+        self.endpoint.accepts(packet)
+    }
+
+    fn join_token(&self) -> Option<u32> {
+        self.endpoint.join_token()
+    }
+}
+
+impl<E: TemporalSharing> TemporalSharing for Misbehaving<E> {
+    fn recall(&mut self, memory: &PeerMemory) {
+        self.endpoint.recall(memory);
+    }
+
+    fn has_learnt(&self) -> bool {
+        self.endpoint.has_learnt()
+    }
+
+    fn remember(&mut self, memory: &mut PeerMemory) {
+        self.endpoint.remember(memory);
+    }
+}
+
+impl<E: TimeWait> TimeWait for Misbehaving<E> {
+    fn lingers(&self) -> bool {
+        self.endpoint.lingers()
+    }
+
+    fn gives_way_to(&self, packet: &Packet) -> bool {
+        self.endpoint.gives_way_to(packet)
+    }
+}
+
+impl<E: Progress> Progress for Misbehaving<E> {
+    fn progress_timeout(&self) -> Time {
+        self.endpoint.progress_timeout()
     }
 }

@@ -103,7 +103,7 @@ impl<F: ?Sized> Custom<F> {
     /// # Errors
     /// The source is not the one that the description was written for.
     pub fn bind(&mut self, found: Found<F>) -> Result<(), String> {
-        if let Some(source) = self.source.as_deref().filter(|it| *it != found.source) {
+        if let Some(source) = self.source.as_deref().filter(|source| *source != found.source) {
             return Err(format!(
                 "the source {source} of which this was resolved; it is {} now (remove `source` to \
                  take it as it is)",

@@ -53,13 +53,15 @@ fn wanted() -> Result<Wanted, String> {
 
 fn explore(wanted: &Wanted) -> Result<bool, String> {
     let mut all = cases::all();
-    all.retain(|it| wanted.names.is_empty() || wanted.names.iter().any(|n| it.name().contains(n)));
+    all.retain(|item| {
+        wanted.names.is_empty() || wanted.names.iter().any(|n| item.name().contains(n))
+    });
     if wanted.list {
-        all.iter().for_each(|it| println!("{}", it.name()));
+        all.iter().for_each(|item| println!("{}", item.name()));
         return Ok(true);
     }
     if let Some(schedule) = &wanted.replay {
-        let exact = all.iter().find(|it| wanted.names.iter().any(|name| it.name() == name));
+        let exact = all.iter().find(|item| wanted.names.iter().any(|name| item.name() == name));
         let case = exact.ok_or("--replay needs the whole name of a case")?;
         let replay = case.replay(schedule);
         print!("{}", replay.trace);
@@ -89,7 +91,7 @@ fn explore(wanted: &Wanted) -> Result<bool, String> {
         }
         findings += report.findings.len();
         states += report.states;
-        runs += report.levels.iter().map(|it| it.runs).sum::<u64>();
+        runs += report.levels.iter().map(|level| level.runs).sum::<u64>();
         reported += report.reported;
         deepest = deepest.max(report.deepest);
     }

@@ -3,7 +3,7 @@
 //! check what they read: octets are a function of side and position.
 
 use anabranch_endpoint::message::{Outgoing, Patience, Refusal};
-use anabranch_endpoint::{ByteStream, CloseReason, Event};
+use anabranch_endpoint::{CloseReason, Event, Service};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Payload, pattern};
 
@@ -47,7 +47,7 @@ impl Sends {
             Sends::Nothing => 0,
             Sends::Octets(n) => *n,
             Sends::Turns { count, own, .. } => count * own,
-            Sends::Messages { sizes, .. } => sizes.iter().map(|it| u64::from(*it)).sum(),
+            Sends::Messages { sizes, .. } => sizes.iter().map(|size| u64::from(*size)).sum(),
         }
     }
 
@@ -192,7 +192,7 @@ impl<'a> App<'a> {
         self.wrong.get_or_insert(what);
     }
 
-    pub fn handle_event<E: ByteStream>(&mut self, now: Time, event: Event, endpoint: &mut E) {
+    pub fn handle_event<E: Service>(&mut self, now: Time, event: Event, endpoint: &mut E) {
         if self.closed.is_some() {
             self.blame(format!("{event:?} after the last event"));
         }
@@ -213,7 +213,7 @@ impl<'a> App<'a> {
     }
 
     /// The date of its next reading has come.
-    pub fn handle_timeout<E: ByteStream>(&mut self, now: Time, endpoint: &mut E) {
+    pub fn handle_timeout<E: Service>(&mut self, now: Time, endpoint: &mut E) {
         if self.due > now {
             return;
         }
@@ -225,7 +225,7 @@ impl<'a> App<'a> {
         }
     }
 
-    fn hear<E: ByteStream>(&mut self, now: Time, endpoint: &mut E) {
+    fn hear<E: Service>(&mut self, now: Time, endpoint: &mut E) {
         match self.plan.reads {
             Reads::AtOnce => while self.read(READ, endpoint) {},
             Reads::Slowly { every, .. } if self.due == Time::NEVER => self.due = now + every,
@@ -234,7 +234,7 @@ impl<'a> App<'a> {
         self.write(endpoint);
     }
 
-    fn close<E: ByteStream>(&mut self, endpoint: &mut E) {
+    fn close<E: Service>(&mut self, endpoint: &mut E) {
         if !self.closing {
             self.closing = true;
             endpoint.close();
@@ -242,7 +242,7 @@ impl<'a> App<'a> {
     }
 
     /// Writes what it may; false where it is over.
-    pub fn write<E: ByteStream>(&mut self, endpoint: &mut E) {
+    pub fn write<E: Service>(&mut self, endpoint: &mut E) {
         if self.closing || self.closed.is_some() || self.plan.sends == Sends::Nothing {
             return;
         }
@@ -257,7 +257,7 @@ impl<'a> App<'a> {
         }
     }
 
-    fn write_octets<E: ByteStream>(&mut self, endpoint: &mut E) {
+    fn write_octets<E: Service>(&mut self, endpoint: &mut E) {
         let until = self.plan.sends.released(self.received);
         let mut buf = [0; READ];
         while self.written < until {
@@ -273,7 +273,7 @@ impl<'a> App<'a> {
         }
     }
 
-    fn send<E: ByteStream>(
+    fn send<E: Service>(
         &mut self,
         sizes: &[u32],
         streams: u16,
@@ -309,7 +309,7 @@ impl<'a> App<'a> {
     }
 
     /// Reads once; false where there was nothing.
-    fn read<E: ByteStream>(&mut self, most: usize, endpoint: &mut E) -> bool {
+    fn read<E: Service>(&mut self, most: usize, endpoint: &mut E) -> bool {
         if matches!(self.peer.sends, Sends::Messages { .. }) {
             return self.receive(endpoint);
         }
@@ -326,8 +326,9 @@ impl<'a> App<'a> {
         read > 0
     }
 
-    fn receive<E: ByteStream>(&mut self, endpoint: &mut E) -> bool {
-        let Some(message) = endpoint.messages().and_then(|it| it.receive_message()) else {
+    fn receive<E: Service>(&mut self, endpoint: &mut E) -> bool {
+        let Some(message) = endpoint.messages().and_then(|message| message.receive_message())
+        else {
             return false;
         };
         let number = message.tag as usize;

@@ -130,7 +130,7 @@ pub(crate) fn setting(plans: [Plan; 2]) -> Setting {
         latency: [Span::from_millis(10), Span::from_millis(17)],
         paths: 1,
         strips: false,
-        faults: Fault::all().filter(|it| !special.contains(it)).collect(),
+        faults: Fault::all().filter(|fault| !special.contains(fault)).collect(),
         patience: Span::from_secs(400),
         may_report: false,
     }
@@ -143,8 +143,8 @@ pub(crate) fn generator(name: &str) -> Generator {
 /// The cases of all protocols.
 pub fn all() -> Vec<Box<dyn Explore>> {
     let mut all: Vec<Box<dyn Explore>> = Vec::new();
-    all.extend(tcp::cases().into_iter().map(|it| Box::new(it) as Box<dyn Explore>));
-    all.extend(sctp::cases().into_iter().map(|it| Box::new(it) as Box<dyn Explore>));
-    all.extend(mptcp::cases().into_iter().map(|it| Box::new(it) as Box<dyn Explore>));
+    all.extend(tcp::cases().into_iter().map(|case| Box::new(case) as Box<dyn Explore>));
+    all.extend(sctp::cases().into_iter().map(|case| Box::new(case) as Box<dyn Explore>));
+    all.extend(mptcp::cases().into_iter().map(|case| Box::new(case) as Box<dyn Explore>));
     all
 }

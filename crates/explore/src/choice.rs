@@ -61,13 +61,13 @@ const NAMES: [(&str, Fault); 17] = [
 impl Fault {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Fault> {
-        NAMES.iter().map(|it| it.1)
+        NAMES.iter().map(|name| name.1)
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match NAMES.iter().find(|it| it.1 == *self) {
+        match NAMES.iter().find(|name| name.1 == *self) {
             Some((name, _)) => f.write_str(name),
             None => write!(f, "{self:?}"),
         }
@@ -127,7 +127,7 @@ impl Schedule {
     /// The same with another, simpler fault in place of the `n`-th.
     pub(crate) fn simpler(&self, n: usize) -> impl Iterator<Item = Schedule> + use<> {
         let (faults, (step, own)) = (self.0.clone(), self.0[n]);
-        Fault::all().take_while(move |it| *it != own).map(move |fault| {
+        Fault::all().take_while(move |fault| *fault != own).map(move |fault| {
             let mut faults = faults.clone();
             faults[n] = (step, fault);
             Schedule(faults)
@@ -158,7 +158,7 @@ impl FromStr for Schedule {
             let Ok(step) = step.parse() else {
                 return Err(error("a step is a number from 0 to 65535"));
             };
-            let Some((_, fault)) = NAMES.iter().find(|it| it.0 == name) else {
+            let Some((_, fault)) = NAMES.iter().find(|entry| entry.0 == name) else {
                 return Err(error("there is no such fault"));
             };
             if faults.last().is_some_and(|last| last.0 >= step) {

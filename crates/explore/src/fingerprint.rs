@@ -73,9 +73,9 @@ mod tests {
     fn a_fingerprint_is_new_once() {
         let mut seen = Seen::new();
         let prints = || (0..20_000).map(|n| mix(0, n / 2));
-        assert_eq!(prints().filter(|it| seen.insert(*it)).count(), 10_000);
+        assert_eq!(prints().filter(|print| seen.insert(*print)).count(), 10_000);
         assert_eq!(seen.len(), 10_000);
-        assert_eq!(prints().filter(|it| seen.insert(*it)).count(), 0);
+        assert_eq!(prints().filter(|print| seen.insert(*print)).count(), 0);
     }
 
     #[test]

@@ -83,9 +83,9 @@ impl Network {
 
     /// The packet that arrives next.
     pub fn next(&self) -> Option<usize> {
-        let key = |it: &Flying| (it.arrival, it.to, it.order);
-        let free = self.flight.iter().enumerate().filter(|it| it.1.held == Held::No);
-        free.min_by_key(|it| key(it.1)).map(|it| it.0)
+        let key = |flying: &Flying| (flying.arrival, flying.to, flying.order);
+        let free = self.flight.iter().enumerate().filter(|flight| flight.1.held == Held::No);
+        free.min_by_key(|free| key(free.1)).map(|free| free.0)
     }
 
     /// The path of the packet loses everything now.
@@ -95,7 +95,7 @@ impl Network {
 
     /// No path will ever carry anything again.
     pub fn is_dead(&self, paths: usize) -> bool {
-        self.down_until[..paths].iter().all(|it| *it == Time::NEVER)
+        self.down_until[..paths].iter().all(|down_until| *down_until == Time::NEVER)
     }
 
     pub fn take(&mut self, index: usize) -> Flying {
@@ -193,10 +193,12 @@ impl Network {
     }
 
     pub fn fingerprint(&self) -> u64 {
-        let of = |it: &Flying| mix(mix(it.id, it.arrival.as_picos()), it.held.word());
+        let of =
+            |flying: &Flying| mix(mix(flying.id, flying.arrival.as_picos()), flying.held.word());
         // A sum, so that the order in which they were sent makes no difference.
         let all = self.flight.iter().map(of).fold(0, u64::wrapping_add);
-        let downs = self.down_until.iter().fold(all, |hash, it| mix(hash, it.as_picos()));
+        let downs =
+            self.down_until.iter().fold(all, |hash, down_until| mix(hash, down_until.as_picos()));
         mix(downs, u64::from(self.strips))
     }
 }
@@ -209,7 +211,7 @@ pub(crate) fn path_of(one: Addr, other: Addr) -> usize {
 /// It has options of Multipath TCP.
 fn has_options(packet: &Packet) -> bool {
     match &packet.body {
-        Body::Tcp(it) => it.options.dss().is_some() || !it.options.mptcp().is_empty(),
+        Body::Tcp(tcp) => tcp.options.dss().is_some() || !tcp.options.mptcp().is_empty(),
         _ => false,
     }
 }

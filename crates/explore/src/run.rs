@@ -3,7 +3,7 @@
 use crate::choice::{Fault, Schedule};
 use crate::trace::Trace;
 use crate::world::{Next, Setting, Verdict, World};
-use anabranch_endpoint::ByteStream;
+use anabranch_endpoint::{Observe, Service};
 use anabranch_units::Time;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -41,7 +41,7 @@ pub(crate) struct Run {
 /// each of the setting's faults that can happen next. False ends the run.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(u16, u64, u32) -> bool;
 
-impl<E: ByteStream> Case<E> {
+impl<E: Service + Observe> Case<E> {
     /// Runs the schedule; a panic is a verdict, too.
     pub(crate) fn run(&self, schedule: &Schedule, trace: bool, visit: Visit<'_>) -> Run {
         let mut run = Run { verdict: None, steps: 0, end: Time::ZERO, suffered: 0, trace: None };
@@ -77,8 +77,8 @@ impl<E: ByteStream> Case<E> {
                 break;
             }
             let step = run.steps;
-            let due = faults.next_if(|it| it.0 == step).map(|it| it.1);
-            let possible = due.filter(|due| world.faults(next).any(|it| it == *due));
+            let due = faults.next_if(|fault| fault.0 == step).map(|item| item.1);
+            let possible = due.filter(|due| world.faults(next).any(|fault| fault == *due));
             run.suffered += usize::from(possible.is_some());
             if due.is_none() && faults.peek().is_none() {
                 let mask = self.mask(world.faults(next));
@@ -111,7 +111,7 @@ impl<E: ByteStream> Case<E> {
     /// A bit for each fault of the setting that is among these.
     fn mask(&self, possible: impl Iterator<Item = Fault>) -> u32 {
         let all = &self.setting.faults;
-        let bit = |fault| all.iter().position(|it| *it == fault).map_or(0, |n| 1 << n);
+        let bit = |fault| all.iter().position(|item| *item == fault).map_or(0, |n| 1 << n);
         possible.fold(0, |mask, fault| mask | bit(fault))
     }
 }

@@ -14,7 +14,7 @@ use crate::fingerprint::Seen;
 use crate::run::{Case, Run};
 use crate::trace::Trace;
 use crate::world::Verdict;
-use anabranch_endpoint::ByteStream;
+use anabranch_endpoint::{Observe, Service};
 use anabranch_units::Time;
 use std::fmt;
 
@@ -89,15 +89,15 @@ impl Report {
 
     /// Faults up to which all schedules were run.
     pub fn complete(&self) -> Option<usize> {
-        self.levels.iter().take_while(|it| it.runs == it.of).count().checked_sub(1)
+        self.levels.iter().take_while(|level| level.runs == level.of).count().checked_sub(1)
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let runs: u64 = self.levels.iter().map(|it| it.runs).sum();
-        let complete = self.complete().map_or("-".to_owned(), |it| it.to_string());
-        let last = self.levels.last().map_or(0, |it| 100 * it.runs / it.of.max(1));
+        let runs: u64 = self.levels.iter().map(|level| level.runs).sum();
+        let complete = self.complete().map_or("-".to_owned(), |complete| complete.to_string());
+        let last = self.levels.last().map_or(0, |level| 100 * level.runs / level.of.max(1));
         write!(
             f,
             "{:<34} {:>9} states {:>8} runs, all with {complete} faults, {last:>3} % of those with {}, \
@@ -145,7 +145,7 @@ pub trait Explore {
     fn replay(&self, schedule: &Schedule) -> Replay;
 }
 
-impl<E: ByteStream> Explore for Case<E> {
+impl<E: Service + Observe> Explore for Case<E> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -171,7 +171,7 @@ struct Search<'a, E> {
     report: Report,
 }
 
-impl<'a, E: ByteStream> Search<'a, E> {
+impl<'a, E: Service + Observe> Search<'a, E> {
     fn new(case: &'a Case<E>, bounds: Bounds) -> Search<'a, E> {
         let report = Report { case: case.name.clone(), ..Report::default() };
         Search { case, bounds, seen: Seen::new(), report }
@@ -182,7 +182,7 @@ impl<'a, E: ByteStream> Search<'a, E> {
         self.visit(Schedule::default(), &mut parents, true);
         self.report.levels.push(Level { runs: 1, of: 1 });
         for faults in 1..=self.bounds.faults {
-            let of = parents.last().map_or(0, |it: &Parent| it.children);
+            let of = parents.last().map_or(0, |parent: &Parent| parent.children);
             if of == 0 || self.is_full() {
                 break;
             }
@@ -209,7 +209,7 @@ impl<'a, E: ByteStream> Search<'a, E> {
 
     /// The `n`-th of all schedules with one fault more than these.
     fn child(&self, parents: &[Parent], n: u64) -> Schedule {
-        let index = parents.partition_point(|it| it.children <= n);
+        let index = parents.partition_point(|parent| parent.children <= n);
         let mut rest = match index.checked_sub(1) {
             Some(before) => n - parents[before].children,
             None => n,
@@ -238,9 +238,9 @@ impl<'a, E: ByteStream> Search<'a, E> {
             is_new
         });
         self.note(&schedule, &run);
-        let count: u64 = branches.iter().map(|it| u64::from(it.1.count_ones())).sum();
+        let count: u64 = branches.iter().map(|branch| u64::from(branch.1.count_ones())).sum();
         if count > 0 {
-            let before = parents.last().map_or(0, |it| it.children);
+            let before = parents.last().map_or(0, |parent| parent.children);
             parents.push(Parent { schedule, branches, children: before + count });
         }
     }
@@ -255,7 +255,8 @@ impl<'a, E: ByteStream> Search<'a, E> {
             Some(Verdict::Delivered) => self.report.delivered += 1,
             Some(Verdict::Reported(_)) => self.report.reported += 1,
             Some(Verdict::Wrong(what)) => {
-                let is_known = self.report.findings.iter().any(|it| kind(&it.what) == kind(what));
+                let is_known =
+                    self.report.findings.iter().any(|finding| kind(&finding.what) == kind(what));
                 if !is_known {
                     let finding = self.shorten(schedule.clone(), what.clone());
                     self.report.findings.push(finding);
@@ -270,7 +271,9 @@ impl<'a, E: ByteStream> Search<'a, E> {
         let fails = |schedule: &Schedule| {
             let run = self.case.run(schedule, false, &mut |_, _, _| true);
             match run.verdict {
-                Some(Verdict::Wrong(it)) if run.suffered == schedule.faults().len() => Some(it),
+                Some(Verdict::Wrong(wrong)) if run.suffered == schedule.faults().len() => {
+                    Some(wrong)
+                }
                 _ => None,
             }
         };
@@ -279,8 +282,8 @@ impl<'a, E: ByteStream> Search<'a, E> {
             let shorter = (0..count).map(|n| schedule.without(n));
             let simpler = (0..count).flat_map(|n| schedule.simpler(n));
             for candidate in shorter.chain(simpler) {
-                if let Some(it) = fails(&candidate).filter(|it| kind(it) == kind(&what)) {
-                    (schedule, what) = (candidate, it);
+                if let Some(fail) = fails(&candidate).filter(|fail| kind(fail) == kind(&what)) {
+                    (schedule, what) = (candidate, fail);
                     continue 'again;
                 }
             }
@@ -291,7 +294,7 @@ impl<'a, E: ByteStream> Search<'a, E> {
 
 /// A finding's text without its numbers.
 fn kind(what: &str) -> String {
-    what.chars().filter(|it| !it.is_ascii_digit()).collect()
+    what.chars().filter(|char| !char.is_ascii_digit()).collect()
 }
 
 /// A step that comes to each of `n` numbers, far from the one before: near the golden
@@ -301,7 +304,7 @@ fn stride(n: u64) -> u64 {
         if b == 0 { a } else { gcd(b, a % b) }
     }
     let near = (n as f64 * 0.618_034) as u64;
-    (near.max(1)..).find(|it| gcd(*it, n) == 1).unwrap_or(1)
+    (near.max(1)..).find(|item| gcd(*item, n) == 1).unwrap_or(1)
 }
 
 #[cfg(test)]

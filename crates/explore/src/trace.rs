@@ -28,7 +28,7 @@ impl Trace {
     }
 
     fn line(&mut self, number: Option<u16>, now: Time, text: &str) {
-        let number = number.map_or(String::new(), |it| it.to_string());
+        let number = number.map_or(String::new(), |number| number.to_string());
         let micros = now.as_nanos() / 1000;
         let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
         writeln!(self.text, "{number:>4} {seconds:>3}.{rest:06} {text}").expect("text can grow");

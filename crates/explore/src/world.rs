@@ -8,7 +8,7 @@ use crate::fingerprint::mix;
 pub use crate::network::OUTAGE;
 use crate::network::{self, Network, PATHS};
 use crate::trace::Trace;
-use anabranch_endpoint::{ByteStream, CloseReason, PathObservation, PathState};
+use anabranch_endpoint::{CloseReason, Observe, PathObservation, PathState, Service};
 use anabranch_units::{Span, Time};
 
 /// By how much [`Fault::Late`] delays a timer: more than a latency, less than a round trip.
@@ -49,7 +49,7 @@ struct End<'a, E> {
     snooze: Time,
 }
 
-impl<E: ByteStream> End<'_, E> {
+impl<E: Service + Observe> End<'_, E> {
     fn deadline(&self) -> Time {
         match self.endpoint.poll_timeout() {
             Time::NEVER => Time::NEVER,
@@ -102,7 +102,7 @@ const READING: u64 = 3;
 
 pub(crate) const NAMES: [&str; 2] = ["client", "server"];
 
-impl<'a, E: ByteStream> World<'a, E> {
+impl<'a, E: Service + Observe> World<'a, E> {
     /// The client has connected.
     pub fn new(
         setting: &'a Setting,
@@ -144,12 +144,13 @@ impl<'a, E: ByteStream> World<'a, E> {
     pub fn next(&mut self) -> Next {
         loop {
             let packet = self.network.next();
-            let arrival = packet.map_or(Time::NEVER, |it| self.network.flight()[it].arrival);
+            let arrival =
+                packet.map_or(Time::NEVER, |packet| self.network.flight()[packet].arrival);
             let mut first = (arrival, packet.map_or(Next::Nothing, Next::Packet));
             for (side, end) in self.ends.iter().enumerate() {
-                for it in [(end.deadline(), Next::Timer(side)), (end.app.due, Next::App(side))] {
-                    if it.0 < first.0 {
-                        first = it;
+                for item in [(end.deadline(), Next::Timer(side)), (end.app.due, Next::App(side))] {
+                    if item.0 < first.0 {
+                        first = item;
                     }
                 }
             }
@@ -248,10 +249,11 @@ impl<'a, E: ByteStream> World<'a, E> {
     fn can_do_without(&self, path: usize) -> bool {
         let has_other = |end: &End<'_, E>| {
             let mut paths = (0..).map_while(|n| end.endpoint.observe_path(n));
-            let is_other = |it: &PathObservation| {
-                it.state == PathState::Active && network::path_of(it.local, it.remote) != path
+            let is_other = |path_observation: &PathObservation| {
+                path_observation.state == PathState::Active
+                    && network::path_of(path_observation.local, path_observation.remote) != path
             };
-            end.app.connected && !end.app.is_closing() && paths.any(|it| is_other(&it))
+            end.app.connected && !end.app.is_closing() && paths.any(|path| is_other(&path))
         };
         self.ends.iter().all(has_other)
     }
@@ -352,7 +354,7 @@ impl<'a, E: ByteStream> World<'a, E> {
             return Verdict::Wrong(what);
         }
         let reasons = [0, 1].map(|side| self.ends[side].app.closed);
-        match reasons.iter().all(|it| *it == Some(CloseReason::Normal)) {
+        match reasons.iter().all(|reason| *reason == Some(CloseReason::Normal)) {
             true => Verdict::Delivered,
             false => Verdict::Reported(reasons),
         }
@@ -364,7 +366,7 @@ impl<'a, E: ByteStream> World<'a, E> {
         let (end, peer) = (&self.ends[side], self.ends[1 - side].app.closed);
         let has_nothing_to_send = end.endpoint.observe().bytes_acked >= end.app.written;
         let is_silent = !end.app.connected || has_nothing_to_send;
-        is_silent && peer.is_some_and(|it| it != CloseReason::Normal)
+        is_silent && peer.is_some_and(|peer| peer != CloseReason::Normal)
     }
 
     fn judge(&mut self) {
@@ -380,7 +382,7 @@ impl<'a, E: ByteStream> World<'a, E> {
                 self.blame(format!("the {name} ended normally without all data: {states}"));
             }
         }
-        let reported = self.ends.iter().any(|it| it.app.closed != Some(CloseReason::Normal));
+        let reported = self.ends.iter().any(|end| end.app.closed != Some(CloseReason::Normal));
         let is_allowed =
             self.setting.may_report || self.is_excused || self.network.is_dead(self.setting.paths);
         if reported && !is_allowed {

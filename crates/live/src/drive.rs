@@ -9,8 +9,7 @@ use crate::program::{Program, ProgramReport};
 use crate::reactor::{Reactor, Token};
 use crate::sys::priority::{Scheduling, drop_privileges, make_precise};
 use crate::{ExternalHost, LiveError};
-use anabranch_endpoint::ByteStream;
-use anabranch_sim::Simulation;
+use anabranch_sim::{FlowEndpoint, Simulation};
 use anabranch_units::{Span, Time};
 use anabranch_wire::AddressBook;
 use anabranch_wire::offload::Packets;
@@ -119,7 +118,7 @@ const PIECE: u64 = 16 << 10;
 /// How often the loop asks whether all is over.
 const LOOK: Span = Span::from_millis(5);
 
-impl<E: ByteStream + Ready + Send> Live<E> {
+impl<E: FlowEndpoint + Ready + Send> Live<E> {
     /// Runs the world from date zero, now. `flows_are_over` and `is_quiet` look
     /// at the flows: everything has arrived; nothing is under way any more.
     ///
@@ -277,7 +276,7 @@ struct Loop<E> {
     lateness: Lateness,
 }
 
-impl<E: ByteStream> Loop<E> {
+impl<E: FlowEndpoint> Loop<E> {
     /// The time. What has passed since it was expected to be looked at, the loop
     /// was away.
     fn look(&mut self) -> Time {

@@ -22,6 +22,8 @@ pub enum LiveError {
         /// What the kernel said.
         error: io::Error,
     },
+    /// A window algorithm that does not get into the kernel, and why.
+    Control(String),
     /// An interface has disappeared while it was in use.
     InterfaceGone {
         /// The host and its device.
@@ -42,6 +44,7 @@ impl fmt::Display for LiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LiveError::Missing { what, error, remedy } => write!(f, "{what}: {error}; {remedy}"),
+            LiveError::Control(why) => f.write_str(why),
             LiveError::System { what, error } => write!(f, "{what}: {error}"),
             LiveError::InterfaceGone { name, error } => {
                 write!(f, "the interface {name} has disappeared: {error}")

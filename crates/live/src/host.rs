@@ -176,6 +176,7 @@ fn set_up(settings: &HostSettings) -> Result<Vec<(OwnedFd, Netlink, u32)>, LiveE
             min_rto: settings.min_rto,
             quick_ack: settings.quick_ack,
             congestion_control: settings.congestion_control.as_deref(),
+            metrics: &[],
         };
         netlink.route(&route)?;
         if settings.interfaces.len() > 1 {

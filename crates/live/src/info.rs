@@ -2,7 +2,7 @@
 
 mod mptcp;
 
-pub(crate) use mptcp::MptcpInfo;
+pub use mptcp::MptcpInfo;
 
 use anabranch_endpoint::Observation;
 use anabranch_units::{Rate, Span};
@@ -88,6 +88,19 @@ impl TcpInfo {
     /// their unit.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         FIELDS.iter().map(|(name, at, len)| (*name, TcpInfo::number(&self.0, *at, *len)))
+    }
+
+    /// Fields that share an octet with others, by the kernel's names.
+    pub fn bit_fields(&self) -> [(&'static str, u64); 4] {
+        // Those of a machine with the low bits first.
+        let bits =
+            |at: usize, shift: u32, len: u32| u64::from(self.0[at] >> shift & ((1 << len) - 1));
+        [
+            ("snd_wscale", bits(6, 0, 4)),
+            ("rcv_wscale", bits(6, 4, 4)),
+            ("delivery_rate_app_limited", bits(7, 0, 1)),
+            ("fastopen_client_fail", bits(7, 1, 2)),
+        ]
     }
 
     /// A field by its name; 0 where there is none.

@@ -15,6 +15,7 @@
 #![cfg(target_os = "linux")]
 
 mod clock;
+pub mod control;
 mod drive;
 mod error;
 mod host;
@@ -28,6 +29,7 @@ mod subflows;
 mod sys;
 
 pub use clock::Clock;
+pub use control::KernelControl;
 pub use drive::{End, Live, Outcome, Ready, Stop};
 pub use error::LiveError;
 pub use host::{ExternalHost, HostSettings, InterfaceSettings};
@@ -40,3 +42,15 @@ pub use socket::{KernelSocket, Role, SocketSettings};
 pub use sys::enter_user_namespace;
 pub use sys::namespace::Namespace;
 pub use sys::priority::Scheduling;
+
+/// The kernel of a namespace piece by piece, for who needs no whole host: devices, routes,
+/// Multipath TCP's path manager, socket calls as they are written.
+pub mod kernel {
+    pub use crate::info::MptcpInfo;
+    pub use crate::sys::call;
+    pub use crate::sys::mptcp::{self, Endpoint, PathManager};
+    pub use crate::sys::netlink::{Netlink, Route};
+    pub use crate::sys::priority::make_precise;
+    pub use crate::sys::socket::{mptcp_info, tcp_info};
+    pub use crate::sys::tun::create_plain;
+}

@@ -7,6 +7,8 @@
 //! not tell (entries into fast retransmit, undone reductions, tail loss probes)
 //! stays 0 in [`Observation`].
 
+mod contract;
+
 use crate::drive::Ready;
 use crate::error::Doing;
 use crate::info::TcpInfo;
@@ -14,19 +16,18 @@ use crate::reactor::{Reactor, Token};
 use crate::subflows::Subflows;
 use crate::sys::socket::{set_notsent_lowat, tcp_info};
 use crate::{LiveError, Namespace};
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation, PathObservation};
+use anabranch_endpoint::{CloseReason, Event};
 use anabranch_units::{Span, Time};
-use anabranch_wire::{AddressBook, FlowKey, Packet};
+use anabranch_wire::{AddressBook, FlowKey};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind,
-    connect, ipproto, listen, recv, send, shutdown, socket_with, sockopt,
+    AddressFamily, Shutdown, SocketFlags, SocketType, accept_with, bind, ipproto, listen, shutdown,
+    socket_with, sockopt,
 };
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What a socket is told before it is used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -330,121 +331,5 @@ impl Ready for KernelSocket {
             }
             state => self.state = state,
         }
-    }
-}
-
-impl Endpoint for KernelSocket {
-    /// The kernel has it.
-    fn handle_input(&mut self, _now: Time, _packet: &Packet) {}
-
-    fn handle_timeout(&mut self, now: Time) {
-        if self.sample <= now {
-            let every = self.sample_every.unwrap_or(Span::MAX);
-            self.sample = now.saturating_add(every);
-            if let (Some(subflows), State::Open(fd)) = (&mut self.subflows, &self.state) {
-                subflows.look(fd);
-            }
-        }
-    }
-
-    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
-        None
-    }
-
-    fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
-    }
-
-    fn poll_timeout(&self) -> Time {
-        self.sample
-    }
-
-    fn observe(&self) -> Observation {
-        let together = self.subflows.as_ref().and_then(|subflows| subflows.observation());
-        let alone = || self.info().map(|info| info.observation());
-        together.or_else(alone).unwrap_or_default()
-    }
-
-    fn observe_path(&self, path: usize) -> Option<PathObservation> {
-        self.subflows.as_ref()?.path(path)
-    }
-
-    fn flow_key(&self) -> FlowKey {
-        self.key
-    }
-}
-
-impl ByteStream for KernelSocket {
-    fn connect(&mut self, _now: Time) {
-        let State::Idle(fd) = std::mem::replace(&mut self.state, State::Absent) else { return };
-        let started = match connect(&fd, &self.remote) {
-            Ok(()) | Err(Errno::INPROGRESS) => self.reactor.add_edges(&fd, self.token),
-            Err(error) => Err(error),
-        };
-        match started {
-            Ok(()) => self.state = State::Connecting(fd),
-            Err(error) => self.fail(error),
-        }
-    }
-
-    /// Sockets carry real octets: nothing is taken.
-    fn write(&mut self, _len: u64) -> u64 {
-        0
-    }
-
-    fn write_octets(&mut self, octets: &[u8]) -> usize {
-        let Some(fd) = self.fd() else { return 0 };
-        match send(fd, octets, SendFlags::NOSIGNAL) {
-            Ok(taken) => {
-                self.wants_to_write |= taken < octets.len();
-                taken
-            }
-            Err(Errno::AGAIN | Errno::INTR) => {
-                self.wants_to_write = true;
-                0
-            }
-            Err(error) => {
-                self.fail(error);
-                0
-            }
-        }
-    }
-
-    fn read(&mut self, _max: u64) -> u64 {
-        0
-    }
-
-    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
-        if self.peer_closed {
-            return 0;
-        }
-        let Some(fd) = self.fd() else { return 0 };
-        match recv(fd, buf, RecvFlags::empty()) {
-            Ok((0, _)) => {
-                self.peer_closed = true;
-                self.events.push_back(Event::PeerClosed);
-                self.end_if_over();
-                0
-            }
-            Ok((taken, _)) => taken,
-            Err(Errno::AGAIN | Errno::INTR) => 0,
-            Err(error) => {
-                self.fail(error);
-                0
-            }
-        }
-    }
-
-    fn close(&mut self) {
-        self.closing = true;
-        self.shut();
-    }
-
-    fn abort(&mut self) {
-        if let Some(fd) = self.fd() {
-            // A linger of zero sends a reset.
-            let _ = sockopt::set_socket_linger(fd, Some(Duration::ZERO));
-        }
-        self.end(CloseReason::Aborted);
     }
 }

@@ -136,7 +136,7 @@ impl Atm {
             way.path.iter().for_each(|(line, way)| ports[line * 2 + way].allocation.admit());
         }
         let interval = |port: &Port| match &port.allocation {
-            Allocation::MaxMin(it) => Some(it.interval),
+            Allocation::MaxMin(max_min) => Some(max_min.interval),
             Allocation::Erica(_) | Allocation::Efci(_) => None,
         };
         let shares = Shares::new(ports.iter().filter_map(interval));
@@ -285,10 +285,10 @@ impl Atm {
 
     /// A cell comes to a port.
     fn offer(&mut self, now: Time, port: usize, cell: Cell) -> Option<AtmEvent> {
-        let it = &mut self.ports[port];
-        match (it.offer(now, cell), cell.kind) {
+        let found = &mut self.ports[port];
+        match (found.offer(now, cell), cell.kind) {
             (Some(starts), _) => {
-                self.dates[port] = it.next_arrival();
+                self.dates[port] = found.next_arrival();
                 if let Some(notes) = &mut self.notes {
                     let (line, direction) = (port / 2, port % 2);
                     notes.push(CellNote::Queued { line, direction, at: now, starts });
@@ -298,7 +298,7 @@ impl Atm {
             // Without the end of a packet nobody waits for it; another cell is missed there.
             (None, Kind::Data { packet, last: true, .. }) => {
                 let way = &mut self.ways[cell.way as usize];
-                way.under_way.retain(|it| it.0 != packet);
+                way.under_way.retain(|under_way| under_way.0 != packet);
                 Some(AtmEvent::Lost { link: way.link, packet })
             }
             (None, _) => None,
@@ -360,8 +360,8 @@ impl Atm {
         let mut known = vec![(false, 0); self.ways.len()];
         let mut capacity = vec![f64::INFINITY; self.ports.len()];
         for port in &mut self.ports {
-            let Allocation::MaxMin(it) = &mut port.allocation else { continue };
-            for (way, cells) in it.cells.iter_mut().enumerate() {
+            let Allocation::MaxMin(max_min) = &mut port.allocation else { continue };
+            for (way, cells) in max_min.cells.iter_mut().enumerate() {
                 let [own, answers] = std::mem::take(cells);
                 known[way].0 |= own > 0;
                 known[way].1 = known[way].1.max(answers);
@@ -375,8 +375,8 @@ impl Atm {
             return;
         }
         for (port, capacity) in self.ports.iter().zip(&mut capacity) {
-            if let Allocation::MaxMin(it) = &port.allocation {
-                *capacity = it.target;
+            if let Allocation::MaxMin(max_min) = &port.allocation {
+                *capacity = max_min.target;
             }
         }
         let mut input: Vec<(Option<f64>, Vec<u32>)> = Vec::with_capacity(self.ways.len());
@@ -398,11 +398,11 @@ impl Atm {
                 joined
             });
             for port in &self.ways[number].path {
-                let Allocation::MaxMin(it) = &mut self.ports[*port as usize].allocation else {
+                let Allocation::MaxMin(max_min) = &mut self.ports[*port as usize].allocation else {
                     continue;
                 };
-                let told = filled.as_ref().filter(|it| it.full.contains(port));
-                it.rates[number] = told.map_or(it.target, |it| it.rate);
+                let told = filled.as_ref().filter(|filled| filled.full.contains(port));
+                max_min.rates[number] = told.map_or(max_min.target, |told| told.rate);
             }
         }
         self.known = known;

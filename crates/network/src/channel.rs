@@ -96,7 +96,7 @@ impl Channel {
             any_packet |= link.next_event() != Time::NEVER;
         }
         let in_use = used.iter().filter(|used| **used).count();
-        let peaks = self.members.iter().zip(&used).filter(|it| *it.1).map(|it| it.0.peak);
+        let peaks = self.members.iter().zip(&used).filter(|item| *item.1).map(|item| item.0.peak);
         let mut peaks: Vec<u64> = peaks.map(Rate::as_bps).collect();
         peaks.sort_unstable();
         let capacity = self.config.capacity.as_bps();

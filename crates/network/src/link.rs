@@ -7,13 +7,14 @@
 //! somebody asks, by moving a cursor over the departures that have passed.
 //!
 //! This file is the link with a drop-tail queue, one rate and one delay. All
-//! else is in `special`: impairments, disciplines that mark and drop on arrival
+//! else is in `features`: impairments, disciplines that mark and drop on arrival
 //! (`fifo`) or hold the packets (`held`), other transmitters, changing delays.
-//! Those links share the ring, the counters and the events.
+//! The ring and the counters are what all links have (`base`).
 
+mod base;
+mod features;
 mod fifo;
 mod held;
-mod special;
 
 use crate::config::LinkConfig;
 use crate::counters::LinkCounters;
@@ -23,51 +24,28 @@ use crate::transmitter::Line;
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::Packet;
-use special::Special;
-use std::collections::VecDeque;
+use base::{Base, Entry, Step};
+use features::Features;
 
-/// Why the network dropped a packet.
+/// Why a link dropped a packet. The numbers are places in the link's counters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
-pub enum DropReason {
+pub enum LinkDrop {
     /// The queue was full.
-    Queue,
-    /// A loss impairment.
-    Loss,
-    /// Bit errors.
-    Corrupt,
-    /// Larger than the link's MTU.
-    Mtu,
-    /// TTL exhausted at a router.
-    Ttl,
-    /// A node without a route to the destination, or a host that would have
-    /// to forward.
-    NoRoute,
-    /// No endpoint at the destination has the port.
-    NoEndpoint,
-    /// A decision of active queue management.
-    Aqm,
-    /// The transport's checksum does not match, at the destination.
-    Checksum,
-    /// A regulator could not hold it.
-    Regulator,
+    Queue = 0,
+    /// A loss impairment took it.
+    Loss = 1,
+    /// Bit errors damaged it.
+    Corrupt = 2,
+    /// It was larger than the link's MTU.
+    Mtu = 3,
+    /// Active queue management dropped it.
+    Aqm = 4,
 }
 
-/// Reasons that a link has.
-const DROPS: usize = 5;
-
-impl DropReason {
-    /// Where a link counts it.
-    fn slot(self) -> usize {
-        match self {
-            DropReason::Queue => 0,
-            DropReason::Loss => 1,
-            DropReason::Corrupt => 2,
-            DropReason::Mtu => 3,
-            DropReason::Aqm => 4,
-            _ => unreachable!("this reason is a node's"),
-        }
-    }
+impl LinkDrop {
+    /// This many reasons exist.
+    const COUNT: usize = 5;
 }
 
 /// What happens to a packet on a link.
@@ -88,13 +66,13 @@ pub enum LinkEvent {
         departs: Time,
     },
     /// Leaves such a queue: dropped.
-    Removed(DropReason),
+    Removed(LinkDrop),
     /// The queue has set CE.
     Marked,
     /// The link made this copy.
     Duplicated,
     /// Dropped.
-    Dropped(DropReason),
+    Dropped(LinkDrop),
     /// Reached the far end.
     Delivered,
 }
@@ -109,53 +87,12 @@ pub trait LinkWatch {
 #[derive(Debug)]
 pub struct Link {
     busy_until: Time,
-    ring: VecDeque<Entry>,
-    /// How many entries at the front of the ring are known to have departed.
-    departed: usize,
-    /// Octets of the other entries.
-    unsent_octets: u64,
+    base: Base,
     line: Line,
-    delay: Span,
     mtu: u32,
     queue: DropTail,
     /// What goes beyond a drop-tail queue, one rate and one delay.
-    special: Option<Box<Special>>,
-    received: Count,
-    delivered: Count,
-    dropped_octets: u64,
-    dropped: [u64; DROPS],
-}
-
-/// A packet in the ring. `size` keeps the octets in its low 24 bits and the
-/// fate above.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// Departure plus propagation delay; ascends along the ring.
-    arrival: Time,
-    id: PacketId,
-    size_fate: u32,
-}
-
-const SIZE_BITS: u32 = 24;
-const SIZE_MASK: u32 = (1 << SIZE_BITS) - 1;
-
-impl Entry {
-    fn size(&self) -> u32 {
-        self.size_fate & SIZE_MASK
-    }
-}
-
-#[derive(Clone, Copy, Default, Debug)]
-struct Count {
-    packets: u64,
-    octets: u64,
-}
-
-impl Count {
-    fn add(&mut self, size: u32) {
-        self.packets += 1;
-        self.octets += size as u64;
-    }
+    features: Option<Box<Features>>,
 }
 
 impl Link {
@@ -168,18 +105,11 @@ impl Link {
         };
         Link {
             busy_until: Time::ZERO,
-            ring: VecDeque::new(),
-            departed: 0,
-            unsent_octets: 0,
+            base: Base::new(config.delay),
             line: Line::new(config.rate),
-            delay: config.delay,
             mtu: config.mtu.0.min(LinkConfig::MAX_MTU) as u32,
             queue,
-            special: Special::new(config, generator).map(Box::new),
-            received: Count::default(),
-            delivered: Count::default(),
-            dropped_octets: 0,
-            dropped: [0; DROPS],
+            features: Features::new(config, generator).map(Box::new),
         }
     }
 
@@ -191,20 +121,41 @@ impl Link {
         now: Time,
         id: PacketId,
         pool: &mut PacketPool,
-        mut watch: Option<&mut dyn LinkWatch>,
+        watch: Option<&mut dyn LinkWatch>,
     ) -> Option<Time> {
         let size = pool.size(id);
-        self.received.add(size);
-        if self.special.is_some() {
-            return self.offer_special(now, id, size, pool, &mut watch);
+        self.base.received.add(size);
+        let mut step = Step { now, pool, watch };
+        if self.features.is_some() {
+            return self.offer_with_features(id, size, &mut step);
         }
-        let was_empty = self.ring.is_empty();
+        let was_empty = self.base.is_empty();
         if size > self.mtu {
-            self.drop(now, id, size, DropReason::Mtu, pool, &mut watch);
+            self.base.drop(id, size, LinkDrop::Mtu, &mut step);
         } else {
-            self.enqueue(now, id, size, pool, &mut watch);
+            self.enqueue(id, size, &mut step);
         }
-        (was_empty && !self.ring.is_empty()).then(|| self.next_event())
+        (was_empty && !self.base.is_empty()).then(|| self.base.first_arrival())
+    }
+
+    /// The same where the link has features.
+    fn offer_with_features(
+        &mut self,
+        id: PacketId,
+        size: u32,
+        step: &mut Step<'_, '_>,
+    ) -> Option<Time> {
+        let before = self.next_event();
+        let features = self.features.as_mut()?;
+        if size > self.mtu {
+            self.base.drop(id, size, LinkDrop::Mtu, step);
+        } else {
+            features.pass((id, size), 0, &mut self.base, step);
+        }
+        // A virtual channel's source hears of packets with the event.
+        let calls = features.calls();
+        let after = self.next_event();
+        (after != before || calls).then_some(after)
     }
 
     /// The largest packet that it carries.
@@ -220,125 +171,118 @@ impl Link {
         &mut self,
         now: Time,
         pool: &mut PacketPool,
-        mut watch: Option<&mut dyn LinkWatch>,
+        watch: Option<&mut dyn LinkWatch>,
     ) -> Option<PacketId> {
-        let (id, size) = if self.special.is_some() {
-            self.handle_special(now, pool, &mut watch)?
-        } else {
-            let entry = *self.ring.front().filter(|entry| entry.arrival <= now)?;
-            self.ring.pop_front();
-            match self.departed {
-                0 => self.unsent_octets -= entry.size() as u64,
-                _ => self.departed -= 1,
+        let mut step = Step { now, pool, watch };
+        let (id, size) = match &mut self.features {
+            Some(features) => features.handle_event(&mut self.base, &mut step)?,
+            None => {
+                let entry = self.base.pop_arrived(now)?;
+                (entry.id, entry.size())
             }
-            (entry.id, entry.size())
         };
-        self.delivered.add(size);
-        if let Some(watch) = watch {
-            watch.link_event(now, LinkEvent::Delivered, pool.packet(id));
-        }
+        self.base.delivered.add(size);
+        step.tell(LinkEvent::Delivered, id);
         Some(id)
     }
 
     /// When to call [`Link::handle_event`]; [`Time::NEVER`] for an idle link.
     #[inline]
     pub fn next_event(&self) -> Time {
-        let head = self.ring.front().map_or(Time::NEVER, |entry| entry.arrival);
-        match &self.special {
+        let head = self.base.first_arrival();
+        match &self.features {
             None => head,
-            Some(special) => head.min(special.next_event()),
+            Some(features) => head.min(features.next_event()),
         }
     }
 
     /// What waits for the transmitter at `now`, without the packet being
     /// transmitted. `now` never decreases.
     pub fn waiting(&mut self, now: Time) -> Waiting {
-        if let Some(special) = &mut self.special {
-            return special.waiting(now);
-        }
-        if now >= self.busy_until {
-            self.departed = self.ring.len();
-            self.unsent_octets = 0;
-            return Waiting::default();
-        }
-        while let Some(entry) = self.ring.get(self.departed)
-            && entry.arrival <= now.saturating_add(self.delay)
-        {
-            self.unsent_octets -= entry.size() as u64;
-            self.departed += 1;
-        }
-        let on_the_line = self.ring.get(self.departed).map_or(0, Entry::size);
-        Waiting {
-            packets: (self.ring.len() - self.departed).saturating_sub(1) as u64,
-            octets: self.unsent_octets - on_the_line as u64,
+        match &mut self.features {
+            None => self.base.waiting(now, self.busy_until),
+            Some(features) => features.waiting(now),
         }
     }
 
     /// The counters now.
     pub fn counters(&self) -> LinkCounters {
-        let [dropped_queue, dropped_loss, dropped_corrupt, dropped_mtu, dropped_aqm] = self.dropped;
-        let in_ring: u64 = self.ring.iter().map(|entry| entry.size() as u64).sum();
-        let mut counters = LinkCounters {
-            received: self.received.packets,
-            delivered: self.delivered.packets,
-            dropped_queue,
-            dropped_aqm,
-            dropped_loss,
-            dropped_corrupt,
-            dropped_mtu,
-            queued: self.ring.len() as u64,
-            bytes_received: self.received.octets,
-            bytes_delivered: self.delivered.octets,
-            bytes_dropped: self.dropped_octets,
-            bytes_queued: in_ring,
-            ..LinkCounters::default()
-        };
-        if let Some(special) = &self.special {
-            special.count(&mut counters);
+        let mut counters = self.base.counters();
+        if let Some(features) = &self.features {
+            features.count(&mut counters);
         }
         counters
     }
 
     /// Packets that reached the far end.
     pub fn delivered(&self) -> u64 {
-        self.delivered.packets
+        self.base.delivered.packets
     }
 
     /// Octets that were offered to the link.
     pub fn octets_received(&self) -> u64 {
-        self.received.octets
+        self.base.received.octets
     }
 
     /// When `octets` that begin at `now` have gone to the line, at the rate
     /// that it then has; in an outage, when that ends.
     pub fn drains_at(&self, now: Time, octets: u64) -> Time {
         let size = u32::try_from(octets).unwrap_or(u32::MAX);
-        match &self.special {
+        match &self.features {
             None => now.saturating_add(self.line.time_for(size)),
-            Some(special) => special.drains_at(now, octets),
+            Some(features) => features.drains_at(now, octets),
         }
     }
 
     /// The rate at a date: in force, scheduled or granted; of a trace its mean,
     /// of a shaped line that of its bucket, `None` in an outage.
     pub fn rate_at(&self, now: Time) -> Option<Rate> {
-        match &self.special {
+        match &self.features {
             None => Some(self.line.rate()),
-            Some(special) => special.rate_at(now),
+            Some(features) => features.rate_at(now),
         }
     }
 
     /// Of a link with an explicit rate: it sends at `rate` from `from` on, which
     /// does not descend.
     pub fn grant(&mut self, from: Time, rate: Rate) {
-        if let Some(special) = &mut self.special {
-            special.grant(from, rate);
+        if let Some(features) = &mut self.features {
+            features.grant(from, rate);
         }
     }
 
     /// Of a link that holds its packets: one waits or is being sent.
     pub(crate) fn is_sending(&self, now: Time) -> bool {
-        self.special.as_ref().is_some_and(|special| special.is_sending(now))
+        self.features.as_ref().is_some_and(|features| features.is_sending(now))
+    }
+
+    /// Of a link whose line is a virtual channel: the next packet leaves for its source, which sends
+    /// packets at `rate` now. Its number, its octets, and whether more wait.
+    pub fn take_for_cells(
+        &mut self,
+        now: Time,
+        rate: Rate,
+        pool: &mut PacketPool,
+        watch: Option<&mut dyn LinkWatch>,
+    ) -> Option<(u32, u32, bool)> {
+        let mut step = Step { now, pool, watch };
+        self.features.as_mut()?.take_for_cells(rate, &mut self.base, &mut step)
+    }
+
+    /// Such a packet has come to the far end, `whole` or not. The date of the link's next event.
+    pub fn end_in_cells(
+        &mut self,
+        now: Time,
+        number: u32,
+        whole: bool,
+        pool: &mut PacketPool,
+        watch: Option<&mut dyn LinkWatch>,
+    ) -> Time {
+        let mut step = Step { now, pool, watch };
+        if let Some(features) = &mut self.features {
+            features.end_in_cells(number, whole, &mut self.base, &mut step);
+        }
+        self.next_event()
     }
 
     /// Transmission time of a packet at the link's rate.
@@ -347,48 +291,19 @@ impl Link {
     }
 
     #[inline]
-    fn enqueue(
-        &mut self,
-        now: Time,
-        id: PacketId,
-        size: u32,
-        pool: &mut PacketPool,
-        watch: &mut Option<&mut dyn LinkWatch>,
-    ) {
-        let mut starts = now;
-        if now < self.busy_until {
-            let waiting = self.waiting(now);
+    fn enqueue(&mut self, id: PacketId, size: u32, step: &mut Step<'_, '_>) {
+        let mut starts = step.now;
+        if starts < self.busy_until {
+            let waiting = self.base.waiting(step.now, self.busy_until);
             if !self.queue.admits(waiting, size) {
-                return self.drop(now, id, size, DropReason::Queue, pool, watch);
+                return self.base.drop(id, size, LinkDrop::Queue, step);
             }
             starts = self.busy_until;
         }
         self.busy_until = starts.saturating_add(self.line.time_for(size));
-        self.unsent_octets += size as u64;
-        let arrival = self.busy_until.saturating_add(self.delay);
-        self.ring.push_back(Entry { arrival, id, size_fate: size });
-        if let Some(watch) = watch {
-            let event = LinkEvent::Enqueued { starts, departs: self.busy_until };
-            watch.link_event(now, event, pool.packet(id));
-        }
-    }
-
-    #[cold]
-    fn drop(
-        &mut self,
-        now: Time,
-        id: PacketId,
-        size: u32,
-        reason: DropReason,
-        pool: &mut PacketPool,
-        watch: &mut Option<&mut dyn LinkWatch>,
-    ) {
-        self.dropped[reason.slot()] += 1;
-        self.dropped_octets += size as u64;
-        if let Some(watch) = watch {
-            watch.link_event(now, LinkEvent::Dropped(reason), pool.packet(id));
-        }
-        pool.release(id);
+        let arrival = self.busy_until.saturating_add(self.base.delay);
+        self.base.push(Entry::new(arrival, id, size, 0));
+        step.tell(LinkEvent::Enqueued { starts, departs: self.busy_until }, id);
     }
 }
 

@@ -271,7 +271,7 @@ mod tests {
         for flow in 0..3000_u32 {
             let way = routes.next(r, net.addr(b), || flow).unwrap();
             assert_eq!(routes.next(r, net.addr(b), || flow), Some(way));
-            counts[ways.iter().position(|it| *it == way).unwrap()] += 1;
+            counts[ways.iter().position(|item| *item == way).unwrap()] += 1;
         }
         // Standard deviation 26.
         assert!(counts.iter().all(|n| (890..1110).contains(n)), "{counts:?}");
@@ -299,7 +299,7 @@ mod tests {
             let first = routes.next(r, net.addr(b), || flow).unwrap();
             let middle = if first == up[0] { s } else { t };
             let second = routes.next(middle, net.addr(b), || flow).unwrap();
-            used[down.iter().position(|it| *it == second).unwrap()] += 1;
+            used[down.iter().position(|down| *down == second).unwrap()] += 1;
         }
         assert!(used.iter().all(|n| (190..310).contains(n)), "{used:?}");
     }

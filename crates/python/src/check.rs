@@ -32,7 +32,8 @@ pub(crate) fn check<'py>(
         custom.bind(found).map_err(refused)?;
         Algorithm::Custom(Box::new(custom))
     } else {
-        let names = || ALGORITHMS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
+        let names =
+            || ALGORITHMS.iter().map(|algorithm| algorithm.name).collect::<Vec<_>>().join(", ");
         Algorithm::from_name(name).ok_or_else(|| refused(format!("{}, FILE.py:CLASS", names())))?
     };
     let effort = Effort { cases, steps, seed };
@@ -40,26 +41,26 @@ pub(crate) fn check<'py>(
     let broken = guarded_attached(py, || catching(|| run_check(&build, &effort)))?;
     let broken = broken.map_err(|failure| algorithms::error(py, None, *failure))?;
     py.check_signals()?;
-    let rows: PyResult<Vec<_>> = broken.iter().map(|it| row(py, it)).collect();
+    let rows: PyResult<Vec<_>> = broken.iter().map(|broken| row(py, broken)).collect();
     PyList::new(py, rows?)
 }
 
 /// The invariants that `check` looks at: name and meaning.
 #[pyfunction]
 pub(crate) fn invariants() -> Vec<(&'static str, &'static str)> {
-    Invariant::ALL.iter().map(|it| (it.name(), it.meaning())).collect()
+    Invariant::ALL.iter().map(|item| (item.name(), item.meaning())).collect()
 }
 
-fn row<'py>(py: Python<'py>, it: &Violation) -> PyResult<Bound<'py, PyDict>> {
+fn row<'py>(py: Python<'py>, violation: &Violation) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("invariant", it.invariant.name())?;
-    dict.set_item("meaning", it.invariant.meaning())?;
-    dict.set_item("problem", &it.problem)?;
-    let place = it.place.as_ref();
-    dict.set_item("file", place.map(|it| it.0.as_str()))?;
-    dict.set_item("line", place.map(|it| it.1))?;
-    dict.set_item("setting", it.setting.to_string())?;
+    dict.set_item("invariant", violation.invariant.name())?;
+    dict.set_item("meaning", violation.invariant.meaning())?;
+    dict.set_item("problem", &violation.problem)?;
+    let place = violation.place.as_ref();
+    dict.set_item("file", place.map(|place| place.0.as_str()))?;
+    dict.set_item("line", place.map(|place| place.1))?;
+    dict.set_item("setting", violation.setting.to_string())?;
     let step = |(step, window): &(anabranch_check::Step, Option<u64>)| (step.to_string(), *window);
-    dict.set_item("steps", it.steps.iter().map(step).collect::<Vec<_>>())?;
+    dict.set_item("steps", violation.steps.iter().map(step).collect::<Vec<_>>())?;
     Ok(dict)
 }

@@ -4,7 +4,8 @@ use crate::InputError;
 use crate::guard::guarded;
 use anabranch_packetdrill::Profile;
 use anabranch_packetdrill::report::Verdict;
-use anabranch_packetdrill::runner::{Drill, write_trace};
+use anabranch_packetdrill::runner::{Against, Drill, write_trace};
+use anabranch_packetdrill::stack::{IpVersion, Network};
 use anabranch_packetdrill::suites::{Listed, list};
 use anabranch_packetdrill::{Definitions, Settings};
 use pyo3::exceptions::PyOSError;
@@ -14,10 +15,12 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// Runs the scripts at `places` (files, folders, indexes) on `jobs` threads: a
-/// dictionary each, in order.
+/// dictionary each, in order; `against` our stacks (`ours`) or the running kernel
+/// (`kernel`).
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "each is an option of the command")]
 #[pyo3(signature = (places, profile="auto", definitions=vec![], settings=vec![], jobs=1,
-    traces=None))]
+    traces=None, against="ours", ip_version="ipv4"))]
 pub(crate) fn drill<'py>(
     py: Python<'py>,
     places: Vec<PathBuf>,
@@ -26,6 +29,8 @@ pub(crate) fn drill<'py>(
     settings: Vec<(String, String)>,
     jobs: usize,
     traces: Option<PathBuf>,
+    against: &str,
+    ip_version: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let profile = match (profile, Profile::from_name(profile)) {
         ("auto", _) => None,
@@ -35,14 +40,29 @@ pub(crate) fn drill<'py>(
             return Err(InputError::new_err(message));
         }
     };
+    let Some(version) = IpVersion::from_name(ip_version) else {
+        let allowed = "ipv4, ipv6, ipv4-mapped-ipv6";
+        let message = format!("--ip-version: `{ip_version}`: allowed: {allowed}");
+        return Err(InputError::new_err(message));
+    };
     let mut scripts = Vec::new();
     for place in &places {
         scripts.extend(scripts_at(place)?);
     }
+    let against = match against {
+        "ours" => Against::ours(),
+        "kernel" => anabranch_drill::kernel().map_err(PyOSError::new_err)?,
+        other => {
+            let message = format!("--against: `{other}`: allowed: ours, kernel");
+            return Err(InputError::new_err(message));
+        }
+    };
     let trace = traces.is_some();
+    let network = Network::over(version);
     let drill = Drill {
         definitions: Definitions::from_iter(definitions),
-        settings: Settings { configure: settings, trace, ..Settings::default() },
+        settings: Settings { network, configure: settings, trace, ..Settings::default() },
+        against,
         ..Drill::new(profile)
     };
     let reports = guarded(py, || drill.all(&scripts, jobs))?;
@@ -69,7 +89,7 @@ pub(crate) fn drill<'py>(
             };
             let file = folder.join(name);
             let written = std::fs::File::create(&file)
-                .and_then(|out| write_trace(&report.trace, BufWriter::new(out)));
+                .and_then(|out| write_trace(report, BufWriter::new(out)));
             written.map_err(|e| PyOSError::new_err(format!("{}: {e}", file.display())))?;
             entry.set_item("trace", file.to_string_lossy())?;
         }
@@ -84,7 +104,7 @@ fn scripts_at(place: &Path) -> PyResult<Vec<Listed>> {
     let wrong = |found: String| {
         InputError::new_err(format!("{}: {found}: allowed: {allowed}", place.display()))
     };
-    if place.extension().is_some_and(|it| it == "pkt") && place.is_file() {
+    if place.extension().is_some_and(|extension| extension == "pkt") && place.is_file() {
         let category = place.parent().and_then(Path::file_name).unwrap_or_default();
         return Ok(vec![Listed {
             suite: String::new(),

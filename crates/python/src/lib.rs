@@ -11,13 +11,16 @@ mod check;
 mod drill;
 mod guard;
 #[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
 mod live;
+mod options;
 mod replay;
 mod results;
 
 use algorithms::PythonLibrary;
 use anabranch_scenario as scenario;
-use anabranch_scenario::{RunError, RunOptions, Scenario};
+use anabranch_scenario::{RunError, Scenario};
 use guard::{guarded, guarded_attached};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -62,6 +65,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     {
         module.add_function(wrap_pyfunction!(live::live, module)?)?;
         module.add_function(wrap_pyfunction!(live::enter_user_namespace, module)?)?;
+        module.add_function(wrap_pyfunction!(kernel::kernel_algorithms, module)?)?;
+        module.add_function(wrap_pyfunction!(kernel::kernel_load, module)?)?;
+        module.add_function(wrap_pyfunction!(kernel::kernel_status, module)?)?;
+        module.add_function(wrap_pyfunction!(kernel::kernel_unload, module)?)?;
     }
     module.add("WORKLOADS", scenario::bench::WORKLOADS.map(|w| w.name).to_vec())
 }
@@ -111,22 +118,14 @@ fn warnings(
 /// Runs a scenario once. Several times a second it looks for an interrupt from
 /// the keyboard, which ends it.
 #[pyfunction]
-#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replication=0, pcap=None,
-    trace_hash=false, check=false, capture=vec![]))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
 fn run<'py>(
     py: Python<'py>,
     text: &str,
     file: &str,
     overrides: Vec<String>,
-    seed: Option<u64>,
-    replication: u64,
-    pcap: Option<PathBuf>,
-    trace_hash: bool,
-    check: bool,
-    capture: Vec<String>,
+    options: options::Run,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options = RunOptions { seed, replication, pcap, capture, trace_hash, check };
+    let options = scenario::RunOptions::from(options);
     let scenario = read(py, text, file, &overrides)?;
     let interrupt = OnceLock::new();
     let watch = || match Python::attach(|py| py.check_signals()) {
@@ -144,24 +143,17 @@ fn run<'py>(
     results::to_dict(py, result.map_err(|error| run_error(py, error))?)
 }
 
-/// Runs the replications `first..first + replications` on up to `jobs` threads (0: one
-/// per core).
-/// Between slices of the work it looks for an interrupt from the keyboard.
+/// Runs replications of a scenario. Between slices of the work it looks for an interrupt from
+/// the keyboard.
 #[pyfunction]
-#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, replications=1, first=0,
-    jobs=0, trace_hash=false))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
 fn run_batch<'py>(
     py: Python<'py>,
     text: &str,
     file: &str,
     overrides: Vec<String>,
-    seed: Option<u64>,
-    replications: u64,
-    first: u64,
-    jobs: usize,
-    trace_hash: bool,
+    options: options::Batch,
 ) -> PyResult<Bound<'py, PyList>> {
+    let options::Batch { seed, replications, first, jobs, trace_hash } = options;
     let scenario = read(py, text, file, &overrides)?;
     let own = scenario.has_own_algorithms();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);

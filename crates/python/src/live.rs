@@ -1,13 +1,13 @@
 //! `live`: a scenario in real time.
 
 use crate::guard::guarded;
-use crate::{results, run_error};
+use crate::kernel::counts_dict;
+use crate::{options, results, run_error};
 use anabranch_scenario::RunError;
 use anabranch_scenario::live::{LiveOptions, LiveResult, Precision, Stop, live as run_live};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,23 +17,15 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Runs a scenario once in real time. An interrupt from the keyboard stops it;
 /// the result then says so. So does `limit_s`, after which it is stopped.
 #[pyfunction]
-#[pyo3(signature = (text, file="scenario", overrides=vec![], seed=None, pcap=None, programs=vec![],
-    logs=PathBuf::new(), command=None, limit_s=None, capture=vec![]))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments on the side of Python")]
 pub(crate) fn live<'py>(
     py: Python<'py>,
     text: &str,
     file: &str,
     overrides: Vec<String>,
-    seed: Option<u64>,
-    pcap: Option<PathBuf>,
-    programs: Vec<(String, String)>,
-    logs: PathBuf,
-    command: Option<String>,
-    limit_s: Option<f64>,
-    capture: Vec<String>,
+    options: options::Live,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options = LiveOptions { seed, pcap, capture, programs, logs, command };
+    let limit_s = options.limit_s;
+    let options = LiveOptions::from(options);
     let scenario = crate::read(py, text, file, &overrides)?;
     let file = file.to_owned();
     let stop = Arc::new(OnceLock::new());
@@ -43,7 +35,7 @@ pub(crate) fn live<'py>(
             RunError::Input(error) => RunError::Input(error.in_file(&file)),
             other => other,
         };
-        run_live(&scenario, &options, |it| drop(tell.set(it))).map_err(in_file)
+        run_live(&scenario, &options, |item| drop(tell.set(item))).map_err(in_file)
     };
     // A thread that the interpreter knows already enters it at less cost.
     let worker = std::thread::spawn(|| Python::attach(|py| py.detach(work)));
@@ -77,9 +69,9 @@ pub(crate) fn enter_user_namespace() -> PyResult<()> {
         .map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
-fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDict>> {
+fn live_dict<'py>(py: Python<'py>, live_result: &LiveResult) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let Precision { lateness, .. } = &it.precision;
+    let Precision { lateness, .. } = &live_result.precision;
     let late = PyDict::new(py);
     late.set_item("packets", lateness.count())?;
     for (name, q) in [("median_s", 0.5), ("p99_s", 0.99), ("p999_s", 0.999)] {
@@ -87,17 +79,20 @@ fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDic
     }
     late.set_item("max_s", lateness.max().as_secs_f64())?;
     dict.set_item("lateness", late)?;
-    dict.set_item("longest_absence_s", it.precision.longest_absence.as_secs_f64())?;
-    dict.set_item("started_monotonic_s", it.precision.started.as_secs_f64())?;
-    dict.set_item("loop_cpu_s", it.precision.cpu.as_secs_f64())?;
-    dict.set_item("shortest_round_trip_s", it.precision.shortest_round_trip.as_secs_f64())?;
-    dict.set_item("doubts", it.precision.doubts())?;
-    dict.set_item("scheduling", it.precision.scheduling.name())?;
-    dict.set_item("unprivileged", it.precision.unprivileged)?;
-    dict.set_item("kernel_senders", &it.kernel_senders)?;
-    dict.set_item("stopped", it.stopped)?;
+    dict.set_item("longest_absence_s", live_result.precision.longest_absence.as_secs_f64())?;
+    dict.set_item("started_monotonic_s", live_result.precision.started.as_secs_f64())?;
+    dict.set_item("loop_cpu_s", live_result.precision.cpu.as_secs_f64())?;
+    dict.set_item(
+        "shortest_round_trip_s",
+        live_result.precision.shortest_round_trip.as_secs_f64(),
+    )?;
+    dict.set_item("doubts", live_result.precision.doubts())?;
+    dict.set_item("scheduling", live_result.precision.scheduling.name())?;
+    dict.set_item("unprivileged", live_result.precision.unprivileged)?;
+    dict.set_item("kernel_senders", &live_result.kernel_senders)?;
+    dict.set_item("stopped", live_result.stopped)?;
     let sockets = PyList::empty(py);
-    for socket in &it.sockets {
+    for socket in &live_result.sockets {
         let row = PyDict::new(py);
         row.set_item("flow", &socket.flow)?;
         row.set_item("host", &socket.host)?;
@@ -109,7 +104,7 @@ fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDic
     }
     dict.set_item("sockets", sockets)?;
     let ports = PyList::empty(py);
-    for port in &it.ports {
+    for port in &live_result.ports {
         let row = PyDict::new(py);
         row.set_item("name", &port.name)?;
         row.set_item("entered", port.counters.entered)?;
@@ -122,8 +117,15 @@ fn live_dict<'py>(py: Python<'py>, it: &LiveResult) -> PyResult<Bound<'py, PyDic
         ports.append(row)?;
     }
     dict.set_item("ports", ports)?;
+    let controls = PyList::empty(py);
+    for control in &live_result.controls {
+        let row = counts_dict(py, &control.name, &control.counts)?;
+        row.set_item("window", &control.window)?;
+        controls.append(row)?;
+    }
+    dict.set_item("controls", controls)?;
     let programs = PyList::empty(py);
-    for program in &it.programs {
+    for program in &live_result.programs {
         let row = PyDict::new(py);
         row.set_item("host", &program.host)?;
         row.set_item("command", &program.command)?;

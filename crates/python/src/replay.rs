@@ -13,22 +13,22 @@ use std::path::{Path, PathBuf};
 #[pyfunction]
 pub(crate) fn replay(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let work = || whole(&path).map(|file| read(&file));
-    let it = guarded(py, work)?.map_err(|error| PyOSError::new_err(error.to_string()))?;
-    let mut it = it.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let map_err = guarded(py, work)?.map_err(|error| PyOSError::new_err(error.to_string()))?;
+    let mut found = map_err.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let dict = PyDict::new(py);
-    dict.set_item("flows", flows(py, &it)?)?;
+    dict.set_item("flows", flows(py, &found)?)?;
     let all = PyDict::new(py);
-    for series in std::mem::take(&mut it.series) {
+    for series in std::mem::take(&mut found.series) {
         all.set_item(series.name.clone(), results::series(py, series)?)?;
     }
     dict.set_item("series", all)?;
     let run = PyDict::new(py);
-    run.set_item("end_s", it.end_s)?;
-    run.set_item("application", &it.application)?;
-    run.set_item("other_packets", it.others)?;
-    run.set_item("cut", it.is_cut)?;
+    run.set_item("end_s", found.end_s)?;
+    run.set_item("application", &found.application)?;
+    run.set_item("other_packets", found.others)?;
+    run.set_item("cut", found.is_cut)?;
     let interfaces = PyList::empty(py);
-    for interface in &it.interfaces {
+    for interface in &found.interfaces {
         let row = PyDict::new(py);
         row.set_item("name", &interface.name)?;
         row.set_item("packets", interface.packets)?;
@@ -50,9 +50,9 @@ fn whole(path: &Path) -> io::Result<Vec<u8>> {
     Ok(octets)
 }
 
-fn flows<'py>(py: Python<'py>, it: &Replay) -> PyResult<Bound<'py, PyList>> {
+fn flows<'py>(py: Python<'py>, replay: &Replay) -> PyResult<Bound<'py, PyList>> {
     let rows = PyList::empty(py);
-    for flow in &it.flows {
+    for flow in &replay.flows {
         let row = PyDict::new(py);
         row.set_item("flow", &flow.flow)?;
         row.set_item("protocol", flow.protocol)?;

@@ -13,8 +13,8 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound
     let flows: PyResult<Vec<_>> = result.flows.iter().map(|row| flow(py, row)).collect();
     let links: PyResult<Vec<_>> = result.links.iter().map(|row| link(py, row)).collect();
     let all = PyDict::new(py);
-    for it in result.series {
-        all.set_item(it.name.clone(), series(py, it)?)?;
+    for named in result.series {
+        all.set_item(named.name.clone(), series(py, named)?)?;
     }
     let dict = PyDict::new(py);
     dict.set_item("flows", PyList::new(py, flows?)?)?;
@@ -41,21 +41,22 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound
 }
 
 fn listener<'py>(py: Python<'py>, row: &ListenRow) -> PyResult<Bound<'py, PyDict>> {
-    let (it, report) = (&row.result, &row.result.report);
+    let (found, report) = (&row.result, &row.result.report);
     let dict = PyDict::new(py);
     dict.set_item("name", &row.name)?;
     for (name, count) in [
-        ("accepted", it.accepted),
-        ("strangers", it.strangers as u64),
-        ("bytes", it.bytes),
+        ("accepted", found.accepted),
+        ("strangers", found.strangers as u64),
+        ("gave_way", found.gave_way),
+        ("bytes", found.bytes),
         ("half_open", report.half_open as u64),
-        ("most_half_open", it.peak_half_open as u64),
+        ("most_half_open", found.peak_half_open as u64),
         ("waiting", report.waiting as u64),
         ("dropped", report.dropped),
         ("overflows", report.overflows),
         ("cookies_sent", report.cookies_sent),
         ("cookies_accepted", report.cookies_accepted),
-        ("most_memory", it.peak_memory),
+        ("most_memory", found.peak_memory),
     ] {
         dict.set_item(name, count)?;
     }
@@ -105,16 +106,19 @@ fn flow<'py>(py: Python<'py>, row: &FlowRow) -> PyResult<Bound<'py, PyDict>> {
 }
 
 /// The columns of a series; they are moved, not copied.
-pub(crate) fn series<'py>(py: Python<'py>, it: NamedSeries) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn series<'py>(
+    py: Python<'py>,
+    named_series: NamedSeries,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("time_s", PyArray1::from_vec(py, it.time_s))?;
-    dict.set_item("value", PyArray1::from_vec(py, it.value))?;
-    let sends = it.name.ends_with(".sends");
-    if sends || it.name.ends_with(".sacks") || it.name.ends_with(".drops") {
-        dict.set_item("len", PyArray1::from_vec(py, it.len))?;
+    dict.set_item("time_s", PyArray1::from_vec(py, named_series.time_s))?;
+    dict.set_item("value", PyArray1::from_vec(py, named_series.value))?;
+    let sends = named_series.name.ends_with(".sends");
+    if sends || named_series.name.ends_with(".sacks") || named_series.name.ends_with(".drops") {
+        dict.set_item("len", PyArray1::from_vec(py, named_series.len))?;
     }
     if sends {
-        dict.set_item("retransmission", PyArray1::from_vec(py, it.retransmission))?;
+        dict.set_item("retransmission", PyArray1::from_vec(py, named_series.retransmission))?;
     }
     Ok(dict)
 }

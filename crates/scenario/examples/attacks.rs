@@ -45,7 +45,7 @@ fn page(folder: &Path) -> Result<String, String> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .map_err(|e| format!("{}: {e}", folder.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|it| it == "toml"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
     let mut page = HEAD.to_owned();
@@ -92,16 +92,16 @@ fn row(scenario: &Scenario, attack: &AttackSpec, none: &RunResult, with: &RunRes
         _ => format!("{}", attack.per_second),
     };
     let long = |result: &RunResult| {
-        let flow = result.flows.iter().find(|it| it.flow == "long");
-        flow.map_or_else(String::new, |it| {
-            let wrong = if it.wrong_octets > 0 { ", wrong octets" } else { "" };
-            let ended = it.closed.map_or_else(String::new, |how| format!(", closed ({how})"));
-            format!("{:.2}{ended}{wrong}", it.goodput_bps / 1e6)
+        let flow = result.flows.iter().find(|flow| flow.flow == "long");
+        flow.map_or_else(String::new, |flow| {
+            let wrong = if flow.wrong_octets > 0 { ", wrong octets" } else { "" };
+            let ended = flow.closed.map_or_else(String::new, |how| format!(", closed ({how})"));
+            format!("{:.2}{ended}{wrong}", flow.goodput_bps / 1e6)
         })
     };
     let shorts = |result: &RunResult| {
-        let times = result.flows.iter().filter(|it| it.flow.starts_with("short"));
-        times.filter_map(|it| Some(it.finish_s? - it.start_s)).collect::<Vec<_>>()
+        let times = result.flows.iter().filter(|flow| flow.flow.starts_with("short"));
+        times.filter_map(|time| Some(time.finish_s? - time.start_s)).collect::<Vec<_>>()
     };
     let mean = |result: &RunResult| {
         let times = shorts(result);
@@ -111,32 +111,34 @@ fn row(scenario: &Scenario, attack: &AttackSpec, none: &RunResult, with: &RunRes
         format!("{:.2}", times.iter().sum::<f64>() / times.len() as f64)
     };
     let greedy = |result: &RunResult| {
-        let named = |it: &&anabranch_scenario::FlowRow| Some(&it.flow) == attack.flow.as_ref();
+        let named =
+            |flow_row: &&anabranch_scenario::FlowRow| Some(&flow_row.flow) == attack.flow.as_ref();
         let flow = result.flows.iter().find(named);
         let peer = info.target == Target::Peer;
-        flow.filter(|_| peer).map_or_else(String::new, |it| format!("{:.2}", it.goodput_bps / 1e6))
+        flow.filter(|_| peer)
+            .map_or_else(String::new, |flow| format!("{:.2}", flow.goodput_bps / 1e6))
     };
     let victim = attack.to.as_deref().or_else(|| {
-        let flow = scenario.flows.iter().find(|it| Some(&it.name) == attack.flow.as_ref())?;
+        let flow = scenario.flows.iter().find(|flow| Some(&flow.name) == attack.flow.as_ref())?;
         Some(if flow.from == attack.from { &flow.to } else { &flow.from })
     });
     let memory = |result: &RunResult| {
-        let row = result.memory.iter().find(|it| Some(it.host.as_str()) == victim);
-        row.map_or_else(|| "".to_owned(), |it| format!("{:.0}", it.result.mean() / 1e3))
+        let row = result.memory.iter().find(|memory| Some(memory.host.as_str()) == victim);
+        row.map_or_else(|| "".to_owned(), |row| format!("{:.0}", row.result.mean() / 1e3))
     };
     let port = |result: &RunResult| {
-        let most = result.listeners.iter().map(|it| it.result.peak_memory).max();
-        most.map_or_else(String::new, |it| format!("{:.0}", it as f64 / 1e3))
+        let most = result.listeners.iter().map(|listener| listener.result.peak_memory).max();
+        most.map_or_else(String::new, |most| format!("{:.0}", most as f64 / 1e3))
     };
     let half_open = |result: &RunResult| {
-        let most = result.listeners.iter().map(|it| it.result.peak_half_open).max();
-        most.map_or_else(String::new, |it| it.to_string())
+        let most = result.listeners.iter().map(|listener| listener.result.peak_half_open).max();
+        most.map_or_else(String::new, |most| most.to_string())
     };
     format!(
         "| {} | {rate} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
         attack.name,
         both(&long),
-        both(&|it| shorts(it).len().to_string()),
+        both(&|item| shorts(item).len().to_string()),
         both(&mean),
         both(&greedy),
         both(&memory),

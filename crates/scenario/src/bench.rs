@@ -259,7 +259,7 @@ mod tests {
         let names: Vec<_> = list.iter().map(|m| m.variant).collect();
         assert_eq!(names, ["plain", "threshold-linear", "ack-bucket", "plain-again"]);
         assert_eq!(list[0].packet_hops, list[3].packet_hops);
-        assert!(list.iter().all(|m| m.extra.last().is_some_and(|it| it.1 > 0.0)), "{list:?}");
+        assert!(list.iter().all(|m| m.extra.last().is_some_and(|extra| extra.1 > 0.0)), "{list:?}");
     }
 
     #[test]

@@ -6,16 +6,16 @@
 //! `host NAME fast-open` for a host's key.
 //! Adding a link or a flow does not shift the draws of the others.
 
-use crate::endpoints::Recipe;
+use crate::custom;
+use crate::endpoints::EndpointFactory;
 use crate::graph::Graph;
 use crate::hostile::Hostile;
-use crate::own;
 use crate::schema::{
-    ChannelKind, Direction, FlowSpec, Ip, LinkSpec, MessagePace, MessageSpec, Mishap, Protocol,
+    ChannelKind, Direction, Effect, FlowSpec, Ip, LinkSpec, MessagePace, MessageSpec, Protocol,
     Routing, Scenario, Workload,
 };
 use crate::transport::Transport;
-use anabranch_endpoint::{Endpoint, Generator, Seed};
+use anabranch_endpoint::{Demultiplex, Generator, Seed};
 use anabranch_network::abr::WayConfig;
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
 use anabranch_sim::{
@@ -96,9 +96,9 @@ pub(crate) fn build_with(
     let node = |name: &str| nodes[graph.node(name).expect("names are checked")];
     builder.multipath(scenario.routing == Routing::Ecmp);
     let book = Arc::new(scenario.book());
-    let recipes: Vec<_> =
-        scenario.flows.iter().map(|flow| Recipe::new(&graph, flow, &book, seed)).collect();
-    let plans = plan(scenario, &graph, &nodes, &recipes);
+    let factories: Vec<_> =
+        scenario.flows.iter().map(|flow| EndpointFactory::new(&graph, flow, &book, seed)).collect();
+    let plans = plan(scenario, &graph, &nodes, &factories);
 
     let mut links = Vec::new();
     for link in &scenario.links {
@@ -112,15 +112,18 @@ pub(crate) fn build_with(
                 let key = FlowKey {
                     src: builder.addr(plan.client.0),
                     dst: builder.addr(plan.server.0),
-                    protocol: recipes[plan.entry].protocol(),
+                    protocol: factories[plan.entry].protocol(),
                     src_port: plan.client.1,
                     dst_port: plan.server.1,
                 };
                 Some(if reverse_data { key.reversed() } else { key })
             });
             let generator = seed.generator(&format!("link {name}"));
-            let regulator = direction.regulator.as_ref().map(|it| own::on_link(it, name, &seed));
-            regulated.extend(regulator.map(|it| (it, config.clone(), links.len())));
+            let regulator = direction
+                .regulator
+                .as_ref()
+                .map(|regulator| custom::on_link(regulator, name, &seed));
+            regulated.extend(regulator.map(|regulator| (regulator, config.clone(), links.len())));
             links.push((name.clone(), builder.link(from, to, name, config, generator)));
         }
         for (regulator, config, forward) in regulated {
@@ -132,7 +135,8 @@ pub(crate) fn build_with(
     add_channels(scenario, &links, &mut builder);
     add_atm(scenario, &links, &mut builder);
     let hostile = Hostile { scenario, graph: &graph, nodes: &nodes, book: &book, seed };
-    let is_external = |name: &str| scenario.hosts.iter().any(|it| it.name == name && it.external);
+    let is_external =
+        |name: &str| scenario.hosts.iter().any(|host| host.name == name && host.external);
     let outside = external.is_some();
     hostile.listen(&mut builder, |host| outside && is_external(host));
     let mut keys = Vec::with_capacity(plans.len());
@@ -146,9 +150,9 @@ pub(crate) fn build_with(
         let stop = spec.duration.map(|duration| start.saturating_add(duration));
         let (client_app, server_app, sender) = apps(scenario, spec, &name, generator);
         let [mut client_endpoint, mut server_endpoint] =
-            recipes[entry].endpoints(&name, &nodes, [client.1, server.1], generator);
+            factories[entry].endpoints(&name, &nodes, [client.1, server.1], generator);
         keys.push(client_endpoint.flow_key());
-        let owners = recipes[entry].primary().map(|interface| graph.owner(interface));
+        let owners = factories[entry].primary().map(|interface| graph.owner(interface));
         for (owner, endpoint) in
             owners.into_iter().zip([&mut client_endpoint, &mut server_endpoint])
         {
@@ -205,8 +209,8 @@ pub(crate) fn build_with(
 
 /// RFC 8684 §3.1: no two connections of a host have the same token.
 fn distinguish<'a>(tokens: &mut BTreeSet<(&'a str, u32)>, host: &'a str, endpoint: &mut Transport) {
-    if let Transport::Mptcp(it) = endpoint {
-        it.avoid_tokens(|token| !tokens.insert((host, token)));
+    if let Transport::Mptcp(mptcp) = endpoint {
+        mptcp.avoid_tokens(|token| !tokens.insert((host, token)));
     }
 }
 
@@ -252,7 +256,8 @@ fn add_channels(
             let member = |(i, link): (usize, &LinkSpec)| {
                 let direction = [&link.forward, &link.reverse][way];
                 let explicit = direction.explicit.as_ref();
-                let is_member = explicit.is_some_and(|it| it.channels[0] == channel.name);
+                let is_member =
+                    explicit.is_some_and(|explicit| explicit.channels[0] == channel.name);
                 is_member.then(|| (links[2 * i + way].1, direction.rate))
             };
             let members: Vec<_> = scenario.links.iter().enumerate().filter_map(member).collect();
@@ -295,7 +300,7 @@ fn plan<'a>(
     scenario: &'a Scenario,
     graph: &Graph<'a>,
     nodes: &[NodeId],
-    recipes: &[Recipe],
+    factories: &[EndpointFactory],
 ) -> Vec<Plan<'a>> {
     let mut ports: BTreeMap<&str, u16> = BTreeMap::new();
     let mut bind = |interface: usize, count: u16| {
@@ -306,7 +311,7 @@ fn plan<'a>(
     let mut plans = Vec::new();
     for (entry, spec) in scenario.flows.iter().enumerate() {
         for name in spec.names() {
-            let [client, server] = recipes[entry].primary();
+            let [client, server] = factories[entry].primary();
             let client = bind(client, spec.client_ports());
             let server = match spec.port {
                 Some(port) => (nodes[server], port),
@@ -351,9 +356,9 @@ fn apps(
         Workload::Messages(ref messages) => {
             let keep = keeps_deliveries(scenario, spec, name);
             let forward = message_traffic(spec, messages, size, keep, seed());
-            let back = messages.reverse.as_ref().map_or(App::MessageSink, |it| {
+            let back = messages.reverse.as_ref().map_or(App::MessageSink, |reverse| {
                 let seed = generator("reverse traffic").next_u64();
-                App::Messages(Arc::new(message_traffic(spec, it, None, keep, seed)))
+                App::Messages(Arc::new(message_traffic(spec, reverse, None, keep, seed)))
             });
             return (App::Messages(Arc::new(forward)), back, Side::Client);
         }
@@ -426,14 +431,17 @@ fn message_traffic(
 
 /// Something observes each message of the flow.
 fn keeps_deliveries(scenario: &Scenario, spec: &FlowSpec, name: &str) -> bool {
-    scenario.observe.iter().any(|it| it.what.is_of_messages() && it.means(&spec.name, name))
+    scenario
+        .observe
+        .iter()
+        .any(|observe| observe.what.is_of_messages() && observe.means(&spec.name, name))
 }
 
 fn link_config(direction: &Direction, key: impl Fn(&str, bool) -> Option<FlowKey>) -> LinkConfig {
     let impairments = direction.impairments.iter().filter_map(|impairment| {
         let kind = match &impairment.what {
-            Mishap::Any(kind) => kind.clone(),
-            Mishap::Packets { flow, reverse_data, numbers } => ImpairmentKind::Packets {
+            Effect::Any(kind) => kind.clone(),
+            Effect::Packets { flow, reverse_data, numbers } => ImpairmentKind::Packets {
                 flow: key(flow, *reverse_data)?,
                 numbers: numbers.clone(),
             },

@@ -4,6 +4,7 @@ use crate::schema::What;
 use crate::topology::TOPOLOGIES;
 use anabranch_attack::ATTACKS;
 use anabranch_congestion::ALGORITHMS;
+use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_network::abr::ALLOCATIONS;
 use anabranch_network::{IMPAIRMENTS, QUEUES, REGULATORS, TRANSMITTERS};
 use anabranch_sctp::failover::FAILOVERS;
@@ -23,12 +24,13 @@ pub struct Entry {
 }
 
 /// The catalogues that [`catalogue`] knows.
-pub const KINDS: [&str; 13] = [
+pub const KINDS: [&str; 14] = [
     "algorithms",
     "recoveries",
     "destinations",
     "failovers",
     "schedulers",
+    "path-managers",
     "queues",
     "transmitters",
     "regulators",
@@ -43,8 +45,8 @@ pub const KINDS: [&str; 13] = [
 ///
 /// `algorithms` are the window algorithms and, after them, the recovery
 /// schemes, each told by the first word of its line; `recoveries` are the
-/// latter alone. `destinations`, `failovers` and `schedulers` are
-/// SCTP's.
+/// latter alone. `destinations` and `failovers` are SCTP's, `path-managers`
+/// Multipath TCP's, and `schedulers` of both, told by the first words of their lines.
 pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
     let entry = |name, summary: &str, reference| Entry { name, summary: summary.into(), reference };
     let network = |table: &'static [anabranch_network::Info]| {
@@ -65,13 +67,28 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
         "recoveries" => recoveries("").collect(),
         "destinations" => sctp(&DESTINATIONS),
         "failovers" => sctp(&FAILOVERS),
-        "schedulers" => sctp(&SCHEDULERS),
+        "schedulers" => {
+            let multipath = anabranch_mptcp::scheduler::SCHEDULERS.iter().map(|info| {
+                entry(info.name, &format!("Multipath TCP: {}", info.summary), info.reference)
+            });
+            let of_sctp = SCHEDULERS.iter().map(|(name, summary, reference)| {
+                entry(*name, &format!("SCTP: {summary}"), *reference)
+            });
+            multipath.chain(of_sctp).collect()
+        }
+        "path-managers" => PATH_MANAGERS
+            .iter()
+            .map(|info| entry(info.name, info.summary, "docs/algorithms/path-managers.md"))
+            .collect(),
         "queues" => network(QUEUES),
         "transmitters" => network(TRANSMITTERS),
         "regulators" => network(REGULATORS),
         "allocations" => network(ALLOCATIONS),
         "impairments" => network(IMPAIRMENTS),
-        "attacks" => ATTACKS.iter().map(|it| entry(it.name, it.summary, it.reference)).collect(),
+        "attacks" => ATTACKS
+            .iter()
+            .map(|attack| entry(attack.name, attack.summary, attack.reference))
+            .collect(),
         "topologies" => TOPOLOGIES
             .into_iter()
             .map(|(name, summary, reference)| entry(name, summary, reference))

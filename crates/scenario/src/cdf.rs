@@ -24,12 +24,14 @@ pub(crate) fn read(text: &str) -> Result<Value, String> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let cells: Vec<_> = line.split([',', ' ', '\t']).filter(|it| !it.is_empty()).collect();
+        let cells: Vec<_> =
+            line.split([',', ' ', '\t']).filter(|split| !split.is_empty()).collect();
         let [size, share] = cells.as_slice() else {
             return Err(format!("a size and a share in line {number}; it is `{line}`"));
         };
-        let within =
-            |cell: &str, most: f64| cell.parse::<f64>().ok().filter(|it| (0.0..=most).contains(it));
+        let within = |cell: &str, most: f64| {
+            cell.parse::<f64>().ok().filter(|item| (0.0..=most).contains(item))
+        };
         let octets = within(size, MOST);
         let octets = octets.ok_or_else(|| format!("octets in line {number}; it has `{size}`"))?;
         let share = within(share, 100.0)

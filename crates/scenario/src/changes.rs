@@ -32,7 +32,7 @@ pub(crate) fn read(text: &str, column: &str, field: &str) -> Result<Value, Strin
         return Err(format!("a header of {columns}, each once; it has `{name}`"));
     }
     let place = |name: &str| {
-        let place = names.iter().position(|it| *it == name);
+        let place = names.iter().position(|item| *item == name);
         place.ok_or_else(|| format!("a column `{name}`; the header is `{header}`"))
     };
     let (time, cell) = (place("time")?, place(column)?);

@@ -1,10 +1,10 @@
 //! The two endpoints of a flow, from its description.
 
+use crate::custom::placed;
 use crate::graph::Graph;
-use crate::moving::{self, Change, Moving};
+use crate::mobile::{self, Change, MobileAssociation};
 use crate::multihoming::{self, Ends};
-use crate::own::placed;
-use crate::schema::{FlowSpec, Protocol};
+use crate::schema::{FlowSpec, Ip, Protocol};
 use crate::transport::Transport;
 use anabranch_endpoint::{Generator, Seed};
 use anabranch_mptcp::Connection as Multipath;
@@ -15,7 +15,7 @@ use anabranch_wire::{Addr, AddressBook};
 use std::sync::Arc;
 
 /// What the endpoints of all flows of an entry share.
-pub(crate) struct Recipe {
+pub(crate) struct EndpointFactory {
     ends: Ends,
     options: Options,
 }
@@ -28,24 +28,28 @@ enum Options {
     Mptcp(Arc<anabranch_mptcp::Config>),
 }
 
-impl Recipe {
+impl EndpointFactory {
     /// For the flows of an entry that was checked, between hosts with these addresses.
     pub(crate) fn new(
         graph: &Graph<'_>,
         flow: &FlowSpec,
         book: &Arc<AddressBook>,
         seed: Seed,
-    ) -> Recipe {
+    ) -> EndpointFactory {
         let ends = multihoming::ends(graph, flow, "").expect("checked when it was read");
         let options = match &flow.protocol {
             Protocol::Tcp(config) => {
                 let host = graph.owner(ends.server[0]);
                 let mut generator = seed.generator(&format!("host {host} fast-open"));
                 let key = [generator.next_u64(), generator.next_u64()];
-                Options::Tcp(Arc::new(config.as_ref().clone()), key)
+                let mut config = config.as_ref().clone();
+                if graph.family(ends.client[0]) == Ip::V6 {
+                    config.default_mss = anabranch_tcp::Config::DEFAULT_MSS_V6;
+                }
+                Options::Tcp(Arc::new(config), key)
             }
             Protocol::Sctp(spec) => {
-                let changes = moving::changes(graph, flow);
+                let changes = mobile::changes(graph, flow);
                 let mut config = spec.config.clone();
                 if let Some(authentication) = &mut config.authentication {
                     Arc::make_mut(authentication).book = book.as_ref().clone();
@@ -60,7 +64,7 @@ impl Recipe {
                 }))
             }
         };
-        Recipe { ends, options }
+        EndpointFactory { ends, options }
     }
 
     /// The interfaces of the primary path, by their numbers in the graph.
@@ -119,8 +123,9 @@ impl Recipe {
                     if changes.is_empty() {
                         return association.into();
                     }
-                    let changes = changes.iter().map(|it| (it.0, it.1, addr(&it.2)));
-                    Moving::new(association, changes).into()
+                    let changes =
+                        changes.iter().map(|change| (change.0, change.1, addr(&change.2)));
+                    MobileAssociation::new(association, changes).into()
                 };
                 let [at_client, at_server] = placed(config, name, &generator);
                 let client = Association::client(at_client, here, there, of_client)

@@ -1,6 +1,7 @@
 //! Reading a TOML table field by field, keeping the path for messages and
 //! refusing what nobody asked for.
 
+use crate::nearest::{nearest, one_of};
 use crate::{InputError, quantity::Quantity};
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -49,7 +50,13 @@ impl<'a> Fields<'a> {
 
     /// A quantity with its unit.
     pub fn quantity<Q: Quantity>(&self, name: &'static str) -> Result<Option<Q>, InputError> {
-        self.read(name, Q::ALLOWED, |value| value.as_str().and_then(Q::parse))
+        let allowed = match self.table.get(name) {
+            Some(Value::Integer(_) | Value::Float(_)) => {
+                &format!("{}; with its unit, in quotes", Q::ALLOWED)
+            }
+            _ => Q::ALLOWED,
+        };
+        self.read(name, allowed, |value| value.as_str().and_then(Q::parse))
     }
 
     /// A text.
@@ -104,7 +111,8 @@ impl<'a> Fields<'a> {
         choices: &[(&str, T)],
     ) -> Result<Option<T>, InputError> {
         let names: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
-        self.read(name, &names.join(", "), |value| {
+        let given = self.table.get(name).and_then(Value::as_str).unwrap_or("");
+        self.read(name, &one_of(given, &names), |value| {
             let word = value.as_str()?;
             choices.iter().find(|(choice, _)| *choice == word).map(|(_, meaning)| meaning.clone())
         })
@@ -146,12 +154,14 @@ impl<'a> Fields<'a> {
         let known = self.known.borrow();
         match self.table.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => {
+                if let Some(name) = nearest(key, known.iter().copied()) {
+                    let meant = format!("no field of this name; did you mean `{name}`?");
+                    return Err(self.error(key, meant));
+                }
                 let mut known = known.clone();
                 known.sort_unstable();
-                Err(self.error(
-                    key,
-                    format!("no field of this name; the fields are {}", known.join(", ")),
-                ))
+                let names = known.join(", ");
+                Err(self.error(key, format!("no field of this name; the fields are {names}")))
             }
             None => Ok(()),
         }
@@ -189,19 +199,36 @@ mod tests {
 
     #[test]
     fn unknown_fields_are_refused_with_the_known_ones() {
-        let error = with_fields("rate = \"1 Mbit/s\"\nrtae = 1", |f| {
+        let error = with_fields("rate = \"1 Mbit/s\"\ncolour = 1", |f| {
             assert_eq!(f.quantity("rate"), Ok(Some(Rate::mbit(1))));
             f.finish().unwrap_err()
         });
-        assert_eq!(error.field, "links[0].rtae");
+        assert_eq!(error.field, "links[0].colour");
         assert_eq!(error.allowed, "no field of this name; the fields are rate");
+    }
+
+    #[test]
+    fn the_nearest_name_is_told() {
+        let error = with_fields("rtae = \"1 Mbit/s\"", |f| {
+            assert_eq!(f.quantity::<Rate>("rate"), Ok(None));
+            f.finish().unwrap_err()
+        });
+        assert_eq!(error.allowed, "no field of this name; did you mean `rate`?");
+        let words = [("reno", 1), ("newreno", 2), ("rack", 3)];
+        let error = with_fields("scheme = \"rakc\"", |f| f.choice("scheme", &words).unwrap_err());
+        assert_eq!(error.allowed, "reno, newreno, rack; did you mean `rack`?");
+        let error = with_fields("scheme = \"x\"", |f| f.choice("scheme", &words).unwrap_err());
+        assert_eq!(error.allowed, "reno, newreno, rack");
     }
 
     #[test]
     fn quantities_need_units() {
         let error = with_fields("rate = 10", |f| f.quantity::<Rate>("rate").unwrap_err());
         assert_eq!((error.field.as_str(), error.value.as_str()), ("links[0].rate", "10"));
-        assert!(error.allowed.contains("10 Mbit/s"));
+        assert!(
+            error.allowed.contains("10 Mbit/s")
+                && error.allowed.ends_with("with its unit, in quotes")
+        );
     }
 
     #[test]

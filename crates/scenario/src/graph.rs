@@ -102,7 +102,7 @@ impl<'a> Graph<'a> {
     pub(crate) fn siblings(&self, interface: usize) -> impl Iterator<Item = usize> + use<> {
         let owner = self.owners[interface];
         let first = self.index[owner];
-        first..first + self.owners[first..].iter().take_while(|it| **it == owner).count()
+        first..first + self.owners[first..].iter().take_while(|item| **item == owner).count()
     }
 
     /// The family of a node's address; of a router that has both, IPv4.
@@ -112,18 +112,20 @@ impl<'a> Graph<'a> {
 
     /// The host that has this interface has addresses of both families.
     pub(crate) fn has_both_families(&self, interface: usize) -> bool {
-        self.siblings(interface).any(|it| self.families[it] != self.families[interface])
+        self.siblings(interface).any(|sibling| self.families[sibling] != self.families[interface])
     }
 
     /// Packets of IPv6 may come to a node: to an interface with such an address,
     /// or to a router that links lead to from one.
     pub(crate) fn has_ipv6(&self, node: usize) -> bool {
         let is_near = |interface: usize| {
-            let mut near = self.neighbours[interface].iter().map(|it| self.component[*it as usize]);
-            near.any(|it| it == self.component[node])
+            let mut near = self.neighbours[interface]
+                .iter()
+                .map(|neighbour| self.component[*neighbour as usize]);
+            near.any(|neighbour| neighbour == self.component[node])
         };
-        let mut ipv6 = self.interfaces().filter(|it| self.families[*it] == Ip::V6);
-        ipv6.any(|it| it == node || node >= self.owners.len() && is_near(it))
+        let mut ipv6 = self.interfaces().filter(|interface| self.families[*interface] == Ip::V6);
+        ipv6.any(|ipv6| ipv6 == node || node >= self.owners.len() && is_near(ipv6))
     }
 
     /// Links lead from one interface to another with an address of the same

@@ -6,8 +6,8 @@ use crate::schema::attack::MOST_ADDRESSES;
 use crate::schema::{AttackSpec, ListenSpec, Protocol, Scenario};
 use crate::transport::Transport;
 use anabranch_attack::peer::Manner;
-use anabranch_attack::{Crooked, Plan, Sight, Source, Target};
-use anabranch_endpoint::{Listen, ListenReport, Seed};
+use anabranch_attack::{Misbehaving, Plan, Sight, Source, Target};
+use anabranch_endpoint::{Demultiplex, Listen, ListenReport, Seed};
 use anabranch_sim::{App, NodeId, SimulationBuilder};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, AddressBook, Packet};
@@ -17,8 +17,10 @@ use std::sync::Arc;
 /// Addresses from here on are nobody's: far above those of nodes, and within what an
 /// address book gives an address of IPv4 (10.16.0.1 and up).
 const FIRST_FORGED: u32 = 1 << 20;
-/// How often the memory of hosts that are attacked or listen is looked at.
+/// How often the memory of hosts that are attacked or listen is looked at, in a short run.
 const LOOK_EVERY: Span = Span::from_millis(5);
+/// Looks of a long run.
+const LOOKS: u64 = 10_000;
 
 /// A port of TCP: a listener for each address of its host.
 struct TcpPort(BTreeMap<Addr, anabranch_tcp::Listener>);
@@ -31,11 +33,11 @@ impl Listen<Transport> for TcpPort {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        self.0.values_mut().for_each(|it| it.handle_timeout(now));
+        self.0.values_mut().for_each(|item| item.handle_timeout(now));
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        self.0.values_mut().find_map(|it| it.poll_transmit(now))
+        self.0.values_mut().find_map(|item| item.poll_transmit(now))
     }
 
     fn poll_timeout(&self) -> Time {
@@ -46,13 +48,20 @@ impl Listen<Transport> for TcpPort {
         self.0.values_mut().find_map(anabranch_tcp::Listener::accept).map(Transport::from)
     }
 
+    fn succeed(&mut self, old: &Transport) {
+        let Transport::Tcp(connection) = old else { return };
+        if let Some(listener) = self.0.get_mut(&connection.flow_key().src) {
+            listener.succeed(connection.past());
+        }
+    }
+
     fn report(&self) -> ListenReport {
         let mut report = ListenReport::default();
-        for it in self.0.values() {
-            let (counters, (half_open, waiting)) = (it.counters(), it.lengths());
+        for item in self.0.values() {
+            let (counters, (half_open, waiting)) = (item.counters(), item.lengths());
             report.half_open += half_open;
             report.waiting += waiting;
-            report.held += it.memory();
+            report.held += item.memory();
             report.dropped += counters.dropped_syns;
             report.cookies_sent += counters.cookies_sent;
             report.cookies_accepted += counters.cookies_accepted;
@@ -167,7 +176,7 @@ impl Hostile<'_> {
         builder: &mut SimulationBuilder<Transport>,
         is_outside: impl Fn(&str) -> bool,
     ) {
-        for spec in self.scenario.listeners.iter().filter(|it| !is_outside(&it.host)) {
+        for spec in self.scenario.listeners.iter().filter(|listener| !is_outside(&listener.host)) {
             let first = self.graph.interface(&spec.host).expect("names are checked");
             let app = match spec.respond {
                 None => App::Sink,
@@ -226,7 +235,7 @@ impl Hostile<'_> {
         }
     }
 
-    /// The ends of the flow `name` of an entry, crooked where an attack is a peer's.
+    /// The ends of the flow `name` of an entry, misbehaving where an attack is a peer's.
     pub(crate) fn corrupt(
         &self,
         entry: usize,
@@ -236,17 +245,20 @@ impl Hostile<'_> {
         let spec = &self.scenario.flows[entry];
         for attack in &self.scenario.attacks {
             let is_peers = attack.kind.info().target == Target::Peer;
-            let of_flow = attack.flow.as_deref().is_some_and(|it| it == name || it == spec.name);
+            let of_flow =
+                attack.flow.as_deref().is_some_and(|flow| flow == name || flow == spec.name);
             if !is_peers || !of_flow {
                 continue;
             }
-            let owner = |name: &str| self.graph.interface(name).map(|it| self.graph.owner(it));
+            let owner = |name: &str| {
+                self.graph.interface(name).map(|interface| self.graph.owner(interface))
+            };
             let (start, end) = dates(attack);
             let manner = Manner { kind: attack.kind, start, end, size: attack.size };
             let [client, server] = ends;
             ends = match owner(&spec.from) == owner(&attack.from) {
-                true => [Crooked::new(client, manner).into(), server],
-                false => [client, Crooked::new(server, manner).into()],
+                true => [Misbehaving::new(client, manner).into(), server],
+                false => [client, Misbehaving::new(server, manner).into()],
             };
         }
         ends
@@ -260,6 +272,11 @@ impl Hostile<'_> {
         key: impl Fn(usize) -> anabranch_wire::FlowKey,
     ) {
         for (number, spec) in (0..).zip(&self.scenario.attacks) {
+            let of_flow = |flow: &&BuiltFlow| {
+                let entry = &self.scenario.flows[flow.entry].name;
+                spec.flow.as_ref().is_some_and(|item| *item == flow.name || item == entry)
+            };
+            flows.iter().filter(of_flow).for_each(|flow| builder.distrust(flow.id));
             if spec.kind.info().target == Target::Peer {
                 continue;
             }
@@ -270,17 +287,14 @@ impl Hostile<'_> {
             let (here, to) = (node(&spec.from), spec.to.as_deref().unwrap_or_default());
             let (start, end) = dates(spec);
             let forged = (Addr(FIRST_FORGED + number * MOST_ADDRESSES), spec.addresses);
-            let of_flow = |flow: &&BuiltFlow| {
-                let entry = &self.scenario.flows[flow.entry].name;
-                spec.flow.as_ref().is_some_and(|it| *it == flow.name || it == entry)
-            };
-            let flow = flows.iter().position(|it| of_flow(&it));
+            let flow = flows.iter().position(|flow| of_flow(&flow));
             let (victim, peer, side) = match flow {
                 None => ((Addr(node(to).0), spec.port.unwrap_or(0)), None, 0),
                 Some(at) => {
                     let key = key(at);
                     let ends = [(key.src, key.src_port), (key.dst, key.dst_port)];
-                    let victims = self.graph.interface(to).map(|it| self.graph.owner(it));
+                    let victims =
+                        self.graph.interface(to).map(|interface| self.graph.owner(interface));
                     let owner = self.graph.owner(ends[0].0.0 as usize);
                     let side = (victims != Some(owner)) as usize;
                     (ends[side], Some(ends[1 - side]), side)
@@ -309,24 +323,26 @@ impl Hostile<'_> {
     /// Looks at the memory of hosts that listen, and of the victims of attacks.
     pub(crate) fn gauge(&self, builder: &mut SimulationBuilder<Transport>) {
         let Some(duration) = self.scenario.duration else { return };
-        let owner = |name: &str| self.graph.interface(name).map(|it| self.graph.owner(it));
+        let owner =
+            |name: &str| self.graph.interface(name).map(|interface| self.graph.owner(interface));
         let mut hosts: BTreeSet<&str> = BTreeSet::new();
-        hosts.extend(self.scenario.listeners.iter().filter_map(|it| owner(&it.host)));
+        hosts.extend(self.scenario.listeners.iter().filter_map(|listener| owner(&listener.host)));
         for attack in &self.scenario.attacks {
             hosts.extend(attack.to.as_deref().and_then(owner));
             if attack.kind.info().target == Target::Peer {
                 let is_it = |name: &str| attack.flow.as_deref() == Some(name);
-                let named = |it: &&crate::schema::FlowSpec| {
-                    is_it(&it.name) || it.names().any(|n| is_it(&n))
+                let named = |flow_spec: &&crate::schema::FlowSpec| {
+                    is_it(&flow_spec.name) || flow_spec.names().any(|n| is_it(&n))
                 };
                 let flow = self.scenario.flows.iter().find(named);
-                let ends = flow.into_iter().flat_map(|it| [owner(&it.from), owner(&it.to)]);
-                hosts.extend(ends.flatten().filter(|it| Some(*it) != owner(&attack.from)));
+                let ends = flow.into_iter().flat_map(|flow| [owner(&flow.from), owner(&flow.to)]);
+                hosts.extend(ends.flatten().filter(|end| Some(*end) != owner(&attack.from)));
             }
         }
         for host in hosts {
             let node = self.nodes[self.graph.interface(host).expect("a host")];
-            builder.gauge(node, LOOK_EVERY, Time::ZERO + duration);
+            let every = LOOK_EVERY.max(duration / LOOKS);
+            builder.gauge(node, every, Time::ZERO + duration);
         }
     }
 }
@@ -334,5 +350,5 @@ impl Hostile<'_> {
 /// When an attack begins, and when it is over.
 fn dates(attack: &AttackSpec) -> (Time, Time) {
     let start = Time::ZERO + attack.start;
-    (start, attack.duration.map_or(Time::NEVER, |it| start.saturating_add(it)))
+    (start, attack.duration.map_or(Time::NEVER, |duration| start.saturating_add(duration)))
 }

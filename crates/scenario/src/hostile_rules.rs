@@ -2,9 +2,11 @@
 
 use crate::InputError;
 use crate::graph::Graph;
-use crate::schema::{AttackSpec, FlowSpec, ListenSpec, Protocol, Scenario};
+use crate::schema::{AttackSpec, FlowSpec, ListenSpec, Protocol, Scenario, SctpSpec, Workload};
 use crate::validate::{Names, shorten};
 use anabranch_attack::Target;
+use anabranch_sim::Sizes;
+use anabranch_units::Bytes;
 
 /// Most attacks of a scenario: each may have forged addresses of its own.
 const MOST_ATTACKS: usize = 100;
@@ -34,20 +36,21 @@ fn is_sctp(protocol: &Protocol) -> bool {
 
 fn check_listeners(s: &Scenario) -> Result<(), InputError> {
     let mut names = Names::default();
-    for (i, it) in s.listeners.iter().enumerate() {
+    for (i, listener) in s.listeners.iter().enumerate() {
         let field = |name: &str| format!("listen[{i}].{name}");
-        names.add(&it.name, field("name"))?;
-        if !s.hosts.iter().any(|host| host.name == it.host) {
-            let allowed = format!("a host: {}", shorten(s.hosts.iter().map(|it| it.name.as_str())));
-            return Err(InputError::field(field("host"), &it.host, allowed));
+        names.add(&listener.name, field("name"))?;
+        if !s.hosts.iter().any(|host| host.name == listener.host) {
+            let allowed =
+                format!("a host: {}", shorten(s.hosts.iter().map(|host| host.name.as_str())));
+            return Err(InputError::field(field("host"), &listener.host, allowed));
         }
         let same = |other: &ListenSpec| {
-            (&other.host, other.port) == (&it.host, it.port)
-                && is_sctp(&other.protocol) == is_sctp(&it.protocol)
+            (&other.host, other.port) == (&listener.host, listener.port)
+                && is_sctp(&other.protocol) == is_sctp(&listener.protocol)
         };
         if s.listeners[..i].iter().any(same) {
             let allowed = "a port of its own, for each transport";
-            return Err(InputError::field(field("port"), it.port, allowed));
+            return Err(InputError::field(field("port"), listener.port, allowed));
         }
     }
     Ok(())
@@ -61,8 +64,10 @@ pub(crate) fn listener_of<'a>(
 ) -> Option<&'a ListenSpec> {
     let host = graph.owner(graph.interface(&flow.to)?);
     let port = flow.port?;
-    let is_it = |it: &&ListenSpec| {
-        it.host == host && it.port == port && is_sctp(&it.protocol) == is_sctp(&flow.protocol)
+    let is_it = |listen_spec: &&ListenSpec| {
+        listen_spec.host == host
+            && listen_spec.port == port
+            && is_sctp(&listen_spec.protocol) == is_sctp(&flow.protocol)
     };
     s.listeners.iter().find(is_it)
 }
@@ -82,6 +87,53 @@ fn check_ports(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
                 format!("{}, as the port {port} of {}", listener.protocol.name(), flow.to);
             let field = format!("flows[{i}].protocol");
             return Err(InputError::field(field, flow.protocol.name(), allowed));
+        }
+        if let (Protocol::Sctp(client), Some(Protocol::Sctp(server))) =
+            (&flow.protocol, listener.map(|listener| &listener.protocol))
+        {
+            check_association(client, server, flow, &|name| format!("flows[{i}].{name}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// What flows whose ends have the same options are asked when they are read: that no message goes
+/// on a stream that there is not, and that the other side has room for each chunk and message.
+fn check_association(
+    client: &SctpSpec,
+    server: &SctpSpec,
+    flow: &FlowSpec,
+    field: &dyn Fn(&str) -> String,
+) -> Result<(), InputError> {
+    let port = flow.port.unwrap_or(0);
+    for (way, writer, reader) in [("", client, server), ("reverse.", server, client)] {
+        let (sends, buffer) = (&writer.config, reader.config.receive_buffer);
+        let chunk = sends.message_size.unwrap_or_else(|| sends.max_payload());
+        if chunk > buffer {
+            let allowed =
+                format!("chunks of at most {}, the receive buffer there", Bytes(buffer.into()));
+            let what = format!("port {port}, {} a chunk", Bytes(chunk.into()));
+            return Err(InputError::field(field("port"), what, allowed));
+        }
+        let messages = match &flow.workload {
+            Workload::Messages(messages) if way.is_empty() => Some(messages),
+            Workload::Messages(messages) => messages.reverse.as_deref(),
+            _ => None,
+        };
+        let Some(messages) = messages else { continue };
+        let most = sends.outbound_streams.min(reader.config.inbound_streams);
+        if messages.streams > most {
+            let allowed = format!("at most {most}, for the port {port}");
+            let field = field(&format!("traffic.{way}streams"));
+            return Err(InputError::field(field, messages.streams, allowed));
+        }
+        let most = u64::from(buffer).min(sends.send_buffer);
+        if let Sizes::Constant { mean } = &messages.size
+            && *mean > most
+        {
+            let allowed = format!("at most {}, what both buffers hold", Bytes(most));
+            let field = field(&format!("traffic.{way}size"));
+            return Err(InputError::field(field, Bytes(*mean), allowed));
         }
     }
     Ok(())
@@ -115,9 +167,10 @@ fn check_attack(
         }
     }
     let Some(name) = &attack.flow else { return Ok(()) };
-    let named = |it: &&FlowSpec| it.name == *name || it.names().any(|of| of == *name);
+    let named =
+        |flow_spec: &&FlowSpec| flow_spec.name == *name || flow_spec.names().any(|of| of == *name);
     let Some(flow) = s.flows.iter().find(named) else {
-        let names: Vec<_> = s.flows.iter().flat_map(|it| it.names()).take(20).collect();
+        let names: Vec<_> = s.flows.iter().flat_map(|flow| flow.names()).take(20).collect();
         let allowed = format!("a flow: {}", shorten(names.iter().map(String::as_str)));
         return Err(InputError::field(field("flow"), name, allowed));
     };

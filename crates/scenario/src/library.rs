@@ -4,7 +4,7 @@
 //! [`Library`], once, before it runs.
 
 use crate::schema::Protocol;
-use crate::{InputError, Scenario, own};
+use crate::{InputError, Scenario, custom};
 use anabranch_congestion::{Algorithm, MakeWindow};
 use anabranch_custom::{Custom, Found, Options};
 use anabranch_mptcp::SchedulerKind;
@@ -62,8 +62,8 @@ type Find<'a, F> = &'a dyn Fn(&str, &Options) -> Result<Found<F>, String>;
 impl Scenario {
     /// Whether it names algorithms of the user's own.
     pub fn has_own_algorithms(&self) -> bool {
-        self.flows.iter().any(|flow| own::in_protocol(&flow.protocol))
-            || self.links.iter().any(own::in_link)
+        self.flows.iter().any(|flow| custom::in_protocol(&flow.protocol))
+            || self.links.iter().any(custom::in_link)
     }
 
     /// Refuses algorithms of the user's own that nobody has looked up.
@@ -79,14 +79,16 @@ impl Scenario {
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let path = |field: &str| format!("flows[{i}].{field}");
             let window = |algorithm: &mut Algorithm, field: &str| match algorithm {
-                Algorithm::Custom(it) => bind(it, path(field), &|n, o| library.window(n, o)),
+                Algorithm::Custom(custom) => {
+                    bind(custom, path(field), &|n, o| library.window(n, o))
+                }
                 _ => Ok(()),
             };
             let tcp = |config: &mut anabranch_tcp::Config| {
                 window(&mut config.window, "tcp.window")?;
                 match &mut config.recovery {
-                    Recovery::Custom(it) => {
-                        bind(it, path("tcp.recovery"), &|n, o| library.recovery(n, o))
+                    Recovery::Custom(custom) => {
+                        bind(custom, path("tcp.recovery"), &|n, o| library.recovery(n, o))
                     }
                     _ => Ok(()),
                 }
@@ -95,26 +97,26 @@ impl Scenario {
                 Protocol::Tcp(config) => tcp(config)?,
                 Protocol::Mptcp(config) => {
                     tcp(&mut config.subflow)?;
-                    if let SchedulerKind::Custom(it) = &mut config.scheduler {
-                        bind(it, path("mptcp.scheduler"), &|n, o| library.scheduler(n, o))?;
+                    if let SchedulerKind::Custom(custom) = &mut config.scheduler {
+                        bind(custom, path("mptcp.scheduler"), &|n, o| library.scheduler(n, o))?;
                     }
                 }
                 Protocol::Sctp(spec) => {
-                    if let anabranch_sctp::Window::Algorithm(it) = &mut spec.config.window {
-                        window(it, "sctp.window")?;
+                    if let anabranch_sctp::Window::Algorithm(algorithm) = &mut spec.config.window {
+                        window(algorithm, "sctp.window")?;
                     }
-                    if let Destination::Custom(it) = &mut spec.config.destination {
-                        bind(it, path("sctp.destination"), &|n, o| library.destination(n, o))?;
+                    if let Destination::Custom(custom) = &mut spec.config.destination {
+                        bind(custom, path("sctp.destination"), &|n, o| library.destination(n, o))?;
                     }
                 }
             }
         }
         for (i, link) in self.links.iter_mut().enumerate() {
             for (way, direction) in [("", &mut link.forward), ("reverse.", &mut link.reverse)] {
-                let law = direction.regulator.as_mut().map(|it| &mut it.law);
-                if let Some(LawConfig::Custom(it)) = law {
+                let law = direction.regulator.as_mut().map(|regulator| &mut regulator.law);
+                if let Some(LawConfig::Custom(custom)) = law {
                     let field = format!("links[{i}].{way}regulator.law");
-                    bind(it, field, &|n, o| library.regulator(n, o))?;
+                    bind(custom, field, &|n, o| library.regulator(n, o))?;
                 }
             }
         }
@@ -132,5 +134,7 @@ fn bind<F: ?Sized>(
     }
     let name = custom.name().to_owned();
     let found = find(&name, custom.options());
-    found.and_then(|it| custom.bind(it)).map_err(|allowed| InputError::field(field, name, allowed))
+    found
+        .and_then(|item| custom.bind(item))
+        .map_err(|allowed| InputError::field(field, name, allowed))
 }

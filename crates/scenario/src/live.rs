@@ -5,6 +5,7 @@
 //! a program was given for the host: then the program has them. All streams
 //! with such an end carry real octets, which are checked where they are read.
 
+mod controls;
 mod hosts;
 mod precision;
 
@@ -19,7 +20,7 @@ use crate::run_error::RunError;
 use crate::schema::{FlowSpec, LinkSpec, Protocol, Scenario};
 use crate::transport::Transport;
 use anabranch_custom::catching;
-use anabranch_endpoint::{Endpoint, Seed};
+use anabranch_endpoint::{Demultiplex, Seed};
 use anabranch_live::{
     End, ExternalHost, KernelSocket, Live, LiveError, Program, ProgramReport, Reactor, Ready, Role,
     SocketSettings, Stdio, Token,
@@ -34,7 +35,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use controls::Controls;
+
 pub use anabranch_live::{Stop, enter_user_namespace};
+pub use controls::ControlRow;
 pub use precision::Precision;
 
 /// How to run a scenario live.
@@ -70,6 +74,8 @@ pub struct LiveResult {
     pub sockets: Vec<SocketRow>,
     /// The ports of external hosts.
     pub ports: Vec<PortRow>,
+    /// Window algorithms of ours that were in the kernel.
+    pub controls: Vec<ControlRow>,
     /// What became of the programs.
     pub programs: Vec<ProgramReport>,
     /// It was stopped from outside before its end.
@@ -127,12 +133,13 @@ pub fn live(
     scenario.check_bound()?;
     check(scenario, options)?;
     let book = scenario.book();
-    let settings = hosts::settings(scenario, &graph, &book)?;
+    let mut controls = Controls::new();
+    let settings = hosts::settings(scenario, &graph, &book, &mut controls)?;
     let reactor = Reactor::new()?;
     let mut ports = Vec::new();
     let mut hosts = Vec::new();
-    for it in &settings {
-        let (host, of_host) = ExternalHost::new(it)?;
+    for setting in &settings {
+        let (host, of_host) = ExternalHost::new(setting)?;
         hosts.push(host);
         ports.extend(of_host);
     }
@@ -142,6 +149,7 @@ pub fn live(
         options,
         graph: &graph,
         hosts: &hosts,
+        controls: &controls,
         reactor: &reactor,
         book: &book,
         addresses: Arc::new(book.clone()),
@@ -183,7 +191,9 @@ pub fn live(
     let stop = Stop::new(&reactor);
     started(stop.clone());
     let world = Live { simulation, hosts, ports, book, reactor, programs, services };
-    let ran = catching(|| world.run(end, &stop, |it| ends.are_over(it), |it| ends.are_closed(it)));
+    let ran = catching(|| {
+        world.run(end, &stop, |world| ends.are_over(world), |world| ends.are_closed(world))
+    });
     let outcome = ran.map_err(|failure| RunError::Algorithm { at: None, failure })??;
 
     let mut simulation = outcome.simulation;
@@ -215,6 +225,7 @@ pub fn live(
         kernel_senders,
         sockets: flows.iter().flat_map(|flow| socket_rows(flow, &simulation, &graph)).collect(),
         ports: outcome.ports.iter().map(port_row).collect(),
+        controls: controls.rows(),
         programs: outcome.programs,
         stopped: outcome.stopped,
     })
@@ -300,6 +311,7 @@ struct Sockets<'a> {
     options: &'a LiveOptions,
     graph: &'a Graph<'a>,
     hosts: &'a [ExternalHost],
+    controls: &'a Controls,
     reactor: &'a Reactor,
     book: &'a AddressBook,
     addresses: Arc<AddressBook>,
@@ -330,7 +342,8 @@ impl Sockets<'_> {
             SocketAddr::new(ip, port)
         };
         let settings = SocketSettings {
-            congestion_control: hosts::sends(flow, side).then(|| config.window.name().to_owned()),
+            congestion_control: hosts::sends(flow, side)
+                .then(|| self.controls.name(config.window.name()).to_owned()),
             receive_buffer: config
                 .receive_buffer_max
                 .is_none()
@@ -426,8 +439,8 @@ fn start_programs(
         let path = options.logs.join(format!("{name}.log"));
         let log = File::options().create(true).append(true).open(&path);
         let log = log.map_err(|error| RunError::Output { path, error })?;
-        let begins = scenario.flows.iter().filter(|it| owner(&it.from) == Some(name));
-        match begins.map(|it| it.start).min() {
+        let begins = scenario.flows.iter().filter(|flow| owner(&flow.from) == Some(name));
+        match begins.map(|begin| begin.start).min() {
             Some(at) => {
                 let at = Duration::from_nanos(at.as_nanos()).max(HEAD_START);
                 programs.push(start(host, command, Stdio::Log(log), at)?);

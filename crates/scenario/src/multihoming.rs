@@ -3,7 +3,7 @@
 
 use crate::InputError;
 use crate::graph::Graph;
-use crate::moving;
+use crate::mobile;
 use crate::schema::{FlowSpec, Protocol, Scenario};
 
 /// The interfaces of a flow, by their numbers in the graph. The first of each
@@ -29,7 +29,7 @@ pub(crate) fn primary(graph: &Graph<'_>, flow: &FlowSpec) -> Option<[usize; 2]> 
         Protocol::Mptcp(_) => graph.interface(&flow.to)?,
     };
     let is_host = graph.owner(from) == flow.from;
-    let leading = graph.siblings(from).find(|it| is_host && graph.reaches(*it, to));
+    let leading = graph.siblings(from).find(|sibling| is_host && graph.reaches(*sibling, to));
     Some([leading.unwrap_or(from), to])
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn ends(graph: &Graph<'_>, flow: &FlowSpec, path: &str) -> Result<End
         peers.iter().enumerate().map(source).collect()
     };
     let (mut from_client, mut from_server) = (pairs(&client, &server)?, pairs(&server, &client)?);
-    let later = moving::later(graph, flow, [&client, &server], path)?;
+    let later = mobile::later(graph, flow, [&client, &server], path)?;
     from_client.extend(&later[0]);
     from_server.extend(&later[1]);
     Ok(Ends { client, server, from_client, from_server })
@@ -162,8 +162,8 @@ fn subflows(
 ) -> Ends {
     let wanted = config.path_manager.wanted(client.len(), server.len());
     let theirs = config.passive_path_manager.wanted(server.len(), client.len());
-    let others = wanted.iter().map(|it| (client[it.own], server[it.peer]));
-    let others = others.chain(theirs.iter().map(|it| (client[it.peer], server[it.own])));
+    let others = wanted.iter().map(|wanted| (client[wanted.own], server[wanted.peer]));
+    let others = others.chain(theirs.iter().map(|their| (client[their.peer], server[their.own])));
     let mut pairs: Vec<_> = std::iter::once((client[0], server[0])).chain(others).collect();
     pairs.retain(|(from, to)| graph.reaches(*from, *to));
     let from_client = pairs.iter().map(|(from, to)| (*to, *from)).collect();

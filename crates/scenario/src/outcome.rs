@@ -5,7 +5,7 @@ use crate::Scenario;
 use crate::build::BuiltFlow;
 use crate::run::reason_name;
 use crate::transport::Transport;
-use anabranch_endpoint::Endpoint;
+use anabranch_endpoint::Observe;
 use anabranch_sim::{Side, Simulation, Standing};
 use anabranch_units::Time;
 

@@ -44,13 +44,14 @@ pub(crate) fn expand(scenario: &mut Table) -> Result<(), InputError> {
     let Some(flows) = scenario.get_mut("flows").and_then(Value::as_array_mut) else {
         return Ok(());
     };
-    let is_pattern = |flow: &Value| flow.as_table().is_some_and(|it| it.contains_key("pattern"));
+    let is_pattern =
+        |flow: &Value| flow.as_table().is_some_and(|table| table.contains_key("pattern"));
     if !flows.iter().any(is_pattern) {
         return Ok(());
     }
     let mut out = Vec::new();
     for (i, flow) in flows.iter().enumerate() {
-        match flow.as_table().filter(|it| it.contains_key("pattern")) {
+        match flow.as_table().filter(|table| table.contains_key("pattern")) {
             None => out.push(flow.clone()),
             Some(line) => out.extend(expand_line(line, &hosts, &format!("flows[{i}]"))?),
         }
@@ -63,7 +64,7 @@ const OWN: [&str; 6] = ["pattern", "pattern_seed", "among", "senders", "receiver
 
 fn expand_line(line: &Table, hosts: &[String], path: &str) -> Result<Vec<Value>, InputError> {
     let f = Fields::new(path, line);
-    let words = PATTERNS.map(|it| it.0).join(", ");
+    let words = PATTERNS.map(|pattern| pattern.0).join(", ");
     let pattern = f.choice("pattern", &PATTERNS)?.ok_or_else(|| f.error("pattern", words))?;
     let name = f.required_text("name", "a name for the flows")?;
     let pairs = match pattern {
@@ -107,8 +108,10 @@ fn expand_line(line: &Table, hosts: &[String], path: &str) -> Result<Vec<Value>,
         Pattern::Scatter => &["pattern", "from", "receivers"],
         Pattern::Pairs => &["pattern", "senders", "receivers"],
     };
-    let stray =
-        OWN.into_iter().chain(["from"]).find(|it| line.contains_key(*it) && !allowed.contains(it));
+    let stray = OWN
+        .into_iter()
+        .chain(["from"])
+        .find(|own| line.contains_key(*own) && !allowed.contains(own));
     if let Some(stray) = stray {
         return Err(f.error(
             stray,
@@ -183,7 +186,7 @@ mod tests {
 
     fn pairs(flow: &str) -> Vec<String> {
         let flows = read(flow).unwrap().flows;
-        flows.iter().map(|it| format!("{} {}>{}", it.name, it.from, it.to)).collect()
+        flows.iter().map(|flow| format!("{} {}>{}", flow.name, flow.from, flow.to)).collect()
     }
 
     #[test]
@@ -203,13 +206,13 @@ mod tests {
     fn a_permutation_leaves_nobody_out_and_nobody_at_home() {
         let line = "pattern = \"permutation\"\namong = [\"h*\"]";
         let flows = read(line).unwrap().flows;
-        let mut to: Vec<_> = flows.iter().map(|it| it.to.clone()).collect();
+        let mut to: Vec<_> = flows.iter().map(|flow| flow.to.clone()).collect();
         to.sort();
         assert_eq!(to, ["h0", "h1", "h2", "h3", "h4", "h5"]);
-        assert!(flows.iter().all(|it| it.from != it.to));
+        assert!(flows.iter().all(|flow| flow.from != flow.to));
         assert_eq!(pairs(line), pairs(line));
         let others = (2..9).map(|seed| pairs(&format!("{line}\npattern_seed = {seed}")));
-        assert!(others.into_iter().any(|it| it != pairs(line)));
+        assert!(others.into_iter().any(|other| other != pairs(line)));
     }
 
     #[test]

@@ -182,7 +182,8 @@ impl Recorders {
             if let Some(quantity) = path_quantity(what) {
                 let recorder = self.paths.map(|handle| simulation.observer(handle));
                 let end = simulation.now();
-                let all = recorder.map(|it| it.series(flow.id, flow.sender, quantity, end));
+                let all =
+                    recorder.map(|recorder| recorder.series(flow.id, flow.sender, quantity, end));
                 out.extend(all.into_iter().flatten().map(|(path, series)| {
                     let path = path_name(&path, simulation);
                     let name = format!("{}.{path}.{}", flow.name, what.name());
@@ -237,7 +238,8 @@ impl Recorders {
         }
         for &i in self.of_regulators.keys() {
             let (name, id) = &links[i];
-            let Some(recorder) = self.regulators.map(|it| simulation.observer(it)) else {
+            let Some(recorder) = self.regulators.map(|regulator| simulation.observer(regulator))
+            else {
                 continue;
             };
             if let Some(held) = recorder.held(*id, simulation.now()) {
@@ -248,16 +250,16 @@ impl Recorders {
                 out.push(step_function(name, &delays.time, &delays.value));
             }
         }
-        let Some(cells) = self.cells.map(|it| simulation.observer(it)) else { return out };
+        let Some(cells) = self.cells.map(|cell| simulation.observer(cell)) else { return out };
         for ((line, way), (name, _)) in &self.of_ports {
-            if let Some(it) = cells.queue(*line, *way, simulation.now()) {
-                out.push(step_function(format!("{name}.cells"), &it.time, &it.value));
+            if let Some(found) = cells.queue(*line, *way, simulation.now()) {
+                out.push(step_function(format!("{name}.cells"), &found.time, &found.value));
             }
         }
         for &i in self.of_rates.keys() {
             let (name, id) = &links[i];
-            if let Some(it) = cells.rate(*id, simulation.now()) {
-                out.push(step_function(format!("{name}.cell-rate"), &it.time, &it.value));
+            if let Some(rate) = cells.rate(*id, simulation.now()) {
+                out.push(step_function(format!("{name}.cell-rate"), &rate.time, &rate.value));
             }
         }
         out
@@ -333,14 +335,14 @@ fn rounds(
     simulation: &Simulation<Transport>,
 ) -> Option<NamedSeries> {
     let name = flow.barrier.as_ref()?;
-    let members = flows.iter().filter(|it| it.barrier.as_ref() == Some(name));
-    let members: Vec<_> = members.map(|it| simulation.exchanges(it.id)).collect();
+    let members = flows.iter().filter(|flow| flow.barrier.as_ref() == Some(name));
+    let members: Vec<_> = members.map(|member| simulation.exchanges(member.id)).collect();
     let (mut time_s, mut value) = (Vec::new(), Vec::new());
     for n in 0.. {
-        let exchanges: Vec<_> = members.iter().filter_map(|it| it.get(n)).collect();
+        let exchanges: Vec<_> = members.iter().filter_map(|member| member.get(n)).collect();
         let first = exchanges.iter().map(|(from, _)| *from).min();
         let last = exchanges.iter().map(|(_, to)| to.unwrap_or(Time::NEVER)).max();
-        let (Some(first), Some(last)) = (first, last.filter(|it| *it != Time::NEVER)) else {
+        let (Some(first), Some(last)) = (first, last.filter(|last| *last != Time::NEVER)) else {
             break;
         };
         time_s.push(last.as_secs_f64());
@@ -350,8 +352,12 @@ fn rounds(
 }
 
 /// The series of how ACKs and data bunch.
-fn named(it: Compression) -> [(&'static str, Series); 3] {
-    [("ack_gaps", it.gaps), ("ack_bunches", it.bunches), ("bursts", it.bursts)]
+fn named(compression: Compression) -> [(&'static str, Series); 3] {
+    [
+        ("ack_gaps", compression.gaps),
+        ("ack_bunches", compression.bunches),
+        ("bursts", compression.bursts),
+    ]
 }
 
 /// A series for each stream: when each message was read, and its delay or its
@@ -391,7 +397,8 @@ fn packet_series(
     let lanes = recorder.lanes(flow.id);
     for (i, lane) in lanes.iter().enumerate() {
         let (local, remote) = (lane.key.src, lane.key.dst);
-        let before = lanes[..i].iter().filter(|it| (it.key.src, it.key.dst) == (local, remote));
+        let before =
+            lanes[..i].iter().filter(|lane| (lane.key.src, lane.key.dst) == (local, remote));
         let path = |local| PathId { local, remote, subflow: before.count() as u8 };
         let name = match protocol {
             Protocol::Tcp(_) => name.to_owned(),

@@ -155,7 +155,7 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReadError> {
         connections[at].seen.push(Seen { nanos, interface, direction, forward, segment });
     }
     packets.resize(reader.interfaces().len(), 0);
-    let names = reader.interfaces().iter().map(|it| it.name.clone());
+    let names = reader.interfaces().iter().map(|interface| interface.name.clone());
     let seen = names.zip(packets).map(|(name, packets)| SeenInterface { name, packets });
     let mut replay = Replay {
         interfaces: seen.collect(),
@@ -174,32 +174,36 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReadError> {
 /// A SYN with another sequence number than the connection's own.
 fn begins_anew(connection: &Connection, from: SocketAddr, segment: &Segment) -> bool {
     let forward = connection.ends[0] == from;
-    let mut same = connection.seen.iter().filter(|it| it.forward == forward && it.segment.syn());
+    let mut same =
+        connection.seen.iter().filter(|seen| seen.forward == forward && seen.segment.syn());
     segment.syn()
         && !segment.ack_flag()
         && !connection.seen.is_empty()
-        && same.next().is_none_or(|it| it.segment.seq != segment.seq)
+        && same.next().is_none_or(|same| same.segment.seq != segment.seq)
 }
 
 /// Rows and series of all connections.
 fn tell(connections: Vec<Connection>, replay: &mut Replay, used: &mut BTreeMap<String, u32>) {
-    let seen = connections.iter().flat_map(|it| {
-        let [a, b] = it.ends.map(|end| end.ip());
+    let seen = connections.iter().flat_map(|connection| {
+        let [a, b] = connection.ends.map(|end| end.ip());
         let addresses = move |forward| if forward { [a, b] } else { [b, a] };
-        it.seen.iter().map(move |it| (it.interface, it.direction, addresses(it.forward)))
+        connection
+            .seen
+            .iter()
+            .map(move |seen| (seen.interface, seen.direction, addresses(seen.forward)))
     });
     let names = Names::new(seen, &replay.interfaces);
     let pair = |[a, b]: [SocketAddr; 2]| [names.of(a.ip()), names.of(b.ip())];
-    let pairs = Pairs::of(connections.iter().map(|it| pair(it.ends)));
+    let pairs = Pairs::of(connections.iter().map(|connection| pair(connection.ends)));
     for connection in connections {
         for forward in [true, false] {
             let Some(track) = Track::new(&connection.seen, forward) else { continue };
             let [a, b] = connection.ends;
             let [from, to] = if forward { [a, b] } else { [b, a] };
             let ports = pairs.have_several(pair(connection.ends));
-            let end = |it: SocketAddr| {
-                let name = names.of(it.ip());
-                if ports { format!("{name}:{}", it.port()) } else { name }
+            let end = |socket_addr: SocketAddr| {
+                let name = names.of(socket_addr.ip());
+                if ports { format!("{name}:{}", socket_addr.port()) } else { name }
             };
             let flow = distinct(format!("{}-{}", end(from), end(to)), used);
             track.series(&flow, &mut replay.series);

@@ -13,7 +13,7 @@ use crate::run_error::RunError;
 use crate::slices::{self, Until, Watch};
 use crate::transport::Transport;
 use anabranch_custom::catching;
-use anabranch_endpoint::{CloseReason, Endpoint, GENERATOR, PathObservation, PathState, Seed};
+use anabranch_endpoint::{CloseReason, GENERATOR, Observe, PathObservation, PathState, Seed};
 use anabranch_sim::observe::ConservationChecker;
 use anabranch_sim::{LinkId, MessageTotals, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
@@ -216,7 +216,7 @@ fn seconds(flow: &BuiltFlow, result: &anabranch_sim::FlowResult, end: Time) -> f
 /// Whether a side of a flow over Multipath TCP goes on as TCP.
 fn fallback(simulation: &Simulation<Transport>, flow: &BuiltFlow) -> Option<bool> {
     let sides = [Side::Client, Side::Server].map(|side| simulation.endpoint(flow.id, side));
-    let sides = sides.iter().filter_map(|it| it.has_fallen_back());
+    let sides = sides.iter().filter_map(|side| side.has_fallen_back());
     sides.reduce(|one, other| one || other)
 }
 
@@ -307,10 +307,12 @@ fn path_rows<'a>(
     let at_receiver: Vec<_> = paths(flow.sender.peer()).collect();
     let seconds = seconds(flow, &simulation.flow_result(flow.id), end);
     paths(flow.sender).map(move |path| {
-        let reversed = |it: &&PathObservation| {
-            (it.local, it.remote, it.subflow) == (path.remote, path.local, path.subflow)
+        let reversed = |path_observation: &&PathObservation| {
+            (path_observation.local, path_observation.remote, path_observation.subflow)
+                == (path.remote, path.local, path.subflow)
         };
-        let new_bytes = at_receiver.iter().find(reversed).and_then(|it| it.bytes_received);
+        let new_bytes =
+            at_receiver.iter().find(reversed).and_then(|at_receiver| at_receiver.bytes_received);
         let goodput = |bytes| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
         PathRow {
             flow: flow.name.clone(),

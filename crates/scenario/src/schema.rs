@@ -22,6 +22,7 @@ mod ip;
 mod law;
 pub(crate) mod link;
 mod listen;
+mod manners;
 mod messages;
 mod middlebox;
 mod mptcp;
@@ -42,7 +43,7 @@ pub use attack::AttackSpec;
 pub use channel::{ChannelKind, ChannelSpec, ExplicitRate};
 pub use flow::{FlowSpec, Protocol};
 pub use host::HostSpec;
-pub use impairment::{Impairment, Mishap};
+pub use impairment::{Effect, Impairment};
 pub use ip::Ip;
 pub use link::{Direction, LinkSpec};
 pub use listen::ListenSpec;
@@ -174,7 +175,7 @@ impl Scenario {
         let hosts = self.hosts.iter().map(|host| host.write(self.ip)).collect();
         table.insert("hosts".into(), Value::Array(hosts));
         table.insert("routers".into(), Value::Array(names(&self.routers)));
-        let routing = ROUTINGS.iter().find(|(_, it)| *it == self.routing);
+        let routing = ROUTINGS.iter().find(|(_, routing)| *routing == self.routing);
         table.insert("routing".into(), routing.map_or("", |(name, _)| name).into());
         table.insert("icmp".into(), icmp::write(self.icmp));
         if !self.channels.is_empty() {

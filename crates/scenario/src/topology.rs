@@ -80,10 +80,10 @@ pub(crate) fn expand(scenario: &mut Table) -> Result<(), InputError> {
     let f = Fields::new("topology", &table);
     let mut net = Net::default();
     if let Some(host) = f.get("host") {
-        let table = host.as_table().filter(|it| !it.contains_key("name"));
+        let table = host.as_table().filter(|table| !table.contains_key("name"));
         net.host = table.ok_or_else(|| f.error("host", "the fields of a host but `name`"))?.clone();
     }
-    let names = || TOPOLOGIES.map(|it| it.0).join(", ");
+    let names = || TOPOLOGIES.map(|topologie| topologie.0).join(", ");
     let kind = f.text("kind")?.ok_or_else(|| f.error("kind", names()))?;
     match kind {
         "dumbbell" => dumbbell(&f, &mut net)?,

@@ -1,9 +1,10 @@
 //! The endpoint of any flow of a scenario, whatever its transport.
 
-use crate::moving::Moving;
-use anabranch_attack::Crooked;
+use crate::mobile::MobileAssociation;
+use anabranch_attack::Misbehaving;
 use anabranch_endpoint::{
-    ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
+    ByteStream, Demultiplex, Endpoint, Event, HalfClose, MessageOriented, Messages, Observation,
+    Observe, PathObservation, PeerMemory, Progress, TemporalSharing, TimeWait,
 };
 use anabranch_mptcp::{Connection as Multipath, Phase};
 use anabranch_sctp::Association;
@@ -23,11 +24,11 @@ pub enum Transport {
     /// RFC 9260.
     Sctp(Box<Association>),
     /// RFC 9260 with addresses that change, RFC 5061.
-    Moving(Box<Moving>),
+    Mobile(Box<MobileAssociation>),
     /// RFC 8684.
     Mptcp(Box<Multipath>),
     /// Any of them, of a peer that does not tell the truth.
-    Crooked(Box<Crooked<Transport>>),
+    Misbehaving(Box<Misbehaving<Transport>>),
     /// A socket of a kernel, in live runs.
     #[cfg(target_os = "linux")]
     Kernel(Box<anabranch_live::KernelSocket>),
@@ -35,15 +36,15 @@ pub enum Transport {
 
 /// The same expression for whichever transport it is.
 macro_rules! each {
-    ($self:expr, $it:ident => $value:expr) => {
+    ($self:expr, $endpoint:ident => $value:expr) => {
         match $self {
-            Transport::Tcp($it) => $value,
-            Transport::Sctp($it) => $value,
-            Transport::Moving($it) => $value,
-            Transport::Mptcp($it) => $value,
-            Transport::Crooked($it) => $value,
+            Transport::Tcp($endpoint) => $value,
+            Transport::Sctp($endpoint) => $value,
+            Transport::Mobile($endpoint) => $value,
+            Transport::Mptcp($endpoint) => $value,
+            Transport::Misbehaving($endpoint) => $value,
             #[cfg(target_os = "linux")]
-            Transport::Kernel($it) => $value,
+            Transport::Kernel($endpoint) => $value,
         }
     };
 }
@@ -60,9 +61,9 @@ impl From<Association> for Transport {
     }
 }
 
-impl From<Moving> for Transport {
-    fn from(moving: Moving) -> Transport {
-        Transport::Moving(Box::new(moving))
+impl From<MobileAssociation> for Transport {
+    fn from(mobile: MobileAssociation) -> Transport {
+        Transport::Mobile(Box::new(mobile))
     }
 }
 
@@ -72,9 +73,9 @@ impl From<Multipath> for Transport {
     }
 }
 
-impl From<Crooked<Transport>> for Transport {
-    fn from(crooked: Crooked<Transport>) -> Transport {
-        Transport::Crooked(Box::new(crooked))
+impl From<Misbehaving<Transport>> for Transport {
+    fn from(misbehaving: Misbehaving<Transport>) -> Transport {
+        Transport::Misbehaving(Box::new(misbehaving))
     }
 }
 
@@ -83,10 +84,10 @@ impl Transport {
     #[cfg(target_os = "linux")]
     pub(crate) fn is_in_time_wait(&self) -> bool {
         match self {
-            Transport::Tcp(it) => it.state() == State::TimeWait,
-            Transport::Mptcp(it) => it.is_in_time_wait(),
-            Transport::Crooked(it) => it.inner().is_in_time_wait(),
-            Transport::Sctp(_) | Transport::Moving(_) | Transport::Kernel(_) => false,
+            Transport::Tcp(tcp) => tcp.state() == State::TimeWait,
+            Transport::Mptcp(mptcp) => mptcp.is_in_time_wait(),
+            Transport::Misbehaving(misbehaving) => misbehaving.inner().is_in_time_wait(),
+            Transport::Sctp(_) | Transport::Mobile(_) | Transport::Kernel(_) => false,
         }
     }
 
@@ -94,8 +95,8 @@ impl Transport {
     /// transports.
     pub fn has_fallen_back(&self) -> Option<bool> {
         match self {
-            Transport::Mptcp(it) => Some(it.phase() == Phase::Fallback),
-            Transport::Crooked(it) => it.inner().has_fallen_back(),
+            Transport::Mptcp(mptcp) => Some(mptcp.phase() == Phase::Fallback),
+            Transport::Misbehaving(misbehaving) => misbehaving.inner().has_fallen_back(),
             _ => None,
         }
     }
@@ -104,123 +105,146 @@ impl Transport {
 impl Endpoint for Transport {
     #[inline]
     fn handle_input(&mut self, now: Time, packet: &Packet) {
-        each!(self, it => it.handle_input(now, packet));
+        each!(self, endpoint => endpoint.handle_input(now, packet));
     }
 
     #[inline]
     fn handle_timeout(&mut self, now: Time) {
-        each!(self, it => it.handle_timeout(now));
+        each!(self, endpoint => endpoint.handle_timeout(now));
     }
 
     #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        each!(self, it => it.poll_transmit(now))
+        each!(self, endpoint => endpoint.poll_transmit(now))
     }
 
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
-        each!(self, it => it.poll_event())
+        each!(self, endpoint => endpoint.poll_event())
     }
 
     #[inline]
     fn poll_timeout(&self) -> Time {
-        each!(self, it => it.poll_timeout())
-    }
-
-    fn progress_timeout(&self) -> Time {
-        each!(self, it => it.progress_timeout())
-    }
-
-    fn status(&self) -> String {
-        each!(self, it => it.status())
-    }
-
-    fn observe(&self) -> Observation {
-        each!(self, it => it.observe())
-    }
-
-    fn observe_path(&self, path: usize) -> Option<PathObservation> {
-        each!(self, it => it.observe_path(path))
-    }
-
-    fn recall(&mut self, memory: &PeerMemory) {
-        each!(self, it => it.recall(memory));
-    }
-
-    fn has_learnt(&self) -> bool {
-        each!(self, it => it.has_learnt())
-    }
-
-    fn remember(&mut self, memory: &mut PeerMemory) {
-        each!(self, it => it.remember(memory));
-    }
-
-    fn flow_key(&self) -> FlowKey {
-        each!(self, it => it.flow_key())
-    }
-
-    fn memory(&self) -> u64 {
-        each!(self, it => it.memory())
-    }
-
-    fn lingers(&self) -> bool {
-        each!(self, it => it.lingers())
-    }
-
-    fn gives_way_to(&self, packet: &Packet) -> bool {
-        each!(self, it => it.gives_way_to(packet))
-    }
-
-    fn has_flow(&self, key: FlowKey) -> bool {
-        each!(self, it => it.has_flow(key))
-    }
-
-    fn join_token(&self) -> Option<u32> {
-        each!(self, it => it.join_token())
+        each!(self, endpoint => endpoint.poll_timeout())
     }
 }
 
 impl ByteStream for Transport {
     fn connect(&mut self, now: Time) {
-        each!(self, it => it.connect(now));
+        each!(self, endpoint => endpoint.connect(now));
     }
 
     fn write(&mut self, len: u64) -> u64 {
-        each!(self, it => it.write(len))
+        each!(self, endpoint => endpoint.write(len))
     }
 
     fn write_octets(&mut self, octets: &[u8]) -> usize {
-        each!(self, it => it.write_octets(octets))
+        each!(self, endpoint => endpoint.write_octets(octets))
     }
 
     fn room(&self) -> u64 {
-        each!(self, it => it.room())
+        each!(self, endpoint => endpoint.room())
     }
 
     #[inline]
     fn read(&mut self, max: u64) -> u64 {
-        each!(self, it => it.read(max))
+        each!(self, endpoint => endpoint.read(max))
     }
 
     fn read_octets(&mut self, buf: &mut [u8]) -> usize {
-        each!(self, it => it.read_octets(buf))
+        each!(self, endpoint => endpoint.read_octets(buf))
     }
 
     fn close(&mut self) {
-        each!(self, it => it.close());
-    }
-
-    #[inline]
-    fn has_half_close(&self) -> bool {
-        each!(self, it => it.has_half_close())
-    }
-
-    fn messages(&mut self) -> Option<&mut dyn Messages> {
-        each!(self, it => it.messages())
+        each!(self, endpoint => endpoint.close());
     }
 
     fn abort(&mut self) {
-        each!(self, it => it.abort());
+        each!(self, endpoint => endpoint.abort());
+    }
+}
+
+impl HalfClose for Transport {
+    #[inline]
+    fn has_half_close(&self) -> bool {
+        each!(self, endpoint => endpoint.has_half_close())
+    }
+}
+
+impl MessageOriented for Transport {
+    fn messages(&mut self) -> Option<&mut dyn Messages> {
+        each!(self, endpoint => endpoint.messages())
+    }
+}
+
+impl Observe for Transport {
+    fn status(&self) -> String {
+        each!(self, endpoint => endpoint.status())
+    }
+
+    fn observe(&self) -> Observation {
+        each!(self, endpoint => endpoint.observe())
+    }
+
+    fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        each!(self, endpoint => endpoint.observe_path(path))
+    }
+
+    fn memory(&self) -> u64 {
+        each!(self, endpoint => endpoint.memory())
+    }
+}
+
+impl Demultiplex for Transport {
+    fn flow_key(&self) -> FlowKey {
+        each!(self, endpoint => endpoint.flow_key())
+    }
+
+    fn has_flow(&self, key: FlowKey) -> bool {
+        each!(self, endpoint => endpoint.has_flow(key))
+    }
+
+    #[inline]
+    fn accepts(&self, packet: &Packet) -> bool {
+        match self {
+            Transport::Tcp(connection) => connection.accepts(packet),
+            Transport::Misbehaving(endpoint) => endpoint.accepts(packet),
+            _ => true,
+        }
+    }
+
+    fn join_token(&self) -> Option<u32> {
+        each!(self, endpoint => endpoint.join_token())
+    }
+}
+
+impl TemporalSharing for Transport {
+    fn recall(&mut self, memory: &PeerMemory) {
+        each!(self, endpoint => endpoint.recall(memory));
+    }
+
+    fn has_learnt(&self) -> bool {
+        each!(self, endpoint => endpoint.has_learnt())
+    }
+
+    fn remember(&mut self, memory: &mut PeerMemory) {
+        each!(self, endpoint => endpoint.remember(memory));
+    }
+}
+
+impl TimeWait for Transport {
+    fn lingers(&self) -> bool {
+        each!(self, endpoint => endpoint.lingers())
+    }
+
+    fn gives_way_to(&self, packet: &Packet) -> bool {
+        each!(self, endpoint => endpoint.gives_way_to(packet))
+    }
+}
+
+impl Progress for Transport {
+    fn progress_timeout(&self) -> Time {
+        each!(self, endpoint => endpoint.progress_timeout())
     }
 }
 

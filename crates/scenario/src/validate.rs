@@ -8,7 +8,7 @@ use crate::hostile_rules::check as check_hostile;
 use crate::multihoming;
 use crate::quantity::{LONGEST_S, Quantity};
 use crate::schema::{
-    ChannelKind, ChannelSpec, Direction, Impairment, Ip, LinkSpec, Mishap, Protocol, Scenario, What,
+    ChannelKind, ChannelSpec, Direction, Effect, Impairment, Ip, LinkSpec, Protocol, Scenario, What,
 };
 use anabranch_network::ImpairmentKind;
 use anabranch_units::Span;
@@ -63,7 +63,7 @@ fn check_samples(s: &Scenario) -> Result<(), InputError> {
     let Some(duration) = s.duration else { return Ok(()) };
     for (i, observe) in s.observe.iter().enumerate() {
         let least = Span::from_picos(duration.as_picos().div_ceil(MOST));
-        if let Some(interval) = observe.interval.filter(|it| *it < least) {
+        if let Some(interval) = observe.interval.filter(|interval| *interval < least) {
             let allowed = format!("at least {}, for {MOST} samples", least.write());
             let field = format!("observe[{i}].interval");
             return Err(InputError::field(field, interval.write(), allowed));
@@ -185,7 +185,7 @@ fn check_references(s: &Scenario) -> Result<(), InputError> {
     for (i, link) in s.links.iter().enumerate() {
         for (direction, of) in [("", &link.forward), ("reverse.", &link.reverse)] {
             for (j, impairment) in of.impairments.iter().enumerate() {
-                let Mishap::Packets { flow, .. } = &impairment.what else { continue };
+                let Effect::Packets { flow, .. } = &impairment.what else { continue };
                 if !flows().any(|name| name == *flow) {
                     let field = format!("links[{i}].{direction}impairments[{j}].flow");
                     return Err(unknown_flow(field, flow));
@@ -215,8 +215,10 @@ fn check_references(s: &Scenario) -> Result<(), InputError> {
 /// The directions that a quantity of links can be asked of, and what they are of.
 fn observable(s: &Scenario, what: What) -> (Vec<String>, &'static str) {
     if what == What::Cells {
-        let lines = s.channels.iter().filter(|it| matches!(it.kind, ChannelKind::Abr(_)));
-        let both = |it: &ChannelSpec| [it.name.clone(), format!("{}-reverse", it.name)];
+        let lines = s.channels.iter().filter(|channel| matches!(channel.kind, ChannelKind::Abr(_)));
+        let both = |channel_spec: &ChannelSpec| {
+            [channel_spec.name.clone(), format!("{}-reverse", channel_spec.name)]
+        };
         return (lines.flat_map(both).collect(), "line of ATM");
     }
     let (meant, of): (fn(&Direction) -> bool, _) = match what {
@@ -227,7 +229,7 @@ fn observable(s: &Scenario, what: What) -> (Vec<String>, &'static str) {
     let ways = |l: &'_ LinkSpec| {
         let meant = [&l.forward, &l.reverse].map(meant);
         let names = [&l.name, &l.reverse_name].map(|name| name.to_owned());
-        names.into_iter().zip(meant).filter(|it| it.1).map(|it| it.0)
+        names.into_iter().zip(meant).filter(|item| item.1).map(|item| item.0)
     };
     (s.links.iter().flat_map(ways).collect(), of)
 }
@@ -236,7 +238,7 @@ fn observable(s: &Scenario, what: What) -> (Vec<String>, &'static str) {
 /// rewrites them: a checksum over them would be wrong.
 fn check_rewritten(s: &Scenario) -> Result<(), InputError> {
     let rewrites = |impairment: &Impairment| match &impairment.what {
-        Mishap::Any(ImpairmentKind::Middlebox(it)) => it.rewrite_sequence.is_some(),
+        Effect::Any(ImpairmentKind::Middlebox(middlebox)) => middlebox.rewrite_sequence.is_some(),
         _ => false,
     };
     let ways = s.links.iter().flat_map(|link| [&link.forward, &link.reverse]);

@@ -64,8 +64,9 @@ fn regulators(scenario: &Scenario) -> Vec<Warning> {
     }
     let least = scenario.flows.iter().map(min_rto).min().unwrap_or(Span::MAX);
     for flow in &scenario.flows {
-        let open = |it: &Regulated<'_>| {
-            !it.crossed || it.times_out.is_none() && it.longest().is_some_and(|d| d >= least)
+        let open = |regulated: &Regulated<'_>| {
+            !regulated.crossed
+                || regulated.times_out.is_none() && regulated.longest().is_some_and(|d| d >= least)
         };
         if !list.iter().any(open) {
             break;
@@ -76,32 +77,32 @@ fn regulators(scenario: &Scenario) -> Vec<Warning> {
         let forth = forth.filter(|_| flow.sends());
         for (from, to) in forth.chain(back.filter(|_| flow.answers())) {
             let hops = [graph.hops_from(from), graph.hops_from(to)];
-            for it in &mut list {
-                let (before, after) = (hops[0][it.from], hops[1][it.to]);
+            for item in &mut list {
+                let (before, after) = (hops[0][item.from], hops[1][item.to]);
                 let known = before != u32::MAX && after != u32::MAX;
                 if !known || before + 1 + after != hops[0][to] {
                     continue;
                 }
-                it.crossed = true;
+                item.crossed = true;
                 let wait = min_rto(flow);
-                if it.times_out.is_none() && it.longest().is_some_and(|delay| delay >= wait) {
-                    it.times_out = Some((&flow.name, wait));
+                if item.times_out.is_none() && item.longest().is_some_and(|delay| delay >= wait) {
+                    item.times_out = Some((&flow.name, wait));
                 }
             }
         }
     }
     let mut out = Vec::new();
-    for it in list {
-        if !it.crossed {
+    for item in list {
+        if !item.crossed {
             let message = "no flow sends data this way, so there are no ACKs to hold".to_owned();
-            out.push(Warning { field: it.field.clone(), message });
+            out.push(Warning { field: item.field.clone(), message });
         }
-        if let (Some((flow, wait)), Some(delay)) = (it.times_out, it.longest()) {
+        if let (Some((flow, wait)), Some(delay)) = (item.times_out, item.longest()) {
             let message = format!(
                 "ACKs are held for up to {delay}, not less than the least retransmission timeout \
                  of the flow {flow}, {wait}: what has arrived may be sent again"
             );
-            out.push(Warning { field: format!("{}.max_delay", it.field), message });
+            out.push(Warning { field: format!("{}.max_delay", item.field), message });
         }
     }
     out

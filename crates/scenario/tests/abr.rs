@@ -51,11 +51,11 @@ fn result(text: &str) -> RunResult {
 }
 
 fn port<'a>(result: &'a RunResult, name: &str) -> &'a PortRow {
-    result.lines.iter().find(|it| it.name == name).expect("a port of this name")
+    result.lines.iter().find(|line| line.name == name).expect("a port of this name")
 }
 
 fn at(result: &RunResult, name: &str, date: f64) -> f64 {
-    let series = result.series.iter().find(|it| it.name == name).expect("it is observed");
+    let series = result.series.iter().find(|series| series.name == name).expect("it is observed");
     match series.time_s.partition_point(|time| *time <= date) {
         0 => 0.0,
         after => series.value[after - 1],
@@ -145,7 +145,7 @@ fn lost_cells_are_lost_packets() {
     assert_eq!(result.flows[0].bytes, 300_000);
     assert!(result.flows[0].retransmitted_packets > 0);
     let dropped = port(&result, "port").counters.dropped;
-    let lost = result.links.iter().find(|it| it.name == "a-z").unwrap().counters.dropped_queue;
+    let lost = result.links.iter().find(|link| link.name == "a-z").unwrap().counters.dropped_queue;
     assert!(dropped >= lost && lost > 0, "{dropped} {lost}");
     assert_eq!(port(&result, "port").counters.most_waiting, 100);
 }
@@ -195,9 +195,10 @@ fn a_regulator_follows_the_allowed_rate() {
         )
     };
     let longest = |result: &RunResult| {
-        let series = result.series.iter().find(|it| it.name == "ra-z.queue").expect("observed");
-        let steady = series.time_s.iter().zip(&series.value).filter(|it| *it.0 > 5.0);
-        steady.map(|it| *it.1).fold(0.0, f64::max)
+        let series =
+            result.series.iter().find(|series| series.name == "ra-z.queue").expect("observed");
+        let steady = series.time_s.iter().zip(&series.value).filter(|item| *item.0 > 5.0);
+        steady.map(|rate| *rate.1).fold(0.0, f64::max)
     };
     let plain = result(&text(""));
     let regulated = result(&text("regulator = { law = \"ack-bucket\" }"));

@@ -28,9 +28,9 @@ fn filters_shorten_the_queue_of_acks_and_raise_the_throughput() {
     let plain = asymmetric("{ limit = \"100 packets\" }");
     let conservative = asymmetric("{ kind = \"ack-filter\" }");
     let aggressive = asymmetric("{ kind = \"ack-filter\", aggressive = true }");
-    let rates = [&plain, &conservative, &aggressive].map(|it| it.flows[0].goodput_bps / 1e6);
+    let rates = [&plain, &conservative, &aggressive].map(|item| item.flows[0].goodput_bps / 1e6);
     let delays = [&plain, &conservative, &aggressive].map(mean_srtt);
-    let filtered = |it: &RunResult| it.links[1].counters.dropped_aqm;
+    let filtered = |run_result: &RunResult| run_result.links[1].counters.dropped_aqm;
     assert_eq!(filtered(&plain), 0);
     assert!(filtered(&conservative) > 1000 && filtered(&aggressive) > 1000);
     assert!(rates[1] > 1.2 * rates[0] && rates[2] > 1.2 * rates[0], "{rates:?} Mbit/s");

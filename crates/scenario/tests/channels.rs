@@ -43,7 +43,7 @@ fn result(text: &str) -> RunResult {
 /// Mbit/s on the line, headers included, of data that arrived between dates.
 fn rate(result: &RunResult, flow: &str, from: f64, to: f64) -> f64 {
     let name = format!("{flow}.received");
-    let series = result.series.iter().find(|it| it.name == name).expect("it is observed");
+    let series = result.series.iter().find(|series| series.name == name).expect("it is observed");
     let at = |date: f64| match series.time_s.partition_point(|time| *time <= date) {
         0 => 0.0,
         after => series.value[after - 1],
@@ -136,9 +136,10 @@ fn a_regulator_follows_the_granted_rate() {
         )
     };
     let longest = |result: &RunResult| {
-        let series = result.series.iter().find(|it| it.name == "ra-z.queue").expect("observed");
-        let steady = series.time_s.iter().zip(&series.value).filter(|it| *it.0 > 5.0);
-        steady.map(|it| *it.1).fold(0.0, f64::max)
+        let series =
+            result.series.iter().find(|series| series.name == "ra-z.queue").expect("observed");
+        let steady = series.time_s.iter().zip(&series.value).filter(|item| *item.0 > 5.0);
+        steady.map(|rate| *rate.1).fold(0.0, f64::max)
     };
     let plain = result(&text(""));
     let regulated = result(&text("regulator = { law = \"ack-bucket\" }"));

@@ -33,7 +33,7 @@ fn shares(window: &str, flows: &[(&str, u32)], seed: u64) -> (Vec<f64>, Vec<f64>
     let result = run(&scenario, &options).unwrap();
     let round_trips = result.flows.iter().map(|flow| {
         let name = format!("{}.srtt", flow.flow);
-        let series = result.series.iter().find(|it| it.name == name).unwrap();
+        let series = result.series.iter().find(|series| series.name == name).unwrap();
         series.value.iter().sum::<f64>() / series.value.len() as f64
     });
     (result.flows.iter().map(|flow| flow.goodput_bps).collect(), round_trips.collect())

@@ -77,7 +77,7 @@ fn memories_belong_to_a_run() {
     assert_eq!(play(&scenario).run.trace_hash, hash);
     let hashes = |jobs| -> Vec<_> {
         let results = run_batch(&scenario, None, 0..3, jobs, true);
-        results.into_iter().map(|it| it.unwrap().run.trace_hash).collect()
+        results.into_iter().map(|result| result.unwrap().run.trace_hash).collect()
     };
     let alone = hashes(1);
     assert_eq!((alone[0], &alone), (hash, &hashes(3)));

@@ -64,7 +64,7 @@ fn a_flood_of_syns_fills_the_queue_and_cookies_let_others_in() {
     {
         let port = listen(protocol, &format!("cookies = \"{cookies}\""));
         let result = play(&(port + &flows(protocol) + flood));
-        let finished = result.flows.iter().filter(|it| it.finish_s.is_some()).count();
+        let finished = result.flows.iter().filter(|flow| flow.finish_s.is_some()).count();
         done.push(finished);
         let [port] = &result.listeners[..] else { panic!("one port") };
         assert_eq!(port.result.peak_half_open, 256, "{cookies}");
@@ -93,12 +93,20 @@ fn connections_of_strangers_are_limited() {
         let limits = "connections = 100\nbacklog = 20\nrespond = \"10 kB\"";
         let result = play(&(listen(protocol, limits) + &flood));
         let [port] = &result.listeners[..] else { panic!("one port") };
-        let it = port.result;
-        assert_eq!((it.strangers, it.report.waiting, it.accepted), (100, 20, 100), "{protocol}");
-        assert!(it.report.overflows > 0, "{protocol}");
+        let result = port.result;
+        assert_eq!(
+            (result.strangers, result.report.waiting, result.accepted),
+            (100, 20, 100),
+            "{protocol}"
+        );
+        assert!(result.report.overflows > 0, "{protocol}");
         // What was written waits for ACKs that do not come: the initial window, at most.
         let most = 120 * 20_000;
-        assert!((100_000..most).contains(&it.peak_memory), "{protocol}: {}", it.peak_memory);
+        assert!(
+            (100_000..most).contains(&result.peak_memory),
+            "{protocol}: {}",
+            result.peak_memory
+        );
     }
 }
 
@@ -125,6 +133,18 @@ fn wrong_ports_and_attacks_are_named() {
         (
             flows("sctp"),
             "field `flows[0].port`: value `80`: allowed: none in a flow over SCTP, unless its host listens there",
+        ),
+        (
+            listen("sctp", "sctp = { inbound_streams = 2 }")
+                + "[[flows]]\nname = \"f\"\nfrom = \"client\"\nto = \"server\"\nport = 80\n\
+                   protocol = \"sctp\"\ntraffic = { kind = \"messages\", count = 5, streams = 3 }\n",
+            "field `flows[0].traffic.streams`: value `3`: allowed: at most 2, for the port 80",
+        ),
+        (
+            listen("sctp", "sctp = { receive_buffer = \"1500 B\" }")
+                + &flows("sctp")
+                + "sctp = { mtu = \"9000 B\" }\n",
+            "field `flows[0].port`: value `port 80, 8952 B a chunk`: allowed: chunks of at most 1500 B",
         ),
         (
             listen("sctp", "half_open = 3"),
@@ -189,11 +209,12 @@ fn the_examples_run() {
         for attack in &whole.attacks {
             let scenario = Scenario { attacks: vec![attack.clone()], ..whole.clone() };
             let result = run(&scenario, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
-            let is_done = |it: &FlowRow| it.finish_s.is_some() || it.start_s > 3.0;
-            let mut shorts = result.flows.iter().filter(|it| it.flow.starts_with("short"));
+            let is_done =
+                |flow_row: &FlowRow| flow_row.finish_s.is_some() || flow_row.start_s > 3.0;
+            let mut shorts = result.flows.iter().filter(|flow| flow.flow.starts_with("short"));
             let hogs = attack.kind == Kind::OptimisticAck;
             assert!(hogs || shorts.all(is_done), "{name}: {}", attack.name);
-            let long = result.flows.iter().find(|it| it.flow == "long").unwrap();
+            let long = result.flows.iter().find(|flow| flow.flow == "long").unwrap();
             let is_blind = matches!(attack.aim, Aim::Sweep | Aim::Random);
             assert!(
                 !is_blind || long.closed.is_none() && long.wrong_octets == 0,

@@ -78,7 +78,8 @@ fn a_programs_connection_is_accepted() {
 }
 
 /// RFC 6191 §2: our side closes first and is in TIME-WAIT; the same addresses and ports may
-/// connect again, and the one that waits takes no place among those that there may be.
+/// connect again, and the one that waits takes no place among those that there may be. The port counts
+/// those that were in TIME-WAIT until another came; a client that leaves other ports meets none.
 #[test]
 fn a_connection_in_time_wait_gives_way() {
     if let Err(missing) = ExternalHost::probe() {
@@ -89,7 +90,7 @@ fn a_connection_in_time_wait_gives_way() {
     }
     let text = r#"
         hosts = [{ name = "client", external = true }, "server"]
-        duration = "2 s"
+        duration = "4 s"
         links = [{ ends = ["client", "server"], rate = "10 Mbit/s", delay = "1 ms" }]
         [[listen]]
         host = "server"
@@ -101,10 +102,10 @@ fn a_connection_in_time_wait_gives_way() {
     std::fs::create_dir_all(&folder).unwrap();
     let program = r#"
 import socket, time
-for _ in range(3):
+for port in (5555, 5555, 5555, 5556):
     with socket.socket() as s:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.bind(("", 5555))
+        s.bind(("", port))
         s.connect(("{server}", 80))
         total = 0
         while piece := s.recv(4096):
@@ -119,6 +120,41 @@ for _ in range(3):
     let result = live(&scenario, &options, |_| {}).unwrap().result;
     let said = std::fs::read_to_string(folder.join("client.log")).unwrap();
     std::fs::remove_dir_all(folder).unwrap();
-    assert_eq!(said.lines().collect::<Vec<_>>(), ["2000"; 3], "{said}");
-    assert_eq!(result.listeners[0].result.accepted, 3);
+    assert_eq!(said.lines().collect::<Vec<_>>(), ["2000"; 4], "{said}");
+    let port = &result.listeners[0].result;
+    assert_eq!((port.accepted, port.gave_way), (4, 2));
+}
+
+/// What the application of an accepted connection writes goes on after its first piece, which it
+/// writes when the port hands the connection over.
+#[test]
+fn a_kernel_downloads_from_a_port_of_ours_piece_by_piece() {
+    if let Err(missing) = ExternalHost::probe() {
+        return eprintln!("skipped: {missing}");
+    }
+    let has_mptcp = std::fs::read_to_string("/proc/sys/net/mptcp/enabled");
+    if !has_mptcp.is_ok_and(|text| text.trim() == "1") {
+        return eprintln!("skipped: this kernel has no Multipath TCP");
+    }
+    let text = r#"
+        hosts = ["server", { name = "client", external = true }]
+        duration = "2 s"
+        links = [{ ends = ["server", "client"], rate = "20 Mbit/s", delay = "5 ms", queue = { limit = "60 packets" } }]
+        [[listen]]
+        host = "server"
+        port = 80
+        protocol = "mptcp"
+        [[flows]]
+        name = "f"
+        from = "client"
+        to = "server"
+        port = 80
+        size = "0 B"
+        reverse_size = "50 MB"
+        protocol = "mptcp"
+    "#;
+    let scenario = Scenario::from_toml(text, "t").unwrap();
+    let result = live(&scenario, &LiveOptions::default(), |_| {}).unwrap().result;
+    let flow = &result.flows[0];
+    assert!(flow.reverse_bytes > 1_000_000 && flow.wrong_octets == 0, "{flow:?}");
 }

@@ -11,7 +11,8 @@ fn result(text: &str, changes: &[&str]) -> RunResult {
 
 fn most_waiting(result: &RunResult, link: &str) -> f64 {
     let name = format!("{link}.queue");
-    let series = result.series.iter().find(|it| it.name == name).expect("the queue is observed");
+    let series =
+        result.series.iter().find(|series| series.name == name).expect("the queue is observed");
     series.value.iter().copied().fold(0.0, f64::max)
 }
 
@@ -60,7 +61,7 @@ fn processing_adds_to_the_round_trip() {
         let mut all = vec!["observe=[{ what = \"srtt\" }]", "flows.f.size=1 kB"];
         all.extend(changes);
         let result = result(PLAIN, &all);
-        let series = result.series.iter().find(|it| it.name == "f.srtt").expect("observed");
+        let series = result.series.iter().find(|series| series.name == "f.srtt").expect("observed");
         series.value[0]
     };
     let more = srtt(&["hosts.a.processing=300 us", "hosts.b.processing=200 us"]) - srtt(&[]);
@@ -78,7 +79,7 @@ fn back_pressure_bounds_what_waits_and_keeps_the_line_busy() {
         // More than 3000 octets: after the third packet.
         assert_eq!(most_waiting(&held, "a-b"), 3.0, "{queue}");
         assert_eq!(held.flows[0].retransmitted_packets, 0, "{queue}");
-        let finish = |it: &RunResult| it.flows[0].finish_s.unwrap();
+        let finish = |run_result: &RunResult| run_result.flows[0].finish_s.unwrap();
         assert!(finish(&held) < finish(&free) + 1e-3, "{queue}");
     }
 }

@@ -7,7 +7,8 @@ const EXAMPLE: &str = include_str!("../../../examples/dctcp-incast.toml");
 fn rounds(text: &str) -> (RunResult, Vec<f64>) {
     let scenario = Scenario::from_toml(text, "incast.toml").unwrap();
     let result = run(&scenario, &RunOptions::default()).unwrap();
-    let rounds = result.series.iter().find(|it| it.name == "job.rounds").unwrap().value.clone();
+    let rounds =
+        result.series.iter().find(|series| series.name == "job.rounds").unwrap().value.clone();
     (result, rounds)
 }
 

@@ -10,7 +10,7 @@ fn run_text(text: &str) -> RunResult {
 
 /// Mean of a series after five seconds, weighted by time.
 fn mean(result: &RunResult, name: &str) -> f64 {
-    let series = result.series.iter().find(|it| it.name == name).expect(name);
+    let series = result.series.iter().find(|series| series.name == name).expect(name);
     let (mut sum, mut whole) = (0.0, 0.0);
     for (i, pair) in series.time_s.windows(2).enumerate() {
         if pair[0] > 5.0 {
@@ -22,7 +22,7 @@ fn mean(result: &RunResult, name: &str) -> f64 {
 }
 
 fn bytes(result: &RunResult, flow: &str) -> f64 {
-    result.flows.iter().find(|it| it.flow == flow).unwrap().bytes as f64
+    result.flows.iter().find(|item| item.flow == flow).unwrap().bytes as f64
 }
 
 const EXAMPLE: &str = include_str!("../../../examples/l4s.toml");
@@ -63,7 +63,7 @@ fn under_ect0_it_has_neither_low_latency_nor_a_fair_share() {
 #[test]
 fn windows_are_those_of_the_coupled_law() {
     let result = variant("\"cubic\"", "\"reno\"");
-    let link = result.links.iter().find(|it| it.name == "bottleneck").unwrap();
+    let link = result.links.iter().find(|link| link.name == "bottleneck").unwrap();
     let packets = |flow: &str| bytes(&result, flow) / 1448.0;
     let (low, classic, marked) =
         (packets("scalable"), packets("classic"), link.counters.marked as f64);
@@ -86,4 +86,92 @@ fn a_threshold_on_flow_queues_keeps_a_scalable_flow_short() {
     let result = variant("kind = \"dualpi2\"", with);
     let scalable = mean(&result, "scalable.srtt");
     assert!((0.012..0.0135).contains(&scalable), "{scalable}");
+}
+
+/// A flow of Prague beside one of CUBIC with classic ECN at the same round-trip time, 50 Mbit/s, 60 s:
+/// the ratio of what they move, and the seconds that Prague's packets wait.
+fn prague_beside_cubic(rtt_ms: u64) -> (f64, f64) {
+    let result = run_text(&format!(
+        r#"
+        duration = "60 s"
+        hosts = ["a", "b"]
+        [[links]]
+        ends = ["a", "b"]
+        rate = "50 Mbit/s"
+        delay = "{} us"
+        queue = {{ kind = "dualpi2" }}
+        [[flows]]
+        name = "prague"
+        from = "a"
+        to = "b"
+        tcp = {{ window = "prague", ecn = "accurate", ecn_codepoint = "ect1" }}
+        [[flows]]
+        name = "cubic"
+        from = "a"
+        to = "b"
+        tcp = {{ window = "cubic", ecn = "on" }}
+        [[observe]]
+        what = "srtt"
+        "#,
+        rtt_ms * 500
+    ));
+    let waits = mean(&result, "prague.srtt") - rtt_ms as f64 / 1e3;
+    (bytes(&result, "prague") / bytes(&result, "cubic"), waits)
+}
+
+/// Less than a millisecond for Prague at every round-trip time; neither starves the other (the
+/// page of the algorithm says what of 0.8 to 1.25 is reached, and why not all).
+#[test]
+fn prague_waits_for_less_than_a_millisecond_and_starves_nobody() {
+    for rtt_ms in [5, 10, 25, 50, 100] {
+        let (ratio, waits) = prague_beside_cubic(rtt_ms);
+        assert!(waits < 1e-3, "{rtt_ms} ms: {waits}");
+        assert!((0.4..2.5).contains(&ratio), "{rtt_ms} ms: {ratio}");
+    }
+}
+
+/// The rates of two Prague flows at 5 and 25 ms over one DualPI2 queue, the first over the second, after
+/// ten seconds.
+fn short_over_long(window: &str) -> f64 {
+    let text = |seconds: u32| {
+        format!(
+            r#"
+            duration = "{seconds} s"
+            hosts = ["a", "b", "c", "d"]
+            routers = ["l", "r"]
+            links = [
+                {{ ends = ["a", "l"], rate = "1 Gbit/s", delay = "500 us" }},
+                {{ ends = ["b", "l"], rate = "1 Gbit/s", delay = "10500 us" }},
+                {{ ends = ["l", "r"], rate = "50 Mbit/s", delay = "1500 us", queue = {{ kind = "dualpi2" }} }},
+                {{ ends = ["r", "c"], rate = "1 Gbit/s", delay = "500 us" }},
+                {{ ends = ["r", "d"], rate = "1 Gbit/s", delay = "500 us" }},
+            ]
+            [[flows]]
+            name = "short"
+            from = "a"
+            to = "c"
+            tcp = {{ window = {window}, ecn = "accurate", ecn_codepoint = "ect1" }}
+            [[flows]]
+            name = "long"
+            from = "b"
+            to = "d"
+            tcp = {{ window = {window}, ecn = "accurate", ecn_codepoint = "ect1" }}
+            "#
+        )
+    };
+    let (before, after) = (run_text(&text(10)), run_text(&text(60)));
+    let moved = |flow| bytes(&after, flow) - bytes(&before, flow);
+    moved("short") / moved("long")
+}
+
+/// Under the same marks flows below 25 ms send at the same rate; with the real round-trip time, as DCTCP,
+/// the shorter has several times as much.
+#[test]
+fn prague_flows_share_whatever_their_round_trip_times_below_25_ms() {
+    let (virtual_rtt, real) = (
+        short_over_long("\"prague\""),
+        short_over_long("{ algorithm = \"prague\", virtual_rtt = \"real\" }"),
+    );
+    assert!((0.7..1.4).contains(&virtual_rtt), "{virtual_rtt}");
+    assert!(real > 2.0 * virtual_rtt, "{real} against {virtual_rtt}");
 }

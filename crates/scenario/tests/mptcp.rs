@@ -48,12 +48,16 @@ fn play(text: &str) -> RunResult {
 }
 
 fn series<'a>(result: &'a RunResult, name: &str) -> &'a NamedSeries {
-    let names: Vec<_> = result.series.iter().map(|it| &it.name).collect();
-    result.series.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
+    let names: Vec<_> = result.series.iter().map(|series| &series.name).collect();
+    result
+        .series
+        .iter()
+        .find(|series| series.name == name)
+        .unwrap_or_else(|| panic!("{name}: {names:?}"))
 }
 
 fn names(paths: &[PathRow]) -> Vec<(&str, &str, u8)> {
-    paths.iter().map(|it| (&*it.from, &*it.to, it.subflow)).collect()
+    paths.iter().map(|path| (&*path.from, &*path.to, path.subflow)).collect()
 }
 
 /// What happens in both directions of a link.
@@ -73,18 +77,18 @@ fn a_transfer_uses_both_paths_and_its_rows_add_up() {
     let finish = row.finish_s.expect("it ends");
     assert!((ideal..ideal + 0.6).contains(&finish), "{finish} s, not {ideal} s");
     assert_eq!(names(&result.paths), [("a.x", "b.x", 0), ("a.y", "b.y", 0)]);
-    let new: u64 = result.paths.iter().map(|it| it.new_bytes.expect("counted")).sum();
+    let new: u64 = result.paths.iter().map(|path| path.new_bytes.expect("counted")).sum();
     assert_eq!(new, 20_000_000);
-    let packets: u64 = result.paths.iter().map(|it| it.packets).sum();
+    let packets: u64 = result.paths.iter().map(|path| path.packets).sum();
     assert!(packets >= 20_000_000 / 1428, "{packets}");
-    let again: u64 = result.paths.iter().map(|it| it.retransmitted_packets).sum();
+    let again: u64 = result.paths.iter().map(|path| path.retransmitted_packets).sum();
     assert_eq!(again, row.retransmitted_packets);
-    let goodput: f64 = result.paths.iter().map(|it| it.goodput_bps.expect("counted")).sum();
+    let goodput: f64 = result.paths.iter().map(|path| path.goodput_bps.expect("counted")).sum();
     assert!((goodput / row.goodput_bps - 1.0).abs() < 1e-9, "{goodput} {}", row.goodput_bps);
     for path in &result.paths {
         assert!(path.bytes >= path.new_bytes.expect("counted"), "{path:?}");
-        assert!(path.goodput_bps.is_some_and(|it| it > 8.5e6), "{path:?}");
-        assert!(path.srtt_s.is_some_and(|it| it > 0.02), "{path:?}");
+        assert!(path.goodput_bps.is_some_and(|goodput_bp| goodput_bp > 8.5e6), "{path:?}");
+        assert!(path.srtt_s.is_some_and(|srtt| srtt > 0.02), "{path:?}");
     }
 }
 
@@ -109,7 +113,7 @@ fn a_path_dies_and_comes_back() {
     assert!((8.5..10.0).contains(&rate(7.0, 15.0)), "{}", rate(7.0, 15.0));
     assert!(rate(25.0, 30.0) > 17.0, "{}", rate(25.0, 30.0));
     let state = series(&result, "f.a.y-b.y.path_state");
-    assert!(state.value.windows(2).any(|it| it == [2.0, 1.0]), "{:?}", state.value);
+    assert!(state.value.windows(2).any(|item| item == [2.0, 1.0]), "{:?}", state.value);
     assert!(series(&result, "f.a.x-b.x.path_cwnd").value.len() > 10);
 }
 
@@ -130,8 +134,8 @@ fn a_subflow_is_opened_again_and_counts_on() {
     let path = &result.paths[1];
     let before = 3.0 * 8.5e6 / 8.0;
     let after = 15.0 * 8.5e6 / 8.0;
-    assert!(path.new_bytes.is_some_and(|it| it as f64 > before + after), "{path:?}");
-    let new: u64 = result.paths.iter().filter_map(|it| it.new_bytes).sum();
+    assert!(path.new_bytes.is_some_and(|byte| byte as f64 > before + after), "{path:?}");
+    let new: u64 = result.paths.iter().filter_map(|path| path.new_bytes).sum();
     assert!(new >= result.flows[0].bytes && new - result.flows[0].bytes < 2_000_000);
 }
 
@@ -210,7 +214,7 @@ fn paths_are_those_of_the_sender() {
     let fields = format!("size = \"0 B\"\nreverse_size = \"2 MB\"\n{PAIRS}");
     let result = play(&two_paths("", "", &flow(&fields)));
     assert_eq!(names(&result.paths), [("b.x", "a.x", 0), ("b.y", "a.y", 0)]);
-    let new: u64 = result.paths.iter().filter_map(|it| it.new_bytes).sum();
+    let new: u64 = result.paths.iter().filter_map(|path| path.new_bytes).sum();
     assert_eq!(new, 2_000_000);
 }
 
@@ -233,14 +237,14 @@ fn path_managers_and_schedulers_do_what_they_say() {
             let path = result
                 .paths
                 .iter()
-                .find(|it| it.from == format!("a.{to}") && it.to == format!("b.{to}"));
-            path.is_some_and(|it| it.packets > 0)
+                .find(|path| path.from == format!("a.{to}") && path.to == format!("b.{to}"));
+            path.is_some_and(|path| path.packets > 0)
         };
         assert_eq!([carried("x"), carried("y")], used);
     }
     // Everything twice.
     let both = of("pairs", ", scheduler = \"redundant\"");
-    let bytes: u64 = both.paths.iter().map(|it| it.bytes).sum();
+    let bytes: u64 = both.paths.iter().map(|path| path.bytes).sum();
     assert!(bytes > 9_000_000, "{bytes}");
     let off = of("pairs", ", enabled = false");
     assert_eq!((off.flows[0].bytes, off.paths.len()), (5_000_000, 1));
@@ -317,14 +321,14 @@ fn ports_spread_subflows_over_equal_paths() {
             "#
         ))
     };
-    let total = |result: &RunResult| result.flows.iter().map(|it| it.goodput_bps).sum::<f64>();
+    let total = |result: &RunResult| result.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
     let (one, eight) = (of(1), of(8));
-    let subflows: Vec<_> = eight.paths[..8].iter().map(|it| it.subflow).collect();
+    let subflows: Vec<_> = eight.paths[..8].iter().map(|path| path.subflow).collect();
     assert_eq!((subflows, eight.paths.len()), ((0..8).collect::<Vec<_>>(), 16));
-    assert!(eight.paths.iter().all(|it| it.new_bytes > Some(0)), "{:?}", eight.paths);
+    assert!(eight.paths.iter().all(|path| path.new_bytes > Some(0)), "{:?}", eight.paths);
     assert!(series(&eight, "f-0.a-b.7.path_cwnd").value.len() > 1);
     assert!(total(&one) < 20e6 && total(&eight) > 30e6, "{} {}", total(&one), total(&eight));
-    assert!(eight.flows.iter().all(|it| it.wrong_octets == 0));
+    assert!(eight.flows.iter().all(|flow| flow.wrong_octets == 0));
 }
 
 /// The peer's MP_CAPABLE with data counts as numbered with 64 bits: what answers it

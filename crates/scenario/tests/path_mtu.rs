@@ -40,7 +40,7 @@ fn a_limit_keeps_errors_back_and_one_is_enough() {
     let all = through_a_tunnel("icmp = true", "");
     let strict = "icmp = { destination = { interval = \"1 s\", burst = 6 } }";
     let limited = through_a_tunnel(strict, "");
-    let finish = |it: &RunResult| it.flows[0].finish_s.unwrap();
+    let finish = |run_result: &RunResult| run_result.flows[0].finish_s.unwrap();
     assert_eq!((all.run.icmp_withheld, limited.run.icmp_withheld), (0, 4));
     assert_eq!(finish(&all), finish(&limited), "the first one is enough");
     let linux = through_a_tunnel("icmp = \"linux\"", "");

@@ -24,8 +24,13 @@ fn five_flows(queue: &str, tcp: &str) -> RunResult {
 fn wait_and_use(queue: &str, tcp: &str) -> (f64, f64) {
     let result = five_flows(queue, tcp);
     let series = &result.series[0];
-    let late: Vec<f64> =
-        series.value.iter().zip(&series.time_s).filter(|it| *it.1 > 10.0).map(|it| *it.0).collect();
+    let late: Vec<f64> = series
+        .value
+        .iter()
+        .zip(&series.time_s)
+        .filter(|item| *item.1 > 10.0)
+        .map(|item| *item.0)
+        .collect();
     let packets = late.iter().sum::<f64>() / late.len() as f64;
     let octets: u64 = result.flows.iter().map(|flow| flow.bytes).sum();
     (packets * 1.2, octets as f64 * 8.0 / 60.0 / 10e6)

@@ -194,7 +194,7 @@ fn data_both_ways_fits_the_links() {
             (300_000, 900_000, 0),
             "{tcp}"
         );
-        assert!(row.finish_s.is_some_and(|it| it < 3.0), "{:?} {tcp}", row.finish_s);
+        assert!(row.finish_s.is_some_and(|finish| finish < 3.0), "{:?} {tcp}", row.finish_s);
     }
 }
 

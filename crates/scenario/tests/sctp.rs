@@ -40,8 +40,12 @@ fn play(text: &str) -> RunResult {
 }
 
 fn series<'a>(result: &'a RunResult, name: &str) -> &'a NamedSeries {
-    let names: Vec<_> = result.series.iter().map(|it| &it.name).collect();
-    result.series.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
+    let names: Vec<_> = result.series.iter().map(|series| &series.name).collect();
+    result
+        .series
+        .iter()
+        .find(|series| series.name == name)
+        .unwrap_or_else(|| panic!("{name}: {names:?}"))
 }
 
 /// Packets that each path of links has delivered to `b`.
@@ -178,8 +182,9 @@ fn a_loss_makes_the_messages_of_its_stream_wait() {
         let result = play(&dual_path(lost, "", &flow(&messages)));
         let row = &result.messages[0];
         assert_eq!((row.delivered, result.flows[0].wrong_octets), (200, 0), "{fields}");
-        let waits: Vec<_> = result.series.into_iter().map(|it| (it.name, it.value)).collect();
-        let all = waits.iter().flat_map(|it| &it.1);
+        let waits: Vec<_> =
+            result.series.into_iter().map(|series| (series.name, series.value)).collect();
+        let all = waits.iter().flat_map(|wait| &wait.1);
         let mean = all.clone().sum::<f64>() / 200.0;
         assert!((row.wait_s.unwrap() - mean).abs() < 1e-12);
         assert_eq!(row.longest_wait_s, all.copied().reduce(f64::max));

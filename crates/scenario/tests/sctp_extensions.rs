@@ -55,7 +55,7 @@ fn messages_go_both_ways_and_the_last_to_finish_closes() {
     let (forth, back) = (messages(&result, "f"), messages(&result, "f.reverse"));
     assert_eq!((forth.made, forth.delivered), (100, 100));
     assert_eq!((back.made, back.delivered), (150, 150));
-    let names: Vec<_> = result.series.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<_> = result.series.iter().map(|series| series.name.as_str()).collect();
     let streams = ["f.stream-0", "f.reverse.stream-0", "f.reverse.stream-1", "f.reverse.stream-2"];
     assert_eq!(names, streams.map(|name| format!("{name}.message_delay")));
     assert_eq!(result.series[1].value.len(), 50, "in turn");
@@ -97,7 +97,7 @@ fn values_of_streams_are_priorities_or_weights() {
         let result = play(&two_paths(&flow(sctp)));
         let of = |stream: usize| {
             let name = format!("f.stream-{stream}.message_delay");
-            let series = result.series.iter().find(|it| it.name == name).expect("a series");
+            let series = result.series.iter().find(|series| series.name == name).expect("a series");
             let early: Vec<f64> = series.value.iter().copied().take(200).collect();
             early.iter().sum::<f64>() / early.len() as f64
         };
@@ -148,7 +148,8 @@ fn addresses_come_and_go() {
     assert!((x + y - 5.17).abs() < 0.15, "{x} and {y} MB");
     let paths: Vec<_> = result.paths.iter().map(|path| path.to.as_str()).collect();
     assert_eq!(paths, ["b.y"]);
-    let added = result.series.iter().find(|it| it.name == "f.b.y.path_state").expect("a path");
+    let added =
+        result.series.iter().find(|series| series.name == "f.b.y.path_state").expect("a path");
     assert!(added.time_s[0] > 1.0, "it came later: {}", added.time_s[0]);
 }
 

@@ -88,7 +88,11 @@ impl Channel {
 }
 
 fn series<'a>(result: &'a RunResult, name: &str) -> &'a NamedSeries {
-    result.series.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("no series {name}"))
+    result
+        .series
+        .iter()
+        .find(|series| series.name == name)
+        .unwrap_or_else(|| panic!("no series {name}"))
 }
 
 /// The value of a step function at a date.
@@ -114,8 +118,8 @@ fn shares(channel: &Channel, result: &RunResult) -> [f64; 2] {
 
 /// Values from [`FROM`] on.
 fn steady(result: &RunResult, name: &str) -> Vec<f64> {
-    let it = series(result, name);
-    let all = it.time_s.iter().zip(&it.value);
+    let series = series(result, name);
+    let all = series.time_s.iter().zip(&series.value);
     all.filter(|(time, _)| **time > FROM).map(|(_, value)| *value).collect()
 }
 

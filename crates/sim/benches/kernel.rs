@@ -3,7 +3,10 @@
 
 #![expect(missing_docs, reason = "criterion_group! makes a public function")]
 
-use anabranch_endpoint::{ByteStream, Endpoint, Event, Observation, Seed};
+use anabranch_endpoint::{
+    ByteStream, Demultiplex, Endpoint, Event, HalfClose, MessageOriented, Observation, Observe,
+    Progress, Seed, TemporalSharing, TimeWait,
+};
 use anabranch_network::{LinkConfig, QueueConfig, QueueLimit};
 use anabranch_sim::{App, EventQueue, FlowSpec, Simulation, SimulationBuilder, Tournament};
 use anabranch_units::{Bytes, Rate, Serial32, Span, Time};
@@ -24,6 +27,7 @@ impl Endpoint for Source {
         self.received += packet.payload_len() as u64;
     }
     fn handle_timeout(&mut self, _now: Time) {}
+
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         if now < self.next {
             return None;
@@ -49,12 +53,6 @@ impl Endpoint for Source {
     fn poll_timeout(&self) -> Time {
         self.next
     }
-    fn observe(&self) -> Observation {
-        Observation { packets_sent: self.sent, ..Observation::default() }
-    }
-    fn flow_key(&self) -> FlowKey {
-        self.key
-    }
 }
 
 impl ByteStream for Source {
@@ -74,8 +72,31 @@ impl ByteStream for Source {
         0
     }
     fn close(&mut self) {}
+
     fn abort(&mut self) {}
 }
+
+impl HalfClose for Source {}
+
+impl MessageOriented for Source {}
+
+impl Observe for Source {
+    fn observe(&self) -> Observation {
+        Observation { packets_sent: self.sent, ..Observation::default() }
+    }
+}
+
+impl Demultiplex for Source {
+    fn flow_key(&self) -> FlowKey {
+        self.key
+    }
+}
+
+impl TemporalSharing for Source {}
+
+impl TimeWait for Source {}
+
+impl Progress for Source {}
 
 /// `chains` rows of `hops` links each at 1 Gbit/s and 1 ms, with one flow
 /// each at 97 % of the rate.

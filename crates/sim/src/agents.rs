@@ -43,7 +43,7 @@ impl<E> Agents<E> {
 
     /// Addresses that attackers forge: the first, how many, and the attacker's node.
     pub(crate) fn forged(&self) -> impl Iterator<Item = (Addr, u32, NodeId)> + '_ {
-        self.assaults.iter().map(|it| (it.forged.0, it.forged.1, it.node))
+        self.assaults.iter().map(|assault| (assault.forged.0, assault.forged.1, assault.node))
     }
 
     /// The one with this number.
@@ -66,7 +66,7 @@ impl<E> Agents<E> {
     }
 }
 
-impl<E: anabranch_endpoint::ByteStream> Agents<E> {
+impl<E: crate::FlowEndpoint> Agents<E> {
     /// When it is to be called.
     pub(crate) fn due(&self, agent: Agent) -> Time {
         match agent {
@@ -80,8 +80,9 @@ impl<E: anabranch_endpoint::ByteStream> Agents<E> {
     /// listening port of its host, or else an attacker there.
     pub(crate) fn taker(&self, node: NodeId, port: u16, packet: &Packet) -> Option<Agent> {
         let host = self.owners[node.0 as usize];
-        let listens = self.receptions.iter().position(|it| it.is_for(host, port, packet));
-        let attacks = || self.assaults.iter().position(|it| it.node == node);
+        let listens =
+            self.receptions.iter().position(|reception| reception.is_for(host, port, packet));
+        let attacks = || self.assaults.iter().position(|assault| assault.node == node);
         listens.map(Agent::Reception).or_else(|| attacks().map(Agent::Assault))
     }
 }

@@ -2,15 +2,19 @@
 //! set; an application answers its endpoint's events with commands. One whose
 //! traffic takes time also has dates of its own.
 
+mod task;
+
+use crate::app_context::AppContext;
 use crate::messages::{Channel, MessageTraffic};
 use crate::octets::mismatches;
-use crate::stage::Stage;
 use crate::traffic::{Source, Traffic};
 use anabranch_endpoint::message::Refusal;
-use anabranch_endpoint::{ByteStream, CloseReason, Event};
+use anabranch_endpoint::{CloseReason, Event, Service};
 use anabranch_units::Time;
 use anabranch_wire::pattern;
 use std::sync::Arc;
+pub(crate) use task::ChannelId;
+use task::Task;
 
 /// Description of an application. Every application reads what arrives at
 /// once.
@@ -38,13 +42,6 @@ pub enum App {
 }
 
 impl App {
-    /// The number of the channel that it sends messages on.
-    pub(crate) fn open(&self, stage: &mut Stage) -> u32 {
-        let App::Messages(messages) = self else { return NO_CHANNEL };
-        stage.channels.push(Channel::new(messages.clone()));
-        stage.channels.len() as u32 - 1
-    }
-
     /// Octets that it writes; `u64::MAX` without end.
     pub(crate) fn target(&self) -> u64 {
         match self {
@@ -64,10 +61,7 @@ const ENDLESS: u64 = 1 << 60;
 /// endpoints.
 #[derive(Debug)]
 pub(crate) struct AppState {
-    /// Octets to write, `u64::MAX` without end; or, with traffic, the number of
-    /// the source that says how many; or, with messages, those of the channel
-    /// that it sends on and, in the upper half, of the peer's.
-    target: u64,
+    task: Task,
     /// Octets written.
     written: u64,
     /// Octets that the peer will write; `u64::MAX` without end.
@@ -87,35 +81,28 @@ pub(crate) struct Hosted<E> {
     pub app: AppState,
 }
 
-/// Of a side that sends no messages.
-const NO_CHANNEL: u32 = u32::MAX;
+const _: () = assert!(size_of::<AppState>() == 48);
 
-/// Writes nothing and closes after the peer.
-const SINK: u8 = 1;
 /// The streams are of real octets.
-const OCTETS: u8 = 2;
+const OCTETS: u8 = 1;
 /// The end of the stream was written.
-const CLOSED: u8 = 4;
+const CLOSED: u8 = 2;
 /// The connection was established.
-const ESTABLISHED: u8 = 8;
+const ESTABLISHED: u8 = 4;
 /// Nothing more is expected from the peer, be it all there or not.
-const OVER: u8 = 16;
-/// A source says how many octets may be written.
-const SOURCED: u8 = 32;
-/// It sends or reads the messages of channels.
-const MESSAGES: u8 = 64;
+const OVER: u8 = 8;
 
 impl AppState {
     /// `channels`: its own and the peer's.
     pub(crate) fn new(
         app: &App,
         peer: &App,
-        [own, theirs]: [u32; 2],
+        channels: [Option<ChannelId>; 2],
         octets: bool,
-        stage: &mut Stage,
+        context: &mut AppContext,
     ) -> AppState {
         let mut state = AppState {
-            target: app.target(),
+            task: Task::new(app, channels, context),
             written: 0,
             expected: peer.target(),
             received: 0,
@@ -124,90 +111,77 @@ impl AppState {
             bits: 0,
             closed: None,
         };
-        if let App::Traffic(traffic) = app {
-            state.target = stage.sources.len() as u64;
-            state.set(SOURCED, true);
-            stage.sources.push(Source::new(traffic.clone()));
-        }
-        if matches!(app, App::Messages(_) | App::MessageSink) {
-            state.target = own as u64 | (theirs as u64) << 32;
-            state.set(MESSAGES, true);
-        }
-        state.set(SINK, matches!(app, App::Sink | App::MessageSink));
         state.set(OCTETS, octets);
         state.set(OVER, state.expected == 0 || state.expected == u64::MAX);
         state
     }
 
     /// Connects, and writes what is written at once.
-    pub(crate) fn start<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
+    pub(crate) fn start<E: Service>(
+        &mut self,
+        now: Time,
+        endpoint: &mut E,
+        context: &mut AppContext,
+    ) {
         endpoint.connect(now);
-        if let Some(source) = self.source(stage) {
+        if let Some(source) = self.source(context) {
             source.start(now);
         }
-        if let Some(channel) = self.sender(stage) {
+        if let Some(channel) = self.sender(context) {
             channel.start(now);
         }
-        self.write(now, endpoint, stage);
-    }
-
-    /// Numbers of the channel that it sends on and of the peer's; beyond all
-    /// where there is none.
-    fn channels(&self) -> [usize; 2] {
-        [self.target as u32 as usize, (self.target >> 32) as usize]
+        self.write(now, endpoint, context);
     }
 
     /// The messages that it sends.
-    pub(crate) fn sent<'a>(&self, stage: &'a Stage) -> Option<&'a Channel> {
-        let sends = self.bits & (MESSAGES | SINK) == MESSAGES;
-        sends.then(|| &stage.channels[self.channels()[0]])
+    pub(crate) fn sent<'a>(&self, context: &'a AppContext) -> Option<&'a Channel> {
+        Some(&context.channels[self.task.own_channel()?])
     }
 
     /// The same, to change it.
-    fn sender<'a>(&self, stage: &'a mut Stage) -> Option<&'a mut Channel> {
-        let sends = self.bits & (MESSAGES | SINK) == MESSAGES;
-        sends.then(|| &mut stage.channels[self.channels()[0]])
+    fn sender<'a>(&self, context: &'a mut AppContext) -> Option<&'a mut Channel> {
+        Some(&mut context.channels[self.task.own_channel()?])
     }
 
-    fn source<'a>(&self, stage: &'a mut Stage) -> Option<&'a mut Source> {
-        self.is(SOURCED).then(|| &mut stage.sources[self.target as usize])
+    fn source<'a>(&self, context: &'a mut AppContext) -> Option<&'a mut Source> {
+        Some(&mut context.sources[self.task.source()?])
     }
 
     /// When to call [`AppState::handle_timeout`].
     #[inline]
-    pub(crate) fn due(&self, stage: &Stage) -> Time {
-        match self.bits & (SOURCED | MESSAGES | SINK) {
-            SOURCED => stage.sources[self.target as usize].due(),
-            MESSAGES => stage.channels[self.channels()[0]].due(),
-            _ => Time::NEVER,
+    pub(crate) fn due(&self, context: &AppContext) -> Time {
+        match self.task {
+            Task::Bulk(_) | Task::Sink => Time::NEVER,
+            Task::Traffic(number) => context.sources[number as usize].due(),
+            Task::Messages { .. } => self.sent(context).map_or(Time::NEVER, Channel::due),
         }
     }
 
     /// The application's own date has come.
-    pub(crate) fn handle_timeout<E: ByteStream>(
+    pub(crate) fn handle_timeout<E: Service>(
         &mut self,
         now: Time,
         endpoint: &mut E,
-        stage: &mut Stage,
+        context: &mut AppContext,
     ) {
-        if let Some(source) = self.source(stage) {
+        if let Some(source) = self.source(context) {
             source.handle_timeout(now);
-        } else if let Some(channel) = self.sender(stage) {
+        } else if let Some(channel) = self.sender(context) {
             channel.handle_timeout(now);
         }
-        self.write(now, endpoint, stage);
+        self.write(now, endpoint, context);
     }
 
     /// Of an application that makes requests: when it made each, and when the
     /// response was whole.
-    pub(crate) fn exchanges<'a>(&self, stage: &'a Stage) -> &'a [(Time, Option<Time>)] {
-        if self.is(SOURCED) { stage.sources[self.target as usize].exchanges() } else { &[] }
+    pub(crate) fn exchanges<'a>(&self, context: &'a AppContext) -> &'a [(Time, Option<Time>)] {
+        self.task.source().map_or(&[], |number| context.sources[number].exchanges())
     }
 
     /// The flow's date of stopping has come: aborts an endless stream, and ends
     /// traffic without an end of its own after what is written.
-    pub(crate) fn stop<E: ByteStream>(&mut self, endpoint: &mut E, stage: &mut Stage) {
-        if let Some(source) = self.source(stage) {
+    pub(crate) fn stop<E: Service>(&mut self, endpoint: &mut E, context: &mut AppContext) {
+        if let Some(source) = self.source(context) {
             if source.has_end() {
                 return;
             }
@@ -215,14 +189,15 @@ impl AppState {
             self.close(endpoint);
             return;
         }
-        if let Some(channel) = self.sender(stage) {
+        if let Some(channel) = self.sender(context) {
             if !channel.has_end() {
                 channel.stop();
                 self.close(endpoint);
             }
             return;
         }
-        if self.target == u64::MAX && self.closed.is_none() {
+        let is_endless = matches!(self.task, Task::Bulk(total) if total.get() == u64::MAX);
+        if is_endless && self.closed.is_none() {
             self.set(CLOSED, true);
             endpoint.abort();
         }
@@ -231,40 +206,40 @@ impl AppState {
     /// Answers an event; true when it has just become clear that nothing more
     /// of a stream of known length will come.
     #[inline(always)]
-    pub(crate) fn handle_event<E: ByteStream>(
+    pub(crate) fn handle_event<E: Service>(
         &mut self,
         now: Time,
         event: Event,
         endpoint: &mut E,
-        stage: &mut Stage,
+        context: &mut AppContext,
     ) -> bool {
         match event {
             Event::Connected => {
                 self.set(ESTABLISHED, true);
-                if let Some(channel) = self.sender(stage) {
+                if let Some(channel) = self.sender(context) {
                     channel.start(now);
                 }
-                self.write(now, endpoint, stage);
+                self.write(now, endpoint, context);
             }
-            Event::Writable => self.write(now, endpoint, stage),
+            Event::Writable => self.write(now, endpoint, context),
             Event::Readable => {
-                self.read(now, endpoint, stage);
-                self.answer(now, endpoint, stage);
+                self.read(now, endpoint, context);
+                self.answer(now, endpoint, context);
                 if !endpoint.has_half_close() {
                     // What came may have been all that it waited for.
-                    self.write(now, endpoint, stage);
+                    self.write(now, endpoint, context);
                 }
             }
             Event::PeerClosed => {
-                self.read(now, endpoint, stage);
-                self.answer(now, endpoint, stage);
-                if self.is(SINK) || !endpoint.has_half_close() {
+                self.read(now, endpoint, context);
+                self.answer(now, endpoint, context);
+                if self.task.is_sink() || !endpoint.has_half_close() {
                     self.close(endpoint);
                 }
             }
             Event::Closed(reason) => {
                 self.closed = Some(reason);
-                self.pass_barrier(now, stage, true);
+                self.pass_barrier(now, context, true);
             }
             Event::Urgent | Event::Stalled => {}
         }
@@ -296,19 +271,22 @@ impl AppState {
     }
 
     /// There is something to write now that the endpoint has not taken.
-    pub(crate) fn has_more(&self, stage: &Stage) -> bool {
-        match self.bits & (SOURCED | MESSAGES | SINK | CLOSED) {
-            0 => self.written < self.target.min(ENDLESS),
-            SOURCED => self.written < stage.sources[self.target as usize].released(),
-            MESSAGES => !stage.channels[self.channels()[0]].is_over(),
-            _ => false,
+    pub(crate) fn has_more(&self, context: &AppContext) -> bool {
+        if self.is(CLOSED) {
+            return false;
+        }
+        match self.task {
+            Task::Bulk(total) => self.written < total.get().min(ENDLESS),
+            Task::Sink => false,
+            Task::Traffic(number) => self.written < context.sources[number as usize].released(),
+            Task::Messages { .. } => self.sent(context).is_some_and(|channel| !channel.is_over()),
         }
     }
 
     /// Octets that `writer`, which wrote everything, wrote and this side did not read. None where
     /// messages may be given up, or where it is not known how many there are.
-    pub(crate) fn missing_of(&self, writer: &AppState, stage: &Stage) -> u64 {
-        let reliable = writer.sent(stage).is_none_or(Channel::is_reliable);
+    pub(crate) fn missing_of(&self, writer: &AppState, context: &AppContext) -> u64 {
+        let reliable = writer.sent(context).is_none_or(Channel::is_reliable);
         match reliable && writer.written == self.expected {
             true => self.expected.saturating_sub(self.received),
             false => 0,
@@ -335,7 +313,7 @@ impl AppState {
         (is_finite && is_complete && has_data).then(|| client.last.max(server.last))
     }
 
-    fn close<E: ByteStream>(&mut self, endpoint: &mut E) {
+    fn close<E: Service>(&mut self, endpoint: &mut E) {
         if !self.is(CLOSED) && self.closed.is_none() {
             self.set(CLOSED, true);
             endpoint.close();
@@ -343,23 +321,30 @@ impl AppState {
     }
 
     /// Writes what there is to write; with pieces, the next of them.
-    pub(crate) fn write<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
-        if self.is(CLOSED) || self.is(SINK) {
+    pub(crate) fn write<E: Service>(
+        &mut self,
+        now: Time,
+        endpoint: &mut E,
+        context: &mut AppContext,
+    ) {
+        if self.is(CLOSED) {
             return;
         }
-        if self.is(MESSAGES) {
-            return self.send(now, endpoint, stage);
-        }
-        let (target, is_all) = match self.source(stage) {
-            None => (self.target, true),
-            Some(source) => (source.released(), source.is_over()),
+        let (target, is_all) = match self.task {
+            Task::Bulk(total) => (total.get(), true),
+            Task::Sink => return,
+            Task::Traffic(number) => {
+                let source = &context.sources[number as usize];
+                (source.released(), source.is_over())
+            }
+            Task::Messages { .. } => return self.send(now, endpoint, context),
         };
         if self.is(OCTETS) {
-            let until = target.min(self.written.saturating_add(stage.piece));
-            let buf = &mut stage.buf;
+            let until = target.min(self.written.saturating_add(context.piece));
+            let buf = &mut context.buf;
             loop {
                 if self.written == until {
-                    stage.has_more = until < target;
+                    context.has_more = until < target;
                     break;
                 }
                 // One octet that does not fit tells the endpoint that more waits.
@@ -383,11 +368,12 @@ impl AppState {
     }
 
     /// Sends the messages that the endpoint takes.
-    fn send<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
+    fn send<E: Service>(&mut self, now: Time, endpoint: &mut E, context: &mut AppContext) {
         let octets = self.is(OCTETS);
-        let piece = stage.piece;
-        let Some(channel) = self.sender(stage) else { return };
-        let messages = endpoint.messages().expect("messages need a transport that has them");
+        let piece = context.piece;
+        let Some(channel) = self.sender(context) else { return };
+        // A program at a host of a live run has messages of its own.
+        let Some(messages) = endpoint.messages() else { return };
         let (mut written, mut has_more) = (0, false);
         loop {
             if written >= piece {
@@ -403,47 +389,49 @@ impl AppState {
         }
         let mut is_over = channel.is_over();
         // To close would end the peer's direction too.
-        is_over &= stage.channels.get(self.channels()[1]).is_none_or(Channel::is_over);
+        let theirs = self.task.peer_channel().map(|number| &context.channels[number]);
+        is_over &= theirs.is_none_or(Channel::is_over);
         self.written += written;
-        stage.has_more = has_more;
+        context.has_more = has_more;
         if is_over {
             self.close(endpoint);
         }
     }
 
     /// What came may allow more to be written.
-    fn answer<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
+    fn answer<E: Service>(&mut self, now: Time, endpoint: &mut E, context: &mut AppContext) {
         let received = self.received;
-        let Some(source) = self.source(stage) else { return };
+        let Some(source) = self.source(context) else { return };
         let (more, answered) = (source.on_received(now, received) > 0, source.take_answered());
         if more {
-            self.write(now, endpoint, stage);
+            self.write(now, endpoint, context);
         }
         if answered {
-            self.pass_barrier(now, stage, false);
+            self.pass_barrier(now, context, false);
         }
     }
 
     /// Those that wait for this flow hear of it.
-    fn pass_barrier(&mut self, now: Time, stage: &mut Stage, gone: bool) {
-        let number = self.target as u32;
-        if let Some(barrier) = self.source(stage).and_then(|source| source.barrier()) {
-            stage.arrive(now, barrier, number, gone);
+    fn pass_barrier(&mut self, now: Time, context: &mut AppContext, gone: bool) {
+        let Some(number) = self.task.source() else { return };
+        if let Some(barrier) = context.sources[number].barrier() {
+            context.arrive(now, barrier, number as u32, gone);
         }
     }
 
-    fn read<E: ByteStream>(&mut self, now: Time, endpoint: &mut E, stage: &mut Stage) {
+    fn read<E: Service>(&mut self, now: Time, endpoint: &mut E, context: &mut AppContext) {
         let before = self.received;
-        if self.is(MESSAGES) {
-            let Some(channel) = stage.channels.get_mut(self.channels()[1]) else { return };
-            let messages = endpoint.messages().expect("messages need a transport that has them");
+        if let Task::Messages { .. } = self.task {
+            let Some(number) = self.task.peer_channel() else { return };
+            let channel = &mut context.channels[number];
+            let Some(messages) = endpoint.messages() else { return };
             while let Some(message) = messages.receive_message() {
                 let wrong = channel.on_delivered(now, &message);
                 self.wrong = self.wrong.saturating_add(wrong.min(u16::MAX as usize) as u16);
                 self.received += message.payload.len() as u64;
             }
         } else if self.is(OCTETS) {
-            let buf = &mut stage.buf;
+            let buf = &mut context.buf;
             loop {
                 let taken = endpoint.read_octets(buf);
                 if taken == 0 {

@@ -29,20 +29,23 @@ impl Barrier {
 
     /// A source has come, for the last time if `over`: whether all have, and so go on.
     pub(crate) fn arrive(&mut self, source: u32, over: bool) -> bool {
-        for member in self.members.iter_mut().filter(|it| it.source == source) {
+        for member in self.members.iter_mut().filter(|member| member.source == source) {
             member.waits = true;
             member.left |= over;
         }
-        let mut present = self.members.iter().filter(|it| !it.left).peekable();
-        let opens = present.peek().is_some() && present.all(|it| it.waits);
+        let mut present = self.members.iter().filter(|member| !member.left).peekable();
+        let opens = present.peek().is_some() && present.all(|present| present.waits);
         if opens {
-            self.members.iter_mut().for_each(|it| it.waits = false);
+            self.members.iter_mut().for_each(|member| member.waits = false);
         }
         opens
     }
 
     /// Those who have not left: source and endpoint.
     pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.members.iter().filter(|it| !it.left).map(|it| (it.source, it.endpoint))
+        self.members
+            .iter()
+            .filter(|member| !member.left)
+            .map(|member| (member.source, member.endpoint))
     }
 }

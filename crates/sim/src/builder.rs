@@ -3,24 +3,25 @@
 mod binding;
 mod hostile;
 
+use crate::FlowEndpoint;
 use crate::agents::Agents;
-use crate::app::{App, AppState, Hosted};
+use crate::app::{App, AppState, ChannelId, Hosted};
+use crate::app_context::AppContext;
 use crate::channel::{self, Channels};
 use crate::events::EventQueue;
-use crate::fabric::{Fabric, NodeDrops};
 use crate::flow::{FlowId, FlowSpec, Side};
 use crate::host::{HostConfig, Hosts};
 use crate::icmp_limit::{IcmpLimiter, IcmpLimits};
 use crate::memories::Memories;
+use crate::network::{Network, NodeDrops};
 use crate::observe::Observers;
 use crate::offload::Offload;
 use crate::outside::Outside;
 use crate::regulate::Regulators;
 use crate::simulation::{Flow, Scheduled, Simulation};
-use crate::stage::Stage;
 use crate::tournament::Tournament;
 use crate::traffic::Traffic;
-use anabranch_endpoint::{ByteStream, Generator, Taken};
+use anabranch_endpoint::{Generator, Taken};
 use anabranch_network::abr::{Atm, LineConfig, WayConfig};
 use anabranch_network::{
     Channel, ChannelConfig, ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Regulator,
@@ -55,7 +56,7 @@ pub struct SimulationBuilder<E> {
     flow_names: Vec<String>,
     name_index: BTreeMap<String, u32>,
     schedule: Vec<Scheduled>,
-    stage: Stage,
+    context: AppContext,
     icmp: bool,
     /// Nodes whose addresses are of IPv6.
     ipv6: Vec<NodeId>,
@@ -203,7 +204,7 @@ impl<E> Default for SimulationBuilder<E> {
             flow_names: Vec::new(),
             name_index: BTreeMap::new(),
             schedule: Vec::new(),
-            stage: Stage::new(),
+            context: AppContext::new(),
             icmp: false,
             ipv6: Vec::new(),
             icmp_limits: IcmpLimits::NONE,
@@ -217,7 +218,7 @@ impl<E> Default for SimulationBuilder<E> {
     }
 }
 
-impl<E: ByteStream> SimulationBuilder<E> {
+impl<E: FlowEndpoint> SimulationBuilder<E> {
     /// Nothing yet.
     pub fn new() -> SimulationBuilder<E> {
         SimulationBuilder::default()
@@ -322,10 +323,10 @@ impl<E: ByteStream> SimulationBuilder<E> {
             }
         }
         if self.error.is_none() {
-            let configs: Vec<LineConfig> = lines.iter().map(|it| it.1.clone()).collect();
+            let configs: Vec<LineConfig> = lines.iter().map(|line| line.1.clone()).collect();
             self.atm = Some(Box::new(Atm::new(&configs, ways)));
         }
-        self.line_names = lines.iter().map(|it| it.0.clone()).collect();
+        self.line_names = lines.iter().map(|line| line.0.clone()).collect();
     }
 
     /// Puts a regulator into the router that `forward` leaves: it holds ACKs
@@ -396,16 +397,16 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let id = FlowId(self.flows.len() as u32);
         assert!(id.0 < 1 << 30, "a simulation has fewer than 2^30 flows");
         let (client, server) = (&spec.client_app, &spec.server_app);
-        let channels = [client, server].map(|app| app.open(&mut self.stage));
+        let channels = [client, server].map(|app| ChannelId::open(app, &mut self.context));
         let name = self.intern(spec.name);
-        self.flows.push(Flow { start: spec.start, name });
+        self.flows.push(Flow { start: spec.start, name, is_deceived: false });
         self.bound.push([spec.client, spec.server]);
         if let App::Traffic(Traffic::Requests { barrier: Some(barrier), .. }) = client {
-            self.stage.join(*barrier, self.stage.sources.len() as u32, id.0 << 1);
+            self.context.join(*barrier, self.context.sources.len() as u32, id.0 << 1);
         }
         self.endpoints.push(Hosted {
             endpoint: spec.client_endpoint,
-            app: AppState::new(client, server, channels, spec.octets, &mut self.stage),
+            app: AppState::new(client, server, channels, spec.octets, &mut self.context),
         });
         self.endpoints.push(Hosted {
             endpoint: spec.server_endpoint,
@@ -414,7 +415,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
                 client,
                 [channels[1], channels[0]],
                 spec.octets,
-                &mut self.stage,
+                &mut self.context,
             ),
         });
         if spec.start == Time::NEVER {
@@ -470,7 +471,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let node_count = self.node_names.len() as u32;
         let nodes = (0..node_count).map(NodeId);
         let starts = (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).0);
-        let of_endpoints = self.bound.iter().flatten().map(|it| self.owner(it.0));
+        let of_endpoints = self.bound.iter().flatten().map(|bound| self.owner(bound.0));
         let owners = nodes.clone().map(|node| self.owner(node));
         let hosts = Hosts::new(&self.hosts, owners, starts, of_endpoints);
         let ends = (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).1);
@@ -486,7 +487,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let sources = self.links.len() + self.stations.len() + self.channels.list.len();
         let sources = sources + usize::from(self.atm.is_some());
         self.channels.of_link.resize(self.links.len(), channel::NONE);
-        let mut fabric = Fabric {
+        let mut network = Network {
             now: Time::ZERO,
             events: Tournament::new(sources),
             ends,
@@ -504,13 +505,13 @@ impl<E: ByteStream> SimulationBuilder<E> {
             drops: NodeDrops::default(),
             icmp: self.icmp,
             icmp_limiter: IcmpLimiter::new(self.icmp_limits),
-            forged: agents.iter().flat_map(|it| it.forged()).collect(),
+            forged: agents.iter().flat_map(|agent| agent.forged()).collect(),
         };
-        fabric.set_watched();
+        network.set_watched();
         let mut sim = Simulation {
-            fabric,
+            network,
             timers: EventQueue::new(
-                self.endpoints.len() + agents.as_ref().map_or(0, |it| it.len()),
+                self.endpoints.len() + agents.as_ref().map_or(0, |agent| agent.len()),
             ),
             endpoints: self.endpoints,
             flows: self.flows,
@@ -519,7 +520,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             next_scheduled: 0,
             unfinished: 0,
             host_events: 0,
-            stage: self.stage,
+            context: self.context,
             memories: Memories::default(),
             outside,
             agents,
@@ -535,7 +536,7 @@ impl<E: ByteStream> SimulationBuilder<E> {
             }
         }
         sim.set_agents();
-        sim.unfinished = sim.endpoints.iter().filter(|it| !it.app.is_over()).count();
+        sim.unfinished = sim.endpoints.iter().filter(|endpoint| !endpoint.app.is_over()).count();
         Ok(sim)
     }
 

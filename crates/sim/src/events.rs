@@ -190,7 +190,7 @@ mod tests {
                     .filter(|(date, _)| *date != Time::NEVER)
                     .min();
                 prop_assert_eq!(queue.peek(), first);
-                prop_assert_eq!(queue.first(), first.map_or(Time::NEVER, |it| it.0));
+                prop_assert_eq!(queue.first(), first.map_or(Time::NEVER, |item| item.0));
                 prop_assert_eq!(queue.date(source), date);
                 let pending = model.iter().filter(|date| **date != Time::NEVER).count();
                 prop_assert_eq!(queue.len(), pending);

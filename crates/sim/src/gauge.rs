@@ -49,11 +49,11 @@ impl Gauge {
 
     /// It finds so many octets.
     pub(crate) fn look(&mut self, octets: u64) {
-        let it = &mut self.result;
-        it.last = octets;
-        it.peak = it.peak.max(octets);
-        it.sum += octets;
-        it.looks += 1;
+        let result = &mut self.result;
+        result.last = octets;
+        result.peak = result.peak.max(octets);
+        result.sum += octets;
+        result.looks += 1;
         self.next = self.next.saturating_add(self.every);
     }
 }

@@ -20,7 +20,7 @@ mod backpressure;
 mod processor;
 
 use crate::events::EventQueue;
-use anabranch_network::{DropReason, LinkEvent, LinkId, NodeId};
+use anabranch_network::{LinkEvent, LinkId, NodeId};
 use anabranch_units::{Bytes, Span, Time};
 use anabranch_wire::Packet;
 use backpressure::Backpressure;
@@ -96,8 +96,8 @@ impl Hosts {
         let number = |host: NodeId| numbers.get(&host).copied().unwrap_or(PLAIN);
         let of_node: Vec<u32> = owners.map(number).collect();
         let of_link = starts.map(|node| of_node[node.0 as usize]).collect();
-        let any_limit = systems.iter().any(|it: &System| it.is_limited);
-        let limits = configs.iter().map(|it| it.1.backpressure.map(|octets| octets.0));
+        let any_limit = systems.iter().any(|system: &System| system.is_limited);
+        let limits = configs.iter().map(|config| config.1.backpressure.map(|octets| octets.0));
         let backpressure = any_limit.then(|| Backpressure::new(limits, of_endpoints.map(number)));
         let due = EventQueue::new(systems.len());
         let some = !systems.is_empty();
@@ -137,8 +137,8 @@ impl Hosts {
     ) -> Option<Packet> {
         let number = self.of_node[node.0 as usize];
         let Some(system) = self.systems.get_mut(number as usize) else { return Some(packet) };
-        if let Some(it) = self.backpressure.as_mut().filter(|_| system.is_limited) {
-            it.on_sent(endpoint, &packet);
+        if let Some(backpressure) = self.backpressure.as_mut().filter(|_| system.is_limited) {
+            backpressure.on_sent(endpoint, &packet);
         }
         let packet = system.processor.send(now, packet);
         if packet.is_none() {
@@ -147,18 +147,27 @@ impl Hosts {
         packet
     }
 
+    /// A packet leaves a node past its host: of nobody there.
+    pub(crate) fn on_leaving(&mut self, node: NodeId, packet: &Packet) {
+        let number = self.of_node[node.0 as usize];
+        let Some(system) = self.systems.get(number as usize) else { return };
+        if let Some(backpressure) = self.backpressure.as_mut().filter(|_| system.is_limited) {
+            backpressure.on_sent(None, packet);
+        }
+    }
+
     /// Whether an endpoint may be polled for packets. One that may not comes
     /// back as [`HostTask::Poll`].
     pub(crate) fn may_poll(&mut self, now: Time, endpoint: u32) -> bool {
-        let Some(it) = &mut self.backpressure else { return true };
-        let Some(host) = it.refuses(now, endpoint) else { return true };
+        let Some(backpressure) = &mut self.backpressure else { return true };
+        let Some(host) = backpressure.refuses(now, endpoint) else { return true };
         self.set_due(host);
         false
     }
 
     /// The endpoint is not being polled for now.
     pub(crate) fn is_held(&self, endpoint: u32) -> bool {
-        self.backpressure.as_ref().is_some_and(|it| it.is_held(endpoint))
+        self.backpressure.as_ref().is_some_and(|backpressure| backpressure.is_held(endpoint))
     }
 
     /// Something happened on a link; `offered`: while a packet was offered.
@@ -172,28 +181,22 @@ impl Hosts {
     ) {
         let number = self.of_link[link.0 as usize];
         let Some(system) = self.systems.get(number as usize) else { return };
-        if let Some(it) = self.backpressure.as_mut().filter(|_| system.is_limited) {
-            it.on_link(now, number, event, packet, offered);
+        if let Some(backpressure) = self.backpressure.as_mut().filter(|_| system.is_limited) {
+            backpressure.on_link(now, number, event, packet, offered);
             self.set_due(number);
         }
     }
 
     /// A node dropped a packet.
     #[cold]
-    pub(crate) fn on_dropped(
-        &mut self,
-        now: Time,
-        node: NodeId,
-        reason: DropReason,
-        packet: &Packet,
-    ) {
+    pub(crate) fn on_dropped(&mut self, now: Time, node: NodeId, packet: &Packet) {
         let number = self.of_node[node.0 as usize];
         let Some(system) = self.systems.get(number as usize) else { return };
         // One of its own, for which it has no link.
-        if let Some(it) = self.backpressure.as_mut().filter(|_| system.is_limited)
+        if let Some(backpressure) = self.backpressure.as_mut().filter(|_| system.is_limited)
             && packet.src.0 == node.0
         {
-            it.on_link(now, number, LinkEvent::Dropped(reason), packet, true);
+            backpressure.on_dropped(now, number, packet);
             self.set_due(number);
         }
     }
@@ -206,8 +209,8 @@ impl Hosts {
             Some(Done::Received(packet)) => HostTask::Receive(packet),
             Some(Done::Sent(packet)) => HostTask::Send(packet),
             None => {
-                let it = self.backpressure.as_mut();
-                let ready = it.and_then(|it| it.take_ready(now, number));
+                let backpressure = self.backpressure.as_mut();
+                let ready = backpressure.and_then(|item| item.take_ready(now, number));
                 ready.map_or(HostTask::Nothing, HostTask::Poll)
             }
         };
@@ -217,7 +220,8 @@ impl Hosts {
 
     fn set_due(&mut self, number: u32) {
         let busy = self.systems[number as usize].processor.due();
-        let held = self.backpressure.as_ref().map_or(Time::NEVER, |it| it.due(number));
+        let held =
+            self.backpressure.as_ref().map_or(Time::NEVER, |backpressure| backpressure.due(number));
         self.due.set(number, busy.min(held));
     }
 }
@@ -256,57 +260,57 @@ mod tests {
 
     #[test]
     fn an_endpoint_is_polled_again_when_enough_has_begun_to_leave() {
-        let mut it = hosts();
+        let mut hosts = hosts();
         let link = LinkId(0);
         for (us, starts) in [(0, 0), (0, 10), (0, 20)] {
-            assert!(it.may_poll(at(us), 0), "to begin at {starts} us");
-            assert!(it.send(at(us), HOST, packet(60), Some(0)).is_some());
+            assert!(hosts.may_poll(at(us), 0), "to begin at {starts} us");
+            assert!(hosts.send(at(us), HOST, packet(60), Some(0)).is_some());
             let event = LinkEvent::Enqueued { starts: at(starts), departs: at(starts + 10) };
-            it.on_link(at(us), link, event, &packet(60), true);
+            hosts.on_link(at(us), link, event, &packet(60), true);
         }
         // 80 octets each; the first is on the line.
-        assert!(!it.may_poll(at(0), 0) && it.is_held(0));
-        assert!(it.may_poll(at(0), 1));
-        assert_eq!(it.due(), at(10));
-        assert!(matches!(it.next_task(at(10)), HostTask::Poll(0)));
-        assert!(it.may_poll(at(10), 0) && !it.is_held(0));
+        assert!(!hosts.may_poll(at(0), 0) && hosts.is_held(0));
+        assert!(hosts.may_poll(at(0), 1));
+        assert_eq!(hosts.due(), at(10));
+        assert!(matches!(hosts.next_task(at(10)), HostTask::Poll(0)));
+        assert!(hosts.may_poll(at(10), 0) && !hosts.is_held(0));
         // The date of the last start was set while somebody waited for it.
-        assert!(matches!(it.next_task(at(20)), HostTask::Nothing));
-        assert_eq!(it.due(), Time::NEVER);
+        assert!(matches!(hosts.next_task(at(20)), HostTask::Nothing));
+        assert_eq!(hosts.due(), Time::NEVER);
     }
 
     /// What a subflow at another port of its has waiting counts too.
     #[test]
     fn packets_are_of_the_endpoint_that_sent_them() {
-        let mut it = hosts();
+        let mut hosts = hosts();
         for protocol in [64, 65] {
             let other = Body::Other { protocol, payload: Payload::virtual_of(60) };
             let packet = Packet::new(Addr(HOST.0), Addr(PEER.0), other);
-            it.send(at(0), HOST, packet.clone(), Some(0));
+            hosts.send(at(0), HOST, packet.clone(), Some(0));
             let event = LinkEvent::Enqueued { starts: at(10), departs: at(20) };
-            it.on_link(at(0), LinkId(0), event, &packet, true);
+            hosts.on_link(at(0), LinkId(0), event, &packet, true);
         }
-        assert!(!it.may_poll(at(0), 0));
-        assert!(matches!(it.next_task(at(10)), HostTask::Poll(0)));
-        assert!(it.may_poll(at(10), 0));
+        assert!(!hosts.may_poll(at(0), 0));
+        assert!(matches!(hosts.next_task(at(10)), HostTask::Poll(0)));
+        assert!(hosts.may_poll(at(10), 0));
         // The host's own answers wait for nobody.
-        it.send(at(10), HOST, packet(200), None);
-        assert!(it.may_poll(at(10), 0));
+        hosts.send(at(10), HOST, packet(200), None);
+        assert!(hosts.may_poll(at(10), 0));
     }
 
     #[test]
     fn what_never_reaches_a_link_does_not_wait() {
-        let mut it = hosts();
+        let mut hosts = hosts();
         for _ in 0..2 {
-            it.send(at(0), HOST, packet(60), Some(0));
+            hosts.send(at(0), HOST, packet(60), Some(0));
         }
-        assert!(!it.may_poll(at(0), 0));
-        it.on_dropped(at(5), HOST, DropReason::NoRoute, &packet(60));
-        assert_eq!(it.due(), at(5));
-        assert!(matches!(it.next_task(at(5)), HostTask::Poll(0)));
+        assert!(!hosts.may_poll(at(0), 0));
+        hosts.on_dropped(at(5), HOST, &packet(60));
+        assert_eq!(hosts.due(), at(5));
+        assert!(matches!(hosts.next_task(at(5)), HostTask::Poll(0)));
         // Of another host: not its own.
-        it.on_dropped(at(5), PEER, DropReason::NoEndpoint, &packet(60));
-        it.send(at(5), HOST, packet(60), Some(0));
-        assert!(!it.may_poll(at(5), 0));
+        hosts.on_dropped(at(5), PEER, &packet(60));
+        hosts.send(at(5), HOST, packet(60), Some(0));
+        assert!(!hosts.may_poll(at(5), 0));
     }
 }

@@ -67,8 +67,8 @@ impl IcmpLimiter {
         let destination_full = self.destinations.entry((node.0, to)).or_default();
         let buckets = [(of_node, node_full), (of_destination, destination_full)];
         let has_token = |bucket: &Option<IcmpBucket>, full: Time| {
-            bucket.is_none_or(|it| {
-                full <= now.saturating_add(it.interval.saturating_mul(it.burst as u64 - 1))
+            bucket.is_none_or(|bucket| {
+                full <= now.saturating_add(bucket.interval.saturating_mul(bucket.burst as u64 - 1))
             })
         };
         if !buckets.iter().all(|(bucket, full)| has_token(bucket, **full)) {

@@ -2,25 +2,27 @@
 //! applications, observers, and batches of runs on several threads.
 //!
 //! A [`Simulation`] is made by a [`SimulationBuilder`]: nodes, links in each
-//! direction, flows between two endpoints of any kind that is an
-//! `Endpoint + ByteStream`. Events are totally ordered by (time, class,
+//! direction, flows between two endpoints of any kind that is a
+//! [`FlowEndpoint`]. Events are totally ordered by (time, class,
 //! source); a run is a function of what the builder was given.
 
 mod agents;
 mod app;
+mod app_context;
 mod assault;
 mod barrier;
 mod batch;
 mod builder;
 mod channel;
+mod contract;
 mod events;
-mod fabric;
 mod flow;
 mod gauge;
 mod host;
 mod icmp_limit;
 mod memories;
 mod messages;
+mod network;
 pub mod observe;
 mod octets;
 mod offload;
@@ -30,7 +32,6 @@ mod reception;
 mod regulate;
 mod simulation;
 mod sizes;
-mod stage;
 mod tournament;
 mod traffic;
 
@@ -41,13 +42,14 @@ pub use app::App;
 pub use assault::{AttackResult, AttackSpec};
 pub use batch::run_batch;
 pub use builder::{BuildError, SimulationBuilder};
+pub use contract::FlowEndpoint;
 pub use events::EventQueue;
 pub use flow::{FlowId, FlowResult, FlowSpec, Side};
 pub use gauge::MemoryResult;
 pub use host::HostConfig;
 pub use icmp_limit::{IcmpBucket, IcmpLimits};
 pub use messages::{Delivery, MessageTotals, MessageTraffic, Pace};
-pub use observe::{Handle, Interests, Observer, PacketEvent, PacketEventKind, Place};
+pub use observe::{Handle, Interests, NodeDrop, Observer, PacketEvent, PacketEventKind, Place};
 pub use outside::Departure;
 pub use reception::{ListenSpec, ReceptionResult};
 pub use simulation::{NodeDrops, Simulation, Standing};

@@ -1,7 +1,7 @@
 //! What hosts remember of each other between connections, for one run: it
 //! begins with nothing.
 
-use anabranch_endpoint::{Endpoint, PeerMemory};
+use anabranch_endpoint::{Demultiplex, PeerMemory, TemporalSharing};
 use anabranch_wire::Addr;
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) struct Memories(BTreeMap<(Addr, Addr), PeerMemory>);
 
 impl Memories {
     /// `endpoint` is about to connect.
-    pub(crate) fn recall<E: Endpoint>(&self, endpoint: &mut E) {
+    pub(crate) fn recall<E: Demultiplex + TemporalSharing>(&self, endpoint: &mut E) {
         if self.0.is_empty() {
             return;
         }
@@ -23,7 +23,7 @@ impl Memories {
 
     /// `endpoint` has learnt something.
     #[cold]
-    pub(crate) fn keep<E: Endpoint>(&mut self, endpoint: &mut E) {
+    pub(crate) fn keep<E: Demultiplex + TemporalSharing>(&mut self, endpoint: &mut E) {
         let key = endpoint.flow_key();
         endpoint.remember(self.0.entry((key.src, key.dst)).or_default());
     }

@@ -374,7 +374,7 @@ mod tests {
         while channel.due() <= at(end) {
             channel.handle_timeout(channel.due());
         }
-        channel.waiting.iter().map(|it| (it.made.as_millis(), it.len)).collect()
+        channel.waiting.iter().map(|waiting| (waiting.made.as_millis(), waiting.len)).collect()
     }
 
     #[test]
@@ -412,33 +412,33 @@ mod tests {
     #[test]
     fn delays_are_those_of_the_message_that_was_read() {
         let lifetime = Some(MS(50));
-        let mut it = channel(MessageTraffic { lifetime, ..traffic(Pace::Saturated) });
-        it.start(at(0));
-        let take = |it: &mut Channel, ms| {
-            let message = it.next(at(ms), true).expect("there is always one");
+        let mut channel = channel(MessageTraffic { lifetime, ..traffic(Pace::Saturated) });
+        channel.start(at(0));
+        let take = |item: &mut Channel, ms| {
+            let message = item.next(at(ms), true).expect("there is always one");
             assert_eq!(message.patience, Patience::Until(at(ms + 50)));
-            it.on_taken();
+            item.on_taken();
             message
         };
-        let sent: Vec<_> = [0, 10, 20, 30].map(|ms| take(&mut it, ms)).into();
-        let read = |it: &mut Channel, ms, message: &Outgoing, waited| {
+        let sent: Vec<_> = [0, 10, 20, 30].map(|ms| take(&mut channel, ms)).into();
+        let read = |item: &mut Channel, ms, message: &Outgoing, waited| {
             let (stream, tag, payload) = (message.stream, message.tag, message.payload.clone());
-            it.on_delivered(at(ms), &Incoming { stream, tag, payload, waited: MS(waited) })
+            item.on_delivered(at(ms), &Incoming { stream, tag, payload, waited: MS(waited) })
         };
         // The second is given up, the last overtakes the third.
         for (i, ms, waited) in [(0, 40, 0), (3, 60, 0), (2, 70, 15)] {
-            assert_eq!(read(&mut it, ms, &sent[i], waited), 0);
+            assert_eq!(read(&mut channel, ms, &sent[i], waited), 0);
         }
-        let delays: Vec<_> = it.deliveries().iter().map(|d| (d.number, d.delay)).collect();
+        let delays: Vec<_> = channel.deliveries().iter().map(|d| (d.number, d.delay)).collect();
         assert_eq!(delays, [(0, MS(40)), (3, MS(30)), (2, MS(50))]);
-        let t = it.totals();
+        let t = channel.totals();
         assert_eq!((t.made, t.delivered, t.delay, t.longest_delay), (4, 3, MS(120), MS(50)));
         assert_eq!((t.waited, t.longest_wait), (MS(15), MS(15)));
         // Twice, or never sent, is wrong altogether; so are other octets.
-        assert_eq!(read(&mut it, 80, &sent[3], 0), 1000);
+        assert_eq!(read(&mut channel, 80, &sent[3], 0), 1000);
         let stranger = Outgoing { tag: tag(77), ..sent[1].clone() };
-        assert_eq!(read(&mut it, 80, &stranger, 0), 1000);
+        assert_eq!(read(&mut channel, 80, &stranger, 0), 1000);
         let altered = Outgoing { payload: sent[0].payload.clone(), ..sent[1].clone() };
-        assert!(read(&mut it, 80, &altered, 0) > 500);
+        assert!(read(&mut channel, 80, &altered, 0) > 500);
     }
 }

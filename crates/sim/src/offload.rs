@@ -99,8 +99,8 @@ impl Train {
     /// one, the packet continues it.
     fn with(before: Option<Train>, endpoint: u32, packet: &Packet) -> Option<Train> {
         let piece = Piece::of(packet)?;
-        let shrinks = before.as_ref().is_some_and(|it| piece.is_less_than(&it.last));
-        let len = before.map_or(0, |it| it.len) + piece.len;
+        let shrinks = before.as_ref().is_some_and(|before| piece.is_less_than(&before.last));
+        let len = before.map_or(0, |before| before.len) + piece.len;
         let ends = shrinks || len + piece.len > MOST;
         (!ends).then_some(Train { endpoint, len, last: piece })
     }

@@ -1,9 +1,9 @@
 //! Hosts that stand outside the simulation: a kernel behind a TUN device, say.
 //! What happens at them is in `simulation/outside.rs`.
 
+use crate::app_context::AppContext;
 use crate::offload::Offload;
 use crate::ports::Ports;
-use crate::stage::Stage;
 use anabranch_network::{NodeId, PacketId};
 use anabranch_units::Time;
 use anabranch_wire::Packet;
@@ -79,12 +79,12 @@ impl Outside {
 
 /// The application of an endpoint was called: it may have more to write.
 #[inline]
-pub(crate) fn note_rest(stage: &mut Stage, outside: &mut Option<Box<Outside>>, index: u32) {
-    if std::mem::take(&mut stage.has_more)
+pub(crate) fn note_rest(context: &mut AppContext, outside: &mut Option<Box<Outside>>, index: u32) {
+    if std::mem::take(&mut context.has_more)
         && let Some(Outside { rests, turn, .. }) = outside.as_deref_mut()
         && !rests.contains(&index)
     {
         rests.push_back(index);
-        stage.piece = turn.piece(rests.len());
+        context.piece = turn.piece(rests.len());
     }
 }

@@ -4,7 +4,7 @@
 //! whose a packet is.
 
 use crate::app::Hosted;
-use anabranch_endpoint::{Demux, Endpoint, Taken};
+use anabranch_endpoint::{Demultiplex, Demux, Taken};
 use anabranch_network::NodeId;
 use anabranch_wire::{Body, FlowKey, Packet};
 
@@ -69,7 +69,7 @@ impl Ports {
         &mut self,
         share: u32,
         number: u32,
-        endpoint: &impl Endpoint,
+        endpoint: &impl Demultiplex,
     ) -> Result<(), Taken> {
         self.shared[share as usize].insert(number, endpoint)
     }
@@ -104,7 +104,7 @@ impl Ports {
 
     /// The endpoint that a packet at a shared port is for.
     #[cold]
-    pub(crate) fn among_shared<E: Endpoint>(
+    pub(crate) fn among_shared<E: Demultiplex>(
         &mut self,
         node: NodeId,
         port: u16,
@@ -171,8 +171,11 @@ mod tests {
         assert!(!ports.bind(NodeId(0), 83, 9), "in use");
         for node in 0..4 {
             for port in 0..=u16::MAX {
-                let expected = bound.iter().position(|it| *it == (NodeId(node), port));
-                assert_eq!(ports.endpoint(NodeId(node), port), expected.map(|it| it as u32));
+                let expected = bound.iter().position(|bound| *bound == (NodeId(node), port));
+                assert_eq!(
+                    ports.endpoint(NodeId(node), port),
+                    expected.map(|expected| expected as u32)
+                );
             }
         }
     }

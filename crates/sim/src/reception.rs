@@ -5,10 +5,11 @@
 //! that the simulation knows. Such strangers stand here, in slots that are used
 //! again, each with an application of the port's kind.
 
-use crate::app::{App, AppState, Hosted};
+use crate::FlowEndpoint;
+use crate::app::{App, AppState, ChannelId, Hosted};
+use crate::app_context::AppContext;
 use crate::events::EventQueue;
-use crate::stage::Stage;
-use anabranch_endpoint::{ByteStream, Demux, Listen, ListenReport};
+use anabranch_endpoint::{Demux, Listen, ListenReport};
 use anabranch_network::NodeId;
 use anabranch_units::Time;
 use anabranch_wire::{Body, FlowKey, Packet};
@@ -42,6 +43,9 @@ pub struct ReceptionResult {
     pub accepted: u64,
     /// Connections of strangers that there are, those in TIME-WAIT not counted.
     pub strangers: usize,
+    /// Connections of strangers in TIME-WAIT that another of the same addresses and ports took the
+    /// place of (RFC 6191 §2).
+    pub gave_way: u64,
     /// Octets that strangers' applications received.
     pub bytes: u64,
     /// Most handshakes that were under way at a time.
@@ -51,7 +55,7 @@ pub struct ReceptionResult {
 }
 
 /// A connection of a stranger.
-struct Stranger<E> {
+struct UnknownPeer<E> {
     hosted: Hosted<E>,
     /// What it took when it was last looked at.
     memory: u64,
@@ -70,7 +74,7 @@ pub(crate) struct Reception<E> {
     most: usize,
     /// Server ends that flows are to have here, by what their clients send.
     expected: BTreeMap<FlowKey, u32>,
-    slots: Vec<Option<Stranger<E>>>,
+    slots: Vec<Option<UnknownPeer<E>>>,
     free: Vec<u32>,
     demux: Demux,
     timers: EventQueue,
@@ -80,7 +84,7 @@ pub(crate) struct Reception<E> {
     result: ReceptionResult,
 }
 
-impl<E: ByteStream> Reception<E> {
+impl<E: FlowEndpoint> Reception<E> {
     pub(crate) fn new(spec: ListenSpec<E>) -> Reception<E> {
         Reception {
             name: spec.name,
@@ -136,7 +140,7 @@ impl<E: ByteStream> Reception<E> {
 
     /// A connection in a slot, and what it may call.
     pub(crate) fn hosted(&mut self, slot: u32) -> Option<&mut Hosted<E>> {
-        self.slots[slot as usize].as_mut().map(|it| &mut it.hosted)
+        self.slots[slot as usize].as_mut().map(|slot| &mut slot.hosted)
     }
 
     /// The next connection that the port has ready, with the server's end that it
@@ -150,19 +154,38 @@ impl<E: ByteStream> Reception<E> {
         if let Some(token) = endpoint.join_token() {
             self.listener.note_token(token, true);
         }
-        let end = self.expected.remove(&endpoint.flow_key().reversed());
+        let end = self.end_of(&endpoint);
         Some((endpoint, end))
+    }
+
+    /// The server's end that a connection becomes. Its client may have opened it from another of its
+    /// addresses than the first, or to another of the host's.
+    fn end_of(&mut self, endpoint: &E) -> Option<u32> {
+        let first = self.expected.remove(&endpoint.flow_key().reversed());
+        first.or_else(|| {
+            let is_it = |key: &&FlowKey| endpoint.has_flow(key.reversed());
+            let client = *self.expected.keys().find(is_it)?;
+            self.expected.remove(&client)
+        })
+    }
+
+    /// The server's end of a flow is still to come, and connections wait while there is no room for
+    /// another stranger.
+    pub(crate) fn keeps_waiting(&self, end: u32) -> bool {
+        self.strangers() >= self.most
+            && self.listener.report().waiting > 0
+            && self.expected.values().any(|expected| *expected == end)
     }
 
     /// A stranger's connection gets a slot; `None` when another has its addresses and
     /// ports, and it is forgotten.
-    pub(crate) fn enter(&mut self, endpoint: E, stage: &mut Stage) -> Option<u32> {
+    pub(crate) fn enter(&mut self, endpoint: E, context: &mut AppContext) -> Option<u32> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
         self.demux.insert(slot, &endpoint).ok()?;
-        let channels = [self.app.open(stage), u32::MAX];
-        let app = AppState::new(&self.app, &App::Sink, channels, false, stage);
+        let channels = [ChannelId::open(&self.app, context), None];
+        let app = AppState::new(&self.app, &App::Sink, channels, false, context);
         let stranger =
-            Some(Stranger { hosted: Hosted { endpoint, app }, memory: 0, lingers: false });
+            Some(UnknownPeer { hosted: Hosted { endpoint, app }, memory: 0, lingers: false });
         match self.free.pop() {
             Some(_) => self.slots[slot as usize] = stranger,
             None => self.slots.push(stranger),
@@ -175,27 +198,39 @@ impl<E: ByteStream> Reception<E> {
 
     /// A stranger was served and wants to be called at `due`.
     pub(crate) fn settle(&mut self, slot: u32, due: Time) {
-        let Some(it) = &mut self.slots[slot as usize] else { return };
-        let memory = it.hosted.endpoint.memory();
-        self.held = self.held - it.memory + memory;
-        it.memory = memory;
-        if !it.lingers && it.hosted.endpoint.lingers() {
-            it.lingers = true;
+        let Some(found) = &mut self.slots[slot as usize] else { return };
+        let memory = found.hosted.endpoint.memory();
+        self.held = self.held - found.memory + memory;
+        found.memory = memory;
+        if !found.lingers && found.hosted.endpoint.lingers() {
+            found.lingers = true;
             self.lingering += 1;
         }
-        if it.hosted.app.closed.is_none() {
+        if found.hosted.app.closed.is_none() {
             return self.timers.set(slot, due);
         }
         self.remove(slot);
     }
 
+    /// A stranger lingers and gives way to the connection that `packet` opens, of which the listener
+    /// hears.
+    pub(crate) fn gives_way(&mut self, slot: u32, packet: &Packet) -> bool {
+        let Some(stranger) = &self.slots[slot as usize] else { return false };
+        let gives_way = stranger.hosted.endpoint.gives_way_to(packet);
+        if gives_way {
+            self.result.gave_way += 1;
+            self.listener.succeed(&stranger.hosted.endpoint);
+        }
+        gives_way
+    }
+
     /// Forgets a stranger.
     pub(crate) fn remove(&mut self, slot: u32) {
-        let Some(it) = &mut self.slots[slot as usize] else { return };
-        self.lingering -= it.lingers as usize;
-        self.held -= it.memory;
-        self.result.bytes += it.hosted.app.received;
-        if let Some(token) = it.hosted.endpoint.join_token() {
+        let Some(found) = &mut self.slots[slot as usize] else { return };
+        self.lingering -= found.lingers as usize;
+        self.held -= found.memory;
+        self.result.bytes += found.hosted.app.received;
+        if let Some(token) = found.hosted.endpoint.join_token() {
             self.listener.note_token(token, false);
         }
         self.slots[slot as usize] = None;
@@ -234,7 +269,7 @@ impl<E: ByteStream> Reception<E> {
 
     /// What became of it so far.
     pub(crate) fn result(&self) -> ReceptionResult {
-        let there = self.slots.iter().flatten().map(|it| it.hosted.app.received);
+        let there = self.slots.iter().flatten().map(|slot| slot.hosted.app.received);
         ReceptionResult {
             report: self.listener.report(),
             strangers: self.strangers(),

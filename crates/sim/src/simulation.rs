@@ -10,28 +10,29 @@ mod offload;
 mod outside;
 mod standing;
 
+use crate::FlowEndpoint;
 use crate::agents::Agents;
 use crate::app::{AppState, Hosted};
+use crate::app_context::AppContext;
 use crate::events::EventQueue;
-use crate::fabric::Fabric;
-pub use crate::fabric::NodeDrops;
 use crate::flow::{FlowId, FlowResult, Side};
 use crate::host::HostTask;
 use crate::memories::Memories;
 use crate::messages::{Delivery, MessageTotals};
-use crate::observe::{Handle, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
+use crate::network::Network;
+pub use crate::network::NodeDrops;
+use crate::observe::{Handle, NodeDrop, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::outside::{Outside, note_rest};
 use crate::ports::{Ports, port};
-use crate::stage::Stage;
-use anabranch_endpoint::{ByteStream, CloseReason, Event, Observation};
+use anabranch_endpoint::{CloseReason, Event, Observation};
 use anabranch_network::abr::PortCounters;
-use anabranch_network::{DropReason, LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
+use anabranch_network::{LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
 pub use standing::Standing;
 
 /// A simulation of flows between endpoints of type `E`.
 pub struct Simulation<E> {
-    pub(crate) fabric: Fabric,
+    pub(crate) network: Network,
     /// Two for each flow: client, server.
     pub(crate) endpoints: Vec<Hosted<E>>,
     pub(crate) timers: EventQueue,
@@ -43,7 +44,7 @@ pub struct Simulation<E> {
     pub(crate) unfinished: usize,
     /// Timer events, starts and stops handled.
     pub(crate) host_events: u64,
-    pub(crate) stage: Stage,
+    pub(crate) context: AppContext,
     pub(crate) memories: Memories,
     /// Hosts outside, where there are some.
     pub(crate) outside: Option<Box<Outside>>,
@@ -61,6 +62,8 @@ pub struct Simulation<E> {
 pub(crate) struct Flow {
     pub start: Time,
     pub name: u32,
+    /// Somebody deceives its ends.
+    pub is_deceived: bool,
 }
 
 /// A start or a stop, ordered by date, then flow, start before stop.
@@ -83,12 +86,12 @@ impl Scheduled {
     }
 }
 
-impl<E: ByteStream> Simulation<E> {
+impl<E: FlowEndpoint> Simulation<E> {
     /// Runs until `end`, its events included; the clock then shows `end`.
     pub fn run_until(&mut self, end: Time) {
         self.advance(end, false);
         if end != Time::NEVER {
-            self.fabric.now = self.fabric.now.max(end);
+            self.network.now = self.network.now.max(end);
         }
     }
 
@@ -98,7 +101,7 @@ impl<E: ByteStream> Simulation<E> {
     /// of the last event.
     pub fn run_to_completion(&mut self, limit: Time) -> bool {
         self.advance(limit, true);
-        self.unfinished == 0 && self.endpoints.iter().all(|it| it.app.is_satisfied())
+        self.unfinished == 0 && self.endpoints.iter().all(|endpoint| endpoint.app.is_satisfied())
     }
 
     /// Every stream of known length has reached its reader, or its connection has ended.
@@ -108,19 +111,19 @@ impl<E: ByteStream> Simulation<E> {
 
     /// Attaches an observer; best before the first event.
     pub fn attach<O: Observer + Send + 'static>(&mut self, observer: O) -> Handle<O> {
-        let handle = self.fabric.observers.attach(observer);
-        self.fabric.set_watched();
+        let handle = self.network.observers.attach(observer);
+        self.network.set_watched();
         handle
     }
 
     /// An attached observer.
     pub fn observer<O: 'static>(&self, handle: Handle<O>) -> &O {
-        self.fabric.observers.get(handle)
+        self.network.observers.get(handle)
     }
 
     /// An attached observer, for change.
     pub fn observer_mut<O: 'static>(&mut self, handle: Handle<O>) -> &mut O {
-        self.fabric.observers.get_mut(handle)
+        self.network.observers.get_mut(handle)
     }
 
     /// From now on, hashes everything that happens to packets.
@@ -137,22 +140,22 @@ impl<E: ByteStream> Simulation<E> {
 
     /// The date.
     pub fn now(&self) -> Time {
-        self.fabric.now
+        self.network.now
     }
 
     /// Events handled: of links and regulators, of timers, starts and stops.
     pub fn events(&self) -> u64 {
-        self.fabric.handled + self.host_events
+        self.network.handled + self.host_events
     }
 
     /// Packets that reached the far end of a link, summed over links.
     pub fn packet_hops(&self) -> u64 {
-        self.fabric.links.iter().map(|link| link.delivered()).sum()
+        self.network.links.iter().map(|link| link.delivered()).sum()
     }
 
     /// Packets dropped by nodes.
     pub fn node_drops(&self) -> NodeDrops {
-        self.fabric.drops
+        self.network.drops
     }
 
     /// Number of flows; their ids count from 0.
@@ -170,12 +173,12 @@ impl<E: ByteStream> Simulation<E> {
             finish: AppState::finish(&client.app, &server.app),
             bytes: server.app.received,
             reverse_bytes: client.app.received,
-            retransmitted_packets: sum(|it| it.retransmitted_packets),
-            fast_retransmits: sum(|it| it.fast_retransmits),
-            timeouts: sum(|it| it.timeouts),
-            undone_reductions: sum(|it| it.undone_reductions),
-            tail_loss_probes: sum(|it| it.tail_loss_probes),
-            spurious_retransmissions: sum(|it| it.spurious_retransmissions),
+            retransmitted_packets: sum(|item| item.retransmitted_packets),
+            fast_retransmits: sum(|item| item.fast_retransmits),
+            timeouts: sum(|item| item.timeouts),
+            undone_reductions: sum(|item| item.undone_reductions),
+            tail_loss_probes: sum(|item| item.tail_loss_probes),
+            spurious_retransmissions: sum(|item| item.spurious_retransmissions),
             established: client.app.is_established(),
             closed: client.app.closed,
             wrong_octets: client.app.wrong_octets() + server.app.wrong_octets(),
@@ -185,18 +188,18 @@ impl<E: ByteStream> Simulation<E> {
     /// Of a flow that makes requests: when it made each, and when the response
     /// was whole.
     pub fn exchanges(&self, flow: FlowId) -> &[(Time, Option<Time>)] {
-        self.hosted(flow, Side::Client).app.exchanges(&self.stage)
+        self.hosted(flow, Side::Client).app.exchanges(&self.context)
     }
 
     /// What became of the messages that a side of a flow sent, if it sends any.
     pub fn message_totals(&self, flow: FlowId, sender: Side) -> Option<MessageTotals> {
-        let channel = self.hosted(flow, sender).app.sent(&self.stage)?;
+        let channel = self.hosted(flow, sender).app.sent(&self.context)?;
         Some(channel.totals())
     }
 
     /// Those of them that were read, in that order, where they are kept.
     pub fn deliveries(&self, flow: FlowId, sender: Side) -> &[Delivery] {
-        let channel = self.hosted(flow, sender).app.sent(&self.stage);
+        let channel = self.hosted(flow, sender).app.sent(&self.context);
         channel.map_or(&[], |channel| channel.deliveries())
     }
 
@@ -212,33 +215,33 @@ impl<E: ByteStream> Simulation<E> {
 
     /// Links by id, name and counters.
     pub fn links(&self) -> impl Iterator<Item = (LinkId, &str, LinkCounters)> {
-        let named = self.link_names.iter().zip(&self.fabric.links).enumerate();
+        let named = self.link_names.iter().zip(&self.network.links).enumerate();
         named.map(|(i, (name, link))| (LinkId(i as u32), name.as_str(), link.counters()))
     }
 
     /// The counters of a link.
     pub fn link_counters(&self, link: LinkId) -> LinkCounters {
-        self.fabric.links[link.0 as usize].counters()
+        self.network.links[link.0 as usize].counters()
     }
 
     /// What the regulator of a link, the forward link, counts; `None` when it
     /// has none.
     pub fn regulator_counters(&self, link: LinkId) -> Option<RegulatorCounters> {
-        let regulators = &self.fabric.regulators;
+        let regulators = &self.network.regulators;
         let number = regulators.of_link.get(&link)?;
         Some(regulators.list[*number].counters())
     }
 
     /// The lines of ATM by number: name, and the counters of both ports by direction.
     pub fn lines(&self) -> impl Iterator<Item = (&str, [PortCounters; 2])> {
-        let counters = |line| self.fabric.atm.as_ref().map(|atm| atm.counters(line));
+        let counters = |line| self.network.atm.as_ref().map(|atm| atm.counters(line));
         let lines = self.line_names.iter().enumerate();
         lines.filter_map(move |(line, name)| Some((name.as_str(), counters(line)?)))
     }
 
     /// Allowed cell rate of a link whose line is a virtual channel, cells a second.
     pub fn cell_rate(&self, link: LinkId) -> Option<f64> {
-        let atm = self.fabric.atm.as_ref()?;
+        let atm = self.network.atm.as_ref()?;
         atm.has(link).then(|| atm.rate(link))
     }
 
@@ -258,18 +261,18 @@ impl<E: ByteStream> Simulation<E> {
 
     /// Runs to `end`, from look to look of those observers that hear of states now and then.
     fn advance(&mut self, end: Time, to_completion: bool) {
-        if !self.fabric.observers.looks() {
+        if !self.network.observers.looks() {
             return self.advance_to(end, to_completion);
         }
         loop {
             // Before the next event nothing changes that could be seen.
-            let look = self.fabric.observers.next_look(self.next_event());
+            let look = self.network.observers.next_look(self.next_event());
             self.advance_to(end.min(look), to_completion);
             let is_over =
                 look > end || look == Time::NEVER || to_completion && self.unfinished == 0;
-            let date = if is_over { self.fabric.now } else { look };
+            let date = if is_over { self.network.now } else { look };
             let endpoints = &self.endpoints;
-            self.fabric.observers.look(date, |index| &endpoints[index as usize].endpoint);
+            self.network.observers.look(date, |index| &endpoints[index as usize].endpoint);
             if is_over {
                 return;
             }
@@ -279,18 +282,19 @@ impl<E: ByteStream> Simulation<E> {
     fn advance_to(&mut self, end: Time, to_completion: bool) {
         const TICK: Span = Span::from_picos(1);
         while !(to_completion && self.unfinished == 0) {
-            let scheduled = self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |it| it.at);
-            let (timer, known) = (self.timers.first(), self.fabric.hosts_due());
+            let scheduled =
+                self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |schedule| schedule.at);
+            let (timer, known) = (self.timers.first(), self.network.hosts_due());
             if scheduled != Time::ZERO {
                 // Links go before timers at one date, and after starts and stops.
                 let before = if scheduled == Time::NEVER { scheduled } else { scheduled - TICK };
-                if let Some((node, id)) = self.fabric.run(end.min(timer).min(known).min(before)) {
+                if let Some((node, id)) = self.network.run(end.min(timer).min(known).min(before)) {
                     self.handle_arrival(node, id);
                     continue;
                 }
             }
             // A link may have given a host something to do.
-            let hosts = self.fabric.hosts_due();
+            let hosts = self.network.hosts_due();
             if hosts > known {
                 // Or taken it: then links go on to what is next instead.
                 continue;
@@ -299,7 +303,7 @@ impl<E: ByteStream> Simulation<E> {
             if next > end || next == Time::NEVER {
                 return;
             }
-            self.fabric.now = next;
+            self.network.now = next;
             self.host_events += 1;
             if scheduled == next {
                 self.handle_scheduled();
@@ -315,19 +319,19 @@ impl<E: ByteStream> Simulation<E> {
     /// A packet reached the host that it is addressed to.
     #[inline(always)]
     fn handle_arrival(&mut self, node: NodeId, id: PacketId) {
-        if self.fabric.pool.is_damaged(id) {
-            self.fabric.drop(node, id, DropReason::Checksum);
+        if self.network.pool.is_damaged(id) {
+            self.network.drop(node, id, NodeDrop::Checksum);
             return self.end_event();
         }
-        if !self.fabric.forged.is_empty() && self.return_to_forger(node, id) {
+        if !self.network.forged.is_empty() && self.return_to_forger(node, id) {
             return self.end_event();
         }
-        let now = self.fabric.now;
-        let packet = self.fabric.pool.packet(id);
-        if let Some(hosts) = &mut self.fabric.hosts
+        let now = self.network.now;
+        let packet = self.network.pool.packet(id);
+        if let Some(hosts) = &mut self.network.hosts
             && hosts.receive(now, node, packet)
         {
-            self.fabric.pool.release(id);
+            self.network.pool.release(id);
             return self.end_event();
         }
         match self.ports.endpoint(node, port(packet)) {
@@ -337,31 +341,35 @@ impl<E: ByteStream> Simulation<E> {
         self.end_event();
     }
 
-    /// An endpoint hears of a packet, which is then gone, and answers.
+    /// An endpoint hears of a packet that is of it, which is then gone, and answers.
     #[inline(always)]
     fn hear(&mut self, node: NodeId, index: u32, id: PacketId) {
-        let packet = self.fabric.pool.packet(id);
-        if self.fabric.observers.packets() {
+        let packet = self.network.pool.packet(id);
+        let Hosted { endpoint, .. } = &mut self.endpoints[index as usize];
+        if !endpoint.accepts(packet) {
+            return self.hand_out(node, id);
+        }
+        if self.network.observers.packets() {
             let kind = PacketEventKind::Received;
             let event = PacketEvent {
                 kind,
                 place: Place::Node(node),
                 flow: Some(FlowId::of_endpoint(index)),
             };
-            self.fabric.observers.packet(self.fabric.now, event, packet);
+            self.network.observers.packet(self.network.now, event, packet);
         }
-        if self.outside.as_ref().is_some_and(|it| it.offload.is_some()) {
+        if self.outside.as_ref().is_some_and(|outside| outside.offload.is_some()) {
             return self.hear_together(node, index, id);
         }
-        self.endpoints[index as usize].endpoint.handle_input(self.fabric.now, packet);
-        self.fabric.pool.release(id);
+        endpoint.handle_input(self.network.now, packet);
+        self.network.pool.release(id);
         self.service_and_set_timer(index);
     }
 
     /// A packet at a port that no endpoint has alone.
     #[cold]
     fn look_for_endpoint(&mut self, node: NodeId, id: PacketId) {
-        let packet = self.fabric.pool.packet(id);
+        let packet = self.network.pool.packet(id);
         match self.ports.among_shared(node, port(packet), packet, &self.endpoints) {
             Some(index) => self.hear(node, index, id),
             None => self.hand_out(node, id),
@@ -371,26 +379,27 @@ impl<E: ByteStream> Simulation<E> {
     /// A host has something to do.
     #[cold]
     fn handle_host(&mut self) {
-        let now = self.fabric.now;
-        let hosts = self.fabric.hosts.as_mut().expect("only hosts have such events");
+        let now = self.network.now;
+        let hosts = self.network.hosts.as_mut().expect("only hosts have such events");
         match hosts.next_task(now) {
-            HostTask::Send(packet) => self.fabric.inject(packet),
+            HostTask::Send(packet) => self.network.inject(packet),
             HostTask::Poll(index) => self.service_and_set_timer(index),
             HostTask::Nothing => {}
             HostTask::Receive(packet) => {
                 let node = NodeId(packet.dst.0);
                 let (port, all) = (port(&packet), &self.endpoints);
-                let alone = self.ports.endpoint(node, port);
+                let accepts = |index: &u32| all[*index as usize].endpoint.accepts(&packet);
+                let alone = self.ports.endpoint(node, port).filter(accepts);
                 let among = || self.ports.among_shared(node, port, &packet, all);
                 let Some(index) = alone.or_else(among) else {
-                    let id = self.fabric.pool.insert(packet);
+                    let id = self.network.pool.insert(packet);
                     return self.hand_out(node, id);
                 };
-                if self.fabric.observers.packets() {
+                if self.network.observers.packets() {
                     let kind = PacketEventKind::Received;
                     let flow = Some(FlowId::of_endpoint(index));
                     let event = PacketEvent { kind, place: Place::Node(node), flow };
-                    self.fabric.observers.packet(now, event, &packet);
+                    self.network.observers.packet(now, event, &packet);
                 }
                 self.endpoints[index as usize].endpoint.handle_input(now, &packet);
                 self.service_and_set_timer(index);
@@ -403,17 +412,17 @@ impl<E: ByteStream> Simulation<E> {
         let Some(Hosted { endpoint, app }) = self.endpoints.get_mut(index as usize) else {
             return self.handle_agent(index);
         };
-        let mut due = endpoint.poll_timeout().min(app.due(&self.stage));
+        let mut due = endpoint.poll_timeout().min(app.due(&self.context));
         if due <= now {
             if endpoint.poll_timeout() <= now {
                 endpoint.handle_timeout(now);
             }
-            if app.due(&self.stage) <= now {
-                app.handle_timeout(now, endpoint, &mut self.stage);
-                note_rest(&mut self.stage, &mut self.outside, index);
+            if app.due(&self.context) <= now {
+                app.handle_timeout(now, endpoint, &mut self.context);
+                note_rest(&mut self.context, &mut self.outside, index);
             }
             due = self.service(index);
-            if due <= now && self.fabric.hosts.as_ref().is_some_and(|it| it.is_held(index)) {
+            if due <= now && self.network.hosts.as_ref().is_some_and(|host| host.is_held(index)) {
                 // It waits to be polled, and is called then.
                 due = Time::NEVER;
             }
@@ -424,7 +433,7 @@ impl<E: ByteStream> Simulation<E> {
     }
 
     fn handle_scheduled(&mut self) {
-        let now = self.fabric.now;
+        let now = self.network.now;
         let flow_and_stop = self.schedule[self.next_scheduled].flow_and_stop;
         self.next_scheduled += 1;
         let client = flow_and_stop & !1;
@@ -432,12 +441,12 @@ impl<E: ByteStream> Simulation<E> {
         for index in client..=client + stops as u32 {
             let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
             if stops {
-                app.stop(endpoint, &mut self.stage);
+                app.stop(endpoint, &mut self.context);
             } else {
                 self.memories.recall(endpoint);
-                app.start(now, endpoint, &mut self.stage);
+                app.start(now, endpoint, &mut self.context);
             }
-            note_rest(&mut self.stage, &mut self.outside, index);
+            note_rest(&mut self.context, &mut self.outside, index);
             self.service_and_set_timer(index);
         }
     }
@@ -454,8 +463,8 @@ impl<E: ByteStream> Simulation<E> {
     /// Applications that others have given a date are called then.
     #[inline]
     fn wake(&mut self) {
-        while let Some(index) = self.stage.woken.pop() {
-            let due = self.endpoints[index as usize].app.due(&self.stage);
+        while let Some(index) = self.context.woken.pop() {
+            let due = self.endpoints[index as usize].app.due(&self.context);
             if due < self.timers.date(index) {
                 self.timers.set(index, due);
             }
@@ -466,14 +475,14 @@ impl<E: ByteStream> Simulation<E> {
     /// has to send, and says when it wants to be called.
     fn service(&mut self, index: u32) -> Time {
         let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
-        let now = self.fabric.now;
+        let now = self.network.now;
         let (flow, side) = FlowId::of_endpoint(index);
         let (mut ended, mut polled) = (false, false);
         loop {
             let mut heard = false;
             while let Some(event) = endpoint.poll_event() {
                 heard = true;
-                if app.handle_event(now, event, endpoint, &mut self.stage) {
+                if app.handle_event(now, event, endpoint, &mut self.context) {
                     self.unfinished -= 1;
                 }
                 let tells = matches!(event, Event::Connected | Event::Closed(_));
@@ -486,20 +495,20 @@ impl<E: ByteStream> Simulation<E> {
             if polled && !heard {
                 break;
             }
-            while self.fabric.may_poll(index)
+            while self.network.may_poll(index)
                 && let Some(packet) = endpoint.poll_transmit(now)
             {
-                self.fabric.send(packet, (flow, side));
+                self.network.send(packet, (flow, side));
             }
             if heard {
-                note_rest(&mut self.stage, &mut self.outside, index);
+                note_rest(&mut self.context, &mut self.outside, index);
             }
             polled = true;
         }
-        if self.fabric.observers.states() {
-            self.fabric.observers.handled(now, index, endpoint);
+        if self.network.observers.states() {
+            self.network.observers.handled(now, index, endpoint);
         }
-        let due = endpoint.poll_timeout().min(app.due(&self.stage));
+        let due = endpoint.poll_timeout().min(app.due(&self.context));
         if ended {
             self.check_whole(index);
         }
@@ -508,8 +517,8 @@ impl<E: ByteStream> Simulation<E> {
 
     #[inline]
     pub(crate) fn end_event(&mut self) {
-        if self.fabric.observers.events() {
-            self.fabric.after_event();
+        if self.network.observers.events() {
+            self.network.after_event();
         }
     }
 }

@@ -67,8 +67,9 @@ impl Sizes {
                 wrong("sigma", sigma.to_string(), "a number from 0 to 10")
             }
             Sizes::Empirical { cdf } => {
-                let ascends = cdf.windows(2).all(|it| it[0].0 <= it[1].0 && it[0].1 <= it[1].1);
-                let ends = cdf.last().is_some_and(|it| it.1 == 1.0);
+                let ascends =
+                    cdf.windows(2).all(|cdf| cdf[0].0 <= cdf[1].0 && cdf[0].1 <= cdf[1].1);
+                let ends = cdf.last().is_some_and(|cdf| cdf.1 == 1.0);
                 match ascends && ends && cdf[0].1 >= 0.0 {
                     true => Ok(()),
                     false => wrong("cdf", "these points".into(), "points that ascend from 0 to 1"),
@@ -141,18 +142,18 @@ mod tests {
         let (low, high, a) = (1e3_f64, 1e7_f64, 1.2_f64);
         let expected = low.powf(a) / (1.0 - (low / high).powf(a)) * a / (a - 1.0)
             * (low.powf(1.0 - a) - high.powf(1.0 - a));
-        let it = Sizes::BoundedPareto { min: 1000, max: 10_000_000, shape: a };
-        let ratio = mean_of(&it) / expected;
+        let bounded_pareto = Sizes::BoundedPareto { min: 1000, max: 10_000_000, shape: a };
+        let ratio = mean_of(&bounded_pareto) / expected;
         assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
     }
 
     #[test]
     fn an_empirical_law_passes_through_its_points() {
         let cdf = vec![(1000, 0.2), (2000, 0.6), (10_000, 1.0)];
-        let it = Sizes::Empirical { cdf };
-        it.validate().unwrap();
+        let empirical = Sizes::Empirical { cdf };
+        empirical.validate().unwrap();
         let mut generator = Generator::from_u64(2);
-        let draws: Vec<u64> = (0..100_000).map(|_| it.draw(&mut generator)).collect();
+        let draws: Vec<u64> = (0..100_000).map(|_| empirical.draw(&mut generator)).collect();
         let share = |most: u64| draws.iter().filter(|n| **n <= most).count() as f64 / 1e5;
         for (size, p) in
             [(999, 0.0), (1000, 0.2), (1500, 0.4), (2000, 0.6), (6000, 0.8), (10_000, 1.0)]

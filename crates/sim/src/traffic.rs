@@ -399,17 +399,17 @@ mod tests {
             off: FIXED(10),
             seed: 1,
         };
-        let dates: Vec<_> = play(traffic, 40).iter().map(|it| it.0).collect();
+        let dates: Vec<_> = play(traffic, 40).iter().map(|piece| piece.0).collect();
         assert_eq!(dates, [5, 6, 7, 18, 19, 20, 31, 32, 33]);
     }
 
     #[test]
     fn laws_of_times_have_their_means() {
         for law in [DurationLaw::Exponential, DurationLaw::Pareto(3.0)] {
-            let it = Duration { mean: MS(20), law };
+            let duration = Duration { mean: MS(20), law };
             let mut generator = Generator::from_u64(5);
             let n = 200_000;
-            let sum: f64 = (0..n).map(|_| it.draw(&mut generator).as_secs_f64()).sum();
+            let sum: f64 = (0..n).map(|_| duration.draw(&mut generator).as_secs_f64()).sum();
             assert!((sum / n as f64 / 0.020 - 1.0).abs() < 0.01, "{law:?} {}", sum / n as f64);
         }
     }

@@ -5,10 +5,10 @@
 //! a minute, or a window that never opens again, and not to judge speed.
 
 use anabranch_network::{ImpairmentKind, QueueLimit, TransmitterConfig};
-use anabranch_scenario::Scenario;
 use anabranch_scenario::schema::{
-    Direction, FlowSpec, Ip, MessagePace, MessageSpec, Mishap, Protocol, Workload,
+    Direction, Effect, FlowSpec, Ip, ListenSpec, MessagePace, MessageSpec, Protocol, Workload,
 };
+use anabranch_scenario::{AttackSpec, Scenario, Target};
 use anabranch_sim::{Duration, Sizes};
 
 /// Retransmission timeouts of the greatest length that a transfer may need, in all.
@@ -17,6 +17,9 @@ const LONGEST_TIMEOUTS: f64 = 5.0;
 const MOST: f64 = 100_000.0;
 /// Octets of a network packet that no queue limit here exceeds.
 const PACKET: f64 = 9000.0;
+
+/// Octets of the state of a connection of a stranger, at most.
+const STRANGER: u64 = 16_000;
 
 /// What is expected of the flows of a scenario.
 pub(crate) struct Expected(Vec<Option<f64>>);
@@ -28,13 +31,16 @@ impl Expected {
         };
         let total: f64 = scenario.flows.iter().map(|flow| octets(flow) * flow.count as f64).sum();
         let slowest = ways(scenario).map(|way| way.rate.as_bps()).min().unwrap_or(1) as f64;
-        let others: f64 = scenario.flows.iter().map(|it| it.count as f64).sum();
+        let others: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
+        let attacked = attacks_end(scenario);
         let limit = |flow: &FlowSpec| {
-            let timeout = longest_timeout(scenario, flow, round_trip)?;
+            let ends = [&flow.protocol, server(scenario, flow)];
+            let timeouts = ends.map(|end| longest_timeout(scenario, end, round_trip));
+            let timeout = timeouts[0]?.max(timeouts[1]?);
             let units = octets(flow) / unit(flow) + exchanges(flow);
             // What waits in queues is the flows' own: the slowest link carries it once.
             let moving = 20.0 * total * 8.0 / slowest + units * (propagation + 1.0);
-            let limit = pace(flow) + moving * others + LONGEST_TIMEOUTS * timeout;
+            let limit = attacked + pace(flow) + moving * others + LONGEST_TIMEOUTS * timeout;
             (flow.has_end() && limit < MOST).then_some(limit)
         };
         Expected(scenario.flows.iter().map(limit).collect())
@@ -47,23 +53,53 @@ impl Expected {
 
     /// Octets that the buffers of all flows hold at most.
     pub fn buffers(scenario: &Scenario) -> u64 {
-        let of = |flow: &FlowSpec| {
-            let each = match &flow.protocol {
-                Protocol::Tcp(it) => {
-                    it.send_buffer + it.receive_buffer_max.unwrap_or(it.receive_buffer)
-                }
-                Protocol::Mptcp(it) => it.subflow.send_buffer + it.subflow.receive_buffer,
-                Protocol::Sctp(it) => it.config.send_buffer + u64::from(it.config.receive_buffer),
-            };
-            // Both ends, for each flow.
-            2 * each * u64::from(flow.count)
+        let each = |protocol: &Protocol| match protocol {
+            Protocol::Tcp(tcp) => {
+                tcp.send_buffer + tcp.receive_buffer_max.unwrap_or(tcp.receive_buffer)
+            }
+            Protocol::Mptcp(mptcp) => mptcp.subflow.send_buffer + mptcp.subflow.receive_buffer,
+            Protocol::Sctp(sctp) => sctp.config.send_buffer + u64::from(sctp.config.receive_buffer),
         };
-        scenario.flows.iter().map(of).sum()
+        let of = |flow: &FlowSpec| {
+            let ends = each(&flow.protocol) + each(server(scenario, flow));
+            ends * u64::from(flow.count)
+        };
+        let strangers = |port: &ListenSpec| {
+            let places = port.connections + port.limits.backlog + port.limits.half_open;
+            places as u64 * (STRANGER + port.respond.unwrap_or(0).min(each(&port.protocol)))
+        };
+        let flows: u64 = scenario.flows.iter().map(of).sum();
+        flows + scenario.listeners.iter().map(strangers).sum::<u64>()
     }
 }
 
 fn ways(scenario: &Scenario) -> impl Iterator<Item = &Direction> {
     scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse])
+}
+
+/// What the server's end of a flow is made of: by the port that listens there, or as the client's.
+fn server<'a>(scenario: &'a Scenario, flow: &'a FlowSpec) -> &'a Protocol {
+    let is_sctp = |protocol: &Protocol| matches!(protocol, Protocol::Sctp(_));
+    let host =
+        scenario.hosts.iter().find(|host| host.name == flow.to || host.nodes().contains(&flow.to));
+    let is_there = |port: &&ListenSpec| {
+        host.is_some_and(|host| host.name == port.host)
+            && Some(port.port) == flow.port
+            && is_sctp(&port.protocol) == is_sctp(&flow.protocol)
+    };
+    scenario.listeners.iter().find(is_there).map_or(&flow.protocol, |port| &port.protocol)
+}
+
+/// Seconds until the last attack is over; infinite where one lasts.
+fn attacks_end(scenario: &Scenario) -> f64 {
+    let end = |attack: &AttackSpec| match attack.duration {
+        Some(duration) => (attack.start + duration).as_secs_f64(),
+        None => f64::INFINITY,
+    };
+    // What a liar does to its own flow is none of the others' business.
+    let outside =
+        scenario.attacks.iter().filter(|attack| attack.kind.info().target != Target::Peer);
+    outside.map(end).fold(0.0, f64::max)
 }
 
 /// Seconds of a round trip through empty queues and through full ones; `None` where a link does
@@ -92,19 +128,20 @@ fn round_trips(scenario: &Scenario) -> Option<[f64; 2]> {
             QueueLimit::Unlimited => total * 3.0 + 20_000.0,
         };
         waits += waiting * 8.0 / way.rate.as_bps() as f64;
-        let latest = way.delays.iter().flat_map(|it| it.steps.iter().map(|it| it.1)).max();
+        let latest =
+            way.delays.iter().flat_map(|delay| delay.steps.iter().map(|step| step.1)).max();
         sum += latest.unwrap_or(way.delay).max(way.delay).as_secs_f64();
         let mut losses = 0.0;
         for impairment in &way.impairments {
             match &impairment.what {
-                Mishap::Any(ImpairmentKind::Bernoulli { rate }) => losses += rate,
-                Mishap::Any(ImpairmentKind::Duplicate { .. }) => {}
-                Mishap::Any(ImpairmentKind::Reorder { extra, .. }) => sum += extra.as_secs_f64(),
-                Mishap::Any(ImpairmentKind::ReorderDistance { longest, .. }) => {
+                Effect::Any(ImpairmentKind::Bernoulli { rate }) => losses += rate,
+                Effect::Any(ImpairmentKind::Duplicate { .. }) => {}
+                Effect::Any(ImpairmentKind::Reorder { extra, .. }) => sum += extra.as_secs_f64(),
+                Effect::Any(ImpairmentKind::ReorderDistance { longest, .. }) => {
                     sum += longest.as_secs_f64();
                 }
-                Mishap::Any(ImpairmentKind::Jitter(it)) => {
-                    sum += (it.mean + it.deviation * 5).as_secs_f64();
+                Effect::Any(ImpairmentKind::Jitter(jitter)) => {
+                    sum += (jitter.mean + jitter.deviation * 5).as_secs_f64();
                 }
                 _ => return None,
             }
@@ -118,34 +155,37 @@ fn round_trips(scenario: &Scenario) -> Option<[f64; 2]> {
 
 /// Seconds of the longest retransmission timeout; `None` where the options make a connection give
 /// up on a network like this one, or its packets do not fit.
-fn longest_timeout(scenario: &Scenario, flow: &FlowSpec, round_trip: f64) -> Option<f64> {
+fn longest_timeout(scenario: &Scenario, end: &Protocol, round_trip: f64) -> Option<f64> {
     let mtu = ways(scenario).map(|way| way.mtu.0).min()?;
     let over_v6 = scenario.hosts.iter().any(|host| host.families.contains(&Ip::V6));
     let headers = if over_v6 { 60 } else { 40 };
-    let of_tcp = |it: &anabranch_tcp::Config| {
-        let lives = it.max_retries >= 8
-            && it.syn_retries >= 5
-            && it.syn_ack_retries >= 4
-            && it.user_timeout.is_none()
-            && it.keep_alive.is_none()
-            && u64::from(it.mss) + headers <= mtu;
-        (lives && it.rto.max.as_secs_f64() > 3.0 * round_trip)
-            .then(|| it.rto.max.max(it.rto.initial).as_secs_f64())
+    let of_tcp = |config: &anabranch_tcp::Config| {
+        // Five SYNs, of which the last is answered.
+        let tries = 3.0 * round_trip + 16.0 * config.rto.initial.as_secs_f64();
+        let lives = config.max_retries >= 8
+            && config.syn_retries >= 5
+            && config.syn_ack_retries >= 4
+            && config.user_timeout.is_none()
+            && config.opening_timeout.is_none_or(|limit| limit.as_secs_f64() > tries)
+            && config.keep_alive.is_none()
+            && u64::from(config.mss) + headers <= mtu;
+        (lives && config.rto.max.as_secs_f64() > 3.0 * round_trip)
+            .then(|| config.rto.max.max(config.rto.initial).as_secs_f64())
     };
-    match &flow.protocol {
-        Protocol::Tcp(it) => of_tcp(it),
+    match end {
+        Protocol::Tcp(tcp) => of_tcp(tcp),
         // A path that lives may be one of several that do not.
-        Protocol::Mptcp(it) => of_tcp(&it.subflow),
+        Protocol::Mptcp(mptcp) => of_tcp(&mptcp.subflow),
         Protocol::Sctp(spec) => {
-            let it = &spec.config;
-            let lives = it.association_max_retrans >= 8
-                && it.path_max_retrans >= 4
-                && it.max_init_retransmits >= 6
-                && it.cookie_life.as_secs_f64() > 3.0 * round_trip
-                && !it.dynamic_addresses
-                && u64::from(it.mtu) <= mtu;
-            (lives && it.rto.max.as_secs_f64() > 3.0 * round_trip)
-                .then(|| it.rto.max.max(it.rto.initial).as_secs_f64())
+            let config = &spec.config;
+            let lives = config.association_max_retrans >= 8
+                && config.path_max_retrans >= 4
+                && config.max_init_retransmits >= 6
+                && config.cookie_life.as_secs_f64() > 3.0 * round_trip
+                && !config.dynamic_addresses
+                && u64::from(config.mtu) <= mtu;
+            (lives && config.rto.max.as_secs_f64() > 3.0 * round_trip)
+                .then(|| config.rto.max.max(config.rto.initial).as_secs_f64())
         }
     }
 }
@@ -153,12 +193,12 @@ fn longest_timeout(scenario: &Scenario, flow: &FlowSpec, round_trip: f64) -> Opt
 /// Octets that a round trip moves at least.
 fn unit(flow: &FlowSpec) -> f64 {
     let octets = match &flow.protocol {
-        Protocol::Tcp(it) => u64::from(it.mss) / 2,
-        Protocol::Mptcp(it) => u64::from(it.subflow.mss) / 2,
-        Protocol::Sctp(it) => u64::from(it.config.message_size.unwrap_or(it.config.mtu / 2)),
+        Protocol::Tcp(tcp) => u64::from(tcp.mss) / 2,
+        Protocol::Mptcp(mptcp) => u64::from(mptcp.subflow.mss) / 2,
+        Protocol::Sctp(sctp) => u64::from(sctp.config.message_size.unwrap_or(sctp.config.mtu / 2)),
     };
     match &flow.workload {
-        Workload::Messages(it) => size(&it.size).min(octets as f64),
+        Workload::Messages(messages) => size(&messages.size).min(octets as f64),
         _ => (octets as f64).max(1.0),
     }
     .max(1.0)
@@ -179,15 +219,19 @@ fn octets(flow: &FlowSpec) -> f64 {
             (request + response) as f64 * count.map_or(f64::INFINITY, |n| n as f64)
         }
         (Workload::Pages(_), _, _) | (_, None, Some(_)) => f64::INFINITY,
-        (Workload::Messages(it), None, None) => {
-            let of = |it: &MessageSpec| match (&it.size, &it.pace, it.count) {
+        (Workload::Messages(messages), None, None) => {
+            let of = |message_spec: &MessageSpec| match (
+                &message_spec.size,
+                &message_spec.pace,
+                message_spec.count,
+            ) {
                 (Sizes::Constant { mean }, _, Some(n)) => (mean * n) as f64,
                 (Sizes::Constant { mean }, MessagePace::At(dates), None) => {
                     (*mean * dates.len() as u64) as f64
                 }
                 _ => f64::INFINITY,
             };
-            of(it) + it.reverse.as_deref().map_or(0.0, of)
+            of(messages) + messages.reverse.as_deref().map_or(0.0, of)
         }
         (_, Some(n), _) => n as f64,
         _ => f64::INFINITY,
@@ -199,9 +243,9 @@ fn octets(flow: &FlowSpec) -> f64 {
 fn exchanges(flow: &FlowSpec) -> f64 {
     match &flow.workload {
         Workload::Requests { count, .. } => 10.0 + 4.0 * count.unwrap_or(0) as f64,
-        Workload::Messages(it) => {
-            let n = |it: &MessageSpec| it.count.unwrap_or(0) as f64;
-            10.0 + 2.0 * (n(it) + it.reverse.as_deref().map_or(0.0, n))
+        Workload::Messages(messages) => {
+            let n = |message_spec: &MessageSpec| message_spec.count.unwrap_or(0) as f64;
+            10.0 + 2.0 * (n(messages) + messages.reverse.as_deref().map_or(0.0, n))
         }
         _ => 10.0,
     }
@@ -209,7 +253,7 @@ fn exchanges(flow: &FlowSpec) -> f64 {
 
 /// Seconds that the application takes by itself.
 fn pace(flow: &FlowSpec) -> f64 {
-    let mean = |it: &Duration| 20.0 * it.mean.as_secs_f64();
+    let mean = |duration: &Duration| 20.0 * duration.mean.as_secs_f64();
     let sized = flow.size.unwrap_or(0) as f64 * 8.0;
     let own = match &flow.workload {
         Workload::Constant { rate, .. } => sized / rate.as_bps() as f64,
@@ -218,16 +262,17 @@ fn pace(flow: &FlowSpec) -> f64 {
             sending + (sending / on.mean.as_secs_f64().max(1e-6) + 20.0) * mean(off)
         }
         Workload::Requests { think, count, .. } => count.unwrap_or(0) as f64 * mean(think),
-        Workload::Messages(it) => {
-            let of = |it: &MessageSpec| match &it.pace {
+        Workload::Messages(messages) => {
+            let of = |message_spec: &MessageSpec| match &message_spec.pace {
                 MessagePace::Rate(rate) => {
-                    it.count.unwrap_or(0) as f64 * size(&it.size) * 8.0 / rate.as_bps() as f64
+                    message_spec.count.unwrap_or(0) as f64 * size(&message_spec.size) * 8.0
+                        / rate.as_bps() as f64
                 }
-                MessagePace::Every(time) => it.count.unwrap_or(0) as f64 * mean(time),
-                MessagePace::At(dates) => dates.last().map_or(0.0, |it| it.as_secs_f64()),
+                MessagePace::Every(time) => message_spec.count.unwrap_or(0) as f64 * mean(time),
+                MessagePace::At(dates) => dates.last().map_or(0.0, |date| date.as_secs_f64()),
                 MessagePace::Saturated => 0.0,
             };
-            of(it) + it.reverse.as_deref().map_or(0.0, of)
+            of(messages) + messages.reverse.as_deref().map_or(0.0, of)
         }
         _ => 0.0,
     };

@@ -1,10 +1,12 @@
 //! Running a scenario and seeing which promises hold.
 
+mod excuse;
+
 use crate::drive::{Driven, Stop, close, drive};
 use crate::expect::Expected;
 use crate::failure::{Failure, Promise};
 use crate::memory::Watch;
-use anabranch_endpoint::{CloseReason, Endpoint};
+use anabranch_endpoint::{CloseReason, Endpoint, Observe};
 use anabranch_scenario::build::BuiltFlow;
 use anabranch_scenario::schema::Protocol;
 use anabranch_scenario::{InputError, RunOptions, Scenario, run};
@@ -13,6 +15,9 @@ use anabranch_units::Time;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
+
+use excuse::Excuse;
+pub(crate) use excuse::Passengers;
 
 /// How a flow ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -46,6 +51,10 @@ pub struct FlowEnd {
 pub struct Verdict {
     /// The flows in the order of the scenario; none after a panic.
     pub flows: Vec<FlowEnd>,
+    /// The kinds of the scenario's attacks.
+    pub attacks: Vec<&'static str>,
+    /// Flows that are deceived, or whose peers lie, and to which less is promised.
+    pub excused: u64,
     /// The promises that were broken; none of a run as it should be.
     pub failures: Vec<Failure>,
     /// Events handled.
@@ -64,7 +73,8 @@ pub fn judge(text: &str) -> Result<Verdict, InputError> {
         Ok(read) => read?,
         Err(failure) => return Ok(Verdict { failures: vec![failure], ..Verdict::default() }),
     };
-    let mut verdict = Verdict::default();
+    let attacks = scenario.attacks.iter().map(|attack| attack.kind.info().name).collect();
+    let mut verdict = Verdict { attacks, ..Verdict::default() };
     if let Err(failure) = caught(|| look(&scenario, &mut verdict)) {
         verdict.failures.push(failure);
     }
@@ -109,26 +119,34 @@ fn look(scenario: &Scenario, verdict: &mut Verdict) {
 fn judge_flows(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
     let simulation = &driven.built.simulation;
     let expected = Expected::of(scenario);
-    let deceived = deceives(scenario);
     for flow in &driven.built.flows {
         let spec = &scenario.flows[flow.entry];
+        let excuse = excuse(scenario, driven, flow);
+        verdict.excused += u64::from(excuse >= Excuse::LiedTo);
         let protocol = spec.protocol.name();
         let result = simulation.flow_result(flow.id);
         let mut broken = |promise, what: &str| {
             let what = format!("{what}; flow {}: {}", flow.name, state(driven, flow));
             verdict.failures.push(Failure::new(promise, of(driven, flow, protocol), what));
         };
-        if result.wrong_octets > 0 && !deceived {
+        if result.wrong_octets > 0 && excuse < Excuse::Deceived {
             broken(Promise::OctetsEqual, &format!("{} wrong octets", result.wrong_octets));
         }
         let over = [Side::Client, Side::Server].map(|side| simulation.is_closed(flow.id, side));
         let end = match (spec.has_end(), result.finish, result.closed) {
             (false, _, _) => End::Endless,
+            (true, ..) if has_nothing_to_move(driven, flow) => End::Completed,
             (true, Some(_), _) => End::Completed,
             (true, None, Some(CloseReason::Normal)) if gives_up_messages(scenario, flow) => {
                 End::PartlyReliable
             }
-            (true, None, Some(CloseReason::Normal)) if deceived => End::GaveUp("normal"),
+            (true, None, Some(CloseReason::Normal)) if excuse >= Excuse::LiedTo => {
+                End::GaveUp("normal")
+            }
+            // The port has it all, and nobody has accepted the connection.
+            (true, None, Some(CloseReason::Normal)) if simulation.is_kept_waiting(flow.id) => {
+                End::Unfinished
+            }
             (true, None, Some(CloseReason::Normal)) => {
                 broken(Promise::NothingLost, "ended normally before everything was delivered");
                 End::GaveUp("normal")
@@ -138,16 +156,19 @@ fn judge_flows(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
             (true, None, None) => End::Unfinished,
         };
         let stands = match simulation.standing(flow.id) {
+            _ if has_nothing_to_move(driven, flow) => false,
             Standing::Stalled => true,
             Standing::Idle => spec.has_end() && driven.stop == Stop::Nothing,
             _ => false,
         };
         if stands {
-            if !deceived {
+            if excuse < Excuse::LiedTo {
                 broken(Promise::NoStall, "stands still, and nothing is ahead");
             }
         } else if let Some(limit) = expected.limit(flow.entry)
-            && scenario.duration.is_none()
+            && excuse == Excuse::None
+            && driven.stop != Stop::CutShort
+            && has_time(scenario, result.start, limit)
         {
             let until = result.finish.unwrap_or(driven.end);
             let took = until.saturating_since(result.start).as_secs_f64();
@@ -165,7 +186,7 @@ fn judge_flows(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
 
 /// After everything was delivered both sides come to know it.
 fn judge_closing(scenario: &Scenario, driven: &mut Driven, verdict: &mut Verdict) {
-    if scenario.duration.is_some() || deceives(scenario) {
+    if scenario.duration.is_some() {
         return;
     }
     if close(driven) != Stop::Nothing || is_held(driven) {
@@ -181,7 +202,8 @@ fn judge_closing(scenario: &Scenario, driven: &mut Driven, verdict: &mut Verdict
             [true, false] => result.closed == Some(CloseReason::Normal),
             _ => false,
         };
-        if spec.has_end() && stands {
+        let is_deceived = excuse(scenario, driven, flow) >= Excuse::LiedTo;
+        if spec.has_end() && stands && !is_deceived {
             let what = format!(
                 "does not close, and nothing is ahead; flow {}: {}",
                 flow.name,
@@ -213,7 +235,7 @@ fn compare(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
 fn of(driven: &Driven, flow: &BuiltFlow, protocol: &str) -> String {
     let sides = [Side::Client, Side::Server];
     let ends = sides.map(|side| driven.built.simulation.endpoint(flow.id, side));
-    match ends.iter().any(|it| it.has_fallen_back() == Some(true)) {
+    match ends.iter().any(|end| end.has_fallen_back() == Some(true)) {
         true => format!("{protocol} after its fallback"),
         false => protocol.to_owned(),
     }
@@ -223,20 +245,27 @@ fn of(driven: &Driven, flow: &BuiltFlow, protocol: &str) -> String {
 fn is_held(driven: &Driven) -> bool {
     let simulation = &driven.built.simulation;
     let links = driven.built.links.iter().map(|(_, id)| simulation.link_counters(*id));
-    simulation.next_event() == Time::NEVER && links.map(|it| it.queued).sum::<u64>() > 0
+    simulation.next_event() == Time::NEVER && links.map(|link| link.queued).sum::<u64>() > 0
 }
 
-/// Somebody changes packets so that their checksums agree: a middlebox that mends them, or bits that
-/// cancel out in the Internet checksum. What TCP then believes is nobody's promise.
-fn deceives(scenario: &Scenario) -> bool {
-    use anabranch_network::ImpairmentKind;
-    use anabranch_scenario::schema::Mishap;
-    let ways = scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
-    ways.flat_map(|way| &way.impairments).any(|it| match &it.what {
-        Mishap::Any(ImpairmentKind::Middlebox(it)) => it.change_every.is_some(),
-        Mishap::Any(ImpairmentKind::Corrupt { bits, .. }) => *bits > 1,
-        _ => false,
-    })
+/// Neither side has an octet to write.
+fn has_nothing_to_move(driven: &Driven, flow: &BuiltFlow) -> bool {
+    let octets = |reader| driven.built.simulation.progress(flow.id, reader).1;
+    [Side::Client, Side::Server].into_iter().all(|reader| octets(reader) == Some(0))
+}
+
+/// The run goes on for so long after the flow's start.
+fn has_time(scenario: &Scenario, start: Time, limit: f64) -> bool {
+    scenario.duration.is_none_or(|duration| duration.as_secs_f64() >= start.as_secs_f64() + limit)
+}
+
+/// What is not promised to a flow.
+fn excuse(scenario: &Scenario, driven: &Driven, flow: &BuiltFlow) -> Excuse {
+    let passes = driven.is_passenger(flow.id);
+    if passes && excuse::can_be_deceived_on_the_way(&scenario.flows[flow.entry].protocol) {
+        return Excuse::Deceived;
+    }
+    excuse::of_attacks(scenario, flow)
 }
 
 /// Its messages may be given up.
@@ -252,8 +281,8 @@ fn state(driven: &Driven, flow: &BuiltFlow) -> String {
     let simulation = &driven.built.simulation;
     let result = simulation.flow_result(flow.id);
     let side = |side| {
-        let it = simulation.endpoint(flow.id, side);
-        let seen = it.observe();
+        let endpoint = simulation.endpoint(flow.id, side);
+        let seen = endpoint.observe();
         let closed = if simulation.is_closed(flow.id, side) { ", closed" } else { "" };
         format!(
             "{side:?}: {} octets acknowledged, {} received, {} in flight, window {}, RTO {}, \
@@ -264,7 +293,7 @@ fn state(driven: &Driven, flow: &BuiltFlow) -> String {
             seen.cwnd,
             seen.rto,
             seen.timeouts,
-            it.poll_timeout(),
+            endpoint.poll_timeout(),
         )
     };
     format!(
@@ -301,7 +330,9 @@ fn caught<R>(run: impl FnOnce() -> R) -> Result<R, Failure> {
         std::panic::set_hook(Box::new(move |info| {
             let told = PANIC.with_borrow_mut(|asked| {
                 let asked = asked.as_mut()?;
-                let place = info.location().map(|it| format!("{}:{}", it.file(), it.line()));
+                let place = info
+                    .location()
+                    .map(|location| format!("{}:{}", location.file(), location.line()));
                 let payload = info.payload();
                 let text = payload.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| payload.downcast_ref::<&str>().copied());

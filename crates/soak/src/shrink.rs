@@ -18,7 +18,7 @@ pub fn shrink(text: &str, failure: &Failure, most: usize) -> String {
     let Ok(table) = text.parse::<Table>() else { return text.to_owned() };
     let fails = |table: &Table| {
         let verdict = judge(&table.to_string()).ok()?;
-        verdict.failures.iter().any(|it| it.is_like(failure)).then_some(())
+        verdict.failures.iter().any(|item| item.is_like(failure)).then_some(())
     };
     reduce(table, most, fails).map_or(text.to_owned(), |table| table.to_string())
 }

@@ -16,6 +16,10 @@ pub struct Summary {
     pub flows: BTreeMap<(&'static str, End), u64>,
     /// Runs that broke a promise, by promise.
     pub broken: BTreeMap<Promise, u64>,
+    /// Attacks by their kind.
+    pub attacks: BTreeMap<&'static str, u64>,
+    /// Flows that were deceived, or lied to.
+    pub excused: u64,
     /// Events of all runs.
     pub events: u64,
     /// The longest run in virtual seconds, and its number.
@@ -34,8 +38,12 @@ impl Summary {
         for flow in &verdict.flows {
             *self.flows.entry((flow.protocol, flow.end)).or_default() += 1;
         }
+        for kind in &verdict.attacks {
+            *self.attacks.entry(kind).or_default() += 1;
+        }
+        self.excused += verdict.excused;
         for promise in Promise::ALL {
-            if verdict.failures.iter().any(|it| it.promise == promise) {
+            if verdict.failures.iter().any(|failure| failure.promise == promise) {
                 *self.broken.entry(promise).or_default() += 1;
             }
         }
@@ -65,6 +73,8 @@ impl Summary {
         sum(&mut self.refused, other.refused);
         sum(&mut self.flows, other.flows);
         sum(&mut self.broken, other.broken);
+        sum(&mut self.attacks, other.attacks);
+        self.excused += other.excused;
         if other.longest.0 > self.longest.0 {
             self.longest = other.longest;
         }
@@ -108,6 +118,7 @@ impl fmt::Display for Summary {
         writeln!(f, "| most events | {events} (number {number}) |")?;
         let (part, number) = self.slowest;
         writeln!(f, "| largest part of its time | {part:.3} (number {number}) |")?;
+        writeln!(f, "| flows that somebody deceives | {} |", self.excused)?;
         writeln!(f, "\n| flows | tcp | sctp | mptcp |\n|---|---|---|---|")?;
         let mut ends: Vec<End> = self.flows.keys().map(|(_, end)| *end).collect();
         ends.sort();
@@ -116,6 +127,10 @@ impl fmt::Display for Summary {
             let n = |of| self.flows.get(&(of, end)).copied().unwrap_or(0);
             let name = name(end);
             writeln!(f, "| {name} | {} | {} | {} |", n("tcp"), n("sctp"), n("mptcp"))?;
+        }
+        writeln!(f, "\n| attack | times |\n|---|---|")?;
+        for (kind, n) in &self.attacks {
+            writeln!(f, "| {kind} | {n} |")?;
         }
         Ok(())
     }

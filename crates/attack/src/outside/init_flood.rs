@@ -53,7 +53,7 @@ impl Form for AssociationFlood {
     fn hear(&mut self, scene: &mut Scene<'_>, packet: &Packet) {
         let Body::Sctp(answer) = &packet.body else { return };
         let Some(Chunk::InitAck(ack)) = answer.chunks.first() else { return };
-        let cookie = ack.parameters.iter().find_map(|it| match it {
+        let cookie = ack.parameters.iter().find_map(|parameter| match parameter {
             Parameter::StateCookie(cookie) => Some(cookie.clone()),
             _ => None,
         });

@@ -77,16 +77,17 @@ impl Scene<'_> {
     pub fn numbers(&self) -> Option<Numbers> {
         let [of_victim, of_peer] = [self.sight.side, 1 - self.sight.side]
             .map(|side| self.last[side].as_ref().and_then(tcp_of));
-        let victim = of_victim.filter(|it| it.flags.contains(TcpFlags::ACK))?;
+        let victim = of_victim.filter(|of_victim| of_victim.flags.contains(TcpFlags::ACK))?;
         // What the victim has echoed is recent to it; a later one would make it refuse what
         // is under way (RFC 7323 §5).
         let timestamps = victim.options.timestamps;
-        let timestamps = timestamps.map(|it| Timestamps { value: it.echo, echo: it.value });
+        let timestamps =
+            timestamps.map(|timestamp| Timestamps { value: timestamp.echo, echo: timestamp.value });
         Some(Numbers {
             seq: victim.ack,
             ack: of_peer
-                .filter(|it| it.flags.contains(TcpFlags::ACK))
-                .map_or(victim.seq, |it| it.ack),
+                .filter(|of_peer| of_peer.flags.contains(TcpFlags::ACK))
+                .map_or(victim.seq, |of_peer| of_peer.ack),
             window: u32::from(victim.window).max(1),
             timestamps,
         })

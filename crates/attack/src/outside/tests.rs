@@ -58,7 +58,7 @@ fn overhear(source: &mut Source) {
 #[test]
 fn every_attack_from_outside_sends_packets() {
     let book = AddressBook::new();
-    for info in ATTACKS.iter().filter(|it| it.target != Target::Peer) {
+    for info in ATTACKS.iter().filter(|attack| attack.target != Target::Peer) {
         let mut source = source(info.kind, Aim::Exact);
         overhear(&mut source);
         let all = sent(&mut source);
@@ -92,7 +92,7 @@ fn aims_are_what_they_say() {
     };
     assert!(seqs(Aim::Exact).iter().all(|seq| *seq == 1000));
     assert!(seqs(Aim::Window).iter().all(|seq| (1001..=2000).contains(seq)));
-    assert!(seqs(Aim::Sweep).windows(2).all(|it| it[1].wrapping_sub(it[0]) == 1000));
+    assert!(seqs(Aim::Sweep).windows(2).all(|seq| seq[1].wrapping_sub(seq[0]) == 1000));
     let random = seqs(Aim::Random);
     assert!(random.iter().filter(|seq| (1000..=2000).contains(*seq)).count() < 2);
 }
@@ -103,24 +103,26 @@ fn handshakes_are_ended_from_the_forged_address() {
     let mut source = source(Kind::ConnectionFlood, Aim::Exact);
     source.handle_timeout(Time::ZERO);
     let syn = source.poll_transmit(Time::ZERO).unwrap();
-    let Body::Tcp(it) = &syn.body else { panic!("no TCP") };
+    let Body::Tcp(tcp) = &syn.body else { panic!("no TCP") };
     let flags = TcpFlags::SYN.union(TcpFlags::ACK);
     let answer = anabranch_wire::TcpSegment {
-        src_port: it.dst_port,
-        dst_port: it.src_port,
-        ..scene::segment(anabranch_units::Serial32(7), it.seq.add(1), flags)
+        src_port: tcp.dst_port,
+        dst_port: tcp.src_port,
+        ..scene::segment(anabranch_units::Serial32(7), tcp.seq.add(1), flags)
     };
     source.handle_input(Time::ZERO, &Packet::new(syn.dst, syn.src, Body::Tcp(answer)));
     let ack = source.poll_transmit(Time::ZERO).unwrap();
     assert_eq!(ack.flow_key(), syn.flow_key());
-    let Body::Tcp(it) = &ack.body else { panic!("no TCP") };
-    assert_eq!((it.flags, it.ack.0), (TcpFlags::ACK, 8));
+    let Body::Tcp(body) = &ack.body else { panic!("no TCP") };
+    assert_eq!((body.flags, body.ack.0), (TcpFlags::ACK, 8));
 }
 
 #[test]
 fn the_catalogue_has_each_attack_once() {
-    for (i, it) in ATTACKS.iter().enumerate() {
-        assert!(ATTACKS[..i].iter().all(|other| other.name != it.name && other.kind != it.kind));
-        assert_eq!(it.kind.info(), it);
+    for (i, item) in ATTACKS.iter().enumerate() {
+        assert!(
+            ATTACKS[..i].iter().all(|other| other.name != item.name && other.kind != item.kind)
+        );
+        assert_eq!(item.kind.info(), item);
     }
 }

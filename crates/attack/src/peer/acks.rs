@@ -35,12 +35,14 @@ impl Division {
 
 impl Twist for Division {
     fn send(&mut self, packet: Packet, out: &mut VecDeque<Packet>) {
-        let Some(ack) = pure_ack(&packet).map(|it| it.ack) else { return out.push_back(packet) };
+        let Some(ack) = pure_ack(&packet).map(|pure_ack| pure_ack.ack) else {
+            return out.push_back(packet);
+        };
         let before = self.last.replace(ack).unwrap_or(ack);
         let new = u32::try_from(ack.distance_from(before)).unwrap_or(0);
         for part in 1..self.parts.min(new) {
             let at = before.add((u64::from(new) * u64::from(part) / u64::from(self.parts)) as u32);
-            out.push_back(with_tcp(packet.clone(), |it| it.ack = at));
+            out.push_back(with_tcp(packet.clone(), |item| item.ack = at));
         }
         out.push_back(packet);
     }
@@ -63,7 +65,7 @@ impl Optimistic {
 }
 
 fn later(seen: &mut Option<Serial32>, new: Serial32) {
-    if seen.is_none_or(|it| new.distance_from(it) > 0) {
+    if seen.is_none_or(|seen| new.distance_from(seen) > 0) {
         *seen = Some(new);
     }
 }

@@ -21,11 +21,11 @@ impl Twist for Octets {
             let part = (len - at).min(self.most);
             let is_last = at + part == len;
             let mut packet = packet.clone();
-            if let Body::Tcp(it) = &mut packet.body {
-                it.seq = it.seq.add(at);
-                it.payload = it.payload.part(at, part);
+            if let Body::Tcp(tcp) = &mut packet.body {
+                tcp.seq = tcp.seq.add(at);
+                tcp.payload = tcp.payload.part(at, part);
                 if !is_last {
-                    it.flags = it.flags.without(TcpFlags::FIN);
+                    tcp.flags = tcp.flags.without(TcpFlags::FIN);
                 }
             }
             out.push_back(packet);

@@ -22,7 +22,7 @@ fn leaves(twist: &mut dyn Twist, packets: &[Packet]) -> Vec<(u32, u32, u32)> {
     let mut out = VecDeque::new();
     packets.iter().for_each(|packet| twist.send(packet.clone(), &mut out));
     let numbers = |packet: Packet| match packet.body {
-        Body::Tcp(it) => (it.seq.0, it.ack.0, it.payload.len()),
+        Body::Tcp(tcp) => (tcp.seq.0, tcp.ack.0, tcp.payload.len()),
         _ => panic!("no TCP"),
     };
     out.into_iter().map(numbers).collect()
@@ -32,7 +32,7 @@ fn leaves(twist: &mut dyn Twist, packets: &[Packet]) -> Vec<(u32, u32, u32)> {
 fn acks_are_divided() {
     let acks = [segment(1, 1000, 0), segment(1, 4000, 0), segment(1, 4000, 0)];
     let left = leaves(&mut acks::Division::new(3), &acks);
-    assert_eq!(left.iter().map(|it| it.1).collect::<Vec<_>>(), [1000, 2000, 3000, 4000, 4000]);
+    assert_eq!(left.iter().map(|left| left.1).collect::<Vec<_>>(), [1000, 2000, 3000, 4000, 4000]);
 }
 
 #[test]
@@ -64,18 +64,21 @@ fn blocks_are_told_of_what_has_not_come_and_taken_back() {
     let blocks: Vec<usize> = out
         .iter()
         .map(|packet| match &packet.body {
-            Body::Tcp(it) => it.options.sack.as_slice().len(),
+            Body::Tcp(tcp) => tcp.options.sack.as_slice().len(),
             _ => panic!("no TCP"),
         })
         .collect();
     assert_eq!(blocks[0], 3);
-    assert!(blocks[1..16].iter().all(|it| *it == 1) && blocks[16..].iter().all(|it| *it == 0));
+    assert!(
+        blocks[1..16].iter().all(|block| *block == 1)
+            && blocks[16..].iter().all(|block| *block == 0)
+    );
 }
 
 #[test]
 fn windows_stay_closed() {
     let mut out = VecDeque::new();
     window::Narrow { octets: 1 }.send(segment(1, 1, 0), &mut out);
-    let Body::Tcp(it) = &out[0].body else { panic!("no TCP") };
-    assert_eq!(it.window, 1);
+    let Body::Tcp(tcp) = &out[0].body else { panic!("no TCP") };
+    assert_eq!(tcp.window, 1);
 }

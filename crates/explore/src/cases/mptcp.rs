@@ -97,7 +97,7 @@ fn case(options: &[&Tuning<World>], traffic: usize, buffers: usize) -> Option<Ca
     if meddles {
         setting.faults.push(Fault::Strip);
     }
-    let names: Vec<&str> = options.iter().map(|it| it.0).collect();
+    let names: Vec<&str> = options.iter().map(|option| option.0).collect();
     let config = Arc::new(config);
     let make = Box::new(move || {
         let (own, peer) = ([Addr(0), Addr(1)], [Addr(10), Addr(11)]);

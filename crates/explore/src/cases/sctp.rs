@@ -46,7 +46,7 @@ impl Load {
     fn plans(self, payload: u32) -> [Plan; 2] {
         let messages = |sizes: &[u32], unordered, patience| {
             // In tenths of what fits a packet.
-            let sizes = sizes.iter().map(|it| (it * payload / 10).max(1)).collect();
+            let sizes = sizes.iter().map(|size| (size * payload / 10).max(1)).collect();
             Plan::sends(Sends::Messages { sizes, streams: 3, unordered, patience })
         };
         let reliable = Patience::Reliable;
@@ -91,8 +91,8 @@ const OPTIONS: &[Tuning<World>] = &[
     ("nagle", |w| w.config.nagle = true),
     ("immediate", |w| {
         let messages = true;
-        let it = ImmediateSacks { messages, last: true, ..ImmediateSacks::default() };
-        w.config.immediate_sacks = Some(it);
+        let immediate_sacks = ImmediateSacks { messages, last: true, ..ImmediateSacks::default() };
+        w.config.immediate_sacks = Some(immediate_sacks);
     }),
     ("ecn", |w| w.config.ecn = true),
     ("timestamps", |w| (w.config.timestamps, w.config.multiple_fast_retransmit) = (true, true)),
@@ -108,8 +108,8 @@ const OPTIONS: &[Tuning<World>] = &[
     ("all-alternate", |w| (w.config.destination, w.paths) = (Destination::AllAlternate, 2)),
     ("authentication", |w| {
         let chunks = vec![0, 3, 64, 130, 192, 194, 0xc1, 0x80];
-        let it = Authentication { chunks, ..Authentication::default() };
-        w.config.authentication = Some(Arc::new(it));
+        let authentication = Authentication { chunks, ..Authentication::default() };
+        w.config.authentication = Some(Arc::new(authentication));
         w.config.dynamic_addresses = true;
     }),
     ("udp", |w| w.config.udp = Some(Encapsulation::default())),
@@ -117,6 +117,7 @@ const OPTIONS: &[Tuning<World>] = &[
     ("fair", |w| {
         (w.config.scheduler, w.config.interleaving) = (Scheduler::FairBandwidth, true);
     }),
+    ("prompt-probes", |w| w.config.prompt_probes = true),
     ("prompt-fill", |w| (w.config.prompt_fill, w.config.vary_sack_path) = (true, true)),
     ("parts", |w| w.config.partial_delivery_point = Some(500)),
     ("one-packet", |w| w.config.initial_window = InitialWindow::Mtus(1)),
@@ -160,7 +161,7 @@ fn case(options: &[&Tuning<World>], load: usize, buffers: usize) -> Option<Case<
     // A dead path is given up after a quarter of an hour.
     setting.faults.push(Fault::Cut);
     setting.patience = Span::from_secs(4000);
-    let names: Vec<&str> = options.iter().map(|it| it.0).collect();
+    let names: Vec<&str> = options.iter().map(|option| option.0).collect();
     let config = Arc::new(config);
     let make = Box::new(move || {
         let (own, peer) = ([Addr(0), Addr(1)], [Addr(10), Addr(11)]);

@@ -132,7 +132,7 @@ fn case(options: &[&Tuning<Config>], traffic: usize, buffers: usize) -> Option<C
     // Nobody delivers over a dead path; both sides say so, after a quarter of an hour at most.
     setting.faults.push(Fault::Cut);
     setting.patience = Span::from_secs(4000);
-    let names: Vec<&str> = options.iter().map(|it| it.0).collect();
+    let names: Vec<&str> = options.iter().map(|option| option.0).collect();
     let config = Arc::new(config);
     let make = Box::new(move || {
         let (a, b) = ((Addr(0), 1000), (Addr(10), 80));

@@ -32,40 +32,39 @@ fn chunk(chunk: &Chunk, from: usize, origins: &Origins) -> String {
     let own = |tsn| count(from, tsn);
     let theirs = |tsn| count(1 - from, tsn);
     match chunk {
-        Chunk::Data(it) => {
-            let (stream, ssn, len) = (it.stream, it.ssn, it.payload.len());
-            let flags = flags(it.flags);
-            format!("[DATA {flags}TSN {} SID {stream} SSEQ {ssn} length {len}]", own(it.tsn))
+        Chunk::Data(data) => {
+            let (stream, ssn, len) = (data.stream, data.ssn, data.payload.len());
+            let flags = flags(data.flags);
+            format!("[DATA {flags}TSN {} SID {stream} SSEQ {ssn} length {len}]", own(data.tsn))
         }
-        Chunk::IData(it) => {
-            let (stream, mid, len) = (it.stream, it.mid, it.payload.len());
-            let flags = flags(it.flags);
-            format!("[I-DATA {flags}TSN {} SID {stream} MID {mid} length {len}]", own(it.tsn))
+        Chunk::IData(i_data) => {
+            let (stream, mid, len) = (i_data.stream, i_data.mid, i_data.payload.len());
+            let flags = flags(i_data.flags);
+            format!("[I-DATA {flags}TSN {} SID {stream} MID {mid} length {len}]", own(i_data.tsn))
         }
-        Chunk::Sack(it) => {
-            let gaps = it.gaps.iter().map(|gap| format!(" {}-{}", gap.start, gap.end));
+        Chunk::Sack(sack) => {
+            let gaps = sack.gaps.iter().map(|gap| format!(" {}-{}", gap.start, gap.end));
             let gaps: String = gaps.collect();
-            let (cum, window) = (theirs(it.cum_tsn), it.a_rwnd);
-            let (count, copies) = (it.gaps.len(), it.duplicates.len());
+            let (cum, window) = (theirs(sack.cum_tsn), sack.a_rwnd);
+            let (count, copies) = (sack.gaps.len(), sack.duplicates.len());
             format!("[SACK cum {cum} a_rwnd {window} #gaps {count}{gaps} #dups {copies}]")
         }
         Chunk::Shutdown(cum) => format!("[SHUTDOWN cum {}]", theirs(*cum)),
-        Chunk::ForwardTsn(it) => format!("[FORWARD TSN {}]", own(it.cum_tsn)),
-        Chunk::IForwardTsn(it) => format!("[I-FORWARD TSN {}]", own(it.cum_tsn)),
-        Chunk::Init(it) => format!("[INIT a_rwnd {}]", it.a_rwnd),
-        Chunk::InitAck(it) => format!("[INIT ACK a_rwnd {}]", it.a_rwnd),
-        Chunk::CookieEcho(_) => "[COOKIE ECHO]".to_owned(),
-        Chunk::CookieAck => "[COOKIE ACK]".to_owned(),
-        Chunk::ShutdownAck => "[SHUTDOWN ACK]".to_owned(),
-        Chunk::ShutdownComplete { .. } => "[SHUTDOWN COMPLETE]".to_owned(),
+        Chunk::ForwardTsn(forward_tsn) => format!("[FORWARD TSN {}]", own(forward_tsn.cum_tsn)),
+        Chunk::IForwardTsn(i_forward_tsn) => {
+            format!("[I-FORWARD TSN {}]", own(i_forward_tsn.cum_tsn))
+        }
+        Chunk::Init(init) => format!("[INIT a_rwnd {}]", init.a_rwnd),
+        Chunk::InitAck(init_ack) => format!("[INIT ACK a_rwnd {}]", init_ack.a_rwnd),
         Chunk::Heartbeat(_) => "[HB REQ]".to_owned(),
         Chunk::HeartbeatAck(_) => "[HB ACK]".to_owned(),
-        Chunk::Abort { .. } => "[ABORT]".to_owned(),
         Chunk::Error(causes) => format!("[ERROR {causes:?}]"),
-        Chunk::Auth { .. } => "[AUTH]".to_owned(),
         Chunk::Ecne(tsn) => format!("[ECN ECHO {}]", theirs(*tsn)),
         Chunk::Cwr(tsn) => format!("[CWR {}]", own(*tsn)),
-        other => format!("[type {}]", other.kind()),
+        other => match other.name() {
+            Some(name) => format!("[{name}]"),
+            None => format!("[type {}]", other.kind()),
+        },
     }
 }
 
@@ -77,6 +76,7 @@ fn flags(flags: DataFlags) -> String {
         (DataFlags::BEGIN, 'B'),
         (DataFlags::END, 'E'),
     ];
-    let set: String = letters.iter().filter(|it| flags.contains(it.0)).map(|it| it.1).collect();
+    let set: String =
+        letters.iter().filter(|letter| flags.contains(letter.0)).map(|letter| letter.1).collect();
     if set.is_empty() { set } else { format!("({set}) ") }
 }

@@ -18,21 +18,21 @@ const FLAGS: [(TcpFlags, char); 8] = [
 ];
 
 /// The segment; `seq` and `ack` are the numbers of the SYNs.
-pub(super) fn show(it: &TcpSegment, seq: Serial32, ack: Serial32) -> String {
-    let flags = FLAGS.iter().filter(|flag| it.flags.contains(flag.0)).map(|flag| flag.1);
+pub(super) fn show(tcp_segment: &TcpSegment, seq: Serial32, ack: Serial32) -> String {
+    let flags = FLAGS.iter().filter(|flag| tcp_segment.flags.contains(flag.0)).map(|flag| flag.1);
     let flags: String = flags.collect();
-    let first = it.seq.0.wrapping_sub(seq.0);
-    let len = it.payload.len();
+    let first = tcp_segment.seq.0.wrapping_sub(seq.0);
+    let len = tcp_segment.payload.len();
     let mut text = format!("Flags [{flags}], seq {first}");
     let mut add = |more: String| text.push_str(&more);
     if len > 0 {
         add(format!(":{}", first.wrapping_add(len)));
     }
-    if it.flags.contains(TcpFlags::ACK) {
-        add(format!(", ack {}", it.ack.0.wrapping_sub(ack.0)));
+    if tcp_segment.flags.contains(TcpFlags::ACK) {
+        add(format!(", ack {}", tcp_segment.ack.0.wrapping_sub(ack.0)));
     }
-    add(format!(", win {}", it.window));
-    let options = options(it, ack);
+    add(format!(", win {}", tcp_segment.window));
+    let options = options(tcp_segment, ack);
     if !options.is_empty() {
         add(format!(", options [{}]", options.join(",")));
     }
@@ -40,22 +40,24 @@ pub(super) fn show(it: &TcpSegment, seq: Serial32, ack: Serial32) -> String {
     text
 }
 
-fn options(it: &TcpSegment, ack: Serial32) -> Vec<String> {
-    let o = &it.options;
+fn options(tcp_segment: &TcpSegment, ack: Serial32) -> Vec<String> {
+    let o = &tcp_segment.options;
     let mut all = Vec::new();
     all.extend(o.mss.map(|mss| format!("mss {mss}")));
     all.extend(o.window_scale.map(|shift| format!("wscale {shift}")));
     all.extend(o.sack_permitted.then(|| "sackOK".to_owned()));
-    all.extend(o.timestamps.map(|it| format!("TS val {} ecr {}", it.value, it.echo)));
+    all.extend(
+        o.timestamps.map(|timestamp| format!("TS val {} ecr {}", timestamp.value, timestamp.echo)),
+    );
     if !o.sack.is_empty() {
         let blocks = o.sack.as_slice().iter().map(|block| {
-            let number = |it: Serial32| it.0.wrapping_sub(ack.0);
+            let number = |serial32: Serial32| serial32.0.wrapping_sub(ack.0);
             format!("{{{}:{}}}", number(block.left), number(block.right))
         });
         all.push(format!("sack {}", blocks.collect::<String>()));
     }
     all.extend(o.acc_ecn.as_ref().map(|_| "acc-ecn".to_owned()));
-    if o.rare.as_ref().is_some_and(|it| it.fast_open.is_some()) {
+    if o.rare.as_ref().is_some_and(|rare| rare.fast_open.is_some()) {
         all.push("tfo".to_owned());
     }
     all.extend(o.mptcp().iter().map(mptcp));
@@ -79,14 +81,14 @@ fn options(it: &TcpSegment, ack: Serial32) -> Vec<String> {
 /// The last digits of a data sequence number, which are enough to follow it.
 fn short(number: DataNumber) -> u64 {
     match number {
-        DataNumber::Short(it) => u64::from(it) % 1_000_000,
-        DataNumber::Long(it) => (it & 0xffff_ffff) % 1_000_000,
+        DataNumber::Short(short) => u64::from(short) % 1_000_000,
+        DataNumber::Long(long) => (long & 0xffff_ffff) % 1_000_000,
     }
 }
 
 fn mptcp(option: &MptcpOption) -> String {
     let text = match option {
-        MptcpOption::Capable(it) => match it.keys {
+        MptcpOption::Capable(capable) => match capable.keys {
             CapableKeys::Syn => "mpcapable",
             CapableKeys::SynAck { .. } => "mpcapable key",
             CapableKeys::Ack { data: None, .. } => "mpcapable keys",
@@ -94,7 +96,7 @@ fn mptcp(option: &MptcpOption) -> String {
         },
         MptcpOption::Join(Join::Syn { backup: true, .. }) => "mpjoin backup",
         MptcpOption::Join(_) => "mpjoin",
-        MptcpOption::AddAddr(it) if it.mac.is_none() => "add-addr echo",
+        MptcpOption::AddAddr(add_addr) if add_addr.mac.is_none() => "add-addr echo",
         MptcpOption::AddAddr(_) => "add-addr",
         MptcpOption::RemoveAddr(_) => "rem-addr",
         MptcpOption::Prio { .. } => "mpprio",

@@ -5,7 +5,7 @@ use super::TcpInfo;
 /// What the kernel tells of a Multipath TCP connection; what it does not know is
 /// zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct MptcpInfo(pub(crate) [u8; MptcpInfo::SIZE]);
+pub struct MptcpInfo(pub(crate) [u8; MptcpInfo::SIZE]);
 
 /// Fields by name, with their offset and their number of octets.
 const FIELDS: [(&str, usize, usize); 18] = [
@@ -39,7 +39,7 @@ impl MptcpInfo {
     pub(crate) const SIZE: usize = 128;
 
     /// All fields, by the kernel's names without their prefix.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         FIELDS.iter().map(|(name, at, len)| (*name, TcpInfo::number(&self.0, *at, *len)))
     }
 

@@ -1,5 +1,7 @@
 //! System calls: the only place with `unsafe`, each with its reason.
 
+pub mod bpf;
+pub mod call;
 pub mod init;
 pub mod mptcp;
 pub mod namespace;

@@ -20,24 +20,102 @@ const NESTED: u16 = 0x8000;
 /// # Errors
 /// The kernel's; one without MPTCP has no such family.
 pub fn set_up(addresses: &[(IpAddr, u32)]) -> Result<(), LiveError> {
-    let generic: Protocol = GENERIC;
-    let mut netlink = Netlink::open_protocol(Some(generic))?;
-    let family = family(&mut netlink)?;
-    let mut limits = command(family, 5);
-    limits.attribute(2, &MOST.to_ne_bytes()).attribute(3, &MOST.to_ne_bytes());
-    netlink.ask(limits, "the limits of MPTCP's path manager".into())?;
+    let mut manager = PathManager::open()?;
+    manager.limit(MOST, MOST)?;
     for (ip, device) in addresses {
+        let device = Some(*device);
+        manager.add(&Endpoint { ip: *ip, id: None, flags: SIGNAL, device, port: None })?;
+    }
+    Ok(())
+}
+
+/// An address of the host that the path manager is to use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Endpoint {
+    /// The address.
+    pub ip: IpAddr,
+    /// Its identifier, or the kernel's choice.
+    pub id: Option<u8>,
+    /// [`SIGNAL`], [`SUBFLOW`]...
+    pub flags: u32,
+    /// Index of its device.
+    pub device: Option<u32>,
+    /// The port that is announced with it.
+    pub port: Option<u16>,
+}
+
+/// The address is announced.
+pub const SIGNAL: u32 = 1;
+/// Subflows are opened from the address.
+pub const SUBFLOW: u32 = 2;
+/// Its subflows carry data only if there are no others.
+pub const BACKUP: u32 = 4;
+/// Subflows are opened to each address of the peer.
+pub const FULL_MESH: u32 = 8;
+
+/// The path manager of a namespace.
+#[derive(Debug)]
+pub struct PathManager {
+    netlink: Netlink,
+    family: u16,
+}
+
+impl PathManager {
+    /// That of the calling thread's namespace.
+    ///
+    /// # Errors
+    /// The kernel's; one without MPTCP has no such family.
+    pub fn open() -> Result<PathManager, LiveError> {
+        let generic: Protocol = GENERIC;
+        let mut netlink = Netlink::open_protocol(Some(generic))?;
+        let family = family(&mut netlink)?;
+        Ok(PathManager { netlink, family })
+    }
+
+    /// How many announced addresses are used, and how many further subflows there
+    /// may be; 0 to 8 each.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn limit(&mut self, accepted: u32, subflows: u32) -> Result<(), LiveError> {
+        let mut limits = command(self.family, 5);
+        limits.attribute(2, &accepted.to_ne_bytes()).attribute(3, &subflows.to_ne_bytes());
+        self.netlink.ask(limits, "the limits of MPTCP's path manager".into())
+    }
+
+    /// One more address.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add(&mut self, endpoint: &Endpoint) -> Result<(), LiveError> {
+        let ip = endpoint.ip;
         let kind: u16 = if ip.is_ipv4() { 2 } else { 10 };
         let mut address = Message::default();
         address.attribute(1, &kind.to_ne_bytes());
-        address.address(if ip.is_ipv4() { 3 } else { 4 }, *ip);
-        const SIGNAL: u32 = 1;
-        address.attribute(6, &SIGNAL.to_ne_bytes()).attribute(7, &device.to_ne_bytes());
-        let mut add = command(family, 1);
+        if let Some(id) = endpoint.id {
+            address.attribute(2, &[id]);
+        }
+        address.address(if ip.is_ipv4() { 3 } else { 4 }, ip);
+        if let Some(port) = endpoint.port {
+            address.attribute(5, &port.to_ne_bytes());
+        }
+        address.attribute(6, &endpoint.flags.to_ne_bytes());
+        if let Some(device) = endpoint.device {
+            address.attribute(7, &device.to_ne_bytes());
+        }
+        let mut add = command(self.family, 1);
         add.attribute(1 | NESTED, &address.octets);
-        netlink.ask(add, format!("announcing {ip} by MPTCP"))?;
+        self.netlink.ask(add, format!("the MPTCP endpoint {ip}"))
     }
-    Ok(())
+
+    /// Forgets all addresses.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn flush(&mut self) -> Result<(), LiveError> {
+        let flush = command(self.family, 4);
+        self.netlink.ask(flush, "forgetting MPTCP's endpoints".into())
+    }
 }
 
 /// A message of a family: header of generic netlink, version 1.

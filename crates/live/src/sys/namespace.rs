@@ -46,6 +46,14 @@ impl Namespace {
         })
     }
 
+    /// The same namespace, held once more.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub fn try_clone(&self) -> std::io::Result<Namespace> {
+        self.link.try_clone().map(|link| Namespace { link })
+    }
+
     /// Does `work` inside, in a thread of its own.
     ///
     /// # Errors

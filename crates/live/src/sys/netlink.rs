@@ -39,6 +39,8 @@ pub struct Route<'a> {
     pub quick_ack: bool,
     /// Name of the kernel's congestion control.
     pub congestion_control: Option<&'a str>,
+    /// Further metrics by their number (`RTAX_...` of linux/rtnetlink.h).
+    pub metrics: &'a [(u16, u32)],
 }
 
 const NEWLINK: u16 = 16;
@@ -46,6 +48,8 @@ const GETLINK: u16 = 18;
 const NEWADDR: u16 = 20;
 const NEWROUTE: u16 = 24;
 const NEWRULE: u16 = 32;
+const NEWQDISC: u16 = 36;
+const DELQDISC: u16 = 37;
 /// Create, or replace what is there.
 const CREATE: u16 = 0x400 | 0x100;
 
@@ -180,6 +184,9 @@ impl Netlink {
         if route.quick_ack {
             metrics.attribute(15, &1_u32.to_ne_bytes());
         }
+        for (number, value) in route.metrics {
+            metrics.attribute(*number, &value.to_ne_bytes());
+        }
         if let Some(name) = route.congestion_control {
             metrics.attribute(16, format!("{name}\0").as_bytes());
         }
@@ -187,6 +194,30 @@ impl Netlink {
             message.attribute(8, &metrics.octets);
         }
         self.ask(message, format!("the route to {ip}"))
+    }
+
+    /// Gives a device the discipline `kind` for what leaves over it, with its
+    /// options as the kernel has them; in place of what is there.
+    ///
+    /// # Errors
+    /// The kernel's, which may not have that discipline.
+    pub fn discipline(&mut self, device: u32, kind: &str, options: &[u8]) -> Result<(), LiveError> {
+        let mut message = Message::new(NEWQDISC, CREATE);
+        message.traffic_control(device).attribute(1, format!("{kind}\0").as_bytes());
+        if !options.is_empty() {
+            message.attribute(2, options);
+        }
+        self.ask(message, format!("the queue discipline {kind}"))
+    }
+
+    /// The device has its default discipline again.
+    ///
+    /// # Errors
+    /// The kernel's, as where the device has no other.
+    pub fn default_discipline(&mut self, device: u32) -> Result<(), LiveError> {
+        let mut message = Message::new(DELQDISC, 0);
+        message.traffic_control(device);
+        self.ask(message, "the default queue discipline".into())
     }
 
     /// Packets from `source` follow `table`.
@@ -300,6 +331,12 @@ impl Message {
         self.octets(&len.to_ne_bytes()).octets(&kind.to_ne_bytes()).octets(value);
         self.octets.resize(self.octets.len().next_multiple_of(4), 0);
         self
+    }
+
+    /// A `struct tcmsg`: the discipline at the root of a device.
+    fn traffic_control(&mut self, device: u32) -> &mut Message {
+        const ROOT: u32 = u32::MAX;
+        self.octets(&[0, 0, 0, 0]).word(device).word(0).word(ROOT).word(0)
     }
 
     pub(super) fn address(&mut self, kind: u16, ip: IpAddr) -> &mut Message {

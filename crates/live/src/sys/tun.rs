@@ -15,6 +15,24 @@ const DEVICE: &str = "/dev/net/tun";
 /// # Errors
 /// [`LiveError::Missing`] when there is no TUN or it may not be used.
 pub fn create(name: &str) -> Result<OwnedFd, LiveError> {
+    open_device(name, libc::IFF_VNET_HDR, offer)
+}
+
+/// Makes the device `name` in the namespace of the calling thread, without anything
+/// before the packets and without offers: the kernel cuts segments and computes
+/// checksums itself, as for the plainest of cards.
+///
+/// # Errors
+/// [`LiveError::Missing`] when there is no TUN or it may not be used.
+pub fn create_plain(name: &str) -> Result<OwnedFd, LiveError> {
+    open_device(name, 0, |_| Ok(()))
+}
+
+fn open_device(
+    name: &str,
+    more: libc::c_int,
+    prepare: impl FnOnce(&OwnedFd) -> Result<(), Errno>,
+) -> Result<OwnedFd, LiveError> {
     let missing = |error: Errno| {
         let remedy = match error {
             Errno::NOENT | Errno::NODEV | Errno::NXIO => {
@@ -27,8 +45,8 @@ pub fn create(name: &str) -> Result<OwnedFd, LiveError> {
     };
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fd = open(DEVICE, flags, Mode::empty()).map_err(missing)?;
-    set_interface(&fd, name).map_err(missing)?;
-    offer(&fd).map_err(missing)?;
+    set_interface(&fd, name, more).map_err(missing)?;
+    prepare(&fd).map_err(missing)?;
     Ok(fd)
 }
 
@@ -42,14 +60,14 @@ fn offer(fd: &OwnedFd) -> Result<(), Errno> {
 }
 
 #[expect(unsafe_code, reason = "rustix has no TUNSETIFF")]
-fn set_interface(fd: &OwnedFd, name: &str) -> Result<(), Errno> {
+fn set_interface(fd: &OwnedFd, name: &str, more: libc::c_int) -> Result<(), Errno> {
     assert!(name.len() < libc::IFNAMSIZ, "the name of a device fits");
     // SAFETY: all of an ifreq's fields may be zero.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (slot, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *slot = octet as libc::c_char;
     }
-    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | more;
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes one ifreq, which outlives the call.
     let status = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &mut request) };

@@ -62,13 +62,13 @@ fn check_target(target: f64) -> Result<(), ConfigError> {
 impl AllocationConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         let interval = match self {
-            AllocationConfig::Erica(it) => {
-                check_target(it.target)?;
-                it.interval
+            AllocationConfig::Erica(erica) => {
+                check_target(erica.target)?;
+                erica.interval
             }
-            AllocationConfig::MaxMin(it) => {
-                check_target(it.target)?;
-                it.interval
+            AllocationConfig::MaxMin(max_min) => {
+                check_target(max_min.target)?;
+                max_min.interval
             }
             AllocationConfig::Efci(_) => None,
         };
@@ -79,15 +79,15 @@ impl AllocationConfig {
     pub(super) fn build(&self, rate: Rate, ways: usize) -> Allocation {
         let cells = cells_per_second(rate);
         match self {
-            AllocationConfig::Erica(it) => {
-                let interval = it.interval.unwrap_or_else(|| usual_interval(rate));
-                Allocation::Erica(Erica::new(it.target * cells, interval, ways))
+            AllocationConfig::Erica(erica) => {
+                let interval = erica.interval.unwrap_or_else(|| usual_interval(rate));
+                Allocation::Erica(Erica::new(erica.target * cells, interval, ways))
             }
-            AllocationConfig::MaxMin(it) => {
-                let interval = it.interval.unwrap_or_else(|| usual_interval(rate));
-                Allocation::MaxMin(MaxMin::new(it.target * cells, interval, ways))
+            AllocationConfig::MaxMin(max_min) => {
+                let interval = max_min.interval.unwrap_or_else(|| usual_interval(rate));
+                Allocation::MaxMin(MaxMin::new(max_min.target * cells, interval, ways))
             }
-            AllocationConfig::Efci(it) => Allocation::Efci(Efci::new(it)),
+            AllocationConfig::Efci(efci) => Allocation::Efci(Efci::new(efci)),
         }
     }
 }
@@ -104,7 +104,7 @@ impl Allocation {
     /// The port carries this direction of a virtual channel.
     pub(super) fn admit(&mut self) {
         match self {
-            Allocation::Erica(it) => it.admit(),
+            Allocation::Erica(erica) => erica.admit(),
             Allocation::MaxMin(_) | Allocation::Efci(_) => {}
         }
     }
@@ -113,23 +113,23 @@ impl Allocation {
     /// with EFCI.
     pub(super) fn on_cell(&mut self, now: Time, cell: &Cell, waiting: u32) -> bool {
         match self {
-            Allocation::Erica(it) => {
-                it.on_cell(now, cell);
+            Allocation::Erica(erica) => {
+                erica.on_cell(now, cell);
                 false
             }
-            Allocation::MaxMin(it) => {
-                it.on_cell(cell);
+            Allocation::MaxMin(max_min) => {
+                max_min.on_cell(cell);
                 false
             }
-            Allocation::Efci(it) => it.marks(waiting),
+            Allocation::Efci(efci) => efci.marks(waiting),
         }
     }
 
     /// A backward RM cell passes the switch, about data of `way`, which the port carries.
     pub(super) fn on_backward(&mut self, now: Time, way: u32, rm: &mut Rm) {
         let cells = match self {
-            Allocation::Erica(it) => it.explicit_rate(now, way),
-            Allocation::MaxMin(it) => it.explicit_rate(way),
+            Allocation::Erica(erica) => erica.explicit_rate(now, way),
+            Allocation::MaxMin(max_min) => max_min.explicit_rate(way),
             Allocation::Efci(_) => return,
         };
         rm.explicit = rm.explicit.min(RateField::of(cells));

@@ -105,7 +105,7 @@ impl Port {
             return 0;
         }
         let left = now.saturating_add(self.delay);
-        while self.ring.get(self.departed).is_some_and(|it| it.0 <= left) {
+        while self.ring.get(self.departed).is_some_and(|item| item.0 <= left) {
             self.departed += 1;
         }
         (self.ring.len() - self.departed).saturating_sub(1) as u32
@@ -113,7 +113,7 @@ impl Port {
 
     /// When the next cell reaches the end of the line.
     pub(super) fn next_arrival(&self) -> Time {
-        self.ring.front().map_or(Time::NEVER, |it| it.0)
+        self.ring.front().map_or(Time::NEVER, |item| item.0)
     }
 
     /// That cell.

@@ -64,7 +64,7 @@ impl EndSystem {
         let peak = cells_per_second(config.peak);
         let minimum = config.minimum.map_or(0.0, cells_per_second);
         let initial = config.initial.map_or(peak, cells_per_second).max(minimum);
-        let mut it = EndSystem {
+        let mut end_system = EndSystem {
             peak,
             least: minimum.max(TCR).min(peak),
             minimum: RateField::of(minimum),
@@ -85,8 +85,8 @@ impl EndSystem {
             received: 0,
         };
         // Rule 2.
-        it.set_rate(initial);
-        it
+        end_system.set_rate(initial);
+        end_system
     }
 
     /// ACR, cells/s.
@@ -241,24 +241,24 @@ mod tests {
     }
 
     /// F, B and D for the cells that leave, each when it may, until it rests.
-    fn sends(it: &mut EndSystem, now: &mut Time, packets: u32, octets: u32) -> String {
+    fn sends(end_system: &mut EndSystem, now: &mut Time, packets: u32, octets: u32) -> String {
         let mut out = String::new();
         let mut left = packets;
-        it.has_packets = left > 0;
+        end_system.has_packets = left > 0;
         loop {
-            let due = it.due(*now);
+            let due = end_system.due(*now);
             if due == Time::NEVER {
                 return out;
             }
             *now = due;
-            match it.turn(due) {
+            match end_system.turn(due) {
                 Turn::Send(Kind::Forward(_)) => out.push('F'),
                 Turn::Send(Kind::Backward(_)) => out.push('B'),
                 Turn::Send(Kind::Data { last, .. }) => out.push(if last { 'E' } else { 'D' }),
                 Turn::NeedsPacket => {
-                    it.load(octets);
+                    end_system.load(octets);
                     left -= 1;
-                    it.has_packets = left > 0;
+                    end_system.has_packets = left > 0;
                 }
                 Turn::Rests => return out,
             }
@@ -268,9 +268,9 @@ mod tests {
     /// TM 4.0 §5.10.4, rules 2 and 3: RM cells first and after each 31 others.
     #[test]
     fn every_32nd_cell_is_an_rm_cell() {
-        let mut it = source(|_| {});
+        let mut source = source(|_| {});
         let mut now = at(0);
-        let cells = sends(&mut it, &mut now, 1, 100 * 48 - 8);
+        let cells = sends(&mut source, &mut now, 1, 100 * 48 - 8);
         let expected =
             format!("F{}F{}F{}F{}E", "D".repeat(31), "D".repeat(31), "D".repeat(31), "D".repeat(6));
         assert_eq!(cells, expected);
@@ -282,47 +282,53 @@ mod tests {
     /// Rule 3a: after Trm an RM cell comes before the third data cell.
     #[test]
     fn slow_sources_send_rm_cells_by_time() {
-        let mut it = source(|config| config.initial = Some(Rate::from_bps(8480).unwrap()));
+        let mut source = source(|config| config.initial = Some(Rate::from_bps(8480).unwrap()));
         // 20 cells/s: 50 ms a cell.
         let mut now = at(0);
-        assert_eq!(sends(&mut it, &mut now, 1, 6 * 48 - 8), "FDDFDDFDE");
+        assert_eq!(sends(&mut source, &mut now, 1, 6 * 48 - 8), "FDDFDDFDE");
     }
 
     /// Rule 3b: one answer between two forward RM cells while data waits, at once when none does.
     #[test]
     fn answers_take_their_turn() {
         let rm = Rm { explicit: RateField::MAX, ..Rm::default() };
-        let mut it = source(|_| {});
+        let mut source = source(|_| {});
         let mut now = at(0);
-        it.turn_round(rm);
-        assert_eq!(sends(&mut it, &mut now, 1, 3 * 48 - 8), "FBDDE");
-        it.turn_round(rm);
-        it.has_packets = true;
-        it.load(48);
-        it.has_packets = false;
+        source.turn_round(rm);
+        assert_eq!(sends(&mut source, &mut now, 1, 3 * 48 - 8), "FBDDE");
+        source.turn_round(rm);
+        source.has_packets = true;
+        source.load(48);
+        source.has_packets = false;
         // It has answered since its last RM cell, so that data go first.
-        let Turn::Send(Kind::Data { .. }) = it.turn(it.due(now)) else { panic!("data go first") };
-        let Turn::Send(Kind::Data { last: true, .. }) = it.turn(it.due(now)) else { panic!() };
-        let Turn::Send(Kind::Backward(_)) = it.turn(it.due(now)) else { panic!("then the answer") };
-        assert_eq!(it.due(now), Time::NEVER);
+        let Turn::Send(Kind::Data { .. }) = source.turn(source.due(now)) else {
+            panic!("data go first")
+        };
+        let Turn::Send(Kind::Data { last: true, .. }) = source.turn(source.due(now)) else {
+            panic!()
+        };
+        let Turn::Send(Kind::Backward(_)) = source.turn(source.due(now)) else {
+            panic!("then the answer")
+        };
+        assert_eq!(source.due(now), Time::NEVER);
     }
 
     /// §5.10.5: a newer RM cell replaces one that waits.
     #[test]
     fn an_answer_that_waits_is_replaced() {
-        let mut it = source(|_| {});
+        let mut source = source(|_| {});
         let rm = |cells| Rm { explicit: RateField::of(cells), ..Rm::default() };
-        it.turn_round(rm(500.0));
-        it.turn_round(rm(700.0));
-        it.turn(at(0));
-        assert_eq!(it.turn(at(1)), Turn::Send(Kind::Backward(rm(700.0))));
-        assert_eq!(it.turn(at(2)), Turn::Rests);
+        source.turn_round(rm(500.0));
+        source.turn_round(rm(700.0));
+        source.turn(at(0));
+        assert_eq!(source.turn(at(1)), Turn::Send(Kind::Backward(rm(700.0))));
+        assert_eq!(source.turn(at(2)), Turn::Rests);
     }
 
     /// Rules 8 and 9, by hand: PCR 1000, RIF 1/16, RDF 1/16, MCR 100.
     #[test]
     fn rates_follow_er_ci_and_ni() {
-        let mut it = source(|config| {
+        let mut source = source(|config| {
             config.initial = Some(Rate::from_bps(424 * 500).unwrap());
             config.minimum = Some(Rate::from_bps(424 * 100).unwrap());
         });
@@ -342,53 +348,55 @@ mod tests {
             (0.0, true, true, 100.0),
             (1000.0, false, false, 162.5),
         ] {
-            it.on_backward(&rm(er, ci, ni));
-            assert_eq!(it.rate(), rate, "{er} {ci} {ni}");
+            source.on_backward(&rm(er, ci, ni));
+            assert_eq!(source.rate(), rate, "{er} {ci} {ni}");
         }
         for _ in 0..20 {
-            it.on_backward(&rm(4000.0, false, false));
+            source.on_backward(&rm(4000.0, false, false));
         }
-        assert_eq!(it.rate(), 1000.0);
+        assert_eq!(source.rate(), 1000.0);
     }
 
     /// Rule 5: what was not used for ADTF is lost. Rule 6: nor is a rate without answers.
     #[test]
     fn rates_that_nothing_confirms_fall() {
-        let mut it = source(|config| {
+        let mut source = source(|config| {
             config.initial = Some(Rate::from_bps(424 * 250).unwrap());
             config.missing_rm = 2;
         });
-        it.on_backward(&Rm { explicit: RateField::MAX, ..Rm::default() });
-        assert_eq!(it.rate(), 312.5);
-        let current = |it: &mut EndSystem, ms| {
-            it.has_packets = true;
-            it.load(48 * 9);
-            it.since_forward = 31;
-            let Turn::Send(Kind::Forward(rm)) = it.turn(at(ms)) else { panic!("an RM cell") };
+        source.on_backward(&Rm { explicit: RateField::MAX, ..Rm::default() });
+        assert_eq!(source.rate(), 312.5);
+        let current = |end_system: &mut EndSystem, ms| {
+            end_system.has_packets = true;
+            end_system.load(48 * 9);
+            end_system.since_forward = 31;
+            let Turn::Send(Kind::Forward(rm)) = end_system.turn(at(ms)) else {
+                panic!("an RM cell")
+            };
             rm.current.cells()
         };
-        assert_eq!(current(&mut it, 0), 312.5);
-        assert_eq!(current(&mut it, 500), 312.5);
+        assert_eq!(current(&mut source, 0), 312.5);
+        assert_eq!(current(&mut source, 500), 312.5);
         // The third goes without an answer to the first two; CDF is 1/16.
-        assert_eq!(it.rate(), 312.5);
-        current(&mut it, 600);
-        assert_eq!(it.rate(), 312.5 * 15.0 / 16.0);
-        current(&mut it, 1101);
-        assert_eq!(it.rate(), 250.0 * 15.0 / 16.0);
+        assert_eq!(source.rate(), 312.5);
+        current(&mut source, 600);
+        assert_eq!(source.rate(), 312.5 * 15.0 / 16.0);
+        current(&mut source, 1101);
+        assert_eq!(source.rate(), 250.0 * 15.0 / 16.0);
     }
 
     /// EFCI of the last data cell becomes CI of one answer.
     #[test]
     fn a_destination_reports_congestion() {
-        let mut it = source(|_| {});
-        assert_eq!(it.receive(false, true), None);
-        it.turn_round(Rm::default());
-        assert!(it.answer.unwrap().congestion);
-        it.turn_round(Rm::default());
-        assert!(!it.answer.unwrap().congestion);
-        it.receive(false, true);
-        assert_eq!(it.receive(true, false), Some(3));
-        it.turn_round(Rm::default());
-        assert!(!it.answer.unwrap().congestion);
+        let mut source = source(|_| {});
+        assert_eq!(source.receive(false, true), None);
+        source.turn_round(Rm::default());
+        assert!(source.answer.unwrap().congestion);
+        source.turn_round(Rm::default());
+        assert!(!source.answer.unwrap().congestion);
+        source.receive(false, true);
+        assert_eq!(source.receive(true, false), Some(3));
+        source.turn_round(Rm::default());
+        assert!(!source.answer.unwrap().congestion);
     }
 }

@@ -107,8 +107,8 @@ const LINE: Rate = Rate::kbit(42_400);
 fn one_greedy_source_gets_the_line_less_headers_rm_cells_and_padding() {
     for allocation in [max_min(1.0), max_min(0.5), erica(0.9)] {
         let target = match allocation {
-            AllocationConfig::MaxMin(it) => it.target,
-            AllocationConfig::Erica(it) => it.target,
+            AllocationConfig::MaxMin(max_min) => max_min.target,
+            AllocationConfig::Erica(erica) => erica.target,
             AllocationConfig::Efci(_) => unreachable!(),
         };
         let lines = [line(LINE, Span::from_millis(5), allocation)];

@@ -34,9 +34,9 @@ mod tests {
 
     #[test]
     fn loses_at_its_rate() {
-        let mut it = Bernoulli::new(0.02, Generator::from_u64(1));
+        let mut bernoulli = Bernoulli::new(0.02, Generator::from_u64(1));
         let n = 200_000;
-        let lost = (0..n).filter(|_| it.loses()).count() as f64 / n as f64;
+        let lost = (0..n).filter(|_| bernoulli.loses()).count() as f64 / n as f64;
         // Standard error sqrt(0.02 * 0.98 / n) = 0.00031.
         assert!((lost - 0.02).abs() < 0.0013, "{lost}");
         assert!(!Bernoulli::new(0.0, Generator::from_u64(1)).loses());

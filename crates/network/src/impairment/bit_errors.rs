@@ -48,19 +48,24 @@ mod tests {
     #[test]
     fn packet_loss_follows_the_closed_form() {
         // Q3: 1e-6 and 12,000 bits give 1.193 %.
-        let it = BitErrors::new(1e-6, Generator::from_u64(1));
-        let loss = format!("{:.5}", it.packet_loss(1500));
+        let bit_errors = BitErrors::new(1e-6, Generator::from_u64(1));
+        let loss = format!("{:.5}", bit_errors.packet_loss(1500));
         record("Q3", "packet loss, bit errors 1e-6, 12,000 bits", "0.01193", loss, "1e-7");
-        assert!((it.packet_loss(1500) - 0.011_928_3).abs() < 1e-7, "{}", it.packet_loss(1500));
+        assert!(
+            (bit_errors.packet_loss(1500) - 0.011_928_3).abs() < 1e-7,
+            "{}",
+            bit_errors.packet_loss(1500)
+        );
         assert_eq!(BitErrors::new(0.0, Generator::from_u64(1)).packet_loss(1500), 0.0);
         assert_eq!(BitErrors::new(1.0, Generator::from_u64(1)).packet_loss(1500), 1.0);
     }
 
     #[test]
     fn draws_follow_the_size() {
-        let mut it = BitErrors::new(1e-5, Generator::from_u64(3));
+        let mut bit_errors = BitErrors::new(1e-5, Generator::from_u64(3));
         let n = 200_000;
-        let mut share = |size| (0..n).filter(|_| it.corrupts(size)).count() as f64 / n as f64;
+        let mut share =
+            |size| (0..n).filter(|_| bit_errors.corrupts(size)).count() as f64 / n as f64;
         assert!((share(1500) - 0.113_08).abs() < 0.003);
         assert!((share(40) - 0.003_195).abs() < 0.000_6);
     }

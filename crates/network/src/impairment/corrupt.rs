@@ -145,11 +145,11 @@ mod tests {
     /// How often each kind of damage comes, of `n`.
     fn strike(bits: u32, n: u32) -> [u32; 4] {
         let mut pool = PacketPool::new();
-        let mut it = Corrupt::new(1.0, bits, Generator::from_u64(3));
+        let mut corrupt = Corrupt::new(1.0, bits, Generator::from_u64(3));
         let mut counts = [0; 4];
         for _ in 0..n {
             let id = pool.insert(segment());
-            let damage = it.strike(id, &mut pool);
+            let damage = corrupt.strike(id, &mut pool);
             assert_eq!(pool.is_damaged(id), damage == Damage::Body);
             assert!(damage == Damage::Unseen || *pool.packet(id) == segment());
             counts[damage as usize] += 1;
@@ -191,7 +191,7 @@ mod tests {
     fn nothing_happens_without_the_probability() {
         let mut pool = PacketPool::new();
         let id = pool.insert(segment());
-        let mut it = Corrupt::new(0.0, 1, Generator::from_u64(3));
-        assert!((0..1000).all(|_| it.strike(id, &mut pool) == Damage::None));
+        let mut corrupt = Corrupt::new(0.0, 1, Generator::from_u64(3));
+        assert!((0..1000).all(|_| corrupt.strike(id, &mut pool) == Damage::None));
     }
 }

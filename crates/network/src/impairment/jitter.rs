@@ -124,9 +124,9 @@ mod tests {
             correlation,
             keep_order: false,
         };
-        let mut it = Jitter::new(&config, Generator::from_u64(21));
+        let mut jitter = Jitter::new(&config, Generator::from_u64(21));
         let n = 400_000;
-        let draws: Vec<f64> = (0..n).map(|_| it.extra().as_secs_f64() * 1000.0).collect();
+        let draws: Vec<f64> = (0..n).map(|_| jitter.extra().as_secs_f64() * 1000.0).collect();
         let mean = draws.iter().sum::<f64>() / n as f64;
         let var = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
         let lag = draws.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum::<f64>();
@@ -161,8 +161,8 @@ mod tests {
             correlation: 0.0,
             keep_order: true,
         };
-        let mut it = Jitter::new(&config, Generator::from_u64(1));
-        let zeros = (0..10_000).filter(|_| it.extra() == Span::ZERO).count();
+        let mut jitter = Jitter::new(&config, Generator::from_u64(1));
+        let zeros = (0..10_000).filter(|_| jitter.extra() == Span::ZERO).count();
         assert!((4800..5200).contains(&zeros), "{zeros}");
     }
 }

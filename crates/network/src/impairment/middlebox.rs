@@ -188,11 +188,11 @@ mod tests {
         Packet::new(key.src, key.dst, body)
     }
 
-    fn through(it: &mut Middlebox, packet: Packet) -> TcpSegment {
+    fn through(middlebox: &mut Middlebox, packet: Packet) -> TcpSegment {
         let mut pool = PacketPool::new();
         let size = packet.wire_len().0;
         let id = pool.insert(packet);
-        it.meddle(id, &mut pool);
+        middlebox.meddle(id, &mut pool);
         assert_eq!((pool.packet(id).wire_len().0, pool.size(id) as u64), (size, size));
         match &pool.packet(id).body {
             Body::Tcp(segment) => segment.clone(),
@@ -212,13 +212,13 @@ mod tests {
         ] {
             let strip = vec![OptionKind::Timestamps];
             let config = MiddleboxConfig { strip, segments, after, ..Default::default() };
-            let mut it = Middlebox::new(&config);
+            let mut middlebox = Middlebox::new(&config);
             let mut gone = Vec::new();
             for key in [KEY, FlowKey { src_port: 10, ..KEY }] {
                 for (flags, data) in
                     [(TcpFlags::SYN, &b""[..]), (TcpFlags::ACK, b""), (TcpFlags::ACK, b"a")]
                 {
-                    let segment = through(&mut it, packet(key, flags, 5, 6, data));
+                    let segment = through(&mut middlebox, packet(key, flags, 5, 6, data));
                     gone.push(segment.options.timestamps.is_none());
                 }
             }
@@ -249,12 +249,12 @@ mod tests {
     #[test]
     fn the_same_octets_change_in_a_retransmission() {
         let config = MiddleboxConfig { change_every: Some(5), ..Default::default() };
-        let mut it = Middlebox::new(&config);
+        let mut middlebox = Middlebox::new(&config);
         let isn = u32::MAX - 2;
-        through(&mut it, packet(KEY, TcpFlags::SYN, isn, 0, b""));
+        through(&mut middlebox, packet(KEY, TcpFlags::SYN, isn, 0, b""));
         let mut data = |offset: u32, data: &[u8]| {
             let seq = isn.wrapping_add(1 + offset);
-            let segment = through(&mut it, packet(KEY, TcpFlags::ACK, seq, 0, data));
+            let segment = through(&mut middlebox, packet(KEY, TcpFlags::ACK, seq, 0, data));
             String::from_utf8(segment.payload.octets().unwrap().to_vec()).unwrap()
         };
         assert_eq!(data(0, b"abcd"), "abcd");

@@ -202,12 +202,12 @@ impl ImpairmentConfig {
                     _ => Err(ConfigError::new("bits", bits, "from 1 to 1000")),
                 }
             }
-            ImpairmentKind::Outage(it) => it.validate(),
+            ImpairmentKind::Outage(outage) => outage.validate(),
             ImpairmentKind::Police { burst, .. } => match burst {
                 Bytes(1..=0x100_0000_0000) => Ok(()),
                 _ => Err(ConfigError::new("burst", burst, "from 1 B to 1 TiB")),
             },
-            ImpairmentKind::Middlebox(it) => it.validate(),
+            ImpairmentKind::Middlebox(middlebox) => middlebox.validate(),
         }
     }
 
@@ -235,8 +235,9 @@ impl ImpairmentConfig {
                 Impairment::Duplicate(Duplicate::new(*probability, generator))
             }
             ImpairmentKind::ReorderDistance { probability, distance, longest } => {
-                let it = ReorderDistance::new(*probability, *distance, *longest, generator);
-                Impairment::ReorderDistance(it)
+                let reorder_distance =
+                    ReorderDistance::new(*probability, *distance, *longest, generator);
+                Impairment::ReorderDistance(reorder_distance)
             }
             ImpairmentKind::Jitter(config) => Impairment::Jitter(Jitter::new(config, generator)),
             ImpairmentKind::Corrupt { probability, bits } => {
@@ -298,28 +299,30 @@ impl Impairment {
     ) -> Verdict {
         let when = |hit, verdict| if hit { verdict } else { Verdict::Pass };
         match self {
-            Impairment::Bernoulli(it) => when(it.loses(), Verdict::Lose),
-            Impairment::GilbertElliott(it) => when(it.loses(), Verdict::Lose),
-            Impairment::BitErrors(it) => when(it.corrupts(size), Verdict::Corrupt),
-            Impairment::Packets(it) => when(it.loses(pool.packet(id)), Verdict::Lose),
-            Impairment::Periodic(it) => when(it.loses(pool.packet(id)), Verdict::Lose),
-            Impairment::Reorder(it) => it.delays().map_or(Verdict::Pass, Verdict::Delay),
-            Impairment::ReorderDistance(it) => match it.overtaken() {
+            Impairment::Bernoulli(bernoulli) => when(bernoulli.loses(), Verdict::Lose),
+            Impairment::GilbertElliott(gilbert_elliott) => {
+                when(gilbert_elliott.loses(), Verdict::Lose)
+            }
+            Impairment::BitErrors(bit_errors) => when(bit_errors.corrupts(size), Verdict::Corrupt),
+            Impairment::Packets(packets) => when(packets.loses(pool.packet(id)), Verdict::Lose),
+            Impairment::Periodic(periodic) => when(periodic.loses(pool.packet(id)), Verdict::Lose),
+            Impairment::Reorder(reorder) => reorder.delays().map_or(Verdict::Pass, Verdict::Delay),
+            Impairment::ReorderDistance(reorder_distance) => match reorder_distance.overtaken() {
                 Some((distance, longest)) => Verdict::Overtaken(distance, longest),
                 None => Verdict::Pass,
             },
-            Impairment::Jitter(it) => match (it.extra(), it.keeps_order()) {
+            Impairment::Jitter(jitter) => match (jitter.extra(), jitter.keeps_order()) {
                 (extra, true) => Verdict::DelayInOrder(extra),
                 (extra, false) => Verdict::Delay(extra),
             },
-            Impairment::Duplicate(it) => when(it.duplicates(), Verdict::Duplicate),
-            Impairment::Corrupt(it) => {
-                when(it.strike(id, pool) == corrupt::Damage::Header, Verdict::Corrupt)
+            Impairment::Duplicate(duplicate) => when(duplicate.duplicates(), Verdict::Duplicate),
+            Impairment::Corrupt(inner) => {
+                when(inner.strike(id, pool) == corrupt::Damage::Header, Verdict::Corrupt)
             }
-            Impairment::Outage(it) => when(it.is_down(now), Verdict::Lose),
-            Impairment::Police(it) => when(!it.admits(now, size), Verdict::Lose),
-            Impairment::Middlebox(it) => {
-                it.meddle(id, pool);
+            Impairment::Outage(outage) => when(outage.is_down(now), Verdict::Lose),
+            Impairment::Police(police) => when(!police.admits(now, size), Verdict::Lose),
+            Impairment::Middlebox(middlebox) => {
+                middlebox.meddle(id, pool);
                 Verdict::Pass
             }
         }

@@ -40,8 +40,9 @@ impl OutageConfig {
 
     pub(super) fn is_down(&self, now: Time) -> bool {
         let picos = now.as_picos();
-        let inside = Span::from_picos(self.period.map_or(picos, |it| picos % it.as_picos()));
-        let before = self.intervals.partition_point(|it| it.0 <= inside);
+        let inside =
+            Span::from_picos(self.period.map_or(picos, |period| picos % period.as_picos()));
+        let before = self.intervals.partition_point(|interval| interval.0 <= inside);
         before > 0 && {
             let (at, length) = self.intervals[before - 1];
             inside < at + length
@@ -57,9 +58,10 @@ mod tests {
 
     #[test]
     fn intervals_are_half_open_and_repeat() {
-        let it = OutageConfig { intervals: vec![(S(2), S(1)), (S(5), S(2))], period: Some(S(10)) };
-        it.validate().unwrap();
-        let down: Vec<_> = (0..20).filter(|s| it.is_down(Time::ZERO + S(*s))).collect();
+        let outage_config =
+            OutageConfig { intervals: vec![(S(2), S(1)), (S(5), S(2))], period: Some(S(10)) };
+        outage_config.validate().unwrap();
+        let down: Vec<_> = (0..20).filter(|s| outage_config.is_down(Time::ZERO + S(*s))).collect();
         assert_eq!(down, [2, 5, 6, 12, 15, 16]);
     }
 

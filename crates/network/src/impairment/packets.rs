@@ -56,12 +56,12 @@ mod tests {
             let body = Body::Other { protocol: 17, payload: Payload::virtual_of(len) };
             Packet::new(Addr(src), Addr(9), body)
         };
-        let mut it = Packets::new(packet(1, 1).flow_key(), &[3, 1, 3]);
-        assert!(!it.loses(&packet(1, 0))); // no payload
-        assert!(!it.loses(&packet(2, 100))); // another flow
-        assert!(it.loses(&packet(1, 100))); // 1
-        assert!(!it.loses(&packet(1, 100))); // 2
-        assert!(it.loses(&packet(1, 100))); // 3
-        assert!((0..10).all(|_| !it.loses(&packet(1, 100))));
+        let mut packets = Packets::new(packet(1, 1).flow_key(), &[3, 1, 3]);
+        assert!(!packets.loses(&packet(1, 0))); // no payload
+        assert!(!packets.loses(&packet(2, 100))); // another flow
+        assert!(packets.loses(&packet(1, 100))); // 1
+        assert!(!packets.loses(&packet(1, 100))); // 2
+        assert!(packets.loses(&packet(1, 100))); // 3
+        assert!((0..10).all(|_| !packets.loses(&packet(1, 100))));
     }
 }

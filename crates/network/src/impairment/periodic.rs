@@ -50,8 +50,8 @@ mod tests {
             let body = Body::Other { protocol: 17, payload: Payload::virtual_of(len) };
             Packet::new(Addr(1), Addr(9), body)
         };
-        let mut it = Periodic::new(3, 2);
-        let fates: Vec<_> = [1, 0, 1, 1, 0, 1, 1, 1].map(|len| it.loses(&packet(len))).into();
+        let mut periodic = Periodic::new(3, 2);
+        let fates: Vec<_> = [1, 0, 1, 1, 0, 1, 1, 1].map(|len| periodic.loses(&packet(len))).into();
         assert_eq!(fates, [false, false, true, false, false, false, true, false]);
     }
 }

@@ -41,10 +41,10 @@ mod tests {
     #[test]
     fn a_burst_passes_and_then_the_rate() {
         // 12 Mbit/s: 1500 octets of tokens each millisecond, 4500 at most.
-        let mut it = Police::new(Rate::mbit(12), Bytes(4500));
+        let mut police = Police::new(Rate::mbit(12), Bytes(4500));
         let at = |us| Time::ZERO + Span::from_micros(us);
         let passed: Vec<_> = [0, 0, 0, 0, 999, 1000, 1999, 2000, 9000, 9000, 9000, 9000]
-            .map(|us| it.admits(at(us), 1500))
+            .map(|us| police.admits(at(us), 1500))
             .into();
         let t = true;
         let f = false;

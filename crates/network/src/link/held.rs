@@ -39,8 +39,8 @@ impl Held {
 
     /// An explicit rate holds from a date on.
     pub(super) fn grant(&mut self, from: Time, rate: Rate) {
-        if let Transmitter::Explicit(it) = &mut self.transmitter {
-            it.grant(from, rate);
+        if let Transmitter::Explicit(explicit) = &mut self.transmitter {
+            explicit.grant(from, rate);
         }
     }
 

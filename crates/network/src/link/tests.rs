@@ -65,7 +65,7 @@ impl Bench {
 
     /// Seconds from the offer to the far end, where nothing is lost.
     pub fn mean_sojourn(&self) -> f64 {
-        let arrived: f64 = self.out.iter().map(|it| it.0.as_secs_f64()).sum();
+        let arrived: f64 = self.out.iter().map(|item| item.0.as_secs_f64()).sum();
         (arrived - self.offered) / self.out.len() as f64
     }
 
@@ -120,7 +120,7 @@ fn drop_tail_counts_waiting_packets_without_the_one_on_the_line() {
     bench.offer(at(MS(1)), 1500, 11);
     assert_eq!(bench.counters().dropped_queue, 7);
     bench.run_until(Time::NEVER);
-    assert_eq!(bench.out.iter().map(|it| it.1).collect::<Vec<_>>(), [0, 1, 2, 3, 10]);
+    assert_eq!(bench.out.iter().map(|item| item.1).collect::<Vec<_>>(), [0, 1, 2, 3, 10]);
     assert_eq!(bench.link.waiting(at(MS(100))), Waiting::default());
 }
 
@@ -132,7 +132,7 @@ fn drop_tail_limits_octets() {
         bench.offer(Time::ZERO, size, i as u16);
     }
     bench.run_until(Time::NEVER);
-    assert_eq!(bench.out.iter().map(|it| it.1).collect::<Vec<_>>(), [0, 1, 2, 4]);
+    assert_eq!(bench.out.iter().map(|item| item.1).collect::<Vec<_>>(), [0, 1, 2, 4]);
     assert_eq!(bench.counters().bytes_dropped, 1540);
 }
 
@@ -177,7 +177,7 @@ fn held_back_packets_are_overtaken() {
     }
     bench.run_until(Time::NEVER);
     assert_eq!(bench.out.len(), 40);
-    assert!(bench.out.is_sorted_by_key(|it| it.0));
+    assert!(bench.out.is_sorted_by_key(|item| item.0));
     let mut late = 0;
     for (date, number) in &bench.out {
         let usual = at(MS(11 + *number as u64));
@@ -285,7 +285,7 @@ proptest! {
         let counters = bench.counters();
         prop_assert_eq!(counters.queued, 0);
         prop_assert_eq!(counters.received, offers.len() as u64);
-        prop_assert!(bench.out.is_sorted_by_key(|it| it.0));
+        prop_assert!(bench.out.is_sorted_by_key(|item| item.0));
     }
 
     /// What waits, counted lazily, is what a replay of all dates counts.
@@ -304,8 +304,8 @@ proptest! {
             let start = now.max(free);
             free = start + Rate::mbit(12).time_for(Bytes(size as u64));
             starts.push((start, size as u64));
-            let still = starts.iter().filter(|it| it.0 > now);
-            let octets = still.clone().map(|it| it.1).sum();
+            let still = starts.iter().filter(|start| start.0 > now);
+            let octets = still.clone().map(|still| still.1).sum();
             prop_assert_eq!(bench.link.waiting(now), Waiting { packets: still.count() as u64, octets });
         }
     }

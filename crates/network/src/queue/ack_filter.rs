@@ -176,15 +176,15 @@ mod tests {
     /// Offers packets, numbered from 0; the numbers of those that leave, and of
     /// those dropped.
     fn pass(config: AckFilterConfig, packets: &[Packet]) -> (Vec<u32>, Vec<u32>) {
-        let (mut it, mut losses) = (AckFilter::new(&config), Losses::new());
+        let (mut found, mut losses) = (AckFilter::new(&config), Losses::new());
         for (id, packet) in packets.iter().enumerate() {
             let size = packet.wire_len().0 as u32;
             let item = Item { pure_ack: packet.is_pure_ack(), ..item(id as u32, size, Time::ZERO) };
-            it.enqueue(item, packet, &mut losses);
+            found.enqueue(item, packet, &mut losses);
         }
-        let left = std::iter::from_fn(|| it.dequeue()).map(|it| it.id.0).collect();
-        assert!(it.acks.is_empty() && it.waiting == Waiting::default());
-        (left, losses.iter().map(|(it, _)| it.id.0).collect())
+        let left = std::iter::from_fn(|| found.dequeue()).map(|item| item.id.0).collect();
+        assert!(found.acks.is_empty() && found.waiting == Waiting::default());
+        (left, losses.iter().map(|(loss, _)| loss.id.0).collect())
     }
 
     fn filter(aggressive: bool) -> AckFilterConfig {

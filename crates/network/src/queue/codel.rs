@@ -95,7 +95,19 @@ impl CoDelState {
         band: &mut Band,
         losses: &mut Losses,
     ) -> Option<Item> {
-        let mut item = self.control(now, law, band, losses)?;
+        self.dequeue_beside(now, law, (band, 0), losses)
+    }
+
+    /// As [`CoDelState::dequeue`], for one queue of several: beside it there are so many octets in
+    /// the others of the link.
+    pub fn dequeue_beside(
+        &mut self,
+        now: Time,
+        law: &CoDelLaw,
+        queue: (&mut Band, u64),
+        losses: &mut Losses,
+    ) -> Option<Item> {
+        let mut item = self.control(now, law, queue, losses)?;
         if law.ce_threshold.is_some_and(|threshold| item.sojourn(now) > threshold) {
             item.mark();
         }
@@ -107,22 +119,22 @@ impl CoDelState {
         &mut self,
         now: Time,
         law: &CoDelLaw,
-        band: &mut Band,
+        (band, others): (&mut Band, u64),
         losses: &mut Losses,
     ) -> Option<Item> {
-        let (mut item, mut ok_to_drop) = self.take(now, law, band);
+        let (mut item, mut ok_to_drop) = self.take(now, law, (band, others));
         if self.dropping {
             if !ok_to_drop {
                 self.dropping = false;
             }
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
-                if item.as_mut().is_some_and(|it| law.ecn && it.mark()) {
+                if item.as_mut().is_some_and(|item| law.ecn && item.mark()) {
                     self.drop_next = law.next_drop(self.drop_next, self.count);
                     return item;
                 }
-                losses.extend(item.map(|it| (it, Loss::Early)));
-                (item, ok_to_drop) = self.take(now, law, band);
+                losses.extend(item.map(|item| (item, Loss::Early)));
+                (item, ok_to_drop) = self.take(now, law, (band, others));
                 if ok_to_drop {
                     self.drop_next = law.next_drop(self.drop_next, self.count);
                 } else {
@@ -130,10 +142,10 @@ impl CoDelState {
                 }
             }
         } else if ok_to_drop {
-            let is_marked = item.as_mut().is_some_and(|it| law.ecn && it.mark());
+            let is_marked = item.as_mut().is_some_and(|item| law.ecn && item.mark());
             if !is_marked {
-                losses.extend(item.map(|it| (it, Loss::Early)));
-                (item, _) = self.take(now, law, band);
+                losses.extend(item.map(|item| (item, Loss::Early)));
+                (item, _) = self.take(now, law, (band, others));
             }
             self.dropping = true;
             // Back in a dropping state that ended not long ago: goes on at its
@@ -147,13 +159,19 @@ impl CoDelState {
         item
     }
 
-    /// dodequeue() of §5.6: the head, and whether the law may drop it.
-    fn take(&mut self, now: Time, law: &CoDelLaw, band: &mut Band) -> (Option<Item>, bool) {
+    /// dodequeue() of §5.6: the head, and whether the law may drop it, which it may not where all
+    /// queues of the link together hold no more than a packet (§4.4).
+    fn take(
+        &mut self,
+        now: Time,
+        law: &CoDelLaw,
+        (band, others): (&mut Band, u64),
+    ) -> (Option<Item>, bool) {
         let Some(item) = band.pop() else {
             self.first_above = None;
             return (None, false);
         };
-        let below = item.sojourn(now) < law.target || band.octets() <= law.max_packet.0;
+        let below = item.sojourn(now) < law.target || band.octets() + others <= law.max_packet.0;
         let ok_to_drop = match self.first_above {
             _ if below => {
                 self.first_above = None;
@@ -343,7 +361,7 @@ mod tests {
             queue.enqueue(item(id, 1500, Time::ZERO), &mut losses);
         }
         assert_eq!(
-            losses.iter().map(|(it, why)| (it.id.0, *why)).collect::<Vec<_>>(),
+            losses.iter().map(|(item, why)| (item.id.0, *why)).collect::<Vec<_>>(),
             [(2, Loss::Overflow)]
         );
     }

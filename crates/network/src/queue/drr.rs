@@ -57,7 +57,7 @@ impl Default for DrrConfig {
 impl DrrConfig {
     /// Checks the fields.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        if let Some(weight) = self.weights.iter().find(|it| !(1..=1000).contains(*it)) {
+        if let Some(weight) = self.weights.iter().find(|weight| !(1..=1000).contains(*weight)) {
             return Err(ConfigError::new("weights", weight, "weights from 1 to 1000"));
         }
         if self.key == DrrKey::Flow && self.weights != [1; 64] {
@@ -145,7 +145,7 @@ impl Drr {
                 turn.deficit += self.config.quantum(index);
                 self.in_turn = true;
             }
-            let fits = turn.band.head().is_some_and(|it| it.size as u64 <= turn.deficit);
+            let fits = turn.band.head().is_some_and(|head| head.size as u64 <= turn.deficit);
             let item = if fits { turn.band.pop() } else { None };
             if let Some(item) = item {
                 turn.deficit -= item.size as u64;
@@ -198,7 +198,7 @@ mod tests {
             }
         }
         let sent: Vec<_> =
-            std::iter::from_fn(|| drr.dequeue()).map(|it| (it.id.0, it.size)).collect();
+            std::iter::from_fn(|| drr.dequeue()).map(|item| (item.id.0, item.size)).collect();
         let expected =
             [(0, 200), (1, 500), (2, 200), (0, 750), (0, 20), (1, 500), (2, 600), (2, 100)];
         assert_eq!(sent, expected);
@@ -213,9 +213,9 @@ mod tests {
             drr.enqueue(Item { dscp: 46, ..of(0, 0, 1500) }, &mut losses);
             drr.enqueue(Item { dscp: (i % 2) as u8, ..of(0, 1, 1500) }, &mut losses);
         }
-        let first: Vec<_> = (0..30).filter_map(|_| drr.dequeue()).map(|it| it.dscp).collect();
+        let first: Vec<_> = (0..30).filter_map(|_| drr.dequeue()).map(|item| item.dscp).collect();
         for dscp in [46, 0, 1] {
-            assert_eq!(first.iter().filter(|it| **it == dscp).count(), 10);
+            assert_eq!(first.iter().filter(|item| **item == dscp).count(), 10);
         }
     }
 
@@ -228,8 +228,8 @@ mod tests {
         }
         drr.enqueue(of(2, 9, 1500), &mut losses); // steals the last of queue 1
         drr.enqueue(of(1, 10, 1500), &mut losses); // is of the longest itself
-        assert_eq!(losses.iter().map(|(it, _)| it.id.0).collect::<Vec<_>>(), [3, 10]);
-        let order: Vec<_> = std::iter::from_fn(|| drr.dequeue()).map(|it| it.id.0).collect();
+        assert_eq!(losses.iter().map(|(item, _)| item.id.0).collect::<Vec<_>>(), [3, 10]);
+        let order: Vec<_> = std::iter::from_fn(|| drr.dequeue()).map(|item| item.id.0).collect();
         assert_eq!(order, [0, 9, 1, 2]);
     }
 
@@ -260,8 +260,8 @@ mod tests {
             }
             let mut sent = vec![0.0_f64; weights.len()];
             for _ in 0..steps {
-                let it = drr.dequeue().unwrap();
-                sent[it.id.0 as usize] += it.size as f64 / weights[it.id.0 as usize] as f64;
+                let item = drr.dequeue().unwrap();
+                sent[item.id.0 as usize] += item.size as f64 / weights[item.id.0 as usize] as f64;
                 let most = sent.iter().copied().fold(0.0, f64::max);
                 let least = sent.iter().copied().fold(f64::MAX, f64::min);
                 prop_assert!(most - least <= (quantum + 2 * 1501) as f64, "{sent:?} {weights:?}");
@@ -285,8 +285,8 @@ mod tests {
             }
             let mut sent = vec![0_i64; sizes.len()];
             for _ in 0..steps {
-                let it = drr.dequeue().unwrap();
-                sent[it.id.0 as usize] += it.size as i64;
+                let item = drr.dequeue().unwrap();
+                sent[item.id.0 as usize] += item.size as i64;
                 let spread = sent.iter().max().unwrap() - sent.iter().min().unwrap();
                 prop_assert!(spread <= quantum as i64 + 2 * 1500, "{sent:?}");
             }

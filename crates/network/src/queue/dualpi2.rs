@@ -1,13 +1,13 @@
 //! DualPI2, RFC 9332: two queues, one for low latency (ECT(1) and CE), one
 //! classic, with coupled marking: a base probability p' from a PI controller on
-//! the classic queue, p_C = p'^2 for classic packets and p_CL = k p' for those
+//! the queue that waits longer (§A.2, line 2a), p_C = p'^2 for classic packets and p_CL = k p' for those
 //! of low latency, beside a ramp of its own on their waiting time. The
 //! pseudo-code of Appendix A, with its protection against overload.
 //!
 //! Choices where the RFC leaves one: the scheduler is weighted round robin in
 //! octets (§4.2.2 names it first), and a queue that was alone brings no credit.
-//! Tupdate counts from the start of the run; the updates are made with the head
-//! of the classic queue that they would have found.
+//! Tupdate counts from the start of the run; the updates are made with the heads
+//! of the queues that they would have found.
 
 use super::item::{Band, Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
@@ -86,7 +86,7 @@ pub struct DualPi2 {
     classic: Band,
     /// p'.
     base: f64,
-    /// Classic delay at the last update, seconds.
+    /// The delay at the last update, seconds.
     old_delay: f64,
     next_update: Time,
     /// What is owed to the classic queue, octets.
@@ -224,8 +224,9 @@ impl DualPi2 {
     fn update_until(&mut self, now: Time) {
         while self.next_update <= now {
             let before = (self.base, self.old_delay);
-            let head = self.classic.head();
-            let delay = head.map_or(0.0, |it| it.sojourn(self.next_update).as_secs_f64());
+            let heads = [self.classic.head(), self.low.head()].into_iter().flatten();
+            let waits = heads.map(|head| head.sojourn(self.next_update));
+            let delay = waits.max().map_or(0.0, |wait| wait.as_secs_f64());
             let target = self.config.target.as_secs_f64();
             let change =
                 self.config.alpha * (delay - target) + self.config.beta * (delay - self.old_delay);
@@ -233,7 +234,8 @@ impl DualPi2 {
             self.old_delay = delay;
             let interval = self.config.update;
             self.next_update += interval;
-            if self.classic.is_empty() && before == (self.base, self.old_delay) {
+            let is_empty = self.classic.is_empty() && self.low.is_empty();
+            if is_empty && before == (self.base, self.old_delay) {
                 let left = now.saturating_since(self.next_update).as_picos();
                 self.next_update += interval * left.div_ceil(interval.as_picos());
             }

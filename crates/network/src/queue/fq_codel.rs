@@ -8,6 +8,7 @@
 use super::codel::{CoDelLaw, CoDelState};
 use super::item::{Band, Item, Loss, Losses};
 use crate::catalogue::{ConfigError, Info};
+use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Time};
 use std::collections::VecDeque;
 
@@ -87,22 +88,29 @@ pub struct FqCoDel {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     packets: u64,
+    octets: u64,
+    /// Odd, and drawn at the start: what a flow's hash is multiplied by, so that nobody can foresee
+    /// which flows share a queue (§4.1, §8). Multiply-shift is universal (Dietzfelbinger et al. 1997).
+    multiplier: u32,
 }
 
 impl FqCoDel {
-    /// All queues empty.
-    pub fn new(config: &FqCoDelConfig) -> FqCoDel {
+    /// All queues empty. The generator draws how flows are hashed to them.
+    pub fn new(config: &FqCoDelConfig, mut generator: Generator) -> FqCoDel {
         FqCoDel {
             config: *config,
             queues: (0..config.queues).map(|_| FlowQueue::default()).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             packets: 0,
+            octets: 0,
+            multiplier: generator.next_u64() as u32 | 1,
         }
     }
 
     pub(crate) fn enqueue(&mut self, item: Item, losses: &mut Losses) {
-        let index = spread(item.flow, self.config.queues);
+        let index = spread(item.flow.wrapping_mul(self.multiplier), self.config.queues);
+        self.octets += item.size as u64;
         let queue = &mut self.queues[index as usize];
         queue.band.push(item);
         self.packets += 1;
@@ -116,9 +124,11 @@ impl FqCoDel {
             let fattest = longest(lengths);
             let band = &mut self.queues[fattest].band;
             let batch = band.len().div_ceil(2).min(self.config.drop_batch as usize);
+            self.octets -= band.octets();
             for _ in 0..batch {
-                losses.extend(band.pop().map(|it| (it, Loss::Overflow)));
+                losses.extend(band.pop().map(|band| (band, Loss::Overflow)));
             }
+            self.octets += band.octets();
             self.packets -= batch as u64;
         }
     }
@@ -137,7 +147,10 @@ impl FqCoDel {
                 continue;
             }
             let before = losses.len();
-            let item = queue.codel.dequeue(now, &self.config.law, &mut queue.band, losses);
+            let others = self.octets - queue.band.octets();
+            let beside = (&mut queue.band, others);
+            let item = queue.codel.dequeue_beside(now, &self.config.law, beside, losses);
+            self.octets = others + queue.band.octets();
             self.packets -= (losses.len() - before) as u64;
             if let Some(item) = item {
                 queue.credit -= item.size as i64;
@@ -175,6 +188,9 @@ pub(super) fn longest(lengths: impl Iterator<Item = u64>) -> usize {
 mod tests {
     use super::super::item::testing::{at_us, item};
     use super::*;
+    use anabranch_endpoint::Seed;
+    use anabranch_wire::Ecn;
+    use std::collections::BTreeSet;
 
     /// A flow whose queue is number `queue` of 8.
     fn of(queue: u32, id: u32, size: u32) -> Item {
@@ -183,15 +199,60 @@ mod tests {
 
     fn fq(limit: u64) -> FqCoDel {
         let quantum = Bytes(1500);
-        FqCoDel::new(&FqCoDelConfig { limit, queues: 8, quantum, ..FqCoDelConfig::default() })
+        let config = FqCoDelConfig { limit, queues: 8, quantum, ..FqCoDelConfig::default() };
+        // Hashes stay as they are.
+        FqCoDel { multiplier: 1, ..FqCoDel::new(&config, Seed::default().generator("queue")) }
     }
 
     fn drain(fq: &mut FqCoDel, n: usize) -> Vec<u32> {
         let mut losses = Losses::new();
         let out = (0..n).filter_map(|_| fq.dequeue(Time::ZERO, &mut losses));
-        let ids = out.map(|it| it.id.0).collect();
+        let ids = out.map(|item| item.id.0).collect();
         assert!(losses.is_empty());
         ids
+    }
+
+    /// §4.1, §8: which flows share a queue depends on what is drawn at the start.
+    #[test]
+    fn nobody_foresees_which_flows_share_a_queue() {
+        let queues = |seed| {
+            let config = FqCoDelConfig { queues: 8, ..FqCoDelConfig::default() };
+            let generator = Seed { seed, replication: 0 }.generator("queue");
+            let mut fq = FqCoDel::new(&config, generator);
+            let hashes = (0..16_u32).map(|n| n.wrapping_mul(0x9e37_79b9));
+            for (id, flow) in (0..).zip(hashes) {
+                fq.enqueue(Item { flow, ..of(0, id, 100) }, &mut Losses::new());
+            }
+            let mut flows: Vec<Vec<u32>> = Vec::new();
+            for queue in &mut fq.queues {
+                flows.push(std::iter::from_fn(|| queue.band.pop()).map(|item| item.id.0).collect());
+            }
+            flows.sort();
+            flows
+        };
+        let all: BTreeSet<_> = (0..20).map(queues).collect();
+        assert_eq!(queues(1), queues(1));
+        assert!(all.len() > 10, "{all:?}");
+    }
+
+    /// §4.4 of RFC 8289: whether enough is left is asked of all queues together, so that the packets
+    /// of a flow that wait for long behind others are dropped or marked, though each is alone.
+    #[test]
+    fn a_queue_of_one_packet_is_controlled_beside_others() {
+        let mut fq = fq(10_000);
+        let mut losses = Losses::new();
+        let mut marks = 0;
+        for ms in 0..2_000_u32 {
+            let now = at_us(u64::from(ms) * 1000);
+            let packet = Item { since: now, ecn: Ecn::Ect0, ..of(1, ms, 1500) };
+            fq.enqueue(packet, &mut losses);
+            for other in 2..8 {
+                fq.enqueue(Item { since: now, ..of(other, 10_000 + ms, 1500) }, &mut losses);
+            }
+            let item = fq.dequeue(now, &mut losses);
+            marks += item.is_some_and(|item| item.marked && item.flow == 1 << 29) as u32;
+        }
+        assert!(marks > 0);
     }
 
     #[test]
@@ -250,7 +311,7 @@ mod tests {
             fq.enqueue(of(1, i, 1500), &mut losses);
         }
         fq.enqueue(of(2, 9, 1500), &mut losses);
-        assert_eq!(losses.iter().map(|(it, _)| it.id.0).collect::<Vec<_>>(), [0]);
+        assert_eq!(losses.iter().map(|(item, _)| item.id.0).collect::<Vec<_>>(), [0]);
         assert_eq!(losses[0].1, Loss::Overflow);
     }
 
@@ -267,7 +328,7 @@ mod tests {
                 fq.enqueue(of(1, i, 1500), &mut losses);
             }
             fq.enqueue(of(2, 999, 40), &mut losses);
-            let lost: Vec<_> = losses.iter().map(|(it, _)| it.id.0).collect();
+            let lost: Vec<_> = losses.iter().map(|(loss, _)| loss.id.0).collect();
             assert_eq!(lost, (0..dropped).collect::<Vec<_>>(), "{n} packets wait");
             assert_eq!(fq.packets, (n + 1 - dropped) as u64);
             losses.clear();
@@ -291,9 +352,9 @@ mod tests {
                 let sparse = Item { since: now, ..of(2, 1000, 100) };
                 fq.enqueue(sparse, &mut losses);
             }
-            fresh += fq.dequeue(now, &mut losses).is_some_and(|it| it.id.0 == 1000) as u32;
+            fresh += fq.dequeue(now, &mut losses).is_some_and(|item| item.id.0 == 1000) as u32;
         }
         assert_eq!(fresh, 20);
-        assert!(!losses.is_empty() && losses.iter().all(|(it, _)| it.id.0 < 1000));
+        assert!(!losses.is_empty() && losses.iter().all(|(item, _)| item.id.0 < 1000));
     }
 }

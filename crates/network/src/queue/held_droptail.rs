@@ -37,13 +37,17 @@ mod tests {
 
     #[test]
     fn order_and_limit() {
-        let mut it = HeldDropTail::new(QueueLimit::Packets(2));
+        let mut held_drop_tail = HeldDropTail::new(QueueLimit::Packets(2));
         let mut losses = Losses::new();
         for id in 0..3 {
-            it.enqueue(item(id, 100, Time::ZERO), &mut losses);
+            held_drop_tail.enqueue(item(id, 100, Time::ZERO), &mut losses);
         }
-        assert_eq!(losses.iter().map(|(it, _)| it.id.0).collect::<Vec<_>>(), [2]);
-        let order: Vec<_> = std::iter::from_fn(|| it.dequeue()).map(|it| it.id.0).collect();
+        assert_eq!(
+            losses.iter().map(|(held_drop_tail, _)| held_drop_tail.id.0).collect::<Vec<_>>(),
+            [2]
+        );
+        let order: Vec<_> =
+            std::iter::from_fn(|| held_drop_tail.dequeue()).map(|item| item.id.0).collect();
         assert_eq!(order, [0, 1]);
     }
 }

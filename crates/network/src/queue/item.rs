@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn only_ecn_capable_packets_are_marked() {
         let marked = |ecn| {
-            let mut it = Item { ecn, ..item(0, 40, Time::ZERO) };
-            (it.mark(), it.marked)
+            let mut item = Item { ecn, ..item(0, 40, Time::ZERO) };
+            (item.mark(), item.marked)
         };
         assert_eq!(marked(Ecn::NotEct), (false, false));
         assert_eq!(marked(Ecn::Ect0), (true, true));
@@ -158,8 +158,8 @@ mod tests {
             band.push(item(id, 100 + id, Time::ZERO));
         }
         assert_eq!((band.len(), band.octets()), (3, 303));
-        assert_eq!(band.pop_tail().map(|it| it.id), Some(PacketId(2)));
-        assert_eq!(band.pop().map(|it| it.id), Some(PacketId(0)));
+        assert_eq!(band.pop_tail().map(|tail| tail.id), Some(PacketId(2)));
+        assert_eq!(band.pop().map(|band| band.id), Some(PacketId(0)));
         assert_eq!((band.len(), band.octets()), (1, 101));
     }
 }

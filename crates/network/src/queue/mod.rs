@@ -117,7 +117,7 @@ impl QueueConfig {
             | QueueConfig::Priority(PriorityConfig { limit, .. })
             | QueueConfig::Drr(DrrConfig { limit, .. })
             | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => *limit,
-            QueueConfig::FqCoDel(it) => QueueLimit::Packets(it.limit),
+            QueueConfig::FqCoDel(fq_co_del) => QueueLimit::Packets(fq_co_del.limit),
         }
     }
 
@@ -131,7 +131,7 @@ impl QueueConfig {
             | QueueConfig::Priority(PriorityConfig { limit, .. })
             | QueueConfig::Drr(DrrConfig { limit, .. })
             | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => Some(*limit),
-            QueueConfig::FqCoDel(it) => Some(QueueLimit::Packets(it.limit)),
+            QueueConfig::FqCoDel(fq_co_del) => Some(QueueLimit::Packets(fq_co_del.limit)),
             _ => None,
         };
         if held == Some(QueueLimit::Packets(0)) {
@@ -140,14 +140,14 @@ impl QueueConfig {
         match self {
             // Every limit makes sense: zero is a link without a buffer.
             QueueConfig::DropTail { limit: _ } | QueueConfig::AckFilter(_) => Ok(()),
-            QueueConfig::Threshold(it) => it.validate(),
-            QueueConfig::Red(it) => it.validate(),
-            QueueConfig::Pie(it) => it.validate(),
-            QueueConfig::CoDel(it) => it.law.validate(),
-            QueueConfig::FqCoDel(it) => it.validate(),
-            QueueConfig::DualPi2(it) => it.validate(),
-            QueueConfig::Priority(it) => it.validate(),
-            QueueConfig::Drr(it) => it.validate(),
+            QueueConfig::Threshold(threshold) => threshold.validate(),
+            QueueConfig::Red(red) => red.validate(),
+            QueueConfig::Pie(pie) => pie.validate(),
+            QueueConfig::CoDel(co_del) => co_del.law.validate(),
+            QueueConfig::FqCoDel(fq_co_del) => fq_co_del.validate(),
+            QueueConfig::DualPi2(dual_pi2) => dual_pi2.validate(),
+            QueueConfig::Priority(priority) => priority.validate(),
+            QueueConfig::Drr(drr) => drr.validate(),
         }
     }
 
@@ -167,18 +167,22 @@ impl QueueConfig {
         let aqm = |limit: QueueLimit, law| {
             Discipline::Fifo(Box::new(Aqm { limit: DropTail::new(limit), law }))
         };
-        let held = |it| Discipline::Held(Box::new(it));
+        let held = |item| Discipline::Held(Box::new(item));
         match self {
             QueueConfig::DropTail { limit } => aqm(*limit, Law::DropTail),
-            QueueConfig::Threshold(it) => aqm(it.limit, Law::Threshold(*it)),
-            QueueConfig::Red(it) => aqm(it.limit, Law::Red(Red::new(it, rate, generator))),
-            QueueConfig::Pie(it) => aqm(it.limit, Law::Pie(Pie::new(it, generator))),
-            QueueConfig::CoDel(it) => held(Scheduler::CoDel(CoDel::new(it))),
-            QueueConfig::FqCoDel(it) => held(Scheduler::FqCoDel(FqCoDel::new(it))),
-            QueueConfig::DualPi2(it) => held(Scheduler::DualPi2(DualPi2::new(it))),
-            QueueConfig::Priority(it) => held(Scheduler::Priority(Priority::new(it))),
-            QueueConfig::Drr(it) => held(Scheduler::Drr(Drr::new(it))),
-            QueueConfig::AckFilter(it) => held(Scheduler::AckFilter(AckFilter::new(it))),
+            QueueConfig::Threshold(threshold) => aqm(threshold.limit, Law::Threshold(*threshold)),
+            QueueConfig::Red(red) => aqm(red.limit, Law::Red(Red::new(red, rate, generator))),
+            QueueConfig::Pie(pie) => aqm(pie.limit, Law::Pie(Pie::new(pie, generator))),
+            QueueConfig::CoDel(co_del) => held(Scheduler::CoDel(CoDel::new(co_del))),
+            QueueConfig::FqCoDel(fq_co_del) => {
+                held(Scheduler::FqCoDel(FqCoDel::new(fq_co_del, generator)))
+            }
+            QueueConfig::DualPi2(dual_pi2) => held(Scheduler::DualPi2(DualPi2::new(dual_pi2))),
+            QueueConfig::Priority(priority) => held(Scheduler::Priority(Priority::new(priority))),
+            QueueConfig::Drr(drr) => held(Scheduler::Drr(Drr::new(drr))),
+            QueueConfig::AckFilter(ack_filter) => {
+                held(Scheduler::AckFilter(AckFilter::new(ack_filter)))
+            }
         }
     }
 }
@@ -243,27 +247,29 @@ enum Law {
 
 impl Aqm {
     /// What becomes of a packet that comes: `Ok` and whether it is marked.
-    pub(crate) fn on_arrival(&mut self, it: &Arrival) -> Result<bool, Loss> {
+    pub(crate) fn on_arrival(&mut self, arrival: &Arrival) -> Result<bool, Loss> {
         let decision = match &mut self.law {
             Law::DropTail => Decision::Admit,
-            Law::Threshold(law) => law.on_arrival(it),
-            Law::Red(law) => law.on_arrival(it),
-            Law::Pie(law) => law.on_arrival(it),
+            Law::Threshold(law) => law.on_arrival(arrival),
+            Law::Red(law) => law.on_arrival(arrival),
+            Law::Pie(law) => law.on_arrival(arrival),
         };
         if decision == Decision::Drop {
             return Err(Loss::Early);
         }
         // A packet that finds the line idle does not wait.
-        if it.now < it.busy_until && !self.limit.admits(it.waiting, it.size) {
-            if let Law::Red(law) = &mut self.law {
-                law.on_overflow();
+        if arrival.now < arrival.busy_until && !self.limit.admits(arrival.waiting, arrival.size) {
+            match &mut self.law {
+                Law::Red(law) => law.on_overflow(),
+                Law::Pie(law) => law.on_overflow(),
+                Law::DropTail | Law::Threshold(_) => {}
             }
             return Err(Loss::Overflow);
         }
         if let Law::Pie(law) = &mut self.law {
-            law.on_enqueue(it.size);
+            law.on_enqueue(arrival.size);
         }
-        Ok(decision == Decision::Mark && it.ecn != Ecn::Ce)
+        Ok(decision == Decision::Mark && arrival.ecn != Ecn::Ce)
     }
 
     /// At `now` a packet that has `waited` went to the line.
@@ -290,13 +296,13 @@ impl Scheduler {
     /// A packet joins; what is dropped for it, or it itself, is in `losses`.
     pub(crate) fn enqueue(&mut self, item: Item, packet: &Packet, losses: &mut Losses) {
         match self {
-            Scheduler::DropTail(it) => it.enqueue(item, losses),
-            Scheduler::CoDel(it) => it.enqueue(item, losses),
-            Scheduler::FqCoDel(it) => it.enqueue(item, losses),
-            Scheduler::DualPi2(it) => it.enqueue(item, losses),
-            Scheduler::Priority(it) => it.enqueue(item, losses),
-            Scheduler::Drr(it) => it.enqueue(item, losses),
-            Scheduler::AckFilter(it) => it.enqueue(item, packet, losses),
+            Scheduler::DropTail(drop_tail) => drop_tail.enqueue(item, losses),
+            Scheduler::CoDel(co_del) => co_del.enqueue(item, losses),
+            Scheduler::FqCoDel(fq_co_del) => fq_co_del.enqueue(item, losses),
+            Scheduler::DualPi2(dual_pi2) => dual_pi2.enqueue(item, losses),
+            Scheduler::Priority(priority) => priority.enqueue(item, losses),
+            Scheduler::Drr(drr) => drr.enqueue(item, losses),
+            Scheduler::AckFilter(ack_filter) => ack_filter.enqueue(item, packet, losses),
         }
     }
 
@@ -304,13 +310,13 @@ impl Scheduler {
     /// `losses`.
     pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
         match self {
-            Scheduler::DropTail(it) => it.dequeue(),
-            Scheduler::CoDel(it) => it.dequeue(now, losses),
-            Scheduler::FqCoDel(it) => it.dequeue(now, losses),
-            Scheduler::DualPi2(it) => it.dequeue(now, losses),
-            Scheduler::Priority(it) => it.dequeue(),
-            Scheduler::Drr(it) => it.dequeue(),
-            Scheduler::AckFilter(it) => it.dequeue(),
+            Scheduler::DropTail(drop_tail) => drop_tail.dequeue(),
+            Scheduler::CoDel(co_del) => co_del.dequeue(now, losses),
+            Scheduler::FqCoDel(fq_co_del) => fq_co_del.dequeue(now, losses),
+            Scheduler::DualPi2(dual_pi2) => dual_pi2.dequeue(now, losses),
+            Scheduler::Priority(priority) => priority.dequeue(),
+            Scheduler::Drr(drr) => drr.dequeue(),
+            Scheduler::AckFilter(ack_filter) => ack_filter.dequeue(),
         }
     }
 }

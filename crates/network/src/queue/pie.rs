@@ -166,20 +166,24 @@ impl Pie {
     }
 
     /// A packet comes; all departures up to now have been told.
-    pub fn on_arrival(&mut self, it: &Arrival) -> Decision {
-        self.update_before(it.now.saturating_add(Span::from_picos(1)));
-        if self.config.activate > 0.0 && !self.switch(it) {
+    pub fn on_arrival(&mut self, arrival: &Arrival) -> Decision {
+        self.update_before(arrival.now.saturating_add(Span::from_picos(1)));
+        if self.config.activate > 0.0 && !self.switch(arrival) {
             return Decision::Admit;
         }
         let half = self.config.target.as_secs_f64() / 2.0;
         if self.probability == 0.0 && self.delay < half && self.old_delay < half {
             self.burst_left = self.config.burst;
         }
-        if self.burst_left > Span::ZERO || !self.hits(half) {
+        // The sum of §5.4 grows during the allowance, too.
+        let is_allowed = self.burst_left > Span::ZERO;
+        let asks = !is_allowed || self.config.derandomize;
+        let hits = asks && self.hits(half);
+        if is_allowed || !hits {
             return Decision::Admit;
         }
         let marks = self.config.ecn
-            && it.ecn != Ecn::NotEct
+            && arrival.ecn != Ecn::NotEct
             && self.probability <= self.config.ecn_threshold;
         if marks { Decision::Mark } else { Decision::Drop }
     }
@@ -192,11 +196,16 @@ impl Pie {
     /// At `now` a packet left the queue after `waited`.
     pub fn on_departure(&mut self, now: Time, waited: Span, size: u32) {
         self.update_before(now);
+        self.backlog -= size as u64;
         match self.config.delay {
             DelayEstimate::Timestamps => self.delay = waited.as_secs_f64(),
             DelayEstimate::Rate => self.measure(now, size),
         }
-        self.backlog -= size as u64;
+    }
+
+    /// A packet that came was dropped because the buffer is full.
+    pub fn on_overflow(&mut self) {
+        self.accumulated = 0.0;
     }
 
     /// drop_early() of Appendix A, with §5.4.
@@ -224,11 +233,17 @@ impl Pie {
         hit
     }
 
-    /// §5.2: the time in which DQ_THRESHOLD octets leave, averaged.
+    /// §5.2: the time in which DQ_THRESHOLD octets leave, averaged. The next measurement begins when
+    /// one ends, with what leaves then.
     fn measure(&mut self, now: Time, size: u32) {
+        self.count_departure(now, size);
         if self.measurement.is_none() && self.backlog >= DQ_THRESHOLD {
             self.measurement = Some(Measurement { since: now, octets: 0 });
         }
+    }
+
+    /// A packet left, perhaps while a measurement runs.
+    fn count_departure(&mut self, now: Time, size: u32) {
         let Some(running) = &mut self.measurement else { return };
         running.octets += size as u64;
         if running.octets >= DQ_THRESHOLD {
@@ -243,15 +258,15 @@ impl Pie {
     }
 
     /// §5.6: on or off, by the queue and by what is remembered.
-    fn switch(&mut self, it: &Arrival) -> bool {
+    fn switch(&mut self, arrival: &Arrival) -> bool {
         let share = self.config.activate;
         if self.active {
             self.active = !(self.probability == 0.0 && self.old_delay == 0.0 && self.backlog == 0);
             return self.active;
         }
         let reached = match self.config.limit {
-            QueueLimit::Packets(n) => it.waiting.packets as f64 >= n as f64 * share,
-            QueueLimit::Octets(n) => it.waiting.octets as f64 >= n.0 as f64 * share,
+            QueueLimit::Packets(n) => arrival.waiting.packets as f64 >= n as f64 * share,
+            QueueLimit::Octets(n) => arrival.waiting.octets as f64 >= n.0 as f64 * share,
             QueueLimit::Unlimited => false,
         };
         if reached {
@@ -260,9 +275,9 @@ impl Pie {
             self.accumulated = 0.0;
             self.old_delay = 0.0;
             self.burst_left = self.config.burst;
-            self.measurement = Some(Measurement { since: it.now, octets: 0 });
+            self.measurement = Some(Measurement { since: arrival.now, octets: 0 });
             self.departure_time = 0.0;
-            self.next_update = it.now.saturating_add(self.config.update);
+            self.next_update = arrival.now.saturating_add(self.config.update);
         }
         reached
     }

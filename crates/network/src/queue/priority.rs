@@ -124,30 +124,32 @@ mod tests {
         let limit = QueueLimit::Packets(3);
         let bands = vec![vec![46], vec![10]];
         let config = PriorityConfig { limit, bands, ..PriorityConfig::default() };
-        let mut it = Priority::new(&config);
+        let mut priority = Priority::new(&config);
         let mut losses = Losses::new();
         for (id, dscp) in [(0, 0), (1, 10), (2, 46), (3, 0), (4, 46), (5, 0), (6, 0)] {
-            it.enqueue(Item { dscp, ..item(id, 100, Time::ZERO) }, &mut losses);
+            priority.enqueue(Item { dscp, ..item(id, 100, Time::ZERO) }, &mut losses);
         }
         // The fourth of the last band finds it full.
-        assert_eq!(losses.iter().map(|(it, _)| it.id.0).collect::<Vec<_>>(), [6]);
-        let order: Vec<_> = std::iter::from_fn(|| it.dequeue()).map(|it| it.id.0).collect();
+        assert_eq!(losses.iter().map(|(priority, _)| priority.id.0).collect::<Vec<_>>(), [6]);
+        let order: Vec<_> =
+            std::iter::from_fn(|| priority.dequeue()).map(|item| item.id.0).collect();
         assert_eq!(order, [2, 4, 1, 0, 3, 5]);
     }
 
     #[test]
     fn acknowledgments_go_first_whatever_their_code_point() {
         let (limit, key) = (QueueLimit::Packets(3), PriorityKey::PureAck);
-        let mut it = Priority::new(&PriorityConfig { limit, key, bands: Vec::new() });
+        let mut priority = Priority::new(&PriorityConfig { limit, key, bands: Vec::new() });
         let mut losses = Losses::new();
         for (id, pure_ack, dscp) in
             [(0, false, 46), (1, true, 0), (2, false, 0), (3, true, 0), (4, true, 10), (5, true, 0)]
         {
-            it.enqueue(Item { pure_ack, dscp, ..item(id, 100, Time::ZERO) }, &mut losses);
+            priority.enqueue(Item { pure_ack, dscp, ..item(id, 100, Time::ZERO) }, &mut losses);
         }
         // Each band has its own limit.
-        assert_eq!(losses.iter().map(|(it, _)| it.id.0).collect::<Vec<_>>(), [5]);
-        let order: Vec<_> = std::iter::from_fn(|| it.dequeue()).map(|it| it.id.0).collect();
+        assert_eq!(losses.iter().map(|(priority, _)| priority.id.0).collect::<Vec<_>>(), [5]);
+        let order: Vec<_> =
+            std::iter::from_fn(|| priority.dequeue()).map(|item| item.id.0).collect();
         assert_eq!(order, [1, 3, 4, 0, 2]);
     }
 

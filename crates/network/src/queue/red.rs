@@ -160,11 +160,11 @@ impl Red {
     }
 
     /// A packet comes.
-    pub fn on_arrival(&mut self, it: &Arrival) -> Decision {
+    pub fn on_arrival(&mut self, arrival: &Arrival) -> Decision {
         if self.config.adaptive {
-            self.adapt(it.now);
+            self.adapt(arrival.now);
         }
-        self.sample(it);
+        self.sample(arrival);
         let base = self.probability(self.avg);
         if base <= 0.0 {
             self.count = -1.0;
@@ -175,7 +175,7 @@ impl Red {
             return Decision::Drop;
         }
         let share = match self.config.by_size {
-            true => it.size as f64 / self.config.mean_packet.0 as f64,
+            true => arrival.size as f64 / self.config.mean_packet.0 as f64,
             false => 1.0,
         };
         self.count = if self.count < 0.0 { 0.0 } else { self.count + share };
@@ -183,7 +183,7 @@ impl Red {
             return Decision::Admit;
         }
         self.count = 0.0;
-        match self.config.ecn && it.ecn != Ecn::NotEct {
+        match self.config.ecn && arrival.ecn != Ecn::NotEct {
             true => Decision::Mark,
             false => Decision::Drop,
         }
@@ -195,12 +195,13 @@ impl Red {
     }
 
     /// The average, with what waits now.
-    fn sample(&mut self, it: &Arrival) {
-        if it.now >= it.busy_until {
-            let idle = (it.now - it.busy_until).as_secs_f64();
+    fn sample(&mut self, arrival: &Arrival) {
+        if arrival.now >= arrival.busy_until {
+            let idle = (arrival.now - arrival.busy_until).as_secs_f64();
             self.avg *= libm::pow(1.0 - self.weight, idle / self.slot);
         } else {
-            let waiting = if self.config.octets { it.waiting.octets } else { it.waiting.packets };
+            let waiting =
+                if self.config.octets { arrival.waiting.octets } else { arrival.waiting.packets };
             self.avg += self.weight * (waiting as f64 - self.avg);
         }
     }

@@ -38,13 +38,13 @@ impl ThresholdConfig {
         }
     }
 
-    pub(crate) fn on_arrival(&self, it: &Arrival) -> Decision {
+    pub(crate) fn on_arrival(&self, arrival: &Arrival) -> Decision {
         let reached = match self.mark {
-            QueueLimit::Packets(n) => it.waiting.packets >= n,
-            QueueLimit::Octets(Bytes(n)) => it.waiting.octets >= n,
+            QueueLimit::Packets(n) => arrival.waiting.packets >= n,
+            QueueLimit::Octets(Bytes(n)) => arrival.waiting.octets >= n,
             QueueLimit::Unlimited => false,
         };
-        if reached && it.ecn != Ecn::NotEct { Decision::Mark } else { Decision::Admit }
+        if reached && arrival.ecn != Ecn::NotEct { Decision::Mark } else { Decision::Admit }
     }
 }
 
@@ -56,9 +56,10 @@ mod tests {
 
     #[test]
     fn marks_from_k_packets_on_and_nothing_else() {
-        let it = ThresholdConfig { mark: QueueLimit::Packets(3), ..ThresholdConfig::default() };
+        let threshold_config =
+            ThresholdConfig { mark: QueueLimit::Packets(3), ..ThresholdConfig::default() };
         let decide = |packets, ecn| {
-            it.on_arrival(&Arrival {
+            threshold_config.on_arrival(&Arrival {
                 now: Time::ZERO,
                 size: 1500,
                 ecn,
@@ -69,7 +70,7 @@ mod tests {
         assert_eq!(decide(2, Ecn::Ect0), Decision::Admit);
         assert_eq!(decide(3, Ecn::Ect0), Decision::Mark);
         assert_eq!(decide(3, Ecn::NotEct), Decision::Admit);
-        let octets = ThresholdConfig { mark: QueueLimit::Octets(Bytes(3000)), ..it };
+        let octets = ThresholdConfig { mark: QueueLimit::Octets(Bytes(3000)), ..threshold_config };
         let arrival = Arrival {
             now: Time::ZERO,
             size: 40,

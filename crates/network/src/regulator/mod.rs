@@ -14,13 +14,13 @@
 //! [`Regulator::next_event`].
 
 mod ack_bucket;
+mod custom;
 mod level;
-mod own;
 mod threshold_linear;
 
 pub use ack_bucket::AckBucketConfig;
+pub use custom::{DelayLaw, Forward, MakeLaw};
 pub use level::Level;
-pub use own::{DelayLaw, Forward, MakeLaw};
 pub use threshold_linear::ThresholdLinearConfig;
 
 use crate::catalogue::{ConfigError, Info};
@@ -117,8 +117,8 @@ impl RegulatorConfig {
         }
         ConfigError::repeated("recheck", self.recheck)?;
         match &self.law {
-            LawConfig::ThresholdLinear(it) => it.validate(forward),
-            LawConfig::AckBucket(it) => it.validate(forward),
+            LawConfig::ThresholdLinear(threshold_linear) => threshold_linear.validate(forward),
+            LawConfig::AckBucket(ack_bucket) => ack_bucket.validate(forward),
             LawConfig::Custom(_) => Ok(()),
         }
     }
@@ -126,7 +126,7 @@ impl RegulatorConfig {
     /// The longest that the law holds a packet; `None` where it has no bound.
     pub fn longest_delay(&self) -> Option<Span> {
         match &self.law {
-            LawConfig::ThresholdLinear(it) => Some(it.max_delay),
+            LawConfig::ThresholdLinear(threshold_linear) => Some(threshold_linear.max_delay),
             LawConfig::AckBucket(_) | LawConfig::Custom(_) => None,
         }
     }
@@ -182,9 +182,9 @@ impl Law {
     /// link is now; at once if that is not later than `now`.
     fn due(&mut self, now: Time, since: Time, forward: &mut Link) -> Time {
         match self {
-            Law::ThresholdLinear(it) => it.due(now, since, forward),
-            Law::AckBucket(it) => it.due(now, forward),
-            Law::Custom(it) => own::due(it.as_mut(), now, since, forward),
+            Law::ThresholdLinear(threshold_linear) => threshold_linear.due(now, since, forward),
+            Law::AckBucket(ack_bucket) => ack_bucket.due(now, forward),
+            Law::Custom(inner) => custom::due(inner.as_mut(), now, since, forward),
         }
     }
 
@@ -192,8 +192,8 @@ impl Law {
     fn on_release(&mut self, now: Time, forward: &Link) {
         match self {
             Law::ThresholdLinear(_) => {}
-            Law::AckBucket(it) => it.on_release(now, forward),
-            Law::Custom(it) => it.on_release(now),
+            Law::AckBucket(ack_bucket) => ack_bucket.on_release(now, forward),
+            Law::Custom(custom) => custom.on_release(now),
         }
     }
 }
@@ -254,11 +254,13 @@ impl Regulator {
     /// Holds nothing. `config` is valid for `forward`.
     pub fn new(config: &RegulatorConfig, forward: &LinkConfig) -> Regulator {
         let law = match &config.law {
-            LawConfig::ThresholdLinear(it) => {
-                Law::ThresholdLinear(ThresholdLinear::new(it, forward))
+            LawConfig::ThresholdLinear(threshold_linear) => {
+                Law::ThresholdLinear(ThresholdLinear::new(threshold_linear, forward))
             }
-            LawConfig::AckBucket(it) => Law::AckBucket(Box::new(AckBucket::new(it, forward))),
-            LawConfig::Custom(it) => Law::Custom(it.maker()(it.place())),
+            LawConfig::AckBucket(ack_bucket) => {
+                Law::AckBucket(Box::new(AckBucket::new(ack_bucket, forward)))
+            }
+            LawConfig::Custom(custom) => Law::Custom(custom.maker()(custom.place())),
         };
         Regulator {
             law,
@@ -354,7 +356,7 @@ impl Regulator {
 
     /// The counters now.
     pub fn counters(&self) -> RegulatorCounters {
-        let octets = self.held.iter().map(|it| it.size as u64).sum();
+        let octets = self.held.iter().map(|held| held.size as u64).sum();
         RegulatorCounters { held: self.held.len() as u64, bytes_held: octets, ..self.counters }
     }
 

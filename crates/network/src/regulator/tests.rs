@@ -79,8 +79,8 @@ impl Bench {
         let mut out = Vec::new();
         while self.regulator.next_event() <= end {
             let now = self.regulator.next_event();
-            for it in self.poll(now) {
-                match it {
+            for poll in self.poll(now) {
+                match poll {
                     Regulated::Released { id, .. } => out.push((now, id)),
                     Regulated::Dropped(_) => panic!("nothing is dropped later"),
                 }
@@ -106,25 +106,25 @@ fn pure_acks_are_regulated_and_data_only_where_asked() {
     segment.flags = TcpFlags::SYN.union(TcpFlags::ACK);
     let link = LinkConfig::new(Rate::mbit(12), MS(1));
     for (piggybacked, expected) in [(false, [true, false, false]), (true, [true, true, false])] {
-        let it = Regulator::new(&RegulatorConfig { piggybacked, ..bucket() }, &link);
-        assert_eq!([packet(0), packet(1), syn.clone()].map(|p| it.regulates(&p)), expected);
+        let regulator = Regulator::new(&RegulatorConfig { piggybacked, ..bucket() }, &link);
+        assert_eq!([packet(0), packet(1), syn.clone()].map(|p| regulator.regulates(&p)), expected);
     }
 }
 
 #[test]
 fn an_ack_waits_as_long_as_the_queue_says_and_no_longer_than_it_takes_to_drain() {
     // 10 ms for each packet above 2.
-    let mut it = Bench::new(QueueLimit::Packets(100), linear(2, 12, MS(100)));
-    let (first, out) = it.ack(at(0));
+    let mut bench = Bench::new(QueueLimit::Packets(100), linear(2, 12, MS(100)));
+    let (first, out) = bench.ack(at(0));
     assert_eq!(out, [Regulated::Released { id: first, waited: Span::ZERO }]);
     // Eleven packets: one on the line, ten wait: 80 ms if they stayed. They
     // leave one a millisecond, so that two are left after 8 ms; a look each
     // 10 ms finds the queue short.
-    it.data(at(0), 11);
-    let (held, out) = it.ack(at(0));
+    bench.data(at(0), 11);
+    let (held, out) = bench.ack(at(0));
     assert_eq!(out, []);
-    assert_eq!(it.run(at(1000)), [(at(10), held)]);
-    let counters = it.regulator.counters();
+    assert_eq!(bench.run(at(1000)), [(at(10), held)]);
+    let counters = bench.regulator.counters();
     assert_eq!((counters.delayed, counters.longest_delay), (1, MS(10)));
 }
 
@@ -132,16 +132,16 @@ fn an_ack_waits_as_long_as_the_queue_says_and_no_longer_than_it_takes_to_drain()
 fn the_timer_follows_the_occupancy_and_order_is_kept() {
     let recheck = Span::from_secs(1);
     let config = RegulatorConfig { recheck, ..linear(0, 10, MS(10)) };
-    let mut it = Bench::new(QueueLimit::Packets(100), config);
-    it.data(at(0), 6); // five wait: 5 ms
-    let (a, _) = it.ack(at(0));
-    assert_eq!(it.regulator.next_event(), at(5));
+    let mut bench = Bench::new(QueueLimit::Packets(100), config);
+    bench.data(at(0), 6); // five wait: 5 ms
+    let (a, _) = bench.ack(at(0));
+    assert_eq!(bench.regulator.next_event(), at(5));
     // Meanwhile more has come: at 2 ms nine wait, 9 ms from its arrival on.
-    it.data(at(2), 6);
-    let (b, _) = it.ack(at(2));
-    assert_eq!(it.regulator.next_event(), at(9));
+    bench.data(at(2), 6);
+    let (b, _) = bench.ack(at(2));
+    assert_eq!(bench.regulator.next_event(), at(9));
     // At 9 ms two wait: both have been held for longer than 2 ms.
-    assert_eq!(it.run(at(100)), [(at(9), a), (at(9), b)]);
+    assert_eq!(bench.run(at(100)), [(at(9), a), (at(9), b)]);
 }
 
 #[test]
@@ -153,11 +153,11 @@ fn beyond_the_limit_the_policy_decides() {
     ] {
         let limit = QueueLimit::Packets(2);
         let config = RegulatorConfig { limit, overflow, ..linear(0, 1, MS(1)) };
-        let mut it = Bench::new(QueueLimit::Packets(100), config);
-        it.data(at(0), 50);
+        let mut bench = Bench::new(QueueLimit::Packets(100), config);
+        bench.data(at(0), 50);
         let (mut gone, mut went, mut ids) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..4 {
-            let (id, out) = it.ack(at(0));
+            let (id, out) = bench.ack(at(0));
             ids.push(id);
             for regulated in out {
                 match regulated {
@@ -168,33 +168,33 @@ fn beyond_the_limit_the_policy_decides() {
         }
         let named = |list: Vec<usize>| list.into_iter().map(|i| ids[i]).collect::<Vec<_>>();
         assert_eq!((gone, went), (named(dropped), named(released)), "{overflow:?}");
-        assert_eq!(it.regulator.counters().held, 2);
-        assert_eq!(it.run(at(10)).len(), 2);
+        assert_eq!(bench.regulator.counters().held, 2);
+        assert_eq!(bench.run(at(10)).len(), 2);
     }
 }
 
 #[test]
 fn a_bucket_spaces_acks_by_the_data_that_they_bring() {
     // Two packets of 1500 octets for each ACK: 2 ms of the line, 16/17 of it.
-    let mut it = Bench::new(QueueLimit::Packets(100), bucket());
+    let mut bench = Bench::new(QueueLimit::Packets(100), bucket());
     let mut now = at(0);
     for _ in 0..100 {
-        it.data(now, 2);
-        it.ack(now);
+        bench.data(now, 2);
+        bench.ack(now);
         now += MS(4);
     }
-    let before = it.regulator.counters();
+    let before = bench.regulator.counters();
     assert_eq!(before.delayed, 0, "half the rate of the line: nothing to hold");
     // Five ACKs together, each of which brings its data when it goes.
-    it.data(now, 2);
+    bench.data(now, 2);
     let mut dates = Vec::new();
     for _ in 0..5 {
-        dates.extend(it.ack(now).1.iter().map(|_| now));
+        dates.extend(bench.ack(now).1.iter().map(|_| now));
     }
     while dates.len() < 5 {
-        let date = it.regulator.next_event();
-        it.data(date, 2);
-        dates.extend(it.poll(date).iter().map(|_| date));
+        let date = bench.regulator.next_event();
+        bench.data(date, 2);
+        dates.extend(bench.poll(date).iter().map(|_| date));
     }
     for pair in dates.windows(2) {
         let gap = (pair[1] - pair[0]).as_secs_f64() * 1e3;
@@ -204,23 +204,23 @@ fn a_bucket_spaces_acks_by_the_data_that_they_bring() {
 
 #[test]
 fn a_bucket_stays_shut_while_the_queue_is_deep_and_through_an_outage() {
-    let mut it = Bench::new(QueueLimit::Packets(100), bucket());
-    it.data(at(0), 10); // nine wait; two may: after 7 ms
-    let (id, out) = it.ack(at(0));
+    let mut bench = Bench::new(QueueLimit::Packets(100), bucket());
+    bench.data(at(0), 10); // nine wait; two may: after 7 ms
+    let (id, out) = bench.ack(at(0));
     assert_eq!(out, []);
-    assert_eq!(it.run(at(100)), [(at(7), id)]);
+    assert_eq!(bench.run(at(100)), [(at(7), id)]);
 
     let steps = vec![(Span::ZERO, 12_000_000), (MS(10), 0), (MS(50), 12_000_000)];
     let transmitter = TransmitterConfig::Schedule(RateSchedule { steps, period: None });
     let link = LinkConfig { transmitter, ..LinkConfig::new(Rate::mbit(12), MS(1)) };
-    let mut it = Bench::over(link, bucket());
-    it.data(at(9), 4); // one is sent, one at 50 ms; two may wait
-    let (id, out) = it.ack(at(11));
+    let mut found = Bench::over(link, bucket());
+    found.data(at(9), 4); // one is sent, one at 50 ms; two may wait
+    let (id, out) = found.ack(at(11));
     assert_eq!(out, []);
-    assert_eq!(it.run(at(100)), [(at(50), id)]);
+    assert_eq!(found.run(at(100)), [(at(50), id)]);
     // The credit of 6000 octets (their 16/17) keeps the next one back.
-    let (next, _) = it.ack(at(50));
-    let [(date, id)] = it.run(at(200))[..] else { panic!("one ACK") };
+    let (next, _) = found.ack(at(50));
+    let [(date, id)] = found.run(at(200))[..] else { panic!("one ACK") };
     assert_eq!(id, next);
     assert!(date > at(50) && date < at(54), "{date}");
 }
@@ -231,24 +231,24 @@ fn a_bucket_follows_what_a_channel_grants() {
         transmitter: TransmitterConfig::Explicit,
         ..LinkConfig::new(Rate::mbit(12), MS(1))
     };
-    let mut it = Bench::over(link, bucket());
-    it.forward.grant(at(1500), Rate::mbit(3));
+    let mut bench = Bench::over(link, bucket());
+    bench.forward.grant(at(1500), Rate::mbit(3));
     // One packet for each ACK, whose transmission takes so many ms.
     for (start, transmission) in [(0, 1.0), (2000, 4.0)] {
         for i in 0..100 {
-            it.data(at(start + 10 * i), 1);
-            it.ack(at(start + 10 * i));
+            bench.data(at(start + 10 * i), 1);
+            bench.ack(at(start + 10 * i));
         }
         let mut now = at(start + 1000);
-        it.data(now, 1);
+        bench.data(now, 1);
         let mut dates = Vec::new();
         for _ in 0..3 {
-            dates.extend(it.ack(now).1.iter().map(|_| now));
+            dates.extend(bench.ack(now).1.iter().map(|_| now));
         }
         while dates.len() < 3 {
-            now = it.regulator.next_event();
-            it.data(now, 1);
-            dates.extend(it.poll(now).iter().map(|_| now));
+            now = bench.regulator.next_event();
+            bench.data(now, 1);
+            dates.extend(bench.poll(now).iter().map(|_| now));
         }
         for pair in dates.windows(2) {
             let gap = (pair[1] - pair[0]).as_secs_f64() * 1e3;
@@ -262,10 +262,10 @@ fn an_outage_without_end_asks_for_no_more_looks() {
     let steps = vec![(Span::ZERO, 12_000_000), (MS(10), 0)];
     let transmitter = TransmitterConfig::Schedule(RateSchedule { steps, period: None });
     let link = LinkConfig { transmitter, ..LinkConfig::new(Rate::mbit(12), MS(1)) };
-    let mut it = Bench::over(link, bucket());
-    it.data(at(9), 20);
-    assert_eq!(it.ack(at(11)).1, []);
-    assert_eq!(it.regulator.next_event(), Time::NEVER);
+    let mut bench = Bench::over(link, bucket());
+    bench.data(at(9), 20);
+    assert_eq!(bench.ack(at(11)).1, []);
+    assert_eq!(bench.regulator.next_event(), Time::NEVER);
 }
 
 #[test]
@@ -305,7 +305,7 @@ proptest! {
     ) {
         let config = if law == 0 { linear(1, 6, MS(40)) } else { bucket() };
         let config = RegulatorConfig { limit: QueueLimit::Packets(limit), overflow, ..config };
-        let mut it = Bench::new(QueueLimit::Packets(10), config);
+        let mut bench = Bench::new(QueueLimit::Packets(10), config);
         let (mut now, mut came, mut out) = (Time::ZERO, Vec::new(), Vec::new());
         let mut released = |list: Vec<Regulated>| {
             for regulated in list {
@@ -317,26 +317,26 @@ proptest! {
         };
         for (wait, data, ack) in steps {
             let next = now + MS(wait);
-            while it.regulator.next_event() <= next {
-                let date = it.regulator.next_event();
-                released(it.poll(date));
+            while bench.regulator.next_event() <= next {
+                let date = bench.regulator.next_event();
+                released(bench.poll(date));
             }
             now = next;
-            it.data(now, data);
+            bench.data(now, data);
             if ack {
-                let (id, left) = it.ack(now);
+                let (id, left) = bench.ack(now);
                 came.push(id);
                 released(left);
             }
         }
-        while it.regulator.next_event() != Time::NEVER {
-            let date = it.regulator.next_event();
-            released(it.poll(date));
+        while bench.regulator.next_event() != Time::NEVER {
+            let date = bench.regulator.next_event();
+            released(bench.poll(date));
         }
-        let counters = it.regulator.counters();
+        let counters = bench.regulator.counters();
         prop_assert_eq!(counters.held, 0);
         prop_assert_eq!(counters.released as usize, out.len());
         let mut rest = came.iter();
-        prop_assert!(out.iter().all(|id| rest.any(|it| it == id)), "{:?} of {:?}", out, came);
+        prop_assert!(out.iter().all(|id| rest.any(|item| item == id)), "{:?} of {:?}", out, came);
     }
 }

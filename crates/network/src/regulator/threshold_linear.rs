@@ -130,17 +130,17 @@ mod tests {
     #[test]
     fn the_delay_is_zero_then_grows_to_the_maximum() {
         // Shares of 10 packets: from 2 to 8 packets, 10 ms a packet.
-        let it = law(Level::Share(0.2), Level::Share(0.8), QueueLimit::Packets(10));
-        let delays = [0, 2, 3, 5, 8, 10].map(|n| it.delay(n * 1000).as_millis());
+        let found = law(Level::Share(0.2), Level::Share(0.8), QueueLimit::Packets(10));
+        let delays = [0, 2, 3, 5, 8, 10].map(|n| found.delay(n * 1000).as_millis());
         assert_eq!(delays, [0, 0, 10, 30, 60, 60]);
         // The same in octets, without a limit.
         let octets = |n| Level::Octets(Bytes(n));
-        let it = law(octets(3000), octets(12_000), QueueLimit::Unlimited);
-        let delays = [0, 3000, 4500, 7500, 20_000].map(|n| it.delay(n * 1000).as_millis());
+        let subject = law(octets(3000), octets(12_000), QueueLimit::Unlimited);
+        let delays = [0, 3000, 4500, 7500, 20_000].map(|n| subject.delay(n * 1000).as_millis());
         assert_eq!(delays, [0, 0, 10, 30, 60]);
         // Shares of a buffer of one packet still differ.
-        let it = law(Level::Share(0.2), Level::Share(0.8), QueueLimit::Packets(1));
-        assert_eq!([0, 1000].map(|n| it.delay(n).as_millis()), [0, 60]);
+        let law = law(Level::Share(0.2), Level::Share(0.8), QueueLimit::Packets(1));
+        assert_eq!([0, 1000].map(|n| law.delay(n).as_millis()), [0, 60]);
     }
 
     #[test]
@@ -202,10 +202,10 @@ mod tests {
             a in 0_u64..2_000_000, b in 0_u64..2_000_000, low in 0.0_f64..0.5, high in 0.5_f64..1.0,
         ) {
             let limit = QueueLimit::Packets(1000);
-            let it = law(Level::Share(low), Level::Share(high + 0.001_f64.min(1.0 - high)), limit);
+            let law_under_test = law(Level::Share(low), Level::Share(high + 0.001_f64.min(1.0 - high)), limit);
             let (a, b) = (a.min(b), a.max(b));
-            prop_assert!(it.delay(a) <= it.delay(b));
-            prop_assert!(it.delay(b) <= Span::from_millis(60));
+            prop_assert!(law_under_test.delay(a) <= law_under_test.delay(b));
+            prop_assert!(law_under_test.delay(b) <= Span::from_millis(60));
         }
     }
 }

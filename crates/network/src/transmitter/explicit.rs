@@ -36,8 +36,8 @@ impl Explicit {
     }
 
     pub(crate) fn rate_at(&self, now: Time) -> Rate {
-        let begun = self.next.iter().take_while(|it| it.0 <= now).last();
-        begun.map_or(self.now.rate(), |it| it.1)
+        let begun = self.next.iter().take_while(|next| next.0 <= now).last();
+        begun.map_or(self.now.rate(), |begun| begun.1)
     }
 
     pub(crate) fn departure(&mut self, start: Time, size: u32) -> Time {
@@ -63,16 +63,16 @@ mod tests {
     /// 1250 octets take 1 ms at 10 Mbit/s, 10 ms at 1 Mbit/s.
     #[test]
     fn a_packet_goes_at_the_rate_at_its_start() {
-        let mut it = Explicit::new(Rate::mbit(10));
-        it.grant(at(5), Rate::mbit(1));
-        it.grant(at(50), Rate::mbit(5));
-        assert_eq!(it.departure(at(4), 1250), at(5));
-        assert_eq!(it.rate_at(at(4)), Rate::mbit(10));
-        assert_eq!(it.rate_at(at(5)), Rate::mbit(1));
-        assert_eq!(it.rate_at(at(60)), Rate::mbit(5));
-        assert_eq!(it.departure(at(5), 1250), at(15));
-        assert_eq!(it.departure(at(49), 1250), at(59));
-        assert_eq!(it.departure(at(59), 1250), at(61));
-        assert_eq!(it.rate_at(at(61)), Rate::mbit(5));
+        let mut explicit = Explicit::new(Rate::mbit(10));
+        explicit.grant(at(5), Rate::mbit(1));
+        explicit.grant(at(50), Rate::mbit(5));
+        assert_eq!(explicit.departure(at(4), 1250), at(5));
+        assert_eq!(explicit.rate_at(at(4)), Rate::mbit(10));
+        assert_eq!(explicit.rate_at(at(5)), Rate::mbit(1));
+        assert_eq!(explicit.rate_at(at(60)), Rate::mbit(5));
+        assert_eq!(explicit.departure(at(5), 1250), at(15));
+        assert_eq!(explicit.departure(at(49), 1250), at(59));
+        assert_eq!(explicit.departure(at(59), 1250), at(61));
+        assert_eq!(explicit.rate_at(at(61)), Rate::mbit(5));
     }
 }

@@ -54,19 +54,19 @@ impl TransmitterConfig {
             TransmitterConfig::Constant
             | TransmitterConfig::Explicit
             | TransmitterConfig::Cells => Ok(()),
-            TransmitterConfig::Schedule(it) => it.validate(),
-            TransmitterConfig::Trace(it) => it.validate(),
-            TransmitterConfig::TokenBucket(it) => it.validate(mtu),
+            TransmitterConfig::Schedule(schedule) => schedule.validate(),
+            TransmitterConfig::Trace(trace) => trace.validate(),
+            TransmitterConfig::TokenBucket(token_bucket) => token_bucket.validate(mtu),
         }
     }
 
     pub(crate) fn build(&self, rate: Rate) -> Transmitter {
         match self {
             TransmitterConfig::Constant => Transmitter::Constant(Line::new(rate)),
-            TransmitterConfig::Schedule(it) => Transmitter::Schedule(Rates::new(it)),
-            TransmitterConfig::Trace(it) => Transmitter::Trace(Trace::new(it)),
-            TransmitterConfig::TokenBucket(it) => {
-                Transmitter::TokenBucket(TokenBucket::new(it, rate))
+            TransmitterConfig::Schedule(schedule) => Transmitter::Schedule(Rates::new(schedule)),
+            TransmitterConfig::Trace(trace) => Transmitter::Trace(Trace::new(trace)),
+            TransmitterConfig::TokenBucket(token_bucket) => {
+                Transmitter::TokenBucket(TokenBucket::new(token_bucket, rate))
             }
             TransmitterConfig::Explicit | TransmitterConfig::Cells => {
                 Transmitter::Explicit(Explicit::new(rate))
@@ -93,8 +93,8 @@ impl Transmitter {
             Transmitter::Constant(_) | Transmitter::TokenBucket(_) | Transmitter::Explicit(_) => {
                 now
             }
-            Transmitter::Schedule(it) => it.ready(now),
-            Transmitter::Trace(it) => it.ready(now),
+            Transmitter::Schedule(schedule) => schedule.ready(now),
+            Transmitter::Trace(trace) => trace.ready(now),
         }
     }
 
@@ -102,11 +102,11 @@ impl Transmitter {
     /// line that of its bucket.
     pub(crate) fn rate_at(&self, now: Time) -> Option<Rate> {
         match self {
-            Transmitter::Constant(it) => Some(it.rate()),
-            Transmitter::Schedule(it) => it.rate_at(now),
-            Transmitter::Trace(it) => it.mean_rate(),
-            Transmitter::TokenBucket(it) => Some(it.rate()),
-            Transmitter::Explicit(it) => Some(it.rate_at(now)),
+            Transmitter::Constant(constant) => Some(constant.rate()),
+            Transmitter::Schedule(schedule) => schedule.rate_at(now),
+            Transmitter::Trace(trace) => trace.mean_rate(),
+            Transmitter::TokenBucket(token_bucket) => Some(token_bucket.rate()),
+            Transmitter::Explicit(explicit) => Some(explicit.rate_at(now)),
         }
     }
 
@@ -114,11 +114,11 @@ impl Transmitter {
     /// it; [`Time::NEVER`] if it never does. Dates never decrease.
     pub(crate) fn departure(&mut self, start: Time, size: u32) -> Time {
         match self {
-            Transmitter::Constant(it) => start.saturating_add(it.time_for(size)),
-            Transmitter::Schedule(it) => it.departure(start, size),
-            Transmitter::Trace(it) => it.departure(start, size),
-            Transmitter::TokenBucket(it) => it.departure(start, size),
-            Transmitter::Explicit(it) => it.departure(start, size),
+            Transmitter::Constant(constant) => start.saturating_add(constant.time_for(size)),
+            Transmitter::Schedule(schedule) => schedule.departure(start, size),
+            Transmitter::Trace(trace) => trace.departure(start, size),
+            Transmitter::TokenBucket(token_bucket) => token_bucket.departure(start, size),
+            Transmitter::Explicit(explicit) => explicit.departure(start, size),
         }
     }
 }

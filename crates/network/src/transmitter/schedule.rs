@@ -194,50 +194,51 @@ mod tests {
     #[test]
     fn a_packet_crosses_a_change_of_rate() {
         // 12 Mbit/s for 10 ms, then 6: 1500 octets take 1 or 2 ms.
-        let it = rates(&[(0, 12_000), (10, 6_000)], None);
-        assert_eq!(it.departure(at(MS(3)), 1500), at(MS(4)));
-        assert_eq!(it.departure(at(MS(9)), 1500), at(MS(10)));
+        let rates = rates(&[(0, 12_000), (10, 6_000)], None);
+        assert_eq!(rates.departure(at(MS(3)), 1500), at(MS(4)));
+        assert_eq!(rates.departure(at(MS(9)), 1500), at(MS(10)));
         // Half at 12, half at 6 Mbit/s.
         let middle = at(Span::from_micros(9500));
-        assert_eq!(it.departure(middle, 1500), at(MS(11)));
-        assert_eq!(it.departure(at(MS(10)), 1500), at(MS(12)));
+        assert_eq!(rates.departure(middle, 1500), at(MS(11)));
+        assert_eq!(rates.departure(at(MS(10)), 1500), at(MS(12)));
     }
 
     #[test]
     fn packets_wait_for_the_end_of_an_outage() {
-        let it = rates(&[(0, 12_000), (10, 0), (30, 12_000)], None);
-        assert_eq!(it.departure(at(MS(15)), 1500), at(MS(31)));
+        let found = rates(&[(0, 12_000), (10, 0), (30, 12_000)], None);
+        assert_eq!(found.departure(at(MS(15)), 1500), at(MS(31)));
         let middle = at(Span::from_micros(9500));
-        assert_eq!(it.departure(middle, 1500), at(Span::from_micros(30_500)));
-        assert_eq!(it.ready(at(MS(15))), at(MS(30)));
-        assert_eq!(it.ready(at(MS(5))), at(MS(5)));
+        assert_eq!(found.departure(middle, 1500), at(Span::from_micros(30_500)));
+        assert_eq!(found.ready(at(MS(15))), at(MS(30)));
+        assert_eq!(found.ready(at(MS(5))), at(MS(5)));
         // Without an end nothing leaves any more.
-        let it = rates(&[(0, 12_000), (10, 0)], None);
-        assert_eq!(it.departure(middle, 1500), Time::NEVER);
-        assert_eq!(it.ready(at(MS(11))), Time::NEVER);
+        let rates = rates(&[(0, 12_000), (10, 0)], None);
+        assert_eq!(rates.departure(middle, 1500), Time::NEVER);
+        assert_eq!(rates.ready(at(MS(11))), Time::NEVER);
     }
 
     #[test]
     fn schedules_repeat_exactly() {
         // 1 ms on, 9 ms off: one packet in each period.
-        let it = rates(&[(0, 12_000), (1, 0)], Some(10));
-        assert_eq!(it.departure(Time::ZERO, 1500), at(MS(1)));
-        assert_eq!(it.departure(at(MS(1)), 1500), at(MS(11)));
-        assert_eq!(it.ready(at(MS(2))), at(MS(10)));
+        let rates = rates(&[(0, 12_000), (1, 0)], Some(10));
+        assert_eq!(rates.departure(Time::ZERO, 1500), at(MS(1)));
+        assert_eq!(rates.departure(at(MS(1)), 1500), at(MS(11)));
+        assert_eq!(rates.ready(at(MS(2))), at(MS(10)));
         // 150,000 octets need a hundred periods, the last ends after its 1 ms.
-        assert_eq!(it.departure(at(MS(2)), 150_000), at(MS(1001)));
-        let late = it.departure(at(Span::from_secs(100_000)), 1500);
+        assert_eq!(rates.departure(at(MS(2)), 150_000), at(MS(1001)));
+        let late = rates.departure(at(Span::from_secs(100_000)), 1500);
         assert_eq!(late, at(Span::from_secs(100_000) + MS(1)));
     }
 
     #[test]
     fn delays_follow_their_steps() {
-        let it = DelaySchedule {
+        let delay_schedule = DelaySchedule {
             steps: vec![(Span::ZERO, MS(20)), (MS(100), MS(50))],
             period: Some(MS(150)),
             keep_order: true,
         };
-        let delays = [0, 99, 100, 149, 150, 260].map(|ms| it.delay(at(MS(ms))).as_millis());
+        let delays =
+            [0, 99, 100, 149, 150, 260].map(|ms| delay_schedule.delay(at(MS(ms))).as_millis());
         assert_eq!(delays, [20, 20, 50, 50, 20, 50]);
     }
 
@@ -270,17 +271,17 @@ mod tests {
                 total += ms;
             }
             steps.last_mut().unwrap().1 += 1; // some rate is above zero
-            let it = rates(&steps, repeats.then_some(total));
-            let departs = it.departure(at(MS(start)), size);
+            let line = rates(&steps, repeats.then_some(total));
+            let departs = line.departure(at(MS(start)), size);
             // The integral of the rate, a microsecond at a time where that is
             // exact: all changes are at whole milliseconds.
             let mut bits = 0.0;
             let end = departs.as_picos() as f64 / 1e9;
             let mut ms = start;
             while (ms as f64) < end {
-                let (_, index) = place(&it.schedule.steps, it.schedule.period, at(MS(ms)));
+                let (_, index) = place(&line.schedule.steps, line.schedule.period, at(MS(ms)));
                 let part = (end - ms as f64).min(1.0);
-                bits += it.schedule.steps[index].1 as f64 * part / 1000.0;
+                bits += line.schedule.steps[index].1 as f64 * part / 1000.0;
                 ms += 1;
             }
             prop_assert!((bits - size as f64 * 8.0).abs() < 0.01, "{bits}");

@@ -124,10 +124,10 @@ mod tests {
         TokenBucket::new(&config, Rate::mbit(120))
     }
 
-    fn departures(it: &mut TokenBucket, from: Time, n: usize) -> Vec<u64> {
+    fn departures(token_bucket: &mut TokenBucket, from: Time, n: usize) -> Vec<u64> {
         let mut free = from;
         let mut next = || {
-            free = it.departure(free, 1500);
+            free = token_bucket.departure(free, 1500);
             (free.as_picos() + 500_000) / 1_000_000
         };
         (0..n).map(|_| next()).collect()
@@ -135,18 +135,18 @@ mod tests {
 
     #[test]
     fn a_burst_goes_at_line_rate_and_the_rest_at_the_rate_of_the_tokens() {
-        let mut it = bucket(None);
+        let mut bucket = bucket(None);
         // Three packets, 0.1 ms each; the fourth waits for the tokens that the
         // first took, back 1 ms after it started.
-        assert_eq!(departures(&mut it, Time::ZERO, 6), [100, 200, 300, 1100, 2100, 3100]);
+        assert_eq!(departures(&mut bucket, Time::ZERO, 6), [100, 200, 300, 1100, 2100, 3100]);
         // Half of the bucket is filled by 1.5 ms of silence.
-        assert_eq!(departures(&mut it, at_us(4500), 3), [4600, 5100, 6100]);
+        assert_eq!(departures(&mut bucket, at_us(4500), 3), [4600, 5100, 6100]);
     }
 
     #[test]
     fn the_peak_rate_spaces_the_burst() {
-        let mut it = bucket(Some(Rate::mbit(24)));
-        assert_eq!(departures(&mut it, Time::ZERO, 5), [100, 600, 1100, 1600, 2100]);
+        let mut bucket = bucket(Some(Rate::mbit(24)));
+        assert_eq!(departures(&mut bucket, Time::ZERO, 5), [100, 600, 1100, 1600, 2100]);
     }
 
     #[test]
@@ -161,12 +161,12 @@ mod tests {
         /// In any interval at most burst + rate · time starts (RFC 2697).
         #[test]
         fn the_curve_is_kept(offers in prop::collection::vec((0_u64..3000, 40_u32..=1500), 2..80)) {
-            let mut it = bucket(None);
+            let mut line = bucket(None);
             let (mut now, mut free) = (0, Time::ZERO);
             let mut starts = Vec::new();
             for (gap, size) in offers {
                 now += gap;
-                free = it.departure(at_us(now).max(free), size);
+                free = line.departure(at_us(now).max(free), size);
                 starts.push((free - Rate::mbit(120).time_for(Bytes(size as u64)), size as u64));
             }
             for i in 0..starts.len() {

@@ -167,11 +167,11 @@ mod tests {
     #[test]
     fn a_backlog_leaves_at_the_dates_of_the_trace_and_wraps_exactly() {
         // Q5. Lines 2, 2, 5, 9: the next period starts at 9.
-        let mut it = trace(&[2, 2, 5, 9]);
+        let mut trace = trace(&[2, 2, 5, 9]);
         let mut start = Time::ZERO;
         let mut dates = Vec::new();
         for _ in 0..10 {
-            start = it.departure(start, 1500);
+            start = trace.departure(start, 1500);
             dates.push(ms(start));
         }
         assert_eq!(dates, [2, 2, 5, 9, 11, 11, 14, 18, 20, 20]);
@@ -179,16 +179,16 @@ mod tests {
 
     #[test]
     fn a_line_at_zero_is_at_the_end_of_the_period_before() {
-        let mut it = trace(&[0, 3]);
-        let dates = [0; 5].map(|_| ms(it.departure(Time::ZERO, 1500)));
+        let mut trace = trace(&[0, 3]);
+        let dates = [0; 5].map(|_| ms(trace.departure(Time::ZERO, 1500)));
         assert_eq!(dates, [0, 3, 3, 6, 6]);
     }
 
     #[test]
     fn small_packets_share_an_opportunity_and_large_ones_take_several() {
-        let mut it = trace(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        let mut trace = trace(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         let sizes = [500, 500, 500, 40, 3000, 1460, 1500];
-        let dates = sizes.map(|size| ms(it.departure(Time::ZERO, size)));
+        let dates = sizes.map(|size| ms(trace.departure(Time::ZERO, size)));
         // 500 + 500 + 500 at 1. At 2, 40 and 1460 of the 3000, whose rest
         // takes 3 and 40 octets of 4, where 1460 fit.
         assert_eq!(dates, [1, 1, 1, 2, 4, 4, 5]);
@@ -196,13 +196,13 @@ mod tests {
 
     #[test]
     fn what_nobody_waits_for_is_lost() {
-        let mut it = trace(&[1, 2, 3, 10]);
-        assert_eq!(ms(it.departure(at_us(1_500), 1500)), 2);
-        assert_eq!(ms(it.departure(at_us(3_001), 100)), 10);
-        assert_eq!(ms(it.departure(at_us(10_000), 1400)), 10); // comes at its date
-        assert_eq!(ms(it.departure(at_us(10_001), 1)), 11);
-        assert_eq!(ms(it.departure(at_us(1_000_000_000_500), 1)), 1_000_000_001);
-        assert_eq!(ms(it.ready(at_us(1_000_000_004_000))), 1_000_000_010);
+        let mut trace = trace(&[1, 2, 3, 10]);
+        assert_eq!(ms(trace.departure(at_us(1_500), 1500)), 2);
+        assert_eq!(ms(trace.departure(at_us(3_001), 100)), 10);
+        assert_eq!(ms(trace.departure(at_us(10_000), 1400)), 10); // comes at its date
+        assert_eq!(ms(trace.departure(at_us(10_001), 1)), 11);
+        assert_eq!(ms(trace.departure(at_us(1_000_000_000_500), 1)), 1_000_000_001);
+        assert_eq!(ms(trace.ready(at_us(1_000_000_004_000))), 1_000_000_010);
     }
 
     #[test]
@@ -229,13 +229,13 @@ mod tests {
             let mut millis = millis;
             millis.sort_unstable();
             *millis.last_mut().unwrap() += 1;
-            let mut it = trace(&millis);
+            let mut line = trace(&millis);
             let (mut now, mut free) = (0, Time::ZERO);
             let mut offered = Vec::new();
             let mut departures = Vec::new();
             for (gap, size) in &offers {
                 now += gap;
-                free = it.departure(at_us(now).max(free), *size);
+                free = line.departure(at_us(now).max(free), *size);
                 offered.push((at_us(now), *size));
                 departures.push(free);
             }

@@ -47,34 +47,34 @@ view! {
 
 /// What makes policies of a class.
 pub(super) fn maker(class: Arc<Class>) -> Arc<MakePolicy> {
-    Arc::new(move |place| Box::new(Own { object: Object::new(&class, place) }))
+    Arc::new(move |place| Box::new(PythonPolicy { object: Object::new(&class, place) }))
 }
 
 #[derive(Debug)]
-struct Own {
+struct PythonPolicy {
     object: Object,
 }
 
-impl Own {
+impl PythonPolicy {
     /// The paths as Python sees them.
     fn shown<'py>(py: Python<'py>, paths: &[Candidate]) -> PyResult<Bound<'py, PyTuple>> {
-        let date = |date: Option<Time>| date.map(|it| it.as_secs_f64());
-        let path = |(index, it): (usize, &Candidate)| Destination {
+        let date = |date: Option<Time>| date.map(|date| date.as_secs_f64());
+        let path = |(index, candidate): (usize, &Candidate)| Destination {
             index,
-            active: it.active,
-            confirmed: it.confirmed,
-            cwnd: it.cwnd,
-            ssthresh: it.ssthresh,
-            in_flight: it.flight,
-            loss: it.loss,
-            srtt_s: seconds(it.srtt),
-            rto_s: it.rto.as_secs_f64(),
-            errors: it.errors,
-            potentially_failed: it.potentially_failed,
-            min_rtt_s: seconds(it.min_rtt),
-            capacity: it.capacity,
-            heard_s: date(it.heard),
-            resent_s: date(it.resent),
+            active: candidate.active,
+            confirmed: candidate.confirmed,
+            cwnd: candidate.cwnd,
+            ssthresh: candidate.ssthresh,
+            in_flight: candidate.flight,
+            loss: candidate.loss,
+            srtt_s: seconds(candidate.srtt),
+            rto_s: candidate.rto.as_secs_f64(),
+            errors: candidate.errors,
+            potentially_failed: candidate.potentially_failed,
+            min_rtt_s: seconds(candidate.min_rtt),
+            capacity: candidate.capacity,
+            heard_s: date(candidate.heard),
+            resent_s: date(candidate.resent),
         };
         PyTuple::new(py, paths.iter().enumerate().map(path))
     }
@@ -91,15 +91,15 @@ impl Own {
     }
 }
 
-impl Policy for Own {
+impl Policy for PythonPolicy {
     fn choose(&mut self, reason: Reason, last: usize, paths: &[Candidate]) -> usize {
         Python::attach(|py| {
             let reason = match reason {
                 Reason::FastRetransmit => "fast-retransmit",
                 Reason::Timeout => "timeout",
             };
-            let all = Own::shown(py, paths);
-            let chosen = self.object.call(py, "choose", all.map(|it| (reason, last, it)));
+            let all = PythonPolicy::shown(py, paths);
+            let chosen = self.object.call(py, "choose", all.map(|item| (reason, last, item)));
             self.index(py, "choose", &chosen, paths.len())
         })
     }
@@ -109,8 +109,8 @@ impl Policy for Own {
             return None;
         }
         Python::attach(|py| {
-            let all = Own::shown(py, paths);
-            let chosen = self.object.call(py, "failover", all.map(|it| (primary, it)));
+            let all = PythonPolicy::shown(py, paths);
+            let chosen = self.object.call(py, "failover", all.map(|item| (primary, item)));
             (!chosen.is_none()).then(|| self.index(py, "failover", &chosen, paths.len()))
         })
     }

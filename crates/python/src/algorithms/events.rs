@@ -90,7 +90,7 @@ event! {
     /// The connection's other paths; empty where there is one path, or the class is not coupled.
     #[getter]
     fn siblings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.siblings.iter().map(|it| Path { it: *it }))
+        PyTuple::new(py, self.siblings.iter().map(|sibling| Path { sibling: *sibling }))
     }
 }
 
@@ -176,7 +176,7 @@ event! {
 /// Another path of the same connection.
 #[pyclass(frozen, module = "anabranch.algorithms")]
 pub(crate) struct Path {
-    it: Sibling,
+    sibling: Sibling,
 }
 
 #[pymethods]
@@ -184,31 +184,31 @@ impl Path {
     /// Congestion window in octets.
     #[getter]
     fn cwnd(&self) -> u64 {
-        self.it.window
+        self.sibling.window
     }
     /// Its window is below its threshold.
     #[getter]
     fn in_slow_start(&self) -> bool {
-        self.it.slow_start
+        self.sibling.slow_start
     }
     /// Largest segment payload.
     #[getter]
     fn mss(&self) -> u64 {
-        self.it.mss
+        self.sibling.mss
     }
     /// Smoothed round-trip time in seconds, once measured.
     #[getter]
     fn srtt_s(&self) -> Option<f64> {
-        seconds(self.it.srtt)
+        seconds(self.sibling.srtt)
     }
     /// Smallest round-trip time seen, in seconds.
     #[getter]
     fn min_rtt_s(&self) -> Option<f64> {
-        seconds(self.it.min_rtt)
+        seconds(self.sibling.min_rtt)
     }
     /// What its algorithm tells: its `shared`.
     #[getter]
     fn shared(&self) -> f64 {
-        self.it.state.own
+        self.sibling.state.own
     }
 }

@@ -49,7 +49,7 @@ thread_local! {
 #[pyfunction]
 #[pyo3(signature = (seconds))]
 pub(crate) fn set_call_limit(seconds: Option<f64>) {
-    let looks = seconds.map_or(0, |it| ((it / LOOK.as_secs_f64()).ceil() as u64).max(2));
+    let looks = seconds.map_or(0, |second| ((second / LOOK.as_secs_f64()).ceil() as u64).max(2));
     LIMIT.store(looks, Ordering::Relaxed);
 }
 
@@ -64,7 +64,8 @@ pub(super) fn limit_s() -> f64 {
 pub(crate) fn limits_passed() -> u64 {
     let limit = LIMIT.load(Ordering::Relaxed);
     let callers = CALLERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let looks = callers.iter().filter_map(Weak::upgrade).map(|it| it.looks.load(Ordering::Relaxed));
+    let looks =
+        callers.iter().filter_map(Weak::upgrade).map(|item| item.looks.load(Ordering::Relaxed));
     looks.max().and_then(|looks| looks.checked_div(limit)).unwrap_or(0)
 }
 
@@ -90,7 +91,9 @@ impl<'py> UnderWay<'py> {
         let depth = DEPTH.get();
         DEPTH.set(depth + 1);
         if depth == 0 {
-            CALLER.with(|it| it.get_or_init(|| enter(py)).calls.fetch_add(1, Ordering::Relaxed));
+            CALLER.with(|caller| {
+                caller.get_or_init(|| enter(py)).calls.fetch_add(1, Ordering::Relaxed)
+            });
         }
         UnderWay(py)
     }
@@ -98,7 +101,8 @@ impl<'py> UnderWay<'py> {
     /// [`CallTooLong`] was raised in it.
     #[inline]
     fn is_late(&self) -> bool {
-        CALLER.with(|it| it.get().is_some_and(|it| it.raised.load(Ordering::Relaxed)))
+        CALLER
+            .with(|caller| caller.get().is_some_and(|caller| caller.raised.load(Ordering::Relaxed)))
     }
 }
 
@@ -110,8 +114,8 @@ impl Drop for UnderWay<'_> {
         if depth > 0 {
             return;
         }
-        CALLER.with(|it| {
-            let Some(caller) = it.get() else { return };
+        CALLER.with(|caller| {
+            let Some(caller) = caller.get() else { return };
             caller.calls.fetch_add(1, Ordering::Relaxed);
             if caller.raised.swap(false, Ordering::Relaxed) {
                 // The call may have ended before it saw the exception, which must not
@@ -146,7 +150,7 @@ fn watch() {
         let limit = LIMIT.load(Ordering::Relaxed);
         let mut late = Vec::new();
         let mut callers = CALLERS.lock().unwrap_or_else(PoisonError::into_inner);
-        callers.retain(|it| it.strong_count() > 0);
+        callers.retain(|caller| caller.strong_count() > 0);
         for caller in callers.iter().filter_map(Weak::upgrade) {
             let calls = caller.calls.load(Ordering::Relaxed);
             let stays = calls % 2 == 1 && calls == caller.seen.swap(calls, Ordering::Relaxed);

@@ -62,7 +62,7 @@ pub(crate) struct Class {
 
 impl Class {
     fn defines(&self, hook: &str) -> bool {
-        self.hooks.iter().any(|it| it == hook)
+        self.hooks.iter().any(|item| item == hook)
     }
 
     /// Calls `call`, which calls one of its objects, under the limit for calls.
@@ -80,7 +80,7 @@ impl Class {
     fn raise(&self, py: Python<'_>, place: &str, hook: &str, error: PyErr) -> ! {
         let value = error.value(py);
         let kind = value.get_type();
-        let kind = kind.name().map_or_else(|_| String::new(), |it| it.to_string());
+        let kind = kind.name().map_or_else(|_| String::new(), |name| name.to_string());
         let too_long = error.is_instance_of::<CallTooLong>(py);
         let message = if too_long {
             let limit = limit::limit_s();
@@ -128,7 +128,8 @@ impl Class {
         error: Option<PyErr>,
         broken: Option<&'static str>,
     ) -> Failure {
-        let cause = error.map(|it| Box::new(it.clone_ref(py)) as Box<dyn std::any::Any + Send>);
+        let cause =
+            error.map(|error| Box::new(error.clone_ref(py)) as Box<dyn std::any::Any + Send>);
         let mut failure = Failure { cause, broken, ..Failure::new(&self.name, place, message) };
         if let Some((file, line)) = at {
             (failure.file, failure.line) = (Some(file), Some(line));
@@ -146,11 +147,11 @@ impl Class {
             let code = traceback.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
             let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
             let line = traceback.getattr("tb_lineno").ok()?.extract().ok()?;
-            let stays = found.as_ref().is_some_and(|it| Some(&it.0) == own.as_ref());
+            let stays = found.as_ref().is_some_and(|item| Some(&item.0) == own.as_ref());
             if !stays || Some(&file) == own.as_ref() {
                 found = Some((file, line));
             }
-            next = traceback.getattr("tb_next").ok().filter(|it| !it.is_none());
+            next = traceback.getattr("tb_next").ok().filter(|next| !next.is_none());
         }
         found
     }
@@ -185,9 +186,9 @@ fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
 /// The exception for a run that a failure ended. An interrupt from the keyboard
 /// goes on as it is.
 pub(crate) fn error(py: Python<'_>, at: Option<Time>, failure: Failure) -> PyErr {
-    let cause = failure.cause.as_ref().and_then(|it| it.downcast_ref::<PyErr>());
-    let cause = cause.map(|it| it.clone_ref(py));
-    if let Some(cause) = cause.as_ref().filter(|it| is_interrupt(py, it)) {
+    let cause = failure.cause.as_ref().and_then(|cause| cause.downcast_ref::<PyErr>());
+    let cause = cause.map(|cause| cause.clone_ref(py));
+    if let Some(cause) = cause.as_ref().filter(|cause| is_interrupt(py, cause)) {
         return cause.clone_ref(py);
     }
     let facts = || {
@@ -215,12 +216,12 @@ pub(crate) fn error(py: Python<'_>, at: Option<Time>, failure: Failure) -> PyErr
 pub(crate) fn parse_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
     let mut all = Options::new();
     for (name, value) in options.into_iter().flatten() {
-        let value = if let Ok(it) = value.cast::<PyBool>() {
-            OptionValue::Boolean(it.is_true())
-        } else if let Ok(it) = value.extract() {
-            OptionValue::Integer(it)
-        } else if let Ok(it) = value.extract() {
-            OptionValue::Number(it)
+        let value = if let Ok(cast) = value.cast::<PyBool>() {
+            OptionValue::Boolean(cast.is_true())
+        } else if let Ok(extract) = value.extract() {
+            OptionValue::Integer(extract)
+        } else if let Ok(extract) = value.extract() {
+            OptionValue::Number(extract)
         } else {
             OptionValue::Text(value.extract()?)
         };
@@ -233,10 +234,10 @@ fn options_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, 
     let dict = PyDict::new(py);
     for (name, value) in options {
         match value {
-            OptionValue::Boolean(it) => dict.set_item(name, it)?,
-            OptionValue::Integer(it) => dict.set_item(name, it)?,
-            OptionValue::Number(it) => dict.set_item(name, it)?,
-            OptionValue::Text(it) => dict.set_item(name, it)?,
+            OptionValue::Boolean(boolean) => dict.set_item(name, boolean)?,
+            OptionValue::Integer(integer) => dict.set_item(name, integer)?,
+            OptionValue::Number(number) => dict.set_item(name, number)?,
+            OptionValue::Text(text) => dict.set_item(name, text)?,
         }
     }
     Ok(dict)

@@ -10,29 +10,29 @@ use std::sync::Arc;
 pub(super) struct Object {
     pub class: Arc<Class>,
     place: Place,
-    it: Option<Py<PyAny>>,
+    made: Option<Py<PyAny>>,
 }
 
 impl Object {
     pub fn new(class: &Arc<Class>, place: &Place) -> Object {
-        Object { class: class.clone(), place: place.clone(), it: None }
+        Object { class: class.clone(), place: place.clone(), made: None }
     }
 
     fn made<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyAny> {
-        if self.it.is_none() {
+        if self.made.is_none() {
             let made = || {
-                let it = self.class.limited(py, || self.class.make(py))?;
-                it.setattr("seed", self.place.seed)?;
-                it.setattr("place", &self.place.name)?;
-                self.class.limited(py, || it.call_method0("on_start"))?;
-                PyResult::Ok(it)
+                let limited = self.class.limited(py, || self.class.make(py))?;
+                limited.setattr("seed", self.place.seed)?;
+                limited.setattr("place", &self.place.name)?;
+                self.class.limited(py, || limited.call_method0("on_start"))?;
+                PyResult::Ok(limited)
             };
             match made() {
-                Ok(it) => self.it = Some(it.unbind()),
+                Ok(made) => self.made = Some(made.unbind()),
                 Err(error) => self.class.raise(py, &self.place.name, "on_start", error),
             }
         }
-        self.it.as_ref().expect("made above").bind(py).clone()
+        self.made.as_ref().expect("made above").bind(py).clone()
     }
 
     /// What `hook` returns.
@@ -42,9 +42,9 @@ impl Object {
         hook: &str,
         argument: PyResult<A>,
     ) -> Bound<'py, PyAny> {
-        let it = self.made(py);
+        let made = self.made(py);
         let result = argument
-            .and_then(|argument| self.class.limited(py, || it.getattr(hook)?.call1(argument)));
+            .and_then(|argument| self.class.limited(py, || made.getattr(hook)?.call1(argument)));
         result.unwrap_or_else(|error| self.class.raise(py, &self.place.name, hook, error))
     }
 
@@ -56,7 +56,7 @@ impl Object {
         returned: &Bound<'_, PyAny>,
         allowed: &str,
     ) -> ! {
-        let shown = returned.repr().map_or_else(|_| "?".into(), |it| it.to_string());
+        let shown = returned.repr().map_or_else(|_| "?".into(), |text| text.to_string());
         let problem = format!("it returned {shown}: allowed: {allowed}");
         self.class.refuse(py, &self.place.name, hook, &problem, None)
     }

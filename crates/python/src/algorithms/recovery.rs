@@ -47,21 +47,21 @@ view! {
 pub(super) fn maker(class: Arc<Class>) -> Arc<MakeDetector> {
     Arc::new(move |place| {
         let hears_sent = class.defines("on_sent");
-        Box::new(Own { object: Object::new(&class, place), hears_sent })
+        Box::new(PythonDetector { object: Object::new(&class, place), hears_sent })
     })
 }
 
 #[derive(Debug)]
-struct Own {
+struct PythonDetector {
     object: Object,
     hears_sent: bool,
 }
 
 fn pairs(set: &RangeSet) -> Vec<(u64, u64)> {
-    set.iter().map(|it| (it.start, it.end)).collect()
+    set.iter().map(|item| (item.start, item.end)).collect()
 }
 
-impl LossDetector for Own {
+impl LossDetector for PythonDetector {
     fn on_ack(&mut self, ack: &AckView<'_>, lost: &mut Vec<Range>) {
         Python::attach(|py| {
             let view = RecoveryAck {

@@ -27,15 +27,15 @@ view! {
 
 /// What makes laws of a class.
 pub(super) fn maker(class: Arc<Class>) -> Arc<MakeLaw> {
-    Arc::new(move |place| Box::new(Own { object: Object::new(&class, place) }))
+    Arc::new(move |place| Box::new(PythonLaw { object: Object::new(&class, place) }))
 }
 
 #[derive(Debug)]
-struct Own {
+struct PythonLaw {
     object: Object,
 }
 
-impl DelayLaw for Own {
+impl DelayLaw for PythonLaw {
     fn delay(&mut self, forward: &Forward) -> Span {
         Python::attach(|py| {
             let view = ForwardLink {
@@ -44,10 +44,10 @@ impl DelayLaw for Own {
                 packets: forward.packets,
                 octets: forward.octets,
                 octets_received: forward.octets_received,
-                rate_bps: forward.rate.map(|it| it.as_bps()),
+                rate_bps: forward.rate.map(|rate| rate.as_bps()),
             };
             let delay = self.object.call(py, "delay", Ok((view,)));
-            let span = delay.extract::<f64>().ok().filter(|it| *it >= 0.0);
+            let span = delay.extract::<f64>().ok().filter(|seconds| *seconds >= 0.0);
             match span.and_then(Span::from_secs_f64) {
                 Some(span) => span,
                 None => {

@@ -48,29 +48,29 @@ view! {
 
 /// What makes schedulers of a class.
 pub(super) fn maker(class: Arc<Class>) -> Arc<MakeScheduler> {
-    Arc::new(move |place| Box::new(Own { object: Object::new(&class, place) }))
+    Arc::new(move |place| Box::new(PythonScheduler { object: Object::new(&class, place) }))
 }
 
 #[derive(Debug)]
-struct Own {
+struct PythonScheduler {
     object: Object,
 }
 
 const ALLOWED: &str = "None, the id of a subflow with room, or a pair of such an id and the \
                        offset from which on to send a copy, below stream.nxt";
 
-impl Scheduler for Own {
+impl Scheduler for PythonScheduler {
     fn choose(&mut self, candidates: &[Candidate], stream: &Stream) -> Choice {
         Python::attach(|py| {
-            let subflow = |it: &Candidate| Subflow {
-                id: it.id,
-                has_room: it.has_room,
-                srtt_s: it.srtt.as_secs_f64(),
-                rttvar_s: it.rttvar.as_secs_f64(),
-                cwnd: it.cwnd,
-                in_flight: it.in_flight,
-                mss: it.mss,
-                sent_to: it.sent_to,
+            let subflow = |candidate: &Candidate| Subflow {
+                id: candidate.id,
+                has_room: candidate.has_room,
+                srtt_s: candidate.srtt.as_secs_f64(),
+                rttvar_s: candidate.rttvar.as_secs_f64(),
+                cwnd: candidate.cwnd,
+                in_flight: candidate.in_flight,
+                mss: candidate.mss,
+                sent_to: candidate.sent_to,
             };
             let view = DataStream {
                 time_s: stream.now.as_secs_f64(),
@@ -80,8 +80,10 @@ impl Scheduler for Own {
                 window_left: stream.window_left,
             };
             let subflows = PyTuple::new(py, candidates.iter().map(subflow));
-            let chosen = self.object.call(py, "choose", subflows.map(|it| (it, view)));
-            let has_room = |id: u32| candidates.iter().any(|it| it.id == id && it.has_room);
+            let chosen = self.object.call(py, "choose", subflows.map(|subflow| (subflow, view)));
+            let has_room = |id: u32| {
+                candidates.iter().any(|candidate| candidate.id == id && candidate.has_room)
+            };
             if chosen.is_none() {
                 Choice::Wait
             } else if let Some(id) = chosen.extract().ok().filter(|id| has_room(*id)) {

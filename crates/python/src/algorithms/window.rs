@@ -86,7 +86,7 @@ impl Window {
 
     #[setter]
     fn set_pacing_bps(&mut self, rate: Option<f64>) -> PyResult<()> {
-        if rate.is_some_and(|it| !(1.0..=1e15).contains(&it)) {
+        if rate.is_some_and(|rate| !(1.0..=1e15).contains(&rate)) {
             let allowed = "None, or a rate from 1 to 1e15 bit/s";
             return Err(WindowError::new_err(format!("pacing_bps = {rate:?}: allowed: {allowed}")));
         }
@@ -169,7 +169,7 @@ struct Control {
 
 /// An object, and its bound hooks.
 struct Object {
-    it: Py<Window>,
+    window: Py<Window>,
     on_ack: Py<PyAny>,
     mss: u64,
 }
@@ -186,7 +186,7 @@ impl Control {
         let result = argument(self).and_then(|argument| {
             self.class.limited(py, || match (&self.object, hook) {
                 (Some(object), "on_ack") => object.on_ack.bind(py).call1(argument),
-                (Some(object), _) => object.it.bind(py).getattr(hook)?.call1(argument),
+                (Some(object), _) => object.window.bind(py).getattr(hook)?.call1(argument),
                 (None, _) => Ok(py.None().into_bound(py)),
             })
         });
@@ -200,7 +200,7 @@ impl Control {
     #[inline]
     fn take(&mut self, py: Python<'_>, hook: &str) {
         let Some(object) = &self.object else { return };
-        let left = object.it.bind(py).borrow();
+        let left = object.window.bind(py).borrow();
         if left.cwnd < object.mss as f64 {
             let problem =
                 format!("cwnd is {}, less than a segment of {} octets", left.cwnd, object.mss);
@@ -217,9 +217,9 @@ impl Control {
     #[cold]
     fn start(&mut self, py: Python<'_>, mss: u64) {
         let made = || {
-            let it = self.class.limited(py, || self.class.make(py))?.cast_into::<Window>()?;
+            let window = self.class.limited(py, || self.class.make(py))?.cast_into::<Window>()?;
             {
-                let mut window = it.borrow_mut();
+                let mut window = window.borrow_mut();
                 if window.cwnd == 0.0 {
                     window.cwnd = self.cwnd as f64;
                 }
@@ -230,8 +230,8 @@ impl Control {
                 window.seed = self.place.seed;
                 window.place = self.place.name.clone();
             }
-            let on_ack = it.getattr("on_ack")?.unbind();
-            PyResult::Ok(Object { it: it.unbind(), on_ack, mss })
+            let on_ack = window.getattr("on_ack")?.unbind();
+            PyResult::Ok(Object { window: window.unbind(), on_ack, mss })
         };
         match made() {
             Ok(object) => self.object = Some(object),
@@ -246,15 +246,15 @@ impl Control {
             None => self.start(py, mss),
             Some(object) if object.mss != mss => {
                 object.mss = mss;
-                object.it.bind(py).borrow_mut().mss = mss;
+                object.window.bind(py).borrow_mut().mss = mss;
             }
             Some(_) => {}
         }
     }
 
     fn variables(&self, py: Python<'_>) -> Option<(f64, f64)> {
-        let it = self.object.as_ref()?.it.bind(py).borrow();
-        Some((it.cwnd, it.ssthresh))
+        let window = self.object.as_ref()?.window.bind(py).borrow();
+        Some((window.cwnd, window.ssthresh))
     }
 }
 
@@ -330,9 +330,9 @@ impl Controller for Control {
             }
             // RFC 9438 §4.9.2: not when the window has outgrown what it was.
             if let Some(object) = &self.object {
-                let mut it = object.it.bind(py).borrow_mut();
-                if it.cwnd <= cwnd {
-                    (it.cwnd, it.ssthresh) = (cwnd, ssthresh);
+                let mut window = object.window.bind(py).borrow_mut();
+                if window.cwnd <= cwnd {
+                    (window.cwnd, window.ssthresh) = (cwnd, ssthresh);
                 }
             }
             (self.backed_off, self.repairing) = (false, false);

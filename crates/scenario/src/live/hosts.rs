@@ -10,7 +10,7 @@
 //! | `initial_window` | `initcwnd` of the host's routes |
 //! | `rto.min` | `rto_min` of the routes, where the host sends |
 //! | `delayed_ack.count` of 1 | `quickack` of the routes |
-//! | `window` | the socket's congestion control, where the host sends |
+//! | `window` | the socket's congestion control, where the host sends; loaded if the kernel lacks it |
 //! | `receive_buffer` | `SO_RCVBUF`; less where `initial_receive_window` is a share |
 //!
 //! Of a flow over MPTCP the same for its subflows; a server announces its other
@@ -18,8 +18,10 @@
 //!
 //! Its other options the kernel has its own way.
 
+use super::controls::Controls;
 use crate::InputError;
 use crate::graph::Graph;
+use crate::run_error::RunError;
 use crate::schema::{FlowSpec, Protocol, Scenario};
 use anabranch_live::{HostSettings, InterfaceSettings};
 use anabranch_sim::{NodeId, Side};
@@ -52,8 +54,8 @@ pub(super) fn settings(
     scenario: &Scenario,
     graph: &Graph<'_>,
     book: &AddressBook,
-) -> Result<Vec<HostSettings>, InputError> {
-    let kernels = available();
+    controls: &mut Controls,
+) -> Result<Vec<HostSettings>, RunError> {
     let mut list = Vec::new();
     for host in scenario.hosts.iter().filter(|host| host.external) {
         let first = graph.interface(&host.name).expect("names are checked");
@@ -105,23 +107,15 @@ pub(super) fn settings(
                          setting ({path}) for all",
                         host.name
                     );
-                    return Err(InputError::field(field(name), value, allowed));
+                    return Err(InputError::field(field(name), value, allowed).into());
                 }
             }
             settings.quick_ack |= config.delayed_ack.count == 1 && !config.adaptive_acks;
             if !sends(flow, side) {
                 continue;
             }
-            let name = config.window.name();
-            if !kernels.iter().any(|it| it == name) {
-                let allowed = format!(
-                    "a congestion control of this kernel, for the external sender {}: {}",
-                    host.name,
-                    kernels.join(", ")
-                );
-                return Err(InputError::field(field("window.algorithm"), name, allowed));
-            }
-            settings.congestion_control.get_or_insert(name.to_owned());
+            let name = controls.offer(&config.window, &field("window"), &host.name)?;
+            settings.congestion_control.get_or_insert(name);
             let window = config.initial_window.octets(config.mss.into()) / u64::from(config.mss);
             settings.initial_window.get_or_insert(window as u32);
             let min_rto = config.rto.min.as_millis();
@@ -181,10 +175,4 @@ fn mtu(scenario: &Scenario, node: &str) -> u32 {
         _ => None,
     });
     leaving.map(|mtu| mtu.0).min().unwrap_or(1500).clamp(68, 65_535) as u32
-}
-
-/// The kernel's congestion controls.
-fn available() -> Vec<String> {
-    let text = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    text.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }

@@ -79,7 +79,7 @@ pub(super) fn shortest_round_trip(scenario: &Scenario, graph: &Graph<'_>) -> Spa
 
 /// What the longest way can take by the delays of its links, at most 5 s.
 pub(super) fn longest_delay(scenario: &Scenario) -> Span {
-    let delays = scenario.links.iter().map(|it| it.forward.delay.max(it.reverse.delay));
+    let delays = scenario.links.iter().map(|link| link.forward.delay.max(link.reverse.delay));
     let longest = delays.max().unwrap_or(Span::ZERO);
     longest.saturating_mul(scenario.routers.len() as u64 + 1).min(Span::from_secs(5))
 }
@@ -136,9 +136,9 @@ mod tests {
     fn lateness_matters_by_the_round_trip() {
         let us = Span::from_micros;
         let mut late = vec![us(100); 1000];
-        let it = precision(&late);
-        assert_eq!(it.shortest_round_trip, Span::from_millis(30));
-        assert_eq!((it.bound(), it.doubts().len()), (us(600), 0));
+        let found = precision(&late);
+        assert_eq!(found.shortest_round_trip, Span::from_millis(30));
+        assert_eq!((found.bound(), found.doubts().len()), (us(600), 0));
         // One in a hundred may be later; one in a thousand not by a millisecond.
         late[0] = us(2900);
         late[1] = us(2900);

@@ -64,23 +64,23 @@ impl Associations {
     ) -> bool {
         let Some(packet) = chunks::read(octets) else { return false };
         let (at, forward) = self.find(&packet, addresses);
-        let it = &mut self.list[at];
+        let found = &mut self.list[at];
         let [from, to] = if forward { [0, 1] } else { [1, 0] };
         if packet.tag != 0 && !packet.reflects {
-            it.tags[to].get_or_insert(packet.tag);
+            found.tags[to].get_or_insert(packet.tag);
         }
         for chunk in &packet.chunks {
             if let Chunk::Init { tag, .. } = chunk {
-                it.tags[from] = Some(*tag);
+                found.tags[from] = Some(*tag);
             }
         }
         for (side, address) in [from, to].into_iter().zip(addresses) {
-            if !it.addresses[side].contains(&address) {
-                it.addresses[side].push(address);
+            if !found.addresses[side].contains(&address) {
+                found.addresses[side].push(address);
             }
         }
         let (is_init, chunks) = (packet.init.is_some(), packet.chunks);
-        it.seen.push(Seen { nanos, interface, direction, forward, addresses, is_init, chunks });
+        found.seen.push(Seen { nanos, interface, direction, forward, addresses, is_init, chunks });
         true
     }
 
@@ -88,29 +88,30 @@ impl Associations {
     /// side that was seen first; a new one if need be.
     fn find(&mut self, packet: &Packet, addresses: [IpAddr; 2]) -> (usize, bool) {
         let newest = self.list.iter().enumerate().rev();
-        let sides = newest.flat_map(|(at, it)| [(at, it, true), (at, it, false)]);
-        let belongs = |it: &Association, forward: bool| {
+        let sides = newest.flat_map(|(at, newest)| [(at, newest, true), (at, newest, false)]);
+        let belongs = |association: &Association, forward: bool| {
             let [from, to] = if forward { [0, 1] } else { [1, 0] };
-            if [it.ports[from], it.ports[to]] != packet.ports {
+            if [association.ports[from], association.ports[to]] != packet.ports {
                 return false;
             }
             let between = || {
-                let known = |side: usize| it.addresses[side].contains(&addresses[side ^ from]);
+                let known =
+                    |side: usize| association.addresses[side].contains(&addresses[side ^ from]);
                 known(0) && known(1)
             };
             if let Some(tag) = packet.init {
                 // Of an INIT that crosses another the tag is still to be known (§5.2.1).
-                let crosses = || it.seen.iter().all(|it| it.is_init) && between();
-                return it.tags[from].map_or_else(crosses, |own| own == tag);
+                let crosses = || association.seen.iter().all(|seen| seen.is_init) && between();
+                return association.tags[from].map_or_else(crosses, |own| own == tag);
             }
             // ABORT and SHUTDOWN COMPLETE may bear the tag of their own side.
-            let own = if packet.reflects { it.tags[from] } else { None };
-            match it.tags[to] {
+            let own = if packet.reflects { association.tags[from] } else { None };
+            match association.tags[to] {
                 Some(tag) => tag == packet.tag || own == Some(packet.tag),
                 None => between(),
             }
         };
-        let found = sides.into_iter().find(|(_, it, forward)| belongs(it, *forward));
+        let found = sides.into_iter().find(|(_, side, forward)| belongs(side, *forward));
         if let Some((at, _, forward)) = found {
             return (at, forward);
         }
@@ -123,16 +124,18 @@ impl Associations {
     /// Rows and series of all.
     pub(super) fn tell(self, replay: &mut Replay, used: &mut BTreeMap<String, u32>) {
         let names = self.names(&replay.interfaces);
-        let ends = |it: &Association| [0, 1].map(|side| end(&names, &it.addresses[side]));
+        let ends = |association: &Association| {
+            [0, 1].map(|side| end(&names, &association.addresses[side]))
+        };
         let pairs = Pairs::of(self.list.iter().map(ends));
-        for it in &self.list {
-            let ports = pairs.have_several(ends(it));
+        for item in &self.list {
+            let ports = pairs.have_several(ends(item));
             for forward in [true, false] {
-                let Some(lanes) = Lanes::new(&it.seen, forward) else { continue };
-                let mut both = ends(it);
+                let Some(lanes) = Lanes::new(&item.seen, forward) else { continue };
+                let mut both = ends(item);
                 if ports {
                     both.iter_mut()
-                        .zip(it.ports)
+                        .zip(item.ports)
                         .for_each(|(end, port)| *end += &format!(":{port}"));
                 }
                 let [a, b] = &both;
@@ -145,19 +148,21 @@ impl Associations {
     }
 
     fn names(&self, interfaces: &[SeenInterface]) -> Names {
-        let seen = self.list.iter().flat_map(|it| &it.seen);
-        Names::new(seen.map(|it| (it.interface, it.direction, it.addresses)), interfaces)
+        let seen = self.list.iter().flat_map(|item| &item.seen);
+        Names::new(seen.map(|seen| (seen.interface, seen.direction, seen.addresses)), interfaces)
     }
 }
 
 /// What a side is called: its host, where all names are those of the host's
 /// interfaces, or else its first address.
 fn end(names: &Names, addresses: &[IpAddr]) -> String {
-    let all: Vec<String> = addresses.iter().map(|it| names.of(*it)).collect();
-    let known = addresses.iter().all(|it| names.knows(*it));
-    let hosts: Option<Vec<&str>> = all.iter().map(|it| Some(it.rsplit_once('.')?.0)).collect();
+    let all: Vec<String> = addresses.iter().map(|address| names.of(*address)).collect();
+    let known = addresses.iter().all(|address| names.knows(*address));
+    let hosts: Option<Vec<&str>> = all.iter().map(|item| Some(item.rsplit_once('.')?.0)).collect();
     match hosts.as_deref() {
-        Some([host, rest @ ..]) if known && rest.iter().all(|it| it == host) => (*host).to_owned(),
+        Some([host, rest @ ..]) if known && rest.iter().all(|item| item == host) => {
+            (*host).to_owned()
+        }
         _ => all.into_iter().next().unwrap_or_default(),
     }
 }

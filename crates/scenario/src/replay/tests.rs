@@ -25,7 +25,7 @@ fn captured(text: &str, name: &str, places: &[&str]) -> (crate::RunResult, Repla
     let path: PathBuf =
         std::env::temp_dir().join(format!("anabranch-replay-{name}-{}", std::process::id()));
     let scenario = Scenario::from_toml(text, "t").unwrap();
-    let capture = places.iter().map(|it| (*it).to_owned()).collect();
+    let capture = places.iter().map(|place| (*place).to_owned()).collect();
     let options = RunOptions { pcap: Some(path.clone()), capture, ..RunOptions::default() };
     let result = run(&scenario, &options).unwrap();
     let file = std::fs::read(&path).unwrap();
@@ -34,8 +34,8 @@ fn captured(text: &str, name: &str, places: &[&str]) -> (crate::RunResult, Repla
 }
 
 fn series<'a>(list: &'a [NamedSeries], name: &str) -> &'a NamedSeries {
-    let names: Vec<_> = list.iter().map(|it| &it.name).collect();
-    list.iter().find(|it| it.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
+    let names: Vec<_> = list.iter().map(|item| &item.name).collect();
+    list.iter().find(|item| item.name == name).unwrap_or_else(|| panic!("{name}: {names:?}"))
 }
 
 /// The recorders of a run saw the packets themselves: the oracle.
@@ -45,10 +45,10 @@ fn a_capture_of_all_hosts_tells_what_the_run_recorded() {
         let (run, told) = captured(&format!("{ip}\n{LOSSY}"), &ip[5..], &[]);
         assert_eq!(told.application, "anabranch");
         for (flow, ours) in [("f", "a:49152-b:49152"), ("g", "b:49153-a:49153")] {
-            let row = told.flows.iter().find(|it| it.flow == ours);
-            let names: Vec<_> = told.flows.iter().map(|it| it.flow.as_str()).collect();
+            let row = told.flows.iter().find(|flow| flow.flow == ours);
+            let names: Vec<_> = told.flows.iter().map(|flow| flow.flow.as_str()).collect();
             let row = row.unwrap_or_else(|| panic!("{names:?}"));
-            let real = run.flows.iter().find(|it| it.flow == flow).unwrap();
+            let real = run.flows.iter().find(|item| item.flow == flow).unwrap();
             assert_eq!((row.bytes, row.packets > 60, row.established), (real.bytes, true, true));
             assert_eq!(row.retransmitted_packets, real.retransmitted_packets);
             assert!((row.finish_s.unwrap() - real.finish_s.unwrap()).abs() < 1e-8);
@@ -61,7 +61,7 @@ fn a_capture_of_all_hosts_tells_what_the_run_recorded() {
                 assert!(late.fold(0.0, f64::max) < 2e-9, "{flow}.{what}");
             }
             let rtt = series(&told.series, &format!("{ours}.rtt"));
-            assert!(rtt.value.iter().all(|it| (0.02..0.2).contains(it)), "{:?}", rtt.value);
+            assert!(rtt.value.iter().all(|item| (0.02..0.2).contains(item)), "{:?}", rtt.value);
         }
         assert!(run.flows[0].retransmitted_packets > 5);
     }
@@ -70,13 +70,13 @@ fn a_capture_of_all_hosts_tells_what_the_run_recorded() {
 #[test]
 fn a_capture_of_one_link_shows_packets_in_passing() {
     let (run, told) = captured(LOSSY, "link", &["r-b"]);
-    let names: Vec<_> = told.interfaces.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<_> = told.interfaces.iter().map(|interface| interface.name.as_str()).collect();
     assert_eq!(names, ["r-b", "b-r"]);
-    let counted: Vec<u64> = told.interfaces.iter().map(|it| it.packets).collect();
+    let counted: Vec<u64> = told.interfaces.iter().map(|interface| interface.packets).collect();
     assert_eq!(counted, [run.links[2].counters.delivered, run.links[3].counters.delivered]);
-    let flow = told.flows.iter().find(|it| it.flow == "10.0.0.1:49152-10.0.0.2:49152").unwrap();
+    let flow = told.flows.iter().find(|flow| flow.flow == "10.0.0.1:49152-10.0.0.2:49152").unwrap();
     assert_eq!(flow.bytes, 600_000);
-    assert!(!told.series.iter().any(|it| it.name.ends_with(".receives")));
+    assert!(!told.series.iter().any(|series| series.name.ends_with(".receives")));
     // One direction alone, by its name.
     let (_, told) = captured(LOSSY, "way", &["b-r"]);
     assert_eq!(told.interfaces.len(), 1);
@@ -143,7 +143,8 @@ fn a_capture_tells_of_an_association_what_the_run_recorded() {
                 if real.value.is_empty() {
                     // The second path, which loses nothing, has no blocks.
                     assert!(
-                        name == "a-b.b.y.sacks" && told.series.iter().all(|it| it.name != name)
+                        name == "a-b.b.y.sacks"
+                            && told.series.iter().all(|series| series.name != name)
                     );
                     continue;
                 }
@@ -157,7 +158,7 @@ fn a_capture_tells_of_an_association_what_the_run_recorded() {
         // There and back takes 20 and 40 ms, and nothing is on its way at the end.
         for (path, least) in [("b.x", 0.02), ("b.y", 0.04)] {
             let rtt = series(&told.series, &format!("a-b.{path}.rtt"));
-            assert!(rtt.value.iter().all(|it| *it > least), "{path}");
+            assert!(rtt.value.iter().all(|item| *item > least), "{path}");
             let in_flight = series(&told.series, &format!("a-b.{path}.in_flight"));
             assert_eq!(in_flight.value.last(), Some(&0.0));
         }
@@ -191,7 +192,7 @@ fn an_association_seen_from_one_side() {
     assert_eq!(told.interfaces.len(), 2);
     let row = &told.flows[0];
     assert_eq!((row.flow.as_str(), row.bytes), ("a-10.0.0.3", run.flows[0].bytes));
-    assert!(!told.series.iter().any(|it| it.name.ends_with(".receives")));
+    assert!(!told.series.iter().any(|series| series.name.ends_with(".receives")));
     let told = series(&told.series, "a-10.0.0.3.10.0.0.3.sends");
     assert_eq!(told.value, series(&run.series, "f.b.x.sends").value);
 }
@@ -203,7 +204,7 @@ fn associations_between_the_same_hosts_have_ports() {
     let second = r#", { name = "g", protocol = "sctp", from = "b", to = "a", size = "90 kB" }]"#;
     let text = TWO_PATHS.replace("} }]\n    observe", &format!("}} }}{second}\n    observe"));
     let (run, told) = captured(&text, "sctp-two", &[]);
-    let names: Vec<_> = told.flows.iter().map(|it| (it.flow.as_str(), it.bytes)).collect();
+    let names: Vec<_> = told.flows.iter().map(|flow| (flow.flow.as_str(), flow.bytes)).collect();
     assert_eq!(names.len(), 2, "{names:?}");
     assert!(names[0].0.starts_with("a:") && names[1].0.starts_with("b:"), "{names:?}");
     assert_eq!([names[0].1, names[1].1], [run.flows[0].bytes, 90_000]);

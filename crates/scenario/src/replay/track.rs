@@ -43,9 +43,9 @@ impl Track {
     /// Of the packets of a connection the data of one direction; `None` when
     /// there was none.
     pub(super) fn new(seen: &[Seen], forward: bool) -> Option<Track> {
-        let ours = || seen.iter().filter(|it| it.forward == forward);
-        let data = || ours().filter(|it| it.segment.len > 0);
-        let theirs = || seen.iter().filter(|it| it.forward != forward);
+        let ours = || seen.iter().filter(|seen| seen.forward == forward);
+        let data = || ours().filter(|our| our.segment.len > 0);
+        let theirs = || seen.iter().filter(|seen| seen.forward != forward);
         let sent_at = View::of(data().map(Seen::place), Direction::Outbound, true);
         let received_at = View::of(data().map(Seen::place), Direction::Inbound, false);
         // ACKs where the data is sent; seen in passing, wherever they pass.
@@ -56,9 +56,9 @@ impl Track {
             _ => View::of(theirs().map(Seen::place), Direction::Inbound, true),
         };
         data().next()?;
-        let syn = ours().find(|it| it.segment.syn()).map(|it| it.segment.seq.add(1));
-        let first = syn.or_else(|| data().next().map(|it| it.segment.seq))?;
-        let mut it = Track {
+        let syn = ours().find(|our| our.segment.syn()).map(|our| our.segment.seq.add(1));
+        let first = syn.or_else(|| data().next().map(|data| data.segment.seq))?;
+        let mut track = Track {
             start: seen.first()?.nanos,
             sends: Vec::new(),
             acks: Vec::new(),
@@ -67,20 +67,21 @@ impl Track {
             in_flight: Vec::new(),
             rtt: Vec::new(),
             ended: false,
-            established: ours().any(|it| it.segment.syn()) && theirs().any(|it| it.segment.syn()),
-            multipath: seen.iter().any(|it| it.segment.multipath),
+            established: ours().any(|our| our.segment.syn())
+                && theirs().any(|their| their.segment.syn()),
+            multipath: seen.iter().any(|seen| seen.segment.multipath),
         };
-        it.look(seen, forward, first, [sent_at, acked_at, received_at]);
+        track.look(seen, forward, first, [sent_at, acked_at, received_at]);
         if received_at.is_none() {
-            it.received = it.acks.clone();
+            track.received = track.acks.clone();
         }
         let mut most = 0;
-        it.received.retain(|(_, octets)| {
+        track.received.retain(|(_, octets)| {
             let grows = *octets > most;
             most = most.max(*octets);
             grows
         });
-        Some(it)
+        Some(track)
     }
 
     fn look(&mut self, seen: &[Seen], forward: bool, first: Serial32, views: [Option<View>; 3]) {
@@ -88,15 +89,15 @@ impl Track {
         let mut assembly = Assembly::default();
         // Ends of packets that wait for their first ACK, and when they were sent.
         let mut timed: VecDeque<(u64, u64, bool)> = VecDeque::new();
-        for it in seen {
+        for seen in seen {
             let [sent_here, acked_here, received_here] =
-                views.map(|view| view.is_some_and(|view| view.has(it.place())));
-            let (nanos, Segment { seq, ack, len, .. }) = (it.nanos, it.segment);
+                views.map(|view| view.is_some_and(|view| view.has(seen.place())));
+            let (nanos, Segment { seq, ack, len, .. }) = (seen.nanos, seen.segment);
             let end = u64::from(len);
-            if it.forward == forward {
-                let seq = if it.segment.syn() { seq.add(1) } else { seq };
+            if seen.forward == forward {
+                let seq = if seen.segment.syn() { seq.add(1) } else { seq };
                 let Some(offset) = seq.expand(first, sent) else { continue };
-                if it.segment.fin() {
+                if seen.segment.fin() {
                     fin = Some(offset + end);
                 }
                 if sent_here && len > 0 {
@@ -114,7 +115,7 @@ impl Track {
                     self.receives.push((nanos, offset));
                     self.received.push((nanos, assembly.insert(offset, offset + end)));
                 }
-            } else if acked_here && it.segment.ack_flag() {
+            } else if acked_here && seen.segment.ack_flag() {
                 let Some(offset) = ack.expand(first, sent) else { continue };
                 // The acknowledgment of a FIN is one beyond the payload.
                 let offset = offset.min(sent);
@@ -122,7 +123,7 @@ impl Track {
                 acked = acked.max(offset);
                 self.in_flight.push((nanos, sent - acked));
                 let mut sample = None;
-                while let Some((_, at, valid)) = timed.front().filter(|it| it.0 <= acked) {
+                while let Some((_, at, valid)) = timed.front().filter(|timed| timed.0 <= acked) {
                     sample = valid.then_some(*at);
                     timed.pop_front();
                 }
@@ -147,7 +148,7 @@ impl Track {
             bytes,
             goodput_bps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 },
             packets: self.sends.len() as u64,
-            retransmitted_packets: self.sends.iter().filter(|it| it.again).count() as u64,
+            retransmitted_packets: self.sends.iter().filter(|send| send.again).count() as u64,
             established: self.established,
         }
     }
@@ -156,10 +157,10 @@ impl Track {
     pub(super) fn series(&self, flow: &str, out: &mut Vec<NamedSeries>) {
         out.push(NamedSeries {
             name: format!("{flow}.sends"),
-            time_s: self.sends.iter().map(|it| it.nanos as f64 / 1e9).collect(),
-            value: self.sends.iter().map(|it| it.offset as f64).collect(),
-            len: self.sends.iter().map(|it| it.len).collect(),
-            retransmission: self.sends.iter().map(|it| it.again).collect(),
+            time_s: self.sends.iter().map(|send| send.nanos as f64 / 1e9).collect(),
+            value: self.sends.iter().map(|send| send.offset as f64).collect(),
+            len: self.sends.iter().map(|send| send.len).collect(),
+            retransmission: self.sends.iter().map(|send| send.again).collect(),
         });
         let counted = [
             ("acks", &self.acks),
@@ -188,7 +189,7 @@ pub(super) fn add<T: Copy>(
     out.push(NamedSeries {
         name: format!("{flow}.{what}"),
         time_s: samples.iter().map(|(nanos, _)| *nanos as f64 / 1e9).collect(),
-        value: samples.iter().map(|(_, it)| value(*it)).collect(),
+        value: samples.iter().map(|(_, sample)| value(*sample)).collect(),
         ..NamedSeries::default()
     });
 }
@@ -207,7 +208,9 @@ impl Assembly {
     fn insert(&mut self, start: u64, end: u64) -> u64 {
         let held = self.beyond.entry(start).or_insert(end);
         *held = end.max(*held);
-        while let Some(first) = self.beyond.first_entry().filter(|it| *it.key() <= self.front) {
+        while let Some(first) =
+            self.beyond.first_entry().filter(|first_entry| *first_entry.key() <= self.front)
+        {
             self.front = self.front.max(first.remove());
         }
         self.front

@@ -58,9 +58,11 @@ impl LineSpec {
             put("cells", i64::from(*limit).into());
         }
         let (name, target, interval, threshold) = match allocation {
-            AllocationConfig::Erica(it) => ("erica", Some(it.target), it.interval, None),
-            AllocationConfig::MaxMin(it) => ("max-min", Some(it.target), it.interval, None),
-            AllocationConfig::Efci(it) => ("efci", None, None, Some(it.threshold)),
+            AllocationConfig::Erica(erica) => ("erica", Some(erica.target), erica.interval, None),
+            AllocationConfig::MaxMin(max_min) => {
+                ("max-min", Some(max_min.target), max_min.interval, None)
+            }
+            AllocationConfig::Efci(efci) => ("efci", None, None, Some(efci.threshold)),
         };
         put("allocation", name.into());
         if let Some(target) = target {
@@ -142,16 +144,18 @@ impl SourceFields {
                 table.insert(name.to_owned(), value);
             }
         };
-        put("minimum", self.minimum.map(|it| it.write().into()));
-        put("initial", self.initial.map(|it| it.write().into()));
+        put("minimum", self.minimum.map(|minimum| minimum.write().into()));
+        put("initial", self.initial.map(|initial| initial.write().into()));
         put("increase", self.increase.map(Value::from));
         put("decrease", self.decrease.map(Value::from));
-        put("cells_per_rm", self.cells_per_rm.map(|it| i64::from(it).into()));
-        put("rm_time", self.rm_time.map(|it| it.write().into()));
-        put("decrease_time", self.decrease_time.map(|it| it.write().into()));
-        put("missing_rm", self.missing_rm.map(|it| i64::from(it).into()));
+        put("cells_per_rm", self.cells_per_rm.map(|cells_per_rm| i64::from(cells_per_rm).into()));
+        put("rm_time", self.rm_time.map(|rm_time| rm_time.write().into()));
+        put("decrease_time", self.decrease_time.map(|decrease_time| decrease_time.write().into()));
+        put("missing_rm", self.missing_rm.map(|missing_rm| i64::from(missing_rm).into()));
         put("cutoff_decrease", self.cutoff_decrease.map(Value::from));
-        let named = |it: Encapsulation| ENCAPSULATIONS.iter().find(|entry| entry.1 == it);
+        let named = |encapsulation: Encapsulation| {
+            ENCAPSULATIONS.iter().find(|entry| entry.1 == encapsulation)
+        };
         let encapsulation = self.encapsulation.and_then(named);
         put("encapsulation", encapsulation.map(|entry| entry.0.into()));
     }

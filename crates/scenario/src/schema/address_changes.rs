@@ -58,11 +58,11 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Vec<AddressChange>, InputError> {
 
 /// Writes the list.
 pub(super) fn write(changes: &[AddressChange]) -> Value {
-    let one = |it: &AddressChange| {
+    let one = |address_change: &AddressChange| {
         let mut table = Table::new();
-        table.insert("at".into(), it.at.write().into());
-        let name = super::form::word(&CHANGES, &it.change);
-        table.insert(name.to_owned(), it.interface.as_str().into());
+        table.insert("at".into(), address_change.at.write().into());
+        let name = super::form::word(&CHANGES, &address_change.change);
+        table.insert(name.to_owned(), address_change.interface.as_str().into());
         Value::Table(table)
     };
     Value::Array(changes.iter().map(one).collect())

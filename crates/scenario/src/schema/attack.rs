@@ -62,8 +62,9 @@ fn usual_size(kind: Kind) -> u32 {
 
 impl AttackSpec {
     pub(super) fn read(f: &Fields<'_>) -> Result<AttackSpec, InputError> {
-        let kinds: Vec<(&str, Kind)> = ATTACKS.iter().map(|it| (it.name, it.kind)).collect();
-        let names: Vec<&str> = kinds.iter().map(|it| it.0).collect();
+        let kinds: Vec<(&str, Kind)> =
+            ATTACKS.iter().map(|attack| (attack.name, attack.kind)).collect();
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.0).collect();
         let kind = f.choice("kind", &kinds)?;
         let kind = kind.ok_or_else(|| f.error("kind", names.join(", ")))?;
         let target = kind.info().target;
@@ -86,7 +87,7 @@ impl AttackSpec {
         if !(per_second > 0.0 && per_second <= MOST_PER_SECOND) {
             return Err(f.error("per_second", "a number above 0, at most 1e7"));
         }
-        let text = |name| f.text(name).map(|it| it.map(str::to_owned));
+        let text = |name| f.text(name).map(|text| text.map(str::to_owned));
         let spec = AttackSpec {
             name: f.required_text("name", "a name for the attack")?.to_owned(),
             kind,
@@ -147,7 +148,7 @@ impl AttackSpec {
             put("addresses", i64::from(self.addresses).into());
         }
         if target == Target::Flow {
-            let word = AIMS.iter().find(|(_, it)| *it == self.aim);
+            let word = AIMS.iter().find(|(_, aim)| *aim == self.aim);
             put("aim", word.map_or("", |(word, _)| word).into());
         }
         put("size", i64::from(self.size).into());

@@ -43,7 +43,7 @@ pub(super) fn option(
             }
         },
         Form::Write(table) => {
-            let written = value.as_ref().map_or(Value::Boolean(false), |it| write(it));
+            let written = value.as_ref().map_or(Value::Boolean(false), |item| write(item));
             table.insert("authentication".into(), written);
         }
     }

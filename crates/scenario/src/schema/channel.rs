@@ -98,7 +98,7 @@ impl ExplicitRate {
         let mut table = Table::new();
         let explicit = match self.channels.as_slice() {
             [one] => one.as_str().into(),
-            more => Value::Array(more.iter().map(|it| it.as_str().into()).collect()),
+            more => Value::Array(more.iter().map(|more| more.as_str().into()).collect()),
         };
         table.insert("explicit".into(), explicit);
         if let Some(peak) = self.peak {

@@ -30,7 +30,8 @@ pub(super) fn read<F: ?Sized>(
         }
         Some(Value::Table(table)) => {
             let inner = Fields::new(f.path(field), table);
-            let Some(name) = inner.get(key).and_then(Value::as_str).filter(|it| is_own(it)) else {
+            let Some(name) = inner.get(key).and_then(Value::as_str).filter(|item| is_own(item))
+            else {
                 return Ok(None);
             };
             read_table(&inner, name, &[]).map(Some)
@@ -50,10 +51,10 @@ pub(super) fn read_table<F: ?Sized>(
     let options = f.rest().filter(|(key, _)| !others.contains(key));
     let option = |(key, value): (&str, &Value)| {
         let value = match value {
-            Value::Boolean(it) => OptionValue::Boolean(*it),
-            Value::Integer(it) => OptionValue::Integer(*it),
-            Value::Float(it) => OptionValue::Number(*it),
-            Value::String(it) => OptionValue::Text(it.clone()),
+            Value::Boolean(boolean) => OptionValue::Boolean(*boolean),
+            Value::Integer(integer) => OptionValue::Integer(*integer),
+            Value::Float(float) => OptionValue::Number(*float),
+            Value::String(string) => OptionValue::Text(string.clone()),
             _ => return Err(f.error(key, "true, false, a number or a text")),
         };
         Ok((key.to_owned(), value))
@@ -75,10 +76,10 @@ pub(super) fn put<F: ?Sized>(table: &mut Table, key: &str, custom: &Custom<F>) {
     }
     for (name, value) in custom.options() {
         let value = match value {
-            OptionValue::Boolean(it) => (*it).into(),
-            OptionValue::Integer(it) => (*it).into(),
-            OptionValue::Number(it) => (*it).into(),
-            OptionValue::Text(it) => it.as_str().into(),
+            OptionValue::Boolean(boolean) => (*boolean).into(),
+            OptionValue::Integer(integer) => (*integer).into(),
+            OptionValue::Number(number) => (*number).into(),
+            OptionValue::Text(text) => text.as_str().into(),
         };
         table.insert(name.clone(), value);
     }

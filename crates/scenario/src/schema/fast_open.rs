@@ -38,14 +38,14 @@ pub(super) fn read(
 }
 
 pub(super) fn write(options: Option<FastOpenOptions>) -> Value {
-    let Some(it) = options else { return false.into() };
+    let Some(option) = options else { return false.into() };
     table_of([
-        ("client", it.client.into()),
-        ("server", it.server.into()),
-        ("experimental", it.experimental.into()),
-        ("cookieless", it.cookieless.into()),
-        ("key_lifetime", it.key_lifetime.map_or(false.into(), |span| span.write().into())),
-        ("retry_after", it.retry_after.write().into()),
+        ("client", option.client.into()),
+        ("server", option.server.into()),
+        ("experimental", option.experimental.into()),
+        ("cookieless", option.cookieless.into()),
+        ("key_lifetime", option.key_lifetime.map_or(false.into(), |span| span.write().into())),
+        ("retry_after", option.retry_after.write().into()),
     ])
 }
 
@@ -56,7 +56,7 @@ mod tests {
 
     fn read_text(text: &str) -> Result<Option<FastOpenOptions>, InputError> {
         let table = text.parse().expect("the test's TOML");
-        super::super::tcp::read(Fields::new("flows[0].tcp", &table)).map(|it| it.fast_open)
+        super::super::tcp::read(Fields::new("flows[0].tcp", &table)).map(|item| item.fast_open)
     }
 
     #[test]
@@ -95,12 +95,11 @@ mod tests {
             ("fast_open = 1", "fast_open", "true, false, or a table of its options"),
             ("fast_open = { server = 1 }", "fast_open.server", "true or false"),
             ("fast_open = { key_lifetime = \"0 s\" }", "fast_open.key_lifetime", "at least 1 s"),
-            ("fast_open = { retry_after = 3 }", "fast_open.retry_after", Span::ALLOWED),
+            ("fast_open = { retry_after = \"3\" }", "fast_open.retry_after", Span::ALLOWED),
             (
                 "fast_open = { cookie = true }",
                 "fast_open.cookie",
-                "no field of this name; the fields are client, cookieless, experimental, \
-                 key_lifetime, retry_after, server",
+                "no field of this name; did you mean `cookieless`?",
             ),
         ] {
             let error = read_text(text).unwrap_err();

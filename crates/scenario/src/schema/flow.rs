@@ -185,8 +185,8 @@ impl FlowSpec {
             let allowed = "bulk, constant, on-off, requests, pages; messages over SCTP alone";
             return wrong("kind", "messages".into(), allowed.into());
         };
-        for (at, it) in messages.directions() {
-            Self::check_direction(sctp, it, |field, value, allowed| {
+        for (at, direction) in messages.directions() {
+            Self::check_direction(sctp, direction, |field, value, allowed| {
                 wrong(&format!("{at}{field}"), value, allowed)
             })?;
         }
@@ -272,7 +272,7 @@ impl FlowSpec {
             Workload::Pages(pages) => pages.count.is_some(),
             Workload::Messages(messages) => {
                 let mut back = messages.reverse.iter();
-                (has_size || messages.has_end()) && back.all(|it| it.has_end())
+                (has_size || messages.has_end()) && back.all(|back| back.has_end())
             }
             _ => has_size,
         }

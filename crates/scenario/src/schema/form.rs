@@ -3,7 +3,8 @@
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
-use anabranch_units::Bytes;
+use anabranch_congestion::OptionForm;
+use anabranch_units::{Bytes, Span};
 use std::fmt::Display;
 use std::mem::discriminant;
 use std::ops::RangeInclusive;
@@ -285,6 +286,67 @@ impl Form<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl OptionForm for Form<'_> {
+    type Error = InputError;
+
+    fn boolean(&mut self, name: &'static str, value: &mut bool) -> Result<(), InputError> {
+        Form::boolean(self, name, value)
+    }
+
+    fn integer<N>(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<N>,
+        value: &mut N,
+    ) -> Result<(), InputError>
+    where
+        N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy,
+    {
+        Form::integer(self, name, range, value)
+    }
+
+    fn number(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<f64>,
+        value: &mut f64,
+    ) -> Result<(), InputError> {
+        let within = |f: &Fields<'_>| match f.number(name)? {
+            Some(n) if !range.contains(&n) => {
+                Err(f.error(name, format!("a number from {} to {}", range.start(), range.end())))
+            }
+            given => Ok(given),
+        };
+        self.field(name, value, within, |v| Value::Float(*v))
+    }
+
+    fn probability(&mut self, name: &'static str, value: &mut f64) -> Result<(), InputError> {
+        Form::probability(self, name, value)
+    }
+
+    fn span(&mut self, name: &'static str, value: &mut Span) -> Result<(), InputError> {
+        Form::quantity(self, name, value)
+    }
+
+    fn choice<T: Clone + PartialEq>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&'static str, T)],
+        value: &mut T,
+    ) -> Result<(), InputError> {
+        Form::choice(self, name, choices, value)
+    }
+
+    fn require(
+        &mut self,
+        holds: bool,
+        name: &'static str,
+        allowed: &'static str,
+    ) -> Result<(), InputError> {
+        if holds { Ok(()) } else { Err(self.error(name, allowed)) }
     }
 }
 

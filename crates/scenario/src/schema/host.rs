@@ -92,7 +92,8 @@ impl HostSpec {
         table.insert("name".into(), self.name.as_str().into());
         let of_scenario = ip;
         let first = self.families[0];
-        let ip = if self.families.iter().all(|it| *it == first) { first } else { of_scenario };
+        let ip =
+            if self.families.iter().all(|family| *family == first) { first } else { of_scenario };
         if ip != of_scenario {
             table.insert("ip".into(), ip.write());
         }
@@ -111,7 +112,7 @@ impl HostSpec {
         let HostConfig { receive, send, backpressure } = self.config;
         if (receive, send) != (Span::ZERO, Span::ZERO) {
             let fields = [("receive", receive), ("send", send)];
-            let fields = fields.map(|(name, it)| (name.to_owned(), it.write().into()));
+            let fields = fields.map(|(name, field)| (name.to_owned(), field.write().into()));
             table.insert("processing".into(), Value::Table(Table::from_iter(fields)));
         }
         if let Some(octets) = backpressure {
@@ -145,7 +146,7 @@ fn read_interfaces(f: &Fields<'_>, ip: Ip) -> Result<Vec<(String, Ip)>, InputErr
         _ => Err(InputError::field(f.path(&format!("interfaces[{i}]")), item, ALLOWED)),
     };
     let all: Vec<(String, Ip)> = list.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-    let twice = (1..all.len()).any(|i| all[..i].iter().any(|it| it.0 == all[i].0));
+    let twice = (1..all.len()).any(|i| all[..i].iter().any(|item| item.0 == all[i].0));
     if twice || !(1..=MOST_INTERFACES).contains(&all.len()) {
         let allowed = format!("1 to {MOST_INTERFACES} names, each once");
         return Err(f.error("interfaces", allowed));
@@ -294,9 +295,9 @@ mod tests {
         };
         let both = r#"[{ name = "a", ip = 6 }, { name = "b", ip = 6 }, "c"]"#;
         let s = with("", both);
-        assert_eq!(s.hosts.iter().map(|it| it.families[0]).collect::<Vec<_>>(), [V6, V6, V4]);
+        assert_eq!(s.hosts.iter().map(|host| host.families[0]).collect::<Vec<_>>(), [V6, V6, V4]);
         let s = with("ip = 6", both);
-        assert!(s.hosts.iter().all(|it| it.families == [V6]));
+        assert!(s.hosts.iter().all(|host| host.families == [V6]));
         assert!(s.resolved_toml().contains(r#"hosts = ["a", "b", "c"]"#));
         let c = r#"{ name = "c", ip = 6, interfaces = ["x", { name = "y", ip = 4 }, "z"] }"#;
         for ip in ["", "ip = 6"] {

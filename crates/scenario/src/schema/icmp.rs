@@ -46,14 +46,14 @@ pub(super) fn write(limits: Option<IcmpLimits>) -> Value {
     if limits == IcmpLimits::NONE {
         return true.into();
     }
-    let bucket = |it: IcmpBucket| {
+    let bucket = |icmp_bucket: IcmpBucket| {
         table_of([
-            ("interval", it.interval.write().into()),
-            ("burst", Value::Integer(it.burst.into())),
+            ("interval", icmp_bucket.interval.write().into()),
+            ("burst", Value::Integer(icmp_bucket.burst.into())),
         ])
     };
-    let node = limits.node.map(|it| ("node", bucket(it)));
-    let destination = limits.destination.map(|it| ("destination", bucket(it)));
+    let node = limits.node.map(|node| ("node", bucket(node)));
+    let destination = limits.destination.map(|destination| ("destination", bucket(destination)));
     table_of([("too_big", limits.too_big.into())].into_iter().chain(node).chain(destination))
 }
 

@@ -15,14 +15,14 @@ use toml::{Table, Value};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Impairment {
     /// What happens.
-    pub what: Mishap,
+    pub what: Effect,
     /// Before the queue, or after the transmission.
     pub at: Position,
 }
 
 /// What an impairment does.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Mishap {
+pub enum Effect {
     /// Something that concerns all packets alike.
     Any(ImpairmentKind),
     /// Chosen data packets of one flow are dropped, once each.
@@ -55,51 +55,51 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
         f.probability(name)?.ok_or_else(|| f.error(name, "a probability, from 0 to 1"))
     };
     let what = match kind {
-        "bernoulli" => Mishap::Any(ImpairmentKind::Bernoulli { rate: probability("rate")? }),
-        "gilbert-elliott" => Mishap::Any(ImpairmentKind::GilbertElliott {
+        "bernoulli" => Effect::Any(ImpairmentKind::Bernoulli { rate: probability("rate")? }),
+        "gilbert-elliott" => Effect::Any(ImpairmentKind::GilbertElliott {
             p: probability("p")?,
             r: probability("r")?,
             k: f.probability("k")?.unwrap_or(1.0),
             h: f.probability("h")?.unwrap_or(0.0),
         }),
-        "bit-errors" => Mishap::Any(ImpairmentKind::BitErrors { ber: probability("ber")? }),
+        "bit-errors" => Effect::Any(ImpairmentKind::BitErrors { ber: probability("ber")? }),
         "periodic" => {
             let every = read_count(f, "every")?.ok_or_else(|| f.error("every", COUNT))?;
             let first = read_count(f, "first")?.unwrap_or(every);
-            Mishap::Any(ImpairmentKind::Periodic { every, first })
+            Effect::Any(ImpairmentKind::Periodic { every, first })
         }
-        "reorder-distance" => Mishap::Any(ImpairmentKind::ReorderDistance {
+        "reorder-distance" => Effect::Any(ImpairmentKind::ReorderDistance {
             probability: probability("probability")?,
             distance: f
                 .integer("distance", 1..=u32::MAX)?
                 .ok_or_else(|| f.error("distance", COUNT))?,
             longest: f.quantity("longest")?.unwrap_or(LONGEST),
         }),
-        "jitter" => Mishap::Any(ImpairmentKind::Jitter(JitterConfig {
+        "jitter" => Effect::Any(ImpairmentKind::Jitter(JitterConfig {
             mean: f.quantity("mean")?.ok_or_else(|| f.error("mean", Span::ALLOWED))?,
             deviation: f.quantity("deviation")?.unwrap_or(Span::ZERO),
             law: f.choice("law", &LAWS)?.unwrap_or_default(),
             correlation: f.number("correlation")?.unwrap_or(0.0),
             keep_order: f.boolean("keep_order")?.unwrap_or(false),
         })),
-        "corrupt" => Mishap::Any(ImpairmentKind::Corrupt {
+        "corrupt" => Effect::Any(ImpairmentKind::Corrupt {
             probability: probability("probability")?,
             bits: f.integer("bits", 1..=1000)?.unwrap_or(1),
         }),
-        "outage" => Mishap::Any(ImpairmentKind::Outage(read_outage(f)?)),
-        "police" => Mishap::Any(ImpairmentKind::Police {
+        "outage" => Effect::Any(ImpairmentKind::Outage(read_outage(f)?)),
+        "police" => Effect::Any(ImpairmentKind::Police {
             rate: f.quantity("rate")?.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
             burst: f.quantity("burst")?.ok_or_else(|| f.error("burst", Bytes::ALLOWED))?,
         }),
-        "middlebox" => Mishap::Any(ImpairmentKind::Middlebox(middlebox::read(f)?)),
-        "reorder" => Mishap::Any(ImpairmentKind::Reorder {
+        "middlebox" => Effect::Any(ImpairmentKind::Middlebox(middlebox::read(f)?)),
+        "reorder" => Effect::Any(ImpairmentKind::Reorder {
             probability: probability("probability")?,
             extra: f.quantity("extra")?.ok_or_else(|| f.error("extra", Span::ALLOWED))?,
         }),
         "duplicate" => {
-            Mishap::Any(ImpairmentKind::Duplicate { probability: probability("probability")? })
+            Effect::Any(ImpairmentKind::Duplicate { probability: probability("probability")? })
         }
-        "packets" => Mishap::Packets {
+        "packets" => Effect::Packets {
             flow: f.required_text("flow", "the name of a flow")?.to_owned(),
             reverse_data: f.boolean("reverse_data")?.unwrap_or(false),
             numbers: read_numbers(f)?,
@@ -108,7 +108,7 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
     };
     let at = f.choice("at", &POSITIONS)?.unwrap_or_default();
     f.finish()?;
-    if let Mishap::Any(kind) = &what {
+    if let Effect::Any(kind) = &what {
         let config = ImpairmentConfig { kind: kind.clone(), at };
         config.validate().map_err(|error| in_field(f, error))?;
     }
@@ -117,10 +117,10 @@ fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
 
 fn read_outage(f: &Fields<'_>) -> Result<OutageConfig, InputError> {
     let mut intervals = Vec::new();
-    for it in f.tables("intervals")? {
-        let at = it.quantity("at")?.ok_or_else(|| it.error("at", Span::ALLOWED))?;
-        let length = it.quantity("for")?.ok_or_else(|| it.error("for", Span::ALLOWED))?;
-        it.finish()?;
+    for table in f.tables("intervals")? {
+        let at = table.quantity("at")?.ok_or_else(|| table.error("at", Span::ALLOWED))?;
+        let length = table.quantity("for")?.ok_or_else(|| table.error("for", Span::ALLOWED))?;
+        table.finish()?;
         intervals.push((at, length));
     }
     if intervals.is_empty() {
@@ -155,76 +155,76 @@ impl Impairment {
             table.insert(name.to_owned(), value);
         };
         match &self.what {
-            Mishap::Any(ImpairmentKind::Bernoulli { rate }) => {
+            Effect::Any(ImpairmentKind::Bernoulli { rate }) => {
                 put("kind", "bernoulli".into());
                 put("rate", (*rate).into());
             }
-            Mishap::Any(ImpairmentKind::GilbertElliott { p, r, k, h }) => {
+            Effect::Any(ImpairmentKind::GilbertElliott { p, r, k, h }) => {
                 put("kind", "gilbert-elliott".into());
                 for (name, value) in [("p", p), ("r", r), ("k", k), ("h", h)] {
                     put(name, (*value).into());
                 }
             }
-            Mishap::Any(ImpairmentKind::BitErrors { ber }) => {
+            Effect::Any(ImpairmentKind::BitErrors { ber }) => {
                 put("kind", "bit-errors".into());
                 put("ber", (*ber).into());
             }
-            Mishap::Any(ImpairmentKind::Periodic { every, first }) => {
+            Effect::Any(ImpairmentKind::Periodic { every, first }) => {
                 put("kind", "periodic".into());
                 put("every", Value::Integer(*every as i64));
                 put("first", Value::Integer(*first as i64));
             }
-            Mishap::Any(ImpairmentKind::Reorder { probability, extra }) => {
+            Effect::Any(ImpairmentKind::Reorder { probability, extra }) => {
                 put("kind", "reorder".into());
                 put("probability", (*probability).into());
                 put("extra", extra.write().into());
             }
-            Mishap::Any(ImpairmentKind::Duplicate { probability }) => {
+            Effect::Any(ImpairmentKind::Duplicate { probability }) => {
                 put("kind", "duplicate".into());
                 put("probability", (*probability).into());
             }
-            Mishap::Any(ImpairmentKind::ReorderDistance { probability, distance, longest }) => {
+            Effect::Any(ImpairmentKind::ReorderDistance { probability, distance, longest }) => {
                 put("kind", "reorder-distance".into());
                 put("probability", (*probability).into());
                 put("distance", i64::from(*distance).into());
                 put("longest", longest.write().into());
             }
-            Mishap::Any(ImpairmentKind::Jitter(it)) => {
+            Effect::Any(ImpairmentKind::Jitter(jitter)) => {
                 put("kind", "jitter".into());
-                put("mean", it.mean.write().into());
-                put("deviation", it.deviation.write().into());
-                let law = LAWS.iter().find(|(_, law)| *law == it.law);
+                put("mean", jitter.mean.write().into());
+                put("deviation", jitter.deviation.write().into());
+                let law = LAWS.iter().find(|(_, law)| *law == jitter.law);
                 put("law", law.map_or("", |(name, _)| name).into());
-                put("correlation", it.correlation.into());
-                put("keep_order", it.keep_order.into());
+                put("correlation", jitter.correlation.into());
+                put("keep_order", jitter.keep_order.into());
             }
-            Mishap::Any(ImpairmentKind::Corrupt { probability, bits }) => {
+            Effect::Any(ImpairmentKind::Corrupt { probability, bits }) => {
                 put("kind", "corrupt".into());
                 put("probability", (*probability).into());
                 put("bits", i64::from(*bits).into());
             }
-            Mishap::Any(ImpairmentKind::Outage(it)) => {
+            Effect::Any(ImpairmentKind::Outage(outage)) => {
                 put("kind", "outage".into());
                 let interval = |(at, length): &(Span, Span)| {
                     let fields = [("at", at), ("for", length)];
                     let fields = fields.map(|(name, span)| (name.into(), span.write().into()));
                     Value::Table(Table::from_iter(fields))
                 };
-                put("intervals", Value::Array(it.intervals.iter().map(interval).collect()));
-                if let Some(period) = it.period {
+                put("intervals", Value::Array(outage.intervals.iter().map(interval).collect()));
+                if let Some(period) = outage.period {
                     put("period", period.write().into());
                 }
             }
-            Mishap::Any(ImpairmentKind::Police { rate, burst }) => {
+            Effect::Any(ImpairmentKind::Police { rate, burst }) => {
                 put("kind", "police".into());
                 put("rate", rate.write().into());
                 put("burst", burst.write().into());
             }
-            Mishap::Any(ImpairmentKind::Middlebox(it)) => middlebox::write(it, &mut put),
-            Mishap::Any(ImpairmentKind::Packets { .. }) => {
+            Effect::Any(ImpairmentKind::Middlebox(what)) => middlebox::write(what, &mut put),
+            Effect::Any(ImpairmentKind::Packets { .. }) => {
                 unreachable!("chosen packets are described by the name of their flow")
             }
-            Mishap::Packets { flow, reverse_data, numbers } => {
+            Effect::Packets { flow, reverse_data, numbers } => {
                 put("kind", "packets".into());
                 put("flow", flow.as_str().into());
                 put("reverse_data", (*reverse_data).into());

@@ -111,13 +111,13 @@ fn fit(flow: &mut Table, hosts: &[HostSpec]) {
     let end = |field: &str| {
         let name = text(field);
         let nodes =
-            |host: &&HostSpec| host.name == name || host.nodes().iter().any(|it| it == name);
+            |host: &&HostSpec| host.name == name || host.nodes().iter().any(|node| node == name);
         hosts.iter().find(nodes).map(|host| (host, name))
     };
     let (Some(from), Some(to)) = (end("from"), end("to")) else { return };
     let both_have = |ip| [from, to].iter().all(|(host, _)| host.families.contains(&ip));
     // Over TCP a host's name means its first interface.
-    let first = from.0.nodes().iter().position(|it| it == from.1).unwrap_or(0);
+    let first = from.0.nodes().iter().position(|node| node == from.1).unwrap_or(0);
     let fields: &[(&str, &str, Value)] = match text("protocol") {
         "sctp" if both_have(Ip::V6) => &[("sctp", "ip_header", Value::Integer(40))],
         "sctp" => &[],
@@ -160,13 +160,13 @@ mod tests {
             ("ip = 6", "protocol = \"tcp\"", 1440),
             ("ip = 6", "tcp = { mss = \"1000 B\" }", 1000),
         ] {
-            let it = scenario(ip, options).unwrap();
-            let Protocol::Tcp(config) = &it.flows[0].protocol else { panic!("{options}") };
+            let scenario = scenario(ip, options).unwrap();
+            let Protocol::Tcp(config) = &scenario.flows[0].protocol else { panic!("{options}") };
             assert_eq!(config.mss, mss, "{ip} {options}");
-            assert_eq!(Scenario::from_toml(&it.resolved_toml(), "t").unwrap(), it);
+            assert_eq!(Scenario::from_toml(&scenario.resolved_toml(), "t").unwrap(), scenario);
         }
-        let it = scenario("ip = 6", "protocol = \"sctp\"").unwrap();
-        let Protocol::Sctp(spec) = &it.flows[0].protocol else { panic!() };
+        let found = scenario("ip = 6", "protocol = \"sctp\"").unwrap();
+        let Protocol::Sctp(spec) = &found.flows[0].protocol else { panic!() };
         assert_eq!(spec.config.ip_header, 40);
         let error = scenario("ip = 5", "tcp = {}").unwrap_err().to_string();
         assert!(error.contains("`ip`") && error.contains("allowed: 4, 6"), "{error}");
@@ -174,9 +174,9 @@ mod tests {
 
     #[test]
     fn addresses_of_ipv4_begin_where_the_scenario_says() {
-        let it = scenario("first_ipv4 = \"198.18.0.1\"", "tcp = {}").unwrap();
-        assert_eq!(it.book().ip(anabranch_wire::Addr(1)), Some([198, 18, 0, 2].into()));
-        assert_eq!(Scenario::from_toml(&it.resolved_toml(), "t").unwrap(), it);
+        let found = scenario("first_ipv4 = \"198.18.0.1\"", "tcp = {}").unwrap();
+        assert_eq!(found.book().ip(anabranch_wire::Addr(1)), Some([198, 18, 0, 2].into()));
+        assert_eq!(Scenario::from_toml(&found.resolved_toml(), "t").unwrap(), found);
         for (first, allowed) in [
             ("\"x\"", "an address of IPv4 such as \"198.18.0.1\""),
             ("\"127.0.0.1\"", "an address of which 2 in a row are those of hosts"),
@@ -193,8 +193,8 @@ mod tests {
     #[test]
     fn links_charge_the_longer_header() {
         let times = ["ip = 4", "ip = 6"].map(|ip| {
-            let it = scenario(ip, "tcp = { mss = \"1440 B\", timestamps = false }").unwrap();
-            let result = crate::run(&it, &crate::RunOptions::default()).unwrap();
+            let scenario = scenario(ip, "tcp = { mss = \"1440 B\", timestamps = false }").unwrap();
+            let result = crate::run(&scenario, &crate::RunOptions::default()).unwrap();
             let forward = result.links[0].counters;
             (forward.bytes_delivered, forward.delivered)
         });

@@ -33,7 +33,7 @@ pub(super) fn paced(t: &Fields<'_>, chunk: u32) -> Result<Rate, InputError> {
 /// Octets, at least one.
 pub(super) fn octets(t: &Fields<'_>, name: &'static str) -> Result<u64, InputError> {
     let octets: Option<Bytes> = t.quantity(name)?;
-    let octets = octets.map(|it| it.0).filter(|n| (1..=1 << 50).contains(n));
+    let octets = octets.map(|octet| octet.0).filter(|n| (1..=1 << 50).contains(n));
     octets.ok_or_else(|| t.error(name, "from 1 B to 1 PiB"))
 }
 

@@ -69,7 +69,8 @@ impl LinkSpec {
             .ok_or_else(|| f.error("ends", two))?;
         let (rate, transmitter, mut explicit) = read_rate(f)?;
         let delays = transmitter::read_delays(f)?;
-        let mut delay = f.quantity("delay")?.or_else(|| delays.as_ref().map(|it| it.steps[0].1));
+        let mut delay =
+            f.quantity("delay")?.or_else(|| delays.as_ref().map(|delay| delay.steps[0].1));
         if let (None, Some(explicit)) = (delay, &mut explicit) {
             explicit.delay_left_out = true;
             delay = Some(Span::ZERO);
@@ -102,7 +103,7 @@ impl LinkSpec {
             }
             let (delay, own) = (r.quantity("delay")?, transmitter::read_delays(r)?);
             if delay.is_some() || own.is_some() {
-                let first = own.as_ref().map(|it| it.steps[0].1);
+                let first = own.as_ref().map(|item| item.steps[0].1);
                 back.delay = delay.or(first).unwrap_or(back.delay);
                 back.delays = own;
             }
@@ -152,8 +153,8 @@ impl Direction {
             queue: self.queue.clone(),
             ..LinkConfig::new(Rate::gbit(1), Span::ZERO)
         };
-        if let Some(it) = &self.regulator {
-            it.validate(&config).map_err(|error| regulator::error(f, error))?;
+        if let Some(found) = &self.regulator {
+            found.validate(&config).map_err(|error| regulator::error(f, error))?;
         }
         config.validate().map_err(|error| match error.field {
             "burst" | "peak" => {
@@ -181,8 +182,8 @@ impl Direction {
         for (name, value) in transmitter::write(&self.transmitter, self.delays.as_ref()) {
             put(name, value);
         }
-        if let Some(it) = &self.regulator {
-            put("regulator", regulator::write(it));
+        if let Some(found) = &self.regulator {
+            put("regulator", regulator::write(found));
         }
         put("impairments", Value::Array(self.impairments.iter().map(Impairment::write).collect()));
     }
@@ -228,15 +229,16 @@ pub(crate) fn resolve(links: &mut [LinkSpec], channels: &[ChannelSpec]) -> Resul
             let Some(explicit) = &mut way.explicit else { continue };
             let mut found = Vec::with_capacity(explicit.channels.len());
             for name in &explicit.channels {
-                let number = channels.iter().position(|it| it.name == *name).ok_or_else(|| {
-                    let names: Vec<_> =
-                        channels.iter().map(|it| it.name.as_str()).take(12).collect();
-                    let allowed = match names.is_empty() {
-                        true => "the name of a [[channels]] entry; there is none".to_owned(),
-                        false => format!("the name of a channel: {}", names.join(", ")),
-                    };
-                    InputError::field(field(j, "rate.explicit"), name, allowed)
-                })?;
+                let number =
+                    channels.iter().position(|channel| channel.name == *name).ok_or_else(|| {
+                        let names: Vec<_> =
+                            channels.iter().map(|channel| channel.name.as_str()).take(12).collect();
+                        let allowed = match names.is_empty() {
+                            true => "the name of a [[channels]] entry; there is none".to_owned(),
+                            false => format!("the name of a channel: {}", names.join(", ")),
+                        };
+                        InputError::field(field(j, "rate.explicit"), name, allowed)
+                    })?;
                 found.push(number);
             }
             if let ChannelKind::Told { forward, reverse } = &channels[found[0]].kind {

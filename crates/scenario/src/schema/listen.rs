@@ -77,7 +77,7 @@ impl ListenSpec {
         put("backlog", Value::Integer(self.limits.backlog as i64));
         if !matches!(self.protocol, Protocol::Sctp(_)) {
             put("half_open", Value::Integer(self.limits.half_open as i64));
-            let word = COOKIES.iter().find(|(_, it)| *it == self.limits.cookies);
+            let word = COOKIES.iter().find(|(_, cookie)| *cookie == self.limits.cookies);
             put("cookies", word.map_or("", |(word, _)| word).into());
         }
         put("connections", Value::Integer(self.connections as i64));

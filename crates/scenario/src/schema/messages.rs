@@ -102,7 +102,7 @@ impl MessageSpec {
             MessagePace::Rate(rate) => put("rate", rate.write().into()),
             MessagePace::Every(time) => put("interval", law::write_duration(time)),
             MessagePace::At(dates) => {
-                put("at", Value::Array(dates.iter().map(|it| it.write().into()).collect()));
+                put("at", Value::Array(dates.iter().map(|date| date.write().into()).collect()));
             }
         }
         put("streams", Value::Integer(self.streams.into()));
@@ -118,7 +118,7 @@ impl MessageSpec {
     /// The messages of both directions, each with the path of its fields below
     /// `traffic`.
     pub(super) fn directions(&self) -> impl Iterator<Item = (&'static str, &MessageSpec)> {
-        let reverse = self.reverse.as_deref().map(|it| ("reverse.", it));
+        let reverse = self.reverse.as_deref().map(|reverse| ("reverse.", reverse));
         std::iter::once(("", self)).chain(reverse)
     }
 
@@ -140,7 +140,7 @@ impl MessagePace {
             (Some(_), None) => {
                 let allowed = "times that do not go back, such as [\"0 s\", \"1.5 s\"]";
                 let texts = t.texts("at")?.unwrap_or_default();
-                let dates: Option<Vec<Span>> = texts.iter().map(|it| Span::parse(it)).collect();
+                let dates: Option<Vec<Span>> = texts.iter().map(|text| Span::parse(text)).collect();
                 let ascends = |dates: &Vec<Span>| dates.is_sorted() && !dates.is_empty();
                 let dates = dates.filter(ascends).ok_or_else(|| t.error("at", allowed))?;
                 Ok(MessagePace::At(dates.into()))

@@ -38,17 +38,17 @@ fn read_strip(f: &Fields<'_>) -> Result<Vec<OptionKind>, InputError> {
 }
 
 /// Puts the fields with their values.
-pub(super) fn write(it: &MiddleboxConfig, put: &mut dyn FnMut(&str, Value)) {
+pub(super) fn write(middlebox_config: &MiddleboxConfig, put: &mut dyn FnMut(&str, Value)) {
     put("kind", "middlebox".into());
     let name = |kind: &OptionKind| Value::from(word(&OptionKind::ALL, kind));
-    put("strip", Value::Array(it.strip.iter().map(name).collect()));
-    put("segments", word(&SEGMENTS, &it.segments).into());
-    put("after", Value::Integer(it.after as i64));
-    if let Some(key) = it.rewrite_sequence {
+    put("strip", Value::Array(middlebox_config.strip.iter().map(name).collect()));
+    put("segments", word(&SEGMENTS, &middlebox_config.segments).into());
+    put("after", Value::Integer(middlebox_config.after as i64));
+    if let Some(key) = middlebox_config.rewrite_sequence {
         put("rewrite_sequence", i64::from(key).into());
     }
-    put("rewrite_sack", it.rewrite_sack.into());
-    if let Some(octets) = it.change_every {
+    put("rewrite_sack", middlebox_config.rewrite_sack.into());
+    if let Some(octets) = middlebox_config.change_every {
         put("change_every", Bytes(octets).write().into());
     }
 }

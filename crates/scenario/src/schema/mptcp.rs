@@ -29,6 +29,11 @@ pub(super) fn read(
         };
         InputError::field(flow.path(&field), e.value, e.allowed)
     })?;
+    if config.subflow.fast_open.is_some() {
+        // Applications of scenarios write after they connect.
+        let allowed = "none over Multipath TCP".to_owned();
+        return Err(InputError::field(flow.path("tcp.fast_open"), "given".to_owned(), allowed));
+    }
     Ok(config)
 }
 
@@ -78,7 +83,7 @@ fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), I
         .iter()
         .filter_map(|info| Some((info.name, SchedulerKind::from_name(info.name)?)))
         .collect();
-    form.named_table("scheduler", "kind", &all, scheduler, |form, it| match it {
+    form.named_table("scheduler", "kind", &all, scheduler, |form, item| match item {
         SchedulerKind::Blest(options) => form.probability("delta", &mut options.delta),
         SchedulerKind::Ecf(options) => form.probability("beta", &mut options.beta),
         _ => Ok(()),
@@ -95,7 +100,7 @@ fn path_manager(
         .iter()
         .filter_map(|info| Some((info.name, PathManager::from_name(info.name)?)))
         .collect();
-    form.named_table(field, "kind", &all, manager, |form, it| match it {
+    form.named_table(field, "kind", &all, manager, |form, item| match item {
         PathManager::NDiffports(ports) => form.integer("ports", 1..=32, ports),
         _ => Ok(()),
     })

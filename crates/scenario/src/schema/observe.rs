@@ -148,7 +148,7 @@ impl Observe {
             link: f.text("link")?.map(str::to_owned),
             interval: f.quantity("interval")?,
         };
-        if observe.interval.is_some_and(|it| it < Span::from_micros(1)) {
+        if observe.interval.is_some_and(|interval| interval < Span::from_micros(1)) {
             return Err(f.error("interval", "a time of at least 1 us"));
         }
         let by_event =

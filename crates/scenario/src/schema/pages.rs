@@ -45,7 +45,7 @@ fn size(t: &Fields<'_>, name: &'static str) -> Result<Option<Sizes>, InputError>
 /// A whole number, or `{ mean = 40, law = "exponential" }`.
 fn objects(t: &Fields<'_>) -> Result<Objects, InputError> {
     let most = MOST_OBJECTS as u32;
-    if t.get("objects").is_none_or(|it| !it.is_table()) {
+    if t.get("objects").is_none_or(|item| !item.is_table()) {
         return Ok(Objects::Exactly(t.integer("objects", 0..=most)?.unwrap_or(0)));
     }
     let Some(o) = t.table("objects")? else { return Ok(Objects::Exactly(0)) };

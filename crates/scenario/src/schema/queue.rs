@@ -98,7 +98,8 @@ pub(super) fn limit(
     name: &'static str,
     default: QueueLimit,
 ) -> Result<QueueLimit, InputError> {
-    Ok(match q.text(name)? {
+    let unit = format!("{}, or \"unlimited\"; with its unit, in quotes", Amount::ALLOWED);
+    Ok(match q.text(name).map_err(|_| q.error(name, unit))? {
         None => default,
         Some(UNLIMITED) => QueueLimit::Unlimited,
         Some(text) => match Amount::parse(text) {
@@ -158,8 +159,8 @@ fn read_red(q: &Fields<'_>) -> Result<RedConfig, InputError> {
     Ok(RedConfig {
         limit: limit(q, "limit", d.limit)?,
         octets,
-        min: min.map(|it| it.0),
-        max: max.map(|it| it.0),
+        min: min.map(|min| min.0),
+        max: max.map(|max| max.0),
         max_p: q.probability("max_p")?.unwrap_or(d.max_p),
         weight,
         gentle: q.boolean("gentle")?.unwrap_or(d.gentle),
@@ -237,7 +238,10 @@ fn read_weights(q: &Fields<'_>) -> Result<Option<[u16; 64]>, InputError> {
     let pair = |value: &Value| {
         let [dscp, weight] = value.as_array()?.as_slice() else { return None };
         let dscp = usize::try_from(dscp.as_integer()?).ok().filter(|dscp| *dscp < 64)?;
-        Some((dscp, u16::try_from(weight.as_integer()?).ok().filter(|it| (1..=1000).contains(it))?))
+        Some((
+            dscp,
+            u16::try_from(weight.as_integer()?).ok().filter(|item| (1..=1000).contains(item))?,
+        ))
     };
     let pairs: Option<Vec<_>> = value.as_array().and_then(|list| list.iter().map(pair).collect());
     let allowed = "code points from 0 to 63 with weights from 1 to 1000, as [[46, 4], [10, 2]]";
@@ -268,105 +272,108 @@ pub(super) fn write(queue: &QueueConfig) -> Value {
             fields.push(("limit", write_limit(*limit)));
             "droptail"
         }
-        QueueConfig::Threshold(it) => {
-            fields.extend([("limit", write_limit(it.limit)), ("mark", write_limit(it.mark))]);
+        QueueConfig::Threshold(threshold) => {
+            fields.extend([
+                ("limit", write_limit(threshold.limit)),
+                ("mark", write_limit(threshold.mark)),
+            ]);
             "threshold"
         }
-        QueueConfig::Red(it) => {
+        QueueConfig::Red(red) => {
             let threshold = |value: Option<f64>| -> Value {
                 match value {
                     None => AUTO.into(),
-                    Some(n) if it.octets => octets(Bytes(n as u64)),
+                    Some(n) if red.octets => octets(Bytes(n as u64)),
                     Some(n) => Packets(n as u32).write().into(),
                 }
             };
             fields.extend([
-                ("limit", write_limit(it.limit)),
-                ("min", threshold(it.min)),
-                ("max", threshold(it.max)),
-                ("max_p", it.max_p.into()),
-                ("weight", it.weight.map_or_else(|| AUTO.into(), Value::from)),
-                ("gentle", it.gentle.into()),
-                ("wait", it.wait.into()),
-                ("by_size", it.by_size.into()),
-                ("mean_packet", octets(it.mean_packet)),
-                ("ecn", it.ecn.into()),
-                ("adaptive", it.adaptive.into()),
-                ("interval", span(it.interval)),
-                ("target_delay", span(it.target_delay)),
+                ("limit", write_limit(red.limit)),
+                ("min", threshold(red.min)),
+                ("max", threshold(red.max)),
+                ("max_p", red.max_p.into()),
+                ("weight", red.weight.map_or_else(|| AUTO.into(), Value::from)),
+                ("gentle", red.gentle.into()),
+                ("wait", red.wait.into()),
+                ("by_size", red.by_size.into()),
+                ("mean_packet", octets(red.mean_packet)),
+                ("ecn", red.ecn.into()),
+                ("adaptive", red.adaptive.into()),
+                ("interval", span(red.interval)),
+                ("target_delay", span(red.target_delay)),
             ]);
             "red"
         }
-        QueueConfig::Pie(it) => {
-            let delay = ESTIMATES.iter().find(|(_, estimate)| *estimate == it.delay);
+        QueueConfig::Pie(pie) => {
+            let delay = ESTIMATES.iter().find(|(_, estimate)| *estimate == pie.delay);
             fields.extend([
-                ("limit", write_limit(it.limit)),
-                ("target", span(it.target)),
-                ("update", span(it.update)),
-                ("alpha", it.alpha.into()),
-                ("beta", it.beta.into()),
-                ("burst", span(it.burst)),
-                ("mean_packet", octets(it.mean_packet)),
+                ("limit", write_limit(pie.limit)),
+                ("target", span(pie.target)),
+                ("update", span(pie.update)),
+                ("alpha", pie.alpha.into()),
+                ("beta", pie.beta.into()),
+                ("burst", span(pie.burst)),
+                ("mean_packet", octets(pie.mean_packet)),
                 ("delay", delay.map_or("", |(name, _)| name).into()),
-                ("ecn", it.ecn.into()),
-                ("ecn_threshold", it.ecn_threshold.into()),
-                ("derandomize", it.derandomize.into()),
-                ("cap", it.cap.into()),
-                ("activate", it.activate.into()),
+                ("ecn", pie.ecn.into()),
+                ("ecn_threshold", pie.ecn_threshold.into()),
+                ("derandomize", pie.derandomize.into()),
+                ("cap", pie.cap.into()),
+                ("activate", pie.activate.into()),
             ]);
             "pie"
         }
-        QueueConfig::CoDel(it) => {
-            fields.push(("limit", write_limit(it.limit)));
-            fields.extend(law(&it.law));
+        QueueConfig::CoDel(co_del) => {
+            fields.push(("limit", write_limit(co_del.limit)));
+            fields.extend(law(&co_del.law));
             "codel"
         }
-        QueueConfig::FqCoDel(it) => {
+        QueueConfig::FqCoDel(fq_co_del) => {
             fields.extend([
-                ("limit", write_limit(QueueLimit::Packets(it.limit))),
-                ("queues", i64::from(it.queues).into()),
-                ("quantum", octets(it.quantum)),
-                ("drop_batch", i64::from(it.drop_batch).into()),
+                ("limit", write_limit(QueueLimit::Packets(fq_co_del.limit))),
+                ("queues", i64::from(fq_co_del.queues).into()),
+                ("quantum", octets(fq_co_del.quantum)),
+                ("drop_batch", i64::from(fq_co_del.drop_batch).into()),
             ]);
-            fields.extend(law(&it.law));
+            fields.extend(law(&fq_co_del.law));
             "fq-codel"
         }
-        QueueConfig::DualPi2(it) => {
+        QueueConfig::DualPi2(dual_pi2) => {
             fields.extend([
-                ("limit", write_limit(it.limit)),
-                ("target", span(it.target)),
-                ("update", span(it.update)),
-                ("alpha", it.alpha.into()),
-                ("beta", it.beta.into()),
-                ("coupling", it.coupling.into()),
-                ("ramp_start", span(it.ramp_start)),
-                ("ramp", span(it.ramp)),
-                ("classic_share", it.classic_share.into()),
+                ("limit", write_limit(dual_pi2.limit)),
+                ("target", span(dual_pi2.target)),
+                ("update", span(dual_pi2.update)),
+                ("alpha", dual_pi2.alpha.into()),
+                ("beta", dual_pi2.beta.into()),
+                ("coupling", dual_pi2.coupling.into()),
+                ("ramp_start", span(dual_pi2.ramp_start)),
+                ("ramp", span(dual_pi2.ramp)),
+                ("classic_share", dual_pi2.classic_share.into()),
             ]);
             "dualpi2"
         }
-        QueueConfig::Priority(it) => {
+        QueueConfig::Priority(priority) => {
             let band =
                 |band: &Vec<u8>| band.iter().map(|dscp| i64::from(*dscp)).collect::<Vec<_>>();
-            let bands: Vec<_> = it.bands.iter().map(|it| Value::from(band(it))).collect();
-            let key = BANDS.iter().find(|(_, key)| *key == it.key);
-            fields.push(("limit", write_limit(it.limit)));
+            let bands: Vec<_> = priority.bands.iter().map(|item| Value::from(band(item))).collect();
+            let key = BANDS.iter().find(|(_, key)| *key == priority.key);
+            fields.push(("limit", write_limit(priority.limit)));
             fields.push(("key", key.map_or("", |(name, _)| name).into()));
-            if it.key == PriorityKey::Dscp {
+            if priority.key == PriorityKey::Dscp {
                 fields.push(("bands", Value::Array(bands)));
             }
             "priority"
         }
-        QueueConfig::Drr(it) => {
-            let key = KEYS.iter().find(|(_, key)| *key == it.key);
+        QueueConfig::Drr(drr) => {
+            let key = KEYS.iter().find(|(_, key)| *key == drr.key);
             fields.extend([
-                ("limit", write_limit(it.limit)),
+                ("limit", write_limit(drr.limit)),
                 ("key", key.map_or("", |(name, _)| name).into()),
-                ("queues", i64::from(it.queues).into()),
-                ("quantum", octets(it.quantum)),
+                ("queues", i64::from(drr.queues).into()),
+                ("quantum", octets(drr.quantum)),
             ]);
-            if it.key == DrrKey::Dscp {
-                let weights = it.weights.iter().enumerate().filter(|(_, weight)| **weight != 1);
+            if drr.key == DrrKey::Dscp {
+                let weights = drr.weights.iter().enumerate().filter(|(_, weight)| **weight != 1);
                 let pair = |(dscp, weight): (usize, &u16)| {
                     Value::from(vec![dscp as i64, i64::from(*weight)])
                 };
@@ -374,9 +381,9 @@ pub(super) fn write(queue: &QueueConfig) -> Value {
             }
             "drr"
         }
-        QueueConfig::AckFilter(it) => {
-            fields.push(("limit", write_limit(it.limit)));
-            fields.push(("aggressive", it.aggressive.into()));
+        QueueConfig::AckFilter(ack_filter) => {
+            fields.push(("limit", write_limit(ack_filter.limit)));
+            fields.push(("aggressive", ack_filter.aggressive.into()));
             "ack-filter"
         }
     };

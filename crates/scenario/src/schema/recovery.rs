@@ -43,9 +43,19 @@ pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
             scheme.push(("prr", (*prr).into()));
         }
         Recovery::Fack { prr } => scheme.push(("prr", (*prr).into())),
-        Recovery::Rack(RackOptions { prr, tlp, max_ack_delay, reduce_again }) => {
+        Recovery::Rack(o) => {
+            let RackOptions {
+                prr,
+                tlp,
+                max_ack_delay,
+                reduce_again,
+                prr_in_segments,
+                linux_probes,
+            } = o;
             scheme.push(("prr", (*prr).into()));
+            scheme.push(("prr_in_segments", (*prr_in_segments).into()));
             scheme.push(("tlp", (*tlp).into()));
+            scheme.push(("linux_probes", (*linux_probes).into()));
             scheme.push(("max_ack_delay", max_ack_delay.write().into()));
             scheme.push(("reduce_again", (*reduce_again).into()));
         }
@@ -84,7 +94,8 @@ fn read_recovery(
     if let Some(own) = custom::read(f, "recovery", "scheme")? {
         return Ok(Some(Recovery::Custom(own)));
     }
-    let from_name = |name: &str| Recovery::from_name(name).map(|it| profile.recovery(it));
+    let from_name =
+        |name: &str| Recovery::from_name(name).map(|recovery| profile.recovery(recovery));
     let Some(value) = f.get("recovery") else { return Ok(None) };
     let Some(table) = value.as_table() else {
         let scheme = value.as_str().and_then(from_name);
@@ -112,7 +123,9 @@ fn read_recovery(
         Recovery::Fack { prr } => *prr = r.boolean("prr")?.unwrap_or(*prr),
         Recovery::Rack(o) => {
             o.prr = r.boolean("prr")?.unwrap_or(o.prr);
+            o.prr_in_segments = r.boolean("prr_in_segments")?.unwrap_or(o.prr_in_segments);
             o.tlp = r.boolean("tlp")?.unwrap_or(o.tlp);
+            o.linux_probes = r.boolean("linux_probes")?.unwrap_or(o.linux_probes);
             o.max_ack_delay = r.quantity("max_ack_delay")?.unwrap_or(o.max_ack_delay);
             o.reduce_again = r.boolean("reduce_again")?.unwrap_or(o.reduce_again);
         }
@@ -216,7 +229,7 @@ mod tests {
     /// changes what it names alone.
     #[test]
     fn a_scheme_has_the_options_of_the_profile() {
-        let linux = RackOptions { reduce_again: false, ..Default::default() };
+        let linux = RackOptions { reduce_again: false, linux_probes: true, ..Default::default() };
         let sack = |pipe, prr| Recovery::Sack { pipe, prr };
         for (text, expected) in [
             ("profile = \"linux\"\nrecovery = \"rack\"", Recovery::Rack(linux)),
@@ -226,7 +239,7 @@ mod tests {
             ),
             (
                 "profile = \"linux\"\nrecovery = { scheme = \"rack\", reduce_again = true }",
-                Recovery::Rack(RackOptions::default()),
+                Recovery::Rack(RackOptions { reduce_again: true, ..linux }),
             ),
             ("profile = \"linux\"\nrecovery = \"sack\"", sack(Pipe::Rfc6675, true)),
             ("profile = \"linux\"\nrecovery = \"fack\"", Recovery::Fack { prr: true }),

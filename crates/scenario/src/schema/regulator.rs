@@ -92,18 +92,18 @@ pub(super) fn write(config: &RegulatorConfig) -> Value {
         }
     };
     let mut fields: Vec<(&str, Value)> = match &config.law {
-        LawConfig::ThresholdLinear(it) => vec![
+        LawConfig::ThresholdLinear(threshold_linear) => vec![
             ("law", "threshold-linear".into()),
-            ("low", level(it.low)),
-            ("high", level(it.high)),
-            ("max_delay", it.max_delay.write().into()),
+            ("low", level(threshold_linear.low)),
+            ("high", level(threshold_linear.high)),
+            ("max_delay", threshold_linear.max_delay.write().into()),
         ],
-        LawConfig::AckBucket(it) => {
-            vec![("law", "ack-bucket".into()), ("depth", level(it.depth))]
+        LawConfig::AckBucket(ack_bucket) => {
+            vec![("law", "ack-bucket".into()), ("depth", level(ack_bucket.depth))]
         }
         LawConfig::Custom(_) => Vec::new(),
     };
-    let overflow = OVERFLOWS.iter().find(|(_, it)| *it == config.overflow);
+    let overflow = OVERFLOWS.iter().find(|(_, overflow)| *overflow == config.overflow);
     fields.extend([
         ("piggybacked", config.piggybacked.into()),
         ("limit", write_limit(config.limit)),

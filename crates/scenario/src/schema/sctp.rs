@@ -39,8 +39,11 @@ impl SctpSpec {
     /// The interface is not there at first: what happens to it first is that it
     /// is added.
     pub fn comes_later(&self, interface: &str) -> bool {
-        let first = self.address_changes.iter().find(|it| it.interface == interface);
-        first.is_some_and(|it| it.change == ChangeOfAddress::Add)
+        let first = self
+            .address_changes
+            .iter()
+            .find(|address_change| address_change.interface == interface);
+        first.is_some_and(|first| first.change == ChangeOfAddress::Add)
     }
 
     /// The largest message that the sender's buffer takes and the receiver's
@@ -103,7 +106,11 @@ pub(super) fn write(spec: &SctpSpec) -> Table {
         table.insert("address_changes".into(), address_changes::write(&spec.address_changes));
     }
     if !spec.stream_values.is_empty() {
-        let values = spec.stream_values.iter().map(|it| Value::from(i64::from(*it))).collect();
+        let values = spec
+            .stream_values
+            .iter()
+            .map(|stream_value| Value::from(i64::from(*stream_value)))
+            .collect();
         table.insert("stream_values".into(), Value::Array(values));
     }
     table
@@ -118,8 +125,8 @@ fn stream_values(f: &Fields<'_>, c: &Config) -> Result<Vec<u16>, InputError> {
     }
     let least = if c.scheduler == Scheduler::Priority { 0 } else { 1 };
     let most = usize::from(c.outbound_streams);
-    let number = |it: &Value| {
-        let number = u16::try_from(it.as_integer()?).ok()?;
+    let number = |item: &Value| {
+        let number = u16::try_from(item.as_integer()?).ok()?;
         (number >= least).then_some(number)
     };
     let values: Option<Vec<u16>> =
@@ -143,12 +150,18 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     initial_ssthresh(form, c)?;
     form.choice("window_unit", &UNITS, &mut c.window_unit)?;
     form.choice("partial_acked", &PARTIALS, &mut c.partial_acked)?;
-    form.switch_or_table("ns2_rules", &mut c.ns2_rules, |form, it| {
-        form.boolean("recovery_point", &mut it.recovery_point)?;
-        form.boolean("marked_outstanding", &mut it.marked_outstanding)?;
-        form.boolean("one_packet", &mut it.one_packet)?;
-        form.boolean("init_to_primary", &mut it.init_to_primary)?;
-        form.boolean("remembers_highest", &mut it.remembers_highest)
+    form.boolean("growth_needs_advance", &mut c.growth_needs_advance)?;
+    form.boolean("count_padding", &mut c.count_padding)?;
+    form.boolean("rest_sets_ssthresh", &mut c.rest_sets_ssthresh)?;
+    form.boolean("ecn", &mut c.ecn)?;
+    form.switch_or_table("ns2_rules", &mut c.ns2_rules, |form, item| {
+        form.boolean("recovery_point", &mut item.recovery_point)?;
+        form.boolean("marked_outstanding", &mut item.marked_outstanding)?;
+        form.boolean("one_packet", &mut item.one_packet)?;
+        form.boolean("init_to_primary", &mut item.init_to_primary)?;
+        form.boolean("remembers_highest", &mut item.remembers_highest)?;
+        form.boolean("timeout_stops_all", &mut item.timeout_stops_all)?;
+        form.boolean("repair_finds_rest", &mut item.repair_finds_rest)
     })?;
     form.boolean("slow_start_at_threshold", &mut c.slow_start_at_threshold)?;
     form.integer("ssthresh_floor", 1..=100, &mut c.ssthresh_floor)?;
@@ -159,12 +172,12 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("burst_keeps_window", &mut c.burst_keeps_window)?;
     form.integer("sack_frequency", 1..=255, &mut c.sack_frequency)?;
     form.quantity("sack_delay", &mut c.sack_delay)?;
-    form.switch_or_table("immediate_sacks", &mut c.immediate_sacks, |form, it| {
-        form.boolean("window_full", &mut it.window_full)?;
-        form.boolean("shutdown_pending", &mut it.shutdown_pending)?;
-        form.boolean("reconfiguration", &mut it.reconfiguration)?;
-        form.boolean("last", &mut it.last)?;
-        form.boolean("messages", &mut it.messages)
+    form.switch_or_table("immediate_sacks", &mut c.immediate_sacks, |form, item| {
+        form.boolean("window_full", &mut item.window_full)?;
+        form.boolean("shutdown_pending", &mut item.shutdown_pending)?;
+        form.boolean("reconfiguration", &mut item.reconfiguration)?;
+        form.boolean("last", &mut item.last)?;
+        form.boolean("messages", &mut item.messages)
     })?;
     form.table("rto", |form| {
         form.quantity("initial", &mut c.rto.initial)?;
@@ -184,25 +197,29 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.boolean("vary_sack_path", &mut c.vary_sack_path)?;
     form.integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)?;
     destination(form, &mut c.destination)?;
-    let rules = Failover::ALL.map(|it| (it.name(), it));
+    let rules = Failover::ALL.map(|item| (item.name(), item));
     form.choice("failover", &rules, &mut c.failover)?;
     probing(form, &mut c.probing)?;
     form.boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
     form.boolean("timestamps", &mut c.timestamps)?;
+    form.table("undo", |form| {
+        form.boolean("duplicates", &mut c.undo.duplicates)?;
+        form.boolean("timestamps", &mut c.undo.timestamps)
+    })?;
     form.boolean("heartbeat_after_rto", &mut c.heartbeat_after_rto)?;
     form.quantity("cookie_life", &mut c.cookie_life)?;
     form.boolean("partial_reliability", &mut c.partial_reliability)?;
     form.boolean("interleaving", &mut c.interleaving)?;
-    let schedulers = Scheduler::ALL.map(|it| (it.name(), it));
+    let schedulers = Scheduler::ALL.map(|item| (item.name(), item));
     form.choice("scheduler", &schedulers, &mut c.scheduler)?;
     form.boolean("reconfiguration", &mut c.reconfiguration)?;
     authentication::option(form, &mut c.authentication)?;
     form.boolean("dynamic_addresses", &mut c.dynamic_addresses)?;
-    form.switch_or_table("concurrent", &mut c.concurrent, |form, it| {
-        form.boolean("split_fast_retransmit", &mut it.split_fast_retransmit)?;
-        form.boolean("window_update", &mut it.window_update)?;
-        form.boolean("delayed_ack", &mut it.delayed_ack)?;
-        form.boolean("buffer_split", &mut it.buffer_split)
+    form.switch_or_table("concurrent", &mut c.concurrent, |form, item| {
+        form.boolean("split_fast_retransmit", &mut item.split_fast_retransmit)?;
+        form.boolean("window_update", &mut item.window_update)?;
+        form.boolean("delayed_ack", &mut item.delayed_ack)?;
+        form.boolean("buffer_split", &mut item.buffer_split)
     })
 }
 
@@ -222,7 +239,8 @@ fn destination(form: &mut Form<'_>, value: &mut Destination) -> Result<(), Input
         _ => {}
     }
     let destinations = Destination::ALL;
-    let destinations: Vec<_> = destinations.iter().map(|it| (it.name(), it.clone())).collect();
+    let destinations: Vec<_> =
+        destinations.iter().map(|destination| (destination.name(), destination.clone())).collect();
     form.choice("destination", &destinations, value)
 }
 
@@ -249,9 +267,9 @@ fn probing(form: &mut Form<'_>, value: &mut Probing) -> Result<(), InputError> {
         Probing::On(probe) => Some(*probe),
         _ => None,
     };
-    form.switch_or_table(NAME, &mut probe, |form, it| {
-        form.quantity("interval", &mut it.interval)?;
-        form.integer("burst", 1..=100, &mut it.burst)
+    form.switch_or_table(NAME, &mut probe, |form, item| {
+        form.quantity("interval", &mut item.interval)?;
+        form.integer("burst", 1..=100, &mut item.burst)
     })?;
     *value = probe.map_or(Probing::Off, Probing::On);
     Ok(())
@@ -263,13 +281,12 @@ fn window(form: &mut Form<'_>, value: &mut Window) -> Result<(), InputError> {
         Form::Read(f) => match f.get("window").and_then(Value::as_str) {
             Some("standard") => *value = Window::Standard,
             _ => {
-                let algorithm = window::read(f, None, |it| it).map_err(|error| {
-                    match error.field.ends_with("window") {
-                        true => {
-                            InputError { allowed: format!("standard, {}", error.allowed), ..error }
-                        }
-                        false => error,
-                    }
+                let algorithm = window::read(f, None, |item| item).map_err(|error| match error
+                    .field
+                    .ends_with("window")
+                {
+                    true => InputError { allowed: format!("standard, {}", error.allowed), ..error },
+                    false => error,
                 })?;
                 if let Some(algorithm) = algorithm {
                     *value = Window::Algorithm(algorithm);
@@ -290,8 +307,12 @@ fn window(form: &mut Form<'_>, value: &mut Window) -> Result<(), InputError> {
 fn initial_window(form: &mut Form<'_>, value: &mut InitialWindow) -> Result<(), InputError> {
     match form {
         Form::Read(f) => {
-            let Some(text) = f.text("initial_window")? else { return Ok(()) };
-            let named = INITIAL_WINDOWS.iter().find(|(name, _)| *name == text).map(|it| it.1);
+            let Some(given) = f.get("initial_window") else { return Ok(()) };
+            let text = given.as_str().unwrap_or("");
+            let named = INITIAL_WINDOWS
+                .iter()
+                .find(|(name, _)| *name == text)
+                .map(|initial_window| initial_window.1);
             let window = named.or_else(|| Packets::parse(text).map(|n| InitialWindow::Mtus(n.0)));
             let allowed = "rfc2960, rfc4960, rfc9260, or a number of MTUs such as \"2 packets\"";
             *value = window.ok_or_else(|| f.error("initial_window", allowed))?;
@@ -331,7 +352,7 @@ mod tests {
     use super::*;
     use anabranch_congestion::Algorithm;
     use anabranch_sctp::{Authentication, Concurrent, ImmediateSacks};
-    use anabranch_sctp::{Ns2Rules, Probe};
+    use anabranch_sctp::{Ns2Rules, Probe, UndoOptions};
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
@@ -376,6 +397,14 @@ mod tests {
             ),
             ("window_unit = \"mtu\"", Config { window_unit: WindowUnit::Mtu, ..d.clone() }),
             ("partial_acked = \"all\"", Config { partial_acked: PartialAcked::All, ..d.clone() }),
+            ("growth_needs_advance = true", Config { growth_needs_advance: true, ..d.clone() }),
+            ("count_padding = false", Config { count_padding: false, ..d.clone() }),
+            (
+                "undo = { duplicates = true }",
+                Config { undo: UndoOptions { duplicates: true, timestamps: false }, ..d.clone() },
+            ),
+            ("ecn = true", Config { ecn: true, ..d.clone() }),
+            ("rest_sets_ssthresh = false", Config { rest_sets_ssthresh: false, ..d.clone() }),
             (
                 "ns2_rules = { one_packet = false }",
                 Config {
@@ -520,7 +549,11 @@ mod tests {
         };
         let spec = read(text);
         assert_eq!(spec.stream_values, [2, 0]);
-        let changes: Vec<_> = spec.address_changes.iter().map(|it| (it.at, it.change)).collect();
+        let changes: Vec<_> = spec
+            .address_changes
+            .iter()
+            .map(|address_change| (address_change.at, address_change.change))
+            .collect();
         let at = Span::from_secs;
         let expected = [
             (at(1), ChangeOfAddress::Add),

@@ -65,7 +65,7 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
         counting: f.choice("counting", &COUNTINGS)?.unwrap_or(default.counting),
         window_use: f.choice("window_use", &WINDOW_USES)?.unwrap_or(default.window_use),
         window_probe: f.choice("window_probe", &WINDOW_PROBES)?.unwrap_or(default.window_probe),
-        window: window::read(&f, Some(&default.window), |it| profile.window(it))?
+        window: window::read(&f, Some(&default.window), |item| profile.window(item))?
             .unwrap_or(default.window),
         syn_retries: f.integer("syn_retries", 0..=100)?.unwrap_or(default.syn_retries),
         syn_linear_timeouts: f
@@ -115,6 +115,7 @@ pub(super) fn write(config: &Config) -> Table {
         ("initial", config.rto.initial.write().into()),
         ("min", config.rto.min.write().into()),
         ("min_variation", config.rto.min_variation.write().into()),
+        ("slop", config.rto.slop.write().into()),
         ("max", config.rto.max.write().into()),
         ("granularity", config.rto.granularity.write().into()),
     ];
@@ -142,7 +143,8 @@ pub(super) fn write(config: &Config) -> Table {
 }
 
 fn read_initial_window(f: &Fields<'_>) -> Result<Option<InitialWindow>, InputError> {
-    let Some(text) = f.text("initial_window")? else { return Ok(None) };
+    let Some(value) = f.get("initial_window") else { return Ok(None) };
+    let text = value.as_str().unwrap_or("");
     let named = INITIAL_WINDOWS.iter().find(|(name, _)| *name == text);
     let window = match named {
         Some((_, window)) => Some(*window),
@@ -171,6 +173,7 @@ fn read_rto(f: &Fields<'_>, default: RtoBounds) -> Result<RtoBounds, InputError>
         initial: span("initial", default.initial)?,
         min: span("min", default.min)?,
         min_variation: span("min_variation", default.min_variation)?,
+        slop: span("slop", default.slop)?,
         max: span("max", default.max)?,
         granularity: span("granularity", default.granularity)?,
     };

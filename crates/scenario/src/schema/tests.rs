@@ -268,7 +268,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "links.0.dealy=10 ms",
-            "test.toml: field `links[0].dealy`: value `10 ms`: allowed: no field of this name; the fields are delay, ",
+            "test.toml: field `links[0].dealy`: value `10 ms`: allowed: no field of this name; did you mean `delay`?",
         ),
         ("links.0.mtu=20 B", "test.toml: field `links[0].mtu`: value `20 B`: allowed: 68 B to"),
         (
@@ -278,6 +278,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "links.0.queue.kind=blue",
             "test.toml: field `links[0].queue.kind`: value `blue`: allowed: droptail",
+        ),
+        (
+            "links.0.queue.limit=750",
+            "test.toml: field `links[0].queue.limit`: value `750`: allowed: a whole number of packets",
         ),
         (
             "links.0.queue.limit=-1 packets",
@@ -439,11 +443,11 @@ proptest! {
             limit: anabranch_network::QueueLimit::Packets(limit.into()),
         };
         direction.impairments.push(Impairment {
-            what: Mishap::Any(anabranch_network::ImpairmentKind::Bernoulli { rate: loss }),
+            what: Effect::Any(anabranch_network::ImpairmentKind::Bernoulli { rate: loss }),
             at: Default::default(),
         });
         direction.impairments.push(Impairment {
-            what: Mishap::Any(anabranch_network::ImpairmentKind::Periodic {
+            what: Effect::Any(anabranch_network::ImpairmentKind::Periodic {
                 every: mss as u64,
                 first: 1 + limit as u64,
             }),

@@ -25,17 +25,19 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<TransmitterConfig>, InputErr
         );
     }
     let [schedule, trace, bucket] = tables;
-    Ok(if let Some(it) = schedule {
-        Some(TransmitterConfig::Schedule(read_schedule(&it)?))
-    } else if let Some(it) = trace {
-        Some(TransmitterConfig::Trace(read_trace(&it)?))
-    } else if let Some(it) = bucket {
+    Ok(if let Some(schedule) = schedule {
+        Some(TransmitterConfig::Schedule(read_schedule(&schedule)?))
+    } else if let Some(trace) = trace {
+        Some(TransmitterConfig::Trace(read_trace(&trace)?))
+    } else if let Some(bucket) = bucket {
         let config = TokenBucketConfig {
-            rate: it.quantity("rate")?.ok_or_else(|| it.error("rate", Rate::ALLOWED))?,
-            burst: it.quantity("burst")?.ok_or_else(|| it.error("burst", Bytes::ALLOWED))?,
-            peak: it.quantity("peak")?,
+            rate: bucket.quantity("rate")?.ok_or_else(|| bucket.error("rate", Rate::ALLOWED))?,
+            burst: bucket
+                .quantity("burst")?
+                .ok_or_else(|| bucket.error("burst", Bytes::ALLOWED))?,
+            peak: bucket.quantity("peak")?,
         };
-        it.finish()?;
+        bucket.finish()?;
         Some(TransmitterConfig::TokenBucket(config))
     } else {
         None
@@ -46,12 +48,12 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<TransmitterConfig>, InputErr
 /// a trace.
 pub(super) fn usual_rate(transmitter: &TransmitterConfig) -> Option<Rate> {
     match transmitter {
-        TransmitterConfig::Schedule(it) => {
-            it.steps.iter().map(|step| step.1).max().and_then(Rate::from_bps)
+        TransmitterConfig::Schedule(schedule) => {
+            schedule.steps.iter().map(|step| step.1).max().and_then(Rate::from_bps)
         }
-        TransmitterConfig::Trace(it) => {
-            let last = u64::from(*it.millis.last()?);
-            Rate::from_bps(it.millis.len() as u64 * 12_000 * 1000 / last)
+        TransmitterConfig::Trace(trace) => {
+            let last = u64::from(*trace.millis.last()?);
+            Rate::from_bps(trace.millis.len() as u64 * 12_000 * 1000 / last)
         }
         TransmitterConfig::Constant
         | TransmitterConfig::TokenBucket(_)
@@ -130,44 +132,45 @@ pub(super) fn write(
     let table = |fields: Vec<(&str, Value)>| {
         Value::Table(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     };
-    let period = |it: Option<Span>| it.map(|it| ("period", Value::from(it.write())));
+    let period = |span: Option<Span>| span.map(|item| ("period", Value::from(item.write())));
     let mut out = match transmitter {
         // The rate says it all.
         TransmitterConfig::Constant | TransmitterConfig::Explicit | TransmitterConfig::Cells => {
             Vec::new()
         }
-        TransmitterConfig::Schedule(it) => {
+        TransmitterConfig::Schedule(schedule) => {
             let step = |(at, bps): &(Span, u64)| {
                 let rate = Rate::from_bps(*bps).map_or(NOTHING.to_owned(), |rate| rate.write());
                 table(vec![("at", at.write().into()), ("rate", rate.into())])
             };
-            let mut fields = vec![("steps", Value::Array(it.steps.iter().map(step).collect()))];
-            fields.extend(period(it.period));
+            let mut fields =
+                vec![("steps", Value::Array(schedule.steps.iter().map(step).collect()))];
+            fields.extend(period(schedule.period));
             vec![("schedule", table(fields))]
         }
-        TransmitterConfig::Trace(it) => {
-            let millis = it.millis.iter().map(|ms| i64::from(*ms).into()).collect();
+        TransmitterConfig::Trace(trace) => {
+            let millis = trace.millis.iter().map(|ms| i64::from(*ms).into()).collect();
             vec![("trace", table(vec![("millis", Value::Array(millis))]))]
         }
-        TransmitterConfig::TokenBucket(it) => {
+        TransmitterConfig::TokenBucket(token_bucket) => {
             let mut fields = Table::new();
-            fields.insert("rate".into(), it.rate.write().into());
-            fields.insert("burst".into(), it.burst.write().into());
-            if let Some(peak) = it.peak {
+            fields.insert("rate".into(), token_bucket.rate.write().into());
+            fields.insert("burst".into(), token_bucket.burst.write().into());
+            if let Some(peak) = token_bucket.peak {
                 fields.insert("peak".into(), peak.write().into());
             }
             vec![("token_bucket", Value::Table(fields))]
         }
     };
-    if let Some(it) = delays {
+    if let Some(found) = delays {
         let step = |(at, delay): &(Span, Span)| {
             table(vec![("at", at.write().into()), ("delay", delay.write().into())])
         };
         let mut fields = vec![
-            ("steps", Value::Array(it.steps.iter().map(step).collect())),
-            ("keep_order", it.keep_order.into()),
+            ("steps", Value::Array(found.steps.iter().map(step).collect())),
+            ("keep_order", found.keep_order.into()),
         ];
-        fields.extend(period(it.period));
+        fields.extend(period(found.period));
         out.push(("delays", table(fields)));
     }
     out

@@ -1,14 +1,11 @@
-//! The window algorithm of a flow and its options. Each option is listed once;
-//! the list serves for reading and for writing.
+//! The window algorithm of a flow and its options. Each option is listed once, by the
+//! algorithm; the list serves for reading and for writing.
 
 use super::custom;
 use super::form::Form;
 use crate::InputError;
 use crate::fields::Fields;
 use anabranch_congestion::ack_clocked::Common;
-use anabranch_congestion::coupled::mcubic::{AfterTimeout, KBeta};
-use anabranch_congestion::coupled::wvegas::Drain;
-use anabranch_congestion::cubic::{Lookahead, RenoIncrease, RenoStep};
 use anabranch_congestion::{
     ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
     SsthreshFrom,
@@ -63,101 +60,17 @@ pub(super) fn write(algorithm: &Algorithm) -> Value {
 }
 
 fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputError> {
-    match algorithm {
-        Algorithm::Reno(o) => common(form, &mut o.common),
-        Algorithm::Cubic(o) => {
-            form.boolean("fast_convergence", &mut o.fast_convergence)?;
-            form.boolean("reno_friendly", &mut o.reno_friendly)?;
-            let increases = [("whole", RenoIncrease::Whole), ("kept", RenoIncrease::Kept)];
-            form.choice("reno_increase", &increases, &mut o.reno_increase)?;
-            let steps = [("at-once", RenoStep::AtOnce), ("in-a-round", RenoStep::InARound)];
-            form.choice("reno_step", &steps, &mut o.reno_step)?;
-            form.integer("least_first_growth", 0..=100, &mut o.least_first_growth)?;
-            let aheads = [("srtt", Lookahead::Smoothed), ("min-rtt", Lookahead::Smallest)];
-            form.choice("lookahead", &aheads, &mut o.lookahead)?;
-            form.boolean("whole_segments", &mut o.whole_segments)?;
-            form.quantity("update_interval", &mut o.update_interval)?;
-            form.boolean("count_limited_time", &mut o.count_limited_time)?;
-            common(form, &mut o.common)
-        }
-        Algorithm::HighSpeed(o) => {
-            form.integer("low_window", 1..=1_000_000, &mut o.low_window)?;
-            form.probability("low_p", &mut o.low_p)?;
-            form.integer("high_window", 2..=100_000_000, &mut o.high_window)?;
-            form.probability("high_p", &mut o.high_p)?;
-            form.probability("high_decrease", &mut o.high_decrease)?;
-            if o.high_window <= o.low_window {
-                return Err(form.error("high_window", "more than `low_window`"));
-            }
-            if o.high_p <= 0.0 || o.high_p >= o.low_p {
-                return Err(form.error("high_p", "more than 0 and less than `low_p`"));
-            }
-            if o.high_decrease > 0.5 {
-                return Err(form.error("high_decrease", "at most 0.5"));
-            }
-            common(form, &mut o.common)
-        }
-        Algorithm::Vegas(o) => {
-            form.integer("alpha", 0..=1_000_000, &mut o.alpha)?;
-            form.integer("beta", 0..=1_000_000, &mut o.beta)?;
-            form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
-            form.probability("loss_beta", &mut o.loss_beta)?;
-            if o.beta < o.alpha {
-                return Err(form.error("beta", "at least `alpha`"));
-            }
-            common(form, &mut o.common)
-        }
-        Algorithm::Bbr(o) => {
-            form.quantity("rtprop_filter", &mut o.rtprop_filter)?;
-            form.quantity("probe_rtt", &mut o.probe_rtt)?;
-            form.boolean("ack_aggregation", &mut o.ack_aggregation)
-        }
-        Algorithm::Dctcp(o) => {
-            form.probability("g", &mut o.g)?;
-            form.probability("initial_alpha", &mut o.initial_alpha)?;
-            common_but_abe(form, &mut o.common)
-        }
-        Algorithm::Lia(o) => common(form, &mut o.common),
-        Algorithm::Olia(o) => common(form, &mut o.common),
-        Algorithm::Balia(o) => common(form, &mut o.common),
-        Algorithm::WVegas(o) => {
-            form.integer("total_alpha", 2..=1_000_000, &mut o.total_alpha)?;
-            form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
-            let drains =
-                [("holding", Drain::Holding), ("always", Drain::Always), ("never", Drain::Never)];
-            form.choice("drain", &drains, &mut o.drain)?;
-            common(form, &mut o.common)
-        }
-        Algorithm::MCubic(o) => {
-            form.boolean("fast_convergence", &mut o.fast_convergence)?;
-            form.integer("floor_tenths", 0..=1000, &mut o.floor_tenths)?;
-            let betas = [("given-up", KBeta::GivenUp), ("left", KBeta::Left)];
-            form.choice("k_beta", &betas, &mut o.k_beta)?;
-            let ks = [("kept", AfterTimeout::Kept), ("zero", AfterTimeout::Zero)];
-            form.choice("k_after_timeout", &ks, &mut o.after_timeout)?;
-            common(form, &mut o.common)
-        }
-        Algorithm::MCubicShare(o) => {
-            form.boolean("fast_convergence", &mut o.fast_convergence)?;
-            form.integer("least_share", 0..=100, &mut o.least_share)?;
-            common(form, &mut o.common)
-        }
-        Algorithm::Westwood(o) => {
-            form.probability("filter", &mut o.filter)?;
-            common(form, &mut o.common)
-        }
-        Algorithm::Custom(_) => Ok(()), // its options are its own
+    algorithm.own_options(form)?;
+    let answers_marks = algorithm.answers_marks();
+    algorithm.common_mut().map_or(Ok(()), |o| common(form, o, answers_marks))
+}
+
+/// The options of all algorithms that ACKs drive; ABE is for those without an answer to marks of their
+/// own.
+fn common(form: &mut Form<'_>, o: &mut Common, answers_marks: bool) -> Result<(), InputError> {
+    if !answers_marks {
+        form.probability_or_none("ecn_beta", &mut o.ecn_beta)?;
     }
-}
-
-/// The options of all algorithms that ACKs drive.
-fn common(form: &mut Form<'_>, o: &mut Common) -> Result<(), InputError> {
-    form.probability_or_none("ecn_beta", &mut o.ecn_beta)?;
-    common_but_abe(form, o)
-}
-
-/// Without the answer to marks, of which DCTCP has its own.
-fn common_but_abe(form: &mut Form<'_>, o: &mut Common) -> Result<(), InputError> {
     form.choice("ssthresh_from", &SSTHRESH_FROM, &mut o.ssthresh_from)?;
     form.integer("slow_start_limit", 1..=255, &mut o.slow_start_limit)?;
     slow_start_exit(form, &mut o.slow_start_exit)?;
@@ -189,7 +102,7 @@ fn slow_start_exit(form: &mut Form<'_>, exit: &mut SlowStartExit) -> Result<(), 
             form.quantity("max_rtt_thresh", &mut o.max_rtt_thresh)?;
             form.integer("min_rtt_divisor", 1..=1000, &mut o.min_rtt_divisor)?;
             form.integer("n_rtt_sample", 1..=1000, &mut o.n_rtt_sample)?;
-            form.integer("css_growth_divisor", 1..=1000, &mut o.css_growth_divisor)?;
+            form.integer("css_growth_divisor", 2..=1000, &mut o.css_growth_divisor)?;
             form.integer("css_rounds", 1..=1000, &mut o.css_rounds)?;
             form.integer("limit", 1..=1_000_000, &mut o.limit)
         }
@@ -207,9 +120,13 @@ fn pacing(form: &mut Form<'_>, pacing: &mut Option<Pacing>) -> Result<(), InputE
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_congestion::OptionForm;
     use anabranch_congestion::bbr::BbrOptions;
     use anabranch_congestion::cubic::CubicOptions;
     use anabranch_tcp::{Config, Profile};
+    use anabranch_units::Span;
+    use std::fmt::Display;
+    use std::ops::RangeInclusive;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
         let table = text.parse().expect("the test's TOML");
@@ -235,13 +152,13 @@ mod tests {
         assert_eq!(beside_linux("\"cubic\""), Config::linux().window);
         assert_eq!(beside_linux("{ algorithm = \"cubic\" }"), Config::linux().window);
         assert_eq!(beside_linux("{}"), Config::linux().window);
-        let slow = cubic_but(|it| it.fast_convergence = false);
+        let slow = cubic_but(|item| item.fast_convergence = false);
         for table in
             ["{ algorithm = \"cubic\", fast_convergence = false }", "{ fast_convergence = false }"]
         {
             assert_eq!(beside_linux(table), slow);
         }
-        let standard = cubic_but(|it| it.common.slow_start_exit = SlowStartExit::Standard);
+        let standard = cubic_but(|item| item.common.slow_start_exit = SlowStartExit::Standard);
         assert_eq!(beside_linux("{ slow_start_exit = \"standard\" }"), standard);
         let rfc = "{ reno_increase = \"whole\", reno_step = \"at-once\", least_first_growth = 0, \
                    lookahead = \"srtt\", whole_segments = false, update_interval = \"0 s\", \
@@ -300,6 +217,97 @@ mod tests {
         ] {
             let error = read_text(&format!("profile = \"linux\"\nwindow = {window}")).unwrap_err();
             assert_eq!(error.field, format!("flows[0].tcp.{field}"));
+        }
+    }
+
+    /// Changes the option number `left`, counted from 0, to another value that is allowed.
+    struct Nudge {
+        left: i64,
+    }
+
+    impl Nudge {
+        fn change<T>(&mut self, value: &mut T, other: T) -> Result<(), ()> {
+            self.left -= 1;
+            if self.left == -1 {
+                *value = other;
+            }
+            Ok(())
+        }
+    }
+
+    impl OptionForm for Nudge {
+        type Error = ();
+
+        fn boolean(&mut self, _: &'static str, value: &mut bool) -> Result<(), ()> {
+            let other = !*value;
+            self.change(value, other)
+        }
+
+        fn integer<N>(
+            &mut self,
+            _: &'static str,
+            range: RangeInclusive<N>,
+            value: &mut N,
+        ) -> Result<(), ()>
+        where
+            N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy,
+        {
+            let up = *value < *range.end();
+            let other = N::try_from((*value).into() + if up { 1 } else { -1 }).map_err(drop)?;
+            self.change(value, other)
+        }
+
+        fn number(
+            &mut self,
+            _: &'static str,
+            range: RangeInclusive<f64>,
+            value: &mut f64,
+        ) -> Result<(), ()> {
+            // A hundredth, so that what options must be together still holds.
+            let up = *value * 1.01;
+            let other = if range.contains(&up) { up } else { *value * 0.99 };
+            self.change(value, other)
+        }
+
+        fn probability(&mut self, name: &'static str, value: &mut f64) -> Result<(), ()> {
+            self.number(name, 0.0..=*value, value)
+        }
+
+        fn span(&mut self, _: &'static str, value: &mut Span) -> Result<(), ()> {
+            let other = *value + Span::from_millis(1);
+            self.change(value, other)
+        }
+
+        fn choice<T: Clone + PartialEq>(
+            &mut self,
+            _: &'static str,
+            choices: &[(&'static str, T)],
+            value: &mut T,
+        ) -> Result<(), ()> {
+            let other = choices.iter().find(|(_, choice)| choice != value).ok_or(())?;
+            self.change(value, other.1.clone())
+        }
+
+        fn require(&mut self, _: bool, _: &'static str, _: &'static str) -> Result<(), ()> {
+            Ok(())
+        }
+    }
+
+    /// Each option of each algorithm, changed alone, is read as it was written.
+    #[test]
+    fn every_own_option_is_written_and_read() {
+        for info in ALGORITHMS {
+            let default = Algorithm::from_name(info.name).unwrap();
+            let mut options = Nudge { left: -1 };
+            default.clone().own_options(&mut options).unwrap();
+            for left in 0..-1 - options.left {
+                let mut changed = default.clone();
+                changed.own_options(&mut Nudge { left }).unwrap();
+                assert_ne!(changed, default, "{} {left}", info.name);
+                let written = format!("window = {}", write(&changed));
+                let read = read_text(&written).unwrap_or_else(|e| panic!("{written}: {e}"));
+                assert_eq!(read.window, changed, "{written}");
+            }
         }
     }
 }

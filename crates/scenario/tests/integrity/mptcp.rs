@@ -117,14 +117,14 @@ proptest! {
         for (row, workload) in result.flows.iter().zip(workloads) {
             // Nor is there another before the peer has told its addresses, or after the
             // fallback.
-            let alone = result.paths.iter().filter(|it| it.flow == row.flow).count() == 1;
+            let alone = result.paths.iter().filter(|path| path.flow == row.flow).count() == 1;
             if row.finish_s.is_none() && !patient && alone {
                 continue;
             }
             prop_assert!(row.finish_s.is_some(), "{:?}\n{}", row, text);
             prop_assert_eq!((row.bytes, row.reverse_bytes), WORKLOADS[workload].1);
-            let its = result.paths.iter().filter(|it| it.flow == row.flow);
-            let new: u64 = its.filter_map(|it| it.new_bytes).sum();
+            let its = result.paths.iter().filter(|path| path.flow == row.flow);
+            let new: u64 = its.filter_map(|its| its.new_bytes).sum();
             let sent = if workload == 2 { row.reverse_bytes } else { row.bytes };
             prop_assert_eq!(new, sent, "{}", text);
         }

@@ -137,7 +137,7 @@ fn threads_change_nothing() {
     let scenario = Scenario::from_toml(&text, "t").unwrap();
     let hashes = |jobs| -> Vec<_> {
         let all = run_batch(&scenario, Some(7), 0..6, jobs, true);
-        all.into_iter().map(|it| it.unwrap().run.trace_hash).collect()
+        all.into_iter().map(|item| item.unwrap().run.trace_hash).collect()
     };
     let one = hashes(1);
     assert_eq!(one, hashes(2));

@@ -32,17 +32,21 @@ fn a_kernel_learns_the_mtu_of_the_path() {
         return;
     }
     for head in ["icmp = true", "icmp = true\nip = 6"] {
-        let it = through_a_tunnel(&format!("duration = \"1 s\"\n{head}"), 1400);
-        for (i, flow) in it.result.flows.iter().enumerate() {
+        let through_a_tunnel = through_a_tunnel(&format!("duration = \"1 s\"\n{head}"), 1400);
+        for (i, flow) in through_a_tunnel.result.flows.iter().enumerate() {
             assert_eq!((flow.bytes, flow.wrong_octets), (300_000, 0), "{head}: {flow:?}");
             // Links stand in pairs: there and back.
-            let way = &it.result.links[4 * i + 2].counters;
+            let way = &through_a_tunnel.result.links[4 * i + 2].counters;
             assert!((1..=20).contains(&way.dropped_mtu), "{head}, {i}: {way:?}");
         }
-        for row in it.sockets.iter().filter(|row| row.host.starts_with('a')) {
+        for row in through_a_tunnel.sockets.iter().filter(|row| row.host.starts_with('a')) {
             assert!(row.fields.contains(&("pmtu", 1400)), "{head}, {}: {:?}", row.host, row.fields);
         }
-        assert!(it.ports.iter().all(|port| port.counters.refused == 0), "{:?}", it.ports);
+        assert!(
+            through_a_tunnel.ports.iter().all(|port| port.counters.refused == 0),
+            "{:?}",
+            through_a_tunnel.ports
+        );
     }
 }
 
@@ -53,10 +57,10 @@ fn a_silent_router_is_a_black_hole() {
     if !machine() {
         return;
     }
-    let it = through_a_tunnel("duration = \"1 s\"", 1400);
-    for (i, flow) in it.result.flows.iter().enumerate() {
+    let through_a_tunnel = through_a_tunnel("duration = \"1 s\"", 1400);
+    for (i, flow) in through_a_tunnel.result.flows.iter().enumerate() {
         assert_eq!((flow.bytes, flow.established), (0, true), "{flow:?}");
-        let way = &it.result.links[4 * i + 2].counters;
+        let way = &through_a_tunnel.result.links[4 * i + 2].counters;
         assert!(way.dropped_mtu >= 10, "{i}: {way:?}");
     }
 }

@@ -6,7 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod bad_days;
+mod custom;
 mod mptcp;
-mod own;
 mod support;
 mod tcp;

@@ -22,13 +22,13 @@ fn case(name: &str, kernels: [bool; 2], window: &'static str) -> Case {
 /// All of them side by side: two links of 5 Mbit/s and 10 ms for each.
 fn text(cases: &[Case]) -> String {
     let (mut hosts, mut rest) = (String::new(), String::new());
-    for (i, it) in cases.iter().enumerate() {
-        for (host, external) in ["a", "b"].into_iter().zip(it.kernels) {
+    for (i, case) in cases.iter().enumerate() {
+        for (host, external) in ["a", "b"].into_iter().zip(case.kernels) {
             hosts += &format!(
                 "{{ name = \"{host}{i}\", interfaces = [\"x\", \"y\"], external = {external} }},"
             );
         }
-        for (path, more) in [("x", ""), ("y", it.second)] {
+        for (path, more) in [("x", ""), ("y", case.second)] {
             rest += &format!(
                 "[[links]]\nends = [\"a{i}.{path}\", \"b{i}.{path}\"]\nrate = \"5 Mbit/s\"\n\
                  delay = \"10 ms\"\nqueue = {{ limit = \"40 packets\" }}\n{more}\n"
@@ -38,23 +38,23 @@ fn text(cases: &[Case]) -> String {
             "[[flows]]\nname = \"{}\"\nfrom = \"a{i}\"\nto = \"b{i}\"\nsize = \"{} B\"\n\
              protocol = \"mptcp\"\ntcp = {{ window = \"{}\", receive_buffer = \"500 kB\" }}\n\
              mptcp = {{ path_manager = \"pairs\" }}\n",
-            it.name, it.bytes, it.window
+            case.name, case.bytes, case.window
         );
     }
     format!("hosts = [{hosts}]\n{rest}\n[[observe]]\nwhat = \"path_cwnd\"\n")
 }
 
 /// Octets that left by each path of a case, of both directions.
-fn carried(it: &LiveResult, case: usize) -> [u64; 2] {
+fn carried(live_result: &LiveResult, case: usize) -> [u64; 2] {
     [0, 1].map(|path| {
-        let ways = &it.result.links[case * 4 + path * 2..][..2];
+        let ways = &live_result.result.links[case * 4 + path * 2..][..2];
         ways.iter().map(|way| way.counters.bytes_delivered).sum()
     })
 }
 
-fn check(cases: &[Case], it: &LiveResult) {
-    for (i, (case, flow)) in cases.iter().zip(&it.result.flows).enumerate() {
-        let paths = carried(it, i);
+fn check(cases: &[Case], live_result: &LiveResult) {
+    for (i, (case, flow)) in cases.iter().zip(&live_result.result.flows).enumerate() {
+        let paths = carried(live_result, i);
         assert_eq!((flow.bytes, flow.wrong_octets), (case.bytes, 0), "{flow:?} {paths:?}");
         assert!(flow.finish_s.is_some(), "{flow:?}");
         let least = case.bytes / 10;
@@ -79,31 +79,37 @@ fn streams_cross_over_two_paths_whoever_has_them() {
     ]"#;
     cases.push(Case { second: LOSSY, ..case("ours-loss", ours, "lia") });
     cases.push(Case { second: LOSSY, ..case("kernels-loss", kernels, "cubic") });
-    let it = run(&text(&cases));
-    check(&cases, &it);
-    check_kernels(&it, "10.0.0.");
+    let run = run(&text(&cases));
+    check(&cases, &run);
+    check_kernels(&run, "10.0.0.");
 }
 
 /// What the kernels told of their subflows is what crossed the links.
-fn check_kernels(it: &LiveResult, addresses: &str) {
-    for flow in it.kernel_senders.iter() {
-        let row = it.result.flows.iter().find(|row| row.flow == *flow).unwrap();
-        let paths: Vec<_> = it.result.paths.iter().filter(|it| it.flow == *flow).collect();
+fn check_kernels(live_result: &LiveResult, addresses: &str) {
+    for flow in live_result.kernel_senders.iter() {
+        let row = live_result.result.flows.iter().find(|row| row.flow == *flow).unwrap();
+        let paths: Vec<_> =
+            live_result.result.paths.iter().filter(|path| path.flow == *flow).collect();
         assert_eq!(paths.len(), 2, "{flow}: {paths:?}");
-        let acked: u64 = paths.iter().map(|it| it.bytes).sum();
+        let acked: u64 = paths.iter().map(|path| path.bytes).sum();
         // Octets that were sent on both paths count twice, SYNs as one each.
         assert!(acked >= row.bytes && acked < row.bytes + row.bytes / 5, "{flow}: {paths:?}");
         for path in paths {
             assert!(path.cwnd > 0 && path.srtt_s.unwrap() > 0.02 && path.packets > 100, "{path:?}");
             let name = format!("{flow}.{}-{}.path_cwnd", path.from, path.to);
-            let series = it.result.series.iter().find(|it| it.name == name);
+            let series = live_result.result.series.iter().find(|series| series.name == name);
             let values = &series.unwrap_or_else(|| panic!("{name}")).value;
-            assert!(values.iter().any(|it| *it >= 10.0 * 1400.0), "{name}: {values:?}");
+            assert!(values.iter().any(|item| *item >= 10.0 * 1400.0), "{name}: {values:?}");
         }
-        let sockets = it.sockets.iter().filter(|it| it.flow == *flow && it.ends.is_some());
-        let locals: Vec<_> = sockets.map(|it| it.ends.unwrap()[0].ip().to_string()).collect();
-        assert!(locals.len() >= 2 && locals.iter().all(|it| it.starts_with(addresses)));
-        let of_connection = it.sockets.iter().find(|it| it.flow == *flow && it.ends.is_none());
+        let sockets = live_result
+            .sockets
+            .iter()
+            .filter(|socket| socket.flow == *flow && socket.ends.is_some());
+        let locals: Vec<_> =
+            sockets.map(|socket| socket.ends.unwrap()[0].ip().to_string()).collect();
+        assert!(locals.len() >= 2 && locals.iter().all(|local| local.starts_with(addresses)));
+        let of_connection =
+            live_result.sockets.iter().find(|socket| socket.flow == *flow && socket.ends.is_none());
         let fields = &of_connection.unwrap().fields;
         assert!(fields.contains(&("bytes_sent", row.bytes)), "{fields:?}");
     }
@@ -119,9 +125,9 @@ fn both_cross_over_ipv6() {
         case("kernels", [true, false], "cubic"),
         case("both", [true, true], "reno"),
     ];
-    let it = run(&format!("ip = 6\n{}", text(&cases)));
-    check(&cases, &it);
-    check_kernels(&it, "fd00:616e:6162::");
+    let run = run(&format!("ip = 6\n{}", text(&cases)));
+    check(&cases, &run);
+    check_kernels(&run, "fd00:616e:6162::");
 }
 
 /// A path of IPv4 and one of IPv6: the kernel's sockets are of IPv6 and have addresses of
@@ -144,18 +150,18 @@ fn both_cross_over_ipv4_and_ipv6_at_once() {
     ] {
         let text = text(&cases).replace(r#"interfaces = ["x", "y"]"#, interfaces);
         assert_eq!(text.matches("ip = 6").count(), 2 * cases.len());
-        let it = run(&text);
-        check(&cases, &it);
+        let run = run(&text);
+        check(&cases, &run);
         for (i, case) in cases.iter().enumerate() {
-            let [first, second] = carried(&it, i);
+            let [first, second] = carried(&run, i);
             let is_left = case.second == DIES;
             assert!(!is_left || first > 2 * second, "{}: {first} {second}", case.name);
         }
-        assert!(it.ports.iter().all(|port| port.counters.refused == 0), "{:?}", it.ports);
+        assert!(run.ports.iter().all(|port| port.counters.refused == 0), "{:?}", run.ports);
         for flow in ["kernels", "both"] {
-            let told = it.sockets.iter().filter(|it| it.flow == flow);
-            let ends: Vec<_> = told.filter_map(|it| it.ends).collect();
-            let has = |ipv4| ends.iter().any(|ends| ends.iter().all(|it| it.is_ipv4() == ipv4));
+            let told = run.sockets.iter().filter(|socket| socket.flow == flow);
+            let ends: Vec<_> = told.filter_map(|told| told.ends).collect();
+            let has = |ipv4| ends.iter().any(|ends| ends.iter().all(|end| end.is_ipv4() == ipv4));
             assert!(has(true) && has(false), "{flow}: {ends:?}");
         }
     }
@@ -172,10 +178,10 @@ fn a_path_that_dies_is_left() {
     let cases = [("ours", [false, true], "lia"), ("kernels", [true, false], "cubic")];
     let cases =
         cases.map(|(name, kernels, window)| Case { second: DIES, ..case(name, kernels, window) });
-    let it = run(&text(&cases));
-    check(&cases, &it);
-    for (i, flow) in it.result.flows.iter().enumerate() {
-        let [first, second] = carried(&it, i);
+    let run = run(&text(&cases));
+    check(&cases, &run);
+    for (i, flow) in run.result.flows.iter().enumerate() {
+        let [first, second] = carried(&run, i);
         assert!(first > 2 * second, "{}: {first} {second}", flow.flow);
     }
 }
@@ -208,11 +214,11 @@ fn kernels_join_their_connections_at_one_port() {
             );
         }
     }
-    let it = run(&format!("hosts = [{hosts}]\nrouters = [\"rx\", \"ry\"]\n{rest}"));
-    for (i, row) in it.result.flows.iter().enumerate() {
+    let run = run(&format!("hosts = [{hosts}]\nrouters = [\"rx\", \"ry\"]\n{rest}"));
+    for (i, row) in run.result.flows.iter().enumerate() {
         let got = (row.bytes, row.wrong_octets, row.finish_s.is_some(), row.fallback);
         assert_eq!(got, (1_500_000, 0, true, Some(false)), "{row:?}");
-        let paths = carried(&it, i);
+        let paths = carried(&run, i);
         assert!(paths.iter().all(|octets| *octets > 150_000), "{}: {paths:?}", row.flow);
     }
 }

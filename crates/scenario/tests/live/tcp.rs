@@ -16,7 +16,7 @@ fn a_kernel_sends_to_a_kernel() {
     if !machine() {
         return;
     }
-    let it = run(r#"
+    let run = run(r#"
         hosts = [{ name = "a", external = true }, { name = "b", external = true }]
         [[links]]
         ends = ["a", "b"]
@@ -32,24 +32,24 @@ fn a_kernel_sends_to_a_kernel() {
         [[observe]]
         what = "cwnd"
         "#);
-    let flow = &it.result.flows[0];
+    let flow = &run.result.flows[0];
     assert_eq!((flow.bytes, flow.wrong_octets, flow.closed), (1_000_000, 0, Some("normal")));
     // The link cannot be faster than it is: 691 segments of 1500 octets and two
     // round trips.
     assert!(flow.finish_s.unwrap() > 691.0 * 1500.0 * 8.0 / 20e6 + 0.03, "{flow:?}");
-    let link = &it.result.links[0].counters;
+    let link = &run.result.links[0].counters;
     let dropped = link.dropped_loss + link.dropped_queue;
     assert!(link.dropped_loss >= 6 && flow.retransmitted_packets >= dropped, "{flow:?} {link:?}");
-    assert_eq!(it.kernel_senders, ["f"]);
-    let [a, b] = [&it.ports[0], &it.ports[1]];
+    assert_eq!(run.kernel_senders, ["f"]);
+    let [a, b] = [&run.ports[0], &run.ports[1]];
     assert_eq!(a.name, "tun0 of a");
     // At most the last ACKs were still under way.
     assert!(a.counters.entered - dropped - b.counters.left <= 2, "{a:?} {b:?}");
     assert_eq!((a.counters.refused, b.counters.refused, a.counters.ignored), (0, 0, 0));
-    let cwnd = it.result.series.iter().find(|it| it.name == "f.cwnd").unwrap();
-    assert_eq!(cwnd.value.iter().find(|it| **it > 0.0), Some(&(10.0 * 1448.0)));
-    assert!(cwnd.value.iter().any(|it| *it > 20.0 * 1448.0));
-    assert_eq!(it.precision.lateness.count(), a.counters.left + b.counters.left);
+    let cwnd = run.result.series.iter().find(|series| series.name == "f.cwnd").unwrap();
+    assert_eq!(cwnd.value.iter().find(|item| **item > 0.0), Some(&(10.0 * 1448.0)));
+    assert!(cwnd.value.iter().any(|item| *item > 20.0 * 1448.0));
+    assert_eq!(run.precision.lateness.count(), a.counters.left + b.counters.left);
 }
 
 /// The same over IPv6: kernels, and ours with either, ECN and losses.
@@ -66,18 +66,18 @@ fn tcp_crosses_over_ipv6() {
         Case::kernels("kernels-loss", LOSSY, ""),
         Case::kernels("kernels-ecn", ecn, "ecn = \"on\""),
     ];
-    let it = run(&format!("ip = 6\n{}", cases(&list)));
-    check_all(&list, &it);
-    for port in &it.ports {
+    let run = run(&format!("ip = 6\n{}", cases(&list)));
+    check_all(&list, &run);
+    for port in &run.ports {
         assert_eq!((port.counters.ignored, port.counters.refused), (0, 0), "{port:?}");
     }
-    for (i, case) in list.iter().enumerate().filter(|(_, it)| it.name.starts_with("kernels")) {
+    for (i, case) in list.iter().enumerate().filter(|(_, item)| item.name.starts_with("kernels")) {
         // Segments of a kernel fill the packets.
-        let way = &it.result.links[2 * i].counters;
+        let way = &run.result.links[2 * i].counters;
         let least = case.bytes.div_ceil(1428);
         assert!((least..least + 60).contains(&way.received), "{}: {way:?}", case.name);
     }
-    let error = it.result.flows.iter().find(|flow| flow.wrong_octets > 0);
+    let error = run.result.flows.iter().find(|flow| flow.wrong_octets > 0);
     assert_eq!(error, None);
 }
 
@@ -128,8 +128,8 @@ fn refusal(text: &str) -> String {
 }
 
 /// Everything arrived, at both ends of each case.
-fn check_all(cases: &[Case], it: &LiveResult) {
-    for (case, flow) in cases.iter().zip(&it.result.flows) {
+fn check_all(cases: &[Case], live_result: &LiveResult) {
+    for (case, flow) in cases.iter().zip(&live_result.result.flows) {
         assert_eq!((flow.bytes, flow.wrong_octets), (case.bytes, 0), "{flow:?}");
         assert!(flow.finish_s.is_some() && flow.established, "{flow:?}");
     }
@@ -163,12 +163,12 @@ fn our_tcp_sends_to_a_kernel() {
     ] {
         list.push(Case::ours(name, LOSSY, options));
     }
-    let it = run(&cases(&list));
-    check_all(&list, &it);
-    for (case, flow) in list.iter().zip(&it.result.flows) {
+    let run = run(&cases(&list));
+    check_all(&list, &run);
+    for (case, flow) in list.iter().zip(&run.result.flows) {
         assert!(flow.retransmitted_packets > 0, "{}: {flow:?}", case.name);
     }
-    assert!(it.kernel_senders.is_empty());
+    assert!(run.kernel_senders.is_empty());
 }
 
 /// The kernel's TCP sends to ours.
@@ -193,12 +193,12 @@ fn a_kernel_sends_to_our_tcp() {
     ] {
         list.push(Case::kernels(name, LOSSY, options));
     }
-    let it = run(&cases(&list));
-    check_all(&list, &it);
+    let run = run(&cases(&list));
+    check_all(&list, &run);
     let retransmitting =
-        it.result.flows.iter().filter(|flow| flow.retransmitted_packets > 0).count();
+        run.result.flows.iter().filter(|flow| flow.retransmitted_packets > 0).count();
     assert_eq!(retransmitting, list.len());
-    assert_eq!(it.kernel_senders.len(), list.len());
+    assert_eq!(run.kernel_senders.len(), list.len());
 }
 
 /// A queue that marks instead of dropping, between stacks that agree on ECN: one
@@ -212,10 +212,10 @@ fn marks_are_echoed_and_obeyed() {
     let on = "ecn = \"on\"";
     let list = [Case::ours("ours", codel, on), Case::kernels("kernels", codel, on)];
     let list = list.map(|case| case.of(2_500_000));
-    let it = run(&cases(&list));
-    check_all(&list, &it);
+    let run = run(&cases(&list));
+    check_all(&list, &run);
     for (i, case) in list.iter().enumerate() {
-        let link = &it.result.links[2 * i].counters;
+        let link = &run.result.links[2 * i].counters;
         assert!(link.marked > 0, "{}: {link:?}", case.name);
         // Control packets are not ECN-capable, data is.
         assert!(link.dropped_aqm <= 2 && link.dropped_queue == 0, "{}: {link:?}", case.name);
@@ -229,7 +229,7 @@ fn traffic_of_all_kinds_crosses() {
     if !machine() {
         return;
     }
-    let it = run(r#"
+    let run = run(r#"
         hosts = [{ name = "a", external = true }, "b"]
         [[links]]
         ends = ["a", "b"]
@@ -258,7 +258,7 @@ fn traffic_of_all_kinds_crosses() {
         flow = "requests"
         "#);
     let moved = |name: &str| {
-        let flow = it.result.flows.iter().find(|flow| flow.flow == name).unwrap();
+        let flow = run.result.flows.iter().find(|flow| flow.flow == name).unwrap();
         assert_eq!(flow.wrong_octets, 0, "{flow:?}");
         (flow.bytes, flow.reverse_bytes, flow.finish_s.unwrap())
     };
@@ -269,9 +269,9 @@ fn traffic_of_all_kinds_crosses() {
     let (bytes, _, finish) = moved("constant");
     // 50 kB at 1 Mbit/s: 49 times 8 ms, and the way.
     assert!(bytes == 50_000 && (0.397..0.6).contains(&(finish - 0.1)), "{finish}");
-    let responses = &it.result.series[0];
+    let responses = &run.result.series[0];
     assert_eq!(responses.value.len(), 8);
-    assert!(responses.value.iter().all(|it| *it > 0.010), "{responses:?}");
+    assert!(responses.value.iter().all(|item| *item > 0.010), "{responses:?}");
 }
 
 /// A router that holds back ACKs and a queue that drops early, between kernels.
@@ -280,7 +280,7 @@ fn a_regulator_and_an_aqm_stand_between_kernels() {
     if !machine() {
         return;
     }
-    let it = run(r#"
+    let run = run(r#"
         hosts = [{ name = "a", external = true }, { name = "b", external = true }]
         routers = ["r", "s"]
         [[links]]
@@ -309,12 +309,12 @@ fn a_regulator_and_an_aqm_stand_between_kernels() {
         to = "a"
         size = "2 MB"
         "#);
-    for flow in &it.result.flows {
+    for flow in &run.result.flows {
         assert_eq!((flow.bytes, flow.wrong_octets, flow.closed), (2_000_000, 0, Some("normal")));
     }
-    let regulator = &it.result.regulators[0].counters;
+    let regulator = &run.result.regulators[0].counters;
     assert!(regulator.received > 100 && regulator.delayed > 0, "{regulator:?}");
-    let managed = it.result.links.iter().find(|it| it.name == "s-r").unwrap();
+    let managed = run.result.links.iter().find(|link| link.name == "s-r").unwrap();
     assert!(managed.counters.dropped_aqm > 0, "{:?}", managed.counters);
 }
 
@@ -327,7 +327,7 @@ fn segments_found_together_are_answered_once() {
         return;
     }
     let acks_per_segment = |from: &str, to: &str, offload: bool| {
-        let it = run(&format!(
+        let run = run(&format!(
             r#"
             hosts = [
                 {{ name = "a", external = true, receive_offload = {offload} }},
@@ -345,13 +345,13 @@ fn segments_found_together_are_answered_once() {
             size = "3 MB"
             "#
         ));
-        let flow = &it.result.flows[0];
+        let flow = &run.result.flows[0];
         // Who closes first may be in TIME-WAIT at the end.
         let closed = Some("normal").filter(|_| from == "a");
         assert_eq!((flow.bytes, flow.wrong_octets), (3_000_000, 0));
         assert!(closed.is_none() || flow.closed == closed, "{:?}", flow.closed);
-        let counters = it.ports[0].counters;
-        assert_eq!((counters.ignored, counters.refused), (0, 0), "{:?}", it.ports[0]);
+        let counters = run.ports[0].counters;
+        assert_eq!((counters.ignored, counters.refused), (0, 0), "{:?}", run.ports[0]);
         let (a, b) = (counters.entered as f64, counters.left as f64);
         assert!(a.max(b) >= 2055.0, "each segment counts: {counters:?}");
         a.min(b) / a.max(b)

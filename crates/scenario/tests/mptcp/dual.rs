@@ -39,7 +39,7 @@ fn each_path_has_the_header_of_its_family() {
 fn either_family_may_be_first_and_either_may_die() {
     let cut = both_ways("{ kind = \"outage\", intervals = [{ at = \"1 s\", for = \"1 h\" }] }");
     let fields = format!("size = \"4 MB\"\noctets = true\n{PAIRS}");
-    for ends in ["x", "y"].map(|it| format!("from = \"a.{it}\"\nto = \"b.{it}\"\n")) {
+    for ends in ["x", "y"].map(|item| format!("from = \"a.{item}\"\nto = \"b.{item}\"\n")) {
         for (first, second) in [(&*cut, ""), ("", &*cut)] {
             let flow = flow(&fields).replace("from = \"a\"\nto = \"b\"\n", &ends);
             let result = play(&dual(&two_paths(first, second, &flow)));
@@ -96,10 +96,10 @@ fn routers_speak_both_families() {
     );
     let (result, frames) = captured(&dual(&text));
     assert_eq!((result.flows[0].bytes, result.flows[0].wrong_octets), (2_000_000, 0));
-    for it in &result.links {
-        let (_, longest, octets) = summary(&frames, &it.name);
-        assert_eq!(octets, it.counters.bytes_delivered, "{}", it.name);
-        if it.name == "r-s" {
+    for link in &result.links {
+        let (_, longest, octets) = summary(&frames, &link.name);
+        assert_eq!(octets, link.counters.bytes_delivered, "{}", link.name);
+        if link.name == "r-s" {
             assert_eq!(longest, 1400);
         }
     }

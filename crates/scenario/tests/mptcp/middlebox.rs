@@ -65,8 +65,8 @@ fn one_path_without_options_costs_that_path() {
         let result = play(&two_paths(links[0], links[1], &flow(&fields)));
         assert_eq!(outcome(&result), (4_000_000, 0, Some(false)), "{meddled:?}");
         let of = |name: &str| {
-            let path = result.paths.iter().find(|it| it.from == format!("a.{name}"));
-            path.and_then(|it| it.new_bytes).unwrap_or(0)
+            let path = result.paths.iter().find(|path| path.from == format!("a.{name}"));
+            path.and_then(|path| path.new_bytes).unwrap_or(0)
         };
         let [bad, good] = meddled.map(of);
         assert!(bad < 200_000 && good > 3_800_000, "{meddled:?}: {bad} {good}");

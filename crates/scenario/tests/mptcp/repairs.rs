@@ -38,8 +38,8 @@ fn what_a_dead_path_had_is_sent_at_the_other_s_pace() {
         let cut =
             format!("{{ kind = \"outage\", intervals = [{{ at = \"{at}\", for = \"1 h\" }}] }}");
         let result = play(&two_paths(&both_ways(&cut), "", &flow));
-        let timeouts: Vec<_> = result.paths.iter().map(|it| it.timeouts).collect();
-        assert!(timeouts.iter().all(|it| *it > 0), "{timeouts:?}");
+        let timeouts: Vec<_> = result.paths.iter().map(|path| path.timeouts).collect();
+        assert!(timeouts.iter().all(|timeout| *timeout > 0), "{timeouts:?}");
         // 3.4 s over one path from the first.
         let finish = result.flows[0].finish_s.expect("it ends");
         assert!(finish < 5.0, "dead at {at}: {finish} s");
@@ -57,6 +57,6 @@ fn a_first_flight_that_is_lost_with_the_keys_costs_one_timeout() {
         let result = play(&two_paths(outage, "", &flow(&format!("{fields}{long} }}"))));
         let row = &result.flows[0];
         assert_eq!((row.bytes, row.timeouts, row.fallback), (1_000_000, 1, Some(false)));
-        assert!(row.finish_s.is_some_and(|it| it < 2.5), "{row:?}");
+        assert!(row.finish_s.is_some_and(|finish| finish < 2.5), "{row:?}");
     }
 }

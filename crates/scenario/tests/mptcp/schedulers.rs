@@ -44,8 +44,8 @@ fn time(result: &RunResult) -> f64 {
 
 /// Octets that the slow path brought.
 fn slow_octets(result: &RunResult) -> f64 {
-    let path = result.paths.iter().find(|it| it.from == "a.y" || it.to == "a.y");
-    path.and_then(|it| it.new_bytes).unwrap_or(0) as f64
+    let path = result.paths.iter().find(|path| path.from == "a.y" || path.to == "a.y");
+    path.and_then(|path| path.new_bytes).unwrap_or(0) as f64
 }
 
 /// The fast path's window, at most its 25 kB and a queue of ten packets, leaves

@@ -1,7 +1,7 @@
 //! Connections of several clients at one port of a server.
 
 use super::{play, series};
-use anabranch_endpoint::{Endpoint, Seed};
+use anabranch_endpoint::{Demultiplex, Seed};
 use anabranch_mptcp::{Config, Connection, Phase};
 use anabranch_scenario::{RunResult, Scenario};
 use anabranch_sim::{App, FlowSpec, LinkConfig, Side, Simulation, SimulationBuilder};
@@ -51,12 +51,12 @@ fn check(result: &RunResult, paths: usize) {
     for (i, row) in result.flows.iter().enumerate() {
         let expected = (size(i), 0, Some(false));
         assert_eq!((row.bytes, row.wrong_octets, row.fallback), expected, "{row:?}");
-        let its: Vec<_> = result.paths.iter().filter(|it| it.flow == row.flow).collect();
+        let its: Vec<_> = result.paths.iter().filter(|path| path.flow == row.flow).collect();
         assert_eq!(its.len(), paths, "{its:?}");
-        let new: Vec<u64> = its.iter().filter_map(|it| it.new_bytes).collect();
+        let new: Vec<u64> = its.iter().filter_map(|its| its.new_bytes).collect();
         assert_eq!(new.iter().sum::<u64>(), size(i), "{its:?}");
         assert!(new.iter().all(|octets| *octets > 10_000), "{its:?}");
-        assert!(its.iter().all(|it| it.from.starts_with(&row.flow.replace('f', "c"))), "{its:?}");
+        assert!(its.iter().all(|its| its.from.starts_with(&row.flow.replace('f', "c"))), "{its:?}");
     }
 }
 
@@ -74,8 +74,8 @@ fn several_connections_of_a_client_keep_apart() {
     assert_eq!(result.flows.len(), 5);
     for row in &result.flows {
         assert_eq!((row.reverse_bytes, row.wrong_octets), (400_000, 0), "{row:?}");
-        let its = result.paths.iter().filter(|it| it.flow == row.flow);
-        let new = its.map(|it| it.new_bytes.expect("counted")).sum::<u64>();
+        let its = result.paths.iter().filter(|path| path.flow == row.flow);
+        let new = its.map(|its| its.new_bytes.expect("counted")).sum::<u64>();
         assert_eq!(new, 400_000);
     }
 }
@@ -87,7 +87,7 @@ fn a_server_opens_subflows_of_many_connections() {
                    mptcp = { path_manager = \"single\", passive_path_manager = \"pairs\" }";
     let result = play(&many(6, "", sizes(passive)));
     check(&result, 2);
-    let opened = result.paths.iter().filter(|it| it.subflow == 1).count();
+    let opened = result.paths.iter().filter(|path| path.subflow == 1).count();
     assert_eq!(opened, 6);
 }
 
@@ -114,7 +114,7 @@ fn a_subflow_is_opened_again() {
     let text = text.replace("name = \"c1y\"", &cut);
     let result =
         play(&format!("duration = \"30 s\"\n{text}\n[[observe]]\nwhat = \"path_state\"\n"));
-    assert!(result.flows.iter().all(|it| it.wrong_octets == 0 && it.bytes > 10_000_000));
+    assert!(result.flows.iter().all(|flow| flow.wrong_octets == 0 && flow.bytes > 10_000_000));
     let state = |name: &str| &series(&result, name).value;
     let cut = state("f1.c1.y-s.y.path_state");
     assert!(cut.contains(&3.0) && cut.last() == Some(&1.0), "{cut:?}");

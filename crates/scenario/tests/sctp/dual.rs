@@ -31,9 +31,9 @@ fn the_transfer_goes_on_over_the_other_family() {
             let (versions, longest, _) = summary(&frames, link);
             assert_eq!((versions, longest), (vec![version], most), "{primary} {link}");
         }
-        for it in &result.links {
-            let (_, _, octets) = summary(&frames, &it.name);
-            assert_eq!(octets, it.counters.bytes_delivered, "{}", it.name);
+        for link in &result.links {
+            let (_, _, octets) = summary(&frames, &link.name);
+            assert_eq!(octets, link.counters.bytes_delivered, "{}", link.name);
         }
         let [first, second] = delivered(&result);
         assert!(first > 100 && second > 100, "{primary}: {first} {second}");

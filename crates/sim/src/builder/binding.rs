@@ -1,9 +1,9 @@
 //! Which endpoint gets which ports.
 
 use super::{BuildError, SimulationBuilder};
+use crate::FlowEndpoint;
 use crate::flow::{FlowId, Side};
 use crate::ports::Ports;
-use anabranch_endpoint::ByteStream;
 use anabranch_network::NodeId;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ struct Binding {
     is_first: bool,
 }
 
-impl<E: ByteStream> SimulationBuilder<E> {
+impl<E: FlowEndpoint> SimulationBuilder<E> {
     /// Every port of the flows, those of the flows themselves first.
     fn bindings(&self) -> Vec<Binding> {
         let first = (0..).zip(self.bound.iter().flatten()).map(|(endpoint, &(node, port))| {
@@ -37,10 +37,11 @@ impl<E: ByteStream> SimulationBuilder<E> {
         let is_outside = |node: NodeId| self.outside.contains(&self.owner(node));
         let nodes = self.node_names.len();
         let mut both = [false, true].map(|outside| {
-            let these = bindings.iter().filter(|it| is_outside(it.host) == outside);
-            let listening = self.agents.receptions.iter().map(|it| (it.host, it.port));
-            let listening = listening.filter(|it| is_outside(it.0) == outside);
-            Ports::new(nodes, these.map(|it| (it.host, it.port)).chain(listening))
+            let these = bindings.iter().filter(|binding| is_outside(binding.host) == outside);
+            let listening =
+                self.agents.receptions.iter().map(|reception| (reception.host, reception.port));
+            let listening = listening.filter(|listening| is_outside(listening.0) == outside);
+            Ports::new(nodes, these.map(|item| (item.host, item.port)).chain(listening))
         });
         let mut shares = BTreeMap::new();
         for &Binding { host, port, endpoint, is_first } in &bindings {
@@ -52,8 +53,8 @@ impl<E: ByteStream> SimulationBuilder<E> {
                 // Its listener makes the endpoint.
                 let is_made = is_server && self.reception_of(endpoint as usize / 2).is_some();
                 if is_first && !is_made {
-                    let it = &self.endpoints[endpoint as usize].endpoint;
-                    ports.join_share(share, endpoint, it).map_err(|taken| {
+                    let found = &self.endpoints[endpoint as usize].endpoint;
+                    ports.join_share(share, endpoint, found).map_err(|taken| {
                         BuildError::Indistinct { flow: flow(), node: node(), taken }
                     })?;
                 }
@@ -66,15 +67,15 @@ impl<E: ByteStream> SimulationBuilder<E> {
             }
         }
         let mut listening = Vec::new();
-        for (at, it) in self.agents.receptions.iter().enumerate() {
-            let ports = &mut both[is_outside(it.host) as usize];
-            let share = *shares.entry(it.host).or_insert_with(|| ports.share());
+        for (at, reception) in self.agents.receptions.iter().enumerate() {
+            let ports = &mut both[is_outside(reception.host) as usize];
+            let share = *shares.entry(reception.host).or_insert_with(|| ports.share());
             let before = &self.agents.receptions[..at];
-            let twice = before.iter().any(|other| other.listens_where(it));
-            if twice || !ports.bind_shared(it.host, it.port, share) {
-                let node = self.node_names[it.host.0 as usize].clone();
-                let listener = it.name.clone();
-                return Err(BuildError::NotFree { listener, node, port: it.port });
+            let twice = before.iter().any(|other| other.listens_where(reception));
+            if twice || !ports.bind_shared(reception.host, reception.port, share) {
+                let node = self.node_names[reception.host.0 as usize].clone();
+                let listener = reception.name.clone();
+                return Err(BuildError::NotFree { listener, node, port: reception.port });
             }
             listening.push(share);
         }

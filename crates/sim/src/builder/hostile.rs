@@ -1,15 +1,16 @@
 //! Listening ports, attackers and gauges of a simulation to be built.
 
 use super::SimulationBuilder;
+use crate::FlowEndpoint;
 use crate::agents::Agents;
 use crate::assault::{Assault, AttackResult, AttackSpec};
+use crate::flow::FlowId;
 use crate::gauge::Gauge;
 use crate::reception::{ListenSpec, Reception};
-use anabranch_endpoint::ByteStream;
 use anabranch_network::NodeId;
 use anabranch_units::{Span, Time};
 
-impl<E: ByteStream> SimulationBuilder<E> {
+impl<E: FlowEndpoint> SimulationBuilder<E> {
     /// Lets anybody open connections to a port. Of flows that end there the server's
     /// endpoint is the one that the port makes; the one given with the flow is never
     /// called.
@@ -27,6 +28,12 @@ impl<E: ByteStream> SimulationBuilder<E> {
         self.overheard.push(overhears);
     }
 
+    /// Somebody deceives the ends of a flow, so that their ending in order says nothing of its
+    /// octets.
+    pub fn distrust(&mut self, flow: FlowId) {
+        self.flows[flow.0 as usize].is_deceived = true;
+    }
+
     /// Looks at what the endpoints and listening ports of a host, itself not an
     /// interface, take in memory: each `every`, until a date.
     pub fn gauge(&mut self, host: NodeId, every: Span, until: Time) {
@@ -37,7 +44,8 @@ impl<E: ByteStream> SimulationBuilder<E> {
     pub(super) fn reception_of(&self, flow: usize) -> Option<usize> {
         let (node, port) = self.bound[flow][1];
         let key = self.endpoints[2 * flow + 1].endpoint.flow_key();
-        let is_it = |it: &Reception<E>| it.listens_at(self.owner(node), port, key.protocol);
+        let is_it =
+            |reception: &Reception<E>| reception.listens_at(self.owner(node), port, key.protocol);
         self.agents.receptions.iter().position(is_it)
     }
 
@@ -52,13 +60,13 @@ impl<E: ByteStream> SimulationBuilder<E> {
         for (flow, sides) in self.bound.iter().enumerate() {
             for (side, (node, _)) in sides.iter().enumerate() {
                 let host = self.owner(*node);
-                let gauges = agents.gauges.iter_mut().filter(|it| it.host == host);
-                gauges.for_each(|it| it.endpoints.push((2 * flow + side) as u32));
+                let gauges = agents.gauges.iter_mut().filter(|gauge| gauge.host == host);
+                gauges.for_each(|gauge| gauge.endpoints.push((2 * flow + side) as u32));
             }
             let (node, port) = sides[1];
             let key = self.endpoints[2 * flow + 1].endpoint.flow_key();
             let host = self.owner(node);
-            let at = |it: &&mut Reception<E>| it.listens_at(host, port, key.protocol);
+            let at = |reception: &&mut Reception<E>| reception.listens_at(host, port, key.protocol);
             if let Some(reception) = agents.receptions.iter_mut().find(at) {
                 reception.expect(key.reversed(), 2 * flow as u32 + 1);
             }

@@ -4,12 +4,16 @@ use anabranch_network::LinkEvent;
 use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 #[derive(Debug)]
 pub(super) struct Backpressure {
     /// Endpoints by the keys of what they have sent.
     endpoints: BTreeMap<FlowKey, u32>,
+    /// Packets of hosts' own that wait, by key and octets: what a port answers has the key of the
+    /// endpoint that it becomes.
+    own: BTreeMap<(FlowKey, u32), u32>,
     /// Of all endpoints.
     waits: Vec<Wait>,
     hosts: Vec<Host>,
@@ -53,14 +57,17 @@ impl Backpressure {
         };
         let hosts: Vec<Host> = limits.map(host).collect();
         let waits = of_endpoints.map(|host| Wait { octets: 0, host, is_held: false }).collect();
-        Backpressure { endpoints: BTreeMap::new(), waits, hosts }
+        Backpressure { endpoints: BTreeMap::new(), own: BTreeMap::new(), waits, hosts }
     }
 
     /// An endpoint sends a packet; or the host one of its own, which is nobody's.
     pub(super) fn on_sent(&mut self, endpoint: Option<u32>, packet: &Packet) {
+        let (key, size) = (packet.flow_key(), packet.wire_len().0);
         if let Some(endpoint) = endpoint {
-            self.endpoints.insert(packet.flow_key(), endpoint);
-            self.waits[endpoint as usize].octets += packet.wire_len().0;
+            self.endpoints.insert(key, endpoint);
+            self.waits[endpoint as usize].octets += size;
+        } else {
+            *self.own.entry((key, size as u32)).or_default() += 1;
         }
     }
 
@@ -104,10 +111,27 @@ impl Backpressure {
             LinkEvent::Duplicated => return self.on_sent(self.endpoint(packet), packet),
             _ => return,
         };
+        self.stops_waiting(starts, host, packet);
+    }
+
+    /// The host's node dropped a packet that was to leave.
+    pub(super) fn on_dropped(&mut self, now: Time, host: u32, packet: &Packet) {
+        self.stops_waiting(now, host, packet);
+    }
+
+    /// The packet does not count as waiting from `starts` on.
+    fn stops_waiting(&mut self, starts: Time, host: u32, packet: &Packet) {
+        let size = packet.wire_len().0 as u32;
+        if let Entry::Occupied(mut own) = self.own.entry((packet.flow_key(), size)) {
+            *own.get_mut() -= 1;
+            if *own.get() == 0 {
+                own.remove();
+            }
+            return;
+        }
         let Some(endpoint) = self.endpoint(packet) else { return };
         let host = &mut self.hosts[host as usize];
         host.count += 1;
-        let size = packet.wire_len().0 as u32;
         host.starts.push(Reverse((starts, host.count, endpoint, size)));
     }
 
@@ -118,7 +142,7 @@ impl Backpressure {
             return host.ready_at;
         }
         let next = host.starts.peek().filter(|_| host.held > 0);
-        next.map_or(Time::NEVER, |Reverse(it)| it.0)
+        next.map_or(Time::NEVER, |Reverse(next)| next.0)
     }
 
     /// An endpoint that may be polled again.

@@ -63,12 +63,12 @@ impl Processor {
 
     /// The packet that is done now, or else chooses the next one.
     pub(super) fn take_done(&mut self, now: Time) -> Option<Done> {
-        if let Some((_, done)) = self.current.take_if(|it| it.0 <= now) {
+        if let Some((_, done)) = self.current.take_if(|current| current.0 <= now) {
             self.choose_at = now;
             return Some(done);
         }
         if self.current.is_none() {
-            let sent = self.sent.pop_front().map(|it| (self.send, Done::Sent(it)));
+            let sent = self.sent.pop_front().map(|sent| (self.send, Done::Sent(sent)));
             let next =
                 sent.or_else(|| Some((self.receive, Done::Received(self.received.pop_front()?))));
             self.current = next.map(|(time, done)| (now.saturating_add(time), done));
@@ -103,11 +103,11 @@ mod tests {
     }
 
     /// Runs until `end`; what was done, when.
-    fn run(it: &mut Processor, end: Time) -> Vec<(Time, &'static str, u32)> {
+    fn run(processor: &mut Processor, end: Time) -> Vec<(Time, &'static str, u32)> {
         let mut all = Vec::new();
-        while it.due() <= end {
-            let date = it.due();
-            match it.take_done(date) {
+        while processor.due() <= end {
+            let date = processor.due();
+            match processor.take_done(date) {
                 Some(Done::Received(packet)) => all.push((date, "received", packet.payload_len())),
                 Some(Done::Sent(packet)) => all.push((date, "sent", packet.payload_len())),
                 None => {}
@@ -119,27 +119,27 @@ mod tests {
     /// Received at 0 and 10, sent at 15; 20 us to receive, 5 us to send.
     #[test]
     fn answers_leave_before_the_next_packet_is_taken_up() {
-        let mut it = Processor::new(Span::from_micros(20), Span::from_micros(5));
-        assert!(it.receive(at(0), &packet(1)));
-        assert_eq!(run(&mut it, at(9)), []);
-        assert!(it.receive(at(10), &packet(2)));
-        assert!(it.send(at(15), packet(3)).is_none());
-        assert_eq!(run(&mut it, at(19)), []);
+        let mut processor = Processor::new(Span::from_micros(20), Span::from_micros(5));
+        assert!(processor.receive(at(0), &packet(1)));
+        assert_eq!(run(&mut processor, at(9)), []);
+        assert!(processor.receive(at(10), &packet(2)));
+        assert!(processor.send(at(15), packet(3)).is_none());
+        assert_eq!(run(&mut processor, at(19)), []);
         let expected = [(at(20), "received", 1), (at(25), "sent", 3), (at(45), "received", 2)];
-        assert_eq!(run(&mut it, at(1000)), expected);
-        assert_eq!(it.due(), Time::NEVER);
+        assert_eq!(run(&mut processor, at(1000)), expected);
+        assert_eq!(processor.due(), Time::NEVER);
         // After idle time it begins when something comes.
-        assert!(it.send(at(2000), packet(4)).is_none());
-        assert_eq!(run(&mut it, at(3000)), [(at(2005), "sent", 4)]);
+        assert!(processor.send(at(2000), packet(4)).is_none());
+        assert_eq!(run(&mut processor, at(3000)), [(at(2005), "sent", 4)]);
     }
 
     #[test]
     fn what_takes_no_time_does_not_wait() {
-        let mut it = Processor::new(Span::from_micros(20), Span::ZERO);
-        assert!(it.receive(at(0), &packet(1)));
-        assert!(it.send(at(2), packet(2)).is_some());
-        let mut it = Processor::new(Span::ZERO, Span::from_micros(20));
-        assert!(it.send(at(0), packet(1)).is_none());
-        assert!(!it.receive(at(2), &packet(2)));
+        let mut processor = Processor::new(Span::from_micros(20), Span::ZERO);
+        assert!(processor.receive(at(0), &packet(1)));
+        assert!(processor.send(at(2), packet(2)).is_some());
+        let mut found = Processor::new(Span::ZERO, Span::from_micros(20));
+        assert!(found.send(at(0), packet(1)).is_none());
+        assert!(!found.receive(at(2), &packet(2)));
     }
 }

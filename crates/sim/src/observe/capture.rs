@@ -5,7 +5,7 @@
 //! out at its far end, with the TTL that it has there.
 
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
-use anabranch_network::{LinkId, NodeId};
+use anabranch_network::{LinkEvent, LinkId, NodeId};
 use anabranch_units::Time;
 use anabranch_wire::pcapng::{Direction, Writer};
 use anabranch_wire::{AddressBook, Packet};
@@ -75,8 +75,10 @@ impl<W: Write> Observer for Capture<W> {
     }
 
     fn packet(&mut self, now: Time, event: &PacketEvent, packet: &Packet) {
-        use PacketEventKind::{Delivered, Received, Sent};
-        if !matches!(event.kind, Sent | Received | Delivered) || self.error.is_some() {
+        use PacketEventKind::{Link, Received, Sent};
+        if !matches!(event.kind, Sent | Received | Link(LinkEvent::Delivered))
+            || self.error.is_some()
+        {
             return;
         }
         let Some(interface) = self.interfaces.get(&event.place) else { return };

@@ -100,15 +100,23 @@ mod tests {
 
     #[test]
     fn a_queue_is_counted_as_cells_start() {
-        let mut it = CellRecorder::new();
-        it.record_queue(3, 1, None);
+        let mut cell_recorder = CellRecorder::new();
+        cell_recorder.record_queue(3, 1, None);
         for (came, starts) in [(0, 0), (1, 10), (2, 20), (25, 30)] {
             let (line, direction) = (3, 1);
-            it.cell(&CellNote::Queued { line, direction, at: at(came), starts: at(starts) });
+            cell_recorder.cell(&CellNote::Queued {
+                line,
+                direction,
+                at: at(came),
+                starts: at(starts),
+            });
         }
-        let series = it.queue(3, 1, at(100)).unwrap();
+        let series = cell_recorder.queue(3, 1, at(100)).unwrap();
         assert_eq!(series.time, [0, 1, 2, 10, 20, 25, 30].map(at));
         assert_eq!(series.value, [0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 0.0]);
-        assert!(it.queue(3, 0, at(100)).is_none() && it.rate(LinkId(0), at(1)).is_none());
+        assert!(
+            cell_recorder.queue(3, 0, at(100)).is_none()
+                && cell_recorder.rate(LinkId(0), at(1)).is_none()
+        );
     }
 }

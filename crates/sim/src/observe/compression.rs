@@ -17,7 +17,7 @@
 
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place, Series};
 use crate::flow::{FlowId, Side};
-use anabranch_network::LinkId;
+use anabranch_network::{LinkEvent, LinkId};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Body, FlowKey, Packet, TcpFlags};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ impl Runs {
             Some((_, last, count)) if now - *last < close => (*last, *count) = (now, *count + 1),
             current => {
                 let done = current.replace((now, now, 1));
-                done.into_iter().for_each(|it| self.end(it));
+                done.into_iter().for_each(|done| self.end(done));
             }
         }
     }
@@ -80,7 +80,7 @@ impl Runs {
 
     /// All runs, the one under way included.
     fn series(mut self) -> Series {
-        self.current.take().into_iter().for_each(|it| self.end(it));
+        self.current.take().into_iter().for_each(|current| self.end(current));
         self.done
     }
 }
@@ -111,8 +111,12 @@ impl Observer for CompressionRecorder {
     fn packet(&mut self, now: Time, event: &PacketEvent, packet: &Packet) {
         if let Place::Link(link) = event.place {
             let time = match event.kind {
-                PacketEventKind::Enqueued { starts, departs } => departs.saturating_since(starts),
-                PacketEventKind::Starts { departs } => departs.saturating_since(now),
+                PacketEventKind::Link(LinkEvent::Enqueued { starts, departs }) => {
+                    departs.saturating_since(starts)
+                }
+                PacketEventKind::Link(LinkEvent::Starts { departs }) => {
+                    departs.saturating_since(now)
+                }
                 _ => return,
             };
             let sender = self.keys.get(&packet.flow_key());
@@ -143,11 +147,11 @@ impl Track {
             self.full = payload;
             self.times.clear();
         }
-        match self.times.iter_mut().find(|it| it.0 == link) {
-            Some(it) => it.1 = time,
+        match self.times.iter_mut().find(|time| time.0 == link) {
+            Some(inner) => inner.1 = time,
             None => self.times.push((link, time)),
         }
-        self.slowest = self.times.iter().map(|it| it.1).max().unwrap_or_default();
+        self.slowest = self.times.iter().map(|time| time.1).max().unwrap_or_default();
     }
 
     fn acknowledges(&mut self, packet: &Packet) -> bool {
@@ -212,10 +216,10 @@ mod tests {
             let packet = segment(payload, 0);
             self.at_client(ms, PacketEventKind::Sent, &packet);
             let starts = MS(ms);
-            let kind = PacketEventKind::Enqueued { starts, departs: MS(ms + 10) };
+            let kind = PacketEventKind::Link(LinkEvent::Enqueued { starts, departs: MS(ms + 10) });
             let place = Place::Link(LinkId(0));
             self.0.packet(MS(ms), &PacketEvent { kind, place, flow: None }, &packet);
-            let kind = PacketEventKind::Starts { departs: MS(ms + 24) };
+            let kind = PacketEventKind::Link(LinkEvent::Starts { departs: MS(ms + 24) });
             let place = Place::Link(LinkId(1));
             self.0.packet(MS(ms + 20), &PacketEvent { kind, place, flow: None }, &packet);
         }
@@ -237,12 +241,12 @@ mod tests {
 
     #[test]
     fn acks_closer_than_a_transmission_on_the_slowest_link_are_a_bunch() {
-        let mut it = bench();
-        it.send(0, 1000);
+        let mut bench = bench();
+        bench.send(0, 1000);
         for (ms, ack) in [(100, 1), (110, 2), (120, 3), (121, 4), (122, 5), (140, 6)] {
-            it.ack(ms, ack);
+            bench.ack(ms, ack);
         }
-        let done = it.done();
+        let done = bench.done();
         assert_eq!(done.gaps.value, [1.0, 1.0, 0.1, 0.1, 1.8]);
         assert_eq!(done.gaps.time[0], MS(110));
         assert_eq!(done.bunches.time, [MS(100), MS(110), MS(120), MS(140)]);
@@ -251,37 +255,37 @@ mod tests {
 
     #[test]
     fn bursts_are_of_data_packets() {
-        let mut it = bench();
+        let mut bench = bench();
         for ms in [0, 0, 9, 30, 40, 41] {
-            it.send(ms, 1000);
+            bench.send(ms, 1000);
         }
-        assert_eq!(it.done().bursts.value, [3.0, 1.0, 2.0]);
-        assert_eq!(it.done().bursts.time, [MS(0), MS(30), MS(40)]);
+        assert_eq!(bench.done().bursts.value, [3.0, 1.0, 2.0]);
+        assert_eq!(bench.done().bursts.time, [MS(0), MS(30), MS(40)]);
     }
 
     /// Data of the other direction that acknowledges nothing new is no ACK; a
     /// pure ACK is one also when it is a duplicate.
     #[test]
     fn acknowledgments_may_ride_on_data() {
-        let mut it = bench();
-        it.send(0, 1000);
-        it.ack(100, 1);
+        let mut bench = bench();
+        bench.send(0, 1000);
+        bench.ack(100, 1);
         for (ms, payload, ack) in [(105, 500, 1), (110, 500, 2), (115, 0, 2)] {
-            it.at_client(ms, PacketEventKind::Received, &segment(payload, ack));
+            bench.at_client(ms, PacketEventKind::Received, &segment(payload, ack));
         }
-        assert_eq!(it.done().gaps.value, [1.0, 0.5]);
+        assert_eq!(bench.done().gaps.value, [1.0, 0.5]);
     }
 
     #[test]
     fn short_packets_do_not_tell_the_transmission_time() {
-        let mut it = bench();
-        it.send(0, 1000);
+        let mut bench = bench();
+        bench.send(0, 1000);
         let packet = segment(10, 0);
-        let kind = PacketEventKind::Enqueued { starts: MS(50), departs: MS(51) };
+        let kind = PacketEventKind::Link(LinkEvent::Enqueued { starts: MS(50), departs: MS(51) });
         let place = Place::Link(LinkId(0));
-        it.0.packet(MS(50), &PacketEvent { kind, place, flow: None }, &packet);
-        it.ack(100, 1);
-        it.ack(105, 2);
-        assert_eq!(it.done().gaps.value, [0.5]);
+        bench.0.packet(MS(50), &PacketEvent { kind, place, flow: None }, &packet);
+        bench.ack(100, 1);
+        bench.ack(105, 2);
+        assert_eq!(bench.done().gaps.value, [0.5]);
     }
 }

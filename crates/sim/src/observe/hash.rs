@@ -4,7 +4,8 @@
 //! FNV-1a over 64-bit words, with a shift after each product so that the high
 //! bits reach the low ones.
 
-use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
+use super::{Interests, NodeDrop, Observer, PacketEvent, PacketEventKind, Place};
+use anabranch_network::{LinkDrop, LinkEvent};
 use anabranch_units::Time;
 use anabranch_wire::sctp::{Chunk, SctpPacket};
 use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping};
@@ -52,23 +53,10 @@ impl Observer for TraceHash {
             Place::Link(link) => link.0,
             Place::Node(node) => node.0 | 1 << 31,
         };
-        let kind = match event.kind {
-            PacketEventKind::Sent => 1,
-            PacketEventKind::Enqueued { .. } => 2,
-            PacketEventKind::Duplicated => 3,
-            PacketEventKind::Delivered => 4,
-            PacketEventKind::Received => 5,
-            PacketEventKind::Waits => 6,
-            PacketEventKind::Starts { .. } => 7,
-            PacketEventKind::Marked => 8,
-            PacketEventKind::Held => 9,
-            PacketEventKind::Released { .. } => 10,
-            PacketEventKind::Dropped(reason) => 16 + reason as u32,
-            PacketEventKind::Removed(reason) => 32 + reason as u32,
-        };
-        self.words(place, kind);
-        if let PacketEventKind::Enqueued { departs, .. } | PacketEventKind::Starts { departs } =
-            event.kind
+        self.words(place, code(event.kind));
+        if let PacketEventKind::Link(
+            LinkEvent::Enqueued { departs, .. } | LinkEvent::Starts { departs },
+        ) = event.kind
         {
             self.word(departs.as_picos());
         }
@@ -80,6 +68,39 @@ impl Observer for TraceHash {
             Body::Sctp(sctp) => self.sctp(sctp),
             Body::Icmp(_) | Body::Other { .. } => {}
         }
+    }
+}
+
+/// The number that stands for what happened; numbers stay as they are, so that hashes of different
+/// versions compare.
+fn code(kind: PacketEventKind) -> u32 {
+    let of_link = |reason| match reason {
+        LinkDrop::Queue => 0,
+        LinkDrop::Loss => 1,
+        LinkDrop::Corrupt => 2,
+        LinkDrop::Mtu => 3,
+        LinkDrop::Aqm => 7,
+    };
+    match kind {
+        PacketEventKind::Sent => 1,
+        PacketEventKind::Received => 5,
+        PacketEventKind::Held => 9,
+        PacketEventKind::Released { .. } => 10,
+        PacketEventKind::Refused => 25,
+        PacketEventKind::Dropped(NodeDrop::Ttl) => 20,
+        PacketEventKind::Dropped(NodeDrop::NoRoute) => 21,
+        PacketEventKind::Dropped(NodeDrop::NoEndpoint) => 22,
+        PacketEventKind::Dropped(NodeDrop::Checksum) => 24,
+        PacketEventKind::Link(event) => match event {
+            LinkEvent::Enqueued { .. } => 2,
+            LinkEvent::Duplicated => 3,
+            LinkEvent::Delivered => 4,
+            LinkEvent::Waits => 6,
+            LinkEvent::Starts { .. } => 7,
+            LinkEvent::Marked => 8,
+            LinkEvent::Dropped(reason) => 16 + of_link(reason),
+            LinkEvent::Removed(reason) => 32 + of_link(reason),
+        },
     }
 }
 

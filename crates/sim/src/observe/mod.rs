@@ -25,9 +25,9 @@ pub use regulator::RegulatorRecorder;
 pub use series::{Quantity, SeriesRecorder};
 
 use crate::flow::{FlowId, Side};
-use anabranch_endpoint::{Endpoint, Observation, PathObservation};
+use anabranch_endpoint::{Observation, Observe, PathObservation};
 use anabranch_network::abr::CellNote;
-use anabranch_network::{DropReason, Link, LinkId, NodeId, Regulator};
+use anabranch_network::{Link, LinkEvent, LinkId, NodeId, Regulator};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use std::any::Any;
@@ -59,44 +59,47 @@ pub enum Place {
     Node(NodeId),
 }
 
+/// Why a node dropped a packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum NodeDrop {
+    /// Its TTL was exhausted at a router.
+    Ttl,
+    /// The node has no route to the destination, or is a host that would have to forward.
+    NoRoute,
+    /// No endpoint at the destination has the port.
+    NoEndpoint,
+    /// The transport's checksum does not match, at the destination.
+    Checksum,
+}
+
 /// What happens to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketEventKind {
     /// An endpoint hands it to its host.
     Sent,
-    /// A link whose queue is first in, first out accepts it.
-    Enqueued {
-        /// When its transmission starts; until then it waits.
-        starts: Time,
-        /// When its transmission ends.
-        departs: Time,
-    },
-    /// A link accepts it whose queue decides later what goes when.
-    Waits,
-    /// It leaves such a queue, for the transmitter.
-    Starts {
-        /// When its transmission ends.
-        departs: Time,
-    },
-    /// It leaves such a queue and is gone.
-    Removed(DropReason),
-    /// A queue has set CE.
-    Marked,
-    /// A link made this copy.
-    Duplicated,
-    /// It reached the far end of a link.
-    Delivered,
     /// It is handed to an endpoint.
     Received,
-    /// It is gone.
-    Dropped(DropReason),
+    /// Something happens to it on a link.
+    Link(LinkEvent),
+    /// A node drops it.
+    Dropped(NodeDrop),
     /// It comes to the regulator of a link.
     Held,
     /// It leaves the regulator of a link and goes on.
     Released {
-        /// How long it was held.
+        /// It was held so long.
         waited: Span,
     },
+    /// The regulator of a link could not hold it: it is dropped.
+    Refused,
+}
+
+impl PacketEventKind {
+    /// Returns whether the packet is gone after it.
+    pub fn is_drop(self) -> bool {
+        use PacketEventKind::{Dropped, Link, Refused};
+        matches!(self, Dropped(_) | Refused | Link(LinkEvent::Dropped(_) | LinkEvent::Removed(_)))
+    }
 }
 
 /// An event of a packet.
@@ -230,7 +233,7 @@ impl Observers {
     }
 
     /// An endpoint was handled: those who hear of each are told, the others at the next look.
-    pub(crate) fn handled(&mut self, now: Time, index: u32, endpoint: &impl Endpoint) {
+    pub(crate) fn handled(&mut self, now: Time, index: u32, endpoint: &impl Observe) {
         self.tell(now, index, endpoint, false);
         if self.any.looks {
             let at = index as usize;
@@ -245,12 +248,12 @@ impl Observers {
 
     /// The next date, not before `from`, at which somebody looks.
     pub(crate) fn next_look(&mut self, from: Time) -> Time {
-        let looking = self.list.iter_mut().filter(|it| it.0.looks);
-        looking.map(|it| it.1.observer().next_look(from)).min().unwrap_or(Time::NEVER)
+        let looking = self.list.iter_mut().filter(|item| item.0.looks);
+        looking.map(|observer| observer.1.observer().next_look(from)).min().unwrap_or(Time::NEVER)
     }
 
     /// Those who look hear of the endpoints that were handled since.
-    pub(crate) fn look<'a, E: Endpoint + 'a>(&mut self, now: Time, of: impl Fn(u32) -> &'a E) {
+    pub(crate) fn look<'a, E: Observe + 'a>(&mut self, now: Time, of: impl Fn(u32) -> &'a E) {
         let mut handled = std::mem::take(&mut self.handled);
         for index in handled.drain(..) {
             self.is_handled[index as usize] = false;
@@ -260,22 +263,24 @@ impl Observers {
     }
 
     /// Tells the state of an endpoint to those who look, or to those who do not.
-    fn tell(&mut self, now: Time, index: u32, endpoint: &impl Endpoint, looking: bool) {
+    fn tell(&mut self, now: Time, index: u32, endpoint: &impl Observe, looking: bool) {
         let (flow, side) = FlowId::of_endpoint(index);
         let wanted = |of: fn(&Interests) -> bool| {
-            move |it: &&mut (Interests, Box<dyn Attached>)| it.0.looks == looking && of(&it.0)
+            move |interests: &&mut (Interests, Box<dyn Attached>)| {
+                interests.0.looks == looking && of(&interests.0)
+            }
         };
         let mut state = None;
-        for (_, it) in self.list.iter_mut().filter(wanted(|it| it.endpoints)) {
+        for (_, item) in self.list.iter_mut().filter(wanted(|item| item.endpoints)) {
             let state = state.get_or_insert_with(|| endpoint.observe());
-            it.observer().endpoint(now, flow, side, state);
+            item.observer().endpoint(now, flow, side, state);
         }
-        if !self.list.iter().any(|it| it.0.looks == looking && it.0.paths) {
+        if !self.list.iter().any(|item| item.0.looks == looking && item.0.paths) {
             return;
         }
         for path in (0..).map_while(|path| endpoint.observe_path(path)) {
-            for (_, it) in self.list.iter_mut().filter(wanted(|it| it.paths)) {
-                it.observer().path(now, flow, side, &path);
+            for (_, item) in self.list.iter_mut().filter(wanted(|item| item.paths)) {
+                item.observer().path(now, flow, side, &path);
             }
         }
     }
@@ -292,14 +297,14 @@ impl Observers {
     }
 
     pub(crate) fn cell(&mut self, note: &CellNote) {
-        for (_, it) in self.list.iter_mut().filter(|it| it.0.cells) {
-            it.observer().cell(note);
+        for (_, item) in self.list.iter_mut().filter(|item| item.0.cells) {
+            item.observer().cell(note);
         }
     }
 
     pub(crate) fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
-        for (_, it) in self.list.iter_mut().filter(|it| it.0.packets) {
-            it.observer().packet(now, &event, packet);
+        for (_, item) in self.list.iter_mut().filter(|item| item.0.packets) {
+            item.observer().packet(now, &event, packet);
         }
     }
 
@@ -310,8 +315,8 @@ impl Observers {
         regulators: &[Regulator],
         in_network: usize,
     ) {
-        for (_, it) in self.list.iter_mut().filter(|it| it.0.events) {
-            it.observer().after_event(now, links, regulators, in_network);
+        for (_, item) in self.list.iter_mut().filter(|item| item.0.events) {
+            item.observer().after_event(now, links, regulators, in_network);
         }
     }
 }

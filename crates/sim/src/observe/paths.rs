@@ -95,7 +95,7 @@ impl PathRecorder {
         end: Time,
     ) -> Vec<(PathId, Series)> {
         let tracks = self.tracks.get(flow.0 as usize).into_iter().flatten();
-        let tracks = tracks.filter(|it| (it.side, it.quantity) == (side, quantity));
+        let tracks = tracks.filter(|track| (track.side, track.quantity) == (side, quantity));
         let paths = tracks.flat_map(|track| &track.paths);
         paths.map(|(id, recording)| (*id, recording.series(end))).collect()
     }

@@ -7,7 +7,7 @@
 
 use super::recording::{Recording, Series};
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
-use anabranch_network::LinkId;
+use anabranch_network::{LinkEvent, LinkId};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use std::collections::VecDeque;
@@ -75,15 +75,16 @@ impl Observer for QueueRecorder {
         let Place::Link(link) = event.place else { return };
         let Some(Some(track)) = self.tracks.get_mut(link.0 as usize) else { return };
         match event.kind {
-            PacketEventKind::Enqueued { starts, .. } => {
+            PacketEventKind::Link(LinkEvent::Enqueued { starts, .. }) => {
                 track.advance(now);
                 if starts > now {
                     track.starts.push_back(starts);
                     track.recording.set(now, track.starts.len() as f64);
                 }
             }
-            PacketEventKind::Waits => track.hold(now, track.held + 1),
-            PacketEventKind::Starts { .. } | PacketEventKind::Removed(_) => {
+            PacketEventKind::Link(LinkEvent::Waits) => track.hold(now, track.held + 1),
+            PacketEventKind::Link(LinkEvent::Starts { .. })
+            | PacketEventKind::Link(LinkEvent::Removed(_)) => {
                 track.hold(now, track.held - 1);
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use super::recording::{Recording, Series};
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
-use anabranch_network::{DropReason, LinkId};
+use anabranch_network::LinkId;
 use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 
@@ -67,7 +67,7 @@ impl Observer for RegulatorRecorder {
                 track.delays.time.push(now);
                 track.delays.value.push(waited.as_secs_f64());
             }
-            PacketEventKind::Dropped(DropReason::Regulator) => track.held -= 1,
+            PacketEventKind::Refused => track.held -= 1,
             _ => return,
         }
         track.recording.set(now, track.held as f64);

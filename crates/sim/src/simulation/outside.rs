@@ -8,33 +8,34 @@
 //! [`Simulation::run_until`] with the dates of a clock.
 
 use super::Simulation;
+use crate::FlowEndpoint;
 use crate::app::Hosted;
 use crate::flow::{FlowId, Side};
-use crate::observe::{PacketEvent, PacketEventKind, Place};
+use crate::observe::{NodeDrop, PacketEvent, PacketEventKind, Place};
 use crate::outside::{Departure, Leaving, Outside, Turn, note_rest};
 use crate::ports::port;
-use anabranch_endpoint::ByteStream;
-use anabranch_network::{DropReason, NodeId, PacketId};
+use anabranch_network::{NodeId, PacketId};
 use anabranch_units::Time;
-use anabranch_wire::Packet;
+use anabranch_wire::{Body, Packet};
 
-impl<E: ByteStream> Simulation<E> {
+impl<E: FlowEndpoint> Simulation<E> {
     /// The date of the next event; [`Time::NEVER`] when nothing is pending.
     pub fn next_event(&self) -> Time {
-        let scheduled = self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |it| it.at());
-        let hosts = self.fabric.hosts_due();
-        scheduled.min(self.timers.first()).min(hosts).min(self.fabric.events.peek().0)
+        let scheduled =
+            self.schedule.get(self.next_scheduled).map_or(Time::NEVER, |schedule| schedule.at());
+        let hosts = self.network.hosts_due();
+        scheduled.min(self.timers.first()).min(hosts).min(self.network.events.peek().0)
     }
 
     /// A host outside sends a packet from `node`, now.
     pub fn enter(&mut self, node: NodeId, packet: Packet) {
-        if self.fabric.observers.packets() {
+        if self.network.observers.packets() {
             let source = packet.flow_key().src_port;
             let kind = PacketEventKind::Sent;
             self.tell_outside(kind, node, source, &packet);
         }
-        let id = self.fabric.pool.insert(packet);
-        self.fabric.route(node, id);
+        let id = self.network.pool.insert(packet);
+        self.network.route(node, id);
         self.end_event();
     }
 
@@ -42,11 +43,14 @@ impl<E: ByteStream> Simulation<E> {
     /// in the order in which they did.
     pub fn departures(&mut self) -> impl Iterator<Item = Departure<'_>> {
         let leaving = self.outside.as_mut().map(|outside| &mut outside.leaving);
-        let ids = leaving.iter().flat_map(|leaving| leaving.iter()).map(|it| it.id);
-        self.fabric.pool.release_left(ids);
-        let pool = &self.fabric.pool;
-        let departure =
-            |it: Leaving| Departure { at: it.at, node: it.node, packet: pool.left(it.id) };
+        let ids = leaving.iter().flat_map(|leaving| leaving.iter()).map(|item| item.id);
+        self.network.pool.release_left(ids);
+        let pool = &self.network.pool;
+        let departure = |leaving: Leaving| Departure {
+            at: leaving.at,
+            node: leaving.node,
+            packet: pool.left(leaving.id),
+        };
         leaving.into_iter().flat_map(|leaving| leaving.drain(..)).map(departure)
     }
 
@@ -57,7 +61,7 @@ impl<E: ByteStream> Simulation<E> {
     pub fn write_in_pieces(&mut self, together: u64, least: u64) {
         if let Some(outside) = &mut self.outside {
             outside.turn = Turn { together, least: least.max(1) };
-            self.stage.piece = outside.turn.piece(outside.rests.len());
+            self.context.piece = outside.turn.piece(outside.rests.len());
         }
     }
 
@@ -70,10 +74,10 @@ impl<E: ByteStream> Simulation<E> {
     pub fn write_on(&mut self) {
         let Some(outside) = &mut self.outside else { return };
         let Some(index) = outside.rests.pop_front() else { return };
-        self.stage.piece = outside.turn.piece(outside.rests.len());
+        self.context.piece = outside.turn.piece(outside.rests.len());
         let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
-        app.write(self.fabric.now, endpoint, &mut self.stage);
-        note_rest(&mut self.stage, &mut self.outside, index);
+        app.write(self.network.now, endpoint, &mut self.context);
+        note_rest(&mut self.context, &mut self.outside, index);
         self.service_and_set_timer(index);
         self.end_event();
     }
@@ -115,16 +119,19 @@ impl<E: ByteStream> Simulation<E> {
         if self.offer_to_agents(node, id) {
             return;
         }
-        let is_outside = |it: &Outside| it.nodes[node.0 as usize];
+        let is_outside = |outside: &Outside| outside.nodes[node.0 as usize];
         if !self.outside.as_deref().is_some_and(is_outside) {
-            return match self.ports.is_shared(node, port(self.fabric.pool.packet(id))) {
-                true => self.fabric.refuse(node, id),
-                false => self.fabric.drop(node, id, DropReason::NoEndpoint),
+            let packet = self.network.pool.packet(id);
+            // A segment for nobody is answered by a reset, whoever has the port (RFC 9293 §3.5.2).
+            let is_tcp = matches!(packet.body, Body::Tcp(_));
+            return match is_tcp || self.ports.is_shared(node, port(packet)) {
+                true => self.network.refuse(node, id),
+                false => self.network.drop(node, id, NodeDrop::NoEndpoint),
             };
         }
-        let at = self.fabric.now;
-        let packet = self.fabric.pool.leave(id);
-        if self.fabric.observers.packets() {
+        let at = self.network.now;
+        let packet = self.network.pool.leave(id);
+        if self.network.observers.packets() {
             let packet = packet.clone();
             self.tell_outside(PacketEventKind::Received, node, port(&packet), &packet);
         }
@@ -138,11 +145,11 @@ impl<E: ByteStream> Simulation<E> {
             PacketEventKind::Sent => packet.flow_key(),
             _ => packet.flow_key().reversed(),
         };
-        let index = self.outside.as_ref().and_then(|it| {
-            it.ports.endpoint(node, port).or_else(|| it.ports.known(node, port, flow))
+        let index = self.outside.as_ref().and_then(|outside| {
+            outside.ports.endpoint(node, port).or_else(|| outside.ports.known(node, port, flow))
         });
         let event =
             PacketEvent { kind, place: Place::Node(node), flow: index.map(FlowId::of_endpoint) };
-        self.fabric.observers.packet(self.fabric.now, event, packet);
+        self.network.observers.packet(self.network.now, event, packet);
     }
 }

@@ -2,9 +2,10 @@
 //! over, so that a transfer that stands still is told from one that takes its time.
 
 use super::Simulation;
+use crate::FlowEndpoint;
 use crate::app::Hosted;
 use crate::flow::{FlowId, Side};
-use anabranch_endpoint::{ByteStream, CloseReason};
+use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 
 /// Where a flow stands.
@@ -17,7 +18,7 @@ pub enum Standing {
     /// The connection of a side has ended before that.
     Ended(Side, CloseReason),
     /// Something is still to come: a timer at this date, the earliest; or, without one, packets that
-    /// are in the network, a start, or somebody outside.
+    /// are in the network, a start, somebody outside, or a place at a port that strangers fill.
     Waiting(Time),
     /// Its applications have nothing to write and nothing to read at present.
     Idle,
@@ -26,11 +27,11 @@ pub enum Standing {
     Stalled,
 }
 
-impl<E: ByteStream> Simulation<E> {
+impl<E: FlowEndpoint> Simulation<E> {
     /// Where a flow stands now. Looks at every packet in the network, so that it is for the end of a
     /// run, or for somebody who watches.
     pub fn standing(&self, flow: FlowId) -> Standing {
-        if self.flows[flow.0 as usize].start > self.fabric.now {
+        if self.flows[flow.0 as usize].start > self.network.now {
             return Standing::NotStarted;
         }
         let sides = [Side::Client, Side::Server];
@@ -44,15 +45,19 @@ impl<E: ByteStream> Simulation<E> {
         }) {
             return ended;
         }
-        let due = |it: &Hosted<E>| it.endpoint.progress_timeout().min(it.app.due(&self.stage));
+        let due = |hosted: &Hosted<E>| {
+            hosted.endpoint.progress_timeout().min(hosted.app.due(&self.context))
+        };
         let due = due(client).min(due(server));
-        if due != Time::NEVER || self.outside.is_some() || self.is_in_network(flow) {
+        let waits =
+            self.outside.is_some() || self.is_in_network(flow) || self.is_kept_waiting(flow);
+        if due != Time::NEVER || waits {
             return Standing::Waiting(due);
         }
         let [client, server] = sides.map(|side| self.hosted(flow, side));
         let opening = !client.app.is_established();
         let lacks = |writer: &Hosted<E>, reader: &Hosted<E>| {
-            writer.app.written() > reader.app.received || writer.app.has_more(&self.stage)
+            writer.app.written() > reader.app.received || writer.app.has_more(&self.context)
         };
         match opening || lacks(client, server) || lacks(server, client) {
             true => Standing::Stalled,
@@ -64,30 +69,37 @@ impl<E: ByteStream> Simulation<E> {
     /// known.
     pub fn progress(&self, flow: FlowId, reader: Side) -> (u64, Option<u64>) {
         let app = &self.hosted(flow, reader).app;
-        (app.received, Some(app.expected()).filter(|it| *it != u64::MAX))
+        (app.received, Some(app.expected()).filter(|expected| *expected != u64::MAX))
+    }
+
+    /// The flow's connection waits at a port to be accepted, for strangers have all places there.
+    pub fn is_kept_waiting(&self, flow: FlowId) -> bool {
+        let end = flow.endpoint(Side::Server);
+        let ports = self.agents.iter().flat_map(|agents| &agents.receptions);
+        ports.into_iter().any(|port| port.keeps_waiting(end))
     }
 
     /// A packet of the flow is in the network.
     fn is_in_network(&self, flow: FlowId) -> bool {
         let [client, server] = [Side::Client, Side::Server].map(|side| self.endpoint(flow, side));
-        self.fabric.pool.iter().any(|packet| {
+        self.network.pool.iter().any(|packet| {
             let key = packet.flow_key();
             client.has_flow(key) || server.has_flow(key)
         })
     }
 
     /// A side has ended in order. Where both have, and everything was written, nothing may be
-    /// missing.
+    /// missing; but who is told that it all arrived, or has ended, believes it.
     #[cold]
     pub(super) fn check_whole(&self, index: u32) {
         let (flow, _) = FlowId::of_endpoint(index);
         let sides = [Side::Client, Side::Server].map(|side| &self.hosted(flow, side).app);
-        let normal = sides.iter().all(|it| it.closed == Some(CloseReason::Normal));
-        if !normal || self.outside.is_some() {
+        let normal = sides.iter().all(|side| side.closed == Some(CloseReason::Normal));
+        if !normal || self.outside.is_some() || self.flows[flow.0 as usize].is_deceived {
             return;
         }
         for (writer, reader) in [(sides[0], sides[1]), (sides[1], sides[0])] {
-            let missing = reader.missing_of(writer, &self.stage);
+            let missing = reader.missing_of(writer, &self.context);
             assert!(
                 missing == 0,
                 "a transfer that ends normally is whole: flow {}, {missing} of {} octets are missing",
@@ -100,6 +112,6 @@ impl<E: ByteStream> Simulation<E> {
 
 /// It is known how much both will read, and that is something.
 fn has_end<E>(sides: [&Hosted<E>; 2]) -> bool {
-    let ends = sides.map(|it| it.app.expected());
-    ends.iter().all(|it| *it != u64::MAX) && ends.iter().any(|it| *it != 0)
+    let ends = sides.map(|side| side.app.expected());
+    ends.iter().all(|end| *end != u64::MAX) && ends.iter().any(|end| *end != 0)
 }

@@ -2,7 +2,10 @@ use crate::observe::{
     Capture, ConservationChecker, PacketRecorder, Quantity, QueueRecorder, SeriesRecorder,
 };
 use crate::*;
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Observation, Seed};
+use anabranch_endpoint::{
+    ByteStream, CloseReason, Demultiplex, Endpoint, Event, HalfClose, MessageOriented, Observation,
+    Observe, Progress, Seed, TemporalSharing, TimeWait,
+};
 use anabranch_network::{
     ImpairmentConfig, ImpairmentKind, OutageConfig, Position, QueueConfig, QueueLimit,
 };
@@ -13,6 +16,7 @@ use anabranch_wire::{
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
+mod messages;
 mod offload;
 mod outside;
 mod regulators;
@@ -27,6 +31,8 @@ struct StopAndWait {
     key: FlowKey,
     /// Addresses that it turns to after a timeout.
     other: Option<(Addr, Addr)>,
+    /// It is between its addresses and ports alone.
+    exact: bool,
     active: bool,
     una: u64,
     /// Octets written; `data` holds them when they are real.
@@ -62,6 +68,7 @@ impl StopAndWait {
         StopAndWait {
             key: FlowKey { src: src.0, dst: dst.0, protocol: 6, src_port, dst_port },
             other: None,
+            exact: false,
             active: false,
             una: 0,
             end: 0,
@@ -172,7 +179,55 @@ impl Endpoint for StopAndWait {
     fn poll_timeout(&self) -> Time {
         self.deadline
     }
+}
 
+impl ByteStream for StopAndWait {
+    fn connect(&mut self, _now: Time) {
+        self.active = true;
+    }
+
+    fn write(&mut self, len: u64) -> u64 {
+        self.end += len;
+        len
+    }
+
+    fn write_octets(&mut self, octets: &[u8]) -> usize {
+        self.data.extend(octets);
+        self.end += octets.len() as u64;
+        octets.len()
+    }
+
+    fn read(&mut self, max: u64) -> u64 {
+        let taken = max.min(self.unread);
+        self.unread -= taken;
+        taken
+    }
+
+    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
+        let taken = buf.len().min(self.inbox.len());
+        for (slot, octet) in buf.iter_mut().zip(self.inbox.drain(..taken)) {
+            *slot = octet;
+        }
+        self.unread -= taken as u64;
+        taken
+    }
+
+    fn close(&mut self) {
+        self.closing = true;
+    }
+
+    fn abort(&mut self) {
+        self.active = false;
+        self.deadline = Time::NEVER;
+        self.events.push_back(Event::Closed(CloseReason::Aborted));
+    }
+}
+
+impl HalfClose for StopAndWait {}
+
+impl MessageOriented for StopAndWait {}
+
+impl Observe for StopAndWait {
     fn observe(&self) -> Observation {
         let in_flight = if self.in_flight { CHUNK } else { 0 };
         Observation {
@@ -184,47 +239,23 @@ impl Endpoint for StopAndWait {
             ..Observation::default()
         }
     }
+}
 
+impl Demultiplex for StopAndWait {
     fn flow_key(&self) -> FlowKey {
         self.key
     }
+
+    fn accepts(&self, packet: &Packet) -> bool {
+        !self.exact || packet.flow_key().reversed() == self.key
+    }
 }
 
-impl ByteStream for StopAndWait {
-    fn connect(&mut self, _now: Time) {
-        self.active = true;
-    }
-    fn write(&mut self, len: u64) -> u64 {
-        self.end += len;
-        len
-    }
-    fn write_octets(&mut self, octets: &[u8]) -> usize {
-        self.data.extend(octets);
-        self.end += octets.len() as u64;
-        octets.len()
-    }
-    fn read(&mut self, max: u64) -> u64 {
-        let taken = max.min(self.unread);
-        self.unread -= taken;
-        taken
-    }
-    fn read_octets(&mut self, buf: &mut [u8]) -> usize {
-        let taken = buf.len().min(self.inbox.len());
-        for (slot, octet) in buf.iter_mut().zip(self.inbox.drain(..taken)) {
-            *slot = octet;
-        }
-        self.unread -= taken as u64;
-        taken
-    }
-    fn close(&mut self) {
-        self.closing = true;
-    }
-    fn abort(&mut self) {
-        self.active = false;
-        self.deadline = Time::NEVER;
-        self.events.push_back(Event::Closed(CloseReason::Aborted));
-    }
-}
+impl TemporalSharing for StopAndWait {}
+
+impl TimeWait for StopAndWait {}
+
+impl Progress for StopAndWait {}
 
 type Builder = SimulationBuilder<StopAndWait>;
 
@@ -416,8 +447,8 @@ fn a_sample_is_what_the_changes_had_come_to() {
                 false => sim.run_until(until),
             }
         }
-        let it = sim.observer(recorder);
-        let series = |(side, what)| it.series(flow, side, what, sim.now()).unwrap();
+        let observer = sim.observer(recorder);
+        let series = |(side, what)| observer.series(flow, side, what, sim.now()).unwrap();
         (quantities.map(series), sim.now(), sim.events())
     };
     for to_completion in [false, true] {
@@ -548,6 +579,29 @@ fn an_endless_stream_stops_when_told() {
     assert!(result.bytes > 10_000);
 }
 
+/// RFC 9293 §3.4.1 and §3.5.2: a segment from another port of the peer's host is of no connection,
+/// though one has the port that it goes to. A reset answers it, and nothing answers that.
+#[test]
+fn a_segment_of_nobody_is_refused_whoever_has_its_port() {
+    let mut builder = Builder::new();
+    let hosts = line(&mut builder, &config(), Seed::default());
+    let mut spec = spec(&builder, hosts, 80, 1000);
+    (spec.client_endpoint.exact, spec.server_endpoint.exact) = (true, true);
+    let flow = builder.flow(spec);
+    let mut sim = builder.build().unwrap();
+    let mut heard = Vec::new();
+    // The stray and the reset that answers it find nobody.
+    for (port, refused) in [(80, 0), (81, 2)] {
+        let stray = StopAndWait::new((Addr(0), port), (Addr(2), 80));
+        sim.network.send(stray.segment(TcpFlags::PSH, 10), (flow, Side::Client));
+        sim.run_until(sim.now() + Span::from_secs(5));
+        assert_eq!(sim.node_drops().no_endpoint, refused, "from port {port}");
+        heard.push(sim.flow_result(flow).bytes);
+    }
+    assert_eq!(heard[0], heard[1]);
+    assert_eq!(sim.network.pool.live(), 0);
+}
+
 #[test]
 fn routers_take_from_the_ttl_and_hosts_do_not_forward() {
     let mut builder = Builder::new();
@@ -558,15 +612,15 @@ fn routers_take_from_the_ttl_and_hosts_do_not_forward() {
     for (ttl, dst_port, expected) in [(1, 80, [1, 0, 0]), (2, 99, [1, 0, 1])] {
         let mut stray = StopAndWait::new(client, (server.0, dst_port)).segment(TcpFlags::ACK, 1);
         stray.ttl = ttl;
-        sim.fabric.send(stray, (flow, Side::Client));
+        sim.network.send(stray, (flow, Side::Client));
         sim.run_until(sim.now() + Span::from_secs(1));
         let drops = sim.node_drops();
         assert_eq!([drops.ttl, drops.no_route, drops.no_endpoint], expected);
     }
     let stray = StopAndWait::new(client, (Addr(77), 80)).segment(TcpFlags::ACK, 1);
-    sim.fabric.send(stray, (flow, Side::Client));
+    sim.network.send(stray, (flow, Side::Client));
     assert_eq!(sim.node_drops().no_route, 1);
-    assert_eq!(sim.fabric.pool.live(), 0);
+    assert_eq!(sim.network.pool.live(), 0);
 }
 
 /// a and b with two interfaces each, joined pairwise; what goes over the first

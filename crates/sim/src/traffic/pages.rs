@@ -271,18 +271,18 @@ mod tests {
         }
         assert_eq!(client.on_received(at(now), answered), 0);
         let pages = client.exchanges();
-        assert_eq!((pages.len(), pages.iter().filter(|it| it.1.is_some()).count()), (30, 30));
+        assert_eq!((pages.len(), pages.iter().filter(|page| page.1.is_some()).count()), (30, 30));
         // The totals that both sides expect are those that were sent.
         assert_eq!((sent, answered), (client.traffic.total(), server.traffic.total()));
     }
 
     #[test]
     fn a_page_has_the_objects_that_its_law_says() {
-        let it =
+        let page_spec =
             PageSpec { objects: Objects::Drawn(Sizes::Exponential { mean: 20 }), ..spec(true) };
         let mut draws = Draws(Generator::from_u64(9));
         let n = 20_000;
-        let objects: usize = (0..n).map(|_| draws.page(&it).len() - 1).sum();
+        let objects: usize = (0..n).map(|_| draws.page(&page_spec).len() - 1).sum();
         // Rounded, and at least one: some 0.03 above the mean.
         assert!((objects as f64 / n as f64 - 20.0).abs() < 0.6, "{}", objects as f64 / n as f64);
         let none = PageSpec { objects: Objects::Exactly(0), ..spec(true) };

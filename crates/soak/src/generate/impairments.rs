@@ -49,9 +49,9 @@ fn impairment(draw: &mut Draw, temper: Temper, of: Transport) -> Table {
         ],
     };
     let kind = draw.pick(kinds);
-    let mut it = table([("kind", kind.into())]);
+    let mut table = table([("kind", kind.into())]);
     let mut put = |name: &str, value: Value| {
-        it.insert(name.to_owned(), value);
+        table.insert(name.to_owned(), value);
     };
     match kind {
         "bernoulli" => put("rate", draw.probability(loss).into()),
@@ -102,7 +102,7 @@ fn impairment(draw: &mut Draw, temper: Temper, of: Transport) -> Table {
         }
         _ => middlebox(draw, of, &mut put),
     }
-    it
+    table
 }
 
 /// One outage or several, or one in each period.

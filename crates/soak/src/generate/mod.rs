@@ -1,11 +1,13 @@
 //! Random scenarios through the schema that users write: a network, what goes
-//! wrong in it, and flows over every transport with any of their options.
+//! wrong in it, flows over every transport with any of their options, ports that
+//! listen to strangers, and hostile hosts.
 //!
 //! A scenario is small: a transfer has at most some thousand segments, so that
 //! thousands of runs fit a minute. Extremes are as likely as usual values. Not
 //! every combination is allowed by the schema; one that is refused is no
 //! scenario, and is counted by whoever asked for it.
 
+mod hostile;
 mod impairments;
 mod network;
 mod options;
@@ -31,10 +33,20 @@ pub fn scenario(number_of_it: u64) -> Table {
     let draw = &mut Draw::new(number_of_it);
     let temper = draw.pick(&[Temper::Gentle, Temper::Rough, Temper::Rough, Temper::Hostile]);
     let transport = draw.pick(&[Transport::Tcp, Transport::Sctp, Transport::Mptcp]);
-    let network = Network::draw(draw, transport, temper);
-    let flows = traffic::flows(draw, transport, &network);
+    let mut network = Network::draw(draw, transport, temper);
+    let mut flows = traffic::flows(draw, transport, &network);
     let mut scenario = table([("seed", number(draw.between(0, 1 << 40)))]);
     let has_routes = network.routers.len() > 1;
+    let listeners = hostile::listeners(draw, &network, &mut flows);
+    if draw.chance(if listeners.is_empty() { 0.15 } else { 0.6 }) {
+        let (attacks, duration) = hostile::attacks(draw, &mut network, &listeners, &flows);
+        scenario.insert("attacks".into(), Value::Array(attacks));
+        scenario.insert("duration".into(), duration);
+    }
+    if !listeners.is_empty() {
+        let listeners = listeners.into_iter().map(Value::from).collect();
+        scenario.insert("listen".into(), Value::Array(listeners));
+    }
     network.write(&mut scenario);
     if draw.chance(0.2) {
         scenario.insert("icmp".into(), icmp(draw));
@@ -42,7 +54,7 @@ pub fn scenario(number_of_it: u64) -> Table {
     if has_routes && draw.chance(0.1) {
         scenario.insert("routing".into(), "ecmp".into());
     }
-    scenario.insert("flows".into(), flows);
+    scenario.insert("flows".into(), Value::Array(flows));
     if draw.chance(0.1) {
         scenario.insert("observe".into(), observe(draw));
     }

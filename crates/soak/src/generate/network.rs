@@ -74,7 +74,7 @@ impl Network {
             .map(|_| if draw.chance(0.1) { 10 - self.ip } else { self.ip })
             .collect();
         for host in ["a", "b"] {
-            let mut it = table([("name", host.into())]);
+            let mut found = table([("name", host.into())]);
             if named {
                 let interface = |(i, ip): (usize, &u64)| match *ip == self.ip {
                     true => Value::from(format!("i{i}")),
@@ -84,9 +84,9 @@ impl Network {
                     }
                 };
                 let all = families.iter().enumerate().map(interface).collect();
-                it.insert("interfaces".into(), Value::Array(all));
+                found.insert("interfaces".into(), Value::Array(all));
             }
-            self.host(draw, it);
+            self.host(draw, found);
         }
         for path in 0..self.paths {
             let end = |host: &str| if named { format!("{host}.i{path}") } else { host.to_owned() };
@@ -121,14 +121,18 @@ impl Network {
         }
     }
 
-    fn host(&mut self, draw: &mut Draw, mut it: Table) {
+    fn host(&mut self, draw: &mut Draw, mut table: Table) {
         if draw.chance(0.1) {
-            it.insert("processing".into(), draw.time(1, 5000));
+            table.insert("processing".into(), draw.time(1, 5000));
         }
         if draw.chance(0.1) {
-            it.insert("backpressure".into(), bytes(draw.spread(1, 20_000) - 1));
+            table.insert("backpressure".into(), bytes(draw.spread(1, 20_000) - 1));
         }
-        self.hosts.push(if it.len() == 1 { it.remove("name").expect("a name") } else { it.into() });
+        self.hosts.push(if table.len() == 1 {
+            table.remove("name").expect("a name")
+        } else {
+            table.into()
+        });
     }
 
     fn link(&mut self, draw: &mut Draw, transport: Transport, ends: [&str; 2]) {
@@ -136,16 +140,16 @@ impl Network {
             return self.virtual_channel(draw, transport, ends);
         }
         let at_router = ends.map(|end| self.routers.iter().any(|router| router == end));
-        let mut it = table([("ends", Value::Array(ends.map(Value::from).into()))]);
-        it.insert("name".into(), format!("l{}", self.links.len()).into());
+        let mut found = table([("ends", Value::Array(ends.map(Value::from).into()))]);
+        found.insert("name".into(), format!("l{}", self.links.len()).into());
         let bps = draw.spread(30_000, 2_000_000_000);
         self.bps = self.bps.min(bps);
-        it.insert("rate".into(), rate(bps));
-        it.insert("delay".into(), draw.time(1, 500_000));
+        found.insert("rate".into(), rate(bps));
+        found.insert("delay".into(), draw.time(1, 500_000));
         if self.mtu != 1500 {
-            it.insert("mtu".into(), bytes(self.mtu));
+            found.insert("mtu".into(), bytes(self.mtu));
         }
-        self.direction(draw, transport, bps, at_router[0], &mut it);
+        self.direction(draw, transport, bps, at_router[0], &mut found);
         if draw.chance(0.6) {
             let mut back = Table::new();
             if draw.chance(0.3) {
@@ -161,7 +165,7 @@ impl Network {
             if self.temper != Temper::Gentle && transport != Transport::Sctp && draw.chance(0.05) {
                 let key = number(draw.between(0, 1 << 31));
                 let knows = draw.chance(0.7);
-                for way in [&mut it, &mut back] {
+                for way in [&mut found, &mut back] {
                     let rewriting = table([
                         ("kind", "middlebox".into()),
                         ("rewrite_sequence", key.clone()),
@@ -171,9 +175,9 @@ impl Network {
                     list.as_array_mut().expect("a list").push(rewriting.into());
                 }
             }
-            it.insert("reverse".into(), back.into());
+            found.insert("reverse".into(), back.into());
         }
-        self.links.push(it.into());
+        self.links.push(found.into());
     }
 
     /// A link that is a virtual channel over one or two lines of ATM of its own.
@@ -190,7 +194,7 @@ impl Network {
             // Eleven twelfths of it are payload, a fifth and more may be kept free.
             self.bps = self.bps.min(bps / 2);
             let line = format!("{name}-{i}");
-            let mut it = table([
+            let mut table = table([
                 ("name", line.as_str().into()),
                 ("kind", "abr".into()),
                 ("ends", Value::Array(ends.map(Value::from).into())),
@@ -198,15 +202,15 @@ impl Network {
                 ("delay", draw.time(1, 200_000)),
             ]);
             match draw.between(0, 3) {
-                0 => it.insert("allocation".into(), "max-min".into()),
-                1 => it.insert("allocation".into(), "efci".into()),
-                2 => it.insert("interval".into(), draw.time(1000, 50_000)),
+                0 => table.insert("allocation".into(), "max-min".into()),
+                1 => table.insert("allocation".into(), "efci".into()),
+                2 => table.insert("interval".into(), draw.time(1000, 50_000)),
                 _ => None,
             };
             if self.temper != Temper::Gentle && draw.chance(0.3) {
-                it.insert("cells".into(), number(draw.spread(1, 5000)));
+                table.insert("cells".into(), number(draw.spread(1, 5000)));
             }
-            self.channels.push(it.into());
+            self.channels.push(table.into());
             lines.push(Value::from(line));
         }
         let mut source = table([("explicit", Value::Array(lines))]);
@@ -214,20 +218,20 @@ impl Network {
             source.insert("cells_per_rm".into(), number(draw.between(2, 256)));
             source.insert("encapsulation".into(), "llc-snap".into());
         }
-        let mut it = table([
+        let mut table = table([
             ("ends", Value::Array(ends.map(Value::from).into())),
             ("name", name.as_str().into()),
             ("rate", source.into()),
         ]);
         if self.mtu != 1500 {
-            it.insert("mtu".into(), bytes(self.mtu));
+            table.insert("mtu".into(), bytes(self.mtu));
         }
         let list = impairments(draw, self.temper, transport);
         if !list.is_empty() {
             let list = list.into_iter().map(Value::from).collect();
-            it.insert("impairments".into(), Value::Array(list));
+            table.insert("impairments".into(), Value::Array(list));
         }
-        self.links.push(it.into());
+        self.links.push(table.into());
     }
 
     /// What either direction may have.
@@ -237,20 +241,20 @@ impl Network {
         transport: Transport,
         bps: u64,
         at_router: bool,
-        it: &mut Table,
+        item: &mut Table,
     ) {
         if draw.chance(0.5) {
-            it.insert("queue".into(), queue(draw, self.temper, self.mtu).into());
+            item.insert("queue".into(), queue(draw, self.temper, self.mtu).into());
         }
         let list = impairments(draw, self.temper, transport);
         if !list.is_empty() {
-            it.insert(
+            item.insert(
                 "impairments".into(),
                 Value::Array(list.into_iter().map(Value::from).collect()),
             );
         }
         if self.temper != Temper::Gentle && draw.chance(0.15) {
-            changing_rate(draw, bps, self.mtu, it);
+            changing_rate(draw, bps, self.mtu, item);
         } else if draw.chance(0.03) {
             let channel = format!("ch{}", self.channels.len());
             let of_it = table([
@@ -260,15 +264,66 @@ impl Network {
                 ("feedback", micros(draw.between(0, 50_000))),
             ]);
             self.channels.push(of_it.into());
-            it.insert("rate".into(), table([("explicit", channel.into())]).into());
-            it.remove("queue");
+            item.insert("rate".into(), table([("explicit", channel.into())]).into());
+            item.remove("queue");
         }
         if draw.chance(0.05) {
-            it.insert("delays".into(), delays(draw).into());
+            item.insert("delays".into(), delays(draw).into());
         }
         if at_router && draw.chance(0.1) {
-            it.insert("regulator".into(), regulator(draw).into());
+            item.insert("regulator".into(), regulator(draw).into());
         }
+    }
+
+    /// A host that can attack `victim`, and the interface of the victim that it reaches: one of
+    /// its own, at a router on the way there or at the victim itself, or another that is there.
+    pub fn attacker(&mut self, draw: &mut Draw, victim: &str) -> (String, String) {
+        let others: Vec<&str> = self.pairs.iter().map(|pair| pair[0].as_str()).collect();
+        let other = draw.pick(&others);
+        if other != victim && draw.chance(0.3) {
+            return (other.to_owned(), victim.to_owned());
+        }
+        let name = format!("m{}", self.hosts.len());
+        let (families, named) = self.interfaces(victim);
+        let path = draw.between(0, families.len() as u64 - 1) as usize;
+        let to = if named { format!("{victim}.i{path}") } else { victim.to_owned() };
+        let on_the_way = |router: &&String| {
+            let is_dumbbell = self.paths == 1 && self.routers[0] == "left";
+            is_dumbbell || router.starts_with(&format!("r{path}-"))
+        };
+        let routers: Vec<&str> =
+            self.routers.iter().filter(on_the_way).map(String::as_str).collect();
+        let at = match routers.is_empty() {
+            true => to.clone(),
+            false => draw.pick(&routers).to_owned(),
+        };
+        let mut host = table([("name", name.as_str().into())]);
+        if families[path] != self.ip {
+            host.insert("ip".into(), number(families[path]));
+        }
+        self.hosts.push(host.into());
+        let mut link = table([("ends", Value::Array(vec![name.as_str().into(), at.into()]))]);
+        link.insert("rate".into(), rate(draw.spread(1_000_000, 2_000_000_000)));
+        link.insert("delay".into(), draw.time(1, 200_000));
+        link.insert("name".into(), format!("l{}", self.links.len()).into());
+        self.links.push(link.into());
+        (name, to)
+    }
+
+    /// The family of each interface of a host, and whether they have names.
+    fn interfaces(&self, host: &str) -> (Vec<u64>, bool) {
+        let table = |found: &Value| {
+            let found = found.as_table()?;
+            (found["name"].as_str() == Some(host)).then(|| found.get("interfaces").cloned())
+        };
+        let Some(Some(Value::Array(all))) = self.hosts.iter().find_map(table) else {
+            return (vec![self.ip], false);
+        };
+        let family = |interface: &Value| {
+            let ip = interface.get("ip").and_then(Value::as_integer);
+            ip.map_or(self.ip, |ip| ip.unsigned_abs())
+        };
+        (all.iter().map(family).collect(), true)
     }
 
     /// Its part of the scenario.
@@ -277,7 +332,7 @@ impl Network {
             scenario.insert("ip".into(), number(self.ip));
         }
         scenario.insert("hosts".into(), Value::Array(self.hosts));
-        let routers = self.routers.iter().map(|it| Value::from(it.as_str())).collect();
+        let routers = self.routers.iter().map(|router| Value::from(router.as_str())).collect();
         scenario.insert("routers".into(), Value::Array(routers));
         scenario.insert("links".into(), Value::Array(self.links));
         if !self.channels.is_empty() {

@@ -31,6 +31,7 @@ fn rto(draw: &mut Draw, of_tcp: bool) -> Value {
     o.maybe("max", |draw| draw.time(1_000_000, 60_000_000));
     if of_tcp {
         o.maybe("min_variation", |draw| draw.time(1000, 200_000));
+        o.maybe("slop", |draw| draw.time(1000, 200_000));
     }
     o.maybe("granularity", |draw| draw.time(1, 100_000));
     o.table.into()
@@ -94,7 +95,7 @@ pub(super) fn tcp(draw: &mut Draw, network: &Network, multipath: bool) -> (Table
     o.switches(&["window_scale", "limited_transmit", "adaptive_acks", "idle_restart"]);
     o.switches(&["go_back_n"]);
     o.switches(&["soft_errors_end_opening", "path_mtu_discovery", "black_hole_detection"]);
-    o.switches(&["paws", "require_timestamps", "protect_time_wait", "ecn_control"]);
+    o.switches(&["paws", "require_timestamps", "protect_time_wait", "ecn_control", "ecn_wait"]);
     let dsack = sack && o.draw.chance(p);
     if dsack {
         o.put("dsack", true);
@@ -106,7 +107,7 @@ pub(super) fn tcp(draw: &mut Draw, network: &Network, multipath: bool) -> (Table
     });
     o.maybe("delayed_ack", |draw| {
         let count = number(draw.spread(1, 255));
-        table([("count", count), ("delay", micros(draw.spread(1, 500_000)))]).into()
+        table([("count", count), ("delay", micros(draw.spread(1, 499_999)))]).into()
     });
     o.maybe("rto", |draw| rto(draw, true));
     o.word("rto_restart", &["acks", "first-resent"]).word("rtt_samples", &["timed", "every-ack"]);
@@ -115,8 +116,10 @@ pub(super) fn tcp(draw: &mut Draw, network: &Network, multipath: bool) -> (Table
     o.word("counting", &["bytes", "acks", "delivered"]);
     o.word("window_probe", &["octet", "empty"]).word("window_use", &["blocked", "outstanding"]);
     o.word("ecn", &["off", "passive", "on", "dctcp", "accurate"]);
+    o.word("reset_timestamps", &["none", "aborts", "all"]);
     o.word("ecn_codepoint", &["ect0", "ect1"]);
-    o.number("dscp", 0, 63).number("quick_acks", 0, 32).number("syn_linear_timeouts", 0, 5);
+    o.number("ttl", 32, 255).number("dscp", 0, 63).number("quick_acks", 0, 32);
+    o.number("syn_linear_timeouts", 0, 5);
     o.maybe("time_wait", |draw| draw.time(1, 60_000_000));
     o.word("mtu_probing", &["off", "black-hole", "always"]);
     o.maybe("min_path_mtu", |draw| bytes(draw.between(104, 1500)));
@@ -128,7 +131,7 @@ pub(super) fn tcp(draw: &mut Draw, network: &Network, multipath: bool) -> (Table
         o.maybe("keep_alive", |draw| {
             let idle = draw.time(1_000_000, 100_000_000);
             let interval = draw.time(1_000_000, 75_000_000);
-            let probes = number(draw.between(1, 9));
+            let probes = number(draw.between(2, 9));
             table([("idle", idle), ("interval", interval), ("probes", probes)]).into()
         });
     }
@@ -222,6 +225,7 @@ pub(super) fn sctp(draw: &mut Draw, network: &Network) -> (Table, u64) {
     o.maybe("initial_window", |draw| initial_window(draw, &["rfc9260", "rfc4960", "rfc2960"]));
     o.maybe("initial_ssthresh", |draw| bytes(draw.spread(1, 100_000)));
     o.switches(&["slow_start_at_threshold", "highest_newly_acked", "fast_recovery", "ns2_rules"]);
+    o.switches(&["growth_needs_advance", "count_padding", "rest_sets_ssthresh", "ecn"]);
     o.word("window_unit", &["mtu", "chunk"]).word("partial_acked", &["all", "capped"]);
     o.switches(&["burst_keeps_window", "confirm_paths", "trust_given", "keep_primary"]);
     o.switches(&["vary_sack_path", "multiple_fast_retransmit", "timestamps"]);
@@ -266,7 +270,7 @@ pub(super) fn sctp(draw: &mut Draw, network: &Network) -> (Table, u64) {
         }
     });
     o.maybe("cookie_life", |draw| draw.time(1_000_000, 60_000_000));
-    let schedulers = anabranch_sctp::Scheduler::ALL.map(|it| it.name());
+    let schedulers = anabranch_sctp::Scheduler::ALL.map(|item| item.name());
     o.word("scheduler", &schedulers);
     if network.paths > 1 && o.draw.chance(0.15) {
         o.put("dynamic_addresses", true);

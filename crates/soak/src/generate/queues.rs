@@ -147,11 +147,11 @@ fn schedule(draw: &mut Draw, bps: u64) -> Table {
         steps.push(table([("at", micros(at)), ("rate", crate::draw::rate(bps))]).into());
         at += draw.spread(1000, 20_000_000);
     }
-    let mut it = table([("steps", Value::Array(steps))]);
+    let mut table = table([("steps", Value::Array(steps))]);
     if draw.chance(0.3) {
-        it.insert("period".into(), micros(at));
+        table.insert("period".into(), micros(at));
     }
-    it
+    table
 }
 
 /// Delays that change.
@@ -163,12 +163,12 @@ pub(super) fn delays(draw: &mut Draw) -> Table {
         steps.push(table([("at", micros(at)), ("delay", draw.time(1, 500_000))]).into());
         at += draw.spread(1000, 10_000_000);
     }
-    let mut it = table([("steps", Value::Array(steps))]);
+    let mut table = table([("steps", Value::Array(steps))]);
     if draw.chance(0.3) {
-        it.insert("period".into(), micros(at));
+        table.insert("period".into(), micros(at));
     }
     if draw.chance(0.3) {
-        it.insert("keep_order".into(), draw.chance(0.5).into());
+        table.insert("keep_order".into(), draw.chance(0.5).into());
     }
-    it
+    table
 }

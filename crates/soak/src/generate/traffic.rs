@@ -10,72 +10,72 @@ use toml::{Table, Value};
 const SEGMENTS: u64 = 300;
 
 /// The flows of a scenario, most of them over `transport`.
-pub(super) fn flows(draw: &mut Draw, transport: Transport, network: &Network) -> Value {
+pub(super) fn flows(draw: &mut Draw, transport: Transport, network: &Network) -> Vec<Value> {
     let n = draw.pick(&[1, 1, 1, 1, 2, 3]);
     let all = (0..n).map(|i| {
         let mixed = draw.pick(&[Transport::Tcp, Transport::Sctp, Transport::Mptcp]);
         let transport = if i > 0 && draw.chance(0.2) { mixed } else { transport };
         Value::Table(flow(draw, i, transport, network))
     });
-    Value::Array(all.collect())
+    all.collect()
 }
 
 fn flow(draw: &mut Draw, i: u64, transport: Transport, network: &Network) -> Table {
     let pair = &network.pairs[draw.between(0, network.pairs.len() as u64 - 1) as usize];
-    let mut it = table([
+    let mut found = table([
         ("name", format!("f{i}").into()),
         ("from", pair[0].as_str().into()),
         ("to", pair[1].as_str().into()),
     ]);
     if draw.chance(0.3) {
-        it.insert("start".into(), draw.time(1, 5_000_000));
+        found.insert("start".into(), draw.time(1, 5_000_000));
     }
     let least = match transport {
         Transport::Tcp => {
             let (options, least) = tcp(draw, network, false);
-            it.insert("tcp".into(), options.into());
+            found.insert("tcp".into(), options.into());
             least
         }
         Transport::Mptcp => {
             let (options, least) = tcp(draw, network, true);
-            it.insert("protocol".into(), "mptcp".into());
-            it.insert("tcp".into(), options.into());
-            it.insert("mptcp".into(), mptcp(draw).into());
+            found.insert("protocol".into(), "mptcp".into());
+            found.insert("tcp".into(), options.into());
+            found.insert("mptcp".into(), mptcp(draw).into());
             least
         }
         Transport::Sctp => {
             let (options, least) = sctp(draw, network);
-            it.insert("protocol".into(), "sctp".into());
-            it.insert("sctp".into(), options.into());
+            found.insert("protocol".into(), "sctp".into());
+            found.insert("sctp".into(), options.into());
             least
         }
     };
     if transport == Transport::Mptcp || draw.chance(0.6) {
         // Checksums over counted octets need numbers that nobody rewrites.
-        it.insert("octets".into(), true.into());
+        found.insert("octets".into(), true.into());
     }
     let most = (least * SEGMENTS).clamp(1, 300_000);
-    traffic(draw, transport, network, most, &mut it);
+    traffic(draw, transport, network, most, &mut found);
     // The first is one, whose packets an impairment may drop by their numbers.
     if i > 0 && draw.chance(0.3) {
-        it.insert("count".into(), number(draw.between(2, 4)));
+        found.insert("count".into(), number(draw.between(2, 4)));
         match draw.between(0, 2) {
-            0 => drop(it.insert("start_spread".into(), draw.time(1, 1_000_000))),
+            0 => drop(found.insert("start_spread".into(), draw.time(1, 1_000_000))),
             1 => {
                 let arrivals = table([("per_second", number(draw.spread(1, 100)))]);
-                it.insert("arrivals".into(), arrivals.into());
+                found.insert("arrivals".into(), arrivals.into());
             }
             _ => {}
         }
         if transport != Transport::Sctp && draw.chance(0.3) {
-            it.insert("port".into(), number(draw.between(1, 40_000)));
+            found.insert("port".into(), number(draw.between(1, 40_000)));
         }
     }
-    it
+    found
 }
 
 /// Puts what is written, of `most` octets in all.
-fn traffic(draw: &mut Draw, transport: Transport, network: &Network, most: u64, it: &mut Table) {
+fn traffic(draw: &mut Draw, transport: Transport, network: &Network, most: u64, item: &mut Table) {
     let kind = match draw.between(0, if transport == Transport::Sctp { 12 } else { 9 }) {
         0..5 => "bulk",
         5 => "constant",
@@ -89,28 +89,28 @@ fn traffic(draw: &mut Draw, transport: Transport, network: &Network, most: u64, 
     match kind {
         "bulk" => {
             if draw.chance(0.1) {
-                it.insert("sizes".into(), sizes(draw, most));
+                item.insert("sizes".into(), sizes(draw, most));
             } else {
-                it.insert("size".into(), bytes(size));
+                item.insert("size".into(), bytes(size));
             }
             if draw.chance(0.3) {
-                it.insert("reverse_size".into(), bytes(draw.spread(1, most)));
+                item.insert("reverse_size".into(), bytes(draw.spread(1, most)));
             }
         }
         "endless" => {
             // As much as the slowest link carries, and not more than a short transfer.
             let longest = (most * 8_000_000 / network.bps).clamp(1000, 30_000_000);
-            it.insert("duration".into(), micros(draw.spread(1000, longest)));
+            item.insert("duration".into(), micros(draw.spread(1000, longest)));
         }
         "requests" | "pages" => {
-            it.insert("traffic".into(), asking(draw, kind, most));
+            item.insert("traffic".into(), asking(draw, kind, most));
             if network.temper != Temper::Gentle && draw.chance(0.2) {
-                it.insert("duration".into(), draw.time(1000, 20_000_000));
+                item.insert("duration".into(), draw.time(1000, 20_000_000));
             }
         }
-        "messages" => messages(draw, most, it),
+        "messages" => messages(draw, most, item),
         _ => {
-            it.insert("size".into(), bytes(size));
+            item.insert("size".into(), bytes(size));
             let rate = rate(draw.spread(10_000, 10_000_000));
             let mut traffic = table([("kind", kind.into()), ("rate", rate)]);
             traffic.insert("chunk".into(), bytes(draw.spread(100, 20_000)));
@@ -118,7 +118,7 @@ fn traffic(draw: &mut Draw, transport: Transport, network: &Network, most: u64, 
                 traffic.insert("on".into(), draw.time(10_000, 1_000_000));
                 traffic.insert("off".into(), draw.time(1000, 3_000_000));
             }
-            it.insert("traffic".into(), traffic.into());
+            item.insert("traffic".into(), traffic.into());
         }
     }
 }
@@ -140,28 +140,28 @@ fn sizes(draw: &mut Draw, most: u64) -> Value {
 fn asking(draw: &mut Draw, kind: &str, most: u64) -> Value {
     let count = draw.spread(1, 30);
     let each = (most / count).max(1);
-    let mut it = table([("kind", kind.into()), ("count", number(count))]);
-    it.insert("request".into(), bytes(draw.spread(1, each.min(2000))));
+    let mut table = table([("kind", kind.into()), ("count", number(count))]);
+    table.insert("request".into(), bytes(draw.spread(1, each.min(2000))));
     if kind == "requests" {
-        it.insert("response".into(), bytes(draw.spread(1, each)));
+        table.insert("response".into(), bytes(draw.spread(1, each)));
     } else {
         let objects = draw.between(0, 6);
-        it.insert("main".into(), bytes(draw.spread(1, each)));
-        it.insert("objects".into(), number(objects));
-        it.insert("object".into(), bytes(draw.spread(1, each.div_ceil(objects + 1))));
-        it.insert("pipelined".into(), draw.chance(0.5).into());
+        table.insert("main".into(), bytes(draw.spread(1, each)));
+        table.insert("objects".into(), number(objects));
+        table.insert("object".into(), bytes(draw.spread(1, each.div_ceil(objects + 1))));
+        table.insert("pipelined".into(), draw.chance(0.5).into());
     }
     if draw.chance(0.5) {
-        it.insert("think".into(), draw.time(1, 2_000_000));
+        table.insert("think".into(), draw.time(1, 2_000_000));
     }
-    it.into()
+    table.into()
 }
 
 /// Messages of SCTP in one direction or both.
-fn messages(draw: &mut Draw, most: u64, it: &mut Table) {
-    let partly = it["sctp"].get("partial_reliability") == Some(&true.into());
+fn messages(draw: &mut Draw, most: u64, table: &mut Table) {
+    let partly = table["sctp"].get("partial_reliability") == Some(&true.into());
     let streams = |name| {
-        let given = it["sctp"].get(name).and_then(Value::as_integer);
+        let given = table["sctp"].get(name).and_then(Value::as_integer);
         given.map_or(10, |n| n.unsigned_abs())
     };
     let streams = streams("outbound_streams").min(streams("inbound_streams"));
@@ -192,5 +192,5 @@ fn messages(draw: &mut Draw, most: u64, it: &mut Table) {
     if draw.chance(0.3) {
         traffic.insert("reverse".into(), one(draw).into());
     }
-    it.insert("traffic".into(), traffic.into());
+    table.insert("traffic".into(), traffic.into());
 }

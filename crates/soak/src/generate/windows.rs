@@ -1,7 +1,7 @@
 //! Window algorithms and recoveries with their options.
 
 use crate::draw::{Draw, Options, number, packets};
-use anabranch_congestion::ALGORITHMS;
+use anabranch_congestion::{ALGORITHMS, Algorithm};
 use toml::Value;
 
 /// A name, or a table with some options.
@@ -12,7 +12,9 @@ pub(super) fn window(draw: &mut Draw) -> Value {
     }
     let mut o = Options::new(draw, 0.25);
     o.put("algorithm", name);
-    if name != "bbr" {
+    let mut algorithm = Algorithm::from_name(name).expect("a name of the catalogue");
+    let ack_driven = algorithm.common_mut().is_some();
+    if ack_driven {
         o.word("ssthresh_from", &["in-flight", "cwnd", "ns2"]);
         o.number("slow_start_limit", 1, 255);
         o.word("slow_start_exit", &["standard", "limited", "hystart", "hystart++"]);
@@ -54,7 +56,7 @@ pub(super) fn window(draw: &mut Draw) -> Value {
         }
         _ => {}
     }
-    if !matches!(name, "bbr" | "dctcp") {
+    if ack_driven && !algorithm.answers_marks() {
         o.maybe("ecn_beta", |draw| (0.1 + draw.probability(0.8)).into());
     }
     o.table.into()
@@ -90,7 +92,7 @@ pub(super) fn recovery(draw: &mut Draw, sack: bool) -> Value {
             o.maybe("max_ack_delay", |draw| draw.time(1000, 500_000));
         }
         "rack" => {
-            o.switches(&["prr", "tlp", "reduce_again"]);
+            o.switches(&["prr", "prr_in_segments", "tlp", "linux_probes", "reduce_again"]);
             o.maybe("max_ack_delay", |draw| draw.time(1000, 500_000));
         }
         _ => {}

@@ -25,12 +25,12 @@ pub(super) fn reductions(table: &Table, n: usize) -> Option<Table> {
 fn pass_over(mut table: Table, router: &str) -> Table {
     let Some(links) = list(&mut table, "links") else { return table };
     let at: Vec<usize> =
-        (0..links.len()).filter(|i| ends(&links[*i]).iter().any(|it| it == router)).collect();
+        (0..links.len()).filter(|i| ends(&links[*i]).iter().any(|end| end == router)).collect();
     match at[..] {
         [] => {}
         [only] => drop(links.remove(only)),
         [first, .., last] => {
-            let other = |link: &Value| ends(link).into_iter().find(|it| it != router);
+            let other = |link: &Value| ends(link).into_iter().find(|end| end != router);
             // The link with less to say goes.
             let size = |i: usize| links[i].as_table().map_or(0, Table::len);
             let (gone, kept) = if size(first) < size(last) { (first, last) } else { (last, first) };
@@ -52,7 +52,7 @@ fn pass_over(mut table: Table, router: &str) -> Table {
 fn without_interface(mut table: Table, interface: &str) -> Table {
     for host in list(&mut table, "hosts").into_iter().flatten() {
         if let Some(all) = host.get_mut("interfaces").and_then(Value::as_array_mut) {
-            all.retain(|it| name_of(it) != Some(interface));
+            all.retain(|item| name_of(item) != Some(interface));
         }
     }
     let gone = format!(".{interface}");
@@ -65,9 +65,9 @@ fn without_interface(mut table: Table, interface: &str) -> Table {
 /// A host with one interface needs no name for it.
 fn with_one_interface(mut table: Table, host: &str) -> Table {
     let mut first = None;
-    for it in list(&mut table, "hosts").into_iter().flatten() {
-        if name_of(it) == Some(host)
-            && let Some(fields) = it.as_table_mut()
+    for item in list(&mut table, "hosts").into_iter().flatten() {
+        if name_of(item) == Some(host)
+            && let Some(fields) = item.as_table_mut()
             && let Some(Value::Array(all)) = fields.remove("interfaces")
         {
             first = all.first().and_then(name_of).map(|name| format!("{host}.{name}"));
@@ -82,8 +82,11 @@ fn with_one_interface(mut table: Table, host: &str) -> Table {
     for link in list(&mut table, "links").into_iter().flatten() {
         link.get_mut("ends").and_then(Value::as_array_mut).into_iter().flatten().for_each(rename);
     }
-    for flow in list(&mut table, "flows").into_iter().flatten() {
-        ["from", "to"].into_iter().for_each(|end| flow.get_mut(end).into_iter().for_each(rename));
+    for field in ["flows", "attacks"] {
+        for item in list(&mut table, field).into_iter().flatten() {
+            let ends = ["from", "to"].into_iter();
+            ends.for_each(|end| item.get_mut(end).into_iter().for_each(rename));
+        }
     }
     table
 }
@@ -91,11 +94,11 @@ fn with_one_interface(mut table: Table, host: &str) -> Table {
 /// The host goes, with its links.
 fn without_host(mut table: Table, host: &str) -> Table {
     if let Some(hosts) = list(&mut table, "hosts") {
-        hosts.retain(|it| name_of(it) != Some(host));
+        hosts.retain(|item| name_of(item) != Some(host));
     }
     let its = format!("{host}.");
     if let Some(links) = list(&mut table, "links") {
-        links.retain(|link| !ends(link).iter().any(|it| it == host || it.starts_with(&its)));
+        links.retain(|link| !ends(link).iter().any(|end| end == host || end.starts_with(&its)));
     }
     prune(table)
 }
@@ -106,7 +109,7 @@ fn prune(mut table: Table) -> Table {
         let routers = names(&table, "routers");
         let Some(links) = list(&mut table, "links") else { return table };
         let all: Vec<String> = links.iter().flat_map(ends).collect();
-        let lonely = |router: &&String| all.iter().filter(|it| it == router).count() < 2;
+        let lonely = |router: &&String| all.iter().filter(|item| item == router).count() < 2;
         let Some(gone) = routers.iter().find(lonely) else { return table };
         links.retain(|link| !ends(link).contains(gone));
         without_name(&mut table, "routers", gone);
@@ -119,7 +122,7 @@ fn list<'a>(table: &'a mut Table, field: &str) -> Option<&'a mut Vec<Value>> {
 
 fn without_name(table: &mut Table, field: &str, name: &str) {
     if let Some(all) = list(table, field) {
-        all.retain(|it| it.as_str() != Some(name));
+        all.retain(|item| item.as_str() != Some(name));
     }
 }
 

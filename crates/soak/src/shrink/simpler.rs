@@ -35,8 +35,8 @@ fn simpler(value: &Value) -> Vec<Value> {
         Value::Integer(n) => numbers(n.unsigned_abs()).map(|n| Value::Integer(n as i64)).collect(),
         Value::Float(x) => {
             let rounded = [0.0, 1.0, 0.5, (x * 10.0).round() / 10.0, (x * 100.0).round() / 100.0];
-            let simple = |it: f64| it != *x && digits(it) < digits(*x);
-            rounded.into_iter().filter(|it| simple(*it)).map(Value::Float).collect()
+            let simple = |item: f64| item != *x && digits(item) < digits(*x);
+            rounded.into_iter().filter(|rounded| simple(*rounded)).map(Value::Float).collect()
         }
         Value::String(text) => {
             let Some((number, unit)) = text.split_once(' ') else { return Vec::new() };
@@ -68,7 +68,7 @@ fn numbers(n: u64) -> impl Iterator<Item = u64> {
     let finer = (scale / 10).max(1);
     let rounder = n / finer * finer;
     let mut all = vec![0, 1, scale, round, n / 2, rounder];
-    all.retain(|it| *it < n);
+    all.retain(|item| *item < n);
     all.dedup();
     all.into_iter()
 }

@@ -169,12 +169,12 @@ mod tests {
     }
 
     /// In interval `n` each way sends so many data cells and tells so much.
-    fn interval(it: &mut Erica, n: u64, ways: &[(u32, f64)]) {
+    fn interval(erica: &mut Erica, n: u64, ways: &[(u32, f64)]) {
         for (way, (cells, current)) in ways.iter().enumerate() {
             let rm = Rm { current: RateField::of(*current), ..Rm::default() };
             let mut cell = Cell { way: way as u32, hop: 0, kind: Kind::Forward(rm) };
             for _ in 0..*cells {
-                it.on_cell(at(n * 1000), &cell);
+                erica.on_cell(at(n * 1000), &cell);
                 cell.kind = Kind::Data { packet: 0, last: false, congestion: false };
             }
         }
@@ -183,33 +183,33 @@ mod tests {
     /// By hand: a target of 90,000 cells/s, 90 a millisecond.
     #[test]
     fn rates_of_the_published_algorithm() {
-        let mut it = Erica::new(90_000.0, INTERVAL, 3);
-        (0..3).for_each(|_| it.admit());
+        let mut erica = Erica::new(90_000.0, INTERVAL, 3);
+        (0..3).for_each(|_| erica.admit());
         // 60 and 120 cells: twice the target. Half of each rate, or an equal share of two.
-        interval(&mut it, 0, &[(60, 65_536.0), (120, 131_072.0), (0, 0.0)]);
-        assert_eq!(it.explicit_rate(at(1000), 0), 45_000.0);
-        assert_eq!(it.explicit_rate(at(1000), 1), 65_536.0);
-        assert_eq!(it.explicit_rate(at(1999), 1), 65_536.0);
+        interval(&mut erica, 0, &[(60, 65_536.0), (120, 131_072.0), (0, 0.0)]);
+        assert_eq!(erica.explicit_rate(at(1000), 0), 45_000.0);
+        assert_eq!(erica.explicit_rate(at(1000), 1), 65_536.0);
+        assert_eq!(erica.explicit_rate(at(1999), 1), 65_536.0);
         // At the target all are told what one was told before, but who is below the share is
         // brought up to it first.
-        interval(&mut it, 1, &[(30, 32_768.0), (60, 65_536.0), (0, 0.0)]);
-        assert_eq!(it.explicit_rate(at(2000), 0), 45_000.0);
-        assert_eq!(it.explicit_rate(at(2000), 1), 65_536.0);
-        interval(&mut it, 2, &[(45, 49_152.0), (45, 49_152.0), (0, 0.0)]);
-        assert_eq!(it.explicit_rate(at(3000), 0), 65_536.0);
-        assert_eq!(it.explicit_rate(at(3000), 1), 65_536.0);
+        interval(&mut erica, 1, &[(30, 32_768.0), (60, 65_536.0), (0, 0.0)]);
+        assert_eq!(erica.explicit_rate(at(2000), 0), 45_000.0);
+        assert_eq!(erica.explicit_rate(at(2000), 1), 65_536.0);
+        interval(&mut erica, 2, &[(45, 49_152.0), (45, 49_152.0), (0, 0.0)]);
+        assert_eq!(erica.explicit_rate(at(3000), 0), 65_536.0);
+        assert_eq!(erica.explicit_rate(at(3000), 1), 65_536.0);
         // Nobody for long: who comes then is told the whole target.
-        assert_eq!(it.explicit_rate(at(9000), 2), 90_000.0);
+        assert_eq!(erica.explicit_rate(at(9000), 2), 90_000.0);
     }
 
     /// Backward RM cells are load, but no virtual channel is active by them.
     #[test]
     fn answers_are_load_alone() {
-        let mut it = Erica::new(10_000.0, INTERVAL, 2);
-        interval(&mut it, 0, &[(5, 4096.0)]);
+        let mut erica = Erica::new(10_000.0, INTERVAL, 2);
+        interval(&mut erica, 0, &[(5, 4096.0)]);
         let cell = Cell { way: 1, hop: 0, kind: Kind::Backward(Rm::default()) };
-        (0..15).for_each(|_| it.on_cell(at(500), &cell));
-        assert_eq!(it.explicit_rate(at(1000), 0), 10_000.0);
-        assert_eq!(it.overload, 2.0);
+        (0..15).for_each(|_| erica.on_cell(at(500), &cell));
+        assert_eq!(erica.explicit_rate(at(1000), 0), 10_000.0);
+        assert_eq!(erica.overload, 2.0);
     }
 }

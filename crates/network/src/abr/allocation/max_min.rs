@@ -110,8 +110,10 @@ pub(in crate::abr) fn fill(
                 users[*port as usize] += 1;
             }
         }
-        let shares = left.iter().zip(&users).filter(|it| *it.1 > 0);
-        let level = shares.map(|it| it.0.max(0.0) / f64::from(*it.1)).fold(f64::INFINITY, f64::min);
+        let shares = left.iter().zip(&users).filter(|item| *item.1 > 0);
+        let level = shares
+            .map(|share| share.0.max(0.0) / f64::from(*share.1))
+            .fold(f64::INFINITY, f64::min);
         let least = open.iter().filter_map(|i| ways[*i].0).fold(f64::INFINITY, f64::min);
         let rate = level.min(least);
         let is_full = |port: &u32| {
@@ -144,8 +146,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn rates(capacity: &[f64], ways: &[(f64, &[u32])]) -> Vec<f64> {
-        let ways: Vec<_> = ways.iter().map(|it| (Some(it.0), it.1.to_vec())).collect();
-        fill(capacity, &ways).into_iter().map(|it| it.unwrap().rate).collect()
+        let ways: Vec<_> = ways.iter().map(|way| (Some(way.0), way.1.to_vec())).collect();
+        fill(capacity, &ways).into_iter().map(|share| share.unwrap().rate).collect()
     }
 
     /// Bertsekas and Gallager's example 6.9 in form: a parking lot, and a last line that is wider.
@@ -176,15 +178,15 @@ mod tests {
             let ways: Vec<(f64, Vec<u32>)> = ways
                 .into_iter()
                 .map(|(peak, ports)| {
-                    let ports: std::collections::BTreeSet<u32> = ports.iter().map(|it| it % lines).collect();
+                    let ports: std::collections::BTreeSet<u32> = ports.iter().map(|port| port % lines).collect();
                     (peak, ports.into_iter().collect())
                 })
                 .collect();
-            let input: Vec<_> = ways.iter().map(|it| (Some(it.0), it.1.clone())).collect();
-            let found: Vec<f64> = fill(&capacity, &input).into_iter().map(|it| it.unwrap().rate).collect();
+            let input: Vec<_> = ways.iter().map(|way| (Some(way.0), way.1.clone())).collect();
+            let found: Vec<f64> = fill(&capacity, &input).into_iter().map(|share| share.unwrap().rate).collect();
             let load = |port: u32| {
-                let on = ways.iter().zip(&found).filter(|it| it.0.1.contains(&port));
-                on.map(|it| *it.1).collect::<Vec<_>>()
+                let on = ways.iter().zip(&found).filter(|zip| zip.0.1.contains(&port));
+                on.map(|on| *on.1).collect::<Vec<_>>()
             };
             for ((peak, ports), rate) in ways.iter().zip(&found) {
                 let is_bottleneck = |port: &u32| {

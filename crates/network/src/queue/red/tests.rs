@@ -28,28 +28,28 @@ fn busy(now: Time, packets: u64) -> Arrival {
 
 #[test]
 fn the_average_follows_its_equation() {
-    let mut it = red(RedConfig { weight: Some(0.002), ..config() });
+    let mut red = red(RedConfig { weight: Some(0.002), ..config() });
     let mut expected = 0.0;
     for i in 0..1000 {
-        it.on_arrival(&busy(at_ms(i), i % 7));
+        red.on_arrival(&busy(at_ms(i), i % 7));
         expected = (1.0 - 0.002) * expected + 0.002 * (i % 7) as f64;
-        assert!((it.average() - expected).abs() < 1e-12);
+        assert!((red.average() - expected).abs() < 1e-12);
     }
 }
 
 #[test]
 fn an_idle_line_lets_the_average_decay_by_the_packets_it_could_have_sent() {
-    let mut it = red(config());
-    it.avg = 8.0;
+    let mut red = red(config());
+    red.avg = 8.0;
     // Idle for 100 ms, the time of 100 mean packets.
-    it.on_arrival(&Arrival { busy_until: at_ms(400), ..busy(at_ms(500), 0) });
-    assert!((it.average() - 8.0 * 0.998_f64.powi(100)).abs() < 1e-9);
+    red.on_arrival(&Arrival { busy_until: at_ms(400), ..busy(at_ms(500), 0) });
+    assert!((red.average() - 8.0 * 0.998_f64.powi(100)).abs() < 1e-9);
 }
 
 #[test]
 fn the_probability_is_linear_then_gentle() {
     // Q4: linear min..max, gentle to 2 max.
-    let it = red(config());
+    let found = red(config());
     for (avg, p) in [
         (4.9, 0.0),
         (5.0, 0.0),
@@ -59,9 +59,9 @@ fn the_probability_is_linear_then_gentle() {
         (29.999, 1.0),
         (30.0, 1.0),
     ] {
-        let measured = format!("{:.4}", it.probability(avg));
+        let measured = format!("{:.4}", found.probability(avg));
         record("Q4", &format!("RED: p_b at an average of {avg}"), p, measured, "within 1e-4");
-        assert!((it.probability(avg) - p).abs() < 1e-4, "{avg}");
+        assert!((found.probability(avg) - p).abs() < 1e-4, "{avg}");
     }
     let strict = red(RedConfig { gentle: false, ..config() });
     assert_eq!(strict.probability(15.0), 1.0);
@@ -69,12 +69,12 @@ fn the_probability_is_linear_then_gentle() {
 
 /// Spaces between early drops while the average stays at 10 (p_b = 0.05).
 fn spaces(config: RedConfig) -> Vec<u32> {
-    let mut it = red(config);
-    it.avg = 10.0;
+    let mut red = red(config);
+    red.avg = 10.0;
     let (mut spaces, mut since) = (Vec::new(), 0);
     for i in 0..100_000 {
         since += 1;
-        if it.on_arrival(&busy(at_ms(i), 10)) == Decision::Drop {
+        if red.on_arrival(&busy(at_ms(i), 10)) == Decision::Drop {
             spaces.push(since);
             since = 0;
         }
@@ -104,11 +104,11 @@ fn drops_are_spread_uniformly() {
 #[test]
 fn sizes_weigh_where_asked() {
     let share = |size| {
-        let mut it = red(RedConfig { by_size: true, wait: false, ..config() });
-        it.avg = 10.0;
+        let mut red = red(RedConfig { by_size: true, wait: false, ..config() });
+        red.avg = 10.0;
         let hits = (0..40_000).filter(|i| {
             let arrival = Arrival { size, ..busy(at_ms(*i), 10) };
-            it.on_arrival(&arrival) == Decision::Drop
+            red.on_arrival(&arrival) == Decision::Drop
         });
         hits.count() as f64 / 40_000.0
     };
@@ -121,12 +121,12 @@ fn sizes_weigh_where_asked() {
 
 #[test]
 fn ecn_capable_packets_are_marked_until_the_forced_region() {
-    let mut it = red(RedConfig { ecn: true, wait: false, ..config() });
-    it.avg = 14.9;
+    let mut red = red(RedConfig { ecn: true, wait: false, ..config() });
+    red.avg = 14.9;
     let mut ect = |avg: f64, packets| {
-        it.avg = avg;
+        red.avg = avg;
         let seen: Vec<_> = (0..300)
-            .map(|i| it.on_arrival(&Arrival { ecn: Ecn::Ect0, ..busy(at_ms(i), packets) }))
+            .map(|i| red.on_arrival(&Arrival { ecn: Ecn::Ect0, ..busy(at_ms(i), packets) }))
             .collect();
         (seen.contains(&Decision::Mark), seen.contains(&Decision::Drop))
     };
@@ -137,31 +137,31 @@ fn ecn_capable_packets_are_marked_until_the_forced_region() {
 #[test]
 fn adaptation_keeps_max_p_between_its_bounds() {
     let adaptive = RedConfig { adaptive: true, ..config() };
-    let mut it = red(adaptive.clone());
-    it.max_p = 0.1;
+    let mut red = red(adaptive.clone());
+    red.max_p = 0.1;
     // Average above the target band (9..11): + min(0.01, max_p / 4) each 0.5 s.
-    it.avg = 14.0;
-    it.on_arrival(&busy(at_ms(500), 14));
-    assert!((it.max_p() - 0.11).abs() < 1e-12);
-    it.on_arrival(&busy(at_ms(1999), 14)); // 1.0 and 1.5 s
-    assert!((it.max_p() - 0.13).abs() < 1e-12);
+    red.avg = 14.0;
+    red.on_arrival(&busy(at_ms(500), 14));
+    assert!((red.max_p() - 0.11).abs() < 1e-12);
+    red.on_arrival(&busy(at_ms(1999), 14)); // 1.0 and 1.5 s
+    assert!((red.max_p() - 0.13).abs() < 1e-12);
     // Below: times 0.9.
-    it.avg = 6.0;
-    it.on_arrival(&busy(at_ms(2000), 6));
-    assert!((it.max_p() - 0.117).abs() < 1e-12);
+    red.avg = 6.0;
+    red.on_arrival(&busy(at_ms(2000), 6));
+    assert!((red.max_p() - 0.117).abs() < 1e-12);
     // A long silence ends at the bound, and the grid of intervals is kept.
-    it.on_arrival(&busy(at_ms(3_600_250), 6));
-    assert!(it.max_p() < 0.01 && it.max_p() >= 0.009, "{}", it.max_p());
-    assert_eq!(it.next_adaptation, at_ms(3_600_500));
+    red.on_arrival(&busy(at_ms(3_600_250), 6));
+    assert!(red.max_p() < 0.01 && red.max_p() >= 0.009, "{}", red.max_p());
+    assert_eq!(red.next_adaptation, at_ms(3_600_500));
 }
 
 #[test]
 fn thresholds_that_are_not_given_follow_the_rate() {
     // 5 ms at 120 Mbit/s are 50 packets of 1500 octets: 25 and 75.
     let auto = RedConfig { min: None, max: None, weight: None, adaptive: true, ..config() };
-    let it = Red::new(&auto, Rate::mbit(120), Generator::from_u64(1));
-    assert!((it.min - 25.0).abs() < 1e-9 && (it.max - 75.0).abs() < 1e-9);
-    assert!((it.weight - (1.0 - (-1.0_f64 / 10_000.0).exp())).abs() < 1e-12);
+    let red = Red::new(&auto, Rate::mbit(120), Generator::from_u64(1));
+    assert!((red.min - 25.0).abs() < 1e-9 && (red.max - 75.0).abs() < 1e-9);
+    assert!((red.weight - (1.0 - (-1.0_f64 / 10_000.0).exp())).abs() < 1e-12);
     let slow = Red::new(&auto, Rate::mbit(1), Generator::from_u64(1));
     assert_eq!((slow.min, slow.max), (5.0, 15.0));
 }

@@ -44,7 +44,7 @@ pub(super) fn read(octets: &[u8]) -> Option<Packet> {
         reflects: false,
         chunks: Vec::new(),
     };
-    let mut rest = octets.get(COMMON_HEADER..).filter(|it| it.len() >= 4)?;
+    let mut rest = octets.get(COMMON_HEADER..).filter(|octet| octet.len() >= 4)?;
     while let [kind, flags, high, low, ..] = *rest {
         let len = usize::from(u16::from_be_bytes([high, low]));
         let Some(data) = len.checked_sub(4) else { break };
@@ -106,12 +106,15 @@ mod tests {
         let data = [0, 3, 0, 21, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5];
         let shutdown = [7, 0, 0, 8, 0, 0, 0, 10];
         let octets = packet(&[&sack, &data, &shutdown]);
-        let it = read(&octets).unwrap();
-        assert_eq!((it.ports, it.tag, it.init, it.reflects), ([5000, 5001], 7, None, false));
+        let found = read(&octets).unwrap();
+        assert_eq!(
+            (found.ports, found.tag, found.init, found.reflects),
+            ([5000, 5001], 7, None, false)
+        );
         let data = Chunk::Data { tsn: Serial32(258), len: 5 };
         let sack = Chunk::Sack { cum_tsn: Serial32(9), gaps: vec![[2, 3]] };
         let shutdown = Chunk::Shutdown { cum_tsn: Serial32(10) };
-        assert_eq!(it.chunks, [sack.clone(), data.clone(), shutdown]);
+        assert_eq!(found.chunks, [sack.clone(), data.clone(), shutdown]);
         // Cut in the payload the DATA is still told, cut in its TSN it is not.
         assert_eq!(read(&octets[..12 + 20 + 16]).unwrap().chunks, [sack.clone(), data]);
         assert_eq!(read(&octets[..12 + 20 + 6]).unwrap().chunks, [sack]);

@@ -60,47 +60,51 @@ impl Lanes {
     /// Of the packets of an association the data of one direction; `None` when
     /// there was none.
     pub(super) fn new(seen: &[Seen], forward: bool) -> Option<Lanes> {
-        let ours = || seen.iter().filter(|it| it.forward == forward);
-        let theirs = || seen.iter().filter(|it| it.forward != forward);
-        let data = || ours().flat_map(|it| &it.chunks).filter_map(tsn);
+        let ours = || seen.iter().filter(|seen| seen.forward == forward);
+        let theirs = || seen.iter().filter(|seen| seen.forward != forward);
+        let data = || ours().flat_map(|our| &our.chunks).filter_map(tsn);
         data().next()?;
-        let first = ours().find_map(|it| it.chunks.iter().find_map(initial));
-        let opened = |it: &Seen| it.chunks.iter().any(|chunk| initial(chunk).is_some());
-        let mut it = Lanes {
+        let first = ours().find_map(|our| our.chunks.iter().find_map(initial));
+        let opened = |seen: &Seen| seen.chunks.iter().any(|chunk| initial(chunk).is_some());
+        let mut lanes = Lanes {
             start: seen.first()?.nanos,
             lanes: Vec::new(),
             received: Vec::new(),
             packets: 0,
             retransmitted: 0,
-            is_over: seen.iter().any(|it| it.chunks.contains(&Chunk::ShutdownAck)),
+            is_over: seen.iter().any(|seen| seen.chunks.contains(&Chunk::ShutdownAck)),
             established: ours().any(opened) && theirs().any(opened),
         };
-        for packet in ours().filter(|it| it.chunks.iter().any(|chunk| tsn(chunk).is_some())) {
-            it.lane(seen, forward, packet.addresses[1]);
+        for packet in ours().filter(|our| our.chunks.iter().any(|chunk| tsn(chunk).is_some())) {
+            lanes.lane(seen, forward, packet.addresses[1]);
         }
-        for packet in theirs().filter(|it| it.chunks.iter().any(|it| acknowledged(it).is_some())) {
-            it.lane(seen, forward, packet.addresses[0]);
+        for packet in
+            theirs().filter(|their| their.chunks.iter().any(|chunk| acknowledged(chunk).is_some()))
+        {
+            lanes.lane(seen, forward, packet.addresses[0]);
         }
-        it.look(seen, forward, first.or_else(|| data().next())?);
-        Some(it)
+        lanes.look(seen, forward, first.or_else(|| data().next())?);
+        Some(lanes)
     }
 
     /// The lane to this address; a new one if need be.
     fn lane(&mut self, seen: &[Seen], forward: bool, to: IpAddr) {
-        if self.lanes.iter().any(|it| it.to == to) {
+        if self.lanes.iter().any(|lane| lane.to == to) {
             return;
         }
-        let at = |it: &Seen| (it.interface, it.direction);
+        let at = |seen: &Seen| (seen.interface, seen.direction);
         let views = |near: IpAddr| {
-            let data =
-                || seen.iter().filter(|it| it.forward == forward && it.addresses == [near, to]);
-            let back = seen.iter().filter(|it| it.forward != forward && it.addresses == [to, near]);
+            let data = || {
+                seen.iter().filter(|seen| seen.forward == forward && seen.addresses == [near, to])
+            };
+            let back =
+                seen.iter().filter(|seen| seen.forward != forward && seen.addresses == [to, near]);
             let sent = View::of(data().map(at), Direction::Outbound, true);
             let arrived = View::of(data().map(at), Direction::Inbound, false);
             [sent, arrived, View::of(back.map(at), Direction::Inbound, true)]
         };
-        let ends = seen.iter().map(|it| it.ends(forward));
-        let near: BTreeSet<IpAddr> = ends.filter(|[_, far]| *far == to).map(|it| it[0]).collect();
+        let ends = seen.iter().map(|seen| seen.ends(forward));
+        let near: BTreeSet<IpAddr> = ends.filter(|[_, far]| *far == to).map(|end| end[0]).collect();
         self.lanes.push(Lane {
             to,
             views: near.into_iter().map(|near| (near, views(near))).collect(),
@@ -118,31 +122,31 @@ impl Lanes {
         let (mut sent, mut arrived, mut octets) = (0_u64, BTreeSet::new(), 0);
         let mut outstanding: BTreeMap<u64, Outstanding> = BTreeMap::new();
         let is_receiver_seen =
-            self.lanes.iter().flat_map(|it| &it.views).any(|(_, views)| views[1].is_some());
-        for it in seen {
-            let [near, far] = it.ends(forward);
+            self.lanes.iter().flat_map(|lane| &lane.views).any(|(_, views)| views[1].is_some());
+        for seen in seen {
+            let [near, far] = seen.ends(forward);
             let Some(at) = self.lanes.iter().position(|lane| lane.to == far) else { continue };
             let views = self.lanes[at].views.iter().find(|(address, _)| *address == near);
             let views = views.map_or([None; 3], |(_, views)| *views);
-            let here = (it.interface, it.direction);
+            let here = (seen.interface, seen.direction);
             let [sends, receives, answers] =
                 views.map(|view| view.is_some_and(|view| view.has(here)));
             let (mut has_data, mut has_old) = (false, false);
-            for chunk in &it.chunks {
-                if it.forward == forward {
+            for chunk in &seen.chunks {
+                if seen.forward == forward {
                     let &Chunk::Data { tsn, len } = chunk else { continue };
                     let Some(offset) = tsn.expand(first, sent) else { continue };
                     if sends {
                         let again = offset < sent;
                         (has_data, has_old) = (true, has_old || again);
                         sent = sent.max(offset + 1);
-                        self.send(&mut outstanding, at, (it.nanos, offset, len, again));
+                        self.send(&mut outstanding, at, (seen.nanos, offset, len, again));
                     }
                     if receives {
-                        self.lanes[at].receives.push((it.nanos, offset));
+                        self.lanes[at].receives.push((seen.nanos, offset));
                         if arrived.insert(offset) {
                             octets += u64::from(len);
-                            self.received.push((it.nanos, octets));
+                            self.received.push((seen.nanos, octets));
                         }
                     }
                 } else if let Some((cum, gaps)) = acknowledged(chunk).filter(|_| answers) {
@@ -150,20 +154,20 @@ impl Lanes {
                     let next = next.min(sent);
                     let lane = &mut self.lanes[at];
                     if matches!(chunk, Chunk::Sack { .. }) {
-                        lane.acks.push((it.nanos, next));
+                        lane.acks.push((seen.nanos, next));
                     }
                     let mut ranges = vec![(0, next)];
                     for &[start, end] in gaps {
                         let from = cum.add(u32::from(start)).expand(first, sent);
                         let chunks = u64::from(end.saturating_sub(start)) + 1;
                         let Some(from) = from.filter(|_| end >= start) else { continue };
-                        lane.sacks.push((it.nanos, from, chunks as u32));
+                        lane.sacks.push((seen.nanos, from, chunks as u32));
                         ranges.push((from, from + chunks));
                     }
-                    let gone = self.acknowledge(&mut outstanding, it.nanos, &ranges);
+                    let gone = self.acknowledge(&mut outstanding, seen.nanos, &ranges);
                     if !is_receiver_seen && gone > 0 {
                         octets += gone;
-                        self.received.push((it.nanos, octets));
+                        self.received.push((seen.nanos, octets));
                     }
                 }
             }
@@ -247,19 +251,19 @@ impl Lanes {
             if !lane.sends.is_empty() {
                 out.push(NamedSeries {
                     name: format!("{path}.sends"),
-                    time_s: lane.sends.iter().map(|it| seconds(it.0)).collect(),
-                    value: lane.sends.iter().map(|it| it.1 as f64).collect(),
-                    len: lane.sends.iter().map(|it| it.2).collect(),
-                    retransmission: lane.sends.iter().map(|it| it.3).collect(),
+                    time_s: lane.sends.iter().map(|send| seconds(send.0)).collect(),
+                    value: lane.sends.iter().map(|send| send.1 as f64).collect(),
+                    len: lane.sends.iter().map(|send| send.2).collect(),
+                    retransmission: lane.sends.iter().map(|send| send.3).collect(),
                 });
             }
             add(&path, "acks", &lane.acks, octets, out);
             if !lane.sacks.is_empty() {
                 out.push(NamedSeries {
                     name: format!("{path}.sacks"),
-                    time_s: lane.sacks.iter().map(|it| seconds(it.0)).collect(),
-                    value: lane.sacks.iter().map(|it| it.1 as f64).collect(),
-                    len: lane.sacks.iter().map(|it| it.2).collect(),
+                    time_s: lane.sacks.iter().map(|sack| seconds(sack.0)).collect(),
+                    value: lane.sacks.iter().map(|sack| sack.1 as f64).collect(),
+                    len: lane.sacks.iter().map(|sack| sack.2).collect(),
                     ..NamedSeries::default()
                 });
             }

@@ -122,7 +122,7 @@ fn held_acks_and_their_delays_are_observed() {
     let s = Scenario::from_toml(&observed, "t").unwrap();
     assert_eq!(Scenario::from_toml(&s.resolved_toml(), "r").unwrap(), s);
     let result = run(&s, &RunOptions::default()).unwrap();
-    let names: Vec<_> = result.series.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<_> = result.series.iter().map(|series| series.name.as_str()).collect();
     assert_eq!(names, ["r-b.regulator", "r-b.regulator.delay"]);
     let counters = &result.regulators[0].counters;
     assert!(counters.most_held > 10, "{counters:?}");
@@ -163,7 +163,8 @@ fn topologies_put_regulators_into_their_routers() {
         );
         let s = Scenario::from_toml(&text, "t.toml").unwrap_or_else(|e| panic!("{text}: {e}"));
         let result = run(&s, &RunOptions { check: true, ..RunOptions::default() }).unwrap();
-        let names: Vec<_> = result.regulators.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<_> =
+            result.regulators.iter().map(|regulator| regulator.name.as_str()).collect();
         assert_eq!(names, regulators);
         assert!(result.flows[0].finish_s.is_some());
     }

@@ -79,7 +79,7 @@ fn pages_are_loaded_and_timed() {
     let together = result(&page(""));
     let row = &together.flows[0];
     assert_eq!((row.bytes, row.reverse_bytes, row.wrong_octets), (7200, 45_000, 0));
-    let times = |it: &RunResult| it.series[0].value.clone();
+    let times = |run_result: &RunResult| run_result.series[0].value.clone();
     let [first, second, third] = times(&together)[..] else { panic!("{:?}", times(&together)) };
     assert!((0.030..0.033).contains(&first), "{first}");
     assert!((0.020..0.023).contains(&second) && (0.020..0.023).contains(&third), "{second}");
@@ -229,7 +229,7 @@ fn requests_with_a_barrier_go_out_together() {
     let options = RunOptions { check: true, ..RunOptions::default() };
     let result = run(&s, &options).unwrap();
     assert!(result.flows.iter().all(|row| row.finish_s.is_some() && row.reverse_bytes == 5000));
-    let series = |name: &str| result.series.iter().find(|it| it.name == name).expect(name);
+    let series = |name: &str| result.series.iter().find(|series| series.name == name).expect(name);
     let rounds = series("job.rounds");
     assert_eq!(rounds.value.len(), 5);
     // The first waits for the far handshake: two round trips of 42 ms.
@@ -240,9 +240,12 @@ fn requests_with_a_barrier_go_out_together() {
         let began = rounds.time_s[n] - rounds.value[n];
         assert!((began - rounds.time_s[n - 1] - 0.007).abs() < 1e-9, "{rounds:?}");
         for (flow, taken) in [("q-0", 0.004), ("q-1", 0.004), ("q-2", 0.042)] {
-            let it = series(&format!("{flow}.responses"));
-            assert!((it.time_s[n] - it.value[n] - began).abs() < 1e-9, "{flow} in round {n}");
-            assert!((it.value[n] - taken).abs() < 1e-3, "{flow} in round {n}: {it:?}");
+            let series = series(&format!("{flow}.responses"));
+            assert!(
+                (series.time_s[n] - series.value[n] - began).abs() < 1e-9,
+                "{flow} in round {n}"
+            );
+            assert!((series.value[n] - taken).abs() < 1e-3, "{flow} in round {n}: {series:?}");
         }
     }
 }
@@ -266,10 +269,14 @@ fn a_barrier_does_not_wait_for_those_who_left() {
     let result = run(&s, &RunOptions::default()).unwrap();
     let answered = |flow: &str| {
         let name = format!("{flow}.responses");
-        result.series.iter().find(|it| it.name == name).map_or(0, |it| it.value.len())
+        result
+            .series
+            .iter()
+            .find(|series| series.name == name)
+            .map_or(0, |series| series.value.len())
     };
     assert_eq!((answered("long"), answered("short"), answered("none")), (5, 2, 0));
     // The second round began when the SYN to nobody was given up: 1 s and 2 s.
-    let long = result.series.iter().find(|it| it.name == "long.responses").unwrap();
+    let long = result.series.iter().find(|series| series.name == "long.responses").unwrap();
     assert!(long.time_s[0] < 0.1 && (3.0..3.1).contains(&long.time_s[1]), "{long:?}");
 }

@@ -139,7 +139,7 @@ impl Observer for PacketRecorder {
     }
 
     fn packet(&mut self, now: Time, event: &PacketEvent, packet: &Packet) {
-        if let PacketEventKind::Dropped(_) | PacketEventKind::Removed(_) = event.kind {
+        if event.kind.is_drop() {
             let owner = self.owners.get(&packet.flow_key());
             let track = owner.and_then(|flow| self.tracks[flow.0 as usize].as_mut());
             return track.into_iter().for_each(|track| track.dropped(now, packet));
@@ -185,7 +185,7 @@ impl Track {
 
     fn sent(&mut self, now: Time, packet: &Packet) {
         let (lane, space) = self.lane(packet.flow_key());
-        if let Some(first) = numbers::opens(packet).filter(|it| Some(*it) != space.first) {
+        if let Some(first) = numbers::opens(packet).filter(|open| Some(*open) != space.first) {
             *space = Space { first: Some(first), sent: 0 };
         }
         numbers::pieces(packet, |piece| {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::observe::Place;
-use anabranch_network::{DropReason, LinkId, NodeId};
+use anabranch_network::{LinkDrop, LinkEvent, LinkId, NodeId};
 use anabranch_units::Span;
 use anabranch_wire::sctp::{Chunk, Chunks, DataChunk, DataFlags, GapBlock, InitChunk, SackChunk};
 use anabranch_wire::{
@@ -44,7 +44,7 @@ impl Bench {
     }
 
     fn lost(&mut self, packet: &Packet) {
-        self.tell(PacketEventKind::Dropped(DropReason::Queue), None, packet);
+        self.tell(PacketEventKind::Link(LinkEvent::Dropped(LinkDrop::Queue)), None, packet);
     }
 
     fn lanes(&self) -> &[Lane] {

@@ -42,7 +42,7 @@ fn answers(offload: bool, segments: &[Segment]) -> Vec<u32> {
         sim.run_until(Time::ZERO + MS(ms));
         sim.answer();
         sim.run_until(Time::ZERO + MS(ms + 100));
-        let acks = sim.departures().map(|it| match &it.packet.body {
+        let acks = sim.departures().map(|departure| match &departure.packet.body {
             Body::Tcp(segment) => segment.ack.0,
             _ => panic!("a segment"),
         });

@@ -32,7 +32,10 @@ fn packets_enter_and_leave() {
     while sim.next_event() != Time::NEVER {
         let next = sim.next_event();
         sim.run_until(next);
-        left.extend(sim.departures().map(|it| (it.at, it.node, it.packet.clone())));
+        left.extend(
+            sim.departures()
+                .map(|departure| (departure.at, departure.node, departure.packet.clone())),
+        );
     }
     // Two hops of 10 ms; 1000 octets are a millisecond, the second packet waits
     // for the first at the first hop.
@@ -60,8 +63,10 @@ fn whoever_drives_it_decides_what_an_endpoint_outside_hears() {
         while sim.next_event() != Time::NEVER {
             let next = sim.next_event();
             sim.run_until(next);
-            let left: Vec<_> =
-                sim.departures().map(|it| (it.node, it.at, it.packet.clone())).collect();
+            let left: Vec<_> = sim
+                .departures()
+                .map(|departure| (departure.node, departure.at, departure.packet.clone()))
+                .collect();
             assert!(is_outside || left.is_empty());
             for (node, at, packet) in left {
                 assert_eq!((node, at), (ends[1], sim.now()));
@@ -91,7 +96,7 @@ fn streams_are_written_in_pieces_in_turn() {
     let mut sim = builder.build().unwrap();
     sim.write_in_pieces(1_000, 1_000);
     let written =
-        |sim: &Simulation<StopAndWait>| flows.map(|it| sim.endpoint(it, Side::Client).end);
+        |sim: &Simulation<StopAndWait>| flows.map(|flow| sim.endpoint(flow, Side::Client).end);
     sim.run_until(Time::ZERO);
     assert_eq!(written(&sim), [1_000, 1_000], "a whole piece, and all");
     let mut seen = Vec::new();
@@ -121,7 +126,7 @@ fn streams_are_written_in_pieces_in_turn() {
         let room = |endpoint: &mut StopAndWait| endpoint.events.push_back(Event::Writable);
         sim.with_endpoint(flows[0], Side::Client, room);
         sim.write_on();
-        seen.push(flows.map(|it| sim.endpoint(it, Side::Client).end));
+        seen.push(flows.map(|flow| sim.endpoint(flow, Side::Client).end));
     }
     // The turn of one that has written all in between is nobody's.
     let turns = [[3_000, 1_000], [4_000, 2_000], [4_000, 2_000], [4_000, 3_000], [4_000, 4_000]];
@@ -142,7 +147,7 @@ fn those_that_wait_share_a_turn() {
     sim.write_in_pieces(1_200, 500);
     sim.run_until(Time::ZERO);
     let written = |sim: &Simulation<StopAndWait>| {
-        flows.iter().map(|it| sim.endpoint(*it, Side::Client).end).collect::<Vec<_>>()
+        flows.iter().map(|flow| sim.endpoint(*flow, Side::Client).end).collect::<Vec<_>>()
     };
     assert_eq!(written(&sim), [1_200, 600, 500, 500], "by one, two, three and four");
     while sim.has_rest() {

@@ -18,8 +18,8 @@ fn play(flaw: Option<Flaw>, lost_from: Option<Span>) -> (Simulation<StopAndWait>
     let forth = LinkConfig { impairments: outage.into_iter().collect(), ..config() };
     let ends = line(&mut builder, &forth, Seed::default());
     let mut spec = spec(&builder, ends, 80, 5000);
-    spec.client_endpoint.flaw = flaw.filter(|it| *it == Flaw::NoTimer);
-    spec.server_endpoint.flaw = flaw.filter(|it| *it == Flaw::Loses);
+    spec.client_endpoint.flaw = flaw.filter(|flaw| *flaw == Flaw::NoTimer);
+    spec.server_endpoint.flaw = flaw.filter(|flaw| *flaw == Flaw::Loses);
     spec.start = Time::ZERO + MS(1);
     let flow = builder.flow(spec);
     (builder.build().unwrap(), flow)

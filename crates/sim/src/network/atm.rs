@@ -1,12 +1,12 @@
 //! Links whose lines are virtual channels: their packets go to sources of cells and come back from
 //! the far end. To the simulation all cells are one source of events, the last.
 
-use super::{Fabric, Tap};
+use super::{LinkObserver, Network};
 use anabranch_network::abr::AtmEvent;
 use anabranch_network::{LinkId, LinkWatch};
 use anabranch_units::{Span, Time};
 
-impl Fabric {
+impl Network {
     /// The source of the events of cells.
     fn atm_source(&self) -> u32 {
         (self.first_channel() + self.channels.list.len()) as u32
@@ -59,10 +59,10 @@ impl Fabric {
     fn give_packet(&mut self, link: LinkId) {
         let Some(atm) = &mut self.atm else { return };
         let rate = atm.net_rate(link);
-        let mut tap;
-        let watch = watch!(self, link.0, false, tap);
-        let it = &mut self.links[link.0 as usize];
-        match it.take_for_cells(self.now, rate, &mut self.pool, watch) {
+        let mut observer;
+        let watch = watch!(self, link.0, false, observer);
+        let found = &mut self.links[link.0 as usize];
+        match found.take_for_cells(self.now, rate, &mut self.pool, watch) {
             Some((_, octets, more)) => atm.load(self.now, link, octets, more),
             None => atm.nothing_waits(self.now, link),
         }
@@ -70,10 +70,10 @@ impl Fabric {
 
     /// A packet is whole at the far end, or not.
     fn end_in_cells(&mut self, link: LinkId, packet: u32, whole: bool) {
-        let mut tap;
-        let watch = watch!(self, link.0, false, tap);
-        let it = &mut self.links[link.0 as usize];
-        let next = it.end_in_cells(self.now, packet, whole, &mut self.pool, watch);
+        let mut observer;
+        let watch = watch!(self, link.0, false, observer);
+        let found = &mut self.links[link.0 as usize];
+        let next = found.end_in_cells(self.now, packet, whole, &mut self.pool, watch);
         self.events.set(link.0, next);
     }
 }

@@ -4,7 +4,8 @@ use crate::InputError;
 use crate::graph::Graph;
 use crate::schema::{AddressChange, ChangeOfAddress, FlowSpec, Protocol};
 use anabranch_endpoint::{
-    ByteStream, Endpoint, Event, Messages, Observation, PathObservation, PeerMemory,
+    ByteStream, Demultiplex, Endpoint, Event, HalfClose, MessageOriented, Messages, Observation,
+    Observe, PathObservation, PeerMemory, Progress, TemporalSharing, TimeWait,
 };
 use anabranch_sctp::Association;
 use anabranch_units::{Span, Time};
@@ -22,9 +23,9 @@ type Pairs = Vec<(usize, usize)>;
 pub(crate) fn changes(graph: &Graph<'_>, flow: &FlowSpec) -> [Vec<Change>; 2] {
     let side = |end: &str| {
         let owner = graph.owner(graph.interface(end).expect("checked before"));
-        let own = |it: &AddressChange| {
-            let node = graph.interface(&it.interface)?;
-            (graph.owner(node) == owner).then_some((it.at, it.change, node))
+        let own = |address_change: &AddressChange| {
+            let node = graph.interface(&address_change.interface)?;
+            (graph.owner(node) == owner).then_some((address_change.at, address_change.change, node))
         };
         match &flow.protocol {
             Protocol::Sctp(sctp) => sctp.address_changes.iter().filter_map(own).collect(),
@@ -47,23 +48,24 @@ pub(crate) fn later(
     let owners = sides.map(|side| graph.owner(side[0]));
     let mut now = sides.map(<[usize]>::to_vec);
     let mut known = sides.map(<[usize]>::to_vec);
-    for (i, it) in sctp.address_changes.iter().enumerate() {
-        let name = match it.change {
+    for (i, address_change) in sctp.address_changes.iter().enumerate() {
+        let name = match address_change.change {
             ChangeOfAddress::Add => "add",
             ChangeOfAddress::Delete => "delete",
             ChangeOfAddress::Primary => "primary",
         };
         let wrong = |allowed: String| {
             let field = format!("{path}.sctp.address_changes[{i}].{name}");
-            InputError::field(field, &it.interface, allowed)
+            InputError::field(field, &address_change.interface, allowed)
         };
-        let node = graph.interface(&it.interface);
-        let side = node.and_then(|node| owners.iter().position(|it| *it == graph.owner(node)));
+        let node = graph.interface(&address_change.interface);
+        let side =
+            node.and_then(|node| owners.iter().position(|owner| *owner == graph.owner(node)));
         let (Some(node), Some(side)) = (node, side) else {
             return Err(wrong(format!("an interface of {} or {}", owners[0], owners[1])));
         };
         let there = now[side].contains(&node);
-        match it.change {
+        match address_change.change {
             ChangeOfAddress::Add if there => {
                 return Err(wrong("an interface that the association does not use then".into()));
             }
@@ -74,7 +76,7 @@ pub(crate) fn later(
             ChangeOfAddress::Delete if now[side].len() == 1 => {
                 return Err(wrong("not the last interface of its host".into()));
             }
-            ChangeOfAddress::Delete => now[side].retain(|it| *it != node),
+            ChangeOfAddress::Delete => now[side].retain(|now| *now != node),
             ChangeOfAddress::Primary => {}
         }
         if !known[side].contains(&node) {
@@ -98,7 +100,7 @@ pub(crate) fn later(
 
 /// An association with the changes of its own addresses still to come. One that
 /// cannot be made, since the association ends or too many wait, is left out.
-pub struct Moving {
+pub struct MobileAssociation {
     association: Association,
     changes: VecDeque<(Span, ChangeOfAddress, Addr)>,
     /// When the association was established.
@@ -106,13 +108,13 @@ pub struct Moving {
     now: Time,
 }
 
-impl Moving {
+impl MobileAssociation {
     /// Changes in the order of their dates.
     pub(crate) fn new(
         association: Association,
         changes: impl Iterator<Item = (Span, ChangeOfAddress, Addr)>,
-    ) -> Moving {
-        Moving { association, changes: changes.collect(), since: None, now: Time::ZERO }
+    ) -> MobileAssociation {
+        MobileAssociation { association, changes: changes.collect(), since: None, now: Time::ZERO }
     }
 
     fn due(&self) -> Time {
@@ -136,7 +138,7 @@ impl Moving {
     }
 }
 
-impl Endpoint for Moving {
+impl Endpoint for MobileAssociation {
     fn handle_input(&mut self, now: Time, packet: &Packet) {
         self.association.handle_input(now, packet);
         self.act(now);
@@ -162,41 +164,9 @@ impl Endpoint for Moving {
     fn poll_timeout(&self) -> Time {
         self.association.poll_timeout().min(self.due())
     }
-
-    fn progress_timeout(&self) -> Time {
-        self.association.progress_timeout().min(self.due())
-    }
-
-    fn status(&self) -> String {
-        self.association.status()
-    }
-
-    fn observe(&self) -> Observation {
-        self.association.observe()
-    }
-
-    fn observe_path(&self, path: usize) -> Option<PathObservation> {
-        self.association.observe_path(path)
-    }
-
-    fn recall(&mut self, memory: &PeerMemory) {
-        self.association.recall(memory);
-    }
-
-    fn has_learnt(&self) -> bool {
-        self.association.has_learnt()
-    }
-
-    fn remember(&mut self, memory: &mut PeerMemory) {
-        self.association.remember(memory);
-    }
-
-    fn flow_key(&self) -> FlowKey {
-        self.association.flow_key()
-    }
 }
 
-impl ByteStream for Moving {
+impl ByteStream for MobileAssociation {
     fn connect(&mut self, now: Time) {
         self.now = now;
         self.association.connect(now);
@@ -222,15 +192,61 @@ impl ByteStream for Moving {
         self.association.close();
     }
 
+    fn abort(&mut self) {
+        self.association.abort();
+    }
+}
+
+impl HalfClose for MobileAssociation {
     fn has_half_close(&self) -> bool {
         self.association.has_half_close()
     }
+}
 
+impl MessageOriented for MobileAssociation {
     fn messages(&mut self) -> Option<&mut dyn Messages> {
         self.association.messages()
     }
+}
 
-    fn abort(&mut self) {
-        self.association.abort();
+impl Observe for MobileAssociation {
+    fn status(&self) -> String {
+        self.association.status()
+    }
+
+    fn observe(&self) -> Observation {
+        self.association.observe()
+    }
+
+    fn observe_path(&self, path: usize) -> Option<PathObservation> {
+        self.association.observe_path(path)
+    }
+}
+
+impl Demultiplex for MobileAssociation {
+    fn flow_key(&self) -> FlowKey {
+        self.association.flow_key()
+    }
+}
+
+impl TemporalSharing for MobileAssociation {
+    fn recall(&mut self, memory: &PeerMemory) {
+        self.association.recall(memory);
+    }
+
+    fn has_learnt(&self) -> bool {
+        self.association.has_learnt()
+    }
+
+    fn remember(&mut self, memory: &mut PeerMemory) {
+        self.association.remember(memory);
+    }
+}
+
+impl TimeWait for MobileAssociation {}
+
+impl Progress for MobileAssociation {
+    fn progress_timeout(&self) -> Time {
+        self.association.progress_timeout().min(self.due())
     }
 }

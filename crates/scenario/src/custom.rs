@@ -13,20 +13,20 @@ use anabranch_tcp::recovery::Recovery;
 use std::sync::Arc;
 
 /// A configuration in which algorithms of the user's own may stand.
-pub(crate) trait HasOwn: Clone {
+pub(crate) trait HasCustom: Clone {
     /// It has some.
-    fn has_own(&self) -> bool;
+    fn has_custom(&self) -> bool;
     /// They work at this place.
     fn place(&mut self, place: &Arc<Place>);
 }
 
 /// The configurations of client and server of the flow `name`.
-pub(crate) fn placed<C: HasOwn>(
+pub(crate) fn placed<C: HasCustom>(
     config: &Arc<C>,
     name: &str,
     generator: impl Fn(&str) -> Generator,
 ) -> [Arc<C>; 2] {
-    if !config.has_own() {
+    if !config.has_custom() {
         return [config.clone(), config.clone()];
     }
     ["client", "server"].map(|side| {
@@ -51,16 +51,19 @@ pub(crate) fn on_link(config: &RegulatorConfig, name: &str, seed: &Seed) -> Regu
 /// Whether a regulator of this link has some.
 pub(crate) fn in_link(link: &LinkSpec) -> bool {
     [&link.forward, &link.reverse].into_iter().any(|direction| {
-        direction.regulator.as_ref().is_some_and(|it| matches!(it.law, LawConfig::Custom(_)))
+        direction
+            .regulator
+            .as_ref()
+            .is_some_and(|regulator| matches!(regulator.law, LawConfig::Custom(_)))
     })
 }
 
 /// Whether a flow of this protocol has some.
 pub(crate) fn in_protocol(protocol: &Protocol) -> bool {
     match protocol {
-        Protocol::Tcp(config) => config.has_own(),
-        Protocol::Mptcp(config) => config.has_own(),
-        Protocol::Sctp(spec) => spec.config.has_own(),
+        Protocol::Tcp(config) => config.has_custom(),
+        Protocol::Mptcp(config) => config.has_custom(),
+        Protocol::Sctp(spec) => spec.config.has_custom(),
     }
 }
 
@@ -68,8 +71,8 @@ fn put<F: ?Sized>(custom: &mut Custom<F>, place: &Arc<Place>) {
     *custom = custom.at(place);
 }
 
-impl HasOwn for Algorithm {
-    fn has_own(&self) -> bool {
+impl HasCustom for Algorithm {
+    fn has_custom(&self) -> bool {
         matches!(self, Algorithm::Custom(_))
     }
     fn place(&mut self, place: &Arc<Place>) {
@@ -79,9 +82,9 @@ impl HasOwn for Algorithm {
     }
 }
 
-impl HasOwn for anabranch_tcp::Config {
-    fn has_own(&self) -> bool {
-        self.window.has_own() || matches!(self.recovery, Recovery::Custom(_))
+impl HasCustom for anabranch_tcp::Config {
+    fn has_custom(&self) -> bool {
+        self.window.has_custom() || matches!(self.recovery, Recovery::Custom(_))
     }
     fn place(&mut self, place: &Arc<Place>) {
         self.window.place(place);
@@ -91,9 +94,9 @@ impl HasOwn for anabranch_tcp::Config {
     }
 }
 
-impl HasOwn for anabranch_mptcp::Config {
-    fn has_own(&self) -> bool {
-        self.subflow.has_own() || matches!(self.scheduler, SchedulerKind::Custom(_))
+impl HasCustom for anabranch_mptcp::Config {
+    fn has_custom(&self) -> bool {
+        self.subflow.has_custom() || matches!(self.scheduler, SchedulerKind::Custom(_))
     }
     fn place(&mut self, place: &Arc<Place>) {
         self.subflow.place(place);
@@ -103,10 +106,10 @@ impl HasOwn for anabranch_mptcp::Config {
     }
 }
 
-impl HasOwn for anabranch_sctp::Config {
-    fn has_own(&self) -> bool {
+impl HasCustom for anabranch_sctp::Config {
+    fn has_custom(&self) -> bool {
         let window = match &self.window {
-            anabranch_sctp::Window::Algorithm(algorithm) => algorithm.has_own(),
+            anabranch_sctp::Window::Algorithm(algorithm) => algorithm.has_custom(),
             anabranch_sctp::Window::Standard => false,
         };
         window || matches!(self.destination, Destination::Custom(_))

@@ -8,7 +8,7 @@ use anabranch_units::Time;
 /// A buffer for streams of real octets, and the traffic and messages of those that
 /// have some.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct AppContext {
     pub buf: Vec<u8>,
     pub sources: Vec<Source>,
     pub channels: Vec<Channel>,
@@ -21,9 +21,9 @@ pub(crate) struct Stage {
     pub has_more: bool,
 }
 
-impl Stage {
-    pub(crate) fn new() -> Stage {
-        Stage {
+impl AppContext {
+    pub(crate) fn new() -> AppContext {
+        AppContext {
             buf: vec![0; 16 * 1024],
             sources: Vec::new(),
             channels: Vec::new(),
@@ -46,12 +46,12 @@ impl Stage {
     /// last.
     pub(crate) fn arrive(&mut self, now: Time, barrier: u32, source: u32, gone: bool) {
         let over = gone || self.sources[source as usize].is_over();
-        let it = &mut self.barriers[barrier as usize];
-        if !it.arrive(source, over) {
+        let barrier = &mut self.barriers[barrier as usize];
+        if !barrier.arrive(source, over) {
             return;
         }
         let at = now.saturating_add(self.sources[source as usize].think());
-        for (source, endpoint) in it.present() {
+        for (source, endpoint) in barrier.present() {
             self.sources[source as usize].request_at(at);
             self.woken.push(endpoint);
         }

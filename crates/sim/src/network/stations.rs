@@ -1,11 +1,11 @@
 //! What happens where a regulator stands.
 
-use super::Fabric;
+use super::Network;
 use crate::observe::{PacketEvent, PacketEventKind, Place};
-use anabranch_network::{DropReason, LinkId, NodeId, PacketId, Regulated};
+use anabranch_network::{LinkId, NodeId, PacketId, Regulated};
 use anabranch_units::Time;
 
-impl Fabric {
+impl Network {
     /// A packet reached a node that is neither its destination nor a router;
     /// true if that is a station.
     pub(super) fn reach_station(&mut self, node: NodeId, id: PacketId) -> bool {
@@ -34,7 +34,7 @@ impl Fabric {
                     self.forward(router, id);
                 }
                 Some(Regulated::Dropped(id)) => {
-                    let kind = PacketEventKind::Dropped(DropReason::Regulator);
+                    let kind = PacketEventKind::Refused;
                     self.tell(kind, link, id);
                     self.pool.release(id);
                 }

@@ -121,7 +121,7 @@ fn priority_overtakes_in_the_queue_only() {
     let queue = QueueConfig::Priority(PriorityConfig::default());
     // Four of best effort, then one of EF (kind 4) while the first is sent.
     let offers = [(0, 1500, 0), (0, 1500, 0), (0, 1500, 0), (0, 1500, 0), (500, 1500, 4)];
-    let out: Vec<_> = play(&link(queue), &offers).out.iter().map(|it| it.1).collect();
+    let out: Vec<_> = play(&link(queue), &offers).out.iter().map(|item| item.1).collect();
     assert_eq!(out, [0, 4, 1, 2, 3]);
 }
 
@@ -155,7 +155,10 @@ fn packets_wait_for_the_trace_and_codel_sees_it() {
     let config = LinkConfig { queue: QueueConfig::CoDel(CoDelConfig::default()), ..with(trace) };
     let bench = play(&config, &offers);
     assert!(
-        bench.out.iter().all(|it| (it.0 - at(MS(10))).as_picos().is_multiple_of(MS(50).as_picos()))
+        bench
+            .out
+            .iter()
+            .all(|item| (item.0 - at(MS(10))).as_picos().is_multiple_of(MS(50).as_picos()))
     );
     assert!(bench.counters().dropped_aqm > 0);
 }
@@ -191,7 +194,7 @@ fn an_outage_makes_packets_wait_and_the_queue_grow() {
     // Five have left; those of 5 to 9 ms wait.
     assert_eq!(bench.link.waiting(at(MS(9))), Waiting { packets: 5, octets: 7500 });
     bench.run_until(Time::NEVER);
-    let dates: Vec<_> = bench.out.iter().map(|it| it.0.as_millis()).collect();
+    let dates: Vec<_> = bench.out.iter().map(|item| item.0.as_millis()).collect();
     assert_eq!(dates, [11, 12, 13, 14, 15, 41, 42, 43, 44, 45]);
 }
 
@@ -203,7 +206,7 @@ fn shorter_delays_overtake_or_wait() {
         let config = LinkConfig { delays, ..link(QueueConfig::default()) };
         let offers: Vec<_> = (0..5).map(|i| (i * 1000, 1500, 0)).collect();
         let out = play(&config, &offers).out;
-        out.iter().map(|it| (it.0.as_millis(), it.1)).collect::<Vec<_>>()
+        out.iter().map(|item| (item.0.as_millis(), item.1)).collect::<Vec<_>>()
     };
     // Those that leave at 1 and 2 ms take 50 ms, the others 10.
     assert_eq!(dates(true), [(51, 0), (52, 1), (52, 2), (52, 3), (52, 4)]);
@@ -227,8 +230,8 @@ fn jitter_keeps_order_or_not() {
     };
     let (in_order, free) = (out(true), out(false));
     assert_eq!((in_order.len(), free.len()), (500, 500));
-    assert!(in_order.is_sorted_by_key(|it| it.1));
-    assert!(!free.is_sorted_by_key(|it| it.1));
+    assert!(in_order.is_sorted_by_key(|in_order| in_order.1));
+    assert!(!free.is_sorted_by_key(|free| free.1));
     for (date, number) in free {
         let extra = date - at(MS(2) * number as u64 + MS(11));
         assert!(extra < MS(40));
@@ -242,11 +245,11 @@ fn packets_are_overtaken_by_the_distance() {
     let queue = QueueConfig::DropTail { limit: QueueLimit::Unlimited };
     let config = LinkConfig { impairments, ..link(queue) };
     let out = play(&config, &[(0, 1500, 0); 1000]).out;
-    let order: Vec<_> = out.iter().map(|it| it.1).collect();
+    let order: Vec<_> = out.iter().map(|item| item.1).collect();
     assert_eq!(order.len(), 1000);
     let mut late = 0;
     for (place, number) in order.iter().enumerate() {
-        let before = order[..place].iter().filter(|it| *it > number).count();
+        let before = order[..place].iter().filter(|order| *order > number).count();
         // The last wait for their time.
         if before > 0 {
             late += 1;
@@ -435,7 +438,7 @@ proptest! {
         let counters = bench.counters();
         prop_assert_eq!(counters.queued, 0);
         prop_assert_eq!(counters.received, offers.len() as u64);
-        prop_assert!(bench.out.is_sorted_by_key(|it| it.0));
+        prop_assert!(bench.out.is_sorted_by_key(|item| item.0));
         prop_assert_eq!(&play(&config, &offers).out, &bench.out);
     }
 }

@@ -7,18 +7,18 @@ use crate::channel::Channels;
 use crate::flow::{FlowId, Side};
 use crate::host::Hosts;
 use crate::icmp_limit::IcmpLimiter;
-use crate::observe::{Observers, PacketEvent, PacketEventKind, Place};
+use crate::observe::{NodeDrop, Observers, PacketEvent, PacketEventKind, Place};
 use crate::regulate::Regulators;
 use crate::tournament::Tournament;
 use anabranch_network::abr::Atm;
 use anabranch_network::{
-    DropReason, Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes, flow_hash,
+    Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes, flow_hash,
 };
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, Icmp, IcmpKind, Packet, Quote, icmp};
 
 /// Links and the packets in them.
-pub(crate) struct Fabric {
+pub(crate) struct Network {
     pub now: Time,
     pub links: Vec<Link>,
     /// Where each link ends, for one load: as the topology says, or the station
@@ -34,7 +34,7 @@ pub(crate) struct Fabric {
     /// Lines of ATM, where links are virtual channels.
     pub atm: Option<Box<Atm>>,
     pub observers: Observers,
-    /// Observers or hosts want to hear what happens: [`Fabric::set_watched`].
+    /// Observers or hosts want to hear what happens: [`Network::set_watched`].
     pub watched: bool,
     /// Hosts with something special.
     pub hosts: Option<Box<Hosts>>,
@@ -65,7 +65,7 @@ pub struct NodeDrops {
 }
 
 /// Tells observers and hosts what a link tells.
-struct Tap<'a> {
+struct LinkObserver<'a> {
     observers: &'a mut Observers,
     hosts: &'a mut Option<Box<Hosts>>,
     link: LinkId,
@@ -73,7 +73,7 @@ struct Tap<'a> {
     offered: bool,
 }
 
-impl LinkWatch for Tap<'_> {
+impl LinkWatch for LinkObserver<'_> {
     fn link_event(&mut self, now: Time, event: LinkEvent, packet: &Packet) {
         if let Some(hosts) = self.hosts {
             hosts.on_link(now, self.link, event, packet, self.offered);
@@ -81,29 +81,18 @@ impl LinkWatch for Tap<'_> {
         if !self.observers.packets() {
             return;
         }
-        let kind = match event {
-            LinkEvent::Enqueued { starts, departs } => {
-                PacketEventKind::Enqueued { starts, departs }
-            }
-            LinkEvent::Waits => PacketEventKind::Waits,
-            LinkEvent::Starts { departs } => PacketEventKind::Starts { departs },
-            LinkEvent::Removed(reason) => PacketEventKind::Removed(reason),
-            LinkEvent::Marked => PacketEventKind::Marked,
-            LinkEvent::Duplicated => PacketEventKind::Duplicated,
-            LinkEvent::Dropped(reason) => PacketEventKind::Dropped(reason),
-            LinkEvent::Delivered => PacketEventKind::Delivered,
-        };
+        let kind = PacketEventKind::Link(event);
         let place = Place::Link(self.link);
         self.observers.packet(now, PacketEvent { kind, place, flow: None }, packet);
     }
 }
 
 macro_rules! watch {
-    ($fabric:ident, $link:expr, $offered:expr, $tap:ident) => {
-        if $fabric.watched {
-            let (observers, hosts) = (&mut $fabric.observers, &mut $fabric.hosts);
-            $tap = Tap { observers, hosts, link: LinkId($link), offered: $offered };
-            Some(&mut $tap as &mut dyn LinkWatch)
+    ($network:ident, $link:expr, $offered:expr, $observer:ident) => {
+        if $network.watched {
+            let (observers, hosts) = (&mut $network.observers, &mut $network.hosts);
+            $observer = LinkObserver { observers, hosts, link: LinkId($link), offered: $offered };
+            Some(&mut $observer as &mut dyn LinkWatch)
         } else {
             None
         }
@@ -113,7 +102,7 @@ macro_rules! watch {
 // Below the macro, which it uses.
 mod atm;
 
-impl Fabric {
+impl Network {
     /// A packet of an endpoint; it leaves from the interface that it names as
     /// its source.
     #[inline]
@@ -144,7 +133,7 @@ impl Fabric {
     #[cold]
     pub(crate) fn refuse(&mut self, node: NodeId, id: PacketId) {
         let reset = self.pool.packet(id).refusal();
-        self.discard(node, id, DropReason::NoEndpoint);
+        self.discard(node, id, NodeDrop::NoEndpoint);
         reset.into_iter().for_each(|reset| self.send_of_host(reset));
     }
 
@@ -168,6 +157,9 @@ impl Fabric {
             let kind = PacketEventKind::Sent;
             let event = PacketEvent { kind, place: Place::Node(node), flow: None };
             self.observers.packet(self.now, event, self.pool.packet(id));
+        }
+        if let Some(hosts) = &mut self.hosts {
+            hosts.on_leaving(node, self.pool.packet(id));
         }
         self.route(node, id);
     }
@@ -216,12 +208,12 @@ impl Fabric {
             debug_assert!(self.now <= at, "time never goes back");
             self.now = at;
             self.handled += 1;
-            let mut tap;
-            let watch = watch!(self, link, false, tap);
+            let mut observer;
+            let watch = watch!(self, link, false, observer);
             let mut delivered = None;
-            if let Some(it) = self.links.get_mut(link as usize) {
-                delivered = it.handle_event(at, &mut self.pool, watch);
-                let next = it.next_event();
+            if let Some(found) = self.links.get_mut(link as usize) {
+                delivered = found.handle_event(at, &mut self.pool, watch);
+                let next = found.next_event();
                 self.events.set(link, next);
             } else {
                 self.poll_other(link as usize - self.links.len(), until);
@@ -277,10 +269,10 @@ impl Fabric {
     pub(crate) fn forward(&mut self, node: NodeId, id: PacketId) {
         if !self.is_router[node.0 as usize] {
             if !self.reach_station(node, id) {
-                self.drop(node, id, DropReason::NoRoute);
+                self.drop(node, id, NodeDrop::NoRoute);
             }
         } else if !self.pool.decrement_ttl(id) {
-            self.drop(node, id, DropReason::Ttl);
+            self.drop(node, id, NodeDrop::Ttl);
         } else {
             self.route(node, id);
         }
@@ -292,15 +284,15 @@ impl Fabric {
         let flow = || flow_hash(&self.pool.packet(id).flow_key());
         let Some(link) = self.routes.next(node, dst, flow).or_else(|| self.to_forger(node, dst))
         else {
-            return self.drop(node, id, DropReason::NoRoute);
+            return self.drop(node, id, NodeDrop::NoRoute);
         };
         if self.icmp {
             self.report_too_big(node, link, id);
         }
-        let mut tap;
-        let watch = watch!(self, link.0, true, tap);
-        let it = &mut self.links[link.0 as usize];
-        if let Some(next) = it.offer(self.now, id, &mut self.pool, watch) {
+        let mut observer;
+        let watch = watch!(self, link.0, true, observer);
+        let found = &mut self.links[link.0 as usize];
+        if let Some(next) = found.offer(self.now, id, &mut self.pool, watch) {
             self.events.set(link.0, next);
             if !self.channels.list.is_empty() {
                 let first = self.first_channel();
@@ -321,7 +313,7 @@ impl Fabric {
 
     fn forger(&self, addr: Addr) -> Option<NodeId> {
         let has = |first: Addr, count| addr.0.checked_sub(first.0).is_some_and(|at| at < count);
-        self.forged.iter().find(|(first, count, _)| has(*first, *count)).map(|it| it.2)
+        self.forged.iter().find(|(first, count, _)| has(*first, *count)).map(|forged| forged.2)
     }
 
     #[cold]
@@ -361,12 +353,12 @@ impl Fabric {
     }
 
     #[cold]
-    pub(crate) fn drop(&mut self, node: NodeId, id: PacketId, reason: DropReason) {
+    pub(crate) fn drop(&mut self, node: NodeId, id: PacketId, reason: NodeDrop) {
         let kind = match reason {
-            DropReason::Ttl => Some(IcmpKind::TimeExceeded),
-            DropReason::NoRoute => Some(IcmpKind::NoRoute),
-            DropReason::NoEndpoint => Some(IcmpKind::PortUnreachable),
-            _ => None,
+            NodeDrop::Ttl => Some(IcmpKind::TimeExceeded),
+            NodeDrop::NoRoute => Some(IcmpKind::NoRoute),
+            NodeDrop::NoEndpoint => Some(IcmpKind::PortUnreachable),
+            NodeDrop::Checksum => None,
         };
         let error = kind.filter(|_| self.icmp).map(|kind| (kind, Quote::of(self.pool.packet(id))));
         self.discard(node, id, reason);
@@ -376,15 +368,15 @@ impl Fabric {
     }
 
     /// Drops a packet of which nobody is told.
-    fn discard(&mut self, node: NodeId, id: PacketId, reason: DropReason) {
+    fn discard(&mut self, node: NodeId, id: PacketId, reason: NodeDrop) {
         match reason {
-            DropReason::Ttl => self.drops.ttl += 1,
-            DropReason::NoEndpoint => self.drops.no_endpoint += 1,
-            DropReason::Checksum => self.drops.checksum += 1,
-            _ => self.drops.no_route += 1,
+            NodeDrop::Ttl => self.drops.ttl += 1,
+            NodeDrop::NoEndpoint => self.drops.no_endpoint += 1,
+            NodeDrop::Checksum => self.drops.checksum += 1,
+            NodeDrop::NoRoute => self.drops.no_route += 1,
         }
         if let Some(hosts) = &mut self.hosts {
-            hosts.on_dropped(self.now, node, reason, self.pool.packet(id));
+            hosts.on_dropped(self.now, node, self.pool.packet(id));
         }
         if self.observers.packets() {
             let kind = PacketEventKind::Dropped(reason);

@@ -53,8 +53,8 @@ struct Last;
 
 impl Scheduler for Last {
     fn choose(&mut self, candidates: &[Subflow], _stream: &Stream) -> Choice {
-        match candidates.iter().max_by_key(|it| it.id) {
-            Some(it) if it.has_room => Choice::New(it.id),
+        match candidates.iter().max_by_key(|candidate| candidate.id) {
+            Some(candidate) if candidate.has_room => Choice::New(candidate.id),
             _ => Choice::Wait,
         }
     }
@@ -165,12 +165,12 @@ const SCENARIO: &str = r#"
     sctp = { destination = "own:elsewhere" }
 "#;
 
-fn judge(world: &str, it: &RunResult) {
-    for flow in &it.flows {
+fn judge(world: &str, run_result: &RunResult) {
+    for flow in &run_result.flows {
         assert_eq!(flow.wrong_octets, 0, "{world} {flow:?}");
         assert!(flow.finish_s.is_some(), "{world} {flow:?}");
     }
-    let fixed = &it.flows[0];
+    let fixed = &run_result.flows[0];
     // Thirty windows, a round of 20 ms and the 20 ms of the law each, and one for the handshake;
     // the windows stay as large though each sixtieth segment is lost and sent again.
     let rounds = 434_400.0 / WINDOW as f64 + 1.0;
@@ -180,10 +180,10 @@ fn judge(world: &str, it: &RunResult) {
     assert_eq!(fixed.timeouts, 0, "{world} {fixed:?}");
 
     // Links in the file's order, each with its reverse.
-    let [first, last] = [4, 6].map(|link| it.links[link].counters.bytes_delivered);
+    let [first, last] = [4, 6].map(|link| run_result.links[link].counters.bytes_delivered);
     // What left before the second subflow was there is the first's.
     assert!(last > 1_200_000 && last > 5 * first, "{world} {first} {last}");
-    let elsewhere = it.paths.iter().filter(|path| path.flow == "elsewhere");
+    let elsewhere = run_result.paths.iter().filter(|path| path.flow == "elsewhere");
     let again: Vec<_> = elsewhere.map(|path| path.retransmitted_packets).collect();
     assert!(again[0] == 0 && again[1] >= 5, "{world} {again:?}");
 }

@@ -1,0 +1,57 @@
+//! How to run: what the dataclasses of `python/anabranch/options.py` say, field by field.
+
+use anabranch_scenario::RunOptions;
+#[cfg(target_os = "linux")]
+use anabranch_scenario::live::LiveOptions;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// `RunOptions`: one run in virtual time.
+#[derive(FromPyObject)]
+pub(crate) struct Run {
+    seed: Option<u64>,
+    replication: u64,
+    pcap: Option<PathBuf>,
+    capture: Vec<String>,
+    trace_hash: bool,
+    check: bool,
+}
+
+impl From<Run> for RunOptions {
+    fn from(it: Run) -> RunOptions {
+        let Run { seed, replication, pcap, capture, trace_hash, check } = it;
+        RunOptions { seed, replication, pcap, capture, trace_hash, check }
+    }
+}
+
+/// `BatchOptions`: the replications `first..first + replications` on `jobs` threads (0: one per
+/// core).
+#[derive(FromPyObject)]
+pub(crate) struct Batch {
+    pub(crate) seed: Option<u64>,
+    pub(crate) replications: u64,
+    pub(crate) first: u64,
+    pub(crate) jobs: usize,
+    pub(crate) trace_hash: bool,
+}
+
+/// `LiveOptions`: one run in real time, stopped after `limit_s`.
+#[cfg(target_os = "linux")]
+#[derive(FromPyObject)]
+pub(crate) struct Live {
+    seed: Option<u64>,
+    pcap: Option<PathBuf>,
+    capture: Vec<String>,
+    programs: Vec<(String, String)>,
+    logs: PathBuf,
+    command: Option<String>,
+    pub(crate) limit_s: Option<f64>,
+}
+
+#[cfg(target_os = "linux")]
+impl From<Live> for LiveOptions {
+    fn from(it: Live) -> LiveOptions {
+        let Live { seed, pcap, capture, programs, logs, command, limit_s: _ } = it;
+        LiveOptions { seed, pcap, capture, programs, logs, command }
+    }
+}

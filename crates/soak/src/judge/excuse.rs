@@ -1,0 +1,134 @@
+//! To which flows not everything is promised: those that somebody deceives in a way that no standard
+//! defends against, and no others.
+//!
+//! Nobody is excused for a flood, for what is sent blindly, or for what happens to other flows.
+
+use anabranch_attack::{Aim, Kind, Target};
+use anabranch_network::{ImpairmentKind, LinkId};
+use anabranch_scenario::Scenario;
+use anabranch_scenario::build::{Built, BuiltFlow};
+use anabranch_scenario::schema::{AttackSpec, Direction, Effect, Protocol};
+use anabranch_sim::FlowId;
+use anabranch_sim::observe::{Interests, Observer, PacketEvent, PacketEventKind, Place};
+use anabranch_units::Time;
+use anabranch_wire::{FlowKey, Packet};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is not promised to a flow; the more the later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Excuse {
+    /// Nothing.
+    #[default]
+    None,
+    /// That it completes, in time: somebody may keep it from that, and cannot deceive it.
+    Hindered,
+    /// That it goes on or ends as it should: its peer lies. What was read is right all the same.
+    LiedTo,
+    /// That it reads what was sent: somebody writes into it.
+    Deceived,
+}
+
+/// The excuse of a flow for the scenario's attacks.
+pub(crate) fn of_attacks(scenario: &Scenario, flow: &BuiltFlow) -> Excuse {
+    let spec = &scenario.flows[flow.entry];
+    let is_hit = |attack: &&AttackSpec| match &attack.flow {
+        // What stands at the port stands in the way of flows that end there.
+        None => spec.port.is_some() && spec.port == attack.port,
+        Some(name) => *name == spec.name || *name == flow.name,
+    };
+    let excuses = scenario.attacks.iter().filter(is_hit).map(|attack| of_attack(scenario, attack));
+    excuses.max().unwrap_or_default()
+}
+
+fn of_attack(scenario: &Scenario, attack: &AttackSpec) -> Excuse {
+    let knows = matches!(attack.aim, Aim::Exact | Aim::Window);
+    match attack.kind {
+        // Strangers that stay keep the places (RFC 4987 §2.1); without cookies half-open ones do.
+        Kind::ConnectionFlood | Kind::AssociationFlood => Excuse::Hindered,
+        Kind::SynFlood | Kind::OptionBomb | Kind::JoinFlood => {
+            let cookies = scenario.listeners.iter().filter(|port| Some(port.port) == attack.port);
+            let are_off = |port: &anabranch_scenario::schema::ListenSpec| {
+                port.limits.cookies == anabranch_tcp::SynCookies::Off
+            };
+            if { cookies }.any(are_off) { Excuse::Hindered } else { Excuse::None }
+        }
+        Kind::InitFlood | Kind::CookieEchoFlood | Kind::ParameterBomb => Excuse::None,
+        // RFC 5961 §4: whatever the number is.
+        Kind::BlindSyn => Excuse::None,
+        Kind::BlindReset if knows => Excuse::Deceived,
+        Kind::BlindAbort if attack.aim == Aim::Exact => Excuse::Deceived,
+        Kind::BlindTimestamp if attack.aim == Aim::Exact => Excuse::Deceived,
+        Kind::BlindReset | Kind::BlindAbort | Kind::BlindTimestamp => Excuse::None,
+        // RFC 5961 §5 makes it harder to meet the window, not impossible.
+        Kind::BlindData | Kind::BlindFin | Kind::Overlap => Excuse::Deceived,
+        Kind::AddAddrFlood | Kind::AsconfFlood => Excuse::None,
+        Kind::IcmpUnreachable if attack.aim == Aim::Exact => Excuse::Deceived,
+        Kind::IcmpUnreachable | Kind::IcmpTooBig => Excuse::Hindered,
+        Kind::IcmpFragment => Excuse::None,
+        kind => {
+            assert_eq!(kind.info().target, Target::Peer, "attacks from outside are named above");
+            Excuse::LiedTo
+        }
+    }
+}
+
+/// The flows of TCP that pass a box or a line that changes packets so that their checksums agree: a
+/// middlebox that mends them, or bits that cancel out in the Internet checksum. What they believe is
+/// nobody's promise.
+pub(crate) struct Passengers {
+    deceiving: BTreeSet<LinkId>,
+    flows: BTreeMap<FlowKey, FlowId>,
+    deceived: BTreeSet<FlowId>,
+}
+
+impl Passengers {
+    /// Those of the links that deceive; `None` where no link does.
+    pub fn of(scenario: &Scenario, built: &Built) -> Option<Passengers> {
+        let ways = scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+        // The directions of the links stand in their order.
+        let links = ways.zip(&built.links).filter(|(way, _)| deceives(way));
+        let deceiving: BTreeSet<LinkId> = links.map(|(_, (_, link))| *link).collect();
+        (!deceiving.is_empty()).then(|| Passengers {
+            deceiving,
+            flows: BTreeMap::new(),
+            deceived: BTreeSet::new(),
+        })
+    }
+
+    /// The flow is one of them.
+    pub fn has(&self, flow: FlowId) -> bool {
+        self.deceived.contains(&flow)
+    }
+}
+
+impl Observer for Passengers {
+    fn interests(&self) -> Interests {
+        Interests { packets: true, ..Interests::default() }
+    }
+
+    fn packet(&mut self, _now: Time, event: &PacketEvent, packet: &Packet) {
+        let key = packet.flow_key();
+        if let (PacketEventKind::Sent, Some((flow, _))) = (event.kind, event.flow) {
+            self.flows.insert(key, flow);
+        }
+        let Place::Link(link) = event.place else { return };
+        if !self.deceiving.contains(&link) {
+            return;
+        }
+        let flow = self.flows.get(&key).or_else(|| self.flows.get(&key.reversed()));
+        self.deceived.extend(flow);
+    }
+}
+
+fn deceives(way: &Direction) -> bool {
+    way.impairments.iter().any(|item| match &item.what {
+        Effect::Any(ImpairmentKind::Middlebox(middlebox)) => middlebox.change_every.is_some(),
+        Effect::Any(ImpairmentKind::Corrupt { bits, .. }) => *bits > 1,
+        _ => false,
+    })
+}
+
+/// The checksum of SCTP finds what boxes and lines do to its packets.
+pub(crate) fn can_be_deceived_on_the_way(protocol: &Protocol) -> bool {
+    !matches!(protocol, Protocol::Sctp(_))
+}

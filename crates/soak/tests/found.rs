@@ -1,0 +1,213 @@
+//! What random scenarios found, made small: each keeps every promise now.
+
+use anabranch_soak::{End, Verdict, judge};
+
+fn judged(text: &str) -> Verdict {
+    let verdict = judge(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(verdict.failures, [], "{text}");
+    verdict
+}
+
+fn ends(verdict: &Verdict) -> Vec<End> {
+    verdict.flows.iter().map(|flow| flow.end).collect()
+}
+
+/// The first INIT is lost with its path, and the association comes over the other: it is the flow's
+/// server's end all the same, and no stranger.
+#[test]
+fn a_server_is_found_over_another_path_than_the_first() {
+    let verdict = judged(
+        r#"
+        hosts = [{ name = "a", interfaces = ["x", "y"] }, { name = "b", interfaces = ["x", "y"] }]
+        [[links]]
+        ends = ["a.x", "b.x"]
+        rate = "1 Mbit/s"
+        delay = "5 ms"
+        impairments = [{ kind = "outage", intervals = [{ at = "0 s", for = "100 s" }] }]
+        [[links]]
+        ends = ["a.y", "b.y"]
+        rate = "1 Mbit/s"
+        delay = "5 ms"
+        [[listen]]
+        host = "b"
+        port = 7
+        protocol = "sctp"
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        port = 7
+        protocol = "sctp"
+        size = "20 kB"
+        "#,
+    );
+    assert_eq!(ends(&verdict), [End::Completed]);
+}
+
+/// A stranger has the only place and never leaves: who waits behind it, with all data
+/// acknowledged, does not stand still, but waits to be accepted.
+#[test]
+fn who_waits_to_be_accepted_does_not_stand_still() {
+    let verdict = judged(
+        r#"
+        hosts = ["a", "b", "m"]
+        routers = ["r"]
+        duration = "10 s"
+        links = [
+            { ends = ["a", "r"], rate = "1 Mbit/s", delay = "5 ms" },
+            { ends = ["m", "r"], rate = "1 Mbit/s", delay = "5 ms" },
+            { ends = ["b", "r"], rate = "1 Mbit/s", delay = "5 ms" },
+        ]
+        [[listen]]
+        host = "b"
+        port = 80
+        connections = 1
+        respond = "100 B"
+        [[attacks]]
+        name = "x"
+        kind = "connection-flood"
+        from = "m"
+        to = "b"
+        port = 80
+        per_second = 2
+        addresses = 100
+        duration = "1 s"
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        port = 80
+        start = "2 s"
+        size = "10 kB"
+        "#,
+    );
+    assert_eq!(ends(&verdict), [End::Unfinished]);
+}
+
+/// What a port answers to a SYN has the key of the connection that comes of it, and waits for the
+/// line as the host's own: nothing of it is taken from what the connection has waiting.
+#[test]
+fn answers_of_a_port_wait_for_the_line_as_the_hosts_own() {
+    let verdict = judged(
+        r#"
+        hosts = [{ name = "a", backpressure = "0 B" }, "b"]
+        links = [{ ends = ["a", "b"], rate = "200 bit/s", delay = "0 s" }]
+        [[listen]]
+        host = "a"
+        port = 80
+        protocol = "mptcp"
+        mptcp = { passive_path_manager = "n-diffports" }
+        [[flows]]
+        name = "f"
+        from = "b"
+        to = "a"
+        port = 80
+        protocol = "mptcp"
+        size = "3 kB"
+        "#,
+    );
+    assert_eq!(ends(&verdict), [End::Completed]);
+}
+
+/// A receiver acknowledges what was lost, and both sides end in order without it: nobody is to
+/// blame but who has lied.
+#[test]
+fn who_acknowledges_what_was_lost_ends_in_order_without_it() {
+    judged(
+        r#"
+        duration = "10 s"
+        hosts = ["a", "b"]
+        links = [{ ends = ["a", "b"], rate = "25 Mbit/s", delay = "1 ms",
+            impairments = [{ kind = "packets", flow = "f", numbers = [1], reverse_data = true }] }]
+        [[attacks]]
+        name = "x"
+        kind = "optimistic-ack"
+        from = "b"
+        flow = "f"
+        size = 0
+        [[flows]]
+        name = "f"
+        from = "b"
+        to = "a"
+        protocol = "sctp"
+        traffic = { kind = "messages", count = 1, size = "500 B", reverse = { count = 3, size = "500 B" } }
+        "#,
+    );
+}
+
+/// Boxes that write other octets excuse those who pass them, and nobody else.
+#[test]
+fn boxes_that_change_octets_excuse_who_passes_them() {
+    let text = |box_at: usize| {
+        let changed = "impairments = [{ kind = \"middlebox\", change_every = \"2 kB\" }]";
+        let at = |link: usize| if link == box_at { changed } else { "" };
+        format!(
+            "hosts = [\"a\", \"b\", \"c\"]\nrouters = [\"r\"]\n\
+             [[links]]\nends = [\"a\", \"r\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{}\n\
+             [[links]]\nends = [\"b\", \"r\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{}\n\
+             [[links]]\nends = [\"r\", \"c\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{}\n\
+             [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"c\"\nsize = \"20 kB\"\noctets = true\n\
+             [[flows]]\nname = \"g\"\nfrom = \"b\"\nto = \"c\"\nsize = \"20 kB\"\noctets = true\n",
+            at(0),
+            at(1),
+            at(2)
+        )
+    };
+    for (box_at, excused) in [(0, 1), (1, 1), (2, 2), (3, 0)] {
+        assert_eq!(judged(&text(box_at)).excused, excused, "a box at link {box_at}");
+    }
+}
+
+/// An attacker's packets leave past its host, with the keys of others, perhaps of an endpoint there
+/// that counts what it has waiting.
+#[test]
+fn forged_packets_are_not_their_victims_own() {
+    let verdict = judged(
+        r#"
+        duration = "50 ms"
+        hosts = [{ name = "a", backpressure = "0 B" }, "b"]
+        links = [{ ends = ["a", "b"], rate = "30 kbit/s", delay = "0 s" }]
+        [[attacks]]
+        name = "x"
+        kind = "blind-fin"
+        from = "a"
+        to = "b"
+        flow = "f"
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        "#,
+    );
+    assert_eq!(verdict.excused, 1);
+}
+
+/// An association that ends in order while it waits in the backlog has what it has acknowledged for
+/// whoever accepts.
+#[test]
+fn what_waits_to_be_accepted_is_not_forgotten_at_its_end() {
+    judged(
+        r#"
+        duration = "500 s"
+        hosts = ["a", "b", "m2"]
+        links = [
+            { ends = ["a", "b"], rate = "200 bit/s", delay = "0 us" },
+            { ends = ["m2", "a"], rate = "5 Mbit/s", delay = "0 us" },
+        ]
+        listen = [
+            { host = "a", port = 24801, protocol = "sctp", connections = 10, respond = "1 B" },
+        ]
+        attacks = [
+            { name = "x0", kind = "association-flood", from = "m2", to = "a", port = 24801, duration = "20 ms" },
+        ]
+        [[flows]]
+        name = "f0"
+        from = "b"
+        to = "a"
+        port = 24801
+        protocol = "sctp"
+        sctp = { preset = "rfc2960" }
+        traffic = { kind = "messages", count = 1 }
+        "#,
+    );
+}
