@@ -11,10 +11,10 @@ class Weighted(Scheduler):
         self.prefer = prefer
 
     def choose(self, subflows: tuple[Subflow, ...], stream: DataStream) -> int | None:
-        able = [it for it in subflows if it.has_room]
+        able = [subflow for subflow in subflows if subflow.has_room]
         if not able or stream.unsent == 0:
             return None
         return min(able, key=self.cost).id
 
-    def cost(self, it: Subflow) -> tuple[float, int]:
-        return (it.srtt_s * (self.prefer + it.in_flight / it.cwnd), it.id)
+    def cost(self, subflow: Subflow) -> tuple[float, int]:
+        return (subflow.srtt_s * (self.prefer + subflow.in_flight / subflow.cwnd), subflow.id)

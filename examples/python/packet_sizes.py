@@ -58,6 +58,6 @@ for where, place in PLACES.items():
         for acks, rule in (("adaptive", {}), ("every second", FIXED)):
             both = tuple({**own, **rule} for own in options)
             runs = network(both, *place).scenario().run_batch(replications, jobs=2)
-            rates = [[flow["goodput_bps"] for flow in run.flows] for run in runs]
-            it = stats.mean(first / second for first, second in rates)
-            print(f"{where}, {what}, ACKs {acks}: {it.text()}")
+            rates = [[flow.goodput_bps for flow in run.flows] for run in runs]
+            mean = stats.mean(first / second for first, second in rates)
+            print(f"{where}, {what}, ACKs {acks}: {mean.text()}")

@@ -5,6 +5,8 @@ from typing import Any, Self, final
 
 from typing_extensions import disjoint_base
 
+from anabranch.options import BatchOptions, LiveOptions, RunOptions
+
 __all__ = [
     "WORKLOADS",
     "Ack",
@@ -28,6 +30,10 @@ __all__ = [
     "drill",
     "enter_user_namespace",
     "invariants",
+    "kernel_algorithms",
+    "kernel_load",
+    "kernel_status",
+    "kernel_unload",
     "limits_passed",
     "live",
     "load",
@@ -369,34 +375,13 @@ def resolve(text: str, file: str = "scenario", overrides: list[str] = ...) -> st
 def warnings(text: str, file: str = "scenario", overrides: list[str] = ...) -> list[str]:
     """What the scenario says, but hardly means."""
 
-def run(
-    text: str,
-    file: str = "scenario",
-    overrides: list[str] = ...,
-    seed: int | None = None,
-    replication: int = 0,
-    pcap: str | PathLike[str] | None = None,
-    trace_hash: bool = False,
-    check: bool = False,
-    capture: list[str] = ...,
-) -> dict[str, Any]:
+def run(text: str, file: str, overrides: list[str], options: RunOptions) -> dict[str, Any]:
     """Runs a scenario once: `flows`, `series`, `links`, `regulators`, `paths`, `messages`,
     `listeners`, `attacks`, `memory` and `run`."""
 
-def live(
-    text: str,
-    file: str = "scenario",
-    overrides: list[str] = ...,
-    seed: int | None = None,
-    pcap: str | PathLike[str] | None = None,
-    programs: list[tuple[str, str]] = ...,
-    logs: str | PathLike[str] = ...,
-    command: str | None = None,
-    limit_s: float | None = None,
-    capture: list[str] = ...,
-) -> dict[str, Any]:
+def live(text: str, file: str, overrides: list[str], options: LiveOptions) -> dict[str, Any]:
     """Runs a scenario once in real time: as `run`, and `live`. An interrupt from the keyboard
-    stops it, and so do `limit_s` seconds; the result then says so. On Linux alone."""
+    stops it, and so does the limit; the result then says so. On Linux alone."""
 
 def replay(path: str | PathLike[str]) -> dict[str, Any]:
     """What the packets of a capture tell: `flows`, `series` and `run`."""
@@ -405,17 +390,23 @@ def enter_user_namespace() -> None:
     """Makes the process, which must have a single thread, root in a user namespace of its own,
     where the kernel allows that; nothing happens to root. On Linux alone."""
 
+def kernel_algorithms() -> list[tuple[str, bool]]:
+    """Window algorithms that can be loaded into the kernel, and whether each is coupled. On Linux
+    alone, as all of the kernel."""
+
+def kernel_load(algorithm: str, name: str | None = None) -> str:
+    """Loads one until it is unloaded; the name by which the kernel knows it."""
+
+def kernel_status() -> list[dict[str, Any]]:
+    """Those that are loaded: `name` and counters."""
+
+def kernel_unload(name: str) -> None:
+    """Takes one out of the kernel."""
+
 def run_batch(
-    text: str,
-    file: str = "scenario",
-    overrides: list[str] = ...,
-    seed: int | None = None,
-    replications: int = 1,
-    first: int = 0,
-    jobs: int = 0,
-    trace_hash: bool = False,
+    text: str, file: str, overrides: list[str], options: BatchOptions
 ) -> list[dict[str, Any]]:
-    """Replications `first` to `first + n - 1` on `jobs` threads (0: one per core), in order."""
+    """Runs replications on several threads; their results in order."""
 
 def catalogue(kind: str) -> list[tuple[str, str, str]]:
     """Name, summary and reference of each entry of `algorithms`, `recoveries`, `destinations`,
@@ -450,6 +441,9 @@ def drill(
     settings: list[tuple[str, str]] = ...,
     jobs: int = 1,
     traces: str | PathLike[str] | None = None,
+    against: str = "ours",
+    ip_version: str = "ipv4",
 ) -> list[dict[str, Any]]:
     """Runs packetdrill scripts: `suite`, `category`, `script`, `verdict`, `line`, `report`
-    and, with a folder for `traces`, `trace` of each, in order."""
+    and, with a folder for `traces`, `trace` of each, in order; against our stacks or the
+    kernel."""

@@ -22,8 +22,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from anabranch.experiment import RunResult, Scenario, code_fingerprint
+from anabranch.experiment import RunResult, Scenario
 from anabranch.files import replacing, write_text
+from anabranch.native import code_fingerprint
+from anabranch.recorded import Series
+from anabranch.rows import plain
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,6 +35,11 @@ FORMAT = 6
 """Raised when the layout of the files changes."""
 SINGLES_S = 1.0
 """Seconds of finished single runs that an interruption may lose."""
+
+NOTHING: Mapping[str, Any] = {}
+
+Facts = dict[str, Any]
+"""All of a result but its series, as JSON has it."""
 
 FACTS = [field.name for field in fields(RunResult) if field.name != "series"]
 """What a result holds beside its series: tables, and facts of the run."""
@@ -64,7 +72,7 @@ class RunCache:
         if not scenarios:
             return []
         with Singles(self.directory) as singles:
-            return in_order(lambda it: self._get(it, singles)[0], scenarios, jobs, progress)
+            return in_order(lambda each: self._get(each, singles)[0], scenarios, jobs, progress)
 
     def _get(self, scenario: Scenario, singles: Singles) -> tuple[RunResult, bool]:
         key = self.key(scenario)
@@ -114,10 +122,10 @@ class Singles:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._stem = f"singles-{code_fingerprint()}-{FORMAT}"
-        self._stored: dict[str, dict[str, Any]] = {}
+        self._stored: dict[str, Facts] = {}
         for path in sorted(directory.glob(f"{self._stem}-*.json")):
             self._stored |= _load_facts(path)
-        self._new: dict[str, dict[str, Any]] = {}
+        self._new: dict[str, Facts] = {}
         self._written = time.monotonic()
         self._lock = threading.Lock()
 
@@ -153,7 +161,7 @@ class Singles:
             write_text(self._directory / f"{self._stem}-{names}.json", _json(new))
 
 
-def _load_facts(path: Path) -> Mapping[str, dict[str, Any]]:
+def _load_facts(path: Path) -> Mapping[str, Facts]:
     """Facts by key; none from a file that cannot be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -164,7 +172,7 @@ def _load_facts(path: Path) -> Mapping[str, dict[str, Any]]:
 
 def _json(value: Any) -> str:
     """With numbers and arrays of NumPy as JSON has them."""
-    return json.dumps(value, default=lambda it: it.tolist())
+    return json.dumps(value, default=plain)
 
 
 def in_order(
@@ -191,17 +199,17 @@ def in_order(
 
 def _slim(result: RunResult, series: bool) -> RunResult:
     """A run as it is kept: its scenario stands in its key."""
-    run = {name: value for name, value in result.run.items() if name != "resolved"}
+    run = replace(result.run, resolved="")
     return replace(result, run=run, series=result.series if series else {})
 
 
-def _facts(result: RunResult) -> dict[str, Any]:
+def _facts(result: RunResult) -> Facts:
     """All of a result but its series."""
     return {name: getattr(result, name) for name in FACTS}
 
 
-def _result(facts: dict[str, Any], series: dict[str, dict[str, Any]]) -> RunResult:
-    return RunResult(series=series, **{name: facts[name] for name in FACTS})
+def _result(facts: Facts, series: Mapping[str, Mapping[str, Any]]) -> RunResult:
+    return RunResult.from_native({**facts, "series": series})
 
 
 def store_rows(path: Path, results: Sequence[RunResult]) -> None:
@@ -214,27 +222,20 @@ def load_rows(path: Path) -> list[RunResult] | None:
     """Reads a stored batch; `None` when there is none that can be read."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        return [_result(row, _arrays(row["series"])) for row in rows]
+        return [_result(row, row["series"]) for row in rows]
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _arrays(series: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {
-        name: {column: np.array(values) for column, values in columns.items()}
-        for name, columns in series.items()
-    }
-
-
-def store(path: Path, result: RunResult) -> None:
-    """Writes a result as one NumPy archive, atomically."""
+def store(path: Path, result: RunResult, more: Mapping[str, Any] = NOTHING) -> None:
+    """Writes a result as one NumPy archive, atomically; `more` are facts to keep beside it."""
     arrays: dict[str, Any] = {}
     names: list[list[str]] = []
     for name, columns in sorted(result.series.items()):
         for column, values in columns.items():
             arrays[f"a{len(names)}"] = values
             names.append([name, column])
-    facts = {**_facts(result), "names": names}
+    facts = {**_facts(result), "names": names, "more": more}
     arrays["facts"] = np.array(_json(facts))
     with replacing(path) as temporary, temporary.open("wb") as handle:
         np.savez_compressed(handle, **arrays)
@@ -242,13 +243,20 @@ def store(path: Path, result: RunResult) -> None:
 
 def load(path: Path) -> RunResult | None:
     """Reads a stored result; `None` when there is none that can be read."""
+    found = load_with_more(path)
+    return None if found is None else found[0]
+
+
+def load_with_more(path: Path) -> tuple[RunResult, Facts] | None:
+    """Reads a stored result, and what was kept beside it; `None` when there is none that can be
+    read."""
     try:
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
             facts = json.loads(str(archive["facts"]))
-            series: dict[str, dict[str, Any]] = {}
+            series: dict[str, Series] = {}
             for index, (name, column) in enumerate(facts["names"]):
                 series.setdefault(name, {})[column] = archive[f"a{index}"]
-            return _result(facts, series)
+            return _result(facts, series), facts.get("more", {})
     except Exception:
         # Zip, zlib and NumPy each have exceptions of their own for what is damaged.
         return None

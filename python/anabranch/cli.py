@@ -7,9 +7,11 @@ wrong, a person sees one line and never a traceback.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 import os
 import sys
+from dataclasses import dataclass
 
 import click
 
@@ -20,21 +22,35 @@ from anabranch.output import OutputError
 INTERRUPTED = 130
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A command: its function in the module of `anabranch.commands`, and what the help says."""
+
+    function: str
+    summary: str
+
+
 COMMANDS = {
-    "reproduce": "reproduce",
-    "run": "run",
-    "sweep": "sweep",
-    "live": "live",
-    "compare": "compare",
-    "evaluate": "evaluate",
-    "check": "check",
-    "replay": "replay",
-    "drill": "drill",
-    "list": "list_things",
-    "bench": "bench",
-    "view": "view",
+    "run": Entry("run", "Runs one scenario in virtual time."),
+    "live": Entry("live", "Runs one scenario in real time, against kernels and programs."),
+    "kernel": Entry("kernel", "Loads window algorithms into the running kernel."),
+    "compare": Entry("compare", "Runs one scenario in both worlds and shows them side by side."),
+    "sweep": Entry("sweep", "Runs every combination of parameters, with replications."),
+    "reproduce": Entry(
+        "reproduce", "Runs the studies of published papers and judges their claims."
+    ),
+    "evaluate": Entry("evaluate", "Examines a window algorithm as RFC 9743 asks."),
+    "check": Entry("check", "Tries whether a window algorithm keeps what every one must."),
+    "replay": Entry("replay", "Reads a packet capture as if it were a run."),
+    "drill": Entry("drill", "Runs packetdrill scripts."),
+    "list": Entry("list_things", "Lists algorithms, queues, topologies and so on."),
+    "bench": Entry("bench", "Measures how fast this machine simulates."),
+    "plot": Entry("plot", "Draws a figure for a paper of any result."),
+    "play": Entry("play", "Opens a page that runs a scenario again with each turn of a knob."),
+    "lab": Entry("lab", "Opens a lab of 90 minutes on the playground, or writes its notebooks."),
+    "view": Entry("view", "Opens the report of a result."),
 }
-"""The modules of `anabranch.commands`, in the order of the help, and the command in each."""
+"""The commands in the order of the help; each is imported when it is called."""
 
 
 class Commands(click.Group):
@@ -49,8 +65,22 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         module = importlib.import_module(f"anabranch.commands.{name}")
-        found: click.Command = getattr(module, COMMANDS[name])
+        found: click.Command = getattr(module, COMMANDS[name].function)
         return found
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, and with the nearest name beside one that is none."""
+        near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+        if args[0] not in COMMANDS and near and not args[0].startswith("-"):
+            context.fail(f"no such command {args[0]!r}; did you mean {near[0]!r}?")
+        return super().resolve_command(context, args)
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Names and summaries, for which nothing is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -84,7 +114,7 @@ def _status() -> tuple[int, bool]:
     try:
         result = command.main(standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        return _fail("interrupted; finished results are kept", INTERRUPTED), True
+        return _fail("interrupted; what is finished is in its folder", INTERRUPTED), True
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return error.exit_code, False

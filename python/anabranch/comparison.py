@@ -7,28 +7,31 @@ cross one emulator at once.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from anabranch import stats
 from anabranch.errors import InputError
 from anabranch.experiment import LIBRARY, RunResult, Scenario
+from anabranch.library import load
+from anabranch.rows import CsvRow, Flow
 from anabranch.stats import Estimate
 from anabranch.sweep import plan
 from anabranch.sweep.parameters import Value
 from anabranch.trials import Trial, worlds
 from anabranch.trials.worlds import Timing
+from anabranch.verdicts import Verdict, near
 
 HOLDS = 30_000
 """Packets a second over all emulated links that one emulator holds with its departures in time, on
 two virtual cores of a shared machine; docs/live.md has the measurement."""
 MOST_TOGETHER = 100
 """Copies at a time, unless asked for: each takes about 65 ms to set up and to remove."""
-CLOSE = 0.02
-"""Means that differ by no more than this share of the live one are close."""
+MARGIN = 0.05
+"""Differences up to this share of the live mean would not matter, unless said otherwise."""
 
 COLUMNS = (
     "flow",
@@ -44,6 +47,7 @@ COLUMNS = (
     "difference_high",
     "n",
     "verdict",
+    "margin",
 )
 """The columns of `compare.csv` after those of a sweep's parameters: means, 95 % intervals, live
 minus simulated in pairs of a copy."""
@@ -51,27 +55,26 @@ minus simulated in pairs of a copy."""
 RESERVED = frozenset(COLUMNS)
 
 
-def _goodput(flow: dict[str, Any], _run: RunResult) -> float | None:
-    return float(flow["goodput_bps"]) / 1e6
+def _goodput(flow: Flow, _run: RunResult) -> float | None:
+    return flow.goodput_bps / 1e6
 
 
-def _completion(flow: dict[str, Any], _run: RunResult) -> float | None:
-    finish = flow["finish_s"]
-    return None if finish is None else float(finish - flow["start_s"])
+def _completion(flow: Flow, _run: RunResult) -> float | None:
+    return flow.duration_s
 
 
-def _retransmissions(flow: dict[str, Any], _run: RunResult) -> float | None:
-    return float(flow["retransmitted_packets"])
+def _retransmissions(flow: Flow, _run: RunResult) -> float | None:
+    return float(flow.retransmitted_packets)
 
 
-def _timeouts(flow: dict[str, Any], _run: RunResult) -> float | None:
-    return float(flow["timeouts"])
+def _timeouts(flow: Flow, _run: RunResult) -> float | None:
+    return float(flow.timeouts)
 
 
-def _mean_window(flow: dict[str, Any], run: RunResult) -> float | None:
+def _mean_window(flow: Flow, run: RunResult) -> float | None:
     """From the first window above zero to the end of the flow, where `cwnd` is observed."""
-    series = run.series.get(f"{flow['flow']}.cwnd")
-    finish = run.run["end_s"] if flow["finish_s"] is None else flow["finish_s"]
+    series = run.series.get(f"{flow.flow}.cwnd")
+    finish = run.run.end_s if flow.finish_s is None else flow.finish_s
     if series is None:
         return None
     begun = series["value"] > 0
@@ -89,6 +92,12 @@ MEASURES = {
     "mean cwnd kB": _mean_window,
 }
 """What is compared: a number of a flow and its run, or nothing."""
+
+
+FLOORS = {"retransmissions": 1.0, "timeouts": 0.5}
+"""Of counts the difference that would not matter, however small they are."""
+
+SAYS = {Verdict.HOLDS: "agree", Verdict.FAILS: "differ", Verdict.UNDECIDED: "undecided"}
 
 
 @dataclass(frozen=True)
@@ -109,6 +118,13 @@ class Row:
     simulated: Estimate
     live: Estimate
     difference: Estimate
+    margin: float = MARGIN
+    """Up to this share of the live mean a difference would not matter."""
+
+    @property
+    def bound(self) -> float:
+        """The largest difference that would not matter, in the measure's unit."""
+        return max(self.margin * abs(self.live.mean), FLOORS.get(self.measure, 0.0))
 
     @property
     def title(self) -> str:
@@ -117,22 +133,22 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """`agree` where the intervals overlap; `close` where they do not, but the means differ by
-        2 % at most; else `differ`; of a single pair no interval tells, and it is empty."""
-        ours, theirs = self.simulated, self.live
-        if self.live.n < 2:
-            return ""
-        if ours.ci_low <= theirs.ci_high and theirs.ci_low <= ours.ci_high:
-            return "agree"
-        return "close" if abs(ours.mean - theirs.mean) <= CLOSE * abs(theirs.mean) else "differ"
+        """Whether the interval of the paired difference lies within the margin (`agree`), beside
+        it (`differ`) or across one of its ends (`undecided`); of a single pair none of these is
+        shown, and it is empty."""
+        return SAYS[near(0.0, self.bound).judge(self.difference)] if self.live.n > 1 else ""
 
-    def cells(self) -> dict[str, Any]:
+    def cells(self) -> CsvRow:
         """A row of `compare.csv`."""
-        cells: dict[str, Any] = {**self.labels, "flow": self.flow, "measure": self.measure}
+        cells: CsvRow = {**self.labels, "flow": self.flow, "measure": self.measure}
         for name in ("simulated", "live", "difference"):
-            it: Estimate = getattr(self, name)
-            cells |= {name: it.mean, f"{name}_low": it.ci_low, f"{name}_high": it.ci_high}
-        return cells | {"n": self.live.n, "verdict": self.verdict}
+            each: Estimate = getattr(self, name)
+            cells |= {name: each.mean, f"{name}_low": each.ci_low, f"{name}_high": each.ci_high}
+        return cells | {
+            "n": self.live.n,
+            "verdict": self.verdict,
+            "margin": self.bound,
+        }
 
 
 @dataclass(frozen=True)
@@ -142,14 +158,14 @@ class Comparison:
     rows: list[Row]
     timings: list[Timing]
     loads: list[float]
-    """Packets a second of each company in virtual time, in the order of the timings."""
+    """Packets a second of each batch in virtual time, in the order of the timings."""
     left_out: int
     """Copies whose transfers did not end live."""
 
     @property
     def doubts(self) -> list[str]:
-        """Why the timing of some company may have changed an answer."""
-        return [f"{it.company}: {doubt}" for it in self.timings for doubt in it.doubts]
+        """Why the timing of some batch may have changed an answer."""
+        return [f"{timing.batch}: {doubt}" for timing in self.timings for doubt in timing.doubts]
 
 
 def points(file: Path, assignments: Sequence[str]) -> tuple[list[Point], int | None]:
@@ -166,9 +182,11 @@ def points(file: Path, assignments: Sequence[str]) -> tuple[list[Point], int | N
         if rule.metric is not None:
             allowed = "a number: a live run's length is known before it begins"
             raise InputError.about(str(file), "replications", "a rule", allowed)
-        found = [Point(it.labels, Scenario(it.scenario, str(file))) for it in sweep.points()]
+        found = [
+            Point(point.labels, Scenario(point.scenario, str(file))) for point in sweep.points()
+        ]
         return found, rule.most
-    scenario = Scenario.load(file).set(*assignments)
+    scenario = load(file).set(*assignments)
     return [Point({}, Scenario(scenario.resolved(), str(file)))], None
 
 
@@ -186,6 +204,7 @@ def compare(
     directory: Path,
     *,
     together: int | None = None,
+    margin: float = MARGIN,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Comparison:
     """Runs so many copies of each point in both worlds; live so many `together`, or as many as
@@ -206,13 +225,17 @@ def compare(
     rows: list[Row] = []
     for p, point in enumerate(points):
         keys = [(p, r) for r in range(replications) if (p, r) in found.live]
-        both = [[world[key] for key in keys] for world in (found.simulated, found.live)]
-        rows += compared(point.labels, *both)
+        simulated, live = ([world[key] for key in keys] for world in (found.simulated, found.live))
+        rows += compared(point.labels, simulated, live, margin=margin)
     return Comparison(rows, found.timings, found.loads, len(trials) - len(found.live))
 
 
 def compared(
-    labels: Mapping[str, Value], simulated: Sequence[RunResult], live: Sequence[RunResult]
+    labels: Mapping[str, Value],
+    simulated: Sequence[RunResult],
+    live: Sequence[RunResult],
+    *,
+    margin: float = MARGIN,
 ) -> list[Row]:
     """A row for each flow and measure that all runs have."""
     rows = []
@@ -225,6 +248,7 @@ def compared(
             pairs = [(a, b) for a, b in values if a is not None and b is not None]
             if pairs:
                 first, second = ([pair[side] for pair in pairs] for side in (0, 1))
-                estimates = (stats.mean(first), stats.mean(second), stats.paired(second, first))
-                rows.append(Row(labels, str(flow["flow"]), name, *estimates))
+                ours, theirs = (stats.mean(each).within(0, math.inf) for each in (first, second))
+                change = stats.paired(second, first)
+                rows.append(Row(labels, flow.flow, name, ours, theirs, change, margin))
     return rows

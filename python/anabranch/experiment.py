@@ -1,141 +1,66 @@
-"""A scenario and its result: thin typed classes over the native module.
-
-The core is imported when first used, so that `anabranch --help` answers even
-from a source tree that was not built.
-"""
+"""A scenario and its result: thin typed classes over the native module."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import importlib
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from anabranch import arrow
-from anabranch.errors import AlgorithmError, InputError, RunError
+from anabranch import notebook, rows, timeline
+from anabranch.errors import InputError, RunError
 from anabranch.files import read_text
+from anabranch.native import core, guarded
 from anabranch.observed import EXPLORED, EXPLORED_PATHS
+from anabranch.options import BatchOptions, LiveOptions, RunOptions
+from anabranch.recorded import TABLES, Recorded, arrays
+from anabranch.timeline import Event
 
 if TYPE_CHECKING:  # matplotlib is imported when something is drawn
     from matplotlib.figure import Figure
 
-Series = dict[str, NDArray[Any]]
-"""The columns of one recorded series: `time_s`, `value` and, for packets, `len`
-and `retransmission`."""
-
-
 LIBRARY = "library:"
 """What the name of a scenario of the library begins with."""
 
-TABLES = (
-    "flows",
-    "links",
-    "paths",
-    "messages",
-    "regulators",
-    "lines",
-    "listeners",
-    "attacks",
-    "memory",
-)
-"""What a run has rows of."""
-
-
-@functools.cache
-def core() -> ModuleType:
-    """The native module, or a `RunError` that says how to build it."""
-    try:
-        return importlib.import_module("anabranch._core")
-    except ImportError as error:
-        raise RunError(f"the native module is not built ({error}); run `make setup`") from None
-
-
-@functools.cache
-def code_fingerprint() -> str:
-    """Names the code that computes results: a hash of the native module.
-
-    A stored result is reused only under the same fingerprint: a run is a
-    function of (scenario, seed, code).
-    """
-    file = core().__file__
-    if file is None:
-        raise RunError("the native module has no file")
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
-
 
 @dataclass(frozen=True)
-class RunResult:
-    """What one run left: a row per flow, link, regulator, port of a line of ATM, path of a
-    multihomed flow, flow of messages, listening port, attack from outside and host whose memory was
-    looked at; the observed series, its facts."""
-
-    flows: list[dict[str, Any]]
-    series: dict[str, Series]
-    links: list[dict[str, Any]]
-    run: dict[str, Any]
-    regulators: list[dict[str, Any]] = field(default_factory=list)
-    paths: list[dict[str, Any]] = field(default_factory=list)
-    messages: list[dict[str, Any]] = field(default_factory=list)
-    listeners: list[dict[str, Any]] = field(default_factory=list)
-    attacks: list[dict[str, Any]] = field(default_factory=list)
-    memory: list[dict[str, Any]] = field(default_factory=list)
-    lines: list[dict[str, Any]] = field(default_factory=list)
-
-    @classmethod
-    def from_native(cls, value: dict[str, Any]) -> RunResult:
-        """From the dictionary that the core returns."""
-        series = {
-            name: {column: np.asarray(data) for column, data in columns.items()}
-            for name, columns in value["series"].items()
-        }
-        return cls(
-            list(value["flows"]),
-            series,
-            list(value["links"]),
-            dict(value["run"]),
-            list(value["regulators"]),
-            list(value["paths"]),
-            list(value["messages"]),
-            list(value["listeners"]),
-            list(value["attacks"]),
-            list(value["memory"]),
-            list(value["lines"]),
-        )
-
-    def table(self, name: str = "flows") -> pa.Table:
-        """The rows of one of `TABLES` (`flows`, `links`, ...) as an Arrow table.
-
-        `polars.from_arrow(...)` and `.to_pandas()` take it as it is.
-        """
-        if name not in TABLES:
-            raise InputError.about("result", "table", name, ", ".join(TABLES))
-        return arrow.rows_table(getattr(self, name))
-
-    def series_table(self, name: str) -> pa.Table:
-        """One observed series as an Arrow table, without a copy."""
-        if name not in self.series:
-            allowed = ", ".join(self.series) or "none: the scenario observes nothing"
-            raise InputError.about("result", "series", name, allowed)
-        return arrow.series_table(self.series[name])
+class Result(Recorded):
+    """What was recorded, with what notebooks show of it."""
 
     def plot(self, kind: str, of: str | Sequence[str] | None = None, axes: Any = None) -> Figure:
         """A figure of what was observed, see `anabranch.plot.plot`."""
         figure: Figure = importlib.import_module("anabranch.plot").plot(self, kind, of, axes)
         return figure
 
+    def timeline(self) -> list[Event]:
+        """Outages, path states, timeouts, losses and where new data went, by date, as far as it
+        was observed: `Scenario.explored` observes all of it."""
+        return timeline.events(self)
+
     def _repr_html_(self) -> str:
         """The flows as a table, for notebooks."""
-        text: str = importlib.import_module("anabranch.notebook").flows_html(self)
-        return text
+        return notebook.flows_html(self)
+
+
+@dataclass(frozen=True)
+class RunResult(Result):
+    """What one run left: rows, series and facts."""
+
+    flows: Sequence[rows.Flow]
+    run: rows.Run
+
+    @classmethod
+    def from_native(cls, value: Mapping[str, Any]) -> Self:
+        """From the dictionary that the core returns, or one that was stored."""
+        tables: dict[str, Any] = {
+            name: [kind.of(row) for row in value[name]] for name, kind in TABLES.items()
+        }
+        return cls(series=arrays(value["series"]), run=rows.Run.of(value["run"]), **tables)
 
 
 @dataclass(frozen=True)
@@ -143,22 +68,38 @@ class LiveResult:
     """What a run in real time left: the same as one in virtual time, and how precise it was."""
 
     run: RunResult
-    facts: dict[str, Any]
-    """`lateness` of departures (`median_s`, `p99_s`, `p999_s`, `max_s`), `doubts` about the
-    timing, `ports`, `programs`, `scheduling`, `kernel_senders`, `stopped`, `interrupted`: whether
-    by somebody."""
+    facts: rows.LiveFacts
 
     @classmethod
-    def from_native(cls, value: dict[str, Any]) -> LiveResult:
+    def from_native(cls, value: Mapping[str, Any]) -> Self:
         """From the dictionary that the core returns."""
-        facts = dict(value["live"])
+        facts = _live_facts(value["live"])
         run = RunResult.from_native(value)
-        for flow in run.flows:
-            if flow["flow"] in facts["kernel_senders"]:
-                # What a kernel does not tell of its connections.
-                for name in ("fast_retransmits", "undone_reductions", "tail_loss_probes"):
-                    flow[name] = None
-        return cls(run, facts)
+        flows = [
+            _of_a_kernel(flow) if flow.flow in facts.kernel_senders else flow for flow in run.flows
+        ]
+        return cls(replace(run, flows=flows), facts)
+
+    def raise_interrupt(self) -> None:
+        """Raises `KeyboardInterrupt` where Ctrl-C stopped the run: the core takes it to itself, so
+        that what came until then is a result."""
+        if self.facts.interrupted:
+            raise KeyboardInterrupt
+
+
+def _live_facts(value: Mapping[str, Any]) -> rows.LiveFacts:
+    nested = {
+        "lateness": rows.Lateness.of(value["lateness"]),
+        "ports": [rows.Port.of(port) for port in value["ports"]],
+        "controls": [rows.Control.of(control) for control in value["controls"]],
+        "programs": [rows.Program.of(program) for program in value["programs"]],
+    }
+    return rows.LiveFacts.of({**value, **nested})
+
+
+def _of_a_kernel(flow: rows.Flow) -> rows.Flow:
+    """Without what a kernel does not tell of its connections."""
+    return replace(flow, fast_retransmits=None, undone_reductions=None, tail_loss_probes=None)
 
 
 @dataclass(frozen=True)
@@ -168,60 +109,53 @@ class Scenario:
     text: str
     file: str = "<text>"
     overrides: tuple[str, ...] = field(default=())
-    parameters: tuple[tuple[str, Any], ...] = field(default=())
-    """Of a scenario of the library: what its text was built with."""
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
-        """Reads a TOML file, or names a scenario of the library, `library:NAME`; it is checked
-        when it is resolved or run."""
+        """Reads a TOML file; it is checked when it is resolved or run. `anabranch.load` also takes
+        `library:NAME`."""
         if str(path).startswith(LIBRARY):
-            return cls("", str(path)).set()
-        return cls(read_text(Path(path)), str(path))
+            raise InputError.about(
+                "Scenario.load",
+                "path",
+                str(path),
+                "a file; anabranch.load takes names of the library",
+            )
+        return Scenario(read_text(Path(path)), str(path))
 
-    def set(self, *assignments: str) -> Scenario:
-        """The same scenario with `key=value` overrides added, as `--set` has them.
+    def set(self, *assignments: str) -> Self:
+        """The same scenario with `key=value` overrides added, as `--set` has them."""
+        return replace(self, overrides=(*self.overrides, *assignments))
 
-        Of a scenario of the library a key may be one of its parameters.
-        """
-        if not self.file.startswith(LIBRARY):
-            return replace(self, overrides=(*self.overrides, *assignments))
-        entry = _library().find(self.file.removeprefix(LIBRARY))
-        given, fields = dict(self.parameters), list(self.overrides)
-        for assignment in assignments:
-            key, _, value = (part.strip() for part in assignment.partition("="))
-            if key in entry.parameters():
-                given[key] = entry.value(key, value)
-            else:
-                fields.append(assignment)
-        return replace(self, overrides=tuple(fields), parameters=tuple(given.items()))
+    def toml(self) -> str:
+        """The text without the overrides."""
+        return self.text
 
-    def _toml(self) -> str:
-        """The text; of a scenario of the library it is built now."""
-        if not self.file.startswith(LIBRARY):
-            return self.text
-        name = self.file.removeprefix(LIBRARY)
-        return str(_library().build(name, dict(self.parameters)).toml())
+    def _source(self) -> tuple[str, str, list[str]]:
+        """What every call of the core begins with: text, file and overrides."""
+        return self.toml(), self.file, list(self.overrides)
 
     def resolved(self) -> str:
         """The scenario with every default written out, as TOML that can be run again."""
-        return str(_guard(core().resolve, self._toml(), self.file, list(self.overrides)))
+        with guarded():
+            return core.resolve(*self._source())
 
     def explored(self) -> Scenario:
         """The same scenario, resolved, that also observes what the report's time-sequence
         explorer shows: packets, windows, round-trip times and queues of everything."""
         text = self.resolved()
         fields = tomllib.loads(text)
-        whole = {it["what"] for it in fields.get("observe", ()) if len(it) == 1}
+        whole = {field["what"] for field in fields.get("observe", ()) if len(field) == 1}
         wanted: tuple[str, ...] = EXPLORED
         if any(flow["protocol"] != "tcp" for flow in fields.get("flows", ())):
             wanted += EXPLORED_PATHS
-        more = "".join(f'\n[[observe]]\nwhat = "{it}"\n' for it in wanted if it not in whole)
+        more = "".join(f'\n[[observe]]\nwhat = "{each}"\n' for each in wanted if each not in whole)
         return Scenario(text + more, self.file)
 
     def warnings(self) -> list[str]:
         """What the scenario says, but hardly means; allowed, and likely to do harm."""
-        return list(_guard(core().warnings, self._toml(), self.file, list(self.overrides)))
+        with guarded():
+            return core.warnings(*self._source())
 
     def run(
         self,
@@ -235,10 +169,17 @@ class Scenario:
     ) -> RunResult:
         """Runs once in virtual time; `seed` replaces the scenario's own. Packets go to `pcap`:
         those at all hosts, or those at the hosts, interfaces and links in `capture`."""
-        arguments = (self._toml(), self.file, list(self.overrides), seed, replication)
-        file = None if pcap is None else str(pcap)
-        more = (file, trace_hash, check, list(capture))
-        return RunResult.from_native(_guard(core().run, *arguments, *more))
+        options = RunOptions(
+            seed=seed,
+            replication=replication,
+            pcap=pcap,
+            capture=capture,
+            trace_hash=trace_hash,
+            check=check,
+        )
+        with guarded():
+            value = core.run(*self._source(), options)
+        return RunResult.from_native(value)
 
     def live(
         self,
@@ -254,12 +195,20 @@ class Scenario:
         """Runs once in real time, on Linux, as root: `programs` are pairs of an external host
         and a command, whose output goes to `logs`; `command` has the terminal. After `limit_s`
         seconds the run is stopped as it stands. `pcap` and `capture` are those of `run`."""
-        if not hasattr(core(), "live"):
+        if not hasattr(core, "live"):
             raise RunError("live runs need Linux")
-        file = None if pcap is None else str(pcap)
-        arguments = (self._toml(), self.file, list(self.overrides), seed, file)
-        more = (list(programs), str(logs), command, limit_s, list(capture))
-        return LiveResult.from_native(_guard(core().live, *arguments, *more))
+        options = LiveOptions(
+            seed=seed,
+            pcap=pcap,
+            capture=capture,
+            programs=programs,
+            logs=logs,
+            command=command,
+            limit_s=limit_s,
+        )
+        with guarded():
+            value = core.live(*self._source(), options)
+        return LiveResult.from_native(value)
 
     def run_batch(
         self,
@@ -271,34 +220,24 @@ class Scenario:
         trace_hash: bool = False,
     ) -> list[RunResult]:
         """Replications `first` to `first + n - 1`, in order whatever the number of threads."""
-        arguments = (
-            self._toml(),
-            self.file,
-            list(self.overrides),
-            seed,
-            replications,
-            first,
-            jobs,
-            trace_hash,
+        options = BatchOptions(
+            seed=seed, replications=replications, first=first, jobs=jobs, trace_hash=trace_hash
         )
-        return [RunResult.from_native(value) for value in _guard(core().run_batch, *arguments)]
-
-
-def _library() -> ModuleType:
-    """The library, which needs the classes of this module."""
-    return importlib.import_module("anabranch.library")
+        with guarded():
+            values = core.run_batch(*self._source(), options)
+        return [RunResult.from_native(value) for value in values]
 
 
 def catalogue(kind: str) -> list[tuple[str, str, str]]:
     """Name, summary and reference of every `algorithms`, `queues`, ... there is."""
-    return [(str(n), str(s), str(r)) for n, s, r in _guard(core().catalogue, kind)]
+    with guarded():
+        return core.catalogue(kind)
 
 
 def bench(workload: str) -> list[dict[str, Any]]:
-    """Runs a speed workload; one row a variant."""
-    value = _guard(core().bench, workload)
-    rows: Iterable[dict[str, Any]] = [value] if isinstance(value, dict) else value
-    return [dict(row) for row in rows]
+    """Runs a speed workload; one row a variant, with figures of the workload's own."""
+    with guarded():
+        return core.bench(workload)
 
 
 def drill(
@@ -309,28 +248,22 @@ def drill(
     settings: Sequence[tuple[str, str]],
     jobs: int,
     traces: Path | None,
-) -> list[dict[str, Any]]:
+    against: str,
+    ip_version: str,
+) -> list[rows.Script]:
     """Runs packetdrill scripts; one row a script."""
-    arguments = (list(places), profile, list(definitions), list(settings), jobs, traces)
-    return [dict(row) for row in _guard(core().drill, *arguments)]
-
-
-def _guard(function: Any, *arguments: Any) -> Any:
-    """Calls into the core and maps its errors to our family."""
-    try:
-        return function(*arguments)
-    except core().InputError as error:
-        raise InputError(str(error)) from None
-    except core().AlgorithmError as error:
-        message, facts = error.args
-        raise AlgorithmError(message, **facts) from error.__cause__
-    except (OSError, RuntimeError, ValueError, MemoryError) as error:
-        raise RunError(f"the run failed: {error or type(error).__name__}") from None
-    except BaseException as error:
-        # A broken invariant of the core: PyO3 makes its panics a BaseException.
-        if type(error).__name__ == "PanicException":
-            raise RunError(f"the run failed: broken invariant: {error}") from None
-        raise
+    with guarded():
+        found = core.drill(
+            list(places),
+            profile,
+            list(definitions),
+            list(settings),
+            jobs,
+            traces,
+            against,
+            ip_version,
+        )
+    return [rows.Script.of(row) for row in found]
 
 
 def value_at(times: Sequence[float] | NDArray[Any], values: NDArray[Any], at: float) -> float:

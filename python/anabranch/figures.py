@@ -10,23 +10,49 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from anabranch import looks
 from anabranch.files import write_bytes, write_text
 from anabranch.looks import COLOURS, DASHES, MARKERS, Look, Plot, description
 from anabranch.tables import read_csv
 
-__all__ = ["COLOURS", "DASHES", "MARKERS", "Look", "Plot", "points", "time_series"]
+__all__ = ["COLOURS", "DASHES", "MARKERS", "Look", "Plot", "points", "redrawn", "time_series"]
+
+
+SIZE = (6.4, 4.0)
+"""Inches of a figure in a study's folder."""
 
 
 def time_series(csv_file: Path, plot: Plot) -> None:
     """Draws a `series,time_s,value` file beside itself."""
-    figure, axes = _figure(plot)
+    _write(_times(csv_file, plot, SIZE), csv_file, plot, "times")
+
+
+def points(csv_file: Path, plot: Plot) -> None:
+    """Draws a `series,x,mean,ci_low,ci_high,n` file beside itself, with its intervals.
+
+    A series without a marker is a curve and has no bars; one without any interval has none either.
+    """
+    _write(_points(csv_file, plot, SIZE), csv_file, plot, "points")
+
+
+def redrawn(csv_file: Path, size: tuple[float, float], title: bool = False) -> Figure:
+    """A figure that was drawn before, in another size and without its title unless asked for."""
+    form, plot = looks.read(csv_file)
+    if not title:
+        plot = replace(plot, title="")
+    with mpl.rc_context({"font.size": 8}):
+        return (_times if form == "times" else _points)(csv_file, plot, size)
+
+
+def _times(csv_file: Path, plot: Plot, size: tuple[float, float]) -> Figure:
+    figure, axes = _figure(plot, size)
     data = _by_series(csv_file, ("time_s", "value"))
     for index, (name, (times, values)) in enumerate(data.items()):
         look = plot.looks.get(name, Look(steps=True))
@@ -42,15 +68,11 @@ def time_series(csv_file: Path, plot: Plot) -> None:
             markeredgewidth=0.8,
             label=look.label or name,
         )
-    _finish(figure, axes, csv_file, plot, "times")
+    return _with_legend(figure, axes, plot)
 
 
-def points(csv_file: Path, plot: Plot) -> None:
-    """Draws a `series,x,mean,ci_low,ci_high,n` file beside itself, with its intervals.
-
-    A series without a marker is a curve and has no bars; one without any interval has none either.
-    """
-    figure, axes = _figure(plot)
+def _points(csv_file: Path, plot: Plot, size: tuple[float, float]) -> Figure:
+    figure, axes = _figure(plot, size)
     data = _by_series(csv_file, ("x", "mean", "ci_low", "ci_high"))
     for index, (name, (x, mean, low, high)) in enumerate(data.items()):
         look = plot.looks.get(
@@ -71,7 +93,7 @@ def points(csv_file: Path, plot: Plot) -> None:
             capsize=3,
             label=look.label or name,
         )
-    _finish(figure, axes, csv_file, plot, "points")
+    return _with_legend(figure, axes, plot)
 
 
 def _by_series(csv_file: Path, columns: Sequence[str]) -> dict[str, tuple[list[float], ...]]:
@@ -83,8 +105,8 @@ def _by_series(csv_file: Path, columns: Sequence[str]) -> dict[str, tuple[list[f
     return data
 
 
-def _figure(plot: Plot) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+def _figure(plot: Plot, size: tuple[float, float]) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     axes.set(title=plot.title, xlabel=plot.x, ylabel=plot.y)
     axes.grid(color="#d8d8d8", linewidth=0.5)
@@ -104,9 +126,13 @@ def _figure(plot: Plot) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _finish(figure: Figure, axes: Axes, csv_file: Path, plot: Plot, form: str) -> None:
+def _with_legend(figure: Figure, axes: Axes, plot: Plot) -> Figure:
     if axes.get_legend_handles_labels()[1]:
         axes.legend(loc=plot.legend, frameon=False, fontsize="small", markerscale=1.5)
+    return figure
+
+
+def _write(figure: Figure, csv_file: Path, plot: Plot, form: str) -> None:
     vector, raster = io.BytesIO(), io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": csv_file.stem, "svg.fonttype": "none"}):
         figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": "Anabranch"})

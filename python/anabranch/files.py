@@ -34,7 +34,7 @@ def read_text(path: Path) -> str:
         raise InputError.about(str(path), "encoding", value, allowed) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError.about(str(path), "file", reason, allowed) from None
+        raise InputError(f"{path}: cannot be read: {reason}; allowed: {allowed}") from None
 
 
 def output_directory(path: Path) -> Path:
@@ -46,7 +46,7 @@ def output_directory(path: Path) -> Path:
             pass
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError.about(str(path), "--out", reason, allowed) from None
+        raise InputError(f"--out {path}: cannot be written: {reason}; allowed: {allowed}") from None
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,3 +47,13 @@ class Plot:
 def description(csv_file: Path) -> Path:
     """Where a figure's titles, limits and looks are kept, as JSON."""
     return csv_file.with_suffix(".plot.json")
+
+
+def read(csv_file: Path) -> tuple[str, Plot]:
+    """The form, `times` or `points`, and the titles and looks of a figure that was drawn."""
+    value = json.loads(description(csv_file).read_text(encoding="utf-8"))
+    form = str(value.pop("form"))
+    value["looks"] = {name: Look(**look) for name, look in value["looks"].items()}
+    for name in ("xlim", "ylim"):
+        value[name] = None if value[name] is None else tuple(value[name])
+    return form, Plot(**value | {"xticks": tuple(value["xticks"])})

@@ -7,7 +7,7 @@
 >>> link = net.link(a, b, rate=Mbit_s(10), delay=ms(20))
 >>> flow = net.flow(a, b, size=MB(4), tcp={"window": "cubic"})
 >>> net.observe("cwnd")
->>> net.scenario().run().flows[0]["bytes"]                      # doctest: +SKIP
+>>> net.scenario().run().flows[0].bytes                         # doctest: +SKIP
 4000000
 """
 
@@ -21,6 +21,7 @@ from typing import Any
 import tomli_w
 
 from anabranch.experiment import Scenario
+from anabranch.settings import Mptcp, Queue, Reverse, Sctp, Tcp, Toml
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Network:
     """Hosts, routers, links, flows and what is observed, in the order in which they are added.
 
     Quantities are texts with units, as `anabranch.units` makes them; an algorithm of
-    your own is its class (`tcp={"window": MyControl}`). Fields
+    your own is its class (`tcp={"window": MyControl}`). Editors complete the tables `tcp`, `sctp`,
+    `mptcp`, `queue` and `reverse`, see `anabranch.settings`. Fields
     that have no argument of their own are given by name; one that is `None` is
     left to its default. The scenario is checked when it is resolved or run.
     """
@@ -67,9 +69,9 @@ class Network:
         *,
         delay: str,
         rate: str | None = None,
-        queue: str | Mapping[str, Any] | None = None,
+        queue: Queue | None = None,
         impairments: Sequence[Mapping[str, Any]] | None = None,
-        reverse: Mapping[str, Any] | None = None,
+        reverse: Reverse | Toml | None = None,
         name: str | None = None,
         **fields: Any,
     ) -> str:
@@ -97,16 +99,18 @@ class Network:
         size: str | None = None,
         start: str | None = None,
         protocol: str | None = None,
-        tcp: Mapping[str, Any] | None = None,
+        tcp: Tcp | Toml | None = None,
+        sctp: Sctp | Toml | None = None,
+        mptcp: Mptcp | Toml | None = None,
         **fields: Any,
     ) -> str:
         """Adds a flow and returns its name: `f0`, `f1`, ... unless given."""
         flows = self._lists.setdefault("flows", [])
         name = name or f"f{len(flows)}"
         ends = {"from": _name(source), "to": _name(target)}
-        flows.append(
-            _given(name=name, **ends, size=size, start=start, protocol=protocol, tcp=tcp, **fields)
-        )
+        tables = {"tcp": tcp, "sctp": sctp, "mptcp": mptcp}
+        times = {"size": size, "start": start, "protocol": protocol}
+        flows.append(_given(name=name, **ends, **times, **tables, **fields))
         return name
 
     def lines(self, *, name: str, **fields: Any) -> None:
@@ -146,9 +150,9 @@ def _named(value: Any) -> Any:
         loading = importlib.import_module("anabranch.algorithms.loading")
         return loading.name_of(value)
     if isinstance(value, Mapping):
-        return {key: _named(it) for key, it in value.items()}
+        return {key: _named(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_named(it) for it in value]
+        return [_named(each) for each in value]
     return value
 
 

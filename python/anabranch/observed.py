@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 AXES = {
     "cwnd": ("congestion window (octets)", "Congestion window"),
@@ -21,7 +24,7 @@ AXES = {
     "path_srtt": ("smoothed RTT (s)", "Smoothed round-trip time of each path"),
     "path_rto": ("RTO (s)", "Retransmission timeout of each path"),
     "path_errors": ("errors in a row", "Errors of each path"),
-    "path_state": ("0 unconfirmed, 1 active, 2 failing, 3 inactive", "State of each path"),
+    "path_state": ("state", "State of each path"),
     "message_delay": ("from made to read (s)", "Delay of each message"),
     "message_wait": ("complete and waiting (s)", "Head-of-line blocking of each message"),
     "sends": ("offset in the stream (octets)", "Segments sent"),
@@ -32,14 +35,73 @@ AXES = {
 }
 """Of each kind of series the label of its axis and a title."""
 
+STATES = ("unconfirmed", "active", "potentially failed", "inactive")
+"""What the numbers of `path_state` are."""
+
 LANE = ("sends", "acks", "receives", "sacks", "drops")
 """Kinds that `observe = packets` gives of each connection, subflow or path: drawn as dots."""
 
 EXPLORED = ("packets", "cwnd", "ssthresh", "in_flight", "srtt", "received", "queue")
 """What the time-sequence explorer of the report shows."""
 
-EXPLORED_PATHS = ("path_cwnd", "path_srtt", "path_state")
+EXPLORED_PATHS = ("path_cwnd", "path_srtt", "path_rto", "path_state")
 """What it shows beyond that of flows over several paths."""
+
+
+TITLES = {
+    "queue": "waiting packets",
+    "path_rto": "retransmission timeout",
+    "path_srtt": "smoothed RTT",
+    "path_cwnd": "congestion window",
+    "path_ssthresh": "slow-start threshold",
+    "path_in_flight": "in flight",
+    "path_errors": "errors in a row",
+}
+"""What a series is, in words, where its name does not say it."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a measure of `compare` is shown: its name, its unit and the size of what is stored."""
+
+    name: str
+    unit: str = ""
+    factor: float = 1.0
+
+
+MEASURES = {
+    "goodput Mbit/s": Measure("goodput", "bit/s", 1e6),
+    "completion s": Measure("completion", "s"),
+    "retransmissions": Measure("retransmissions"),
+    "timeouts": Measure("timeouts"),
+    "mean cwnd kB": Measure("mean window", "B", 1e3),
+}
+"""By the names that `compare.csv` has."""
+
+
+def natural(name: object) -> list[tuple[int, int, str]]:
+    """A key that sorts numbers in names by their value: web-2 before web-10.
+
+    >>> sorted(["web-10", "web-2"], key=natural)
+    ['web-2', 'web-10']
+    """
+    parts = re.split(r"([0-9]+)", str(name))
+    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts if part]
+
+
+def arrivals(
+    receives: Mapping[str, Any], sends: Mapping[str, Any], interval_s: float, end_s: float
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Middles of the intervals and the mean rate in each, bit/s, of data packets that reached the
+    receiver: their payload, in whatever order, retransmissions included. Both series are those
+    that `observe = packets` gives of one lane; a packet is as long as it was sent."""
+    offsets, first = np.unique(np.asarray(sends["value"]), return_index=True)
+    lengths = np.asarray(sends["len"], dtype=float)[first]
+    arrived = np.asarray(receives["value"])
+    at = np.minimum(np.searchsorted(offsets, arrived), max(len(offsets) - 1, 0))
+    sizes = np.where(offsets[at] == arrived, lengths[at], 0.0) if len(offsets) else arrived * 0.0
+    counted = {"time_s": receives["time_s"], "value": np.cumsum(sizes)}
+    return rate(counted, interval_s, end_s)
 
 
 def rate(series: Mapping[str, Any], interval_s: float, end_s: float) -> tuple[Any, Any]:

@@ -13,34 +13,42 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from anabranch import si
 from anabranch.errors import InputError
-from anabranch.experiment import RunResult, Series
 from anabranch.looks import COLOURS
-from anabranch.observed import AXES, LANE, rate
+from anabranch.observed import AXES, LANE, STATES, arrivals, rate
+from anabranch.recorded import Recorded, Series
 
 
 def plot(
-    result: RunResult, kind: str, of: str | Iterable[str] | None = None, axes: Axes | None = None
+    result: Recorded, kind: str, of: str | Iterable[str] | None = None, axes: Axes | None = None
 ) -> Figure:
-    """Every observed series of a kind: `cwnd`, `queue`, `path_cwnd`, ...; or
-    `time-sequence` or `throughput`. `of` names flows, paths or links."""
+    """Every observed series of a kind: `cwnd`, `queue`, `path_cwnd`, ...; or `time-sequence`,
+    `arrivals` or `delivery`. `of` names flows, paths or links."""
     if kind == "time-sequence":
         return time_sequence(result, of, axes)
-    if kind == "throughput":
+    if kind == "arrivals":
+        return arrived(result, of, axes=axes)
+    if kind in ("delivery", "throughput"):
         return throughput(result, of, axes=axes)
     chosen = select(result, kind, of)
     label, title = AXES.get(kind, (kind, kind))
-    axes = _axes(axes, title, "time (s)", label)
+    known = np.concatenate([np.asarray(each["value"], dtype=float) for each in chosen.values()])
+    scaled = si.scale(known, si.unit_of(kind))
+    axes = _axes(axes, title, "time (s)", scaled.axis(label.partition(" (")[0]))
+    if kind == "path_state":
+        axes.set_yticks(range(len(STATES)), STATES)
     for colour, (name, series) in zip(_colours(), chosen.items(), strict=False):
         style: dict[str, Any] = {"marker": ".", "markersize": 2, "linestyle": "none"}
         if kind not in (*LANE, "rtt"):
             style = {"drawstyle": "steps-post", "linewidth": 1.2}
-        axes.plot(series["time_s"], series["value"], color=colour, label=name, **style)
+        values = series["value"] / scaled.factor
+        axes.plot(series["time_s"], values, color=colour, label=name, **style)
     return _done(axes)
 
 
 def time_sequence(
-    result: RunResult, of: str | Iterable[str] | None = None, axes: Axes | None = None
+    result: Recorded, of: str | Iterable[str] | None = None, axes: Axes | None = None
 ) -> Figure:
     """Segments sent, those sent again, and what was acknowledged. Observe `packets`."""
     sent = select(result, "sends", of)
@@ -59,17 +67,35 @@ def time_sequence(
 
 
 def throughput(
-    result: RunResult,
+    result: Recorded,
     of: str | Iterable[str] | None = None,
     interval_s: float = 1.0,
     axes: Axes | None = None,
 ) -> Figure:
-    """Octets received in order in each interval, as Mbit/s. Observe `received`."""
-    axes = _axes(axes, "Throughput", "time (s)", "Mbit/s")
+    """Octets in order, which the application could read, in each interval, as Mbit/s: after a hole
+    is filled more than any link carries, see `arrived`. Observe `received`."""
+    axes = _axes(axes, "In-order delivery", "time (s)", "Mbit/s")
     for colour, (name, series) in zip(
         _colours(), select(result, "received", of).items(), strict=False
     ):
-        times, rates = rate(series, interval_s, float(result.run["end_s"]))
+        times, rates = rate(series, interval_s, result.run.end_s)
+        axes.step(times, rates / 1e6, where="mid", color=colour, linewidth=1.2, label=name)
+    return _done(axes)
+
+
+def arrived(
+    result: Recorded,
+    of: str | Iterable[str] | None = None,
+    interval_s: float = 1.0,
+    axes: Axes | None = None,
+) -> Figure:
+    """Data packets that reached the receiver in each interval, in any order, as Mbit/s, of each
+    flow or path. Observe `packets`."""
+    axes = _axes(axes, "Arrivals at the receiver", "time (s)", "Mbit/s")
+    chosen = select(result, "receives", of).items()
+    for colour, (name, series) in zip(_colours(), chosen, strict=False):
+        sends = result.series[f"{name}.sends"]
+        times, rates = arrivals(series, sends, interval_s, result.run.end_s)
         axes.step(times, rates / 1e6, where="mid", color=colour, linewidth=1.2, label=name)
     return _done(axes)
 
@@ -87,7 +113,7 @@ def cdf(
     return _done(axes)
 
 
-def select(result: RunResult, kind: str, of: str | Iterable[str] | None) -> dict[str, Series]:
+def select(result: Recorded, kind: str, of: str | Iterable[str] | None) -> dict[str, Series]:
     """The observed series of a kind, by the name of their flow, path or link."""
     found = {
         name.rpartition(".")[0]: series

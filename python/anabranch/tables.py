@@ -15,8 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.experiment import RunResult, Series
+from anabranch import timeline
 from anabranch.files import write_text
+from anabranch.recorded import Recorded, Series
+from anabranch.rows import CsvRow
+from anabranch.timeline import Event
 
 FLOW_COLUMNS = (
     "flow",
@@ -73,7 +76,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(handle))
 
 
-def series_rows(series: Series) -> list[dict[str, Any]]:
+def series_rows(series: Series) -> list[CsvRow]:
     """One row a sample, columns in the order in which they were recorded."""
     names = list(series)
     return [
@@ -82,18 +85,21 @@ def series_rows(series: Series) -> list[dict[str, Any]]:
     ]
 
 
-def write_run(directory: Path, result: RunResult) -> list[Path]:
+def write_run(directory: Path, result: Recorded) -> list[Path]:
     """`flows.csv`, `links.csv`, `series/<name>.csv` and, where there are any,
-    `regulators.csv`, `lines.csv`, `paths.csv`, `messages.csv`, `listeners.csv`, `attacks.csv` and
-    `memory.csv`; returns what was written."""
+    `regulators.csv`, `lines.csv`, `paths.csv`, `messages.csv`, `listeners.csv`, `attacks.csv`,
+    `memory.csv` and `timeline.csv`; returns what was written."""
     written = [directory / "flows.csv", directory / "links.csv"]
     write_csv(written[0], FLOW_COLUMNS, result.flows)
     link_columns = list(result.links[0]) if result.links else ["name"]
     write_csv(written[1], link_columns, result.links)
     for name in ("regulators", "lines", "paths", "messages", "listeners", "attacks", "memory"):
-        if rows := getattr(result, name):
+        if rows := result.rows_of(name):
             written.append(directory / f"{name}.csv")
             write_csv(written[-1], list(rows[0]), rows)
+    if result.series:
+        written.append(directory / "timeline.csv")
+        write_csv(written[-1], Event.columns(), timeline.events(result))
     for name, series in sorted(result.series.items()):
         path = directory / "series" / f"{file_name(name)}.csv"
         write_csv(path, list(series), series_rows(series))

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anabranch import _core
 from anabranch.algorithms.loading import name_of
-from anabranch.errors import AlgorithmError, InputError
+from anabranch.native import core, guarded
 
 
 @dataclass(frozen=True)
@@ -50,16 +49,12 @@ def check(
     `cases` sequences of at most `steps` events are drawn from `seed`.
     """
     name = controller if isinstance(controller, str) else name_of(controller)
-    try:
-        rows = _core.check(name, dict(options or {}), cases, steps, seed)
-    except _core.InputError as error:
-        raise InputError(str(error)) from None
-    except _core.AlgorithmError as error:
-        message, facts = error.args
-        raise AlgorithmError(message, **facts) from error.__cause__
-    return [Violation(**row) for row in rows]
+    with guarded():
+        found = core.check(name, dict(options or {}), cases, steps, seed)
+    return [Violation(**row) for row in found]
 
 
 def invariants() -> list[tuple[str, str]]:
     """Name and meaning of all that is looked at."""
-    return list(_core.invariants())
+    with guarded():
+        return core.invariants()

@@ -13,7 +13,7 @@ import math
 import os
 
 from anabranch.errors import InputError
-from anabranch.experiment import core
+from anabranch.native import core, guarded
 
 VARIABLE = "ANABRANCH_CALL_LIMIT"
 DEFAULT_S = 10.0
@@ -28,12 +28,17 @@ def set_call_limit(seconds: float | None) -> None:
     if seconds is not None and not LEAST_S <= seconds <= MOST_S:
         raise InputError.about("set_call_limit", "seconds", str(seconds), _allowed("None"))
     _chosen[:] = [seconds]
-    core().set_call_limit(seconds)
+    _tell(seconds)
 
 
 def apply() -> None:
     """Hands the limit to the core: what was set, what the environment says, or the default."""
-    core().set_call_limit(_chosen[0] if _chosen else _from_environment())
+    _tell(_chosen[0] if _chosen else _from_environment())
+
+
+def _tell(seconds: float | None) -> None:
+    with guarded():
+        core.set_call_limit(seconds)
 
 
 def raise_in(ident: int, kind: type[BaseException] | None) -> None:

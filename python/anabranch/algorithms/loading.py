@@ -21,7 +21,7 @@ from typing import Any
 from anabranch.algorithms import limits
 from anabranch.algorithms.seams import SEAMS
 from anabranch.errors import InputError
-from anabranch.experiment import core
+from anabranch.native import core
 
 DIGITS = 16
 """Of a SHA-256 digest, in hexadecimal."""
@@ -50,9 +50,11 @@ def load(name: str, seam: str | None = None) -> type:
     """
     try:
         kind, _name, _source = _class(name, "")
-        fits = [it for it in SEAMS if seam in (None, it) and issubclass(kind, SEAMS[it].base)]
+        fits = [
+            each for each in SEAMS if seam in (None, each) and issubclass(kind, SEAMS[each].base)
+        ]
         if not fits:
-            bases = [it.base.__name__ for key, it in SEAMS.items() if seam in (None, key)]
+            bases = [each.base.__name__ for key, each in SEAMS.items() if seam in (None, key)]
             raise ValueError(f"a subclass of {' or '.join(bases)} of anabranch.algorithms")
         find(fits[0], name, "")
     except ValueError as error:
@@ -100,7 +102,7 @@ def check_options(kind: type, options: dict[str, Any]) -> None:
     try:
         inspect.Signature(parameters).bind(**options)
     except TypeError as error:
-        takes = ", ".join(it.name for it in parameters) or "no options"
+        takes = ", ".join(parameter.name for parameter in parameters) or "no options"
         raise ValueError(f"options that its __init__ takes ({takes}); {error}") from None
 
 
@@ -110,7 +112,7 @@ def _class(name: str, scenario: str) -> tuple[type, str, str]:
     if not place or not attribute:
         raise ValueError("FILE.py:CLASS or MODULE:CLASS")
     if place.endswith(".py"):
-        path = next((it for it in _places(place, scenario) if it.is_file()), None)
+        path = next((each for each in _places(place, scenario) if each.is_file()), None)
         if path is None:
             raise ValueError(f"a file that is there: there is no {place}")
         module, source = _from_file(path), _digest(path.read_bytes())
@@ -122,17 +124,17 @@ def _class(name: str, scenario: str) -> tuple[type, str, str]:
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not isinstance(found, type):
-        classes = [key for key, it in vars(module).items() if _is_own(it, module)]
+        classes = [key for key, each in vars(module).items() if _is_own(each, module)]
         there = ", ".join(classes) or "no class of an algorithm"
         raise ValueError(f"a class of {place}, which has {there}")
     return found, name, source
 
 
-def _is_own(it: object, module: ModuleType) -> bool:
+def _is_own(each: object, module: ModuleType) -> bool:
     return (
-        isinstance(it, type)
-        and it.__module__ == module.__name__
-        and any(issubclass(it, seam.base) for seam in SEAMS.values())
+        isinstance(each, type)
+        and each.__module__ == module.__name__
+        and any(issubclass(each, seam.base) for seam in SEAMS.values())
     )
 
 
@@ -181,7 +183,7 @@ def _is_the_users(error: BaseException) -> bool:
     """The user stopped what went on, or its limit did: not the source that is read."""
     if isinstance(error, KeyboardInterrupt):
         return threading.current_thread() is threading.main_thread()
-    return isinstance(error, core().CallTooLong)
+    return isinstance(error, core.CallTooLong)
 
 
 def _told(error: BaseException, path: Path | None) -> str:
@@ -193,7 +195,7 @@ def _told(error: BaseException, path: Path | None) -> str:
     while step is not None:
         lines.append((step.tb_frame.f_code.co_filename, step.tb_lineno))
         step = step.tb_next
-    ours = [it for it in lines if path is not None and it[0] == str(path)] or lines
+    ours = [line for line in lines if path is not None and line[0] == str(path)] or lines
     file, line = ours[-1]
     return f"{file}:{line}: {type(error).__name__}: {error}"
 
@@ -207,14 +209,14 @@ def _source(module: ModuleType, attribute: str) -> bytes:
     try:
         return inspect.getsource(kind).encode() if kind is not None else b""
     except (OSError, TypeError):
-        codes = [it.__code__ for it in vars(kind).values() if inspect.isfunction(it)]
-        plain = [(it.co_code, it.co_names, _plain(it.co_consts)) for it in codes]
+        codes = [var.__code__ for var in vars(kind).values() if inspect.isfunction(var)]
+        plain = [(code.co_code, code.co_names, _plain(code.co_consts)) for code in codes]
         return repr(plain).encode()
 
 
 def _plain(constants: tuple[object, ...]) -> list[object]:
     """Without the code of inner functions, which is shown by its address."""
-    return [it for it in constants if not inspect.iscode(it)]
+    return [constant for constant in constants if not inspect.iscode(constant)]
 
 
 def _digest(source: bytes) -> str:

@@ -40,13 +40,13 @@ def own_controller(workload: str) -> list[dict[str, Any]]:
     """A row for Reno in the core, and one for the same in Python."""
     Counted.acks = 0
     _run(Counted)
-    core, python = (min((_run(it) for _ in range(TIMES)), key=_cpu) for it in ("reno", Reno))
-    if core.run["trace_hash"] != python.run["trace_hash"]:
+    core, python = (min((_run(each) for _ in range(TIMES)), key=_cpu) for each in ("reno", Reno))
+    if core.run.trace_hash != python.run.trace_hash:
         raise RunError("the same rules in Python and in the core are different runs")
     rows = []
     for variant, result in (("core", core), ("python", python)):
-        hops, cpu = result.run["packet_hops"], _cpu(result)
-        row = {"workload": workload, "variant": variant, "sim_s": result.run["end_s"]}
+        hops, cpu = result.run.packet_hops, _cpu(result)
+        row = {"workload": workload, "variant": variant, "sim_s": result.run.end_s}
         row |= {"cpu_s": cpu, "packet_hops": hops, "packet_hops_per_core_s": hops / cpu}
         rows.append(row)
     rows[1]["acks"] = Counted.acks
@@ -55,7 +55,7 @@ def own_controller(workload: str) -> list[dict[str, Any]]:
 
 
 def _cpu(result: RunResult) -> float:
-    return float(result.run["cpu_s"])
+    return result.run.cpu_s
 
 
 def _run(window: str | type) -> RunResult:

@@ -11,10 +11,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from anabranch._core import Ack, Congestion, Report, Sent, Window
+from anabranch.settings import Tcp, Toml
 
 
 class WindowControl(Window):
@@ -40,7 +40,7 @@ class WindowControl(Window):
     """
 
     coupled: ClassVar[bool] = False
-    needs: ClassVar[Mapping[str, Any]] = {}
+    needs: ClassVar[Tcp | Toml] = {}
     """Fields of `tcp` without which it is not itself, as `{"ecn": "dctcp"}`: scenarios of the
     library and `anabranch evaluate` set them. A scenario file says them itself."""
 

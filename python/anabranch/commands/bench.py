@@ -11,9 +11,10 @@ import click
 from rich.table import Table
 
 from anabranch.commands.namespace import become_root_of_a_namespace
-from anabranch.commands.options import PATH, console, interruptible
+from anabranch.commands.options import PATH, console
 from anabranch.experiment import bench as run_workload
 from anabranch.files import output_directory, write_text
+from anabranch.native import interruptible
 
 WORKLOADS = (
     "long-flow",
@@ -96,7 +97,7 @@ def _live(repeats: int, quick: bool) -> list[dict[str, Any]]:
     for facts in rows:
         _add_figures(table, facts)
     terminal.print(table)
-    loads = " to ".join(f"{it['load_1']:.1f}" for it in (before, speed.conditions()))
+    loads = " to ".join(f"{each['load_1']:.1f}" for each in (before, speed.conditions()))
     terminal.print(f"load average {loads} on {before['processors']} processors")
     return rows
 
@@ -108,7 +109,7 @@ def _add_figures(table: Table, facts: dict[str, Any]) -> None:
         table.add_row(title, "missing", "", "", "", facts["missing"])
     for name in [name for name in facts if f"{name}_least" in facts]:
         values = (facts[name], facts[f"{name}_least"], facts[f"{name}_most"])
-        figures = (f"{it:,.0f}" if it >= 1000 else f"{it:.3g}" for it in values)
+        figures = (f"{value:,.0f}" if value >= 1000 else f"{value:.3g}" for value in values)
         table.add_row(title, name, *figures, facts["aims"].get(name, ""))
         title = ""
 

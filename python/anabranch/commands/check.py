@@ -7,7 +7,8 @@ import sys
 
 import click
 
-from anabranch.commands.options import checked, console, interruptible
+from anabranch.commands.options import checked, console
+from anabranch.native import interruptible
 
 ALLOWED = "NAME=VALUE, an option of the controller"
 

@@ -11,11 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from anabranch import comparison, tables
+from anabranch import comparison, report, tables
 from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import PATH, console, set_option
 from anabranch.comparison import COLUMNS, HOLDS, Comparison
 from anabranch.files import output_directory
+from anabranch.observed import MEASURES
+from anabranch.report.comparison import shown
 
 REPLICATIONS = 5
 
@@ -35,6 +37,14 @@ REPLICATIONS = 5
 )
 @set_option
 @click.option(
+    "--margin",
+    type=click.FloatRange(0, 100),
+    default=comparison.MARGIN * 100,
+    show_default=True,
+    metavar="PERCENT",
+    help="Differences up to this share of the live mean would not matter.",
+)
+@click.option(
     "--out",
     type=PATH,
     default=Path("results/compare"),
@@ -43,10 +53,12 @@ REPLICATIONS = 5
     help="Where the results go.",
 )
 def compare(
+    *,
     scenario: Path,
     replications: int | None,
     parallel: int | None,
     assignments: tuple[str, ...],
+    margin: float,
     out: Path,
 ) -> None:
     """Runs one scenario in the simulator and live, and shows both side by side.
@@ -68,6 +80,7 @@ def compare(
             count,
             directory,
             together=parallel,
+            margin=margin / 100,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     names = list(points[0].labels)
@@ -75,12 +88,13 @@ def compare(
         directory / "compare.csv", (*names, *COLUMNS), [row.cells() for row in found.rows]
     )
     timings = [
-        asdict(it) | {"doubts": "; ".join(it.doubts), "load_pps": load}
-        for it, load in zip(found.timings, found.loads, strict=True)
+        asdict(each) | {"doubts": "; ".join(each.doubts), "load_pps": load}
+        for each, load in zip(found.timings, found.loads, strict=True)
     ]
     tables.write_csv(directory / "timing.csv", list(timings[0]), timings)
     _print(terminal, found)
-    terminal.print(f"{count} copies in each world; results in {directory}")
+    report.write_comparison_report(directory, scenario.name, found, count)
+    terminal.print(f"{count} copies in each world; {directory / 'report.html'}, {directory}")
     _warn(found)
 
 
@@ -92,12 +106,11 @@ def _print(terminal: Console, found: Comparison) -> None:
         table = Table(box=None, header_style="bold")
         for heading in ("flow", "measure"):
             table.add_column(heading)
-        for heading in ("simulated", "live", "live - simulated"):
+        for heading in ("simulated", "live", "live - simulated", "margin"):
             table.add_column(heading, justify="right")
         table.add_column("verdict")
         for row in rows:
-            estimates = (it.interval_text(2) for it in (row.simulated, row.live, row.difference))
-            table.add_row(row.flow, row.measure, *estimates, row.verdict)
+            table.add_row(row.flow, MEASURES[row.measure].name, *shown(row), row.verdict)
         terminal.print(table)
 
 

@@ -1,4 +1,4 @@
-"""`anabranch drill`: packetdrill scripts against our stacks, in virtual time."""
+"""`anabranch drill`: packetdrill scripts against our stacks in virtual time, or the kernel."""
 
 from __future__ import annotations
 
@@ -6,20 +6,37 @@ import time
 import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import click
 
-from anabranch.commands.options import PATH, console, interruptible, jobs_option
+from anabranch.commands.namespace import become_root_of_a_namespace
+from anabranch.commands.options import PATH, console, jobs_option
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import drill as run_scripts
 from anabranch.files import output_directory, write_text
+from anabranch.native import interruptible
+from anabranch.rows import Script
 
 BAD = ("failed", "unreadable")
 
 
 @click.command()
 @click.argument("scripts", nargs=-1, required=True, type=PATH, metavar="SCRIPT.pkt...")
+@click.option(
+    "--against",
+    type=click.Choice(["ours", "kernel"]),
+    default="ours",
+    show_default=True,
+    help="ours: our stacks, in virtual time. kernel: the TCP of the running kernel, in real time "
+    "and in namespaces of its own; needs root, or a kernel that gives users their own.",
+)
+@click.option(
+    "--ip-version",
+    type=click.Choice(["ipv4", "ipv6", "ipv4-mapped-ipv6"]),
+    default="ipv4",
+    show_default=True,
+    help="Sockets and packets of scripts that do not say.",
+)
 @click.option(
     "--profile",
     type=click.Choice(["auto", "linux", "rfc", "freebsd"]),
@@ -50,6 +67,8 @@ BAD = ("failed", "unreadable")
 def drill(
     *,
     scripts: tuple[Path, ...],
+    against: str,
+    ip_version: str,
     profile: str,
     definitions: tuple[str, ...],
     assignments: tuple[str, ...],
@@ -58,10 +77,13 @@ def drill(
     quiet: bool,
     jobs: int,
 ) -> None:
-    """Runs packetdrill scripts against our TCP and SCTP and tells which pass.
+    """Runs packetdrill scripts against our TCP and SCTP, or the kernel's TCP, and tells which pass.
 
     SCRIPT may also be a folder, or an index of suites. The exit status is 1 if any failed.
     """
+    if against == "kernel":
+        become_root_of_a_namespace()
+        profile = "linux"
     folder = output_directory(pcap) if pcap is not None else None
     if junit is not None:
         output_directory(junit.parent)
@@ -76,14 +98,16 @@ def drill(
             settings=settings,
             jobs=jobs,
             traces=folder,
+            against=against,
+            ip_version=ip_version,
         )
     )
     elapsed = time.perf_counter() - begun
     terminal = console()
     for result in results:
-        if result["verdict"] in BAD or not quiet:
-            terminal.print(result["report"], markup=False)
-    counts = Counter(result["verdict"] for result in results)
+        if result.verdict in BAD or not quiet:
+            terminal.print(result.report, markup=False)
+    counts = Counter(result.verdict for result in results)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict])
     terminal.print(f"{len(results)} scripts in {elapsed:.2f} s: {told}")
     if junit is not None:
@@ -104,9 +128,9 @@ def _pair(text: str, option: str, required: bool) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _junit(results: list[dict[str, Any]]) -> str:
+def _junit(results: list[Script]) -> str:
     """The verdicts as continuous integration reads them."""
-    counts = Counter(result["verdict"] for result in results)
+    counts = Counter(result.verdict for result in results)
     suite = ET.Element(
         "testsuite",
         name="packetdrill",
@@ -116,10 +140,10 @@ def _junit(results: list[dict[str, Any]]) -> str:
         skipped=str(counts["not applicable"]),
     )
     for result in results:
-        classname = ".".join(part for part in (result["suite"], result["category"]) if part)
-        case = ET.SubElement(suite, "testcase", name=result["script"], classname=classname)
-        if (kind := _KINDS.get(result["verdict"])) is not None:
-            report = result["report"]
+        classname = ".".join(part for part in (result.suite, result.category) if part)
+        case = ET.SubElement(suite, "testcase", name=result.script, classname=classname)
+        if (kind := _KINDS.get(result.verdict)) is not None:
+            report = result.report
             ET.SubElement(case, kind, message=report.splitlines()[0]).text = report
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

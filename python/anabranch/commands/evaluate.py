@@ -9,9 +9,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from anabranch import evaluate as evaluation
-from anabranch.commands.options import PATH, VERDICT_STYLE, console, interruptible, jobs_option
+from anabranch.commands.options import PATH, VERDICT_STYLE, console, jobs_option
 from anabranch.evaluate import Card
 from anabranch.files import output_directory
+from anabranch.native import interruptible
 from anabranch.report.study import write_card
 from anabranch.studies.study import Context, Strength
 
@@ -53,6 +54,7 @@ def evaluate(
     braces, or a Python controller, my.py:MyControl.
     """
     directory = output_directory(out)
+    names = evaluation.with_earlier(directory, evaluation.label_of(algorithm, label), names)
     terminal = console()
     columns = (
         TextColumn("{task.description}"),
@@ -108,7 +110,7 @@ def _table(card: Card) -> Table:
                 found[0].measured.interval_text(),
                 *(f"{each.measured.mean:.2f}" for each in found[1:]),
                 found[0].expected_text,
-                "" if verdict is None else f"[{VERDICT_STYLE[verdict]}]{verdict.value}[/]",
+                "" if verdict is None else f"[{VERDICT_STYLE[verdict.value]}]{verdict.value}[/]",
             )
             first = ("", "")
     return table

@@ -15,6 +15,7 @@ KINDS = (
     "destinations",
     "failovers",
     "schedulers",
+    "path-managers",
     "queues",
     "transmitters",
     "regulators",

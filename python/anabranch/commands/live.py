@@ -6,7 +6,6 @@ import contextlib
 import json
 import shlex
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -21,10 +20,12 @@ from anabranch.commands.options import (
     seed_option,
     set_option,
 )
-from anabranch.commands.run import flow_table, plain
+from anabranch.commands.run import flow_table
 from anabranch.errors import InputError, RunError
-from anabranch.experiment import LiveResult, Scenario
+from anabranch.experiment import LiveResult
 from anabranch.files import output_directory, replacing, write_text
+from anabranch.library import load
+from anabranch.rows import Port, Program, plain
 
 TAIL = 12
 """Lines of a program's output that are shown at the end."""
@@ -71,7 +72,7 @@ def live(
     kernel's own TCP. COMMAND runs on the first of them, with the terminal: `-- bash` is a
     shell in the host. Needs root, or a kernel that gives users their own namespaces.
     """
-    experiment = Scenario.load(scenario).set(*assignments)
+    experiment = load(scenario).set(*assignments)
     pairs = [_pair(text) for text in programs]
     for warning in experiment.warnings():
         click.echo(f"{scenario}: warning: {warning}", err=True)
@@ -93,22 +94,21 @@ def live(
             command=shlex.join(command) if command else None,
         )
     tables.write_run(directory, result.run)
-    facts = result.run.run | {"live": result.facts}
+    facts = {**result.run.run, "live": result.facts}
     write_text(directory / "run.json", json.dumps(facts, indent=2, default=plain) + "\n")
     report.write_run_report(directory, experiment.file, result.run, result.facts)
     _print(result, directory)
-    if result.facts["stopped"]:
-        raise KeyboardInterrupt
-    if failed := [told for it in result.facts["programs"] if (told := _failure(it))]:
+    result.raise_interrupt()
+    if failed := [told for program in result.facts.programs if (told := _failure(program))]:
         raise RunError("; ".join(failed))
 
 
-def _failure(program: dict[str, Any]) -> str | None:
+def _failure(program: Program) -> str | None:
     """What is wrong with how a program ended; `None` where nothing is, or the run ended it."""
-    where = f"the program `{program['command']}` of {program['host']}"
-    if program["failure"]:
-        return f"{where} could not be started: {program['failure']}"
-    return f"{where} ended with {program['status']}" if program["status"] else None
+    where = f"the program `{program.command}` of {program.host}"
+    if program.failure:
+        return f"{where} could not be started: {program.failure}"
+    return f"{where} ended with {program.status}" if program.status else None
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -120,44 +120,48 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _print(result: LiveResult, directory: Path) -> None:
     terminal = console()
-    for program in result.facts["programs"]:
+    for program in result.facts.programs:
         _print_program(program, directory)
     terminal.print(flow_table(result.run.flows))
-    late = result.facts["lateness"]
+    late = result.facts.lateness
     times = ", ".join(
-        f"{name} {late[key] * 1e6:.0f} us"
-        for name, key in (
-            ("median", "median_s"),
-            ("p99", "p99_s"),
-            ("p99.9", "p999_s"),
-            ("max", "max_s"),
+        f"{name} {seconds * 1e6:.0f} us"
+        for name, seconds in (
+            ("median", late.median_s),
+            ("p99", late.p99_s),
+            ("p99.9", late.p999_s),
+            ("max", late.max_s),
         )
     )
-    terminal.print(f"{late['packets']} packets left late by {times} ({result.facts['scheduling']})")
-    for port in result.facts["ports"]:
+    terminal.print(f"{late.packets} packets left late by {times} ({result.facts.scheduling})")
+    for port in result.facts.ports:
         if told := _port(port):
-            terminal.print(f"{port['name']}: {told}")
-    for doubt in result.facts["doubts"]:
+            terminal.print(f"{port.name}: {told}")
+    for doubt in result.facts.doubts:
         click.echo(f"doubtful: {doubt}", err=True)
     terminal.print(f"results in {directory}")
 
 
-def _port(port: dict[str, Any]) -> str:
+def _port(port: Port) -> str:
     """What a port lost, and why; nothing when it lost nothing."""
     parts = []
-    for count, why in (("ignored", "first_ignored"), ("refused", "first_refused")):
-        if port[count]:
-            first = f" (first: {port[why]})" if port[why] else ""
-            parts.append(f"{port[count]} packets {count}{first}")
-    if port["overrun"]:
-        parts.append(f"{port['overrun']} packets lost in the full queue of the device")
+    lost = (
+        ("ignored", port.ignored, port.first_ignored),
+        ("refused", port.refused, port.first_refused),
+    )
+    for how, count, why in lost:
+        if count:
+            first = f" (first: {why})" if why else ""
+            parts.append(f"{count} packets {how}{first}")
+    if port.overrun:
+        parts.append(f"{port.overrun} packets lost in the full queue of the device")
     return ", ".join(parts)
 
 
-def _print_program(program: dict[str, Any], directory: Path) -> None:
+def _print_program(program: Program, directory: Path) -> None:
     """The last lines of what a program wrote."""
-    log = directory / f"{program['host']}.log"
+    log = directory / f"{program.host}.log"
     if log.is_file():
         text = log.read_text(encoding="utf-8", errors="replace").rstrip()
         for line in text.splitlines()[-TAIL:]:
-            click.echo(f"{program['host']}: {line}")
+            click.echo(f"{program.host}: {line}")

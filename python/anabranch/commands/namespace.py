@@ -6,7 +6,7 @@ import os
 import sys
 
 from anabranch.errors import RunError
-from anabranch.experiment import core
+from anabranch.native import core
 
 _AS_ROOT_OF_A_NAMESPACE = """
 import importlib.util, sys
@@ -28,7 +28,7 @@ def become_root_of_a_namespace() -> None:
     core says what is missing."""
     if os.geteuid() == 0:
         return
-    file = core().__file__ or ""
+    file = core.__file__ or ""
     sys.stdout.flush()
     arguments = [sys.executable, "-c", _AS_ROOT_OF_A_NAMESPACE, file, *sys.argv[1:]]
     try:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import click
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from anabranch.errors import InputError, StuckError
-from anabranch.experiment import core
-from anabranch.verdicts import Verdict
-
-Result = TypeVar("Result")
+from anabranch.errors import InputError
 
 VERDICT_STYLE = {
-    Verdict.HOLDS: "green",
-    Verdict.PARTLY: "yellow",
-    Verdict.FAILS: "red",
-    Verdict.UNDECIDED: "cyan",
+    "holds": "green",
+    "holds in part": "yellow",
+    "does not hold": "red",
+    "undecided": "cyan",
 }
+"""The colour of each verdict, by its value: the verdicts themselves bring SciPy."""
 
 PATH = click.Path(path_type=Path)
 """A path; the command checks it, so that the message names what is allowed."""
@@ -40,6 +37,17 @@ def console() -> Console:
     if not terminal.is_terminal:
         terminal.width = max(terminal.width, WIDTH)
     return terminal
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """On a terminal a line with the time that one long run takes, gone when it is done."""
+    terminal = console()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    shown = Progress(*columns, console=terminal, disable=not terminal.is_terminal, transient=True)
+    with shown:
+        shown.add_task(what, total=None)
+        yield
 
 
 def processors() -> int:
@@ -102,34 +110,27 @@ def explore_option(function: Callable[..., object]) -> Callable[..., object]:
     )(function)
 
 
+def port_option(function: Callable[..., object]) -> Callable[..., object]:
+    """`--port N` of a server on this machine."""
+    return click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=0,
+        show_default="a free one",
+        help="Port of 127.0.0.1.",
+    )(function)
+
+
+def browse_option(function: Callable[..., object]) -> Callable[..., object]:
+    """`--browse/--no-browse`."""
+    return click.option(
+        "--browse/--no-browse", default=True, help="Open the page in a browser; the default."
+    )(function)
+
+
 def checked(text: str, option: str, allowed: str) -> str:
     """`text` if it is NAME=VALUE; else an `InputError` that says what is allowed."""
     name, equals, _value = text.partition("=")
     if not equals or not name.strip():
         raise InputError.about("command line", option, text, allowed)
     return text
-
-
-def interruptible(work: Callable[[], Result]) -> Result:
-    """Runs `work` in a thread, so that Ctrl-C is heard while the core computes."""
-    outcome: list[Result] = []
-    failure: list[BaseException] = []
-
-    def body() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:  # handed to the caller's thread
-            failure.append(error)
-
-    thread = threading.Thread(target=body, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.1)
-        if core().limits_passed() >= 2:
-            raise StuckError(
-                "a call of an algorithm has not returned within twice the limit of"
-                " ANABRANCH_CALL_LIMIT, and waits where it cannot be stopped"
-            )
-    if failure:
-        raise failure[0]
-    return outcome[0]

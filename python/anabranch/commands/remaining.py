@@ -73,7 +73,9 @@ class Remaining:
 
     def of_all(self) -> float:
         """Seconds until the last study has ended."""
-        later = (it for name, it in self.expected.items() if name not in {*self._ended, self._name})
+        later = (
+            each for name, each in self.expected.items() if name not in {*self._ended, self._name}
+        )
         return self.of_study() + sum(later) * self._slowness()
 
     def text(self) -> str:
@@ -92,7 +94,7 @@ class Remaining:
     def _slowness(self) -> float:
         """How much longer studies take here than expected; one that takes longer counts at once."""
         known = PRIOR_S + sum(self.expected.get(name, 0.0) for name in self._ended)
-        taken = PRIOR_S + sum(it for name, it in self._ended.items() if name in self.expected)
+        taken = PRIOR_S + sum(each for name, each in self._ended.items() if name in self.expected)
         slowness = taken / known
         own = self.expected.get(self._name, 0.0)
         if not own:

@@ -10,20 +10,21 @@ import click
 import numpy as np
 
 from anabranch import report, tables
+from anabranch.capture import CaptureResult
+from anabranch.capture import replay as read
 from anabranch.commands.options import PATH, console
 from anabranch.commands.run import flow_table
-from anabranch.experiment import RunResult
 from anabranch.files import output_directory, write_text
 from anabranch.observed import LANE
-from anabranch.replay import replay as read
+from anabranch.rows import plain
 
 
-def _with_lanes(result: RunResult) -> RunResult:
+def _with_lanes(result: CaptureResult) -> CaptureResult:
     """With empty series for what a capture does not tell of a flow or of one of its paths, and the
     report looks for."""
     nothing = {name: np.empty(0) for name in ("time_s", "value", "len", "retransmission")}
     ways = {name.rpartition(".")[0] for name in result.series if name.endswith((".sends", ".acks"))}
-    lanes = ways | {flow["flow"] for flow in result.flows if flow["protocol"] != "sctp"}
+    lanes = ways | {flow.flow for flow in result.flows if flow.protocol != "sctp"}
     series = {f"{lane}.{kind}": nothing for lane in sorted(lanes) for kind in LANE}
     return replace(result, series=series | result.series)
 
@@ -48,18 +49,18 @@ def replay(capture: Path, out: Path) -> None:
     result = read(capture)
     directory = output_directory(out)
     tables.write_run(directory, result)
-    write_text(directory / "run.json", json.dumps(result.run, indent=2) + "\n")
+    write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")
     report.write_run_report(directory, str(capture), _with_lanes(result))
     terminal = console()
     terminal.print(flow_table(result.flows))
     if len(result.flows) > 50:
         terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
-    places = result.run["interfaces"]
-    packets = sum(place["packets"] for place in places)
-    others = result.run["other_packets"]
+    places = result.run.interfaces
+    packets = sum(place.packets for place in places)
+    others = result.run.other_packets
     terminal.print(
         f"{packets} packets at {len(places)} interfaces, {others} of them neither TCP nor SCTP"
     )
-    if result.run["cut"]:
+    if result.run.cut:
         click.echo(f"{capture}: warning: the file ends within a packet", err=True)
     terminal.print(f"results in {directory}")

@@ -10,10 +10,11 @@ from rich.table import Table
 
 from anabranch import studies
 from anabranch.commands.namespace import become_root_of_a_namespace
-from anabranch.commands.options import PATH, VERDICT_STYLE, console, interruptible, jobs_option
+from anabranch.commands.options import PATH, VERDICT_STYLE, console, jobs_option
 from anabranch.commands.remaining import Remaining, shown
 from anabranch.errors import InputError
 from anabranch.files import output_directory
+from anabranch.native import interruptible
 from anabranch.report.study import write_example, write_study_report
 from anabranch.studies.live import LiveOutcome
 from anabranch.studies.results import StudyResult
@@ -66,7 +67,7 @@ def reproduce(
     chosen = [
         studies.ALL[name] for name in dict.fromkeys(names or studies.cheapest_first(possible))
     ]
-    known = {} if live else studies.expected_seconds([it.name for it in chosen], size, jobs)
+    known = {} if live else studies.expected_seconds([each.name for each in chosen], size, jobs)
     remaining = Remaining(known)
     for study in chosen:
         with shown(study.name, remaining, terminal) as advance:
@@ -80,7 +81,7 @@ def reproduce(
         result.save(directory / study.name)
         if isinstance(result, StudyResult):
             finished = result
-            interruptible(lambda it=finished: write_example(directory / it.name, it))  # type: ignore[misc]
+            interruptible(lambda each=finished: write_example(directory / each.name, each))  # type: ignore[misc]
         write_study_report(directory)
         if isinstance(result, StudyResult):
             terminal.print(_verdicts(result))
@@ -99,14 +100,14 @@ def _verdicts(result: StudyResult) -> Table:
     table.add_column("mean (95 %)", no_wrap=True)
     table.add_column("n", no_wrap=True, justify="right")
     for claim in result.claims:
-        verdict = f"[{VERDICT_STYLE[claim.verdict]}]{claim.verdict_text()}[/]"
+        verdict = f"[{VERDICT_STYLE[claim.verdict.value]}]{claim.verdict_text()}[/]"
         first = (claim.claim, verdict)
         for statement in claim.headline():
             number, n = statement.measured.interval_text(), str(statement.measured.n)
             table.add_row(*first, statement.quantity, statement.expected_text, number, n)
             first = ("", "")
         if claim.grid_verdict is not None:
-            style = VERDICT_STYLE[claim.grid_verdict]
+            style = VERDICT_STYLE[claim.grid_verdict.value]
             table.add_row("", "", f"over our grid: [{style}]{verdict_text(claim.grid)}[/]")
     return table
 
@@ -119,11 +120,11 @@ def _print_live(title: str, outcome: LiveOutcome, terminal: Console) -> None:
     terminal.print(f"{'claim':<{width}} {'simulated':<14} {'live':<14} numbers: simulated / live")
     for simulated, live in outcome.pairs:
         found = (simulated.verdict, live.verdict)
-        verdicts = (f"[{VERDICT_STYLE[it]}]{it.value:<14}[/]" for it in found)
+        verdicts = (f"[{VERDICT_STYLE[each.value]}]{each.value:<14}[/]" for each in found)
         cells = f"{live.claim:<{width}} {' '.join(verdicts)}"
         for before, after in zip(simulated.everything(), live.everything(), strict=True):
             if cells.strip() or before.verdict is not after.verdict:
-                numbers = " / ".join(it.measured.text() for it in (before, after))
+                numbers = " / ".join(each.measured.text() for each in (before, after))
                 expected = f", expected {after.expected_text}" if after.expected_text else ""
                 terminal.print(f"{cells} {after.quantity}: {numbers}{expected}")
                 cells = " " * (width + 30)
@@ -135,4 +136,4 @@ def _print_live(title: str, outcome: LiveOutcome, terminal: Console) -> None:
     terminal.print(outcome.lateness)
     for timing in outcome.doubtful:
         for doubt in timing.doubts:
-            click.echo(f"doubtful: {timing.company} of {outcome.name}: {doubt}", err=True)
+            click.echo(f"doubtful: {timing.batch} of {outcome.name}: {doubt}", err=True)

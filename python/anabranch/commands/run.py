@@ -5,24 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.table import Table
 
-from anabranch import report, tables
+from anabranch import report, si, tables
 from anabranch.commands.options import (
     PATH,
     capture_options,
     console,
     explore_option,
-    interruptible,
     seed_option,
     set_option,
+    waiting,
 )
-from anabranch.experiment import RunResult, Scenario
+from anabranch.experiment import RunResult
 from anabranch.files import output_directory, replacing, write_text
+from anabranch.library import load
+from anabranch.native import interruptible
+from anabranch.rows import Transfer, plain
 
 
 @click.command()
@@ -56,7 +59,7 @@ def run(
     complete: bool,
 ) -> None:
     """Runs one scenario in virtual time and prints a row per flow."""
-    experiment = Scenario.load(scenario).set(*assignments)
+    experiment = load(scenario).set(*assignments)
     # Wrong input is told before anything is written, and so is what is hardly meant.
     for warning in experiment.warnings():
         click.echo(f"{scenario}: warning: {warning}", err=True)
@@ -66,9 +69,10 @@ def run(
     with contextlib.ExitStack() as stack:
         wanted = pcap or places
         file = stack.enter_context(replacing(directory / "capture.pcapng")) if wanted else None
-        result = interruptible(
-            lambda: experiment.run(seed=seed, pcap=file, capture=places, trace_hash=True)
-        )
+        with waiting(str(scenario)):
+            result = interruptible(
+                lambda: experiment.run(seed=seed, pcap=file, capture=places, trace_hash=True)
+            )
     tables.write_run(directory, result)
     write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")
     report.write_run_report(directory, experiment.file, result)
@@ -77,53 +81,51 @@ def run(
         sys.exit(1)
 
 
+DIGITS = 4
+"""Of dates and sizes on the terminal; files have all."""
+
 # Outcomes of flows of known size that are told on standard error.
 _INCOMPLETE = ("ended", "unfinished", "stalled", "not-started")
 
 
 def _tell_unfinished(result: RunResult, complete: bool) -> bool:
     """Says which flows are not complete, how far they came and why; whether the run has failed."""
-    lacking = [flow for flow in result.flows if flow["outcome"] in _INCOMPLETE]
-    if result.run["ended"] == "time-limit":
-        click.echo(f"the run ended at its time_limit, {result.run['end_s']:g} s", err=True)
+    lacking = [flow for flow in result.flows if flow.outcome in _INCOMPLETE]
+    if result.run.ended == "time-limit":
+        click.echo(f"the run ended at its time_limit, {result.run.end_s:g} s", err=True)
     for flow in lacking[:20]:
-        why = f": {flow['why']}" if flow["why"] else ""
-        click.echo(f"{flow['flow']} {flow['outcome']}{why}", err=True)
+        why = f": {flow.why}" if flow.why else ""
+        click.echo(f"{flow.flow} {flow.outcome}{why}", err=True)
     if len(lacking) > 20:
         click.echo(f"... and {len(lacking) - 20} more, see outcome in flows.csv", err=True)
-    stalled = any(flow["outcome"] == "stalled" for flow in lacking)
+    stalled = any(flow.outcome == "stalled" for flow in lacking)
     return stalled or (complete and bool(lacking))
 
 
-def plain(value: Any) -> Any:
-    """NumPy numbers as Python's."""
-    return value.item() if hasattr(value, "item") else str(value)
-
-
-def flow_table(flows: list[dict[str, Any]]) -> Table:
+def flow_table(flows: Sequence[Transfer]) -> Table:
     """The first flows, a row each."""
     table = Table(box=None, header_style="bold")
     table.add_column("flow")
     table.add_column("protocol")
-    for heading in ("finish s", "bytes", "Mbit/s", "retransmitted", "fast", "timeouts"):
+    for heading in ("finish", "bytes", "goodput", "retransmitted", "fast", "timeouts"):
         table.add_column(heading, justify="right")
     for flow in flows[:50]:
         table.add_row(
-            str(flow["flow"]),
-            str(flow["protocol"]),
-            _cell(flow["finish_s"], ".6f"),
-            str(flow["bytes"]),
-            f"{(flow['goodput_bps'] or 0) / 1e6:.3f}",
-            str(flow["retransmitted_packets"]),
-            _cell(flow["fast_retransmits"]),
-            _cell(flow["timeouts"]),
+            flow.flow,
+            flow.protocol,
+            "" if flow.finish_s is None else si.text(flow.finish_s, "s", DIGITS),
+            si.text(flow.bytes, "B", DIGITS),
+            si.text(flow.goodput_bps, "bit/s"),
+            f"{flow.retransmitted_packets:,}",
+            _cell(flow.fast_retransmits),
+            _cell(flow.timeouts),
         )
     return table
 
 
-def _cell(value: float | None, form: str = "") -> str:
+def _cell(value: int | None) -> str:
     """Nothing for what is not known."""
-    return "" if value is None else format(value, form)
+    return "" if value is None else f"{value:,}"
 
 
 def _print(result: RunResult, directory: Path) -> None:
@@ -132,6 +134,6 @@ def _print(result: RunResult, directory: Path) -> None:
     if len(result.flows) > 50:
         terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
     terminal.print(
-        f"{result.run['events']} events, {result.run['packet_hops']} packet-hops,"
-        f" trace {result.run['trace_hash']}; results in {directory}"
+        f"{result.run.events:,} events, {result.run.packet_hops:,} packet-hops,"
+        f" trace {result.run.trace_hash}; results in {directory}"
     )

@@ -17,10 +17,14 @@ from rich.table import Table
 
 from anabranch import report
 from anabranch import sweep as sweeps
-from anabranch.commands.options import PATH, console, interruptible, jobs_option
+from anabranch.commands.options import PATH, console, jobs_option
 from anabranch.errors import RunError
+from anabranch.native import interruptible
+from anabranch.report.sweep import Shown, sweep_tables
 from anabranch.sweep import executors
-from anabranch.sweep.sweep import SweepResult
+
+MOST = 100
+"""Rows of a table on the terminal."""
 
 
 @click.command()
@@ -71,27 +75,24 @@ def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None
             )
     finally:
         crew.close()
-    terminal.print(_table(result))
-    names = list(result.states[0].point.labels)
-    report.write_sweep_report(out, plan.stem, names, result.summary())
+    means, pairs = sweep_tables(result)
+    terminal.print(_table(means))
+    if pairs.rows:
+        terminal.print("\nDifferences, paired by replication", style="bold")
+        terminal.print(_table(pairs))
+    report.write_sweep_report(out, plan.stem, result)
     terminal.print(f"{out / 'summary.csv'}, {out / 'runs'}, {out / 'report.html'}")
     if failures := result.failures():
         labels, reason = failures[0]
         raise RunError(f"{len(failures)} points failed, the first {labels}: {reason}")
 
 
-def _table(result: SweepResult) -> Table:
-    rows = result.summary()
-    names = list(result.states[0].point.labels)
+def _table(shown: Shown) -> Table:
     table = Table(box=None, header_style="bold")
-    for name in (*names, "metric"):
-        table.add_column(name)
-    for name in ("mean", "interval", "n"):
-        table.add_column(name, justify="right")
-    for row in rows[:100]:
-        labels = [str(row[name]) for name in names]
-        interval = f"{row['ci_low']:.6g} to {row['ci_high']:.6g}"
-        table.add_row(*labels, row["metric"], f"{row['mean']:.6g}", interval, str(row["n"]))
-    if len(rows) > 100:
-        table.add_row(f"... and {len(rows) - 100} more")
+    for name in shown.columns:
+        table.add_column(name, justify="right" if name in ("mean", "difference", "n") else "left")
+    for row in shown.rows[:MOST]:
+        table.add_row(*row)
+    if len(shown.rows) > MOST:
+        table.add_row(f"... and {len(shown.rows) - MOST} more")
     return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import importlib
 import webbrowser
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from anabranch.errors import InputError
 
 
 @click.command()
-@click.argument("directory", type=PATH, metavar="DIR")
+@click.argument("directories", type=PATH, metavar="DIR...", nargs=-1, required=True)
 @click.option(
     "--serve",
     is_flag=True,
@@ -29,8 +30,23 @@ from anabranch.errors import InputError
     show_default=True,
     help="With --serve: where; 0 takes a free one.",
 )
-def view(directory: Path, serve: bool, port: int) -> None:
-    """Opens DIR/report.html in a browser, or says where it is when there is none."""
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("results/view"),
+    show_default=True,
+    metavar="DIR",
+    help="Of several runs: where their page goes.",
+)
+def view(directories: tuple[Path, ...], serve: bool, port: int, out: Path) -> None:
+    """Opens DIR/report.html in a browser, or says where it is when there is none.
+
+    Several runs are laid over each other on one page, with a table of their differences.
+    """
+    directory = directories[0]
+    if len(directories) > 1:
+        overlay = importlib.import_module("anabranch.report.overlay")
+        directory = overlay.write_overlay(out, directories).parent
     page = directory / "report.html"
     if not page.is_file():
         allowed = "a directory that `anabranch run`, `live`, `sweep` or `reproduce` wrote"

@@ -6,6 +6,7 @@ for; docs/evaluate.md has every check, its scenario and its rule.
 
 from __future__ import annotations
 
-from anabranch.evaluate.card import BASELINES, Card, evaluate
+from anabranch.evaluate.card import Card
+from anabranch.evaluate.evaluating import BASELINES, evaluate, label_of, with_earlier
 
-__all__ = ["BASELINES", "Card", "evaluate"]
+__all__ = ["BASELINES", "Card", "evaluate", "label_of", "with_earlier"]

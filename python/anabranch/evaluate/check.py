@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -70,6 +71,8 @@ class Quantity:
     read: Callable[[Sequence[RunResult]], float]
     """From one replication of each of the check's scenarios."""
     rule: Rule
+    most: float = math.inf
+    """The largest value that it can have: no interval goes beyond."""
 
 
 @dataclass(frozen=True)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anabranch import figures
+from anabranch.evaluate.card import Card
 from anabranch.evaluate.check import Check, Scale
 from anabranch.evaluate.checks import sharing
 from anabranch.experiment import RunResult
 from anabranch.library.entry import Window
+from anabranch.rows import CsvRow
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.study import Context
 from anabranch.tables import POINT_COLUMNS, TIME_COLUMNS, write_csv
-
-if TYPE_CHECKING:
-    from anabranch.evaluate.card import Card
 
 OVER_TIME = {
     "sudden-changes": "Rate of one flow while the path has 20, 4 and again 20 Mbit/s",
@@ -44,7 +42,7 @@ def _over_time(
     scale = Scale(context.quick)
     built = [check.scenarios(windows[name], scale)[0] for name in card.algorithms]
     results = context.compute([], [(each, scale.replications) for each in built], series=True)
-    rows: list[dict[str, Any]] = []
+    rows: list[CsvRow] = []
     for name, batch in zip(card.algorithms, results.batches, strict=True):
         rows += [{"series": name, "time_s": t, "value": v} for t, v in _rate(batch[0])]
     path = context.directory / f"{check.name}.csv"

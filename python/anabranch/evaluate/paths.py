@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,17 +12,19 @@ from anabranch.library.entry import Window, tcp
 from anabranch.library.quantities import bits_per_second, seconds
 from anabranch.library.suite.basic import held
 from anabranch.network import Network
+from anabranch.rows import Flow
+from anabranch.settings import Tcp
 
 FULL_PACKET = 1500
 START = "500 ms"
 """Flows start within this time: what differs between replications where nothing else is random."""
 
 
-def transport(window: Window, **fields: Any) -> dict[str, Any]:
+def transport(window: Window, **fields: Any) -> Tcp:
     """TCP of the checks: RACK-TLP, Linux's least timeout, a receive buffer that never binds; what
     the algorithm needs counts before `fields`."""
-    common = {"recovery": "rack", "rto": {"min": "200 ms"}, "receive_buffer": "64 MiB"}
-    return {**common, **fields, **tcp(window)}
+    common: Tcp = {"recovery": "rack", "rto": {"min": "200 ms"}, "receive_buffer": "64 MiB"}
+    return cast(Tcp, {**common, **fields, **tcp(window)})
 
 
 class Path:
@@ -88,9 +90,9 @@ class Path:
         return self.net.scenario()
 
 
-def flow_rows(run: RunResult, prefix: str) -> list[dict[str, Any]]:
+def flow_rows(run: RunResult, prefix: str) -> list[Flow]:
     """The rows of flows whose names begin so."""
-    return [row for row in run.flows if row["flow"].startswith(prefix)]
+    return [row for row in run.flows if row.flow.startswith(prefix)]
 
 
 def goodput(run: RunResult, prefix: str, start: float, end: float) -> float:
@@ -98,7 +100,7 @@ def goodput(run: RunResult, prefix: str, start: float, end: float) -> float:
 
     From the series `received`.
     """
-    names = [row["flow"] for row in flow_rows(run, prefix)]
+    names = [row.flow for row in flow_rows(run, prefix)]
     rates = [delivered(run, name, start, end) * 8 / (end - start) for name in names]
     return float(np.mean(rates))
 
@@ -115,15 +117,15 @@ def delivered(run: RunResult, flow: str, start: float, end: float) -> float:
 
 def use(run: RunResult, rate: str, start: float, end: float) -> float:
     """Share of a rate that all flows together delivered, in percent, headers not counted."""
-    octets = sum(delivered(run, row["flow"], start, end) for row in run.flows)
+    octets = sum(delivered(run, row.flow, start, end) for row in run.flows)
     return float(100 * octets * 8 / (end - start) / bits_per_second(rate))
 
 
 def loss(run: RunResult, link: str = "path") -> float:
     """Share of the packets that came to a link and that it dropped, in percent."""
-    row = next(row for row in run.links if row["name"] == link)
-    dropped = row["dropped_queue"] + row["dropped_aqm"]
-    return float(100 * dropped / max(1, row["received"]))
+    row = next(row for row in run.links if row.name == link)
+    dropped = row.dropped_queue + row.dropped_aqm
+    return float(100 * dropped / max(1, row.received))
 
 
 def waiting(run: RunResult, rate: str, start: float, link: str = "path") -> float:
@@ -134,7 +136,7 @@ def waiting(run: RunResult, rate: str, start: float, link: str = "path") -> floa
     return packets * FULL_PACKET * 8 / bits_per_second(rate) * 1e3
 
 
-def completion(rows: Sequence[Mapping[str, Any]]) -> float:
+def completion(rows: Sequence[Flow]) -> float:
     """Mean time in seconds that flows took from their start, of those that ended."""
-    times = [row["finish_s"] - row["start_s"] for row in rows if row["finish_s"] is not None]
+    times = [row.duration_s for row in rows if row.duration_s is not None]
     return float(np.mean(times)) if times else float("nan")

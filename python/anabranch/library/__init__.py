@@ -10,14 +10,12 @@ Each function returns a `Network`. docs/library.md has a table of all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from anabranch.errors import InputError
 from anabranch.library import sizes
 from anabranch.library.classics import dumbbell, fat_tree, incast, parking_lot, short_flows, web
+from anabranch.library.entries import ALL, build, find
 from anabranch.library.entry import Entry
 from anabranch.library.graphml import topology_zoo
+from anabranch.library.scenario import LibraryScenario, load
 from anabranch.library.suite.basic import (
     access_link,
     data_centre,
@@ -35,58 +33,11 @@ from anabranch.library.suite.experiments import (
     ramp_up,
     transient,
 )
-from anabranch.network import Network
-
-_SUITE = "draft-irtf-iccrg-tcpeval-01"
-
-_ENTRIES = (
-    Entry("dumbbell", "the field's standard", dumbbell),
-    Entry("parking-lot", "the field's standard", parking_lot),
-    Entry("fat-tree", "Al-Fares et al., SIGCOMM 2008", fat_tree),
-    Entry("incast", "Phanishayee et al., FAST 2008", incast),
-    Entry("web", "HTTP/1.1 or HTTP/2 over one connection", web),
-    Entry("short-flows", "Alizadeh et al., SIGCOMM 2013 (pFabric)", short_flows),
-    Entry("topology-zoo", "Knight et al., IEEE JSAC 29(9), 2011", topology_zoo),
-    Entry("data-centre", f"{_SUITE} §4.3", data_centre),
-    Entry("access-link", f"{_SUITE} §4.3", access_link),
-    Entry("trans-oceanic", f"{_SUITE} §4.3", trans_oceanic),
-    Entry("geostationary", f"{_SUITE} §4.3", geostationary),
-    Entry("wireless-access", f"{_SUITE} §4.3", wireless_access),
-    Entry("dial-up", f"{_SUITE} §4.3", dial_up),
-    Entry("delay-throughput", f"{_SUITE} §4.4", delay_throughput),
-    Entry("ramp-up", f"{_SUITE} §4.5", ramp_up),
-    Entry("transient", f"{_SUITE} §4.6", transient),
-    Entry("flash-crowd", f"{_SUITE} §4.6", flash_crowd),
-    Entry("impact", f"{_SUITE} §4.7", impact),
-    Entry("fairness", f"{_SUITE} §4.8", fairness),
-    Entry("multiple-bottlenecks", f"{_SUITE} §4.9", multiple_bottlenecks),
-)
-
-ALL: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
-"""The scenarios by name, in the order of docs/library.md."""
-
-
-def find(name: str) -> Entry:
-    """The scenario of that name."""
-    if name not in ALL:
-        raise InputError.about("library", "scenario", name, ", ".join(ALL))
-    return ALL[name]
-
-
-def build(name: str, parameters: Mapping[str, Any]) -> Network:
-    """The scenario of that name with these parameters; wrong ones raise `InputError`."""
-    found = find(name)
-    known = found.parameters()
-    for parameter in parameters:
-        if parameter not in known:
-            where = f"library:{name}"
-            raise InputError.about(where, "parameter", parameter, ", ".join(known))
-    return found.build(**parameters)
-
 
 __all__ = [
     "ALL",
     "Entry",
+    "LibraryScenario",
     "access_link",
     "build",
     "data_centre",
@@ -100,6 +51,7 @@ __all__ = [
     "geostationary",
     "impact",
     "incast",
+    "load",
     "multiple_bottlenecks",
     "parking_lot",
     "ramp_up",

@@ -12,6 +12,7 @@ from typing import Any
 from anabranch.errors import InputError
 from anabranch.library.needs import needs
 from anabranch.network import Network
+from anabranch.settings import Tcp
 
 Window = str | Mapping[str, Any]
 """A window algorithm by name or with its options, as the field `window` takes it."""
@@ -65,7 +66,7 @@ class Entry:
         return InputError.about(f"library:{self.name}", name, text, allowed)
 
 
-def tcp(window: Window) -> dict[str, Any]:
+def tcp(window: Window) -> Tcp:
     """The table `tcp` of a flow with this window algorithm, and what the algorithm needs.
 
     >>> tcp("reno"), tcp('{ algorithm = "cubic", fast_convergence = false }')

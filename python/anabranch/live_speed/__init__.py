@@ -141,8 +141,8 @@ def _forwarding(
 
     def run(logs: Path) -> Values:
         result = live(forwarding(megabytes, offload), programs, logs)
-        packets = sum(port["entered"] for port in result.facts["ports"])
-        cpu = result.facts["loop_cpu_s"]
+        packets = sum(port.entered for port in result.facts.ports)
+        cpu = result.facts.loop_cpu_s
         if packets * 1500 < megabytes * 1e6:
             raise RunError(f"the transfer did not happen: {packets} packets; {_said(logs)}")
         return {"packets_per_cpu_s": packets / cpu, "us_per_packet": 1e6 * cpu / packets}
@@ -152,12 +152,16 @@ def _forwarding(
 
 def _late(scenario: str) -> Values:
     result = live(scenario)
-    late = result.facts["lateness"]
-    names = {"late_p50_us": "median_s", "late_p99_us": "p99_s", "late_p999_us": "p999_s"}
-    values = {name: 1e6 * late[key] for name, key in (names | {"late_max_us": "max_s"}).items()}
-    goodput = [flow["goodput_bps"] / 1e6 for flow in result.run.flows]
-    seconds = result.run.run["end_s"]
-    share = result.facts["loop_cpu_s"] / seconds
+    late = result.facts.lateness
+    values = {
+        "late_p50_us": 1e6 * late.median_s,
+        "late_p99_us": 1e6 * late.p99_s,
+        "late_p999_us": 1e6 * late.p999_s,
+        "late_max_us": 1e6 * late.max_s,
+    }
+    goodput = [flow.goodput_bps / 1e6 for flow in result.run.flows]
+    seconds = result.run.run.end_s
+    share = result.facts.loop_cpu_s / seconds
     return values | {"mbit_s": statistics.median(goodput), "processors": share}
 
 
@@ -170,8 +174,8 @@ def _tcp(towards: str, megabytes: int, offload: bool) -> Callable[[Path], Values
         program = _sink() if sends else _source("{ours}", megabytes)
         result = live(ours(sends, megabytes, offload), [("kernel", program)], logs)
         seconds = _seconds(result, logs / "kernel.log")
-        packets = sum(port["entered"] + port["left"] for port in result.facts["ports"])
-        cpu = result.facts["loop_cpu_s"]
+        packets = sum(port.entered + port.left for port in result.facts.ports)
+        cpu = result.facts.loop_cpu_s
         return {"gbit_s": megabytes * 8e-3 / seconds, "us_per_packet": 1e6 * cpu / packets}
 
     return run

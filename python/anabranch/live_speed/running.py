@@ -18,6 +18,5 @@ def live(
 ) -> LiveResult:
     """Runs the text of a scenario; Ctrl-C ends the benchmark."""
     result = Scenario(scenario).live(programs=programs, logs=logs)
-    if result.facts["stopped"]:
-        raise KeyboardInterrupt
+    result.raise_interrupt()
     return result

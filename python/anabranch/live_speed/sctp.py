@@ -37,18 +37,18 @@ def _run(ours: str, offload: bool, megabytes: int, logs: Path) -> dict[str, floa
     result = live(scenarios.sctp(ours, megabytes, offload), programs, logs)
     flow = result.run.flows[0]
     if ours == "b":
-        told, finish = (flow["bytes"], flow["wrong_octets"]), flow["finish_s"]
+        told, finish = (flow.bytes, flow.wrong_octets), flow.finish_s
     else:
         said = usrsctp.read(logs / "b.log")
         told, at = (said[:2], said[2]) if said else ((0, 0), None)
-        finish = None if at is None else at - result.facts["started_monotonic_s"]
+        finish = None if at is None else at - result.facts.started_monotonic_s
     for log in logs.glob("*.log"):
         log.unlink()
     if told != (octets, 0) or finish is None:
         raise RunError(f"the transfer failed: {told[0]} octets came, {told[1]} of them wrong")
-    packets = sum(port["entered"] + port["left"] for port in result.facts["ports"])
+    packets = sum(port.entered + port.left for port in result.facts.ports)
     seconds = finish - scenarios.START_S
-    cpu = result.facts["loop_cpu_s"]
+    cpu = result.facts.loop_cpu_s
     return {"mbit_s": megabytes * 8 / seconds, "us_per_packet": 1e6 * cpu / packets}
 
 

@@ -7,8 +7,8 @@ A chart that was drawn from a table with `anabranch.figures` is read back from
 from __future__ import annotations
 
 import base64
-import json
-from dataclasses import dataclass, field
+import importlib
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +16,11 @@ import numpy as np
 
 from anabranch import looks, tables
 
-Kind = Literal["line", "steps", "dots", "crosses", "bars", "points"]
+Kind = Literal["line", "steps", "dots", "crosses", "bars", "points", "columns", "spans", "marks"]
+DASH_OF = {"": 0, "-": 0, "none": 0, "--": 1, "-.": 2, ":": 3}
+"""The page's number of a dash."""
+MARKS = 4
+"""Marks of points that a page has."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +29,21 @@ class Trace:
 
     name: str
     kind: Kind
-    """`bars` are vertical strokes from `y` to `high`; `points` a line with marks and intervals."""
+    """`marks` are points without a line; `bars` are vertical strokes from `y` to `high`; `points`
+    a line with marks and intervals; `columns` rise from zero and are `width` wide; `spans` last
+    from `x` to `high` on the lane `y`."""
     x: Any
     y: Any
     low: Any = None
     high: Any = None
     colour: int = 0
     """Index into the page's palette, which has a light and a dark form."""
-    dash: bool = False
+    dash: int = 0
+    """0 solid, 1 dashed, 2 dashes and dots, 3 dotted."""
+    mark: int = 0
+    """Of points: 0 a circle, 1 a square, 2 a triangle, 3 a diamond."""
+    width: float = 0.0
+    """Of columns."""
     group: str = ""
     """What it belongs to: of a chart with several groups the page shows one or all."""
     note: str = ""
@@ -44,7 +55,8 @@ class Trace:
     def encoded(self) -> dict[str, Any]:
         """The trace for the page."""
         value: dict[str, Any] = {"name": self.name, "kind": self.kind, "colour": self.colour}
-        optional = {"dash": self.dash, "group": self.group, "note": self.note}
+        optional: dict[str, Any] = {"dash": self.dash, "mark": self.mark, "width": self.width}
+        optional |= {"group": self.group, "note": self.note}
         value |= {key: given for key, given in optional.items() if given}
         if not self.legend:
             value["legend"] = False
@@ -70,6 +82,10 @@ class Chart:
     xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
     tall: bool = False
+    xnames: list[str] = field(default_factory=list)
+    """The names of an axis of names, at 0, 1, 2 and so on."""
+    ynames: list[str] = field(default_factory=list)
+    """The same of the vertical axis: states."""
     notes: list[str] = field(default_factory=list)
 
     def encoded(self) -> dict[str, Any]:
@@ -83,6 +99,8 @@ class Chart:
             "xlim": self.xlim,
             "ylim": self.ylim,
             "tall": self.tall,
+            "xnames": self.xnames,
+            "ynames": self.ynames,
             "notes": self.notes,
             "traces": [trace.encoded() for trace in self.traces],
         }
@@ -101,9 +119,7 @@ def encode(column: Any) -> str:
 def from_figure(csv_file: Path) -> Chart | None:
     """The chart of a figure; `None` if it was not drawn by `anabranch.figures`."""
     try:
-        value = json.loads(looks.description(csv_file).read_text(encoding="utf-8"))
-        form = value.pop("form")
-        given = {name: looks.Look(**look) for name, look in value.pop("looks").items()}
+        form, plot = looks.read(csv_file)
         rows = tables.read_csv(csv_file)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -114,22 +130,11 @@ def from_figure(csv_file: Path) -> Chart | None:
         for values, column in zip(lists, columns, strict=True):
             values.append(float(row[column]))
     traces = [
-        _trace(index, name, lists, given.get(name), form)
+        _trace(index, name, lists, plot.looks.get(name), form)
         for index, (name, lists) in enumerate(data.items())
     ]
-    return Chart(
-        value["title"],
-        value["x"],
-        value["y"],
-        traces,
-        log=value["log"],
-        xlim=_pair(value["xlim"]),
-        ylim=_pair(value["ylim"]),
-    )
-
-
-def _pair(value: list[float] | None) -> tuple[float, float] | None:
-    return None if value is None else (value[0], value[1])
+    traces = apart(traces)
+    return Chart(plot.title, plot.x, plot.y, traces, log=plot.log, xlim=plot.xlim, ylim=plot.ylim)
 
 
 def _trace(
@@ -144,9 +149,7 @@ def _trace(
     elif look.marker:
         kind = "points"
     low, high = lists[2:] if form != "times" and look.marker else (None, None)
-    colour = index
-    if look.colour in looks.COLOURS:
-        colour = looks.COLOURS.index(look.colour)
+    colour = _nearest(look.colour) if look.colour else index
     label = look.label or name
     return Trace(
         label.removeprefix("_"),
@@ -156,6 +159,44 @@ def _trace(
         low,
         high,
         colour=colour % len(looks.COLOURS),
-        dash=look.line in ("--", ":", "-."),
+        dash=DASH_OF.get(look.line, 0),
+        mark=max(looks.MARKERS.find(look.marker), 0) % MARKS if look.marker else 0,
         legend=not label.startswith("_"),
     )
+
+
+def _nearest(colour: str) -> int:
+    """The colour of the page's palette that is nearest to one that figures may name."""
+    to_rgb = importlib.import_module("matplotlib.colors").to_rgb  # half a second that few need
+
+    def distance(index: int) -> float:
+        pairs = zip(to_rgb(looks.COLOURS[index]), to_rgb(colour), strict=True)
+        return float(sum((a - b) ** 2 for a, b in pairs))
+
+    return min(range(len(looks.COLOURS)), key=distance)
+
+
+def apart(traces: list[Trace]) -> list[Trace]:
+    """The traces with other dashes and marks where two of the legend would look the same."""
+    taken: set[tuple[Any, ...]] = set()
+    found = []
+    for trace in traces:
+        choices = [trace]
+        if trace.legend and trace.kind in ("line", "steps", "points", "columns"):
+            choices += [
+                replace(trace, colour=colour % len(looks.COLOURS), dash=dash, mark=dash)
+                for colour in range(trace.colour, trace.colour + len(looks.COLOURS))
+                for dash in range(len(looks.DASHES))
+            ]
+        elif trace.legend and trace.kind in ("dots", "crosses", "bars"):
+            colours = range(trace.colour, trace.colour + len(looks.COLOURS))
+            choices += [replace(trace, colour=each % len(looks.COLOURS)) for each in colours]
+        chosen = next((each for each in choices if _look(each) not in taken), trace)
+        if chosen.legend:
+            taken.add(_look(chosen))
+        found.append(chosen)
+    return found
+
+
+def _look(trace: Trace) -> tuple[Any, ...]:
+    return (trace.kind in ("dots", "crosses", "bars"), trace.colour, trace.dash)

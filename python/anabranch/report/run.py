@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from anabranch import tables
-from anabranch.experiment import RunResult
+from anabranch import tables, timeline
 from anabranch.files import write_text
-from anabranch.report import explorer
+from anabranch.recorded import Recorded
+from anabranch.report import explorer, groups
+from anabranch.report.cells import Shown, shown
 from anabranch.report.links import links
 from anabranch.report.page import Charts, render
+from anabranch.rows import LiveFacts, Run
+from anabranch.timeline import Event
 
 
 def write_run_report(
-    directory: Path, scenario: str, result: RunResult, live: Mapping[str, Any] | None = None
+    directory: Path, scenario: str, result: Recorded, live: LiveFacts | None = None
 ) -> None:
     """`report.html` of one run: flows, links, the time-sequence explorer; and `scenario.toml`,
     the scenario with all that was left to defaults. `live` are the facts of a run in real time."""
-    if "resolved" in result.run:  # a packet capture has no scenario
-        write_text(directory / "scenario.toml", str(result.run["resolved"]))
+    if isinstance(result.run, Run):  # a packet capture has no scenario
+        write_text(directory / "scenario.toml", result.run.resolved)
     charts = Charts()
     numbers = [charts.add(chart) for chart in explorer.charts(result)]
+    happened = explorer.what_happened(result)
+    completion = groups.completion_chart(result.flows)
     page = render(
         "run.html.j2",
         charts,
@@ -31,14 +34,18 @@ def write_run_report(
         live=live,
         tables=_tables(result),
         numbers=numbers,
+        happened=None if happened is None else charts.add(happened),
+        completion=None if completion is None else charts.add(completion),
         links=links(directory, "."),
     )
     write_text(directory / "report.html", page)
 
 
-def _tables(result: RunResult) -> list[tuple[str, list[str], list[list[str]]]]:
-    """Title, columns and cells of each table that has rows."""
+def _tables(result: Recorded) -> list[Shown]:
+    """Each table that has rows; flows by group before all of them."""
     found = []
+    if by_group := groups.group_table(result.flows):
+        found.append(by_group)
     for name in (
         "flows",
         "paths",
@@ -50,9 +57,9 @@ def _tables(result: RunResult) -> list[tuple[str, list[str], list[list[str]]]]:
         "attacks",
         "memory",
     ):
-        rows = getattr(result, name)
-        if not rows:
-            continue
-        columns = list(tables.FLOW_COLUMNS) if name == "flows" else list(rows[0])
-        found.append((name, columns, [[tables.cell(row[c]) for c in columns] for row in rows]))
+        if name == "paths" and (every := timeline.events(result)):
+            found.append(shown("timeline", Event.columns(), every))
+        if rows := result.rows_of(name):
+            columns = list(tables.FLOW_COLUMNS) if name == "flows" else list(rows[0])
+            found.append(shown(name, columns, rows))
     return found

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 import tomllib
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +15,13 @@ from anabranch import studies, tables
 from anabranch.experiment import Scenario
 from anabranch.files import output_directory, replacing, write_text
 from anabranch.library import quantities
+from anabranch.report.bullets import bullet
 from anabranch.report.charts import from_figure
 from anabranch.report.links import EXAMPLE, links
 from anabranch.report.page import Charts, render
 from anabranch.report.run import write_run_report
 from anabranch.studies.live import LiveOutcome
-from anabranch.studies.results import StudyResult
+from anabranch.studies.results import FigureEntry, StudyResult
 
 if TYPE_CHECKING:  # its checks are imported when an algorithm is evaluated
     from anabranch.evaluate import Card
@@ -31,8 +34,14 @@ CUT = ("duration", "time-limit")
 """How a run has ended that would have gone on."""
 
 
+PAGE = "report.html"
+CITED = re.compile(r"([0-9]+)(?:\(([a-z])\))?")
+"""A figure of a paper: `5(a)`."""
+
+
 def write_study_report(directory: Path) -> None:
-    """`claims.csv` and `report.html` over every study that has finished in `directory`."""
+    """`claims.csv` and `report.html` over every study that has finished in `directory`, and a
+    `report.html` in the folder of each."""
     results = [
         result for name in studies.ALL if (result := StudyResult.load(directory / name)) is not None
     ]
@@ -45,18 +54,69 @@ def write_study_report(directory: Path) -> None:
     rows += [row for outcome in live.values() for row in outcome.rows()]
     tables.write_csv(directory / "claims.csv", tables.CLAIM_COLUMNS, rows)
     charts = Charts()
-
     page = render(
         "report.html.j2",
         charts,
         results=results,
         live=live,
         titles={name: studies.ALL[name].title for name in live},
+        counts=lambda result: Counter(claim.verdict.value for claim in result.claims),
         chart=lambda result, stem: _figure(charts, directory / result.name, stem),
         image=lambda result, stem: _image(directory / result.name / f"{stem}.svg"),
-        links=lambda result: links(directory, result.name),
     )
-    write_text(directory / "report.html", page)
+    write_text(directory / PAGE, page)
+    by_name = {result.name: result for result in results}
+    for name in dict.fromkeys([*by_name, *live]):
+        _write_page(directory, name, by_name.get(name), live.get(name))
+
+
+def _write_page(
+    directory: Path, name: str, result: StudyResult | None, outcome: LiveOutcome | None
+) -> None:
+    """A study's own page: of each claim its sentence, verdict, bound, numbers and figures."""
+    charts = Charts()
+    folder = directory / name
+    shown = {} if result is None else figures_of_claims(result)
+    used = {each.stem for figures in shown.values() for each in figures}
+    used |= {result.headline} if result is not None else set()
+    page = render(
+        "study.html.j2",
+        charts,
+        name=name,
+        title=studies.ALL[name].title,
+        result=result,
+        outcome=outcome,
+        titles={name: studies.ALL[name].title},
+        shown=shown,
+        others=[each for each in (result.figures if result else ()) if each.stem not in used],
+        bullet=bullet,
+        chart=lambda stem: _figure(charts, folder, stem),
+        image=lambda stem: _image(folder / f"{stem}.svg"),
+        links=links(folder, "."),
+    )
+    write_text(folder / PAGE, page)
+
+
+def figures_of_claims(result: StudyResult) -> dict[str, list[FigureEntry]]:
+    """The figures that show each claim: those that name it, and those of the paper that its source
+    names. A figure stands with the first claim that it shows."""
+    taken = {result.headline}
+    found: dict[str, list[FigureEntry]] = {}
+    for claim in result.claims:
+        cited = {f"fig{number}{letter}" for number, letter in _cited(claim.source)}
+        mine = [
+            figure
+            for figure in result.figures
+            if figure.stem not in taken and (claim.claim in figure.claims or figure.stem in cited)
+        ]
+        taken |= {figure.stem for figure in mine}
+        found[claim.claim] = mine
+    return found
+
+
+def _cited(source: str) -> list[tuple[str, str]]:
+    _, figure, rest = source.partition("figure")
+    return CITED.findall(rest.partition(":")[0]) if figure else []
 
 
 def write_card(directory: Path, card: Card, result: StudyResult) -> None:
@@ -98,9 +158,9 @@ def beginning(scenario: Scenario) -> float | None:
     limit = FIRST_SECONDS
     while True:
         run = scenario.set(f"{field}={min(limit, end):.9f} s").run().run
-        if run["packet_hops"] > EXAMPLE_HOPS:
-            return float(run["end_s"] * EXAMPLE_HOPS / run["packet_hops"])
-        if limit >= end or run["ended"] not in CUT:
+        if run.packet_hops > EXAMPLE_HOPS:
+            return run.end_s * EXAMPLE_HOPS / run.packet_hops
+        if limit >= end or run.ended not in CUT:
             return None
         limit *= 2
 

@@ -1,65 +1,162 @@
-"""The report of a sweep: its means as charts and as a table."""
+"""The report of a sweep: its means as charts and as tables, and paired differences."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch import tables
+from anabranch import si
 from anabranch.files import write_text
-from anabranch.report.charts import Chart, Trace
+from anabranch.report.charts import Chart, Kind, Trace, apart
 from anabranch.report.links import links
 from anabranch.report.page import Charts, render
+from anabranch.stats import Estimate
+from anabranch.sweep.parameters import Value
+from anabranch.sweep.sweep import SweepResult
 
 
-def write_sweep_report(
-    directory: Path, title: str, labels: Sequence[str], rows: Sequence[Mapping[str, Any]]
-) -> None:
-    """`report.html` of a sweep: a chart per metric over the first parameter that is a number, and
-    the table of all means."""
+@dataclass(frozen=True)
+class Shown:
+    """A table as people read it."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None:
+    """`report.html` of a sweep: a chart for each metric, the table of all means, and that of the
+    paired differences."""
     charts = Charts()
-    numbers = [charts.add(chart) for chart in sweep_charts(labels, rows)]
-    columns = [*labels, "metric", "mean", "ci_low", "ci_high", "n"]
+    names = list(result.states[0].point.labels)
+    numbers = [charts.add(chart) for chart in sweep_charts(names, result.summary(), units(result))]
+    means, pairs = sweep_tables(result)
     page = render(
         "sweep.html.j2",
         charts,
         title=title,
-        columns=columns,
-        rows=[[tables.cell(row[name]) for name in columns] for row in rows],
+        means=means,
+        pairs=pairs,
         numbers=numbers,
         links=links(directory, "."),
     )
     write_text(directory / "report.html", page)
 
 
-def sweep_charts(labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[Chart]:
-    """A chart per metric: means with intervals over the first parameter that is a number with
-    several values, a series per combination of the others. None if there is no such parameter."""
-    across = next((label for label in labels if _is_axis([row[label] for row in rows])), None)
+def units(result: SweepResult) -> dict[str, str]:
+    """The unit of each metric."""
+    return {metric.name: metric.unit for metric in result.metrics}
+
+
+def sweep_tables(result: SweepResult) -> tuple[Shown, Shown]:
+    """Means with their intervals, and paired differences, with units."""
+    names, unit = list(result.states[0].point.labels), units(result)
+    means = [
+        [
+            *(_label(row[name]) for name in names),
+            str(row["metric"]),
+            si.estimate(_estimate(row, "mean"), unit[str(row["metric"])]),
+            str(row["n"]),
+        ]
+        for row in result.summary()
+    ]
+    pairs = [
+        [
+            f"{_label(row['value'])} - {_label(row['against'])}",
+            *("" if name == row["parameter"] else _label(row[name]) for name in names),
+            str(row["metric"]),
+            si.estimate(_estimate(row, "difference"), unit[str(row["metric"])]),
+            str(row["n"]),
+        ]
+        for row in result.pairs()
+    ]
+    columns = ["pair", *names, "metric", "difference", "n"]
+    # A parameter that is in the pair alone has no column of its own.
+    used = [n for n, name in enumerate(columns) if any(row[n] for row in pairs)]
+    kept = Shown([columns[n] for n in used], [[row[n] for n in used] for row in pairs])
+    return Shown([*names, "metric", "mean", "n"], means), kept
+
+
+def _estimate(row: Mapping[str, Any], name: str) -> Estimate:
+    return Estimate(row[name], row["ci_low"], row["ci_high"], row["n"])
+
+
+def _label(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def sweep_charts(
+    labels: Sequence[str], rows: Sequence[Mapping[str, Any]], unit: Mapping[str, str]
+) -> list[Chart]:
+    """A chart for each metric: means with intervals over the first parameter that is a number with
+    several values, or else as columns over the first that has several; a series for each
+    combination of the others. None if nothing varies."""
+    varying = [name for name in labels if len({row[name] for row in rows}) > 1]
+    across = next((name for name in varying if _numbers([row[name] for row in rows])), None)
+    across = across or next(iter(varying), None)
     if across is None:
         return []
-    others = [label for label in labels if label != across]
+    others = [name for name in varying if name != across]
     found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in rows:
-        name = ", ".join(f"{label} {row[label]}" for label in others) or str(row["metric"])
+        name = ", ".join(f"{each} {_label(row[each])}" for each in others) or str(row["metric"])
         found.setdefault(str(row["metric"]), {}).setdefault(name, []).append(row)
-    charts = []
-    for metric, series in found.items():
-        traces = []
-        for index, (name, points) in enumerate(series.items()):
-            ordered = sorted(points, key=lambda row: row[across])
-            x, mean, low, high = (
-                [float(row[column]) for row in ordered]
-                for column in (across, "mean", "ci_low", "ci_high")
-            )
-            traces.append(
-                Trace(name, "points", x, mean, low, high, colour=index % 7, dash=index >= 7)
-            )
-        charts.append(Chart(metric, across, metric, traces))
-    return charts
+    return [
+        _chart(metric, across, series, unit.get(metric, "")) for metric, series in found.items()
+    ]
 
 
-def _is_axis(values: Sequence[Any]) -> bool:
-    numbers = all(isinstance(it, (int, float)) and not isinstance(it, bool) for it in values)
-    return numbers and len(set(values)) > 1
+def _chart(
+    metric: str, across: str, series: Mapping[str, Sequence[Mapping[str, Any]]], unit: str
+) -> Chart:
+    values = list(dict.fromkeys(row[across] for rows in series.values() for row in rows))
+    numbers = _numbers(values)
+    names = [] if numbers else [_label(value) for value in values]
+    at: Mapping[Value, float] = numbers or {value: float(n) for n, value in enumerate(values)}
+    axis = across.replace("_", " ")
+    if numbers and (units := {each[1] for value in values if (each := si.quantity(str(value)))}):
+        horizontal = si.scale(at.values(), units.pop())
+        at = {value: horizontal.of(number) for value, number in at.items()}
+        axis = horizontal.axis(axis)
+    ends = [float(row[each]) for rows in series.values() for row in rows for each in _COLUMNS]
+    vertical = si.scale(ends, unit)
+    traces = []
+    for index, (name, rows) in enumerate(series.items()):
+        ordered = sorted(rows, key=lambda row: at[row[across]])
+        mean, low, high = ([vertical.of(float(row[c])) for row in ordered] for c in _COLUMNS)
+        width = 0.8 / len(series)
+        shift = 0.0 if numbers else (index - (len(series) - 1) / 2) * width
+        x = [at[row[across]] + shift for row in ordered]
+        kind: Kind = "points" if numbers else "columns"
+        dash = index % 4
+        traces.append(
+            Trace(
+                name, kind, x, mean, low, high,
+                colour=index % 7, dash=dash if numbers else 0, mark=dash, width=width * 0.92,
+            )
+        )  # fmt: skip
+    label = vertical.axis(metric.replace("_", " "))
+    return Chart(metric, axis, label, apart(traces), xnames=names)
+
+
+_COLUMNS = ("mean", "ci_low", "ci_high")
+
+
+def _numbers(values: Sequence[Any]) -> dict[Any, float] | None:
+    """What stands for each value on an axis of numbers; nothing where one is no quantity, or two
+    have different units."""
+    found: dict[Any, float] = {}
+    units = set()
+    for value in values:
+        if isinstance(value, bool):
+            return None
+        if isinstance(value, (int, float)):
+            found[value] = float(value)
+            units.add("")
+        elif read := si.quantity(str(value)):
+            found[value], unit = read
+            units.add(unit)
+        else:
+            return None
+    return found if len(units) == 1 else None

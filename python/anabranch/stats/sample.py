@@ -29,6 +29,16 @@ class Sample:
     """The conditions that it was computed from: where more replications would help."""
     looks: Looks | None = None
     """The plan by which the number of replications was found; `None` if it was fixed before."""
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    """The least and the largest value that the quantity can have; arithmetic forgets them."""
+
+    def within(self, low: float, high: float) -> Sample:
+        """The same of a quantity that can have no value beyond: no interval goes there.
+
+        >>> Sample.of([0.99, 0.97, 1.0]).within(0, 1).estimate.ci_high
+        1.0
+        """
+        return replace(self, bounds=(low, high))
 
     @classmethod
     def of(
@@ -97,7 +107,8 @@ class Sample:
         >>> Sample.of([1.0, 2.0, 3.0]).estimate.text()
         '2.00 (-0.48 to 4.48, n = 3)'
         """
-        return mean(self.values) if self.looks is None else mean(self.values, self.looks.level)
+        level = 0.95 if self.looks is None else self.looks.level
+        return mean(self.values, level).within(*self.bounds)
 
 
 @dataclass(frozen=True)

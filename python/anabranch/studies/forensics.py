@@ -45,18 +45,19 @@ class Fit:
     @property
     def rms(self) -> float:
         """Root of the mean squared residual."""
-        return rms(it.residual for it in self.numbers)
+        return rms(number.residual for number in self.numbers)
 
     @property
     def spread(self) -> float:
         """The residual that one run of this very setting would have, about."""
-        return rms(it.spread for it in self.numbers)
+        return rms(number.spread for number in self.numbers)
 
     def by_group(self) -> dict[str, float]:
         """The same for each group."""
-        groups = dict.fromkeys(it.group for it in self.numbers)
+        groups = dict.fromkeys(number.group for number in self.numbers)
         return {
-            group: rms(it.residual for it in self.numbers if it.group == group) for group in groups
+            group: rms(number.residual for number in self.numbers if number.group == group)
+            for group in groups
         }
 
 
@@ -98,7 +99,7 @@ def rms(residuals: Iterable[float]) -> float:
 
 def save(folder: Path, searches: Iterable[Search]) -> None:
     """Writes `forensics.json` into a study's folder."""
-    write_text(folder / FILE, json.dumps([asdict(it) for it in searches], indent=1) + "\n")
+    write_text(folder / FILE, json.dumps([asdict(search) for search in searches], indent=1) + "\n")
 
 
 def load(folder: Path) -> list[Search]:

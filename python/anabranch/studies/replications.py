@@ -62,7 +62,7 @@ def decide(
     while True:
         results = Replicated(runs, looks)
         claims = judge(results)
-        statements = [it for claim in claims for it in claim.everything()]
+        statements = [everything for claim in claims for everything in claim.everything()]
         further = more_wanted(statements, wanted, looks)
         if not further:
             return Decided(results, claims)

@@ -34,6 +34,8 @@ class FigureEntry:
 
     stem: str
     caption: str
+    claims: tuple[str, ...] = ()
+    """The claims that it shows; a figure of the paper is found by its number, too."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,13 @@ class StudyResult:
         """Writes `result.json` and `measures.csv` into the study's folder."""
         rows = [row for claim in self.claims for row in claim.measure_rows(self.name)]
         write_csv(directory / "measures.csv", MEASURE_COLUMNS, rows)
-        shallow = {it.name: getattr(self, it.name) for it in fields(self)}
+        shallow = {field.name: getattr(self, field.name) for field in fields(self)}
         claims = claims_to_file(self.claims)
-        value = {**shallow, "claims": claims, "figures": [asdict(it) for it in self.figures]}
+        value = {
+            **shallow,
+            "claims": claims,
+            "figures": [asdict(figure) for figure in self.figures],
+        }
         write_text(directory / FILE, json.dumps(value, indent=1) + "\n")
 
     @classmethod

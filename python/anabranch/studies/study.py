@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+import fnmatch
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -116,7 +117,7 @@ class Runs:
         """Version, seed and number of the runs, for the report."""
         first = self.singles[0] if self.singles else self.batches[0][0]
         count = len(self.singles) + sum(map(len, self.batches))
-        return {"version": first.run["version"], "seed": first.run["seed"], "runs": count}
+        return {"version": first.run.version, "seed": first.run.seed, "runs": count}
 
 
 @dataclass(frozen=True)
@@ -151,10 +152,22 @@ class Study:
 
     headline: str = ""
     """The file stem of the figure that says most of it: it stands beside the abstract."""
+    shows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of figures the claims that they show, by file stem or a pattern of stems."""
 
     def told(self, claims: Sequence[Claim]) -> str:
         """The abstract with what the claims say."""
         return self.abstract.format_map({claim.claim: claim for claim in claims})
+
+    def with_claims(self, figure: FigureEntry) -> FigureEntry:
+        """The figure with the names of the claims that it shows."""
+        names = [
+            name
+            for pattern, claims in self.shows.items()
+            if fnmatch.fnmatchcase(figure.stem, pattern)
+            for name in claims
+        ]
+        return replace(figure, claims=tuple(names))
 
     def run(self, context: Context) -> StudyResult:
         """Examines the question, and puts the answer into the form that files keep."""
@@ -170,7 +183,7 @@ class Study:
             abstract="" if context.quick else self.told(outcome.claims),
             strength=context.strength.value,
             claims=outcome.claims,
-            figures=outcome.figures,
+            figures=[self.with_claims(figure) for figure in outcome.figures],
             choices=list(self.choices),
             findings=[claim.finding() for claim in outcome.claims],
             scenario=resolved,

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anabranch import stats
+from anabranch import rows, si, stats
 from anabranch.errors import InputError
 
 SUBJECTS = ("flow", "name")
 """Columns that say what a row of a table is about."""
 
-REDUCTIONS = ("mean", "sum", "min", "max")
+SHARE = "share"
+REDUCTIONS = ("mean", "sum", "min", "max", SHARE)
+
+TABLES: dict[str, type[rows.Row]] = {
+    "flows": rows.Flow,
+    "links": rows.Link,
+    "paths": rows.Path,
+    "messages": rows.Message,
+    "runs": rows.Run,
+}
+"""The tables that a metric can be a column of, and the class of their rows."""
+
+KEPT = ("events", "packet_hops", "dropped_checksum", "end_s", "cpu_s", "trace_hash")
+"""What the table `runs` of a sweep keeps of a run's facts."""
 
 
 @dataclass(frozen=True)
@@ -25,27 +40,91 @@ class Metric:
     name: str
     column: str
     table: str = "flows"
-    of: str | None = None
-    """Only rows of this `flow` (or link, ... of this `name`); all where not given."""
+    of: str | Sequence[str] | None = None
+    """Only rows of this `flow` (or link, ... of this `name`), of these, or of those that a pattern
+    such as `web-*` names; all where not given."""
     reduce: str = "mean"
+    """`share`: the sum over the rows as a part of the sum over all rows; with `path` over all paths
+    of the same flows."""
+    path: str | None = None
+    """Of `paths` only rows with this interface at either end, or of `FROM>TO`; a pattern, too."""
 
-    def values(self, tables: dict[str, pa.Table]) -> dict[int, float]:
+    @property
+    def unit(self) -> str:
+        """The unit of the number, see `anabranch.si`."""
+        return si.SHARE if self.reduce == SHARE else si.unit_of(self.column)
+
+    @property
+    def most(self) -> float:
+        """The largest value that it can have; the least is 0."""
+        shares = self.reduce == SHARE or (self.unit == si.SHARE and self.reduce != "sum")
+        return 1.0 if shares else math.inf
+
+    def check(self, where: str) -> None:
+        """Refuses a column that the table does not have, or that is no number."""
+        kind = TABLES.get(self.table)
+        if kind is None:
+            raise InputError.about(where, "metrics.table", self.table, ", ".join(TABLES))
+        numbers = [each for each in numeric_columns(kind) if kind is not rows.Run or each in KEPT]
+        if self.column not in numbers:
+            allowed = f"of {self.table} one of {', '.join(numbers)}"
+            raise InputError.about(f"metric {self.name}", "column", self.column, allowed)
+        if self.reduce not in REDUCTIONS:
+            raise InputError.about(where, "metrics.reduce", self.reduce, ", ".join(REDUCTIONS))
+        if self.path is not None and self.table != "paths":
+            allowed = 'a metric of `table = "paths"`'
+            raise InputError.about(where, "metrics.path", self.path, allowed)
+        if self.of is not None and self.table == "runs":
+            raise InputError.about(where, "metrics.of", str(self.of), "nothing: `runs` has one row")
+
+    def patterns(self) -> list[str]:
+        """The names and patterns of `of`; empty for all rows."""
+        if self.of is None:
+            return []
+        return [self.of] if isinstance(self.of, str) else list(self.of)
+
+    def values(self, tables: Mapping[str, pa.Table]) -> dict[int, float]:
         """The number of each replication; one whose rows have no value is left out."""
         table = tables.get(self.table)
         if table is None:
             return {}
-        if self.column not in table.column_names or not _numeric(table.schema.field(self.column)):
-            numbers = [field.name for field in table.schema if _numeric(field)]
-            raise InputError.about(
-                f"metric {self.name}", "column", self.column, f"one of {', '.join(numbers)}"
-            )
+        whole = table
         if self.of is not None:
-            table = table.filter(pc.equal(table[subject(table)], self.of))
-        grouped = table.group_by("replication").aggregate([(self.column, self.reduce)])
-        replications = grouped["replication"].to_pylist()
-        reduced = grouped[f"{self.column}_{self.reduce}"].to_pylist()
-        pairs = zip(replications, reduced, strict=True)
-        return {at: float(value) for at, value in pairs if value is not None}
+            whole = table.filter(_matching(table[subject(table)], self.patterns()))
+        part = whole if self.path is None else whole.filter(_on_path(whole, self.path))
+        if self.reduce != SHARE:
+            return _reduced(part, self.column, self.reduce)
+        totals = _reduced(table if self.path is None else whole, self.column, "sum")
+        sums = _reduced(part, self.column, "sum")
+        return {at: sums.get(at, 0.0) / total for at, total in totals.items() if total}
+
+
+def _reduced(table: pa.Table, column: str, how: str) -> dict[int, float]:
+    grouped = table.group_by("replication").aggregate([(column, how)])
+    replications = grouped["replication"].to_pylist()
+    reduced = grouped[f"{column}_{how}"].to_pylist()
+    pairs = zip(replications, reduced, strict=True)
+    return {at: float(value) for at, value in pairs if value is not None}
+
+
+def _matching(column: pa.ChunkedArray, patterns: Sequence[str]) -> pa.Array:
+    """Which cells are one of the names, or match one of the patterns."""
+    named = [name for name in pc.unique(column).to_pylist() if matches(name, patterns)]
+    return pc.is_in(column, pa.array(named, pa.string()))
+
+
+def _on_path(table: pa.Table, path: str) -> pa.Array:
+    """Which rows of `paths` are of the path."""
+    first, between, second = (each.strip() for each in path.partition(">"))
+    if between:
+        ends = _matching(table["from"], [first]), _matching(table["to"], [second])
+        return pc.and_(*ends)
+    return pc.or_(_matching(table["from"], [path]), _matching(table["to"], [path]))
+
+
+def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name is one of the names, or as one of the patterns has it."""
+    return any(name == each or fnmatch.fnmatchcase(name, each) for each in patterns)
 
 
 def subject(table: pa.Table) -> str:
@@ -54,8 +133,17 @@ def subject(table: pa.Table) -> str:
     return next(name for name in names if name in SUBJECTS)
 
 
-def _numeric(field: pa.Field) -> bool:
-    return bool(pa.types.is_integer(field.type) or pa.types.is_floating(field.type))
+def numeric_columns(kind: type[rows.Row]) -> list[str]:
+    """The columns of a table that are numbers."""
+    hints = typing.get_type_hints(kind)
+    numbers = {int, float}
+    found = []
+    for each in fields(kind):  # type: ignore[arg-type]
+        hint = hints[each.name]
+        kinds = set(typing.get_args(hint)) - {type(None)} or {hint}
+        if kinds <= numbers:
+            found.append(each.name.removesuffix("_"))
+    return found
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from anabranch import si
 from anabranch.errors import InputError
 from anabranch.inline import toml
 
@@ -82,6 +83,21 @@ def _of_one_type(parameter: Parameter) -> list[Case]:
     return [replace(case, label=common(case.label)) for case in parameter.cases]
 
 
+def categorical(labels: Sequence[Mapping[str, Value]]) -> list[str]:
+    """The parameters of some points that have several values, which are names and no quantities.
+
+    >>> categorical([{"window": "reno", "buffer": "5 kB"}, {"window": "cubic", "buffer": "9 kB"}])
+    ['window']
+    """
+    found = []
+    for name in labels[0] if labels else ():
+        values = {each[name] for each in labels}
+        names = all(isinstance(value, str) for value in values)
+        if len(values) > 1 and names and not all(si.quantity(str(value)) for value in values):
+            found.append(name)
+    return found
+
+
 def check(parameters: Sequence[Parameter], where: str) -> None:
     """Refuses names and labels that a table could not keep apart."""
     seen: set[str] = set()
@@ -101,5 +117,19 @@ def check(parameters: Sequence[Parameter], where: str) -> None:
                 )
 
 
-RESERVED = frozenset({"code", "point", "first", "replication", "seed", "version", "metric"})
+RESERVED = frozenset(
+    {
+        "code",
+        "point",
+        "first",
+        "replication",
+        "seed",
+        "version",
+        "metric",
+        "parameter",
+        "value",
+        "against",
+        "difference",
+    }
+)
 """Names of columns that a sweep writes beside the parameters."""

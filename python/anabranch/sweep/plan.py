@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from anabranch import library
 from anabranch.errors import InputError
-from anabranch.experiment import LIBRARY, Scenario
+from anabranch.experiment import LIBRARY
 from anabranch.files import read_text
-from anabranch.sweep.metrics import REDUCTIONS, Metric, Replications
+from anabranch.sweep.metrics import REDUCTIONS, TABLES, Metric, Replications
 from anabranch.sweep.parameters import Case, Parameter
 from anabranch.sweep.sweep import DEFAULT_METRICS, Sweep
 
@@ -28,7 +29,7 @@ def load(path: Path) -> Sweep:
     named = table.text("scenario")
     scenario = named if named.startswith(LIBRARY) else path.parent / named
     return Sweep(
-        scenario=Scenario.load(scenario).set(*table.texts("set")),
+        scenario=library.load(scenario).set(*table.texts("set")),
         parameters=[_parameter(each) for each in table.tables("parameters")],
         replications=_replications(table),
         metrics=[_metric(each) for each in table.tables("metrics")] or list(DEFAULT_METRICS),
@@ -158,14 +159,21 @@ def _case(fields: Fields) -> Case:
 
 def _metric(fields: Fields) -> Metric:
     of = fields.get("of")
-    if of is not None and not isinstance(of, str):
-        raise fields.wrong("of", "the name of a flow, link, ...")
+    names = [of] if isinstance(of, str) else of
+    if names is not None and not (
+        isinstance(names, list) and names and all(isinstance(each, str) for each in names)
+    ):
+        raise fields.wrong("of", "the name of a flow, link, ..., a pattern, or a list of them")
+    path = fields.get("path")
+    if path is not None and not isinstance(path, str):
+        raise fields.wrong("path", "an interface, or FROM>TO")
     metric = Metric(
         name=fields.text("name"),
         column=fields.text("column"),
-        table=fields.choice("table", ("flows", "links", "paths", "messages", "runs"), "flows"),
+        table=fields.choice("table", tuple(TABLES), "flows"),
         of=of,
         reduce=fields.choice("reduce", REDUCTIONS, "mean"),
+        path=path,
     )
     fields.finish()
     return metric

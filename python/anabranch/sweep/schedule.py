@@ -8,7 +8,7 @@ and an interruption costs little. How rounds are cut changes no result.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
@@ -50,6 +50,11 @@ class Progress:
         """Of each metric the number of each replication."""
         self.failed: str | None = None
         self.target = 0
+
+    def learn(self, metrics: Iterable[Metric], tables: Mapping[str, pa.Table]) -> None:
+        """Takes the metrics of finished runs from their tables."""
+        for metric in metrics:
+            self.values.setdefault(metric.name, {}).update(metric.values(tables))
 
     def done(self) -> int:
         """Replications finished without a gap from the first on."""
@@ -98,7 +103,7 @@ class Schedule:
         for state in self.points:
             for first in state.finished:
                 tables = {metric.table for metric in metrics}
-                self._learn(state, store.read_unit(state.point, first, tables))
+                state.learn(metrics, store.read_unit(state.point, first, tables))
         self._seconds: float | None = None
 
     def run(self, executor: Executor) -> None:
@@ -127,7 +132,7 @@ class Schedule:
                 self._seconds = seconds / unit.count
                 self.store.commit(unit, tables)
                 state.finished[unit.first] = unit.count
-                self._learn(state, tables)
+                state.learn(self.metrics, tables)
                 in_flight = any(other is state for other, _ in flying.values())
                 if not waiting[id(state)] and not in_flight and state.failed is None:
                     waiting[id(state)] = self._round(state)
@@ -147,10 +152,6 @@ class Schedule:
         if size < count:
             ready.insert(0, (first + size, count - size))
         return Unit(state.point, first, size)
-
-    def _learn(self, state: Progress, tables: dict[str, pa.Table]) -> None:
-        for metric in self.metrics:
-            state.values.setdefault(metric.name, {}).update(metric.values(tables))
 
     def _tell(self) -> None:
         done = sum(state.within() for state in self.points)

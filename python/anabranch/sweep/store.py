@@ -32,8 +32,8 @@ import pyarrow.parquet as pq
 
 from anabranch.arrow import rows_table
 from anabranch.errors import InputError, RunError
-from anabranch.experiment import code_fingerprint
 from anabranch.files import output_directory, replacing, write_text
+from anabranch.native import code_fingerprint
 from anabranch.sweep import marker
 from anabranch.sweep.parameters import Value
 

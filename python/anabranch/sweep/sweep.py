@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
+import math
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from anabranch import stats
 from anabranch.errors import InputError, RunError
-from anabranch.experiment import Scenario, core
+from anabranch.experiment import Scenario
+from anabranch.native import core
+from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
 from anabranch.sweep import parameters as varied
+from anabranch.sweep import probe
 from anabranch.sweep.executors import Executor, Local
 from anabranch.sweep.metrics import Metric, Replications
 from anabranch.sweep.parameters import Parameter, Value
 from anabranch.sweep.schedule import Progress, Schedule
 from anabranch.sweep.store import Point, Store
 from anabranch.tables import write_csv
+
+if TYPE_CHECKING:  # figures are imported when something is drawn
+    from matplotlib.figure import Figure
+
+    from anabranch.plotting.frame import Frame
 
 DEFAULT_METRICS = (Metric("goodput_bps", "goodput_bps"),)
 
@@ -52,6 +62,8 @@ class Sweep:
         for index, name in enumerate(names):
             if name in names[:index]:
                 raise InputError.about(self.source, "metrics.name", name, "every name once")
+        for metric in self.metrics:
+            metric.check(self.source)
         rule = self.replications.metric
         if rule is not None and rule not in names:
             raise InputError.about(self.source, "replications.metric", rule, ", ".join(names))
@@ -96,11 +108,14 @@ class Sweep:
         self.checked()
         store = Store(Path(directory))
         points = self.points()
+        probe.refuse_empty(self.metrics, points, self.source)
         facts = {
-            "version": core().__version__,
+            "version": core.__version__,
             "source": self.source,
             "parameters": {p.name: [case.label for case in p.cases] for p in self.parameters},
             "points": len(points),
+            "metrics": [asdict(metric) for metric in self.metrics],
+            "confidence": self.replications.confidence,
             "series": self.series,
         }
         with store.opened(points, facts, resume):
@@ -123,6 +138,8 @@ class Sweep:
                     crew.close()
             result = SweepResult(store, schedule.points, list(self.metrics), self.replications)
             write_csv(store.directory / "summary.csv", (), result.summary())
+            if pairs := result.pairs():
+                write_csv(store.directory / "paired.csv", (), pairs)
         return result
 
 
@@ -155,21 +172,23 @@ class SweepResult:
 
     def estimate(self, metric: str, **labels: Value) -> Estimate:
         """Mean and interval of a metric at one point."""
-        return stats.mean(self.values(metric, self._state(labels)), self.rule.confidence)
+        most = next((each.most for each in self.metrics if each.name == metric), math.inf)
+        values = self.values(metric, self._state(labels))
+        return stats.mean(values, self.rule.confidence).within(0, most)
 
     def paired(self, metric: str, first: dict[str, Value], second: dict[str, Value]) -> Estimate:
         """Mean and interval of `first - second` over the replications that both have."""
-        one, two = self._state(first).values[metric], self._state(second).values[metric]
+        one, two = (self._state(each).values.get(metric, {}) for each in (first, second))
         both = sorted(one.keys() & two.keys())
         return stats.paired([one[n] for n in both], [two[n] for n in both], self.rule.confidence)
 
-    def summary(self) -> list[dict[str, Any]]:
+    def summary(self) -> list[CsvRow]:
         """A row for each point and metric: parameters, mean, interval, n."""
-        rows = []
+        rows: list[CsvRow] = []
         for state in self.states:
             for metric in self.metrics:
                 values = self.values(metric.name, state)
-                estimate = stats.mean(values, self.rule.confidence)
+                estimate = stats.mean(values, self.rule.confidence).within(0, metric.most)
                 rows.append(
                     {
                         **state.point.labels,
@@ -182,6 +201,63 @@ class SweepResult:
                     }
                 )
         return rows
+
+    def pairs(self) -> list[CsvRow]:
+        """The paired differences of parameters whose values are names: of each metric and
+        combination of the other parameters a row for each value but the first, which is
+        subtracted."""
+        labels = [dict(state.point.labels) for state in self.states]
+        rows: list[CsvRow] = []
+        for metric in self.metrics:
+            for name in varied.categorical(labels):
+                for own in labels:
+                    base = own | {name: labels[0][name]}
+                    if own[name] == base[name]:
+                        continue
+                    each = self.paired(metric.name, own, base)
+                    rows.append(
+                        {
+                            "metric": metric.name,
+                            "parameter": name,
+                            "value": own[name],
+                            "against": base[name],
+                            **{key: value for key, value in own.items() if key != name},
+                            "difference": each.mean,
+                            "ci_low": each.ci_low,
+                            "ci_high": each.ci_high,
+                            "n": each.n,
+                        }
+                    )
+        return rows
+
+    def plot(
+        self,
+        y: str | None = None,
+        *,
+        x: str | None = None,
+        by: str | None = None,
+        panels: str | None = None,
+        where: Mapping[str, Any] | Sequence[str] = (),
+        kind: str | None = None,
+        against: str | None = None,
+        log: str = "",
+        columns: float = 1.0,
+        height: float | None = None,
+    ) -> Figure:
+        """A figure of a metric, or of a column of a table; docs/figures.md has what is drawn where
+        nothing is said. `columns` of a paper are its width, `height` is in inches."""
+        plotting = importlib.import_module("anabranch.plotting")
+        request = plotting.Request(x, by, panels, where, kind, against, log)
+        figure: Figure = plotting.figure_of(self.frame(y), request, columns, height)
+        return figure
+
+    def frame(self, y: str | None = None, origin: str = "sweep") -> Frame:
+        """What `plot` draws: the rows of a metric, or of a column of a table."""
+        frames = importlib.import_module("anabranch.sweep.frames")
+        found: Frame = frames.frame(
+            self.states, self.metrics, self.rule.confidence, self.table, y=y, origin=origin
+        )
+        return found
 
     def _state(self, labels: dict[str, Value]) -> Progress:
         found = [state for state in self.states if state.point.labels.items() >= labels.items()]

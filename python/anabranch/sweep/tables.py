@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from anabranch.arrow import rows_table
-from anabranch.experiment import TABLES, RunResult
-
-RUN_COLUMNS = ("events", "packet_hops", "dropped_checksum", "end_s", "cpu_s", "trace_hash")
-"""What the table `runs` keeps of a run's facts."""
+from anabranch.experiment import RunResult
+from anabranch.recorded import TABLES
+from anabranch.sweep.metrics import KEPT
 
 
 def run_tables(results: Iterable[RunResult], *, series: bool = False) -> dict[str, pa.Table]:
@@ -22,11 +21,11 @@ def run_tables(results: Iterable[RunResult], *, series: bool = False) -> dict[st
     runs = list(results)
     tables: dict[str, pa.Table] = {}
     for name in TABLES:
-        rows = [{**_key(run), **row} for run in runs for row in getattr(run, name)]
+        rows = [{**_key(run), **row} for run in runs for row in run.rows_of(name)]
         if rows:
             tables[name] = rows_table(rows)
     tables["runs"] = rows_table(
-        [{**_key(run), **{name: run.run[name] for name in RUN_COLUMNS}} for run in runs]
+        [{**_key(run), **{name: run.run[name] for name in KEPT}} for run in runs]
     )
     if series and (parts := [part for run in runs for part in _long(run)]):
         tables["series"] = pa.concat_tables(parts)
@@ -34,7 +33,7 @@ def run_tables(results: Iterable[RunResult], *, series: bool = False) -> dict[st
 
 
 def _key(run: RunResult) -> dict[str, int]:
-    return {"replication": run.run["replication"], "seed": run.run["seed"]}
+    return {"replication": run.run.replication, "seed": run.run.seed}
 
 
 def _long(run: RunResult) -> Iterable[pa.Table]:

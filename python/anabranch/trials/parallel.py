@@ -2,7 +2,7 @@
 
 A transfer over a link of 2 Mbit/s takes as long as it takes; samples come from parallel links.
 Names get the trial's name in front, and lose it when results are taken apart. What links draw hangs
-on their names alone: trials of one name see the same fates, in whatever company they run.
+on their names alone: trials of one name see the same fates, in whatever batch they run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 
 import tomli_w
 
-from anabranch.experiment import TABLES, RunResult, Scenario
+from anabranch.experiment import RunResult, Scenario
+from anabranch.recorded import TABLES
 
 LISTS = ("hosts", "routers", "channels", "links", "flows", "observe")
 MARK = "_"
@@ -56,7 +57,7 @@ def merged(trials: Sequence[Trial], title: str) -> Scenario:
         for name, entries in lists.items():
             named = [_named(name, entry, trial) for entry in entries]
             # What is observed of all flows is so for every trial.
-            whole[name] += [it for it in named if name != "observe" or it not in whole[name]]
+            whole[name] += [each for each in named if name != "observe" or each not in whole[name]]
     return Scenario(tomli_w.dumps(whole), title)
 
 
@@ -64,7 +65,7 @@ def programs(trials: Iterable[Trial]) -> list[tuple[str, str]]:
     """The programs of all, by host of the merged scenario."""
     found = []
     for trial in trials:
-        hosts = (it["name"] if isinstance(it, dict) else it for it in _hosts(trial))
+        hosts = (host["name"] if isinstance(host, dict) else host for host in _hosts(trial))
         address = re.compile(rf"\{{(?=({'|'.join(map(re.escape, hosts))})[.}}])")
         for host, command in trial.programs.items():
             own = address.sub(f"{{{trial.name}{MARK}", command)
@@ -76,10 +77,10 @@ def parted(result: RunResult, trials: Iterable[Trial]) -> Iterator[tuple[Trial, 
     """Each trial with its own rows and series, under its own names."""
     for trial in trials:
         prefix = trial.name + MARK
-        tables = {
+        tables: dict[str, Any] = {
             table: [
-                {key: _stripped(value, prefix) for key, value in row.items()}
-                for row in getattr(result, table)
+                type(row).of({key: _stripped(value, prefix) for key, value in row.items()})
+                for row in result.rows_of(table)
                 if str(next(iter(row.values()))).startswith(prefix)
             ]
             for table in TABLES
@@ -92,7 +93,7 @@ def parted(result: RunResult, trials: Iterable[Trial]) -> Iterator[tuple[Trial, 
         yield trial, RunResult(series=series, run=result.run, **tables)
 
 
-def companies(
+def batches(
     trials: Iterable[Trial],
     size: int,
     length: Callable[[Trial], float],
@@ -108,8 +109,8 @@ def companies(
         own = load(trial)
         room = (
             n
-            for n, it in enumerate(found)
-            if len(it) < size and loads[n] + own <= most_load and _fits(trial, it)
+            for n, each in enumerate(found)
+            if len(each) < size and loads[n] + own <= most_load and _fits(trial, each)
         )
         n = next(room, len(found))
         if n == len(found):
@@ -124,9 +125,9 @@ def _hosts(trial: Trial) -> list[Any]:
     return list(_resolved(trial.scenario)["hosts"])
 
 
-def _fits(trial: Trial, company: Sequence[Trial]) -> bool:
-    durations = (_resolved(it.scenario).get("duration") for it in (trial, company[0]))
-    return len(set(durations)) == 1 and all(it.name != trial.name for it in company)
+def _fits(trial: Trial, batch: Sequence[Trial]) -> bool:
+    durations = (_resolved(each.scenario).get("duration") for each in (trial, batch[0]))
+    return len(set(durations)) == 1 and all(each.name != trial.name for each in batch)
 
 
 @functools.lru_cache(maxsize=8192)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from anabranch.rows import CsvRow
 from anabranch.verdicts.statement import Statement, statement_from
 from anabranch.verdicts.verdict import Verdict
 
@@ -58,7 +59,7 @@ class Claim:
     def headline(self) -> list[Statement]:
         """The first number, and each other that does not hold."""
         head, *others = self.statements or self.grid
-        return [head, *(it for it in others if it.verdict not in (None, Verdict.HOLDS))]
+        return [head, *(other for other in others if other.verdict not in (None, Verdict.HOLDS))]
 
     def verdict_text(self) -> str:
         """The verdict, of one in part with how many statements hold."""
@@ -68,7 +69,7 @@ class Claim:
         """One sentence in numbers; what holds, fails and is undecided is named."""
         return f"{self.claim} {self.verdict_text()}: {spelled_out(self.statements or self.grid)}."
 
-    def row(self, study: str) -> dict[str, Any]:
+    def row(self, study: str) -> CsvRow:
         """The claim as a row of `claims.csv`."""
         head = self.head
         return {
@@ -86,7 +87,7 @@ class Claim:
             "grid_verdict": None if self.grid_verdict is None else self.grid_verdict.value,
         }
 
-    def measure_rows(self, study: str) -> list[dict[str, Any]]:
+    def measure_rows(self, study: str) -> list[CsvRow]:
         """Every number behind the claim, as rows of `measures.csv`."""
         return [
             {"study": study, "claim": self.claim, "scope": scope, **statement.row()}
@@ -99,19 +100,19 @@ class Claim:
         return {
             "claim": self.claim,
             "sentence": self.sentence,
-            "statements": [it.to_file() for it in self.statements],
+            "statements": [statement.to_file() for statement in self.statements],
             "note": self.note,
-            "grid": [it.to_file() for it in self.grid],
+            "grid": [grid.to_file() for grid in self.grid],
             "source": self.source,
         }
 
 
 def verdict_of(statements: Sequence[Statement]) -> Verdict:
     """What judged statements say together."""
-    judged = [it for it in statements if it.verdict is not None]
+    judged = [statement for statement in statements if statement.verdict is not None]
     return Verdict.of_all(
-        [it.verdict for it in judged if it.verdict and not it.minor],
-        [it.verdict for it in judged if it.verdict and it.minor],
+        [each.verdict for each in judged if each.verdict and not each.minor],
+        [each.verdict for each in judged if each.verdict and each.minor],
     )
 
 
@@ -121,25 +122,28 @@ def verdict_text(statements: Sequence[Statement]) -> str:
     word = str(verdict.value)
     if verdict is not Verdict.PARTLY:
         return word
-    judged = [it for it in statements if it.verdict is not None]
+    judged = [statement for statement in statements if statement.verdict is not None]
     if len(judged) == 1:
         return f"{word}, {judged[0].held} of {judged[0].measured.n}"
-    held = sum(it.verdict is Verdict.HOLDS for it in judged)
+    held = sum(each.verdict is Verdict.HOLDS for each in judged)
     return f"{word}, {held} of {len(judged)}"
 
 
 def spelled_out(statements: Sequence[Statement]) -> str:
     """The head of what holds; all that holds in part, fails or is undecided."""
-    groups = {verdict: [it for it in statements if it.verdict is verdict] for verdict in Verdict}
+    groups = {
+        verdict: [statement for statement in statements if statement.verdict is verdict]
+        for verdict in Verdict
+    }
     mixed = sum(bool(group) for group in groups.values()) > 1
     parts = []
     for verdict, group in groups.items():
         if not group:
             continue
         shown = group[:1] if verdict is Verdict.HOLDS and not mixed else group
-        texts = [it.text() for it in shown]
+        texts = [each.text() for each in shown]
         if verdict is Verdict.UNDECIDED:
-            texts = [f"{it.text()} (it would take {it.takes()})" for it in shown]
+            texts = [f"{each.text()} (it would take {each.takes()})" for each in shown]
         numbers = "; ".join(texts)
         parts.append(f"{verdict.value}: {numbers}" if mixed else numbers)
     return ". ".join(parts)

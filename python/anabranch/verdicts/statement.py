@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from anabranch.rows import CsvRow
 from anabranch.stats import Estimate, Exact, Sample
 from anabranch.verdicts.rule import Rule
 from anabranch.verdicts.verdict import Verdict
@@ -88,7 +89,7 @@ class Statement:
             return "another margin: the mean lies on this one"
         return f"about {needed} replications in place of {self.measured.n}"
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> CsvRow:
         """Its columns of `measures.csv`."""
         return {
             "quantity": self.quantity,

@@ -31,9 +31,9 @@ def _crowd(window: Window, scale: Scale) -> list[Scenario]:
 
 def _useful(runs: Sequence[RunResult]) -> float:
     """Octets that were new to the receivers, of those that the link carried, in percent."""
-    link = next(row for row in runs[0].links if row["name"] == "path")
-    new = sum(row["bytes"] for row in runs[0].flows)
-    return float(100 * new / max(1, link["bytes_delivered"]))
+    link = next(row for row in runs[0].links if row.name == "path")
+    new = sum(row.bytes for row in runs[0].flows)
+    return float(100 * new / max(1, link.bytes_delivered))
 
 
 OUTAGE = (4.0, 20.0)
@@ -50,7 +50,7 @@ def _outage(window: Window, _scale: Scale) -> list[Scenario]:
 
 
 def _into_the_void(runs: Sequence[RunResult]) -> float:
-    return float(next(row for row in runs[0].links if row["name"] == "path")["dropped_loss"])
+    return float(next(row for row in runs[0].links if row.name == "path").dropped_loss)
 
 
 def _recovered(runs: Sequence[RunResult]) -> float:
@@ -75,7 +75,7 @@ def _four(window: Window, scale: Scale) -> list[Scenario]:
 def _jain(runs: Sequence[RunResult]) -> float:
     run = runs[0]
     end = _end(run)
-    shares = [delivered(run, row["flow"], end / 2, end) for row in run.flows]
+    shares = [delivered(run, row.flow, end / 2, end) for row in run.flows]
     return stats.jain(shares) if any(shares) else 1 / len(shares)
 
 
@@ -94,7 +94,7 @@ def _exponent(runs: Sequence[RunResult]) -> float:
     """How far the exponent is from 0, where the round-trip time makes no difference."""
     run = runs[0]
     end = _end(run)
-    shares = [max(1.0, delivered(run, row["flow"], end / 4, end)) for row in run.flows]
+    shares = [max(1.0, delivered(run, row.flow, end / 4, end)) for row in run.flows]
     return abs(stats.rtt_exponent([0.02, 0.04, 0.08, 0.16], shares).mean)
 
 
@@ -181,7 +181,7 @@ CHECKS = (
         "Do its flows share equally, though they start one after the other?",
         "four flows on 20 Mbit/s, 40 ms; the second half of the run",
         _four,
-        (Quantity("Jain's index", _jain, Rule("at least", 1.0, 0.1)),),
+        (Quantity("Jain's index", _jain, Rule("at least", 1.0, 0.1), 1.0),),
     ),
     Check(
         "rtt-fairness",

@@ -128,8 +128,8 @@ def _geostationary(window: Window, scale: Scale) -> list[Scenario]:
 
 
 def _transfer(runs: Sequence[RunResult]) -> float:
-    row = runs[0].flows[0]
-    return float(row["finish_s"] - row["start_s"]) if row["finish_s"] else 300.0
+    took = runs[0].flows[0].duration_s
+    return 300.0 if took is None else took
 
 
 def _incast(window: Window, scale: Scale) -> list[Scenario]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -73,8 +74,8 @@ def _call(window: Window, scale: Scale) -> list[Scenario]:
 
 
 def _delay(runs: Sequence[RunResult]) -> float:
-    rows = [row for row in runs[0].messages if row["flow"] == "call"]
-    return float(rows[0]["delay_s"]) * 1e3
+    delay = next(row.delay_s for row in runs[0].messages if row.flow == "call")
+    return math.nan if delay is None else delay * 1e3
 
 
 def _mice(window: Window, scale: Scale) -> list[Scenario]:

@@ -9,6 +9,7 @@ from anabranch.library.entry import Window, tcp, within
 from anabranch.library.quantities import bits_per_second, seconds
 from anabranch.library.suite.basic import Central, add, held
 from anabranch.network import Network
+from anabranch.settings import Toml
 
 
 def delay_throughput(
@@ -89,7 +90,7 @@ def transient(
     return net
 
 
-def _changes(case: str, rate: str, taken: float, at: str) -> dict[str, Any]:
+def _changes(case: str, rate: str, taken: float, at: str) -> Toml:
     rest = f"{round(bits_per_second(rate) * (1 - taken))} bit/s"
     if case not in TRANSIENTS:
         raise InputError.about("library", "case", case, ", ".join(TRANSIENTS))

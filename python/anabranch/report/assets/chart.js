@@ -14,6 +14,8 @@
     "+": (c) => c.zoom(1 / ZOOM), "=": (c) => c.zoom(1 / ZOOM), "-": (c) => c.zoom(ZOOM), "0": (c) => c.reset(), Home: (c) => c.reset(),
     "[": (c) => c.zoomY(ZOOM), "]": (c) => c.zoomY(1 / ZOOM), ",": (c) => c.step(-1), ".": (c) => c.step(1),
   };
+  const DASHES = [[], [7, 4], [8, 3, 2, 3], [2, 3]]; // by the number of a dash
+  const MARKS = ["circle", "square", "triangle", "diamond"];
   const linked = new Map(); // charts that share their x range, by the name of the link
   const all = [];
 
@@ -22,6 +24,34 @@
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     made.append(...children);
     return made;
+  };
+  // A series as the legend shows it: its colour, dash and mark.
+  const swatch = (trace) => {
+    const space = "http://www.w3.org/2000/svg";
+    const made = (name, attributes) => {
+      const node = document.createElementNS(space, name);
+      for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+      return node;
+    };
+    const svg = made("svg", { class: "swatch", viewBox: "0 0 28 12", "aria-hidden": "true" });
+    svg.style.color = `var(--c${trace.colour})`;
+    if (trace.kind === "columns" || trace.kind === "spans") svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor" }));
+    else if (trace.kind === "marks") svg.append(made("path", { d: mark(MARKS[trace.mark || 0], 14, 6, 4), fill: "currentColor" }));
+    else if (trace.kind === "dots") svg.append(made("circle", { cx: 14, cy: 6, r: 3, fill: "currentColor" }));
+    else if (trace.kind === "crosses") svg.append(made("path", { d: "M10 2l8 8M10 10l8-8", stroke: "currentColor", "stroke-width": 2 }));
+    else if (trace.kind === "bars") svg.append(made("path", { d: "M9 1v10M14 1v10M19 1v10", stroke: "currentColor", "stroke-width": 2 }));
+    else {
+      svg.append(made("path", { d: "M0 6h28", stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": DASHES[trace.dash || 0].join(" ") || "none" }));
+      if (trace.kind === "points") svg.append(made("path", { d: mark(MARKS[trace.mark || 0], 14, 6, 4), fill: "currentColor" }));
+    }
+    return svg;
+  };
+  // The outline of a mark, as a path of SVG and of the canvas alike.
+  const mark = (shape, x, y, r) => {
+    if (shape === "square") return `M${x - r} ${y - r}h${2 * r}v${2 * r}h${-2 * r}z`;
+    if (shape === "triangle") return `M${x} ${y - 1.2 * r}L${x + 1.15 * r} ${y + r}L${x - 1.15 * r} ${y + r}z`;
+    if (shape === "diamond") return `M${x} ${y - 1.3 * r}L${x + 1.3 * r} ${y}L${x} ${y + 1.3 * r}L${x - 1.3 * r} ${y}z`;
+    return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
   };
   const colour = (host, value) => {
     host.style.color = value;
@@ -74,6 +104,7 @@
 
     extent() {
       if (this.spec.xlim) return this.spec.xlim;
+      if (this.spec.xnames.length) return [-0.6, this.spec.xnames.length - 0.4];
       const log = this.spec.log.includes("x");
       let [low, high] = [Infinity, -Infinity];
       for (const trace of this.traces) for (const x of trace.x) if (Number.isFinite(x) && (x > 0 || !log)) { low = Math.min(low, x); high = Math.max(high, x); }
@@ -111,6 +142,8 @@
       }
       if (low > high) return log ? [1, 10] : [0, 1];
       if (log) return [low / 1.2, high * 1.2];
+      if (this.spec.ynames.length) return [-0.3, this.spec.ynames.length - 0.7];
+      if (this.traces.some((it) => it.kind === "columns")) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
       if (low === high) return low === 0 ? [0, 1] : [Math.min(0, low * 1.1), Math.max(0, low * 1.1)];
       const air = (high - low) * 0.05;
       return [low >= 0 && low < high * 0.35 ? Math.min(0, low) : low - air, high + air];
@@ -134,7 +167,7 @@
       this.legend = element("div", { class: "legend", role: "group", "aria-label": `Series of ${title}` });
       this.plot = element("div", { class: "plot", tabindex: "0", role: "group", "aria-label": `${title}. Arrow keys move, plus and minus zoom, 0 shows everything.`, "aria-keyshortcuts": "ArrowLeft ArrowRight + - 0" });
       this.readout = element("p", { class: "readout", "aria-live": "polite" });
-      const body = element("div", { class: "chart" }, element("h4", {}, title), this.tools, this.plot, this.readout, this.legend, this.probe);
+      const body = element("div", { class: "chart" }, element("p", { class: "title" }, title), this.tools, this.plot, this.readout, this.legend, this.probe);
       this.figure.prepend(body);
       this.list();
     }
@@ -161,9 +194,7 @@
       this.legend.replaceChildren();
       for (const trace of this.traces) {
         if (trace.legend === false || (this.group && trace.group && trace.group !== this.group)) continue;
-        const swatch = element("span", { class: "swatch" });
-        swatch.style.color = `var(--c${trace.colour})`;
-        const button = element("button", { type: "button", "aria-pressed": String(trace.shown), title: trace.note || "Click to switch, double-click to see it alone" }, swatch, trace.name);
+        const button = element("button", { type: "button", "aria-pressed": String(trace.shown), title: trace.note || "Click to switch, double-click to see it alone" }, swatch(trace), trace.name);
         button.addEventListener("click", () => this.toggle(trace));
         button.addEventListener("dblclick", () => this.alone(trace));
         trace.button = button;
@@ -191,11 +222,14 @@
         grid: { stroke: () => this.lines, width: 1 }, ticks: { stroke: () => this.lines, width: 1 } });
       const scale = (name) => ({ time: false, auto: false, distr: spec.log.includes(name) ? 3 : 1 });
       const values = (_, ticks) => ticks.map((value) => (value === null ? "" : tick(value)));
+      // An axis of names has a tick at each, and no lines between.
+      const named = (names) => (names.length ? { splits: () => [...names.keys()], values: (_, ticks) => ticks.map((at) => names[at] ?? ""), grid: { show: false } } : {});
+      const room = spec.ynames.length ? 12 + 7 * Math.max(...spec.ynames.map((it) => it.length)) : 58;
       const seen = (type) => type === "mousemove" || type === "mouseleave";
       const options = {
         width: Math.max(this.plot.clientWidth, 120), height: this.height(), legend: { show: false },
         scales: { x: scale("x"), y: scale("y") },
-        axes: [{ ...axis(spec.x), values }, { ...axis(spec.y), values, size: 58 }],
+        axes: [{ ...axis(spec.x), values, ...named(spec.xnames) }, { ...axis(spec.y), values, size: room, ...named(spec.ynames) }],
         series: [{}, { scale: "y" }],
         cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
           ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
@@ -336,11 +370,13 @@
         if (!this.visible(trace) || trace.legend === false || !trace.sorted) continue;
         const index = search(trace.x, at);
         const near = index > 0 && (index === trace.x.length || trace.kind === "steps" || trace.kind === "line" || at - trace.x[index - 1] < trace.x[index] - at) ? index - 1 : index;
-        if (near < trace.x.length) parts.push(`${trace.name} ${exact(trace.y[near])}`);
+        if (near < trace.x.length) parts.push(`${trace.name} ${this.spec.ynames[trace.y[near]] ?? exact(trace.y[near])}`);
         if (parts.length === 6) break;
       }
       const unit = this.spec.x.startsWith("time") ? " s" : "";
-      this.readout.textContent = `${exact(at)}${unit}${parts.length ? ": " : ""}${parts.join(", ")}`;
+      const names = this.spec.xnames;
+      const where = names.length ? names[Math.max(0, Math.min(names.length - 1, Math.round(at)))] : `${exact(at)}${unit}`;
+      this.readout.textContent = `${where}${parts.length ? ": " : ""}${parts.join(", ")}`;
     }
 
     // Drawing
@@ -372,7 +408,7 @@
         const [first, last] = this.range(trace, this.view.x);
         ctx.strokeStyle = ctx.fillStyle = trace.stroke;
         ctx.lineWidth = 1.4 * PER_PIXEL;
-        ctx.setLineDash(trace.dash ? [6 * PER_PIXEL, 4 * PER_PIXEL] : []);
+        ctx.setLineDash(DASHES[trace.dash || 0].map((it) => it * PER_PIXEL));
         ctx.beginPath();
         this[trace.kind](ctx, trace, first, last, to);
         ctx.stroke();
@@ -426,6 +462,21 @@
       }
     }
 
+    // What lasts, as a bar on its lane; flows and outages are wider than what happens within.
+    spans(ctx, { x, y, high, name }, first, last, to) {
+      const half = { "flow lasts": .42, outage: .34, "path failed": .24 }[name] ?? .14;
+      ctx.globalAlpha = name === "flow lasts" ? .22 : name === "outage" ? .55 : .9;
+      for (let i = 0; i < x.length; i++) {
+        const [left, right, top, bottom] = [to.x(x[i]), to.x(high[i]), to.y(y[i] + half), to.y(y[i] - half)];
+        ctx.fillRect(left, top, Math.max(right - left, 2 * PER_PIXEL), bottom - top);
+      }
+      ctx.globalAlpha = 1;
+    }
+
+    marks(ctx, { x, y, mark: shape }, first, last, to) {
+      for (let i = first; i < last; i++) ctx.fill(new Path2D(mark(MARKS[shape || 0], to.x(x[i]), to.y(y[i]), 4.5 * PER_PIXEL)));
+    }
+
     points(ctx, trace, first, last, to) {
       const { x, y, low, high } = trace;
       this.line(ctx, trace, first, last, to);
@@ -439,7 +490,25 @@
           for (const end of [low[i], high[i]]) { ctx.moveTo(px - size, to.y(end)); ctx.lineTo(px + size, to.y(end)); }
           ctx.moveTo(px, to.y(low[i])); ctx.lineTo(px, to.y(high[i]));
         }
-        ctx.fillRect(px - size, py - size, 2 * size, 2 * size);
+        ctx.fill(new Path2D(mark(MARKS[trace.mark || 0], px, py, 1.2 * size)));
+      }
+    }
+
+    columns(ctx, trace, first, last, to) {
+      const { x, y, low, high, width } = trace;
+      const size = 3 * PER_PIXEL;
+      for (let i = 0; i < x.length; i++) {
+        const [left, right, top, zero] = [to.x(x[i] - width / 2), to.x(x[i] + width / 2), to.y(y[i]), to.y(0)];
+        ctx.fillRect(left, Math.min(top, zero), right - left, Math.abs(zero - top));
+      }
+      ctx.stroke();
+      ctx.strokeStyle = this.ink;
+      ctx.setLineDash([]);
+      ctx.beginPath();
+      for (let i = 0; low && high && i < x.length; i++) {
+        const px = to.x(x[i]);
+        for (const end of [low[i], high[i]]) { ctx.moveTo(px - size, to.y(end)); ctx.lineTo(px + size, to.y(end)); }
+        ctx.moveTo(px, to.y(low[i])); ctx.lineTo(px, to.y(high[i]));
       }
     }
   }
@@ -453,6 +522,17 @@
     const soon = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) if (isIntersecting) { soon.unobserve(target); make(target); }
     }, { rootMargin: "600px" });
+    // Paper has no scrolling: everything is drawn before it is printed, in the colours of paper.
+    addEventListener("beforeprint", () => {
+      for (const figure of document.querySelectorAll("[data-waits]")) { soon.unobserve(figure); make(figure); }
+      for (const details of document.querySelectorAll("details")) details.open = true;
+      document.documentElement.dataset.printing = "";
+      all.forEach((it) => { it.u.setSize({ width: Math.min(it.u.width, 640), height: it.height() }); it.recolour(); });
+    });
+    addEventListener("afterprint", () => {
+      delete document.documentElement.dataset.printing;
+      all.forEach((it) => { it.u.setSize({ width: it.plot.clientWidth, height: it.height() }); it.recolour(); });
+    });
     for (const figure of document.querySelectorAll("[data-chart]")) {
       if (specs[figure.dataset.chart].link) make(figure); // they move together: all at once
       else { figure.setAttribute("data-waits", ""); figure.style.minHeight = "20rem"; soon.observe(figure); }

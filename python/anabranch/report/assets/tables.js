@@ -2,6 +2,7 @@
 // Tables that can be sorted by each column and, when long, filtered.
 (() => {
   const LONG = 8;
+  const PAGE = 50; // rows
   const collator = new Intl.Collator(undefined, { numeric: true });
   const number = (text) => (text.trim() === "" ? NaN : Number(text));
 
@@ -25,12 +26,33 @@
         const up = head.getAttribute("aria-sort") !== "ascending";
         for (const other of table.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
         head.setAttribute("aria-sort", up ? "ascending" : "descending");
-        const text = (row) => row.cells[column].textContent.trim();
+        const text = (row) => row.cells[column].dataset.value || row.cells[column].textContent.trim();
         const rows = [...body.rows].sort((a, b) => (up ? compare(text(a), text(b)) : compare(text(b), text(a))));
         body.append(...rows);
+        paged(table);
       });
     });
     if (body.rows.length > LONG) filterable(table, body);
+    paged(table);
+  }
+
+  // Of a long table the first rows; a button shows the others.
+  function paged(table) {
+    const rows = [...table.tBodies[0].rows];
+    const filtered = rows.some((row) => row.hidden);
+    const all = table.dataset.all !== undefined || filtered || rows.length <= PAGE + 5;
+    rows.forEach((row, at) => row.classList.toggle("later", !all && at >= PAGE));
+    let more = table.parentElement.nextElementSibling;
+    if (!more || more.className !== "more") {
+      if (all) return;
+      more = document.createElement("button");
+      more.type = "button";
+      more.className = "more";
+      more.addEventListener("click", () => { table.dataset.all = ""; paged(table); });
+      table.parentElement.after(more);
+    }
+    more.hidden = all;
+    more.textContent = `Show all ${rows.length} rows`;
   }
 
   function filterable(table, body) {
@@ -52,6 +74,7 @@
         row.hidden = !words.every((word) => text.includes(word));
         shown += !row.hidden;
       }
+      paged(table);
       count.textContent = words.length ? ` ${shown} of ${body.rows.length}` : "";
     });
   }

@@ -18,12 +18,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from anabranch.cache import RunCache
 from anabranch.experiment import RunResult, Scenario
+from anabranch.settings import Toml
 from anabranch.studies.fast_tcp.router import conditions, measures
 from anabranch.studies.fast_tcp.router.claims import WITH, WITHOUT
 from anabranch.studies.fast_tcp.router.conditions import SCALED, Run
@@ -37,7 +37,7 @@ PUBLISHED_ERRORS = 1e-6
 
 
 @cache
-def space() -> dict[str, Any]:
+def space() -> Toml:
     """The values that are tried."""
     path = Path(__file__).parent / "forensics.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -139,10 +139,10 @@ def searches(
     parts = {
         "Figure 3.2, whatever the bit errors": fits,
         "The same with a buffer that figure 3.3 can show": [
-            it for it in fits if it[0].buffer_bits() >= AXIS_BITS
+            fit for fit in fits if fit[0].buffer_bits() >= AXIS_BITS
         ],
         "The same at the published bit errors": [
-            it for it in fits if it[0].ber == PUBLISHED_ERRORS
+            fit for fit in fits if fit[0].ber == PUBLISHED_ERRORS
         ],
     }
     return [Search(title, [fit for _, fit in part]) for title, part in parts.items() if part]

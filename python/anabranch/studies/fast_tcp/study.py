@@ -60,5 +60,13 @@ STUDY = Study(
     examine=examine,
     live=LIVE,
     headline="ratio_by_errors",
+    shows={
+        "two_way_by_window": ("C2",),
+        "two_way_by_unequal_window": ("C4",),
+        "two_way_by_rates": ("W1",),
+        "two_way_queues": ("C1",),
+        "ack_gaps": ("C1",),
+        "two_way_remedies": ("W2",),
+    },
     abstract=ABSTRACT,
 )

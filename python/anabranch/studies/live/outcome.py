@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from anabranch.files import write_text
+from anabranch.rows import CsvRow
 from anabranch.studies.results import MEASURE_COLUMNS, claims_to_file
 from anabranch.tables import write_csv
 from anabranch.trials.worlds import Timing
@@ -51,7 +51,7 @@ class LiveOutcome:
 
     @property
     def lateness(self) -> str:
-        """Median and 99th percentile of the company that was the latest, and the maximum."""
+        """Median and 99th percentile of the batch that was the latest, and the maximum."""
         median, p99, most = (
             max(getattr(timing, name) for timing in self.timings)
             for name in ("median_s", "p99_s", "max_s")
@@ -59,7 +59,7 @@ class LiveOutcome:
         text = f"median {median * 1e6:.0f} us, p99 {p99 * 1e6:.0f} us, maximum {most * 1e3:.1f} ms"
         return f"packets left late by at most: {text} (each the worst of {len(self.timings)} runs)"
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[CsvRow]:
         """Rows of `claims.csv`: the live verdicts, with the simulated ones beside them."""
         rows = []
         for simulated, live in self.pairs:
@@ -86,14 +86,14 @@ class LiveOutcome:
             for row in claim.measure_rows(self.name)
         ]
         write_csv(directory / FOLDER / "measures.csv", MEASURE_COLUMNS, rows)
-        timings = [asdict(it) | {"doubts": "; ".join(it.doubts)} for it in self.timings]
+        timings = [asdict(timing) | {"doubts": "; ".join(timing.doubts)} for timing in self.timings]
         write_csv(directory / FOLDER / "timing.csv", list(timings[0]), timings)
-        shallow = {it.name: getattr(self, it.name) for it in fields(self)}
+        shallow = {field.name: getattr(self, field.name) for field in fields(self)}
         worlds = {
             "simulated": claims_to_file(self.simulated),
             "live": claims_to_file(self.live),
         }
-        value = {**shallow, **worlds, "timings": [asdict(it) for it in self.timings]}
+        value = {**shallow, **worlds, "timings": [asdict(timing) for timing in self.timings]}
         write_text(directory / FILE, json.dumps(value, indent=1, default=dict) + "\n")
 
     @classmethod
@@ -104,7 +104,7 @@ class LiveOutcome:
             for world in ("simulated", "live"):
                 value[world] = [claim_from(claim) for claim in value[world]]
             value["timings"] = [
-                Timing(**it | {"doubts": tuple(it["doubts"])}) for it in value["timings"]
+                Timing(**each | {"doubts": tuple(each["doubts"])}) for each in value["timings"]
             ]
             return cls(**value)
         except (OSError, ValueError, TypeError, KeyError):

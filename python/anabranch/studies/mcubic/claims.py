@@ -37,8 +37,8 @@ def judge(results: m.Results, size: Size) -> list[Claim]:
 def judge_live(results: m.Results, size: Size) -> list[Claim]:
     """The same from real packets, where nobody asks the formulas."""
     return [
-        replace(it, statements=[s for s in it.grid if not s.measured.exact], grid=())
-        for it in judge(results, size)
+        replace(each, statements=[s for s in each.grid if not s.measured.exact], grid=())
+        for each in judge(results, size)
     ]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+
+from anabranch.settings import Toml
 
 FOLDER = Path(__file__).parent
 ALONE = ("path1", "path2")
@@ -58,7 +59,7 @@ class Run:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
@@ -67,7 +68,7 @@ Size = bool | str
 """Of the grid: the whole one, with `True` that of `quick`, or that of another table of the plan."""
 
 
-def part(name: str, size: Size) -> dict[str, Any]:
+def part(name: str, size: Size) -> Toml:
     """A part of the plan; a smaller size has some of its values otherwise."""
     found = plan()["open"]["conditions"] if name == "conditions" else plan()[name]
     table = size if isinstance(size, str) else "quick" if size else ""

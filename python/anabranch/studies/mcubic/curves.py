@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from anabranch.figures import COLOURS, Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.studies import drawing
 from anabranch.studies.mcubic import formula
 from anabranch.studies.results import FigureEntry
 
-Rows = list[dict[str, Any]]
+Rows = list[CsvRow]
 W_MAX = 750
 """Segments: 100 Mbit/s over 90 ms."""
 KS = (4.0, 6.0, formula.k(W_MAX))
@@ -49,11 +49,12 @@ def _figure_1b(directory: Path) -> FigureEntry:
         for t in np.linspace(0, 40, 401).tolist():
             alone = formula.cubic(t, ks[path], w_max)
             coupled = max((1 - formula.GIVEN_UP) * w_max, formula.cubic(t, slower, w_max))
+            both = ((f"CUBIC, K{path + 1}", alone), (f"MCubic, K{path + 1}'", coupled))
             rows += [
-                {"series": f"CUBIC, K{path + 1}", "time_s": t, "value": alone},
-                {"series": f"MCubic, K{path + 1}'", "time_s": t, "value": coupled},
+                {"series": series, "time_s": t, "value": value}
+                for series, value in both
+                if value <= 1.5 * PATHS[0]
             ]
-    rows = [row for row in rows if row["value"] <= 1.5 * PATHS[0]]
     looks = {}
     for path in (0, 1):
         looks[f"CUBIC, K{path + 1}"] = Look("--", "", COLOURS[path])

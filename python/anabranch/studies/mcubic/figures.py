@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anabranch.experiment import RunResult
 from anabranch.figures import COLOURS, MARKERS, Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.studies import drawing
 from anabranch.studies.mcubic import curves, scope
 from anabranch.studies.mcubic import measures as m
@@ -16,7 +16,7 @@ from anabranch.studies.mcubic.conditions import COLUMNS, Run, Size, plan
 from anabranch.studies.mcubic.scope import Scope
 from anabranch.studies.results import FigureEntry
 
-Rows = list[dict[str, Any]]
+Rows = list[CsvRow]
 AXES = {
     "distinct": "second path (Mbit/s)",
     "equal": "round-trip time (ms)",

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.cache import RunCache
 from anabranch.experiment import RunResult
+from anabranch.settings import Toml
 from anabranch.studies.forensics import Fit, Number, Search, save
 from anabranch.studies.mcubic import conditions, network
 from anabranch.studies.mcubic import measures as m
@@ -38,7 +38,7 @@ WAYS = "delay of a link"
 
 
 @cache
-def space() -> dict[str, Any]:
+def space() -> Toml:
     """The values that are tried."""
     path = conditions.FOLDER / "forensics.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -156,7 +156,7 @@ def _ratio(run: Run, result: RunResult) -> float:
 
 
 def shared_numbers(results: Results, table: str, at: Setting) -> list[Number]:
-    """Table 2 or 3 under a setting."""
+    """Toml 2 or 3 under a setting."""
     found = []
     for scheme, x, published in cells(table):
         run = shared_run(scheme, (x if table == TABLE2 else 100, x), at)
@@ -167,7 +167,7 @@ def shared_numbers(results: Results, table: str, at: Setting) -> list[Number]:
 
 
 def distinct_numbers(results: Results, at: Setting, trip: float, third: float) -> list[Number]:
-    """Table 1 under a setting."""
+    """Toml 1 under a setting."""
     found = []
     for scheme, x, published in cells(TABLE1):
         run = distinct_run(scheme, _second(x, third), trip, at)
@@ -180,50 +180,50 @@ def distinct_numbers(results: Results, at: Setting, trip: float, third: float) -
 def searches(results: Results) -> list[Search]:
     """Tables 2 and 3 each by itself and together, table 1, and one test bed for all three."""
     at = list(settings())
-    second = {it: shared_numbers(results, TABLE2, it) for it in at}
-    third = {it: shared_numbers(results, TABLE3, it) for it in at}
+    second = {each: shared_numbers(results, TABLE2, each) for each in at}
+    third = {each: shared_numbers(results, TABLE3, each) for each in at}
     own = list(itertools.product(space()["round_trip"], space()["third"]))
     first = {
-        (it, trip, rate): distinct_numbers(results, it, trip, rate)
-        for it in at
+        (each, trip, rate): distinct_numbers(results, each, trip, rate)
+        for each in at
         for trip, rate in own
-        if it.ways == 1
+        if each.ways == 1
     }
 
     def alone(numbers: Mapping[Setting, list[Number]]) -> list[Fit]:
-        return [Fit(it.texts(), found) for it, found in numbers.items()]
+        return [Fit(each.texts(), found) for each, found in numbers.items()]
 
-    def of_table1(it: Setting, trip: float, rate: float) -> list[Number]:
-        return first[replace(it, ways=1), trip, rate]
+    def of_table1(setting: Setting, trip: float, rate: float) -> list[Number]:
+        return first[replace(setting, ways=1), trip, rate]
 
     def more_texts(trip: float, rate: float) -> dict[str, str]:
         return {"round trip of table 1": f"{trip:g} ms", "third rate of table 1": f"{rate:g}"}
 
     together = [
         Fit(
-            {**it.texts(), **more_texts(trip, rate)},
-            [*of_table1(it, trip, rate), *second[it], *third[it]],
+            {**each.texts(), **more_texts(trip, rate)},
+            [*of_table1(each, trip, rate), *second[each], *third[each]],
         )
-        for it in at
+        for each in at
         for trip, rate in own
     ]
     return [
         Search("One test bed for tables 1 to 3", together),
         Search(
-            "Table 1 alone",
+            "Toml 1 alone",
             [
                 Fit(
                     {
-                        **{k: v for k, v in it.texts().items() if k != WAYS},
+                        **{k: v for k, v in each.texts().items() if k != WAYS},
                         **more_texts(trip, rate),
                     },
                     numbers,
                 )
-                for (it, trip, rate), numbers in first.items()
+                for (each, trip, rate), numbers in first.items()
             ],
         ),
-        Search("Table 2 alone", alone(second)),
-        Search("Table 3 alone", alone(third)),
+        Search("Toml 2 alone", alone(second)),
+        Search("Toml 3 alone", alone(third)),
     ]
 
 

@@ -42,7 +42,7 @@ def received(
 
 def singles(run: Run, result: RunResult) -> float:
     """Mbit/s of the single-path flows together."""
-    names = [row["flow"] for row in result.flows if row["flow"] != CONNECTION]
+    names = [row.flow for row in result.flows if row.flow != CONNECTION]
     return sum(goodput(run, result, name) for name in names)
 
 
@@ -57,7 +57,7 @@ def jain(values: Sequence[float]) -> float:
 
 def fairness(run: Run, result: RunResult) -> float:
     """Jain's index of all flows' goodput."""
-    return jain([goodput(run, result, row["flow"]) for row in result.flows])
+    return jain([goodput(run, result, row.flow) for row in result.flows])
 
 
 def of_single(run: Run, result: RunResult) -> float:
@@ -68,7 +68,7 @@ def of_single(run: Run, result: RunResult) -> float:
 def sent(result: RunResult, path: int) -> float:
     """Octets that the connection sent on a path, from the start to the end of the run."""
     name = f"in{path + 1}"
-    return float(next(row for row in result.links if row["name"] == name)["bytes_delivered"])
+    return float(next(row for row in result.links if row.name == name).bytes_delivered)
 
 
 def sent_on_first(_run: Run, result: RunResult) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from anabranch import inline
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 from anabranch.studies.mcubic.conditions import ALONE, DISTINCT, FOLDER, SHARED, Run, plan
 
 PACKET = 1500
@@ -68,7 +69,7 @@ def _links(run: Run) -> Iterator[str]:
 
 
 def _flows(run: Run) -> str:
-    def tcp(window: str) -> dict[str, Any]:
+    def tcp(window: str) -> Toml:
         windows = plan()["windows"]
         return {
             **plan()["tcp"],
@@ -76,7 +77,7 @@ def _flows(run: Run) -> str:
             "window": windows.get(window, {"algorithm": window}),
         }
 
-    def single(name: str, source: str, to: str, **more: Any) -> dict[str, Any]:
+    def single(name: str, source: str, to: str, **more: Any) -> Toml:
         ends = {"from": source, "to": to, "start_spread": SPREAD}
         return {"name": name, **ends, "tcp": tcp("cubic"), **more}
 

@@ -97,5 +97,12 @@ STUDY = Study(
     examine=examine,
     live=LIVE,
     headline="table3",
+    shows={
+        "fig3_*": ("C1",),
+        "fig5_*": ("C3",),
+        "fig6_*": ("C4",),
+        "k_prime": ("C5",),
+        "blocking_*": ("N3",),
+    },
     abstract=ABSTRACT,
 )

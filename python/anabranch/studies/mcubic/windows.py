@@ -47,7 +47,7 @@ def scenario(scheme: str) -> Scenario:
         "tcp": tcp,
         "mptcp": {"path_manager": "pairs"},
     }
-    observed = [{"what": f"path_{it}", "interval": "20 ms"} for it in ("cwnd", "ssthresh")]
+    observed = [{"what": f"path_{each}", "interval": "20 ms"} for each in ("cwnd", "ssthresh")]
     text = (FOLDER / "scenario.toml").read_text("utf-8")
     return Scenario(text, "studies/mcubic/scenario.toml").set(
         f'duration="{p["seconds"]} s"',
@@ -82,7 +82,7 @@ class Windows:
         """The window is reduced where the threshold is first known; a round-trip time later what
         was lost is repaired, and it grows by its law."""
         cwnd, ssthresh = (
-            result.series[f"multipath.{PATHS[path]}.path_{it}"] for it in ("cwnd", "ssthresh")
+            result.series[f"multipath.{PATHS[path]}.path_{each}"] for each in ("cwnd", "ssthresh")
         )
         first = int(np.argmax(np.isfinite(ssthresh["value"])))
         w_max = float(ssthresh["value"][first]) / SEGMENT / (1 - formula.GIVEN_UP)

@@ -27,9 +27,8 @@ MIN_RTO = 1.0
 def value(run: Run, result: RunResult) -> float:
     """The number that the run is for."""
     if run.part == "slow-start":
-        flow = result.flows[0]
         # The handshake and the last segment's way take an RTT and a half.
-        return float(flow["finish_s"] - flow["start_s"]) / rtt() - 0.5
+        return result.flows[0].took_s() / rtt() - 0.5
     series = result.series["f.received"]
     times, octets = series["time_s"], series["value"]
     first = int(len(times) * WARM_UP)
@@ -71,7 +70,7 @@ def measured(
 
 def estimates(values: Values, part: str, algorithm: str, kind: str = "") -> dict[float, Estimate]:
     """The same with their intervals."""
-    return {x: it.estimate for x, it in measured(values, part, algorithm, kind).items()}
+    return {x: each.estimate for x, each in measured(values, part, algorithm, kind).items()}
 
 
 def _ratios(
@@ -81,7 +80,7 @@ def _ratios(
     name: Callable[[float], str],
 ) -> list[Statement]:
     rule = None if tolerance is None else near(1, tolerance)
-    return [Statement.of(name(x), it / model(x), rule) for x, it in found.items()]
+    return [Statement.of(name(x), each / model(x), rule) for x, each in found.items()]
 
 
 def _by_loss(text: str) -> Callable[[float], str]:
@@ -129,8 +128,8 @@ def _pftk(values: Values) -> Claim:
 
 
 def _limited(values: Values) -> Claim:
-    found = [(run, it) for run, it in values.items() if run.part == "window"]
-    off = Exact.of(abs(it.estimate.mean - run.x) for run, it in found)
+    found = [(run, each) for run, each in values.items() if run.part == "window"]
+    off = Exact.of(abs(each.estimate.mean - run.x) for run, each in found)
     return Claim(
         "T4",
         "A flow limited by the receiver's window W sends W segments per RTT, to one segment.",
@@ -170,8 +169,8 @@ def _above_aimd(
 ) -> list[Statement]:
     """Judged where the algorithm's own law gives more than AIMD; reported elsewhere."""
     found = measured(values, "loss", algorithm, "periodic")
-    own = {p: it for p, it in found.items() if model(p) > models.mathis(p)}
-    others = {p: it for p, it in found.items() if p not in own}
+    own = {p: each for p, each in found.items() if model(p) > models.mathis(p)}
+    others = {p: each for p, each in found.items() if p not in own}
     name = _by_loss(f"window / {source}")
     return [*_ratios(own, model, tolerance, name), *_ratios(others, model, None, name)]
 
@@ -180,7 +179,7 @@ def _bbr(values: Values) -> Claim:
     statements = []
     for name, p in (("lossy_link", 0.01), ("lossy_fast_link", 0.05)):
         part = plan()[name]
-        losses = [it for it in part["p"] if it >= p] if name == "lossy_fast_link" else [p]
+        losses = [each for each in part["p"] if each >= p] if name == "lossy_fast_link" else [p]
         at = f"{part['rate_mbps']} Mbit/s, {part['rtt_ms']} ms"
         bbr = measured(values, name, "bbr", "random")
         statements += [
@@ -218,7 +217,7 @@ def _bbr(values: Values) -> Claim:
 
 
 def _slow_start(values: Values) -> Claim:
-    found = [(run, it.estimate.mean) for run, it in values.items() if run.part == "slow-start"]
+    found = [(run, each.estimate.mean) for run, each in values.items() if run.part == "slow-start"]
     more = Exact.of(
         round(rounds) - models.slow_start_rounds(int(run.x), int(run.kind), 2.0)
         for run, rounds in found
@@ -238,8 +237,8 @@ def _buffer(values: Values) -> Claim:
     def name(b: float) -> str:
         return f"utilisation / model at {b:g} BDP"
 
-    judged = {b: it for b, it in found.items() if b >= least}
-    others = {b: it for b, it in found.items() if b < least}
+    judged = {b: each for b, each in found.items() if b >= least}
+    others = {b: each for b, each in found.items() if b < least}
     return Claim(
         "buffer",
         "One AIMD flow uses (3/8 (1+b)^2) / ((1-b)/2 + ((1+b)^2 - 1)/2) of a link with a buffer of"

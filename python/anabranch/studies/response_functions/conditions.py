@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 from anabranch.studies.response_functions import models
 
 FOLDER = Path(__file__).parent
@@ -59,7 +59,7 @@ class Run:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
@@ -193,7 +193,7 @@ def _impairment(run: Run, first: int) -> str:
     return f"links.0.impairments=[{{{kind}}}]"
 
 
-def _link(part: dict[str, Any]) -> list[str]:
+def _link(part: Toml) -> list[str]:
     """A link and segments of this part's own."""
     more = part.get("set", [])
     return [

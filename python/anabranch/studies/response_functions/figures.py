@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from anabranch.figures import COLOURS, MARKERS, Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
 from anabranch.studies.response_functions import models
@@ -174,17 +174,17 @@ def _slow_start(directory: Path, values: Values) -> FigureEntry:
     return drawing.points(directory, "slow_start_rounds", rows, plot, caption)
 
 
-def _points(series: str, measured: Mapping[float, Estimate]) -> list[dict[str, Any]]:
+def _points(series: str, measured: Mapping[float, Estimate]) -> list[CsvRow]:
     return [{"series": series, "x": x, **vars(estimate)} for x, estimate in measured.items()]
 
 
 def _curve(
     series: str, model: Callable[[float], float], measured: Mapping[float, Estimate]
-) -> list[dict[str, Any]]:
+) -> list[CsvRow]:
     grid = np.geomspace(min(measured), max(measured), CURVE_POINTS)
     return [_row(series, float(x), model(float(x))) for x in grid]
 
 
-def _row(series: str, x: float, y: float) -> dict[str, Any]:
+def _row(series: str, x: float, y: float) -> CsvRow:
     """A point of a closed form: no samples behind it."""
     return {"series": series, "x": x, "mean": y, "ci_low": y, "ci_high": y, "n": 0}

@@ -51,7 +51,7 @@ CHOICES = [
 def examine(context: Context) -> Outcome:
     """Every run beside its closed form."""
     wanted = {run: conditions.scenario(run) for run in conditions.runs(context.quick)}
-    single = {run: it for run, it in wanted.items() if not run.is_random}
+    single = {run: each for run, each in wanted.items() if not run.is_random}
     done = context.compute(list(single.values()))
     exact = {
         run: Exact.of([claims.value(run, result)])
@@ -62,7 +62,7 @@ def examine(context: Context) -> Outcome:
         drawn = {run: results.sample(run, partial(claims.value, run)) for run in results}
         return {**exact, **drawn}
 
-    random = {run: it for run, it in wanted.items() if run.is_random}
+    random = {run: each for run, each in wanted.items() if run.is_random}
     decided = context.decide(random, lambda results: claims.judge(values(results)), series=True)
     return Outcome(
         claims=decided.claims,
@@ -82,4 +82,12 @@ STUDY = Study(
     choices=CHOICES,
     examine=examine,
     headline="window_by_periodic_loss",
+    shows={
+        "window_by_random_loss": ("T1-random",),
+        "rate_with_timeouts": ("T2",),
+        "utilisation_by_buffer": ("buffer",),
+        "rate_by_window": ("T4",),
+        "share_by_random_loss": ("T9",),
+        "slow_start_rounds": ("T11",),
+    },
 )

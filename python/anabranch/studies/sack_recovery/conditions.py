@@ -7,9 +7,9 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 
 FOLDER = Path(__file__).parent
 
@@ -26,7 +26,7 @@ class Condition:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 

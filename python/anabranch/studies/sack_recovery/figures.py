@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from anabranch import stats
 from anabranch.figures import Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sack_recovery.claims import RIVALS, Traces, lead_seconds
@@ -32,15 +32,15 @@ FIG5 = {
 DOTS = {
     "send": Look("", "o", "#000000", 2.2, "sent"),
     "retransmission": Look("", "D", "#d55e00", 3.0, "sent again"),
-    "ack": Look("", ".", "#e01010", 3.0, "ACK arrives"),
+    "ack": Look("", ".", "#0072b2", 3.0, "ACK arrives"),
 }
 LINES = {
     "newreno": Look("--", colour="#009e73", label="NewReno", steps=True),
     "sack": Look("-.", colour="#e69f00", label="SACK", steps=True),
     "fack": Look(":", colour="#cc79a7", label="FACK", steps=True),
     "decoupled": Look("-", colour="#0072b2", label="decoupled", steps=True),
-    "sack-rfc6675": Look("-.", colour="#b0a080", label="SACK, RFC 6675", steps=True),
-    "newreno-impatient": Look(":", colour="#90b0a0", label="NewReno, impatient", steps=True),
+    "sack-rfc6675": Look("--", colour="#d55e00", label="SACK, RFC 6675", steps=True),
+    "newreno-impatient": Look(":", colour="#56b4e9", label="NewReno, impatient", steps=True),
 }
 
 
@@ -81,7 +81,7 @@ def write_all(
     return entries
 
 
-def _sequence(trace: Trace, seconds: float) -> list[dict[str, Any]]:
+def _sequence(trace: Trace, seconds: float) -> list[CsvRow]:
     sends = zip(trace.sent_at.tolist(), trace.sent.tolist(), trace.resent.tolist(), strict=True)
     rows = [
         {"series": "retransmission" if again else "send", "time_s": at, "value": segment}
@@ -101,15 +101,15 @@ def _worked_example(directory: Path, trace: Trace) -> FigureEntry:
     return drawing.times(directory, "fig4", _sequence(trace, last), plot, caption)
 
 
-def _window(scheme: str, trace: Trace, seconds: float) -> list[dict[str, Any]]:
+def _window(scheme: str, trace: Trace, seconds: float) -> list[CsvRow]:
     records = zip(trace.cwnd_at.tolist(), trace.cwnd.tolist(), strict=True)
     return [
         {"series": scheme, "time_s": at, "value": window} for at, window in records if at <= seconds
     ]
 
 
-def _progress(scheme: str, trace: Trace, seconds: float) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def _progress(scheme: str, trace: Trace, seconds: float) -> list[CsvRow]:
+    rows: list[CsvRow] = []
     for at, highest in zip(trace.sent_at, trace.highest_sent(trace.sent_at), strict=True):
         if at <= seconds and (not rows or highest > rows[-1]["value"]):
             rows.append({"series": scheme, "time_s": float(at), "value": int(highest)})

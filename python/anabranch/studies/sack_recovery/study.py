@@ -89,7 +89,7 @@ def examine(context: Context) -> Outcome:
     def judge(drawn: Replicated[Batch]) -> list[Claim]:
         return further_claims.judge(whole(drawn)) + next_step.judge(whole(drawn))
 
-    random = {batch: it for batch, it in batches.items() if batch.is_random}
+    random = {batch: each for batch, each in batches.items() if batch.is_random}
     decided = context.decide(random, judge)
     beyond = whole(decided.results)
     return Outcome(
@@ -114,4 +114,17 @@ STUDY = Study(
     examine=examine,
     live=LIVE,
     headline="fig7e",
+    shows={
+        "fig6": ("C5",),
+        "fig7?": ("C6",),
+        "lead_by_*": ("C6",),
+        "reordering_needless": ("N2",),
+        "reordering_halvings": ("N1",),
+        "reordering_goodput": ("N9",),
+        "random_goodput": ("N3",),
+        "bursts_goodput": ("N4",),
+        "tail_completion": ("N5",),
+        "short_completion": ("N6",),
+        "fairness": ("N7",),
+    },
 )

@@ -54,7 +54,7 @@ class Trace:
             cwnd=column("cwnd", "value") / mss,
             first_drop=first_drop,
             last_drop=first_drop + drops - 1,
-            timeouts=int(result.flows[0]["timeouts"]),
+            timeouts=result.flows[0].timeouts,
         )
 
     @property

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from anabranch import inline
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 
 FOLDER = Path(__file__).parent
 RATE_MBIT = 2.0
@@ -56,7 +56,7 @@ class Batch:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
@@ -148,7 +148,7 @@ def scenario(batch: Batch, size: str = "4 MB") -> Scenario:
     return transfer(transport, options, batch.paths, size)
 
 
-def transfer(transport: str, options: dict[str, Any], paths: Paths, size: str = "4 MB") -> Scenario:
+def transfer(transport: str, options: Toml, paths: Paths, size: str = "4 MB") -> Scenario:
     """The transfer with such a transport over two such paths."""
     flow = {
         "name": "transfer",

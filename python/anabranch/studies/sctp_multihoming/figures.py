@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anabranch.figures import COLOURS, DASHES, MARKERS, Look, Plot
+from anabranch.rows import CsvRow
+from anabranch.settings import Toml
 from anabranch.studies import drawing
 from anabranch.studies.replications import Replicated
 from anabranch.studies.results import FigureEntry
@@ -94,7 +95,7 @@ class Sheet:
             for j, scheme in enumerate(self.schemes)
         }
 
-    def _rows(self, paths: Sequence[Paths], x: list[float]) -> list[dict[str, Any]]:
+    def _rows(self, paths: Sequence[Paths], x: list[float]) -> list[CsvRow]:
         return [
             row
             for world in self.worlds
@@ -105,7 +106,7 @@ class Sheet:
 
 def _rows(
     world: World, scheme: str, series: str, paths: Iterable[Paths], x: Iterable[float]
-) -> list[dict[str, Any]]:
+) -> list[CsvRow]:
     return [
         {"series": series, "x": at, **vars(world.seconds(scheme, each).estimate)}
         for at, each in zip(x, paths, strict=True)
@@ -139,12 +140,12 @@ def _by_loss(directory: Path, worlds: Sequence[World]) -> list[FigureEntry]:
 def _compared(
     directory: Path,
     stem: str,
-    part: dict[str, Any],
+    part: Toml,
     worlds: Sequence[tuple[World, str, str]],
     caption: str,
 ) -> FigureEntry:
     losses = part["loss"]
-    rows: list[dict[str, Any]] = []
+    rows: list[CsvRow] = []
     looks = {}
     for world, text, dashes in worlds:
         for index, scheme in enumerate(part["schemes"]):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.experiment import RunResult, Scenario
+from anabranch.settings import Toml
 from anabranch.studies.live import LivePart
 from anabranch.studies.replications import Replicated
 from anabranch.studies.sctp_multihoming import claims, conditions
@@ -45,7 +46,7 @@ delay = "0 s"
 """usrsctp chooses its source address without asking for routes: each must reach every other."""
 
 
-def grid(quick: bool) -> dict[str, Any]:
+def grid(quick: bool) -> Toml:
     """The live part of the figures' grids."""
     return dict(plan()["live_quick" if quick else "live"])
 
@@ -94,7 +95,7 @@ def trials(quick: bool, directory: Path) -> list[Trial]:
 def _trial(key: tuple[Any, int], name: str, scenario: Scenario, peer: str) -> Trial:
     is_tcp = isinstance(key[0], Batch) and conditions.protocol(key[0].scheme) == "tcp"
     commands = {} if is_tcp else {"receiver": f"{peer} {PEER}"}
-    # A number of the trial's own, whatever its company.
+    # A number of the trial's own, whatever its batch.
     start = START_MS + APART_MS * (zlib.crc32(name.encode()) % 100)
     changed = replace(scenario, text=scenario.text + CROSS).set(
         f'flows.0.start="{start} ms"',
@@ -109,7 +110,7 @@ def judge(results: Results, quick: bool) -> list[Claim]:
     runs = Replicated(
         {each: _found(results, each, part["replications"]) for each in batches(quick)}
     )
-    watched = Replicated({it: _found(results, it, part["watched"]) for it in part["watch"]})
+    watched = Replicated({each: _found(results, each, part["watched"]) for each in part["watch"]})
     world = World(runs, RULES["tcp"], RULES["sctp"], grid=part, simulated=False)
     found = [about(world) for about in (*claims.ABOUT_TCP, *claims.ABOUT_POLICIES)]
     found.append(timeouts.stays_high(watched))

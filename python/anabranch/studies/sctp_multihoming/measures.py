@@ -13,10 +13,7 @@ from anabranch.stats import Estimate
 
 def seconds(run: RunResult) -> float:
     """From the application's call until all of it is at the receiver."""
-    flow = run.flows[0]
-    if flow["finish_s"] is None:
-        raise ValueError(f"a transfer did not end: {flow}")
-    return float(flow["finish_s"]) - float(flow["start_s"])
+    return run.flows[0].took_s()
 
 
 def crossing(x: Sequence[float], differences: Sequence[Estimate]) -> Estimate:
@@ -72,5 +69,5 @@ DOUBLED = 1.99
 def _held(run: RunResult, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Values in order, and how long each held."""
     series = run.series[name]
-    dates = np.append(series["time_s"], run.run["end_s"])
+    dates = np.append(series["time_s"], run.run.end_s)
     return series["value"], np.diff(dates)

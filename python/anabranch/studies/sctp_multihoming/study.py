@@ -66,4 +66,10 @@ STUDY = Study(
     examine=examine,
     live=LIVE,
     headline="fig3",
+    shows={
+        "failover_detection": ("F1",),
+        "failover_delivery": ("F3",),
+        "failover_back": ("F5",),
+        "several_*": ("S1",),
+    },
 )

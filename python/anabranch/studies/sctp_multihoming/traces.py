@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from anabranch import inline
 from anabranch.experiment import RunResult, Scenario
 from anabranch.figures import COLOURS, Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sctp_multihoming.conditions import Paths, batch, plan, scenario
@@ -51,7 +51,7 @@ def write_all(directory: Path, watched: Mapping[str, RunResult]) -> list[FigureE
 
 
 def _of_policy(directory: Path, scheme: str, run: RunResult) -> FigureEntry:
-    rows: list[dict[str, Any]] = []
+    rows: list[CsvRow] = []
     for label, (path, what, _) in SERIES.items():
         rows += _rows(run, label, path, what)
     looks = {label: look for label, (*_, look) in SERIES.items()}
@@ -71,7 +71,7 @@ def _of_alternate(directory: Path, runs: Mapping[str, RunResult]) -> FigureEntry
     return drawing.times(directory, "timeouts_alternate", rows, plot, caption)
 
 
-def _rows(run: RunResult, label: str, path: str, what: str) -> Iterator[dict[str, Any]]:
+def _rows(run: RunResult, label: str, path: str, what: str) -> Iterator[CsvRow]:
     series = run.series.get(series_name(path, what))
     if series is None:  # never measured
         return

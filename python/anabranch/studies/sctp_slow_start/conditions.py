@@ -8,9 +8,9 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from anabranch.experiment import RunResult, Scenario
+from anabranch.settings import Toml
 from anabranch.studies.sctp_slow_start import models
 
 FOLDER = Path(__file__).parent
@@ -47,14 +47,14 @@ class Run:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
 
-def sender(name: str) -> dict[str, Any]:
+def sender(name: str) -> Toml:
     """A sender of ours, or one that is a real program."""
-    found: dict[str, Any] = {**plan()["senders"], **plan()["programs"]}[name]
+    found: Toml = {**plan()["senders"], **plan()["programs"]}[name]
     return found
 
 
@@ -115,8 +115,8 @@ def _middle(grid: list[Cell], name: str) -> float:
 def opening(result: RunResult) -> int:
     """Packets with data that left before the first ACK of data. A run ends when all has arrived,
     and a transfer of one flight before any ACK of it has."""
-    (sends,) = (it for name, it in result.series.items() if name.endswith(".sends"))
-    (acks,) = (it for name, it in result.series.items() if name.endswith(".acks"))
+    (sends,) = (each for name, each in result.series.items() if name.endswith(".sends"))
+    (acks,) = (each for name, each in result.series.items() if name.endswith(".acks"))
     first = acks["time_s"][acks["value"] > 0].min(initial=math.inf)
     return int((sends["time_s"] < first).sum())
 
@@ -125,10 +125,9 @@ def left_slow_start(result: RunResult) -> bool:
     """Something was sent again: the transfer was not in the initial slow start to its end. The
     threshold is never met, it is infinite (TCP) or the peer's window of 1 MiB (SCTP)."""
     flow = result.flows[0]
-    return bool(flow["retransmitted_packets"] or flow["timeouts"])
+    return bool(flow.retransmitted_packets or flow.timeouts)
 
 
 def seconds(result: RunResult) -> float:
     """From the opening of the connection until all has arrived."""
-    flow = result.flows[0]
-    return float(flow["finish_s"]) - float(flow["start_s"])
+    return result.flows[0].took_s()

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from anabranch import stats
 from anabranch.figures import COLOURS, DASHES, MARKERS, Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
@@ -165,7 +165,7 @@ def _openings(directory: Path, openings: Mapping[tuple[str, int], int]) -> Figur
 
 
 def _differences(directory: Path, times: Times) -> FigureEntry:
-    rows: list[dict[str, Any]] = []
+    rows: list[CsvRow] = []
     looks = {}
     for index, (name, (sctp, tcp)) in enumerate(COMPARISONS.items()):
         by_cell = differences(times, sctp, tcp, delayed=True, data_only=True)
@@ -244,7 +244,7 @@ def _errors(directory: Path, times: Times) -> FigureEntry:
     return drawing.points(directory, "model_error", rows, plot, caption)
 
 
-def _by_size(name: str, errors: Mapping[Run, float]) -> list[dict[str, Any]]:
+def _by_size(name: str, errors: Mapping[Run, float]) -> list[CsvRow]:
     """The mean error in per cent for each size."""
     sizes = sorted({run.cell.kbytes for run in errors})
     of_size = {k: [100 * e for run, e in errors.items() if run.cell.kbytes == k] for k in sizes}
@@ -261,11 +261,11 @@ def _middle(values: list[float]) -> float:
     return ordered[len(ordered) // 2]
 
 
-def _row(series: str, x: float, estimate: Estimate) -> dict[str, Any]:
+def _row(series: str, x: float, estimate: Estimate) -> CsvRow:
     return {"series": series, "x": x, **vars(estimate)}
 
 
-def error_rows(times: Times) -> list[dict[str, Any]]:
+def error_rows(times: Times) -> list[CsvRow]:
     """Each run with its time and the closed form's error, for `cells.csv`."""
     errors = model_errors(times)
     return [

@@ -32,7 +32,7 @@ def trials(quick: bool, directory: Path) -> list[Trial]:
     peer = usrsctp.built(directory)
     senders = [*plan()["senders"], *plan()["programs"]]
     product = itertools.product(senders, (False, True), cells(quick))
-    return [trial(Run(*it), f"t{number}", peer) for number, it in enumerate(product)]
+    return [trial(Run(*each), f"t{number}", peer) for number, each in enumerate(product)]
 
 
 def trial(run: Run, name: str, peer: str) -> Trial:
@@ -55,7 +55,7 @@ def trial(run: Run, name: str, peer: str) -> Trial:
 def judge(results: Results, quick: bool) -> list[Claim]:
     """All claims, by the rules of the simulated study, and those about programs at both ends."""
     del quick
-    stayed = {run: it for run, it in results.items() if not conditions.left_slow_start(it)}
+    stayed = {run: each for run, each in results.items() if not conditions.left_slow_start(each)}
     times = {run: conditions.seconds(result) for run, result in stayed.items()}
     ours = {run: seconds for run, seconds in times.items() if run.sender in plan()["senders"]}
     asked = sum(run.sender in plan()["senders"] for run in results)

@@ -60,7 +60,7 @@ def examine(context: Context) -> Outcome:
     runs = context.compute([*scenarios, *watched])
     results = dict(zip(wanted, runs.singles, strict=False))
     first_flights = map(conditions.opening, runs.singles[len(wanted) :])
-    stayed = {r: it for r, it in results.items() if not conditions.left_slow_start(it)}
+    stayed = {r: each for r, each in results.items() if not conditions.left_slow_start(each)}
     times = {run: conditions.seconds(result) for run, result in stayed.items()}
     write_csv(context.directory / "cells.csv", figures.CELL_COLUMNS, figures.error_rows(times))
     return Outcome(
@@ -84,4 +84,8 @@ STUDY = Study(
     examine=examine,
     live=LIVE,
     headline="time_by_rate",
+    shows={
+        "difference_by_size": ("C1",),
+        "time_by_window": ("C2",),
+    },
 )

@@ -68,7 +68,7 @@ def judge_one_flow(results: Replicated[Run]) -> list[Claim]:
     """Those claims that need neither other routers nor many flows, of runs with series."""
     found = Found(results)
     return [
-        *(it for it in claims.judge_counted(found) if it.claim != "C9"),
+        *(claim for claim in claims.judge_counted(found) if claim.claim != "C9"),
         *claims.judge_seen(found),
         beyond.gain(found, "F1", "modern", "RACK-TLP, PRR and CUBIC"),
         beyond.gain(found, "F2", "bbr", "BBR"),

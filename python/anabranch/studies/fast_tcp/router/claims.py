@@ -185,7 +185,7 @@ def _overflows(found: Found) -> Claim:
 def filled(found: Found) -> list[tuple[Run, Run, str]]:
     """Readings in which a buffer fills: with Fast-TCP, without, in words."""
     pairs = [(*_pair(name), READINGS[name]) for name in FILLED]
-    return [it for it in pairs if it[0] in found and it[1] in found]
+    return [pair for pair in pairs if pair[0] in found and pair[1] in found]
 
 
 def _prevented() -> Rule:
@@ -203,7 +203,7 @@ def _mostly(found: Found) -> Claim:
     statements = []
     for sender, (law, name) in itertools.product(OLD, LAWS.items()):
         if pairs := _swept(found, sender, errors=True, law=law):
-            part = _where_it_overflows(found, pairs, lambda it: float(np.mean(it >= GREATLY)))
+            part = _where_it_overflows(found, pairs, lambda each: float(np.mean(each >= GREATLY)))
             text = f"part of the conditions in which octets grow by a tenth or more, {sender}"
             statements.append(Statement.of(f"{text}, {name}", part, at_least(0.5)))
     return Claim(

@@ -12,6 +12,7 @@ from typing import Any
 
 from anabranch import inline
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 
 FOLDER = Path(__file__).parent
 SCALED = "scaled"
@@ -55,12 +56,12 @@ class Run:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 
 
-def _part(name: str, quick: bool) -> dict[str, Any]:
+def _part(name: str, quick: bool) -> Toml:
     """A part of the plan; with `quick` its lists are cut to those named in `quick`."""
     part = dict(plan()[name])
     if quick:
@@ -93,7 +94,7 @@ def sweep(quick: bool) -> list[Run]:
         found += [
             Run(router, flavour, window, buffer, ber, mss)
             for router in ("plain", *part.get("laws", LAWS[:1]))
-            for flavour, window, buffer, ber, mss in itertools.product(*(part[it] for it in keys))
+            for flavour, window, buffer, ber, mss in itertools.product(*(part[key] for key in keys))
         ]
     return found
 
@@ -203,14 +204,14 @@ def _changes(run: Run) -> Iterator[str]:
         yield f"links.uplink.regulator={inline.toml(regulator)}"
 
 
-def _regulator(run: Run) -> dict[str, Any]:
+def _regulator(run: Run) -> Toml:
     if run.router == "fast-tcp":
         limits = {"low": run.low, "high": run.high, "max_delay": f"{run.delay_ms} ms"}
         return {"law": "threshold-linear", **limits}
     return {"law": "ack-bucket"} if run.router == "ack-bucket" else {}
 
 
-def _queue(run: Run) -> tuple[dict[str, Any], bool]:
+def _queue(run: Run) -> tuple[Toml, bool]:
     """The queue in front of the satellite link, and whether it marks."""
     limit = {"limit": f"{run.buffer} packets"}
     if run.router in ("red", "codel", "fq-codel", "pie"):

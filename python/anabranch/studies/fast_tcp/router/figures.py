@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from anabranch.experiment import RunResult
 from anabranch.figures import Plot
+from anabranch.rows import CsvRow
 from anabranch.studies import drawing
 from anabranch.studies.fast_tcp.router import measures as m
 from anabranch.studies.fast_tcp.router.conditions import SCALED, Run, plan, reading
@@ -94,7 +94,7 @@ def _occupancy(directory: Path, stem: str, runs: dict[str, RunResult], text: str
     return drawing.times(directory, stem, rows, plot, caption)
 
 
-def _series(runs: dict[str, RunResult], name: str, factor: float) -> list[dict[str, Any]]:
+def _series(runs: dict[str, RunResult], name: str, factor: float) -> list[CsvRow]:
     rows = []
     for router, run in runs.items():
         series = run.series[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -49,9 +50,21 @@ class Found:
 def over(
     samples: Sequence[Sample], statistic: Callable[[NDArray[np.float64]], float] = np.mean
 ) -> Sample | Exact:
-    """A statistic over conditions within each replication; those without chance each by itself."""
+    """A statistic over conditions within each replication; those without chance each by itself.
+
+    A condition counts in the replications in which it has a number.
+
+    >>> seen = [Sample.of([1.0, math.nan], {"r"}), Sample.of([3.0, 5.0], {"r"})]
+    >>> over(seen).values.tolist()
+    [2.0, 5.0]
+    """
+
+    def known(row: NDArray[np.float64]) -> float:
+        numbers = row[np.isfinite(row)]
+        return float(statistic(numbers)) if numbers.size else math.nan
+
     if any(each.sources for each in samples):
-        return Sample.across(samples, statistic)
+        return Sample.across(samples, known).known()
     return Exact.of(each.values[0] for each in samples)
 
 

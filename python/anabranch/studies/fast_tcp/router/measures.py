@@ -13,7 +13,7 @@ MSS = 1460
 
 def megabytes(run: RunResult) -> float:
     """Octets that reached the application in order, 10^6, of the flows in question."""
-    return sum(float(flow["bytes"]) for flow in run.flows if flow["flow"] != "x") / 1e6
+    return sum(float(flow.bytes) for flow in run.flows if flow.flow != "x") / 1e6
 
 
 def overflows(run: RunResult) -> float:
@@ -28,7 +28,7 @@ def corrupted(run: RunResult) -> float:
 
 def timeouts(run: RunResult) -> float:
     """Expiries of the retransmission timer."""
-    return float(sum(flow["timeouts"] for flow in run.flows if flow["flow"] != "x"))
+    return float(sum(flow.timeouts for flow in run.flows if flow.flow != "x"))
 
 
 def _count(run: RunResult, counter: str) -> float:
@@ -71,4 +71,4 @@ def mean_srtt_ms(run: RunResult) -> float:
 
 def _queue(run: RunResult) -> tuple[Values, Values, float]:
     series = run.series["uplink.queue"]
-    return series["time_s"], series["value"], float(run.run["end_s"])
+    return series["time_s"], series["value"], run.run.end_s

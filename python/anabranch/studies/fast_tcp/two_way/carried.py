@@ -3,10 +3,9 @@ come to the hosts in RM cells, by ERICA or exactly (docs/abr.md)."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from anabranch import inline
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 from anabranch.studies.fast_tcp.two_way import conditions, networks
 from anabranch.studies.fast_tcp.two_way.conditions import Run, plan
 
@@ -62,8 +61,8 @@ def pair(run: Run, allocation: str) -> Scenario:
 def below_ip(allocation: str) -> Scenario:
     """IP is served ten times as fast, and the data wait before they are cut into cells."""
     delay = networks.PAIR.round_trip_ms / 2
-    it = _over(networks.below_ip(conditions.scenario(networks.PAIR)), allocation, delay, BELOW)
-    return it.set("links.ip-i.delay=0 s", "links.ip-j.delay=0 s")
+    over = _over(networks.below_ip(conditions.scenario(networks.PAIR)), allocation, delay, BELOW)
+    return over.set("links.ip-i.delay=0 s", "links.ip-j.delay=0 s")
 
 
 BELOW = ("below-i", "below-j")
@@ -91,7 +90,7 @@ def larger_network(allocation: str) -> Scenario:
             _host_line(a, "left", 5, allocation),
             _host_line("right", b, 5, allocation),
         ]
-        rate = _rate(a, "port", b) | {"initial": f"{share} Mbit/s"}
+        rate = {**_rate(a, "port", b), "initial": f"{share} Mbit/s"}
         links.append({"name": a, "ends": [a, b], "rate": rate, "queue": UNLIMITED})
     observe = (
         f'[{conditions.OBSERVED}, {{ what = "ack-compression", flow = "forth" }},'
@@ -109,11 +108,11 @@ def round_trips(allocation: str, cells: int | None = None) -> Scenario:
     """20 ms and 200 ms over one port, whose queue may have a limit."""
     port = allowed_mbps(plan()["base"]["rate_mbps"])
     switch = _line("port", ("switch", "z"), port, 5, allocation)
-    lines = [switch if cells is None else switch | {"cells": cells}]
+    lines = [switch if cells is None else {**switch, "cells": cells}]
     links = []
     for name, delay_ms in (("near", 5), ("far", 95)):
         lines.append(_host_line(name, "switch", delay_ms, allocation))
-        rate = _rate(name, "port") | {"initial": f"{port / 2} Mbit/s"}
+        rate = {**_rate(name, "port"), "initial": f"{port / 2} Mbit/s"}
         links.append({"name": name, "ends": [name, "z"], "rate": rate, "queue": UNLIMITED})
     return networks.round_trips().set(
         "routers=[]", f"channels={inline.toml(lines)}", f"links={inline.toml(links)}"
@@ -126,19 +125,17 @@ def lossy(rate: float, two_way: bool) -> Scenario:
     return _over(networks.lossy(rate, two_way), "erica", line, ("i", "j"))
 
 
-def _rate(*lines: str) -> dict[str, Any]:
+def _rate(*lines: str) -> Toml:
     return {"explicit": list(lines)}
 
 
-def _host_line(a: str, b: str, delay_ms: float, allocation: str) -> dict[str, Any]:
+def _host_line(a: str, b: str, delay_ms: float, allocation: str) -> Toml:
     """As fast as SONET; named after the host."""
     host = b if a == "right" else a
     return _line(host, (a, b), HOST_MBPS, delay_ms, allocation)
 
 
-def _line(
-    name: str, ends: tuple[str, str], mbps: float, delay_ms: float, allocation: str
-) -> dict[str, Any]:
+def _line(name: str, ends: tuple[str, str], mbps: float, delay_ms: float, allocation: str) -> Toml:
     """A line that gives away so much: ERICA leaves a part of it free."""
     target = plan()["carried"]["target"] if allocation == "erica" else 1.0
     return {

@@ -235,7 +235,7 @@ def _over(values: Values, runs: list[Run]) -> Exact:
 
 def _remedies(values: Values) -> Claim:
     found, reported = [], []
-    for remedy in [it for it in REMEDIES if it not in ("fifo", BYTE_COUNTING)]:
+    for remedy in [each for each in REMEDIES if each not in ("fifo", BYTE_COUNTING)]:
         gained = []
         for w in plan()["remedies"]["windows"]:
             run = Run("remedies", w, w, remedy=remedy)
@@ -261,7 +261,7 @@ def _remedies(values: Values) -> Claim:
 def _byte_counting(values: Values) -> Claim:
     judged, others = [], []
     for w in plan()["remedies"]["windows"]:
-        counting, without = (Run("remedies", w, w, remedy=it) for it in (BYTE_COUNTING, "fifo"))
+        counting, without = (Run("remedies", w, w, remedy=each) for each in (BYTE_COUNTING, "fifo"))
         gained = one(values, counting, forth) / one(values, without, forth)
         text = f"throughput over that of FIFO, windows of {w:g}"
         lost = without.channel().alone[0] / without.channel().shares[0]

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 from anabranch.studies.fast_tcp.two_way.models import HEADERS, Channel
 
 FOLDER = Path(__file__).parent
@@ -71,7 +71,7 @@ class Run:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((FOLDER / "plan.toml").read_text(encoding="utf-8"))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.experiment import RunResult
 from anabranch.figures import COLOURS, MARKERS, Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
 from anabranch.studies.fast_tcp.two_way import measures
@@ -31,7 +31,7 @@ SHOWN_S = 0.8
 SAMPLE_S = 0.5
 """Throughput over time is averaged so long."""
 FORM = "closed form"
-Rows = list[dict[str, Any]]
+Rows = list[CsvRow]
 
 
 def write_all(directory: Path, values: Values, details: Details, quick: bool) -> list[FigureEntry]:
@@ -51,11 +51,11 @@ def write_all(directory: Path, values: Values, details: Details, quick: bool) ->
     ]
 
 
-def _row(series: str, x: float, it: Estimate) -> dict[str, Any]:
-    return {"series": series, "x": x, **vars(it)}
+def _row(series: str, x: float, estimate: Estimate) -> CsvRow:
+    return {"series": series, "x": x, **vars(estimate)}
 
 
-def _form(series: str, x: float, y: float) -> dict[str, Any]:
+def _form(series: str, x: float, y: float) -> CsvRow:
     return {"series": series, "x": x, "mean": y, "ci_low": y, "ci_high": y, "n": 0}
 
 

@@ -35,13 +35,8 @@ Values = Mapping[Run, Value]
 
 def value(run: Run, result: RunResult) -> Value:
     """The shares over the measured time, and what was lost in all."""
-    dropped = sum(
-        int(count)
-        for link in result.links
-        for name, count in link.items()
-        if name.startswith("dropped_")
-    )
-    again = sum(int(flow["retransmitted_packets"]) for flow in result.flows)
+    dropped = sum(link.dropped for link in result.links)
+    again = sum(flow.retransmitted_packets for flow in result.flows)
     shares = (_share(run, result, 0), _share(run, result, 1))
     return Value(shares, dropped + again, _compressed(run, result))
 
@@ -73,14 +68,14 @@ def estimate(values: Values, run: Run, measure: Callable[[Value], float]) -> Est
     return Exact.of([one(values, run, measure)]).estimate
 
 
-def forth(it: Value) -> float:
+def forth(value: Value) -> float:
     """Share of the line from the first host."""
-    return it.shares[0]
+    return value.shares[0]
 
 
-def back(it: Value) -> float:
+def back(value: Value) -> float:
     """Share of the line from the second host."""
-    return it.shares[1]
+    return value.shares[1]
 
 
 def steady(run: Run, result: RunResult, name: str) -> NDArray[np.float64]:
@@ -91,9 +86,9 @@ def steady(run: Run, result: RunResult, name: str) -> NDArray[np.float64]:
     return np.asarray(series["value"][chosen], dtype=np.float64)
 
 
-def compressed(it: Value) -> float:
+def compressed(value: Value) -> float:
     """Part of the ACKs that come compressed to the first host."""
-    return it.compressed
+    return value.compressed
 
 
 def _compressed(run: Run, result: RunResult) -> float:

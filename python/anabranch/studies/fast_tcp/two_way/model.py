@@ -47,57 +47,42 @@ def _part(details: Details, name: str) -> float:
     return networks.compressed(details[name])
 
 
+def _alike(
+    details: Details, name: str, beside: str, than: tuple[str, str], share: float
+) -> list[Statement]:
+    """Ratio of the throughputs of two runs, which is within `share` of 1, and by how much more of
+    the ACKs come compressed in the first; `than` says of both what they are compared with."""
+    ratio = _share(details, name) / _share(details, beside)
+    more = _part(details, name) - _part(details, beside)
+    return [
+        Statement.of(f"throughput over that {than[0]}", Exact.of([ratio]), near(1, share)),
+        Statement.of(
+            f"part of the ACKs compressed, more than {than[1]}", Exact.of([more]), near(0, SOME)
+        ),
+    ]
+
+
 def _one_connection(details: Details) -> Claim:
-    statements = []
-    for name, acks in (("", "an ACK for each segment"), (", delayed ACKs", "delayed ACKs")):
-        one, two = f"one connection{name}", f"pair{name}"
-        ratio = _share(details, one) / _share(details, two)
-        more = _part(details, one) - _part(details, two)
-        statements += [
-            Statement.of(
-                f"throughput over that of two connections, {acks}",
-                Exact.of([ratio]),
-                near(1, ALIKE),
-            ),
-            Statement.of(
-                f"part of the ACKs compressed, more than with two, {acks}",
-                Exact.of([more]),
-                near(0, SOME),
-            ),
-        ]
+    each = "an ACK for each segment"
+
+    def both(more: str, acks: str, part: str) -> list[Statement]:
+        than = (f"of two connections, {acks}", f"with two, {part}")
+        return _alike(details, f"one connection{more}", f"pair{more}", than, ALIKE)
+
     return Claim(
         "C10",
         "One connection that carries data both ways behaves as two connections do.",
-        statements,
+        [*both("", each, each), *both(", delayed ACKs", "delayed ACKs", "delayed ACKs")],
         "With an ACK for each segment at once, ACKs queue behind data as those of two connections."
         " With delayed ACKs (RFC 1122), which is what hosts do, they ride on the data of their own"
         " connection, and nothing is left to be compressed.",
         grid=[
-            it
+            item
             for name, over in OVER.items()
-            for it in (
-                Statement.of(
-                    f"throughput over that of two connections, an ACK for each segment, {over}",
-                    _ratio(details, f"one connection, {name}", f"pair, {name}"),
-                    near(1, ALIKE),
-                ),
-                Statement.of(
-                    f"part of the ACKs compressed, more than with two, {over}",
-                    _more(details, f"one connection, {name}", f"pair, {name}"),
-                    near(0, SOME),
-                ),
-            )
+            for item in both(f", {name}", f"{each}, {over}", over)
         ],
         source="Section 2.1; no operating point. Windows of one round trip.",
     )
-
-
-def _ratio(details: Details, name: str, beside: str) -> Exact:
-    return Exact.of([_share(details, name) / _share(details, beside)])
-
-
-def _more(details: Details, name: str, beside: str) -> Exact:
-    return Exact.of([_part(details, name) - _part(details, beside)])
 
 
 def judge_losses(results: Losses, details: Details) -> Claim:
@@ -135,7 +120,7 @@ def judge_losses(results: Losses, details: Details) -> Claim:
         " losses hold the window below half a round trip, nothing is compressed: that is by the"
         " window (C1), not by slow start.",
         grid=[
-            *(it for rate in rates["rate"] for it in statements(rate)),
+            *(statement for rate in rates["rate"] for statement in statements(rate)),
             *statements(rates["judged"], over=True),
         ],
         source="Section 2.1: TCP Reno, mostly in congestion avoidance.",
@@ -143,7 +128,7 @@ def judge_losses(results: Losses, details: Details) -> Claim:
 
 
 def _timeouts(result: RunResult) -> float:
-    return float(sum(flow["timeouts"] for flow in result.flows))
+    return float(sum(flow.timeouts for flow in result.flows))
 
 
 def _below_ip(details: Details) -> Claim:
@@ -153,7 +138,7 @@ def _below_ip(details: Details) -> Claim:
         "C12",
         "If IP is served faster than the channel, its queue shrinks, and the same bunching appears"
         " in the layer below, where the data wait then.",
-        [*told, *(it for some in over_atm for it in some)],
+        [*told, *(each for some in over_atm for each in some)],
         "IP is served at 100 Mbit/s, the channel at 10. The layer below holds whole packets where"
         " rates are told; over ATM the source of the virtual channel, which data and ACKs share as"
         " the paper has it, cuts one packet after the other into cells.",
@@ -165,17 +150,13 @@ def _bunching_below(details: Details, more: str) -> list[Statement]:
     below, pair = details[f"queue below IP{more}"], details[f"pair{more}"]
     waits = networks.average("ip-i")(below) / networks.average("i-j")(pair) - 1
     over = f", over ATM{more}" if more else ""
+    than = f"with the queue in IP{over}"
+    throughput, compressed = _alike(
+        details, f"queue below IP{more}", f"pair{more}", (than, than), SHARE
+    )
     return [
-        Statement.of(
-            f"part of the ACKs compressed, more than with the queue in IP{over}",
-            _more(details, f"queue below IP{more}", f"pair{more}"),
-            near(0, SOME),
-        ),
-        Statement.of(
-            f"throughput over that with the queue in IP{over}",
-            _ratio(details, f"queue below IP{more}", f"pair{more}"),
-            near(1, SHARE),
-        ),
+        compressed,
+        throughput,
         Statement.of(
             f"mean queue in IP, change from that with the queue in IP alone{over}",
             Exact.of([waits]),
@@ -189,18 +170,8 @@ def _bunching_below(details: Details, more: str) -> list[Statement]:
 
 def _larger_network(details: Details) -> Claim:
     def alike(name: str, pair: str, over: str) -> list[Statement]:
-        return [
-            Statement.of(
-                f"throughput over that of the pair alone{over}",
-                _ratio(details, f"larger network{name}", pair),
-                near(1, SHARE),
-            ),
-            Statement.of(
-                f"part of the ACKs compressed, more than of the pair alone{over}",
-                _more(details, f"larger network{name}", pair),
-                near(0, SOME),
-            ),
-        ]
+        than = f"of the pair alone{over}"
+        return _alike(details, f"larger network{name}", pair, (than, than), SHARE)
 
     erica = ["ERICA", *map(carried.measured_over, plan()["carried"]["interval_ms"])]
     return Claim(
@@ -215,7 +186,9 @@ def _larger_network(details: Details) -> Claim:
         " round trip. Over ATM with ERICA the claim's condition is not met: what a virtual channel"
         " that idles leaves is lent to others, so that neither rates nor delay stay.",
         grid=[
-            it for name in erica for it in alike(f", {name}", "pair, ERICA", f", over ATM, {name}")
+            each
+            for name in erica
+            for each in alike(f", {name}", "pair, ERICA", f", over ATM, {name}")
         ],
         source="Section 2.1; no operating point.",
     )
@@ -303,12 +276,12 @@ def _switch(details: Details) -> Claim:
                 Exact.of([longest(controlled) / limit]),
                 at_most(0, SMALL),
             ),
-            *(it for name, over in OVER.items() for it in over_atm(name, over)),
+            *(each for name, over in OVER.items() for each in over_atm(name, over)),
         ],
         "The network of C13. A virtual channel that idles in each cycle lends its rate to the"
         " others, and what they were lent fills the queue until they are told otherwise. Over ATM"
         " ERICA lets load stand at up to 1.1 of its target of 0.9, so that a queue hardly drains.",
-        grid=[it for name in other_intervals for it in over_atm(name, f"over ATM, {name}")],
+        grid=[each for name in other_intervals for each in over_atm(name, f"over ATM, {name}")],
         source="Section 1 and section 2.1, with reference 12 of the paper; section 3 announces the"
         " delay in switches and shows none.",
     )

@@ -114,7 +114,7 @@ def lossy(rate: float, two_way: bool) -> Scenario:
 def share(result: RunResult, flow: str = "forth", mbps: float = 10.0) -> float:
     """Part of a line that a flow's data took, headers included."""
     series = result.series[f"{flow}.received"]
-    begin, end = PAIR.from_s(), min(PAIR.until_s(), float(result.run["end_s"]))
+    begin, end = PAIR.from_s(), min(PAIR.until_s(), result.run.end_s)
     octets = measures.at(series["time_s"], series["value"], end)
     octets -= measures.at(series["time_s"], series["value"], begin)
     packets = float(octets / PAIR.mss)
@@ -155,8 +155,8 @@ def average(link: str) -> Callable[[RunResult], float]:
 def cells(result: RunResult, line: str) -> tuple[float, float]:
     """Mean and longest queue of a port of ATM while the run is measured, as seconds on its line."""
     found = measures.steady(PAIR, result, f"{line}.cells")
-    port = next(row for row in result.lines if row["name"] == line)
-    cell_s = port["utilisation"] * float(result.run["end_s"]) / (port["received"] - port["dropped"])
+    port = next(row for row in result.lines if row.name == line)
+    cell_s = port.utilisation * result.run.end_s / (port.received - port.dropped)
     return float(found.mean()) * cell_s, float(found.max()) * cell_s
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from anabranch.settings import Toml
 from anabranch.studies.mcubic.conditions import ALONE, DISTINCT, OURS, Run
 
 MIN_RTT = "min-rtt"
@@ -18,12 +18,12 @@ ZERO = "mcubic-zero"
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((Path(__file__).parent / "plan.toml").read_text(encoding="utf-8"))
 
 
-def part(name: str, quick: bool) -> dict[str, Any]:
+def part(name: str, quick: bool) -> Toml:
     """A part of the plan; `quick` has some of its values smaller."""
     return {**plan()[name], **(plan()["quick"].get(name, {}) if quick else {})}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from anabranch.experiment import RunResult
 from anabranch.figures import Plot
+from anabranch.rows import CsvRow
 from anabranch.stats import Sample
 from anabranch.studies import drawing
 from anabranch.studies.mcubic import measures as m
@@ -51,7 +51,7 @@ def _goal_table(directory: Path, results: m.Results, quick: bool) -> None:
     for scheme in _schemes(results, quick):
         for plain in conditions.grid(quick):
             run = plain.with_scheme(scheme)
-            row: dict[str, Any] = {
+            row: CsvRow = {
                 "scheme": scheme,
                 "rates": "{:g}:{:g}".format(*run.rates),
                 "round_trips": "{:g}:{:g}".format(*run.round_trips),

@@ -141,12 +141,16 @@ def _short(batches: m.Batches) -> Claim:
 def _fairness(batches: m.Batches) -> Claim:
     statements = [
         Statement.of(
-            f"Jain's index of {batch.x:g} flows", m.sample(batches, batch, m.jain), at_least(FAIR)
+            f"Jain's index of {batch.x:g} flows",
+            m.sample(batches, batch, m.jain).within(0, 1),
+            at_least(FAIR),
         )
         for batch in m.conditions(batches, "fairness", OURS)
     ]
     statements += [
-        Statement.of(f"the same, {RIVAL}, {batch.x:g} flows", m.sample(batches, batch, m.jain))
+        Statement.of(
+            f"the same, {RIVAL}, {batch.x:g} flows", m.sample(batches, batch, m.jain).within(0, 1)
+        )
         for batch in m.conditions(batches, "fairness", RIVAL)
     ]
     return Claim(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from anabranch.figures import Plot
+from anabranch.rows import CsvRow
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sack_recovery.further import measures as m
@@ -82,7 +82,7 @@ def write_all(directory: Path, batches: m.Batches) -> list[FigureEntry]:
     ]
 
 
-def _rows(batches: m.Batches, part: str, metric: m.Metric, shown: float) -> list[dict[str, Any]]:
+def _rows(batches: m.Batches, part: str, metric: m.Metric, shown: float) -> list[CsvRow]:
     level = shown if part == "reordering" else 0.0
     rows = []
     for scheme in schemes():

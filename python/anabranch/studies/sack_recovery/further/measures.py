@@ -23,41 +23,42 @@ CAPACITY = 10e6 * PAYLOAD
 
 def goodput(run: RunResult) -> float:
     """Of all flows, Mbit/s."""
-    return sum(float(flow["goodput_bps"]) for flow in run.flows) / 1e6
+    return sum(flow.goodput_bps for flow in run.flows) / 1e6
 
 
 def completion(run: RunResult) -> float:
     """Time of a transfer from its start to the last octet at the receiver, s; of several, the
     mean."""
-    return float(np.mean([float(it["finish_s"]) - float(it["start_s"]) for it in run.flows]))
+    return float(np.mean([flow.took_s() for flow in run.flows]))
 
 
 def timeouts(run: RunResult) -> float:
     """Expiries of the retransmission timer, all flows."""
-    return float(sum(flow["timeouts"] for flow in run.flows))
+    return float(sum(flow.timeouts for flow in run.flows))
 
 
 def needless(run: RunResult) -> float:
     """Retransmissions of what was not lost, per 1000 segments that the receiver got."""
     flow = run.flows[0]
-    lost = sum(float(link["dropped_loss"]) + float(link["dropped_queue"]) for link in run.links)
-    return max(0.0, float(flow["retransmitted_packets"]) - lost) / _segments(run) * 1000
+    lost = sum(float(link.dropped_loss) + float(link.dropped_queue) for link in run.links)
+    return max(0.0, float(flow.retransmitted_packets) - lost) / _segments(run) * 1000
 
 
 def reductions(run: RunResult) -> float:
     """Halvings of the window and timeouts, per 1000 segments that the receiver got."""
     flow = run.flows[0]
-    return (float(flow["fast_retransmits"]) + float(flow["timeouts"])) / _segments(run) * 1000
+    assert flow.fast_retransmits is not None  # the sender is ours
+    return float(flow.fast_retransmits + flow.timeouts) / _segments(run) * 1000
 
 
 def jain(run: RunResult) -> float:
     """Jain's index of the flows' goodputs."""
-    return stats.jain(float(flow["goodput_bps"]) for flow in run.flows)
+    return stats.jain(flow.goodput_bps for flow in run.flows)
 
 
 def left_to_others(run: RunResult) -> float:
     """What the flows `theirs` got, as a share of half the bottleneck."""
-    theirs = [float(f["goodput_bps"]) for f in run.flows if f["flow"].startswith("theirs")]
+    theirs = [f.goodput_bps for f in run.flows if f.flow.startswith("theirs")]
     return sum(theirs) / (CAPACITY / 2)
 
 
@@ -91,9 +92,9 @@ def change(batches: Batches, ours: Sequence[Batch], theirs: str, metric: Metric)
         for batch in ours
     ]
     if not any(batch.is_random for batch in ours):
-        return Exact.mean_of(float(it.values[0]) for it in samples)
+        return Exact.mean_of(float(sample.values[0]) for sample in samples)
     return Sample.across(samples)
 
 
 def _segments(run: RunResult) -> float:
-    return max(1.0, float(run.flows[0]["bytes"]) / MSS)
+    return max(1.0, float(run.flows[0].bytes) / MSS)

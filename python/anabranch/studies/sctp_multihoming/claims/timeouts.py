@@ -61,7 +61,9 @@ def stays_high(watched: Replicated[str], size: int = 1) -> Claim:
     if "alternate-hb" in rto:
         quantity = "s by which a heartbeat after each timeout lowers the alternate's mean RTO"
         judged.append(Statement.of(quantity, alternate - rto["alternate-hb"], more(0, ABOVE)))
-    beside = [Statement.of(f"alternate's mean RTO, {scheme}, s", it) for scheme, it in rto.items()]
+    beside = [
+        Statement.of(f"alternate's mean RTO, {scheme}, s", each) for scheme, each in rto.items()
+    ]
     return Claim(
         "C8",
         "The alternate's timeout, once backed off, stays so until a heartbeat, and far above the"

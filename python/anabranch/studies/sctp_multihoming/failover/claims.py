@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch import stats
+from anabranch.rows import CsvRow
 from anabranch.stats import Exact, Sample
 from anabranch.studies.replications import Replicated
 from anabranch.studies.sctp_multihoming.failover import measures, models
@@ -237,12 +238,12 @@ def write_table(directory: Path, failures: Failures) -> None:
     write_csv(directory / "failover.csv", COLUMNS, [_row(*each) for each in failures.items()])
 
 
-def _row(s: Setting, found: list[Failure]) -> dict[str, Any]:
+def _row(s: Setting, found: list[Failure]) -> CsvRow:
     def mean(values: Iterable[float | None]) -> float:
         known = [value for value in values if value is not None and not math.isnan(value)]
         return stats.mean(known).mean
 
-    row: dict[str, Any] = {
+    row: CsvRow = {
         "kind": s.kind,
         "policy": s.destination,
         "path_max_retrans": s.retrans,

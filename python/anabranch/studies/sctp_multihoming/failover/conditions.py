@@ -12,6 +12,7 @@ from typing import Any
 
 from anabranch import inline
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 from anabranch.studies.sctp_multihoming import conditions
 from anabranch.studies.sctp_multihoming.failover import models
 
@@ -106,7 +107,7 @@ class Run:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((Path(__file__).parent / "plan.toml").read_text(encoding="utf-8"))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from anabranch import stats
 from anabranch.experiment import RunResult
 from anabranch.figures import COLOURS, MARKERS, Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sctp_multihoming.failover import models
@@ -40,7 +40,7 @@ def write_all(
     ]
 
 
-def _row(series: str, x: float, samples: list[float]) -> dict[str, Any]:
+def _row(series: str, x: float, samples: list[float]) -> CsvRow:
     return {"series": series, "x": x, **vars(stats.mean(samples))}
 
 

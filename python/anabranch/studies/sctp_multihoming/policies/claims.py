@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from anabranch.rows import CsvRow
 from anabranch.stats import Sample
 from anabranch.studies.sctp_multihoming.conditions import Paths
 from anabranch.studies.sctp_multihoming.policies.conditions import plan
@@ -89,7 +89,9 @@ def _default(
     judged, beside, least = [], [], []
     for table in tables:
         rules = f"rules {table.rules}"
-        against = [it for it in plan()["default"]["against"] if it in field and it != policy]
+        against = [
+            each for each in plan()["default"]["against"] if each in field and each != policy
+        ]
         for other in against:
             quantity = f"change of time from {other}, over all conditions, {rules}"
             judged.append(Statement.of(quantity, table.change(policy, other), at_most(0, MATTERS)))
@@ -116,12 +118,12 @@ def write_table(directory: Path, name: str, tables: Sequence[Table]) -> None:
     write_csv(directory / f"{name}.csv", COLUMNS, rows)
 
 
-def _rows(table: Table) -> list[dict[str, Any]]:
+def _rows(table: Table) -> list[CsvRow]:
     best = table.best()
     rows = []
-    for policy in table.policies:
+    for policy in sorted(table.policies, key=lambda name: table.regret(name).mean.estimate.mean):
         regret = table.regret(policy)
-        row: dict[str, Any] = {
+        row: CsvRow = {
             "rules": table.rules,
             "policy": policy,
             "worst_at": text(regret.where),
@@ -135,7 +137,7 @@ def _rows(table: Table) -> list[dict[str, Any]]:
             name = f"change_from_{other.replace('-', '_')}"
             row[name] = float(table.change(policy, other).values.mean())
         rows.append(row)
-    return sorted(rows, key=lambda row: float(row["mean_regret"]))
+    return rows
 
 
 def text(paths: Paths) -> str:

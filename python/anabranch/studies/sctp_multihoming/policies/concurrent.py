@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anabranch.experiment import Scenario
 from anabranch.figures import Plot
+from anabranch.settings import Toml
 from anabranch.stats import Sample
 from anabranch.studies import drawing
 from anabranch.studies.replications import Replicated
@@ -40,9 +40,9 @@ FASTER = 0.01
 """Share of the time by which a destination must be faster to be called so."""
 
 
-def part(quick: bool) -> dict[str, Any]:
+def part(quick: bool) -> Toml:
     """Its part of the plan."""
-    whole: dict[str, Any] = plan()["concurrent"]
+    whole: Toml = plan()["concurrent"]
     return {**whole, **(whole["quick"] if quick else {})}
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 from anabranch.studies.sctp_multihoming import conditions
 from anabranch.studies.sctp_multihoming.conditions import Paths
 
@@ -27,21 +27,21 @@ class Case:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((Path(__file__).parent / "plan.toml").read_text(encoding="utf-8"))
 
 
 @cache
-def settings() -> dict[str, dict[str, Any]]:
+def settings() -> dict[str, Toml]:
     """Options of every policy by its name, in order."""
     part = plan()["policies"]
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Toml] = {}
     for destination, remedies in itertools.product(part["destinations"], part["remedies"]):
         names = remedies.split("+") if remedies else []
         if set(names) & set(plan()["implied"].get(destination, [])):
             continue
-        options: dict[str, Any] = {"destination": destination}
+        options: Toml = {"destination": destination}
         for name in names:
             options |= plan()["remedies"][name]
         found["+".join([destination, *names])] = options
@@ -87,7 +87,7 @@ def wide(quick: bool) -> Grid:
     return Grid(policies, known.rules, paths)
 
 
-def _is_chosen(policy: str, few: dict[str, Any]) -> bool:
+def _is_chosen(policy: str, few: Toml) -> bool:
     destination, _, remedies = policy.partition("+")
     known = destination in plan()["policies"]["destinations"]
     return remedies in few["remedies"] if known else destination in few["destinations"]

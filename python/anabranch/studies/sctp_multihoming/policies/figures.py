@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from anabranch.figures import COLOURS, MARKERS, Look, Plot
+from anabranch.rows import CsvRow
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry
 from anabranch.studies.sctp_multihoming.conditions import Paths
@@ -41,7 +41,7 @@ def write_all(directory: Path, tables: Sequence[Table]) -> list[FigureEntry]:
     return found
 
 
-def _rows(table: Table, paths: Sequence[Paths], x: Sequence[float]) -> list[dict[str, Any]]:
+def _rows(table: Table, paths: Sequence[Paths], x: Sequence[float]) -> list[CsvRow]:
     rows = []
     for policy in (*PAPER, *DRAWN):
         for at, each in zip(x, paths, strict=True):

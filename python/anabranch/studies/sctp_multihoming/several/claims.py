@@ -67,7 +67,7 @@ class Seen:
         found = []
         for backwards in orders:
             for name in among or sets(self.quick):
-                a, b = (self.seconds(Run(kind, it, name, backwards)) for it in (ours, theirs))
+                a, b = (self.seconds(Run(kind, each, name, backwards)) for each in (ours, theirs))
                 found.append((a - b) / float(b.values.mean()))
         return Sample.across(found)
 
@@ -76,7 +76,9 @@ class Seen:
         found = []
         for backwards in ORDERS:
             for name in among or sets(self.quick):
-                a, b = (self.failover(Run(FAILING, it, name, backwards)) for it in (ours, theirs))
+                a, b = (
+                    self.failover(Run(FAILING, each, name, backwards)) for each in (ours, theirs)
+                )
                 found.append(a - b)
         return Sample.across(found)
 
@@ -259,7 +261,16 @@ def write_table(directory: Path, results: Replicated[Run], quick: bool) -> None:
         found = {run.kind: seen.seconds(run).estimate}
         if run.kind == FAILING:
             found["failover"] = seen.failover(run).estimate
-        for what, it in found.items():
-            row = (what, run.alternates, first, run.policy, it.mean, it.ci_low, it.ci_high, it.n)
+        for what, each in found.items():
+            row = (
+                what,
+                run.alternates,
+                first,
+                run.policy,
+                each.mean,
+                each.ci_low,
+                each.ci_high,
+                each.n,
+            )
             rows.append(dict(zip(COLUMNS, row, strict=True)))
     write_csv(directory / "several.csv", COLUMNS, rows)

@@ -12,6 +12,7 @@ from typing import Any
 
 from anabranch import inline
 from anabranch.experiment import Scenario
+from anabranch.settings import Toml
 from anabranch.studies.sctp_multihoming import conditions
 from anabranch.studies.sctp_multihoming.conditions import CORE_MS, EDGE_MS, RATE_MBIT
 
@@ -35,7 +36,7 @@ class Run:
 
 
 @cache
-def plan() -> dict[str, Any]:
+def plan() -> Toml:
     """The parameters of plan.toml."""
     return tomllib.loads((Path(__file__).parent / "plan.toml").read_text(encoding="utf-8"))
 
@@ -50,10 +51,12 @@ def probed(policy: str, probing: str) -> str:
     return f"{policy}, {probing}"
 
 
-def policies(kind: str) -> dict[str, dict[str, Any]]:
+def policies(kind: str) -> dict[str, Toml]:
     """The policies that are compared, with the options that make them."""
     part = plan()[kind]
-    found = {name: {"destination": name, "probing": False} for name in part["blind"]}
+    found: dict[str, Toml] = {
+        name: {"destination": name, "probing": False} for name in part["blind"]
+    }
     for name, probing in itertools.product(part["knowing"], part["probing"]):
         options = {"destination": name, "failover": "next"}
         if kind == FAILING:
@@ -106,12 +109,12 @@ def scenario(run: Run) -> Scenario:
     return Scenario(text, "studies/sctp_multihoming/several")
 
 
-def _primary(kind: str) -> dict[str, Any]:
+def _primary(kind: str) -> Toml:
     part = plan()[kind]
     return {"fails": part["at"]} if kind == FAILING else {"other": part["loss"]}
 
 
-def _links(number: int, path: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _links(number: int, path: Toml) -> Iterator[Toml]:
     """Edge, middle and edge of a path."""
     delay = path.get("delay", 1)
     queue = {"kind": "droptail", "limit": "50 packets"}
@@ -134,5 +137,5 @@ def _links(number: int, path: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield link
 
 
-def _outage(at: float) -> dict[str, Any]:
+def _outage(at: float) -> Toml:
     return {"kind": "outage", "intervals": [{"at": f"{at:g} s", "for": "10000 s"}]}

@@ -1,0 +1,101 @@
+"""`anabranch plot`: a figure for a paper, of any result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from anabranch import figures, results
+from anabranch.commands.options import PATH
+from anabranch.errors import InputError
+from anabranch.plotting import KINDS, Request, chart, drawing, paper
+from anabranch.plotting.frame import near
+from anabranch.studies.results import StudyResult
+
+
+@click.command()
+@click.argument("result", type=PATH, metavar="RESULT...", nargs=-1, required=True)
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("figure.pdf"),
+    show_default=True,
+    metavar="FIGURE",
+    help="Where the figure goes: .pdf, .svg or .png.",
+)
+@click.option("--y", metavar="NAME", help="What is shown: a metric, TABLE.COLUMN, or a series.")
+@click.option("--x", metavar="COLUMN", help="The horizontal axis.")
+@click.option("--by", metavar="COLUMN", help="What has a series for each of its values.")
+@click.option("--panels", metavar="COLUMN", help="What has a panel for each of its values.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Rows to keep: NAME=VALUE[,VALUE], !=, <, <=, >, >=; may be repeated.",
+)
+@click.option("--kind", metavar="|".join(KINDS), help="How it is drawn.")
+@click.option(
+    "--against",
+    metavar="[NAME=]VALUE",
+    help="With --kind paired: what the others are compared with.  [default: the first value]",
+)
+@click.option("--log", default="", metavar="x|y|xy", help="Axes with a logarithmic scale.")
+@click.option("--figure", "stem", metavar="NAME", help="Of a study: which of its figures.")
+@click.option(
+    "--columns", type=float, default=1.0, show_default=True, help="Width in columns of a paper."
+)
+@click.option("--height", type=float, metavar="INCHES", help="Height, if not two thirds of it.")
+def plot(
+    *,
+    result: tuple[Path, ...],
+    out: Path,
+    y: str | None,
+    stem: str | None,
+    columns: float,
+    height: float | None,
+    x: str | None,
+    by: str | None,
+    panels: str | None,
+    where: tuple[str, ...],
+    kind: str | None,
+    against: str | None,
+    log: str,
+) -> None:
+    """Draws a figure for a paper of what `run`, `sweep`, `compare` or `reproduce` wrote.
+
+    Several runs are laid over each other. What is not said follows from what varies: numbers go
+    on the horizontal axis, names become series, and intervals are over replications.
+    """
+    paper.checked(out)
+    size = paper.size(columns, height)
+    request = Request(x, by, panels, where, kind, against, log)
+    files = results.studies(result[0]) if len(result) == 1 else []
+    if files and not (result[0] / "flows.csv").is_file():
+        if request != Request() or y is not None:
+            allowed = "nothing of a study: its figures are drawn as the study says; see --figure"
+            raise InputError.about("command line", "--y, --x, --by, ...", "given", allowed)
+        paper.save(figures.redrawn(_of_study(result[0], files, stem), size), out)
+    elif stem is not None:
+        raise InputError.about("command line", "--figure", stem, "of a study's results alone")
+    else:
+        made = chart(results.frame(result, y), request)
+        paper.save(drawing.draw(made, *size), out)
+        if made.left_out:
+            choose = f"--where {made.series}=... chooses"
+            click.echo(f"{made.left_out} smaller series are not drawn; {choose}", err=True)
+    click.echo(str(out))
+
+
+def _of_study(place: Path, files: list[Path], stem: str | None) -> Path:
+    """The table of the figure that is asked for; a study's first figure unless one is."""
+    named = {str(file.relative_to(place).with_suffix("")): file for file in files}
+    if stem is None:
+        found = StudyResult.load(place)
+        stem = found.headline if found else None
+        if stem is None and len(named) > 1:
+            raise InputError.about("command line", "--figure", "(missing)", near("", named))
+        stem = stem or next(iter(named))
+    if stem not in named:
+        raise InputError.about("command line", "--figure", stem, near(stem, named))
+    return named[stem]

@@ -1,0 +1,52 @@
+"""The teacher's page: answers with numbers that were measured now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from anabranch.experiment import RunResult
+from anabranch.play.lab.course import Exercise, exercises
+from anabranch.play.lab.measures import MEASURES, run
+
+HEAD = """\
+# The lab: answers
+
+For teachers. The numbers on this page come from the runs that the exercises describe, with the seed
+of their scenarios; `anabranch lab --answers FILE` measures them and writes the page anew, and a
+test compares the two. The lab itself: [lab.md](lab.md).
+"""
+
+
+def measured(exercise: Exercise) -> dict[str, str]:
+    """The numbers of an exercise by their names, as the page has them; a setting runs once."""
+    runs: dict[str, RunResult] = {}
+    found = {}
+    for each in exercise.measures:
+        key = json.dumps(each.set, sort_keys=True)
+        if key not in runs:
+            runs[key] = run(exercise.scenario, each.set)
+        found[each.name] = f"{MEASURES[each.measure](runs[key], each.of):.{each.digits}f}"
+    return found
+
+
+def page() -> str:
+    """The page in Markdown."""
+    lines = [HEAD]
+    for number, exercise in enumerate(exercises(), 1):
+        lines += _section(number, exercise)
+    return "\n".join(lines)
+
+
+def _section(number: int, exercise: Exercise) -> Iterator[str]:
+    numbers = measured(exercise)
+    yield f"## {number}. {exercise.title}\n"
+    yield f"*{exercise.question}*\n"
+    yield " ".join(exercise.answer.format(**numbers).split()) + "\n"
+    yield "| measured | setting | |"
+    yield "|---|---|---|"
+    for each in exercise.measures:
+        changes = ", ".join(f"`{name}` = {value}" for name, value in each.set.items())
+        value = f"{numbers[each.name]} {each.unit}".strip()
+        yield f"| {each.says} | {changes or 'as it is'} | {value} |"
+    yield ""

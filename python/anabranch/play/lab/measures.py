@@ -1,0 +1,113 @@
+"""What the answers of the lab measure of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from anabranch.errors import InputError
+from anabranch.experiment import RunResult, Scenario
+from anabranch.play import code
+from anabranch.play.controls import turn
+from anabranch.play.controls.control import Value
+from anabranch.play.document import opened
+from anabranch.rows import Flow
+
+OBSERVED = ("cwnd", "srtt")
+"""What runs of the lab observe for their measures; and the queues of all links."""
+
+
+def run(scenario: str, changes: Mapping[str, Value]) -> RunResult:
+    """The run of a setting, as the playground runs it."""
+    turned = turn(opened(scenario), changes)
+    if turned.errors or turned.ignored:
+        told = [str(error) for error in turned.errors] + turned.ignored
+        raise InputError(f"{scenario}: {'; '.join(told)}")
+    observed = [{"what": what, "interval": "10 ms"} for what in OBSERVED]
+    document = {**turned.document, "observe": [*observed, {"what": "queue"}]}
+    return Scenario(code.as_toml(document), scenario).run()
+
+
+def _flows(result: RunResult, of: str) -> list[Flow]:
+    found = [row for row in result.flows if row.flow == of or row.flow.startswith(f"{of}-")]
+    if not found:
+        known = ", ".join(row.flow for row in result.flows)
+        raise InputError.about("lab", "of", of, known)
+    return found
+
+
+def goodput(result: RunResult, of: str) -> float:
+    """Mbit/s of a flow, or of all flows of an entry together."""
+    return sum(row.goodput_bps for row in _flows(result, of)) / 1e6
+
+
+def finish(result: RunResult, of: str) -> float:
+    """Seconds until the last octet was read."""
+    (flow,) = _flows(result, of)
+    if flow.finish_s is None:
+        raise InputError.about("lab", "of", of, "a flow that comes to its end")
+    return flow.finish_s
+
+
+def timeouts(result: RunResult, of: str) -> float:
+    """Expiries of the retransmission timer."""
+    return float(sum(row.timeouts for row in _flows(result, of)))
+
+
+def resent(result: RunResult, of: str) -> float:
+    """Packets sent again."""
+    return float(sum(row.retransmitted_packets for row in _flows(result, of)))
+
+
+def used(result: RunResult, of: str) -> float:
+    """Per cent of a link's rate that was used from the first tenth of the run on, by what it
+    delivered: `LINK RATE`, with the rate in Mbit/s."""
+    name, rate = of.split()
+    (link,) = [row for row in result.links if row.name == name]
+    return link.bytes_delivered * 8 / (float(rate) * 1e6 * result.run.end_s) * 100
+
+
+def rtt(result: RunResult, of: str) -> float:
+    """Mean of the smoothed round-trip time in the second half of the run, in milliseconds."""
+    return _mean(result, f"{of}.srtt") * 1e3
+
+
+def queue(result: RunResult, of: str) -> float:
+    """Mean number of packets that waited in the second half of the run, by time."""
+    series = result.series[f"{of}.queue"]
+    grid = np.linspace(result.run.end_s / 2, result.run.end_s, 20_000)
+    at = np.searchsorted(series["time_s"], grid, side="right") - 1
+    return float(np.where(at >= 0, np.asarray(series["value"], float)[np.maximum(at, 0)], 0).mean())
+
+
+def peak(result: RunResult, of: str) -> float:
+    """The largest congestion window, in segments of 1448 octets."""
+    return float(np.max(result.series[f"{of}.cwnd"]["value"])) / 1448
+
+
+def moved(result: RunResult, of: str) -> float:
+    """Thousands of octets that were read in the run."""
+    return sum(row.bytes for row in _flows(result, of)) / 1e3
+
+
+def path_rate(result: RunResult, of: str) -> float:
+    """Mbit/s of a path of a flow over Multipath TCP: `FLOW TO`, with the receiver's interface."""
+    flow, to = of.split()
+    (path,) = [row for row in result.paths if row.flow == flow and row.to == to]
+    if path.goodput_bps is None:
+        raise InputError.about("lab", "of", of, "a path of Multipath TCP")
+    return path.goodput_bps / 1e6
+
+
+def _mean(result: RunResult, name: str) -> float:
+    series = result.series[name]
+    late = np.asarray(series["time_s"]) > result.run.end_s / 2
+    return float(np.mean(np.asarray(series["value"], dtype=float)[late]))
+
+
+MEASURES: Mapping[str, Callable[[RunResult, str], float]] = {
+    each.__name__: each
+    for each in (goodput, finish, timeouts, resent, used, rtt, queue, peak, moved, path_rate)
+}
+"""By the name that the course has for them."""

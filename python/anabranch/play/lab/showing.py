@@ -1,0 +1,53 @@
+"""What the notebooks of the lab show: settings beside each other, as numbers and as figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from anabranch.experiment import RunResult
+from anabranch.play.controls.control import Value
+from anabranch.play.lab.course import setting
+
+KINDS = ("cwnd", "queue", "srtt")
+"""What is drawn, a row each."""
+
+
+def show(
+    scenario: str, *settings: Mapping[str, Value], kinds: Sequence[str] = KINDS
+) -> list[RunResult]:
+    """Runs a scenario of the lab once for each setting, prints what came of its flows, and draws
+    windows, queues and round-trip times beside each other; returns the results."""
+    runs = [setting(scenario, dict(changes)).run() for changes in settings]
+    for run, changes in zip(runs, settings, strict=True):
+        _print(run, changes)
+    _draw(runs, kinds)
+    plt.show()
+    return runs
+
+
+def _print(run: RunResult, changes: Mapping[str, Value]) -> None:
+    print(", ".join(f"{name} = {value}" for name, value in changes.items()) or "as it is")
+    for flow in run.flows:
+        done = "" if flow.finish_s is None else f", done after {flow.finish_s:.2f} s"
+        rate = f"{flow.goodput_bps / 1e6:.2f} Mbit/s"
+        again = f"{flow.retransmitted_packets} packets sent again, {flow.timeouts} timeouts"
+        print(f"  {flow.flow}: {rate}, {again}{done}")
+
+
+def _draw(runs: Sequence[RunResult], kinds: Sequence[str]) -> Figure:
+    figure, axes = plt.subplots(
+        len(kinds),
+        len(runs),
+        figsize=(6 * len(runs), 2.6 * len(kinds)),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
+        layout="constrained",
+    )
+    for row, kind in zip(axes, kinds, strict=True):
+        for axis, run in zip(row, runs, strict=True):
+            run.plot(kind, axes=axis)
+    return figure

@@ -1,0 +1,116 @@
+"""Series of a run as the page draws them: on one grid of dates, as octets in base64."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.play.document import Table
+from anabranch.play.limits import MOST_SERIES, SAMPLES
+from anabranch.recorded import Recorded
+
+DRAWN = {
+    "cwnd": ("cwnd", "path_cwnd"),
+    "rtt": ("srtt", "path_srtt"),
+    "queue": ("queue",),
+}
+"""What the page draws beside rates, and the kinds of series that it is made of."""
+RATES = 150
+"""Intervals of a run over which rates are means."""
+
+
+def encode(column: Any, kind: str = "f4") -> str:
+    """A column as the page reads it: `f4:` or `f8:` and little-endian octets in base64.
+
+    >>> encode([1.0])
+    'f4:AACAPw=='
+    """
+    octets = np.ascontiguousarray(column, dtype=f"<{kind}").tobytes()
+    return f"{kind}:{base64.b64encode(octets).decode('ascii')}"
+
+
+def drawn(result: Recorded, end_s: float) -> Table:
+    """All series on the dates `end_s / samples`, `2 end_s / samples`, ...: of each stretch the
+    largest value, so that no peak is lost."""
+    edges = np.linspace(0, end_s, SAMPLES + 1)
+    series = result.series
+    several = {
+        name.split(".", 1)[0] for name in series if name.endswith(".path_cwnd")
+    }  # whose totals say less than their paths
+    found: Table = {"end_s": end_s, "samples": SAMPLES, "rates": RATES}
+    for what, kinds in DRAWN.items():
+        chosen = {
+            name.rpartition(".")[0]: columns
+            for name, columns in series.items()
+            if name.rpartition(".")[2] in kinds
+            and not (name.split(".")[0] in several and name.endswith((".cwnd", ".srtt")))
+        }
+        found[what] = {
+            name: encode(_largest(columns, edges)) for name, columns in _most(what, chosen).items()
+        }
+    grid = np.linspace(0, end_s, RATES + 1)
+    lanes = [name.removesuffix(".receives") for name in series if name.endswith(".receives")]
+    found["arrivals"] = bool(lanes)
+    if lanes:
+        rates = {lane: _arrived(series, lane, grid) for lane in lanes[:MOST_SERIES]}
+    else:
+        names = [name for name in series if name.endswith(".received")][:MOST_SERIES]
+        rates = {name.removesuffix(".received"): _rate(series[name], grid) for name in names}
+    found["rate"] = {name: encode(rate) for name, rate in rates.items()}
+    return found
+
+
+def _most(what: str, chosen: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first series; of queues those that filled, the fullest first."""
+    if what == "queue":
+        peak = {name: float(np.max(each["value"], initial=0)) for name, each in chosen.items()}
+        least = max(1.0, max(peak.values(), default=0.0) / 8)
+        names = sorted(chosen, key=lambda name: -peak[name])
+        chosen = {name: chosen[name] for name in names if peak[name] > least}
+    return dict(list(chosen.items())[:MOST_SERIES])
+
+
+def _largest(columns: Mapping[str, Any], edges: NDArray[Any]) -> NDArray[Any]:
+    """The largest value of a step series in each stretch between two edges, that at its begin
+    included; not a number before the first record."""
+    times, values = columns["time_s"], np.asarray(columns["value"], dtype=np.float64)
+    if len(times) == 0:
+        return np.full(len(edges) - 1, np.nan)
+    values = np.where(np.isfinite(values), values, np.nan)
+    at = np.searchsorted(times, edges, side="right")
+    held = np.where(at > 0, values[np.maximum(at - 1, 0)], np.nan)
+    largest = held[:-1].copy()
+    starts, ends = at[:-1], at[1:]
+    filled = ends > starts
+    if np.any(filled):
+        peaks = np.fmax.reduceat(values, starts[filled])
+        last = np.flatnonzero(filled)[-1]
+        if ends[last] < len(values):  # reduceat goes on to the end
+            peaks[-1] = np.fmax.reduce(values[starts[last] : ends[last]])
+        largest[filled] = np.fmax(largest[filled], peaks)
+    return largest
+
+
+def _arrived(series: Mapping[str, Any], lane: str, grid: NDArray[Any]) -> NDArray[Any]:
+    """Mean rate between the dates of `grid`, in Mbit/s, of the data that came to the receiver over
+    a connection, subflow or path, in order or not. A packet is as long as the one that was sent
+    with the same first octet."""
+    sends, receives = series[f"{lane}.sends"], series[f"{lane}.receives"]
+    order = np.argsort(sends["value"], kind="stable")
+    offsets = np.asarray(sends["value"])[order]
+    at = np.minimum(np.searchsorted(offsets, receives["value"]), max(len(offsets) - 1, 0))
+    lengths = np.asarray(sends["len"], dtype=np.float64)[order][at] if len(offsets) else []
+    counted = np.concatenate(([0.0], np.cumsum(lengths)))
+    come = counted[np.searchsorted(receives["time_s"], grid, side="right")]
+    return np.diff(come) * 8e-6 / np.diff(grid)
+
+
+def _rate(columns: Mapping[str, Any], grid: NDArray[Any]) -> NDArray[Any]:
+    """Mean rate between the dates of `grid`, in Mbit/s, of a series that counts octets."""
+    times, values = columns["time_s"], np.asarray(columns["value"], dtype=np.float64)
+    counted = np.concatenate(([0.0], values))[np.searchsorted(times, grid, side="right")]
+    return np.diff(counted) * 8e-6 / np.diff(grid)

@@ -1,0 +1,258 @@
+"""What is drawn of a frame: axes, series and panels; what is not said follows from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from anabranch import si, stats
+from anabranch.errors import InputError
+from anabranch.plotting import pairs
+from anabranch.plotting.frame import REPLICATION, Frame, near
+from anabranch.plotting.where import Where, keep, numeric, unit_of_labels
+
+KINDS = ("line", "bars", "cdf", "box", "heatmap", "paired")
+"""Kinds of charts."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What somebody asks to see; what is `None` is found from the rows."""
+
+    x: str | None = None
+    by: str | None = None
+    """The column whose values are series: colours, dashes and marks."""
+    panels: str | None = None
+    """The column whose values have a panel each."""
+    where: Where = field(default_factory=tuple)
+    kind: str | None = None
+    against: str | None = None
+    """Of paired differences what is subtracted: `NAME=VALUE`, or a value of `by`."""
+    log: str = ""
+    """Axes with a logarithmic scale: any of `x` and `y`."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column as an axis."""
+
+    column: str
+    label: str
+    numeric: bool
+    values: Sequence[object] = ()
+    """The order of the values of an axis of names."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of axis, series and panels; empty where there is none."""
+
+    x: str
+    by: str
+    panels: str
+
+    def columns(self) -> list[str]:
+        """Those that there are, each once."""
+        return list(dict.fromkeys(each for each in (self.x, self.by, self.panels) if each))
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Everything that is drawn, scaled and in order."""
+
+    kind: str
+    data: pd.DataFrame
+    """Columns `x`, `y`, and where there are any `low`, `high`, `series`, `panel`, `n`."""
+    x: Axis
+    y: str
+    """The label of the vertical axis, or of a heat map's colours."""
+    series: str
+    """What the series are values of; empty where there is one."""
+    known: Sequence[str]
+    """Every value that a series can have, drawn or not: each keeps its colour."""
+    panels: str
+    steps: bool
+    log: str
+    intervals: str
+    """What the intervals are, for a caption; empty where there are none."""
+    left_out: int = 0
+    """Series that are not drawn, see `Frame.most`."""
+
+
+def chart(frame: Frame, request: Request) -> Chart:
+    """The chart of a frame that a request asks for."""
+    made = _chart(frame, request)
+    if not made.series:
+        return made
+    made = replace(made, known=[_text(value) for value in frame.values(made.series)])
+    count = made.data["series"].nunique()
+    return _largest(made, frame.most) if frame.most < count and not request.where else made
+
+
+def _largest(made: Chart, most: int) -> Chart:
+    """The series with the largest means, in their order; all where there is no limit."""
+    if not most:
+        return made
+    means = made.data.groupby("series", observed=True)["y"].mean()
+    kept = set(means.sort_values(ascending=False, kind="stable").index[:most])
+    data = made.data[made.data["series"].isin(kept)].copy()
+    data["series"] = data["series"].cat.remove_unused_categories()
+    names = [name for name in made.known if name in kept]
+    return replace(made, data=data, known=names, left_out=len(made.known) - len(names))
+
+
+def _chart(frame: Frame, request: Request) -> Chart:
+    frame = keep(frame, request.where)
+    frame = frame.only(frame.data[frame.data[frame.y].notna()])
+    if frame.data.empty:
+        raise InputError.about(frame.origin, "--y", frame.y, "a column that has values")
+    kind = request.kind or frame.kind
+    if kind is not None and kind not in KINDS:
+        raise InputError.about("plot", "--kind", kind, near(kind, KINDS))
+    if set(request.log) - set("xy"):
+        raise InputError.about("plot", "--log", request.log, "x, y or xy")
+    roles = _roles(frame, request, kind)
+    kind = kind or ("line" if numeric(frame.data[roles.x]) is not None else "bars")
+    if kind == "paired":
+        return _paired(frame, request, roles)
+    if kind == "cdf":
+        return _distribution(frame, request, roles)
+    if kind == "heatmap" and not roles.by:
+        allowed = "the column of the vertical axis: " + (", ".join(frame.varied) or "there is none")
+        raise InputError.about(frame.origin, "--by", "(missing)", allowed)
+    return _means(frame, request, kind, roles)
+
+
+def _roles(frame: Frame, request: Request, kind: str | None) -> Roles:
+    """The columns of axis, series and panels: asked for, or those that vary, numbers first on x."""
+    given = {
+        name: frame.checked(value, f"--{name}")
+        for name in ("x", "by", "panels")
+        if (value := getattr(request, name))
+    }
+    left = [column for column in frame.varying() if column not in given.values()]
+    if kind in ("cdf", "box") and not frame.replicated:
+        # What names every row has one sample each.
+        left = [column for column in left if frame.data[column].nunique() < len(frame.data)]
+    x = given.get("x", "") or (frame.x if kind in (None, "line") else "")
+    if not x and kind != "cdf":
+        numbers = [column for column in left if numeric(frame.data[column]) is not None]
+        x = next(iter(numbers if kind not in ("bars", "box") else []), "") or next(iter(left), "")
+        x = x or next((each for each in frame.varied if each not in given.values()), "")
+        if not x:
+            raise InputError.about(frame.origin, "--x", "(missing)", near("", frame.data.columns))
+        left = [column for column in left if column != x]
+    by = given.get("by") or (left.pop(0) if left else "")
+    panels = given.get("panels") or (left.pop(0) if left else "")
+    if left:
+        column = left[0]
+        values = ", ".join(map(str, frame.values(column)[:6]))
+        allowed = f"a condition on `{column}` ({values}), which varies, too"
+        raise InputError.about(frame.origin, "--where", "(missing)", allowed)
+    return Roles(x, by, panels)
+
+
+def _means(frame: Frame, request: Request, kind: str, roles: Roles) -> Chart:
+    keys = roles.columns()
+    raw = kind == "box" or (kind == "line" and frame.steps)
+    table = frame.runs(keys) if raw and not frame.steps else frame.data
+    if not raw:
+        table = estimates(frame, keys)
+    scaled = si.scale(table[["y", "low", "high"]].to_numpy().ravel() if not raw else
+                      table[frame.y], frame.unit)  # fmt: skip
+    columns = {"y": frame.y} if raw else {"y": "y", "low": "low", "high": "high"}
+    data = pd.DataFrame({name: table[column] / scaled.factor for name, column in columns.items()})
+    axis = _axis(frame, table, roles.x, data, kind)
+    _names(frame, table, data, roles.by, roles.panels)
+    has_interval = not raw and bool((data["high"] > data["low"]).any())
+    return Chart(
+        kind, data, axis, scaled.axis(frame.label), roles.by, (), roles.panels, frame.steps,
+        request.log, f"{frame.confidence * 100:g} % intervals" if has_interval else "",
+    )  # fmt: skip
+
+
+def estimates(frame: Frame, keys: Sequence[str]) -> pd.DataFrame:
+    """A row for each combination of the keys: mean and interval over runs (Student's t).
+
+    Rows of one run are no independent samples: they count as their mean. Of a single run there
+    is no interval.
+    """
+    if frame.low is not None and frame.high is not None:
+        renamed = {frame.y: "y", frame.low: "low", frame.high: "high"}
+        return frame.data.rename(columns=renamed)
+    runs = frame.runs(keys)
+    rows = []
+    for key, group in runs.groupby(list(keys), sort=False, observed=True):
+        of = group[frame.y] if frame.replicated else [group[frame.y].mean()]
+        each = stats.mean(of, frame.confidence).within(*frame.bounds)
+        values = {"y": each.mean, "low": each.ci_low, "high": each.ci_high, "n": each.n}
+        rows.append(dict(zip(keys, key, strict=True)) | values)
+    return pd.DataFrame(rows)
+
+
+def _distribution(frame: Frame, request: Request, roles: Roles) -> Chart:
+    by, panels = roles.by, roles.panels
+    scaled = si.scale(frame.data[frame.y], frame.unit)
+    data = pd.DataFrame({"x": frame.data[frame.y] / scaled.factor})
+    _names(frame, frame.data, data, by, panels)
+    axis = Axis(frame.y, scaled.axis(frame.label), True)
+    what = "share of the runs" if _one_each(frame, by, panels) else "share of the samples"
+    drawn = ("cdf", data, axis, what, by, (), panels)
+    return Chart(*drawn, steps=True, log=request.log, intervals="")
+
+
+def _one_each(frame: Frame, by: str, panels: str) -> bool:
+    """Every run has one value in each series."""
+    if not frame.replicated:
+        return False
+    keys = [REPLICATION, *(each for each in (by, panels) if each)]
+    return not frame.data.duplicated(keys).any()
+
+
+def _paired(frame: Frame, request: Request, roles: Roles) -> Chart:
+    column, base = pairs.baseline(frame, request.against, roles.x, roles.by)
+    rest = [each for each in roles.columns() if each != column]
+    found = pairs.differences(frame, column, base, rest)
+    several = found[column].nunique() > 1
+    across = roles.x if roles.x in rest else column if several or not rest else rest[0]
+    varying = [each for each in (column, *rest) if each != across and found[each].nunique() > 1]
+    series, panels = (*varying, "", "")[:2]
+    scaled = si.scale(found[["y", "low", "high"]].to_numpy().ravel(), frame.unit)
+    data = found[["y", "low", "high"]] / scaled.factor
+    axis = _axis(frame, found, across, data, "paired")
+    _names(frame, found, data, series, panels)
+    other = column if several else _text(found[column].iloc[0])
+    label = f"{frame.label}: {other} \u2212 {_text(base)}"
+    intervals = f"paired differences with {frame.confidence * 100:g} % intervals"
+    drawn = ("paired", data, axis, scaled.axis(label), series, (), panels)
+    return Chart(*drawn, steps=False, log=request.log, intervals=intervals)
+
+
+def _axis(frame: Frame, table: pd.DataFrame, column: str, data: pd.DataFrame, kind: str) -> Axis:
+    """Puts the column into `data` as `x`, in its unit, and says what it is."""
+    name = si.name_of(column)
+    numbers = numeric(table[column])
+    if numbers is None or kind in ("bars", "box", "heatmap"):
+        values = [_text(value) for value in frame.values(column)]
+        data["x"] = pd.Categorical(table[column].map(_text), values, ordered=True)
+        return Axis(column, name, False, values)
+    unit = unit_of_labels(table[column]) or si.unit_of(column)
+    scaled = si.scale(numbers, unit)
+    data["x"] = numbers / scaled.factor
+    return Axis(column, scaled.axis(name), True)
+
+
+def _names(frame: Frame, table: pd.DataFrame, data: pd.DataFrame, series: str, panels: str) -> None:
+    """Puts series and panels into `data`, as texts in their order."""
+    for name, column in (("series", series), ("panel", panels)):
+        if column:
+            values = [_text(value) for value in frame.values(column)]
+            shown = table[column].map(_text)
+            kept = [value for value in values if value in set(shown)]
+            data[name] = pd.Categorical(shown, kept, ordered=True)
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,79 @@
+"""What a run or a packet capture recorded: rows and series, and both as Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from anabranch import arrow, rows
+from anabranch.errors import InputError
+
+Series = dict[str, NDArray[Any]]
+"""The columns of one recorded series: `time_s`, `value` and, for packets, `len`
+and `retransmission`."""
+
+TABLES: dict[str, type[rows.Row]] = {
+    "flows": rows.Flow,
+    "links": rows.Link,
+    "paths": rows.Path,
+    "messages": rows.Message,
+    "regulators": rows.Regulator,
+    "lines": rows.Line,
+    "listeners": rows.Listener,
+    "attacks": rows.Attack,
+    "memory": rows.Memory,
+}
+"""What a run has rows of, and their class."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A row per flow, link, regulator, port of a line of ATM, path of a multihomed flow, flow of
+    messages, listening port, attack from outside and host whose memory was looked at; the observed
+    series, and the facts of the whole."""
+
+    flows: Sequence[rows.Transfer]
+    series: dict[str, Series]
+    links: Sequence[rows.Link]
+    run: rows.Facts
+    regulators: Sequence[rows.Regulator] = ()
+    paths: Sequence[rows.Path] = ()
+    messages: Sequence[rows.Message] = ()
+    listeners: Sequence[rows.Listener] = ()
+    attacks: Sequence[rows.Attack] = ()
+    memory: Sequence[rows.Memory] = ()
+    lines: Sequence[rows.Line] = ()
+
+    def rows_of(self, name: str) -> Sequence[rows.Row]:
+        """The rows of one of `TABLES`."""
+        if name not in TABLES:
+            raise InputError.about("result", "table", name, ", ".join(TABLES))
+        found: Sequence[rows.Row] = getattr(self, name)
+        return found
+
+    def table(self, name: str = "flows") -> pa.Table:
+        """The rows of one of `TABLES` (`flows`, `links`, ...) as an Arrow table.
+
+        `polars.from_arrow(...)` and `.to_pandas()` take it as it is.
+        """
+        return arrow.rows_table(self.rows_of(name))
+
+    def series_table(self, name: str) -> pa.Table:
+        """One observed series as an Arrow table, without a copy."""
+        if name not in self.series:
+            allowed = ", ".join(self.series) or "none: the scenario observes nothing"
+            raise InputError.about("result", "series", name, allowed)
+        return arrow.series_table(self.series[name])
+
+
+def arrays(series: Mapping[str, Mapping[str, Any]]) -> dict[str, Series]:
+    """Series as they are kept here, from columns of any kind of array."""
+    return {
+        name: {column: np.asarray(data) for column, data in columns.items()}
+        for name, columns in series.items()
+    }

@@ -1,0 +1,89 @@
+"""The report of a comparison: both worlds side by side, and whether they agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from anabranch import si
+from anabranch.comparison import Comparison, Row
+from anabranch.files import write_text
+from anabranch.observed import MEASURES, Measure
+from anabranch.report.charts import Chart, Trace
+from anabranch.report.links import links
+from anabranch.report.page import Charts, render
+from anabranch.stats import Estimate
+
+
+def shown(row: Row) -> tuple[str, str, str, str]:
+    """Simulated, live, their difference and the margin, with units."""
+    measure = MEASURES[row.measure]
+    every = (row.simulated, row.live, row.difference)
+    texts = [si.estimate(each.scaled(measure.factor), measure.unit) for each in every]
+    margin = si.text(row.bound * measure.factor, measure.unit)
+    return texts[0], texts[1], texts[2], f"\u00b1 {margin}"
+
+
+def write_comparison_report(directory: Path, title: str, found: Comparison, copies: int) -> None:
+    """`report.html` of a comparison."""
+    charts = Charts()
+    numbers = [charts.add(chart) for chart in comparison_charts(found.rows)]
+    columns = ["flow", "measure", "simulated", "live", "live - simulated", "margin", "verdict"]
+    if any(row.title for row in found.rows):
+        columns.insert(0, "point")
+    rows = [
+        [
+            *([row.title] if "point" in columns else []),
+            row.flow,
+            MEASURES[row.measure].name,
+            *shown(row),
+            row.verdict,
+        ]
+        for row in found.rows
+    ]
+    page = render(
+        "compare.html.j2",
+        charts,
+        title=title,
+        copies=copies,
+        counts=Counter(row.verdict for row in found.rows if row.verdict),
+        columns=columns,
+        rows=rows,
+        doubts=found.doubts,
+        left_out=found.left_out,
+        numbers=numbers,
+        links=links(directory, "."),
+    )
+    write_text(directory / "report.html", page)
+
+
+def comparison_charts(rows: list[Row]) -> list[Chart]:
+    """A chart for each measure that is not zero throughout: a pair of columns for each point and
+    flow."""
+    charts = []
+    for key, measure in MEASURES.items():
+        mine = [row for row in rows if row.measure == key]
+        if any(row.simulated.mean or row.live.mean for row in mine):
+            charts.append(_chart(measure, mine))
+    return charts
+
+
+def _chart(measure: Measure, rows: list[Row]) -> Chart:
+    several = len({row.flow for row in rows}) > 1
+    names = [", ".join(filter(None, (row.title, row.flow if several or not row.title else "")))
+             for row in rows]  # fmt: skip
+    worlds: dict[str, list[Estimate]] = {
+        "simulated": [row.simulated.scaled(measure.factor) for row in rows],
+        "live": [row.live.scaled(measure.factor) for row in rows],
+    }
+    ends = [end for each in worlds.values() for one in each for end in (one.ci_low, one.ci_high)]
+    scaled = si.scale(ends, measure.unit)
+    traces = [
+        Trace(
+            world, "columns", [at + (n - 0.5) * 0.4 for at in range(len(rows))],
+            [scaled.of(one.mean) for one in each], [scaled.of(one.ci_low) for one in each],
+            [scaled.of(one.ci_high) for one in each], colour=n, width=0.37,
+        )
+        for n, (world, each) in enumerate(worlds.items())
+    ]  # fmt: skip
+    return Chart(measure.name, "", scaled.axis(measure.name), traces, xnames=names)

@@ -1,0 +1,220 @@
+"""What a folder of results holds, as a frame that can be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from anabranch import observed, si
+from anabranch.errors import InputError
+from anabranch.plotting.frame import Frame, near
+from anabranch.report import thinning
+from anabranch.sweep import reading
+
+TABLES = ("flows", "links", "paths", "messages", "regulators", "lines", "listeners", "attacks")
+"""Tables of a run, each a CSV file."""
+SUBJECTS = ("flow", "name", "from", "to", "subflow", "host")
+"""Columns that say what a row is about."""
+RATES = ("arrivals", "delivery")
+"""What is computed of a series of bytes: a rate over time."""
+FIRST = ("arrivals", "delivery", "cwnd", "path_cwnd", "queue")
+"""What a run's figure shows unless asked otherwise: the first of these that was observed."""
+SAMPLES = 4000
+"""Samples drawn of a curve; docs/report.md says which are kept."""
+SERIES = 7
+"""Curves of one figure, unless a condition asks for others."""
+INTERVALS = 100
+"""A rate is the mean over this part of a run."""
+
+
+def frame(places: Sequence[Path], y: str | None = None) -> Frame:
+    """The number `y` of a result, or of several runs laid over each other.
+
+    `y` is a metric of a sweep, a column of a table (`flows` unless `TABLE.COLUMN`), or a kind of
+    series of a run; without it the first that there is.
+    """
+    if len(places) > 1:
+        return _together(places, y)
+    (place,) = places
+    if (place / reading.FILE).is_file():
+        return reading.read(place).frame(y, str(place))
+    if (place / "compare.csv").is_file():
+        return _comparison(place, y)
+    if (place / "flows.csv").is_file():
+        return _run(place, y)
+    if place.suffix in (".csv", ".parquet"):
+        return _file(place, y)
+    allowed = "a folder that `run`, `live`, `replay`, `sweep`, `compare`, `reproduce` or `evaluate`"
+    raise InputError.about(str(place), "RESULT", "no result", f"{allowed} wrote, or a table")
+
+
+def studies(place: Path) -> list[Path]:
+    """The tables behind the figures of a study, or of all studies, in a folder."""
+    return sorted(file.with_name(file.name.removesuffix(".plot.json") + ".csv")
+                  for file in place.glob("**/*.plot.json"))  # fmt: skip
+
+
+def _together(places: Sequence[Path], y: str | None) -> Frame:
+    """Several runs, told apart by their folders."""
+    found = []
+    for place in places:
+        if not (place / "flows.csv").is_file():
+            allowed = "of several results each a folder of one run"
+            raise InputError.about(str(place), "RESULT", "no run", allowed)
+        found.append(_run(place, y))
+    first = found[0]
+    if len({each.y for each in found}) > 1:
+        there = ", ".join(sorted({each.y for each in found}))
+        raise InputError.about("plot", "--y", "(missing)", f"what all runs have; there are {there}")
+    parts = [
+        each.data.assign(result=name)
+        for each, name in zip(found, names(places), strict=True)
+    ]  # fmt: skip
+    return Frame(
+        pd.concat(parts, ignore_index=True), first.y, first.unit, first.name,
+        ("result", *first.varied), x=first.x, most=first.most, kind=first.kind, steps=first.steps,
+        origin="results",
+    )  # fmt: skip
+
+
+def names(places: Sequence[Path]) -> list[str]:
+    """The shortest names that tell folders apart: of each the last part, or all of it."""
+    short = [place.resolve().name for place in places]
+    return short if len(set(short)) == len(short) else [str(place) for place in places]
+
+
+def _run(place: Path, y: str | None) -> Frame:
+    kinds = _kinds(place)
+    rates = [name for name in RATES if _source(name, kinds)]
+    if y is None:
+        y = next((name for name in FIRST if name in (*rates, *kinds)), "goodput_bps")
+    if y in rates:
+        return _rate(place, kinds, y)
+    if y in kinds:
+        return _series(place, y, kinds[y])
+    name, _, column = y.rpartition(".")
+    file = place / f"{name or 'flows'}.csv"
+    if (name or "flows") not in TABLES or not file.is_file():
+        there = [each for each in TABLES if (place / f"{each}.csv").is_file()]
+        raise InputError.about(str(place), "--y", y, near(name, there))
+    table = pd.read_csv(file)
+    if column not in table or not pd.api.types.is_numeric_dtype(table[column]):
+        columns = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
+        raise InputError.about(str(place), "--y", y, near(column, [*columns, *rates, *kinds]))
+    varied = tuple(each for each in SUBJECTS if each in table)
+    return Frame(table, column, si.unit_of(column), varied=varied, kind="bars", origin=str(place))
+
+
+def observed_kinds(place: Path) -> list[str]:
+    """What can be drawn of a run over time: kinds of series, and rates that follow from them."""
+    kinds = _kinds(place)
+    return [*(name for name in RATES if _source(name, kinds)), *kinds]
+
+
+def _kinds(place: Path) -> dict[str, dict[str, Path]]:
+    """The files of series, by kind and by what each is of."""
+    found: dict[str, dict[str, Path]] = {}
+    for file in sorted((place / "series").glob("*.csv"), key=observed.natural):
+        of, _, kind = file.stem.rpartition(".")
+        found.setdefault(kind, {})[of] = file
+    return found
+
+
+def _series(place: Path, kind: str, files: dict[str, Path]) -> Frame:
+    subject = _subject(kind)
+    parts = []
+    for of, file in files.items():
+        table = pd.read_csv(file)
+        kept = thinning.curve(table["time_s"].to_numpy(), table["value"].to_numpy(), SAMPLES)
+        parts.append(table.iloc[kept][["time_s", "value"]].assign(**{subject: of}))
+    data = pd.concat(parts, ignore_index=True).rename(columns={"value": kind})
+    title = observed.TITLES.get(kind, si.name_of(kind))
+    return Frame(
+        data, kind, si.unit_of(kind), title, (subject,), x="time_s", most=SERIES,
+        kind="line", steps=True, origin=str(place),
+    )  # fmt: skip
+
+
+def _subject(kind: str) -> str:
+    """What a series of that kind is of."""
+    if kind in ("queue", "regulator"):
+        return "link"
+    return "path" if kind.startswith("path_") else "flow"
+
+
+def _source(rate: str, kinds: dict[str, dict[str, Path]]) -> str:
+    """The kind of series that a rate is computed from; empty where it was not observed."""
+    wanted = ("received",) if rate == "delivery" else ("receives", "sends")
+    return wanted[0] if all(kinds.get(each) for each in wanted) else ""
+
+
+def _rate(place: Path, kinds: dict[str, dict[str, Path]], rate: str) -> Frame:
+    tables = {of: pd.read_csv(file) for of, file in kinds[_source(rate, kinds)].items()}
+    end = max((float(table["time_s"].max()) for table in tables.values() if len(table)), default=0)
+    if not end > 0:
+        raise InputError.about(str(place), "--y", rate, "a run in which data arrived")
+    subject = _subject(_source(rate, kinds))
+    parts = []
+    for of, table in tables.items():
+        columns = {name: table[name].to_numpy() for name in table}
+        if rate == "delivery":
+            middles, rates = observed.rate(columns, end / INTERVALS, end)
+        else:
+            sends = pd.read_csv(kinds["sends"][of])
+            lengths = {name: sends[name].to_numpy() for name in sends}
+            middles, rates = observed.arrivals(columns, lengths, end / INTERVALS, end)
+        parts.append(pd.DataFrame({"time_s": middles, rate: rates, subject: of}))
+    name = "in-order delivery" if rate == "delivery" else "arrivals at the receiver"
+    return Frame(
+        pd.concat(parts, ignore_index=True), rate, "bit/s", name, (subject,), x="time_s",
+        most=SERIES, kind="line", steps=True, origin=str(place),
+    )  # fmt: skip
+
+
+def _comparison(place: Path, y: str | None) -> Frame:
+    """Both worlds of `compare`, with their intervals."""
+    table = pd.read_csv(place / "compare.csv", keep_default_na=False, na_values=[""])
+    measures = list(pd.unique(table["measure"]))
+    names = {observed.MEASURES[each].name: each for each in measures if each in observed.MEASURES}
+    wanted = names.get(y, y) if y else measures[0]
+    if wanted not in measures:
+        raise InputError.about(str(place), "--y", wanted, near(wanted, [*names, *measures]))
+    labels = list(table.columns[: table.columns.get_loc("flow")])
+    table = table[table["measure"] == wanted]
+    parts = [
+        table[[*labels, "flow"]].assign(
+            world=world,
+            value=table[world],
+            low=table[f"{world}_low"],
+            high=table[f"{world}_high"],
+        )
+        for world in ("simulated", "live")
+    ]
+    data = pd.concat(parts, ignore_index=True)
+    measure = observed.MEASURES.get(wanted, observed.Measure(wanted))
+    data[["value", "low", "high"]] *= measure.factor
+    varied = (*labels, "flow", "world")
+    # Of a single flow and point the two worlds are the axis, else they are series.
+    single = all(data[each].nunique() < 2 for each in varied[:-1])
+    columns = varied[::-1] if single else varied
+    return Frame(
+        data, "value", measure.unit, measure.name, columns,
+        kind="bars", low="low", high="high", origin=str(place),
+    )  # fmt: skip
+
+
+def _file(place: Path, y: str | None) -> Frame:
+    """A table of anybody's: what varies are the columns of names."""
+    try:
+        table = pd.read_parquet(place) if place.suffix == ".parquet" else pd.read_csv(place)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError.about(str(place), "RESULT", reason, "a readable table") from None
+    numbers = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
+    wanted = y or next(iter(numbers), "")
+    if wanted not in numbers:
+        raise InputError.about(str(place), "--y", wanted, near(wanted, numbers))
+    varied = tuple(str(each) for each in table if each not in numbers)
+    return Frame(table, wanted, si.unit_of(wanted), varied=varied, origin=str(place))

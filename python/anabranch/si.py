@@ -1,0 +1,192 @@
+"""Numbers as people read them: three digits, a prefix of the SI, and the unit.
+
+>>> from anabranch import si
+>>> si.text(12988363.413333334, "bit/s"), si.text(0.0421, "s"), si.text(0.2, si.SHARE)
+('13.0 Mbit/s', '42.1 ms', '20.0 %')
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # SciPy takes a quarter of a second
+    from anabranch.stats import Estimate
+
+SHARE = "%"
+"""The unit of a number from 0 to 1 that is shown in per cent."""
+COUNT = ""
+"""The unit of what is counted."""
+UNKNOWN = ""
+MISSING = "\u2013"
+"""What stands for a number that there is not."""
+
+_LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+_PREFIXES = {"bit/s": _LARGE, "B": _LARGE, "s": _SMALL}
+"""Of each unit the prefixes that are used, the largest first."""
+
+_ENDINGS = (("_bps", "bit/s"), ("_s", "s"), ("_bytes", "B"), ("_share", SHARE))
+_BYTES = frozenset(
+    {"bytes", "cwnd", "ssthresh", "in_flight", "received", "path_cwnd", "path_ssthresh"}
+    | {"path_in_flight", "most_memory", "sends", "acks", "receives", "sacks", "drops"}
+)
+_SECONDS = frozenset({"rtt", "srtt", "path_srtt", "path_rto", "message_delay", "message_wait"})
+_NAMES = {
+    "finish_s": "finish",
+    "srtt_s": "smoothed RTT",
+    "rto_s": "RTO",
+    "end_s": "end of the run",
+    "cwnd": "congestion window",
+    "ssthresh": "slow-start threshold",
+    "srtt": "smoothed RTT",
+    "rtt": "RTT",
+    "bytes": "bytes received",
+    "time_s": "time",
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One prefix for all numbers of an axis or a column."""
+
+    factor: float
+    """A number is divided by it."""
+    unit: str
+    """The unit with its prefix, such as `Mbit/s`."""
+
+    def of(self, value: float) -> float:
+        """The number in the scaled unit."""
+        return value / self.factor
+
+    def axis(self, name: str) -> str:
+        """The label of an axis: `goodput (Mbit/s)`."""
+        return f"{name} ({self.unit})" if self.unit else name
+
+
+def scale(values: Iterable[float], unit: str) -> Scale:
+    """The prefix under which the largest of the values has one to three digits before the point."""
+    if unit == SHARE:
+        return Scale(0.01, SHARE)
+    prefixes = _PREFIXES.get(unit)
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    if prefixes is None or largest == 0:
+        return Scale(1.0, unit)
+    # 999.6 kbit/s is 1.00 Mbit/s with three digits.
+    factor, prefix = next(
+        (each for each in prefixes if largest * (1 + 5e-4) >= each[0]), prefixes[-1]
+    )
+    return Scale(factor, prefix + unit)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """So many significant digits without an exponent; whole numbers whole.
+
+    >>> number(12.988), number(1234.5), number(3.0), number(0.00012)
+    ('13.0', '1,234', '3', '0.000120')
+    """
+    if math.isnan(value):
+        return MISSING
+    if value == int(value) if math.isfinite(value) else True:
+        return f"{value:,.0f}"
+    return f"{value:,.{_decimals(value, digits)}f}"
+
+
+def text(value: float | None, unit: str = UNKNOWN, digits: int = 3) -> str:
+    """A number with its unit; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return MISSING
+    scaled = scale([value], unit)
+    shown = scaled.of(value)
+    digit_text = number(shown, digits)
+    if unit != COUNT and shown == int(shown) and value != 0:
+        digit_text = f"{shown:,.{_decimals(shown, digits)}f}"
+    return f"{digit_text} {scaled.unit}".rstrip()
+
+
+def estimate(each: Estimate, unit: str = UNKNOWN) -> str:
+    """Mean and interval in one unit: `13.0 (12.6 to 13.4) Mbit/s`.
+
+    There are as many digits as the interval's width deserves: two of its half-width, three of the
+    mean, whichever is more.
+    """
+    if math.isnan(each.mean):
+        return MISSING
+    scaled = scale([each.mean], unit)
+    shown = each.scaled(1 / scaled.factor)
+    half = (shown.ci_high - shown.ci_low) / 2
+    decimals = _decimals(shown.mean, 3)
+    if half > 0:
+        decimals = min(max(decimals, _decimals(half, 2)), 6)
+    if each.n <= 1 or half == 0:
+        return text(each.mean, unit)
+    return f"{shown.interval_text(decimals)} {scaled.unit}".rstrip()
+
+
+def unit_of(column: str) -> str:
+    """The unit of a column of a table of results, or of a kind of series, by its name.
+
+    >>> unit_of("goodput_bps"), unit_of("finish_s"), unit_of("bytes_dropped"), unit_of("timeouts")
+    ('bit/s', 's', 'B', '')
+    """
+    if column in _BYTES or column.startswith("bytes_"):
+        return "B"
+    if column in _SECONDS:
+        return "s"
+    if column == "utilisation":
+        return SHARE
+    return next((unit for ending, unit in _ENDINGS if column.endswith(ending)), COUNT)
+
+
+def name_of(column: str) -> str:
+    """A column's name in words, without the unit that ends it.
+
+    >>> name_of("goodput_bps"), name_of("retransmitted_packets"), name_of("srtt_s")
+    ('goodput', 'retransmitted packets', 'smoothed RTT')
+    """
+    if column in _NAMES:
+        return _NAMES[column]
+    for ending, _unit in _ENDINGS[:2]:
+        column = column.removesuffix(ending)
+    return column.replace("_", " ")
+
+
+_UNITS: dict[str, tuple[str, float]] = {
+    **{f"{p}bit/s": ("bit/s", f) for f, p in _LARGE},
+    **{f"{p}B": ("B", f) for f, p in _LARGE},
+    **{f"{p}iB": ("B", 1024.0**n) for n, p in enumerate("KMGT", start=1)},
+    **{f"{p}s": ("s", f) for f, p in _SMALL},
+    "us": ("s", 1e-6),
+    "packets": ("packets", 1.0),
+    "%": (SHARE, 0.01),
+}
+
+
+def quantity(label: str) -> tuple[float, str] | None:
+    """A number with a unit, as scenarios have it, in the unit without prefix; else nothing.
+
+    >>> quantity("20 Mbit/s"), quantity("0.1 %"), quantity("reno")
+    ((20000000.0, 'bit/s'), (0.001, '%'), None)
+    """
+    digits, _, unit = label.strip().partition(" ")
+    if unit not in _UNITS:
+        return None
+    try:
+        value = float(digits)
+    except ValueError:
+        return None
+    base, factor = _UNITS[unit]
+    return value * factor, base
+
+
+def _decimals(value: float, digits: int) -> int:
+    """Digits after the point that make so many significant ones."""
+    if value == 0 or not math.isfinite(value):
+        return 0
+    # The logarithm of what is rounded: 9.996 is 10.0 with three digits.
+    magnitude = math.floor(math.log10(abs(value)) + 1e-12)
+    if round(abs(value) / 10.0**magnitude, digits - 1) >= 10:
+        magnitude += 1
+    return max(0, digits - 1 - magnitude)

@@ -1,0 +1,82 @@
+"""Whether metrics name anything, asked before the first run.
+
+A run that ends at once has a row for each flow and link, also for those that start later.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Sequence
+
+from anabranch.errors import InputError
+from anabranch.experiment import RunResult, Scenario
+from anabranch.sweep.metrics import Metric, matches
+from anabranch.sweep.store import Point
+
+AT_ONCE = "1 ns"
+SEVERAL_PATHS = ("sctp", "mptcp")
+"""Protocols that have rows in `paths`."""
+
+
+def refuse_empty(metrics: Sequence[Metric], points: Iterable[Point], where: str) -> None:
+    """Raises an `InputError` for the first metric that names nothing at any of the points."""
+    left = [metric for metric in metrics if metric.of is not None or metric.table == "paths"]
+    missed: dict[str, tuple[str, str, list[str]]] = {}
+    for point in points:
+        if not left:
+            return
+        run = _at_once(point)
+        still = []
+        for metric in left:
+            if fault := _fault(metric, run, point.scenario):
+                missed.setdefault(metric.name, fault)
+                still.append(metric)
+        left = still
+    for metric in left:
+        field, value, there = missed[metric.name]
+        near = difflib.get_close_matches(value, there, n=1)
+        names = ", ".join(there[:20]) + (", ..." if len(there) > 20 else "")
+        allowed = (f"did you mean `{near[0]}`? There are " if near else "") + (names or "none here")
+        raise InputError.about(f"{where}: metric {metric.name}", field, value, allowed)
+
+
+def _fault(metric: Metric, run: RunResult, scenario: str) -> tuple[str, str, list[str]] | None:
+    """The field of a metric that names nothing, its value, and what it could name."""
+    flows = [flow.flow for flow in run.flows]
+    if metric.table == "paths":
+        flows = [flow.flow for flow in run.flows if flow.protocol in SEVERAL_PATHS]
+        if not flows:
+            return "table", "paths", ["flows, links, messages, runs: no flow has several paths"]
+    there = [link.name for link in run.links] if metric.table == "links" else flows
+    if metric.table == "messages":
+        there = [*flows, *(f"{flow}.reverse" for flow in flows)]
+    patterns = metric.patterns()
+    for pattern in patterns:
+        if not any(matches(name, [pattern]) for name in there):
+            return "of", pattern, there
+    if metric.path is not None:
+        ends = _interfaces(scenario)
+        for end in metric.path.split(">"):
+            if not any(matches(name, [end.strip()]) for name in ends):
+                return "path", metric.path, ends
+    return None
+
+
+def _at_once(point: Point) -> RunResult:
+    duration = tomllib.loads(point.scenario).get("duration")
+    field = "time_limit" if duration is None else "duration"
+    return Scenario(point.scenario).set(f"{field}={AT_ONCE}").run(seed=point.seed)
+
+
+def _interfaces(scenario: str) -> list[str]:
+    """Names of all interfaces, as `paths` has them."""
+    found = []
+    for host in tomllib.loads(scenario)["hosts"]:
+        if isinstance(host, str):
+            found.append(host)
+            continue
+        name, inner = host["name"], host.get("interfaces", ())
+        names = [each if isinstance(each, str) else each["name"] for each in inner]
+        found += [f"{name}.{each}" for each in names] or [name]
+    return found

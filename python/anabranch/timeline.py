@@ -1,0 +1,168 @@
+"""What happened in a run and when: outages, path states, timeouts, losses, where new data went.
+
+Everything is found in what was observed (`Scenario.explored` observes it) and in the scenario;
+docs/report.md says what is not recorded. Of a run's events this answers when it failed over, and
+why then.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch import si
+from anabranch.observed import STATES, natural
+from anabranch.recorded import Recorded
+from anabranch.rows import Row
+
+BURST_S = 0.05
+"""Losses, or retransmissions, that follow each other within this time are one event."""
+PAUSE = 0.02
+"""Part of the run for which a path sends no new data when it is said to have stopped."""
+GROWTH = 1.5
+"""A retransmission timeout that grows at once by more than this has expired: RFC 6298 §5.5 doubles
+it, and no estimate of the round-trip time grows like that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event(Row):
+    """Something that happened at a date, or from one to another."""
+
+    time_s: float
+    """When, or from when on."""
+    until_s: float | None
+    """Until when, of what lasts."""
+    lane: str
+    """The link, flow or path that it is about."""
+    kind: str
+    """`flow`, `outage`, `state`, `timeout`, `loss`, `retransmission` or `data`."""
+    detail: str
+    """In words."""
+
+
+def events(result: Recorded) -> list[Event]:
+    """All events of a run in the order of their dates."""
+    every = [
+        *_flows(result),
+        *_outages(getattr(result.run, "resolved", ""), result.run.end_s),
+        *_states(result),
+        *_timeouts(result),
+        *_bursts(result),
+        *_data(result),
+    ]
+    return sorted(every, key=lambda event: (event.time_s, natural(event.lane), event.kind))
+
+
+def lanes(every: list[Event]) -> list[str]:
+    """The lanes in the order in which they are shown: links that fail, then flows with their
+    paths."""
+    links = {event.lane for event in every if event.kind == "outage"}
+    others = {event.lane for event in every} - links
+    return [*sorted(links, key=natural), *sorted(others, key=natural)]
+
+
+def _of(result: Recorded, kind: str) -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
+    """Name, dates and values of each series of a kind."""
+    for name, series in result.series.items():
+        of, _, found = name.rpartition(".")
+        if found == kind:
+            yield of, series["time_s"], series["value"]
+
+
+def _flows(result: Recorded) -> Iterator[Event]:
+    for flow in result.flows:
+        if flow.start_s <= result.run.end_s:
+            end = result.run.end_s if flow.finish_s is None else flow.finish_s
+            how = "goes on" if flow.finish_s is None else "complete"
+            detail = f"{si.text(flow.bytes, 'B')}, {how}"
+            yield Event(flow.start_s, end, flow.flow, "flow", detail)
+
+
+def _outages(resolved: str, end_s: float) -> Iterator[Event]:
+    """Those that the scenario plans, of each direction."""
+    for link in tomllib.loads(resolved).get("links", ()) if resolved else ():
+        both = ((link.get("name", ""), link), (link.get("reverse", {}).get("name", ""),
+                                               link.get("reverse", {})))  # fmt: skip
+        for name, side in both:
+            for impairment in side.get("impairments", ()):
+                if impairment.get("kind") == "outage":
+                    yield from _intervals(name, impairment, end_s)
+
+
+def _intervals(link: str, impairment: Mapping[str, Any], end_s: float) -> Iterator[Event]:
+    for interval in impairment.get("intervals", ()):
+        start, lasts = (si.quantity(str(interval.get(key, ""))) for key in ("at", "for"))
+        if start and start[0] <= end_s:
+            until = min(start[0] + lasts[0], end_s) if lasts else end_s
+            yield Event(start[0], until, link, "outage", "carries nothing")
+
+
+def _states(result: Recorded) -> Iterator[Event]:
+    for of, times, values in _of(result, "path_state"):
+        if not len(values):
+            continue
+        changes = np.flatnonzero(np.r_[True, np.diff(values) != 0])
+        for at, change in enumerate(changes):
+            last = at + 1 == len(changes)
+            until = result.run.end_s if last else float(times[changes[at + 1]])
+            yield Event(float(times[change]), until, of, "state", STATES[int(values[change])])
+
+
+def _timeouts(result: Recorded) -> Iterator[Event]:
+    for of, times, values in _of(result, "path_rto"):
+        for at in range(1, len(values)):
+            if values[at - 1] > 0 and values[at] >= GROWTH * values[at - 1]:
+                detail = f"the next after {si.text(float(values[at]), 's')}"
+                yield Event(float(times[at]), None, of, "timeout", detail)
+
+
+def _bursts(result: Recorded) -> Iterator[Event]:
+    for of, times, _ in _of(result, "drops"):
+        yield from _grouped(of, "loss", times, "lost")
+    for name, series in result.series.items():
+        of, _, kind = name.rpartition(".")
+        if kind == "sends":
+            again = np.asarray(series["retransmission"], dtype=bool)
+            yield from _grouped(of, "retransmission", series["time_s"][again], "sent again")
+
+
+def _grouped(lane: str, kind: str, times: NDArray[Any], what: str) -> Iterator[Event]:
+    for first, last in _runs(times, BURST_S):
+        count = last - first + 1
+        until = float(times[last]) if times[last] > times[first] else None
+        yield Event(float(times[first]), until, lane, kind, f"{_packets(count)} {what}")
+
+
+def _data(result: Recorded) -> Iterator[Event]:
+    """When a path carried new data, of flows that have several."""
+    sends = {
+        name.removesuffix(".sends"): series
+        for name, series in result.series.items()
+        if name.endswith(".sends")
+    }
+    names = {flow.flow for flow in result.flows}
+    for lane, series in sends.items():
+        if lane in names:
+            continue
+        fresh = series["time_s"][~np.asarray(series["retransmission"], dtype=bool)]
+        for first, last in _runs(fresh, PAUSE * result.run.end_s):
+            detail = f"{_packets(last - first + 1)} of new data"
+            yield Event(float(fresh[first]), float(fresh[last]), lane, "data", detail)
+
+
+def _packets(count: int) -> str:
+    return f"{count:,} packet{'' if count == 1 else 's'}"
+
+
+def _runs(times: NDArray[Any], gap_s: float) -> Iterator[tuple[int, int]]:
+    """First and last index of dates that follow each other within `gap_s`."""
+    if not len(times):
+        return
+    breaks = np.flatnonzero(np.diff(times) > gap_s)
+    firsts, lasts = np.r_[0, breaks + 1], np.r_[breaks, len(times) - 1]
+    yield from ((int(a), int(b)) for a, b in zip(firsts, lasts, strict=True))
