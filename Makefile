@@ -6,10 +6,10 @@ OUT ?= results
 MARKS := $(abspath target/marks.tsv)
 ARGS ?=
 
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'crates/kernel/objects/*.o') Cargo.toml Cargo.lock
 
-.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz \
-	docs docs-images screenshots validation studies mcubic forensics live-studies fidelity conformance attacks \
+.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz fuzz-coverage \
+	docs drill-kernel kernel-objects differential docs-images screenshots validation studies mcubic forensics live-studies fidelity conformance attacks \
 	explore deny live-attacks soak solo standards clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
@@ -67,9 +67,15 @@ fuzz:
 	for target in $$(cargo +nightly fuzz list); do \
 		cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
+# What each target reaches of the code that it is about, as a table; needs rustup's llvm-tools.
+fuzz-coverage:
+	fuzz/coverage.sh
+
 # Licences, sources and, where a database can be had, advisories of the dependencies; needs cargo-deny.
 deny:
-	cargo deny check licenses bans sources
+	for workspace in . fuzz bench/tcp-peers; do \
+		cargo deny --manifest-path $$workspace/Cargo.toml --config deny.toml check licenses bans sources || exit 1; \
+	done
 	cargo deny check advisories || echo "advisories were not checked: there is no database" >&2
 
 # SOAK_RUNS random scenarios from number SOAK_SEED on, and FUZZ_RUNS inputs of every fuzz target:
@@ -81,7 +87,7 @@ soak:
 	SOAK_RUNS=$(SOAK_RUNS) SOAK_SEED=$(SOAK_SEED) SOAK_OUT=$(OUT)/soak \
 		cargo run --profile soak --quiet -p anabranch-soak
 	FUZZ_RUNS=$(FUZZ_RUNS) cargo test --manifest-path fuzz/Cargo.toml --no-default-features \
-		--release --quiet -- --nocapture --test-threads 1
+		--release --quiet -- --nocapture
 
 # The page of formulas and what was measured beside them.
 validation: test-rust setup
@@ -115,6 +121,28 @@ live-studies: setup
 	$(BIN)/anabranch reproduce --live --out $(OUT) $(ARGS)
 	$(BIN)/python tests/live_page.py $(OUT) docs/live-verdicts.md
 
+# The window algorithms for the running kernel, from crates/kernel/bpf: needs clang-16 and llvm-strip-16 of Debian's packages
+# clang-16 and llvm-16. They are committed; a test looks whether they are those of their source.
+KERNEL_OBJECTS ?= crates/kernel/objects
+kernel-objects:
+	for source in crates/kernel/bpf/*.bpf.c; do \
+		object=$(abspath $(KERNEL_OBJECTS))/$$(basename $$source .bpf.c).o; \
+		(cd crates/kernel/bpf && clang-16 -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror \
+			-fdebug-compilation-dir=. -c $$(basename $$source) -o $$object) || exit 1; \
+		llvm-strip-16 -g $$object || exit 1; done
+
+# The project's own packetdrill scripts against the running kernel, in real time: needs Linux, root and
+# an idle machine.
+drill-kernel:
+	cargo test -p anabranch-drill --test own_scripts -- --ignored
+
+# COUNT random sessions of TCP from number FIRST on, against our stack and the running kernel: needs Linux and
+# root, and takes a minute for 500.
+FIRST ?= 1
+COUNT ?= 1000
+differential:
+	cargo run --profile test --quiet -p anabranch-drill --example differential -- $(FIRST) $(COUNT)
+
 # Our models of window algorithms beside the kernel's own: needs Linux and root, and takes ten minutes.
 # RUN says on the page where and when that was.
 RUN ?=
@@ -123,16 +151,17 @@ fidelity: setup
 		$(BIN)/anabranch compare examples/sweeps/$$sweep.toml --out $(OUT)/$$sweep || exit 1; done
 	$(BIN)/python tests/fidelity_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity $(OUT)/fidelity-bbr
 
-# What public packetdrill scripts say of our TCP: SUITES names an index of them, see
+# What public packetdrill scripts say of our TCP: SUITES names indices of them with `:` between, see
 # crates/packetdrill/src/suites.rs.
 conformance:
-	@test -n "$(SUITES)" || { echo "SUITES=INDEX or SUITES=FOLDER is needed" >&2; exit 2; }
-	cargo run --release --quiet -p anabranch-packetdrill --example conformance -- $(SUITES) \
+	@test -n "$(SUITES)" || { echo "SUITES=INDEX, SUITES=FOLDER or several with : is needed" >&2; exit 2; }
+	cargo run --release --quiet -p anabranch-drill --example conformance -- $(SUITES) \
 		> docs/conformance.md
 
 # What each window algorithm moves of idle links.
 solo:
 	cargo run --release --quiet -p anabranch-scenario --example solo > docs/algorithms/solo.md
+	cargo run --release --quiet -p anabranch-scenario --example solo -- --sctp > docs/algorithms/solo-sctp.md
 
 # What attacks leave of honest flows, each by itself and beside none.
 attacks:
@@ -143,9 +172,9 @@ attacks:
 explore:
 	cargo run --release --quiet -p anabranch-explore --example explore -- --states 10000000 $(ARGS)
 
-# The same on real packets, at our stack and at the kernel's: needs Linux, root and Python, and takes five minutes.
+# The same on real packets, at our stack and at the kernel's: needs Linux, root and Python, and takes eight minutes.
 live-attacks: attacks
-	cargo run --release --quiet -p anabranch-scenario --example attacks_live -- tests/data/attack_server.py \
+	cargo run --release --quiet -p anabranch-scenario --example attacks_live -- tests/data \
 		>> docs/reliability-attacks.md
 
 # The pictures of the README, from the study's figures.

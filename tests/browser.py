@@ -18,7 +18,7 @@ from needs import BROWSERS
 class Page:
     """An open page, and what it complained of or asked the network for."""
 
-    it: Any
+    tab: Any
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
@@ -31,9 +31,9 @@ def browser() -> Iterator[Any]:
         # Root has no sandbox in Chromium; the pages are our own.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
         arguments.append("--disable-dev-shm-usage")  # it is small in containers
-        it = driver.chromium.launch(executable_path=path, args=arguments)
-        yield it
-        it.close()
+        launch = driver.chromium.launch(executable_path=path, args=arguments)
+        yield launch
+        launch.close()
 
 
 @contextmanager
@@ -41,12 +41,12 @@ def opened(browser: Any, file: Path, *, width: int = 1200, scheme: str = "light"
     """The page of a file; nothing it does may be an error or go over a network."""
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = Page(context.new_page())
-    page.it.on("console", lambda it: page.complaints.append(it.text))
-    page.it.on("pageerror", lambda it: page.complaints.append(str(it)))
-    page.it.on("request", lambda it: page.requests.append(it.url))
+    page.tab.on("console", lambda item: page.complaints.append(item.text))
+    page.tab.on("pageerror", lambda item: page.complaints.append(str(item)))
+    page.tab.on("request", lambda item: page.requests.append(item.url))
     try:
-        page.it.goto(file.resolve().as_uri())
-        page.it.wait_for_selector("html[data-ready]")
+        page.tab.goto(file.resolve().as_uri())
+        page.tab.wait_for_selector("html[data-ready]")
         yield page
         assert page.complaints == []
         allowed = ("file:", "data:", "blob:")

@@ -26,9 +26,9 @@ One transfer over a path of 70 ms (100 ms at 100 Mbit/s), in virtual time and on
 through the same emulated link, whose k-th packet has the same fate in both worlds. `kernel` as
 sender: the kernel's own algorithm to a kernel, beside our model of it to our receiver. `ours`: our
 sender to a kernel's receiver, beside itself. Means with 95 % intervals, simulated / live; *agree*
-where the intervals overlap, *close* where they do not and the means differ by 2 % at most, else
-**differ**. Without random loss nothing varies between copies in virtual time, and its intervals
-have no width.
+where the interval of the paired difference lies within 5 % of the live mean (a packet sent again,
+half a timeout), **differ** where it lies beside that, else undecided. Without random loss nothing
+varies between copies in virtual time, and its intervals have no width.
 
 [What compare does](live.md#both-worlds-side-by-side) has the method,
 [live studies](live-studies.md) more of what differs and why. Written by `make fidelity`; do not
@@ -50,7 +50,7 @@ STATED = {
 with the same path."""
 
 MEASURES = ("completion s", "retransmissions", "timeouts", "mean cwnd kB")
-MARKS = {"agree": "*agree*", "close": "*close*", "differ": "**differ**", "": ""}
+MARKS = {"agree": "*agree*", "undecided": "undecided", "differ": "**differ**", "": ""}
 
 Cell = dict[str, str]
 
@@ -74,22 +74,22 @@ def timing(timings: list[Cell]) -> str:
     trials = sum(int(row["trials"]) for row in timings)
     p99, most = (max(float(row[name]) for row in timings) for name in ("p99_s", "max_s"))
     text = (
-        f"{trials} transfers live in {len(timings)} companies side by side; packets left late by at"
+        f"{trials} transfers live in {len(timings)} batches side by side; packets left late by at"
         f" most {p99 * 1e6:.0f} us (p99) and {most * 1e3:.1f} ms (maximum) in any of them."
     )
-    doubts = [f"- {row['company']}: {row['doubts']}" for row in timings if row["doubts"]]
+    doubts = [f"- {row['batch']}: {row['doubts']}" for row in timings if row["doubts"]]
     return "\n".join([text, *(["", "Doubtful:", "", *doubts] if doubts else []), ""])
 
 
 def summary(rows: list[Cell]) -> str:
     """How often each verdict was given, by sender and measure."""
-    lines = ["## How often they agree", "", "| sender | measure | agree | close | differ |"]
+    lines = ["## How often they agree", "", "| sender | measure | agree | undecided | differ |"]
     lines.append("|---|---|---:|---:|---:|")
     for sender in ("kernel", "ours"):
         for measure in MEASURES:
             of = [r for r in rows if (r["sender"], r["measure"]) == (sender, measure)]
             counts = Counter(row["verdict"] for row in of)
-            cells = [str(counts[verdict]) for verdict in ("agree", "close", "differ")]
+            cells = [str(counts[verdict]) for verdict in ("agree", "undecided", "differ")]
             lines.append(f"| {sender} | {measure} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
@@ -100,7 +100,7 @@ def section(path: str, rows: list[Cell]) -> str:
     lines.append("|---|---|" + "---|" * len(MEASURES))
     for (window, sender), of in groupby(rows, key=lambda row: (row["window"], row["sender"])):
         cells = {row["measure"]: both(row) for row in of}
-        lines.append(f"| `{window}` | {sender} | {' | '.join(cells[it] for it in MEASURES)} |")
+        lines.append(f"| `{window}` | {sender} | {' | '.join(cells[each] for each in MEASURES)} |")
     return "\n".join([*lines, ""])
 
 

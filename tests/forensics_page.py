@@ -35,7 +35,7 @@ def of_search(search: Search) -> Iterator[str]:
     setting = "; ".join(f"{name}: {value}" for name, value in best.setting.items())
     yield f"Best of {len(search.fits)} settings, with a residual of {best.rms:.3f}: {setting}."
     yield f"By chance a single run of this very setting would have one of {best.spread:.3f}."
-    for title, numbers in groupby(best.numbers, key=lambda it: it.place.partition(",")[0]):
+    for title, numbers in groupby(best.numbers, key=lambda number: number.place.partition(",")[0]):
         yield from ("", *of_numbers(title, list(numbers)))
     yield from ("", *of_groups(best))
     yield from ("", *of_parameters(search), "")
@@ -43,12 +43,12 @@ def of_search(search: Search) -> Iterator[str]:
 
 def of_numbers(title: str, numbers: Sequence[Number]) -> Iterator[str]:
     """A row for each group, a column for each place: found; published."""
-    places = list(dict.fromkeys(it.place for it in numbers))
+    places = list(dict.fromkeys(number.place for number in numbers))
     heads = [place.partition(", ")[2] for place in places]
     yield f"| {title}: ours; the paper's | {' | '.join(heads)} |"
     yield "|---" * (len(places) + 1) + "|"
-    for group, of in groupby(numbers, key=lambda it: it.group):
-        row = {it.place: f"{it.found:.2f}; {it.published:g}" for it in of}
+    for group, of in groupby(numbers, key=lambda number: number.group):
+        row = {each.place: f"{each.found:.2f}; {each.published:g}" for each in of}
         yield f"| `{group}` | {' | '.join(row.get(place, '') for place in places)} |"
 
 

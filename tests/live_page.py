@@ -47,7 +47,7 @@ def section(outcome: LiveOutcome) -> str:
     notes += [f"Not carried live: {name}: {why}." for name, why in outcome.left_out.items()]
     trials = sum(timing.trials for timing in outcome.timings)
     notes += [f"{trials} trials; {outcome.lateness}; timing: {outcome.timing}."]
-    notes += [f"{it.company}: {'; '.join(it.doubts)}." for it in outcome.doubtful]
+    notes += [f"{doubtful.batch}: {'; '.join(doubtful.doubts)}." for doubtful in outcome.doubtful]
     listed = "\n".join(f"- {note}" for note in notes)
     return (
         f"## `{outcome.name}`\n\n{outcome.setting}\n\n"
@@ -61,7 +61,7 @@ def row(simulated: Claim, live: Claim) -> str:
     numbers: list[str] = []
     for before, after in zip(simulated.everything(), live.everything(), strict=True):
         if not numbers or before.verdict is not after.verdict:
-            both = " / ".join(it.measured.interval_text() for it in (before, after))
+            both = " / ".join(each.measured.interval_text() for each in (before, after))
             expected = f" (expected {after.expected_text})" if after.expected_text else ""
             numbers.append(f"{after.quantity}: {both}{expected}")
     verdicts = (simulated.verdict.value, live.verdict.value)

@@ -105,17 +105,23 @@ def measures(claim: Claim) -> Iterator[str]:
     yield "| | expected | measured | |"
     yield "|---|---|---|---|"
     for scope, statements in claim.scopes():
-        for it in statements:
+        for statement in statements:
             where = f" ({scope})" if scope else ""
-            verdict = "" if it.verdict is None else it.verdict.value
-            measured = it.measured.text().replace("-", MINUS)
-            yield f"| {it.quantity}{where} | {it.expected_text} | {measured} | {verdict} |"
+            verdict = "" if statement.verdict is None else statement.verdict.value
+            measured = statement.measured.text().replace("-", MINUS)
+            expected = statement.expected_text
+            yield f"| {statement.quantity}{where} | {expected} | {measured} | {verdict} |"
 
 
 def goals(result: StudyResult) -> Iterator[str]:
     """A row for each scheme: the three goals, the second on either path."""
-    found = [it for claim in result.claims for it in claim.statements if claim.claim[0] == "M"]
-    harms = [" ".join((further_claims.SECOND[0], it, further_claims.SECOND[1])) for it in PATHS]
+    found = [
+        statement
+        for claim in result.claims
+        for statement in claim.statements
+        if claim.claim[0] == "M"
+    ]
+    harms = [" ".join((further_claims.SECOND[0], each, further_claims.SECOND[1])) for each in PATHS]
     columns = [by_scheme(what, found) for what in (further_claims.FIRST, *harms)]
     third = by_scheme(further_claims.THIRD, found)
     heads = (

@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from anabranch import RunError, Scenario
+from anabranch.native import core, guarded
 
 TWO_KERNELS = """\
 hosts = [{ name = "a", external = true }, { name = "b", external = true }]
@@ -83,6 +84,18 @@ def _live() -> str | None:
     return None
 
 
+def _kernel() -> str | None:
+    """Loads an algorithm and takes it out again."""
+    name = f"ab_probe_{os.getpid() & 0xFFFF:x}"
+    try:
+        with guarded():
+            core.kernel_load("lia", name)
+            core.kernel_unload(name)
+    except RunError as missing:
+        return str(missing)
+    return None
+
+
 def _other_users() -> str | None:
     if os.geteuid() != 0:
         return "only root can become somebody else"
@@ -103,6 +116,12 @@ NEEDS = {
         (*BROWSERS, "node"),  # Playwright brings its own
     ),
     "live": Need("run as root on Linux with /dev/net/tun", _live),
+    "kernel": Need("run as root on Linux 6.4 or later with BTF", _kernel),
+    "clang-16": Need(
+        "apt-get install clang-16 llvm-16",
+        _program("clang-16", "llvm-strip-16"),
+        ("make", "clang-16", "llvm-strip-16"),
+    ),
     "ip": Need("apt-get install iproute2", _program("ip"), ("ip",)),
     "other users": Need(
         "run as root on a kernel with user namespaces; apt-get install util-linux",
@@ -181,6 +200,6 @@ class Started:
             return
         first = args if isinstance(args, str | bytes | os.PathLike) else args[0]
         program = Path(os.fsdecode(first)).name
-        allowed = {it for name in asked_for(self.item) for it in NEEDS[name].programs}
+        allowed = {program for name in asked_for(self.item) for program in NEEDS[name].programs}
         if program not in ALWAYS | allowed:
             pytest.fail(f"{self.item.nodeid} starts {program} without `pytest.mark.needs`")

@@ -33,12 +33,12 @@ def statements(claims: Iterable[Claim]) -> Iterator[str]:
     """A folded table of all statements behind verdicts that are not plain: what holds, what fails,
     what is undecided and what it would take."""
     rows = [
-        statement_row(claim, scope, it)
+        statement_row(claim, scope, each)
         for claim in claims
         for scope, of in claim.scopes()
-        if {it.verdict for it in of} - {None, Verdict.HOLDS}
-        for it in of
-        if it.verdict is not None
+        if {item.verdict for item in of} - {None, Verdict.HOLDS}
+        for each in of
+        if each.verdict is not None
     ]
     if rows:
         yield '<details markdown="1"><summary>All numbers behind verdicts that are mixed</summary>'
@@ -49,13 +49,13 @@ def statements(claims: Iterable[Claim]) -> Iterator[str]:
         yield "</details>"
 
 
-def statement_row(claim: Claim, scope: str, it: Statement) -> str:
+def statement_row(claim: Claim, scope: str, statement: Statement) -> str:
     """A line of that table."""
-    verdict = "" if it.verdict is None else it.verdict.value
-    if it.verdict is Verdict.UNDECIDED:
-        verdict = f"{verdict}; would take {it.takes()}"
-    elif it.verdict is Verdict.PARTLY:
-        verdict = f"{verdict}, {it.held} of {it.measured.n}"
+    verdict = "" if statement.verdict is None else statement.verdict.value
+    if statement.verdict is Verdict.UNDECIDED:
+        verdict = f"{verdict}; would take {statement.takes()}"
+    elif statement.verdict is Verdict.PARTLY:
+        verdict = f"{verdict}, {statement.held} of {statement.measured.n}"
     name = f"{claim.claim} {scope}".strip()
-    cells = (name, it.quantity, it.expected_text, it.measured.text(), verdict)
+    cells = (name, statement.quantity, statement.expected_text, statement.measured.text(), verdict)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

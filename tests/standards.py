@@ -22,6 +22,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import readme
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "standards"
 FILES = "crates/*/standards/*.toml"
@@ -69,7 +71,9 @@ class Requirement:
     def order(self) -> tuple[tuple[tuple[str, int], ...], int]:
         """Where it stands in the text; appendices, which have letters, come last."""
         section, _, number = self.id.rpartition("-")
-        parts = tuple(("", int(it)) if it.isdigit() else (it, 0) for it in section.split("."))
+        parts = tuple(
+            ("", int(each)) if each.isdigit() else (each, 0) for each in section.split(".")
+        )
         return parts, int(number)
 
 
@@ -88,15 +92,18 @@ class Standard:
 
     def counts(self) -> dict[str, int]:
         """Rows of each status, and met rows without a test as `untested`."""
-        counts = Counter(it.status for it in self.requirements)
-        untested = sum(it.status == "met" and not it.test for it in self.requirements)
+        counts = Counter(requirement.status for requirement in self.requirements)
+        untested = sum(
+            requirement.status == "met" and not requirement.test
+            for requirement in self.requirements
+        )
         return {status: counts[status] for status in STATUSES} | {"untested": untested}
 
 
 def read(file: Path) -> Standard:
     """A standard's file; raises `ValueError` that names what is wrong in it."""
     value = tomllib.loads(file.read_text(encoding="utf-8"))
-    known = {it.name for it in fields(Requirement)}
+    known = {field.name for field in fields(Requirement)}
     rows = []
     for row in value["requirement"]:
         if unknown := set(row) - known:
@@ -107,29 +114,33 @@ def read(file: Path) -> Standard:
 
 def everything() -> list[Standard]:
     """All standards, by name."""
-    return sorted((read(file) for file in ROOT.glob(FILES)), key=lambda it: it.name)
+    return sorted((read(file) for file in ROOT.glob(FILES)), key=lambda each: each.name)
 
 
 def defects(standard: Standard) -> Iterator[str]:
     """What is wrong with the rows: order, words, places that do not exist."""
     before: Any = ((), 0)
-    for it in standard.requirements:
-        where = f"{standard.name} {it.id}"
-        if not ID.fullmatch(it.id):
+    for requirement in standard.requirements:
+        where = f"{standard.name} {requirement.id}"
+        if not ID.fullmatch(requirement.id):
             yield f"{where}: an id is SECTION-NUMBER, like 3.8.3-2"
             continue
-        if it.order <= before:
+        if requirement.order <= before:
             yield f"{where}: out of order"
-        before = it.order
-        if it.level not in LEVELS:
-            yield f"{where}: level {it.level!r}; allowed: {', '.join(LEVELS)}"
-        if it.status not in STATUSES:
-            yield f"{where}: status {it.status!r}; allowed: {', '.join(STATUSES)}"
-        if it.status == "met" and not it.code:
+        before = requirement.order
+        if requirement.level not in LEVELS:
+            yield f"{where}: level {requirement.level!r}; allowed: {', '.join(LEVELS)}"
+        if requirement.status not in STATUSES:
+            yield f"{where}: status {requirement.status!r}; allowed: {', '.join(STATUSES)}"
+        if requirement.status == "met" and not requirement.code:
             yield f"{where}: met, but no place in the code"
-        if not it.why and (it.status != "met" or not it.test):
-            yield f"{where}: {it.status} without a reason or a test"
-        yield from (f"{where}: {fault}" for place in it.code + it.test if (fault := lacks(place)))
+        if not requirement.why and (requirement.status != "met" or not requirement.test):
+            yield f"{where}: {requirement.status} without a reason or a test"
+        yield from (
+            f"{where}: {fault}"
+            for place in requirement.code + requirement.test
+            if (fault := lacks(place))
+        )
 
 
 def lacks(place: str) -> str | None:
@@ -164,21 +175,27 @@ def page(standard: Standard) -> str:
         f" {told}.{tested}\n",
         f"Written by `make standards` from `{standard.file.relative_to(ROOT)}`; do not edit.\n",
     ]
-    for section, rows in groupby(standard.requirements, key=lambda it: it.section):
+    for section, rows in groupby(
+        standard.requirements, key=lambda requirement: requirement.section
+    ):
         parts.append(f"## {section}\n")
         parts.append("| | level | requirement | status | code | test |\n|---|---|---|---|---|---|")
-        parts += [line(it) for it in rows]
+        parts += [line(row) for row in rows]
         parts.append("")
     return "\n".join(parts)
 
 
-def line(it: Requirement) -> str:
+def line(requirement: Requirement) -> str:
     """A row of a page."""
-    says = f"{it.says} *{it.why}*" if it.why else it.says
-    number = it.id.rpartition("-")[2]
-    level = f"{it.level} ({it.label})" if it.label else it.level
-    status = it.status if it.status in ("met", "not applicable") else f"**{it.status}**"
-    cells = (number, level, says, status, links(it.code), links(it.test))
+    says = f"{requirement.says} *{requirement.why}*" if requirement.why else requirement.says
+    number = requirement.id.rpartition("-")[2]
+    level = f"{requirement.level} ({requirement.label})" if requirement.label else requirement.level
+    status = (
+        requirement.status
+        if requirement.status in ("met", "not applicable")
+        else f"**{requirement.status}**"
+    )
+    cells = (number, level, says, status, links(requirement.code), links(requirement.test))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -200,18 +217,33 @@ def index(standards: list[Standard]) -> str:
         "|---|---:|---:|---:|---:|---:|---:|\n"
     )
     rows = []
-    for it in standards:
-        counts = it.counts()
+    for standard in standards:
+        counts = standard.counts()
         order = ("met", "untested", "deviates", "missing", "not applicable")
         cells = " | ".join(str(counts[name]) for name in order)
-        rows.append(f"| [{it.title}]({it.name}.md) | {len(it.requirements)} | {cells} |")
+        rows.append(
+            f"| [{standard.title}]({standard.name}.md) | {len(standard.requirements)} | {cells} |"
+        )
     return head + "\n".join(rows) + "\n\nWritten by `make standards`; do not edit.\n"
 
 
 def pages(standards: list[Standard]) -> dict[Path, str]:
-    """All pages with their texts."""
-    found = {PAGES / f"{it.name}.md": page(it) for it in standards}
-    return {PAGES / "README.md": index(standards), **found}
+    """All pages with their texts, and the README, which counts the rows."""
+    found = {PAGES / f"{standard.name}.md": page(standard) for standard in standards}
+    front = readme.README.read_text(encoding="utf-8")
+    return {
+        PAGES / "README.md": index(standards),
+        readme.README: readme.with_standards(front, len(standards), total(standards)),
+        **found,
+    }
+
+
+def total(standards: list[Standard]) -> Counter[str]:
+    """Rows of all tables, by status and in all."""
+    found = Counter(rows=sum(len(each.requirements) for each in standards))
+    for standard in standards:
+        found.update(standard.counts())
+    return found
 
 
 def sentences(text: Path) -> Counter[str]:
@@ -239,7 +271,7 @@ def _of_xml(element: ET.Element | None, number: tuple[int, ...]) -> Iterator[tup
     """The sections of an element of RFC XML, numbered as the published text has them."""
     if element is None:
         return
-    inner = [it for it in element if it.tag == "section"]
+    inner = [each for each in element if each.tag == "section"]
     if number:
         own = (" ".join(part.itertext()) for part in element if part.tag not in ("section", "name"))
         yield ".".join(map(str, number)), " ".join(own)
@@ -264,7 +296,7 @@ def compare(texts: Path) -> None:
         files = sorted(texts.glob(f"{standard.name}*"))
         if not files:
             continue
-        rows = Counter(it.section for it in standard.requirements)
+        rows = Counter(requirement.section for requirement in standard.requirements)
         asked = sentences(files[0])
         print(f"{standard.name}: {rows.total()} rows, {asked.total()} sentences with a keyword")
         for section, count in asked.items():

@@ -3,8 +3,8 @@
     python tests/studies_page.py RESULTS PAGE
 
 RESULTS is the folder of `anabranch reproduce --full`; a run at the default strength will do, and
-the page then says so. The figures are written into `images/studies` beside PAGE. `make studies`
-runs both.
+the page then says so. The figures are written into `images/studies` beside PAGE, and the counts of
+claims into the README. `make studies` runs both.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pages
+import readme
 from anabranch import studies
 from anabranch.studies.results import FigureEntry, StudyResult
 from anabranch.verdicts import Claim
@@ -43,7 +44,10 @@ def main(results: Path, page: Path) -> None:
         if result is None or result.strength == "quick":
             sys.exit(f"{results / name}: no result; run `anabranch reproduce --full {name}`")
         parts.append(section(result, figure(results / name, result, page.parent)))
-    page.write_text("\n".join(parts), encoding="utf-8")
+    text = "\n".join(parts)
+    page.write_text(text, encoding="utf-8")
+    front = readme.README.read_text(encoding="utf-8")
+    readme.README.write_text(readme.with_studies(front, text), encoding="utf-8")
 
 
 def figure(folder: Path, result: StudyResult, docs: Path) -> str:

@@ -57,7 +57,11 @@ class LinkedIncrease(CoupledControl, Reno):
         if not ack.srtt_s:
             self.cwnd += alone
             return
-        paths = [(it.cwnd / it.mss, it.srtt_s) for it in ack.siblings if it.srtt_s]
+        paths = [
+            (sibling.cwnd / sibling.mss, sibling.srtt_s)
+            for sibling in ack.siblings
+            if sibling.srtt_s
+        ]
         paths.append((self.cwnd / ack.mss, ack.srtt_s))
         total = sum(w for w, _ in paths)
         alpha = total * max(w / (rtt * rtt) for w, rtt in paths)
@@ -207,7 +211,7 @@ def test_the_resolved_scenario_has_name_source_and_options(tmp_path: Path) -> No
     assert len(window["source"]) == 16
     again = Scenario(resolved)
     assert again.resolved() == resolved
-    hashes = {it.run(trace_hash=True).run["trace_hash"] for it in (scenario, again)}
+    hashes = {each.run(trace_hash=True).run["trace_hash"] for each in (scenario, again)}
     assert len(hashes) == 1
     file.write_text(file.read_text(encoding="utf-8") + "\n# changed\n")
     with pytest.raises(InputError, match=f"the source {window['source']} of which"):
@@ -267,7 +271,7 @@ def test_the_examples_of_each_seam_do_something_of_their_own() -> None:
     assert own.flows[0]["finish_s"] == pytest.approx(plain.flows[0]["finish_s"], rel=0.01)
     own, plain = without("destination.toml", "flows.f.sctp.destination=all-same")
     assert own.flows[0]["bytes"] == 1_000_000
-    assert [it["packets"] for it in own.paths] != [it["packets"] for it in plain.paths]
+    assert [path["packets"] for path in own.paths] != [path["packets"] for path in plain.paths]
     own, plain = without("ackdelay.toml", "links.r-b.regulator=false")
     assert own.regulators[0]["delayed"] > 100
     assert own.run["trace_hash"] != plain.run["trace_hash"]
@@ -282,7 +286,7 @@ def test_a_path_policy_may_choose_where_new_data_goes_when_the_primary_fails() -
     # The first alternate loses 10 %, the second is slow; the policy's `failover` finds the last.
     for rule, found in (("next", False), ("destination", True)):
         run = Scenario(text).set(policy, f"flows.0.sctp.failover={rule}").run()
-        alternates = {it["to"]: it["bytes"] for it in run.paths[1:]}
+        alternates = {path["to"]: path["bytes"] for path in run.paths[1:]}
         most = max(alternates, key=alternates.__getitem__)
         assert (most == "b.x3") is found, (rule, alternates)
 
@@ -298,7 +302,7 @@ class Always(Scheduler):
     ) -> int | tuple[int, int] | None:
         match self.what:
             case "first":
-                room = [it.id for it in subflows if it.has_room]
+                room = [subflow.id for subflow in subflows if subflow.has_room]
                 return room[0] if room else None
             case "none":
                 return 77
@@ -434,7 +438,7 @@ STATE: list[int] = []
 )
 def test_a_controller_that_breaks_an_invariant_is_told_which(how: str) -> None:
     broken = check(OverTheTop, {"how": how}, cases=100)
-    assert [it.invariant for it in broken] == [how]
+    assert [each.invariant for each in broken] == [how]
     assert len(broken[0].steps) <= 4
     assert broken[0].steps[-1][1] is None
     if how in ("finite", "no-exception"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import readme
 from anabranch import Scenario
 from conftest import Command, Quick
 
@@ -40,6 +42,16 @@ def test_the_scenario_of_the_readme_is_the_example() -> None:
     (scenario,) = blocks(ROOT / "README.md", "toml")
     example = ROOT / scenario.splitlines()[0].removeprefix("# ")
     assert tomllib.loads(scenario) == tomllib.loads(example.read_text(encoding="utf-8"))
+
+
+def test_the_readme_counts_claims_as_the_page_of_studies_does() -> None:
+    text, page = (path.read_text(encoding="utf-8") for path in (readme.README, readme.STUDIES))
+    assert readme.with_studies(text, page) == text, "the page has changed: run `make studies`"
+    counts = readme.claims(page)
+    assert {row[1] for row in readme.STUDY.findall(text)} == counts.keys()
+    assert all(sum(each.values()) >= 2 for each in counts.values())
+    assert readme.with_studies(text, page.replace("| holds |", "| undecided |")) != text
+    assert doctest.testmod(readme).failed == 0
 
 
 def test_whole_scenarios_in_documents_run() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -66,9 +71,62 @@ def test_symbols_and_sysctls_reach_the_script(anabranch: Command, tmp_path: Path
         ((OWN, "--set", "nothing"), ("--set", "nothing", "NAME=VALUE")),
         ((OWN, "--define", "=3"), ("--define", "=3")),
         ((OWN, "--profile", "windows"), ("--profile", "windows", "linux")),
+        ((OWN, "--against", "windows"), ("--against", "windows", "kernel")),
+        ((OWN, "--ip-version", "5"), ("--ip-version", "5", "ipv6")),
     ],
 )
 def test_wrong_input_is_named(
     anabranch: Command, arguments: tuple[str | Path, ...], parts: tuple[str, ...]
 ) -> None:
     complaint(anabranch("drill", *arguments), *parts)
+
+
+@pytest.mark.needs("live")
+@pytest.mark.parametrize("version", ["ipv4", "ipv6", "ipv4-mapped-ipv6"])
+def test_the_kernel_runs_the_same_scripts(anabranch: Command, tmp_path: Path, version: str) -> None:
+    script, traces = OWN / "recovery" / "fast-retransmit.pkt", tmp_path / "traces"
+    kernel = ("--against", "kernel", "--ip-version", version)
+    result = anabranch("drill", script, *kernel, "--pcap", traces)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "1 passed" in result.stdout
+    capture = (traces / "fast-retransmit.pcapng").read_bytes()
+    local = bytes.fromhex("fd3d0a0b17d60000") if version == "ipv6" else bytes([192, 168, 0, 1])
+    assert local in capture
+
+
+SLEEPS = """\
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0...60 accept(3, ..., ...) = 4
++60 < S 0:0(0) win 1000 <mss 1000>
+"""
+
+
+@pytest.mark.needs("live")
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_ends_early_leaves_no_namespace(tmp_path: Path, end: signal.Signals) -> None:
+    script = tmp_path / "sleeps.pkt"
+    script.write_text(SLEEPS, encoding="utf-8")
+    command = [sys.executable, "-m", "anabranch", "drill", str(script), "--against", "kernel"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 20
+    while not (theirs := _namespaces(process.pid) - _namespaces(os.getpid())):
+        assert process.poll() is None and time.monotonic() < deadline, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(end)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == (130 if end == signal.SIGINT else -end), errors
+    everybody = [int(it.name) for it in Path("/proc").iterdir() if it.name.isdigit()]
+    assert not any(theirs & _namespaces(pid) for pid in everybody)
+
+
+def _namespaces(pid: int) -> set[str]:
+    """The network namespaces in which threads of a process are."""
+    found = set()
+    for link in Path(f"/proc/{pid}/task").glob("*/ns/net"):
+        try:
+            found.add(str(link.readlink()))
+        except OSError:  # the thread has ended
+            continue
+    return found

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anabranch.evaluate import card, paths
+import made
+from anabranch import InputError, evaluate, stats
+from anabranch.evaluate import evaluating, paths
 from anabranch.evaluate.check import Rule, Scale
 from anabranch.evaluate.checks import ALL, alone, sharing
 from anabranch.experiment import RunResult
+from anabranch.rows import Link
 from anabranch.stats import Estimate
 from anabranch.studies.results import StudyResult
-from anabranch.verdicts import Verdict
+from anabranch.verdicts import Claim, Verdict
 from conftest import Command
 
 ROOT = Path(__file__).parents[1]
@@ -34,11 +37,11 @@ def exactly(mean: float, half: float = 0.0) -> Estimate:
 
 
 def result(series: dict[str, tuple[list[float], list[float]]], **tables: Any) -> RunResult:
-    made = {
+    found = {
         name: {"time_s": np.array(times), "value": np.array(values)}
         for name, (times, values) in series.items()
     }
-    return RunResult(tables.get("flows", []), made, tables.get("links", []), {})
+    return made.result(series=found, **tables)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +70,8 @@ def test_what_is_read_off_runs() -> None:
     received = ([0.0, 1.0, 2.0, 3.0], [0.0, 1e6, 1.5e6, 4e6])
     run = result(
         {"f0.received": received, "path.queue": ([0.0, 1.0, 2.0], [9.0, 10.0, 30.0])},
-        flows=[{"flow": "f0", "bytes": 4_000_000}],
-        links=[{"name": "path", "received": 1000, "dropped_queue": 20, "dropped_aqm": 5}],
+        flows=[made.flow(flow="f0", bytes=4_000_000)],
+        links=[made.row(Link, name="path", received=1000, dropped_queue=20, dropped_aqm=5)],
     )
     assert paths.delivered(run, "f0", 1, 3) == 3e6
     assert paths.goodput(run, "f", 1, 3) == 12e6  # 3 MB in 2 s
@@ -76,17 +79,34 @@ def test_what_is_read_off_runs() -> None:
     assert paths.loss(run) == 2.5
     # 20 packets of 12000 bits at 12 Mbit/s.
     assert paths.waiting(run, "12 Mbit/s", 1) == pytest.approx(20.0)
-    rows: list[dict[str, Any]] = [
-        {"start_s": 1.0, "finish_s": 2.5},
-        {"start_s": 1.0, "finish_s": None},
-    ]
-    assert paths.completion(rows) == 1.5
+    flows = [made.flow(start_s=1.0, finish_s=end) for end in (2.5, None)]
+    assert paths.completion(flows) == 1.5
+
+
+def test_the_card_of_an_earlier_check_stays(tmp_path: Path) -> None:
+    """Another check of the same algorithm is added; another algorithm needs a folder of its own."""
+    assert evaluate.with_earlier(tmp_path, "cubic", ("ecn",)) == ("ecn",)
+    claims = [Claim(name, "", [], "") for name in ("fairness", "short-flows")]
+    title = "Report card of cubic"
+    StudyResult("evaluate", title, "", "", "", "quick", claims, [], [], [], "").save(tmp_path)
+    kept = evaluate.with_earlier(tmp_path, "cubic", ("ecn", "fairness"))
+    assert kept == ("fairness", "short-flows", "ecn")
+    assert evaluate.with_earlier(tmp_path, "cubic", ()) == ()  # all checks
+    with pytest.raises(InputError, match="has the card of cubic"):
+        evaluate.with_earlier(tmp_path, "bbr", ())
+
+
+def test_no_interval_goes_beyond_what_a_quantity_can_be() -> None:
+    sample = stats.Sample.of([0.99, 0.95, 1.0, 0.98]).within(0, 1)
+    assert sample.estimate.ci_high == 1.0 > sample.estimate.mean
+    (jain,) = next(check.quantities for check in ALL if check.name == "fairness")
+    assert jain.most == 1.0
 
 
 def test_harm_is_the_share_that_a_flow_loses() -> None:
     def run(**flows: float) -> RunResult:
         rates = {f"{name}.received": ([0.0, 4.0], [0.0, rate * 4]) for name, rate in flows.items()}
-        rows = [{"flow": name} for name in flows]
+        rows = [made.flow(flow=name) for name in flows]
         shifted = {k: ([0.0, 1.0, 4.0], [0.0, v[1][1] / 4, v[1][1]]) for k, v in rates.items()}
         return result(shifted, flows=rows)
 
@@ -101,7 +121,7 @@ def test_harm_is_the_share_that_a_flow_loses() -> None:
 
 def test_round_trip_times_that_make_no_difference_have_the_exponent_0() -> None:
     series = {f"f{n}.received": ([0.0, 25.0, 100.0], [0.0, 25e6, 100e6]) for n in range(4)}
-    flows = [{"flow": f"f{n}"} for n in range(4)]
+    flows = [made.flow(flow=f"f{n}") for n in range(4)]
     assert alone._exponent([result(series, flows=flows)]) == pytest.approx(0.0, abs=1e-9)
     inverse = {
         f"f{n}.received": ([0.0, 25.0, 100.0], [0.0, 25e6 / 2**n, 100e6 / 2**n]) for n in range(4)
@@ -231,8 +251,11 @@ def test_wrong_input_is_told_before_anything_runs(
 
 
 def test_descriptions_show_what_happens() -> None:
-    assert doctest.testmod(card).failed == 0 < doctest.testmod(card).attempted
+    assert doctest.testmod(evaluating).failed == 0 < doctest.testmod(evaluating).attempted
 
 
 def test_selected_checks_stand_once_in_the_order_given() -> None:
-    assert [each.name for each in card.selected(["wired", "loss", "wired"])] == ["wired", "loss"]
+    assert [each.name for each in evaluating.selected(["wired", "loss", "wired"])] == [
+        "wired",
+        "loss",
+    ]

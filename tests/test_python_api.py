@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from anabranch import InputError, Network, RunResult, Scenario, network, observed, plot, units
-from anabranch.experiment import TABLES
+from anabranch.recorded import TABLES
 from conftest import TWO_HOSTS
 
 EXAMPLES = Path(__file__).parents[1] / "examples/python"
@@ -159,6 +159,15 @@ def test_one_call_one_figure(result: RunResult) -> None:
     assert result.plot("cwnd", axes=axes) is axes.get_figure()
 
 
+def test_arrivals_are_all_that_was_received(result: RunResult) -> None:
+    end = float(result.run["end_s"])
+    (line,) = plot.arrived(result, interval_s=end / 8).axes[0].lines
+    received = len(result.series["f.receives"]["time_s"])
+    total = float(np.sum(np.asarray(line.get_ydata(), dtype=float))) * 1e6 * end / 8 / 8
+    assert 300_000 <= total <= received * 1460
+    assert lines(result.plot("arrivals")) == lines(plot.arrived(result))
+
+
 def test_throughput_is_what_arrived(result: RunResult) -> None:
     series, end = result.series["f.received"], float(result.run["end_s"])
     middles, rates = observed.rate(series, end / 8, end)
@@ -186,8 +195,8 @@ def test_what_was_not_observed_cannot_be_drawn(result: RunResult) -> None:
 
 def test_notebooks_show_the_flows(result: RunResult) -> None:
     html = result._repr_html_()
-    assert "<th>goodput_bps</th>" in html
-    assert "<td>300000</td>" in html
+    assert "<th>goodput</th>" in html
+    assert "<td>300.0 kB</td>" in html
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

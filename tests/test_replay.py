@@ -32,8 +32,8 @@ def test_a_capture_gives_tables_series_and_figures(
     for name in ("bytes", "retransmitted_packets"):
         assert row[name] == real[name]
     sends = tables.read_csv(out / "series" / "a-b.sends.csv")
-    assert sends and [it["value"] for it in sends] == [
-        it["value"] for it in tables.read_csv(tmp_path / "run" / "series" / "f.sends.csv")
+    assert sends and [send["value"] for send in sends] == [
+        csv["value"] for csv in tables.read_csv(tmp_path / "run" / "series" / "f.sends.csv")
     ]
     assert (out / "report.html").stat().st_size > 10_000
 
@@ -69,7 +69,7 @@ def test_figures_are_those_of_a_run(tmp_path: Path) -> None:
     capture = tmp_path / "x.pcapng"
     Scenario(TWO_HOSTS).run(pcap=capture, capture=["a", "a-b"])
     result = replay(capture)
-    assert [it["name"] for it in result.run["interfaces"]] == ["a", "a-b", "b-a"]
+    assert [run["name"] for run in result.run["interfaces"]] == ["a", "a-b", "b-a"]
     for kind in ("time-sequence", "throughput", "rtt", "in_flight"):
         assert result.plot(kind).axes
     assert package.replay is replay

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import re
 import signal
@@ -17,15 +19,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch import Scenario, report
+from anabranch import Scenario, looks, report
 from anabranch.figures import Plot
+from anabranch.looks import Look
 from anabranch.report import explorer, thinning
 from anabranch.report import study as study_report
+from anabranch.report.bullets import bullet
 from anabranch.report.charts import encode, from_figure
 from anabranch.report.sweep import sweep_charts
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
-from anabranch.studies.results import StudyResult
+from anabranch.studies.results import FigureEntry, StudyResult
+from anabranch.sweep import Parameter, Sweep
 from anabranch.verdicts import Claim, Statement, near
 from conftest import TWO_HOSTS, Command
 
@@ -88,12 +93,16 @@ def test_the_explorer_has_each_path(protocol: str, lanes: set[str]) -> None:
     assert charts[0].title == "Time-sequence"
     groups = {trace.group for trace in charts[0].traces}
     assert groups >= lanes
-    assert {"Windows", "Queues", "Round-trip times", "Throughput"} <= {it.title for it in charts}
+    assert {"Windows", "Queues", "Smoothed round-trip times", "In-order delivery"} <= {
+        chart.title for chart in charts
+    }
     for lane in groups:
         series = {kind: result.series[f"{lane}.{kind}"] for kind in ("sends", "drops")}
         again = series["sends"]["value"][series["sends"]["retransmission"]]
         assert set(series["drops"]["value"]) <= set(again)  # all that was lost was repaired
-    lost = sum(len(it["value"]) for name, it in result.series.items() if name.endswith(".drops"))
+    lost = sum(
+        len(each["value"]) for name, each in result.series.items() if name.endswith(".drops")
+    )
     assert lost > 0
 
 
@@ -102,7 +111,7 @@ def test_explored_adds_what_is_missing_and_changes_nothing() -> None:
     explored = plain.explored()
     assert explored.text.count('what = "cwnd"') == 1  # observed already
     assert explored.text.count('what = "queue"') == 1
-    runs = [it.run(seed=4, trace_hash=True) for it in (plain, explored)]
+    runs = [each.run(seed=4, trace_hash=True) for each in (plain, explored)]
     assert runs[0].run["trace_hash"] == runs[1].run["trace_hash"]
     assert runs[0].flows == runs[1].flows
 
@@ -126,19 +135,39 @@ def test_means_of_a_sweep_as_charts() -> None:
         for w in ("cubic", "reno")
         for x in (0.02, 0.01)
     ]
-    first, second = sweep_charts(["window", "loss"], rows)
+    units = {"goodput": "bit/s", "delay": "s"}
+    first, second = sweep_charts(["window", "loss"], rows, units)
     assert (first.title, first.x, second.title) == ("goodput", "loss", "delay")
+    assert (first.y, second.y) == ("goodput (bit/s)", "delay (s)")
     assert [trace.name for trace in first.traces] == ["window cubic", "window reno"]
     assert list(first.traces[0].x) == [0.01, 0.02]
-    assert sweep_charts(["window"], rows) == []
+    assert len({(trace.colour, trace.dash) for trace in first.traces}) == 2
+
+
+def test_names_are_columns_and_quantities_an_axis_of_numbers() -> None:
+    means = {"cubic": 2e6, "reno": 4e6}
+    rows = [
+        {
+            "window": w, "buffer": b, "metric": "goodput",
+            "mean": mean, "ci_low": mean, "ci_high": mean, "n": 3,
+        }
+        for w, mean in means.items()
+        for b in ("5 kB", "10 kB")
+    ]  # fmt: skip
+    one = [row for row in rows if row["buffer"] == "5 kB"]
+    (chart,) = sweep_charts(["window", "buffer"], one, {"goodput": "bit/s"})
+    (trace,) = chart.traces
+    assert (chart.xnames, trace.kind, chart.y) == (["cubic", "reno"], "columns", "goodput (Mbit/s)")
+    assert (list(trace.x), list(trace.y)) == ([0.0, 1.0], [2.0, 4.0])
+    (chart,) = sweep_charts(["window", "buffer"], rows, {"goodput": "bit/s"})
+    assert (chart.x, list(chart.traces[0].x)) == ("buffer (kB)", [5.0, 10.0])
+    assert sweep_charts(["window", "buffer"], one[:1], {}) == []
 
 
 def test_a_sweep_has_a_report(tmp_path: Path) -> None:
-    rows = [
-        {"loss": x, "metric": "goodput", "mean": 1.0, "ci_low": 0.5, "ci_high": 1.5, "n": 3}
-        for x in (0.1, 0.2)
-    ]
-    report.write_sweep_report(tmp_path, "a <sweep>", ["loss"], rows)
+    loss = Parameter.of("loss", "links.0.impairments.0.rate", [0.01, 0.02])
+    result = Sweep(Scenario(TWO_HOSTS), [loss]).run(tmp_path)
+    report.write_sweep_report(tmp_path, "a <sweep>", result)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "a &lt;sweep&gt;" in page
     assert 'data-chart="0"' in page
@@ -155,9 +184,44 @@ def test_the_headline_of_a_study_stands_before_its_claims(tmp_path: Path) -> Non
         "mcubic", "M", "", "", "", "quick", [claim], figures, [], [], "", headline="two"
     ).save(folder)
     study_report.write_study_report(tmp_path)
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    overview = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert overview.count("TWO") == 1 and "ONE" not in overview
+    assert 'href="mcubic/report.html#C1"' in overview
+    page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count("TWO") == page.count("ONE") == 1
-    assert page.index("TWO") < page.index('id="mcubic-C1"') < page.index("ONE")
+    assert page.index("TWO") < page.index('id="C1"') < page.index("ONE")
+
+
+def test_a_figure_stands_with_the_claim_that_it_shows() -> None:
+    claims = [
+        Claim("C1", "It is.", [], "", source="\u00a73, figures 5(a) and 6: segments 24 to 30"),
+        Claim("C2", "It is not.", [], "", source="section 4, figure 6"),
+        Claim("N1", "Is it?", [], ""),
+    ]
+    stems = {"fig5a": (), "fig6": (), "fig24": (), "ours": ("N1", "C2"), "head": ("C1",)}
+    figures = [FigureEntry(stem, stem, names) for stem, names in stems.items()]
+    study = StudyResult("s", "S", "", "", "", "quick", claims, figures, [], [], "", headline="head")
+    shown = study_report.figures_of_claims(study)
+    assert {claim: [each.stem for each in mine] for claim, mine in shown.items()} == {
+        "C1": ["fig5a", "fig6"],
+        "C2": ["ours"],
+        "N1": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict", "inside"), [(0.5, "holds", True), (1.5, "does not hold", False)]
+)
+def test_a_statement_as_a_picture(mean: float, verdict: str, inside: bool) -> None:
+    measured = Estimate(mean, mean - 0.1, mean + 0.1, 5)
+    drawn = bullet(Statement.of("a <share>", measured, near(0.5, 0.25)))
+    assert f": {verdict}" in drawn
+    band = re.search(r'class="allowed" x="([0-9.]+)" y="1" width="([0-9.]+)"', drawn)
+    dot = re.search(r'cx="([0-9.]+)"', drawn)
+    assert band and dot
+    left, width = float(band[1]), float(band[2])
+    assert (left < float(dot[1]) < left + width) == inside
+    assert bullet(Statement.of("a number", measured)) == ""
 
 
 def test_the_example_of_a_study_stays_small(
@@ -173,6 +237,19 @@ def test_the_example_of_a_study_stays_small(
         sizes.append((tmp_path / "example" / "capture.pcapng").stat().st_size)
     assert sizes[1] < sizes[0] * 0.8
     assert "the first" in (tmp_path / "example" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_chart_takes_any_colour_of_a_figure(tmp_path: Path) -> None:
+    """Curves of formulas are black by name; the page has its own palette."""
+    csv_file = tmp_path / "f.csv"
+    csv_file.write_text("series,time_s,value\na,0,1\na,1,2\nb,0,1\nb,1,3\n", encoding="utf-8")
+    series = {"a": Look(colour="black"), "b": Look(colour="#0072b2")}
+    plot = Plot("t", "x", "y", series)
+    described = {"form": "times", **dataclasses.asdict(plot)}
+    looks.description(csv_file).write_text(json.dumps(described), encoding="utf-8")
+    chart = from_figure(csv_file)
+    assert chart is not None
+    assert [looks.COLOURS[trace.colour] for trace in chart.traces] == ["#000000", "#0072b2"]
 
 
 def test_what_is_no_figure_is_no_chart(tmp_path: Path) -> None:

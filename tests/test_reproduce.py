@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -61,16 +62,28 @@ def test_every_study_has_a_figure_beside_its_abstract() -> None:
         assert study.abstract, name
 
 
+def test_figures_name_the_claims_that_they_show(results: Path) -> None:
+    found = StudyResult.load(results / STUDY)
+    assert found is not None
+    claims = {claim.claim for claim in found.claims}
+    for pattern, named in studies.ALL[STUDY].shows.items():
+        mine = [each for each in found.figures if fnmatch(each.stem, pattern)]
+        assert mine and all(set(named) <= set(each.claims) <= claims for each in mine), pattern
+
+
 def test_the_report_holds_everything(results: Path) -> None:
-    page = (results / "report.html").read_text(encoding="utf-8")
-    assert page.count('<figure data-chart="') >= len(FIGURES)
-    assert 'src="' not in page
-    assert "default-src 'none'" in page
-    links = [link for link in re.findall(r'href="([^"#]+)"', page) if link != "data:,"]
-    assert f"{STUDY}/scenario.toml" in links
-    assert f"{STUDY}/example/capture.pcapng" in links
-    for link in links:
-        assert (results / link).exists(), link
+    pages = {
+        place: (place / "report.html").read_text("utf-8") for place in (results, results / STUDY)
+    }
+    for place, page in pages.items():
+        assert 'src="' not in page
+        assert "default-src 'none'" in page
+        links = set(re.findall(r'href="([^"#]+)', page)) - {"data:,"}
+        for link in links:
+            assert (place / link).exists(), link
+    assert f"{STUDY}/report.html" in links or {"scenario.toml", "example/capture.pcapng"} <= links
+    assert pages[results / STUDY].count('<figure data-chart="') >= len(FIGURES)
+    assert pages[results].count('<figure data-chart="') == 1
     example = (results / STUDY / "example" / "report.html").read_text(encoding="utf-8")
     assert "Time-sequence" in example
     assert json.loads((results / STUDY / "result.json").read_text())["strength"] == "quick"
@@ -115,7 +128,7 @@ def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
     assert process.returncode == 130
     first, last = filter(None, message.splitlines())
     assert re.fullmatch(rf"{STUDY}: left: about \d+ s", first)
-    assert last == "anabranch: interrupted; finished results are kept"
+    assert last == "anabranch: interrupted; what is finished is in its folder"
 
 
 @pytest.mark.parametrize("name", [STUDY, "sctp-slow-start"])

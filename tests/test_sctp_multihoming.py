@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import made
 from anabranch import inline, tables
 from anabranch.experiment import RunResult
 from anabranch.stats import Estimate, Sample
@@ -44,7 +45,7 @@ def test_without_a_crossing_it_is_an_end(values: tuple[float, ...], at: float) -
 
 def test_a_mean_over_time_weighs_each_value_by_how_long_it_held() -> None:
     series = {"time_s": np.array([0.0, 1.0, 4.0]), "value": np.array([2.0, 4.0, 10.0])}
-    run = RunResult([], {"x": series}, [], {"end_s": 5.0})
+    run = made.result(series={"x": series}, end_s=5.0)
     assert measures.mean_over_time(run, "x") == (2 * 1 + 4 * 3 + 10 * 1) / 5
 
 
@@ -52,11 +53,11 @@ def test_a_timeout_is_backed_off_until_it_is_measured() -> None:
     # Doubled at 2 and 5, measured at 9; doubled at 20 and never measured again before 30.
     dates, values = [0.0, 2.0, 5.0, 9.0, 20.0], [1.0, 2.0, 4.0, 1.0, 2.0]
     series = {"time_s": np.array(dates), "value": np.array(values)}
-    run = RunResult([], {"x": series}, [], {"end_s": 30.0})
+    run = made.result(series={"x": series}, end_s=30.0)
     assert measures.backed_off(run, "x") == (9 - 2) + (30 - 20), "what is cut off has no end"
     assert measures.share_above(run, "x", 1.5) == (7 + 10) / 30
     steady = {"time_s": np.array([0.0, 4.0]), "value": np.array([1.0, 1.5])}
-    assert math.isnan(measures.backed_off(RunResult([], {"x": steady}, [], {"end_s": 9.0}), "x"))
+    assert math.isnan(measures.backed_off(made.result(series={"x": steady}, end_s=9.0), "x"))
 
 
 def test_a_policy_that_never_leaves_the_path_is_run_once() -> None:
@@ -83,11 +84,11 @@ def test_every_batch_of_a_claim_is_run() -> None:
 
 
 def transfer(seconds: float) -> RunResult:
-    return RunResult([{"start_s": 1.0, "finish_s": 1.0 + seconds}], {}, [], {})
+    return made.result([made.flow(start_s=1.0, finish_s=1.0 + seconds)])
 
 
 def results(times: dict[Any, list[float]]) -> Replicated[Any]:
-    return Replicated({key: [transfer(it) for it in each] for key, each in times.items()})
+    return Replicated({key: [transfer(item) for item in each] for key, each in times.items()})
 
 
 def test_replications_are_blocks_and_paired_as_far_as_both_have_them() -> None:
@@ -211,17 +212,14 @@ def test_a_failure_is_read_off_its_series() -> None:
     path = "transfer.receiver.path0"
     found = of(
         run,
-        RunResult(
-            [],
-            {
+        made.result(
+            series={
                 f"{path}.path_state": series((0, 1), (begin + 1, 2), (begin + 3, 3)),
                 f"{path}.path_rto": series((0, 1.5), (begin + 1, 3)),
                 "transfer.received": series(
                     (begin - 2, 0), (begin - 0.5, 1000), (begin + 2, 1500), (run.ends, 1500)
                 ),
             },
-            [],
-            {},
         ),
     )
     assert (found.rto, found.failover, found.detection) == (1.5, 1, 3)
@@ -234,10 +232,10 @@ def test_a_failure_is_read_off_its_series() -> None:
 def test_every_order_of_several_alternates_is_run() -> None:
     policy = "best-path, active"
     run = several.Run(several.SENDING_AGAIN, policy, "4 paths, mixed", backwards=False)
-    there, back = (several.scenario(replace(run, backwards=it)) for it in (False, True))
+    there, back = (several.scenario(replace(run, backwards=each)) for each in (False, True))
     assert there.resolved().index("rate = 0.1") < there.resolved().index("rate = 0.005")
     assert back.resolved().index("rate = 0.1") > back.resolved().index("rate = 0.005")
-    assert there.run().flows[0]["finish_s"] > 16
+    assert there.run().flows[0].took_s() > 16
 
 
 def test_failover_among_several_has_heartbeats_and_without() -> None:
@@ -257,7 +255,7 @@ def test_a_failover_lasts_until_a_second_of_data_has_arrived() -> None:
     dates = np.arange(0.0, 10.0, 0.25)
     octets = np.where(dates <= 5, 100 * dates, 500 + 400 * np.maximum(0.0, dates - 7))
     series = {"transfer.received": {"time_s": dates, "value": octets}}
-    assert failover(RunResult([], series, [], {})) == 2.25
+    assert failover(made.result(series=series)) == 2.25
 
 
 def test_the_claims_about_losses_hold(quick: Quick) -> None:

@@ -22,10 +22,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch import InputError, RunError, Scenario
+from anabranch import InputError, RunError, Scenario, tables
 from anabranch import sweep as sweeps
 from anabranch.stats import Estimate
-from anabranch.sweep import Metric, Parameter, Replications, Sweep
+from anabranch.sweep import Metric, Parameter, Replications, Sweep, reading
 from anabranch.sweep.executors import Local
 from anabranch.sweep.parameters import Value
 from anabranch.sweep.schedule import Progress, compute
@@ -327,7 +327,7 @@ def test_a_plan_of_the_examples_runs(anabranch: Command, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("two-hosts.toml", "none.toml", "none.toml: field `file`"),
+        ("two-hosts.toml", "none.toml", "none.toml: cannot be read: No such file"),
         ("replications = 150", "replications = 0", "field `replications`: value `0`"),
         ("replications = 150", "repetitions = 1", "field `repetitions`: value `1`: allowed: no"),
         ("seed = 7", "seed = -1", "field `seed`: value `-1`"),
@@ -380,11 +380,131 @@ def test_a_wrong_plan_ends_with_status_2(anabranch: Command, two_hosts: Path) ->
 
 def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     sweep = Sweep(Scenario(TWO_HOSTS), [], metrics=[Metric("m", "speed")])
-    with pytest.raises(InputError, match=r"field `column`: value `speed`: allowed: one of .*bytes"):
+    with pytest.raises(
+        InputError, match=r"field `column`: value `speed`: allowed: of flows one of .*bytes"
+    ):
         sweep.run(tmp_path)
     taken = Sweep(Scenario(TWO_HOSTS), [Parameter.of("bytes", LOSS, [0.0])])
     with pytest.raises(InputError, match="value `bytes`: allowed: a name that is no column"):
         taken.run(tmp_path / "taken")
+
+
+TWO_PATHS = """\
+hosts = [{ name = "a", interfaces = ["wifi", "lte"] }, { name = "b", interfaces = ["x", "y"] }]
+
+[[links]]
+ends = ["a.wifi", "b.x"]
+rate = "8 Mbit/s"
+delay = "5 ms"
+
+[[links]]
+ends = ["a.lte", "b.y"]
+rate = "2 Mbit/s"
+delay = "20 ms"
+
+[[flows]]
+name = "get"
+from = "a"
+to = "b"
+size = "400 kB"
+protocol = "mptcp"
+mptcp = { path_manager = "full-mesh" }
+
+[[flows]]
+name = "web"
+from = "a"
+to = "b"
+size = "10 kB"
+start = "0.1 s"
+count = 3
+"""
+
+
+def test_metrics_of_paths_groups_and_shares(tmp_path: Path) -> None:
+    paths = {"table": "paths", "column": "new_bytes", "of": "get"}
+    sweep = Sweep(
+        Scenario(TWO_PATHS),
+        [],
+        metrics=[
+            Metric("lte", path="a.lte", reduce="sum", **paths),
+            Metric("all", reduce="sum", **paths),
+            Metric("share", path="a.lte", reduce="share", **paths),
+            Metric("rest", path="a.wifi>b.*", reduce="share", **paths),
+            Metric("webs", "bytes", of="web-*", reduce="sum"),
+            Metric("two", "bytes", of=["web-0", "web-2"], reduce="sum"),
+            Metric("part", "bytes", of="web-*", reduce="share"),
+        ],
+    )
+    result = sweep.run(tmp_path)
+    found = {row["metric"]: row["mean"] for row in result.summary()}
+    lte, total = float(found["lte"] or 0), float(found["all"] or 0)
+    assert 0 < lte < total
+    assert found["share"] == pytest.approx(lte / total)
+    assert float(found["share"] or 0) + float(found["rest"] or 0) == pytest.approx(1)
+    assert (found["webs"], found["two"]) == (30_000, 20_000)
+    assert found["part"] == pytest.approx(30_000 / (400_000 + 30_000))
+    # What a folder holds is the same result.
+    read = reading.read(tmp_path)
+    assert read.summary() == result.summary()
+    assert [metric.unit for metric in read.metrics] == ["B", "B", "%", "%", "B", "B", "%"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (Metric("m", "bytes", of="gett"), "metric m: field `of`: value `gett`.*did you mean `get`"),
+        (Metric("m", "bytes", of="web-?-*"), "field `of`: value `web-"),
+        (Metric("m", "delivered", "links", of="a-c"), "field `of`: value `a-c`"),
+        (
+            Metric("m", "new_bytes", "paths", path="a.let"),
+            "field `path`: value `a.let`.*did you mean `a.lte`",
+        ),
+        (Metric("m", "bytes", path="a.lte"), "metrics.path"),
+        (Metric("m", "end_s", "runs", of="get"), "metrics.of"),
+    ],
+)
+def test_a_metric_that_names_nothing_is_refused_before_the_first_run(
+    tmp_path: Path, metric: Metric, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        Sweep(Scenario(TWO_PATHS), [], metrics=[metric]).run(tmp_path)
+    assert not (tmp_path / "sweep.json").exists()
+    with pytest.raises(InputError, match="no flow has several paths"):
+        Sweep(Scenario(TWO_HOSTS), [], metrics=[Metric("m", "cwnd", "paths")]).run(tmp_path)
+
+
+def test_pairs_of_a_categorical_parameter(tmp_path: Path) -> None:
+    result = small().run(tmp_path)
+    pairs = result.pairs()
+    assert [(row["parameter"], row["value"], row["against"], row["loss"]) for row in pairs] == [
+        ("window", "cubic", "reno", 0.01),
+        ("window", "cubic", "reno", 0.02),
+    ]
+    expected = result.paired(
+        "goodput", {"window": "cubic", "loss": 0.01}, {"window": "reno", "loss": 0.01}
+    )
+    assert (pairs[0]["difference"], pairs[0]["n"]) == (expected.mean, 6)
+    written = tables.read_csv(tmp_path / "paired.csv")
+    assert [float(row["difference"]) for row in written] == [row["difference"] for row in pairs]
+
+
+def test_the_command_shows_units_and_pairs(
+    two_hosts: Path, anabranch: Command, tmp_path: Path
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"scenario = '{two_hosts}'\nset = ['flows.f.size=30 kB']\nreplications = 4\n"
+        "[[parameters]]\nname = 'window'\nfield = 'flows.f.tcp.window'\n"
+        "values = ['reno', 'cubic', 'vegas']\n",
+        encoding="utf-8",
+    )
+    done = anabranch("sweep", plan, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"reno .* [0-9]\.[0-9]{2} \([0-9.]+ to [0-9.]+\) Mbit/s", done.stdout)
+    assert re.search(r"cubic - reno .* bit/s +4", done.stdout)
+    assert "e+0" not in done.stdout
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "cubic - reno" in page and '"xnames": ["reno", "cubic", "vegas"]' in page
 
 
 def test_a_point_that_fails_stops_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import made
 from anabranch import tables
-from anabranch.experiment import RunResult
+from anabranch.rows import Line
 from anabranch.studies.fast_tcp import two_way
 from anabranch.studies.fast_tcp.two_way import carried, conditions, measures, models, networks
 from anabranch.studies.study import Context, Strength
@@ -59,7 +60,7 @@ def test_a_queue_is_averaged_over_time() -> None:
     begin, end = networks.PAIR.from_s(), networks.PAIR.until_s()
     times = np.array([0.0, (begin + end) / 2, end + 1])
     series = {"x.queue": {"time_s": times, "value": np.array([2.0, 6.0, 100.0])}}
-    found = RunResult([], series, [], {})
+    found = made.result(series=series)
     assert networks.average("x")(found) == pytest.approx(4.0)
     assert networks.longest("x")(found) == 6.0
 
@@ -69,8 +70,8 @@ def test_a_queue_of_cells_is_a_delay() -> None:
     times = np.linspace(begin, end, 101)[1:]
     series = {"x.cells": {"time_s": times, "value": np.arange(1.0, 101.0)}}
     # 5000 of 6000 cells were sent in half of 20 s: 2 ms each.
-    port = {"name": "x", "received": 6000, "dropped": 1000, "utilisation": 0.5}
-    found = RunResult([], series, [], {"end_s": 20.0}, lines=[port])
+    port = made.row(Line, name="x", received=6000, dropped=1000, utilisation=0.5)
+    found = made.result(series=series, end_s=20.0, lines=[port])
     assert networks.cells(found, "x") == pytest.approx((0.101, 0.2))
 
 

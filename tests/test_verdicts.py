@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
+import made
 from anabranch import stats
 from anabranch.experiment import RunResult, Scenario
 from anabranch.stats import Estimate, Exact, Looks, Sample
@@ -83,7 +84,9 @@ def claim(*verdicts: Verdict, minor: tuple[Verdict, ...] = ()) -> Claim:
         estimate = Estimate((low + high) / 2, low, high, 8)
         return Statement.of(verdict.value, estimate, at_most(1), minor=is_minor)
 
-    statements = [statement(it, False) for it in verdicts] + [statement(it, True) for it in minor]
+    statements = [statement(verdict, False) for verdict in verdicts] + [
+        statement(each, True) for each in minor
+    ]
     return Claim("C1", "It is so.", statements, "")
 
 
@@ -166,7 +169,7 @@ def test_intervals_without_a_plan_of_looks_miss_it_far_more_often() -> None:
 def normal(mean: float) -> Callable[[int], list[RunResult]]:
     """Replications whose one number is normal around `mean`, always the same ones."""
     values = np.random.default_rng(3).normal(mean, 1.0, 64)
-    return lambda count: [RunResult([], {}, [], {"x": value}) for value in values[:count]]
+    return lambda count: [made.result(end_s=value) for value in values[:count]]
 
 
 def test_replications_go_on_where_something_is_undecided() -> None:
@@ -181,7 +184,7 @@ def test_replications_go_on_where_something_is_undecided() -> None:
         return {name: worlds[name](count) for name, count in wanted.items()}
 
     def judge(results: Replicated[str]) -> list[Claim]:
-        samples = {name: results.sample(name, lambda run: run.run["x"]) for name in worlds}
+        samples = {name: results.sample(name, lambda run: run.run.end_s) for name in worlds}
         judged = [Statement.of(name, samples[name], at_least(0)) for name in worlds]
         return [Claim("C", "", [*judged[:3], judged[3].unjudged()], "")]
 
@@ -203,11 +206,11 @@ def test_conditions_with_the_fewest_replications_bind() -> None:
         return {name: worlds[name](count) for name, count in wanted.items()}
 
     def judge(results: Replicated[str]) -> list[Claim]:
-        a, c = (results.sample(name, lambda run: run.run["x"]) for name in "ac")
+        a, c = (results.sample(name, lambda run: run.run.end_s) for name in "ac")
         statements = [Statement.of("c", c, at_most(0))]
         if len(seen) > 2:
             statements = [Statement.of("a - c", a - c, at_most(-5))]
         return [Claim("C", "", statements, "")]
 
     decide(dict.fromkeys(worlds, Scenario("")), judge, compute, Looks(4, 3))
-    assert [(it["a"], it["c"]) for it in seen] == [(4, 4), (4, 8), (4, 16)]
+    assert [(each["a"], each["c"]) for each in seen] == [(4, 4), (4, 8), (4, 16)]

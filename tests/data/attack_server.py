@@ -1,7 +1,9 @@
 """A server on a kernel's stack that is flooded: 20 kB to everybody at port 80, at port 81 octets
-without end. `crates/scenario/examples/attacks_live.rs` starts it."""
+without end; over Multipath TCP where the argument says `mptcp`.
+`crates/scenario/examples/attacks_live.rs` starts it."""
 
 import socket
+import sys
 import threading
 
 SHORT = 20_000
@@ -22,7 +24,11 @@ def serve(connection: socket.socket, whole: bool) -> None:
 
 
 def listen(port: int, whole: bool) -> None:
-    with socket.create_server(("0.0.0.0", port), backlog=128) as server:
+    protocol = socket.IPPROTO_MPTCP if sys.argv[1:] == ["mptcp"] else socket.IPPROTO_TCP
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("0.0.0.0", port))
+        server.listen(128)
         while True:
             connection, _ = server.accept()
             threading.Thread(target=serve, args=(connection, whole), daemon=True).start()

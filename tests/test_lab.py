@@ -1,0 +1,99 @@
+"""The lab: its settings can be set, its notebooks and answers are those of its source."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from anabranch.play.lab import Exercise, exercises, setting
+from anabranch.play.lab.answers import measured, page
+from anabranch.play.lab.notebooks import notebook
+from anabranch.play.running import answer
+from conftest import Command
+
+ROOT = Path(__file__).parents[1]
+EVERY = pytest.mark.parametrize("exercise", exercises(), ids=lambda each: each.id)
+
+
+def test_the_lab_takes_ninety_minutes() -> None:
+    assert sum(exercise.minutes for exercise in exercises()) == 90
+
+
+@EVERY
+def test_every_step_is_a_setting_that_runs(exercise: Exercise) -> None:
+    for step in exercise.steps:
+        for changes in (step.a, step.b):
+            asked = {"scenario": exercise.scenario, "changes": changes or {}, "want": "run"}
+            found = answer(asked, None)
+            assert found["status"] == 200, found
+            assert found["ignored"] == []
+            known = {control["id"]: control["value"] for control in found["controls"]}
+            assert {name: known[name] for name in changes or {}} == (changes or {})
+
+
+def test_the_answers_are_those_of_runs() -> None:
+    written = (ROOT / "docs" / "lab-answers.md").read_text(encoding="utf-8")
+    assert page() == written, "run `anabranch lab --answers docs/lab-answers.md`"
+
+
+@EVERY
+def test_every_measure_is_told_in_the_answer(exercise: Exercise) -> None:
+    names = {measure.name for measure in exercise.measures}
+    assert set(re.findall(r"{(\w+)}", exercise.answer)) == names
+
+
+@EVERY
+def test_the_notebooks_are_those_of_the_source(exercise: Exercise) -> None:
+    number = exercises().index(exercise) + 1
+    path = ROOT / "examples" / "notebooks" / f"lab-{number}-{exercise.id}.ipynb"
+    assert notebook(exercise, number) == path.read_text(encoding="utf-8"), (
+        "run `anabranch lab --notebooks examples/notebooks`"
+    )
+
+
+def numbers(id: str) -> dict[str, float]:
+    """What is measured of an exercise."""
+    (exercise,) = [each for each in exercises() if each.id == id]
+    return {name: float(text) for name, text in measured(exercise).items()}
+
+
+def test_what_the_answers_explain_is_so() -> None:
+    """The sentences around the numbers, as inequalities."""
+    slow = numbers("slow-start")
+    rtt = 0.1
+    assert 2 * rtt < slow["two"] - slow["ten"] < 4 * rtt
+    assert slow["one"] - slow["two"] == pytest.approx(rtt, abs=0.02)
+    assert slow["ten"] - slow["fast"] < 0.05 < slow["small"] - slow["ten"]
+    saw = numbers("sawtooth")
+    assert saw["full"] > 98 and saw["quarter"] < saw["cubic"] - 5 < saw["full"]
+    assert saw["large"] - saw["full"] < 1 and saw["large_queue"] > 4 * saw["queue"]
+    assert saw["vegas"] > 98 and saw["vegas_queue"] < 5
+    far = numbers("rtt")
+    assert 160 / 40 < far["near"] / far["far"] < (160 / 40) ** 2
+    assert far["near_long"] / far["far_long"] < far["near"] / far["far"]
+    assert far["near_fq"] / far["far_fq"] < 1.5
+    bloat = numbers("bufferbloat")
+    assert bloat["droptail"] > 5 * bloat["codel"] > 5 * 40
+    assert bloat["codel"] > bloat["fq"] and bloat["down"] - bloat["down_fq"] < 0.5
+    losses = numbers("losses")
+    assert losses["reno"] < losses["newreno"] < losses["sack"] <= losses["fack"]
+    assert losses["reno_timeouts"] >= 1 and losses["one_newreno"] == losses["one_sack"]
+    paths = numbers("two-paths")
+    assert paths["tcp"] < paths["lia"] < paths["reno"]  # the first goal of RFC 6356
+    assert paths["lia"] - paths["lia_lte"] <= paths["lia_tablet"]  # the second, over Wi-Fi
+    assert paths["lia_lte"] <= paths["lia_laptop"]  # and over LTE
+    assert paths["olia_lte"] < paths["lia_lte"]
+    assert paths["small"] < paths["tcp"]
+
+
+def test_a_setting_that_cannot_be_is_refused() -> None:
+    with pytest.raises(ValueError, match="allowed: a whole number from 1"):
+        setting("lab:sawtooth", {"links.bottleneck.buffer": 0})
+
+
+def test_the_command_writes_notebooks(anabranch: Command, tmp_path: Path) -> None:
+    done = anabranch("lab", "--notebooks", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("*.ipynb"))) == len(exercises())

@@ -1,0 +1,257 @@
+"""Figures for papers: what is drawn where nothing is said, by which numbers, in which file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from anabranch import InputError, Scenario, comparison, observed, results, si, stats, tables
+from anabranch import sweep as sweeps
+from anabranch.plotting import Frame, Request, chart, drawing
+from anabranch.sweep import Metric, Parameter, Replications, Sweep
+from conftest import TWO_HOSTS, Command
+
+ROOT = Path(__file__).parents[1]
+WINDOWS = {"reno": 5e6, "cubic": 8e6}
+
+
+def frame(**given: object) -> Frame:
+    """Two windows, three rates of loss, two buffers, four replications."""
+    rows = [
+        {"window": w, "loss": x, "buffer": f"{b} packets", "replication": r, "goodput_bps": y}
+        for w, most in WINDOWS.items()
+        for x in (0.1, 1.0, 2.0)
+        for b in (10, 40)
+        for r in range(4)
+        for y in [most / (1 + x) + r * 1e5 + b * 1e4]
+    ]
+    return Frame(pd.DataFrame(rows), "goodput_bps", "bit/s", **given)  # type: ignore[arg-type]
+
+
+VARIED = ("window", "loss", "buffer")
+
+
+def test_numbers_go_on_the_axis_and_names_become_series() -> None:
+    made = chart(frame(varied=VARIED), Request())
+    assert (made.kind, made.x.column, made.series, made.panels) == (
+        "line",
+        "loss",
+        "window",
+        "buffer",
+    )
+    assert made.y == "goodput (Mbit/s)"
+    assert made.intervals == "95 % intervals"
+
+
+def test_labels_with_units_are_numbers_of_an_axis() -> None:
+    made = chart(frame(varied=VARIED), Request(where={"loss": 1.0}))
+    assert made.x.label == "buffer (packets)"
+    assert sorted(set(made.data["x"])) == [10.0, 40.0]
+
+
+def test_categories_are_bars_in_their_order() -> None:
+    made = chart(frame(varied=VARIED), Request(where=["loss=1", "buffer=10 packets"]))
+    assert (made.kind, made.x.values, made.series) == ("bars", ["reno", "cubic"], "")
+
+
+def test_an_interval_is_over_runs() -> None:
+    """Rows of one run count as their mean, and the interval is Student's t over runs."""
+    made = chart(frame(varied=VARIED[:2]), Request(x="loss", by="window", where={"loss": 1.0}))
+    row = made.data[made.data["series"] == "reno"].iloc[0]
+    expected = stats.mean(5e6 / 2 + r * 1e5 + 25 * 1e4 for r in range(4)).scaled(1e-6)
+    assert (row["y"], row["low"], row["high"]) == pytest.approx(
+        (expected.mean, expected.ci_low, expected.ci_high)
+    )
+
+
+def test_paired_differences_are_those_of_the_same_replication() -> None:
+    """Every replication has the same difference: the interval has no width."""
+    one = Request(where=["buffer=10 packets"], kind="paired")
+    made = chart(frame(varied=VARIED), one)
+    assert made.y == "goodput: cubic \u2212 reno (Mbit/s)"
+    by_loss = dict(zip(made.data["x"], made.data["y"], strict=True))
+    assert by_loss == pytest.approx({x: 3 / (1 + x) for x in (0.1, 1.0, 2.0)})
+    assert (made.data["high"] - made.data["low"]).max() == pytest.approx(0, abs=1e-9)
+    turned = chart(frame(varied=VARIED), Request(**{**vars(one), "against": "window=cubic"}))
+    assert list(turned.data["y"]) == pytest.approx([-each for each in made.data["y"]])
+
+
+def test_a_distribution_has_every_run() -> None:
+    made = chart(frame(varied=VARIED), Request(kind="cdf", where=["loss=1", "buffer=10 packets"]))
+    assert (made.series, len(made.data), made.y) == ("window", 8, "share of the runs")
+
+
+def test_a_series_keeps_its_look_whatever_else_is_drawn() -> None:
+    every = chart(frame(varied=VARIED), Request(where=["buffer=10 packets"]))
+    pairs = chart(
+        frame(varied=VARIED), Request(where=["buffer=10 packets"], kind="paired", x="window")
+    )
+    assert every.known == ["reno", "cubic"] == list(pairs.known or every.known)
+    assert (
+        drawing.looks_of(every)["cubic"]
+        == drawing.looks_of(
+            chart(frame(varied=VARIED), Request(x="loss", by="window", panels="buffer"))
+        )["cubic"]
+    )
+
+
+def test_no_two_series_look_the_same() -> None:
+    rows = [{"flow": f"f{n}", "x": x, "y": float(n)} for n in range(28) for x in (1, 2)]
+    made = chart(Frame(pd.DataFrame(rows), "y", varied=("flow",)), Request(x="x", by="flow"))
+    assert len(set(drawing.looks_of(made).values())) == 28
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (Request(x="los"), "did you mean `loss`"),
+        (Request(where=["window=cubik"]), "did you mean `cubic`"),
+        (Request(where=["window"]), "NAME=VALUE"),
+        (Request(where=["window<3"]), "a comparison of numbers"),
+        (Request(kind="lines"), "did you mean `line`"),
+        (Request(log="z"), "x, y or xy"),
+        (Request(kind="paired", against="window=bbr"), "reno, cubic"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(request_: Request, words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        chart(frame(varied=VARIED), request_)
+
+
+def test_more_than_three_parameters_need_a_condition() -> None:
+    data = frame().data.assign(delay=[f"{n % 2} ms" for n in range(48)])
+    with pytest.raises(InputError, match=r"--where.*a condition on `buffer`"):
+        chart(Frame(data, "goodput_bps", varied=("window", "loss", "delay", "buffer")), Request())
+
+
+def test_numbers_have_units() -> None:
+    assert si.text(12988363.413333334, "bit/s") == "13.0 Mbit/s"
+    assert si.text(999.96e3, "bit/s") == "1.00 Mbit/s"
+    assert si.text(0.0, "s") == "0 s"
+    assert si.text(None, "s") == si.text(float("nan")) == si.MISSING
+    assert si.text(4096, si.COUNT) == "4,096"
+    assert si.estimate(stats.mean([12e6, 13e6, 14e6]), "bit/s") == "13.0 (10.5 to 15.5) Mbit/s"
+    assert si.estimate(stats.mean([3.0, 3.0]), "s") == "3.00 s"
+    assert si.scale([0.0421, 0.0002], "s").unit == "ms"
+
+
+def test_arrivals_are_what_came_and_not_what_was_in_order() -> None:
+    """A packet is lost, three arrive behind the hole, the hole is filled: nothing arrives faster
+    than it was sent."""
+    sends = {"time_s": [0, 1, 2, 3, 4], "value": [0, 100, 200, 300, 0], "len": [100] * 5}
+    receives = {"time_s": [1.5, 2.5, 3.5, 4.5], "value": [100, 200, 300, 0]}
+    _, rates = observed.arrivals(receives, sends, 1.0, 5.0)
+    assert list(rates) == [0, 800, 800, 800, 800]
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("swept")
+    Sweep(
+        Scenario(TWO_HOSTS).set("flows.f.size=30 kB"),
+        [
+            Parameter.of("window", "flows.*.tcp.window", ["reno", "cubic"]),
+            Parameter.of("loss", "links.0.impairments.0.rate", [0.01, 0.02]),
+        ],
+        Replications.exactly(4),
+        [Metric("goodput", "goodput_bps", of="f")],
+    ).run(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--kind", "line"),
+        ("--kind", "bars"),
+        ("--kind", "cdf", "--where", "loss=0.01"),
+        ("--kind", "box"),
+        ("--kind", "heatmap"),
+        ("--kind", "paired"),
+        ("--y", "timeouts", "--by", "window", "--log", "x"),
+    ],
+)
+def test_every_kind_of_a_sweep(
+    swept: Path, anabranch: Command, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    out = tmp_path / "figure.pdf"
+    done = anabranch("plot", swept, *options, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    octets = out.read_bytes()
+    assert octets.startswith(b"%PDF") and b"/FontFile2" in octets, "fonts are embedded"
+    (box,) = re.findall(rb"/MediaBox \[ *0 0 ([0-9.]+) ([0-9.]+)", octets)
+    assert float(box[0]) == pytest.approx(3.4 * 72, abs=0.5)
+
+
+def test_the_same_figure_is_the_same_file(swept: Path, anabranch: Command, tmp_path: Path) -> None:
+    for kind in ("pdf", "svg", "png"):
+        files = [tmp_path / name / f"f.{kind}" for name in "ab"]
+        for file in files:
+            assert anabranch("plot", swept, "--out", file).returncode == 0
+        assert files[0].read_bytes() == files[1].read_bytes(), kind
+
+
+def test_a_sweep_draws_itself(swept: Path) -> None:
+    from anabranch.sweep import reading  # noqa: PLC0415
+
+    figure = reading.read(swept).plot("goodput", x="window", by="loss", columns=2)
+    assert tuple(figure.get_size_inches()) == pytest.approx((7.0, 3.6))
+    assert [each.get_ylabel() or True for each in figure.axes]
+
+
+def test_the_example_of_wifi_and_lte(tmp_path: Path) -> None:
+    """Coupled windows move the download from Wi-Fi, which loses packets, to LTE."""
+    plan = sweeps.load(ROOT / "examples" / "sweeps" / "wifi-lte.toml")
+    result = replace(plan, replications=Replications.exactly(3)).run(tmp_path)
+    made = chart(result.frame("LTE_share"), Request(where=["window=cubic,lia"]))
+    assert (made.kind, made.y) == ("bars", "LTE share (%)")
+    cubic, lia = made.data["y"]
+    assert 40 < cubic < lia < 100
+    lost = chart(result.frame("goodput"), Request(kind="paired", where=["window=cubic,lia"]))
+    assert lost.data["high"].max() < 0
+
+
+def test_both_worlds_of_a_comparison(tmp_path: Path) -> None:
+    """Their intervals are those of the comparison; worlds are series, points the axis."""
+    slow, fast = (Scenario(TWO_HOSTS).set(f"links.0.rate={r} Mbit/s") for r in (8, 10))
+    one, two = slow.run_batch(3), fast.run_batch(3)
+    rows = [row for d in ("5 ms", "9 ms") for row in comparison.compared({"delay": d}, one, two)]
+    table = [row.cells() for row in rows]
+    tables.write_csv(tmp_path / "compare.csv", ("delay", *comparison.COLUMNS), table)
+    made = chart(results.frame([tmp_path], "goodput"), Request())
+    assert (made.kind, made.x.values, made.series) == ("bars", ["5 ms", "9 ms"], "world")
+    assert made.y == "goodput (Mbit/s)"
+    row = made.data[(made.data["series"] == "live") & (made.data["x"] == "5 ms")].iloc[0]
+    live = next(each for each in rows if each.measure == "goodput Mbit/s").live
+    assert (row["y"], row["low"], row["high"]) == pytest.approx(
+        (live.mean, live.ci_low, live.ci_high)
+    )
+    with pytest.raises(InputError, match="did you mean `goodput`"):
+        results.frame([tmp_path], "godput")
+
+
+def test_runs_lie_over_each_other(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:
+    runs = [tmp_path / name for name in ("one", "two")]
+    for seed, run in enumerate(runs):
+        done = anabranch("run", two_hosts, "--seed", str(seed), "--explore", "--out", run)
+        assert done.returncode == 0, done.stderr
+    for options in ([], ["--y", "cwnd"], ["--y", "delivery"], ["--y", "links.delivered"]):
+        out = tmp_path / "f.svg"
+        done = anabranch("plot", *runs, *options, "--out", out)
+        assert done.returncode == 0, done.stderr
+        assert out.read_text(encoding="utf-8").startswith("<?xml")
+    shown = anabranch("view", *runs, "--out", tmp_path / "both")
+    assert shown.returncode == 0, shown.stderr
+    page = (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
+    assert "one, two" in page and "Arrivals at the receiver" in page
+    assert re.search(r"Mbit/s \([+-][0-9.]+ %\)", page)
+    wrong = anabranch("plot", runs[0], "--y", "cwmd", "--out", tmp_path / "f.svg")
+    assert wrong.returncode == 2 and "did you mean `cwnd`" in wrong.stderr
+    assert anabranch("plot", runs[0], "--out", tmp_path / "f.gif").returncode == 2
+    nothing = anabranch("plot", tmp_path, "--out", tmp_path / "f.svg")
+    assert nothing.returncode == 2 and "no result" in nothing.stderr

@@ -1,0 +1,144 @@
+"""Reports as people read them: every width, light, dark, on paper, and with a screen reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch import comparison, report
+from anabranch.experiment import Scenario
+from anabranch.looks import Plot
+from anabranch.report.study import write_study_report
+from anabranch.stats import Estimate
+from anabranch.studies import drawing
+from anabranch.studies.results import StudyResult
+from anabranch.sweep import Parameter, Replications, Sweep
+from anabranch.verdicts import Claim, Statement, near
+from browser import browser
+from conftest import TWO_HOSTS
+
+pytestmark = pytest.mark.needs("chromium")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    yield from browser()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A report of each kind."""
+    place = tmp_path_factory.mktemp("pages")
+    (place / "run").mkdir()
+    scenario = Scenario(TWO_HOSTS)
+    run = scenario.explored().run(seed=3)
+    report.write_run_report(place / "run", "two hosts", run)
+    windows = Parameter.of("window", "flows.*.tcp.window", ["reno", "cubic"])
+    sizes = Parameter.of("size", "flows.f.size", ["20 kB", "40 kB"])
+    swept = Sweep(scenario, [windows, sizes], Replications.exactly(3)).run(place / "sweep")
+    report.write_sweep_report(place / "sweep", "windows", swept)
+    rows = comparison.compared({"delay": "2 ms"}, [run, run], [run, run])
+    (place / "compare").mkdir()
+    found = comparison.Comparison(rows, [], [], 0)
+    report.write_comparison_report(place / "compare", "a", found, 2)
+    _study(place / "studies")
+    return {
+        "run": place / "run/report.html",
+        "sweep": place / "sweep/report.html",
+        "compare": place / "compare/report.html",
+        "overview": place / "studies/report.html",
+        "study": place / "studies/mcubic/report.html",
+    }
+
+
+def _study(place: Path) -> None:
+    points = [
+        {"series": name, "x": x, "mean": x, "ci_low": x - 0.5, "ci_high": x + 0.5, "n": 5}
+        for name in ("one", "two")
+        for x in (1, 2, 3)
+    ]
+    figures = [
+        drawing.points(place / "mcubic", stem, points, Plot(stem, "x", "y"), f"{stem}.")
+        for stem in ("first", "second", "third")
+    ]
+    measured = Estimate(6.0, 5.75, 6.25, 3)
+    statements = [Statement.of(f"rounds of {n}", measured, near(n, 0.5)) for n in (6, 7, 6.6)]
+    claims = [Claim(f"C{n}", "It is six.", statements, "A note.") for n in (1, 2)]
+    StudyResult(
+        "mcubic", "A study", "Somebody 2001", "Is it?", "It is.", "quick", claims, figures,
+        ["a choice"], ["a finding"], "hosts = []", {"seed": 1}, "first",
+    ).save(place / "mcubic")  # fmt: skip
+    write_study_report(place)
+
+
+KINDS = ("run", "sweep", "compare", "overview", "study")
+BROKEN = """() => [...document.querySelectorAll('[data-chart]')].filter((figure) => {
+  const canvas = figure.querySelector('canvas');
+  if (!canvas || !canvas.width) return true;
+  const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  for (let i = 3; i < pixels.length; i += 4) if (pixels[i]) return false;
+  return true;
+}).length"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_page_is_wider_than_its_screen(chromium: Any, pages: dict[str, Path], kind: str) -> None:
+    for width in (390, 768, 1400):
+        context = chromium.new_context(viewport={"width": width, "height": 900})
+        tab = context.new_page()
+        tab.goto(pages[kind].as_uri())
+        tab.wait_for_selector("html[data-ready]")
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        context.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_axe_finds_nothing(chromium: Any, pages: dict[str, Path], kind: str) -> None:
+    axe = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+    for width, scheme in ((390, "dark"), (1400, "light")):
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+        )
+        tab = context.new_page()
+        tab.goto(pages[kind].as_uri())
+        tab.wait_for_selector("html[data-ready]")
+        for details in tab.locator("details").all():
+            details.evaluate("(it) => { it.open = true; }")
+        tab.evaluate(axe)
+        found = tab.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+        told = [(each["impact"], each["id"], each["nodes"][0]["html"]) for each in found]
+        assert told == []
+        context.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_paper_has_every_chart(chromium: Any, pages: dict[str, Path], kind: str) -> None:
+    """Without a reader who scrolls, also those that are folded away."""
+    context = chromium.new_context(viewport={"width": 1000, "height": 600})
+    tab = context.new_page()
+    tab.goto(pages[kind].as_uri())
+    tab.wait_for_selector("html[data-ready]")
+    assert tab.locator("[data-chart]").count() >= 1
+    tab.emulate_media(media="print")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    tab.wait_for_timeout(150)
+    assert tab.evaluate(BROKEN) == 0
+    assert tab.locator("details:not([open])").count() == 0
+    assert tab.evaluate("getComputedStyle(document.querySelector('header')).display") == "none"
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    context.close()
+
+
+def test_links_between_pages_lead_to_claims(chromium: Any, pages: dict[str, Path]) -> None:
+    context = chromium.new_context()
+    tab = context.new_page()
+    tab.goto(pages["overview"].as_uri())
+    tab.locator(".strip a").nth(1).click()
+    tab.wait_for_selector("html[data-ready]")
+    assert tab.url.endswith("mcubic/report.html#C2")
+    assert tab.locator("#C2 .bullet").count() == 3
+    context.close()
