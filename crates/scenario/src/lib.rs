@@ -20,6 +20,7 @@ mod fields;
 mod graph;
 mod hostile;
 mod hostile_rules;
+mod json_schema;
 mod library;
 #[cfg(target_os = "linux")]
 pub mod live;
@@ -37,6 +38,7 @@ mod result;
 mod run;
 mod run_error;
 pub mod schema;
+mod shape;
 mod slices;
 mod text;
 mod topology;
@@ -49,6 +51,7 @@ pub use anabranch_attack::{Aim, Kind, Target};
 pub use anabranch_sim::Sizes;
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
+pub use json_schema::json_schema;
 pub use library::Library;
 pub use outcome::{End, Outcome};
 pub use result::{
