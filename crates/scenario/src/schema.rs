@@ -161,7 +161,7 @@ impl Scenario {
     }
 
     fn fields(&mut self, form: &mut Form<'_>) -> Result<(), InputError> {
-        form.says("title").set("name", Text, &mut self.name)?;
+        form.says("title").or_else("empty").set("name", Text, &mut self.name)?;
         form.says(
             "time at which the run ends; required when a flow has neither `size` nor `duration`",
         );

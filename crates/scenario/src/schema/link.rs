@@ -115,7 +115,6 @@ impl Given {
         form.says("see [queues](#queues)");
         form.or_else(told.other.unwrap_or("`{ kind = \"droptail\", limit = \"100 packets\" }`"));
         form.optional("queue", queue, &mut given.queue)?;
-        form.says("how the rate changes, by steps, by a trace or by a bucket of tokens; one of them: see [rates and delays](#rates-and-delays-that-change)");
         transmitter::fields(form, &mut given.transmitter)?;
         form.says("how the delay changes");
         transmitter::delays(form, &mut given.delays)?;

@@ -51,6 +51,7 @@ pub(super) fn shape() -> Shape {
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("ask for Multipath TCP, and answer; else TCP").boolean("enabled", &mut c.enabled)?;
     form.says("`mss` of subflows over IPv6, 128 B to `tcp.mss`; else the same")
+        .or_else("see [both families](#both-families)")
         .octets_or_none("ipv6_mss", &mut c.ipv6_mss)?;
     scheduler(form, &mut c.scheduler)?;
     form.says(

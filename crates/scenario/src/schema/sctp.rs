@@ -96,14 +96,13 @@ pub(super) fn shape() -> Shape {
 /// All fields; a preset comes first, since it is the others' default.
 fn fields(form: &mut Form<'_>, spec: &mut SctpSpec) -> Result<(), InputError> {
     preset(form, &mut spec.config)?;
-    form.says("interface of `to` that data goes to").optional(
-        "primary",
-        Text,
-        &mut spec.primary,
-    )?;
+    form.says("interface of `to` that data goes to")
+        .or_else("the interface that `to` means")
+        .optional("primary", Text, &mut spec.primary)?;
     form.says(
         "further interfaces of `from` and `to` that the association uses; `[]` is single-homed",
     )
+    .or_else("all others")
     .optional("alternates", Texts, &mut spec.alternates)?;
     options(form, &mut spec.config)?;
     address_changes::list(form, &mut spec.address_changes)?;
@@ -164,12 +163,11 @@ fn stream_values(form: &mut Form<'_>, spec: &mut SctpSpec) -> Result<(), InputEr
 
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("largest IP packet, on all paths").octets("mtu", &mut c.mtu)?;
-    form.says("octets of it kept free for the IP header, 20 or 40").integer(
-        "ip_header",
-        20..=40,
-        &mut c.ip_header,
-    )?;
+    form.says("octets of it kept free for the IP header, 20 or 40")
+        .or_else("20; 40 where both hosts have IPv6")
+        .integer("ip_header", 20..=40, &mut c.ip_header)?;
     form.says("of the messages that carry a byte stream")
+        .or_else("what fits a packet")
         .octets_or_none("message_size", &mut c.message_size)?;
     form.says("streams that are asked for").integer(
         "outbound_streams",
@@ -517,7 +515,7 @@ fn initial_window(form: &mut Form<'_>, value: &mut InitialWindow) -> Result<(), 
 fn initial_ssthresh(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     let mtu = u64::from(c.mtu);
     let threshold = super::tcp::threshold(mtu);
-    form.says("octets, or packets of one `mtu`").or_else("infinite").optional(
+    form.says("octets, or packets of one `mtu`").or_else("the peer's window").optional(
         "initial_ssthresh",
         threshold,
         &mut c.initial_ssthresh,

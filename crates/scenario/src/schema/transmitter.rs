@@ -16,6 +16,10 @@ use toml::Value;
 /// A rate of zero in a schedule.
 const NOTHING: &str = "0 bit/s";
 
+/// What each of the three ways says.
+const CHANGES: &str = "how the rate changes, by steps, by a trace or by a bucket of tokens; one of \
+    them: see [rates and delays](#rates-and-delays-that-change)";
+
 /// The fields of a direction whose rate changes, of which one may be there.
 pub(super) fn fields(
     form: &mut Form<'_>,
@@ -37,10 +41,13 @@ pub(super) fn fields(
         _ => (None, None, None),
     };
     let empty = || RateSchedule { steps: Vec::new(), period: None };
+    form.says(CHANGES);
     form.optional_table("schedule", &mut rates, empty, schedule)?;
     let empty = || TraceConfig { millis: [].into() };
+    form.says(CHANGES);
     form.optional_table("trace", &mut trace, empty, trace_fields)?;
     let empty = || TokenBucketConfig { rate: Rate::gbit(1), burst: Bytes(0), peak: None };
+    form.says(CHANGES);
     form.optional_table("token_bucket", &mut bucket, empty, |form, bucket| {
         form.says("rate at which tokens come").required(
             "rate",

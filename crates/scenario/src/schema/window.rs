@@ -97,6 +97,7 @@ fn common(form: &mut Form<'_>, o: &mut Common, answers_marks: bool) -> Result<()
             "part of the window that an ECN mark leaves (RFC 8511: 0.8 for Reno, 0.85 for \
              CUBIC)",
         )
+        .or_else("as at a loss")
         .optional("ecn_beta", Probability, &mut o.ecn_beta)?;
     }
     form.says(
