@@ -194,7 +194,7 @@ impl GivenLink {
 pub(crate) fn shape(named: bool) -> Shape {
     let mut table = Form::described(|form| GivenLink::fields(form, &mut GivenLink::default()));
     table.fields.retain(|field| named || !["ends", "name"].contains(&field.name));
-    Shape::Table(table).named(if named { "link" } else { "links of a topology" })
+    Shape::Table(table).named(if named { "link" } else { "topology-links" })
 }
 
 impl LinkSpec {
