@@ -82,8 +82,7 @@ fn allocations(form: &mut Form<'_>, chosen: &mut AllocationConfig) -> Result<(),
     let names = all.each_ref().map(|(name, _)| (*name, *name));
     form.says("how the ports allocate rates").choice("allocation", &names, &mut name)?;
     if form.reads().is_some() {
-        *chosen =
-            all.iter().find(|law| law.0 == name).map_or(all[0].1.clone(), |law| law.1.clone());
+        *chosen = all.iter().find(|law| law.0 == name).map_or(all[0].1, |law| law.1);
     }
     let describes = matches!(form, Form::Describe(_));
     if let AllocationConfig::Erica(EricaConfig { target, interval, .. })

@@ -102,7 +102,7 @@ fn drawn(form: &mut Form<'_>, law: &mut Sizes) -> Result<(), InputError> {
 }
 
 fn mean_number(form: &mut Form<'_>, mean: &mut u64) -> Result<(), InputError> {
-    let most = MOST_OBJECTS as u64;
+    let most = MOST_OBJECTS;
     let allowed = format!("a whole number from 1 to {most}");
     form.says("the mean").required("mean", Integer(1..=most), &allowed, mean)
 }

@@ -69,7 +69,7 @@ impl Workload {
     /// The kinds with what each has by default; what is required stands as nothing.
     fn kinds() -> [(&'static str, &'static str, Workload); 6] {
         let (rate, chunk, none) = (Rate::gbit(1), CHUNK.0 as u32, law::fixed(Span::ZERO));
-        let (on, off) = (none.clone(), none.clone());
+        let (on, off) = (none, none);
         let requests =
             Workload::Requests { request: 1, response: 1, count: None, think: none, barrier: None };
         [
