@@ -8,7 +8,7 @@ ARGS ?=
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'crates/kernel/objects/*.o') Cargo.toml Cargo.lock
 
-.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz fuzz-coverage \
+.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts instructions instructions-record fuzz fuzz-coverage \
 	docs drill-kernel kernel-objects differential docs-images screenshots validation studies mcubic forensics live-studies fidelity conformance attacks \
 	explore deny live-attacks soak solo standards clean
 
@@ -60,6 +60,14 @@ bench: setup
 # Times of single operations; a name as ARGS selects some.
 bench-parts:
 	cargo bench -p anabranch-wire -p anabranch-congestion -p anabranch-tcp -p anabranch-sctp -p anabranch-sim --benches -- $(ARGS)
+
+# Instructions a packet-hop beside those on record, and the record anew; they need valgrind.
+instructions:
+	cargo build --release --quiet -p anabranch-scenario --example bench
+	$(PYTHON) tests/instructions.py check target/release/examples/bench
+instructions-record:
+	cargo build --release --quiet -p anabranch-scenario --example bench
+	$(PYTHON) tests/instructions.py write target/release/examples/bench
 
 # Each target of fuzz/ for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:
