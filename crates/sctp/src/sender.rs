@@ -141,14 +141,16 @@ impl Sender {
         !self.outgoing.is_empty() && (self.flight.lost == 0 || !self.repair.awaits_sack() && !one())
     }
 
-    /// The first chunk that is outstanding left, for the first time or again, to probe the peer's window,
-    /// which does not take it yet. That it is not acknowledged is no failure while SACKs come, says
-    /// nothing about cwnd, and it is no use of the path (RFC 9260 §6.1 A).
+    /// The first chunk that is outstanding left on `path`, for the first time or again, to probe the
+    /// peer's window, which does not take it yet. That it is not acknowledged is no failure while
+    /// SACKs come, says nothing about cwnd, and it is no use of the path (RFC 9260 §6.1 A).
     ///
     /// A chunk that left when the window took it is no probe: its loss is one.
     #[inline]
-    pub fn is_probing(&self) -> bool {
-        self.probing == Some(self.flight.una) && self.is_first_beyond_window()
+    pub fn is_probing(&self, path: usize) -> bool {
+        self.probing == Some(self.flight.una)
+            && self.is_first_beyond_window()
+            && self.flight.chunks[0].path as usize == path
     }
 
     /// The peer's window does not take the first chunk that is outstanding.

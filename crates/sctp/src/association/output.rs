@@ -304,9 +304,10 @@ impl Association {
         if let Some(probe) = self.config.probes() {
             self.refresh(now, path, probe.interval);
         }
+        let probing = self.sender.is_probing(path);
         let path = &mut self.paths[path];
         path.packets += 1;
-        if !self.sender.is_probing() {
+        if !probing {
             path.last_sent = Some(now);
         }
         if !path.t3.is_armed() {

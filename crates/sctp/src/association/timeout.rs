@@ -57,7 +57,7 @@ impl Association {
         path.t3.stop();
         path.timeouts += 1;
         let view = path.view();
-        let probing = self.sender.is_probing();
+        let probing = self.sender.is_probing(index);
         let stops_all = self.config.ns2_rules.is_some_and(|it| it.timeout_stops_all);
         if !probing {
             path.window.on_congestion(now, Cause::Timeout, &view); // E1
@@ -66,8 +66,6 @@ impl Association {
             if self.config.ns2_rules.is_none_or(|it| !it.recovery_point) {
                 path.recovery = None;
             }
-        }
-        if !probing {
             path.on_data_timeout(now);
         }
         path.rtt.on_timeout(); // E2

@@ -94,7 +94,7 @@ fn the_peers_window_is_kept_and_probed() {
     assert_eq!(sender.probe.timer.deadline(), after(1100), "an RTO after it closed");
     sender.probe.on_timer();
     assert_eq!(transmit(&mut sender, &mut paths, after(1100), &config), [102], "it probes");
-    assert!(sender.is_probing());
+    assert!(sender.is_probing(0));
     assert_eq!(sender.counters.acked, 2000);
 }
 

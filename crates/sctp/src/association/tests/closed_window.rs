@@ -66,7 +66,7 @@ fn a_chunk_becomes_a_probe_when_it_is_sent_again() {
         let packet = super::states::to_client(&pair.client, Chunk::Sack(sack));
         pair.client.handle_input(at_ms(ms), &packet);
         let path = &pair.client.paths[0];
-        (path.errors, path.window.cwnd(), path.window.ssthresh(), pair.client.sender.is_probing())
+        (path.errors, path.window.cwnd(), path.window.ssthresh(), pair.client.sender.is_probing(0))
     };
     let initial = pair.client.paths[0].window.ssthresh();
     assert_eq!(close(&mut pair, 1500), (0, 4404, initial, false), "not sent again");
