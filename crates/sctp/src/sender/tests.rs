@@ -199,7 +199,7 @@ fn marks_reduce_the_window_once_a_flight() {
     let (mut sender, mut paths) = sender(&config, &[1452; 3]);
     (0..2).for_each(|_| drop(transmit(&mut sender, &mut paths, Time::ZERO, &config)));
     let mark = |sender: &mut Sender, paths: &mut Paths, tsn| {
-        let known = sender.on_ecne(after(50), Serial32(tsn), paths, 0, PACKET);
+        let known = sender.on_ecne(after(50), Serial32(tsn), paths, 0);
         (known, paths[0].window.ssthresh())
     };
     paths[0].window = crate::paths::window::Window::new(&Config {

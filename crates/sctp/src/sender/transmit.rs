@@ -10,7 +10,7 @@ use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::sctp::{Chunk, DataChunk, IDataChunk};
 
 impl Sender {
-    /// The length of the next chunk's user data, where `room` octets are left in a packet that takes
+    /// The length of the next chunk's user data, where `room` octets are left in a packet and a chunk has
     /// at most `most`; `None` when nothing waits or nothing fits.
     #[inline(always)]
     pub fn next_len(&self, room: u32, most: u32, config: &Config) -> Option<u32> {
@@ -20,7 +20,7 @@ impl Sender {
         if self.flight.chunks.len() as u64 >= SSN_SPAN && self.waits_for_a_number() {
             return None;
         }
-        (room >= whole.min(most)).then_some(whole.min(room))
+        (room >= whole.min(most)).then_some(whole.min(room).min(most))
     }
 
     /// The stream sequence number of the next message would be 2^15 or more ahead of one that the

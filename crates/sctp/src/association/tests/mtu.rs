@@ -23,8 +23,7 @@ fn black_hole(mtus: &Rc<Cell<[u64; 2]>>) -> impl FnMut(Side, &Packet) -> Fate + 
 }
 
 fn is_probe(packet: &Packet) -> bool {
-    let mut chunks = sctp(packet).chunks.iter();
-    matches!(chunks.next_back(), Some(Chunk::Pad(_)))
+    sctp(packet).chunks.iter().any(|chunk| matches!(chunk, Chunk::Pad(_)))
 }
 
 /// The client's probes: date, path where it is the second, size, and whether it was lost.
