@@ -333,12 +333,12 @@ mod tests {
         assert_eq!(size_of::<Option<Packet>>(), size_of::<Packet>());
     }
 
-    /// 1480 octets over a link of 1400: 1376 and 104 of IPv4, 1344 and 116 of IPv6, whose header is in
-    /// the 1500.
+    /// 1500 octets over a link of 1400: 1376 and 104 octets behind headers of IPv4; 1352 and 108 behind
+    /// those of IPv6, of which 40 of the 1500 are one.
     #[test]
     fn each_fragment_has_a_header() {
         assert_eq!(Packet::len_in_fragments(1500, 1400, false), 1396 + 124);
-        assert_eq!(Packet::len_in_fragments(1500, 1400, true), 1392 + 164);
+        assert_eq!(Packet::len_in_fragments(1500, 1400, true), 1400 + 156);
         assert_eq!(Packet::len_in_fragments(1500, 68, false), 1480 + 31 * 20);
     }
 }
