@@ -270,7 +270,6 @@ pub(super) fn sctp(draw: &mut Draw, network: &Network) -> (Table, u64) {
         }
     });
     o.maybe("cookie_life", |draw| draw.time(1_000_000, 60_000_000));
-    o.word("mtu_probing", &["off", "black-hole", "always"]);
     let schedulers = anabranch_sctp::Scheduler::ALL.map(|item| item.name());
     o.word("scheduler", &schedulers);
     if network.paths > 1 && o.draw.chance(0.15) {
