@@ -71,7 +71,7 @@ impl Packet {
                 dscp: self.dscp,
                 ecn: self.ecn,
                 ident: self.ident,
-                dont_fragment: true,
+                dont_fragment: !self.may_fragment,
                 payload_len,
             }
             .emit(out),
@@ -120,7 +120,7 @@ impl Packet {
                 Body::Other { protocol: *protocol, payload: Payload::from_wire(&octets) }
             }
         };
-        Packet { body, ..*self }
+        Packet { body, may_fragment: false, ..*self }
     }
 }
 
@@ -158,6 +158,7 @@ impl<'a> Datagram<'a> {
             dscp: ip.dscp,
             ecn: ip.ecn,
             ident: ip.ident,
+            may_fragment: false,
             body: NOTHING,
         };
         let pseudo = PseudoHeader::V4 { src: ip.src, dst: ip.dst };
@@ -174,6 +175,7 @@ impl<'a> Datagram<'a> {
             dscp: ip.dscp,
             ecn: ip.ecn,
             ident: 0,
+            may_fragment: false,
             body: NOTHING,
         };
         let pseudo = PseudoHeader::V6 { src: ip.src, dst: ip.dst };

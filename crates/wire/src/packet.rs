@@ -188,6 +188,9 @@ pub struct Packet {
     pub ecn: Ecn,
     /// IPv4 identification; 0 for atomic datagrams (RFC 6864).
     pub ident: u16,
+    /// IP may cut the packet into fragments where a link takes no more: the DF flag is not set (RFC
+    /// 791), or the source cuts (RFC 8200 §4.5). The fragments have the identification `ident`.
+    pub may_fragment: bool,
     /// The transport.
     pub body: Body,
 }
@@ -232,7 +235,8 @@ impl Packet {
 
     /// A packet with the usual IP fields (TTL 64, not ECN-capable).
     pub const fn new(src: Addr, dst: Addr, body: Body) -> Packet {
-        Packet { src, dst, ttl: Packet::TTL, dscp: 0, ecn: Ecn::NotEct, ident: 0, body }
+        let (ttl, ecn) = (Packet::TTL, Ecn::NotEct);
+        Packet { src, dst, ttl, dscp: 0, ecn, ident: 0, may_fragment: false, body }
     }
 
     /// Length on the wire as IPv4: IP header, transport header with options,
@@ -261,6 +265,20 @@ impl Packet {
             _ => self.wire_len().0,
         };
         Bytes(as_ipv4 + longer)
+    }
+
+    /// Octets that `size` octets, an IP header included, take in fragments of at most `mtu`: each has a
+    /// header of its own, and all but the last carry a multiple of eight octets (RFC 791 §3.2, RFC
+    /// 8200 §4.5).
+    pub const fn len_in_fragments(size: u32, mtu: u32, is_ipv6: bool) -> u32 {
+        let (header, own) = match is_ipv6 {
+            // The Fragment header has 8 octets.
+            true => (Self::IP_HEADER + Self::IPV6_LONGER, Self::IP_HEADER + Self::IPV6_LONGER + 8),
+            false => (Self::IP_HEADER, Self::IP_HEADER),
+        };
+        let piece = (mtu - own) & !7;
+        let carried = size - header;
+        carried + carried.div_ceil(piece) * own
     }
 
     /// Octets carried for the transport's user.
@@ -313,5 +331,14 @@ mod tests {
     fn a_packet_is_small_enough_to_copy() {
         assert!(size_of::<Packet>() <= 128, "{} octets", size_of::<Packet>());
         assert_eq!(size_of::<Option<Packet>>(), size_of::<Packet>());
+    }
+
+    /// 1500 octets over a link of 1400: 1376 and 104 octets behind headers of IPv4; 1352 and 108 behind
+    /// those of IPv6, of which 40 of the 1500 are one.
+    #[test]
+    fn each_fragment_has_a_header() {
+        assert_eq!(Packet::len_in_fragments(1500, 1400, false), 1396 + 124);
+        assert_eq!(Packet::len_in_fragments(1500, 1400, true), 1400 + 156);
+        assert_eq!(Packet::len_in_fragments(1500, 68, false), 1480 + 31 * 20);
     }
 }

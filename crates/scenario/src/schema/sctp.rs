@@ -7,8 +7,8 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use anabranch_sctp::{
-    Config, Destination, Failover, InitialWindow, Jitter, PRESETS, PartialAcked, Probing,
-    Scheduler, Window, WindowUnit,
+    Config, Destination, Failover, InitialWindow, Jitter, MtuProbing, PRESETS, PartialAcked,
+    Probing, Scheduler, Window, WindowUnit,
 };
 use std::sync::Arc;
 use toml::{Table, Value};
@@ -58,6 +58,11 @@ const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
     ("rfc2960", InitialWindow::Rfc2960),
     ("rfc4960", InitialWindow::Rfc4960),
     ("rfc9260", InitialWindow::Rfc9260),
+];
+const MTU_PROBINGS: [(&str, MtuProbing); 3] = [
+    ("off", MtuProbing::Off),
+    ("black-hole", MtuProbing::BlackHole),
+    ("always", MtuProbing::Always),
 ];
 const UNITS: [(&str, WindowUnit); 2] = [("mtu", WindowUnit::Mtu), ("chunk", WindowUnit::Chunk)];
 const PARTIALS: [(&str, PartialAcked); 2] =
@@ -139,6 +144,10 @@ fn stream_values(f: &Fields<'_>, c: &Config) -> Result<Vec<u16>, InputError> {
 
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.octets("mtu", &mut c.mtu)?;
+    form.choice("mtu_probing", &MTU_PROBINGS, &mut c.mtu_probing)?;
+    form.octets("mtu_probe_base", &mut c.mtu_probe_base)?;
+    form.quantity_or_off("mtu_probe_timer", &mut c.mtu_probe_timer)?;
+    form.quantity("mtu_raise_timer", &mut c.mtu_raise_timer)?;
     form.integer("ip_header", 20..=40, &mut c.ip_header)?;
     form.octets_or_none("message_size", &mut c.message_size)?;
     form.integer("outbound_streams", 1..=u16::MAX, &mut c.outbound_streams)?;
@@ -371,6 +380,21 @@ mod tests {
             ("preset = \"rfc2960\"", Config::rfc2960()),
             ("preset = \"rfc4960\"", Config::rfc4960()),
             ("mtu = \"9000 B\"", Config { mtu: 9000, ..d.clone() }),
+            (
+                "mtu_probing = \"black-hole\"",
+                Config { mtu_probing: MtuProbing::BlackHole, ..d.clone() },
+            ),
+            ("mtu_probing = \"always\"", Config { mtu_probing: MtuProbing::Always, ..d.clone() }),
+            ("mtu_probe_base = \"1000 B\"", Config { mtu_probe_base: 1000, ..d.clone() }),
+            (
+                "mtu_probe_timer = \"16 s\"",
+                Config { mtu_probe_timer: Some(Span::from_secs(16)), ..d.clone() },
+            ),
+            ("mtu_probe_timer = false", d.clone()),
+            (
+                "mtu_raise_timer = \"60 s\"",
+                Config { mtu_raise_timer: Span::from_secs(60), ..d.clone() },
+            ),
             ("ip_header = 40", Config { ip_header: 40, ..d.clone() }),
             ("message_size = \"100 B\"", Config { message_size: Some(100), ..d.clone() }),
             ("outbound_streams = 300", Config { outbound_streams: 300, ..d.clone() }),
@@ -571,6 +595,10 @@ mod tests {
             ("preset = \"rfc1\"", "preset", "rfc2960, rfc4960, rfc9260"),
             ("mtu = \"100 B\"", "mtu", "512 B to 65535 B"),
             ("mtu = 1500", "mtu", "a whole number of octets"),
+            ("mtu_probing = true", "mtu_probing", "off, black-hole, always"),
+            ("mtu_probe_base = \"400 B\"", "mtu_probe_base", "472 B to 65495 B"),
+            ("mtu_probe_timer = \"500 ms\"", "mtu_probe_timer", "at least 1 s"),
+            ("mtu_raise_timer = \"0 s\"", "mtu_raise_timer", "at least 1 s"),
             ("ip_header = 30", "ip_header", "20 (IPv4) or 40 (IPv6)"),
             ("message_size = \"0 B\"", "message_size", "1 B to what fits a packet"),
             ("receive_buffer = \"5 GB\"", "receive_buffer", "0 B to 4294967295 B"),

@@ -17,6 +17,7 @@ mod immediate;
 mod interleaving;
 mod kernels;
 mod losses;
+mod mtu;
 mod opening;
 mod partial;
 mod paths;
