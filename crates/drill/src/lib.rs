@@ -34,10 +34,14 @@ mod settings;
 #[cfg(target_os = "linux")]
 mod stack;
 #[cfg(target_os = "linux")]
+mod usrsctp;
+#[cfg(target_os = "linux")]
 mod worker;
 
 #[cfg(target_os = "linux")]
 pub use stack::KernelStack;
+#[cfg(target_os = "linux")]
+pub use usrsctp::UsrsctpStack;
 
 use anabranch_packetdrill::runner::Against;
 
@@ -49,6 +53,25 @@ use anabranch_packetdrill::runner::Against;
 pub fn kernel() -> Result<Against, String> {
     KernelStack::probe().map_err(|error| error.to_string())?;
     Ok(Against::new(|_profile| Ok(Box::new(KernelStack::new()))))
+}
+
+/// usrsctp, as what scripts are run against.
+///
+/// # Errors
+/// What the machine lacks, and what would help.
+#[cfg(target_os = "linux")]
+pub fn usrsctp() -> Result<Against, String> {
+    UsrsctpStack::probe()?;
+    Ok(Against::new(|_profile| Ok(Box::new(UsrsctpStack::new()))))
+}
+
+/// The same, where there are no other stacks than ours.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn usrsctp() -> Result<Against, String> {
+    Err("usrsctp can be drilled on Linux alone".into())
 }
 
 /// The same: there is none.

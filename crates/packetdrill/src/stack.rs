@@ -233,6 +233,11 @@ pub trait Stack {
         None
     }
 
+    /// What the packet that came last needs and the stack does not have: the script does not apply to it.
+    fn lack(&mut self) -> Option<String> {
+        None
+    }
+
     /// A deadline may have passed.
     fn handle_timeout(&mut self, now: Time);
 

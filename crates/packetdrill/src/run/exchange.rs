@@ -59,6 +59,9 @@ impl Runner<'_> {
         self.awaits_connection &= !opens(spec);
         self.note(true, &packet);
         self.stack.handle_input(self.now, &packet);
+        if let Some(reason) = self.stack.lack() {
+            return Err(Stop::NotApplicable(reason));
+        }
         if let Some(reason) = self.stack.refusal() {
             return self.fail(event, reason, "", "");
         }
