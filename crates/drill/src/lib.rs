@@ -1,4 +1,4 @@
-//! packetdrill scripts against the kernel that runs, in real time.
+//! packetdrill scripts against other stacks: the kernel that runs, in real time, and usrsctp.
 //!
 //! The interpreter is that of `packetdrill`, which knows no clock. A
 //! [`KernelStack`] is the [`Stack`](anabranch_packetdrill::stack::Stack) that
@@ -12,9 +12,11 @@
 //! The namespace is held by descriptors alone: it goes with the process, however
 //! that ends, and nothing of it reaches the machine's own network.
 //!
+//! A [`UsrsctpStack`] holds that library in a process of its own, and lives in the script's time.
+//!
 //! This is a crate of its own because `live`, on which scenarios depend, has no
 //! use for scripts, and `packetdrill`, which runs in virtual time anywhere, none
-//! for a kernel.
+//! for a kernel or a compiler.
 
 #[cfg(target_os = "linux")]
 mod calls;

@@ -88,6 +88,10 @@ impl Stack for UsrsctpStack {
         self.run.as_ref().map_or_else(AddressBook::explicit, |run| run.addresses.book.clone())
     }
 
+    fn has_ip(&self) -> bool {
+        false
+    }
+
     fn configure(&mut self, name: &str, value: &str) -> Configured {
         settings::configure(self.run(), name, value)
     }

@@ -12,7 +12,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Scripts that usrsctp 0.9.5 fails, and what it does instead.
-const OTHERWISE: [(&str, &str); 0] = [];
+const OTHERWISE: [(&str, &str); 9] = [
+    ("broken-chunks.pkt", "a FORWARD-TSN that is too short is ignored"),
+    ("immediate.pkt", "the end of a long message waits for a SACK (Nagle's algorithm)"),
+    ("interleaving.pkt", "its extensions are more: AUTH, ASCONF, NR-SACK, PKTDROP"),
+    ("reconfiguration-refused.pkt", "the notification lists the stream that was not reset"),
+    ("reconfiguration.pkt", "SCTP_ADD_STREAMS works before the user has allowed it"),
+    ("retransmission.pkt", "SCTP_RTOINFO leaves the timeout of a path that is there as it is"),
+    ("shutdown-data.pkt", "write() after shutdown() gives ECONNRESET, not EPIPE"),
+    ("strangers.pkt", "its ABORT of an INIT to no socket has the T bit"),
+    ("unknown.pkt", "its extensions are more: AUTH, ASCONF, NR-SACK, PKTDROP"),
+];
 /// Scripts that do not apply to it, and a word of the reason.
 const NOT_APPLICABLE: [(&str, &str); 1] = [("icmp.pkt", "ICMP")];
 
@@ -129,7 +139,7 @@ fn structures_are_the_librarys() {
         +0 setsockopt(4, IPPROTO_SCTP, SCTP_RTOINFO, {srto_initial=100, srto_max=50, srto_min=80}, 16) = -1 EINVAL
         +0 setsockopt(4, IPPROTO_SCTP, SCTP_RECVRCVINFO, [1], 4) = 0
         +0 < sctp: DATA[flgs=BE, len=116, tsn=1, sid=3, ssn=0, ppid=5]
-        +.2 > sctp: SACK[flgs=0, cum_tsn=1, a_rwnd=..., gaps=[], dups=[]]
+        +0 > sctp: SACK[flgs=0, cum_tsn=1, a_rwnd=..., gaps=[], dups=[]]
         +0 sctp_recvv(4, [{..., 200}], 1, ..., [16], {rcv_sid=3, rcv_ssn=0, rcv_flags=0, rcv_ppid=htonl(5), rcv_tsn=1,
                       rcv_cumtsn=1, rcv_context=0, rcv_assoc_id=...}, [28], [SCTP_RECVV_RCVINFO], [MSG_EOR]) = 100
         +0 sctp_sendmsg(4, ..., 100, ..., ..., htonl(9), SCTP_UNORDERED, 2, 0, 0) = 100
@@ -145,7 +155,8 @@ fn packets_have_headers_of_either_version() {
         drill.settings.network = Network::over(version);
         let report = accepted(
             &drill,
-            "+0 write(4, ..., 2000) = 2000
+            "+0 setsockopt(4, IPPROTO_SCTP, SCTP_NODELAY, [1], 4) = 0
+            +0 write(4, ..., 2000) = 2000
             +0 > sctp: DATA[flgs=B, len=1468, tsn=1, sid=0, ssn=0, ppid=0]
             +0 > sctp: DATA[flgs=E, len=564, tsn=2, sid=0, ssn=0, ppid=0]",
         );

@@ -182,7 +182,8 @@ pub const BESIDE: &str = "\n## Our stacks and others, beside each other\n";
 /// What the page says of a kernel called `kernel` and of the version `library` of usrsctp, behind all
 /// else: it depends on the machine.
 pub fn beside(suites: &[Row], own: &[Row], kernel: &str, library: &str) -> String {
-    let mut text = format!("{BESIDE}\n{}", OTHERS.replace("KERNEL", kernel).replace("LIBRARY", library));
+    let mut text =
+        format!("{BESIDE}\n{}", OTHERS.replace("KERNEL", kernel).replace("LIBRARY", library));
     let columns: [(&str, Of); 3] = [("ours", ours), ("kernel", of_kernel), ("usrsctp", of_usrsctp)];
     let compared: Vec<Row> =
         suites.iter().filter(|it| it.subject != Subject::FreeBsd).cloned().collect();

@@ -213,6 +213,12 @@ pub trait Stack {
         AddressBook::new()
     }
 
+    /// Whether there is IP below the stack. One without it has no addresses to list in its packets, and
+    /// what scripts expect of those is not compared.
+    fn has_ip(&self) -> bool {
+        true
+    }
+
     /// A setting: a sysctl by its name with dots, or what [`crate::shell`]
     /// makes of other commands.
     fn configure(&mut self, name: &str, value: &str) -> Configured;

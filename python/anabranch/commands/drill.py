@@ -28,8 +28,8 @@ BAD = ("failed", "unreadable")
     default="ours",
     show_default=True,
     help="ours: our stacks, in virtual time. kernel: the TCP of the running kernel, in real time "
-    "and in namespaces of its own; needs root, or a kernel that gives users their own. usrsctp: that "
-    "library's SCTP, in virtual time; needs libusrsctp-dev and a C compiler.",
+    "and in namespaces of its own; needs root, or a kernel that gives users their own. usrsctp: "
+    "the SCTP of that library, in virtual time; needs libusrsctp-dev and a C compiler.",
 )
 @click.option(
     "--ip-version",

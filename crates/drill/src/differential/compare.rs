@@ -17,14 +17,8 @@ const COARSE: [(Span, Span); 3] = [
 ];
 
 /// Flags that are compared.
-const KEPT: [TcpFlags; 6] = [
-    TcpFlags::SYN,
-    TcpFlags::FIN,
-    TcpFlags::RST,
-    TcpFlags::ECE,
-    TcpFlags::CWR,
-    TcpFlags::ACK,
-];
+const KEPT: [TcpFlags; 6] =
+    [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST, TcpFlags::ECE, TcpFlags::CWR, TcpFlags::ACK];
 
 /// A packet of a run in relative numbers, without what stacks are free to choose.
 #[derive(Clone, PartialEq, Eq, Debug)]

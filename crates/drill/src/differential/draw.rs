@@ -181,8 +181,13 @@ impl Drawn {
         let report = run_script(&self.session.name(), &script, Against::ours());
         let sent_lines: Vec<Line> = lines(&report).into_iter().filter(Line::is_of_stack).collect();
         let reduced = sent_lines.iter().filter(|line| line.reduces()).count();
-        let mut progress =
-            Progress { sent: 1, segments: Vec::new(), acknowledges: 1, reduced, sent_lines: Vec::new() };
+        let mut progress = Progress {
+            sent: 1,
+            segments: Vec::new(),
+            acknowledges: 1,
+            reduced,
+            sent_lines: Vec::new(),
+        };
         for line in &sent_lines {
             if line.end() > progress.sent {
                 progress.segments.push((progress.sent, line.end()));
@@ -280,7 +285,10 @@ impl Drawn {
                 (first && self.draw.chance(0.5)).then_some(Act::Close)
             }
             Choice::Congested => {
-                self.congested = Some(progress.reduced);
+                // Something must have come that a router marked.
+                if progress.sent > self.acked {
+                    self.congested = Some(progress.reduced);
+                }
                 self.acknowledge(progress.sent, &progress)
             }
         }
@@ -296,11 +304,19 @@ impl Drawn {
         Some(Act::Write(n))
     }
 
+    /// The next octets of the peer. Where ECN is used, new data may be marked on its way, or say that the peer
+    /// has reduced its window (RFC 3168 §6.1.2, §6.1.5).
     fn data(&mut self, len: u64) -> Option<Act> {
         if self.peer_ended {
             return None;
         }
-        let act = self.segment("P.", self.next, len);
+        let mut act = self.segment("P.", self.next, len);
+        if let Act::Segment(segment) = &mut act
+            && self.session.opening.ecn
+        {
+            segment.marked = self.extras.chance(0.15);
+            segment.flags = if self.extras.chance(0.2) { "PW." } else { segment.flags };
+        }
         self.next += len;
         Some(act)
     }
@@ -355,15 +371,10 @@ impl Drawn {
         Act::Segment(Segment { flags, seq, len: 0, ack, window, sack, echo, marked: false })
     }
 
-    /// A segment with `flags`; where ECN is used, one with text may be marked, or tell that the peer has reduced
-    /// its window.
     fn segment(&mut self, flags: &'static str, seq: u64, len: u64) -> Act {
         let (ack, sack, echo) = (self.acked, Vec::new(), self.echo);
         let window = self.window(ack);
-        let ecn = self.session.opening.ecn && len > 0;
-        let marked = ecn && self.extras.chance(0.15);
-        let flags = if ecn && self.extras.chance(0.2) { "PW." } else { flags };
-        Act::Segment(Segment { flags, seq, len, ack, window, sack, echo, marked })
+        Act::Segment(Segment { flags, seq, len, ack, window, sack, echo, marked: false })
     }
 }
 

@@ -221,11 +221,7 @@ impl Act {
 impl Segment {
     fn text(&self, at: Span, opening: &Opening) -> String {
         let Segment { flags, seq, len, ack, window, sack, echo, marked } = self;
-        let field = match (opening.ecn && *len > 0, marked) {
-            (false, _) => "",
-            (true, false) => "[ect0] ",
-            (true, true) => "[ce] ",
-        };
+        let field = if *marked { "[ce] " } else { "" };
         let mut text = format!("< {field}{flags} {seq}:{}({len})", seq + len);
         if flags.contains('.') {
             _ = write!(text, " ack {ack}");

@@ -8,7 +8,7 @@ use anabranch_packetdrill::constants;
 use anabranch_packetdrill::script::{Call, Value};
 use anabranch_packetdrill::sctp::receiving::{Message, notified, old_info, received, room};
 use anabranch_packetdrill::sctp::sending::{Outgoing, outgoing};
-use anabranch_packetdrill::sctp::values::{address, list, numbers, one, socket_address, structure};
+use anabranch_packetdrill::sctp::values::{address, list, numbers, socket_address, structure};
 use anabranch_packetdrill::stack::{LOCAL, REMOTE, Returned};
 use anabranch_units::Time;
 use anabranch_wire::SctpPacket;
@@ -92,7 +92,8 @@ pub(super) fn attempt(run: &mut Run, now: Time, call: &Call, again: bool) -> Res
         }
         "connect" if again => connected(run, now, fd),
         "connect" => connect(run, now, (fd, socket), call),
-        "sctp_connectx" => connect_to_all(run, now, fd, call),
+        // usrsctp_connectx() takes addresses of IP alone.
+        "sctp_connectx" => Ok(Came::NotApplicable("sctp_connectx() over AF_CONN".into())),
         "read" | "readv" | "recv" | "recvfrom" | "recvmsg" | "sctp_recvmsg" | "sctp_recvv" => {
             receive(run, now, (fd, socket), call)
         }
@@ -159,21 +160,6 @@ fn connected(run: &mut Run, now: Time, fd: i64) -> Result<Came, String> {
     }
     let errno = options::error_of(run, now, fd)?;
     Ok(errno.map_or(Came::Returns(Returned::value(0)), fails))
-}
-
-/// `sctp_connectx()` does not wait (RFC 6458 §9.9), and says which association it is.
-fn connect_to_all(run: &mut Run, now: Time, fd: i64, call: &Call) -> Result<Came, String> {
-    let all = call.arguments.get(1).and_then(Value::fields).unwrap_or_default();
-    if all.len() > 1 {
-        return Ok(Came::NotApplicable("sctp_connectx() to several addresses".into()));
-    }
-    let numbers = [address(all.first().map(|it| &it.value)).1.into(), 0, 0];
-    let reply = run.ask(now, Request { numbers, ..Request::of(Ask::ConnectX, fd) })?;
-    if reply.error != 0 && !is(&reply, Errno::INPROGRESS) {
-        return Ok(Came::Returns(returned(&reply)));
-    }
-    let id = reply.octets.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
-    Ok(Came::Returns(Returned { outputs: vec![(3, one(id.into()))], ..Returned::value(0) }))
 }
 
 fn send(

@@ -140,11 +140,10 @@ impl Layout {
             let rest = octets.get(*offset..)?;
             let value = match kind {
                 Kind::List => list(
-                    rest.chunks_exact(*size).map(|element| Value::Number(get(element, false) as i64)),
+                    rest.chunks_exact(*size)
+                        .map(|element| Value::Number(get(element, false) as i64)),
                 ),
-                Kind::Number => {
-                    Value::Number(get(rest.get(..*size)?, is_of_network(name)) as i64)
-                }
+                Kind::Number => Value::Number(get(rest.get(..*size)?, is_of_network(name)) as i64),
                 Kind::Inner(inner) => self.read(inner, rest.get(..*size)?),
                 Kind::Address => {
                     let port = self.part("sockaddr_conn", "sconn_port")?;

@@ -27,6 +27,7 @@ pub(super) fn set(run: &mut Run, now: Time, fd: i64, call: &Call) -> Result<Came
     {
         return Ok(reply);
     }
+    let value = if name == "SCTP_PEER_ADDR_PARAMS" { with_fixed_mtu(value) } else { value };
     let Some(option) = run.layout.option(name).cloned() else { return Ok(unknown(name)) };
     let mut octets = match run.layout.write(&option.structure, &value) {
         Ok(octets) => octets,
@@ -39,6 +40,22 @@ pub(super) fn set(run: &mut Run, now: Time, fd: i64, call: &Call) -> Result<Came
     let numbers = [option.level, option.number, 0];
     let reply = run.ask(now, Request { numbers, octets: &octets, ..Request::of(Ask::Set, fd) })?;
     Ok(Came::Returns(returned(&reply)))
+}
+
+/// Path MTU discovery is off already. To turn it off without a path MTU, which usrsctp 0.9.5 refuses, is
+/// left out of what else the structure says.
+fn with_fixed_mtu(value: Value) -> Value {
+    const SPP_PMTUD_DISABLE: i64 = 16;
+    let n = |name| value.field(name).and_then(constants::number).unwrap_or(0);
+    let Value::Struct(mut fields) = value.clone() else { return value };
+    if n("spp_pathmtu") == 0 {
+        let flags = n("spp_flags") & !SPP_PMTUD_DISABLE;
+        let named = |field: &&mut Field| field.name.as_deref() == Some("spp_flags");
+        if let Some(field) = fields.iter_mut().find(named) {
+            field.value = Value::Number(flags);
+        }
+    }
+    Value::Struct(fields)
 }
 
 fn unknown(name: &str) -> Came {

@@ -40,8 +40,6 @@ pub(crate) enum Ask {
     Accept,
     /// Connects to port `a`.
     Connect,
-    /// The same, and gives the association.
-    ConnectX,
     /// Sends `a` octets with the flags `b` to port `c`, 0 for none, as the octets say.
     Send,
     /// Receives `a` octets at most.
@@ -136,9 +134,8 @@ impl Program {
         self.to.write_all(&message).and_then(|()| self.to.flush()).map_err(|_| self.end())?;
         loop {
             let head: [u8; 24] = self.read(24)?.try_into().expect("as many as were asked for");
-            let word = |at: usize| {
-                i32::from_ne_bytes(head[at..at + 4].try_into().expect("four of them"))
-            };
+            let word =
+                |at: usize| i32::from_ne_bytes(head[at..at + 4].try_into().expect("four of them"));
             let micros = i64::from_ne_bytes(head[16..].try_into().expect("eight of them"));
             let octets = self.read(word(12) as u32 as usize)?;
             if word(0) == 0 {

@@ -110,10 +110,11 @@ impl Run {
         }
         let mut octets = Vec::new();
         if let Err(error) = packet.emit(&self.addresses.book, &mut octets) {
-            self.ended.get_or_insert_with(|| error.to_string());
-            return;
+            // An address of the peer's that the stack could not send to.
+            return self.lacks(&error.to_string());
         }
-        let header = if octets[0] >> 4 == 6 { IPV6 as usize } else { (octets[0] & 15) as usize * 4 };
+        let header =
+            if octets[0] >> 4 == 6 { IPV6 as usize } else { (octets[0] & 15) as usize * 4 };
         let numbers = [packet.ecn as i64, 0, 0];
         let octets = &octets[header..];
         _ = self.ask(now, Request { numbers, octets, ..Request::of(Ask::Input, -1) });

@@ -40,7 +40,7 @@ struct reply {
 
 /* In the order of `Ask` in program.rs. */
 enum call {
-	LAYOUT, PASS, INPUT, SYSCTL, SOCKET, BIND, LISTEN, ACCEPT, CONNECT, CONNECTX, SEND, RECEIVE, SET, GET,
+	LAYOUT, PASS, INPUT, SYSCTL, SOCKET, BIND, LISTEN, ACCEPT, CONNECT, SEND, RECEIVE, SET, GET,
 	SHUTDOWN, CLOSE, PEEL_OFF, ADDRESSES, EVENTS,
 };
 
@@ -210,7 +210,6 @@ static void call(struct socket *socket, const struct request *ask)
 {
 	struct sockaddr_conn to = address(ask->a);
 	struct sockaddr *there = (struct sockaddr *)&to;
-	sctp_assoc_t id = 0;
 	socklen_t len = ask->len;
 	int value = 0;
 	errno = 0;
@@ -219,10 +218,6 @@ static void call(struct socket *socket, const struct request *ask)
 	case LISTEN: value = usrsctp_listen(socket, ask->a); break;
 	case ACCEPT: value = enter(usrsctp_accept(socket, NULL, NULL)); break;
 	case CONNECT: value = usrsctp_connect(socket, there, sizeof to); break;
-	case CONNECTX:
-		value = usrsctp_connectx(socket, there, 1, &id);
-		reply(0, value, value < 0 ? errno : 0, &id, sizeof id);
-		return;
 	case SEND: value = send_message(socket, ask); break;
 	case RECEIVE: receive(socket, ask); return;
 	case SET: value = usrsctp_setsockopt(socket, ask->a, ask->b, input, len); break;

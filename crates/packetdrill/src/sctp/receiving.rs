@@ -2,7 +2,9 @@
 
 use super::attempt::{Attempt, returns, waits};
 use super::notifications;
-use super::values::{argument, length_of_vectors, list, numbers, one, part, socket_address, structure};
+use super::values::{
+    argument, length_of_vectors, list, numbers, one, part, socket_address, structure,
+};
 use crate::constants::FREEBSD_MSG_EOR;
 use crate::script::{Call, Value};
 use crate::stack::Returned;

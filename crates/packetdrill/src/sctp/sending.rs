@@ -77,8 +77,13 @@ pub fn outgoing(call: &Call) -> Result<Outgoing, String> {
         Some(address(first.map(|field| &field.value)))
     };
     let message = call.arguments.get(1);
-    let mut out =
-        Outgoing { len: n(2).unwrap_or(0).max(0) as u64, flags: 0, to: None, info: None, policy: None };
+    let mut out = Outgoing {
+        len: n(2).unwrap_or(0).max(0) as u64,
+        flags: 0,
+        to: None,
+        info: None,
+        policy: None,
+    };
     match call.name.as_str() {
         "write" => {}
         "writev" => out.len = length_of_vectors(message),
