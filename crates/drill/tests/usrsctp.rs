@@ -79,6 +79,7 @@ fn usrsctp_passes_our_scripts_or_a_row_says_why_not() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how long the run takes is what is tested")]
 fn hours_of_a_script_pass_at_once() {
     let Some(drill) = drill() else { return };
     let begun = Instant::now();

@@ -104,14 +104,13 @@ impl Run {
         match &packet.body {
             Body::Sctp(sctp) if sctp.udp.is_none() => {}
             Body::Other { protocol: SctpPacket::PROTOCOL, .. } => {}
-            Body::Sctp(_) => return self.lacks("SCTP in UDP, without IP below it"),
-            Body::Icmp(_) => return self.lacks("ICMP, without IP below it"),
+            Body::Sctp(_) => return self.lacks("SCTP in UDP"),
+            Body::Icmp(_) => return self.lacks("ICMP"),
             _ => return self.lacks("packets of another protocol than SCTP"),
         }
         let mut octets = Vec::new();
-        if let Err(error) = packet.emit(&self.addresses.book, &mut octets) {
-            // An address of the peer's that the stack could not send to.
-            return self.lacks(&error.to_string());
+        if packet.emit(&self.addresses.book, &mut octets).is_err() {
+            return self.lacks("a second address of the peer");
         }
         let header =
             if octets[0] >> 4 == 6 { IPV6 as usize } else { (octets[0] & 15) as usize * 4 };
@@ -121,7 +120,7 @@ impl Run {
     }
 
     fn lacks(&mut self, what: &str) {
-        self.lack.get_or_insert_with(|| format!("{what}: usrsctp runs over AF_CONN here"));
+        self.lack.get_or_insert_with(|| format!("{what}: usrsctp runs without IP here (AF_CONN)"));
     }
 
     /// The next packet that the stack has sent, with a header of IP.
