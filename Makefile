@@ -159,8 +159,8 @@ fidelity: setup
 		$(BIN)/anabranch compare examples/sweeps/$$sweep.toml --out $(OUT)/$$sweep || exit 1; done
 	$(BIN)/python tests/fidelity_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity $(OUT)/fidelity-bbr
 
-# What public packetdrill scripts say of our TCP: SUITES names indices of them with `:` between, see
-# crates/packetdrill/src/suites.rs.
+# What public packetdrill scripts say of our stacks, of this kernel and of usrsctp, as root and with libusrsctp-dev:
+# SUITES names indices of them with `:` between, see crates/packetdrill/src/suites.rs.
 conformance:
 	@test -n "$(SUITES)" || { echo "SUITES=INDEX, SUITES=FOLDER or several with : is needed" >&2; exit 2; }
 	cargo run --release --quiet -p anabranch-drill --example conformance -- $(SUITES) \

@@ -445,5 +445,5 @@ def drill(
     ip_version: str = "ipv4",
 ) -> list[dict[str, Any]]:
     """Runs packetdrill scripts: `suite`, `category`, `script`, `verdict`, `line`, `report`
-    and, with a folder for `traces`, `trace` of each, in order; against our stacks or the
-    kernel."""
+    and, with a folder for `traces`, `trace` of each, in order; against our stacks, the
+    kernel or usrsctp."""

@@ -6,7 +6,7 @@
 
 use anabranch_endpoint::Generator;
 use anabranch_packetdrill::runner::Drill;
-use anabranch_packetdrill::suites::list;
+use anabranch_packetdrill::suites::list_all;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 fn a_mutated_script_ends_with_a_verdict() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/packetdrill");
     let place = std::env::var("ANABRANCH_PACKETDRILL_SUITES").map_or(folder, Into::into);
-    let scripts: Vec<String> = list(&place)
+    let scripts: Vec<String> = list_all(place.as_os_str())
         .expect("the folder can be read")
         .iter()
         .map(|it| String::from_utf8_lossy(&std::fs::read(&it.file).expect("a script")).into_owned())

@@ -1,10 +1,10 @@
-//! Runs scripts against the kernel and prints what came of them, without Python:
+//! Runs scripts against our stacks, or another one, and prints what came of them, without Python:
 //!
-//! `cargo run --release -p anabranch-drill --example kernel -- [ipv4|ipv6|ipv4-mapped-ipv6] PLACE...`
+//! `cargo run --release -p anabranch-drill --example drill -- [kernel|usrsctp] [ipv4|ipv6|ipv4-mapped-ipv6] PLACE...`
 //!
-//! A place is a script, a folder of scripts or an index of suites. As root.
+//! A place is a script, a folder of scripts or an index of suites. The kernel as root.
 
-use anabranch_drill::kernel;
+use anabranch_drill::{kernel, usrsctp};
 use anabranch_packetdrill::Profile;
 use anabranch_packetdrill::report::Verdict;
 use anabranch_packetdrill::runner::Drill;
@@ -13,12 +13,23 @@ use anabranch_packetdrill::suites::{Listed, list};
 use std::path::Path;
 
 fn main() {
-    let mut drill = Drill::new(Profile::Linux);
-    drill.against = kernel().unwrap_or_else(|missing| panic!("{missing}"));
+    let mut drill = Drill::new(None);
     // What the suites leave to who runs them.
     drill.definitions.insert("CODE".into(), "host_unreachable".into());
     let mut scripts = Vec::new();
     for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "kernel" => {
+                drill.profile = Some(Profile::Linux);
+                drill.against = kernel().unwrap_or_else(|missing| panic!("{missing}"));
+                continue;
+            }
+            "usrsctp" => {
+                drill.against = usrsctp().unwrap_or_else(|missing| panic!("{missing}"));
+                continue;
+            }
+            _ => {}
+        }
         match (IpVersion::from_name(&argument), Path::new(&argument)) {
             (Some(version), _) => drill.settings.network = Network::over(version),
             (None, file) if file.extension().is_some_and(|it| it == "pkt") => {
