@@ -47,6 +47,8 @@ mod warnings;
 
 pub use anabranch_attack::{Aim, Kind, Target};
 pub use anabranch_sim::Sizes;
+pub use anabranch_wire::pcapng::Snap;
+pub use capture::{CaptureEnd, CaptureOptions};
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
 pub use library::Library;
