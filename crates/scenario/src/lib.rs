@@ -17,6 +17,7 @@ mod custom;
 mod endpoints;
 pub mod error;
 mod fields;
+mod flow_events;
 mod graph;
 mod hostile;
 mod hostile_rules;
@@ -51,6 +52,7 @@ pub use anabranch_wire::pcapng::Snap;
 pub use capture::{CaptureEnd, CaptureOptions};
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
+pub use flow_events::EventRow;
 pub use library::Library;
 pub use outcome::{End, Outcome};
 pub use result::{

@@ -142,6 +142,7 @@ pub(crate) fn results(
     let (wall_s, cpu_s) = clocks.read();
     RunResult {
         flows: flows.iter().map(flow_row).collect(),
+        events: recorders.events(scenario, flows, simulation),
         series: recorders.series(scenario, flows, links, simulation),
         links: links.iter().map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),

@@ -225,6 +225,7 @@ impl Sender {
             path.reduced = next;
             let view = path.view(chunk as u64);
             path.window.on_congestion(now, Cause::EcnMark, &view);
+            path.ecn_reductions += 1;
         }
         true
     }
