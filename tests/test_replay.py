@@ -46,7 +46,7 @@ def test_a_capture_gives_tables_series_and_figures(
 def test_without_a_terminal_names_are_whole(anabranch: Command, tmp_path: Path) -> None:
     """What a pipe is given is not cut to 80 columns."""
     capture, name = tmp_path / "x.pcapng", "a-host-whose-name-is-as-long-as-names-are"
-    Scenario(TWO_HOSTS.replace('"a"', f'"{name}"')).run(pcap=capture)
+    Scenario(TWO_HOSTS.replace('"a"', f'"{name}"')).run(pcap=capture, capture_end="both")
     done = anabranch("replay", capture, "--out", tmp_path / "replay")
     assert done.returncode == 0, done.stderr
     assert f"{name}-b" in done.stdout and "retransmitted" in done.stdout
