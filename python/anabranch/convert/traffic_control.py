@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from anabranch.convert.link import (
@@ -52,7 +52,7 @@ class Words:
         self.at += 1
         return self.words[self.at - 1]
 
-    def number(self, what: str, units: dict[str, object], allowed: str) -> Decimal:
+    def number(self, what: str, units: Mapping[str, object], allowed: str) -> Decimal:
         """A number with one of these units, in the base unit."""
         word = self.take(what, allowed)
         found = _quantity(word, units)
@@ -82,7 +82,7 @@ class Words:
             self.take()
 
 
-def _quantity(word: str, units: dict[str, object]) -> Decimal | None:
+def _quantity(word: str, units: Mapping[str, object]) -> Decimal | None:
     found = re.fullmatch(r"([0-9]*\.?[0-9]+)([a-z]*)", word.lower())
     if not found or found[2] not in units:
         return None
@@ -238,7 +238,7 @@ def _loss(words: Words) -> dict[str, object]:
 
 def _tbf(words: Words, way: Way, _notes: list[str]) -> None:
     found: dict[str, Decimal] = {}
-    kinds: dict[str, tuple[dict[str, object], str]] = {
+    kinds: dict[str, tuple[Mapping[str, object], str]] = {
         "rate": (_BITS, "a rate, as 1mbit"),
         "peakrate": (_BITS, "a rate, as 1mbit"),
         "burst": (_SIZES, "a size, as 32kb"),
@@ -296,7 +296,7 @@ def _fifo(unit: str) -> Callable[[Words, Way, list[str]], None]:
         limit = Decimal(1000)
         if words.peek() == "limit":
             words.take()
-            units: dict[str, object] = _SIZES if unit == "B" else {"": 1, "p": 1}
+            units: Mapping[str, object] = _SIZES if unit == "B" else {"": 1, "p": 1}
             limit = words.number("limit", units, f"a number of {unit}")
         way.queue = {"kind": "droptail", "limit": f"{plain(limit)} {unit}"}
 
