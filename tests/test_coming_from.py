@@ -25,16 +25,17 @@ def test_every_snippet_runs(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("BROWSER", "true")  # which `view` would open
     ran = 0
     for kind, body in BLOCK.findall(page.read_text(encoding="utf-8")):
+        found = NAME.match(body)
+        name = found[1] if found else ""
         if kind in OURS:
-            name = NAME.match(body)
             assert name, f"{page.name}: a block without the name of its file:\n{body}"
-            (tmp_path / name[1]).write_text(body, encoding="utf-8")
+            (tmp_path / name).write_text(body, encoding="utf-8")
         if kind == "toml" and not _is_run_below(page, body):
             ran += _runs(
-                [sys.executable, "-m", "anabranch", "run", name[1], "--out", "alone"], tmp_path
+                [sys.executable, "-m", "anabranch", "run", name, "--out", "alone"], tmp_path
             )
         elif kind == "python":
-            ran += _runs([sys.executable, "-W", "error", name[1]], tmp_path)
+            ran += _runs([sys.executable, "-W", "error", name], tmp_path)
         elif kind == "sh":
             ran += _runs(["sh", "-e", "-c", body], tmp_path)
     assert ran >= 1
