@@ -8,7 +8,7 @@ mod mutate;
 
 use anabranch_endpoint::Generator;
 use anabranch_units::Time;
-use anabranch_wire::pcapng::Writer;
+use anabranch_wire::pcapng::{Snap, Writer};
 use anabranch_wire::sctp::{Chunk, Parameter, SctpPacket};
 use anabranch_wire::{AddressBook, Body, Packet, TcpSegment};
 use std::path::Path;
@@ -133,7 +133,7 @@ fn sctp_seeds() -> Vec<Vec<u8>> {
 fn dissect(sample: &[(Vec<u8>, Packet)]) -> Vec<String> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential.pcapng");
     let mut writer = Writer::new(Vec::new()).expect("a header");
-    let link = writer.add_interface("a", None).expect("an interface");
+    let link = writer.add_interface("a", Snap::Whole).expect("an interface");
     for (i, (octets, _)) in sample.iter().enumerate() {
         writer.packet(link, Time::from_picos(i as u64 * 1_000_000), octets).expect("a packet");
     }

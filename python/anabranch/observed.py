@@ -41,7 +41,7 @@ STATES = ("unconfirmed", "active", "potentially failed", "inactive")
 LANE = ("sends", "acks", "receives", "sacks", "drops")
 """Kinds that `observe = packets` gives of each connection, subflow or path: drawn as dots."""
 
-EXPLORED = ("packets", "cwnd", "ssthresh", "in_flight", "srtt", "received", "queue")
+EXPLORED = ("packets", "events", "cwnd", "ssthresh", "in_flight", "srtt", "received", "queue")
 """What the time-sequence explorer of the report shows."""
 
 EXPLORED_PATHS = ("path_cwnd", "path_srtt", "path_rto", "path_state")

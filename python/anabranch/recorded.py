@@ -27,6 +27,7 @@ TABLES: dict[str, type[rows.Row]] = {
     "listeners": rows.Listener,
     "attacks": rows.Attack,
     "memory": rows.Memory,
+    "events": rows.FlowEvent,
 }
 """What a run has rows of, and their class."""
 
@@ -34,8 +35,8 @@ TABLES: dict[str, type[rows.Row]] = {
 @dataclass(frozen=True)
 class Recorded:
     """A row per flow, link, regulator, port of a line of ATM, path of a multihomed flow, flow of
-    messages, listening port, attack from outside and host whose memory was looked at; the observed
-    series, and the facts of the whole."""
+    messages, listening port, attack from outside, host whose memory was looked at and event of a
+    flow; the observed series, and the facts of the whole."""
 
     flows: Sequence[rows.Transfer]
     series: dict[str, Series]
@@ -48,6 +49,7 @@ class Recorded:
     attacks: Sequence[rows.Attack] = ()
     memory: Sequence[rows.Memory] = ()
     lines: Sequence[rows.Line] = ()
+    events: Sequence[rows.FlowEvent] = ()
 
     def rows_of(self, name: str) -> Sequence[rows.Row]:
         """The rows of one of `TABLES`."""

@@ -347,6 +347,31 @@ class Attack(Row):
 
 
 @dataclass(frozen=True, slots=True)
+class FlowEvent(Row):
+    """An event of a flow at one of its ends, or several equal ones less than 50 ms apart."""
+
+    time_s: float
+    """When the first of them happened."""
+    until_s: float
+    """When the last did."""
+    flow: str
+    """The flow."""
+    host: str
+    """The host at which it happened."""
+    end: str
+    """`sender` or `receiver` of the flow's data."""
+    path: str | None
+    """Of a flow with several paths which, by the name that its series have."""
+    kind: str
+    """`handshake`, `close`, `address`, `heartbeat`, `mark`, `ecn`, `fast-retransmit`, `timeout`,
+    `probe` or `undo`."""
+    event: str
+    """What happened, in words."""
+    count: int
+    """How often."""
+
+
+@dataclass(frozen=True, slots=True)
 class Memory(Row):
     """What the connections of a host took of its memory."""
 

@@ -46,6 +46,8 @@ pub struct PathObservation {
     pub timeouts: u64,
     /// Reductions of the window for missing reports.
     pub fast_retransmits: u64,
+    /// Reductions of the window because the peer echoed marks.
+    pub ecn_reductions: u64,
     /// Packets with data sent.
     pub packets: u64,
     /// Of these, sent again.

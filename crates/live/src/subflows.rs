@@ -77,6 +77,7 @@ impl Subflows {
             timeouts: it.timeouts,
             // A kernel does not tell.
             fast_retransmits: 0,
+            ecn_reductions: 0,
             packets: it.packets_sent,
             retransmitted: it.retransmitted_packets,
             bytes_acked: it.bytes_acked,

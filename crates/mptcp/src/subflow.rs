@@ -374,6 +374,7 @@ impl Subflow {
             errors: self.tcp.rtt().backoff(),
             timeouts: tcp.timeouts,
             fast_retransmits: tcp.fast_retransmits,
+            ecn_reductions: tcp.ecn_reductions,
             packets: tcp.packets_sent,
             retransmitted: tcp.retransmitted_packets,
             bytes_acked: tcp.bytes_acked,

@@ -7,7 +7,7 @@ use crate::report::{Report, Traced, Verdict};
 use crate::run::{Settings, run};
 use crate::stack::Stack;
 use crate::suites::{Listed, read};
-use anabranch_wire::pcapng::Writer;
+use anabranch_wire::pcapng::{Snap, Writer};
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::RefUnwindSafe;
@@ -151,7 +151,7 @@ pub(crate) fn in_order<T: Send>(
 /// Those of `out`.
 pub fn write_trace<W: Write>(report: &Report, out: W) -> io::Result<W> {
     let mut writer = Writer::new(out)?;
-    let interface = writer.add_interface("stack", None)?;
+    let interface = writer.add_interface("stack", Snap::Whole)?;
     for Traced { time, packet, .. } in &report.trace {
         writer.packet_value(interface, *time, packet, &report.addresses)?;
     }

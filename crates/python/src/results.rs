@@ -1,8 +1,8 @@
 //! Results as dictionaries and NumPy arrays.
 
 use anabranch_scenario::{
-    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow, PortRow,
-    RegulatorRow, RunInfo, RunResult, Warning,
+    AttackRow, EventRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow,
+    PortRow, RegulatorRow, RunInfo, RunResult, Warning,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -36,6 +36,8 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound
     dict.set_item("attacks", PyList::new(py, attacks.collect::<PyResult<Vec<_>>>()?)?)?;
     let memory = result.memory.iter().map(|row| memory(py, row));
     dict.set_item("memory", PyList::new(py, memory.collect::<PyResult<Vec<_>>>()?)?)?;
+    let events = result.events.iter().map(|row| event(py, row));
+    dict.set_item("events", PyList::new(py, events.collect::<PyResult<Vec<_>>>()?)?)?;
     dict.set_item("run", info(py, &result.run)?)?;
     Ok(dict)
 }
@@ -60,6 +62,20 @@ fn listener<'py>(py: Python<'py>, row: &ListenRow) -> PyResult<Bound<'py, PyDict
     ] {
         dict.set_item(name, count)?;
     }
+    Ok(dict)
+}
+
+fn event<'py>(py: Python<'py>, row: &EventRow) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("time_s", row.time_s)?;
+    dict.set_item("until_s", row.until_s)?;
+    dict.set_item("flow", &row.flow)?;
+    dict.set_item("host", &row.host)?;
+    dict.set_item("end", row.end)?;
+    dict.set_item("path", &row.path)?;
+    dict.set_item("kind", row.kind)?;
+    dict.set_item("event", &row.event)?;
+    dict.set_item("count", row.count)?;
     Ok(dict)
 }
 

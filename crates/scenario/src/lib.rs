@@ -17,6 +17,7 @@ mod custom;
 mod endpoints;
 pub mod error;
 mod fields;
+mod flow_events;
 mod graph;
 mod hostile;
 mod hostile_rules;
@@ -47,8 +48,11 @@ mod warnings;
 
 pub use anabranch_attack::{Aim, Kind, Target};
 pub use anabranch_sim::Sizes;
+pub use anabranch_wire::pcapng::Snap;
+pub use capture::{CaptureEnd, CaptureOptions};
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
+pub use flow_events::EventRow;
 pub use library::Library;
 pub use outcome::{End, Outcome};
 pub use result::{

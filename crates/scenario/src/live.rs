@@ -11,7 +11,7 @@ mod precision;
 
 use crate::InputError;
 use crate::build::{Built, BuiltFlow, build_with};
-use crate::capture;
+use crate::capture::{self, CaptureOptions};
 use crate::graph::Graph;
 use crate::record::Recorders;
 use crate::result::RunResult;
@@ -46,10 +46,10 @@ pub use precision::Precision;
 pub struct LiveOptions {
     /// Seed of the network's randomness; `None` takes the scenario's.
     pub seed: Option<u64>,
-    /// Write all packets that the hosts send and receive to this file.
+    /// Write packets to this file, as pcapng.
     pub pcap: Option<PathBuf>,
-    /// Write those at these hosts, interfaces and links instead.
-    pub capture: Vec<String>,
+    /// Which packets, and how much of them.
+    pub capture: CaptureOptions,
     /// Programs by external host: commands for the shell, in which `{HOST}`
     /// stands for the address of a host's first interface.
     pub programs: Vec<(String, String)>,
@@ -173,10 +173,9 @@ pub fn live(
     }
     let Built { mut simulation, flows, links } = built;
     let recorders = Recorders::attach(scenario, &flows, &links, &mut simulation);
-    let captured = options
-        .pcap
-        .as_ref()
-        .map(|path| capture::start(path, &options.capture, scenario, &links, &mut simulation));
+    let captured = options.pcap.as_ref().map(|path| {
+        capture::start(path, &options.capture, scenario, &flows, &links, &mut simulation)
+    });
     let captured = captured.transpose()?;
 
     let (programs, services) = start_programs(scenario, options, &graph, &hosts, &reactor, &book)?;

@@ -1,6 +1,7 @@
 //! The recorders that a scenario asks for, and their series by name.
 
 use crate::build::BuiltFlow;
+use crate::flow_events::{EventRow, Events};
 use crate::result::NamedSeries;
 use crate::schema::{Protocol, Scenario, What};
 use crate::transport::Transport;
@@ -24,6 +25,7 @@ pub(crate) struct Recorders {
     queues: Option<Handle<QueueRecorder>>,
     regulators: Option<Handle<RegulatorRecorder>>,
     cells: Option<Handle<CellRecorder>>,
+    events: Events,
     /// What is recorded: (flow index, quantity) in order, and the interval; of
     /// several entries that mean the same the last counts.
     of_flows: BTreeMap<(usize, What), Option<Span>>,
@@ -57,6 +59,9 @@ impl Recorders {
                         }
                     }
                 }
+                continue;
+            }
+            if observe.what == What::Events {
                 continue;
             }
             let named = |name: &str| observe.link.as_deref().is_none_or(|link| link == name);
@@ -144,6 +149,7 @@ impl Recorders {
             queues: (!of_links.is_empty()).then(|| simulation.attach(queues)),
             regulators: (!of_regulators.is_empty()).then(|| simulation.attach(regulators)),
             cells: any_cells.then(|| simulation.attach(cells)),
+            events: Events::attach(scenario, flows, simulation),
             of_flows,
             of_links,
             of_regulators,
@@ -151,6 +157,16 @@ impl Recorders {
             of_rates,
             two_way,
         }
+    }
+
+    /// The events of flows, by date.
+    pub(crate) fn events(
+        &self,
+        scenario: &Scenario,
+        flows: &[BuiltFlow],
+        simulation: &Simulation<Transport>,
+    ) -> Vec<EventRow> {
+        self.events.rows(scenario, flows, simulation)
     }
 
     /// What was recorded, by flow, then by link.
@@ -294,7 +310,7 @@ fn path_quantity(what: What) -> Option<PathQuantity> {
 
 /// A path in the names of series: the peer's interface, or of a subflow
 /// `FROM-TO`, with its number unless it is the first between them.
-fn path_name(path: &PathId, simulation: &Simulation<Transport>) -> String {
+pub(crate) fn path_name(path: &PathId, simulation: &Simulation<Transport>) -> String {
     let name = |addr: Addr| simulation.node_name(NodeId(addr.0));
     let to = name(path.remote);
     match (path.local, path.subflow) {

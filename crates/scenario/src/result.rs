@@ -1,6 +1,7 @@
 //! What a run gives: a row for each flow and link, and the series that were
 //! asked for.
 
+use crate::flow_events::EventRow;
 use crate::outcome::{End, Outcome};
 use crate::warnings::Warning;
 use anabranch_network::abr::PortCounters;
@@ -11,6 +12,8 @@ use anabranch_sim::{AttackResult, LinkCounters, MemoryResult, ReceptionResult, R
 pub struct RunResult {
     /// The flows in the order of the scenario.
     pub flows: Vec<FlowRow>,
+    /// What happened to the flows whose events the scenario asks for, by date.
+    pub events: Vec<EventRow>,
     /// The series that the scenario asks for, by name.
     pub series: Vec<NamedSeries>,
     /// The directions of the links in the order of the scenario.

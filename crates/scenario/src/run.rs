@@ -2,7 +2,7 @@
 
 use crate::Scenario;
 use crate::build::{Built, BuiltFlow, build};
-use crate::capture;
+use crate::capture::{self, CaptureOptions};
 use crate::outcome::{self, Outcome};
 use crate::record::Recorders;
 use crate::result::{
@@ -27,12 +27,10 @@ pub struct RunOptions {
     pub seed: Option<u64>,
     /// Which replication: another one has other random draws.
     pub replication: u64,
-    /// Write all packets that the hosts send and receive to this file, as
-    /// pcapng.
+    /// Write packets to this file, as pcapng.
     pub pcap: Option<PathBuf>,
-    /// Write those at these hosts, interfaces and links instead; a link's are
-    /// those that come out at its far end.
-    pub capture: Vec<String>,
+    /// Which packets, and how much of them.
+    pub capture: CaptureOptions,
     /// Compute a hash over all packet events.
     pub trace_hash: bool,
     /// Check conservation on every link at every event; slow.
@@ -87,10 +85,9 @@ fn run_slices(
     if options.check {
         simulation.attach(ConservationChecker::new());
     }
-    let captured = options
-        .pcap
-        .as_ref()
-        .map(|path| capture::start(path, &options.capture, scenario, &links, &mut simulation));
+    let captured = options.pcap.as_ref().map(|path| {
+        capture::start(path, &options.capture, scenario, &flows, &links, &mut simulation)
+    });
     let captured = captured.transpose()?;
 
     let mut drive = |until| match slices::run(&mut simulation, until, watch) {
@@ -145,6 +142,7 @@ pub(crate) fn results(
     let (wall_s, cpu_s) = clocks.read();
     RunResult {
         flows: flows.iter().map(flow_row).collect(),
+        events: recorders.events(scenario, flows, simulation),
         series: recorders.series(scenario, flows, links, simulation),
         links: links.iter().map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),

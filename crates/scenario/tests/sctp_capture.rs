@@ -1,7 +1,7 @@
 //! Captures of SCTP runs, read by Wireshark's dissectors: nothing malformed,
 //! every checksum right, and the chunks that the run must have had.
 
-use anabranch_scenario::{RunOptions, Scenario, load, run};
+use anabranch_scenario::{CaptureEnd, CaptureOptions, RunOptions, Scenario, Snap, load, run};
 use anabranch_testkit::needs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,11 @@ fn capture(example: &str, changes: &[&str]) -> PathBuf {
     let text = load(&path).unwrap();
     let scenario = Scenario::with_overrides(&text, &file, changes).unwrap();
     let pcap = std::env::temp_dir().join(format!("{example}-{}.pcapng", std::process::id()));
-    run(&scenario, &RunOptions { pcap: Some(pcap.clone()), ..RunOptions::default() }).unwrap();
+    // Whole packets at both ends: tshark checks their checksums.
+    let places = Vec::new();
+    let capture = CaptureOptions { places, end: CaptureEnd::Both, snap: Snap::Whole };
+    run(&scenario, &RunOptions { pcap: Some(pcap.clone()), capture, ..RunOptions::default() })
+        .unwrap();
     pcap
 }
 

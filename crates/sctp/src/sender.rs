@@ -249,6 +249,7 @@ impl Sender {
             path.reduced = next;
             let view = path.view();
             path.window.on_congestion(now, Cause::EcnMark, &view);
+            path.ecn_reductions += 1;
         }
         true
     }

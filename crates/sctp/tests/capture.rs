@@ -7,7 +7,7 @@ use anabranch_endpoint::{ByteStream, Generator, Seed};
 use anabranch_sctp::{Association, Config, Destination, Message};
 use anabranch_testkit::{Fate, Pair, needs};
 use anabranch_units::{Span, Time};
-use anabranch_wire::pcapng::Writer;
+use anabranch_wire::pcapng::{Snap, Writer};
 use anabranch_wire::{Addr, AddressBook, Payload};
 use std::path::Path;
 use std::process::Command;
@@ -59,7 +59,7 @@ fn wireshark_finds_nothing_wrong_in_an_association() {
     pair.drive(Time::ZERO + Span::from_secs(200));
 
     let mut writer = Writer::new(Vec::new()).expect("memory");
-    let link = writer.add_interface("both", None).expect("memory");
+    let link = writer.add_interface("both", Snap::Whole).expect("memory");
     for line in &pair.log {
         writer.packet_value(link, line.sent, &line.packet, &AddressBook::new()).expect("memory");
     }

@@ -1,7 +1,7 @@
 //! The packet as a value: an IP header's fields and a transport body.
 
 use crate::icmp::{self, Icmp};
-use crate::sctp::SctpPacket;
+use crate::sctp::{Chunk, SctpPacket};
 use crate::tcp::TcpSegment;
 use anabranch_units::Bytes;
 use std::fmt;
@@ -288,6 +288,25 @@ impl Packet {
             Body::Icmp(_) => 0,
             Body::Sctp(sctp) => sctp.payload_len(),
             Body::Other { payload, .. } => payload.len(),
+        }
+    }
+
+    /// Octets at the end of the packet that are written by a pattern because its payload is only a
+    /// length: with the padding of an SCTP chunk, and of the last chunk alone.
+    pub fn synthetic_tail(&self) -> u32 {
+        let of = |payload: &Payload| if payload.octets().is_none() { payload.len() } else { 0 };
+        match &self.body {
+            Body::Tcp(segment) => of(&segment.payload),
+            Body::Icmp(_) => 0,
+            Body::Sctp(sctp) => {
+                let last = match sctp.chunks.iter().last() {
+                    Some(Chunk::Data(data)) => &data.payload,
+                    Some(Chunk::IData(data)) => &data.payload,
+                    _ => return 0,
+                };
+                of(last).next_multiple_of(4)
+            }
+            Body::Other { payload, .. } => of(payload),
         }
     }
 

@@ -10,7 +10,7 @@ mod sctp_samples;
 
 use anabranch_testkit::needs;
 use anabranch_units::{Serial32, Time};
-use anabranch_wire::pcapng::Writer;
+use anabranch_wire::pcapng::{Snap, Writer};
 use anabranch_wire::sctp::{
     Cause, Chunk, Chunks, DataChunk, DataFlags, GapBlock, SackChunk, SctpPacket,
 };
@@ -107,8 +107,8 @@ fn fields_are_those_that_were_written() {
     ];
     for (name, book) in [("ipv4", AddressBook::new()), ("ipv6", AddressBook::dense_ipv6())] {
         let mut writer = Writer::new(Vec::new()).unwrap();
-        writer.add_interface("reverse", None).unwrap();
-        let link = writer.add_interface("a-b", None).unwrap();
+        writer.add_interface("reverse", Snap::Whole).unwrap();
+        let link = writer.add_interface("a-b", Snap::Whole).unwrap();
         for (i, packet) in packets.iter().enumerate() {
             let time = Time::from_picos(1_500_000_000_123_456 + i as u64 * 1000);
             writer.packet_value(link, time, packet, &book).unwrap();
@@ -164,7 +164,7 @@ fn wireshark_finds_nothing_wrong() {
     });
     let books = [AddressBook::new(), AddressBook::dense_ipv6()];
     let mut writer = Writer::new(Vec::new()).unwrap();
-    let link = writer.add_interface("all", None).unwrap();
+    let link = writer.add_interface("all", Snap::Whole).unwrap();
     for i in 0..PACKETS {
         let segment = packets.new_tree(&mut runner).unwrap().current();
         let packet = Packet::new(Addr(i as u32), Addr(1000), Body::Tcp(segment));
@@ -207,7 +207,7 @@ fn sctp_fields_are_those_that_were_written() {
         sctp([data(101, 701), data(102, 702)].into_iter().collect()),
     ];
     let mut writer = Writer::new(Vec::new()).unwrap();
-    let link = writer.add_interface("a-b", None).unwrap();
+    let link = writer.add_interface("a-b", Snap::Whole).unwrap();
     for packet in &packets {
         writer.packet_value(link, Time::ZERO, packet, &AddressBook::new()).unwrap();
     }
@@ -242,7 +242,7 @@ fn wireshark_finds_nothing_wrong_in_sctp() {
     let packets = sctp_samples::all();
     let books = [AddressBook::new(), AddressBook::dense_ipv6()];
     let mut writer = Writer::new(Vec::new()).unwrap();
-    let link = writer.add_interface("all", None).unwrap();
+    let link = writer.add_interface("all", Snap::Whole).unwrap();
     for (i, sctp) in packets.iter().enumerate() {
         let packet = Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp.clone())));
         writer.packet_value(link, Time::ZERO, &packet, &books[i % 2]).unwrap();
@@ -348,7 +348,7 @@ fn mptcp_options_are_those_that_were_written() {
         }
     }
     let mut writer = Writer::new(Vec::new()).unwrap();
-    let link = writer.add_interface("a-b", None).unwrap();
+    let link = writer.add_interface("a-b", Snap::Whole).unwrap();
     for (i, packet) in packets.iter_mut().enumerate() {
         // A connection for each, so that nothing is judged by what came before.
         let Body::Tcp(segment) = &mut packet.body else { panic!("TCP") };

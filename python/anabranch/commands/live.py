@@ -64,6 +64,8 @@ def live(
     pcap: bool,
     explore: bool,
     places: tuple[str, ...],
+    pcap_side: str,
+    snaplen: int | None,
     out: Path,
 ) -> None:
     """Runs one scenario in real time.
@@ -89,6 +91,8 @@ def live(
             seed=seed,
             pcap=file,
             capture=places,
+            capture_end=pcap_side,
+            snaplen=snaplen,
             programs=pairs,
             logs=directory,
             command=shlex.join(command) if command else None,

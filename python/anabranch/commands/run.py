@@ -55,6 +55,8 @@ def run(
     pcap: bool,
     explore: bool,
     places: tuple[str, ...],
+    pcap_side: str,
+    snaplen: int | None,
     out: Path,
     complete: bool,
 ) -> None:
@@ -71,7 +73,14 @@ def run(
         file = stack.enter_context(replacing(directory / "capture.pcapng")) if wanted else None
         with waiting(str(scenario)):
             result = interruptible(
-                lambda: experiment.run(seed=seed, pcap=file, capture=places, trace_hash=True)
+                lambda: experiment.run(
+                    seed=seed,
+                    pcap=file,
+                    capture=places,
+                    capture_end=pcap_side,
+                    snaplen=snaplen,
+                    trace_hash=True,
+                )
             )
     tables.write_run(directory, result)
     write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")

@@ -34,6 +34,8 @@ pub enum What {
     Received,
     /// Data segments sent and received, and acknowledgments, by stream offset.
     Packets,
+    /// Handshakes, marks, fast retransmits, timeouts, heartbeats, changes of addresses: both ends.
+    Events,
     /// How acknowledgments and data bunch at the data sender.
     AckCompression,
     /// Time from a request to its whole response, seconds.
@@ -79,6 +81,11 @@ impl What {
         ("in_flight", What::InFlight, "octets that the data sender estimates in the network"),
         ("received", What::Received, "octets that the data receiver has got in order"),
         ("packets", What::Packets, "data sent and received and acknowledgments, by stream offset"),
+        (
+            "events",
+            What::Events,
+            "handshakes, ECN, fast retransmits, timeouts, heartbeats, address changes, at both ends",
+        ),
         (
             "ack-compression",
             What::AckCompression,
@@ -151,8 +158,10 @@ impl Observe {
         if observe.interval.is_some_and(|interval| interval < Span::from_micros(1)) {
             return Err(f.error("interval", "a time of at least 1 us"));
         }
-        let by_event =
-            matches!(what, What::Packets | What::AckCompression | What::Responses | What::Rounds);
+        let by_event = matches!(
+            what,
+            What::Packets | What::Events | What::AckCompression | What::Responses | What::Rounds
+        );
         if (by_event || what.is_of_messages()) && observe.interval.is_some() {
             return Err(f.error("interval", "no interval; every one is recorded"));
         }

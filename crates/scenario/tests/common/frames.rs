@@ -1,6 +1,6 @@
 //! What the packets of a run look like on its links.
 
-use anabranch_scenario::{RunOptions, RunResult, Scenario, run};
+use anabranch_scenario::{CaptureOptions, RunOptions, RunResult, Scenario, Snap, run};
 use anabranch_wire::pcapng::reader::Reader;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,7 +17,11 @@ pub fn captured(text: &str) -> (RunResult, Vec<(String, Vec<u8>)>) {
     let options = RunOptions {
         check: true,
         pcap: Some(path.clone()),
-        capture: scenario.links.iter().map(|link| link.name.clone()).collect(),
+        capture: CaptureOptions {
+            places: scenario.links.iter().map(|link| link.name.clone()).collect(),
+            snap: Snap::Whole,
+            ..CaptureOptions::default()
+        },
         ..RunOptions::default()
     };
     let result = run(&scenario, &options).unwrap_or_else(|e| panic!("{e}"));

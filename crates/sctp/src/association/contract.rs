@@ -192,6 +192,7 @@ impl Observe for Association {
             packets_sent: self.sender.counters.packets,
             retransmitted_packets: self.sender.counters.retransmitted,
             fast_retransmits: self.paths.iter().map(|path| path.fast_retransmits).sum(),
+            ecn_reductions: self.paths.iter().map(|path| path.ecn_reductions).sum(),
             timeouts: self.paths.iter().map(|path| path.timeouts).sum(),
             ..Observation::default()
         }

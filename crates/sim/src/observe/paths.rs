@@ -152,6 +152,7 @@ mod tests {
                 errors: 0,
                 timeouts: 0,
                 fast_retransmits: 0,
+                ecn_reductions: 0,
                 packets: 0,
                 retransmitted: 0,
                 bytes_acked: 0,
