@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn numbers_of_sixteen_bits_are_extended_over_their_wrap() {
         let mut reader = Reader::new(RTP, 0x1_0000);
-        for number in [0x1_0000, 0x1_7000, 0x1_FFFE, 0x2_0001, 0x1_FFFF, 0x2_0002] {
+        for number in [0x1_0000, 0x1_7000, 0x1_E000, 0x1_FFFE, 0x2_0001, 0x1_FFFF, 0x2_0002] {
             assert_eq!(reader.number(RTP.head(number).octets()), Some(number), "{number:x}");
         }
     }
