@@ -199,7 +199,8 @@ impl AppState {
             return;
         }
         if let Some(channel) = self.sender(context) {
-            if !channel.has_end() || channel.has_datagrams() {
+            // Probes that are under way are still echoed.
+            if (!channel.has_end() || channel.has_datagrams()) && !channel.is_echo() {
                 channel.stop();
                 self.close(endpoint);
             }

@@ -207,6 +207,11 @@ impl Channel {
         t.lifetime.is_none() && t.retransmissions.is_none() && t.datagrams.is_none()
     }
 
+    /// They are echoes.
+    pub(crate) fn is_echo(&self) -> bool {
+        self.traffic.pace == Pace::Echo
+    }
+
     /// They are datagrams.
     pub(crate) fn has_datagrams(&self) -> bool {
         self.datagrams.is_some()
@@ -304,7 +309,7 @@ impl Channel {
 
     /// A message of the peer was read, which was made at `asked`: an echo of it is made.
     pub(crate) fn echo(&mut self, now: Time, asked: Time, len: u32) {
-        if self.traffic.pace == Pace::Echo && !self.is_complete() {
+        if self.is_echo() && !self.is_complete() {
             self.totals.made += 1;
             self.octets += u64::from(len);
             self.waiting.push_back(Waiting { made: now, len, asked });

@@ -38,6 +38,7 @@ pub struct Socket {
     connected: bool,
     closing: bool,
     closed: bool,
+    aborted: bool,
     outgoing: VecDeque<UdpDatagram>,
     /// Octets of data in `outgoing`.
     waiting: u64,
@@ -73,6 +74,7 @@ impl Socket {
             connected: false,
             closing: false,
             closed: false,
+            aborted: false,
             outgoing: VecDeque::new(),
             waiting: 0,
             refused: false,
@@ -123,7 +125,7 @@ impl Endpoint for Socket {
     fn handle_input(&mut self, _now: Time, packet: &Packet) {
         match &packet.body {
             Body::Udp(datagram)
-                if (packet.src, datagram.src_port) == self.remote && !self.closed =>
+                if (packet.src, datagram.src_port) == self.remote && !self.aborted =>
             {
                 self.on_datagram(datagram);
             }
@@ -206,7 +208,8 @@ impl ByteStream for Socket {
         0
     }
 
-    /// The socket ends once what waits has left; the peer does not hear of it.
+    /// The socket ends once what waits has left; the peer does not hear of it. What the peer had under
+    /// way is still taken, so that it does not look lost.
     fn close(&mut self) {
         self.closing = true;
         self.end_if_sent();
@@ -215,6 +218,7 @@ impl ByteStream for Socket {
     fn abort(&mut self) {
         self.outgoing.clear();
         self.waiting = 0;
+        self.aborted = true;
         self.end(CloseReason::Aborted);
     }
 }
