@@ -377,6 +377,7 @@ def warnings(text: str, file: str = "scenario", overrides: list[str] = ...) -> l
 
 def run(text: str, file: str, overrides: list[str], options: RunOptions) -> dict[str, Any]:
     """Runs a scenario once: `flows`, `series`, `links`, `regulators`, `paths`, `messages`,
+    `datagrams`, `pings`, `calls`, `videos`, `loads`,
     `listeners`, `attacks`, `memory`, `events` and `run`."""
 
 def live(text: str, file: str, overrides: list[str], options: LiveOptions) -> dict[str, Any]:

@@ -86,15 +86,14 @@ def series_rows(series: Series) -> list[CsvRow]:
 
 
 def write_run(directory: Path, result: Recorded) -> list[Path]:
-    """`flows.csv`, `links.csv`, `series/<name>.csv` and, where there are any,
-    `regulators.csv`, `lines.csv`, `paths.csv`, `messages.csv`, `listeners.csv`, `attacks.csv`,
-    `memory.csv`, `events.csv` and `timeline.csv`; returns what was written."""
+    """`flows.csv`, `links.csv`, `series/<name>.csv` and, where there are any, the other tables of
+    `recorded.TABLES` and `timeline.csv`; returns what was written."""
     written = [directory / "flows.csv", directory / "links.csv"]
     write_csv(written[0], FLOW_COLUMNS, result.flows)
     link_columns = list(result.links[0]) if result.links else ["name"]
     write_csv(written[1], link_columns, result.links)
-    for name in TABLES:
-        if name not in ("flows", "links") and (rows := result.rows_of(name)):
+    for name in (each for each in TABLES if each not in ("flows", "links")):
+        if rows := result.rows_of(name):
             written.append(directory / f"{name}.csv")
             write_csv(written[-1], list(rows[0]), rows)
     if result.series or result.events:

@@ -62,6 +62,8 @@ pub enum LinkEvent {
     Waits,
     /// Leaves such a queue, for the transmitter.
     Starts {
+        /// When it joined the queue.
+        since: Time,
         /// When its transmission ends.
         departs: Time,
     },

@@ -1,5 +1,7 @@
 //! Results as dictionaries and NumPy arrays.
 
+mod measured;
+
 use anabranch_scenario::{
     AttackRow, EventRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow,
     PortRow, RegulatorRow, RunInfo, RunResult, Warning,
@@ -9,11 +11,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// The dictionary of a run.
-pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn to_dict<'py>(py: Python<'py>, mut result: RunResult) -> PyResult<Bound<'py, PyDict>> {
     let flows: PyResult<Vec<_>> = result.flows.iter().map(|row| flow(py, row)).collect();
     let links: PyResult<Vec<_>> = result.links.iter().map(|row| link(py, row)).collect();
     let all = PyDict::new(py);
-    for named in result.series {
+    for named in std::mem::take(&mut result.series) {
         all.set_item(named.name.clone(), series(py, named)?)?;
     }
     let dict = PyDict::new(py);
@@ -30,6 +32,7 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound
     let messages = result.messages.iter().map(|row| messages(py, row));
     let messages = messages.collect::<PyResult<Vec<_>>>()?;
     dict.set_item("messages", PyList::new(py, messages)?)?;
+    measured::set(py, &dict, &result)?;
     let listeners = result.listeners.iter().map(|row| listener(py, row));
     dict.set_item("listeners", PyList::new(py, listeners.collect::<PyResult<Vec<_>>>()?)?)?;
     let attacks = result.attacks.iter().map(|row| attack(py, row));
@@ -162,6 +165,9 @@ fn link<'py>(py: Python<'py>, row: &LinkRow) -> PyResult<Bound<'py, PyDict>> {
     ] {
         dict.set_item(name, count)?;
     }
+    dict.set_item("utilisation", row.utilisation)?;
+    measured::distribution(&dict, "queue_", "", row.queueing.and_then(|it| it.packets))?;
+    measured::distribution(&dict, "queue_delay_", "_s", row.queueing.and_then(|it| it.delay))?;
     Ok(dict)
 }
 

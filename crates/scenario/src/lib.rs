@@ -24,6 +24,7 @@ mod hostile_rules;
 mod library;
 #[cfg(target_os = "linux")]
 pub mod live;
+mod measured;
 mod mobile;
 mod multihoming;
 mod nearest;
@@ -47,7 +48,7 @@ mod validate;
 mod warnings;
 
 pub use anabranch_attack::{Aim, Kind, Target};
-pub use anabranch_sim::Sizes;
+pub use anabranch_sim::{Distribution, Sizes};
 pub use anabranch_wire::pcapng::Snap;
 pub use capture::{CaptureEnd, CaptureOptions};
 pub use catalogue::{Entry, KINDS, catalogue};
@@ -56,8 +57,8 @@ pub use flow_events::EventRow;
 pub use library::Library;
 pub use outcome::{End, Outcome};
 pub use result::{
-    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow, PortRow,
-    RegulatorRow, RunInfo, RunResult,
+    AttackRow, DatagramRow, FlowRow, LinkRow, ListenRow, LoadRow, MemoryRow, MessageRow,
+    NamedSeries, PathRow, PortRow, RegulatorRow, RunInfo, RunResult, VideoRow,
 };
 pub use run::{RunOptions, run, run_batch, run_watched};
 pub use run_error::RunError;

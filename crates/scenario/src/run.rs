@@ -3,6 +3,7 @@
 use crate::Scenario;
 use crate::build::{Built, BuiltFlow, build};
 use crate::capture::{self, CaptureOptions};
+use crate::measured;
 use crate::outcome::{self, Outcome};
 use crate::record::Recorders;
 use crate::result::{
@@ -10,6 +11,7 @@ use crate::result::{
     RunInfo, RunResult,
 };
 use crate::run_error::RunError;
+use crate::schema::{Direction, Protocol};
 use crate::slices::{self, Until, Watch};
 use crate::transport::Transport;
 use anabranch_custom::catching;
@@ -131,9 +133,15 @@ pub(crate) fn results(
         let outcome = outcome::of(simulation, flow);
         flow_row(flow, protocol, &result, fallback(simulation, flow), outcome, end)
     };
-    let link_row = |(name, id): &(String, _)| LinkRow {
-        name: name.clone(),
-        counters: simulation.link_counters(*id),
+    let ways = scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+    let link_row = |((name, id), way): (&(String, LinkId), &Direction)| {
+        let counters = simulation.link_counters(*id);
+        LinkRow {
+            name: name.clone(),
+            utilisation: measured::utilisation(way, counters.bytes_delivered, end),
+            queueing: recorders.queueing(*id, simulation),
+            counters,
+        }
     };
     let regulator_row = |(name, id): &(String, _)| {
         let counters = simulation.regulator_counters(*id)?;
@@ -144,7 +152,7 @@ pub(crate) fn results(
         flows: flows.iter().map(flow_row).collect(),
         events: recorders.events(scenario, flows, simulation),
         series: recorders.series(scenario, flows, links, simulation),
-        links: links.iter().map(link_row).collect(),
+        links: links.iter().zip(ways).map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),
         lines: simulation
             .lines()
@@ -153,7 +161,14 @@ pub(crate) fn results(
             })
             .map(|(name, counters)| PortRow { name, counters })
             .collect(),
-        messages: flows.iter().flat_map(|flow| message_rows(flow, simulation)).collect(),
+        messages: flows
+            .iter()
+            .filter(|flow| !matches!(scenario.flows[flow.entry].protocol, Protocol::Udp(_)))
+            .flat_map(|flow| message_rows(flow, simulation))
+            .collect(),
+        datagrams: measured::datagrams(scenario, flows, simulation),
+        videos: measured::videos(scenario, flows, simulation),
+        loads: measured::loads(flows, simulation),
         paths: flows.iter().flat_map(|flow| path_rows(flow, simulation, end)).collect(),
         listeners: simulation
             .receptions()

@@ -36,7 +36,7 @@ fn talk(now: Time, a: &mut Sockets, b: &mut Sockets) -> Vec<Packet> {
 }
 
 fn in_udp(packet: &Packet) -> bool {
-    matches!(packet.body, Body::Other { protocol: 17, .. })
+    matches!(packet.body, Body::Udp(_))
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::packet::{Addr, Body, Packet, Payload};
 use crate::pattern;
 use crate::sctp::{SctpPacket, udp};
 use crate::tcp::TcpSegment;
+use crate::udp::UdpDatagram;
 use std::net::IpAddr;
 
 impl Packet {
@@ -90,7 +91,7 @@ impl Packet {
     }
 
     /// Reads a packet and verifies its checksums: that of the IPv4 header and
-    /// that of TCP or SCTP. Payloads become real octets.
+    /// that of TCP, SCTP or UDP. Payloads become real octets.
     ///
     /// Not kept: IPv4 options and the DF flag, the IPv6 flow label, and octets
     /// beyond the length that IP states. IPv6 extension headers are not walked:
@@ -114,6 +115,7 @@ impl Packet {
             Body::Tcp(segment) => Body::Tcp(segment.canonical()),
             Body::Icmp(icmp) => Body::Icmp(icmp.clone()),
             Body::Sctp(sctp) => Body::Sctp(Box::new(sctp.canonical())),
+            Body::Udp(datagram) => Body::Udp(datagram.canonical()),
             Body::Other { protocol, payload } => {
                 let mut octets = Vec::new();
                 emit_other(payload, &mut octets);
@@ -209,6 +211,7 @@ impl Body {
             Body::Icmp(_) => icmp::PROTOCOL_V4,
             Body::Sctp(sctp) if sctp.udp.is_some() => udp::PROTOCOL,
             Body::Sctp(_) => SctpPacket::PROTOCOL,
+            Body::Udp(_) => UdpDatagram::PROTOCOL,
             Body::Other { protocol, .. } => *protocol,
         }
     }
@@ -224,6 +227,10 @@ impl Body {
                 header as u64 + segment.payload.len() as u64
             }
             Body::Sctp(sctp) => sctp.emitted_len(book),
+            Body::Udp(datagram) => {
+                let head = datagram.head.octets().len() as u64;
+                u64::from(UdpDatagram::HEADER) + head + u64::from(datagram.payload.len())
+            }
             Body::Other { payload, .. } => payload.len() as u64,
         }
     }
@@ -241,6 +248,7 @@ impl Body {
                 None => sctp.emit(book, out),
                 Some(ports) => udp::emit(sctp, ports, book, pseudo, out),
             },
+            Body::Udp(datagram) => datagram.emit(pseudo, out),
             Body::Other { payload, .. } => {
                 emit_other(payload, out);
                 Ok(())
@@ -268,6 +276,7 @@ impl Body {
         Ok(match protocol {
             TcpSegment::PROTOCOL => Body::Tcp(TcpSegment::parse(octets, pseudo)?),
             SctpPacket::PROTOCOL => Body::Sctp(Box::new(SctpPacket::parse_tolerant(octets, book)?)),
+            UdpDatagram::PROTOCOL => Body::Udp(UdpDatagram::parse(octets, pseudo)?),
             _ => Body::Other { protocol, payload: Payload::from_wire(octets) },
         })
     }

@@ -34,6 +34,7 @@ pub mod pcapng;
 pub mod redundancy;
 pub mod sctp;
 pub mod tcp;
+pub mod udp;
 
 pub use address::AddressBook;
 pub use error::{EmitError, ParseError};
@@ -44,3 +45,4 @@ pub use tcp::{
     AccEcn, AccEcnOrder, FastOpenCookie, FastOpenOption, RareOptions, SackBlock, SackBlocks,
     TcpFlags, TcpOptions, TcpSegment, Timestamps,
 };
+pub use udp::UdpDatagram;

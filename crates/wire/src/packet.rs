@@ -3,6 +3,7 @@
 use crate::icmp::{self, Icmp};
 use crate::sctp::{Chunk, SctpPacket};
 use crate::tcp::TcpSegment;
+use crate::udp::UdpDatagram;
 use anabranch_units::Bytes;
 use std::fmt;
 use triomphe::ThinArc;
@@ -164,6 +165,8 @@ pub enum Body {
     Icmp(Box<Icmp>),
     /// An SCTP packet.
     Sctp(Box<SctpPacket>),
+    /// A UDP datagram.
+    Udp(UdpDatagram),
     /// Any other protocol: its IP protocol number and its octets.
     Other {
         /// IP protocol number.
@@ -246,6 +249,7 @@ impl Packet {
             Body::Tcp(segment) => segment.wire_len(),
             Body::Icmp(icmp) => icmp.wire_len(),
             Body::Sctp(sctp) => sctp.wire_len(),
+            Body::Udp(datagram) => datagram.wire_len(),
             Body::Other { payload, .. } => payload.len(),
         };
         Bytes((Self::IP_HEADER + body) as u64)
@@ -257,7 +261,7 @@ impl Packet {
     pub fn wire_len_with(&self, is_ipv6: impl Fn(Addr) -> bool) -> Bytes {
         let headers = match &self.body {
             Body::Icmp(_) => 2,
-            Body::Sctp(_) | Body::Tcp(_) | Body::Other { .. } => 1,
+            Body::Sctp(_) | Body::Tcp(_) | Body::Udp(_) | Body::Other { .. } => 1,
         };
         let longer = if is_ipv6(self.dst) { headers * u64::from(Self::IPV6_LONGER) } else { 0 };
         let as_ipv4 = match &self.body {
@@ -287,6 +291,7 @@ impl Packet {
             Body::Tcp(segment) => segment.payload.len(),
             Body::Icmp(_) => 0,
             Body::Sctp(sctp) => sctp.payload_len(),
+            Body::Udp(datagram) => datagram.data_len(),
             Body::Other { payload, .. } => payload.len(),
         }
     }
@@ -324,7 +329,7 @@ impl Packet {
                     )
             }
             Body::Sctp(sctp) => sctp.is_pure_sack(),
-            Body::Icmp(_) | Body::Other { .. } => false,
+            Body::Icmp(_) | Body::Udp(_) | Body::Other { .. } => false,
         }
     }
 
@@ -334,6 +339,7 @@ impl Packet {
             Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
             Body::Icmp(_) => (icmp::PROTOCOL_V4, 0, 0),
             Body::Sctp(sctp) => (SctpPacket::PROTOCOL, sctp.src_port, sctp.dst_port),
+            Body::Udp(datagram) => (UdpDatagram::PROTOCOL, datagram.src_port, datagram.dst_port),
             Body::Other { protocol, .. } => (*protocol, 0, 0),
         };
         FlowKey { src: self.src, dst: self.dst, protocol, src_port, dst_port }

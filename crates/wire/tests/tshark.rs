@@ -20,7 +20,7 @@ use anabranch_wire::tcp::mptcp::{
 };
 use anabranch_wire::{
     AccEcn, AccEcnOrder, Addr, AddressBook, Body, Packet, Payload, SackBlock, SackBlocks, TcpFlags,
-    TcpOptions, TcpSegment, Timestamps,
+    TcpOptions, TcpSegment, Timestamps, UdpDatagram,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -50,7 +50,7 @@ impl Drop for Capture {
 fn tshark(capture: &Capture, filter: &str, fields: &[&str]) -> Vec<String> {
     let mut command = Command::new("tshark");
     command.args(["-n", "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]);
-    command.args(["-o", "tcp.relative_sequence_numbers:FALSE"]);
+    command.args(["-o", "tcp.relative_sequence_numbers:FALSE", "-o", "udp.check_checksum:TRUE"]);
     command.args(["-o", "sctp.checksum:CRC 32c"]);
     command.arg("-r").arg(&capture.0).args(["-Y", filter, "-T", "fields", "-E", "separator=|"]);
     for field in fields {
@@ -417,4 +417,30 @@ fn mptcp_options_are_those_that_were_written() {
     check(6, &["rawdataseqno"], &[k]);
     check(7, &["recvkey"], &[k]);
     check(8, &["flag_T.flag", "rst_reason"], &["1|0x06"]);
+}
+
+/// RFC 768: ports, length and a right checksum, with and without a head, over both versions of IP.
+#[test]
+fn tshark_agrees_with_our_udp() {
+    if !needs::tshark() {
+        return;
+    }
+    let head = anabranch_wire::udp::Head::new(&[1, 2, 3, 4]);
+    let datagrams = [
+        UdpDatagram { src_port: 5000, dst_port: 6000, head, payload: Payload::virtual_of(97) },
+        UdpDatagram::of_octets(6000, 5000, b"odd"),
+        UdpDatagram::of_octets(6000, 5000, &[]),
+    ];
+    for (name, book) in [("ipv4", AddressBook::new()), ("ipv6", AddressBook::dense_ipv6())] {
+        let mut writer = Writer::new(Vec::new()).unwrap();
+        let link = writer.add_interface("a-b", None).unwrap();
+        for datagram in &datagrams {
+            let packet = Packet::new(Addr(0), Addr(1), Body::Udp(datagram.clone()));
+            writer.packet_value(link, Time::ZERO, &packet, &book).unwrap();
+        }
+        let capture = Capture::new(&format!("udp-{name}"), &writer.finish().unwrap());
+        let fields = ["udp.srcport", "udp.dstport", "udp.length"];
+        let lines = tshark(&capture, "udp.checksum.status == 1 && !_ws.malformed", &fields);
+        assert_eq!(lines, ["5000|6000|109", "6000|5000|11", "6000|5000|8"], "{name}");
+    }
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from anabranch import report, tables
+from anabranch import measured, report, tables
 from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import (
     PATH,
@@ -127,6 +127,8 @@ def _print(result: LiveResult, directory: Path) -> None:
     for program in result.facts.programs:
         _print_program(program, directory)
     terminal.print(flow_table(result.run.flows))
+    for table in measured.tables(result.run):
+        terminal.print(table)
     late = result.facts.lateness
     times = ", ".join(
         f"{name} {seconds * 1e6:.0f} us"

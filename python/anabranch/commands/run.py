@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from anabranch import report, si, tables
+from anabranch import measured, report, si, tables
 from anabranch.commands.options import (
     PATH,
     capture_options,
@@ -142,6 +142,8 @@ def _print(result: RunResult, directory: Path) -> None:
     terminal.print(flow_table(result.flows))
     if len(result.flows) > 50:
         terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
+    for table in measured.tables(result):
+        terminal.print(table)
     terminal.print(
         f"{result.run.events:,} events, {result.run.packet_hops:,} packet-hops,"
         f" trace {result.run.trace_hash}; results in {directory}"

@@ -38,6 +38,9 @@ const MOST: usize = 1_000_000;
 impl ListenSpec {
     pub(super) fn read(f: &Fields<'_>) -> Result<ListenSpec, InputError> {
         let protocol = Protocol::read(f)?;
+        if matches!(protocol, Protocol::Udp(_)) {
+            return Err(f.error("protocol", "tcp, sctp, mptcp: nobody listens for datagrams"));
+        }
         let default = Backlog::default();
         let is_sctp = matches!(protocol, Protocol::Sctp(_));
         for name in ["cookies", "half_open"] {

@@ -64,6 +64,8 @@ pub enum What {
     PathState,
     /// Packets in a link's queue.
     Queue,
+    /// Distributions of a link's queue and of the delay in it, for `links.csv`.
+    Queueing,
     /// Packets that a regulator holds, and the delay that it gives them.
     Regulator,
     /// Cells in the queue of a port of a line of ATM.
@@ -120,6 +122,11 @@ impl What {
         ),
         ("queue", What::Queue, "packets waiting in a link's queue"),
         (
+            "queueing",
+            What::Queueing,
+            "mean, quantiles and maximum of a link's queue and its delay, in links.csv",
+        ),
+        (
             "regulator",
             What::Regulator,
             "packets held by a link's regulator; `.delay`: seconds that each was held",
@@ -160,12 +167,20 @@ impl Observe {
         }
         let by_event = matches!(
             what,
-            What::Packets | What::Events | What::AckCompression | What::Responses | What::Rounds
+            What::Packets
+                | What::Events
+                | What::AckCompression
+                | What::Responses
+                | What::Rounds
+                | What::Queueing
         );
         if (by_event || what.is_of_messages()) && observe.interval.is_some() {
             return Err(f.error("interval", "no interval; every one is recorded"));
         }
-        let of_link = matches!(what, What::Queue | What::Regulator | What::Cells | What::CellRate);
+        let of_link = matches!(
+            what,
+            What::Queue | What::Queueing | What::Regulator | What::Cells | What::CellRate
+        );
         if of_link && observe.flow.is_some() {
             let allowed = format!("no flow; a {} belongs to a link (link = \"…\")", what.name());
             return Err(f.error("flow", allowed));

@@ -4,6 +4,7 @@
 use super::law::{CHUNK, duration, octets, paced, write_duration};
 use super::messages::MessageSpec;
 use super::pages;
+use super::{CallSpec, PageLoad, PingSpec, Video};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -52,15 +53,37 @@ pub enum Workload {
     Pages(Box<PageSpec>),
     /// Messages, over a transport that has them.
     Messages(MessageSpec),
+    /// A call, in datagrams.
+    Voip(CallSpec),
+    /// Probes that are echoed, in datagrams.
+    Ping(PingSpec),
+    /// A video at an adaptive bit rate.
+    Video(Box<Video>),
+    /// Pages whose objects depend on each other.
+    PageLoad(Box<PageLoad>),
 }
 
+/// The kinds of traffic.
+const KINDS: [&str; 10] = [
+    "bulk",
+    "constant",
+    "on-off",
+    "requests",
+    "pages",
+    "messages",
+    "voip",
+    "ping",
+    "video",
+    "page-load",
+];
 const MOST_REQUESTS: u64 = 1_000_000_000;
 
 impl Workload {
     pub(super) fn read(f: &Fields<'_>) -> Result<Workload, InputError> {
         let Some(t) = f.table("traffic")? else { return Ok(Workload::Bulk) };
-        let kinds = "bulk, constant, on-off, requests, pages, messages";
-        let workload = match t.text("kind")?.ok_or_else(|| t.error("kind", kinds))? {
+        let kinds = KINDS.join(", ");
+        let choices = KINDS.map(|kind| (kind, kind));
+        let workload = match t.choice("kind", &choices)?.ok_or_else(|| t.error("kind", kinds))? {
             "bulk" => Workload::Bulk,
             "constant" => {
                 let chunk = chunk(&t)?;
@@ -81,7 +104,11 @@ impl Workload {
             },
             "pages" => Workload::Pages(Box::new(pages::read(&t)?)),
             "messages" => Workload::Messages(MessageSpec::read(&t)?),
-            _ => return Err(t.error("kind", kinds)),
+            "voip" => Workload::Voip(CallSpec::read(&t)?),
+            "ping" => Workload::Ping(PingSpec::read(&t)?),
+            "video" => Workload::Video(Box::new(Video::read(&t)?)),
+            "page-load" => Workload::PageLoad(Box::new(PageLoad::read(&t)?)),
+            other => unreachable!("{other} is none of the kinds"),
         };
         t.finish()?;
         Ok(workload)
@@ -89,7 +116,39 @@ impl Workload {
 
     /// `from` asks and `to` answers.
     pub fn asks(&self) -> bool {
-        matches!(self, Workload::Requests { .. } | Workload::Pages(_))
+        matches!(
+            self,
+            Workload::Requests { .. }
+                | Workload::Pages(_)
+                | Workload::Video(_)
+                | Workload::PageLoad(_)
+        ) || self.is_of_probes()
+    }
+
+    /// It has the sizes of its datagrams itself.
+    fn is_of_probes(&self) -> bool {
+        matches!(self, Workload::Voip(_) | Workload::Ping(_))
+    }
+
+    /// It can be datagrams.
+    pub fn has_datagrams(&self) -> bool {
+        matches!(self, Workload::Constant { .. } | Workload::OnOff { .. }) || self.is_of_probes()
+    }
+
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Workload::Bulk => "bulk",
+            Workload::Constant { .. } => "constant",
+            Workload::OnOff { .. } => "on-off",
+            Workload::Requests { .. } => "requests",
+            Workload::Pages(_) => "pages",
+            Workload::Messages(_) => "messages",
+            Workload::Voip(_) => "voip",
+            Workload::Ping(_) => "ping",
+            Workload::Video(_) => "video",
+            Workload::PageLoad(_) => "page-load",
+        }
     }
 
     pub(super) fn write(&self) -> Option<Value> {
@@ -126,6 +185,10 @@ impl Workload {
             }
             Workload::Pages(spec) => pages::write(spec, &mut table),
             Workload::Messages(messages) => messages.write(&mut table),
+            Workload::Voip(call) => call.write(&mut table),
+            Workload::Ping(ping) => ping.write(&mut table),
+            Workload::Video(video) => video.write(&mut table),
+            Workload::PageLoad(load) => load.write(&mut table),
         }
         Some(Value::Table(table))
     }

@@ -10,3 +10,4 @@ mod custom;
 mod mptcp;
 mod support;
 mod tcp;
+mod udp;

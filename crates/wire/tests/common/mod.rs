@@ -4,7 +4,7 @@ use anabranch_units::Serial32;
 use anabranch_wire::{
     AccEcn, AccEcnOrder, Addr, Body, Ecn, FastOpenCookie, FastOpenOption, Icmp, IcmpKind, Packet,
     Payload, Quote, RareOptions, SackBlock, SackBlocks, TcpFlags, TcpOptions, TcpSegment,
-    Timestamps,
+    Timestamps, UdpDatagram,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -155,11 +155,21 @@ fn icmp() -> impl Strategy<Value = Icmp> {
 }
 
 pub fn packet() -> impl Strategy<Value = Packet> {
-    let other =
-        (any::<u8>().prop_filter("not a known one", |p| ![1, 6, 58, 132].contains(p)), payload())
-            .prop_map(|(protocol, payload)| Body::Other { protocol, payload });
+    let other = (
+        any::<u8>().prop_filter("not a known one", |p| ![1, 6, 17, 58, 132].contains(p)),
+        payload(),
+    )
+        .prop_map(|(protocol, payload)| Body::Other { protocol, payload });
     let icmp = icmp().prop_map(|icmp| Body::Icmp(Box::new(icmp)));
+    let udp = (any::<u16>(), any::<u16>(), vec(any::<u8>(), 0..=12), payload())
+        // SCTP in UDP has a port of its own.
+        .prop_filter("not of SCTP", |(src, dst, ..)| *src != 9899 && *dst != 9899)
+        .prop_map(|(src_port, dst_port, head, payload)| {
+            let head = anabranch_wire::udp::Head::new(&head);
+            Body::Udp(UdpDatagram { src_port, dst_port, head, payload })
+        });
     let body = prop_oneof![
+        2 => udp,
         4 => segment().prop_map(Body::Tcp),
         4 => sctp().prop_map(|sctp| Body::Sctp(Box::new(sctp))),
         1 => icmp,
