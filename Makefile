@@ -37,7 +37,7 @@ test-rust:
 
 # Those that read captures with tshark, alone: which of the others need it, they say.
 test-captures:
-	cargo test --workspace --quiet --test tshark --test capture --test sctp_capture
+	cargo test --workspace --quiet --test all -- tshark:: capture::
 
 test-python: setup
 	$(BIN)/python -m pytest $(ARGS)
