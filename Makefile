@@ -88,6 +88,7 @@ soak:
 		cargo run --profile soak --quiet -p anabranch-soak
 	FUZZ_RUNS=$(FUZZ_RUNS) cargo test --manifest-path fuzz/Cargo.toml --no-default-features \
 		--release --quiet -- --nocapture
+	cargo test --release --quiet -p anabranch-scenario --test all solo:: -- --ignored
 
 # The page of formulas and what was measured beside them.
 validation: test-rust setup

@@ -28,7 +28,7 @@ Mbit/s and 800 ms); such numbers are *slanted*, and the first number is what the
 of the start-up and was read after it, once a hole was filled, counts: hence more than 100.
 
 `crates/scenario/tests/all/solo.rs` holds each at 90 % at least, or at what its own law leaves (`LESS`, with reasons on the
-pages), those of 100 Mbit/s and 800 ms when asked for; an algorithm that is
+pages), those with a window of more than a hundred packets in `make soak`; an algorithm that is
 added to the catalogue is in both by itself. Written by the command above.
 
 ";
