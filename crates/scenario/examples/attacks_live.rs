@@ -154,7 +154,8 @@ association, and *memory* is by how much its process grew. The client is ours th
 
     pub fn page(programs: &str) -> Result<String, String> {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        let mut page = HEAD.replace("{release}", release.trim());
+        let mut page =
+            HEAD.replace("{release}", release.split('-').next().unwrap_or_default().trim());
         let only = std::env::args().nth(2);
         let chosen = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
         let all: [(&str, &str, &[Attack]); 3] = [
