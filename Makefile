@@ -37,7 +37,7 @@ test-rust:
 
 # Those that read captures with tshark, alone: which of the others need it, they say.
 test-captures:
-	cargo test --workspace --quiet --test tshark --test capture --test sctp_capture
+	cargo test --workspace --quiet --test all -- tshark:: capture::
 
 test-python: setup
 	$(BIN)/python -m pytest $(ARGS)
@@ -96,6 +96,7 @@ soak:
 		cargo run --profile soak --quiet -p anabranch-soak
 	FUZZ_RUNS=$(FUZZ_RUNS) cargo test --manifest-path fuzz/Cargo.toml --no-default-features \
 		--release --quiet -- --nocapture
+	cargo test --release --quiet -p anabranch-scenario --test all solo:: -- --ignored
 
 # The page of formulas and what was measured beside them.
 validation: test-rust setup

@@ -7,6 +7,7 @@
 
 mod bad_days;
 mod custom;
+mod hostile;
 mod mptcp;
 mod support;
 mod tcp;

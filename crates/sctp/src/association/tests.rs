@@ -30,6 +30,7 @@ mod states;
 mod udp;
 mod undo;
 mod windows;
+mod wraps;
 
 use super::*;
 use crate::message::Message;

@@ -1,11 +1,9 @@
 //! Properties of the codec: what is written is read again, lengths are those
 //! that the values state, and no octets make it panic.
 
-mod common;
-
+use crate::common::{options, packet};
 use anabranch_units::Bytes;
 use anabranch_wire::{AddressBook, Body, EmitError, Packet, TcpOptions};
-use common::{options, packet};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

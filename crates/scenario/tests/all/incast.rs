@@ -2,7 +2,7 @@
 
 use anabranch_scenario::{RunOptions, RunResult, Scenario, run};
 
-const EXAMPLE: &str = include_str!("../../../examples/dctcp-incast.toml");
+const EXAMPLE: &str = include_str!("../../../../examples/dctcp-incast.toml");
 
 fn rounds(text: &str) -> (RunResult, Vec<f64>) {
     let scenario = Scenario::from_toml(text, "incast.toml").unwrap();

@@ -1,6 +1,6 @@
 //! Retransmission policies, streams and messages of SCTP.
 
-use crate::{PATHS, both_ways, config, play, two_hosts};
+use super::{PATHS, both_ways, config, play, two_hosts};
 use anabranch_scenario::{Scenario, run_batch};
 use anabranch_sctp::policy::DESTINATIONS;
 use proptest::prelude::*;

@@ -1,9 +1,6 @@
 //! SCTP flows in scenarios: transfers over two paths, failover, messages.
 
-#[path = "sctp/dual.rs"]
 mod dual;
-#[path = "common/frames.rs"]
-mod frames;
 
 use anabranch_scenario::{NamedSeries, RunOptions, RunResult, Scenario, run};
 

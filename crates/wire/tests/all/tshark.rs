@@ -4,10 +4,7 @@
 //!
 //! Needs `tshark`.
 
-#[expect(dead_code, reason = "the strategies are shared with round_trip.rs")]
-mod common;
-mod sctp_samples;
-
+use crate::{common, sctp_samples};
 use anabranch_testkit::needs;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::pcapng::{Snap, Writer};

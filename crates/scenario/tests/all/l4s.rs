@@ -25,7 +25,7 @@ fn bytes(result: &RunResult, flow: &str) -> f64 {
     result.flows.iter().find(|item| item.flow == flow).unwrap().bytes as f64
 }
 
-const EXAMPLE: &str = include_str!("../../../examples/l4s.toml");
+const EXAMPLE: &str = include_str!("../../../../examples/l4s.toml");
 
 /// The example with other words in it.
 fn variant(from: &str, to: &str) -> RunResult {
@@ -58,7 +58,7 @@ fn under_ect0_it_has_neither_low_latency_nor_a_fair_share() {
 /// RFC 9332 §2.1 and §2.4: the base probability p' marks the scalable flow with
 /// k p' and the classic with p'^2, k = 2. DualPI2 spaces its marks, so that the
 /// first mark after a reduction comes after half a space: with the argument of
-/// `crates/tcp/tests/scalable_law.rs`, x = p W of DCTCP is (1 - p) + sqrt((1 -
+/// `crates/tcp/tests/all/scalable_law.rs`, x = p W of DCTCP is (1 - p) + sqrt((1 -
 /// p)^2 + (1 - p)); and of Reno sqrt(p) W = sqrt(3/2).
 #[test]
 fn windows_are_those_of_the_coupled_law() {

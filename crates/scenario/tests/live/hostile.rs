@@ -1,7 +1,6 @@
-//! Attacks on a kernel's stack; skipped where the machine lets nobody have hosts of their own.
-#![cfg(target_os = "linux")]
+//! Attacks on a kernel's stack, and strangers at a port of ours.
 
-use anabranch_live::ExternalHost;
+use crate::support::machine;
 use anabranch_scenario::Scenario;
 use anabranch_scenario::live::{LiveOptions, live};
 
@@ -9,8 +8,8 @@ use anabranch_scenario::live::{LiveOptions, live};
 /// socket's user of it, and the transfer goes on.
 #[test]
 fn forged_errors_do_not_end_a_kernels_connection() {
-    if let Err(missing) = ExternalHost::probe() {
-        return eprintln!("skipped: {missing}");
+    if !machine() {
+        return;
     }
     let text = r#"
         hosts = ["client", { name = "server", external = true }, "mallory"]
@@ -50,8 +49,8 @@ fn forged_errors_do_not_end_a_kernels_connection() {
 /// answers it.
 #[test]
 fn a_programs_connection_is_accepted() {
-    if let Err(missing) = ExternalHost::probe() {
-        return eprintln!("skipped: {missing}");
+    if !machine() {
+        return;
     }
     let text = r#"
         hosts = [{ name = "client", external = true }, "server"]
@@ -82,8 +81,8 @@ fn a_programs_connection_is_accepted() {
 /// those that were in TIME-WAIT until another came; a client that leaves other ports meets none.
 #[test]
 fn a_connection_in_time_wait_gives_way() {
-    if let Err(missing) = ExternalHost::probe() {
-        return eprintln!("skipped: {missing}");
+    if !machine() {
+        return;
     }
     if std::process::Command::new("python3").arg("--version").output().is_err() {
         return eprintln!("skipped: there is no python3");
@@ -129,8 +128,8 @@ for port in (5555, 5555, 5555, 5556):
 /// writes when the port hands the connection over.
 #[test]
 fn a_kernel_downloads_from_a_port_of_ours_piece_by_piece() {
-    if let Err(missing) = ExternalHost::probe() {
-        return eprintln!("skipped: {missing}");
+    if !machine() {
+        return;
     }
     let has_mptcp = std::fs::read_to_string("/proc/sys/net/mptcp/enabled");
     if !has_mptcp.is_ok_and(|text| text.trim() == "1") {

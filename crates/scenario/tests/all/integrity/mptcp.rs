@@ -1,7 +1,7 @@
 //! Schedulers, path managers and windows of Multipath TCP: what the paths brought
 //! is what the stream brought.
 
-use crate::{PATHS, both_ways, config, play_to_any_end, two_hosts};
+use super::{PATHS, both_ways, config, play_to_any_end, two_hosts};
 use anabranch_congestion::ALGORITHMS;
 use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_mptcp::scheduler::SCHEDULERS;

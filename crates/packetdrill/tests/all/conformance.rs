@@ -1,14 +1,12 @@
 //! docs/conformance.md is what the suites say today of our stacks. What it says of
 //! other stacks depends on the machine.
 
-mod common;
-
 use anabranch_packetdrill::conformance::{BESIDE, Others, own_scripts, page, run_suites};
 use std::path::Path;
 
 #[test]
 fn the_page_of_conformance_is_up_to_date() {
-    let scripts = common::suites();
+    let scripts = crate::common::suites();
     if scripts.is_empty() {
         return;
     }

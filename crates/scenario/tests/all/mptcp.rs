@@ -1,19 +1,11 @@
 //! MPTCP flows in scenarios: two paths, paths that die and come back,
 //! competitors, workloads.
 
-#[path = "mptcp/dual.rs"]
 mod dual;
-#[path = "common/frames.rs"]
-mod frames;
-#[path = "mptcp/middlebox.rs"]
 mod middlebox;
-#[path = "mptcp/passive.rs"]
 mod passive;
-#[path = "mptcp/repairs.rs"]
 mod repairs;
-#[path = "mptcp/schedulers.rs"]
 mod schedulers;
-#[path = "mptcp/shared.rs"]
 mod shared;
 
 use anabranch_scenario::{NamedSeries, PathRow, RunOptions, RunResult, Scenario, run};

@@ -199,6 +199,8 @@ fn the_examples_run() {
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
+    // Those of numbers that go through zero have tests of their own (hostile_wraps.rs).
+    files.retain(|path| !path.display().to_string().contains("wraps-"));
     assert!(files.len() >= 15);
     for path in files {
         let name = path.display().to_string();
