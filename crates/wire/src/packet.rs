@@ -311,6 +311,7 @@ impl Packet {
                 };
                 of(last).next_multiple_of(4)
             }
+            Body::Udp(datagram) => of(&datagram.payload),
             Body::Other { payload, .. } => of(payload),
         }
     }

@@ -1,7 +1,7 @@
 //! Datagrams, calls, video, page loads and queues: what is measured against closed forms, and against
 //! Wireshark's own analysis of RTP.
 
-use anabranch_scenario::{DatagramRow, RunOptions, RunResult, Scenario, run};
+use anabranch_scenario::{CaptureOptions, DatagramRow, RunOptions, RunResult, Scenario, run};
 use anabranch_testkit::needs;
 use std::process::Command;
 
@@ -188,7 +188,7 @@ fn wireshark_measures_the_call_alike() {
     let link = "impairments = [{ kind = \"bernoulli\", rate = 0.03 }, \
         { kind = \"jitter\", mean = \"5 ms\", deviation = \"2 ms\" }]";
     let pcap = std::env::temp_dir().join(format!("call-{}.pcapng", std::process::id()));
-    let capture = vec!["b".to_owned()];
+    let capture = CaptureOptions { places: vec!["b".to_owned()], ..CaptureOptions::default() };
     let options = RunOptions { pcap: Some(pcap.clone()), capture, ..RunOptions::default() };
     let result = run(&scenario(link, CALL), &options).expect("it runs");
     let summary = row(&result, "f").summary;

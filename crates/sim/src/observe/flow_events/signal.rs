@@ -92,7 +92,7 @@ pub(super) fn of(packet: &Packet, mut f: impl FnMut(Signal)) {
     match &packet.body {
         Body::Tcp(segment) => of_segment(segment, f),
         Body::Sctp(sctp) => sctp.chunks.iter().filter_map(of_chunk).for_each(&mut f),
-        Body::Icmp(_) | Body::Other { .. } => {}
+        Body::Icmp(_) | Body::Udp(_) | Body::Other { .. } => {}
     }
 }
 
