@@ -346,6 +346,7 @@ impl Subflow {
             srtt: self.srtt(),
             rttvar: self.tcp.rtt().rttvar().unwrap_or(Span::ZERO),
             cwnd: sibling.window,
+            ssthresh: self.tcp.ssthresh(),
             in_flight: self.tcp.in_flight(),
             mss: self.tcp.mss(),
             sent_to: self.sent_to,

@@ -354,6 +354,11 @@ impl Connection {
         self.scheme.in_flight(&self.sender)
     }
 
+    /// Returns the slow-start threshold in octets; infinite at first.
+    pub fn ssthresh(&self) -> u64 {
+        self.sender.congestion.ssthresh()
+    }
+
     /// Returns the estimate of the round-trip time.
     #[inline]
     pub fn rtt(&self) -> &RttEstimator {
