@@ -16,6 +16,7 @@
 
 mod clock;
 pub mod control;
+mod couplings;
 mod drive;
 mod error;
 mod host;
@@ -30,6 +31,7 @@ mod sys;
 
 pub use clock::Clock;
 pub use control::KernelControl;
+pub use couplings::Couplings;
 pub use drive::{End, Live, Outcome, Ready, Stop};
 pub use error::LiveError;
 pub use host::{ExternalHost, HostSettings, InterfaceSettings};

@@ -380,6 +380,7 @@ impl Subflow {
             bytes_acked: tcp.bytes_acked,
             bytes_received: Some(self.brought),
             heartbeats: 0,
+            coupling: self.tcp.coupling(),
         }
     }
 }

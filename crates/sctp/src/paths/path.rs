@@ -272,6 +272,7 @@ impl Path {
             bytes_acked: self.bytes_acked,
             bytes_received: None,
             heartbeats: self.heartbeats,
+            coupling: None,
         }
     }
 }

@@ -378,6 +378,12 @@ impl Connection {
         }
     }
 
+    /// What couples the window to those of the other connections that carry the stream, in the
+    /// algorithm's unit; `None` where it is not coupled.
+    pub fn coupling(&self) -> Option<f64> {
+        self.sender.congestion.coupling(&self.sibling())
+    }
+
     /// The window algorithm wants to hear of the other connections before each
     /// segment that arrives.
     #[inline]
