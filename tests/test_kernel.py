@@ -206,8 +206,8 @@ COUPLED_TERMS = {
     "mcubic": (0.01, 60),
     "mcubic-share": (0.1, 1),
 }
-"""Bounds of each term over two like paths: alpha, growth as a multiple of Reno's (which one of them may
-have for a moment), segments, seconds, a share."""
+"""Bounds of each term over two like paths: alpha, growth as a multiple of Reno's (which one of
+them may have for a moment), segments, seconds, a share."""
 OBSERVED = """
 [[observe]]
 what = "path_coupling"
